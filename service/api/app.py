@@ -87,6 +87,7 @@ async def _lifespan(app: FastAPI, settings: Settings, registry: AdapterRegistry)
             backlog_seconds=lambda: worker.engine.backlog_seconds,
             on_overload=worker.engine.count_unread,
             translate=registry.translation,
+            starting=lambda: worker.engine.starting,
         )
         async with (
             open_console(settings, worker) as console,

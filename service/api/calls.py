@@ -16,7 +16,7 @@ from starlette.requests import Request
 
 from service.api.engine.routing import CanaryRouter, refuse_unless_serving
 from service.api.extraction.finished import gathered
-from service.api.extraction.request import Decoder, ExtractRequest, refuse_if_late
+from service.api.extraction.request import Decoder, ExtractRequest
 from service.api.extraction.trace import RequestTrace
 from service.api.http.access import Access
 from service.api.http.api_keys import sender_of
@@ -24,6 +24,7 @@ from service.api.http.request_body import Body, BodyLimits, RequestJsonReader
 from service.api.http.request_scope import DisconnectNotice, arrived_seconds, disconnect_notice
 from service.api.http.response import DocumentOutcome, DocumentTasks, start_documents
 from service.api.worker import Worker
+from service.core.admission.policy import refuse_if_late
 from service.core.connections.request_head import named_deadline_ms
 from service.core.errors import Overloaded
 from service.core.tenants import Tenant

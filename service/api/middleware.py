@@ -20,12 +20,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from service.api.connection.refusals import SECURITY_HEADERS
 from service.api.extraction.trace import RequestTrace
 from service.api.http.request_scope import arrived_seconds
-from service.core.connections.request_head import named_deadline_ms
 from service.metrics.worker import WorkerMetrics
 from service.signals.routes import OTHER, OWN_WORK_ROUTES
 
-STARTING_SECONDS = 1.0
-"""Longest wait of a request for work while the service starts: another worker may know already that it is ready."""
 ROUTES = OWN_WORK_ROUTES | {"/livez", "/readyz", "/models", "/metrics", "/docs", "/openapi.json", "/console"}
 TRACE_HEADERS = frozenset({b"traceparent", b"tracestate", b"baggage", b"b3"})
 REQUEST_ID = re.compile(r"[\w.:/+=@~-]{1,128}", re.ASCII)
@@ -93,8 +90,6 @@ class AccessLog:
         if trace is not None:
             worker.traces.begin(trace)
         try:
-            if method == "POST" and route.works and worker.engine.starting:
-                await worker.engine.wait_while_starting(_patience_seconds(scope, begun))
             await self._app(scope, receive, send_with_headers)
         finally:
             worker.active_requests.count -= route.works
@@ -139,13 +134,6 @@ class InternalPort:
         on_internal_port: bool = scope["server"][1] == self._port
         internal = name in INTERNAL and not self._is_adapter(scope)
         return name not in self._anywhere and internal != on_internal_port
-
-
-def _patience_seconds(scope: Scope, begun: float) -> float:
-    """How long a request waits for a service that starts: at most half the time that it has, if it names it."""
-    named_ms = named_deadline_ms(b"?" + scope.get("query_string", b""), b"")
-    most = STARTING_SECONDS if named_ms is None else min(STARTING_SECONDS, named_ms / 2_000)
-    return begun + most - time.monotonic()
 
 
 def _page_at(path: str) -> RouteName:

@@ -17,7 +17,7 @@ from typing import Protocol
 
 from service.api.connection.refusals import Refusals, Translate
 from service.api.connection.socket_timestamps import TcpInfo
-from service.api.connection.turns import Turns
+from service.api.connection.start_limiter import StartLimiter
 from service.core.admission.head import AdmittedRequest, ConcurrencyLimiter
 from service.core.connections.connection_table import ConnectionTable
 from service.core.connections.limits import ConnectionLimits, connections_within
@@ -103,8 +103,8 @@ class Connections:
     Attributes:
         table: who is open, and who makes room.
         budget: bytes of all unfinished bodies and unread answers.
-        overload: how many requests are taken on.
-        turns: when their work begins.
+        overload: how many requests are admitted.
+        starts: when their work begins.
         refusals: what no application sees.
     """
 
@@ -116,13 +116,14 @@ class Connections:
         backlog_seconds: Callable[[], float] = lambda: 0.0,
         on_overload: Callable[[str, int], None] = lambda code, count: None,
         translate: Translate = lambda method, path, headers, error: None,
+        starting: Callable[[], bool] = lambda: False,
     ) -> None:
         self.limits = limits
         self.clock = TcpInfo()
         self.table: ConnectionTable[Connection] = ConnectionTable(limits, self._evict)
         self.budget: ByteBudget[Transfer] = ByteBudget(limits.held_bytes)
         self.overload = ConcurrencyLimiter()
-        self.turns = Turns()
+        self.starts = StartLimiter(starting)
         self.refusals = Refusals(limits, on_overload, translate)
         self._metrics = metrics
         self._backlog_seconds = backlog_seconds

@@ -83,4 +83,4 @@ class HeaderValidator:
         """What a request that is work was admitted with, or its refusal for load. `arrived`: seconds, as `now`."""
         seconds = deadline_ms / 1000 if deadline_ms else self._limits.deadline_seconds
         admitted = self._overload.admit(client, seconds, arrived, now)
-        return admitted if isinstance(admitted, AdmittedRequest) else self._problems.overloaded[admitted]
+        return admitted if isinstance(admitted, AdmittedRequest) else self._problems.overloaded[admitted.code]

@@ -29,7 +29,7 @@ from service.api.connection.header_validator import HeaderValidator, HeadRefused
 from service.api.connection.in_flight import InFlightRequests, WriteBackpressure
 from service.api.connection.refusals import PreparedProblem, PreparedProblems, RefusedRequest
 from service.api.connection.socket_timestamps import unread_bytes
-from service.api.connection.turns import QueuedStart
+from service.api.connection.start_limiter import QueuedStart
 from service.api.http.request_scope import DISCONNECT, DisconnectNotice
 from service.core.admission.head import AdmittedRequest
 from service.core.connections.connection_table import Acceptance
@@ -196,10 +196,10 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         admitted = self._requests.add(cycle, self._admitting)
-        if admitted is None or self._shared.turns.may_begin():
+        if admitted is None:
             self.run(cycle, app)
         else:
-            self._shared.turns.wait(QueuedStart(self, cycle, app, admitted))
+            self._shared.starts.start(QueuedStart(self, cycle, app, admitted))
 
     def send_400_response(self, msg: str) -> None:
         self._answer_and_close(self._problems.malformed)

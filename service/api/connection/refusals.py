@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from http import HTTPStatus
 from typing import NamedTuple
 
@@ -15,18 +16,17 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from service.api import problems
+from service.core.admission.head import OVER_LIMIT, SOCKET_LATE
 from service.core.connections.limits import ConnectionLimits
 from service.core.errors import (
     BY_CODE,
     CapacityExceeded,
-    DeadlineExceeded,
     DocumentTooLarge,
     GleanerError,
     HeadersTooLarge,
     InternalError,
     MalformedRequest,
     Overloaded,
-    QueueFull,
     TargetTooLong,
     TooSlow,
 )
@@ -104,9 +104,8 @@ class PreparedProblems:
 
     def retry_after(self, seconds: float) -> None:
         """Prepare the refusals of overload anew, for clients to come back after this time."""
-        full = QueueFull("All is taken on that can be answered in time.", retry_after_seconds=seconds)
-        late = DeadlineExceeded("The deadline passed before the work began.", retry_after_seconds=seconds)
-        self.overloaded = {error.code: PreparedProblem(error) for error in (full, late)}
+        decisions = (replace(each, retry_after_seconds=seconds) for each in (OVER_LIMIT, SOCKET_LATE))
+        self.overloaded = {each.code: PreparedProblem(each.error) for each in decisions}
 
 
 log = logging.getLogger(__name__)

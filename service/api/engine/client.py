@@ -20,14 +20,12 @@ import numpy as np
 from msgspec.structs import replace
 
 from service.api.engine.connection import EngineConnection
-from service.api.engine.opening import StartupGate
 from service.api.engine.pending import InferenceResult, Kept, Pending, SubmissionQueue
 from service.api.engine.routing import is_serving, may_serve_soon, queue_of
 from service.core.admission.policy import QueueState
 from service.core.admission.size import RefusalCache
 from service.core.arrays import TokenIds
 from service.core.debug_snapshot import DebugSnapshot
-from service.core.errors import DeadlineExceeded
 from service.core.liveness import HeartbeatTimeout
 from service.core.types import Phase
 from service.core.worker_load import WorkerLoad
@@ -113,7 +111,6 @@ class EngineClient:
         self._status = Status(engine="", phase=Phase.SYNCING)
         self._connected = False
         self._opened = False
-        self._opening = StartupGate()
         self._silence = HeartbeatTimeout()
         self._on_models: OnModels | None = None
         self._notifications: set[asyncio.Task[None]] = set()
@@ -126,10 +123,6 @@ class EngineClient:
         """Connect and listen; does not wait for the engine."""
         self._connection.open()
 
-    async def wait_while_starting(self, seconds: float) -> None:
-        """Wait until an engine serves, or it is clear that none will, for at most this long."""
-        await self._opening.wait(seconds)
-
     async def stop(self) -> None:
         """Fail what is pending, stop listening and close."""
         for task in self._notifications:
@@ -138,7 +131,6 @@ class EngineClient:
         for pending in self._pending.values():
             pending.abort()
         self._status = replace(self._status, phase=Phase.DRAINING)
-        self._opening.let_in()
         await self._connection.close()
 
     def on_models_change(self, callback: OnModels) -> None:
@@ -203,9 +195,10 @@ class EngineClient:
     async def infer(self, submission: Submitted, sequences: list[TokenIds], kept: Kept) -> InferenceResult:
         """The logits of one document's sequences, whose lengths the submission gives; `kept`: which rows of each.
 
+        The caller cancels it at the document's deadline.
+
         Raises:
             GleanerError: the engine's refusal, as the error that its code names; also where no engine will follow it.
-            DeadlineExceeded: the deadline passed before the last sequence came back.
         """
         pending = Pending(submission, np.concatenate(sequences), kept, asyncio.get_running_loop().create_future())
         self._pending[submission.key] = pending
@@ -215,10 +208,7 @@ class EngineClient:
         elif self._status.final:
             pending.refuse(_refusal_by_the_last(submission.key))
         try:
-            async with asyncio.timeout(submission.deadline_seconds - time.monotonic()):
-                return await pending.result
-        except TimeoutError:
-            raise DeadlineExceeded("the deadline passed while the engine had the document") from None
+            return await pending.result
         finally:
             del self._pending[submission.key]
             if pending.is_abandoned:
@@ -266,8 +256,6 @@ class EngineClient:
         self._status = status
         self._connected = True
         self._opened = self._opened or self.serving
-        if not self.starting:
-            self._opening.let_in()
         if self.serving:
             self._submit_all()
         elif status.final:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 
+from service.core.admission.head import engine_decision
 from service.core.admission.policy import QueueState
 from service.core.canary import is_candidates_turn
-from service.core.errors import Draining, EngineRestarting, NotReady, UnknownModel
+from service.core.errors import UnknownModel
 from service.core.types import Phase
 from service.wire import SERVING as SERVED
 from service.wire import ModelStatus, Status
@@ -22,8 +23,6 @@ DEFAULT_TAG, ANY = "stable", ""
 _MOST_LISTED = 200
 """Characters of a list of models with their revisions; a longer one has the names alone."""
 _MOST_WANTED = 60
-RESTART_SECONDS = 3.0
-"""Roughly the time in which an engine is ready again; sent as Retry-After."""
 
 
 def is_serving(status: Status, connected: bool) -> bool:
@@ -48,21 +47,20 @@ def queue_of(status: Status) -> QueueState:
 
 
 def refuse_unless_serving(status: Status, connected: bool) -> None:
-    """Let a new request in, or refuse it.
+    """Admit a new request, or refuse it.
 
     Raises:
         Draining: the service shuts down.
         EngineRestarting: the engine died, or has models but does not serve them yet.
         NotReady: the service still starts.
     """
-    if status.phase is Phase.DRAINING and not status.admitting:
-        raise Draining("The service is shutting down; ask another one.", retry_after_seconds=1.0)
-    if is_serving(status, connected):
-        return
-    if status.models or (status.engine and not connected):
-        raise EngineRestarting("The engine is starting again.", retry_after_seconds=RESTART_SECONDS)
-    detail = f"The service is {status.phase.value} ({status.percent} %)."
-    raise NotReady(detail, retry_after_seconds=RESTART_SECONDS)
+    engine_decision(
+        status.phase,
+        status.percent,
+        admits=status.admitting,
+        serves=is_serving(status, connected),
+        was_here=bool(status.models) or bool(status.engine and not connected),
+    ).enforce()
 
 
 def find_model(served: tuple[ModelStatus, ...], wanted: str | None) -> ModelStatus:

@@ -22,15 +22,16 @@ from typing import TypeVar
 
 from service.api.engine.client import EngineClient
 from service.api.engine.pending import NO_LOGITS, InferenceResult
-from service.api.extraction.request import DocumentInput, ExtractRequest, refuse_if_late
+from service.api.extraction.request import DocumentInput, ExtractRequest
 from service.api.extraction.result import build_result, find_entities
 from service.api.extraction.text_queue import TimeSlicer, TokenizationThrottle
 from service.api.extraction.trace import StageTimer
 from service.api.parsers.pool import ParserPool
 from service.api.schemas import DocumentResult
 from service.core.admission.pacing import PacingTicket
+from service.core.admission.policy import refuse_if_late, timed_out
 from service.core.admission.size import DocumentMemory, MemoryLease, WorkEstimate
-from service.core.errors import DeadlineExceeded, Overloaded
+from service.core.errors import Overloaded
 from service.core.types import ResponseKind
 from service.core.worker_load import TextMeter
 from service.documents.document import Document
@@ -91,7 +92,7 @@ class Extractor:
                 with self.memory.lease() as lease, self._metered(estimate, timer):
                     return await self._extract(source, request, estimate, timer, lease, ticket)
         except TimeoutError:
-            raise DeadlineExceeded("the deadline passed before the document was finished") from None
+            raise timed_out("the deadline passed before the document was finished") from None
         finally:
             self._throttle.leave(ticket)
 

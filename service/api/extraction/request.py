@@ -13,7 +13,6 @@ from service.core.admission.size import WorkEstimate
 from service.core.arrays import Logits, TokenIds
 from service.core.decoding.aggregation_strategies import Aggregation
 from service.core.decoding.entities import Entity
-from service.core.errors import DeadlineExceeded
 from service.core.tenants import UNLIMITED, ClientQuota
 from service.core.types import ResponseKind
 from service.documents.document import Document
@@ -27,16 +26,6 @@ TEXT, UNKNOWN = "text", "unknown"
 """The formats of an estimate that are none of a file: of a text, and of a file that does not say its own."""
 LONG_TEXTS_AT_ONCE = 2
 """Long texts of one request that are tokenized at a time, in their order, so that the first are ready early."""
-
-
-def refuse_if_late(deadline_seconds: float, now: float) -> None:
-    """Refuse to begin what would be finished after its deadline.
-
-    Raises:
-        DeadlineExceeded: the deadline has passed.
-    """
-    if now >= deadline_seconds:
-        raise DeadlineExceeded("the deadline has passed")
 
 
 def _turns() -> asyncio.Semaphore:

@@ -9,7 +9,7 @@ from service.api.http.api_keys import presented_key
 from service.api.http.client_rate_limiter import ClientRateLimiter, FailedKeys
 from service.api.http.request_body import Body
 from service.api.http.watched_keys import WatchedKeys, warn_if_exposed
-from service.core.errors import Forbidden, RateLimited
+from service.core.errors import Forbidden
 from service.core.tenants import Tenant
 from service.metrics.worker import WorkerMetrics
 from service.settings import Settings
@@ -20,7 +20,7 @@ class Access:
 
     def __init__(self, settings: Settings, metrics: WorkerMetrics) -> None:
         self.keys = watched_keys(settings, metrics)
-        self._door = ClientRateLimiter(settings.sockets)
+        self._limiter = ClientRateLimiter(settings.sockets)
         self._failed_keys = FailedKeys()
         self._metrics = metrics
         self._most_bytes = settings.max_request_bytes
@@ -35,31 +35,30 @@ class Access:
         """
         tenant = self._tenant(presented_key(headers), address, now)
         if tenant.rates:
-            self._door.check(tenant, now)
-            self._door.charge(tenant, "bytes", self._declared_bytes(headers), now)
+            self._limiter.decide(tenant, now).enforce()
+            self._limiter.charge(tenant, "bytes", self._declared_bytes(headers), now)
         return tenant
 
     def brought(self, tenant: Tenant, headers: Mapping[str, str], body: Body, now: float) -> None:
         """Charge what a request's body held; its bytes only if they were not declared."""
         if tenant.rates:
-            self._door.charge(tenant, "documents", len(body.sources), now)
+            self._limiter.charge(tenant, "documents", len(body.sources), now)
             if not self._declared_bytes(headers):
-                self._door.charge(tenant, "bytes", body.bytes, now)
+                self._limiter.charge(tenant, "bytes", body.bytes, now)
 
     def served(self, tenant: Tenant, tokens: int, now: float) -> None:
         """Charge the tokens of a document that was answered."""
         if tenant.rates:
-            self._door.charge(tenant, "tokens", tokens, now)
+            self._limiter.charge(tenant, "tokens", tokens, now)
 
     def _tenant(self, key: str | None, address: str, now: float) -> Tenant:
         try:
             return self.keys.keys.tenant(key)
         except Forbidden:
-            wait = self._failed_keys.record(address, now)
-            self._metrics.failed_keys.labels("rate_limited" if wait else "forbidden").inc()
-            if wait:
-                detail = "Too many requests with unknown keys came; good keys are not affected."
-                raise RateLimited(detail, retry_after_seconds=wait) from None
+            decision = self._failed_keys.decide(address, now)
+            self._metrics.failed_keys.labels(decision.code or "forbidden").inc()
+            if decision.refuses:
+                raise decision.error from None
             raise
 
     def _declared_bytes(self, headers: Mapping[str, str]) -> int:

@@ -21,8 +21,8 @@ import struct
 from collections import OrderedDict
 from pathlib import Path
 
+from service.core.admission.policy import ADMIT, Decision, refuse
 from service.core.admission.rates import NOTHING_PAID, charged, wait_seconds
-from service.core.errors import RateLimited
 from service.core.tenants import RateLimits, Tenant
 
 KINDS = ("documents", "tokens", "bytes")
@@ -39,21 +39,15 @@ class ClientRateLimiter:
         self._folder = folder
         self._accounts: dict[str, mmap.mmap | bytearray] = {}
 
-    def check(self, tenant: Tenant, now: float) -> None:
-        """Admit a request, or refuse it.
-
-        Raises:
-            RateLimited: its client is in debt.
-        """
-        if not tenant.rates:
-            return
+    def decide(self, tenant: Tenant, now: float) -> Decision:
+        """Admit a request, or refuse it while its client is in debt."""
         account = self._account(tenant.name)
         for place, kind in enumerate(KINDS):
             rate = _rate(tenant.rates, kind)
             wait = wait_seconds(_read(account, place), now) if rate else 0.0
             if wait > 0.0:
-                detail = f"More than {rate:g} {kind} a second came from this client."
-                raise RateLimited(detail, retry_after_seconds=wait)
+                return refuse("rate_limited", f"More than {rate:g} {kind} a second came from this client.", wait)
+        return ADMIT
 
     def charge(self, tenant: Tenant, kind: str, amount: float, now: float) -> None:
         """Charge a client for this many `documents`, `tokens` or `bytes`."""
@@ -110,13 +104,13 @@ class FailedKeys:
         self._paid_until: OrderedDict[str, float] = OrderedDict()
         self._all_paid_until = NOTHING_PAID
 
-    def record(self, address: str, now: float) -> float:
-        """Count a failure from this address: 0.0, or the seconds that it shall wait before the next one."""
+    def decide(self, address: str, now: float) -> Decision:
+        """Count a failure from this address; refuse it as `rate_limited` where too many came."""
         network = _network(address)
         own = self._paid_until.get(network, NOTHING_PAID)
         wait = max(wait_seconds(own, now), wait_seconds(self._all_paid_until, now))
         if wait:
-            return wait
+            return refuse("rate_limited", "Too many requests with unknown keys came; good keys are not affected.", wait)
         burst = (ADDRESS_BURST - 1) / ADDRESS_PER_SECOND
         self._paid_until[network] = charged(own, 1, ADDRESS_PER_SECOND, now, burst)
         self._paid_until.move_to_end(network)
@@ -124,7 +118,7 @@ class FailedKeys:
             self._paid_until.popitem(last=False)
         burst = (ALL_BURST - 1) / ALL_PER_SECOND
         self._all_paid_until = charged(self._all_paid_until, 1, ALL_PER_SECOND, now, burst)
-        return 0.0
+        return ADMIT
 
 
 def _network(address: str) -> str:

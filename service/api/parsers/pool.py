@@ -25,8 +25,8 @@ from service.api.bodies.received_body import ReceivedBody
 from service.api.parsers.connection import DEAD, Parser, cause_of_death
 from service.api.parsers.idle_parsers import IdleParserPool
 from service.api.parsers.job import Job, ParserWork, document, json_value, picture, redacted
+from service.core.admission.policy import queue_full, timed_out
 from service.core.errors import (
-    DeadlineExceeded,
     GleanerError,
     InternalError,
     QueueFull,
@@ -175,7 +175,7 @@ class ParserPool:
         except TimeoutError:
             wait = self._queue.seconds_of_work
             detail = "the deadline passed while the document was read"
-            raise DeadlineExceeded(detail, retry_after_seconds=wait) from None
+            raise timed_out(detail, wait) from None
         finally:
             self._remove(job)
             del job  # An error's traceback holds this frame, and the job its error: in a circle, the file would stay.
@@ -221,7 +221,7 @@ class ParserPool:
             case Step.GIVE_UP:
                 wait = self._queue.seconds_of_work
                 self._on_refusal(QueueFull.code)
-                job.fail(QueueFull("Other files need the parsers more.", retry_after_seconds=wait))
+                job.fail(queue_full("Other files need the parsers more.", wait).error)
             case Step.TIME_OUT:
                 self._on_death()
                 job.fail(UnreadableDocument(f"Reading the file took longer than {self._limits.seconds:g} s."))

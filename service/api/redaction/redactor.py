@@ -13,7 +13,7 @@ from dataclasses import replace
 import msgspec
 
 from service.api.extraction.extractor import Extractor
-from service.api.extraction.request import DocumentInput, ExtractRequest, refuse_if_late
+from service.api.extraction.request import DocumentInput, ExtractRequest
 from service.api.extraction.trace import StageTimer
 from service.api.parsers.pool import ParserPool
 from service.api.redaction.schemas import (
@@ -25,6 +25,7 @@ from service.api.redaction.schemas import (
     RedactOutput,
 )
 from service.api.schemas import DocumentResult, Options
+from service.core.admission.policy import refuse_if_late
 from service.core.decoding.offsets import OffsetMap, OffsetUnit
 from service.core.errors import InvalidOptions, UnsupportedFormat
 from service.core.redaction.replacements import RedactionMode, ReplacedSpan, replaced_text, replacer

@@ -1,12 +1,12 @@
-"""Admission at accept: how many requests a worker takes on at once, by what becomes of those that it took on. Pure.
+"""Head policy: which requests a worker admits once their headers are known, and in which order their work begins. Pure.
 
 An adaptive concurrency limit for each kind of request: additive increase while answers come in time, multiplicative
 decrease when they come late, are refused for overload, or lie in the socket because the event loop is late (AIMD; the
 idea is TCP's, and that of Netflix' concurrency-limits and Envoy's adaptive concurrency). What is over the limit is
 refused before its body is parsed. The rules:
 
-- A kind is a client and a deadline's order of magnitude: who asks for the impossible shrinks only his own limit, and
-  requests with minutes to spare are not refused because those with a second come late.
+- A kind is a client and a deadline's order of magnitude: a client that asks for the impossible shrinks only its own
+  limit, and requests with minutes to spare are not refused because those with a second come late.
 - There is no limit until a kind was late, and none after it was not for a while: bursts that can be served are.
 """
 
@@ -15,6 +15,9 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
+
+from service.core.admission.policy import ADMIT, Decision, queue_full, refuse
+from service.core.types import Phase
 
 LATE_SHARE = 0.6
 """An answer is late, as a sign of overload, from this share of its deadline on."""
@@ -37,16 +40,23 @@ MOST_KINDS = 1_024
 """Beyond so many, kinds that are new share one for each deadline."""
 ANY_CLIENT = 0
 
+OVER_LIMIT = queue_full("All is admitted that can be answered in time.")
+SOCKET_LATE = refuse("deadline_exceeded", "The deadline passed before the work began.")
+
 RequestKind = tuple[int, int]
 """Client and order of magnitude of the deadline."""
 
 
 class AdmittedRequest(NamedTuple):
-    """A request that was taken on."""
+    """A request that was admitted: its deadline counts from its arrival."""
 
     kind: RequestKind
     deadline_seconds: float
     arrived_seconds: float
+
+    def waits_for_start(self, now: float) -> bool:
+        """True while it may wait for the first engine to start."""
+        return now - self.arrived_seconds < min(STARTING_SECONDS, self.deadline_seconds / 2)
 
 
 @dataclass(slots=True)
@@ -85,8 +95,10 @@ class ConcurrencyLimiter:
         self._kinds: dict[RequestKind, _Kind] = {}
         self.in_flight = 0
 
-    def admit(self, client: int, deadline_seconds: float, arrived_seconds: float, now: float) -> AdmittedRequest | str:
-        """Take a request on, or the code of its refusal: `deadline_exceeded`, or `queue_full` over the limit."""
+    def admit(
+        self, client: int, deadline_seconds: float, arrived_seconds: float, now: float
+    ) -> AdmittedRequest | Decision:
+        """Admit a request, or refuse it: `deadline_exceeded`, or `queue_full` over the limit."""
         waited = now - arrived_seconds
         kind = (client, int(deadline_seconds * 1000).bit_length())
         found = self._kinds.get(kind)
@@ -97,9 +109,9 @@ class ConcurrencyLimiter:
         if waited > LAG_SHARE * deadline_seconds:
             found.decrease(now)
         if waited >= deadline_seconds:
-            return "deadline_exceeded"
+            return SOCKET_LATE
         if found.refuses(waited):
-            return "queue_full"
+            return OVER_LIMIT
         found.in_flight += 1
         self.in_flight += 1
         return AdmittedRequest(kind, deadline_seconds, arrived_seconds)
@@ -141,14 +153,23 @@ class ConcurrencyLimiter:
 
 
 STARTS_PER_TURN = 4
+"""Requests whose work begins in one turn of the event loop."""
 TURN_SECONDS = 0.005
-"""After so long a turn is over, where nobody has waited for its end."""
+"""A turn in which nobody waited is over after this."""
+STARTING_SECONDS = 1.0
+"""Longest wait for the first engine to start, of a request that has twice as long; of others half their deadline."""
 
 T = TypeVar("T")
 
 
 class StartQueue(Generic[T]):
-    """The requests that wait for their turn, and how many have begun in this one."""
+    """The admitted requests that wait until their work begins, and how many have begun in this turn.
+
+    The work of a request on the event loop takes milliseconds. Were all begun at once that came at once, the loop would
+    stop for seconds: for heartbeats, for health checks, for those that came before. So they begin in order of arrival,
+    but the newest first while the oldest is late (adaptive LIFO): that one will hardly be answered in time, and the
+    newest can be.
+    """
 
     def __init__(self) -> None:
         self._waiting: deque[tuple[T, AdmittedRequest]] = deque()
@@ -171,10 +192,19 @@ class StartQueue(Generic[T]):
         """Let a request wait for its turn."""
         self._waiting.append((request, admitted))
 
-    def next_turn(self, now: float) -> list[T]:
-        """A turn of the event loop begins: the requests whose work begins in it."""
-        count = self._begun = min(STARTS_PER_TURN, len(self._waiting))
+    def next_turn(self, now: float, *, starting: bool = False) -> list[T]:
+        """A turn of the event loop begins: the requests whose work begins in it.
+
+        `starting`: the first engine still starts; only requests that have waited long enough for it begin.
+        """
         self._turn_seconds = now
+        if starting:
+            begun = [each for each in self._waiting if not each[1].waits_for_start(now)][:STARTS_PER_TURN]
+            for each in begun:
+                self._waiting.remove(each)
+            self._begun = len(begun)
+            return [request for request, _ in begun]
+        count = self._begun = min(STARTS_PER_TURN, len(self._waiting))
         return [self._take(now) for _ in range(count)]
 
     def _take(self, now: float) -> T:
@@ -182,3 +212,25 @@ class StartQueue(Generic[T]):
         late = now - oldest.arrived_seconds > LAG_SHARE * oldest.deadline_seconds
         request, _ = self._waiting.pop() if late else self._waiting.popleft()
         return request
+
+
+RESTART_SECONDS = 3.0
+"""Roughly the time in which an engine is ready again; sent as Retry-After."""
+
+
+def engine_decision(phase: Phase, percent: int, *, admits: bool, serves: bool, was_here: bool) -> Decision:
+    """Refuse a request while no engine answers it.
+
+    Args:
+        phase: of the engine, and `percent` of that phase is done.
+        admits: it takes new requests.
+        serves: it is connected and answers.
+        was_here: it has served before, or was lost.
+    """
+    if phase is Phase.DRAINING and not admits:
+        return refuse("draining", "The service is shutting down; ask another one.", 1.0)
+    if serves:
+        return ADMIT
+    if was_here:
+        return refuse("engine_restarting", "The engine is starting again.", RESTART_SECONDS)
+    return refuse("not_ready", f"The service is {phase.value} ({percent} %).", RESTART_SECONDS)

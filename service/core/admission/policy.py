@@ -105,9 +105,19 @@ def late(needed_seconds: float, left_seconds: float, retry_after_seconds: float 
     return refuse("deadline_exceeded", detail, retry_after_seconds)
 
 
-def passed(deadline_seconds: float, now: float) -> Decision:
-    """Refuse to begin what would be finished after its deadline."""
-    return refuse("deadline_exceeded", "the deadline has passed") if now >= deadline_seconds else ADMIT
+def refuse_if_late(deadline_seconds: float, now: float) -> None:
+    """Refuse to begin what would be finished after its deadline.
+
+    Raises:
+        DeadlineExceeded: the deadline has passed.
+    """
+    if now >= deadline_seconds:
+        raise timed_out("the deadline has passed")
+
+
+def timed_out(detail: str, retry_after_seconds: float | None = None) -> GleanerError:
+    """The error of work that an expired deadline ends."""
+    return refuse("deadline_exceeded", detail, retry_after_seconds).error
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ import time
 from starlette.responses import Response
 
 from service.api.connection.refusals import Translation
+from service.core.admission.head import AdmittedRequest
 from service.core.errors import GleanerError
 from tests.support.bounded_server import World, play
 
@@ -18,7 +19,7 @@ def test_a_refusal_reads_a_small_body_and_keeps_the_connection() -> None:
     async def scene(world: World) -> None:
         control, now = world.connections.overload, time.monotonic()
         for admitted in [control.admit(0, 300.0, now - 200.0, now - 200.0) for _ in range(16)]:
-            assert not isinstance(admitted, str)
+            assert isinstance(admitted, AdmittedRequest)
             control.finished(admitted, 200, 0.0, now)
         holders = [await world.caller() for _ in range(13)]
         for holder in holders:

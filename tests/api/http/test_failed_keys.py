@@ -7,13 +7,15 @@ from service.api.http.client_rate_limiter import ADDRESS_BURST, ALL_BURST, MOST_
 
 def answered(failed: FailedKeys, addresses: list[str], now: float = 0.0) -> int:
     """How many of the failures from these addresses are answered in full."""
-    return sum(failed.record(address, now) == 0.0 for address in addresses)
+    return sum(not failed.decide(address, now).refuses for address in addresses)
 
 
 def test_an_address_may_fail_a_few_times_and_then_once_a_second() -> None:
     failed = FailedKeys()
     assert answered(failed, ["192.0.2.1"] * 4_000) == ADDRESS_BURST
-    assert 0.0 < failed.record("192.0.2.1", 0.0) <= 1.0
+    wait = failed.decide("192.0.2.1", 0.0).retry_after_seconds
+    assert wait is not None
+    assert 0.0 < wait <= 1.0
     assert answered(failed, ["192.0.2.2"]) == 1, "another address is not slowed"
     assert answered(failed, ["192.0.2.1"] * 10, now=3.0) == 3
 
@@ -31,6 +33,6 @@ def test_the_addresses_of_one_network_of_ipv6_count_as_one() -> None:
 def test_what_is_remembered_is_bounded() -> None:
     failed = FailedKeys()
     for n in range(2 * MOST_ADDRESSES):
-        failed.record(f"{n}" + "x" * 1_000, now=100.0 * n)
+        failed.decide(f"{n}" + "x" * 1_000, now=100.0 * n)
     assert len(failed._paid_until) == MOST_ADDRESSES
     assert max(map(len, failed._paid_until)) <= 64

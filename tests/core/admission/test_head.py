@@ -8,16 +8,22 @@ from service.core.admission.head import (
     FORGET_SECONDS,
     LEAST,
     MOST_KINDS,
+    OVER_LIMIT,
+    SOCKET_LATE,
     AdmittedRequest,
     ConcurrencyLimiter,
+    StartQueue,
 )
+from service.core.admission.policy import Decision
 from tests.support.overload_simulation import Machine, Simulation
 
 
 class NoControl(ConcurrencyLimiter):
     """Takes on whatever comes, as before."""
 
-    def admit(self, client: int, deadline_seconds: float, arrived_seconds: float, now: float) -> AdmittedRequest | str:
+    def admit(
+        self, client: int, deadline_seconds: float, arrived_seconds: float, now: float
+    ) -> AdmittedRequest | Decision:
         return AdmittedRequest((client, 0), deadline_seconds, arrived_seconds)
 
     def finished(self, admitted: AdmittedRequest, status: int | None, backlog_seconds: float, now: float) -> None:
@@ -86,7 +92,7 @@ def test_who_asks_for_the_impossible_limits_nobody() -> None:
 
 def test_a_request_whose_deadline_passed_in_its_socket_is_refused_as_late() -> None:
     control = ConcurrencyLimiter()
-    assert control.admit(1, 1.0, arrived_seconds=0.0, now=1.1) == "deadline_exceeded"
+    assert control.admit(1, 1.0, arrived_seconds=0.0, now=1.1) == SOCKET_LATE
     assert control.in_flight == 0
 
 
@@ -98,7 +104,7 @@ def test_the_newest_come_first_when_late() -> None:
         control.finished(AdmittedRequest((1, 10), 1.0, 0.0), None, 0.0, 0.8)
     waited_long = [control.admit(1, 1.0, arrived_seconds=0.5, now=0.8) for _ in range(50)]
     fresh = control.admit(1, 1.0, arrived_seconds=0.75, now=0.8)
-    assert set(waited_long) == {"queue_full"}
+    assert set(waited_long) == {OVER_LIMIT}
     assert isinstance(fresh, AdmittedRequest)
 
 
@@ -142,3 +148,30 @@ def test_the_end_of_a_request_whose_kind_was_forgotten_counts_for_no_limit() -> 
     (admitted,) = burst(control, 1)
     control.finished(admitted._replace(kind=(7, 7)), 200, 0.0, 0.9)
     assert (control.in_flight, control.limit) == (0, float("inf"))
+
+
+def admitted(at: float, deadline: float = 1.0) -> AdmittedRequest:
+    return AdmittedRequest((0, 0), deadline, at)
+
+
+def test_a_few_requests_begin_in_each_turn_in_order_of_arrival() -> None:
+    starts: StartQueue[int] = StartQueue()
+    assert [starts.may_begin(0.0) for _ in range(5)] == [True, True, True, True, False]
+    for number in range(6):
+        starts.wait(number, admitted(0.0))
+    assert starts.next_turn(0.1) == [0, 1, 2, 3]
+    assert not starts.may_begin(0.2), "those that wait come first"
+    starts.wait(99, admitted(0.2))
+    assert len(starts) == 3
+    assert starts.next_turn(0.2) == [4, 5, 99]
+    assert starts.may_begin(0.2)
+    assert not starts.may_begin(0.2), "of this turn four have begun"
+    assert starts.may_begin(0.3)
+
+
+def test_while_the_oldest_is_late_the_newest_begin_first_and_nobody_with_minutes_to_spare_is_late() -> None:
+    for deadline, expected in ((1.0, [19, 18, 17, 16]), (300.0, [0, 1, 2, 3])):
+        starts: StartQueue[int] = StartQueue()
+        for number in range(20):
+            starts.wait(number, admitted(0.0, deadline))
+        assert starts.next_turn(0.5) == expected

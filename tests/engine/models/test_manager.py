@@ -257,7 +257,8 @@ def test_a_rate_limit_holds_for_its_model_whatever_the_revision() -> None:
     world.bring_new("a", "a1")
     refusal = world.models.refusal_for(world.submission("a1", 100), world.now)
     assert refusal is not None
-    assert (refusal.code, refusal.retry_after_seconds) == ("rate_limited", pytest.approx(0.1))
+    assert refusal.code == "rate_limited"
+    assert refusal.retry_after_seconds == pytest.approx(0.1)
     assert world.models.refusal_for(world.submission("b0", 100), world.now) is None
 
 

@@ -1,15 +1,19 @@
-"""Turns of the event loop: a request that was taken on waits for the one in which its work begins."""
+"""Start limiter: admitted requests wait here until their work begins, a few in each turn of the event loop."""
 
 from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
 from service.core.admission.head import AdmittedRequest, StartQueue
+
+LOOK_SECONDS = 0.01
+"""How often it is looked whether the first engine has started, while requests wait for that."""
 
 
 class RequestOwner(Protocol):
@@ -27,7 +31,7 @@ class RequestOwner(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class QueuedStart:
-    """A request that waits for its turn, in the order of those that begin."""
+    """A request that waits until its work begins."""
 
     owner: RequestOwner
     cycle: RequestResponseCycle
@@ -44,29 +48,37 @@ class QueuedStart:
             self.owner.run(self.cycle, self.app)
 
 
-class Turns:
-    """The requests of one worker that wait, and the turns in which they begin, for as long as there are any."""
+class StartLimiter:
+    """The waiting requests of one worker. `starting`: True while the first engine starts, for which all wait a moment.
 
-    def __init__(self) -> None:
+    Workers do not read the engine's status in the same moment: a client that heard from one that the service is ready
+    must not be refused by another.
+    """
+
+    def __init__(self, starting: Callable[[], bool] = lambda: False) -> None:
         self._queue: StartQueue[QueuedStart] = StartQueue()
+        self._starting = starting
         self._coming = False
 
-    def may_begin(self) -> bool:
-        """True if a request's work may begin now; where many come at once, it is to wait."""
-        return self._queue.may_begin(time.monotonic())
-
-    def wait(self, request: QueuedStart) -> None:
-        """Begin the work of a request in a later turn."""
+    def start(self, request: QueuedStart) -> None:
+        """Begin the work of a request now, or in a later turn."""
+        if not self._starting() and self._queue.may_begin(time.monotonic()):
+            request.owner.run(request.cycle, request.app)
+            return
         self._queue.wait(request, request.admitted)
         if not self._coming:
             self._call_next()
 
     def _call_next(self) -> None:
         self._coming = True
-        asyncio.get_running_loop().call_soon(self._next)
+        loop = asyncio.get_running_loop()
+        if self._starting():
+            loop.call_later(LOOK_SECONDS, self._next)
+        else:
+            loop.call_soon(self._next)
 
     def _next(self) -> None:
-        for request in self._queue.next_turn(time.monotonic()):
+        for request in self._queue.next_turn(time.monotonic(), starting=self._starting()):
             request.begin(time.monotonic())
         self._coming = False
         if self._queue:
