@@ -97,9 +97,7 @@ def test_a_device_that_dies_idle_ends_its_engine_in_words(home: Path, modelled: 
         assert _no_traceback_of_the_loop(service)
 
 
-def test_documents_of_a_device_that_dies_in_a_batch_are_answered_by_the_next_engine(
-    home: Path, modelled: Modelled
-) -> None:
+def test_documents_of_a_dead_device_are_answered_by_the_next_engine(home: Path, modelled: Modelled) -> None:
     state = modelled(A10G)
     with serving(home, MODELS="tiny", DEVICE="cuda", THREADS=1) as service, ThreadPoolExecutor() as callers:
         state.set(dies_after_launches=5)
@@ -120,9 +118,7 @@ def test_a_driver_that_hangs_is_noticed_and_its_documents_are_answered(home: Pat
         assert call.result().status_code in (200, 503)
 
 
-def test_a_device_that_dies_while_a_model_is_loaded_is_lost_and_the_model_not_blamed(
-    home: Path, modelled: Modelled
-) -> None:
+def test_a_device_that_dies_during_loading_is_lost_without_model_blame(home: Path, modelled: Modelled) -> None:
     state = modelled(A10G)
     state.set(dies_in_copy=1)
     with start(home, MODELS="tiny", DEVICE="cuda", THREADS=1) as service:

@@ -66,7 +66,7 @@ def test_every_reading_is_in_its_unit(stub: StubNvml, name: str) -> None:
     }
 
 
-def test_of_a_part_of_a_gpu_the_memory_is_its_own_and_all_else_the_whole_gpu_s(stub: StubNvml) -> None:
+def test_a_mig_part_has_its_own_memory_and_else_the_whole_gpu_s_readings(stub: StubNvml) -> None:
     stub.set(**HEALTHY, mig=1)
     for name in ("GPU-0001", "MIG-0001"):
         (reading,) = _read(stub, name)

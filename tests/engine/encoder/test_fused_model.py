@@ -189,9 +189,7 @@ def test_folded_biases_far_out_cost_a_few_roundings(folders: dict[str, Path]) ->
 
 
 @pytest.mark.parametrize("kind", FUSABLE)
-def test_gelu_in_the_product_changes_logits_by_less_than_half_precision_does(
-    kind: str, folders: dict[str, Path]
-) -> None:
+def test_gelu_in_the_product_costs_less_than_half_precision(kind: str, folders: dict[str, Path]) -> None:
     exact = _checkpoint(folders[kind])
     expected, half = _alone(exact), _alone(_checkpoint(folders[kind], torch.bfloat16))
     found = _logits(FusedModel(exact.model, SdpaAttention(), gelu_in_product=True), exact.first_position)

@@ -71,7 +71,7 @@ class _Count(TorchDispatchMode):
         return result
 
 
-def test_a_further_layer_launches_as_few_kernels_for_many_sequences_as_for_one() -> None:
+def test_a_layer_launches_no_more_kernels_for_many_sequences() -> None:
     launched = []
     for borders in ((0, 100), tuple(range(0, 2_100, 21))):
         attention, call = WindowedAttention(), _call(borders, 9)
