@@ -1,18 +1,22 @@
-"""The Model Context Protocol over streamable HTTP at /mcp, by the official SDK; what agents may call is in `mcp_tools`.
+"""Model Context Protocol over streamable HTTP at /mcp, by the official SDK, with the tools that agents may call.
 
 Each request stands alone, so any worker may answer it: there are no sessions, and no stream from the server (GET). Keys
 are those of /extract, in `Authorization`. What is refused at admission is a JSON-RPC error under its own HTTP status;
-what a tool refuses is the tool's result, for a model to read, and both say when to come back.
+what a tool refuses is the tool's result, for a model to read, and both say when to come back. A document comes as text
+or as a file in base64; URLs are not fetched, because a service inside a network must not be sent to its neighbours.
 """
 
 from __future__ import annotations
 
+import asyncio
+import binascii
 import importlib.metadata
 import logging
-from collections.abc import AsyncIterator
+from base64 import b64decode
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import Any, NoReturn
+from typing import Annotated, Any, NoReturn, Self
 
 import msgspec
 from mcp.server import Server
@@ -23,23 +27,181 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from service.api import problems
-from service.api.adapters.mcp_tools import TOOLS, McpTool
+from service.api import openapi, problems
 from service.api.adapters.protocol_adapter import JSON, AdapterRoute, ProtocolAdapter, operation, refusal
 from service.api.calls import AppState, RequestContext, authorize_request
-from service.api.http.request_body import read_all
-from service.core.errors import GleanerError, InternalError, Overloaded, WrongMethod
+from service.api.extraction.request import DocumentInput
+from service.api.http.request_body import Body, read_all
+from service.api.redaction.answers import redact_timing, redacted_outcomes
+from service.api.redaction.schemas import RedactedLine, RedactOptions, RedactOutput
+from service.api.schemas import DocumentLine, ModelName, Options, read_options
+from service.core.errors import GleanerError, InternalError, MalformedRequest, Overloaded, WrongMethod
+from service.core.redaction.replacements import RedactionMode
 from service.settings import Settings
+from service.wire import SERVING
 
 MOST_BODY_BYTES = 4 << 20
 """Most bytes of a message, which the SDK decodes on the event loop: 4 MiB are its own default."""
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-_INVALID, _INTERNAL, _REFUSED = -32600, -32603, -32000
+_INTERNAL, _REFUSED = -32603, -32000
 """JSON-RPC's codes; the last is of the range that servers define."""
 _CONTEXT = "mcp_context"
 log = logging.getLogger(__name__)
 
-_BY_NAME = {tool.name: tool for tool in TOOLS}
+Arguments = Mapping[str, Any]
+
+
+def _about(text: str) -> msgspec.Meta:
+    return msgspec.Meta(description=text)
+
+
+class ServedModel(msgspec.Struct, frozen=True):
+    """A model that is served."""
+
+    name: str
+    tag: str
+    revision: str
+    labels: tuple[str, ...]
+
+
+class ServedModels(msgspec.Struct, frozen=True):
+    """The result of `list_models`."""
+
+    models: list[ServedModel]
+
+
+class ToolArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The arguments of `extract`: one document, and the options that are named like those of /extract."""
+
+    text: Annotated[str, _about("The document's text; a message may have 4 MiB.")] | None = None
+    base64: Annotated[str, _about("Or a file (PDF, DOCX, HTML, text) in base64.")] | None = None
+    file_name: Annotated[str, _about("The file's name; its ending tells the format.")] | None = None
+    model: Annotated[str, _about("`name`, `name@tag` or `name@sha256:…`; see list_models.")] | None = None
+    labels: Annotated[list[str], _about("Keep only entities with these labels.")] | None = None
+    min_score: Annotated[float, msgspec.Meta(ge=0.0, le=1.0, description="Keep only surer entities.")] = 0.0
+
+    @classmethod
+    def read(cls, arguments: Arguments) -> Self:
+        """The arguments of a call; raises MalformedRequest."""
+        try:
+            return msgspec.convert(arguments, cls)
+        except msgspec.ValidationError as error:
+            raise MalformedRequest(f"{str(error)[:200]}.") from None
+
+    def source(self) -> DocumentInput:
+        """The document.
+
+        Raises:
+            MalformedRequest: there is none, there are two, or it is not base64.
+        """
+        if (self.text is None) == (self.base64 is None):
+            raise MalformedRequest("Give either `text` or `base64`.")
+        if self.base64 is None:
+            return DocumentInput("0", text=self.text)
+        try:
+            return DocumentInput("0", data=b64decode(self.base64, validate=True), name=self.file_name)
+        except binascii.Error as error:
+            raise MalformedRequest(f"`base64` is not that: {error}.") from None
+
+    def body(self, kind: type[Options]) -> Body:
+        """The document with these options.
+
+        Raises:
+            MalformedRequest: as `source`.
+            InvalidOptions: a bad value.
+        """
+        given = {name: value for name, value in msgspec.structs.asdict(self).items() if value is not None}
+        options = {name: value for name, value in given.items() if name in kind.model_fields}
+        return Body((self.source(),), read_options(options, kind), batch=False)
+
+
+class RedactArguments(ToolArguments, frozen=True, forbid_unknown_fields=True):
+    """The arguments of `redact`."""
+
+    labels: Annotated[list[str], _about("Only entities with these labels go.")] | None = None
+    min_score: Annotated[float, msgspec.Meta(ge=0.0, le=1.0, description="Only surer entities go.")] = 0.0
+    mode: RedactionMode = RedactionMode.REPLACE
+    repeats: bool = True
+    output: RedactOutput = RedactOutput.DOCUMENT
+    allow_unread: bool = False
+
+
+async def _extract(context: RequestContext, arguments: Arguments) -> object:
+    body = await asyncio.to_thread(ToolArguments.read(arguments).body, Options)
+    call = context.call(body)
+    (outcome,) = await call.outcomes()
+    if outcome.error is not None:
+        raise outcome.error
+    model = call.request.model
+    return DocumentLine(ModelName(model.name, model.revision), outcome.result, outcome.timer.timing(0.0))
+
+
+async def _redact(context: RequestContext, arguments: Arguments) -> object:
+    body = await asyncio.to_thread(RedactArguments.read(arguments).body, RedactOptions)
+    worker, options = context.state.worker, body.options
+    assert isinstance(options, RedactOptions), "read as such"
+    worker.redactor.check(options)
+    call = context.call(body)
+    call.refuse_again()
+    with worker.engine.leases.hold(call.revision):
+        (outcome,) = await redacted_outcomes(worker.redactor, worker.metrics, body, call.request, options)
+    if outcome.error is not None:
+        raise outcome.error
+    model = call.request.model
+    return RedactedLine(ModelName(model.name, model.revision), outcome.result, redact_timing(outcome.timer, 0.0))
+
+
+async def _list_models(context: RequestContext, _arguments: Arguments) -> object:
+    served = context.state.worker.engine.status.models
+    return ServedModels(
+        [ServedModel(each.name, each.tag, each.revision, each.labels) for each in served if each.state == SERVING]
+    )
+
+
+def _schema(kind: type[ToolArguments]) -> dict[str, Any]:
+    """The schema of arguments, without the nulls and defaults of what may be left out."""
+    properties, redact_options = openapi.of(kind)["properties"], openapi.written_options(RedactOptions)
+    for name, value in properties.items():
+        first = next(each for each in value.get("anyOf", (value,)) if each.get("type") != "null")
+        own = {key: each for key, each in first.items() if key != "default"}
+        properties[name] = own if name in ToolArguments.__struct_fields__ else redact_options[name]
+    return {"type": "object", "additionalProperties": False, "properties": properties}
+
+
+_TOOLS: tuple[tuple[Tool, Callable[[RequestContext, Arguments], Awaitable[object]]], ...] = (
+    (
+        Tool(
+            name="extract",
+            description="Find entities and fields (persons, dates, amounts, ids, …) in a document, with exact offsets, "
+            "scores and, in a PDF, pages and boxes. Nothing is ever truncated.",
+            input_schema=_schema(ToolArguments),
+            output_schema=openapi.line_answer(),
+        ),
+        _extract,
+    ),
+    (
+        Tool(
+            name="redact",
+            description="Take what `extract` finds out of a document: a text comes back with labels, asterisks or "
+            "hashes instead, a PDF (in base64) with its characters gone and bars where they were. What cannot be "
+            "redacted in full is refused.",
+            input_schema=_schema(RedactArguments),
+            output_schema=openapi.of(RedactedLine),
+        ),
+        _redact,
+    ),
+    (
+        Tool(
+            name="list_models",
+            description="List the models that are served, with their labels.",
+            input_schema={"type": "object", "properties": {}},
+            output_schema=openapi.of(ServedModels),
+        ),
+        _list_models,
+    ),
+)
+"""The tools with the functions that answer them; a function's result becomes a JSON object."""
+_CALLS = {tool.name: call for tool, call in _TOOLS}
 
 
 class McpServer:
@@ -112,27 +274,21 @@ def _security(settings: Settings) -> TransportSecuritySettings | None:
 
 
 async def _list_tools(_call: Any, _parameters: Any) -> ListToolsResult:
-    return ListToolsResult(tools=[_shown(tool) for tool in TOOLS])
+    return ListToolsResult(tools=[tool for tool, _ in _TOOLS])
 
 
 async def _call_tool(call: Any, parameters: CallToolRequestParams) -> CallToolResult:
     context: RequestContext = call.request.scope["state"][_CONTEXT]
-    tool = _BY_NAME.get(parameters.name)
-    if tool is None:
-        return _result({"code": "unknown_tool", "detail": f"There are {', '.join(_BY_NAME)}."}, failed=True)
+    answer = _CALLS.get(parameters.name)
+    if answer is None:
+        return _result({"code": "unknown_tool", "detail": f"There are {', '.join(_CALLS)}."}, failed=True)
     try:
-        return _result(msgspec.to_builtins(await tool.call(context, parameters.arguments or {})), failed=False)
+        return _result(msgspec.to_builtins(await answer(context, parameters.arguments or {})), failed=False)
     except GleanerError as error:
         return _result(_said(error.with_traceback(None)), failed=True)
     except Exception as error:
         log.exception("a tool failed")
-        failed = InternalError(f"The service failed over this request ({type(error).__name__}).")
-        return _result(_said(failed), failed=True)
-
-
-def _shown(tool: McpTool) -> Tool:
-    schemas = {"input_schema": dict(tool.arguments), "output_schema": dict(tool.result)}
-    return Tool(name=tool.name, description=tool.description, **schemas)
+        return _result(_said(InternalError(f"The service failed over this ({type(error).__name__}).")), failed=True)
 
 
 def _result(value: Any, *, failed: bool) -> CallToolResult:
@@ -178,7 +334,6 @@ _OPERATION = {
 """With the SDK's own statuses."""
 _NONE = operation("Model Context Protocol: refused", answer=_ERROR, error=_ERROR, status=405)
 _SERVER = McpServer()
-
 ADAPTER = ProtocolAdapter(
     "mcp",
     (
