@@ -228,7 +228,7 @@ def test_a_read_only_store_is_one_line_and_exit_code_1(
     upload()
     (public_folder / "store").mkdir()
     code = (
-        "import os, sys, service.cli, service.commands.models.transfer\n"
+        "import os, sys, service.cli, service.commands.model_actions\n"
         "if os.geteuid() == 0: os.seteuid(65534)  # Root may write anywhere.\n"
         "sys.exit(service.cli.main(sys.argv[1:]))"
     )

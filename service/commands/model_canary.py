@@ -1,7 +1,7 @@
-"""`gleaner models canary`: a candidate beside the revision that is served, on documents; promoted or withdrawn at once.
+"""`gleaner models canary`: compares a candidate with the revision that is served; promotes or withdraws it.
 
-Each document is posted to `NAME@stable` and to `NAME@candidate` of a running service, one after the other and in turns
-of who is first. Exit code 0 when the candidate holds its limits, 1 when it does not.
+Each document is posted to `NAME@stable` and to `NAME@candidate` of a running service, one after the other, and the
+order alternates. Exit code 0 when the candidate holds its limits, 1 when it does not.
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ from typing import Any
 from model_store.transfer.tag_moves import promote
 from service.commands.files.file_answers import read_key
 from service.commands.files.remote_service import RemoteService
-from service.commands.model_stores import remote_of, store_of
-from service.commands.progress import progress_bar
+from service.commands.model_actions import progress_bar, remote_of, store_of
 from service.core.canary import CanaryAnswer, CanaryLimits, CanaryReport, compare
 from service.core.errors import GleanerError, InvalidOptions
 

@@ -1,4 +1,4 @@
-"""`gleaner models canary` against a service that answers for two tags, and what it does to them."""
+"""`gleaner models canary`: what is compared, and which tag moves."""
 
 from __future__ import annotations
 

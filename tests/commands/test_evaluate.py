@@ -1,7 +1,8 @@
-"""`gleaner evaluate`: a real engine over a model's folder, and what it refuses before one is started."""
+"""`gleaner evaluate`: asking a service, a real engine over a folder, and what is refused before one is started."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -10,8 +11,57 @@ from typing import Any
 
 import pytest
 
+from service.api.extraction.request import DocumentInput
+from service.commands.evaluate import ATTEMPTS, ask_all
+from service.core.errors import CapacityExceeded, GleanerError, MalformedRequest
+from service.evaluation.labelled_documents import LabelledDocument, LabelledSet
+from service.evaluation.scoring import ScoredAnswer
 from tests.support.service import environment
 from tests.support.tiny_models import make_model
+
+ANSWER: dict[str, Any] = {
+    "entities": [{"start": 0, "end": 4, "label": "PERSON", "text": "Jane", "score": 0.9}],
+    "tokens": 3,
+}
+
+
+class RefusingService:
+    """Refuses each document so many times before it answers it."""
+
+    def __init__(self, error: GleanerError, times: int) -> None:
+        self._error, self._times = error, times
+        self.asked = 0
+
+    async def answer(self, document: DocumentInput) -> dict[str, Any]:
+        self.asked += 1
+        if self.asked <= self._times:
+            raise self._error
+        return ANSWER
+
+
+def answers(service: RefusingService) -> list[ScoredAnswer]:
+    document = LabelledDocument("a", "Jane", (), "a", "en", "letter", {})
+    sets = [LabelledSet("letters", (document,), frozenset({"PERSON"}))]
+    return asyncio.run(ask_all(service, sets, lambda *_: None, pause_seconds=0))[0]
+
+
+def test_what_a_busy_machine_refuses_is_asked_for_again() -> None:
+    service = RefusingService(CapacityExceeded("busy"), times=ATTEMPTS - 1)
+    (found,) = answers(service)
+    assert ([span.label for span in found.spans], found.refused) == (["PERSON"], None)
+    assert service.asked == ATTEMPTS
+
+
+def test_what_is_refused_each_time_has_nothing_found_and_says_why() -> None:
+    (found,) = answers(RefusingService(CapacityExceeded("busy"), times=ATTEMPTS))
+    assert (found.spans, found.refused) == ((), "too_much_at_once")
+
+
+def test_a_document_that_is_no_good_is_asked_for_once() -> None:
+    service = RefusingService(MalformedRequest("too long"), times=ATTEMPTS)
+    (found,) = answers(service)
+    assert (found.refused, service.asked) == (MalformedRequest.code, 1)
+
 
 COMMAND = [sys.executable, "-m", "service.cli", "evaluate"]
 LIMIT_SECONDS = 240.0

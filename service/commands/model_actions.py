@@ -1,0 +1,187 @@
+"""Actions of `gleaner models`: publish, pull, list, verify, roll back, clean up; in the local store and a remote one.
+
+The stores are those of the command's options, else of the settings. Progress in bytes is shown on a terminal only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from model_store.contents.scan import read_golden
+from model_store.errors import InvalidReference, InvalidRemote
+from model_store.fileio import ProgressCounter, no_progress
+from model_store.listing import ListedModel, sort_key
+from model_store.local.catalog import Catalog
+from model_store.local.garbage_collection import KEEP_LAST, collect_garbage
+from model_store.local.store import Store
+from model_store.local.tags import set_tag
+from model_store.local.verify import CheckOutcome, verify_revision, verify_store
+from model_store.manifest import Provenance
+from model_store.reference import check_revision, parse_reference
+from model_store.remote.base import Remote
+from model_store.remote.listing import list_remote
+from model_store.remote.open import open_remote
+from model_store.transfer.publish import Published, publish
+from model_store.transfer.pull import pull
+from model_store.transfer.push import push
+from model_store.transfer.tag_moves import roll_back
+from service.settings import read_settings
+
+OnProgress = Callable[[int, int], None]
+"""Called with (bytes done, bytes in all)."""
+
+
+@contextmanager
+def progress_bar(verb: str) -> Iterator[OnProgress]:
+    """A bar on stderr as long as the context lasts; a callback that does nothing if stderr is no terminal."""
+    if not sys.stderr.isatty():
+        yield no_progress
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+
+    columns = (TextColumn(verb), BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(verb, total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total)
+
+
+def store_of(chosen: argparse.Namespace) -> Store:
+    """The local store."""
+    return Store(chosen.store or read_settings().model_store)
+
+
+def remote_of(chosen: argparse.Namespace) -> Remote | None:
+    """The remote store; None if none is configured. Raises InvalidRemote."""
+    url = read_settings().model_remote if chosen.remote is None else chosen.remote
+    return open_remote(url) if url else None
+
+
+def run_publish(chosen: argparse.Namespace) -> int:
+    """Publish a folder and print the result."""
+    store, remote = store_of(chosen), remote_of(chosen)
+    provenance = Provenance(base_model=chosen.base_model, data=chosen.data, commit=chosen.commit)
+    golden = read_golden(chosen.golden) if chosen.golden else ()
+    with progress_bar("publishing") as report:
+        published = publish(
+            chosen.folder,
+            chosen.name,
+            store,
+            tag=None if remote else chosen.tag,
+            provenance=provenance,
+            golden=golden,
+            progress=report,
+        )
+    print(_upload(published, store, remote, chosen.tag) if remote else published)
+    for left_out in published.left_out:
+        print(f"left out: {left_out}")
+    return 0
+
+
+def run_pull(chosen: argparse.Namespace) -> int:
+    """Pull a model and print the result."""
+    reference, remote = parse_reference(chosen.model), remote_of(chosen)
+    if remote is None:
+        raise InvalidRemote("There is nowhere to pull from: set GLEANER_MODEL_REMOTE or give --remote.")
+    with progress_bar("pulling") as report:
+        prefetched = read_settings().model_baked
+        pulled = pull(reference, store_of(chosen), remote, progress=report, prefetched=prefetched)
+    print(pulled)
+    for revision in pulled.evicted:
+        print(f"evicted, to make room: {revision}")
+    return 0
+
+
+def run_rollback(chosen: argparse.Namespace) -> int:
+    """Move a tag back and say where it was."""
+    reference = parse_reference(chosen.name)
+    if reference.tag is None:
+        raise InvalidReference(f"'{chosen.name}' names a revision; only a tag can be rolled back: name or name@tag.")
+    to = check_revision(chosen.to) if chosen.to else None
+    print(roll_back(reference, store_of(chosen), remote_of(chosen), to))
+    return 0
+
+
+def _upload(published: Published, store: Store, remote: Remote, tag: str) -> str:
+    revision = published.revision
+    with progress_bar("uploading") as report:
+        pushed = push(revision, store, remote, tag=tag, progress=report)
+    set_tag(store.layout, revision.name, tag, pushed.tag.tag)
+    name = f"{revision.name}@{tag}"
+    if not pushed.tag_moved and not pushed.uploaded_bytes:
+        return f"{name} is {revision.revision} in {remote.url} already; nothing was uploaded."
+    return (
+        f"{name} is {revision.revision} in {remote.url}: {pushed.uploaded_bytes:,} bytes uploaded, "
+        f"{pushed.kept_bytes:,} were there."
+    )
+
+
+PIPE_WIDTH = 220
+COLUMNS = ("model", "tags", "revision", "size", "own", "shared", "where", "")
+NUMBERS = ("size", "own", "shared")
+
+
+def run_list(chosen: argparse.Namespace) -> int:
+    """Print the table; a revision that is in both places with the same tags takes one line."""
+    from rich.console import Console
+    from rich.table import Table
+
+    remote = remote_of(chosen)
+    here = Catalog(store_of(chosen).root).list()
+    there = list_remote(remote) if remote else ()
+    table = Table(box=None, pad_edge=False)
+    for column in COLUMNS:
+        table.add_column(column, no_wrap=True, justify="right" if column in NUMBERS else "left")
+    for model, where in merged(here, there):
+        own_bytes = model.size_bytes - model.shared_bytes
+        sizes = (f"{size / 1e6:,.1f} MB" for size in (model.size_bytes, own_bytes, model.shared_bytes))
+        table.add_row(model.name, ",".join(model.tags), model.revision, *sizes, where, model.problem or "")
+    Console(width=None if sys.stdout.isatty() else PIPE_WIDTH).print(table)
+    return 0
+
+
+def merged(here: Sequence[ListedModel], there: Sequence[ListedModel]) -> Iterator[tuple[ListedModel, str]]:
+    """All lines, sorted, each with its place. Sizes are the local store's, if it has the revision."""
+    remote = {_key(model): model for model in there}
+    lines = []
+    for model in here:
+        both = remote.pop(_key(model), None) is not None
+        lines.append((model, "built in" if model.built_in else "here, remote" if both else "here"))
+    lines += [(model, "remote") for model in remote.values()]
+    yield from sorted(lines, key=lambda line: sort_key(line[0]))
+
+
+def _key(model: ListedModel) -> tuple[str, str, tuple[str, ...]]:
+    return model.name, model.revision, model.tags
+
+
+def run_verify(chosen: argparse.Namespace) -> int:
+    """Hash all files; exit code 1 if any is missing or damaged."""
+    catalog = Catalog(store_of(chosen).root)
+    with progress_bar("hashing") as progress:
+        if chosen.model:
+            revision = catalog.resolve(chosen.model)
+            report = verify_revision(revision, ProgressCounter(progress, revision.manifest.size_bytes).add)
+        else:
+            report = verify_store(catalog.store, ProgressCounter(progress, catalog.store.size_bytes()).add)
+    for outcome in (CheckOutcome.MISSING, CheckOutcome.CORRUPT):
+        for checked in report.with_outcome(outcome):
+            print(f"{outcome.value}: {checked.detail}")
+    print(f"{len(report.with_outcome(CheckOutcome.OK))} of {len(report.checked)} files are whole.")
+    return 0 if report.intact else 1
+
+
+def run_gc(chosen: argparse.Namespace) -> int:
+    """Collect garbage; exit code 1 if the budget cannot be met."""
+    keep_last = KEEP_LAST if chosen.keep is None else chosen.keep
+    with progress_bar("removing") as progress:
+        collected = collect_garbage(
+            store_of(chosen), keep_last=keep_last, budget_bytes=chosen.budget, progress=progress
+        )
+    for revision in collected.evicted:
+        print(f"gone: {revision}")
+    print(collected)
+    return 0 if collected.within_budget else 1
