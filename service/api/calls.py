@@ -21,7 +21,7 @@ from service.api.extraction.trace import RequestTrace
 from service.api.http.access import Access
 from service.api.http.api_keys import sender_of
 from service.api.http.request_body import Body, BodyLimits, RequestJsonReader
-from service.api.http.request_scope import DisconnectNotice, arrived_seconds, disconnect_notice
+from service.api.http.request_scope import DisconnectNotice, disconnect_notice, request_start_time
 from service.api.http.response import DocumentOutcome, DocumentTasks, start_documents
 from service.api.worker import Worker
 from service.core.admission.policy import refuse_if_late
@@ -93,7 +93,7 @@ class RequestContext:
 
     Attributes:
         trace: the record of its stages, if one is kept.
-        departure: tells that its client disconnected, where the server reports that.
+        disconnect: tells that its client disconnected, where the server reports that.
         named_seconds: the deadline in its query, in seconds from its arrival; None if there is none.
     """
 
@@ -103,7 +103,7 @@ class RequestContext:
     address: str | None
     begun_seconds: float
     trace: RequestTrace | None = None
-    departure: DisconnectNotice | None = None
+    disconnect: DisconnectNotice | None = None
     named_seconds: float | None = None
     _model: ModelStatus | None = field(default=None, init=False)
 
@@ -116,7 +116,7 @@ class RequestContext:
     def reader(self) -> RequestJsonReader:
         """Decoder of the JSON of its body. A deadline in the body itself is not known yet."""
         deadline = self.begun_seconds + (self.named_seconds or self.state.deadline_seconds)
-        return RequestJsonReader(self.state.worker.parsers, self.sender, deadline, self.departure)
+        return RequestJsonReader(self.state.worker.parsers, self.sender, deadline, self.disconnect)
 
     def model(self, body: Body) -> ModelStatus:
         """The model that the options select; chosen once, since a candidate may get a share of the requests.
@@ -173,9 +173,9 @@ def authorize_request(request: Request, headers: Mapping[str, str] | None = None
     """
     scope, sent = request.scope, request.headers if headers is None else headers
     address = request.client.host if request.client else None
-    context = authorize(request.state.app_state, sent, address, arrived_seconds(scope, time.monotonic()))
+    context = authorize(request.state.app_state, sent, address, request_start_time(scope, time.monotonic()))
     named_ms = named_deadline_ms(b"?" + scope["query_string"], b"")
-    context.trace, context.departure = scope["state"].get("trace"), disconnect_notice(scope)
+    context.trace, context.disconnect = scope["state"].get("trace"), disconnect_notice(scope)
     context.named_seconds = named_ms / 1000 if named_ms else None
     return context
 

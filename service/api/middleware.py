@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.api.connection.refusals import SECURITY_HEADERS
 from service.api.extraction.trace import RequestTrace
-from service.api.http.request_scope import arrived_seconds
+from service.api.http.request_scope import request_start_time
 from service.metrics.worker import WorkerMetrics
 from service.signals.routes import OTHER, OWN_WORK_ROUTES
 
@@ -70,7 +70,7 @@ class AccessLog:
         worker, path, method = state["app_state"].worker, scope["path"], scope["method"]
         request_id = _request_id(scope)
         own_headers = [*SECURITY_HEADERS, (b"x-request-id", request_id.encode())]
-        begun = arrived_seconds(scope, time.monotonic())
+        begun = request_start_time(scope, time.monotonic())
         if method == "HEAD":  # Routed as GET; the server sends no body, as it knows the method.
             scope = {**scope, "method": "GET"}
         route = (

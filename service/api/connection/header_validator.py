@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 
 import httptools
 
@@ -11,7 +12,7 @@ from service.api.connection.refusals import PreparedProblem, PreparedProblems
 from service.api.connection.socket_timestamps import first_unread
 from service.core.admission.head import AdmittedRequest
 from service.core.connections.connection_table import Acceptance
-from service.core.connections.request_head import Headers, RequestHead, read_head
+from service.core.connections.request_head import Headers, RequestHead, named_deadline_ms, read_head
 from service.core.errors import MalformedRequest
 from service.logs import LogEvent
 
@@ -63,24 +64,29 @@ class HeaderValidator:
         except MalformedRequest as error:
             raise HeadRefused(PreparedProblem(error)) from error
 
-    def refusal(self, head: RequestHead, method: bytes, target: bytes, place: Acceptance) -> PreparedProblem | None:
-        """Why a request is refused whatever the load; None if it is not."""
+    def judge(
+        self, head: RequestHead, method: bytes, target: bytes, received: bytes, place: Acceptance, arrived: float
+    ) -> AdmittedRequest | PreparedProblem | None:
+        """What a request was admitted with, its refusal, or None for one that is no work.
+
+        Args:
+            received: what has come of the message; a JSON body may name its deadline there.
+            place: what its connection may do.
+            arrived: when its first byte came, in seconds of the monotonic clock.
+        """
         if head.length is not None and head.length > self._limits.body_bytes:
             return self._problems.body_too_large
         if place is not Acceptance.OPEN and (method == b"POST" or not target.startswith(ALWAYS_ANSWERED)):
             return self._problems.too_many_connections
-        return None
+        if method != b"POST":
+            return None
+        named_ms = named_deadline_ms(target, received)
+        deadline_seconds = named_ms / 1000 if named_ms else self._limits.deadline_seconds
+        admitted = self._overload.admit(head.client, deadline_seconds, arrived, time.monotonic())
+        return admitted if isinstance(admitted, AdmittedRequest) else self._problems.overloaded[admitted.code]
 
     def refuses_unread(self, file: int) -> bool:
         """True if a request has begun to come to this socket that may be refused for load whatever else it says."""
         line = first_unread(file, LINE_BYTES)
         method, _, target = line.partition(b" ")
         return bool(line) and not (method in (b"GET", b"HEAD") and target.startswith(ALWAYS_ANSWERED))
-
-    def admit(
-        self, client: int, deadline_ms: int | None, arrived: float, now: float
-    ) -> AdmittedRequest | PreparedProblem:
-        """What a request that is work was admitted with, or its refusal for load. `arrived`: seconds, as `now`."""
-        seconds = deadline_ms / 1000 if deadline_ms else self._limits.deadline_seconds
-        admitted = self._overload.admit(client, seconds, arrived, now)
-        return admitted if isinstance(admitted, AdmittedRequest) else self._problems.overloaded[admitted.code]

@@ -5,11 +5,8 @@
     body arrives    its bytes are held from the worker's budget; too slow: a typed refusal, and closed
     answer leaves   what the client does not read is held too; not read for too long: closed
 
-A refusal leaves the connection open where its body is small. Otherwise it is closed after the client has, or after a
-while (`linger`).
-
-One request at a time: one whose head is complete before the answer to the one before it (pipelining, which no common
-client does) is not begun. The connection is closed after that answer, by which a client knows what to ask again.
+A refusal leaves the connection open where its body is small; otherwise it is closed after the client has, or after a
+while. One request at a time: a pipelined one is not begun, and the connection is closed after the answer before it.
 """
 
 from __future__ import annotations
@@ -35,7 +32,7 @@ from service.core.admission.head import AdmittedRequest
 from service.core.connections.connection_table import Acceptance
 from service.core.connections.incoming_message import IncomingMessage, MessageTimeout
 from service.core.connections.limits import SMALL_BODY_BYTES, ConnectionLimits
-from service.core.connections.request_head import RequestHead, named_deadline_ms
+from service.core.connections.request_head import RequestHead
 from service.core.connections.transfers import ALL_THAT_COMES, HEAD_LINGER_BYTES, Linger
 
 
@@ -53,16 +50,16 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         self._shared: Connections = app_state["connections"]
         self._limits: ConnectionLimits = self._shared.limits
         self._problems: PreparedProblems = self._shared.refusals.problems
-        self._gate = HeaderValidator(self._shared)
+        self._validator = HeaderValidator(self._shared)
         self._place = Acceptance.OPEN
         self._message = IncomingMessage(self._limits)
         self._arrived_seconds = 0.0
         self._received = b""
         self._discarding = False
         self._linger: Linger | None = None
-        self._unread_answer = WriteBackpressure(self._shared)
+        self._backpressure = WriteBackpressure(self._shared)
         self._admitting: AdmittedRequest | None = None
-        self._departure = DisconnectNotice()
+        self._disconnect = DisconnectNotice()
         self._requests = InFlightRequests(self._shared)
 
     # The transport's calls
@@ -74,14 +71,18 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         self._file: int = transport.get_extra_info("socket").fileno()
         self._place = self._shared.table.opened(self, now)
         # Where it is encrypted, what is unread says nothing.
-        if self._place is Acceptance.OVER_LIMIT and self.scheme == "http" and self._gate.refuses_unread(self._file):
+        if (
+            self._place is Acceptance.OVER_LIMIT
+            and self.scheme == "http"
+            and self._validator.refuses_unread(self._file)
+        ):
             self._answer_and_close(self._problems.too_many_connections)
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
-        self._departure.tell()
+        self._disconnect.tell()
         self._shared.table.closed(self)
-        self._unread_answer.release()
+        self._backpressure.release()
 
     def data_received(self, data: bytes) -> None:
         self._unset_keepalive_if_required()
@@ -107,11 +108,11 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 
     def pause_writing(self) -> None:
         super().pause_writing()
-        self._unread_answer.pause(self, self.transport, time.monotonic())
+        self._backpressure.pause(self, self.transport, time.monotonic())
 
     def resume_writing(self) -> None:
         super().resume_writing()
-        self._unread_answer.release()
+        self._backpressure.release()
 
     # The parser's calls
 
@@ -119,7 +120,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         super().on_message_begin()
         state: dict[str, Any] = self.scope["state"]
         state["arrived_seconds"] = self._arrived_seconds
-        state[DISCONNECT] = self._departure
+        state[DISCONNECT] = self._disconnect
 
     def on_url(self, url: bytes) -> None:
         super().on_url(url)
@@ -140,7 +141,6 @@ class BoundedHttpProtocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         if self._linger is not None:
             return
-        now = time.monotonic()
         if self._message.is_too_large and sum(len(n) + len(v) for n, v in self.headers) > self._limits.head_bytes:
             raise HeadRefused(self._problems.headers_too_large)
         self._message.end_head()
@@ -148,11 +148,14 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         if self._is_answering():
             self._end_reading(ALL_THAT_COMES)
             return
-        head = self._gate.read(self.url, self.parser.get_http_version(), self.headers)
-        if self.parser.get_method() == b"POST" and self._shared.clock.peer_has_ended(self._file):
-            self._leave()
+        method: bytes = self.parser.get_method()
+        head = self._validator.read(self.url, self.parser.get_http_version(), self.headers)
+        if method == b"POST" and self._shared.clock.peer_has_ended(self._file):
+            self._end_reading(0)  # Its client has ended its side, and no work was begun for it.
+            self._shared.dropped("left")
+            self.transport.close()
             return
-        admitted = self._admit(head, now)
+        admitted = self._validator.judge(head, method, self.url, self._received, self._place, self._arrived_seconds)
         if isinstance(admitted, PreparedProblem):
             self._refuse(admitted, head)
             return
@@ -204,7 +207,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
     def send_400_response(self, msg: str) -> None:
         self._answer_and_close(self._problems.malformed)
 
-    # The calls of a request's turn
+    # The start limiter's calls
 
     def run(self, cycle: RequestResponseCycle, app: Any) -> None:
         """Let an application answer a request."""
@@ -214,11 +217,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 
     def refuse_late(self, cycle: RequestResponseCycle) -> None:
         """Refuse a request whose deadline passed before its work began."""
-        scope = cycle.scope
-        request = RefusedRequest(scope["method"], scope["path"], list(scope["headers"]))
-        problem = self._shared.refusals.count(self._problems.overloaded["deadline_exceeded"], request)
-        scope["state"]["status"] = problem.status
-        self.run(cycle, problem)
+        self.run(cycle, self._shared.refusals.count_late(cycle.scope))
 
     def forget(self, cycle: RequestResponseCycle) -> None:
         """Release what is held for a request that has ended."""
@@ -228,12 +227,12 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 
     def enforce_time_limits(self, now: float) -> None:
         """Close the connection, with an answer if it has begun a request, where one of its time limits has passed."""
-        if self._unread_answer.waits:
-            if self._unread_answer.is_too_slow(self.transport, now):
+        if self._backpressure.waits:
+            if self._backpressure.is_too_slow(self.transport, now):
                 self._drop("unread")
         elif self.transport.is_closing():
             if self.transport.get_write_buffer_size():  # It ends when that is read, so not by itself.
-                self._unread_answer.pause(self, self.transport, now)
+                self._backpressure.pause(self, self.transport, now)
         elif self._linger is not None:
             if self._linger.is_over(now) and not self._is_answering():
                 self.transport.abort()
@@ -242,7 +241,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 
     def give_up(self, transfer: object) -> None:
         """End this connection because of the bytes that one of its transfers holds."""
-        if self._unread_answer.holds(transfer):
+        if self._backpressure.holds(transfer):
             self._drop("held_bytes")
         elif not self.transport.is_closing():
             self._end_request(self._problems.too_many_bytes)
@@ -266,9 +265,9 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         return self._linger is None and self._message.is_slow_so_far(now) and not self._awaits_us()
 
     def _enforce_message(self, now: float) -> None:
-        brief = self._place is not Acceptance.OPEN
+        health_only, answering = self._place is not Acceptance.OPEN, self._is_answering()
         match self._message.overdue(
-            now, is_health_only=brief, is_answering=self._is_answering(), awaits_us=self._awaits_us()
+            now, is_health_only=health_only, is_answering=answering, awaits_us=self._awaits_us()
         ):
             case MessageTimeout.SLOW:
                 self._end_request(self._problems.too_slow)
@@ -292,15 +291,6 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             self._end_reading(0)
         except httptools.HttpParserError as error:
             self._answer_and_close(problem_of(error, self._problems))
-
-    def _admit(self, head: RequestHead, now: float) -> AdmittedRequest | PreparedProblem | None:
-        """What the request was admitted with, its refusal, or None for one that is no work."""
-        method: bytes = self.parser.get_method()
-        refusal = self._gate.refusal(head, method, self.url, self._place)
-        if refusal is not None or method != b"POST":
-            return refusal
-        deadline_ms = named_deadline_ms(self.url, self._received)
-        return self._gate.admit(head.client, deadline_ms, self._arrived_seconds, now)
 
     # Refusals and ends
 
@@ -348,14 +338,8 @@ class BoundedHttpProtocol(HttpToolsProtocol):
                 return
             self.cycle.disconnected = self.cycle.response_complete = True
             self.cycle.message_event.set()
-            self._departure.tell()
+            self._disconnect.tell()
         self._answer_and_close(problem)
-
-    def _leave(self) -> None:
-        """Close the connection of a client that has ended its side with a request that no work was begun for."""
-        self._end_reading(0)
-        self._shared.dropped("left")
-        self.transport.close()
 
     def _drop(self, reason: str) -> None:
         self._shared.dropped(reason)

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from http import HTTPStatus
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -153,6 +153,13 @@ class Refusals:
                 route, problem = found.route, PreparedProblem(problem.error, found.response)
         may_be_work = route != OTHER or not request.path
         self._counts[problem.code, route, problem.status, may_be_work] += 1
+        return problem
+
+    def count_late(self, scope: Mapping[str, Any]) -> PreparedProblem:
+        """The counted refusal of a request whose deadline passed before its work began."""
+        request = RefusedRequest(scope["method"], scope["path"], list(scope["headers"]))
+        problem = self.count(self.problems.overloaded[SOCKET_LATE.code], request)
+        scope["state"]["status"] = problem.status
         return problem
 
     def report(self, metrics: WorkerMetrics) -> None:

@@ -79,12 +79,12 @@ class JsonReader(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RequestJsonReader:
-    """Reads the JSON of one request. `client`: whose bodies may share a parser; `departure`: its client's, if told."""
+    """Reads the JSON of one request. `client`: whose bodies may share a parser; `disconnect`: its client's, if told."""
 
     parsers: ParserPool
     client: str
     deadline_seconds: float
-    departure: DisconnectNotice | None = None
+    disconnect: DisconnectNotice | None = None
 
     async def read(self, body: ReceivedBody, kind: JsonKind[_T], most_documents: int) -> _T:
         if body.is_short:
@@ -92,7 +92,7 @@ class RequestJsonReader:
         work = self.parsers.read_json(
             body, kind, most_documents, client=self.client, deadline_seconds=self.deadline_seconds
         )
-        return await (work if self.departure is None else until_disconnect(work, self.departure))
+        return await (work if self.disconnect is None else until_disconnect(work, self.disconnect))
 
 
 JSON = "application/json"

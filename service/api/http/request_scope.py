@@ -13,7 +13,7 @@ ARRIVED = "arrived_seconds"
 """Under this name the HTTP server says when a request's first byte came, in seconds of the monotonic clock."""
 
 
-def arrived_seconds(scope: Scope, now: float) -> float:
+def request_start_time(scope: Scope, now: float) -> float:
     """When a request came; `now` where the server does not say.
 
     A request may have waited for the event loop, and its body for the client, before anything here is called.
@@ -22,7 +22,7 @@ def arrived_seconds(scope: Scope, now: float) -> float:
     return min(said, now) if isinstance(said, float) else now
 
 
-DISCONNECT = "departure"
+DISCONNECT = "disconnect"
 """Under this name a request's state has its `DisconnectNotice`, where the HTTP server tells it."""
 
 _T = TypeVar("_T")
@@ -64,7 +64,7 @@ def disconnect_notice(scope: Scope) -> DisconnectNotice | None:
     return found if isinstance(found, DisconnectNotice) else None
 
 
-async def until_disconnect(work: Coroutine[Any, Any, _T], departure: DisconnectNotice) -> _T:
+async def until_disconnect(work: Coroutine[Any, Any, _T], disconnect: DisconnectNotice) -> _T:
     """What `work` returns; when the client leaves first, it is cancelled.
 
     Raises:
@@ -79,7 +79,7 @@ async def until_disconnect(work: Coroutine[Any, Any, _T], departure: DisconnectN
         left = True
         working.cancel()
 
-    departure.then(leave)
+    disconnect.then(leave)
     try:
         return await work
     except asyncio.CancelledError:
@@ -87,4 +87,4 @@ async def until_disconnect(work: Coroutine[Any, Any, _T], departure: DisconnectN
             raise ClientDisconnect from None
         raise
     finally:
-        departure.forget()
+        disconnect.forget()

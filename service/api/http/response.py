@@ -150,14 +150,14 @@ async def ndjson_lines(
 async def unless_disconnected(request: Request, work: Coroutine[Any, Any, Response]) -> Response:
     """The response of `work`; when the client disconnects first, `work` is cancelled. The body must have been read.
 
-    The HTTP server tells it at once (`departure`). Under another server a task waits for it.
+    The HTTP server tells it at once (`disconnect`). Under another server a task waits for it.
     """
-    departure, watching = disconnect_notice(request.scope), None
-    if departure is None:
-        departure = DisconnectNotice()
-        watching = asyncio.create_task(_watch(request, departure))
+    disconnect, watching = disconnect_notice(request.scope), None
+    if disconnect is None:
+        disconnect = DisconnectNotice()
+        watching = asyncio.create_task(_watch(request, disconnect))
     try:
-        return await until_disconnect(work, departure)
+        return await until_disconnect(work, disconnect)
     except ClientDisconnect:
         return Response(status_code=CLIENT_CLOSED_REQUEST)
     finally:
@@ -166,10 +166,10 @@ async def unless_disconnected(request: Request, work: Coroutine[Any, Any, Respon
             await asyncio.wait((watching,))
 
 
-async def _watch(request: Request, departure: DisconnectNotice) -> None:
+async def _watch(request: Request, disconnect: DisconnectNotice) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass
-    departure.tell()
+    disconnect.tell()
 
 
 def _model_name(extract_request: ExtractRequest) -> ModelName:

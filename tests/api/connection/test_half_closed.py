@@ -92,9 +92,9 @@ def test_a_client_that_leaves_after_a_long_body_is_noticed_though_nobody_asks() 
         caller = await world.caller()
         caller.send(POST % (b"hold", 1_000_000) + bytes(1_000_000))
         await world.until(lambda: len(world.scopes) == 1 and world.connections.budget.held_bytes >= 1_000_000)
-        departure = world.scopes[0]["state"][DISCONNECT]
+        disconnect = world.scopes[0]["state"][DISCONNECT]
         caller.writer.close()
-        await world.until(lambda: departure.has_left)
+        await world.until(lambda: disconnect.has_left)
         world.held.set()
 
     play(scene)

@@ -16,7 +16,7 @@ from service.api.calls import AppState
 from service.api.engine.routing import CanaryRouter
 from service.api.http.access import Access
 from service.api.http.request_body import BodyLimits
-from service.api.http.request_scope import arrived_seconds
+from service.api.http.request_scope import request_start_time
 from service.api.worker import Worker
 from service.core.admission.size import RefusalCache
 from service.core.errors import DeadlineExceeded
@@ -37,7 +37,7 @@ from tests.support.engine_endpoint import MODEL
     ],
 )
 def test_a_request_came_when_the_server_says_and_never_later_than_now(scope: dict[str, Any], arrived: float) -> None:
-    assert arrived_seconds(scope, 10.0) == arrived
+    assert request_start_time(scope, 10.0) == arrived
 
 
 class FakeSender:

@@ -207,12 +207,12 @@ def test_bodies_wait_for_parsers_within_the_bytes_of_the_queue() -> None:
 
 def test_a_body_is_not_decoded_on_for_a_client_that_has_left() -> None:
     async def scene(pool: ParserPool) -> None:
-        parser, departure = await waiting(), DisconnectNotice()
+        parser, disconnect = await waiting(), DisconnectNotice()
         os.kill(parser, signal.SIGSTOP)
-        reader = RequestJsonReader(pool, "c", time.monotonic() + LIMIT_SECONDS, departure)
+        reader = RequestJsonReader(pool, "c", time.monotonic() + LIMIT_SECONDS, disconnect)
         reading = asyncio.create_task(reader.read(long_body("a" * SHORT_BYTES), ELSEWHERE, MOST))
         await asyncio.sleep(0.05)
-        departure.tell()
+        disconnect.tell()
         with pytest.raises(ClientDisconnect):
             await reading
         assert pool.wait_seconds == 0.0
@@ -240,14 +240,14 @@ class WatchedBody(ReceivedBody):
     __slots__ = ("__weakref__",)
 
 
-@pytest.mark.parametrize("departure", [None, DisconnectNotice()])
+@pytest.mark.parametrize("disconnect", [None, DisconnectNotice()])
 def test_a_body_that_was_refused_is_held_by_nobody_before_any_garbage_is_collected(
-    departure: DisconnectNotice | None,
+    disconnect: DisconnectNotice | None,
 ) -> None:
     """Fifty bodies of 57 MB stayed in the worker until there was other garbage enough."""
 
     async def scene(pool: ParserPool) -> None:
-        reader = RequestJsonReader(pool, "c", time.monotonic() + LIMIT_SECONDS, departure)
+        reader = RequestJsonReader(pool, "c", time.monotonic() + LIMIT_SECONDS, disconnect)
 
         async def refused() -> weakref.ref[WatchedBody]:
             body = WatchedBody(body_of(LISTS).pieces)

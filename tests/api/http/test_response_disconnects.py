@@ -44,12 +44,12 @@ def test_work_that_ends_is_the_answer_and_nothing_is_left_behind() -> None:
 
 def test_where_the_server_tells_of_a_departure_no_task_waits_for_it() -> None:
     async def scene() -> None:
-        departure, cleaned = DisconnectNotice(), asyncio.Event()
-        request = Request({"type": "http", "headers": [], "state": {DISCONNECT: departure}}, Caller().receive)
+        disconnect, cleaned = DisconnectNotice(), asyncio.Event()
+        request = Request({"type": "http", "headers": [], "state": {DISCONNECT: disconnect}}, Caller().receive)
 
         async def work() -> Response:
             assert asyncio.all_tasks() == {asyncio.current_task()}
-            departure.tell()
+            disconnect.tell()
             try:
                 await asyncio.Event().wait()
             finally:
@@ -65,8 +65,8 @@ def test_where_the_server_tells_of_a_departure_no_task_waits_for_it() -> None:
 
 def test_the_work_for_a_client_that_has_left_before_ends_at_its_first_wait_with_what_it_began() -> None:
     async def scene() -> None:
-        departure = DisconnectNotice()
-        departure.tell()
+        disconnect = DisconnectNotice()
+        disconnect.tell()
         documents = [asyncio.create_task(asyncio.Event().wait())]
 
         async def work() -> Response:
@@ -77,7 +77,7 @@ def test_the_work_for_a_client_that_has_left_before_ends_at_its_first_wait_with_
                     each.cancel()
             raise AssertionError("nothing sets the event")
 
-        request = Request({"type": "http", "headers": [], "state": {DISCONNECT: departure}}, Caller().receive)
+        request = Request({"type": "http", "headers": [], "state": {DISCONNECT: disconnect}}, Caller().receive)
         answer = await unless_disconnected(request, work())
         assert answer.status_code == CLIENT_CLOSED_REQUEST
         await asyncio.wait(documents)
@@ -88,14 +88,14 @@ def test_the_work_for_a_client_that_has_left_before_ends_at_its_first_wait_with_
 
 def test_a_departure_after_the_answer_cancels_nothing() -> None:
     async def scene() -> None:
-        departure = DisconnectNotice()
+        disconnect = DisconnectNotice()
 
         async def work() -> Response:
             return Response(b"done")
 
-        request = Request({"type": "http", "headers": [], "state": {DISCONNECT: departure}}, Caller().receive)
+        request = Request({"type": "http", "headers": [], "state": {DISCONNECT: disconnect}}, Caller().receive)
         assert (await unless_disconnected(request, work())).body == b"done"
-        departure.tell()
+        disconnect.tell()
         await asyncio.sleep(0)
 
     asyncio.run(scene())
