@@ -136,7 +136,7 @@ sign: ## sign a pushed image and its list, as whoever runs this: make sign IMAGE
 
 docs: .venv/.dev ## write anew what repeats the code: service/SETTINGS.md, tables in README.md, dashboards
 	$(BIN)/python -m tests.documentation
-	$(BIN)/python -m infra.dashboards
+	$(BIN)/python -m infra.dashboards.grafana
 	$(BIN)/python -m infra.helm_files
 
 clean: ## remove .venv and caches

@@ -34,7 +34,7 @@ output() {
 
 # engine: docker, podman or buildah, whichever the image is built with
 engine() {
-  "$python" -c 'from infra.image.build import works; from infra.image.engines import choose; print(choose(works).value)' 2>/dev/null
+  "$python" -c 'from infra.image.build import choose, works; print(choose(works).value)' 2>/dev/null
 }
 
 # prepare ENVIRONMENT: what all of them need; sets environment, fleet and region

@@ -70,15 +70,12 @@ if bakes "$environment"; then
   deploy_pipeline
   if ! probe aws ssm get-parameter --region "$region" --name "$machine_image"; then
     say "There is no machine image yet, so instances start from AWS's, later than the policy counts on: make machine-image ENV=$environment, then deploy again."
-    machine_image=$("$python" -c 'from infra.machine_images import GPU_IMAGE; print(GPU_IMAGE)')
+    machine_image=$("$python" -c 'from infra.environments import GPU_IMAGE; print(GPU_IMAGE)')
   fi
 fi
 
 say "Fleet…"
 forget_failed "$fleet-fleet"
-if probe aws cloudformation describe-stacks --region "$region" --stack-name "$fleet-fleet" --query Stacks[0].StackStatus; then
-  "$python" -m infra.traffic "$environment" "$stacks/$fleet-fleet.template.json"
-fi
 run aws cloudformation deploy --region "$region" --stack-name "$fleet-fleet" --no-fail-on-empty-changeset \
   --template-file "$stacks/$fleet-fleet.template.json" --s3-bucket "$bucket" --s3-prefix templates \
   --capabilities CAPABILITY_IAM --parameter-overrides "ImageTag=$tag" "MachineImage=$machine_image"

@@ -12,12 +12,36 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
-from infra.machine_images import BAKED_GIB, GPU_IMAGE, Baking, baked_image
-from infra.releases import ROLLING, Release
 from infra.scaling.policy_file import BadPolicyFile, read_policy
-from infra.scaling.policy_values import Delays, Forecast, Limits, Schedule, Tuning
-from infra.scaling.profiles import BURSTY
+from infra.scaling.policy_values import BURSTY, Delays, Forecast, Limits, Schedule, Tuning
 from service.signals.routes import PUBLIC_ADAPTERS
+
+GPU_IMAGE = "/aws/service/ecs/optimized-ami/amazon-linux-2023/gpu/recommended/image_id"
+"""AWS's own: driver, container toolkit, Docker and the ECS agent."""
+
+BAKED_GIB = 40
+"""The disk of a machine image: AWS's own takes 30, the container image 8 unpacked."""
+
+
+class Baking(StrEnum):
+    """Whether an environment has a pipeline that makes machine images, and what starts it."""
+
+    OFF = "off"
+    ON_DEMAND = "on-demand"
+    """`make machine-image` alone."""
+    WEEKLY = "weekly"
+    """Also by itself once a week, for the patches of AWS's image."""
+
+
+def baked_image(fleet: str) -> str:
+    """The parameter with the newest machine image of ours; there is none before the first is made."""
+    return f"/imagebuilder/{fleet}/machine-image"
+
+
+def wanted_container(fleet: str) -> str:
+    """The parameter with the container image, repository and tag, that goes into the next machine image."""
+    return f"/{fleet}/container-image"
+
 
 HERE = Path(__file__).parent
 PLACEHOLDER_ACCOUNT = "111122223333"
@@ -26,6 +50,8 @@ ON_DEMAND_QUOTA, SPOT_QUOTA = "L-DB2E81BA", "L-3819A6DF"
 """Codes of EC2's quotas of vCPUs for G and VT instances."""
 VCPUS_EACH = 4
 """Of an xlarge."""
+MAXIMUM_PERCENT = 150
+"""Tasks during a deployment, of those wanted: an instance has one GPU, so each new task needs another instance."""
 LOG_DAYS = (1, 7, 14, 30, 90, 365)
 """Some of the numbers of days that CloudWatch Logs knows."""
 _CERTIFICATE = re.compile(r"arn:aws[\w-]*:acm:[a-z0-9-]+:\d{12}:certificate/[0-9a-f-]{36}")
@@ -56,7 +82,7 @@ class Environment:
 
     Attributes:
         instance_types: one GPU each, in the order of preference; the others are taken when the first has run out.
-        tuning: `BURSTY` or `STEADY` of `infra/scaling/profiles.py`, or one of your own that you have simulated.
+        tuning: `BURSTY` or `STEADY` of `infra/scaling/policy_values.py`, or one of your own that you have simulated.
         warm_pool: stopped instances that wait, booted and with the image pulled; it is exactly as large as said.
         step_tasks: tasks that the largest usual step adds at once; the warm pool must hold as many, since what it lacks
             starts cold, and the fleet is as late as its last task.
@@ -72,8 +98,6 @@ class Environment:
         public: whether the balancer has public addresses; otherwise it is for the network and its peers only.
         models: what the tasks serve, as GLEANER_MODELS takes it.
         adapters: other people's protocols that callers may use, as GLEANER_ADAPTERS has them; these alone are open.
-        release: how a release takes over: `ROLLING`, which costs nothing, or `CANARY`, `LINEAR` or figures of your own
-            (`infra/releases.py`), for which as many tasks again run for half an hour or so.
         canary_percent: share of the requests without a tag that `NAME@candidate` answers, which is among the models.
         scrape_networks: networks beside the VPC's own that may read /metrics from the tasks.
         zones: two or three zones by name, which the deployment checks for the instance types; none: the first ones.
@@ -102,7 +126,6 @@ class Environment:
     public: bool = False
     models: tuple[str, ...] = ("documents",)
     adapters: tuple[str, ...] = ()
-    release: Release = ROLLING
     canary_percent: float = 0.0
     needs_api_keys: bool = True
     schedules: tuple[Schedule, ...] = ()
@@ -134,7 +157,6 @@ class Environment:
                 not self.canary_percent or any(each.endswith("@candidate") for each in self.models),
                 "a canary needs a candidate: add `NAME@candidate` to the models",
             ),
-            *self._release_rules(),
             (_CERTIFICATE.fullmatch(self.certificate) is not None, "the certificate is not an ARN of ACM"),
             (0 <= self.warm_pool <= self.limits.maximum_tasks, "the warm pool is larger than the fleet may become"),
             (self.step_tasks >= 1, "a step adds one task at least"),
@@ -163,23 +185,6 @@ class Environment:
             (not self.public or "0.0.0.0/0" not in self.allowed_networks or self.needs_api_keys,
              "a balancer that everybody reaches needs API keys"),
         )  # fmt: skip
-
-    def _release_rules(self) -> tuple[tuple[bool, str], ...]:
-        """What a gradual release cannot be together with."""
-        rolling = not self.release.gradual
-        return (
-            (rolling or self.variant is Variant.ECS, "only ECS moves requests between releases: take release=ROLLING"),
-            (
-                rolling or not self.adapters,
-                "ECS moves the requests of one rule of the balancer; each adapter has a rule of its own, whose callers "
-                "would stay with tasks that end: close the adapters, or take release=ROLLING",
-            ),
-            (
-                rolling or self.forecast is Forecast.OFF,
-                "a forecast counts one target group's requests, and a gradual release moves them to another: "
-                "set forecast=Forecast.OFF",
-            ),
-        )
 
     @property
     def fleet(self) -> str:
@@ -232,13 +237,12 @@ class Environment:
     def vcpus(self) -> dict[str, int]:
         """Most vCPUs that the fleet may run, by code of the quota that counts them; stopped ones count once started.
 
-        A deployment may run half as many tasks again, a gradual one as many again. Spot has a quota of its own, which
-        new accounts do not have.
+        A deployment may run half as many tasks again. Spot has a quota of its own, which new accounts do not have.
         """
-        deploying = self.release.most_tasks
-        most = math.ceil(self.limits.maximum_tasks * deploying) * VCPUS_EACH
+        tasks = (self.limits.minimum_tasks, self.limits.maximum_tasks)
+        least, most = (math.ceil(each * MAXIMUM_PERCENT / 100) * VCPUS_EACH for each in tasks)
         if self.above_base is Purchase.SPOT:
-            return {ON_DEMAND_QUOTA: math.ceil(self.limits.minimum_tasks * deploying) * VCPUS_EACH, SPOT_QUOTA: most}
+            return {ON_DEMAND_QUOTA: least, SPOT_QUOTA: most}
         return {ON_DEMAND_QUOTA: most + self.warm_pool * VCPUS_EACH}
 
     @property

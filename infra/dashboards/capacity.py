@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from infra.dashboards.page import RUNBOOK, Kind, Page, Panel, Query, Row, Text, Variable
+from infra.dashboards.page import RUNBOOK, Page, Query, Row, Text, Variable, bars, lines, number, stack
 
 PRICE = Variable(name="price", label="Dollars per task and hour", default="1.006")
 """A g5.xlarge in us-east-1, on demand; the load balancer and the traffic are not in it."""
@@ -20,65 +20,51 @@ that the host is the limit. [Runbook]($runbook)
 COST = Row(
     "What does it cost?",
     (
-        Panel(
-            title="Dollars per hour",
-            kind=Kind.NUMBER,
-            unit="currencyUSD",
-            queries=(Query("gleaner:tasks:up * $price", "fleet"),),
+        number(
+            "Dollars per hour",
+            "currencyUSD",
+            Query("gleaner:tasks:up * $price", "fleet"),
             meaning="Answering tasks by the price above.",
             width=6,
-            height=4,
         ),
-        Panel(
-            title="Dollars per million documents, now",
-            kind=Kind.NUMBER,
-            unit="currencyUSD",
-            queries=(Query("gleaner:tasks:up * $price / 3600 / (gleaner:documents:rate1m > 0) * 1e6", "at this load"),),
+        number(
+            "Dollars per million documents, now",
+            "currencyUSD",
+            Query("gleaner:tasks:up * $price / 3600 / (gleaner:documents:rate1m > 0) * 1e6", "at this load"),
             meaning="At this load; nights are dear.",
             width=6,
-            height=4,
         ),
-        Panel(
-            title="… at 70 % work ratio",
-            kind=Kind.NUMBER,
-            unit="currencyUSD",
-            queries=(
-                Query(
-                    "gleaner:tasks:up * $price / 3600 / (gleaner:documents:rate1m > 0) * 1e6"
-                    " * gleaner:work_ratio:mean / 0.7",
-                    "at the target",
-                ),
+        number(
+            "… at 70 % work ratio",
+            "currencyUSD",
+            Query(
+                "gleaner:tasks:up * $price / 3600 / (gleaner:documents:rate1m > 0) * 1e6"
+                " * gleaner:work_ratio:mean / 0.7",
+                "at the target",
             ),
             meaning="What the same documents would cost on a fleet of the right size.",
             width=6,
-            height=4,
         ),
-        Panel(
-            title="Dollars per hour that idle",
-            kind=Kind.NUMBER,
-            unit="currencyUSD",
-            queries=(Query("gleaner:tasks:up * $price * clamp_min(1 - gleaner:work_ratio:mean, 0)", "idle"),),
+        number(
+            "Dollars per hour that idle",
+            "currencyUSD",
+            Query("gleaner:tasks:up * $price * clamp_min(1 - gleaner:work_ratio:mean, 0)", "idle"),
             meaning="Price of the capacity that nobody asks for.",
             width=6,
-            height=4,
         ),
-        Panel(
-            title="Tasks",
-            kind=Kind.LINES,
-            unit="none",
-            queries=(
-                Query("gleaner:tasks:up", "answering"),
-                Query("gleaner:tasks:ready", "ready"),
-                Query("sum(gleaner_work_ratio) / 0.7", "needed for 70 %"),
-            ),
+        lines(
+            "Tasks",
+            "none",
+            Query("gleaner:tasks:up", "answering"),
+            Query("gleaner:tasks:ready", "ready"),
+            Query("sum(gleaner_work_ratio) / 0.7", "needed for 70 %"),
             meaning="Needed: the tasks that would bring the work ratio to 70 %.",
             width=12,
         ),
-        Panel(
-            title="Documents per second",
-            kind=Kind.STACK,
-            unit="cps",
-            queries=(Query("sum by (outcome) (rate(gleaner_documents_total[1m]))", "{{outcome}}"),),
+        stack(
+            "Documents per second",
+            "cps",
+            Query("sum by (outcome) (rate(gleaner_documents_total[1m]))", "{{outcome}}"),
             meaning="By outcome.",
             width=12,
         ),
@@ -88,74 +74,61 @@ COST = Row(
 ROOM = Row(
     "How much room is there?",
     (
-        Panel(
-            title="Tokens per second",
-            kind=Kind.LINES,
-            unit="cps",
-            queries=(
-                Query("gleaner:tokens:rate1m", "computed"),
-                Query(
-                    'sum(sum by (instance) (gleaner_stage_work_ratio{stage="compute"})'
-                    " * on (instance) sum by (instance) (gleaner_capacity_tokens_per_second))",
-                    "asked for",
-                ),
-                Query("gleaner:capacity_tokens:sum", "capacity"),
+        lines(
+            "Tokens per second",
+            "cps",
+            Query("gleaner:tokens:rate1m", "computed"),
+            Query(
+                'sum(sum by (instance) (gleaner_stage_work_ratio{stage="compute"})'
+                " * on (instance) sum by (instance) (gleaner_capacity_tokens_per_second))",
+                "asked for",
             ),
+            Query("gleaner:capacity_tokens:sum", "capacity"),
             meaning="Asked for above capacity: the queue grows.",
         ),
-        Panel(
-            title="Work ratio by stage",
-            kind=Kind.LINES,
-            unit="percentunit",
-            queries=(Query("gleaner:stage_work_ratio:mean", "{{stage}}"),),
+        lines(
+            "Work ratio by stage",
+            "percentunit",
+            Query("gleaner:stage_work_ratio:mean", "{{stage}}"),
             meaning="The highest is the bottleneck. Tokenize or parse: more vCPUs for a GPU cost less than more GPUs.",
         ),
-        Panel(
-            title="Work ratio, busy, GPU",
-            kind=Kind.LINES,
-            unit="percentunit",
-            queries=(
-                Query("gleaner:work_ratio:mean", "work ratio"),
-                Query("avg(gleaner:busy:ratio1m)", "busy"),
-                Query("avg(gleaner_gpu_utilization_ratio)", "GPU utilization"),
-            ),
+        lines(
+            "Work ratio, busy, GPU",
+            "percentunit",
+            Query("gleaner:work_ratio:mean", "work ratio"),
+            Query("avg(gleaner:busy:ratio1m)", "busy"),
+            Query("avg(gleaner_gpu_utilization_ratio)", "GPU utilization"),
             meaning="Work ratio is linear in load; the other two saturate.",
         ),
-        Panel(
-            title="How full batches are",
-            kind=Kind.LINES,
-            unit="percentunit",
-            queries=(
-                Query(
-                    "sum by (instance) (rate(gleaner_batch_fill_sum[1m]))"
-                    " / sum by (instance) (rate(gleaner_batch_fill_count[1m]))",
-                    "{{instance}}",
-                ),
+        lines(
+            "How full batches are",
+            "percentunit",
+            Query(
+                "sum by (instance) (rate(gleaner_batch_fill_sum[1m]))"
+                " / sum by (instance) (rate(gleaner_batch_fill_count[1m]))",
+                "{{instance}}",
             ),
             meaning="Tokens of a batch over the most that it may hold.",
             width=6,
         ),
-        Panel(
-            title="Tokens per document",
-            kind=Kind.LINES,
-            unit="none",
-            queries=(Query("gleaner:tokens:rate1m / (gleaner:documents:rate1m > 0)", "tokens"),),
+        lines(
+            "Tokens per document",
+            "none",
+            Query("gleaner:tokens:rate1m / (gleaner:documents:rate1m > 0)", "tokens"),
             meaning="Costs follow tokens: if this doubles, capacity in documents halves.",
             width=6,
         ),
-        Panel(
-            title="Tokens that wait",
-            kind=Kind.STACK,
-            unit="none",
-            queries=(Query("sum by (instance) (gleaner_queue_tokens)", "{{instance}}"),),
+        stack(
+            "Tokens that wait",
+            "none",
+            Query("sum by (instance) (gleaner_queue_tokens)", "{{instance}}"),
             meaning="By task.",
             width=6,
         ),
-        Panel(
-            title="Seconds from start to ready",
-            kind=Kind.BARS,
-            unit="s",
-            queries=(Query("max by (part) (gleaner_start_seconds)", "{{part}}"),),
+        bars(
+            "Seconds from start to ready",
+            "s",
+            Query("max by (part) (gleaner_start_seconds)", "{{part}}"),
             meaning="The slowest task, by part. What scaling out has to wait for, beside the instance itself.",
             width=6,
         ),
@@ -165,25 +138,22 @@ ROOM = Row(
 MODELS = Row(
     "Which models use it?",
     (
-        Panel(
-            title="Tokens per second, by model",
-            kind=Kind.STACK,
-            unit="cps",
-            queries=(Query("sum by (model) (rate(gleaner_model_tokens_total[1m]))", "{{model}}"),),
+        stack(
+            "Tokens per second, by model",
+            "cps",
+            Query("sum by (model) (rate(gleaner_model_tokens_total[1m]))", "{{model}}"),
             meaning="What each model takes of the fleet.",
         ),
-        Panel(
-            title="Weights",
-            kind=Kind.STACK,
-            unit="bytes",
-            queries=(Query("sum by (place) (gleaner_weight_bytes)", "{{place}}"),),
+        stack(
+            "Weights",
+            "bytes",
+            Query("sum by (place) (gleaner_weight_bytes)", "{{place}}"),
             meaning="On devices, and in host memory.",
         ),
-        Panel(
-            title="Largest batch",
-            kind=Kind.LINES,
-            unit="none",
-            queries=(Query(BY_REVISION.format("min by (model) (gleaner_budget_tokens)"), "{{revision}}"),),
+        lines(
+            "Largest batch",
+            "none",
+            Query(BY_REVISION.format("min by (model) (gleaner_budget_tokens)"), "{{revision}}"),
             meaning="Most tokens that a batch may hold now, on the tightest task; by revision.",
         ),
     ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from itertools import count
+from pathlib import Path
 
 from grafana_foundation_sdk.builders import (
     bargauge,
@@ -20,6 +21,8 @@ from grafana_foundation_sdk.models.common import GraphTresholdsStyleMode, Stacki
 from grafana_foundation_sdk.models.dashboard import DataSourceRef, Threshold, ThresholdsMode
 from grafana_foundation_sdk.models.text import TextMode
 
+from infra.dashboards.capacity import CAPACITY
+from infra.dashboards.on_call import ON_CALL
 from infra.dashboards.page import Kind, Page, Panel, Text, Variable
 
 DATASOURCE = DataSourceRef(type_val="prometheus", uid="${datasource}")
@@ -91,3 +94,17 @@ def _thresholds(panel: Panel) -> dashboard.ThresholdsConfig:
     steps = [Threshold(None, QUIET)]
     steps += [Threshold(at, color) for at, color in ((panel.worry, WORRY), (panel.alarm, ALARM)) if at is not None]
     return dashboard.ThresholdsConfig().mode(ThresholdsMode.ABSOLUTE).steps(steps)
+
+
+FOLDER = Path(__file__).parents[1] / "grafana"
+PAGES = (ON_CALL, CAPACITY)
+
+
+def main() -> None:
+    """Write each page into its file."""
+    for page in PAGES:
+        (FOLDER / f"{page.uid}.json").write_text(to_json(page))
+
+
+if __name__ == "__main__":
+    main()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from infra.dashboards.page import RUNBOOK, Kind, Page, Panel, Query, Row, Text
+from infra.dashboards.page import RUNBOOK, Page, Query, Row, Text, bars, lines, number, stack, states
 
 ADVICE = (
     (
@@ -40,86 +40,71 @@ def advice() -> str:
 IS_IT_SLOW = Row(
     "Is it slow?",
     (
-        Panel(
-            title="Requests per second",
-            kind=Kind.NUMBER,
-            unit="reqps",
-            queries=(Query("sum(gleaner:requests:rate1m)", "requests"),),
+        number(
+            "Requests per second",
+            "reqps",
+            Query("sum(gleaner:requests:rate1m)", "requests"),
             meaning="Answered requests for work (/extract, /redact, adapters) of the whole fleet, over a minute.",
             width=4,
-            height=4,
         ),
-        Panel(
-            title="Slow requests",
-            kind=Kind.NUMBER,
-            unit="percentunit",
-            queries=(Query("gleaner:slow:ratio5m", "slower than 0.5 s"),),
+        number(
+            "Slow requests",
+            "percentunit",
+            Query("gleaner:slow:ratio5m", "slower than 0.5 s"),
             meaning="Share that took longer than 0.5 s, over five minutes. 1 % is what was promised.",
             worry=0.005,
             alarm=0.01,
             width=4,
-            height=4,
         ),
-        Panel(
-            title="Failed requests",
-            kind=Kind.NUMBER,
-            unit="percentunit",
-            queries=(Query("gleaner:errors:ratio5m", "5xx"),),
+        number(
+            "Failed requests",
+            "percentunit",
+            Query("gleaner:errors:ratio5m", "5xx"),
             meaning="Share answered with 5xx, over five minutes.",
             worry=0.001,
             alarm=0.01,
             width=4,
-            height=4,
         ),
-        Panel(
-            title="Turned away",
-            kind=Kind.NUMBER,
-            unit="cps",
-            queries=(Query("sum(gleaner:refusals:rate1m) or vector(0)", "documents"),),
+        number(
+            "Turned away",
+            "cps",
+            Query("sum(gleaner:refusals:rate1m) or vector(0)", "documents"),
             meaning="Documents a second that the engines refused, for whatever reason.",
             worry=0.001,
             alarm=1.0,
             width=4,
-            height=4,
         ),
-        Panel(
-            title="Oldest that waits",
-            kind=Kind.NUMBER,
-            unit="s",
-            queries=(Query("max(gleaner_queue_oldest_age_seconds)", "age"),),
+        number(
+            "Oldest that waits",
+            "s",
+            Query("max(gleaner_queue_oldest_age_seconds)", "age"),
             meaning="Age of the document that has waited longest, on the worst task.",
             worry=2.0,
             alarm=10.0,
             width=4,
-            height=4,
         ),
-        Panel(
-            title="Ready tasks",
-            kind=Kind.NUMBER,
-            unit="none",
-            queries=(Query("gleaner:tasks:ready", "ready"), Query("gleaner:tasks:up", "answering")),
+        number(
+            "Ready tasks",
+            "none",
+            Query("gleaner:tasks:ready", "ready"),
+            Query("gleaner:tasks:up", "answering"),
             meaning="Two are the least that may be ready.",
             width=4,
-            height=4,
         ),
-        Panel(
-            title="Seconds of a request",
-            kind=Kind.LINES,
-            unit="s",
-            queries=(
-                Query("gleaner:request_seconds:p50", "median"),
-                Query("gleaner:request_seconds:p95", "95 of 100"),
-                Query("gleaner:request_seconds:p99", "99 of 100"),
-            ),
+        lines(
+            "Seconds of a request",
+            "s",
+            Query("gleaner:request_seconds:p50", "median"),
+            Query("gleaner:request_seconds:p95", "95 of 100"),
+            Query("gleaner:request_seconds:p99", "99 of 100"),
             meaning="From the first byte to the answer, read off the histogram's buckets.",
             alarm=0.5,
             width=12,
         ),
-        Panel(
-            title="Answers by status",
-            kind=Kind.STACK,
-            unit="reqps",
-            queries=(Query("gleaner:requests:rate1m", "{{status}}"),),
+        stack(
+            "Answers by status",
+            "reqps",
+            Query("gleaner:requests:rate1m", "{{status}}"),
             meaning="429 and 503 are overload, other 4xx are the callers', 5xx ours.",
             width=12,
         ),
@@ -129,27 +114,24 @@ IS_IT_SLOW = Row(
 WHY = Row(
     "Why? Where the seconds go",
     (
-        Panel(
-            title="Seconds a document spends in each stage",
-            kind=Kind.STACK,
-            unit="s",
-            queries=(Query("gleaner:stage_seconds:mean1m", "{{stage}}"),),
+        stack(
+            "Seconds a document spends in each stage",
+            "s",
+            Query("gleaner:stage_seconds:mean1m", "{{stage}}"),
             meaning="Mean over a minute. The stage that has grown is the one to look at.",
             width=12,
         ),
-        Panel(
-            title="The slow ones, by stage",
-            kind=Kind.LINES,
-            unit="s",
-            queries=(Query("gleaner:stage_seconds:p95", "{{stage}}"),),
+        lines(
+            "The slow ones, by stage",
+            "s",
+            Query("gleaner:stage_seconds:p95", "{{stage}}"),
             meaning="95th percentile of each stage.",
             width=6,
         ),
-        Panel(
-            title="Which stage now",
-            kind=Kind.BARS,
-            unit="percentunit",
-            queries=(Query("gleaner:stage_seconds:mean1m / scalar(sum(gleaner:stage_seconds:mean1m))", "{{stage}}"),),
+        bars(
+            "Which stage now",
+            "percentunit",
+            Query("gleaner:stage_seconds:mean1m / scalar(sum(gleaner:stage_seconds:mean1m))", "{{stage}}"),
             meaning="Share of a document's seconds.",
             width=6,
         ),
@@ -159,56 +141,48 @@ WHY = Row(
 SINCE_WHEN = Row(
     "Since when?",
     (
-        Panel(
-            title="What the tasks are doing",
-            kind=Kind.STATES,
-            unit="none",
-            queries=(Query('max by (instance) (gleaner_phase{phase="ready"})', "{{instance}} ready"),),
+        states(
+            "What the tasks are doing",
+            "none",
+            Query('max by (instance) (gleaner_phase{phase="ready"})', "{{instance}} ready"),
             meaning="1: ready. A gap: did not answer.",
             width=12,
         ),
-        Panel(
-            title="Alerts",
-            kind=Kind.LINES,
-            unit="none",
-            queries=(Query('count by (alertname) (ALERTS{alertstate="firing"}) or vector(0)', "{{alertname}}"),),
+        lines(
+            "Alerts",
+            "none",
+            Query('count by (alertname) (ALERTS{alertstate="firing"}) or vector(0)', "{{alertname}}"),
             meaning="Which alerts sound, since when.",
             width=6,
         ),
-        Panel(
-            title="Deaths",
-            kind=Kind.LINES,
-            unit="none",
-            queries=(
-                Query("sum by (instance) (gleaner_engine_starts_total - 1)", "engine of {{instance}}"),
-                Query("sum by (instance) (gleaner_parser_deaths_total)", "parsers of {{instance}}"),
-            ),
+        lines(
+            "Deaths",
+            "none",
+            Query("sum by (instance) (gleaner_engine_starts_total - 1)", "engine of {{instance}}"),
+            Query("sum by (instance) (gleaner_parser_deaths_total)", "parsers of {{instance}}"),
             meaning="Each step is a process that died and was replaced.",
             width=6,
         ),
-        Panel(
-            title="Work ratio",
-            kind=Kind.LINES,
-            unit="percentunit",
-            queries=(Query("gleaner_work_ratio", "{{instance}}"),),
+        lines(
+            "Work ratio",
+            "percentunit",
+            Query("gleaner_work_ratio", "{{instance}}"),
             meaning="Asked-for work over capacity, by task, of the stage that has most. Above 100 % its queue grows.",
             worry=0.8,
             alarm=1.0,
         ),
-        Panel(
-            title="Seconds of work that waits",
-            kind=Kind.LINES,
-            unit="s",
-            queries=(Query("gleaner_backlog_seconds", "{{instance}}"),),
+        lines(
+            "Seconds of work that waits",
+            "s",
+            Query("gleaner_backlog_seconds", "{{instance}}"),
             meaning="What waits and was lately turned away, over measured speed; or what waits for parsers, if more.",
             worry=5.0,
             alarm=30.0,
         ),
-        Panel(
-            title="Turned away, by reason",
-            kind=Kind.STACK,
-            unit="cps",
-            queries=(Query("sum by (code) (gleaner:refusals:rate1m) or vector(0)", "{{code}}"),),
+        stack(
+            "Turned away, by reason",
+            "cps",
+            Query("sum by (code) (gleaner:refusals:rate1m) or vector(0)", "{{code}}"),
             meaning="queue_full, deadline_exceeded: too little capacity. draining, not_ready: tasks come and go.",
         ),
     ),
@@ -217,67 +191,58 @@ SINCE_WHEN = Row(
 FRONT = Row(
     "Does the front keep up?",
     (
-        Panel(
-            title="Which stage is the bottleneck",
-            kind=Kind.LINES,
-            unit="percentunit",
-            queries=(Query("max by (stage) (gleaner_stage_work_ratio)", "{{stage}}"),),
+        lines(
+            "Which stage is the bottleneck",
+            "percentunit",
+            Query("max by (stage) (gleaner_stage_work_ratio)", "{{stage}}"),
             meaning="Asked-for work over capacity, on the worst task: of the device, the API workers, the parsers.",
             worry=0.8,
             alarm=1.0,
             width=12,
         ),
-        Panel(
-            title="Files wait for a parser",
-            kind=Kind.LINES,
-            unit="s",
-            queries=(Query("max by (instance) (gleaner_parser_wait_seconds)", "{{instance}}"),),
+        lines(
+            "Files wait for a parser",
+            "s",
+            Query("max by (instance) (gleaner_parser_wait_seconds)", "{{instance}}"),
             meaning="What the parsers need for the files that have not begun. GLEANER_MAX_QUEUE_MS bounds it.",
             worry=2.0,
             alarm=10.0,
             width=12,
         ),
-        Panel(
-            title="Open connections",
-            kind=Kind.LINES,
-            unit="none",
-            queries=(
-                Query("sum by (instance) (gleaner_connections)", "{{instance}} open"),
-                Query("sum by (instance) (gleaner_requests_in_flight)", "{{instance}} being answered"),
-            ),
+        lines(
+            "Open connections",
+            "none",
+            Query("sum by (instance) (gleaner_connections)", "{{instance}} open"),
+            Query("sum by (instance) (gleaner_requests_in_flight)", "{{instance}} being answered"),
             meaning="Balancers keep idle connections open. Being answered and growing, with nothing in the engine's "
             "queue: requests wait for the front.",
         ),
-        Panel(
-            title="Refused unread",
-            kind=Kind.STACK,
-            unit="reqps",
-            queries=(Query("sum by (code) (gleaner:connection_refusals:rate1m) or vector(0)", "{{code}}"),),
+        stack(
+            "Refused unread",
+            "reqps",
+            Query("sum by (code) (gleaner:connection_refusals:rate1m) or vector(0)", "{{code}}"),
             meaning="Requests and connections refused before a body was read. queue_full and deadline_exceeded: the "
             "front is full.",
         ),
-        Panel(
-            title="Event loop late by",
-            kind=Kind.LINES,
-            unit="s",
-            queries=(Query("max by (instance) (gleaner_event_loop_lag_seconds)", "{{instance}}"),),
+        lines(
+            "Event loop late by",
+            "s",
+            Query("max by (instance) (gleaner_event_loop_lag_seconds)", "{{instance}}"),
             meaning="Longest delay of a timer in the last second, in the worst worker. The cores are busy.",
             worry=0.1,
             alarm=0.5,
         ),
-        Panel(
-            title="Bytes held",
-            kind=Kind.LINES,
-            unit="bytes",
-            queries=(Query("sum by (instance) (gleaner_held_bytes)", "{{instance}}"),),
+        lines(
+            "Bytes held",
+            "bytes",
+            Query("sum by (instance) (gleaner_held_bytes)", "{{instance}}"),
             meaning="Unfinished bodies and unread answers. At its limit the largest is given up.",
             width=12,
         ),
-        Panel(
-            title="Dropped without an answer",
-            kind=Kind.STACK,
-            unit="cps",
-            queries=(Query("sum by (reason) (rate(gleaner_connection_drops_total[1m])) or vector(0)", "{{reason}}"),),
+        stack(
+            "Dropped without an answer",
+            "cps",
+            Query("sum by (reason) (rate(gleaner_connection_drops_total[1m])) or vector(0)", "{{reason}}"),
             meaning="Idle or slow connections that were closed, by reason.",
             width=12,
         ),
@@ -287,74 +252,59 @@ FRONT = Row(
 DEVICE = Row(
     "Is the device well?",
     (
-        Panel(
-            title="Busy",
-            kind=Kind.LINES,
-            unit="percentunit",
-            queries=(
-                Query("gleaner:busy:ratio1m", "{{instance}} batches"),
-                Query("gleaner_gpu_utilization_ratio", "{{instance}} NVML"),
-            ),
+        lines(
+            "Busy",
+            "percentunit",
+            Query("gleaner:busy:ratio1m", "{{instance}} batches"),
+            Query("gleaner_gpu_utilization_ratio", "{{instance}} NVML"),
             meaning="NVML says that a kernel ran, not that the GPU was full: 95 % at 40 % of capacity is normal.",
         ),
-        Panel(
-            title="Memory",
-            kind=Kind.LINES,
-            unit="bytes",
-            queries=(
-                Query("gleaner_memory_room_bytes", "{{instance}} room for a batch"),
-                Query("gleaner_memory_rest_bytes", "{{instance}} weights, libraries, graphs"),
-                Query("gleaner_gpu_memory_used_bytes", "{{instance}} used by anybody"),
-            ),
+        lines(
+            "Memory",
+            "bytes",
+            Query("gleaner_memory_room_bytes", "{{instance}} room for a batch"),
+            Query("gleaner_memory_rest_bytes", "{{instance}} weights, libraries, graphs"),
+            Query("gleaner_gpu_memory_used_bytes", "{{instance}} used by anybody"),
             meaning="If used by anybody grows and ours does not, somebody else is on the GPU.",
         ),
-        Panel(
-            title="Batches split for want of memory",
-            kind=Kind.LINES,
-            unit="none",
-            queries=(Query("sum by (instance) (increase(gleaner_memory_splits_total[5m]))", "{{instance}}"),),
+        lines(
+            "Batches split for want of memory",
+            "none",
+            Query("sum by (instance) (increase(gleaner_memory_splits_total[5m]))", "{{instance}}"),
             meaning="Should be zero. Answers were right, but late.",
             alarm=1.0,
         ),
-        Panel(
-            title="What runs each model",
-            kind=Kind.STATES,
-            unit="none",
-            queries=(
-                Query(
-                    "count by (path, attention, kernels, dtype, reason) (gleaner_model_path == 1)",
-                    "{{path}}, {{attention}}, {{kernels}}, {{dtype}}: {{reason}}",
-                ),
+        states(
+            "What runs each model",
+            "none",
+            Query(
+                "count by (path, attention, kernels, dtype, reason) (gleaner_model_path == 1)",
+                "{{path}}, {{attention}}, {{kernels}}, {{dtype}}: {{reason}}",
             ),
             meaning="How many revisions run so, and why no faster. On a GPU: fused; padded is slow.",
             width=12,
         ),
-        Panel(
-            title="What keeps the clocks down",
-            kind=Kind.STATES,
-            unit="none",
-            queries=(Query("max by (instance, reason) (gleaner_gpu_throttled)", "{{instance}} {{reason}}"),),
+        states(
+            "What keeps the clocks down",
+            "none",
+            Query("max by (instance, reason) (gleaner_gpu_throttled)", "{{instance}} {{reason}}"),
             meaning="1 while it does. power_cap under full load is normal; anything hardware or thermal is not.",
             width=12,
         ),
-        Panel(
-            title="Temperature",
-            kind=Kind.LINES,
-            unit="celsius",
-            queries=(Query("gleaner_gpu_temperature_celsius", "{{instance}}"),),
+        lines(
+            "Temperature",
+            "celsius",
+            Query("gleaner_gpu_temperature_celsius", "{{instance}}"),
             meaning="By GPU.",
             worry=80.0,
             alarm=90.0,
             width=6,
         ),
-        Panel(
-            title="Power",
-            kind=Kind.LINES,
-            unit="watt",
-            queries=(
-                Query("gleaner_gpu_power_watts", "{{instance}}"),
-                Query("gleaner_gpu_power_limit_watts", "{{instance}} limit"),
-            ),
+        lines(
+            "Power",
+            "watt",
+            Query("gleaner_gpu_power_watts", "{{instance}}"),
+            Query("gleaner_gpu_power_limit_watts", "{{instance}} limit"),
             meaning="Far below its limit under load: the GPU waits for us.",
             width=6,
         ),

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 
 class Kind(Enum):
@@ -45,6 +46,21 @@ class Panel:
     alarm: float | None = None
     width: int = 8
     height: int = 7
+
+
+def _panel(kind: Kind, height: int = 7) -> Callable[..., Panel]:
+    """A constructor of panels of one kind: title, unit, queries; `meaning` and the other attributes by name."""
+
+    def make(title: str, unit: str, *queries: Query, meaning: str, **options: Any) -> Panel:
+        return Panel(
+            title=title, kind=kind, unit=unit, queries=queries, meaning=meaning, **{"height": height, **options}
+        )
+
+    return make
+
+
+lines, stack, bars, states = map(_panel, (Kind.LINES, Kind.STACK, Kind.BARS, Kind.STATES))
+number = _panel(Kind.NUMBER, height=4)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,5 +111,5 @@ class Page:
         return expression
 
 
-RUNBOOK = Variable(name="runbook", label="Runbook", default="infra/prometheus/README.md")
+RUNBOOK = Variable(name="runbook", label="Runbook", default="infra/RUNBOOK.md")
 """Address of the runbook; set it to that of your wiki or repository."""

@@ -3,16 +3,186 @@
 from __future__ import annotations
 
 import argparse
+import ast
+import re
 import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
 from pathlib import Path
 
-from infra.image.engines import Engine, ImageBuild, NoEngine, build_command, choose, storage_options
-from infra.image.layers import FORMAT, Layer, read_layers, table
-from infra.image.pip_configuration import KEYS, read_configuration
+DOCKERFILE = "Dockerfile.gpu"
+
+PLATFORM = "linux/amd64"
+"""Of the fleet's instances, whatever the machine that builds: an image for its own processor would not start there."""
+
+ISOLATION = ("--format", "docker", "--layers", "--isolation", "chroot")
+"""HEALTHCHECK is lost in any format but docker's; steps run in a chroot, which works inside a container too."""
+
+
+class Engine(Enum):
+    """A program that builds images, the first choice first."""
+
+    DOCKER = "docker"
+    PODMAN = "podman"
+    BUILDAH = "buildah"
+
+
+class NoEngine(RuntimeError):
+    """No program on this machine can build an image."""
+
+
+PROBES: Mapping[Engine, tuple[str, ...]] = {engine: (engine.value, "info") for engine in Engine}
+"""Succeeds only where the engine works: a docker command without its server is none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImageBuild:
+    """One image to build.
+
+    Attributes:
+        arguments: build arguments of the Dockerfile.
+        mounts: paths that each step sees at the same place, read-only; docker cannot do that.
+        storage: where buildah and podman keep layers; None: their default.
+    """
+
+    tag: str
+    arguments: Mapping[str, str]
+    mounts: Mapping[Path, Path] = field(default_factory=dict)
+    storage: Path | None = None
+
+
+def choose(works: Callable[[Sequence[str]], bool]) -> Engine:
+    """The first engine whose probe succeeds.
+
+    Raises:
+        NoEngine: says what to install.
+    """
+    for engine in Engine:
+        if works(PROBES[engine]):
+            return engine
+    raise NoEngine("Neither docker, podman nor buildah works here. Debian: apt install buildah (as root).")
+
+
+def build_command(engine: Engine, wanted: ImageBuild, context: Path) -> list[str]:
+    """The engine's command line for one image."""
+    arguments = [part for name, value in wanted.arguments.items() for part in ("--build-arg", f"{name}={value}")]
+    common = [
+        "--platform",
+        PLATFORM,
+        *arguments,
+        "--file",
+        str(context / DOCKERFILE),
+        "--tag",
+        wanted.tag,
+        str(context),
+    ]
+    if engine is Engine.DOCKER:
+        if wanted.mounts:
+            raise NoEngine("docker cannot mount this machine's pip configuration into a build; podman and buildah can.")
+        return ["docker", "build", *common]
+    mounts = [part for here, there in wanted.mounts.items() for part in ("--volume", f"{here}:{there}:ro")]
+    return [engine.value, *storage_options(wanted.storage), "build", *ISOLATION, *mounts, *common]
+
+
+def storage_options(storage: Path | None) -> list[str]:
+    """Options that keep podman's or buildah's storage in one folder."""
+    if storage is None:
+        return []
+    return ["--root", str(storage / "layers"), "--runroot", str(storage / "run"), "--storage-driver", "overlay"]
+
+
+CONTENTS = (
+    (r"lists/torch/requirements", "torch and what it brings along"),
+    (r"lists/libraries/requirements", "all other libraries"),
+    (r"useradd", "the user, an empty environment"),
+    (r"in /opt/gleaner\s*$|COPY /opt/gleaner /opt/gleaner", "our code and the built-in model"),
+    (r"in /opt/models\s*$|COPY .* /opt/models", "baked models"),
+    (r"lists", "lists of what is installed"),
+)
+FORMAT = "{{.Size}}\t{{.CreatedBy}}"
+"""Format option of `docker history --no-trunc` and of podman's."""
+UNITS = {"B": 1, "kB": 10**3, "KB": 10**3, "MB": 10**6, "GB": 10**9}
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """One layer: what is in it, and its size on disk."""
+
+    content: str
+    size_bytes: int
+
+
+def read_layers(history: str) -> tuple[Layer, ...]:
+    """The layers with content, from the base up; steps that only set metadata are left out."""
+    pairs = (line.split("\t", 1) for line in history.splitlines() if "\t" in line)
+    layers = [Layer(_content(command), _bytes(size)) for size, command in pairs]
+    return tuple(layer for layer in reversed(layers) if layer.size_bytes)
+
+
+def table(layers: tuple[Layer, ...]) -> str:
+    """The layers in Markdown, with the sum."""
+    rows = [f"| {layer.content} | {layer.size_bytes / 1e6:,.1f} |" for layer in layers]
+    total = sum(layer.size_bytes for layer in layers)
+    return "\n".join(("| layer, from the base up | MB on disk |", "|---|---|", *rows, f"| sum | {total / 1e6:,.1f} |"))
+
+
+def _content(command: str) -> str:
+    return next((content for pattern, content in CONTENTS if re.search(pattern, command)), "the base image")
+
+
+def _bytes(size: str) -> int:
+    match = re.fullmatch(r"([\d.]+)\s*([kKMG]?B)", size.strip())
+    assert match is not None, f"{size!r} is no size"
+    return round(float(match[1]) * UNITS[match[2]])
+
+
+KEYS = ("index-url", "extra-index-url", "find-links", "cert", "timeout", "default-timeout", "trusted-host", "no-index")
+CONNECTION = ("cert", "timeout")
+"""Keys that say how to connect, not where to."""
+
+
+@dataclass(frozen=True, slots=True)
+class PipConfiguration:
+    """A pip.conf, and the paths that it refers to."""
+
+    text: str
+    paths: tuple[Path, ...]
+
+    def mounts(self, file: Path) -> dict[Path, Path]:
+        """Mounts of a build, with the text in this file."""
+        return {file: Path("/etc/pip.conf"), **{path: path for path in self.paths}}
+
+
+def read_configuration(
+    listing: str, exists: Callable[[Path], bool] = Path.exists, keys: Collection[str] = KEYS
+) -> PipConfiguration:
+    """The configuration out of what `pip config list` prints."""
+    values = {key: value for key, value in _settings(listing).items() if key in keys}
+    lines = (f"{key} = {value}" for key, value in values.items())
+    paths = (path for value in values.values() for path in _paths(value) if exists(path))
+    return PipConfiguration("\n".join(("[global]", *lines)) + "\n", tuple(dict.fromkeys(paths)))
+
+
+def _settings(listing: str) -> Mapping[str, str]:
+    """The first line of a key wins: pip lists the environment before files, which must not override it."""
+    found: dict[str, str] = {}
+    for line in listing.splitlines():
+        name, equals, quoted = line.partition("=")
+        key = name.rpartition(".")[2]
+        if equals and key in KEYS:
+            found.setdefault(key.replace("default-timeout", "timeout"), str(ast.literal_eval(quoted)))
+    return found
+
+
+def _paths(value: str) -> list[Path]:
+    """Folders and files of a value; for an index in a folder `simple` its parent, to which its pages point."""
+    words = (Path(word.removeprefix("file://")) for word in value.split())
+    return [path.parent if path.name == "simple" else path for path in words if path.is_absolute()]
+
 
 ROOT = Path(__file__).parents[2]
 SCRATCH = ROOT / "build"

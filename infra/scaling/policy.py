@@ -22,6 +22,7 @@ from itertools import pairwise
 from infra.scaling.alarm_evaluation import Alarm, Comparison, Condition, Statistic
 from infra.scaling.capacity import ASSUMED, Capacity
 from infra.scaling.policy_values import (
+    BURSTY,
     Delays,
     Forecast,
     Limits,
@@ -32,7 +33,6 @@ from infra.scaling.policy_values import (
     TargetTracking,
     Tuning,
 )
-from infra.scaling.profiles import BURSTY
 from service.signals.catalog import (
     BACKLOG_SECONDS,
     GPU_UTILIZATION,

@@ -231,3 +231,15 @@ class Targets:
     queue_depth: float
     gpu_percent: float = 95.0
     slo_seconds: float
+
+
+BURSTY = Tuning()
+"""For demands that may jump; the default."""
+STEADY = Tuning(
+    work_ratio=0.8,
+    before_a_step=0.9,
+    scale_in_share=0.8125,
+    quiet_seconds=600,
+    gpu_veto=False,
+)
+"""For demands that instances can follow: a daily wave, a slow trend."""

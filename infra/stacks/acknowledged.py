@@ -26,7 +26,7 @@ _GROUPS: Reasons = {
     "AS3": "Launches and terminations are daily business of a fleet that scales; a message for each would bury the "
     "alarms in the same topic. The group's activity history keeps them all.",
     "EC26": "The rule cannot read a launch template through a mixed instances policy. The only disk is encrypted: "
-    "tests/infra/stacks/fleet/test_machines.py asserts it.",
+    "tests/infra/stacks/test_machines.py asserts it.",
 }
 _ANYTHING = (
     "ecr:GetAuthorizationToken, ssm:UpdateInstanceInformation, ssmmessages and looking at balancers know no resources; "

@@ -7,14 +7,13 @@ from pathlib import Path
 from aws_cdk import App, Tags, Validations
 from cdk_nag import AwsSolutionsChecks
 
-from infra.environments import ENVIRONMENTS, Environment, Variant
-from infra.machine_images import Baking
+from infra.environments import ENVIRONMENTS, Baking, Environment, Variant
 from infra.scaling.capacity import ASSUMED, Capacity, read_capacity
 from infra.scaling.policy import Policy, policy_for
-from infra.stacks.base.stack import BaseStack
-from infra.stacks.fleet.asg_fleet import AsgFleet
-from infra.stacks.fleet.ecs_fleet import EcsFleet
-from infra.stacks.machine_image.stack import MachineImageStack
+from infra.stacks.asg_fleet import AsgFleet
+from infra.stacks.base import BaseStack
+from infra.stacks.ecs_fleet import EcsFleet
+from infra.stacks.machine_image import MachineImageStack
 
 HERE = Path(__file__).parents[1]
 CONTEXT = {

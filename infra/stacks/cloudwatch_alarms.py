@@ -12,7 +12,7 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from constructs import Construct
 
 from infra.scaling.alarm_evaluation import Alarm, Comparison, Condition, Missing, Statistic
-from infra.scaling.platform_alarms import Shortfall
+from infra.scaling.oncall_alarms import Shortfall
 from infra.stacks.container import NAMESPACE
 from service.signals.catalog import SERVICE_DIMENSION
 

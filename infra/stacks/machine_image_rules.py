@@ -13,8 +13,8 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from infra.machine_images import GPU_IMAGE
-from infra.stacks.machine_image.component import version_of
+from infra.environments import GPU_IMAGE
+from infra.stacks.machine_image import version_of
 from infra.stacks.template import Finding, Template, of
 
 OWN_PARAMETERS, OWN_LOGS = "/imagebuilder/", "/aws/imagebuilder/"

@@ -100,10 +100,8 @@ def routes(template: Template) -> Iterator[Finding]:
     if handed_on and may_ask - handed_on:
         yield "balancer", f"does not hand on {', '.join(sorted(may_ask - handed_on))}, which the service answers"
     rules = {name for name, _ in of(template, "AWS::ElasticLoadBalancingV2::ListenerRule")}
-    for name, service in of(template, "AWS::ECS::Service"):
-        advanced = [each.get("AdvancedConfiguration", {}) for each in service.get("LoadBalancers", ())]
-        named = [each.get("ProductionListenerRule", {}).get("Ref") for each in advanced]
-        if rules and not rules & {*listed(template["Resources"][name].get("DependsOn", [])), *named}:
+    for name, _ in of(template, "AWS::ECS::Service"):
+        if rules and not rules & {*listed(template["Resources"][name].get("DependsOn", []))}:
             yield name, "may come before its target group has a balancer, which ECS refuses"
 
 

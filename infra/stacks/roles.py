@@ -4,7 +4,6 @@ task       read models, write its own metrics
 execution  what the ECS agent does for a task: pull the image, read the secret, write logs
 instance   ECS: join its own cluster; no ECS: all of the above. Both: sessions, boot logs, its group's launch hook, and
            calling itself unhealthy
-mover      ECS itself, for gradual releases: change the weights of one rule, and what is in two target groups
 building   what makes a machine image: pull the image that one parameter names, and do what one component says
 """
 
@@ -117,22 +116,6 @@ def speaks_for_its_instance(group_names: list[str]) -> Statements:
     groups = [f"{pattern}/{name}" for name in group_names]
     return [
         _allow("SpeakForInstance", ["autoscaling:CompleteLifecycleAction", "autoscaling:SetInstanceHealth"], groups)
-    ]
-
-
-def moves_requests(groups: list[str], rule: str, listener: str) -> Statements:
-    """ECS's own right to move requests between two target groups by one rule; to look takes no resource.
-
-    Args:
-        groups: ARNs of both target groups; likewise `rule`, whose weights change, and `listener`.
-    """
-    looks = [f"elasticloadbalancing:Describe{each}" for each in ("Listeners", "Rules", "TargetGroups", "TargetHealth")]
-    targets = [f"elasticloadbalancing:{each}Targets" for each in ("Register", "Deregister")]
-    return [
-        _allow("LookAtBalancer", looks, ["*"]),
-        _allow("MoveTargets", targets, groups),
-        _allow("MoveRequests", ["elasticloadbalancing:ModifyListener"], [listener]),
-        _allow("ChangeWeights", ["elasticloadbalancing:ModifyRule"], [rule]),
     ]
 
 

@@ -48,17 +48,6 @@ def boot_scripts(template: Template) -> list[tuple[str, str]]:
     return [(name, each["LaunchTemplateData"]["UserData"]["Fn::Base64"]["Fn::Sub"][0]) for name, each in found]
 
 
-def weights(rule: Mapping[str, Any]) -> dict[str, int]:
-    """How a balancer's rule shares requests out, by the target groups' logical names; empty if it forwards none."""
-    found: dict[str, int] = {}
-    for action in rule.get("Actions", ()):
-        shares = action.get("ForwardConfig", {}).get("TargetGroups", [])
-        if "TargetGroupArn" in action:
-            shares = [{"TargetGroupArn": action["TargetGroupArn"]}]
-        found |= {each["TargetGroupArn"]["Ref"]: int(each.get("Weight", 1)) for each in shares}
-    return found
-
-
 def listed(value: Any) -> list[Any]:
     """A value where a template may have one or several."""
     return value if isinstance(value, list) else [value]

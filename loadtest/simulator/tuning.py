@@ -16,7 +16,7 @@ from statistics import fmean
 from infra.scaling.deployed_policy import Deployed
 from infra.scaling.policy import policy_for
 from infra.scaling.policy_file import ChosenPolicy
-from infra.scaling.profiles import BURSTY
+from infra.scaling.policy_values import BURSTY
 from loadtest.simulator.demand import Demand
 from loadtest.simulator.fleet import Fleet
 from loadtest.simulator.outcome import outcome_of

@@ -14,8 +14,7 @@ from typing import Any
 
 import pytest
 
-from infra.environments import find_environment
-from infra.machine_images import GPU_IMAGE
+from infra.environments import GPU_IMAGE, find_environment
 from tests.support import aws_cli
 from tests.support.aws_cli import BAKED, DIGEST, FRESH
 
@@ -25,14 +24,13 @@ PYTHON = """#!/bin/sh
 case "$*" in
   "-m infra.stacks "*) exit 0 ;;
   "-m infra.image.build "*) echo "$*" >> "$STATE.builds"; exit 0 ;;
-  "-m infra.traffic "*) grep -q REVIEW_IN_PROGRESS "$STATE" && exit 1; exit "${TRAFFIC:-0}" ;;
   "-m infra.environments production baking") [ -z "$BAKING" ] || { echo "$BAKING"; exit 0; } ;;
   "-m infra.environments production machine_image") [ -z "$BAKING" ] || { echo BAKED; exit 0; } ;;
 esac
 exec PYTHON "$@"
 """.replace("BAKED", BAKED).replace("PYTHON", sys.executable)
 """In the place of our Python: an example's certificate would not be deployed, and no image is built; $BAKING makes
-production an environment that has machine images, $TRAFFIC one whose requests an update would lose."""
+production an environment that has machine images."""
 
 
 @dataclass
@@ -230,12 +228,6 @@ def test_a_pipeline_that_is_not_wanted_any_more_goes_before_what_it_imports(acco
     assert done.returncode == 0, done.stderr
     assert "gleaner-production-machine" not in account.state["stacks"]
     assert account.state["machine_image"] == GPU_IMAGE
-
-
-def test_an_update_that_would_lose_the_requests_ends_before_it_is_made(account: Account) -> None:
-    assert account.deploy("v1").returncode == 0
-    assert account.deploy("v2", TRAFFIC="1").returncode != 0
-    assert account.state["tag"] == "v1"
 
 
 @pytest.fixture

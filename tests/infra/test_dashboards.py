@@ -14,8 +14,7 @@ import yaml
 from grafana_foundation_sdk.cog.encoder import JSONEncoder
 from grafana_foundation_sdk.models.dashboard import Dashboard
 
-from infra.dashboards.__main__ import FOLDER, PAGES
-from infra.dashboards.grafana import to_json
+from infra.dashboards.grafana import FOLDER, PAGES, to_json
 from infra.dashboards.on_call import ADVICE
 from infra.dashboards.page import Page
 from tests.support.metric_values import exported_names

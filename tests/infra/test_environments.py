@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from ipaddress import ip_network
 from itertools import combinations
 from pathlib import Path
@@ -12,18 +14,22 @@ import pytest
 
 from infra.environments import (
     ENVIRONMENTS,
+    GPU_IMAGE,
     ON_DEMAND_QUOTA,
     SPOT_QUOTA,
     BadEnvironment,
+    Baking,
     Environment,
     Purchase,
     Variant,
     find_environment,
 )
-from infra.machine_images import GPU_IMAGE, Baking
 from infra.scaling.policy_values import Delays, Limits, Schedule
 from infra.stacks.app import policy_of
 from infra.stacks.container import container_environment
+from infra.stacks.operation_rules import MOST_VALUES
+from service.api.adapters.registry import open_adapters
+from service.signals.routes import ALWAYS_PUBLIC, OWN_WORK_ROUTES, PUBLIC_ADAPTERS
 
 CERTIFICATE = ENVIRONMENTS[0].certificate
 SHORT = Delays(longest_request_seconds=80)
@@ -149,3 +155,31 @@ def test_a_schedule_never_leaves_a_single_task() -> None:
 def test_a_cron_in_five_fields_means_the_same() -> None:
     schedule = Schedule(name="day", cron="30 7 ? * MON-FRI *", timezone="UTC", minimum_tasks=2)
     assert schedule.unix_cron == "30 7 * * MON-FRI"
+
+
+@pytest.mark.parametrize("name", PUBLIC_ADAPTERS)
+def test_each_route_for_work_of_an_adapter_is_handed_on(name: str) -> None:
+    paths, posts_only = PUBLIC_ADAPTERS[name]
+    found = open_adapters([name]).operations()
+    working = [(path, route.method) for path, routes in found.items() for route in routes if route.works]
+    assert working
+    for path, method in working:
+        asked = re.sub(r"\{\w+\}", "any", path)
+        assert any(fnmatchcase(asked, each) for each in paths), path
+        assert method == "POST" or not posts_only
+
+
+@pytest.mark.parametrize("name", PUBLIC_ADAPTERS)
+def test_nothing_is_handed_on_that_no_route_of_the_adapter_answers(name: str) -> None:
+    known = [re.sub(r"\{\w+\}", "any", path) for path in open_adapters([name]).operations()]
+    for pattern in PUBLIC_ADAPTERS[name].paths:
+        assert any(fnmatchcase(path, pattern) for path in known), pattern
+
+
+def test_a_rule_has_no_more_values_than_the_balancer_takes() -> None:
+    assert len(ALWAYS_PUBLIC) <= MOST_VALUES
+    assert all(len(each.paths) + each.posts_only <= MOST_VALUES for each in PUBLIC_ADAPTERS.values())
+
+
+def test_work_is_asked_for_by_nothing_else() -> None:
+    assert set(ALWAYS_PUBLIC) == OWN_WORK_ROUTES | {"/readyz"}

@@ -1,29 +1,59 @@
-"""The deploy guide says what the code does: its table of alarms, its commands, its costs."""
+"""Guide and runbook against the code: alarms, commands, costs."""
 
 from __future__ import annotations
 
 import re
 import shlex
+from pathlib import Path
 
 import pytest
+import yaml
 
-from infra.scaling.alarm_table import README, table
 from infra.scaling.capacity import ASSUMED, Capacity
 from infra.scaling.costs import HOURLY_DOLLARS, fleet_hour, per_million, task_hour
 from infra.scaling.costs import table as cost_table
+from infra.scaling.oncall_alarms import alarms_for, instances_missing, tasks_missing
 from infra.scaling.policy import policy_for
-from infra.stacks.fleet.scaling_values import requests_per_minute
+from infra.stacks.balancer import ERRORS, TOO_FEW
+from infra.stacks.scaling import requests_per_minute
 from service.cli import main as gleaner
 
-TEXT = README.read_text()
+INFRA = Path(__file__).parents[2] / "infra"
+GUIDE = (INFRA / "README.md").read_text()
+RUNBOOK = (INFRA / "RUNBOOK.md").read_text()
 
 
-def test_the_table_of_alarms_is_that_of_the_code() -> None:
-    assert table() in TEXT, "run `python -m infra.scaling.alarm_table`"
+def test_the_runbook_has_every_alarm_of_cloudwatch() -> None:
+    policy = policy_for()
+    shortfalls = (tasks_missing("", ""), instances_missing(""))
+    names = {each.name for each in (*alarms_for(policy), *shortfalls)} | {each.alarm.name for each in policy.steps}
+    for name in (*names, TOO_FEW, ERRORS):
+        assert f"`{name}`" in RUNBOOK or f"\n### {name}\n" in RUNBOOK, name
 
 
-def test_the_table_of_costs_is_that_of_the_code() -> None:
-    assert "\n".join(cost_table(HOURLY_DOLLARS, ASSUMED, 2, 2)) in TEXT
+def test_the_runbook_has_a_section_for_every_alert_of_prometheus() -> None:
+    groups = yaml.safe_load((INFRA / "prometheus" / "alerts.yml").read_text())["groups"]
+    for rule in [rule for group in groups for rule in group["rules"]]:
+        assert f"\n### {rule['alert']}\n{rule['labels']['severity']}. " in RUNBOOK, rule["alert"]
+
+
+def test_the_guides_table_of_costs_is_that_of_the_code() -> None:
+    assert "\n".join(cost_table(HOURLY_DOLLARS, ASSUMED, 2, 2)) in GUIDE
+
+
+def test_every_make_target_that_it_names_exists() -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (INFRA.parent / "Makefile").read_text(), re.MULTILINE))
+    assert set(re.findall(r"\bmake ([a-z]+(?:-[a-z]+)*)\b", GUIDE + RUNBOOK)) <= targets
+
+
+@pytest.mark.parametrize("line", re.findall(r"^\s*(gleaner models .+?)(?: +#.*)?$", GUIDE + RUNBOOK, re.MULTILINE))
+def test_its_commands_are_ones_that_the_command_line_knows(line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Parsed, not run: `--help` ends them after their options were understood."""
+    with pytest.raises(SystemExit) as ended:
+        gleaner([*shlex.split(line)[1:], "--help"])
+    assert ended.value.code == 0
+    options = set(re.findall(r"--[a-z]+", line))
+    assert options <= set(re.findall(r"--[a-z]+", capsys.readouterr().out))
 
 
 def test_a_million_documents_cost_what_the_formula_says() -> None:
@@ -45,24 +75,3 @@ def test_a_share_is_of_the_rate_at_full_load() -> None:
     assert used == "100 documents a second and task at full load, used to 61%."
     assert row.endswith(f"| {per_million(task_hour(0.805), 100.0, 0.608):.2f} |")
     assert requests_per_minute(policy_for(capacity)) == pytest.approx(3648)
-
-
-def test_links_lead_somewhere() -> None:
-    for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", TEXT):
-        assert (README.parent / target).exists(), target
-
-
-def test_every_make_target_that_it_names_exists() -> None:
-    makefile = (README.parents[1] / "Makefile").read_text()
-    targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
-    assert set(re.findall(r"\bmake ([a-z]+(?:-[a-z]+)*)\b", TEXT)) <= targets
-
-
-@pytest.mark.parametrize("line", re.findall(r"^\s*(gleaner models .+)$", TEXT, re.MULTILINE))
-def test_its_commands_are_ones_that_the_command_line_knows(line: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Parsed, not run: `--help` ends them after their options were understood."""
-    with pytest.raises(SystemExit) as ended:
-        gleaner([*shlex.split(line)[1:], "--help"])
-    assert ended.value.code == 0
-    options = set(re.findall(r"--[a-z]+", line))
-    assert options <= set(re.findall(r"--[a-z]+", capsys.readouterr().out))

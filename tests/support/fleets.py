@@ -8,10 +8,7 @@ from typing import Any
 
 import pytest
 
-from infra.environments import ENVIRONMENTS, Environment, Variant
-from infra.machine_images import Baking
-from infra.releases import CANARY
-from infra.scaling.policy_values import Forecast
+from infra.environments import ENVIRONMENTS, Baking, Environment, Variant
 from tests.support.templates import Template, resources
 
 Read = Callable[[str], Template]
@@ -20,10 +17,8 @@ OPTIONS = replace(
     name="options",
     network="10.45.0.0/16",
     baking=Baking.WEEKLY,
-    release=CANARY,
-    forecast=Forecast.OFF,
 )
-"""What no example has, because it costs: machine images of its own, and releases that are moved to."""
+"""What no example has, because it costs: machine images of its own."""
 SYNTHESIZED = (*ENVIRONMENTS, OPTIONS)
 EACH = pytest.mark.parametrize("environment", SYNTHESIZED, ids=lambda environment: environment.name)
 ON_ECS = pytest.mark.parametrize(

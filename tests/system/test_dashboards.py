@@ -12,7 +12,7 @@ import httpx
 import pytest
 import yaml
 
-from infra.dashboards.__main__ import PAGES
+from infra.dashboards.grafana import PAGES
 from infra.scaling.policy import policy_for
 from loadtest.service_process import KeptPort
 from tests.support.helm import NAMESPACE, RELEASE, Helm

@@ -2,9 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
-from infra.image.build import arguments, bring_models, commit, works
+import pytest
+
+from infra.image.build import (
+    CONNECTION,
+    Engine,
+    ImageBuild,
+    Layer,
+    NoEngine,
+    arguments,
+    bring_models,
+    build_command,
+    choose,
+    commit,
+    read_configuration,
+    read_layers,
+    table,
+    works,
+)
 
 
 def baked(context: Path, *files: str) -> set[str]:
@@ -40,3 +58,125 @@ def test_an_engine_that_is_not_there_does_not_work() -> None:
     assert not works(["no-such-engine", "info"])
     assert works(["true"])
     assert not works(["false"])
+
+
+CONTEXT = Path("/source")
+MOUNTED = ImageBuild(tag="t", arguments={}, mounts={Path("/here"): Path("/there")})
+
+
+def test_the_first_engine_that_works_builds() -> None:
+    def only_buildah(command: Sequence[str]) -> bool:
+        return command[0] == "buildah"
+
+    assert choose(lambda _: True) is Engine.DOCKER
+    assert choose(only_buildah) is Engine.BUILDAH
+
+
+def test_a_docker_command_without_its_server_is_no_engine() -> None:
+    """`docker info` is what tells; the command alone is often installed."""
+    assert choose(lambda command: tuple(command) == ("podman", "info")) is Engine.PODMAN
+
+
+def test_without_an_engine_the_error_says_what_to_install() -> None:
+    with pytest.raises(NoEngine, match="apt install buildah"):
+        choose(lambda _: False)
+
+
+@pytest.mark.parametrize("engine", Engine, ids=lambda engine: engine.value)
+def test_every_engine_gets_the_arguments_the_file_and_the_context(engine: Engine) -> None:
+    command = build_command(engine, ImageBuild(tag="gleaner:1", arguments={"COMMIT": "abc"}), CONTEXT)
+    assert command[0] == engine.value
+    assert command[-1] == "/source"
+    text = " ".join(command)
+    for part in (
+        "--platform linux/amd64",
+        "--build-arg COMMIT=abc",
+        "--file /source/Dockerfile.gpu",
+        "--tag gleaner:1",
+    ):
+        assert part in text
+
+
+@pytest.mark.parametrize("engine", [Engine.PODMAN, Engine.BUILDAH], ids=lambda engine: engine.value)
+def test_health_checks_survive_only_in_dockers_format(engine: Engine) -> None:
+    assert "--format docker" in " ".join(build_command(engine, ImageBuild(tag="t", arguments={}), CONTEXT))
+
+
+def test_what_is_mounted_is_read_only_and_docker_says_that_it_cannot() -> None:
+    assert "--volume /here:/there:ro" in " ".join(build_command(Engine.BUILDAH, MOUNTED, CONTEXT))
+    with pytest.raises(NoEngine, match="docker cannot mount"):
+        build_command(Engine.DOCKER, MOUNTED, CONTEXT)
+
+
+def test_layers_can_be_kept_in_a_folder_of_their_own() -> None:
+    command = build_command(Engine.BUILDAH, ImageBuild(tag="t", arguments={}, storage=Path("/kept")), CONTEXT)
+    assert command[1:3] == ["--root", "/kept/layers"]
+
+
+HISTORY = """\
+0 B\t/bin/sh -c #(nop) LABEL org.opencontainers.image.title="gleaner"
+21.3 MB\t/bin/sh -c #(nop) COPY dir:f33f18 in /opt/gleaner
+2.56 kB\t/bin/sh -c #(nop) COPY dir:7e7a99 in /opt/models
+348MB\tRUN /bin/sh -c python3 -m venv /tmp/pip && pip --requirement /opt/gleaner/lists/libraries/requirements.txt
+4.12 GB\t/bin/sh -c pip --requirement /opt/gleaner/lists/torch/requirements.txt && pip uninstall triton
+42.5 kB\t/bin/sh -c useradd --uid 10001 gleaner && python3 -m venv --without-pip /opt/gleaner
+272 MB\t/bin/sh -c #(nop) ADD file:7a42d7 in /
+"""
+
+
+def test_layers_are_named_by_content_and_empty_ones_left_out() -> None:
+    assert read_layers(HISTORY) == (
+        Layer("the base image", 272_000_000),
+        Layer("the user, an empty environment", 42_500),
+        Layer("torch and what it brings along", 4_120_000_000),
+        Layer("all other libraries", 348_000_000),
+        Layer("baked models", 2_560),
+        Layer("our code and the built-in model", 21_300_000),
+    )
+
+
+def test_the_table_ends_with_the_sum() -> None:
+    assert table((Layer("a", 1_500_000), Layer("b", 500_000))).endswith("| a | 1.5 |\n| b | 0.5 |\n| sum | 2.0 |")
+
+
+LISTING = """\
+:env:.cert='/etc/ca.crt'
+:env:.default-timeout='180'
+:env:.disable-pip-version-check='1'
+:env:.find-links='/wheels'
+global.extra-index-url='file:///index/simple https://packages.example/simple'
+global.find-links='/other'
+"""
+
+
+def test_values_are_handed_on_and_the_environment_comes_first() -> None:
+    text = read_configuration(LISTING, lambda _: True).text
+    assert text.splitlines() == [
+        "[global]",
+        "cert = /etc/ca.crt",
+        "timeout = 180",
+        "find-links = /wheels",
+        "extra-index-url = file:///index/simple https://packages.example/simple",
+    ]
+
+
+def test_folders_and_files_that_are_named_are_mounted_at_their_own_place() -> None:
+    configuration = read_configuration(LISTING, lambda path: path != Path("/gone"))
+    assert configuration.paths == (Path("/etc/ca.crt"), Path("/wheels"), Path("/index"))
+    mounts = configuration.mounts(Path("/made/pip.conf"))
+    assert mounts[Path("/made/pip.conf")] == Path("/etc/pip.conf")
+    assert mounts[Path("/wheels")] == Path("/wheels")
+
+
+def test_what_does_not_exist_is_not_mounted() -> None:
+    assert read_configuration(LISTING, lambda _: False).paths == ()
+
+
+def test_a_machine_without_configuration_hands_on_an_empty_one() -> None:
+    assert read_configuration("").text == "[global]\n"
+
+
+def test_how_to_connect_can_be_handed_on_without_where_to() -> None:
+    configuration = read_configuration(LISTING, lambda _: True, CONNECTION)
+    assert configuration.text == "[global]\ncert = /etc/ca.crt\ntimeout = 180\n"
+    assert configuration.paths == (Path("/etc/ca.crt"),)

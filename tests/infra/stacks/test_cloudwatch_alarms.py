@@ -9,8 +9,7 @@ import pytest
 
 from infra.environments import ENVIRONMENTS, Environment, Variant
 from infra.scaling.alarm_evaluation import Alarm
-from infra.scaling.oncall_alarms import alarms_for
-from infra.scaling.platform_alarms import instances_missing, tasks_missing
+from infra.scaling.oncall_alarms import alarms_for, instances_missing, tasks_missing
 from infra.stacks.app import policy_of
 from infra.stacks.cloudwatch_alarms import expression, safe_value
 from tests.support.fleets import EACH, Read, alarms, fleet

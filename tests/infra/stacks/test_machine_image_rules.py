@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from infra.stacks.machine_image.component import version_of
+from infra.stacks.machine_image import version_of
 from infra.stacks.machine_image_rules import LONGEST_DOCUMENT
 from infra.stacks.template_rules import findings
 from tests.support.templates import Template, only

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from infra.environments import Environment
-from infra.machine_images import Baking
+from infra.environments import Baking, Environment
 from tests.support.fleets import EACH, Read, fleet
 from tests.support.templates import Template, resources
 

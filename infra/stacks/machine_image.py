@@ -8,6 +8,7 @@ to which parameter and logs are known by the beginning of their names.
 from __future__ import annotations
 
 import json
+import zlib
 from typing import Any
 
 from aws_cdk import Aws, BootstraplessSynthesizer, CfnOutput, Fn, RemovalPolicy, Stack, aws_logs
@@ -17,13 +18,10 @@ from aws_cdk import aws_imagebuilder as builder
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
-from infra.environments import Environment
-from infra.machine_images import BAKED_GIB, GPU_IMAGE, Baking, baked_image, wanted_container
+from infra.environments import BAKED_GIB, GPU_IMAGE, Baking, Environment, baked_image, wanted_container
 from infra.stacks.acknowledged import MACHINE_IMAGE_REASONS, acknowledge
-from infra.stacks.base.network import retention
-from infra.stacks.base.stack import BaseStack
-from infra.stacks.image_tag import tagged_image
-from infra.stacks.machine_image.component import document, version_of
+from infra.stacks.base import BaseStack, retention
+from infra.stacks.fleet import tagged_image
 from infra.stacks.roles import (
     downloads_build_tools,
     fetches_component,
@@ -59,7 +57,7 @@ class MachineImageStack(Stack):
         )
         self._environment, self._base = environment, base
         self._name = f"{environment.fleet}-machine"
-        self._doors()
+        self._endpoints()
         self._logs = aws_logs.LogGroup(
             self,
             "Logs",
@@ -85,7 +83,7 @@ class MachineImageStack(Stack):
         CfnOutput(self, "PipelineOutput", value=pipeline.attr_arn).override_logical_id("Pipeline")
         acknowledge(self, MACHINE_IMAGE_REASONS)
 
-    def _doors(self) -> None:
+    def _endpoints(self) -> None:
         """A way from the building instance to AWS, and Image Builder's own endpoint, in the zone where it builds."""
         vpc = self._base.vpc
         self._subnet = vpc.isolated_subnets[0]
@@ -98,7 +96,7 @@ class MachineImageStack(Stack):
             "Endpoint",
             vpc=vpc,
             service=ec2.InterfaceVpcEndpointAwsService.IMAGE_BUILDER,
-            security_groups=[self._base.network.endpoint_doors],
+            security_groups=[self._base.network.endpoint_group],
             open=False,
             subnets=ec2.SubnetSelection(subnets=[self._subnet]),
         )
@@ -192,3 +190,62 @@ def _schedule(baking: Baking) -> builder.CfnImagePipeline.ScheduleProperty | Non
     return builder.CfnImagePipeline.ScheduleProperty(
         schedule_expression=SUNDAYS, pipeline_execution_start_condition="EXPRESSION_MATCH_ONLY"
     )
+
+
+SCHEMA = "1.0"
+_STRICT = "set -euo pipefail\n"
+_IMAGE = (
+    "image=$(aws ssm get-parameter --region ${AWS::Region} --name ${WantedContainer}"
+    " --query Parameter.Value --output text)\n"
+)
+
+_TOOLS = """\
+# From the distribution's own repository, which is reached through the S3 endpoint.
+command -v aws >/dev/null || dnf install --assumeyes --quiet awscli-2
+"""
+
+_PULL = """\
+systemctl start docker
+registry=${AWS::AccountId}.dkr.ecr.${AWS::Region}.${AWS::URLSuffix}
+aws ecr get-login-password --region ${AWS::Region} | docker login --username AWS --password-stdin "$registry"
+docker pull --quiet "$image"
+docker logout "$registry"
+"""
+
+_FORGET = """\
+# The agent started with this instance and may have tried to join a cluster; its copy would take itself for this one.
+systemctl stop ecs || true
+rm -rf /var/lib/ecs/data /var/log/ecs /root/.docker/config.json
+"""
+
+_THERE = """\
+systemctl is-active --quiet docker || systemctl start docker
+docker image inspect "$image" >/dev/null
+"""
+
+STEPS = {
+    "build": {"Tools": _TOOLS, "Pull": _IMAGE + _PULL, "Forget": _FORGET},
+    "validate": {"ImageIsThere": _IMAGE + _THERE},
+    "test": {"ImageIsThere": _IMAGE + _THERE},
+}
+
+
+def document() -> str:
+    """The component's document, JSON being YAML too. To fill in: WantedContainer."""
+    phases = [
+        {"name": phase, "steps": [_step(name, script) for name, script in steps.items()]}
+        for phase, steps in STEPS.items()
+    ]
+    return json.dumps({"name": "container-image", "schemaVersion": SCHEMA, "phases": phases}, indent=1)
+
+
+def version_of(*contents: str) -> str:
+    """A version that follows the content: components and recipes never change, they are replaced under another version.
+
+    Its last part is below Image Builder's limit of 2³⁰.
+    """
+    return f"1.0.{zlib.crc32(chr(0).join(contents).encode()) % 2**30}"
+
+
+def _step(name: str, script: str) -> dict[str, object]:
+    return {"name": name, "action": "ExecuteBash", "inputs": {"commands": [_STRICT + script]}}

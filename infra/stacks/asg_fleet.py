@@ -11,16 +11,14 @@ from aws_cdk import aws_elasticloadbalancingv2 as elb
 from constructs import Construct
 
 from infra.environments import Environment, Purchase
-from infra.scaling.platform_alarms import instances_missing
+from infra.scaling.oncall_alarms import instances_missing
 from infra.scaling.policy import Policy
 from infra.stacks.acknowledged import acknowledge, asg_reasons
-from infra.stacks.base.stack import BaseStack
+from infra.stacks.base import BaseStack
 from infra.stacks.cloudwatch_alarms import shortfall_alarm
 from infra.stacks.container import container_environment
-from infra.stacks.fleet.asg_scaling import AsgScaling
-from infra.stacks.fleet.machines import GroupSpec, Machines
-from infra.stacks.fleet.stack import Fleet
-from infra.stacks.fleet.user_data import asg_user_data
+from infra.stacks.fleet import Fleet
+from infra.stacks.machines import GroupSpec, Machines
 from infra.stacks.roles import (
     Statements,
     pulls_images,
@@ -32,6 +30,8 @@ from infra.stacks.roles import (
     writes_logs,
     writes_metrics,
 )
+from infra.stacks.scaling import AsgScaling
+from infra.stacks.user_data import asg_user_data
 
 SUSPENDED = ("AlarmNotification", "AZRebalance", "HealthCheck", "ReplaceUnhealthy", "ScheduledActions")
 """While an update replaces instances: nobody else changes their number under its hands."""
@@ -44,8 +44,8 @@ class AsgFleet(Fleet):
 
     def __init__(self, scope: Construct, environment: Environment, policy: Policy, base: BaseStack) -> None:
         super().__init__(scope, environment, policy, base, elb.TargetType.INSTANCE)
-        doors = self.closed_group("InstanceDoors", "Instances: from the balancer to AWS endpoints")
-        self.balancer.admit_to(doors, self.scrapers)
+        instances = self.closed_group("InstanceDoors", "Instances: from the balancer to AWS endpoints")
+        self.balancer.admit_to(instances, self.scrapers)
         limits = environment.limits
         machines = Machines(
             self,
@@ -67,7 +67,7 @@ class AsgFleet(Fleet):
             vpc=base.vpc,
             image_id=self.machine_image,
             role=role(self, "InstanceRole", "ec2.amazonaws.com", self._permissions()),
-            security_group=doors,
+            security_group=instances,
             user_data=self._user_data(),
             filled_in=self._filled_in(),
         )

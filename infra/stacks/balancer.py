@@ -5,9 +5,10 @@ No slow start: AWS forbids it together with least outstanding requests, and a ta
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
-from aws_cdk import Duration, Stack
+from aws_cdk import Duration
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_elasticloadbalancingv2 as elb
@@ -17,8 +18,8 @@ from constructs import Construct
 
 from infra.environments import Environment
 from infra.scaling.policy import Policy
-from infra.stacks.container import INTERNAL_PORT, PORT
-from infra.stacks.fleet.balancer_alarms import server_errors, too_few_healthy
+from infra.stacks.container import INTERNAL_PORT, NAMESPACE, PORT
+from service.signals.catalog import REFUSALS, SERVICE_DIMENSION
 from service.signals.routes import ALWAYS_PUBLIC, PUBLIC_ADAPTERS, PublicPaths
 
 CHECK_SECONDS = 5
@@ -28,14 +29,12 @@ UNHEALTHY_AFTER = 3
 
 
 class Balancer(Construct):
-    """One balancer with one listener, and one target group, or two between which releases are moved."""
+    """One balancer with one listener and one target group."""
 
     routes: elb.ApplicationListenerRule
     """What joins target group and balancer: a service must come after it."""
     proxies: tuple[str, ...]
     """The networks that the balancer's own addresses are in."""
-    alternate: elb.ApplicationTargetGroup | None
-    """The second target group, which is empty but for a release that is moved to it."""
     server_errors: cloudwatch.CfnAlarm
 
     def __init__(
@@ -59,9 +58,7 @@ class Balancer(Construct):
         subnets = ec2.SubnetSelection(subnet_type=kind)
         self.proxies = tuple(each.ipv4_cidr_block for each in vpc.select_subnets(subnet_type=kind).subnets)
         self.balancer = self._balancer(environment, policy, vpc, subnets, access_logs)
-        self.targets = self._targets("Targets", policy, vpc, target_type)
-        gradual = environment.release.gradual
-        self.alternate = self._targets("Alternate", policy, vpc, target_type) if gradual else None
+        self.targets = self._targets(policy, vpc, target_type)
         self.listener = self.balancer.add_listener(
             "Https",
             port=443,
@@ -86,13 +83,8 @@ class Balancer(Construct):
 
     def alarms(self, environment: Environment, topic: sns.ITopic) -> None:
         """What only the balancer sees; `server_errors` also guards deployments."""
-        too_few_healthy(self, environment, self.balancer, self.groups, topic.topic_arn)
+        too_few_healthy(self, environment, self.balancer, self.targets, topic.topic_arn)
         self.server_errors = server_errors(self, environment, self.balancer, topic.topic_arn)
-
-    @property
-    def groups(self) -> list[elb.ApplicationTargetGroup]:
-        """All target groups; the first has the tasks of the first release."""
-        return [self.targets, *([self.alternate] if self.alternate else [])]
 
     @property
     def resource_label(self) -> str:
@@ -104,16 +96,12 @@ class Balancer(Construct):
         if public.posts_only:
             conditions.append(elb.ListenerCondition.http_request_methods(["POST"]))
         return elb.ApplicationListenerRule(
-            self, name, listener=self.listener, priority=priority, conditions=conditions, action=self._forward()
-        )
-
-    def _forward(self) -> elb.ListenerAction:
-        """All to the first group. With two of them ECS changes the weights; no template may (`infra/traffic.py`)."""
-        if self.alternate is None:
-            return elb.ListenerAction.forward([self.targets])
-        weights = ((self.targets, 100), (self.alternate, 0))
-        return elb.ListenerAction.weighted_forward(
-            [elb.WeightedTargetGroup(target_group=group, weight=weight) for group, weight in weights]
+            self,
+            name,
+            listener=self.listener,
+            priority=priority,
+            conditions=conditions,
+            action=elb.ListenerAction.forward([self.targets]),
         )
 
     def _balancer(
@@ -142,12 +130,10 @@ class Balancer(Construct):
         made.set_attribute("access_logs.s3.prefix", "balancer")
         return made
 
-    def _targets(
-        self, name: str, policy: Policy, vpc: ec2.Vpc, target_type: elb.TargetType
-    ) -> elb.ApplicationTargetGroup:
+    def _targets(self, policy: Policy, vpc: ec2.Vpc, target_type: elb.TargetType) -> elb.ApplicationTargetGroup:
         return elb.ApplicationTargetGroup(
             self,
-            name,
+            "Targets",
             vpc=vpc,
             port=PORT,
             protocol=elb.ApplicationProtocol.HTTP,
@@ -165,6 +151,92 @@ class Balancer(Construct):
         )
 
 
-def stack_region(scope: Construct) -> str:
-    """The region that the stack is deployed to, known only then."""
-    return str(Stack.of(scope).region)
+TOO_FEW, ERRORS = "too-few-healthy", "server-errors"
+BALANCER = "AWS/ApplicationELB"
+MOST_ERRORS = 0.01
+"""Of the requests."""
+_MINUTE = 60
+
+
+def too_few_healthy(
+    scope: Construct,
+    environment: Environment,
+    balancer: elb.ApplicationLoadBalancer,
+    targets: elb.ApplicationTargetGroup,
+    topic: str,
+) -> cloudwatch.CfnAlarm:
+    """Fewer healthy targets than the minimum for three minutes: the only trouble that the tasks cannot report."""
+    dimensions = {"LoadBalancer": balancer.load_balancer_full_name, "TargetGroup": targets.target_group_full_name}
+    healthy = _part("healthy0", BALANCER, "HealthyHostCount", dimensions, "Minimum")
+    return _alarm(
+        scope,
+        "TooFewHealthy",
+        topic,
+        alarm_name=f"{environment.fleet}-{TOO_FEW}",
+        alarm_description="Fewer tasks answer /readyz than the minimum. See the service's events.",
+        metrics=[healthy, _whole("healthy", "SUM([healthy0])")],
+        comparison_operator="LessThanThreshold",
+        threshold=environment.limits.minimum_tasks,
+        treat_missing_data="breaching",
+    )
+
+
+def server_errors(
+    scope: Construct, environment: Environment, balancer: elb.ApplicationLoadBalancer, topic: str
+) -> cloudwatch.CfnAlarm:
+    """More than one answer in a hundred is an error of ours, in two minutes of three.
+
+    The balancer's own are those of connections that a task broke, or never took. A deadline that cannot be met, or a
+    crowd, is answered with a 5xx as well, and is no error: what the service counts as refused is taken off. That is
+    documents, a batch each of its own, so the alarm is all but deaf while batches are refused.
+    """
+    whole = {"LoadBalancer": balancer.load_balancer_full_name}
+    parts = [
+        _part("errors", BALANCER, "HTTPCode_Target_5XX_Count", whole, "Sum"),
+        _part("broken", BALANCER, "HTTPCode_ELB_5XX_Count", whole, "Sum"),
+        _part("refused", NAMESPACE, REFUSALS.name, {SERVICE_DIMENSION: environment.fleet}, "Sum"),
+        _part("requests", BALANCER, "RequestCount", whole, "Sum"),
+    ]
+    share = "(FILL(errors, 0) + FILL(broken, 0) - FILL(refused, 0)) / requests"
+    return _alarm(
+        scope,
+        "ServerErrors",
+        topic,
+        alarm_name=f"{environment.fleet}-{ERRORS}",
+        alarm_description="More than 1 % of the answers are errors of ours (5xx). See the tasks' logs.",
+        metrics=[*parts, _whole("share", share)],
+        datapoints_to_alarm=2,
+        comparison_operator="GreaterThanThreshold",
+        threshold=MOST_ERRORS,
+        treat_missing_data="notBreaching",
+    )
+
+
+def _alarm(scope: Construct, name: str, topic: str, **properties: Any) -> cloudwatch.CfnAlarm:
+    """Both look at three minutes, and tell the topic what has come and gone."""
+    told = [topic]
+    return cloudwatch.CfnAlarm(scope, name, evaluation_periods=3, alarm_actions=told, ok_actions=told, **properties)
+
+
+def _part(
+    name: str, namespace: str, metric: str, dimensions: Mapping[str, str], statistic: str
+) -> cloudwatch.CfnAlarm.MetricDataQueryProperty:
+    return cloudwatch.CfnAlarm.MetricDataQueryProperty(
+        id=name,
+        return_data=False,
+        metric_stat=cloudwatch.CfnAlarm.MetricStatProperty(
+            metric=cloudwatch.CfnAlarm.MetricProperty(
+                namespace=namespace,
+                metric_name=metric,
+                dimensions=[
+                    cloudwatch.CfnAlarm.DimensionProperty(name=key, value=value) for key, value in dimensions.items()
+                ],
+            ),
+            period=_MINUTE,
+            stat=statistic,
+        ),
+    )
+
+
+def _whole(name: str, expression: str) -> cloudwatch.CfnAlarm.MetricDataQueryProperty:
+    return cloudwatch.CfnAlarm.MetricDataQueryProperty(id=name, expression=expression, label=name, return_data=True)

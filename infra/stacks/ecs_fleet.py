@@ -1,8 +1,8 @@
 """The fleet on ECS: cluster, capacity providers, task, service with circuit breaker, scaling.
 
 An instance has one GPU and a task needs one, so a task has an instance of its own; a deployment therefore needs a spare
-instance, hence 100 to 150 %; one whose requests are moved needs as many again. The fleet's minimum is on-demand in any
-case; Spot, if at all, comes above it, in a group of its own.
+instance, hence 100 to 150 %. The fleet's minimum is on-demand in any case; Spot, if at all, comes above it, in a group
+of its own.
 """
 
 from __future__ import annotations
@@ -14,12 +14,11 @@ from aws_cdk import aws_elasticloadbalancingv2 as elb
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from infra.environments import Environment, Purchase
-from infra.scaling.oncall_alarms import rollback_alarms
-from infra.scaling.platform_alarms import tasks_missing
+from infra.environments import MAXIMUM_PERCENT, Environment, Purchase
+from infra.scaling.oncall_alarms import rollback_alarms, tasks_missing
 from infra.scaling.policy import Policy
 from infra.stacks.acknowledged import acknowledge, ecs_reasons
-from infra.stacks.base.stack import BaseStack
+from infra.stacks.base import BaseStack
 from infra.stacks.cloudwatch_alarms import shortfall_alarm
 from infra.stacks.container import (
     INTERNAL_PORT,
@@ -31,11 +30,8 @@ from infra.stacks.container import (
     USER,
     container_environment,
 )
-from infra.stacks.fleet.ecs_scaling import EcsScaling
-from infra.stacks.fleet.machines import GroupSpec, Machines
-from infra.stacks.fleet.stack import Fleet
-from infra.stacks.fleet.traffic_shift import between, mover, shifting
-from infra.stacks.fleet.user_data import ecs_user_data
+from infra.stacks.fleet import Fleet
+from infra.stacks.machines import GroupSpec, Machines
 from infra.stacks.roles import (
     joins_cluster,
     pulls_images,
@@ -47,9 +43,10 @@ from infra.stacks.roles import (
     writes_logs,
     writes_metrics,
 )
+from infra.stacks.scaling import EcsScaling
+from infra.stacks.user_data import ecs_user_data
 
 MINIMUM_HEALTHY_PERCENT = 100
-MAXIMUM_PERCENT = 150
 TASK_MEMORY_MIB = 13_312
 """Of the 16 GiB of an xlarge; the rest is the system's and the agent's."""
 CONTAINER_START_SECONDS = 300
@@ -125,7 +122,7 @@ class EcsFleet(Fleet):
                 instance_types=environment.instance_types,
                 purchase=purchase,
                 minimum=0 if spot else limits.minimum_tasks,
-                maximum=math.ceil(limits.maximum_tasks * environment.release.most_tasks),
+                maximum=math.ceil(limits.maximum_tasks * MAXIMUM_PERCENT / 100),
                 warm_pool=0 if spot else environment.warm_pool,
                 volume_gib=environment.volume_gib,
                 scale_in_protection=True,
@@ -247,7 +244,6 @@ class EcsFleet(Fleet):
     ) -> ecs.CfnService:
         Service = ecs.CfnService  # noqa: N806
         guards = [*(self.alarms[name] for name in rollback_alarms(self.policy)), self.balancer.server_errors]
-        release, moved_by = self.environment_values.release, mover(self.balancer)
         service = Service(
             self,
             "Service",
@@ -273,7 +269,7 @@ class EcsFleet(Fleet):
                 alarms=Service.DeploymentAlarmsProperty(
                     alarm_names=[str(each.alarm_name) for each in guards], enable=True, rollback=True
                 ),
-                **shifting(release),
+                strategy="ROLLING",
             ),
             placement_constraints=[Service.PlacementConstraintProperty(type="distinctInstance")],
             placement_strategies=[
@@ -284,7 +280,6 @@ class EcsFleet(Fleet):
                     container_name="gleaner",
                     container_port=PORT,
                     target_group_arn=self.balancer.targets.target_group_arn,
-                    advanced_configuration=between(self.balancer, moved_by),
                 )
             ],
             network_configuration=Service.NetworkConfigurationProperty(
@@ -295,13 +290,8 @@ class EcsFleet(Fleet):
                 )
             ),
         )
-        for each in (providers, *guards):
+        for each in (providers, *guards, self.balancer.routes):
             service.node.add_dependency(each)
-        if moved_by is None:
-            service.node.add_dependency(self.balancer.routes)
-        else:
-            # It names rule and role, and so comes after them; of the role's policy it says nothing.
-            service.node.add_dependency(moved_by.node.find_child("DefaultPolicy"))
         return service
 
     @property

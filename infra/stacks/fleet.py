@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from aws_cdk import BootstraplessSynthesizer, CfnOutput, CfnParameter, RemovalPolicy, Stack
 from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_ecr as ecr
 from aws_cdk import aws_elasticloadbalancingv2 as elb
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from infra.environments import Environment
-from infra.machine_images import GPU_IMAGE
+from infra.environments import GPU_IMAGE, Environment
 from infra.scaling.oncall_alarms import alarms_for
 from infra.scaling.policy import Policy
-from infra.stacks.base.network import retention
-from infra.stacks.base.stack import BaseStack
+from infra.stacks.balancer import Balancer
+from infra.stacks.base import BaseStack, retention
 from infra.stacks.cloudwatch_alarms import alarm
-from infra.stacks.fleet.balancer import Balancer
-from infra.stacks.image_tag import tagged_image
 
 
 class Fleet(Stack):
@@ -59,3 +57,9 @@ class Fleet(Stack):
         group = ec2.SecurityGroup(self, name, vpc=self.base.vpc, allow_all_outbound=False, description=description)
         group.add_egress_rule(ec2.Peer.any_ipv4(), ec2.Port.tcp(443), "AWS endpoints; there is no way further")
         return group
+
+
+def tagged_image(scope: Construct, repository: ecr.IRepository, description: str) -> str:
+    """The name of the image whose tag is the stack's parameter."""
+    tag = CfnParameter(scope, "ImageTag", type="String", description=description, allowed_pattern=r"[\w.-]{1,128}")
+    return f"{repository.repository_uri}:{tag.value_as_string}"

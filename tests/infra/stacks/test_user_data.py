@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from infra.stacks.fleet.user_data import GPU_FAILURES, GPU_UNIT, READY_TRIES, READY_UNIT, asg_user_data, ecs_user_data
+from infra.stacks.user_data import GPU_FAILURES, GPU_UNIT, READY_TRIES, READY_UNIT, asg_user_data, ecs_user_data
 
 SCRIPTS = pytest.mark.parametrize("script", [ecs_user_data(), asg_user_data({"GLEANER_PORT": "8080"}, 330, True)])
 STUB = """#!/bin/bash

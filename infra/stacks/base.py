@@ -1,0 +1,230 @@
+"""The base stack: network, repository, buckets, keys and alarm topic, which images, models and fleets need first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aws_cdk import Aws, BootstraplessSynthesizer, CfnOutput, Duration, RemovalPolicy, SecretValue, Stack, aws_logs
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_ecr as ecr
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_s3 as s3
+from aws_cdk import aws_secretsmanager as secrets
+from aws_cdk import aws_sns as sns
+from aws_cdk import aws_sns_subscriptions as subscriptions
+from constructs import Construct
+
+from infra.environments import LOG_DAYS, Environment
+from infra.stacks.acknowledged import BASE_REASONS, acknowledge
+
+
+def models_export(environment: Environment) -> str:
+    """The name of the export that holds the model bucket's ARN."""
+    return f"{environment.fleet}-models-arn"
+
+
+class BaseStack(Stack):
+    """Network, storage, the keys' secret and the topic of the alarms."""
+
+    def __init__(self, scope: Construct, environment: Environment) -> None:
+        super().__init__(
+            scope,
+            f"{environment.fleet}-base",
+            synthesizer=BootstraplessSynthesizer(),
+            description="Gleaner: network, image repository, model bucket",
+        )
+        self.network = Network(self, "Network", environment)
+        self.vpc = self.network.vpc
+        self.storage = Storage(self, "Storage", environment)
+        self.topic = self._topic(environment)
+        self.keys = secrets.Secret(
+            self,
+            "ApiKeys",
+            description="Lines of: client sha256-of-its-key. Put them in before the fleet starts.",
+            secret_string_value=SecretValue.unsafe_plain_text("# none yet"),
+            removal_policy=RemovalPolicy.DESTROY,
+        )
+        self.models_arn = str(self.export_value(self.storage.models.bucket_arn, name=models_export(environment)))
+        for name, value in {
+            "Repository": self.storage.repository.repository_uri,
+            "ModelBucket": self.storage.models.bucket_name,
+            "ApiKeysSecret": self.keys.secret_arn,
+            "AlarmTopic": self.topic.topic_arn,
+        }.items():
+            CfnOutput(self, f"{name}Output", value=value).override_logical_id(name)
+        acknowledge(self, BASE_REASONS)
+
+    def _topic(self, environment: Environment) -> sns.Topic:
+        """The topic of the alarms. Its policy takes the place of the default one, so it must name CloudWatch."""
+        topic = sns.Topic(self, "Alarms", enforce_ssl=True)
+        topic.add_to_resource_policy(
+            iam.PolicyStatement(
+                sid="AlarmsPublish",
+                principals=[iam.ServicePrincipal("cloudwatch.amazonaws.com")],
+                actions=["sns:Publish"],
+                resources=[topic.topic_arn],
+                conditions={
+                    "StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID},
+                    "ArnLike": {
+                        "aws:SourceArn": f"arn:{Aws.PARTITION}:cloudwatch:{Aws.REGION}:{Aws.ACCOUNT_ID}:alarm:*"
+                    },
+                },
+            )
+        )
+        if environment.alarm_email:
+            topic.add_subscription(subscriptions.EmailSubscription(environment.alarm_email))
+        return topic
+
+
+ENDPOINTS = {
+    "EcrApi": ec2.InterfaceVpcEndpointAwsService.ECR,
+    "EcrDocker": ec2.InterfaceVpcEndpointAwsService.ECR_DOCKER,
+    "Ecs": ec2.InterfaceVpcEndpointAwsService.ECS,
+    "EcsAgent": ec2.InterfaceVpcEndpointAwsService.ECS_AGENT,
+    "EcsTelemetry": ec2.InterfaceVpcEndpointAwsService.ECS_TELEMETRY,
+    "Logs": ec2.InterfaceVpcEndpointAwsService.CLOUDWATCH_LOGS,
+    "Monitoring": ec2.InterfaceVpcEndpointAwsService.CLOUDWATCH_MONITORING,
+    "Secrets": ec2.InterfaceVpcEndpointAwsService.SECRETS_MANAGER,
+    "Ssm": ec2.InterfaceVpcEndpointAwsService.SSM,
+    "SsmMessages": ec2.InterfaceVpcEndpointAwsService.SSM_MESSAGES,
+    "AutoScaling": ec2.InterfaceVpcEndpointAwsService.AUTOSCALING,
+}
+"""AWS services that instances, agent and tasks call. S3 has a gateway, which costs nothing."""
+
+
+class Network(Construct):
+    """A VPC of its own."""
+
+    endpoint_group: ec2.SecurityGroup
+    """Of the endpoints: HTTPS from inside the network."""
+
+    def __init__(self, scope: Construct, name: str, environment: Environment) -> None:
+        super().__init__(scope, name)
+        self.vpc = ec2.Vpc(
+            self,
+            "Vpc",
+            ip_addresses=ec2.IpAddresses.cidr(environment.network),
+            **_zones(environment),
+            nat_gateways=0,
+            restrict_default_security_group=False,
+            subnet_configuration=_subnets(environment),
+        )
+        self.vpc.add_gateway_endpoint("S3", service=ec2.GatewayVpcEndpointAwsService.S3)
+        self._endpoints(environment)
+        self._flow_log(environment)
+
+    def _endpoints(self, environment: Environment) -> None:
+        """One security group for all: HTTPS from inside the network."""
+        self.endpoint_group = ec2.SecurityGroup(
+            self,
+            "Endpoints",
+            vpc=self.vpc,
+            allow_all_outbound=False,
+            description="AWS endpoints, from the network only",
+        )
+        self.endpoint_group.add_ingress_rule(
+            ec2.Peer.ipv4(environment.network), ec2.Port.tcp(443), "HTTPS from the network"
+        )
+        for name, service in ENDPOINTS.items():
+            self.vpc.add_interface_endpoint(
+                name,
+                service=service,
+                security_groups=[self.endpoint_group],
+                open=False,
+                subnets=ec2.SubnetSelection(subnet_type=ec2.SubnetType.PRIVATE_ISOLATED),
+            )
+
+    def _flow_log(self, environment: Environment) -> None:
+        logs = aws_logs.LogGroup(
+            self,
+            "FlowLogs",
+            retention=retention(environment),
+            removal_policy=RemovalPolicy.DESTROY,
+        )
+        self.vpc.add_flow_log("Flow", destination=ec2.FlowLogDestination.to_cloud_watch_logs(logs))
+
+
+def _zones(environment: Environment) -> dict[str, Any]:
+    """The zones by name, or the region's first ones, which need not offer the instance types."""
+    if environment.zones:
+        return {"availability_zones": list(environment.zones)}
+    return {"max_azs": environment.zone_count}
+
+
+def _subnets(environment: Environment) -> list[ec2.SubnetConfiguration]:
+    private = ec2.SubnetConfiguration(name="private", subnet_type=ec2.SubnetType.PRIVATE_ISOLATED, cidr_mask=20)
+    public = ec2.SubnetConfiguration(
+        name="public", subnet_type=ec2.SubnetType.PUBLIC, cidr_mask=24, map_public_ip_on_launch=False
+    )
+    return [private, public] if environment.public else [private]
+
+
+def retention(environment: Environment) -> aws_logs.RetentionDays:
+    """CDK's constant for the environment's number of days."""
+    names = dict(
+        zip(LOG_DAYS, ("ONE_DAY", "ONE_WEEK", "TWO_WEEKS", "ONE_MONTH", "THREE_MONTHS", "ONE_YEAR"), strict=True)
+    )
+    return aws_logs.RetentionDays[names[environment.log_days]]
+
+
+IMAGES_KEPT = 60
+"""Of twenty releases: the registry counts an image's signature, and the signed list of its packages, as images too."""
+
+
+class Storage(Construct):
+    """Buckets and repository of one environment."""
+
+    def __init__(self, scope: Construct, name: str, environment: Environment) -> None:
+        super().__init__(scope, name)
+        self.access_logs = self._access_logs(environment)
+        self.models = s3.Bucket(
+            self,
+            "Models",
+            encryption=s3.BucketEncryption.S3_MANAGED,
+            block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
+            enforce_ssl=True,
+            minimum_tls_version=1.2,
+            versioned=True,
+            object_ownership=s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
+            server_access_logs_bucket=self.access_logs,
+            server_access_logs_prefix="models/",
+            lifecycle_rules=[
+                s3.LifecycleRule(
+                    abort_incomplete_multipart_upload_after=Duration.days(2),
+                    noncurrent_version_expiration=Duration.days(90),
+                )
+            ],
+            removal_policy=RemovalPolicy.RETAIN,
+        )
+        self.repository = ecr.Repository(
+            self,
+            "Images",
+            image_scan_on_push=True,
+            image_tag_mutability=ecr.TagMutability.IMMUTABLE,
+            encryption=ecr.RepositoryEncryption.AES_256,
+            lifecycle_rules=[ecr.LifecycleRule(max_image_count=IMAGES_KEPT)],
+            removal_policy=RemovalPolicy.RETAIN,
+        )
+
+    def _access_logs(self, environment: Environment) -> s3.Bucket:
+        """Balancers write with a service principal of their own, and can only encrypt with S3's keys."""
+        bucket = s3.Bucket(
+            self,
+            "AccessLogs",
+            encryption=s3.BucketEncryption.S3_MANAGED,
+            block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
+            enforce_ssl=True,
+            minimum_tls_version=1.2,
+            object_ownership=s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
+            lifecycle_rules=[s3.LifecycleRule(expiration=Duration.days(environment.log_days))],
+            removal_policy=RemovalPolicy.RETAIN,
+        )
+        bucket.add_to_resource_policy(
+            iam.PolicyStatement(
+                sid="BalancerWritesAccessLogs",
+                principals=[iam.ServicePrincipal("logdelivery.elasticloadbalancing.amazonaws.com")],
+                actions=["s3:PutObject"],
+                resources=[f"{bucket.bucket_arn}/balancer/AWSLogs/{Aws.ACCOUNT_ID}/*"],
+            )
+        )
+        return bucket

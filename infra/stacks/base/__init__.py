@@ -1,1 +1,0 @@
-"""The base stack: network, image repository, model bucket, keys."""

@@ -1,1 +1,0 @@
-"""The fleet stack: GPU machines, tasks or instances, load balancer, scaling."""

@@ -1,0 +1,96 @@
+"""The balancer speaks TLS, to whom it should."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from infra.environments import Environment
+from infra.stacks.balancer import MOST_ERRORS
+from infra.stacks.container import INTERNAL_PORT
+from infra.stacks.template import variables
+from tests.support.fleets import EACH, Read, alarms, fleet
+from tests.support.templates import only, resources
+
+
+@EACH
+def test_the_balancer_speaks_tls_only_and_to_whom_it_should(template: Read, environment: Environment) -> None:
+    made = fleet(template, environment)
+    listener = only(made, "AWS::ElasticLoadBalancingV2::Listener")
+    assert (listener["Port"], listener["Protocol"]) == (443, "HTTPS")
+    assert "TLS13" in listener["SslPolicy"]
+    balancer = only(made, "AWS::ElasticLoadBalancingV2::LoadBalancer")
+    assert balancer["Scheme"] == ("internet-facing" if environment.public else "internal")
+    rules = [
+        (rule["FromPort"], rule["CidrIp"])
+        for group in resources(made, "AWS::EC2::SecurityGroup").values()
+        for rule in group.get("SecurityGroupIngress", ())
+    ]
+    callers = {(443, network) for network in environment.allowed_networks}
+    scrapers = {(INTERNAL_PORT, network) for network in (environment.network, *environment.scrape_networks)}
+    assert set(rules) == callers | scrapers
+
+
+@EACH
+def test_the_service_believes_the_networks_of_the_balancer_and_no_other(
+    template: Read, environment: Environment
+) -> None:
+    """In a network of ours everybody else is a caller, whose headers are his own."""
+    kind = "public" if environment.public else "private"
+    subnets = resources(template(f"{environment.name}-base"), "AWS::EC2::Subnet").values()
+    own = {each["CidrBlock"] for each in subnets if {"Key": "aws-cdk:subnet-name", "Value": kind} in [*each["Tags"]]}
+    assert set(variables(fleet(template, environment))["GLEANER_TRUSTED_PROXIES"].split(",")) == own
+    assert environment.network not in own
+
+
+def total(points: list[float | None]) -> float | None:
+    """CloudWatch's SUM of several metrics: of those that have a point."""
+    found = [each for each in points if each is not None]
+    return sum(found) if found else None
+
+
+def computed(alarm: dict[str, Any], **points: float | None) -> float | None:
+    """Its expression with these points; None for a metric, or a result, without one in the minute."""
+    (whole,) = [each for each in alarm["Metrics"] if each.get("ReturnData")]
+    assert {each["Id"] for each in alarm["Metrics"]} - {whole["Id"]} == set(points)
+    functions = {"SUM": total, "FILL": lambda point, instead: instead if point is None else point}
+    found: float | None = eval(whole["Expression"], {"__builtins__": {}}, {**functions, **points})
+    return found
+
+
+@EACH
+def test_fewer_healthy_tasks_than_the_minimum_are_an_alarm(template: Read, environment: Environment) -> None:
+    alarm = alarms(fleet(template, environment))[f"{environment.fleet}-too-few-healthy"]
+    assert computed(alarm, healthy0=4.0) == 4
+    assert computed(alarm, healthy0=None) is None, "a minute that is late is not an empty fleet"
+    assert alarm["Threshold"] == environment.limits.minimum_tasks
+    assert alarm["TreatMissingData"] == "breaching"
+
+
+@EACH
+@pytest.mark.parametrize(
+    ("errors", "broken", "refused", "alarming"),
+    [
+        (None, None, None, False),
+        (10.0, None, None, False),
+        (11.0, None, None, True),
+        (None, 11.0, None, True),
+        (500.0, None, 500.0, False),
+        (None, None, 500.0, False),
+    ],
+)
+def test_errors_are_counted_and_deadlines_that_nobody_could_keep_are_not(
+    template: Read,
+    environment: Environment,
+    errors: float | None,
+    broken: float | None,
+    refused: float | None,
+    alarming: bool,
+) -> None:
+    alarm = alarms(fleet(template, environment))[f"{environment.fleet}-server-errors"]
+    share = computed(alarm, errors=errors, broken=broken, refused=refused, requests=1000.0)
+    assert share is not None
+    assert (share > alarm["Threshold"]) is alarming
+    assert alarm["Threshold"] == MOST_ERRORS
+    assert (alarm["ComparisonOperator"], alarm["TreatMissingData"]) == ("GreaterThanThreshold", "notBreaching")
