@@ -276,7 +276,7 @@ CHECKS: tuple[Callable[[Container], str], ...] = (
 
 
 def _kill_engine(container: Container) -> None:
-    find = "for p in /proc/[0-9]*; do tr '\\0' ' ' < $p/cmdline | grep -q 'service.engine' && echo ${p#/proc/}; done"
+    find = "for p in /proc/[0-9]*; do tr '\\0' ' ' < $p/cmdline | grep -q '[s]ervice.engine' && echo ${p#/proc/}; done"
     engines = container.run("sh", "-c", find).stdout.split()
     assert engines, "no engine is running"
     assert container.run("sh", "-c", f"kill -9 {engines[0]}").returncode == 0
