@@ -39,6 +39,11 @@ class Decision:
     tasks_before: int
     tasks_after: int
 
+    @property
+    def added(self) -> int:
+        """Tasks added; negative for tasks removed."""
+        return self.tasks_after - self.tasks_before
+
 
 @dataclass(slots=True)
 class _Record:

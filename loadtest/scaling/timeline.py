@@ -176,20 +176,16 @@ def assess(
     """
     step = phases[0].seconds
     down = step + phases[1].seconds
-    out = [each for each in decisions if each.tasks_after > each.tasks_before and each.at_seconds > step]
+    out = [each for each in decisions if each.added > 0 and each.at_seconds > step]
     settled = out[0].at_seconds + settle_seconds if out else down
     lost = records.where(records.failed)
     return Assessment(
         decision_seconds=out[0].at_seconds - step if out else None,
-        scaled_out_by=sum(each.tasks_after - each.tasks_before for each in out if each.at_seconds < down),
+        scaled_out_by=sum(each.added for each in out if each.at_seconds < down),
         seen_steady_seconds=max(down - settled, 0.0),
         later_changes=sum(settled <= each.at_seconds < down for each in decisions),
-        added_after=sum(each.tasks_after - each.tasks_before for each in out if each.at_seconds >= down),
-        scaled_in_by=sum(
-            each.tasks_before - each.tasks_after
-            for each in decisions
-            if each.at_seconds >= down and each.tasks_after < each.tasks_before
-        ),
+        added_after=sum(each.added for each in out if each.at_seconds >= down),
+        scaled_in_by=-sum(each.added for each in decisions if each.at_seconds >= down and each.added < 0),
         requests=len(records),
         refused=int(records.refused.sum()),
         lost=len(lost),

@@ -71,7 +71,7 @@ def outcome_of(
     together = sum(hours.values())
     brief = [each for each, _ in run.machines if each.ended - each.launched < SHORT_LIFE_SECONDS]
     best = oracle_hours(demand, model.document_seconds, deployed.policy.limits.minimum_tasks)
-    more = [each.at_seconds for each in run.decisions if each.tasks_after > each.tasks_before]
+    more = [each.at_seconds for each in run.decisions if each.added > 0]
     share = 1 / came if came else math.nan
     return Outcome(
         demand=demand.name,
@@ -138,7 +138,7 @@ def step_response(run: FleetRun, demand: Demand, at_seconds: int, ingest_seconds
     good = np.flatnonzero(bad <= MISSED * came)
     troubled = np.flatnonzero(bad > MISSED * came)
     after = good[good > troubled[0]] if len(troubled) else good[:1]
-    more = (e.at_seconds for e in run.decisions if e.tasks_after > e.tasks_before and e.at_seconds > at_seconds)
+    more = (e.at_seconds for e in run.decisions if e.added > 0 and e.at_seconds > at_seconds)
     decided = min(more, default=None)
     return StepResponse(
         decided_seconds=None if decided is None else decided + ingest_seconds - at_seconds,

@@ -96,18 +96,7 @@ def _tiles(outcome: Outcome) -> tuple[tuple[str, str], ...]:
 
 
 def _decisions(run: FleetRun) -> str:
-    rows = "".join(
-        row(
-            (
-                f"{each.at_seconds / 3600:.3f}",
-                each.by,
-                f"{each.value:.2f}",
-                str(each.tasks_before),
-                str(each.tasks_after),
-            )
-        )
-        for each in run.decisions
-    )
+    rows = "".join(row(_cells(each)) for each in run.decisions)
     below = table(("hour", "by", "value", "before", "after"), rows)
     summary = f"<summary>{len(run.decisions)} decisions</summary>"
     return f'<section class="card"><h2>Decisions</h2><details open>{summary}{below}</details></section>'
