@@ -16,7 +16,7 @@ from service.api.parsers.idle_parsers import IdleParserPool
 from service.api.parsers.pool import ParseLimits, ParserPool
 from service.api.parsers.zygote import ZygoteConfig
 from service.api.parsers.zygote_client import ZygoteClient, announce
-from service.api.redaction.redactor import Redactor
+from service.api.redaction.document_redactor import Redactor
 from service.core.tenants import ANONYMOUS
 from service.core.worker_load import WorkerLoad, worker_load
 from service.documents.limits import DocumentLimits

@@ -27,7 +27,7 @@ from model_store.contents.allowed_files import CONFIG
 from model_store.local.store import Store
 from model_store.transfer.publish import publish
 from service.api.extraction.request import DocumentInput
-from service.commands.files.local_service import LocalService
+from service.commands.local_service import LocalService
 from service.core.errors import InvalidOptions, Overloaded, RequestError
 from service.evaluation.labelled_documents import (
     BadRecords,

@@ -18,12 +18,11 @@ from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from service.commands.files.field_tables import field_tables
-from service.commands.files.file_answers import Answer, add_file_arguments, answers, options_of, read_key
+from service.commands.file_answers import Answer, add_file_arguments, answers, field_tables, options_of, read_key
 
 if TYPE_CHECKING:
-    from service.commands.files.local_service import LocalService
-    from service.commands.files.remote_service import RemoteService
+    from service.commands.local_service import LocalService
+    from service.commands.remote_service import RemoteService
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -80,10 +79,10 @@ def _service(
 ) -> RemoteService | LocalService:
     """The service to ask. Imported here, because the workers' code takes half a second."""
     if chosen.url:
-        from service.commands.files.remote_service import RemoteService
+        from service.commands.remote_service import RemoteService
 
         return RemoteService(chosen.url, options, read_key(chosen.key_file))
-    from service.commands.files.local_service import LocalService
+    from service.commands.local_service import LocalService
 
     return LocalService(options, report)
 

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from model_store.transfer.tag_moves import promote
-from service.commands.files.file_answers import read_key
-from service.commands.files.remote_service import RemoteService
+from service.commands.file_answers import read_key
 from service.commands.model_actions import progress_bar, remote_of, store_of
+from service.commands.remote_service import RemoteService
 from service.core.canary import CanaryAnswer, CanaryLimits, CanaryReport, compare
 from service.core.errors import GleanerError, InvalidOptions
 

@@ -16,12 +16,12 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from service.commands.files.file_answers import Answer, add_file_arguments, answers, options_of, read_key
-from service.core.redaction.replacements import RedactionMode
+from service.commands.file_answers import Answer, add_file_arguments, answers, options_of, read_key
+from service.core.redaction import RedactionMode
 
 if TYPE_CHECKING:
-    from service.commands.files.local_service import LocalService
-    from service.commands.files.remote_service import RemoteService
+    from service.commands.local_service import LocalService
+    from service.commands.remote_service import RemoteService
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -59,11 +59,11 @@ async def _run(chosen: argparse.Namespace) -> int:
 def _service(chosen: argparse.Namespace, options: dict[str, Any]) -> RemoteService | LocalService:
     """The service to ask. Imported here, because the workers' code takes half a second."""
     if chosen.url:
-        from service.commands.files.remote_service import RemoteService
+        from service.commands.remote_service import RemoteService
 
         return RemoteService(chosen.url, options, read_key(chosen.key_file))
     from service.api.redaction.schemas import RedactOptions
-    from service.commands.files.local_service import LocalService
+    from service.commands.local_service import LocalService
 
     return LocalService(options, lambda _: None, kind=RedactOptions)
 

@@ -1,4 +1,7 @@
-"""`gleaner serve`: runs the whole service, with settings from GLEANER_ variables and a few flags that replace them."""
+"""`gleaner serve`: runs the whole service, with settings from GLEANER_ variables and a few flags that replace them.
+
+A platform such as SageMaker puts a model into the container's file system before it runs `serve`: it is published.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,31 @@ import argparse
 import ssl
 from pathlib import Path
 
+from model_store.local.store import Store
+from model_store.transfer.publish import publish
 from service.api.adapters.registry import check_extras
 from service.api.http.api_keys import read_keys
-from service.commands.container_model import FOLDER, take_in
 from service.core.errors import ModelError
 from service.logs import configure
 from service.process import hide_memory
-from service.settings import read_settings
+from service.settings import Settings, read_settings
 from service.supervisor import Supervisor
+
+CONTAINER_FOLDER = Path("/opt/ml/model")
+"""Where SageMaker unpacks `model.tar.gz`."""
+CONTAINER_MODEL = "model"
+
+
+def publish_container_model(folder: Path, settings: Settings) -> str | None:
+    """The name under which a Hugging Face folder was published into the store.
+
+    None where there is no such folder, or the settings say what is served. Raises StoreError for a folder that is bad.
+    """
+    if "models" in settings.model_fields_set or not (folder / "config.json").is_file():
+        return None
+    publish(folder, CONTAINER_MODEL, Store(settings.model_store))
+    return CONTAINER_MODEL
+
 
 FLAGS = ("host", "port", "workers", "device", "dtype", "models")
 
@@ -27,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "as_container",
         nargs="?",
         choices=("serve",),
-        help=f"as SageMaker says it: serve what is in {FOLDER}",
+        help=f"as SageMaker says it: serve what is in {CONTAINER_FOLDER}",
     )
     parser.set_defaults(run=run)
 
@@ -36,7 +56,7 @@ def run(chosen: argparse.Namespace) -> int:
     """Serve until a signal or a failure; the exit code."""
     flags = {flag: value for flag in FLAGS if (value := getattr(chosen, flag)) is not None}
     settings = read_settings(**flags)
-    if chosen.as_container and (name := take_in(FOLDER, settings)):
+    if chosen.as_container and (name := publish_container_model(CONTAINER_FOLDER, settings)):
         flags["models"] = name
         settings = read_settings(**flags)
     read_keys(settings.api_keys_file, settings.api_keys)

@@ -1,9 +1,10 @@
-"""Decodes bytes to text, choosing the first character encoding that fits; refuses binary content.
+"""Reads plain text and Markdown: decodes bytes by the first character encoding that fits; refuses binary content.
 
     byte order mark → declared charset → UTF-8 → UTF-16 or UTF-32 without a mark → detection by charset-normalizer
 
 A declared charset that does not fit the bytes is skipped: declarations are wrong more often than UTF-8 validates by
-chance.
+chance. "\\r\\n" and "\\r" of a file become "\\n"; offsets count in that text, which `include_text` returns. A
+text sent in JSON is not read here: its offsets count in the text as sent.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from encodings.aliases import aliases
 
 from charset_normalizer import CharsetMatch, from_bytes
 
+from service.documents.document import Document
 from service.documents.format_detection import unsupported
 
 _MARKS = (
@@ -121,3 +123,12 @@ def _likeliest(guesses: list[CharsetMatch]) -> str:
         return "cp1252"
     clean = [guess for guess in guesses if guess.chaos <= guesses[0].chaos + _SAME_CHAOS]
     return "cp1252" if any("cp1252" in guess.could_be_from_charset for guess in clean) else guesses[0].encoding
+
+
+def read_text(data: bytes, *, charset: str | None = None) -> Document:
+    """The document in a text file.
+
+    Raises:
+        UnsupportedFormat: the content is binary.
+    """
+    return Document(decode_text(data, charset).replace("\r\n", "\n").replace("\r", "\n"))

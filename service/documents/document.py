@@ -10,8 +10,11 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from itertools import pairwise
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
+
+from service.documents.limits import MEBIBYTE
 
 Box = tuple[float, float, float, float]
 
@@ -85,3 +88,25 @@ def _around(boxes: npt.NDArray[np.float32]) -> Box | None:
     left, top = inked[:, :2].min(axis=0).tolist()
     right, bottom = inked[:, 2:].max(axis=0).tolist()
     return (round(left, 1), round(top, 1), round(right, 1), round(bottom, 1))
+
+
+MOST_WIDTH = 2_400
+MOST_PIXELS = 8_000_000
+MOST_PNG_BYTES = 3 * MOST_PIXELS + MEBIBYTE
+
+
+class PictureRequest(msgspec.Struct, frozen=True):
+    """Which page, from 1, is drawn how wide, in pixels."""
+
+    page: int
+    width: int
+
+
+@dataclass(frozen=True, slots=True)
+class PagePicture:
+    """A page as shown (rotation applied): its PNG, its size in points, and how many pages its file has."""
+
+    png: bytes
+    width_points: float
+    height_points: float
+    pages: int

@@ -1,8 +1,9 @@
-"""Size limits of one document, and the error raised over them."""
+"""Size limits of one document, the error raised over them, and what stands for a text that is over them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Self
 
 from service.core.errors import DocumentTooLarge
 
@@ -60,3 +61,20 @@ def _check(count: int, limit: int, unit: str) -> None:
         raise DocumentTooLarge(
             f"The document has {count:,} {unit}; the limit is {limit:,}: {count - limit:,} too many."
         )
+
+
+class OversizedText(str):
+    """An empty text in the place of one that was not kept. `characters`: of that one."""
+
+    __slots__ = ("characters",)
+    characters: int
+
+    def __new__(cls, characters: int) -> Self:
+        text = super().__new__(cls)
+        text.characters = characters
+        return text
+
+
+def characters_of(text: str) -> int:
+    """The length of a text as it was sent."""
+    return text.characters if isinstance(text, OversizedText) else len(text)

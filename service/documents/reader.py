@@ -6,14 +6,13 @@ A pure function of its arguments that raises nothing but `GleanerError`. Not thr
 from __future__ import annotations
 
 from service.core.errors import UnreadableDocument
-from service.documents.charset import charset_of
+from service.documents.charset import charset_of, read_text
 from service.documents.document import Document
 from service.documents.docx import read_docx
 from service.documents.format_detection import Format, detect_format
 from service.documents.html import read_html
 from service.documents.limits import DocumentLimits
 from service.documents.pdf.reader import read_pdf
-from service.documents.text import read_text
 
 
 def read_document(

@@ -11,7 +11,7 @@ import pytest
 
 from service.api.http.api_keys import digest_of, read_keys
 from service.cli import main
-from service.commands.keys_editing import edit, with_key
+from service.commands.keys import edit, with_key
 from service.core.errors import Forbidden
 
 

@@ -1,9 +1,17 @@
+"""None"""
+
 from __future__ import annotations
 
 import pytest
 
 from service.core.errors import DocumentTooLarge
-from service.documents.limits import ALWAYS_CHARACTERS, CHARACTERS_PER_BYTE, DocumentLimits
+from service.documents.limits import (
+    ALWAYS_CHARACTERS,
+    CHARACTERS_PER_BYTE,
+    DocumentLimits,
+    OversizedText,
+    characters_of,
+)
 from service.documents.reader import read_document
 from tests.support.document_files import paragraph, simple_docx, word_body
 
@@ -33,3 +41,8 @@ def test_a_file_may_have_many_characters_for_its_bytes_and_a_million_in_any_case
     assert DocumentLimits(max_characters=1_000).for_file_of(1).max_characters == 1_000
     long = "one two three " * 69_999 + "four"
     assert len(read_document(simple_docx(long), limits=DocumentLimits()).text) == len(long)
+
+
+def test_its_length_is_that_of_the_text_that_was_sent() -> None:
+    assert (OversizedText(7), characters_of(OversizedText(7))) == ("", 7)
+    assert characters_of("Größe") == 5

@@ -19,11 +19,11 @@ import pikepdf
 import pypdfium2
 
 from service.core.errors import GleanerError
-from service.core.redaction.repeats import Repeats
+from service.core.redaction import Repeats
 from service.documents.limits import DocumentLimits
 from service.documents.pdf.reader import read_pdf
-from service.documents.pdf.redaction.redactor import redact_pdf
-from service.documents.redacted import Range, RedactedFile, Redaction
+from service.documents.redaction.pdf_redactor import redact_pdf
+from service.documents.redaction.values import Range, RedactedFile, Redaction
 
 LIMITS = DocumentLimits()
 WORDS_A_FILE = 6

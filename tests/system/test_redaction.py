@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from gleaner import Client, FileSource, RequestError
-from service.documents.redacted import Range, RedactedFile, Redaction
+from service.documents.redaction.values import Range, RedactedFile, Redaction
 from tests.support.document_files import simple_docx, simple_pdf
 from tests.support.extraction import TEXT, assert_problem
 from tests.support.parsers import PoolSetup, pool_of

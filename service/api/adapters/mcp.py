@@ -36,7 +36,7 @@ from service.api.redaction.answers import redact_timing, redacted_outcomes
 from service.api.redaction.schemas import RedactedLine, RedactOptions, RedactOutput
 from service.api.schemas import DocumentLine, ModelName, Options, read_options
 from service.core.errors import GleanerError, InternalError, MalformedRequest, Overloaded, WrongMethod
-from service.core.redaction.replacements import RedactionMode
+from service.core.redaction import RedactionMode
 from service.settings import Settings
 from service.wire import SERVING
 

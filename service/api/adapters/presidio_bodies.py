@@ -15,8 +15,7 @@ import msgspec
 
 from service.api.bodies.kinds import Content
 from service.core.errors import InvalidOptions
-from service.core.redaction.replacements import replaced_text
-from service.core.redaction.spans import RedactedSpan
+from service.core.redaction import RedactedSpan, replaced_text
 
 HASHES = ("sha256", "sha512")
 FLAGS = int(re.DOTALL | re.MULTILINE | re.IGNORECASE)

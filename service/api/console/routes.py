@@ -13,7 +13,7 @@ from service.api.console.console import PAGE, Console
 from service.api.http.api_keys import sender_of
 from service.core.errors import DocumentTooLarge, InvalidOptions, UnknownRoute
 from service.core.tenants import Tenant
-from service.documents.page_picture import PictureWanted
+from service.documents.document import PictureRequest
 
 router = APIRouter(include_in_schema=False)
 
@@ -50,7 +50,7 @@ async def picture(request: Request) -> Response:
     """A page of the PDF in the body as a PNG; `X-Page`: its width and height in points, how many pages the file has."""
     state: AppState = request.state.app_state
     tenant = _enter(request)
-    wanted = PictureWanted(_number(request, "page", 1), _number(request, "width", 1_240))
+    wanted = PictureRequest(_number(request, "page", 1), _number(request, "width", 1_240))
     data = await _body(request, state)
     sender = sender_of(tenant.name, request.client.host if request.client else None)
     deadline = time.monotonic() + state.deadline_seconds

@@ -35,8 +35,7 @@ from service.core.errors import Overloaded
 from service.core.types import ResponseKind
 from service.core.worker_load import TextMeter
 from service.documents.document import Document
-from service.documents.left_out_text import characters_of
-from service.documents.limits import DocumentLimits
+from service.documents.limits import DocumentLimits, characters_of
 from service.host_memory import free_bytes
 from service.text.pipeline import Prepared, WordStarts, kept_rows, prepare, prepare_in_steps
 from service.text.tokenizer import SHORT_CHARACTERS, TextTokenizer, Tokenizers

@@ -17,7 +17,7 @@ from service.core.tenants import UNLIMITED, ClientQuota
 from service.core.types import ResponseKind
 from service.documents.document import Document
 from service.documents.format_detection import declared_format
-from service.documents.left_out_text import characters_of
+from service.documents.limits import characters_of
 from service.text.pipeline import Prepared, WordStarts, mark_word_starts
 from service.text.tokenizer import SHORT_CHARACTERS, TextTokenizer
 from service.wire import ModelStatus, Submitted

@@ -25,7 +25,7 @@ from service.api.http.request_scope import DisconnectNotice, until_disconnect
 from service.api.parsers.pool import ParserPool
 from service.api.schemas import OPTION_CHARACTERS, Options, option_names, read_options
 from service.core.errors import DocumentTooLarge, MalformedRequest
-from service.documents.left_out_text import characters_of
+from service.documents.limits import characters_of
 
 CHARSETS = frozenset(
     "utf-8 utf8 us-ascii ascii iso-8859-1 latin-1 latin1 iso-8859-15 windows-1250 windows-1251 windows-1252 cp1252 "

@@ -31,13 +31,12 @@ from service.api.parsers.frames import (
 )
 from service.api.parsers.json_frames import json_frames
 from service.core.errors import DocumentTooLarge, GleanerError, UnreadableDocument, UnredactableDocument
-from service.documents.document import Document
+from service.documents.document import Document, PictureRequest
 from service.documents.limits import DocumentLimits
-from service.documents.page_picture import PictureWanted
 from service.documents.pdf.picture import draw_page
 from service.documents.reader import read_document
-from service.documents.redacted import Range, Redaction
-from service.documents.redactor import redact_document
+from service.documents.redaction.pdf_redactor import redact_document
+from service.documents.redaction.values import Range, Redaction
 from service.process import die_with_parent
 from service.sandbox.apply import ParserSandbox
 
@@ -116,7 +115,7 @@ def prepare() -> None:
     for name, data in samples().items():
         read(data, None, name, DocumentLimits())
     _redact(FileHeader(None, None, DocumentLimits(), REHEARSAL), samples()["a.pdf"])
-    draw_page(samples()["a.pdf"], PictureWanted(1, 10), limits=DocumentLimits())
+    draw_page(samples()["a.pdf"], PictureRequest(1, 10), limits=DocumentLimits())
     _read_json(b'{"documents": [{"text": ""}]}', JsonKindRef(DOCUMENTS, 1), DocumentLimits())
     gc.collect()
     gc.disable()

@@ -33,10 +33,9 @@ from service.api.parsers.json_frames import (
     left_out,
 )
 from service.core.errors import BY_CODE, InternalError
-from service.documents.document import Document
+from service.documents.document import MOST_PNG_BYTES, Document, PagePicture
 from service.documents.limits import MEBIBYTE, DocumentLimits
-from service.documents.page_picture import MOST_PNG_BYTES, PagePicture
-from service.documents.redacted import RedactedFile, Redaction
+from service.documents.redaction.values import RedactedFile, Redaction
 
 DEAD = (asyncio.IncompleteReadError, ConnectionError, BadAnswer)
 """What a parser that crashed, was killed, or was taken over shows its worker."""

@@ -19,10 +19,9 @@ import msgspec
 import numpy as np
 
 from service.api.bodies.kinds import JsonKindRef
-from service.documents.document import Box, Document, Layout, Page
+from service.documents.document import Box, Document, Layout, Page, PagePicture, PictureRequest
 from service.documents.limits import MEBIBYTE, DocumentLimits
-from service.documents.page_picture import PagePicture, PictureWanted
-from service.documents.redacted import RedactedFile, RedactedPage, Redaction
+from service.documents.redaction.values import RedactedFile, RedactedPage, Redaction
 
 LENGTH = struct.Struct("<I")
 _PNG = b"\x89PNG\r\n\x1a\n"
@@ -39,7 +38,7 @@ class FileHeader(msgspec.Struct, frozen=True):
     name: str | None
     limits: DocumentLimits
     redaction: Redaction | None = None
-    picture: PictureWanted | None = None
+    picture: PictureRequest | None = None
     json: JsonKindRef | None = None
 
 
@@ -101,7 +100,7 @@ def file_header(
     limits: DocumentLimits,
     *,
     redaction: Redaction | None = None,
-    picture: PictureWanted | None = None,
+    picture: PictureRequest | None = None,
     json: JsonKindRef | None = None,
 ) -> bytes:
     """The header frame of a file; with `redaction`, `picture` or `json` not its text is asked for, but that."""

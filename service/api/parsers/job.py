@@ -13,10 +13,9 @@ from service.api.parsers.connection import Parser
 from service.api.parsers.frames import file_header
 from service.core.parser_queue import QueuedFile
 from service.core.worker_load import JSON
-from service.documents.document import Document
+from service.documents.document import Document, PagePicture, PictureRequest
 from service.documents.limits import MEBIBYTE, DocumentLimits
-from service.documents.page_picture import PagePicture, PictureWanted
-from service.documents.redacted import RedactedFile, Redaction
+from service.documents.redaction.values import RedactedFile, Redaction
 
 MOST_SMALL_BYTES = 4 * MEBIBYTE
 
@@ -66,7 +65,7 @@ def redacted(
     return ParserWork(f"redact {_format(data)}", data, lambda parser: parser.redact(header, data, redaction, limits))
 
 
-def picture(data: bytes, page: PictureWanted, limits: DocumentLimits) -> ParserWork[PagePicture]:
+def picture(data: bytes, page: PictureRequest, limits: DocumentLimits) -> ParserWork[PagePicture]:
     """The picture of a page is wanted."""
     header = file_header(None, None, limits, picture=page)
     return ParserWork("picture", data, lambda parser: parser.draw(header, data))

@@ -16,8 +16,7 @@ import msgspec
 from service.api.bodies.kinds import Content, JsonKind
 from service.api.parsers.frames import BadAnswer, decoded_header
 from service.core.errors import DocumentTooLarge
-from service.documents.left_out_text import LeftOutText
-from service.documents.limits import MEBIBYTE, DocumentLimits
+from service.documents.limits import MEBIBYTE, DocumentLimits, OversizedText
 
 PIECE_CHARACTERS = 65_536
 PIECE_BYTES = 4 * PIECE_CHARACTERS
@@ -130,7 +129,7 @@ class ContentPieces:
 
 def left_out(size: ContentSize) -> Content:
     """What stands for a text that was left out."""
-    return LeftOutText(size.length)
+    return OversizedText(size.length)
 
 
 def from_json_frames(head: JsonHeader, contents: Sequence[Content], kind: JsonKind[_T]) -> _T:

@@ -34,10 +34,9 @@ from service.core.errors import (
 )
 from service.core.parser_queue import ParserQueue, QueuedFile, Step
 from service.core.worker_load import AskedWork, ParseCost
-from service.documents.document import Document
+from service.documents.document import Document, PagePicture, PictureRequest
 from service.documents.limits import DocumentLimits
-from service.documents.page_picture import PagePicture, PictureWanted
-from service.documents.redacted import RedactedFile, Redaction
+from service.documents.redaction.values import RedactedFile, Redaction
 from service.logs import LogEvent
 
 log = logging.getLogger(__name__)
@@ -143,7 +142,7 @@ class ParserPool:
         work = redacted(data, media_type, name, redaction, self._limits.document)
         return await self._make(work, client, deadline_seconds)
 
-    async def draw(self, data: bytes, page: PictureWanted, *, client: str, deadline_seconds: float) -> PagePicture:
+    async def draw(self, data: bytes, page: PictureRequest, *, client: str, deadline_seconds: float) -> PagePicture:
         """Draw a page of a client's PDF.
 
         Raises:

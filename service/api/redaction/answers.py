@@ -15,7 +15,7 @@ from service.api.extraction.request import DocumentInput, ExtractRequest
 from service.api.extraction.trace import StageTimer
 from service.api.http.request_body import Body
 from service.api.problems import Problem
-from service.api.redaction.redactor import Redactor
+from service.api.redaction.document_redactor import Redactor
 from service.api.redaction.schemas import RedactedResult, RedactOptions, RedactResult, RedactTiming
 from service.api.schemas import ModelName
 from service.metrics.worker import WorkerMetrics

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from service.api.problems import Problem
 from service.api.schemas import ModelName, Options, TextDocument
-from service.core.redaction.replacements import RedactionMode
+from service.core.redaction import RedactionMode
 
 
 class RedactOutput(StrEnum):

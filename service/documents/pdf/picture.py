@@ -15,8 +15,8 @@ import pypdfium2.raw as pdfium
 from PIL import Image
 
 from service.core.errors import InvalidOptions
+from service.documents.document import MOST_PIXELS, MOST_WIDTH, PagePicture, PictureRequest
 from service.documents.limits import DocumentLimits
-from service.documents.page_picture import MOST_PIXELS, MOST_WIDTH, PagePicture, PictureWanted
 from service.documents.pdf.reader import loaded_page, opened_pdf
 
 MOST_SIDE = 16_000
@@ -25,7 +25,7 @@ _COMPRESSION = 3
 """zlib's level: at its default of 6 a page takes twice as long, and is a tenth smaller."""
 
 
-def draw_page(data: bytes, wanted: PictureWanted, *, limits: DocumentLimits) -> PagePicture:
+def draw_page(data: bytes, wanted: PictureRequest, *, limits: DocumentLimits) -> PagePicture:
     """Draw a page of a PDF file.
 
     Raises:

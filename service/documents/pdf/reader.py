@@ -21,9 +21,8 @@ from service.core.errors import UnreadableDocument
 from service.documents.document import Document, Layout, Page
 from service.documents.limits import DocumentLimits
 from service.documents.pdf.glyphs import Glyphs, Indices, read_glyphs
-from service.documents.pdf.lines import Line, height
 from service.documents.pdf.reading_order import order_lines
-from service.documents.pdf.words import Word, words_by_direction
+from service.documents.pdf.words import Line, Word, height, words_by_direction
 
 _SPACE, _TAB, _NEWLINE = -1, -2, -3
 _SEPARATORS = np.array([ord("\n"), ord("\t"), ord(" ")], np.uint32)  # found under the negative indices above

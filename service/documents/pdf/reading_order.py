@@ -17,8 +17,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from service.documents.pdf.lines import Line, height, lines_of, typical_height
-from service.documents.pdf.words import Word
+from service.documents.pdf.words import Line, Word, height, lines_of, typical_height
 
 Gap = tuple[float, float]
 

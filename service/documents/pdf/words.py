@@ -1,4 +1,4 @@
-"""Groups a page's glyphs into words: runs of neighbouring characters in one writing direction.
+"""Words and lines of a PDF page: runs of neighbouring characters in one writing direction, and words beside each other.
 
 A word never joins characters that the content stream separates by white space, nor characters that do not touch. Words
 of a vertical run get a box in a frame that is rotated so that they read from left to right; so all layout is done on
@@ -8,6 +8,8 @@ level lines.
 from __future__ import annotations
 
 from enum import IntEnum
+from itertools import groupby
+from statistics import median
 from typing import NamedTuple
 
 import numpy as np
@@ -103,8 +105,8 @@ def _words(glyphs: Glyphs, starts: npt.NDArray[np.intp], chosen: Flags, directio
         np.maximum.reduceat(boxes[:, 2:], starts)[chosen].tolist(),
     )
     numeric = np.add.reduceat(np.isin(glyphs.codes, _NUMERIC), starts, dtype=np.int64) * 2 >= ends - starts
-    leftward = np.add.reduceat(_is_right_to_left(glyphs.codes), starts, dtype=np.int64) > 0
-    columns = (starts, ends, glyphs.spaced[starts], numeric, np.isin(glyphs.codes[ends - 1], _COLONS), leftward)
+    rtl = np.add.reduceat(_is_right_to_left(glyphs.codes), starts, dtype=np.int64) > 0
+    columns = (starts, ends, glyphs.spaced[starts], numeric, np.isin(glyphs.codes[ends - 1], _COLONS), rtl)
     rest = zip(*(column[chosen].tolist() for column in columns), strict=True)
     return [Word(*near, *far, *more) for near, far, more in zip(*corners, rest, strict=True)]
 
@@ -123,3 +125,58 @@ def _is_right_to_left(codes: Codes) -> Flags:
     for first, last in _RIGHT_TO_LEFT:
         flags |= (codes >= first) & (codes <= last)
     return flags
+
+
+Line = list[Word]
+_LARGEST_SHIFT = 0.35  # of a word's centre from its line's, in heights of the taller: superscripts stay, next lines go
+
+
+def lines_of(words: list[Word]) -> list[Line]:
+    """Lines from top to bottom, each in reading order."""
+    lines: list[Line] = []
+    anchor: Word | None = None
+    for word in sorted(words, key=lambda w: w.top + w.bottom):
+        if anchor is not None and _share_a_line(anchor, word) and not any(_stacked(word, w) for w in lines[-1]):
+            lines[-1].append(word)
+            anchor = max(anchor, word, key=height)
+        else:
+            lines.append([word])
+            anchor = word
+    return [_in_reading_order(line) for line in lines]
+
+
+def height(word: Word) -> float:
+    """The height of a word's box, in points."""
+    return word.bottom - word.top
+
+
+def typical_height(words: list[Word]) -> float:
+    """The median height, in points."""
+    return max(median(map(height, words)), 1.0)
+
+
+def _share_a_line(anchor: Word, word: Word) -> bool:
+    shift = abs(word.top + word.bottom - anchor.top - anchor.bottom) / 2
+    tall, short = max(height(anchor), height(word)), min(height(anchor), height(word))
+    return shift < _LARGEST_SHIFT * min(tall, 2 * short)
+
+
+def _stacked(lower: Word, upper: Word) -> bool:
+    """True when one word is below the other, as with two small lines beside a tall one: they share no line."""
+    overlap = min(lower.right, upper.right) - max(lower.left, upper.left)
+    if overlap <= 0.3 * min(lower.right - lower.left, upper.right - upper.left):
+        return False
+    shift = abs(lower.top + lower.bottom - upper.top - upper.bottom) / 2
+    return shift > 0.25 * min(height(lower), height(upper))
+
+
+def _in_reading_order(line: Line) -> Line:
+    """The words from left to right; a line of mostly right-to-left words reversed, except its left-to-right runs."""
+    line.sort(key=lambda word: word.left)
+    if sum(word.is_right_to_left for word in line) * 2 <= len(line):
+        return line
+    rtl: Line = []
+    for is_right_to_left, run in groupby(reversed(line), key=lambda word: word.is_right_to_left):
+        words = list(run)
+        rtl += words if is_right_to_left else reversed(words)
+    return rtl

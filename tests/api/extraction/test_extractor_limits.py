@@ -26,8 +26,7 @@ from service.core.admission.size import DocumentMemory, RefusalCache
 from service.core.arrays import TokenIds
 from service.core.errors import DeadlineExceeded, DocumentTooLarge, GleanerError, InsufficientMemory, QueueFull
 from service.core.types import Load, Phase
-from service.documents.left_out_text import LeftOutText
-from service.documents.limits import DocumentLimits
+from service.documents.limits import DocumentLimits, OversizedText
 from service.text.split_points import SHORTEST_CHARACTERS
 from service.wire import ModelStatus, Status, Submitted
 from tests.support.tiny_models import BERT_SPECIALS, word_piece
@@ -170,12 +169,12 @@ def test_a_text_of_one_piece_with_too_many_tokens_is_too_large(scene_of: Callabl
 def test_a_text_that_was_left_out_is_refused_for_the_length_that_it_had(scene_of: Callable[..., Scene]) -> None:
     scene = scene_of(max_characters=1_000)
     with pytest.raises(DocumentTooLarge, match="has 44,739,240 characters; the limit is 1,000: 44,738,240 too many"):
-        scene.run(LeftOutText(44_739_240))
+        scene.run(OversizedText(44_739_240))
     assert scene.thread.asked == 0
 
 
 def test_a_text_that_was_left_out_counts_with_the_length_that_it_had() -> None:
-    source = DocumentInput("0", text=LeftOutText(44_739_240))
+    source = DocumentInput("0", text=OversizedText(44_739_240))
     assert Body((source, DocumentInput("1", text="anna")), Options(), batch=True).bytes == 44_739_244
 
 

@@ -22,8 +22,7 @@ from service.api.http.request_scope import DisconnectNotice
 from service.api.parsers.json_frames import PIECE_CHARACTERS
 from service.api.parsers.pool import ParserPool
 from service.core.errors import DeadlineExceeded, DocumentTooLarge, InvalidOptions, QueueFull, UnreadableDocument
-from service.documents.left_out_text import LeftOutText, characters_of
-from service.documents.limits import MEBIBYTE, DocumentLimits
+from service.documents.limits import MEBIBYTE, DocumentLimits, OversizedText, characters_of
 from tests.support.garbage import uncollected
 from tests.support.parsers import PoolSetup, parsers_of, pool_of
 
@@ -138,7 +137,7 @@ def test_a_text_that_is_too_long_does_not_come_back_and_its_neighbours_do() -> N
         data = json.dumps({"documents": [{"text": text} for text in texts]}).encode()
         first, long, last = (text for _, text in (await reader_of(pool).read(body_of(data), ELSEWHERE, MOST)).documents)
         assert (first, last, characters_of(long)) == ("b", "c", SHORT_BYTES)
-        assert isinstance(long, LeftOutText)
+        assert isinstance(long, OversizedText)
 
     play(scene, PoolSetup(limits=DocumentLimits(max_characters=1_000)))
 

@@ -27,9 +27,8 @@ from service.api.parsers.frames import (
     picture_from_frames,
     to_frames,
 )
-from service.documents.document import Document, Layout, Page
+from service.documents.document import Document, Layout, Page, PagePicture, PictureRequest
 from service.documents.limits import DocumentLimits
-from service.documents.page_picture import PagePicture, PictureWanted
 
 LIMITS = DocumentLimits(max_characters=40, max_pages=4)
 
@@ -118,7 +117,7 @@ PICTURE = PagePicture(b"\x89PNG\r\n\x1a\n...", 600.0, 800.0, 3)
 def test_a_picture_and_what_is_wanted_of_it_come_back_as_they_were() -> None:
     head, png = (bytes(part) for part in picture_frames(PICTURE))
     assert picture_from_frames(decode_header(head), png) == PICTURE
-    wanted = PictureWanted(2, 900)
+    wanted = PictureRequest(2, 900)
     assert decode_file(file_header(None, None, LIMITS, picture=wanted)).picture == wanted
 
 

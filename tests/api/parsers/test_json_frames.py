@@ -29,8 +29,7 @@ from service.api.parsers.json_frames import (
     json_frames,
 )
 from service.core.errors import DocumentTooLarge
-from service.documents.left_out_text import LeftOutText, characters_of
-from service.documents.limits import DocumentLimits
+from service.documents.limits import DocumentLimits, OversizedText, characters_of
 
 LIMITS = DocumentLimits(max_characters=300_000)
 KIND = DocumentsJson(("labels",))
@@ -49,7 +48,7 @@ def carried(kind: JsonKind[Any], data: bytes, limits: DocumentLimits = LIMITS) -
             frame = next(frames)
             assert 0 < len(frame) <= PIECE_BYTES
             pieces.add(frame)
-        contents.append(LeftOutText(size.length) if size.is_left_out(limits) else pieces.whole())
+        contents.append(OversizedText(size.length) if size.is_left_out(limits) else pieces.whole())
     assert next(frames, None) is None
     return from_json_frames(head, contents, kind)
 

@@ -25,9 +25,8 @@ from service.core.errors import (
     UnsupportedFormat,
 )
 from service.core.tenants import ANONYMOUS
-from service.documents.document import Document
+from service.documents.document import Document, PictureRequest
 from service.documents.limits import MEBIBYTE, DocumentLimits
-from service.documents.page_picture import PictureWanted
 from service.sandbox.apply import SandboxMode
 from tests.support.document_files import simple_docx, simple_pdf
 from tests.support.parsers import PoolSetup, parsers_of, pool_of, zygotes_of
@@ -348,13 +347,13 @@ def test_a_page_is_drawn_by_a_sandboxed_parser() -> None:
     async def scene(pool: ParserPool) -> None:
         deadline = time.monotonic() + LIMIT_SECONDS
         data = simple_pdf("Invoice INV-20931")
-        drawn = await pool.draw(data, PictureWanted(1, 200), client="c", deadline_seconds=deadline)
+        drawn = await pool.draw(data, PictureRequest(1, 200), client="c", deadline_seconds=deadline)
         assert drawn.png.startswith(b"\x89PNG")
         assert (round(drawn.width_points), drawn.pages) == (595, 1)
         with pytest.raises(InvalidOptions, match="no page 9"):
-            await pool.draw(data, PictureWanted(9, 200), client="c", deadline_seconds=deadline)
+            await pool.draw(data, PictureRequest(9, 200), client="c", deadline_seconds=deadline)
         with pytest.raises(UnreadableDocument):
-            await pool.draw(b"no PDF", PictureWanted(1, 200), client="c", deadline_seconds=deadline)
+            await pool.draw(b"no PDF", PictureRequest(1, 200), client="c", deadline_seconds=deadline)
         assert "INV-20931" in (await parse(pool, data)).text
 
     assert play(scene, PoolSetup(mode=SandboxMode.AUTO)) == 0

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from service.core.errors import DocumentTooLarge, InvalidOptions, UnreadableDocument
+from service.documents.document import MOST_PIXELS, MOST_PNG_BYTES, MOST_WIDTH, PagePicture, PictureRequest
 from service.documents.limits import DocumentLimits
-from service.documents.page_picture import MOST_PIXELS, MOST_PNG_BYTES, MOST_WIDTH, PagePicture, PictureWanted
 from service.documents.pdf.picture import MOST_SIDE, draw_page, picture_size
 from service.documents.pdf.reader import read_pdf
 from tests.support.document_files import PAGE_HEIGHT, PAGE_WIDTH, drawn, pdf
@@ -22,7 +22,7 @@ DARK = 128
 
 
 def picture(data: bytes, page: int = 1, width: int = 1_200) -> PagePicture:
-    return draw_page(data, PictureWanted(page, width), limits=LIMITS)
+    return draw_page(data, PictureRequest(page, width), limits=LIMITS)
 
 
 def pixels(drawn: PagePicture) -> np.ndarray:
@@ -86,4 +86,4 @@ def test_what_is_no_pdf_or_too_large_is_refused() -> None:
     with pytest.raises(UnreadableDocument, match="password"):
         picture(pdf([(80, 120, "a")], password="x"))
     with pytest.raises(DocumentTooLarge, match="pages"):
-        draw_page(pdf(*[[(80, 120, "a")]] * 3), PictureWanted(1, 100), limits=DocumentLimits(max_pages=2))
+        draw_page(pdf(*[[(80, 120, "a")]] * 3), PictureRequest(1, 100), limits=DocumentLimits(max_pages=2))

@@ -1,9 +1,11 @@
+"""None"""
+
 from __future__ import annotations
 
 import numpy as np
 
 from service.documents.pdf.glyphs import Glyphs
-from service.documents.pdf.words import Word, words_by_direction
+from service.documents.pdf.words import Word, lines_of, words_by_direction
 
 Box = tuple[float, float, float, float]
 
@@ -44,3 +46,28 @@ def test_the_direction_with_most_characters_comes_first() -> None:
 def test_a_page_without_glyphs_has_no_words() -> None:
     empty = np.zeros((0, 4), np.float32)
     assert words_by_direction(Glyphs(np.zeros(0, np.uint32), empty, empty, np.zeros(0, np.bool_), 1.0, 1.0)) == []
+
+
+def word(left: float, top: float, width: float = 20, height: float = 10, *, rtl: bool = False) -> Word:
+    return Word(left, top, left + width, top + height, 0, 1, True, False, False, rtl)
+
+
+def test_a_superscript_stays_in_its_line() -> None:
+    base, raised = word(0, 100), word(20, 99, 5, 6)
+    assert lines_of([raised, base]) == [[base, raised]]
+
+
+def test_loose_boxes_of_following_lines_may_overlap() -> None:
+    upper, lower = word(0, 100, height=16), word(0, 111, height=16)
+    assert lines_of([lower, upper]) == [[upper], [lower]]
+
+
+def test_two_small_lines_beside_a_tall_word_stay_apart() -> None:
+    upper, lower, tall = word(0, 100), word(0, 111), word(50, 95, 60, 30)
+    assert [len(line) for line in lines_of([tall, lower, upper])] in ([1, 2], [2, 1])
+
+
+def test_right_to_left_words_are_read_so_and_numbers_among_them_are_not() -> None:
+    first, second = word(90, 0, rtl=True), word(10, 0, rtl=True)
+    third, ten, euros = word(60, 0, rtl=True), word(32, 0, 10), word(44, 0, 10)
+    assert lines_of([second, ten, euros, third, first]) == [[first, third, ten, euros, second]]

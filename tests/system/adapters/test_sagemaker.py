@@ -10,7 +10,7 @@ from typing import Any
 
 from model_store.local.store import Store
 from service.commands import serve
-from service.commands.container_model import NAME, take_in
+from service.commands.serve import CONTAINER_MODEL, publish_container_model
 from service.settings import Settings
 from tests.support.adapter_clients import FREE, POOR, run_client
 from tests.support.document_files import simple_docx, simple_pdf
@@ -109,7 +109,7 @@ def test_serve_is_the_command_of_its_container_too() -> None:
 def test_a_model_in_the_container_s_folder_is_served_unless_others_are_named(tmp_path: Path) -> None:
     folder = make_model(tmp_path / "model")
     settings = Settings(model_store=tmp_path / "store")
-    assert take_in(folder, settings) == NAME
-    assert Store(tmp_path / "store").resolve(NAME).manifest.labels
-    assert take_in(tmp_path, settings) is None
-    assert take_in(folder, Settings(model_store=tmp_path / "store", models="documents")) is None
+    assert publish_container_model(folder, settings) == CONTAINER_MODEL
+    assert Store(tmp_path / "store").resolve(CONTAINER_MODEL).manifest.labels
+    assert publish_container_model(tmp_path, settings) is None
+    assert publish_container_model(folder, Settings(model_store=tmp_path / "store", models="documents")) is None

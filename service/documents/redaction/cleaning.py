@@ -15,8 +15,8 @@ from typing import Any
 import pikepdf
 from pikepdf import Array, Dictionary, Name, String
 
-from service.core.redaction.repeats import Repeats
-from service.documents.pdf.redaction.content import HIDDEN_TEXT_KEYS
+from service.core.redaction import Repeats
+from service.documents.redaction.content_stream import HIDDEN_TEXT_KEYS
 
 REPLACEMENT = "[redacted]"
 _CATALOG = frozenset(

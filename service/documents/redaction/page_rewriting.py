@@ -12,14 +12,12 @@ import pypdfium2
 
 from service.documents.document import Document
 from service.documents.pdf.glyphs import Indices, PageFrame
-from service.documents.pdf.redaction.content import ACTUAL_TEXT, HIDDEN_TEXT_KEYS, ContentRewriter
-from service.documents.pdf.redaction.fonts import FontMetrics, read_font
-from service.documents.pdf.redaction.geometry import BoxGrid, Point, Rectangle, joined
-from service.documents.pdf.redaction.graphics_state import GraphicsState
-from service.documents.pdf.redaction.page_text import SAME_PLACE, PageText
-from service.documents.pdf.redaction.shown_text import RedactedArea
-from service.documents.pdf.redaction.standard_fonts import standard_widths
-from service.documents.pdf.redaction.unsupported import CannotRewrite
+from service.documents.redaction.content_stream import ACTUAL_TEXT, HIDDEN_TEXT_KEYS, ContentRewriter
+from service.documents.redaction.fonts import FontMetrics, read_font
+from service.documents.redaction.geometry import BoxGrid, GraphicsState, Point, Rectangle, joined
+from service.documents.redaction.shown_text import SAME_PLACE, PageText, RedactedArea
+from service.documents.redaction.standard_fonts import standard_widths
+from service.documents.redaction.values import CannotRewrite
 
 
 @dataclass(slots=True)

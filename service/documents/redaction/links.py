@@ -20,8 +20,8 @@ from urllib.parse import unquote
 import pikepdf
 from pikepdf import Array, Dictionary, Name, String
 
-from service.core.redaction.repeats import LEAST_CHARACTERS
-from service.documents.pdf.redaction.geometry import BoxGrid, Rectangle
+from service.core.redaction import LEAST_CHARACTERS
+from service.documents.redaction.geometry import BoxGrid, Rectangle
 
 LINKS = "Links"
 """As a report names links that went."""

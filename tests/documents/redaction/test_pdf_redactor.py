@@ -18,9 +18,9 @@ from reportlab.pdfbase.ttfonts import TTFont
 from service.core.errors import UnreadableDocument, UnredactableDocument
 from service.documents.limits import DocumentLimits
 from service.documents.pdf.reader import read_pdf
-from service.documents.pdf.redaction.links import Untellable
-from service.documents.pdf.redaction.redactor import redact_pdf
-from service.documents.redacted import Range, RedactedFile, Redaction
+from service.documents.redaction.links import Untellable
+from service.documents.redaction.pdf_redactor import redact_pdf
+from service.documents.redaction.values import Range, RedactedFile, Redaction
 from tests.support import document_files
 from tests.support.document_files import column, drawn, pdf
 from tests.support.odd_pdfs import form_xobject, ligature_font, new_pdf, odd_pdf, saved, text_annotation

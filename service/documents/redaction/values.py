@@ -1,4 +1,4 @@
-"""The values of a redaction: which ranges of a document's text go, and what came of its file."""
+"""Values of a file's redaction: which ranges of its text go, and what became of its pages. Imports no PDF library."""
 
 from __future__ import annotations
 
@@ -56,3 +56,7 @@ class RedactedFile:
     pages: tuple[RedactedPage, ...] = ()
     removed: tuple[str, ...] = ()
     places: tuple[tuple[int | None, tuple[Box, ...]], ...] = ()
+
+
+class CannotRewrite(Exception):
+    """The content of a page, or one of its fonts, is not understood well enough; the sentence says why."""

@@ -11,7 +11,7 @@ from typing import Any
 
 import pypdfium2.raw as pdfium
 
-from service.documents.pdf.redaction.unsupported import CannotRewrite
+from service.documents.redaction.values import CannotRewrite
 
 _FAMILIES = (
     (

@@ -21,16 +21,17 @@ import pikepdf
 import pypdfium2
 import pypdfium2.raw as pdfium
 
-from service.core.errors import UnreadableDocument, UnredactableDocument
-from service.core.redaction.repeats import Repeats
+from service.core.errors import UnreadableDocument, UnredactableDocument, UnsupportedFormat
+from service.core.redaction import Repeats
 from service.documents.document import Document
+from service.documents.format_detection import Format, detect_format
 from service.documents.limits import DocumentLimits
 from service.documents.pdf.glyphs import Indices
 from service.documents.pdf.reader import loaded_page, opened_pdf, read_with_indices
-from service.documents.pdf.redaction.cleaning import clean, own_resources, texts_of
-from service.documents.pdf.redaction.geometry import Rectangle
-from service.documents.pdf.redaction.links import LINKS, Link, add_links, read_links
-from service.documents.pdf.redaction.page import (
+from service.documents.redaction.cleaning import clean, own_resources, texts_of
+from service.documents.redaction.geometry import Rectangle
+from service.documents.redaction.links import LINKS, Link, add_links, read_links
+from service.documents.redaction.page_rewriting import (
     PageTargets,
     RewrittenPage,
     add_ranges,
@@ -39,10 +40,9 @@ from service.documents.pdf.redaction.page import (
     is_as_it_was,
     rewrite_page,
 )
-from service.documents.pdf.redaction.page_text import PageText, read_page_string, read_page_text
-from service.documents.pdf.redaction.picture import paint_page
-from service.documents.pdf.redaction.unsupported import CannotRewrite
-from service.documents.redacted import Range, RedactedFile, RedactedPage, Redaction
+from service.documents.redaction.rasterizing import paint_page
+from service.documents.redaction.shown_text import PageText, read_page_string, read_page_text
+from service.documents.redaction.values import CannotRewrite, Range, RedactedFile, RedactedPage, Redaction
 
 _NOT_SAME = "what is left of its text would have moved or changed"
 _LEFT_OVER = "some of the text would have stayed behind"
@@ -251,3 +251,22 @@ def _in_raw(result: bytes, leaks: Repeats) -> bool:
 def _pages(numbers: Sequence[int]) -> str:
     shown = ", ".join(map(str, numbers[:5])) + (" and others" if len(numbers) > 5 else "")
     return f"Pages {shown}"
+
+
+def redact_document(
+    data: bytes, redaction: Redaction, *, media_type: str | None = None, name: str | None = None, limits: DocumentLimits
+) -> RedactedFile:
+    """The file without what is to go.
+
+    Raises:
+        DocumentTooLarge, UnreadableDocument: as `read_document`.
+        UnsupportedFormat: it is no PDF.
+        UnredactableDocument: it cannot be made sure that nothing is left.
+    """
+    limits.check_bytes(len(data))
+    if detect_format(data, media_type=media_type, name=name) is not Format.PDF:
+        raise UnsupportedFormat("Only PDFs can be redacted as files; of others, the redacted text can be had.")
+    try:
+        return redact_pdf(data, redaction, limits=limits.for_file_of(len(data)))
+    except pikepdf.PdfError as error:
+        raise UnreadableDocument("The PDF is damaged: it cannot be rewritten.") from error

@@ -12,11 +12,10 @@ from typing import Any
 import pikepdf
 from pikepdf import Array, Dictionary, Name, Operator, String
 
-from service.documents.pdf.redaction.fonts import FontMetrics
-from service.documents.pdf.redaction.geometry import IDENTITY, Matrix, Rectangle, around, multiply
-from service.documents.pdf.redaction.graphics_state import GraphicsState
-from service.documents.pdf.redaction.shown_text import Item, RedactedArea, without_redacted
-from service.documents.pdf.redaction.unsupported import CannotRewrite
+from service.documents.redaction.fonts import FontMetrics
+from service.documents.redaction.geometry import IDENTITY, GraphicsState, Matrix, Rectangle, around, multiply
+from service.documents.redaction.shown_text import Item, RedactedArea, without_redacted
+from service.documents.redaction.values import CannotRewrite
 
 ACTUAL_TEXT = "/ActualText"
 HIDDEN_TEXT_KEYS = (ACTUAL_TEXT, "/Alt", "/E")

@@ -28,10 +28,9 @@ from service.api.schemas import DocumentResult, Options
 from service.core.admission.policy import refuse_if_late
 from service.core.decoding.offsets import OffsetMap, OffsetUnit
 from service.core.errors import InvalidOptions, UnsupportedFormat
-from service.core.redaction.replacements import RedactionMode, ReplacedSpan, replaced_text, replacer
-from service.core.redaction.spans import RedactedSpan, spans_to_redact
+from service.core.redaction import RedactedSpan, RedactionMode, ReplacedSpan, replaced_text, replacer, spans_to_redact
 from service.documents.format_detection import Format, detect_format
-from service.documents.redacted import Range, RedactedFile, RedactedPage, Redaction
+from service.documents.redaction.values import Range, RedactedFile, RedactedPage, Redaction
 from service.text.values.context import DocumentContext
 from service.text.values.reading import read_value
 

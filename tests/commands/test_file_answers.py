@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.console import Console
 
-from service.commands.files.field_tables import field_tables
+from service.commands.file_answers import field_tables
 
 
 def entity(value: str) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import pypdfium2.raw as pdfium
 from pikepdf import Array, Dictionary, Name
 
 from service.documents.pdf.glyphs import PageFrame
-from service.documents.pdf.redaction.geometry import Rectangle
+from service.documents.redaction.geometry import Rectangle
 
 DOTS_PER_POINT = 200 / 72
 MOST_DOTS = 12_000_000

@@ -1,1 +1,0 @@
-"""Takes characters out of a PDF: its content is rewritten, the rest cleaned, and the result read again."""

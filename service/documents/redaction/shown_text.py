@@ -1,0 +1,209 @@
+"""One operator that shows text: its glyphs placed on the page, and those taken out that lie where text is to go.
+
+What is left does not move: a glyph that goes leaves a number in its place, by which the pen moves on as far.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pypdfium2
+import pypdfium2.raw as pdfium
+
+from service.documents.pdf.glyphs import HYPHENS, PageFrame, address, code_points, loose_boxes
+from service.documents.pdf.reader import loaded_page, opened_text
+from service.documents.redaction.geometry import BoxGrid, GraphicsState, Point, Rectangle, around
+from service.documents.redaction.values import CannotRewrite
+
+Item = bytes | float
+"""Of the operator TJ: a string, or a number by which the pen moves back, in thousandths of the font's size."""
+
+_MIDDLE, _DEPTH, _HEIGHT = 0.25, -0.25, 0.95
+"""Heights of a glyph's middle, bottom and top above its base line, in font sizes."""
+
+
+@dataclass(slots=True)
+class RedactedArea:
+    """Where glyphs go: those whose middle lies in one of the `boxes`, or whose origin does in one of the `origins`.
+
+    Attributes:
+        removed: the origins of those that went.
+        reworded: the boxes of the glyphs of each passage for which the file has other words.
+        passage: the last of these while it goes on.
+    """
+
+    boxes: BoxGrid
+    origins: BoxGrid
+    removed: list[Point] = field(default_factory=list)
+    reworded: list[list[Rectangle]] = field(default_factory=list)
+    passage: list[Rectangle] | None = None
+
+    def takes(self, origin: Point, middle: Point) -> bool:
+        """Whether this glyph goes."""
+        if not (self.boxes.holds(middle) or self.origins.holds(origin)):
+            return False
+        self.removed.append(origin)
+        return True
+
+
+def without_redacted(items: list[Item], state: GraphicsState, area: RedactedArea) -> list[Item] | None:
+    """What is left of the items, None if all is; the pen of `state` moves on.
+
+    Raises:
+        CannotRewrite: no font is set.
+    """
+    if state.font is None:
+        raise CannotRewrite("text is shown without a font")
+    left: list[Item] = []
+    before = len(area.removed)
+    for item in items:
+        if not isinstance(item, bytes):
+            _move(state, item)
+            left.append(item)
+        else:
+            left += _shown(item, state, area)
+    return _merged(left) if len(area.removed) > before else None
+
+
+def _shown(data: bytes, state: GraphicsState, area: RedactedArea) -> list[Item]:
+    font, size, scaling = state.font, state.size, state.scaling
+    assert font is not None, "checked by the caller"
+    a, b, c, d, e, f = state.glyphs()
+    vertical, pen, left = font.is_vertical, 0.0, list[Item]()
+    for code in font.divide(data):
+        spacing = state.character_spacing + (state.word_spacing if code.is_space else 0.0)
+        step = code.advance + (spacing / size if size else 0.0)
+        x, y = code.shift
+        if vertical:
+            y += pen
+            middle_x, middle_y = x + 0.5, y + _MIDDLE
+        else:
+            x += pen
+            middle_x, middle_y = x + code.advance / 2, y + _MIDDLE
+        origin = (a * x + c * y + e, b * x + d * y + f)
+        middle = (a * middle_x + c * middle_y + e, b * middle_x + d * middle_y + f)
+        left.append(-1000 * step if area.takes(origin, middle) else code.data)
+        if area.passage is not None:
+            area.passage.append(around((a, b, c, d, *origin), (0.0, _DEPTH, max(abs(code.advance), 0.1), _HEIGHT)))
+        pen += step
+    if vertical:
+        state.advance(0.0, pen * size)
+    else:
+        state.advance(pen * size * scaling, 0.0)
+    return left
+
+
+def _move(state: GraphicsState, number: float) -> None:
+    distance = -number / 1000 * state.size
+    if state.font is not None and state.font.is_vertical:
+        state.advance(0.0, distance)
+    else:
+        state.advance(distance * state.scaling, 0.0)
+
+
+def _merged(items: list[Item]) -> list[Item]:
+    """Neighbouring strings as one, neighbouring numbers as their sum."""
+    merged: list[Item] = []
+    for item in items:
+        match merged[-1:], item:
+            case [bytes(last)], bytes():
+                merged[-1] = last + item
+            case [float(last)], float():
+                merged[-1] = last + item
+            case _:
+                merged.append(item)
+    return merged
+
+
+SAME_PLACE = 0.3
+"""Points: origins that are nearer than this are one glyph's, if its text is not tiny."""
+_Flag = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int)
+_Origin = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
+_UNKNOWN = "\ufffd"
+_BLANK = frozenset(("\t", "\n", "\r", " ", "\u00a0"))
+
+
+@dataclass(frozen=True, slots=True)
+class PageText:
+    """The characters of one page's text page, in content order: code points, origins and loose boxes, n of each.
+
+    Origins and boxes [left, bottom, right, top] are in the page's own space; `generated` are of no glyph.
+    """
+
+    codes: npt.NDArray[np.uint32]
+    origins: npt.NDArray[np.float64]
+    loose: npt.NDArray[np.float32]
+    generated: npt.NDArray[np.bool_]
+    frame: PageFrame
+    _inked: list[frozenset[int]] = field(default_factory=list, repr=False)
+
+    def box(self, index: int) -> Rectangle:
+        """The loose box of a character."""
+        left, bottom, right, top = map(float, self.loose[index])
+        return left, bottom, right, top
+
+    def origin(self, index: int) -> Point:
+        """The origin of a character."""
+        return float(self.origins[index, 0]), float(self.origins[index, 1])
+
+    def inked_ones(self) -> frozenset[int]:
+        """The same as a set, made once."""
+        if not self._inked:
+            self._inked.append(frozenset(self.inked()))
+        return self._inked[0]
+
+    def inked(self) -> list[int]:
+        """The indices of the characters that a font drew, white space left out."""
+        return [
+            i
+            for i, code in enumerate(self.codes.tolist())
+            if not self.generated[i] and code and chr(min(code, 0x10FFFF)) not in _BLANK
+        ]
+
+
+def read_page_text(document: pypdfium2.PdfDocument, number: int) -> PageText:
+    """The characters of a page; its annotations must have been flattened.
+
+    Raises:
+        UnreadableDocument: it cannot be read.
+    """
+    with loaded_page(document, number) as page, opened_text(page, number) as text_page:
+        count = max(int(pdfium.FPDFText_CountChars(text_page)), 0)
+        codes = code_points(text_page, count)
+        codes[np.isin(codes, HYPHENS)] = ord("-")  # Which of them it is depends on what comes after it.
+        return PageText(
+            codes,
+            _origins(text_page, count),
+            loose_boxes(text_page, count),
+            _generated(text_page, count),
+            PageFrame.of(page),
+        )
+
+
+def read_page_string(document: pypdfium2.PdfDocument, number: int) -> str:
+    """The text of a page in the order of its content, as pdfium reads it: one character for each of its indices.
+
+    Raises:
+        UnreadableDocument: it cannot be read.
+    """
+    with loaded_page(document, number) as page, opened_text(page, number) as text_page:
+        count = max(int(pdfium.FPDFText_CountChars(text_page)), 0)
+        codes = code_points(text_page, count).tolist()
+    return "".join(chr(code) if code < 0x110000 and not 0xD800 <= code < 0xE000 else _UNKNOWN for code in codes)
+
+
+def _generated(text_page: Any, count: int) -> npt.NDArray[np.bool_]:
+    call, handle = _Flag(address(pdfium.FPDFText_IsGenerated)), address(text_page)
+    return np.fromiter((call(handle, i) == 1 for i in range(count)), np.bool_, count)
+
+
+def _origins(text_page: Any, count: int) -> npt.NDArray[np.float64]:
+    origins = np.zeros((count, 2), np.float64)
+    call, handle, base = _Origin(address(pdfium.FPDFText_GetCharOrigin)), address(text_page), origins.ctypes.data
+    for i in range(count):
+        call(handle, i, base + 16 * i, base + 16 * i + 8)
+    return origins

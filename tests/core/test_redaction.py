@@ -1,0 +1,148 @@
+"""Redaction of a text: which ranges go, what replaces them, and where the same words stand again."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from service.core.redaction import (
+    HASH_DIGITS,
+    RedactedSpan,
+    RedactionMode,
+    Repeats,
+    hashed,
+    replaced_text,
+    replacer,
+    spans_to_redact,
+)
+from service.text.values.context import DocumentContext
+from service.text.values.reading import read_value
+
+
+@pytest.mark.parametrize(
+    ("wanted", "text", "found"),
+    [
+        ("Jane Doe", "JANE\n  doe, jane doe.", ["JANE\n  doe", "jane doe"]),
+        ("Anna", "Annabel, Susanna, Anna's", ["Anna"]),
+        ("jane@acme.example", "<jane@acme.example>", ["jane@acme.example"]),
+        ("2026", "12026 and 2026", ["2026"]),
+        ("Doe", "Doe", []),
+        ("Jane Doe", "Jane", []),
+        ("Jane Doe", "", []),
+    ],
+)
+def test_whole_words_are_found_in_any_case_and_over_line_breaks(wanted: str, text: str, found: list[str]) -> None:
+    assert [text[start:end] for start, end in Repeats([wanted]).find(text)] == found
+
+
+def test_the_longest_of_several_texts_is_found() -> None:
+    text = "Jane Doe Smith and Jane Roe"
+    assert [text[a:b] for a, b in Repeats(["Jane", "Jane Doe Smith", "Jane Doe"]).find(text)] == [
+        "Jane Doe Smith",
+        "Jane",
+    ]
+
+
+def test_short_texts_are_not_looked_for() -> None:
+    assert not Repeats(["12", "a b c"])
+    assert not Repeats(["12"]).are_in("12")
+    assert Repeats(["a b c d"])
+
+
+def test_what_is_found_can_be_replaced() -> None:
+    repeats = Repeats(["Jane Doe"])
+    assert repeats.replaced("by Jane Doe, to Jane  Doe", "[x]") == "by [x], to [x]"
+    assert repeats.are_in("Jane Doe")
+    assert not repeats.are_in("John Doe")
+
+
+@given(st.lists(st.text(alphabet="ab ,\n", min_size=4), max_size=4), st.text(alphabet="ab ,\n"))
+def test_what_is_found_is_in_order_and_nothing_is_left(texts: list[str], text: str) -> None:
+    repeats = Repeats(texts)
+    places = list(repeats.find(text))
+    assert all(a < b for a, b in places)
+    assert all(first[1] <= second[0] for first, second in pairwise(places))
+    assert not repeats.are_in(repeats.replaced(text, "XX"))
+
+
+TEXT = "Jane Doe met Doe. JANE DOE left."
+
+
+def found(label: str, words: str, score: float = 0.9) -> RedactedSpan:
+    start = TEXT.index(words)
+    return RedactedSpan(label, start, start + len(words), score)
+
+
+def test_only_what_was_found_goes_without_repeats() -> None:
+    spans = spans_to_redact(TEXT, [found("PERSON", "Jane Doe")], repeats=False)
+    assert spans == [RedactedSpan("PERSON", 0, 8, 0.9)]
+    assert not spans[0].is_repeat
+
+
+def test_a_repeat_has_the_label_of_what_it_repeats_and_no_score() -> None:
+    spans = spans_to_redact(TEXT, [found("PERSON", "Jane Doe")], repeats=True)
+    assert spans == [RedactedSpan("PERSON", 0, 8, 0.9), RedactedSpan("PERSON", 18, 26, None)]
+    assert spans[1].is_repeat
+
+
+def test_what_overlaps_goes_as_one_under_the_label_of_the_longest() -> None:
+    chosen = [RedactedSpan("LAST", 5, 8, 0.4), RedactedSpan("PERSON", 0, 8, 0.9), RedactedSpan("EVENT", 7, 12, 0.5)]
+    assert spans_to_redact(TEXT, chosen, repeats=False) == [RedactedSpan("PERSON", 0, 12, 0.9)]
+
+
+def test_a_repeat_around_an_entity_takes_all_of_it() -> None:
+    chosen = [RedactedSpan("PERSON", 0, 8, 0.9), RedactedSpan("LAST", 23, 26, 0.5)]
+    assert spans_to_redact(TEXT, chosen, repeats=True)[1] == RedactedSpan("PERSON", 18, 26, 0.5)
+
+
+def test_nothing_goes_of_nothing() -> None:
+    assert spans_to_redact(TEXT, [], repeats=True) == []
+    assert spans_to_redact(TEXT, [RedactedSpan("X", 3, 3, 0.1)], repeats=False) == []
+
+
+REPLACED_TEXT = "Jane Doe pays Jane\nDoe 5 €."
+SPANS = [RedactedSpan("PERSON", 0, 8, 0.9), RedactedSpan("PERSON", 14, 22, None)]
+KEY = b"of the service"
+
+
+def value_of(label: str, text: str) -> str:
+    return read_value(label, text, DocumentContext(REPLACED_TEXT)).text
+
+
+@pytest.mark.parametrize(
+    ("mode", "expected"),
+    [
+        (RedactionMode.REPLACE, "<PERSON> pays <PERSON> 5 €."),
+        (RedactionMode.MASK, "******** pays ****\n*** 5 €."),
+    ],
+)
+def test_each_mode(mode: RedactionMode, expected: str) -> None:
+    assert replaced_text(REPLACED_TEXT, SPANS, replacer(mode, KEY, value_of))[0] == expected
+
+
+def test_offsets_of_both_texts_lead_to_what_went_and_what_came() -> None:
+    new, made = replaced_text(REPLACED_TEXT, SPANS, replacer(RedactionMode.REPLACE, KEY, value_of))
+    assert [REPLACED_TEXT[each.span.start : each.span.end] for each in made] == ["Jane Doe", "Jane\nDoe"]
+    assert [new[each.new_start : each.new_end] for each in made] == ["<PERSON>", "<PERSON>"]
+
+
+def test_equal_values_have_equal_hashes_under_one_key_only() -> None:
+    new, made = replaced_text(REPLACED_TEXT, SPANS, replacer(RedactionMode.HASH, KEY, value_of))
+    assert made[0].replacement == made[1].replacement
+    assert made[0].replacement == f"<PERSON:{hashed(KEY, 'jane doe')}>"
+    assert len(made[0].replacement) == len("<PERSON:>") + HASH_DIGITS
+    assert "Jane" not in new
+    assert hashed(KEY, "Jane Doe") != hashed(b"another", "Jane Doe")
+    assert hashed(KEY, "Jane Doe") != hashed(KEY, "John Doe")
+
+
+def test_amounts_are_hashed_by_what_they_are_worth() -> None:
+    replace = replacer(RedactionMode.HASH, KEY, value_of)
+    assert replace("TOTAL_AMOUNT", "EUR 1,200.00") == replace("TOTAL_AMOUNT", "1.200,00 €")
+
+
+def test_a_text_from_which_nothing_goes_stays() -> None:
+    assert replaced_text(REPLACED_TEXT, [], replacer(RedactionMode.MASK, KEY, value_of)) == (REPLACED_TEXT, [])
