@@ -1,8 +1,8 @@
 """gunicorn's arbiter with two more rules, and its logger with the service's JSON lines.
 
-Workers that die too often end the front, and a pause of the arbiter itself kills no worker:
-gunicorn replaces a dead worker for ever, and aborts one that has not reported for longer than its time-out, also when
-the arbiter itself has just been paused together with it.
+gunicorn replaces a dead worker for ever; here too many deaths within a minute end the API. gunicorn aborts a worker
+that has not reported for longer than its time-out, also when the arbiter itself was paused with it; here that time
+counts anew after a pause of the arbiter.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from service.process import EXIT_RESTART_LIMIT
 PAUSE_SECONDS = 5.0
 """The arbiter looks after its workers once a second; a longer gap is a pause of its own."""
 FEWEST_DEATHS, DEATHS_OF_EACH = 6, 3
-"""Deaths within a minute that end the front: three for each worker, but not fewer than six."""
+"""Deaths within a minute that end the API: three for each worker, but not fewer than six."""
 
 log = logging.getLogger(__name__)
 
 
 def most_deaths(workers: int) -> int:
-    """The deaths within a minute at which the front ends, by its number of workers."""
+    """The deaths within a minute at which the API ends, by its number of workers."""
     return max(FEWEST_DEATHS, DEATHS_OF_EACH * workers)
 
 
 class WorkerArbiter(Arbiter):  # type: ignore[misc]
-    """Starts the front workers again when they die, up to a limit."""
+    """Starts API workers again when they die, up to a limit."""
 
     def __init__(self, app: Any) -> None:
         super().__init__(app)
@@ -42,7 +42,7 @@ class WorkerArbiter(Arbiter):  # type: ignore[misc]
         self._stopping = False
 
     def record_death(self) -> None:
-        """Count a worker that ended, unless the front is stopping.
+        """Count a worker that ended, unless the arbiter is stopping.
 
         Raises:
             HaltServer: too many have died lately.

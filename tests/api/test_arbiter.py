@@ -66,7 +66,7 @@ def test_after_a_pause_of_the_arbiter_itself_workers_have_their_time_again(
     assert arbiter.sent == []
 
 
-def test_the_front_ends_after_too_many_deaths_but_not_over_workers_that_it_stops(tmp_path: Path) -> None:
+def test_too_many_deaths_end_the_api_but_not_workers_that_it_stops(tmp_path: Path) -> None:
     arbiter = Arbiter(tmp_path)
     for _ in range(most_deaths(1) - 1):
         arbiter.record_death()

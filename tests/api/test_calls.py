@@ -60,6 +60,6 @@ def request_of(state: AppState) -> Request:
     return Request(scope, receive)
 
 
-def test_documents_that_the_engine_lately_refused_are_refused_before_any_work() -> None:
+def test_documents_that_were_just_refused_are_refused_before_any_work() -> None:
     with pytest.raises(QueueFull):
         asyncio.run(routes.extract(request_of(state_of())))

@@ -87,7 +87,7 @@ def test_true_is_no_number(name: str) -> None:
         read_options({name: True})
 
 
-def test_of_many_wrong_labels_the_first_is_named_and_of_many_wrong_options_three() -> None:
+def test_the_first_wrong_label_and_three_wrong_options_are_named() -> None:
     with pytest.raises(InvalidOptions, match="Element 1 ") as caught:
         read_options({"labels": ["PER", *[[]] * 10_000]})
     assert len(caught.value.detail) < 100

@@ -41,7 +41,7 @@ def test_masks_hashes_and_what_is_kept() -> None:
     assert hashed == hashlib.sha256(b"Anna Smithsalt").hexdigest() + " lives in Berlin"
 
 
-def test_of_ranges_that_cross_the_later_begins_behind_the_earlier_or_joins_it() -> None:
+def test_of_crossing_ranges_the_later_begins_behind_the_earlier_or_joins() -> None:
     assert settled([MarkedRange("A", 2, 6), MarkedRange("A", 0, 4)]) == [MarkedRange("A", 0, 6)]
     assert settled([MarkedRange("B", 2, 6), MarkedRange("A", 0, 4)]) == [MarkedRange("A", 0, 4), MarkedRange("B", 4, 6)]
     assert settled([MarkedRange("B", 1, 3, 0.9), MarkedRange("A", 0, 4)]) == [MarkedRange("A", 0, 4)]

@@ -81,7 +81,7 @@ def test_at_one_path_a_header_decides(registry: AdapterRegistry) -> None:
     assert open_adapters(["comprehend"]).find("POST", "/", ()) is None
 
 
-def test_a_wrong_method_is_refused_in_the_protocol_s_form_with_those_allowed() -> None:
+def test_a_wrong_method_is_refused_in_the_protocol_s_form() -> None:
     answer = ask(Settings(adapters=("sagemaker",)), "GET", "/invocations")
     assert (answer.status_code, answer.headers["allow"]) == (405, "POST")
     assert answer.headers["x-amzn-errortype"] == "ValidationError"

@@ -154,7 +154,7 @@ def test_what_is_refused_takes_little_memory_and_says_little(kind: str) -> None:
     ],
     ids=["documents", "labels"],
 )
-def test_the_largest_body_of_the_densest_json_costs_nothing_beside_its_bytes(
+def test_the_densest_json_takes_no_memory_but_its_bytes(
     start: bytes, item: bytes, end: bytes, error: type[GleanerError]
 ) -> None:
     body = start + (item + b",") * ((REQUEST_BYTES - len(start + item + end)) // (len(item) + 1)) + item + end

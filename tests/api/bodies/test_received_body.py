@@ -39,7 +39,7 @@ def test_chunks_of_a_byte_become_pieces_and_long_ones_are_not_copied() -> None:
     assert body.pieces[3] is long
 
 
-def test_a_body_of_a_mebibyte_is_short_and_a_longer_one_is_put_together_all_the_same() -> None:
+def test_a_body_over_a_mebibyte_is_long_and_put_together_all_the_same() -> None:
     assert collected(bytes(SHORT_BYTES)).is_short
     body = collected(bytes(SHORT_BYTES), b"a")
     assert not body.is_short

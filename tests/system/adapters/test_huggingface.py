@@ -49,7 +49,7 @@ def test_sixty_documents_give_what_the_pipeline_gives_with_every_strategy(servic
     assert sum(map(len, found)) > 1_000
 
 
-def test_the_client_gets_entities_behind_token_512_and_errors_with_their_hint(opened: Service) -> None:
+def test_the_client_gets_entities_behind_token_512_and_errors_with_hints(opened: Service) -> None:
     long_text = random_texts(1, seed=6, shortest=1_500, longest=1_500)[0]
     poor = case(TEXT, key=POOR)
     long_found, strided, bad, contrary, unknown, nobody, _, debt = run_client(

@@ -91,7 +91,7 @@ def test_a_text_and_a_pdf_come_back_redacted_and_what_cannot_be_is_refused(opene
     assert (word["failed"], word["result"]["code"]) == (True, "unsupported_format")
 
 
-def test_what_a_tool_refuses_is_its_result_and_what_the_adapter_refuses_an_error(opened: Service) -> None:
+def test_a_tool_s_refusal_is_its_result_the_adapter_s_an_error(opened: Service) -> None:
     with opened.client() as client:
         client.post("/extract", json={"text": TEXT}, headers={"X-API-Key": POOR})
     both, unknown, encoded, none, nobody, debt = ask(
@@ -127,7 +127,7 @@ def test_there_are_no_sessions_and_no_pages_of_other_sites(opened: Service) -> N
     assert unnamed.headers["www-authenticate"] == "Bearer"
 
 
-def test_a_message_over_the_limit_is_refused_with_a_type_with_and_without_a_declared_length(opened: Service) -> None:
+def test_a_message_over_the_limit_is_refused_with_or_without_its_length(opened: Service) -> None:
     data = b'{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "x": "' + bytes(MOST_BODY_BYTES) + b'"}'
     headers = {"X-API-Key": FREE, "Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
     for content in (data, iter([data])):

@@ -106,7 +106,7 @@ def test_serve_is_the_command_of_its_container_too() -> None:
     assert parser.parse_args([]).as_container is None
 
 
-def test_a_model_in_the_container_s_folder_is_served_unless_others_are_named(tmp_path: Path) -> None:
+def test_a_model_in_the_container_s_folder_is_served_unless_one_is_named(tmp_path: Path) -> None:
     folder = make_model(tmp_path / "model")
     settings = Settings(model_store=tmp_path / "store")
     assert publish_container_model(folder, settings) == CONTAINER_MODEL
