@@ -1,13 +1,13 @@
 """The model store's errors, as one tree. They know nothing of HTTP or of exit codes.
 
     StoreError
-    ├── AskedWrongly            the caller's request is wrong
+    ├── InvalidArgument            the caller's request is wrong
     │   ├── InvalidReference    not `name`, `name@tag` or `name@sha256:…`
     │   ├── UnknownModel        a valid reference to something that is not stored; lists what is
     │   ├── RefusedFolder       a model folder that may not be published; every reason at once
     │   ├── InvalidGolden       a file of golden examples that cannot be read
     │   ├── InvalidRemote       not the URL of a remote store
-    │   └── NothingEarlier      a rollback of a tag that has no earlier revision
+    │   └── NoEarlierRevision      a rollback of a tag that has no earlier revision
     ├── Damaged                 stored data contradicts its name
     │   ├── InvalidManifest
     │   ├── InvalidTag
@@ -43,15 +43,15 @@ class StoreError(Exception):
         self.detail = detail
 
 
-class AskedWrongly(StoreError):
+class InvalidArgument(StoreError):
     """The request itself is wrong; repeating it gives the same error."""
 
 
-class InvalidReference(AskedWrongly):
+class InvalidReference(InvalidArgument):
     """The text is not a model reference."""
 
 
-class UnknownModel(AskedWrongly):
+class UnknownModel(InvalidArgument):
     """Nothing is stored under the reference. `available` holds the references that would work."""
 
     def __init__(self, reference: str, available: Sequence[str]) -> None:
@@ -69,7 +69,7 @@ class FolderProblem:
     sentence: str
 
 
-class RefusedFolder(AskedWrongly):
+class RefusedFolder(InvalidArgument):
     """A folder is not a publishable model, for every reason in `problems`."""
 
     def __init__(self, folder: str, problems: Sequence[FolderProblem]) -> None:
@@ -78,15 +78,15 @@ class RefusedFolder(AskedWrongly):
         self.problems = tuple(problems)
 
 
-class InvalidGolden(AskedWrongly):
+class InvalidGolden(InvalidArgument):
     """A file does not hold valid golden examples."""
 
 
-class InvalidRemote(AskedWrongly):
+class InvalidRemote(InvalidArgument):
     """The text is not the URL of a remote store."""
 
 
-class NothingEarlier(AskedWrongly):
+class NoEarlierRevision(InvalidArgument):
     """The tag has no earlier revision."""
 
 

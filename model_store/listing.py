@@ -34,7 +34,7 @@ class ListedModel:
 
 
 @dataclass(frozen=True, slots=True)
-class FoundRevision:
+class RevisionEntry:
     """A revision before it is compared with the others; it has a manifest or a problem."""
 
     name: str
@@ -45,9 +45,9 @@ class FoundRevision:
     problem: str | None = None
 
 
-def damaged_tag(name: str, tag: str, problem: str) -> FoundRevision:
+def damaged_tag(name: str, tag: str, problem: str) -> RevisionEntry:
     """The line of a tag that cannot be decoded."""
-    return FoundRevision(name, (tag,), "", problem=problem)
+    return RevisionEntry(name, (tag,), "", problem=problem)
 
 
 def group_tags(tags: Iterable[tuple[str, str, str]]) -> dict[str, dict[str, list[str]]]:
@@ -58,18 +58,18 @@ def group_tags(tags: Iterable[tuple[str, str, str]]) -> dict[str, dict[str, list
     return grouped
 
 
-def find_revision(revision: str, tags: TagsByName, read_manifest: Callable[[str], Manifest]) -> Iterator[FoundRevision]:
+def find_revision(revision: str, tags: TagsByName, read_manifest: Callable[[str], Manifest]) -> Iterator[RevisionEntry]:
     """The revision once, or, if `read_manifest` raises Damaged, once for each name in `tags`."""
     try:
         manifest = read_manifest(revision)
     except Damaged as error:
         for name in sorted(tags) or ["?"]:
-            yield FoundRevision(name, tuple(sorted(tags.get(name, ()))), revision, problem=error.detail)
+            yield RevisionEntry(name, tuple(sorted(tags.get(name, ()))), revision, problem=error.detail)
     else:
-        yield FoundRevision(manifest.name, tuple(sorted(tags.get(manifest.name, ()))), revision, manifest)
+        yield RevisionEntry(manifest.name, tuple(sorted(tags.get(manifest.name, ()))), revision, manifest)
 
 
-def compare(found: Sequence[FoundRevision]) -> tuple[ListedModel, ...]:
+def compare(found: Sequence[RevisionEntry]) -> tuple[ListedModel, ...]:
     """The revisions with their own and shared sizes; by name, tagged ones first."""
     manifests = {item.revision: item.manifest for item in found if item.manifest}
     owners = Counter(digest for manifest in manifests.values() for digest in {file.sha256 for file in manifest.files})
@@ -82,7 +82,7 @@ def sort_key(model: ListedModel) -> tuple[str, bool, tuple[str, ...], str]:
     return model.name, not model.tags, model.tags, model.revision
 
 
-def _listed(found: FoundRevision, shared: set[str]) -> ListedModel:
+def _listed(found: RevisionEntry, shared: set[str]) -> ListedModel:
     files = found.manifest.files if found.manifest else ()
     return ListedModel(
         found.name,

@@ -19,7 +19,7 @@ from model_store import fileio
 from model_store.contents.allowed_files import CONFIG
 from model_store.contents.scan import ScannedFolder, read_golden, scan_folder
 from model_store.errors import InvalidManifest, InvalidTag, MissingFile, UnknownModel
-from model_store.listing import FoundRevision, ListedModel, compare, damaged_tag, find_revision, group_tags
+from model_store.listing import ListedModel, RevisionEntry, compare, damaged_tag, find_revision, group_tags
 from model_store.local.blobs import VerifiedFile, read_receipt, stamp_of, write_receipt
 from model_store.local.layout import Layout
 from model_store.local.store import Revision, Store
@@ -83,7 +83,7 @@ def list_local(store: Store, builtin_root: Path) -> tuple[ListedModel, ...]:
     return compare([*_stored(store), *_built_in(store, builtin_root)])
 
 
-def _stored(store: Store) -> Iterator[FoundRevision]:
+def _stored(store: Store) -> Iterator[RevisionEntry]:
     pointing: list[tuple[str, str, str]] = []
     for name, tag in tag_names(store.layout):
         try:
@@ -98,14 +98,14 @@ def _stored(store: Store) -> Iterator[FoundRevision]:
         yield from find_revision(revision, tags.get(revision, {}), store.manifest)
 
 
-def _built_in(store: Store, builtin_root: Path) -> Iterator[FoundRevision]:
+def _built_in(store: Store, builtin_root: Path) -> Iterator[RevisionEntry]:
     """Built-in models that are not also in the store; without a tag where a tag of the store hides theirs."""
     stored, hiding = store.revisions(), set(tag_names(store.layout))
     for name in builtin_names(builtin_root):
         model = builtin_revision(builtin_root, name, store.layout)
         if model.revision not in stored:
             tags = () if (name, BUILTIN_TAG) in hiding else (BUILTIN_TAG,)
-            yield FoundRevision(name, tags, model.revision, model.manifest, built_in=True)
+            yield RevisionEntry(name, tags, model.revision, model.manifest, built_in=True)
 
 
 @dataclass(frozen=True, slots=True)

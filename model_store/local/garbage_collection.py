@@ -56,7 +56,7 @@ TEMPORARY_SECONDS = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
-class Collected:
+class CollectionResult:
     """The result of a garbage collection; `budget_bytes` is the size that was asked for, if any."""
 
     evicted: tuple[str, ...]
@@ -77,7 +77,7 @@ class Collected:
 
 def collect_garbage(
     store: Store, *, keep_last: int = KEEP_LAST, budget_bytes: int | None = None, progress: Progress = no_progress
-) -> Collected:
+) -> CollectionResult:
     """Remove what is not needed. Raises StoreBusy while other processes publish or pull, StoreUnwritable."""
     with locks.acquire(store.layout, locks.CONTENTS):
         removed_bytes = _remove_unfinished(store) + remove_orphans(store)
@@ -87,7 +87,7 @@ def collect_garbage(
         for revision in evicted:
             evict_revision(store, revision)
         removed_bytes += remove_orphans(store, on_bytes=counter.add)
-    return Collected(evicted, removed_bytes, store.size_bytes(), budget_bytes)
+    return CollectionResult(evicted, removed_bytes, store.size_bytes(), budget_bytes)
 
 
 def plan_collection(stored: tuple[StoredRevision, ...], size_bytes: int, budget_bytes: int | None) -> tuple[str, ...]:

@@ -36,7 +36,7 @@ class CopyPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class Published:
+class PublishResult:
     """The result of a publish; `tag_moved` is false if the tag pointed to the revision before."""
 
     revision: Revision
@@ -64,7 +64,7 @@ def publish(
     provenance: Provenance | None = None,
     golden: Sequence[GoldenExample] = (),
     progress: Progress = no_progress,
-) -> Published:
+) -> PublishResult:
     """Store the model in `folder` as `name@tag`; the tag, if any, moves last, when the revision is complete.
 
     Raises RefusedFolder, InvalidReference, SourceChanged, Unreadable, StoreFull, StoreUnwritable, StoreBusy.
@@ -82,7 +82,7 @@ def publish(
         revision = store.add_manifest(manifest)
         model_folder = ensure_folder(store.layout, hex_digits(revision), manifest)
         tag_moved = tag is not None and move_tag(store.layout, name, tag, revision)
-    return Published(
+    return PublishResult(
         Revision(name, tag, revision, model_folder, manifest),
         copied_bytes=plan.copy_bytes,
         kept_bytes=manifest.size_bytes - plan.copy_bytes,

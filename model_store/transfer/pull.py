@@ -176,7 +176,7 @@ def ignore_revision(_revision: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Pulled:
+class PullResult:
     """The result of a pull."""
 
     revision: Revision
@@ -200,7 +200,7 @@ def pull(
     options: DownloadOptions = DEFAULT_OPTIONS,
     on_revision: OnRevision = ignore_revision,
     prefetched: Sequence[Path] = (),
-) -> Pulled:
+) -> PullResult:
     """Bring the revision that `reference` stands for in the remote store into the local one, verified.
 
     Files that are in one of the `prefetched` folders are copied instead of downloaded. `on_revision` lets the caller
@@ -222,13 +222,13 @@ def pull(
     return replace(pulled, revision=replace(pulled.revision, tag=asked.tag))
 
 
-def _stored(target: Reference, store: Store) -> Pulled | None:
+def _stored(target: Reference, store: Store) -> PullResult | None:
     """The revision if it is complete in the store, which then need not be writable."""
     try:
         revision = store.resolve(target)
     except (UnknownModel, Damaged):
         return None
-    return Pulled(revision, fetched_bytes=0, kept_bytes=revision.manifest.size_bytes)
+    return PullResult(revision, fetched_bytes=0, kept_bytes=revision.manifest.size_bytes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +242,7 @@ class _Pull:
     options: DownloadOptions
     prefetched: tuple[Path, ...]
 
-    def run(self) -> Pulled:
+    def run(self) -> PullResult:
         manifest = read_manifest(self.remote, self.target.name, self._revision)
         evicted = self._evict(manifest)
         layout = self.store.layout
@@ -261,7 +261,7 @@ class _Pull:
             folder = ensure_folder(layout, hex_digits(self._revision), manifest)
         revision = Revision(self.target.name, None, self._revision, folder, manifest)
         fetched_bytes = sum(file.size_bytes for file in fetch)
-        return Pulled(revision, fetched_bytes, sum(file.size_bytes for file in (*plan.keep, *copied)), evicted)
+        return PullResult(revision, fetched_bytes, sum(file.size_bytes for file in (*plan.keep, *copied)), evicted)
 
     @property
     def _revision(self) -> str:

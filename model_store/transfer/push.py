@@ -25,7 +25,7 @@ SMALL_BYTES = 16 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
-class Pushed:
+class PushResult:
     """The result of a push; `tag_moved` is false if the remote tag pointed to the revision before."""
 
     tag: RemoteTag
@@ -42,7 +42,7 @@ def push(
     tag: str,
     progress: Progress = no_progress,
     now_seconds: Callable[[], float] = time.time,
-) -> Pushed:
+) -> PushResult:
     """Upload the blobs of a revision in `store` that the remote store lacks, and point the remote tag to it.
 
     Raises RemoteRefused, RemoteUnavailable, StoreBusy, Unreadable; then the tag has not moved, and blobs that were
@@ -57,7 +57,7 @@ def push(
         remote, revision.name, tag, lambda old: moved(old, revision.revision, now_seconds=now_seconds())
     )
     kept_bytes = revision.manifest.size_bytes - counter.total_bytes
-    return Pushed(new, tag_moved, uploaded_bytes=counter.total_bytes, kept_bytes=kept_bytes)
+    return PushResult(new, tag_moved, uploaded_bytes=counter.total_bytes, kept_bytes=kept_bytes)
 
 
 def _upload(files: Sequence[File], store: Store, remote: Remote, counter: ProgressCounter) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from model_store.errors import MissingFile, NothingEarlier, TagMoved, UnknownModel
+from model_store.errors import MissingFile, NoEarlierRevision, TagMoved, UnknownModel
 from model_store.local.store import Store
 from model_store.local.tags import move_tag, read_tag, replace_tag, set_tag
 from model_store.reference import Reference, Tag, moved
@@ -19,7 +19,7 @@ from model_store.transfer.pull import read_manifest
 
 
 @dataclass(frozen=True, slots=True)
-class Promoted:
+class PromotionResult:
     """The result: `name@tag` points to `revision`; `changed` is false if it did before."""
 
     name: str
@@ -33,7 +33,7 @@ class Promoted:
         return f"{self.name}@{self.tag} {said} {self.revision}{back}."
 
 
-def promote(name: str, store: Store, remote: Remote | None, *, source: str, target: str) -> Promoted:
+def promote(name: str, store: Store, remote: Remote | None, *, source: str, target: str) -> PromotionResult:
     """Move the tag `target` to the revision of the tag `source`, in the remote store, if there is one, and here.
 
     Raises UnknownModel if there is no such tag, MissingFile if its revision is not stored, and errors of the stores.
@@ -44,7 +44,7 @@ def promote(name: str, store: Store, remote: Remote | None, *, source: str, targ
         if found is None:
             raise UnknownModel(reference, store.references())
         store.resolve(Reference(name, None, found.revision))
-        return Promoted(name, target, found.revision, move_tag(store.layout, name, target, found.revision))
+        return PromotionResult(name, target, found.revision, move_tag(store.layout, name, target, found.revision))
     known = read_remote_tag(remote, name, source)
     if known is None:
         raise UnknownModel(f"{reference} in {remote.url}", ())
@@ -57,11 +57,11 @@ def promote(name: str, store: Store, remote: Remote | None, *, source: str, targ
     tag, changed = change_remote_tag(remote, name, target, change)
     if store.find(Reference(name, None, known.revision)):
         set_tag(store.layout, name, target, tag.tag)
-    return Promoted(name, target, known.revision, changed)
+    return PromotionResult(name, target, known.revision, changed)
 
 
 @dataclass(frozen=True, slots=True)
-class RolledBack:
+class RollbackResult:
     """The result: the tag pointed to `before` and now points to `revision`."""
 
     reference: str
@@ -77,19 +77,19 @@ class RolledBack:
 
 
 def rolled_back(tag: Tag, reference: str, to: str | None, *, now_seconds: float) -> Tag:
-    """The tag at its earlier revision, or at the revision `to`. Pure. Raises NothingEarlier."""
+    """The tag at its earlier revision, or at the revision `to`. Pure. Raises NoEarlierRevision."""
     if to is not None:
         return moved(tag, to, now_seconds=now_seconds)
     if not tag.earlier:
-        raise NothingEarlier(f"{reference} never pointed anywhere but to {tag.revision}; there is no way back.")
+        raise NoEarlierRevision(f"{reference} never pointed anywhere but to {tag.revision}; there is no way back.")
     return Tag(tag.earlier[0], now_seconds, tag.earlier[1:])
 
 
-def roll_back(reference: Reference, store: Store, remote: Remote | None, to: str | None = None) -> RolledBack:
+def roll_back(reference: Reference, store: Store, remote: Remote | None, to: str | None = None) -> RollbackResult:
     """Move the tag back in the remote store, if there is one, and in the local store.
 
-    Raises UnknownModel, NothingEarlier, MissingFile if the revision is not stored, TagMoved after a concurrent move of
-    the tag, and the errors of the stores.
+    Raises UnknownModel, NoEarlierRevision, MissingFile if the revision is not stored, TagMoved after a concurrent move
+    of the tag, and the errors of the stores.
     """
     assert reference.tag is not None
     if remote is None:
@@ -108,10 +108,10 @@ def roll_back(reference: Reference, store: Store, remote: Remote | None, to: str
     change_remote_tag(remote, reference.name, reference.tag, change)
     if store.find(Reference(reference.name, None, new.revision)):
         set_tag(store.layout, reference.name, reference.tag, new)
-    return RolledBack(str(reference), new.revision, found.revision)
+    return RollbackResult(str(reference), new.revision, found.revision)
 
 
-def _locally(reference: Reference, tag: str, store: Store, to: str | None) -> RolledBack:
+def _locally(reference: Reference, tag: str, store: Store, to: str | None) -> RollbackResult:
     found = read_tag(store.layout, reference.name, tag)
     if found is None:
         raise UnknownModel(str(reference), store.references())
@@ -121,4 +121,4 @@ def _locally(reference: Reference, tag: str, store: Store, to: str | None) -> Ro
     store.resolve(Reference(reference.name, None, new.revision))
     if not replace_tag(store.layout, reference.name, tag, found, new):
         raise TagMoved(f"{reference} was moved meanwhile; look again before you roll back.")
-    return RolledBack(str(reference), new.revision, found.revision)
+    return RollbackResult(str(reference), new.revision, found.revision)

@@ -56,7 +56,7 @@ ATTEMPTS, PAUSE_SECONDS = 6, 2.0
 """How often a document is asked for that a busy machine refuses, and how long is waited before each further time."""
 
 
-class Answering(Protocol):
+class AnsweringService(Protocol):
     """What answers documents: a service."""
 
     async def answer(self, document: DocumentInput) -> dict[str, Any]:
@@ -87,7 +87,7 @@ def evaluated_service(model: str, report: Callable[[str], None]) -> Iterator[Loc
 
 
 async def ask_all(
-    service: Answering, sets: Sequence[LabelledSet], show: OnProgress, *, pause_seconds: float = PAUSE_SECONDS
+    service: AnsweringService, sets: Sequence[LabelledSet], show: OnProgress, *, pause_seconds: float = PAUSE_SECONDS
 ) -> list[list[ScoredAnswer]]:
     """The answers to each set's documents, in their order.
 
@@ -108,7 +108,7 @@ async def ask_all(
     return [list(await asyncio.gather(*(ask(each.name, document) for document in each.documents))) for each in sets]
 
 
-async def _ask(service: Answering, document: LabelledDocument, pause_seconds: float) -> ScoredAnswer:
+async def _ask(service: AnsweringService, document: LabelledDocument, pause_seconds: float) -> ScoredAnswer:
     """What the service finds; nothing in a document that it refuses. A failure of its own is no answer."""
     asked = DocumentInput(document.id, text=document.text)
     for attempt in range(1, ATTEMPTS + 1):

@@ -24,7 +24,7 @@ from model_store.reference import check_revision, parse_reference
 from model_store.remote.base import Remote
 from model_store.remote.listing import list_remote
 from model_store.remote.open import open_remote
-from model_store.transfer.publish import Published, publish
+from model_store.transfer.publish import PublishResult, publish
 from model_store.transfer.pull import pull
 from model_store.transfer.push import push
 from model_store.transfer.tag_moves import roll_back
@@ -105,7 +105,7 @@ def run_rollback(chosen: argparse.Namespace) -> int:
     return 0
 
 
-def _upload(published: Published, store: Store, remote: Remote, tag: str) -> str:
+def _upload(published: PublishResult, store: Store, remote: Remote, tag: str) -> str:
     revision = published.revision
     with progress_bar("uploading") as report:
         pushed = push(revision, store, remote, tag=tag, progress=report)

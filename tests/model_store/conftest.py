@@ -11,7 +11,7 @@ import pytest
 from model_store.local.store import Revision, Store
 from model_store.remote.folder import FolderRemote
 from model_store.transfer.publish import publish
-from model_store.transfer.push import Pushed, push
+from model_store.transfer.push import PushResult, push
 from tests.support.model_folders import write_model
 from tests.support.stores import SHARDS, MakeModel, Upload
 
@@ -54,7 +54,7 @@ def remote(public_folder: Path) -> FolderRemote:
 def upload(make_model: MakeModel, tmp_path: Path, remote: FolderRemote) -> Upload:
     """Publish a model into the remote store, by way of a store of the publisher."""
 
-    def upload(name: str = "model", shards: dict[str, bytes] = SHARDS, **config: object) -> tuple[Revision, Pushed]:
+    def upload(name: str = "model", shards: dict[str, bytes] = SHARDS, **config: object) -> tuple[Revision, PushResult]:
         publisher = Store(tmp_path / "publisher")
         revision = publish(make_model(name, shards, **config), "documents", publisher, tag=None).revision
         return revision, push(revision, publisher, remote, tag="stable")

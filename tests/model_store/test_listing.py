@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from model_store.errors import Damaged
-from model_store.listing import FoundRevision, compare, damaged_tag, find_revision, group_tags
+from model_store.listing import RevisionEntry, compare, damaged_tag, find_revision, group_tags
 from model_store.manifest import File, Manifest
 
 
@@ -12,8 +12,8 @@ def manifest(name: str, *digests: str) -> Manifest:
     return Manifest(name=name, files=files, labels=("O",), architecture="A", model_type="a", max_tokens=1)
 
 
-def found(name: str, revision: str, *digests: str, tags: tuple[str, ...] = ()) -> FoundRevision:
-    return FoundRevision(name, tags, revision, manifest(name, *digests))
+def found(name: str, revision: str, *digests: str, tags: tuple[str, ...] = ()) -> RevisionEntry:
+    return RevisionEntry(name, tags, revision, manifest(name, *digests))
 
 
 def unreadable(revision: str) -> Manifest:

@@ -19,13 +19,13 @@ from model_store.local.store import Store
 from model_store.remote.retry import RetryPolicy
 from model_store.remote.s3 import S3Remote
 from model_store.transfer.download import DownloadOptions
-from model_store.transfer.pull import Pulled, pull
+from model_store.transfer.pull import PullResult, pull
 
 RANGE_BYTES = 16 * 1024
 OPTIONS = DownloadOptions(workers=4, range_bytes=RANGE_BYTES, retry=RetryPolicy(limit_seconds=120.0))
 
 
-def pull_once(store: Path, bucket: str, limit_bytes: float = float("inf")) -> Pulled:
+def pull_once(store: Path, bucket: str, limit_bytes: float = float("inf")) -> PullResult:
     begun_bytes = 0
 
     def die_at_limit(done_bytes: int, _total_bytes: int) -> None:

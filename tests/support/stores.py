@@ -12,10 +12,10 @@ from model_store.local.store import Revision, Store
 from model_store.manifest import File
 from model_store.remote.retry import RetryPolicy
 from model_store.transfer.download import DownloadOptions
-from model_store.transfer.push import Pushed
+from model_store.transfer.push import PushResult
 
 MakeModel = Callable[..., Path]
-Upload = Callable[..., tuple[Revision, Pushed]]
+Upload = Callable[..., tuple[Revision, PushResult]]
 SHARDS = {f"model-{number}.safetensors": bytes([number]) * 20_000 for number in range(4)}
 QUICK = DownloadOptions(range_bytes=7_000, retry=RetryPolicy(limit_seconds=0.5, first_wait_seconds=0.01))
 

@@ -11,7 +11,7 @@ from model_store.builtin.training.pages.grammar import some_templates
 from model_store.builtin.training.pages.lexicon import LANGUAGES, lexicons
 from model_store.builtin.training.pages.parties import ARRANGEMENTS
 from model_store.builtin.training.pages.reading import Medium, shown_order, transcribed
-from model_store.builtin.training.pages.sheet import Fragment, Piece, beside, grid, lines, mirrored, row, stack
+from model_store.builtin.training.pages.sheet import Fragment, Piece, grid, lines, mirrored, row, side_by_side, stack
 from service.documents.limits import DocumentLimits
 from service.documents.pdf.reader import read_pdf
 from service.documents.pdf.reading_order import order_lines
@@ -61,7 +61,7 @@ def test_other_scripts_are_read_in_the_order_of_the_services_layout(language: st
 def test_columns_drawn_one_after_the_other_are_read_so_and_their_addresses_are_whole() -> None:
     left = lines([row(Piece("Acme GmbH", "SUPPLIER_NAME")), row(Piece("Am Markt 5\n10115 Berlin", "ADDRESS"))])
     right = lines([row(Piece("Maria Gruber", "RECEIVER_NAME")), row(Piece("Ring 3\n50667 Köln", "ADDRESS"))])
-    text, spans = transcribed(beside(left, right, gap=10).fragments)
+    text, spans = transcribed(side_by_side(left, right, gap=10).fragments)
     assert text == "Acme GmbH\nAm Markt 5\n10115 Berlin\nMaria Gruber\nRing 3\n50667 Köln"
     assert [text[start:end] for start, end, label, _ in spans if label == "ADDRESS"] == [
         "Am Markt 5\n10115 Berlin",

@@ -14,11 +14,11 @@ from model_store.reference import hex_digits
 from model_store.remote.base import blob_key, manifest_key
 from model_store.remote.folder import FolderRemote
 from model_store.remote.tags import read_remote_tag
-from model_store.transfer.push import Pushed, plan_uploads, push
+from model_store.transfer.push import PushResult, plan_uploads, push
 from tests.support.stores import file_of
 
 
-def pushed(published: Revision, store: Store, remote: FolderRemote) -> Pushed:
+def pushed(published: Revision, store: Store, remote: FolderRemote) -> PushResult:
     return push(published, store, remote, tag="stable", now_seconds=lambda: 5.0)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from model_store.errors import MissingFile, NothingEarlier, TagMoved, UnknownModel
+from model_store.errors import MissingFile, NoEarlierRevision, TagMoved, UnknownModel
 from model_store.local.store import Store
 from model_store.local.tags import read_tag
 from model_store.reference import Reference, Tag, hex_digits
@@ -77,7 +77,7 @@ def test_a_rollback_to_a_revision_keeps_the_one_that_is_left() -> None:
 
 
 def test_a_tag_without_history_cannot_be_rolled_back() -> None:
-    with pytest.raises(NothingEarlier):
+    with pytest.raises(NoEarlierRevision):
         rolled_back(Tag(ONE, 1.0), "m@stable", None, now_seconds=2.0)
 
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from model_store.builtin.training.pages.identifiers import digits, letters
 from model_store.builtin.training.pages.lexicon import Lexicon
-from model_store.builtin.training.pages.sheet import Box, Piece, Row, beside, grid, indented, lines, row, stack
+from model_store.builtin.training.pages.sheet import Box, Piece, Row, grid, indented, lines, row, side_by_side, stack
 
 Pair = tuple[str, Row]
 WAYS: Final = ("colon", "columns", "above", "table", "inline", "apart")
@@ -29,7 +29,9 @@ def arranged(rng: Random, way: str, pairs: Sequence[Pair]) -> Box:
             return stack(*tables)
         case "inline":
             return lines([joined([row(key, joint, *value) for key, value in pairs], rng.choice((" | ", "   ", ", ")))])
-    return beside(lines([row(key) for key, _ in pairs]), lines([value for _, value in pairs]), gap=rng.choice((3, 6)))
+    return side_by_side(
+        lines([row(key) for key, _ in pairs]), lines([value for _, value in pairs]), gap=rng.choice((3, 6))
+    )
 
 
 def joined(rows: Sequence[Row], separator: str) -> Row:

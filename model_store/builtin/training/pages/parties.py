@@ -5,7 +5,18 @@ from typing import Final
 
 from model_store.builtin.training.pages.blocks import Pair, joined
 from model_store.builtin.training.pages.facts import Party
-from model_store.builtin.training.pages.sheet import EMPTY, Block, Box, Piece, Row, beside, indented, lines, row, stack
+from model_store.builtin.training.pages.sheet import (
+    EMPTY,
+    Block,
+    Box,
+    Piece,
+    Row,
+    indented,
+    lines,
+    row,
+    side_by_side,
+    stack,
+)
 
 ARRANGEMENTS: Final = (
     *("supplier_first", "receiver_first", "supplier_left", "receiver_left", "letterhead", "window", "foot", "bare"),
@@ -81,7 +92,7 @@ def foot(rng: Random, party: Party, label: str) -> Box:
         separator = rng.choice((" | ", " · ", " - "))
         one_line = row(party.entity(label), separator, Piece(", ".join(party.address), "ADDRESS"))
         return lines([one_line, *(joined(column, separator) for column in columns[1:] if column is not own)])
-    return beside(*map(lines, columns), gap=4)
+    return side_by_side(*map(lines, columns), gap=4)
 
 
 def two_parties(rng: Random, how: str, first: Party, second: Party, *, labels: tuple[str, str]) -> tuple[Box, Box]:
@@ -98,7 +109,7 @@ def two_parties(rng: Random, how: str, first: Party, second: Party, *, labels: t
                 lines(block(rng, second, labels[1], contacts=rng.choice((0, 0, 2)), heading=theirs)),
             ]
             both = both if how.startswith("supplier") else both[::-1]
-            top = stack(*both, gap=rng.choice((0, 1))) if how.endswith("first") else beside(*both, at=42)
+            top = stack(*both, gap=rng.choice((0, 1))) if how.endswith("first") else side_by_side(*both, at=42)
             return top, foot_box
         case "letterhead":
             return stack(head(rng, first, labels[0]), receiver, gap=rng.choice((1, 2))), foot_box
@@ -111,7 +122,7 @@ def two_parties(rng: Random, how: str, first: Party, second: Party, *, labels: t
             return stack(ours_bare, receiver, gap=rng.choice((0, 1, 2))), foot_box
         case "bare_beside":
             ours_bare = lines(block(rng, first, labels[0], contacts=max(2, contacts)))
-            return beside(receiver, ours_bare, at=rng.choice((36, 48))), foot_box
+            return side_by_side(receiver, ours_bare, at=rng.choice((36, 48))), foot_box
     return lines([row(key, ": ", *value) for key, value in _as_pairs(rng, first, second, labels)]), foot_box
 
 

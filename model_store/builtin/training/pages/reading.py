@@ -93,28 +93,28 @@ def _lines(fragments: Sequence[Fragment], medium: Medium) -> list[Line]:
     return lines
 
 
-Drawn = tuple[int, Fragment]
+DrawOrder = tuple[int, Fragment]
 
 
-def _by_height(drawn: list[Drawn]) -> list[list[Drawn]]:
+def _by_height(drawn: list[DrawOrder]) -> list[list[DrawOrder]]:
     drawn = sorted(drawn, key=lambda item: (item[1].y, item[1].x))
     return [list(group) for _, group in groupby(drawn, key=lambda item: item[1].y)]
 
 
-def _ordered(drawn: list[Drawn], depth: int) -> list[Line]:
+def _ordered(drawn: list[DrawOrder], depth: int) -> list[Line]:
     lines = _by_height(drawn)
     if depth >= _DEEPEST or len(lines) < 2:
         return [_in_line([f for _, f in line]) for line in lines]
     return [line for stretch, gaps in _stretches(lines) for line in _read(stretch, gaps, depth)]
 
 
-def _read(lines: list[list[Drawn]], gaps: list[Gap], depth: int) -> list[Line]:
+def _read(lines: list[list[DrawOrder]], gaps: list[Gap], depth: int) -> list[Line]:
     for _, edge in sorted(gaps, key=lambda gap: gap[0] - gap[1])[:_MOST_GUTTERS]:
         left = [item for line in lines for item in line if item[1].x < edge - 0.01]
         right = [item for line in lines for item in line if item[1].x >= edge - 0.01]
         if left and right and _switches(left, right) <= max(1, len(lines) // 4) and _are_columns(left, right):
             return _ordered(left, depth + 1) + _ordered(right, depth + 1)
-    paragraphs: list[list[Drawn]] = [[]]
+    paragraphs: list[list[DrawOrder]] = [[]]
     for number, line in enumerate(lines):
         if number and line[0][1].y - lines[number - 1][0][1].y > _PARAGRAPH:
             paragraphs.append([])
@@ -124,13 +124,13 @@ def _read(lines: list[list[Drawn]], gaps: list[Gap], depth: int) -> list[Line]:
     return [line for drawn in paragraphs for line in _ordered(drawn, depth + 1)]
 
 
-def _stretches(lines: list[list[Drawn]]) -> list[tuple[list[list[Drawn]], list[Gap]]]:
+def _stretches(lines: list[list[DrawOrder]]) -> list[tuple[list[list[DrawOrder]], list[Gap]]]:
     """Groups of lines that follow each other, with the gaps that they share."""
     left = min(f.x for line in lines for _, f in line)
     right = max(f.x + f.width for line in lines for _, f in line)
     last = len(lines) - 1
     margins = {n for n in (1, last) if lines[n][0][1].y - lines[n - 1][0][1].y > _MARGIN}
-    stretches: list[tuple[list[list[Drawn]], list[Gap]]] = []
+    stretches: list[tuple[list[list[DrawOrder]], list[Gap]]] = []
     for number, line in enumerate(lines):
         gaps = _gaps(line, left, right)
         common = _common(stretches[-1][1], gaps) if stretches and number not in margins else []
@@ -141,7 +141,7 @@ def _stretches(lines: list[list[Drawn]]) -> list[tuple[list[list[Drawn]], list[G
     return stretches
 
 
-def _gaps(line: list[Drawn], left: float, right: float) -> list[Gap]:
+def _gaps(line: list[DrawOrder], left: float, right: float) -> list[Gap]:
     gaps, reached = [], left
     for _, fragment in line:
         if fragment.x - reached >= _GUTTER:
@@ -157,7 +157,7 @@ def _common(ours: list[Gap], theirs: list[Gap]) -> list[Gap]:
     return [(start, end) for start, end in pairs if end - start >= _GUTTER]
 
 
-def _are_columns(left: list[Drawn], right: list[Drawn]) -> bool:
+def _are_columns(left: list[DrawOrder], right: list[DrawOrder]) -> bool:
     ours, theirs = _by_height(left), _by_height(right)
     fewest = min(len(ours), len(theirs))
     if fewest < 2 or _switches(left, right) > max(1, fewest // 4):
@@ -167,16 +167,16 @@ def _are_columns(left: list[Drawn], right: list[Drawn]) -> bool:
     return not (paired and (_are_keys(ours) or _are_values(theirs)))
 
 
-def _switches(left: list[Drawn], right: list[Drawn]) -> int:
+def _switches(left: list[DrawOrder], right: list[DrawOrder]) -> int:
     sides = sorted([(order, 0) for order, _ in left] + [(order, 1) for order, _ in right])
     return sum(a != b for (_, a), (_, b) in pairwise(sides))
 
 
-def _are_keys(lines: list[list[Drawn]]) -> bool:
+def _are_keys(lines: list[list[DrawOrder]]) -> bool:
     return sum(line[-1][1].text.endswith((":", "：")) for line in lines) * 2 >= len(lines)
 
 
-def _are_values(lines: list[list[Drawn]]) -> bool:
+def _are_values(lines: list[list[DrawOrder]]) -> bool:
     return sum(_is_amounts([f for _, f in line]) for line in lines) >= 0.75 * len(lines)
 
 

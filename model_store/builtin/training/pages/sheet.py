@@ -91,7 +91,7 @@ def stack(*boxes: Box, gap: float = 0) -> Box:
     return Box(tuple(fragments), max((box.width for box in full), default=0), max(0.0, y - gap))
 
 
-def beside(*boxes: Box, gap: float = 6, at: float | None = None) -> Box:
+def side_by_side(*boxes: Box, gap: float = 6, at: float | None = None) -> Box:
     """Boxes side by side, drawn one after the other; the second begins at `at` if that is free."""
     fragments: list[Fragment] = []
     x = 0.0

@@ -6,7 +6,7 @@ from typing import Final
 
 from model_store.builtin.training.pages.blocks import joined
 from model_store.builtin.training.pages.facts import Position, Trade
-from model_store.builtin.training.pages.sheet import Box, Piece, Row, beside, grid, indented, lines, row
+from model_store.builtin.training.pages.sheet import Box, Piece, Row, grid, indented, lines, row, side_by_side
 
 TABLES: Final = ("ruled", "ragged", "wrapped", "quantity_first", "no_header", "list", "by_columns", "full")
 SUMS: Final = ("left", "right", "inline", "above", "apart", "rate_in_brackets")
@@ -111,7 +111,7 @@ def sums(rng: Random, how: str, trade: Trade) -> Box:
         case "above":
             return grid([words, values], gap=4)
         case "apart":
-            return indented(beside(lines(words), lines(values), gap=4), rng.choice((0, 30)))
+            return indented(side_by_side(lines(words), lines(values), gap=4), rng.choice((0, 30)))
     table = grid([[k, v] for k, v in zip(keyed, values, strict=True)], gap=rng.choice((2, 6)), right=frozenset({1}))
     return indented(table, rng.choice((24, 40)))
 

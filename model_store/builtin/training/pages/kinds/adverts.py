@@ -7,7 +7,7 @@ from model_store.builtin.training.pages import blocks, parties, prose
 from model_store.builtin.training.pages.facts import Party, new_party
 from model_store.builtin.training.pages.grammar import Axes, Template
 from model_store.builtin.training.pages.lexicon import Lexicon
-from model_store.builtin.training.pages.sheet import EMPTY, Block, Box, Piece, Row, beside, lines, row, stack
+from model_store.builtin.training.pages.sheet import EMPTY, Block, Box, Piece, Row, lines, row, side_by_side, stack
 from model_store.builtin.training.pages.writing import WritingStyle, choose_style
 
 AXES: Final[Axes] = {
@@ -34,7 +34,7 @@ def advert(rng: Random, lexicon: Lexicon, template: Template) -> Box:
     foot = parties.foot(rng, employer, "EMPLOYER") if template["employer"] == "foot" else EMPTY
     sections = [_section(rng, style, name, template["lists"], makers) for name in _SECTIONS[template["order"]]]
     if template["lists"] == "beside":
-        sections = [beside(*sections[:2], gap=4), sections[2]]
+        sections = [side_by_side(*sections[:2], gap=4), sections[2]]
     boxes = [head, *_opening(rng, style, employer, template["opening"], makers), *sections]
     boxes += [_apply(rng, employer, template["apply"], makers), foot]
     return blocks.with_headers_footers(rng, template["headers_footers"], lexicon, boxes)

@@ -7,7 +7,7 @@ from model_store.builtin.training.pages import blocks, parties, prose
 from model_store.builtin.training.pages.facts import Party, new_party
 from model_store.builtin.training.pages.grammar import Axes, Template
 from model_store.builtin.training.pages.lexicon import Lexicon
-from model_store.builtin.training.pages.sheet import EMPTY, Block, Box, Piece, Row, beside, lines, row, stack
+from model_store.builtin.training.pages.sheet import EMPTY, Block, Box, Piece, Row, lines, row, side_by_side, stack
 from model_store.builtin.training.pages.writing import WritingStyle, choose_style, some_day
 
 AXES: Final[Axes] = {
@@ -54,7 +54,7 @@ def _parties(
         marks = ("(1) ", "(2) ") if how == "numbered" else ("", "")
         each = [_block(rng, *block) for block in zip(both, marks, called, strict=True)]
         between = [lines([row(say(rng, "between"))]), each[0], lines([row(say(rng, "and"))]), each[1]]
-        found.append(beside(*each, at=42) if how == "beside" else stack(*between))
+        found.append(side_by_side(*each, at=42) if how == "beside" else stack(*between))
     if template["effective"] == "keyed" and how != "sentence":
         found.append(lines([row(say(rng, "effective_label"), ": ", makers["effective"]())]))
     elif how != "sentence":
@@ -88,7 +88,7 @@ def _clauses(rng: Random, lexicon: Lexicon, template: Template, makers: prose.Ma
         boxes.append(lines([*heading, *prose.set_to(width, row(mark, *clause), dense=dense)]))
     if how == "two_columns":
         half = len(boxes) // 2
-        return beside(stack(*boxes[:half]), stack(*boxes[half:]), gap=4)
+        return side_by_side(stack(*boxes[:half]), stack(*boxes[half:]), gap=4)
     return stack(*boxes, gap=rng.choice((0, 1)))
 
 
@@ -108,7 +108,7 @@ def _signatures(rng: Random, style: WritingStyle, how: str, one: Party, other: P
     if how == "none":
         return EMPTY
     boxes = [_signature(rng, style, party) for party in (one, other)]
-    return beside(*boxes, gap=6) if how == "beside" else stack(*boxes, gap=1)
+    return side_by_side(*boxes, gap=6) if how == "beside" else stack(*boxes, gap=1)
 
 
 def _signature(rng: Random, style: WritingStyle, party: Party) -> Box:

@@ -7,7 +7,7 @@ from model_store.builtin.training.pages import blocks, names, parties, prose
 from model_store.builtin.training.pages.facts import Party, new_party
 from model_store.builtin.training.pages.grammar import Axes, Template
 from model_store.builtin.training.pages.lexicon import Lexicon
-from model_store.builtin.training.pages.sheet import EMPTY, Box, Piece, Row, beside, indented, lines, row, stack
+from model_store.builtin.training.pages.sheet import EMPTY, Box, Piece, Row, indented, lines, row, side_by_side, stack
 from model_store.builtin.training.pages.writing import WritingStyle, choose_style, some_day
 
 AXES: Final[Axes] = {
@@ -69,7 +69,7 @@ def _laid_out(rng: Random, template: Template, found: list[blocks.Pair]) -> Box:
     boxes = [_set(rng, template["fields"], part) for part in (found[:half], found[half:]) if part]
     match template["layout"]:
         case "two_columns":
-            return beside(*boxes, gap=rng.choice((4, 8)))
+            return side_by_side(*boxes, gap=rng.choice((4, 8)))
         case "sections":
             return stack(*boxes, gap=2)
     return _set(rng, template["fields"], found)
@@ -94,4 +94,4 @@ def _signed(rng: Random, style: WritingStyle, person: Party, how: str) -> Box:
         return lines([row(line), row(say(rng, "signature"), " ", person.entity("PERSON"))])
     place = Piece(say(rng, "cities"), "LOCATION")
     left = lines([row(place, ", ", day), row(say(rng, "place_date"))])
-    return indented(beside(left, lines([row(line), row(say(rng, "signature"))]), gap=8), rng.choice((0, 4)))
+    return indented(side_by_side(left, lines([row(line), row(say(rng, "signature"))]), gap=8), rng.choice((0, 4)))

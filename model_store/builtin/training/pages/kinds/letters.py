@@ -8,7 +8,7 @@ from model_store.builtin.training.pages.blocks import joined
 from model_store.builtin.training.pages.facts import Party, new_party, new_trade
 from model_store.builtin.training.pages.grammar import Axes, Template
 from model_store.builtin.training.pages.lexicon import Lexicon
-from model_store.builtin.training.pages.sheet import EMPTY, Box, Piece, Row, beside, indented, lines, row, stack
+from model_store.builtin.training.pages.sheet import EMPTY, Box, Piece, Row, indented, lines, row, side_by_side, stack
 from model_store.builtin.training.pages.writing import WritingStyle, choose_style, some_day
 
 LETTER_AXES: Final[Axes] = {
@@ -29,7 +29,7 @@ def letter(rng: Random, lexicon: Lexicon, template: Template) -> Box:
     theirs = lines(parties.block(rng, receiver, receiver.generic_label)) if template["receiver"] != "none" else EMPTY
     day = _day(rng, style, template["day"])
     if template["receiver"] == "beside_day":
-        theirs, day = beside(theirs, day, at=44), EMPTY
+        theirs, day = side_by_side(theirs, day, at=44), EMPTY
     makers = prose.of_world(rng, lexicon, style)
     last = receiver.contact
     greeting = makers | {"name": lambda: Piece(last, "PERSON")}
@@ -80,7 +80,7 @@ def _body(rng: Random, lexicon: Lexicon, style: WritingStyle, how: str) -> Box:
     if how == "two_columns":
         half = max(1, len(sentences) // 2)
         columns = (prose.run_on(part, dense=dense) for part in (sentences[:half], sentences[half:]) if part)
-        return beside(*(lines(prose.set_to(width, column, dense=dense)) for column in columns), gap=4)
+        return side_by_side(*(lines(prose.set_to(width, column, dense=dense)) for column in columns), gap=4)
     return lines(prose.set_to(width, prose.run_on(sentences, dense=dense), dense=dense))
 
 
@@ -117,7 +117,7 @@ def note(rng: Random, lexicon: Lexicon, template: Template) -> Box:
         case "two_columns":
             boxes = [lines(prose.set_to(34, sentence, dense=dense)) for sentence in sentences]
             half = (len(boxes) + 1) // 2
-            body = beside(stack(*boxes[:half]), stack(*boxes[half:]), gap=4)
+            body = side_by_side(stack(*boxes[:half]), stack(*boxes[half:]), gap=4)
         case _:
             body = lines(prose.set_to(rng.randint(40, 100), prose.run_on(sentences, dense=dense), dense=dense))
     # A slogan or junk beside one sentence would outweigh it.

@@ -8,7 +8,7 @@ from model_store.builtin.training.pages import blocks, names, parties
 from model_store.builtin.training.pages.facts import Party, new_party
 from model_store.builtin.training.pages.grammar import Axes, Template
 from model_store.builtin.training.pages.lexicon import Lexicon
-from model_store.builtin.training.pages.sheet import EMPTY, Box, Piece, Row, beside, grid, lines, row, stack
+from model_store.builtin.training.pages.sheet import EMPTY, Box, Piece, Row, grid, lines, row, side_by_side, stack
 from model_store.builtin.training.pages.writing import WritingStyle, choose_style, some_day
 
 AXES: Final[Axes] = {
@@ -38,7 +38,7 @@ def payslip(rng: Random, lexicon: Lexicon, template: Template) -> Box:
         case "first":
             boxes.insert(2, total)
         case "beside":
-            boxes[-1] = beside(pay, total, gap=8)
+            boxes[-1] = side_by_side(pay, total, gap=8)
         case "below":
             boxes.append(total)
     boxes.append(_transfer(rng, style, employee, gross - less) if rng.random() < 0.5 else EMPTY)
@@ -102,7 +102,9 @@ def _pay(
         ends = []
     match how:
         case "beside":
-            return stack(beside(grid(plus, gap=3, right=right), grid(minus, gap=3, right=right), gap=8), grid(ends))
+            return stack(
+                side_by_side(grid(plus, gap=3, right=right), grid(minus, gap=3, right=right), gap=8), grid(ends)
+            )
         case "two_tables":
             return stack(grid(plus, gap=4, right=right), grid([*minus, *ends], gap=4, right=right), gap=1)
         case "list":

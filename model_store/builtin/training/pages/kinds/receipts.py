@@ -14,11 +14,11 @@ from model_store.builtin.training.pages.sheet import (
     Box,
     Piece,
     Row,
-    beside,
     grid,
     indented,
     lines,
     row,
+    side_by_side,
     stack,
 )
 
@@ -98,7 +98,7 @@ def _items(rng: Random, trade: Trade, how: str) -> Box:
             )
         case "amounts_apart":
             named: Block = [row(name) for name, _, _, _ in rows]
-            return beside(lines(named), lines([row(amount) for *_, amount in rows]), gap=5)
+            return side_by_side(lines(named), lines([row(amount) for *_, amount in rows]), gap=5)
         case "quantity_first":
             return lines([row(count, rng.choice((" ", "x ")), name, "  ", amount) for name, count, _, amount in rows])
     cells = [[row(name), row(count), row(amount)] for name, count, _, amount in rows]

@@ -9,7 +9,18 @@ from model_store.builtin.training.pages.blocks import joined
 from model_store.builtin.training.pages.facts import Party, new_party
 from model_store.builtin.training.pages.grammar import Axes, Template
 from model_store.builtin.training.pages.lexicon import Lexicon
-from model_store.builtin.training.pages.sheet import EMPTY, Block, Box, Piece, Row, beside, grid, lines, row, stack
+from model_store.builtin.training.pages.sheet import (
+    EMPTY,
+    Block,
+    Box,
+    Piece,
+    Row,
+    grid,
+    lines,
+    row,
+    side_by_side,
+    stack,
+)
 from model_store.builtin.training.pages.writing import WritingStyle, choose_style, some_day
 
 AXES: Final[Axes] = {
@@ -34,9 +45,9 @@ def resume(rng: Random, lexicon: Lexicon, template: Template) -> Box:
     main = [school, work] if template["order"] == "school_first" else [work, school]
     match template["layout"]:
         case "sidebar_left":
-            boxes = [head, beside(side, stack(profile, *main, gap=1), gap=4)]
+            boxes = [head, side_by_side(side, stack(profile, *main, gap=1), gap=4)]
         case "sidebar_right":
-            boxes = [head, beside(stack(profile, *main, gap=1), side, gap=4)]
+            boxes = [head, side_by_side(stack(profile, *main, gap=1), side, gap=4)]
         case _:
             rest = [skills, *main, tongues] if template["order"] == "skills_first" else [*main, skills, tongues]
             boxes = [head, aside, profile, *rest]
@@ -118,9 +129,9 @@ def _school(rng: Random, style: WritingStyle, how: str) -> Box:
 def _station(how: str, days: Row, what: Row, where: Row) -> Box:
     match how:
         case "day_left":
-            return beside(lines([days]), lines([what, where]), gap=3)
+            return side_by_side(lines([days]), lines([what, where]), gap=3)
         case "day_right":
-            return beside(lines([what, where]), lines([days]), gap=6)
+            return side_by_side(lines([what, where]), lines([days]), gap=6)
         case "day_below":
             return lines([what, where, days])
         case "one_line":

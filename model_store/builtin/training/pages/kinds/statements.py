@@ -11,7 +11,7 @@ from model_store.builtin.training.pages.blocks import joined
 from model_store.builtin.training.pages.facts import Party, new_party
 from model_store.builtin.training.pages.grammar import Axes, Template
 from model_store.builtin.training.pages.lexicon import Lexicon
-from model_store.builtin.training.pages.sheet import EMPTY, Box, Piece, Row, beside, grid, lines, row, stack
+from model_store.builtin.training.pages.sheet import EMPTY, Box, Piece, Row, grid, lines, row, side_by_side, stack
 from model_store.builtin.training.pages.writing import WritingStyle, choose_style, some_day
 
 AXES: Final[Axes] = {
@@ -89,7 +89,7 @@ def _parties(rng: Random, template: Template, bank: Party, holder: Party) -> tup
         case _:
             head = EMPTY
     foot = lines([row(own, ", ", address), joined(contacts, " | ")]) if template["bank"] == "foot" else EMPTY
-    both = beside(receiver, head, at=40) if template["holder"] == "beside" else stack(head, receiver, gap=1)
+    both = side_by_side(receiver, head, at=40) if template["holder"] == "beside" else stack(head, receiver, gap=1)
     return both, foot
 
 

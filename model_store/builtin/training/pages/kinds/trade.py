@@ -7,7 +7,7 @@ from model_store.builtin.training.pages import blocks, parties, prose, tables
 from model_store.builtin.training.pages.facts import Trade, new_trade
 from model_store.builtin.training.pages.grammar import Axes, Template
 from model_store.builtin.training.pages.lexicon import Lexicon
-from model_store.builtin.training.pages.sheet import EMPTY, Block, Box, Piece, beside, lines, row, stack
+from model_store.builtin.training.pages.sheet import EMPTY, Block, Box, Piece, lines, row, side_by_side, stack
 
 AXES: Final[Axes] = {
     "parties": parties.ARRANGEMENTS,
@@ -39,7 +39,7 @@ def _page(rng: Random, trade: Trade, template: Template, kind: str) -> Box:
     if template["data"] == "in_title":
         title, data = _titled(rng, trade, kind), EMPTY
     elif template["data"] == "beside_receiver":
-        top, data = beside(top, data, at=40), EMPTY
+        top, data = side_by_side(top, data, at=40), EMPTY
     body = _body(rng, trade, template["items"])
     total = tables.sums(rng, template["sums"], trade)
     closing = _closing(rng, trade)
