@@ -196,19 +196,9 @@ class DebugSnapshotReply(msgspec.Struct, frozen=True, tag=True, forbid_unknown_f
     snapshot: DebugSnapshot
 
 
-Message = (
-    Hello
-    | Submitted
-    | Cancelled
-    | TurnedAway
-    | DebugSnapshotRequest
-    | Status
-    | Started
-    | Scored
-    | Tagged
-    | Refused
-    | DebugSnapshotReply
-)
+FromWorker = Hello | Submitted | Cancelled | TurnedAway | DebugSnapshotRequest
+FromEngine = Status | Started | Scored | Tagged | Refused | DebugSnapshotReply
+Message = FromWorker | FromEngine
 Buffer = npt.NDArray[np.int32] | npt.NDArray[np.float32] | npt.NDArray[np.uint8]
 
 Parts = list[bytes | memoryview]

@@ -49,7 +49,7 @@ class SuspendAwareClock:
 
 
 class HeartbeatTimeout:
-    """The silence of one process that should send heartbeats, in the awake time of the one that listens."""
+    """Seconds since the last heartbeat of another process, in which the listening process was not suspended."""
 
     def __init__(self) -> None:
         self._clock = SuspendAwareClock()
@@ -61,7 +61,7 @@ class HeartbeatTimeout:
         return self._clock.seconds - self._heard_seconds
 
     def heard(self) -> None:
-        """End the silence."""
+        """Record a heartbeat."""
         self._heard_seconds = self._clock.seconds
 
     def tick(self, now: float) -> float:

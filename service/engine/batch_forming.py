@@ -4,7 +4,7 @@ While a batch runs, the queue fills by itself, so there is no batching timer: on
 launched at once. At most two batches are in flight. The second one is formed only if it is full, and late, so that
 documents that come meanwhile are in it, and so that a document waits for one full batch before its own and not for two.
 Clients with a small backlog may get a batch of their own (`small_backlog`): as the next one, or, where the device
-computes several batches at once, as a second one beside the one that runs.
+computes several batches at once, as a second one while one runs.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class BatchFormer:
         return FormedBatch(batch)
 
     def _concurrent(self) -> FormedBatch | None:
-        """A small-backlog batch beside the one that runs, of the same model, where the device computes both at once."""
+        """A small-backlog batch of the model that runs, where the device computes two batches at once."""
         running = self.in_flight.running
         if not self._device.concurrent or len(running) != 1 or not self._scheduler.waiting_tokens:
             return None

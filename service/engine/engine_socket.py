@@ -101,7 +101,7 @@ class LoopCalls:
         self._waiting: SimpleQueue[tuple[Future[Any], Callable[[], Any]]] = SimpleQueue()
 
     def submit(self, work: Callable[[], Result]) -> Future[Result]:
-        """Have `work` run by the loop's thread, in its next turn."""
+        """Have `work` run by the loop's thread, in its next round."""
         future: Future[Result] = Future()
         self._waiting.put((future, work))
         self.wake()

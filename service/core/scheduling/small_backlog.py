@@ -1,4 +1,4 @@
-"""Small-backlog batches: clients with few waiting tokens get a batch of their own beside another client's flood.
+"""Small-backlog batches: clients with few waiting tokens get a batch of their own while another floods.
 
 A batch cannot be interrupted, and a short text in a full one waits for all of it. In a batch of their own the documents
 of clients with a small backlog are done in a fraction of that; it costs the device a batch's fixed time. The rules:

@@ -138,7 +138,7 @@ class ThroughputMeter:
     def computed(self, tokens: int, begun: float, ended: float, *, full_tokens: int) -> float:
         """Learn from a completed batch; returns the seconds of the device that it took.
 
-        Batches overlap: the time that it ran beside an earlier one is counted for the earlier one.
+        Batches overlap: the time during which two ran at once is counted for the earlier one.
 
         Args:
             full_tokens: tokens of a full batch at the moment.
@@ -164,7 +164,7 @@ class ThroughputMeter:
         return self.arrived_tokens_per_second(now) / speed if speed else 0.0
 
     def backlog_seconds(self, waiting_tokens: float, now: float) -> float:
-        """Seconds that the engine needs for the waiting and the lately refused tokens."""
+        """Seconds that the engine needs for the waiting and the recently refused tokens."""
         speed = self.tokens_per_second
         return (waiting_tokens + self._refused.value(now)) / speed if speed else 0.0
 

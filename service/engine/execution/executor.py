@@ -1,6 +1,6 @@
 """Device executor: runs batches and other work on the device in order; batches may overlap where the device gains.
 
-A GPU runs one batch after the other, with the copies of one beside the kernels of the next. On a CPU the shards of a
+A GPU runs one batch after the other, and copies the results of one while it computes the next. On a CPU the shards of a
 batch end at different times, and the next batch may begin on the cores that are free. Everything else, such as moving
 weights or profiling memory, waits for the batches before it, and the batches after it wait for it. A batch that has no
 such work before it goes to the batches' threads at once. Knows nothing of what is computed.
@@ -72,7 +72,7 @@ class DeviceExecutor(Executor):
         return self._submit(self._alone, partial(work, *args, **kwargs))
 
     def submit_batch(self, batch: Callable[[], None]) -> None:
-        """Run a batch after all work, and beside batches, submitted before. It must not raise."""
+        """Run a batch after all other work submitted before, concurrently with earlier batches. It must not raise."""
         with self._lock:
             if self._batches is not None and not self._in_order:
                 self._begin(self._batches, batch)
@@ -82,7 +82,7 @@ class DeviceExecutor(Executor):
     def submit_in_order(
         self, work: Callable[Arguments, Result], /, *args: Arguments.args, **kwargs: Arguments.kwargs
     ) -> Future[Result]:
-        """Run short work beside the batches that were submitted before, and before those that are submitted later."""
+        """Run short work concurrently with the batches submitted before, and before those submitted later."""
         return self._submit(work, *args, **kwargs)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
@@ -94,7 +94,7 @@ class DeviceExecutor(Executor):
     def _submit(
         self, work: Callable[Arguments, Result], /, *args: Arguments.args, **kwargs: Arguments.kwargs
     ) -> Future[Result]:
-        """Run work in its turn; until it is done, batches wait for theirs."""
+        """Run work in the order of submission; batches submitted later wait until it is done."""
 
         def run() -> Result:
             try:

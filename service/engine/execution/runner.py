@@ -36,7 +36,7 @@ log = logging.getLogger(__name__)
 Outcome: TypeAlias = Logits | GleanerError
 """Logits [tokens, labels] of one sequence, or why there are none."""
 Finish: TypeAlias = Callable[[list[Outcome]], list[Any]]
-"""Makes of a batch's outcomes what its handle returns, on its executor, beside the loop's thread. It must not raise."""
+"""Makes of a batch's outcomes what its handle returns, on its executor, off the loop's thread. It must not raise."""
 
 
 class BatchExecutor(Protocol):

@@ -1,6 +1,6 @@
 """Model manager: which revision each reference stands for, which others are kept, and how one replaces another.
 
-Exists from the loop's first turn, empty until `open`. Used by the loop's thread alone. The rules:
+Exists from the loop's first round, empty until `open`. Used by the loop's thread alone. The rules:
 - A reference stands for exactly one revision (`core/placement`); a switch takes effect between two batches.
 - The previous revision is kept for requests that name it by its digest, and for a tag that moves back; its weights are
   offloaded once no request uses it. The one before that is dropped as soon as no request uses it: workers report which
