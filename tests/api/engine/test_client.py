@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from service.api.engine.client import RevisionLeases
 from service.api.engine.routing import refuse_unless_serving
 from service.core.decoding.word_tags import WordTags
 from service.core.errors import EngineRestarting, QueueFull
@@ -143,3 +145,30 @@ def test_heartbeats_report_active_requests_and_a_closed_worker(tmp_path: Path) -
         assert hello.active_requests == 3
 
     play(tmp_path, scene)
+
+
+def test_a_revision_is_leased_until_its_last_context_ends() -> None:
+    leases = RevisionLeases()
+    with leases.hold("a"):
+        with leases.hold("a"), leases.hold("b"):
+            assert list(leases.revisions) == ["a", "b"]
+        assert list(leases.revisions) == ["a"]
+    assert list(leases.revisions) == []
+
+
+def test_an_error_gives_the_lease_back() -> None:
+    leases = RevisionLeases()
+    with pytest.raises(ValueError, match="bug"), leases.hold("a"):
+        raise ValueError("bug")
+    assert list(leases.revisions) == []
+
+
+def test_a_lease_ends_with_an_owner_that_was_never_started() -> None:
+    async def stream() -> AsyncIterator[bytes]:
+        yield b""
+
+    leases, owner = RevisionLeases(), stream()
+    leases.hold_while_alive("a", owner)
+    assert list(leases.revisions) == ["a"]
+    del owner
+    assert list(leases.revisions) == []

@@ -7,14 +7,24 @@ import json
 import time
 from typing import Any, cast
 
+import msgspec
+import pytest
 from starlette.responses import Response
 
 from service.api.extraction.extractor import Extractor
 from service.api.extraction.request import DocumentInput, ExtractRequest
 from service.api.extraction.trace import StageTimer
 from service.api.http.request_body import Body
-from service.api.http.response import DocumentTasks, json_response, ndjson_lines, start_documents
-from service.api.schemas import DocumentResult, EntityResult, Options
+from service.api.http.response import (
+    ENTITIES_AT_ONCE,
+    DocumentTasks,
+    encode_line,
+    encode_result,
+    json_response,
+    ndjson_lines,
+    start_documents,
+)
+from service.api.schemas import DocumentLine, DocumentResult, EntityResult, ExtractResult, ModelName, Options, Timing
 from service.core.errors import NotReady, QueueFull, UnreadableDocument
 from service.metrics.worker import WorkerMetrics
 from service.wire import ModelStatus
@@ -189,3 +199,44 @@ async def settled() -> None:
     """Until nothing but the caller is left."""
     while len(asyncio.all_tasks()) > 1:
         await asyncio.sleep(0)
+
+
+MODEL, TIMING = ModelName("m", "sha256:0"), Timing(total_ms=1.5)
+SPITEFUL = '"entities":[],"documents":[]'
+
+
+def document(entities: int, name: str = SPITEFUL) -> DocumentResult:
+    found = [
+        EntityResult(SPITEFUL, f"ä{i}\x01", i, i + 2, 0.5, "", None, [(0.0, 1.0, 2.5, 3.0)]) for i in range(entities)
+    ]
+    return DocumentResult(name, None, [], 4, 1, 1, False, found, None, text=SPITEFUL)
+
+
+@pytest.mark.parametrize("counts", [(), (0,), (3, 0, 1), (ENTITIES_AT_ONCE + 1,), (0, 2 * ENTITIES_AT_ONCE, 1, 0)])
+def test_a_result_is_the_json_of_its_struct(counts: tuple[int, ...]) -> None:
+    result = ExtractResult(MODEL, [document(count) for count in counts], TIMING)
+    assert asyncio.run(encode_result(result)) == msgspec.json.encode(result)
+
+
+@pytest.mark.parametrize("count", [0, 1, ENTITIES_AT_ONCE, 2 * ENTITIES_AT_ONCE + 1])
+def test_a_line_is_the_json_of_its_struct(count: int) -> None:
+    line = DocumentLine(MODEL, document(count), TIMING)
+    assert asyncio.run(encode_line(line)) == msgspec.json.encode(line)
+
+
+def test_others_have_turns_while_a_long_answer_is_encoded() -> None:
+    async def scene() -> int:
+        turns, work = 0, asyncio.ensure_future(encode_result(ExtractResult(MODEL, [document(40_000)], TIMING)))
+        while not work.done():
+            turns += 1
+            await asyncio.sleep(0)
+        return turns
+
+    assert asyncio.run(scene()) >= 40_000 // ENTITIES_AT_ONCE
+
+
+def test_the_error_of_a_document_stays_beside_the_others_entities() -> None:
+    failed: Any = {"type": "t", "title": "t", "status": 422, "detail": "d", "code": "c"}
+    documents = [document(ENTITIES_AT_ONCE + 1), DocumentResult("b", None, [], 0, 0, 0, False, [], failed)]
+    found = msgspec.json.decode(asyncio.run(encode_result(ExtractResult(MODEL, documents, TIMING))))
+    assert [each["error"] for each in found["documents"]] == [None, failed]

@@ -10,7 +10,7 @@ from service.core.connections.connection_table import (
     Acceptance,
     ConnectionTable,
 )
-from service.core.connections.limits import ConnectionLimits
+from service.core.connections.limits import ConnectionLimits, connections_within
 
 LIMIT = 4
 LATER = IDLE_EVICTION_SECONDS
@@ -114,3 +114,17 @@ def test_while_there_is_room_nobody_is_noted_as_slow() -> None:
     worker.table.opened(4, 0.0)
     worker.table.busy(4)
     assert worker.table.opened(5, 0.0) is Acceptance.HEALTH_ONLY
+
+
+def test_connections_fit_the_limit_of_open_files() -> None:
+    assert connections_within(4_096, 20_000) == 4_096
+    assert connections_within(4_096, 1_024) + connections_within(4_096, 1_024) // 4 + 128 <= 1_024
+    assert connections_within(4_096, 100) == 16
+
+
+def test_some_connections_beyond_the_limit_may_say_what_they_want() -> None:
+    assert [ConnectionLimits(connections=count).health_only_connections for count in (16, 100, 4_096)] == [
+        16,
+        25,
+        1_024,
+    ]

@@ -1,16 +1,26 @@
-"""API keys: digests in a file, a client for a key, typed refusals."""
+"""API keys: lines of the keys file, and the tenant of a presented key."""
 
 from __future__ import annotations
 
 import hashlib
+import os
 from pathlib import Path
 
 import pytest
 from starlette.datastructures import Headers
 
-from service.api.http.api_keys import BadKeysFile, presented_key, read_keys, sender_of
+from service.api.http.api_keys import (
+    BadKeysFile,
+    entries,
+    limits_of,
+    parse,
+    presented_key,
+    read_keys,
+    read_text,
+    sender_of,
+)
 from service.core.errors import Forbidden, Unauthenticated
-from service.core.tenants import ANONYMOUS
+from service.core.tenants import ANONYMOUS, ClientQuota, RateLimits, Tenant
 
 
 def digest(key: str) -> str:
@@ -111,3 +121,73 @@ def test_files_share_a_parser_by_client_or_where_nobody_has_a_name_by_address() 
     assert sender_of("acme", "10.0.0.1") == "acme"
     assert sender_of(ANONYMOUS, "10.0.0.1") != sender_of(ANONYMOUS, "10.0.0.2")
     assert sender_of(ANONYMOUS, None) == ANONYMOUS, "whose files share none"
+
+
+def tenants(text: str) -> dict[str, Tenant]:
+    return parse(entries(text, "keys"))
+
+
+def test_a_line_of_client_and_digest_has_no_limits() -> None:
+    tenant = tenants(f"alice {digest('a')}")[digest("a")]
+    assert tenant == Tenant("alice")
+    assert not tenant.rates
+    assert limits_of(tenant) == {}
+
+
+def test_limits_follow_the_digest_in_any_order() -> None:
+    line = (
+        f"bob {digest('b')} tokens_per_second=2e4 weight=2 documents_in_flight=20 queued_tokens=9000 bytes_per_second=1"
+    )
+    tenant = tenants(line)[digest("b")]
+    assert tenant.quota == ClientQuota(weight=2.0, documents_in_flight=20, queued_tokens=9_000)
+    assert tenant.rates == RateLimits(tokens_per_second=20_000.0, bytes_per_second=1.0)
+    assert tenant.rates
+    assert limits_of(tenant)["tokens_per_second"] == "20000"
+
+
+def test_a_second_key_of_a_client_has_the_client_s_limits() -> None:
+    found = tenants(f"bob {digest('old')} weight=2\nbob {digest('new')}\nbob {digest('newer')} documents_per_second=5")
+    assert found[digest("old")] == found[digest("new")] == found[digest("newer")]
+    assert limits_of(found[digest("new")]) == {"weight": "2", "documents_per_second": "5"}
+
+
+def test_nobody_is_a_set_of_no_keys() -> None:
+    assert tenants("# all revoked\nnobody\n") == {}
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("weight", "each as `name=value`"),
+        ("wieght=2", "weight, documents_in_flight"),
+        ("weight=0", "weight must be a number above 0"),
+        ("weight=nan", "weight must be"),
+        ("weight=inf", "weight must be"),
+        ("weight=1e9", "weight must be"),
+        ("weight=", "weight must be"),
+        ("documents_in_flight=1.5", "a whole number above 0"),
+        ("queued_tokens=0", "a whole number above 0"),
+        ("tokens_per_second=-1", "a number above 0"),
+        ("tokens_per_second=many", "a number above 0"),
+        ("weight=2 weight=3", "weight is 2 in an earlier line"),
+    ],
+)
+def test_a_bad_limit_is_refused_with_its_place_and_no_digest(line: str, words: str) -> None:
+    with pytest.raises(BadKeysFile, match=words) as caught:
+        tenants(f"alice {digest('a')}\nbob {digest('b')} {line}")
+    assert caught.value.detail.startswith("keys, entry 2: ")
+    assert digest("b") not in caught.value.detail
+
+
+def test_lines_that_contradict_each_other_are_refused() -> None:
+    with pytest.raises(BadKeysFile, match="entry 2: weight is 2"):
+        tenants(f"bob {digest('a')} weight=2\nbob {digest('b')} weight=3")
+    with pytest.raises(BadKeysFile, match="entry 2: this key belongs to another client"):
+        tenants(f"alice {digest('a')}\nbob {digest('a').upper()}")
+
+
+def test_what_is_no_file_is_refused_at_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path, tmp_path / "pipe", tmp_path / "none"):
+        with pytest.raises(BadKeysFile, match="cannot be read"):
+            read_text(path)
