@@ -41,7 +41,7 @@ def test_a_currency_belongs_to_its_amount(text: str, label: str, whole: str) -> 
     assert text[span.start : span.end] == whole
 
 
-def test_of_spans_that_overlap_the_first_and_longest_stays_and_other_labels_do_not_count() -> None:
+def test_of_overlapping_spans_the_first_and_longest_stays() -> None:
     found = [LabelledSpan(2, 6, "B"), LabelledSpan(0, 3, "A"), LabelledSpan(0, 4, "A"), LabelledSpan(7, 9, "C")]
     assert conventional("x" * 10, found, {"A", "B"}) == [LabelledSpan(0, 4, "A")]
 

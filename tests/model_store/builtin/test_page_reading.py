@@ -58,7 +58,7 @@ def test_other_scripts_are_read_in_the_order_of_the_services_layout(language: st
         assert ours == theirs, template.signature
 
 
-def test_columns_drawn_one_after_the_other_are_read_so_and_their_addresses_are_whole() -> None:
+def test_columns_are_read_one_by_one_and_addresses_are_whole() -> None:
     left = lines([row(Piece("Acme GmbH", "SUPPLIER_NAME")), row(Piece("Am Markt 5\n10115 Berlin", "ADDRESS"))])
     right = lines([row(Piece("Maria Gruber", "RECEIVER_NAME")), row(Piece("Ring 3\n50667 Köln", "ADDRESS"))])
     text, spans = transcribed(side_by_side(left, right, gap=10).fragments)
@@ -97,7 +97,7 @@ def test_a_mirrored_row_is_read_from_the_right() -> None:
     assert transcribed(fragments)[0] == "المجموع:\t100 ريال"
 
 
-def test_in_a_line_of_half_arabic_words_their_order_is_the_one_shown_and_the_entity_stays_whole() -> None:
+def test_a_line_of_half_arabic_words_keeps_its_shown_order() -> None:
     item = Piece("ورق طباعة", "LINE_ITEM")
     text, spans = transcribed(mirrored(grid([[row(item), row("172.00"), row("516.00")]]), 60).fragments)
     assert text == "516.00\t172.00\tطباعة ورق"

@@ -67,7 +67,7 @@ def test_there_are_the_kinds_and_languages_that_were_asked_for() -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_language_has_all_words_and_its_sentences_ask_for_nothing_that_is_not_made(language: str) -> None:
+def test_a_language_has_all_words_and_all_makers(language: str) -> None:
     lexicon = lexicons(language)[0]
     rng = Random(1)
     made = {*prose.of_world(rng, lexicon), *prose.of_trade(new_trade(rng, lexicon)), *PARTIES_OF_A_CONTRACT}
@@ -133,7 +133,7 @@ def test_all_labels_of_the_scheme_occur_and_some_texts_have_none() -> None:
     assert any(not example.spans for example in examples)
 
 
-def test_suppliers_stand_before_and_after_receivers_with_and_without_their_words() -> None:
+def test_suppliers_stand_before_and_after_receivers() -> None:
     lexicon = lexicons("de")[0]
     first, worded = set(), set()
     for number in range(80):

@@ -134,7 +134,7 @@ def test_a_folder_that_could_not_be_published_is_refused(root: Path, tmp_path: P
         builtin_revision(root, "documents", Layout(tmp_path / "store"))
 
 
-def test_golden_examples_and_origin_are_read_from_the_folder_into_the_manifest(root: Path, tmp_path: Path) -> None:
+def test_golden_examples_and_origin_are_in_the_manifest(root: Path, tmp_path: Path) -> None:
     plain = builtin_revision(root, "documents", Layout(tmp_path / "store"))
     example = '{"text": "Jane", "entities": [{"label": "NAME", "start": 0, "end": 4}]}'
     (root / "documents" / "golden.jsonl").write_text(example + "\n")

@@ -130,7 +130,7 @@ def test_without_groups_to_leave_out_it_says_what_to_do(base: Path, tmp_path: Pa
     assert train(options(base, tmp_path / "out", data, left_out_percent=0, epochs=1)) is None
 
 
-def test_a_head_for_the_same_labels_is_kept_and_shared_rows_are_kept_in_a_new_one(base: Path) -> None:
+def test_a_head_or_its_rows_for_the_same_labels_are_kept(base: Path) -> None:
     old = read_checkpoint(base, torch.float32).model
     same, is_new = open_base(base, {"PER", "ORG", "DATE"})
     assert not is_new
