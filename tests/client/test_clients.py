@@ -108,7 +108,7 @@ def test_a_refused_request_is_sent_again_as_it_was(ask: Callable[[Server], Extra
     assert len(server.requests) == 3
 
 
-def test_a_wait_that_the_budget_has_no_room_for_is_an_error_that_says_how_long() -> None:
+def test_a_wait_beyond_the_budget_is_an_error_that_says_how_long() -> None:
     server = Server(refused("30"))
     with pytest.raises(QueueFull) as caught:
         client(server).extract("Jane")

@@ -136,7 +136,7 @@ def test_mode_and_link_of_a_file_stay(file: Path, capsys: pytest.CaptureFixture[
     assert read_keys(target).tenant(key).name == "bob"
 
 
-def test_edits_at_the_same_time_are_all_kept_and_no_reader_sees_half_a_file(tmp_path: Path) -> None:
+def test_concurrent_edits_are_kept_and_no_reader_sees_half_a_file(tmp_path: Path) -> None:
     path = tmp_path / "keys"
     keys = [f"key {number}" for number in range(40)]
 

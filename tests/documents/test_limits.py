@@ -33,7 +33,7 @@ def test_a_small_file_may_not_unpack_to_a_text_out_of_proportion() -> None:
         read_document(bomb, limits=DocumentLimits())
 
 
-def test_a_file_may_have_many_characters_for_its_bytes_and_a_million_in_any_case() -> None:
+def test_the_character_limit_grows_with_the_file_from_a_million_on() -> None:
     limits = DocumentLimits(max_characters=20_000_000)
     assert limits.for_file_of(100).max_characters == ALWAYS_CHARACTERS
     assert limits.for_file_of(100_000).max_characters == CHARACTERS_PER_BYTE * 100_000

@@ -128,9 +128,7 @@ def test_words_begin_where_nothing_around_them_matters(text: str, words: list[st
 
 
 @pytest.mark.parametrize(("kind", "number"), list(zip(KINDS, (0, 1, 0), strict=True)))
-def test_a_tokenizer_s_words_are_known_after_the_white_space_that_goes_with_them(
-    tmp_path: Path, kind: str, number: int
-) -> None:
+def test_cached_words_begin_after_the_white_space_of_the_tokenizer(tmp_path: Path, kind: str, number: int) -> None:
     tokenizer(kind).save(str(tmp_path / "tokenizer.json"))
     split = TextTokenizer(tmp_path).vocabulary.word_split
     assert split is not None
@@ -173,7 +171,7 @@ def test_a_token_that_reaches_across_words_is_found_in_every_text(
         assert [tuple(each) for each in ours.encode(text).offsets.tolist()] == whole.offsets
 
 
-def test_a_text_whose_tokens_reach_across_words_after_all_is_tokenized_whole() -> None:
+def test_a_text_with_tokens_across_words_is_tokenized_whole() -> None:
     """Where a probe has not shown it: what is seen to reach across is not kept."""
     made = split_by(normalizers.Replace(" ", "▁"), pre_tokenizers.Split(" ", "merged_with_previous"))
     words = TokenCache(WORD_START, lambda text: made.encode(text, add_special_tokens=False))

@@ -236,9 +236,7 @@ def test_tokenizers_are_kept_while_an_engine_that_starts_names_none(folder: Path
     assert tokenizers.get("old", Path("/nowhere")) is old
 
 
-def test_revisions_whose_tokenizer_files_are_equal_share_what_was_read_and_nothing_else(
-    folder: Path, tmp_path: Path
-) -> None:
+def test_revisions_with_equal_tokenizer_files_share_the_vocabulary_only(folder: Path, tmp_path: Path) -> None:
     """Most new revisions are new weights; to read the file again would stop the event loop for as long as it takes."""
     tokenizers, same, other = Tokenizers(), tmp_path / "same", tmp_path / "other"
     for copy in (same, other):

@@ -15,7 +15,7 @@ from enum import StrEnum
 
 from service.core.fields.lines import TextLines, is_one_of_several, key_of
 from service.core.fields.mentions import Mention
-from service.core.fields.vocabulary.phrases import FoundPhrase, PhraseTable, folded
+from service.core.fields.vocabulary.phrases import PhraseMatch, PhraseTable, folded
 
 NET, TAX, TOTAL = "NET_AMOUNT", "TAX_AMOUNT", "TOTAL_AMOUNT"
 AMOUNTS = frozenset((NET, TAX, TOTAL, "MONEY"))
@@ -108,6 +108,6 @@ def _taxed(kinds: Sequence[str]) -> AmountWord:
     return AmountWord.TAX
 
 
-def _other_letters(line: str, found: Sequence[FoundPhrase]) -> int:
+def _other_letters(line: str, found: Sequence[PhraseMatch]) -> int:
     letters = sum(map(str.isalpha, line))
     return letters - sum(character.isalpha() for each in found for character in line[each.start : each.end])

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from service.core.fields.amount_words import words_for_amounts
-from service.core.fields.kinds import DocumentKind, KindFound, decide_kind
+from service.core.fields.kinds import DocumentKind, KindMatch, decide_kind
 from service.core.fields.line_items import LineItem, find_line_items
 from service.core.fields.lines import TextLines
 from service.core.fields.mentions import Choice, Mention, choose, currency, ranked
@@ -31,7 +31,7 @@ ORDER = (*NAMED_LABELS, SUPPLIER, RECEIVER, *AMOUNT_ROLES, *BILL_LABELS)
 class DocumentFields:
     """What one document says. Roles that nothing was found for are left out."""
 
-    found: KindFound
+    found: KindMatch
     roles: dict[str, Choice]
     currency: str | None = None
     line_items: tuple[LineItem, ...] = ()
@@ -60,7 +60,7 @@ def find_fields(
 
 
 def _bill(
-    found: KindFound, mentions: Sequence[Mention], by_keyword: Sequence[Mention], lines: TextLines
+    found: KindMatch, mentions: Sequence[Mention], by_keyword: Sequence[Mention], lines: TextLines
 ) -> DocumentFields:
     by_label = choose_parties(mentions, lines)
     if found.kind is DocumentKind.RECEIPT:
@@ -83,7 +83,7 @@ def _bill(
     )
 
 
-def _resume(found: KindFound, mentions: Sequence[Mention], lines: TextLines) -> DocumentFields:
+def _resume(found: KindMatch, mentions: Sequence[Mention], lines: TextLines) -> DocumentFields:
     jobs, educations = find_entries(mentions, lines)
     return DocumentFields(
         found,

@@ -49,14 +49,14 @@ class DocumentKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class KindFound:
+class KindMatch:
     """A document's kind, and the labels that say so with the best score of each."""
 
     kind: DocumentKind
     evidence: dict[str, float]
 
 
-def decide_kind(mentions: Iterable[Labelled]) -> KindFound | None:
+def decide_kind(mentions: Iterable[Labelled]) -> KindMatch | None:
     """The kind that the entities of a document fit; None where none fits."""
     best: dict[str, float] = {}
     for mention in mentions:
@@ -65,9 +65,9 @@ def decide_kind(mentions: Iterable[Labelled]) -> KindFound | None:
     contract = sum(_evidence(best, _CONTRACT).values())
     bill_sum, resume_sum = sum(bill.values()) - contract, sum(resume.values()) - contract
     if bill_sum >= max(BILL_EVIDENCE, resume_sum) and _is_bill(bill):
-        return KindFound(DocumentKind.INVOICE if _TO_BE_PAID & bill.keys() else DocumentKind.RECEIPT, bill)
+        return KindMatch(DocumentKind.INVOICE if _TO_BE_PAID & bill.keys() else DocumentKind.RECEIPT, bill)
     if resume_sum >= RESUME_EVIDENCE and (reached := _evidence(best, _REACHED)):
-        return KindFound(DocumentKind.RESUME, resume | reached)
+        return KindMatch(DocumentKind.RESUME, resume | reached)
     return None
 
 

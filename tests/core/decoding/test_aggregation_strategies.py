@@ -113,7 +113,7 @@ def test_softmax_rows_sum_to_one_even_for_large_logits() -> None:
     assert softmax(logits).sum(axis=1) == pytest.approx([1, 1])
 
 
-def test_labels_that_are_ignored_are_dropped_after_tokens_were_put_together() -> None:
+def test_ignored_labels_are_dropped_after_aggregation() -> None:
     labels = ["O", "B-A", "I-A", "B-B"]
     logits = np.eye(4, dtype=np.float32)[[0, 1, 2, 3]] * 9
     words = np.zeros(4, dtype=np.bool_)

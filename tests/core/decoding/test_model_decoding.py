@@ -67,7 +67,7 @@ def test_marks_are_trimmed_if_the_model_asks() -> None:
     assert found("$ and #", [BEGIN, OUT, BEGIN], replace(PLAIN, marks=True)) == []
 
 
-def test_what_the_vocabulary_knows_nothing_of_is_no_entity_if_the_model_asks() -> None:
+def test_text_unknown_to_the_vocabulary_is_no_entity_if_asked() -> None:
     text, rows = "東京 . 5 大阪", [BEGIN, INNER, OUT, BEGIN]
     asked = replace(PLAIN, unknown=True)
     assert found(text, rows, PLAIN, unknown="東京 大阪") == ["東京 .", "大阪"]
@@ -86,7 +86,7 @@ def test_scores_become_the_share_that_is_right() -> None:
     assert [each.score for each in sure] == pytest.approx(np.interp([e.score for e in raw], [0.2, 0.6], [0.1, 0.5]))
 
 
-def test_the_pipelines_strategies_are_the_pipelines_whatever_the_model_asks() -> None:
+def test_the_pipelines_strategies_ignore_the_models_rules() -> None:
     everything = Decoding(
         compounds=True,
         first_piece_share=0.5,

@@ -55,9 +55,7 @@ def test_signs_stay_with_amounts_and_other_marks_go(text: str, label: str, settl
 @given(
     st.text('a5-−()[]"“” .,…$\n', max_size=12), st.integers(0, 12), st.integers(0, 12), st.sampled_from(["MONEY", "X"])
 )
-def test_what_is_settled_lies_in_the_text_and_settling_again_changes_nothing(
-    text: str, start: int, end: int, label: str
-) -> None:
+def test_settled_spans_lie_in_the_text_and_settle_once(text: str, start: int, end: int, label: str) -> None:
     start, end = min(start, len(text)), min(end, len(text))
     first = settle(text, label, min(start, end), max(start, end))
     assert 0 <= first[0] <= first[1] <= len(text)

@@ -53,7 +53,7 @@ def test_an_invoice_in_its_roles() -> None:
     assert [part and part.text for part in (row.quantity, row.unit_price, row.amount)] == ["2", "420.00", "840.00"]
 
 
-def test_dates_that_the_model_gave_no_role_get_one_by_the_words_before_them() -> None:
+def test_dates_without_a_role_get_one_by_the_words_before_them() -> None:
     found = values(find_fields(INVOICE, invoice(("DATE", "2 March 2026"), ("DATE", "12 March 2026"))))
     assert (found["invoice_date"], found["due_date"]) == ("2 March 2026", "12 March 2026")
 
@@ -105,7 +105,7 @@ def test_a_document_of_very_many_entities_has_no_fields() -> None:
     assert find_fields(INVOICE, many) is None
 
 
-def test_what_is_written_beside_words_fills_the_roles_that_the_model_leaves_open() -> None:
+def test_keyword_values_fill_the_roles_that_the_model_leaves_open() -> None:
     shop, *written = mentions_in(
         "Book Shop\nReceipt R-17, due 12 March 2026\nTOTAL EUR 9.00\nCASH 10.00 CHANGE 1.00",
         *(("SUPPLIER_NAME", "Book Shop"), ("ID_NUMBER", "R-17"), ("DATE", "12 March 2026")),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from service.core.fields.kinds import DocumentKind, KindFound, decide_kind
+from service.core.fields.kinds import DocumentKind, KindMatch, decide_kind
 from tests.support.mentions import mention
 
 
-def kind_of(**scores: float) -> KindFound | None:
+def kind_of(**scores: float) -> KindMatch | None:
     return decide_kind(mention(0, label, "x", 0, score) for label, score in scores.items())
 
 
@@ -50,4 +50,4 @@ def test_the_evidence_is_the_best_score_of_each_label_that_counts() -> None:
         mention(2, "INVOICE_ID", "a", 4, 0.8),
         mention(3, "PERSON", "b", 6, 0.8),
     ]
-    assert decide_kind(mentions) == KindFound(DocumentKind.RECEIPT, {"INVOICE_ID": 0.8, "TOTAL_AMOUNT": 0.9})
+    assert decide_kind(mentions) == KindMatch(DocumentKind.RECEIPT, {"INVOICE_ID": 0.8, "TOTAL_AMOUNT": 0.9})

@@ -55,7 +55,7 @@ def test_the_nearest_words_count() -> None:
     assert said("Due on receipt. Date: 3/4/2026", "DATE", "3/4/2026") == "INVOICE_DATE"
 
 
-def test_a_date_after_a_word_for_when_to_pay_goes_before_one_that_the_model_was_unsure_of() -> None:
+def test_a_date_after_a_due_word_is_preferred_to_an_unsure_one() -> None:
     text = "Invoice Date 11/03/2026\nDue Date 12/03/2026\nSEPA 11/17/2026"
     found = roles(
         text, ("INVOICE_DATE", "11/03/2026", 0.49), ("INVOICE_DATE", "12/03/2026", 0.6), ("DUE_DATE", "11/17/2026", 0.3)

@@ -119,19 +119,19 @@ def signs(text: str, *found: tuple[str, str]) -> dict[str, dict[str, float]]:
     return {each.text: dict(weights[each.entity]) for each in mentions if each.entity in weights}
 
 
-def test_a_register_below_a_name_makes_it_the_sellers_though_the_buyer_stands_first() -> None:
+def test_a_register_number_below_a_name_marks_the_supplier() -> None:
     found = signs(GERMAN, ("ORGANIZATION", "Kunden AG Mitte"), ("ORGANIZATION", "Lieferant GmbH"))
     assert found == {"Kunden AG Mitte": {}, "Lieferant GmbH": {SUPPLIER: PLACE}}
 
 
-def test_the_sender_stands_on_one_line_with_its_address_and_the_receiver_above_its_own() -> None:
+def test_the_sender_shares_its_address_line_the_receiver_stands_above() -> None:
     both = (("ADDRESS", "1242 chemin de l'olive - 84340 Malaucène"), ("ADDRESS", "35 rue de la République\n69001 Lyon"))
     names = ("Au bon moulin SARL", "Ma jolie boutique")
     found = signs(FRENCH, ("ORGANIZATION", names[0]), both[0], ("ORGANIZATION", names[1]), both[1])
     assert found == {names[0]: {SUPPLIER: PLACE}, names[1]: {RECEIVER: BLOCK}}
 
 
-def test_two_names_that_the_model_called_sellers_are_told_apart_by_their_places() -> None:
+def test_two_suppliers_of_the_model_are_told_apart_by_their_places() -> None:
     both = (("ADDRESS", "1242 chemin de l'olive - 84340 Malaucène"), ("ADDRESS", "35 rue de la République\n69001 Lyon"))
     names = ("Au bon moulin SARL", "Ma jolie boutique")
     found = chosen_names(FRENCH, (SUPPLIER, names[0], 0.46), both[0], (SUPPLIER, names[1], 0.5), both[1])
@@ -170,7 +170,7 @@ def test_a_contact_some_lines_above_an_address_is_no_receiver() -> None:
     assert found["Max Muster"] == {}
 
 
-def test_a_second_name_that_the_model_called_a_seller_is_no_receiver_without_a_sign() -> None:
+def test_a_second_supplier_is_no_receiver_without_a_sign() -> None:
     text = "ZAVA AUTO REPAIR\nCertified Collision Repair"
     found = chosen_names(text, (SUPPLIER, "ZAVA AUTO REPAIR", 0.9), (SUPPLIER, "Certified Collision Repair", 0.8))
     assert found == {SUPPLIER: "ZAVA AUTO REPAIR"}

@@ -49,7 +49,7 @@ def test_a_place_is_the_address_where_there_is_none() -> None:
     assert choose_person([place, address])["address"].best == address
 
 
-def test_the_address_and_number_that_stand_with_the_name_go_before_those_of_employers() -> None:
+def test_address_and_phone_beside_the_name_are_preferred() -> None:
     text = "Maria Delgado, Valencia, +34 612 345 678\nCastell, Barcelona, +34 931 234 567"
     places = (("LOCATION", "Valencia", 0.6), ("PHONE", "+34 612 345 678", 0.6))
     found = mentions_in(text, *places, ("LOCATION", "Barcelona", 0.95), ("PHONE", "+34 931 234 567", 0.95))

@@ -149,7 +149,7 @@ def test_a_word_for_a_tax_makes_a_tax_of_nothing_proof() -> None:
     }
 
 
-def test_a_total_that_only_the_payment_states_is_what_was_paid_less_the_change() -> None:
+def test_a_total_stated_by_the_payment_is_what_was_paid_less_change() -> None:
     found = amounts(*(("MONEY", text, 0.9) for text in ("9.02", "9.00", "10.00", "1.00")))
     words = (AmountWord.GROSS, AmountWord.ROUNDING, AmountWord.PAID)
     assert settled(found, *words, AmountWord.CHANGE)["TOTAL_AMOUNT"] == ("9.00", "context")
@@ -180,7 +180,7 @@ RATE_WORDS = {
 """A bill of some supplies without tax and some with it, whose own net, tax and total add up."""
 
 
-def test_of_two_rates_the_total_is_what_is_to_be_paid_and_the_net_of_one_rate_is_none() -> None:
+def test_with_two_tax_rates_the_amount_to_pay_is_the_total() -> None:
     choices, checks = settle_totals(amounts(*RATES), RATE_WORDS)
     assert {label: text for label, (text, _) in texts(choices).items()} == {
         "TAX_AMOUNT": "4.16",

@@ -266,7 +266,7 @@ def links_of(data: bytes) -> list[str]:
         return [str(each["/A"]["/URI"]) if "/A" in each else numbers[each["/Dest"][0].objgen] for each in found]
 
 
-def test_links_over_other_text_stay_and_those_that_cover_or_hold_what_went_go() -> None:
+def test_links_go_if_they_cover_or_hold_redacted_text_others_stay() -> None:
     data = linked(
         (698.0, address("https://acme.example/over-the-name")),
         (600.0, address("https://acme.example/terms?of=2026")),
@@ -306,7 +306,7 @@ def test_links_of_a_turned_page_are_judged_by_where_the_text_is(turn: int) -> No
     assert links_of(made.data) == ["https://acme.example/apart", "2"]
 
 
-def test_short_texts_are_words_of_an_address_and_long_ones_stand_anywhere_in_it() -> None:
+def test_short_texts_match_words_of_an_address_long_ones_any_part() -> None:
     untellable = Untellable(["Li", "Ann-Marie O'Neil", "…"])
     assert untellable.is_in("https://x.example/li/cv")
     assert not untellable.is_in("https://x.example/list")

@@ -128,7 +128,7 @@ def test_mail_is_found_from_its_domain_as_it_is_from_its_beginning(text: str) ->
 
 @given(pieces_of("www.", "w", "http://", "ftp", "://", "a", "b.de", ".com", ".", "1.", "@", "-", " ", "(", "/x", "ſ"))
 @settings(deadline=None)
-def test_web_addresses_are_found_at_their_signs_as_they_are_in_the_whole_text(text: str) -> None:
+def test_web_addresses_found_by_signs_equal_those_of_a_full_scan(text: str) -> None:
     plain = [each.span() for each in contact_rules._URL.finditer(text)]
     assert [each.span() for each in contact_rules._addresses(text)] == plain
 

@@ -204,7 +204,7 @@ def test_the_document_settles_the_currency(document: str, text: str, value: str)
     assert read_value("MONEY", text, DocumentContext(document)).text == value
 
 
-def test_a_quantity_with_three_digits_after_a_lone_separator_has_two_readings() -> None:
+def test_a_quantity_with_three_digits_after_one_separator_is_ambiguous() -> None:
     found = read_value("QUANTITY", "1.250 kg", DocumentContext(""))
     assert found == Value(
         ValueKind.QUANTITY, "1.250 kg", ambiguous=("1250 kilogram", "1.250 kilogram"), unit="kilogram"
@@ -213,6 +213,6 @@ def test_a_quantity_with_three_digits_after_a_lone_separator_has_two_readings() 
     assert read_value("QUANTITY", "1.250 kg", DocumentContext("Total 12.50")).text == "1.250 kilogram"
 
 
-def test_money_is_ambiguous_where_the_lone_separator_is_the_documents_decimal_mark() -> None:
+def test_money_is_ambiguous_where_its_separator_is_the_decimal_mark() -> None:
     found = read_value("MONEY", "1.234 EUR", DocumentContext("Total 12.50"))
     assert (found.text, found.ambiguous) == ("1.234 EUR", ("1234 EUR", "1.234 EUR"))

@@ -47,7 +47,7 @@ _SIGNS = {"_": r"[\s-]{0,2}", "*": r"\w*", ".": r"\.?", "'": "'?"}
 _NO_MARKS = str.maketrans("ıłøđ’‐‑", "ilod'--")
 
 
-class FoundPhrase(NamedTuple):
+class PhraseMatch(NamedTuple):
     """A phrase of one kind at `[start, end)` of a folded text."""
 
     kind: str
@@ -76,10 +76,10 @@ class PhraseTable:
         self._kinds = [by_phrase[phrase] for phrase in _ordered(by_phrase)]
         self._pattern = re.compile(_any_of(by_phrase, group="("))
 
-    def find(self, line: str) -> Sequence[FoundPhrase]:
+    def find(self, line: str) -> Sequence[PhraseMatch]:
         """The phrases in a folded line from left to right, none overlapping."""
         return [
-            FoundPhrase(self._kinds[match.lastindex - 1], *match.span())
+            PhraseMatch(self._kinds[match.lastindex - 1], *match.span())
             for match in self._pattern.finditer(line)
             if match.lastindex
         ]
