@@ -1,1 +1,1 @@
-"""What lies between the socket and the application: limits on connections, heads and bodies, and overload control."""
+"""HTTP connections: limits on connections, heads and bodies, and admission before a body is read."""

@@ -101,7 +101,7 @@ class Connections:
     that were refused for overload.
 
     Attributes:
-        table: who is open, and who makes room.
+        table: which connections are open, and which are evicted.
         budget: bytes of all unfinished bodies and unread answers.
         overload: how many requests are admitted.
         starts: when their work begins.

@@ -99,7 +99,7 @@ class PageFile:
     tag: str
 
     def response(self, known_tag: str | None) -> Response:
-        """The file, or 304 for whoever has it under this entity tag."""
+        """The file, or 304 for a browser that has it under this entity tag."""
         headers = {
             "ETag": self.tag,
             "Cache-Control": "no-cache",

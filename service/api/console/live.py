@@ -1,4 +1,4 @@
-"""The live feed of one worker: asks the engine twice a second what it does, while somebody watches, and tells them all.
+"""Live feed of one worker: asks the engine twice a second what it does, while somebody watches.
 
 Nobody watches: nothing is asked, and no task runs. Ten watch: the engine is asked as often as for one, and what it
 says is encoded once for all who may see the same.

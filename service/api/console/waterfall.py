@@ -1,4 +1,4 @@
-"""The waterfall of one request: every moment from its first byte to its answer belongs to one span. Pure.
+"""Waterfall of one request: every moment from its first byte to its answer belongs to one span. Pure.
 
     receive · parse · tokenize · queue and batches in turn · decode · answer         with `other` between them
 

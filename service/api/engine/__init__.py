@@ -1,1 +1,1 @@
-"""A worker's side of the engine: its connection, submission and resubmission, cached refusals, choice of the model."""
+"""Engine client of a worker: submission, resubmission and model routing."""

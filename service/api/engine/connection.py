@@ -1,4 +1,4 @@
-"""A worker's DEALER socket to the engine: sends and receives messages, sends heartbeats, notices disconnects.
+"""Engine socket of a worker (DEALER): sends and receives messages, sends heartbeats, notices disconnects.
 
 Does not know what messages mean. Never waits for the engine: a message that cannot be sent now is not sent at all.
 """

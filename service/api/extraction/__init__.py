@@ -1,1 +1,1 @@
-"""From a document to its entities in a worker: parser processes, tokenizing, inference, decoding. No HTTP."""
+"""Extraction: a document in a worker from its bytes to its entities. No HTTP."""

@@ -1,8 +1,8 @@
-"""The extractor: takes one document from its bytes to its entities (parse → tokenize → infer → decode). No HTTP.
+"""Extractor: takes one document from its bytes to its entities (parse → tokenize → infer → decode). No HTTP.
 
 Files are parsed in processes of their own. Long texts are tokenized and decoded in threads, so that the event loop is
 free meanwhile; short texts on the event loop itself, where that is done sooner than a thread would have begun: in
-slices in which clients take turns (`time_slicer`). Documents of a batch also begin in such turns.
+slices in which clients take turns (`text_queue`). Documents of a batch also begin in such turns.
 
 The rule: nothing is done for a document that cannot be answered in time. Its deadline ends it at any stage, as its
 client's disconnection does, and a long text is tokenized a piece at a time: texts of several requests take turns, and

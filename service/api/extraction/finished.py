@@ -1,4 +1,4 @@
-"""How one document of a request ended, whatever was done with it: its result, its stages, and its error if it failed.
+"""Finished documents: result, stages and error of each document of a request, whatever was done with it.
 
 The rule: a document's failure is its own. It becomes a result that says so, is counted, and is noted in the request's
 trace; what is no error of ours is logged and becomes one.

@@ -1,4 +1,4 @@
-"""The values of one request: its documents' inputs, what is wanted of all of them, and their work for the engine."""
+"""Extract request: the inputs of its documents, what is wanted of them, and the message that submits one."""
 
 from __future__ import annotations
 

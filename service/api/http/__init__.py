@@ -1,1 +1,1 @@
-"""HTTP in and out: API keys, request bodies, responses."""
+"""HTTP requests and responses: API keys, rate limits, bodies, answers."""

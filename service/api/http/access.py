@@ -1,4 +1,4 @@
-"""Access: who a request comes from, and whether it may come now, decided from its headers before its body is read."""
+"""Access: the tenant of a request by its API key, and the charges to its rate limits, before its body is read."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from service.settings import Settings
 
 
 class Access:
-    """The keys in force, the failures of lately and the clients' accounts, in one worker."""
+    """The API keys in force, the recent failed keys and the rate limits of clients, in one worker."""
 
     def __init__(self, settings: Settings, metrics: WorkerMetrics) -> None:
         self.keys = watched_keys(settings, metrics)

@@ -122,7 +122,7 @@ class FailedKeys:
 
 
 def _network(address: str) -> str:
-    """Who owns one address of IPv6 owns at least its /64."""
+    """The network that a failure counts for: of IPv6 the /64, which whoever has one of its addresses owns."""
     try:
         parsed = ipaddress.ip_address(address)
     except ValueError:

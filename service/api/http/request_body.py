@@ -1,4 +1,4 @@
-"""Reads the body of an /extract request into documents and options, whichever of these media types it has:
+"""Request body: reads documents and options of an /extract request, whichever of these media types it has:
 
     application/json       {"text": …} or {"documents": [{"id": …, "text": …}, …]}, options beside it
     multipart/form-data    one or more `file` parts, options as form fields

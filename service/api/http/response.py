@@ -1,6 +1,11 @@
-"""Encodes answers to JSON: long ones some thousand entities at a time, with a turn of the event loop in between.
+"""Responses: one JSON object for all documents of a request, or one NDJSON line for each as it is finished.
 
-An answer of a million entities takes a quarter of a second to encode, in which nobody else would be answered.
+The rule: a document's failure is its own. In a batch the others get their results and the status is 200; only when
+every document was refused for overload is the batch refused, so that clients and balancers back off. When a client
+disconnects, its documents are cancelled, in the engine's queue too.
+
+A long answer is encoded some thousand entities at a time, with a turn of the event loop in between: a million entities
+take a quarter of a second to encode, in which nobody else would be answered.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Files into documents, each in a sandboxed process of its own: the queue's hands, the zygote, the parser. No HTTP."""
+"""Parsers: files are read into documents in sandboxed processes. No HTTP."""

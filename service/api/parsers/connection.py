@@ -1,4 +1,4 @@
-"""One parser as the worker sees it: a connection over which files go and documents come back, one by one."""
+"""Parser connection: the socket of one parser, over which files go and documents come back, one by one."""
 
 from __future__ import annotations
 

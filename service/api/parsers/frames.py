@@ -1,4 +1,4 @@
-"""The messages between worker and parser: a file's header and bytes one way, a document or an error the other.
+"""Frames between worker and parser: a file's header and bytes one way, a document or an error the other.
 
 A frame is a little-endian uint32 length and that many bytes. A file is [header, data]; a document is [header, boxes,
 line starts], or [header] alone where it has no layout or there was an error; a page's picture is [header, PNG], a

@@ -1,4 +1,4 @@
-"""A stock of parsers: fresh ones, forked before they are needed, and those that are kept for their client's next file.
+"""Idle parsers: fresh ones, forked before they are needed, and used ones, kept for their client's next file.
 
 The rules:
 - A parser reads the files of one client only, and not more than a given number. The client `anonymous` may be anybody,

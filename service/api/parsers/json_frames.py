@@ -1,4 +1,4 @@
-"""The messages about a JSON body that is decoded in a parser: its bytes one way, its value or an error the other.
+"""JSON frames: a body that is decoded in a parser goes one way, its value or an error comes back.
 
 The body is [header, bytes], as a file is. The answer is [header], then each long content (a text, or a file) in pieces:
 frames of at most `PIECE_BYTES`, until it has the length that the header gives. A text that no document may have is left

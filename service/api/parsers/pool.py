@@ -1,4 +1,4 @@
-"""A pool of parsers: has files worked on in sandboxed processes, when the queue says so.
+"""Parser pool: reads files in sandboxed processes, when the queue says so.
 
     a file comes    its cost is guessed; refused by the queue, or it waits there
     its turn comes  it gets an idle parser, which stands still when it has had its share of time

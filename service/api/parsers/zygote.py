@@ -1,4 +1,4 @@
-"""The zygote (`python -m service.api.parsers.zygote`): a warm process that forks the parsers of one worker.
+"""Zygote (`python -m service.api.parsers.zygote`): a warm process that forks the parsers of one worker.
 
 It has imported the readers, holds no secret, reads no file, and has given up all that parsers must not have. Its
 control connection is stdin. From the worker: [order, number of a parser], with a connection for the new parser where

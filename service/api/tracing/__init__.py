@@ -1,1 +1,1 @@
-"""Spans of requests: made when one has been answered, of the times that were taken anyway. Off: nothing is imported."""
+"""OpenTelemetry tracing: spans are made of a request that has been answered. Off: nothing is imported."""

@@ -1,7 +1,7 @@
 """Rate limits: how much a client or a model may take a second on average. Pure: time is passed in.
 
 An allowance is one number, the moment until which its holder has paid: an amount moves it on by amount / rate, and time
-catches up with it, never by more than `BURST_SECONDS`. Who has paid beyond now is in debt and is refused; any
+catches up with it, never by more than `BURST_SECONDS`. A holder that has paid beyond now is in debt and is refused; any
 other passes whole, whatever it brings, so that nothing is too large for ever. (The virtual scheduling of ITU-T I.371,
 annex A.)
 """

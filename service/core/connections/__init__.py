@@ -1,1 +1,1 @@
-"""Who may connect, what is taken on and when it begins, and how slow or large a message may be: decisions."""
+"""Connection rules: how many may be open, and how large and slow their messages may be. Pure decisions."""

@@ -1,8 +1,8 @@
-"""The connections of one worker: who may come in, and who makes room for him. Pure: time is passed in.
+"""Connection table of one worker: accepts connections up to a limit, and evicts idle and slow ones at it. Pure.
 
-The rule: at the limit it is not the newcomer who goes, but one that has been idle for a while, or else one whose body
-hardly goes on. Where there is none, the newcomer may say what he wants, so that a health check is still answered; far
-beyond the limit what he has said already is refused unread, unless that is what it asks.
+At the limit a new connection replaces one that has been idle for a second, or one whose body makes no progress. If none
+can be evicted, the new one is accepted for one request, which is answered only if it is a health check. Above the limit
+by more than `health_only_connections` it is rejected by its first bytes, without parsing, unless they ask for health.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from typing import Generic, TypeVar
 from service.core.connections.limits import ConnectionLimits
 
 IDLE_EVICTION_SECONDS = 1.0
-"""One that was idle for so long makes room for a new one."""
+"""A connection without a request for this long may be evicted."""
 EVICTION_TRIES = 8
+"""Idle connections that are tried for one that is new."""
 
 T = TypeVar("T")
 
@@ -25,9 +26,9 @@ class Acceptance(enum.Enum):
     """What a new connection may do.
 
     Attributes:
-        OPEN: all.
-        HEALTH_ONLY: say what it wants; only health is answered.
-        OVER_LIMIT: the same, and what it has said already is not read for it.
+        OPEN: send any request.
+        HEALTH_ONLY: send one request, which is answered only if it is a health check.
+        OVER_LIMIT: the same; it is rejected unparsed if its first bytes ask for anything else.
     """
 
     OPEN = "open"
@@ -36,9 +37,9 @@ class Acceptance(enum.Enum):
 
 
 class ConnectionTable(Generic[T]):
-    """Those that are open, those of them that wait for a request, and those whose bodies were slow when it was full.
+    """Open connections, the idle ones among them, and the slow ones while the table is full.
 
-    `evict` closes a connection, unless it is found to have work after all; then it is False.
+    `evict` closes a connection and is True; False for one that is found to have work after all.
     """
 
     def __init__(self, limits: ConnectionLimits, evict: Callable[[T], bool]) -> None:

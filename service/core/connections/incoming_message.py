@@ -1,4 +1,4 @@
-"""The message that arrives on a connection: how large it is by now, and whether it comes too slowly. Pure.
+"""Incoming message of a connection: its size so far, and whether it arrives too slowly. Pure.
 
     awaited    no byte has come: `head_seconds` for a connection's first message, `idle_seconds` for the next ones
     head       `head_seconds` from its first byte, `head_bytes`
@@ -17,11 +17,11 @@ from service.core.connections.transfers import Pace
 FRAMING_BYTES = 16
 """Most bytes of chunk sizes and line ends beside one byte of a body."""
 HEALTH_ONLY_SECONDS = 2.0
-"""Time for a connection beyond the limit to say what it wants."""
+"""Time for a connection beyond the limit to send its request."""
 
 
 class MessageTimeout(enum.Enum):
-    """What took too long: a message that has begun, the first of a connection beyond the limit, or the next one."""
+    """Which time limit has passed: of a message that has begun, of the first beyond the limit, or of the next."""
 
     SLOW = "slow"
     UNSAID = "unsaid"

@@ -9,7 +9,7 @@ SMALL_BODY_BYTES = 64 * 1024
 KEPT_FILES = 128
 """Open files that a worker keeps for all but connections: sockets, those it listens on in several, pipes, metrics."""
 HEALTH_ONLY_SHARE = 0.25
-"""Connections beyond the limit that are still open long enough to be told so, as a share of the limit."""
+"""Connections beyond the limit that may send a request, to be refused in its protocol, as a share of the limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,7 @@ class ConnectionLimits:
     """Limits of one worker's connections.
 
     Attributes:
-        connections: most that are open at once; those beyond are told 503 and closed.
+        connections: most that are open at once; those beyond are answered 503 and closed.
         target_bytes: of the request's target, which is path and query.
         head_bytes: of request line and headers together, and of trailers.
         headers: their number.

@@ -1,4 +1,4 @@
-"""The head of a request as a value: whether it is valid HTTP, and what it says of its body, client and deadline. Pure.
+"""Request head: checks that it is valid HTTP and reads body length, client and deadline from it. Pure.
 
 Stricter than the parser where a proxy in front might understand a head differently: one Host, no transfer coding but
 `chunked`, none at all in HTTP/1.0 (RFC 9112, sections 3.2 and 6.1).

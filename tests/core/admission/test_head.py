@@ -14,20 +14,7 @@ from service.core.admission.head import (
     ConcurrencyLimiter,
     StartQueue,
 )
-from service.core.admission.policy import Decision
 from tests.support.overload_simulation import Machine, Simulation
-
-
-class NoControl(ConcurrencyLimiter):
-    """Takes on whatever comes, as before."""
-
-    def admit(
-        self, client: int, deadline_seconds: float, arrived_seconds: float, now: float
-    ) -> AdmittedRequest | Decision:
-        return AdmittedRequest((client, 0), deadline_seconds, arrived_seconds)
-
-    def finished(self, admitted: AdmittedRequest, status: int | None, backlog_seconds: float, now: float) -> None:
-        pass
 
 
 @pytest.fixture(scope="module")
@@ -43,11 +30,6 @@ def test_goodput_stays_near_its_peak_and_nothing_is_late(peak: float, times: flo
     assert outcome.goodput >= share * peak
     assert (outcome.late, outcome.refused_slowly) == (0, 0)
     assert outcome.refused_by_engine < 0.03 * outcome.refused, "prepared in vain"
-
-
-def test_without_control_it_collapses(peak: float) -> None:
-    outcome = Simulation(7.5 * peak, control=NoControl()).run(20.0)
-    assert outcome.goodput < 0.2 * peak
 
 
 @pytest.mark.parametrize("times", [4.0, 16.0])
