@@ -66,6 +66,7 @@ def texts(text: str, spans: Iterable[Span]) -> list[str]:
         ("ADJ -0.01", ["-0.01"]),
         ("ADJ 0.04-", ["0.04-"]),
         ("ADJ (0.04)", ["(0.04)"]),
+        ("ADJ (0.04 net", ["0.04"]),
         ("(total 0.04)", ["0.04"]),
         ("8 Unit(s) 4.55 € 10% 32.76 €", ["4.55 €", "32.76 €"]),
         ("7 % 22,00", ["22,00"]),
@@ -135,6 +136,7 @@ def kept(text: str, *entities: tuple[str, str], most: int = 1_000) -> list[tuple
         ("Invoice date 04.04.2018", [("DATE", "04.04.2018")]),
         ("Handelsrechnung (380) Nr. 471113 vom 13.06.2018", [("ID_NUMBER", "471113")]),
         ("Room 471113", []),
+        ("Room: 471113", []),
         ("Invoice 12.50", []),
     ],
 )
@@ -169,3 +171,7 @@ def test_the_first_of_many_values_are_kept(monkeypatch: pytest.MonkeyPatch) -> N
     assert kept("Total 1.00\nTotal 2.00\nTotal 3.00") == [("MONEY", "1.00"), ("MONEY", "2.00")]
     assert kept("Total 1.00\nTotal 2.00", most=12) == [("MONEY", "1.00")]
     assert kept("Total 1.00\nTotal 2.00", ("LINE_ITEM", "2.00"), most=12) == [("MONEY", "1.00")]
+
+
+def test_a_description_at_the_end_of_the_text_has_no_row() -> None:
+    assert kept("Price 9.00\nSteak", ("LINE_ITEM", "Steak")) == []
