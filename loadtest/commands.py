@@ -212,10 +212,7 @@ def capacity_lines(capacity: MeasuredCapacity) -> list[str]:
     full = (
         f"{capacity.saturated_documents_per_second:.1f} documents, {capacity.saturated_tokens_per_second:,.0f} tokens"
     )
-    found = [
-        f"capacity at a p99 of {capacity.slo_ms:g} ms: {rates} ({latency})",
-        f"at full load: {full} a second",
-    ]
+    found = [f"capacity at a p99 of {capacity.slo_ms:g} ms: {rates} ({latency})", f"at full load: {full} a second"]
     fit = capacity.service_time
     if fit is not None:
         batch = f"{fit.base_seconds * 1000:.2f} ms + {fit.seconds_per_token * 1e6:.1f} µs × tokens"

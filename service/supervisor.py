@@ -27,7 +27,7 @@ from pathlib import Path
 from service.core.liveness import HeartbeatTimeout, RestartLimit
 from service.environment import HEARTBEAT_VARIABLE, child_environment
 from service.logs import LogEvent
-from service.metrics.exposition import forget_process
+from service.metrics.prometheus import forget_process
 from service.process import EXIT_DEVICE_LOST, EXIT_UNUSABLE, SERVES
 from service.runtime_folder import runtime_folder
 from service.settings import Settings

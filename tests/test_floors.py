@@ -41,11 +41,11 @@ ONLY_IN = {
         "service/engine/models/live_rollout.py",
         "service/api/engine/connection.py",
     ),
-    "boto3": ("loadtest/bench/store.py", "service/publisher/cloudwatch.py"),
+    "boto3": ("loadtest/bench/store.py", "service/publisher/loop.py"),
     "botocore": (
         "model_store/remote/s3.py",
         "model_store/remote/s3_connection.py",
-        "service/publisher/cloudwatch.py",
+        "service/publisher/loop.py",
     ),
     "prometheus_client": ("service/metrics/", "loadtest/generator/sampler.py"),
     "aiohttp": ("loadtest/generator/http_client.py",),

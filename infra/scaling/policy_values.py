@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from infra.scaling.alarm_evaluation import Alarm
-from service.signals.catalog import Signal
-from service.signals.thresholds import SCALE_IN_WORK_RATIO, STEP_WORK_RATIO, TARGET_WORK_RATIO
+from service.signals.catalog import SCALE_IN_WORK_RATIO, STEP_WORK_RATIO, TARGET_WORK_RATIO, Signal
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,11 +234,5 @@ class Targets:
 
 BURSTY = Tuning()
 """For demands that may jump; the default."""
-STEADY = Tuning(
-    work_ratio=0.8,
-    before_a_step=0.9,
-    scale_in_share=0.8125,
-    quiet_seconds=600,
-    gpu_veto=False,
-)
+STEADY = Tuning(work_ratio=0.8, before_a_step=0.9, scale_in_share=0.8125, quiet_seconds=600, gpu_veto=False)
 """For demands that instances can follow: a daily wave, a slow trend."""

@@ -10,7 +10,7 @@ Reasons = dict[str, str]
 
 BASE_REASONS: Reasons = {
     "SMG4": "The secret holds digests of keys that clients rotate on their own; rotating the digests alone would lock "
-    "them out. A client may have two keys while one replaces the other.",
+    "them out. A client may have two keys while one replaces the other."
 }
 
 MACHINE_IMAGE_REASONS: Reasons = {

@@ -136,10 +136,7 @@ class Network(Construct):
 
     def _flow_log(self, environment: Environment) -> None:
         logs = aws_logs.LogGroup(
-            self,
-            "FlowLogs",
-            retention=retention(environment),
-            removal_policy=RemovalPolicy.DESTROY,
+            self, "FlowLogs", retention=retention(environment), removal_policy=RemovalPolicy.DESTROY
         )
         self.vpc.add_flow_log("Flow", destination=ec2.FlowLogDestination.to_cloud_watch_logs(logs))
 

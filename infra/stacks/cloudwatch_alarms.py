@@ -16,12 +16,7 @@ from infra.scaling.oncall_alarms import Shortfall
 from infra.stacks.container import NAMESPACE
 from service.signals.catalog import SERVICE_DIMENSION
 
-_SYMBOLS = {
-    Comparison.AT_LEAST: ">=",
-    Comparison.ABOVE: ">",
-    Comparison.AT_MOST: "<=",
-    Comparison.BELOW: "<",
-}
+_SYMBOLS = {Comparison.AT_LEAST: ">=", Comparison.ABOVE: ">", Comparison.AT_MOST: "<=", Comparison.BELOW: "<"}
 
 
 def alarm(scope: Construct, fleet: str, wanted: Alarm, actions: list[str], notify: bool) -> cloudwatch.CfnAlarm:

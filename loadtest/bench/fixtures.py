@@ -75,12 +75,7 @@ def published(home: Path, shape: str) -> Path:
     return folder
 
 
-def service(
-    home: Path,
-    variables: Mapping[str, str] | None = None,
-    /,
-    **settings: object,
-) -> ServiceProcess:
+def service(home: Path, variables: Mapping[str, str] | None = None, /, **settings: object) -> ServiceProcess:
     """A service with these settings and no others; `variables` are environment variables of libraries."""
     ours = settings_environment({"LOG_LEVEL": "WARNING", "MODEL_STORE": home / "store", **settings})
     return ServiceProcess(home / "bench.log", {**clean_environment(), **(variables or {}), **ours})

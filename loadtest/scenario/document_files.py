@@ -34,11 +34,7 @@ def make_docx_of(body: str) -> bytes:
     document = f'{HEAD}<w:document xmlns:w="{OPEN}/wordprocessingml/2006/main"><w:body>{body}</w:body></w:document>'
     sink = io.BytesIO()
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, part in (
-            ("[Content_Types].xml", TYPES),
-            ("_rels/.rels", RELATIONS),
-            ("word/document.xml", document),
-        ):
+        for name, part in (("[Content_Types].xml", TYPES), ("_rels/.rels", RELATIONS), ("word/document.xml", document)):
             archive.writestr(zipfile.ZipInfo(name, (2000, 1, 1, 0, 0, 0)), part, zipfile.ZIP_DEFLATED)
     return sink.getvalue()
 

@@ -10,7 +10,7 @@ from gunicorn.app.base import BaseApplication
 from service.api.arbiter import WorkerArbiter
 from service.api.http.access import open_access
 from service.logs import configure
-from service.metrics.exposition import forget_process
+from service.metrics.prometheus import forget_process
 from service.process import collect_seldom, die_with_parent, hide_memory, raise_open_files
 from service.settings import Settings, read_settings
 

@@ -20,7 +20,7 @@ from service.api.redaction.operation import REDACT
 from service.api.redaction.schemas import RedactOptions
 from service.core.errors import InvalidOptions
 from service.core.types import Phase
-from service.metrics.exposition import CONTENT_TYPE, exposition
+from service.metrics.prometheus import CONTENT_TYPE, exposition
 
 NDJSON = "application/x-ndjson"
 

@@ -8,11 +8,9 @@ import sys
 import time
 
 from service.logs import configure
-from service.metrics.exposition import series
-from service.metrics.publisher import PublisherMetrics
+from service.metrics.prometheus import series
 from service.process import die_with_parent, hide_memory
-from service.publisher.cloudwatch import CloudWatch
-from service.publisher.loop import Inbox, Publisher, PublisherSignal
+from service.publisher.loop import CloudWatch, Inbox, Publisher, PublisherMetrics, PublisherSignal
 from service.settings import read_settings
 from service.signals.catalog import PERIOD_SECONDS
 from service.signals.points import Snapshot

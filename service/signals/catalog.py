@@ -1,9 +1,9 @@
 """The signals that a fleet is scaled and watched by: CloudWatch names, units and their value when idle, as data.
 
-Defined once, for the publisher, the stacks, the dashboards and the rehearsal. Nothing but data may live here, so that
-`infra` and `loadtest` may import it too. Every value carries one dimension, the fleet's name, and each task publishes
-one value per signal and period. CloudWatch's statistics then need no dimension for tasks: Average is one task's share,
-Sum the fleet's total, Maximum the worst task, SampleCount the number of live tasks.
+Defined once, for the publisher, the stacks, the dashboards and the autoscaling test. Nothing but data may live here, so
+that `infra` and `loadtest` may import it too. Every value carries one dimension, the fleet's name, and each task
+publishes one value per signal and period. CloudWatch's statistics then need no dimension for tasks: Average is one
+task's share, Sum the fleet's total, Maximum the worst task, SampleCount the number of live tasks.
 """
 
 from __future__ import annotations
@@ -33,12 +33,9 @@ class Unit(StrEnum):
 class Kind(StrEnum):
     """What one published value stands for."""
 
-    LEVEL = (
-        "level"
-        """The value at the end of the period; zero when idle. A starting or draining task does not publish
-    levels, since its
-    zeros would lower the average of the tasks that carry the load."""
-    )
+    LEVEL = "level"
+    """The value at the end of the period; zero when idle. A starting or draining task does not publish levels, since
+    its zeros would lower the average of the tasks that carry the load."""
     FLAG = "flag"
     """1 while a condition holds, else 0; always published."""
     COUNT = "count"
@@ -113,3 +110,10 @@ SIGNALS = (
 
 STAGES = {"compute": COMPUTE_WORK_RATIO, "tokenize": TOKENIZE_WORK_RATIO, "parse": PARSE_WORK_RATIO}
 """The work ratio of each stage, of which `WORK_RATIO` is the largest."""
+
+TARGET_WORK_RATIO = 0.7
+"""What target tracking keeps: a fleet of three then survives the loss of one."""
+STEP_WORK_RATIO = 0.85
+"""Above it a step is taken; below 1, since at 1 the queue already grows."""
+SCALE_IN_WORK_RATIO = 0.4
+"""Below it a task is removed: a fleet of two thirds its size is then still under the target."""

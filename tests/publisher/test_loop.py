@@ -13,9 +13,7 @@ from itertools import count
 import pytest
 
 from loadtest.service_process import KeptPort
-from service.metrics.publisher import PublisherMetrics
-from service.publisher.cloudwatch import CloudWatch
-from service.publisher.loop import STOP_SECONDS, Inbox, Publisher, PublisherSignal
+from service.publisher.loop import STOP_SECONDS, CloudWatch, Inbox, Publisher, PublisherMetrics, PublisherSignal
 from service.publisher.outbox import MOST_ROUNDS, Round, SendOutcome
 from service.signals.catalog import SIGNALS
 from service.signals.points import Snapshot
@@ -143,9 +141,7 @@ def test_points_that_are_at_fault_do_not_hold_up_the_others(cloud: Endpoint) -> 
     assert value(running.metrics.given_up) >= 2
 
 
-def test_a_hanging_call_leaves_measuring_and_a_bounded_outbox(
-    cloud: Endpoint,
-) -> None:
+def test_a_hanging_call_leaves_measuring_and_a_bounded_outbox(cloud: Endpoint) -> None:
     cloud.mood = "hanging"
     with publishing((1.0, 60.0), SHORT_PERIOD_SECONDS) as running:
         assert cloud.waiting.wait(30.0)

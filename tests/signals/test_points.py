@@ -7,8 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from service.metrics.engine import EngineMetrics
-from service.metrics.gpu import GpuMetrics
+from service.metrics.engine import EngineMetrics, GpuMetrics
 from service.metrics.worker import WorkerMetrics
 from service.signals import catalog, points
 from service.signals.catalog import Kind, Signal

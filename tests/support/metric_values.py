@@ -8,10 +8,9 @@ from typing import Any
 from prometheus_client import Metric
 from prometheus_client.metrics import MetricWrapperBase
 
-from service.metrics.engine import EngineMetrics
-from service.metrics.gpu import GpuMetrics
-from service.metrics.publisher import PublisherMetrics
+from service.metrics.engine import EngineMetrics, GpuMetrics
 from service.metrics.worker import WorkerMetrics
+from service.publisher.loop import PublisherMetrics
 
 ALL_METRICS = (WorkerMetrics, EngineMetrics, GpuMetrics, PublisherMetrics)
 

@@ -17,7 +17,7 @@ import msgspec
 from service.api.engine.client import EngineClient
 from service.core.debug_snapshot import BatchRun, DebugSnapshot
 from service.core.types import Phase
-from service.signals.thresholds import SCALE_IN_WORK_RATIO, STEP_WORK_RATIO, TARGET_WORK_RATIO
+from service.signals.catalog import SCALE_IN_WORK_RATIO, STEP_WORK_RATIO, TARGET_WORK_RATIO
 
 TICK_SECONDS = 0.5
 KEPT_BATCHES = 256

@@ -112,10 +112,7 @@ SPOILT: dict[str, tuple[Callable[[Template], None], str]] = {
     "two hops": (spoil(put(LAUNCH, DATA, "MetadataOptions", "HttpPutResponseHopLimit"), 2), "IMDSv2"),
     "bare disk": (spoil(put(LAUNCH, DATA, "BlockDeviceMappings", 0, "Ebs", "Encrypted"), False), "not encrypted"),
     "no hook": (spoil(put(GROUP, "LifecycleHookSpecificationList"), []), "no launch hook"),
-    "reused instances": (
-        spoil(put(POOL, "InstanceReusePolicy", "ReuseOnScaleIn"), True),
-        "takes used instances back",
-    ),
+    "reused instances": (spoil(put(POOL, "InstanceReusePolicy", "ReuseOnScaleIn"), True), "takes used instances back"),
     "cron of five fields": (
         spoil(put(TARGET, "ScheduledActions", 0, "Schedule"), "cron(0 7 * * MON)"),
         "no cron of AWS",

@@ -29,10 +29,7 @@ CHART = Chart(
     "seconds",
     "requests per second",
     LINES,
-    bands=(
-        Band(0, 6, "first"),
-        Band(6, 10, "a second phase with a very long name, which cannot be shown whole"),
-    ),
+    bands=(Band(0, 6, "first"), Band(6, 10, "a second phase with a very long name, which cannot be shown whole")),
     events=((3.0, "publish begins"), (99.0, "publish done")),
     limit=(12.0, "service level"),
 )

@@ -11,11 +11,7 @@ from loadtest.scaling.timeline import assess
 from loadtest.scenario.scenario import Phase
 from tests.support.load_records import records, refusal, row
 
-PHASES = (
-    Phase("before", seconds=60, rate=2),
-    Phase("high", seconds=100, rate=10),
-    Phase("after", seconds=100, rate=2),
-)
+PHASES = (Phase("before", seconds=60, rate=2), Phase("high", seconds=100, rate=10), Phase("after", seconds=100, rate=2))
 SETTLE_SECONDS = 40.0
 OUT = Decision(85.0, "work-ratio-high", 2.0, 2, 7)
 IN = Decision(220.0, "idle", 0.2, 7, 6)

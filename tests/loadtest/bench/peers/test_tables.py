@@ -27,12 +27,7 @@ RESULT = ContestResult(
     (
         PeerResult("the pipeline", "batches of 1", False, at_rate(20.0), {"ours": at_rate(50.0, OTHER)}),
         PeerResult(
-            "the pipeline by hand",
-            "batches of 1",
-            False,
-            at_rate(25.0),
-            {"ours": at_rate(40.0, OTHER)},
-            tuned=True,
+            "the pipeline by hand", "batches of 1", False, at_rate(25.0), {"ours": at_rate(40.0, OTHER)}, tuned=True
         ),
         PeerResult("mosec", "2 × 1 thread, batches of 4", True, at_rate(16.0), {"ours": at_rate(40.0, OTHER)}),
         PeerResult("LitServe", "1 × 2 threads, batches of 1", True, at_rate(10.0), {"ours": at_rate(44.0, OTHER)}),
