@@ -52,12 +52,12 @@ class HeaderValidator:
         self._problems = shared.refusals.problems
 
     def read(self, target: bytes, version: str, headers: Headers) -> RequestHead:
-        """The head as a value.
+        """The head as a value. Whatever uvicorn makes of it afterwards does not fail, since by then it is admitted.
 
         Raises:
             HeadRefused: it is not valid HTTP.
         """
-        if not target.startswith((b"/", b"http://", b"https://")):
+        if not target.startswith((b"/", b"http://", b"https://")) or not _has_path(target):
             raise HeadRefused(self._problems.malformed)
         try:
             return read_head(version, headers)
@@ -90,3 +90,12 @@ class HeaderValidator:
         line = first_unread(file, LINE_BYTES)
         method, _, target = line.partition(b" ")
         return bool(line) and not (method in (b"GET", b"HEAD") and target.startswith(ALWAYS_ANSWERED))
+
+
+def _has_path(target: bytes) -> bool:
+    """True for a target that can be parsed into a path of ASCII."""
+    try:
+        path = httptools.parse_url(target).path
+    except httptools.HttpParserInvalidURLError:
+        return False
+    return path is not None and path.isascii()

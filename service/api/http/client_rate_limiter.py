@@ -21,8 +21,8 @@ import struct
 from collections import OrderedDict
 from pathlib import Path
 
-from service.core.admission.policy import ADMIT, Decision, refuse
-from service.core.admission.rates import NOTHING_PAID, charged, wait_seconds
+from service.core.admission.policy import ADMIT, Decision
+from service.core.admission.rates import NOTHING_PAID, charged, in_debt
 from service.core.tenants import RateLimits, Tenant
 
 KINDS = ("documents", "tokens", "bytes")
@@ -43,10 +43,11 @@ class ClientRateLimiter:
         """Admit a request, or refuse it while its client is in debt."""
         account = self._account(tenant.name)
         for place, kind in enumerate(KINDS):
-            rate = _rate(tenant.rates, kind)
-            wait = wait_seconds(_read(account, place), now) if rate else 0.0
-            if wait > 0.0:
-                return refuse("rate_limited", f"More than {rate:g} {kind} a second came from this client.", wait)
+            if rate := _rate(tenant.rates, kind):
+                detail = f"More than {rate:g} {kind} a second came from this client."
+                decision = in_debt(_read(account, place), now, detail)
+                if decision.refuses:
+                    return decision
         return ADMIT
 
     def charge(self, tenant: Tenant, kind: str, amount: float, now: float) -> None:
@@ -108,9 +109,10 @@ class FailedKeys:
         """Count a failure from this address; refuse it as `rate_limited` where too many came."""
         network = _network(address)
         own = self._paid_until.get(network, NOTHING_PAID)
-        wait = max(wait_seconds(own, now), wait_seconds(self._all_paid_until, now))
-        if wait:
-            return refuse("rate_limited", "Too many requests with unknown keys came; good keys are not affected.", wait)
+        detail = "Too many requests with unknown keys came; good keys are not affected."
+        decision = in_debt(max(own, self._all_paid_until), now, detail)
+        if decision.refuses:
+            return decision
         burst = (ADDRESS_BURST - 1) / ADDRESS_PER_SECOND
         self._paid_until[network] = charged(own, 1, ADDRESS_PER_SECOND, now, burst)
         self._paid_until.move_to_end(network)

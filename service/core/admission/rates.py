@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from service.core.admission.policy import ADMIT, Decision, refuse
 from service.core.types import Refusal, Submission
 
 BURST_SECONDS = 10.0
@@ -26,6 +27,12 @@ def wait_seconds(paid_until: float, now: float) -> float:
 def charged(paid_until: float, amount: float, rate: float, now: float, burst_seconds: float = BURST_SECONDS) -> float:
     """The moment until which a client has paid once this amount is taken from it, at this rate a second."""
     return max(paid_until, now - burst_seconds) + amount / rate
+
+
+def in_debt(paid_until: float, now: float, detail: str) -> Decision:
+    """Refuse what comes while its holder is in debt."""
+    wait = wait_seconds(paid_until, now)
+    return refuse("rate_limited", detail, wait) if wait else ADMIT
 
 
 class ModelQuotas:
@@ -45,8 +52,8 @@ class ModelQuotas:
         rate, paid_until = self._rates.get(name), self._paid_until.get(name, NOTHING_PAID)
         if rate is None:
             return None
-        if wait := wait_seconds(paid_until, now):
-            detail = f"more than {rate:g} tokens a second came for the model {name}"
-            return Refusal(submission.key, "rate_limited", detail, retry_after_seconds=wait)
+        decision = in_debt(paid_until, now, f"more than {rate:g} tokens a second came for the model {name}")
+        if decision.refuses:
+            return Refusal(submission.key, decision.code, decision.detail, decision.retry_after_seconds)
         self._paid_until[name] = charged(paid_until, submission.tokens, rate, now)
         return None

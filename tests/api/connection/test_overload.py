@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 
+import pytest
 from starlette.responses import Response
 
 from service.api.connection.refusals import Translation
@@ -133,3 +134,18 @@ def test_a_refusal_is_in_the_words_of_the_door_that_the_request_is_for() -> None
         assert (ours.status, ours.code) == (413, "document_too_large")
 
     play(scene, body_bytes=10)
+
+
+@pytest.mark.parametrize(
+    "target", ["http://[", "http://a:99999999/", "http://", "http://a", "http://a:b/", "/a#b", "/\xe9", "http://a b"]
+)
+def test_a_target_that_cannot_be_parsed_holds_no_place_in_flight(target: str) -> None:
+    """It was admitted before its target was parsed, and its place was never given back."""
+
+    async def scene(world: World) -> None:
+        caller = await world.caller()
+        caller.send(f"POST {target} HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n".encode("latin-1"))
+        assert (await caller.reply()).status in (200, 400)
+        await world.until(lambda: world.connections.overload.in_flight == 0)
+
+    play(scene)
