@@ -5,8 +5,9 @@ PORT ?= 8080
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-# What the tests run beside Python: each command with the Debian packages that it comes in.
-TOOLS := cc:gcc,libc6-dev curl:curl prometheus:prometheus promtool:prometheus amtool:prometheus-alertmanager chromium:chromium pdftotext:poppler-utils
+# What the first tier of the tests runs beside Python, and what the second does: each command with its Debian packages.
+TOOLS := pdftotext:poppler-utils
+MORE_TOOLS := cc:gcc,libc6-dev curl:curl prometheus:prometheus promtool:prometheus amtool:prometheus-alertmanager chromium:chromium
 
 # What the CUDA emulator is compiled and made with.
 COMPILER := g++:g++,libc6-dev gcc:gcc nm:binutils
@@ -24,7 +25,7 @@ endef
 FILES_AT_ONCE ?= 3
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test lint types unit gpu bench bench-peers loadtest train docs clean storage
+.PHONY: help setup run test test-all lint types unit system gpu bench bench-peers loadtest train docs clean storage
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -33,20 +34,27 @@ setup: .venv/.run ## create .venv with what the service needs
 run: .venv/.run ## serve the built-in model on http://HOST:PORT (HOST=127.0.0.1 PORT=8080)
 	@GLEANER_HOST=$(HOST) GLEANER_PORT=$(PORT) $(BIN)/gleaner serve
 
-test: lint types unit pure ## lint, types, architecture, the whole test suite, and that it runs every branch of service/core
+# Where the CUDA emulator cannot be made, `EMULATOR=` leaves its tests out.
+EMULATOR ?= .venv/.cuda-emulator
+PYTEST := GOMP_SPINCOUNT=5000 $(BIN)/python -m pytest -n $(FILES_AT_ONCE) --dist loadfile --no-loadscope-reorder
+
+test: lint types unit pure ## the first tier: lint, types, floors, values, sockets, one service, every branch of service/core
+test-all: test system ## both tiers: also many services, a browser, other people's clients, S3, emulated GPUs
 lint: .venv/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 types: .venv/.dev
 	$(BIN)/mypy gleaner.py service model_store infra loadtest tests
-unit: .venv/.dev .venv/.s3-server .venv/.doors
-	GOMP_SPINCOUNT=5000 $(BIN)/python -m pytest -n $(FILES_AT_ONCE) --dist loadfile --no-loadscope-reorder
+unit: .venv/.dev
+	$(PYTEST) -m "not second_tier"
+system: .venv/.dev .venv/.tools .venv/.s3-server .venv/.doors $(EMULATOR)
+	$(PYTEST) -m second_tier
 pure: .venv/.dev
 	@$(BIN)/python -m coverage run --rcfile=tests/pure.coveragerc -m pytest -q -p no:xdist --hypothesis-profile=once tests/core
 	@$(BIN)/python -m coverage report --rcfile=tests/pure.coveragerc
 
 .PHONY: pure coverage
-coverage: .venv/.dev .venv/.s3-server .venv/.doors ## branch coverage of everything by all tests, processes that they start included (30 minutes)
+coverage: .venv/.dev .venv/.tools .venv/.s3-server .venv/.doors ## branch coverage of everything by all tests, processes that they start included (30 minutes)
 	@rm -f .coverage .coverage.*
 	GOMP_SPINCOUNT=5000 $(BIN)/python -m coverage run -m pytest -n $(FILES_AT_ONCE) --dist loadfile --no-loadscope-reorder
 	@$(BIN)/python -m coverage combine --quiet
@@ -164,6 +172,10 @@ clean: ## remove .venv and caches
 	@echo "Installing the service and what its tests need (the first time takes some minutes)…"
 	@$(PIP) --editable '.[dev,infra,train]'
 	@touch $@ .venv/.run .venv/.loadtest
+
+.venv/.tools: | .venv/bin/python
+	$(call install_tools,$(MORE_TOOLS))
+	@touch $@
 
 .venv/.train: pyproject.toml constraints.txt | .venv/bin/python
 	@$(PIP) --editable '.[dev,train,pretrained]'

@@ -1,30 +1,36 @@
-"""What holds for all tests: property tests judge answers, not how quickly a busy machine comes up with examples.
+"""Which tests are of which tier, in which order files run, and what a machine cannot run.
 
-Several files run at once (`make unit`). Those that take longest begin first, so that at the end the many short ones
-fill what the long ones leave. What a test needs of the machine is said by a marker (`tests/support/hardware.py`).
+`make test` runs the first tier: values, sockets, one shared service. `make test-all` runs the second tier too. Several
+files run at once; those that take longest begin first, so that the many short ones fill what the long ones leave.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.support import hardware
 
+if TYPE_CHECKING:
+    from xdist.scheduler import LoadFileScheduling
+
 HERE = Path(__file__).parent
-LONGEST_FIRST = (
-    "system/test_lives.py",
-    "loadtest/scaling/",
-    "system/",
-    "cuda_emulator/",
-    "s3/",
-    "commands/",
-    "loadtest/",
-    "engine/",
-    "infra/",
-)
+SHARED_SERVICE = "system/shared/"
+SECOND_TIER = {
+    "system/": "services with settings of their own, deaths, a browser, other people's clients",
+    "cuda_emulator/": "a CUDA build of torch and a C++ compiler",
+    "s3/": "an S3 server",
+    "loadtest/scaling/test_autoscaling.py": "a fleet of services for two minutes",
+    "commands/test_extract.py": "a service for each folder of files",
+    "commands/test_evaluate.py": "an engine for each evaluation",
+    "engine/device/test_nvml.py": "a C compiler",
+    "infra/test_prometheus.py": "prometheus and alertmanager",
+}
+"""Folder or file → what its tests need or start; a single test is marked where it stands. Not `SHARED_SERVICE`."""
+LONGEST_FIRST = (SHARED_SERVICE, "system/test_lives.py", "loadtest/scaling/", *SECOND_TIER, "commands/", "engine/")
 """Files and folders by how long a file takes; all others come after them."""
 
 settings.register_profile("gleaner", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -33,8 +39,24 @@ settings.load_profile("gleaner")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the longest files first; otherwise the order stays as it was."""
-    items.sort(key=lambda item: _rank(item.path.relative_to(HERE).as_posix()))
+    """Mark the second tier, and put the longest files first; otherwise the order stays as it was."""
+    for item in items:
+        place = _place(item)
+        if place.startswith(tuple(SECOND_TIER)) and not place.startswith(SHARED_SERVICE):
+            item.add_marker(pytest.mark.second_tier)
+    items.sort(key=lambda item: _rank(_place(item)))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> LoadFileScheduling:
+    """Each file in one process, and all files that ask the shared service in the same one: it is started once."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return SHARED_SERVICE if SHARED_SERVICE in nodeid else super()._split_scope(nodeid)
+
+    return Scheduling(config, log)  # type: ignore[arg-type]
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -43,7 +65,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """List what was not run for want of a device, a processor or a compiler."""
+    """List what was not run for want of a device or of a kernel's permission."""
     lines = list(hardware.not_run(terminalreporter.stats.get("skipped", [])))
     if lines:
         terminalreporter.section("not run on this machine")
@@ -51,6 +73,11 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
             terminalreporter.line(line)
 
 
-def _rank(path: str) -> int:
-    ranks = (rank for rank, folder in enumerate(LONGEST_FIRST) if path.startswith(folder))
+def _place(item: pytest.Item) -> str:
+    """A test's id, with its path from this folder."""
+    return f"{item.path.relative_to(HERE).as_posix()}::{item.name}"
+
+
+def _rank(place: str) -> int:
+    ranks = (rank for rank, start in enumerate(LONGEST_FIRST) if place.startswith(start))
     return next(ranks, len(LONGEST_FIRST))

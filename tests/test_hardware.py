@@ -1,10 +1,11 @@
-"""What was not run is listed with what it needs."""
+"""What is of the second tier is there, and what was not run is listed with what it needs."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.support.hardware import NEEDS, not_run
+from tests.conftest import HERE, SECOND_TIER
+from tests.support.hardware import not_run
 
 
 def skipped(test: str, why: str) -> pytest.TestReport:
@@ -30,8 +31,6 @@ def test_lost_tests_are_counted_by_what_they_need_and_where_they_are() -> None:
     ]
 
 
-@pytest.mark.parametrize("need", NEEDS)
-def test_whatever_can_be_needed_is_there_or_not(need: str) -> None:
-    there, words = NEEDS[need]
-    assert there() in (True, False)
-    assert words
+def test_every_place_of_the_second_tier_exists() -> None:
+    for place in SECOND_TIER:
+        assert (HERE / place).exists(), place

@@ -69,6 +69,7 @@ def test_every_panel_says_what_it_means_and_has_options(page: Page) -> None:
 
 
 @page
+@pytest.mark.second_tier  # promtool
 def test_every_expression_is_promql(page: Page, tmp_path: Path) -> None:
     rules = [{"record": f"panel:n{number}", "expr": each} for number, each in enumerate(expressions(page))]
     path = tmp_path / "panels.yml"

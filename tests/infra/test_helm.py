@@ -200,6 +200,7 @@ def test_scaling_has_the_policys_thresholds(helm: Helm) -> None:
     assert helm.rendered("scaling.enabled=false")["Deployment"]["spec"]["replicas"] == 2
 
 
+@pytest.mark.second_tier  # promtool
 def test_scaling_asks_for_this_releases_pods_and_metrics_that_there_are(helm: Helm, tmp_path: Path) -> None:
     queries = helm.scaling_queries()
     path = tmp_path / "queries.yml"

@@ -93,6 +93,7 @@ def test_whatever_the_variant_the_job_is_the_one_that_rules_ask_for() -> None:
         assert name == "gleaner" or relabelled in job["relabel_configs"]
 
 
+@pytest.mark.second_tier  # promtool
 def test_prometheus_takes_the_configuration_of_a_fleet() -> None:
     done = subprocess.run(["promtool", "check", "config", str(FLEET)], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr

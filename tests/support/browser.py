@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ from urllib.parse import urlsplit
 import axe_playwright_python
 from playwright.sync_api import Browser, Page, Request, sync_playwright
 
-CHROMIUM = Path("/usr/bin/chromium")
+CHROMIUM = shutil.which("chromium") or "chromium"
 QUIET = (
     "--no-sandbox",
     "--disable-gpu",
@@ -57,7 +58,7 @@ class Complaints:
 def chromium() -> Iterator[Browser]:
     """A browser, ended when the context ends."""
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=list(QUIET))
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(QUIET))
         try:
             yield browser
         finally:

@@ -1,4 +1,4 @@
-"""Models and one running service that the system tests share."""
+"""Models, and the one running service that all tests of `shared` ask."""
 
 from __future__ import annotations
 
@@ -24,6 +24,6 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def service(home: Path) -> Iterator[Service]:
-    """A ready service with both models in float32."""
-    with serving(home, MODELS="tiny,other", DTYPE="float32") as service:
+    """A ready service with both models in float32, and a key for hashes of redacted values."""
+    with serving(home, MODELS="tiny,other", DTYPE="float32", REDACT_KEY="of sixteen signs or more") as service:
         yield service

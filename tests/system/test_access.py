@@ -1,4 +1,4 @@
-"""Access to a running service of two workers: keys that change under it, guesses, and limits at its door."""
+"""Access to a running service of two workers: keys, their changes, guesses, limits of rate and of size."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import signal
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -36,8 +37,9 @@ def keys(home: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def guarded(home: Path, keys: Path) -> Iterator[Service]:
-    """A service that needs keys."""
-    with serving(home, MODELS="tiny", API_KEYS_FILE=keys, WORKERS=2) as service:
+    """A service that needs keys and takes small documents alone."""
+    limits = {"MAX_DOCUMENT_BYTES": 25_000, "MAX_DOCUMENT_TOKENS": 2_500}
+    with serving(home, MODELS="tiny", API_KEYS_FILE=keys, WORKERS=2, **limits) as service:
         yield service
 
 
@@ -56,6 +58,38 @@ def outcomes(service: Service, key: str) -> set[str]:
 def workers(service: Service) -> set[int]:
     master = service.child("api")
     return set(children_of(master))
+
+
+def test_401_without_a_key_and_403_with_a_wrong_one(guarded: Service) -> None:
+    with guarded.client() as client:
+        without = client.post("/extract", json={"text": TEXT})
+        assert_problem(without, 401, "unauthenticated", "Authorization")
+        assert without.headers["www-authenticate"] == "Bearer"
+        wrong = client.post("/extract", json={"text": TEXT}, headers={"Authorization": "Bearer guess"})
+        assert_problem(wrong, 403, "forbidden")
+        for header in ({"Authorization": "Bearer a"}, {"X-API-Key": "a"}):
+            assert client.post("/extract", json={"text": TEXT}, headers=header).status_code == 200
+        assert client.get("/readyz").status_code == 200
+
+
+def test_413_says_which_limit(guarded: Service) -> None:
+    requests: tuple[tuple[dict[str, Any], str], ...] = (
+        ({"json": {"text": "a" * 10_001}}, "characters"),
+        ({"files": {"file": ("a.txt", b"a" * 25_001)}}, "bytes"),
+        ({"content": b"a" * 100_001}, "100000"),
+        ({"json": {"documents": [{"text": "a"}] * 1_001}}, "1000"),
+    )
+    with guarded.client() as client:
+        for request, word in requests:
+            type_ = {"Content-Type": "text/plain"} if "content" in request else {}
+            answer = client.post("/extract", **request, headers={"X-API-Key": "a", **type_})
+            assert_problem(answer, 413, "document_too_large", word)
+
+
+def test_hashes_of_redacted_values_need_a_key_of_the_service(guarded: Service) -> None:
+    with guarded.client() as client:
+        answer = client.post("/redact", json={"text": TEXT, "mode": "hash"}, headers={"X-API-Key": "a"})
+    assert_problem(answer, 422, "invalid_options", "GLEANER_REDACT_KEY")
 
 
 def test_an_edit_holds_in_every_worker_without_a_restart(guarded: Service, keys: Path) -> None:
@@ -97,7 +131,7 @@ def test_guesses_are_slowed_with_a_time_to_wait_and_good_keys_are_not(guarded: S
     assert guarded.metric('gleaner_failed_keys_total{code="rate_limited"}') >= codes[429]
 
 
-def test_a_client_over_its_documents_a_second_waits_at_the_door_of_every_worker(guarded: Service) -> None:
+def test_a_client_over_its_documents_a_second_is_refused_by_every_worker(guarded: Service) -> None:
     with guarded.client() as client:
         batch = {"documents": [{"text": TEXT}] * 60}
         assert client.post("/extract", json=batch, headers={"X-API-Key": "c"}).status_code == 200

@@ -25,7 +25,6 @@ from tests.support.browser import chromium, opened, serious_faults
 from tests.support.document_files import simple_docx
 from tests.support.service import Service, serving, wait_until
 
-pytestmark = pytest.mark.needs("chromium")
 TEXT = "Invoice INV-20931 from Acme GmbH, due 12 March 2026, total EUR 1,200.00. Contact: Jane Doe, jane@acme.example. "
 VIEWS = ("document", "compare", "requests", "live")
 

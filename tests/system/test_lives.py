@@ -23,7 +23,7 @@ from tests.support.document_files import simple_pdf
 from tests.support.extraction import TEXT, assert_problem, random_texts
 from tests.support.parsers import parsers_of, zygotes_of
 from tests.support.processes import children_of, lives
-from tests.support.service import Service, environment, paused, serving, wait_until
+from tests.support.service import Service, environment, paused, serving, start, wait_until
 
 TEXTS = random_texts(20, seed=5, shortest=8_000, longest=10_000)
 PACE, SLOW_PACE = 150_000, 30_000
@@ -41,6 +41,18 @@ def ask_all(service: Service, pool: ThreadPoolExecutor) -> list[Future[httpx.Res
 def found(answer: httpx.Response) -> list[tuple[str, int, int]]:
     assert answer.status_code == 200, answer.text
     return [(e["label"], e["start"], e["end"]) for e in answer.json()["documents"][0]["entities"]]
+
+
+def test_requests_are_refused_before_the_models_are_loaded(home: Path) -> None:
+    with start(home, MODELS="tiny") as service:
+        wait_until(lambda: service.find("engine") is not None)
+        with paused(service.child("engine")):
+            wait_until(lambda: service.phase() != "unreachable")
+            ready = service.get("/readyz")
+            assert ready.status_code == 503
+            assert set(ready.json()) == {"phase", "percent", "detail"}
+            assert service.get("/livez").status_code == 200
+            assert_problem(service.extract(text=TEXT), 503, "not_ready")
 
 
 def test_killing_the_engine_fails_no_request(home: Path) -> None:

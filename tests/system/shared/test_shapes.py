@@ -155,9 +155,3 @@ def test_health_metrics_and_documentation(service: Service) -> None:
 
 def test_the_health_check_of_containers_finds_it_alive(service: Service) -> None:
     assert main(["healthcheck", "--port", service.url.rpartition(":")[2], "--seconds", "30"]) == 0
-
-
-def test_a_request_id_comes_back(service: Service) -> None:
-    with service.client() as client:
-        assert client.get("/livez", headers={"X-Request-Id": "mine"}).headers["x-request-id"] == "mine"
-        assert len(client.get("/livez").headers["x-request-id"]) == 32

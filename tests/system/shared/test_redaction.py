@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import base64
 import time
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -16,20 +14,13 @@ from tests.support.document_files import simple_docx, simple_pdf
 from tests.support.extraction import TEXT, assert_problem
 from tests.support.parsers import PoolSetup, pool_of
 from tests.support.redacted_pdfs import left_of
-from tests.support.service import Service, serving
+from tests.support.service import Service
 
 LINE = "Anna Smith paid the invoice in Berlin"
 
 
-@pytest.fixture(scope="module")
-def redacting(home: Path) -> Iterator[Service]:
-    settings = {"MODELS": "tiny", "DTYPE": "float32", "WORKERS": 1, "REDACT_KEY": "of sixteen signs or more"}
-    with serving(home, **settings) as service:
-        yield service
-
-
-def test_a_text_comes_back_without_its_entities(redacting: Service) -> None:
-    with Client(redacting.url) as client:
+def test_a_text_comes_back_without_its_entities(service: Service) -> None:
+    with Client(service.url) as client:
         found = client.extract(TEXT)
         made = client.redact(TEXT, repeats=False, offsets="utf16")
         other = client.redact(TEXT, mode="hash", include_text=True)
@@ -43,9 +34,9 @@ def test_a_text_comes_back_without_its_entities(redacting: Service) -> None:
     assert (other.original_text, [part.text for part in other.entities if part.text is None]) == (TEXT, [])
 
 
-def test_a_pdf_comes_back_without_them_and_says_what_went(redacting: Service) -> None:
+def test_a_pdf_comes_back_without_them_and_says_what_went(service: Service) -> None:
     data = simple_pdf(LINE, "another line")
-    with Client(redacting.url) as client:
+    with Client(service.url) as client:
         text = client.extract(FileSource(data, "a.pdf"), include_text=True).text
         made = client.redact(FileSource(data, "a.pdf"))
     assert text is not None
@@ -55,9 +46,9 @@ def test_a_pdf_comes_back_without_them_and_says_what_went(redacting: Service) ->
     assert left_of(made.file.data, *(text[part.start : part.end] for part in made.entities)) == {}
 
 
-def test_raw_is_the_document_itself(redacting: Service) -> None:
+def test_raw_is_the_document_itself(service: Service) -> None:
     data = simple_pdf(LINE)
-    with redacting.client() as client:
+    with service.client() as client:
         files = {"file": ("a.pdf", data)}
         first = client.post("/redact", files=files, data={"raw": "true"})
         report = client.post("/redact", files=files)
@@ -66,8 +57,8 @@ def test_raw_is_the_document_itself(redacting: Service) -> None:
     assert base64.b64decode(report.json()["documents"][0]["file"]["data"]) == first.content
 
 
-def test_what_cannot_be_redacted_is_refused_with_a_reason(redacting: Service) -> None:
-    with redacting.client() as client:
+def test_what_cannot_be_redacted_is_refused_with_a_reason(service: Service) -> None:
+    with service.client() as client:
         docx = {"file": ("a.docx", simple_docx(LINE))}
         assert_problem(client.post("/redact", files=docx), 415, "unsupported_format", "output=text")
         text = client.post("/redact", files=docx, data={"output": "text", "raw": "true"})
@@ -80,18 +71,12 @@ def test_what_cannot_be_redacted_is_refused_with_a_reason(redacting: Service) ->
         late = client.post("/redact", json={"text": TEXT * 50, "deadline_ms": 1})
         assert late.status_code == 504
     assert text.headers["content-type"] == "text/plain; charset=utf-8"
-    with Client(redacting.url) as ours, pytest.raises(RequestError):
+    with Client(service.url) as ours, pytest.raises(RequestError):
         ours.redact(FileSource(b"%PDF-1.7\nnothing", "b.pdf"))
 
 
-def test_hashes_need_a_key(service: Service) -> None:
-    with service.client() as client:
-        answer = client.post("/redact", json={"text": TEXT, "mode": "hash"})
-    assert_problem(answer, 422, "invalid_options", "GLEANER_REDACT_KEY")
-
-
-def test_one_bad_document_does_not_fail_its_neighbours(redacting: Service) -> None:
-    with Client(redacting.url) as client:
+def test_one_bad_document_does_not_fail_its_neighbours(service: Service) -> None:
+    with Client(service.url) as client:
         made = client.redact_batch([FileSource(simple_pdf(LINE), "a.pdf"), FileSource(b"", "b.pdf")])
     assert made.documents[0].error is None
     assert made.documents[1].error is not None
