@@ -7,15 +7,12 @@ files run at once; those that take longest begin first, so that the many short o
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.support import hardware
-
-if TYPE_CHECKING:
-    from xdist.scheduler import LoadFileScheduling
 
 HERE = Path(__file__).parent
 SHARED_SERVICE = "system/shared/"
@@ -48,15 +45,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> LoadFileScheduling:
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Each file in one process, and all files that ask the shared service in the same one: it is started once."""
-    from xdist.scheduler import LoadFileScheduling
+    from xdist.scheduler import LoadFileScheduling  # type: ignore[import-untyped]
 
-    class Scheduling(LoadFileScheduling):
+    class Scheduling(LoadFileScheduling):  # type: ignore[misc]
         def _split_scope(self, nodeid: str) -> str:
-            return SHARED_SERVICE if SHARED_SERVICE in nodeid else super()._split_scope(nodeid)
+            return SHARED_SERVICE if SHARED_SERVICE in nodeid else str(super()._split_scope(nodeid))
 
-    return Scheduling(config, log)  # type: ignore[arg-type]
+    return Scheduling(config, log)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -14,9 +14,7 @@ from service.wire import Message, unpack
 from tests.support.fuzz.body_target import BodyTarget
 from tests.support.fuzz.campaign import Target, input_of, run_campaign
 from tests.support.fuzz.file_target import file_targets
-from tests.support.fuzz.http_target import UntypedAnswer, judge
 from tests.support.fuzz.message_target import MessageTarget
-from tests.support.fuzz.mutation import mutate
 from tests.support.fuzz.wire import honest
 
 TARGETS: list[Target] = [*file_targets(), BodyTarget(), MessageTarget()]
@@ -64,27 +62,3 @@ def test_a_wrong_error_and_a_death_are_findings_and_the_campaign_goes_on() -> No
         "fine": sum(each % 4 > 0 and each % 5 > 0 for each in inputs),
     }
     assert len(report.findings) == sum(each % 5 == 0 or each % 4 == 0 for each in inputs)
-
-
-@pytest.mark.parametrize(
-    ("answer", "outcome"),
-    [
-        (b"HTTP/1.1 200 OK\r\n\r\n", "200"),
-        (b"HTTP/1.1 400 Bad\r\nContent-Type: application/problem+json\r\n\r\n{}", "400"),
-        (b"HTTP/1.1 400 Bad\r\nContent-Type: text/plain\r\n\r\nno", None),
-        (b"HTTP/1.1 500 Oh\r\nContent-Type: application/problem+json\r\n\r\n{}", None),
-        (b"garbage", None),
-        (b"", "closed"),
-    ],
-)
-def test_an_answer_of_the_port_is_judged(answer: bytes, outcome: str | None) -> None:
-    if outcome is None:
-        with pytest.raises(UntypedAnswer):
-            judge(answer)
-    else:
-        assert judge(answer) == outcome
-
-
-def test_mutations_come_from_the_seed() -> None:
-    first, again, other = (mutate(b"sample " * 20, [b"x"], Random(seed)) for seed in (1, 1, 2))
-    assert first == again != other

@@ -1,24 +1,15 @@
-"""Whether anything is left of a text in a PDF: as pdfium reads it, as poppler does, and in the raw file.
-
-As a program it redacts words of all PDFs of a folder, chosen by a seed: `python -m tests.support.redacted_pdfs FOLDER`.
-"""
+"""Whether anything is left of a text in a PDF: as pdfium reads it, as poppler does, and in the raw file."""
 
 from __future__ import annotations
 
 import io
-import random
-import re
 import subprocess
-import sys
-import time
-from collections.abc import Iterable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
 import pikepdf
 import pypdfium2
 
-from service.core.errors import GleanerError
 from service.core.redaction import Repeats
 from service.documents.limits import DocumentLimits
 from service.documents.pdf.reader import read_pdf
@@ -26,8 +17,6 @@ from service.documents.redaction.pdf_redactor import redact_pdf
 from service.documents.redaction.values import Range, RedactedFile, Redaction
 
 LIMITS = DocumentLimits()
-WORDS_A_FILE = 6
-_WORDS = re.compile(r"[^\W\d_]{5,}(?: [^\W\d_]{4,})?|\d[\d.,-]{4,}\d")
 
 
 def redacted(data: bytes, *texts: str, allow_unread: bool = False) -> RedactedFile:
@@ -114,34 +103,3 @@ def _shown_strings(stream: Any) -> str:
             parts += [bytes(one).decode("latin-1") for one in each if isinstance(one, pikepdf.String)]
         parts.append(" " if str(instruction.operator) in ("Td", "TD", "T*", "Tm", "ET") else "")
     return "".join(parts)
-
-
-def _try_file(path: Path) -> str:
-    data, chosen = path.read_bytes(), set[str]()
-    begun = time.monotonic()
-    try:
-        words = list(_WORDS.finditer(read_pdf(data, limits=LIMITS).text))
-        sample = random.Random(path.name).sample(words, min(WORDS_A_FILE, len(words)))
-        chosen = {" ".join(match.group().split()) for match in sample}
-        made = redacted(data, *chosen)
-    except GleanerError as error:
-        return f"refused: {error.code}: {error.detail}"
-    left = left_of(made.data, *chosen)
-    pictures = [f"page {page.number}: {page.reason}" for page in made.pages if page.method == "rasterized"]
-    rewritten = len(made.pages) - len(pictures)
-    verdict = f"LEFT {left}" if left else "nothing left"
-    return f"{verdict}; {rewritten} pages rewritten; pictures: {pictures}; {time.monotonic() - begun:.1f} s"
-
-
-def main(folders: Iterable[str]) -> int:
-    """Try every PDF of the folders; exit code 1 if anything is left of one."""
-    left = 0
-    for path in (path for folder in folders for path in sorted(Path(folder).glob("*.pdf"))):
-        verdict = _try_file(path)
-        left += verdict.startswith("LEFT")
-        print(f"{path.name}: {verdict}", flush=True)
-    return int(left > 0)
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -92,7 +92,8 @@ def test_boxes_lie_where_the_words_are(page: Page) -> None:
     }""")
     assert {each[0] for each in shown} == set(range(len(found["entities"])))
     assert len(shown) > 20
-    picture = httpx.post(drawn.value.url, content=documents.invoice(), timeout=60.0).raise_for_status().content
+    invoice = documents.sample("invoice.pdf")
+    picture = httpx.post(drawn.value.url, content=invoice, timeout=60.0).raise_for_status().content
     ink = np.asarray(Image.open(io.BytesIO(picture)).convert("L")) < 140
     high, wide = ink.shape
     for index, left, top, right, bottom in shown:
@@ -103,7 +104,7 @@ def test_boxes_lie_where_the_words_are(page: Page) -> None:
         assert max(edges) < 0.35, f"the box of {entity['text']} cuts through letters"
         points = [left * 595.28, top * 841.89, right * 595.28, bottom * 841.89]
         if len(entity["boxes"]) == 1:
-            assert re.sub(r"\s", "", entity["text"]) in text_under(documents.invoice(), points)
+            assert re.sub(r"\s", "", entity["text"]) in text_under(invoice, points)
 
 
 def test_list_and_boxes_show_each_other(page: Page) -> None:
@@ -188,7 +189,7 @@ def test_rare_labels_are_one_click_away(page: Page) -> None:
             simple_docx("Offer to Jane Doe of Acme GmbH in Köln 🎉, 12 March 2026, jane@acme.example"),
         ),
         ("a.txt", f"🎉 {TEXT}".encode()),
-        ("a.html", documents.LETTER.encode()),
+        ("a.html", documents.sample("offer.html")),
     ],
 )
 def test_formats_without_pages_are_shown_as_marked_text(page: Page, name: str, data: bytes) -> None:
@@ -228,7 +229,7 @@ def run(command: list[str]) -> str:
 
 
 def test_pages_that_were_not_read_are_said_on_top_and_on_the_page(page: Page) -> None:
-    drop(page, "half.pdf", documents.half_scanned())
+    drop(page, "half.pdf", documents.report(1, 12, scanned=1))
     page.wait_for_selector(".entity")
     assert page.inner_text(".notice") == "Page 2 holds images only: nothing was read from it."
     assert page.inner_text('[data-page="2"] .unread')
@@ -414,7 +415,7 @@ def test_two_models_are_compared_on_one_document(page: Page, service: Service) -
 def found(service: Service, model: str) -> list[dict[str, Any]]:
     with service.client() as client:
         kind = {"Content-Type": "application/pdf"}
-        answer = client.post(f"/extract?model={model}", content=documents.invoice(), headers=kind)
+        answer = client.post(f"/extract?model={model}", content=documents.sample("invoice.pdf"), headers=kind)
     entities: list[dict[str, Any]] = answer.raise_for_status().json()["documents"][0]["entities"]
     return entities
 

@@ -17,7 +17,7 @@ from service.api.console.console import (
     is_loopback,
 )
 from service.core.errors import Forbidden, Unauthenticated, UnknownRoute
-from tests.support.console_documents import SAMPLES, samples
+from tests.support.console_documents import SAMPLES
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1:8080", "localhost", "[::1]:8080", "app.localhost:80", "127.9.9.9"])
@@ -81,10 +81,6 @@ def test_everything_that_is_named_is_there() -> None:
     assert len(named) > 15
     assert named <= set(FILES.names)
     assert {name for name in FILES.names if name.endswith(".js")} <= named
-
-
-def test_the_samples_are_those_of_their_generator() -> None:
-    assert {path.name: path.read_bytes() for path in SAMPLES.iterdir()} == samples()
 
 
 def test_a_file_comes_with_its_type_and_policy_and_again_only_if_it_changed() -> None:
