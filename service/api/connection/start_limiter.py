@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
 from service.core.admission.head import AdmittedRequest, StartQueue
+from service.core.admission.policy import ADMIT
 
 LOOK_SECONDS = 0.01
 """How often it is looked whether the first engine has started, while requests wait for that."""
@@ -62,7 +63,7 @@ class StartLimiter:
 
     def start(self, request: QueuedStart) -> None:
         """Begin the work of a request now, or in a later turn."""
-        if not self._starting() and self._queue.may_begin(time.monotonic()):
+        if self._queue.decide(time.monotonic(), starting=self._starting()) is ADMIT:
             request.owner.run(request.cycle, request.app)
             return
         self._queue.wait(request, request.admitted)

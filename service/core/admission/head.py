@@ -16,7 +16,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
-from service.core.admission.policy import ADMIT, Decision, queue_full, refuse
+from service.core.admission.policy import ADMIT, WAIT, Decision, queue_full, refuse
 from service.core.types import Phase
 
 LATE_SHARE = 0.6
@@ -179,14 +179,14 @@ class StartQueue(Generic[T]):
     def __len__(self) -> int:
         return len(self._waiting)
 
-    def may_begin(self, now: float) -> bool:
-        """True if a request that has come may begin at once; else it is to wait."""
+    def decide(self, now: float, *, starting: bool = False) -> Decision:
+        """Let an admitted request begin at once, or wait: behind others, or while the first engine is `starting`."""
         if now - self._turn_seconds > TURN_SECONDS:
             self._turn_seconds, self._begun = now, 0
-        if self._waiting or self._begun >= STARTS_PER_TURN:
-            return False
+        if starting or self._waiting or self._begun >= STARTS_PER_TURN:
+            return WAIT
         self._begun += 1
-        return True
+        return ADMIT
 
     def wait(self, request: T, admitted: AdmittedRequest) -> None:
         """Let a request wait for its turn."""

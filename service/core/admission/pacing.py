@@ -21,7 +21,7 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
-from service.core.admission.policy import QueueState
+from service.core.admission.policy import ADMIT, WAIT, Decision, QueueState
 
 AHEAD_SECONDS = 1.0
 """Of the device's work, what of one client's texts is tokenized without a pause."""
@@ -73,6 +73,14 @@ class _Client:
     def is_ahead(self, speed: float) -> bool:
         """True while more is tokenized, or will be without a pause, than the device computes in `AHEAD_SECONDS`."""
         return self.tokens - self.waiting_tokens > AHEAD_SECONDS * speed
+
+    def decide(self, tokens: float, left_seconds: float, engine: QueueState) -> Decision:
+        """Refuse a text that its client's others leave no room or time, or let it wait while they are far enough."""
+        queue = self.queue(engine)
+        decision = queue.decide(tokens, left_seconds) if queue.waiting_tokens else ADMIT
+        if not decision.refuses and (self.waiting or self.is_ahead(engine.tokens_per_second)):
+            return WAIT
+        return decision
 
     def queue(self, engine: QueueState) -> QueueState:
         """The queue that a text of this client sees: its client's others, as far as they do not run already."""
@@ -126,15 +134,14 @@ class PacingPolicy:
         """
         account = self._clients.get(client) or _Client()
         ticket = PacingTicket(client, characters, account.estimate(characters))
-        if paced and math.isfinite(engine.tokens_per_second):
-            queue = account.queue(engine)
-            if queue.waiting_tokens:
-                queue.decide(ticket.tokens, deadline_seconds - now).enforce()
-            if account.waiting or account.is_ahead(engine.tokens_per_second):
-                ticket.may_begin = False
-                heappush(account.waiting, (deadline_seconds, next(self._numbers), ticket))
-                account.waiting_tokens += ticket.tokens
-                self._waiting.add(client)
+        is_paced = paced and math.isfinite(engine.tokens_per_second)
+        decision = account.decide(ticket.tokens, deadline_seconds - now, engine) if is_paced else ADMIT
+        decision.enforce()
+        if decision is WAIT:
+            ticket.may_begin = False
+            heappush(account.waiting, (deadline_seconds, next(self._numbers), ticket))
+            account.waiting_tokens += ticket.tokens
+            self._waiting.add(client)
         self._clients[client] = account
         account.texts += 1
         account.tokens += ticket.tokens

@@ -14,6 +14,7 @@ from service.core.admission.head import (
     ConcurrencyLimiter,
     StartQueue,
 )
+from service.core.admission.policy import ADMIT, WAIT
 from tests.support.overload_simulation import Machine, Simulation
 
 
@@ -138,17 +139,17 @@ def admitted(at: float, deadline: float = 1.0) -> AdmittedRequest:
 
 def test_a_few_requests_begin_in_each_turn_in_order_of_arrival() -> None:
     starts: StartQueue[int] = StartQueue()
-    assert [starts.may_begin(0.0) for _ in range(5)] == [True, True, True, True, False]
+    assert [starts.decide(0.0) for _ in range(5)] == [ADMIT, ADMIT, ADMIT, ADMIT, WAIT]
     for number in range(6):
         starts.wait(number, admitted(0.0))
     assert starts.next_turn(0.1) == [0, 1, 2, 3]
-    assert not starts.may_begin(0.2), "those that wait come first"
+    assert starts.decide(0.2) is WAIT, "those that wait come first"
     starts.wait(99, admitted(0.2))
     assert len(starts) == 3
     assert starts.next_turn(0.2) == [4, 5, 99]
-    assert starts.may_begin(0.2)
-    assert not starts.may_begin(0.2), "of this turn four have begun"
-    assert starts.may_begin(0.3)
+    assert starts.decide(0.2) is ADMIT
+    assert starts.decide(0.2) is WAIT, "of this turn four have begun"
+    assert starts.decide(0.3) is ADMIT
 
 
 def test_while_the_oldest_is_late_the_newest_begin_first_and_nobody_with_minutes_to_spare_is_late() -> None:
@@ -157,3 +158,13 @@ def test_while_the_oldest_is_late_the_newest_begin_first_and_nobody_with_minutes
         for number in range(20):
             starts.wait(number, admitted(0.0, deadline))
         assert starts.next_turn(0.5) == expected
+
+
+def test_while_the_first_engine_starts_only_those_that_waited_long_enough_begin() -> None:
+    starts: StartQueue[str] = StartQueue()
+    assert starts.decide(0.0, starting=True) is WAIT
+    for name, deadline in (("patient", 300.0), ("urgent", 0.1)):
+        starts.wait(name, admitted(0.0, deadline))
+    assert starts.next_turn(0.06, starting=True) == ["urgent"]
+    assert starts.next_turn(0.9, starting=True) == []
+    assert starts.next_turn(1.0, starting=True) == ["patient"]
