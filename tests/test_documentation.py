@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
+from pathlib import Path
 
+from service.environment import PREFIX
+from service.settings import Settings
 from tests.documentation import ROOT, SETTINGS, settings_document
 from tests.support.source_tree import PACKAGES, sources
 
+CODE = re.compile(r"^```\w*\n(.*?)^```|(?<!`)`([^`\n]+)`(?!`)", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)")
 ARCHITECTURE = ROOT / "ARCHITECTURE.md"
 MAP_DEPTHS = {"service": 2, "model_store": 1, "infra": 1, "loadtest": 1}
@@ -18,21 +23,40 @@ def test_the_document_of_settings_is_that_of_the_code() -> None:
     assert SETTINGS.read_text() == settings_document(), "run `make docs`"
 
 
+def documents() -> list[Path]:
+    folders = [ROOT / folder for folder in (*PACKAGES, "tests")]
+    return [*ROOT.glob("*.md"), *(path for folder in folders for path in folder.rglob("*.md"))]
+
+
+def named(pattern: str, *left_out: str) -> dict[str, set[str]]:
+    """What the pattern finds in the code of all documents but those, each with the documents that name it."""
+    found: dict[str, set[str]] = {}
+    for path in documents():
+        if path.name not in left_out:
+            code = "\n".join(filter(None, itertools.chain(*CODE.findall(path.read_text()))))
+            for name in re.findall(pattern, code, re.MULTILINE):
+                found.setdefault(name, set()).add(path.relative_to(ROOT).as_posix())
+    return found
+
+
 def test_relative_links_of_every_document_lead_to_files() -> None:
-    documents = [
-        *ROOT.glob("*.md"),
-        *(path for folder in (*PACKAGES, "tests") for path in (ROOT / folder).rglob("*.md")),
-    ]
-    links = [(path, target) for path in documents for target in LINK.findall(path.read_text())]
+    links = [(path, target) for path in documents() for target in LINK.findall(path.read_text())]
     assert links, "links are not found any more"
     broken = [f"{path.relative_to(ROOT)} → {target}" for path, target in links if not (path.parent / target).exists()]
     assert not broken
 
 
-def test_every_make_target_that_the_readme_names_exists() -> None:
-    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    for name in re.findall(r"\bmake ([a-z]+)\b", (ROOT / "README.md").read_text()):
-        assert name in targets, name
+def test_every_make_target_that_a_document_names_exists() -> None:
+    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    wanted = named(r"(?:^|&& )make ([a-z]+(?:-[a-z]+)*)")
+    assert wanted, "targets are not found any more"
+    assert {name: where for name, where in wanted.items() if name not in targets} == {}
+
+
+def test_every_setting_that_a_document_names_exists() -> None:
+    settings = {f"{PREFIX}{name.upper()}" for name in Settings.model_fields} | {f"{PREFIX}DOORS"}
+    wanted = named(rf"{PREFIX}[A-Z_]*[A-Z]", "CHANGELOG.md", "BENCHMARKS.md")
+    assert {name: where for name, where in wanted.items() if name not in settings} == {}
 
 
 def test_the_map_has_each_folder_with_modules_once() -> None:
