@@ -285,7 +285,7 @@ def test_what_would_wait_too_long_is_refused_and_told_and_all_that_came_was_aske
         hanging = [asyncio.create_task(text(pool, b"hang", client="a"))]
         await asyncio.sleep(0.01)
         asked = pool.asked.ratio(time.monotonic())
-        with pytest.raises(QueueFull, match="for a parser") as full:
+        with pytest.raises(QueueFull) as full:
             await text(pool, b"one more", client="a")
         assert full.value.retry_after_seconds is not None
         assert pool.asked.ratio(time.monotonic()) > asked
