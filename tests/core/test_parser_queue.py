@@ -157,7 +157,7 @@ def test_clients_share_by_the_seconds_their_files_take() -> None:
     assert ran <= 3.0 + 2 * SLICE_SECONDS, "the slow client got more than the quick one"
 
 
-def test_no_more_files_begin_than_twice_the_parsers_and_the_longest_starts_again_later() -> None:
+def test_at_most_twice_the_parsers_begin_and_the_longest_starts_again() -> None:
     parsers = Parsers(2)
     for client in "abcd":
         parsers.add(client, needs=20.0)
@@ -262,7 +262,7 @@ def test_a_full_queue_refuses_who_has_more_than_a_share_of_it() -> None:
     assert parsers.queue.decide_on(parsers.file("b", size=60_000), 0.0).refuses
 
 
-def test_what_cannot_be_read_by_its_deadline_is_refused_with_the_time_to_come_back() -> None:
+def test_a_file_that_would_be_late_is_refused_with_retry_after() -> None:
     parsers = Parsers(2)
     for _ in range(20):
         parsers.add("a", expected=1.0)
@@ -352,7 +352,7 @@ def test_a_free_parser_is_waited_for_by_nobody() -> None:
 
 
 @pytest.mark.parametrize("parsers", [1, 3])
-def test_under_three_times_the_load_what_is_accepted_waits_about_as_long_as_the_limit(parsers: int) -> None:
+def test_at_three_times_the_load_files_wait_about_as_long_as_the_limit(parsers: int) -> None:
     scene, cost, waits, refused = waiting(parsers), 0.02, [], 0
     arrivals = [number * cost / parsers / 3 for number in range(3_000)]
     for at in arrivals:

@@ -42,7 +42,7 @@ def test_in_the_long_run_the_ratio_is_asked_for_seconds_over_places(
     assert asked(per_second, cost, places=places, until=100.0).ratio(100.0) == pytest.approx(ratio, rel=0.06)
 
 
-def test_three_times_what_the_parsers_can_do_is_over_the_threshold_within_five_seconds() -> None:
+def test_three_times_the_parsers_capacity_shows_within_five_seconds() -> None:
     assert asked(200, 0.015, places=1, until=5.0).ratio(5.0) > TARGETS.scale_out_work_ratio
 
 
@@ -98,7 +98,7 @@ def test_what_waits_for_a_parser_counts_beside_what_comes_up_to_a_limit(wait: fl
     assert (load.wait_seconds, load.tokenize_ratio) == (wait, 0.0)
 
 
-def test_a_hundred_callers_who_wait_for_one_parser_are_seen_within_fifteen_seconds() -> None:
+def test_a_hundred_callers_at_one_parser_show_within_fifteen_seconds() -> None:
     """They bring no more than is read, 66 files a second of 15 ms, and 99 of them wait at any time."""
     parse = AskedWork()
     for number in range(15 * 66):
@@ -160,7 +160,7 @@ def test_files_without_bytes_and_without_seconds_are_no_error() -> None:
     assert 0 < cost.expected_seconds("text", 100) < ParseCost().expected_seconds("text", 100)
 
 
-def test_small_files_on_a_busy_machine_do_not_make_large_ones_look_hopeless() -> None:
+def test_slow_small_files_do_not_make_large_ones_look_hopeless() -> None:
     cost = ParseCost()
     for _ in range(1000):
         cost.observe("text", 500, 0.02)

@@ -25,7 +25,7 @@ async def crowd(world: World, count: int, path: bytes = b"/hold") -> list[Caller
     return callers
 
 
-def test_connections_beyond_the_limit_are_told_so_and_health_is_answered_all_the_same() -> None:
+def test_connections_beyond_the_limit_are_refused_but_for_health() -> None:
     async def scene(world: World) -> None:
         await crowd(world, 20)
         for request in (POST % 5 + b"12345", GET % b"/models"):
@@ -62,7 +62,7 @@ async def _parts(caller: socket.socket) -> AsyncIterator[bytes]:
         yield part
 
 
-def test_far_beyond_the_limit_a_question_that_has_come_is_refused_unread_unless_it_is_for_health() -> None:
+def test_far_beyond_the_limit_all_but_health_is_refused_unread() -> None:
     async def scene(world: World) -> None:
         await crowd(world, 20)
         brief = [await world.caller() for _ in range(16)]
@@ -116,7 +116,7 @@ def test_slow_bodies_make_room_too_and_steady_ones_do_not() -> None:
     play(scene, connections=20, linger_seconds=1.0)
 
 
-def test_unfinished_bodies_cannot_hold_more_than_the_budget_and_the_largest_pays() -> None:
+def test_unfinished_bodies_hold_at_most_the_budget_and_the_largest_pays() -> None:
     """Fifteen unfinished bodies of 235 MB killed a worker of 4 GB, and two filled the disk for all others' forms."""
 
     async def scene(world: World) -> None:
@@ -138,7 +138,7 @@ def test_unfinished_bodies_cannot_hold_more_than_the_budget_and_the_largest_pays
     play(scene, held_bytes=16 * MIB)
 
 
-def test_what_is_held_is_freed_when_its_client_leaves_and_when_it_is_answered() -> None:
+def test_held_bytes_are_freed_at_a_disconnect_and_after_the_answer() -> None:
     async def scene(world: World) -> None:
         leaver = await world.caller()
         leaver.send(POST % (4 * MIB) + bytes(2 * MIB))

@@ -13,7 +13,7 @@ from tests.support.bounded_server import World, play
 POST = b"POST /%s HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n"
 
 
-def test_what_was_answered_before_the_end_of_its_write_side_is_read_by_its_client() -> None:
+def test_an_answer_sent_before_a_half_close_is_read_by_the_client() -> None:
     async def scene(world: World) -> None:
         caller = await world.caller()
         caller.send(POST % (b"extract", 2) + b"ab")
@@ -24,7 +24,7 @@ def test_what_was_answered_before_the_end_of_its_write_side_is_read_by_its_clien
     play(scene)
 
 
-def test_work_whose_client_shuts_down_its_write_side_is_dropped_as_if_it_had_hung_up() -> None:
+def test_a_half_closed_client_counts_as_disconnected() -> None:
     """Most who give up close both sides, which looks no different from here; their work must not go on."""
 
     async def scene(world: World) -> None:
@@ -42,7 +42,7 @@ def test_work_whose_client_shuts_down_its_write_side_is_dropped_as_if_it_had_hun
     play(scene)
 
 
-def test_nothing_is_begun_for_a_client_that_has_left_before_its_request_is_read() -> None:
+def test_nothing_begins_for_a_client_gone_before_its_request_is_read() -> None:
     async def scene(world: World) -> None:
         with socket.create_connection(("127.0.0.1", world.port)) as client:
             client.sendall(POST % (b"extract", 2) + b"ab")
@@ -69,7 +69,7 @@ def test_a_body_that_ends_in_the_middle_frees_what_it_held() -> None:
 
 
 @pytest.mark.parametrize("ends", [True, False], ids=["write side shut down", "asked to close"])
-def test_an_answer_whose_connection_ends_and_whose_client_never_reads_is_dropped(ends: bool) -> None:
+def test_an_answer_that_is_never_read_on_a_closing_connection_is_dropped(ends: bool) -> None:
     """Such a connection is closing, and would wait for its reader for ever: 4,096 of them shut a worker's door."""
 
     async def scene(world: World) -> None:
@@ -85,7 +85,7 @@ def test_an_answer_whose_connection_ends_and_whose_client_never_reads_is_dropped
     play(scene, write_seconds=1.0)
 
 
-def test_a_client_that_leaves_after_a_long_body_is_noticed_though_nobody_asks() -> None:
+def test_a_client_that_leaves_after_a_long_body_is_noticed() -> None:
     """Reading is paused while a long body waits for its application, which reads it once and never again."""
 
     async def scene(world: World) -> None:

@@ -108,7 +108,7 @@ def test_a_client_that_sends_on_still_reads_its_refusal() -> None:
     play(scene, body_bytes=MIB)
 
 
-def test_a_refusal_before_which_all_was_well_is_the_only_answer_whatever_follows_it() -> None:
+def test_nothing_that_follows_a_refusal_is_answered() -> None:
     """What followed was refused as well, which was an error: the end of the connection had been sent."""
 
     async def scene(world: World) -> None:
@@ -154,7 +154,7 @@ def test_a_body_in_chunks_of_one_byte_is_read() -> None:
     play(scene)
 
 
-def test_each_request_of_a_connection_has_its_own_state_and_time_of_arrival() -> None:
+def test_each_request_of_a_connection_has_its_own_state_and_arrival() -> None:
     async def scene(world: World) -> None:
         caller = await world.caller()
         for number in range(2):
@@ -170,7 +170,7 @@ def test_each_request_of_a_connection_has_its_own_state_and_time_of_arrival() ->
     play(scene)
 
 
-def test_a_request_that_does_not_wait_for_the_answer_before_it_is_not_begun() -> None:
+def test_a_pipelined_request_is_not_begun() -> None:
     async def scene(world: World) -> None:
         caller = await world.caller()
         caller.send((GET + "\r\n").encode() + posted(b"x" * 1_000))
@@ -181,7 +181,7 @@ def test_a_request_that_does_not_wait_for_the_answer_before_it_is_not_begun() ->
     play(scene)
 
 
-def test_of_many_requests_at_once_the_first_is_answered_and_then_the_connection_closed() -> None:
+def test_of_pipelined_requests_the_first_is_answered_and_then_closed() -> None:
     async def scene(world: World) -> None:
         flood = await world.caller()
         flood.send(posted(b"ab", "/hold") + posted(b"c") * 2_000)
@@ -196,7 +196,7 @@ def test_of_many_requests_at_once_the_first_is_answered_and_then_the_connection_
     play(scene, linger_seconds=0.1)
 
 
-def test_what_is_bad_in_a_request_that_did_not_wait_is_not_the_answer_to_the_one_before_it() -> None:
+def test_an_error_in_a_pipelined_request_is_not_the_answer_before_it() -> None:
     async def scene(world: World) -> None:
         caller = await world.caller()
         caller.send(posted(b"ab", "/hold"))
@@ -228,7 +228,7 @@ def test_an_upgrade_is_answered_as_http_and_then_closed() -> None:
     play(scene, linger_seconds=0.1)
 
 
-def test_what_is_bad_after_a_good_request_does_not_touch_the_good_ones_answer() -> None:
+def test_an_error_after_a_good_request_leaves_its_answer_alone() -> None:
     async def scene(world: World) -> None:
         caller = await world.caller()
         good = b"GET /hold HTTP/1.1\r\nHost: a\r\n\r\n"

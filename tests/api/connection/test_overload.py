@@ -53,7 +53,7 @@ def test_a_refusal_reads_a_small_body_and_keeps_the_connection() -> None:
     play(scene)
 
 
-def test_a_deadline_counts_from_the_arrival_not_from_when_the_worker_had_time() -> None:
+def test_a_deadline_counts_from_the_arrival_in_the_socket() -> None:
     """Requests waited for seconds before the service's own clock began."""
 
     async def scene(world: World) -> None:
@@ -73,7 +73,7 @@ def test_a_deadline_counts_from_the_arrival_not_from_when_the_worker_had_time() 
     play(scene)
 
 
-def test_many_at_once_do_not_stop_the_loop_and_late_ones_are_refused_before_their_work_begins() -> None:
+def test_a_burst_does_not_stop_the_loop_and_late_requests_are_refused() -> None:
     """A burst of 4,096 stopped a worker for so long that the engine took it for dead and refused them all."""
 
     async def scene(world: World) -> None:

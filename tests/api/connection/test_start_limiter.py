@@ -66,7 +66,7 @@ def test_a_few_begin_in_each_turn_of_the_event_loop_until_none_waits() -> None:
     asyncio.run(scene())
 
 
-def test_while_the_first_engine_starts_requests_wait_for_it_and_begin_a_few_at_a_time() -> None:
+def test_requests_wait_for_the_first_engine_and_begin_a_few_at_a_time() -> None:
     async def scene() -> None:
         owner, state = Owner(), SimpleNamespace(starting=True)
         starts, now = StartLimiter(lambda: state.starting), time.monotonic()

@@ -30,7 +30,7 @@ def test_silent_slow_and_idle_connections_are_closed() -> None:
     play(scene, head_seconds=0.3, body_seconds=0.3, idle_seconds=0.3)
 
 
-def test_a_trickle_is_too_slow_whatever_came_before_and_a_steady_body_is_not() -> None:
+def test_a_trickle_is_too_slow_whatever_came_before() -> None:
     async def scene(world: World) -> None:
         stalled, steady = await world.caller(), await world.caller()
         stalled.send(POST % 2_000_000 + bytes(1_000_000))
@@ -53,7 +53,7 @@ def test_a_trickle_is_too_slow_whatever_came_before_and_a_steady_body_is_not() -
     play(scene, body_seconds=0.5)
 
 
-def test_an_answer_that_is_not_read_is_dropped_and_one_that_is_read_slowly_is_not() -> None:
+def test_an_unread_answer_is_dropped_and_a_slowly_read_one_is_not() -> None:
     """Sixty clients that read nothing of their 4 MB held 300 MB for as long as they liked."""
 
     async def scene(world: World) -> None:

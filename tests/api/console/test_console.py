@@ -83,7 +83,7 @@ def test_everything_that_is_named_is_there() -> None:
     assert {name for name in FILES.names if name.endswith(".js")} <= named
 
 
-def test_a_file_comes_with_its_type_and_policy_and_again_only_if_it_changed() -> None:
+def test_a_file_has_its_type_and_policy_and_is_sent_again_if_changed() -> None:
     answer = FILES.response("app.js")
     assert answer.headers["content-type"] == MEDIA_TYPES[".js"]
     assert answer.headers["content-security-policy"] == CONTENT_SECURITY_POLICY

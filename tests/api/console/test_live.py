@@ -87,7 +87,7 @@ def test_ten_watchers_ask_no_more_than_one() -> None:
     asyncio.run(scene())
 
 
-def test_a_state_has_the_load_the_new_batches_the_models_and_the_thresholds() -> None:
+def test_a_state_has_load_batches_models_and_thresholds() -> None:
     async def scene() -> None:
         watcher = feed_of(FakeEngine()).watch(None)
         first, second = await state(watcher), await state(watcher)

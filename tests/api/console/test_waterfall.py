@@ -118,6 +118,6 @@ def test_a_book_keeps_the_last_and_finds_them_by_client() -> None:
     assert [trace.id for trace in book.latest("a")][:2] == [str(MOST_TRACES + 3), str(MOST_TRACES + 1)]
 
 
-def test_of_a_request_with_many_documents_the_first_are_kept_and_all_counted() -> None:
+def test_of_many_documents_the_first_are_kept_and_all_are_counted() -> None:
     trace = traced(*(document(StageTimer(), BEGUN) for _ in range(MOST_DOCUMENTS + 9)), ended=BEGUN)
     assert (trace.count, len(trace.documents)) == (MOST_DOCUMENTS + 9, MOST_DOCUMENTS)

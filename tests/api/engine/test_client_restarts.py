@@ -134,7 +134,7 @@ def test_stopping_fails_what_is_pending(tmp_path: Path) -> None:
     asyncio.run(scene())
 
 
-def test_when_no_engine_follows_everything_is_refused_what_waits_and_what_comes(tmp_path: Path) -> None:
+def test_when_no_engine_follows_everything_is_refused(tmp_path: Path) -> None:
     async def scene(world: World) -> None:
         engine = world.engine("one")
         await engine.receive(Hello)

@@ -159,7 +159,7 @@ def test_a_document_that_waited_when_the_engine_died_is_not_suspect() -> None:
     run(scene())
 
 
-def test_a_document_that_an_engine_had_is_marked_for_its_successor_and_no_other_is() -> None:
+def test_only_a_document_that_an_engine_had_is_marked_as_readmitted() -> None:
     async def scene() -> None:
         sent, unsent = pending(1), pending(1)
         sent.submitted = True

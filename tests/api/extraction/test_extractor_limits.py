@@ -230,7 +230,7 @@ def test_a_batch_s_first_long_texts_are_ready_before_its_last_are_begun(scene_of
     assert len(asked) == documents
 
 
-def test_texts_that_would_be_late_behind_those_of_their_client_are_refused_before_they_are_tokenized(
+def test_texts_late_behind_their_client_s_others_are_refused_untokenized(
     scene_of: Callable[..., Scene],
 ) -> None:
     scene, count = scene_of(), 100

@@ -65,7 +65,7 @@ def ended(work: Stamping, request: ExtractRequest = REQUEST) -> list[FinishedDoc
     return asyncio.run(scene())
 
 
-def test_a_failure_is_its_document_s_own_and_what_is_no_error_of_ours_becomes_one() -> None:
+def test_a_failure_is_its_document_s_own_also_an_unknown_one() -> None:
     work = Stamping({"a": None, "b": UnreadableDocument("bad"), "c": RuntimeError("a secret")})
     good, bad, broken = ended(work)
     assert (good.code, good.result.tokens, good.error) == ("ok", 7, None)
@@ -83,7 +83,7 @@ def test_documents_that_were_answered_are_charged_and_all_are_noted() -> None:
     assert noted == {"ok": (7, 3, 1, 4), "queue_full": (0, 3, 0, 4)}
 
 
-def test_an_error_is_the_whole_request_s_for_one_document_or_where_all_were_refused_for_overload() -> None:
+def test_an_error_is_the_whole_request_s_only_where_all_documents_failed() -> None:
     full, bad = QueueFull("full"), UnreadableDocument("bad")
     assert error_of_all(ended(Stamping({"a": bad})), batch=False) is bad
     assert error_of_all(ended(Stamping({"a": bad})), batch=True) is None
@@ -100,7 +100,7 @@ class WatchedText(str):
     """A text that tells when nobody holds it any more."""
 
 
-def test_a_document_that_failed_is_held_by_nobody_before_any_garbage_is_collected() -> None:
+def test_a_failed_document_is_freed_without_garbage_collection() -> None:
     async def scene() -> weakref.ref[WatchedText]:
         text = WatchedText("Anna")
         work = Stamping({"a": UnreadableDocument("bad")})

@@ -201,7 +201,7 @@ def test_queues_take_turns_and_each_is_in_order(run: Run) -> None:
     run(scene())
 
 
-def test_a_piece_that_may_be_done_at_once_is_where_there_is_room_and_nothing_waits(run: Run) -> None:
+def test_a_piece_is_done_at_once_where_nothing_waits_and_there_is_room(run: Run) -> None:
     async def scene() -> None:
         batch = Batch(share_of_a_slice=0.6)
 

@@ -117,7 +117,7 @@ def test_a_key_comes_as_a_bearer_token_or_in_its_own_header(headers: dict[str, s
     assert presented_key(Headers(headers)) == key
 
 
-def test_files_share_a_parser_by_client_or_where_nobody_has_a_name_by_address() -> None:
+def test_files_share_a_parser_by_client_or_address() -> None:
     assert sender_of("acme", "10.0.0.1") == "acme"
     assert sender_of(ANONYMOUS, "10.0.0.1") != sender_of(ANONYMOUS, "10.0.0.2")
     assert sender_of(ANONYMOUS, None) == ANONYMOUS, "whose files share none"

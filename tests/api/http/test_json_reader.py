@@ -102,7 +102,7 @@ def test_a_body_of_a_mebibyte_is_decoded_at_once_and_without_a_parser() -> None:
 
 
 @pytest.mark.parametrize("text", ["a" * 3 * MEBIBYTE, "あ\n" * 300_000])
-def test_the_loop_turns_for_every_piece_of_a_body_that_another_process_decodes(text: str) -> None:
+def test_the_loop_turns_while_another_process_decodes_a_body(text: str) -> None:
     limits = DocumentLimits(max_characters=3 * MEBIBYTE)
 
     async def scene(pool: ParserPool) -> None:
@@ -116,7 +116,7 @@ def test_the_loop_turns_for_every_piece_of_a_body_that_another_process_decodes(t
     play(scene, PoolSetup(limits=limits))
 
 
-def test_what_is_wrong_with_a_long_body_is_told_by_the_parser_and_the_pool_goes_on() -> None:
+def test_an_error_in_a_long_body_comes_from_the_parser_and_the_pool_lives() -> None:
     async def scene(pool: ParserPool) -> None:
         dense = b'{"text": "a", "labels": [' + b"[]," * SHORT_BYTES + b"[]]}"
         with pytest.raises(InvalidOptions, match="labels: longer than 65,536 bytes"):
@@ -240,7 +240,7 @@ class WatchedBody(ReceivedBody):
 
 
 @pytest.mark.parametrize("disconnect", [None, DisconnectNotice()])
-def test_a_body_that_was_refused_is_held_by_nobody_before_any_garbage_is_collected(
+def test_a_refused_body_is_freed_without_garbage_collection(
     disconnect: DisconnectNotice | None,
 ) -> None:
     """Fifty bodies of 57 MB stayed in the worker until there was other garbage enough."""

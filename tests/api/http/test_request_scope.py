@@ -71,7 +71,7 @@ def answer(sender: FakeSender, waited_seconds: float) -> object:
     return asyncio.run(routes.extract(Request(scope, sender.receive)))
 
 
-def test_a_request_that_waited_beyond_its_deadline_is_refused_before_its_body_is_asked_for() -> None:
+def test_a_request_past_its_deadline_is_refused_before_its_body_is_read() -> None:
     sender = FakeSender()
     with pytest.raises(DeadlineExceeded):
         answer(sender, 11.0)
@@ -128,7 +128,7 @@ def test_where_the_server_tells_of_a_departure_no_task_waits_for_it() -> None:
     asyncio.run(scene())
 
 
-def test_the_work_for_a_client_that_has_left_before_ends_at_its_first_wait_with_what_it_began() -> None:
+def test_work_for_a_client_that_has_left_ends_at_its_first_wait() -> None:
     async def scene() -> None:
         disconnect = DisconnectNotice()
         disconnect.tell()

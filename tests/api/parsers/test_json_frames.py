@@ -64,7 +64,7 @@ def test_a_file_comes_back_as_it_was() -> None:
     assert carried(kind, data) == kind.decode(data, 10)
 
 
-def test_a_text_that_no_document_may_have_is_left_out_and_its_length_is_said() -> None:
+def test_a_text_that_is_too_long_is_left_out_with_its_length() -> None:
     data = msgspec.json.encode({"documents": [{"text": "a" * 300_001}, {"text": "b" * 300_000}]})
     (_, long), (_, longest) = carried(KIND, data).documents
     assert (long, characters_of(long), characters_of(longest)) == ("", 300_001, 300_000)

@@ -148,7 +148,7 @@ def test_a_parser_whose_file_was_bad_reads_no_other() -> None:
     assert play(scene, PoolSetup(files=16)) == 0
 
 
-def test_a_parser_killed_before_its_file_costs_nothing_and_one_killed_over_it_a_second_try() -> None:
+def test_a_parser_killed_over_a_file_costs_a_second_try() -> None:
     async def scene(pool: ParserPool) -> None:
         os.kill(parsers()[0], signal.SIGKILL)
         assert await text(pool, b"hello") == "hello"
@@ -278,7 +278,7 @@ def test_files_that_hang_do_not_delay_another_client() -> None:
     play(scene, PoolSetup(size=2, seconds=LIMIT_SECONDS, reader="tests.support.hostile_readers:crash"))
 
 
-def test_what_would_wait_too_long_is_refused_and_told_and_all_that_came_was_asked_for() -> None:
+def test_a_file_that_would_wait_too_long_is_refused_and_counted() -> None:
     setup = PoolSetup(size=1, wait_seconds=0.001, reader="tests.support.hostile_readers:crash")
 
     async def scene(pool: ParserPool) -> None:
@@ -297,7 +297,7 @@ def test_what_would_wait_too_long_is_refused_and_told_and_all_that_came_was_aske
     assert setup.refused == ["queue_full"]
 
 
-def test_a_file_that_cannot_be_read_in_time_or_for_which_there_is_no_room_is_refused_with_a_time_to_come_back() -> None:
+def test_a_file_without_time_or_room_is_refused_with_retry_after() -> None:
     async def scene(pool: ParserPool) -> None:
         hanging = asyncio.create_task(text(pool, b"hang", client="a"))
         await asyncio.sleep(0.01)

@@ -54,7 +54,7 @@ def test_a_burst_is_taken_on_while_nothing_was_late() -> None:
     assert control.in_flight == 3_000
 
 
-def test_requests_with_minutes_to_spare_are_not_refused_because_others_are_late() -> None:
+def test_requests_with_long_deadlines_are_not_limited_by_late_others() -> None:
     control = ConcurrencyLimiter()
     for admitted in burst(control, 100):
         control.finished(admitted, 200, 0.0, 0.9)
@@ -91,7 +91,7 @@ def test_the_newest_come_first_when_late() -> None:
     assert isinstance(fresh, AdmittedRequest)
 
 
-def test_a_late_event_loop_shrinks_what_it_makes_late_but_never_below_the_least() -> None:
+def test_a_late_event_loop_shrinks_a_limit_but_not_below_the_least() -> None:
     control = ConcurrencyLimiter()
     taken_on = [*burst(control, 40), *burst(control, 40, deadline=300.0)]
     for tenth in range(100):
@@ -152,7 +152,7 @@ def test_a_few_requests_begin_in_each_turn_in_order_of_arrival() -> None:
     assert starts.decide(0.3) is ADMIT
 
 
-def test_while_the_oldest_is_late_the_newest_begin_first_and_nobody_with_minutes_to_spare_is_late() -> None:
+def test_while_the_oldest_is_late_the_newest_begin_first() -> None:
     for deadline, expected in ((1.0, [19, 18, 17, 16]), (300.0, [0, 1, 2, 3])):
         starts: StartQueue[int] = StartQueue()
         for number in range(20):
@@ -160,7 +160,7 @@ def test_while_the_oldest_is_late_the_newest_begin_first_and_nobody_with_minutes
         assert starts.next_turn(0.5) == expected
 
 
-def test_while_the_first_engine_starts_only_those_that_waited_long_enough_begin() -> None:
+def test_requests_that_waited_long_enough_begin_without_an_engine() -> None:
     starts: StartQueue[str] = StartQueue()
     assert starts.decide(0.0, starting=True) is WAIT
     for name, deadline in (("patient", 300.0), ("urgent", 0.1)):

@@ -93,7 +93,7 @@ def test_a_short_text_is_not_late_behind_one_long_one() -> None:
         pace.enter("c", 1_000 * CHARACTERS, 1.0, ENGINE, 0.0)
 
 
-def test_a_text_beyond_the_queue_is_refused_but_not_beside_one_that_is_larger_than_it() -> None:
+def test_a_text_beyond_the_queue_is_refused_but_not_after_a_larger_one() -> None:
     small = QueueState(SPEED, limit_tokens=20 * TOKENS)
     pace = PacingPolicy()
     for _ in range(AT_ONCE + 19):
@@ -105,7 +105,7 @@ def test_a_text_beyond_the_queue_is_refused_but_not_beside_one_that_is_larger_th
     assert pace.enter("giant", CHARACTERS, FAR, small, 0.0)
 
 
-def test_the_earliest_deadline_is_next_and_no_text_keeps_it_waiting_for_long() -> None:
+def test_the_earliest_deadline_is_next_after_a_short_pause() -> None:
     pace = PacingPolicy()
     long = bring(pace, 4, characters=100 * CHARACTERS)
     assert [ticket.may_begin for ticket in long] == [True, False, False, False]
@@ -135,7 +135,7 @@ def test_a_lone_text_is_never_refused_however_long_it_is() -> None:
     assert PacingPolicy().enter("c", 10**9, 0.1, ENGINE, 0.0).may_begin
 
 
-def test_a_client_s_texts_are_taken_to_have_the_tokens_that_those_before_had() -> None:
+def test_tokens_are_estimated_by_those_of_the_client_s_earlier_texts() -> None:
     pace = PacingPolicy()
     (first,) = bring(pace, 1)
     pace.count(first, 5 * TOKENS)

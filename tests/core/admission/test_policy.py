@@ -11,7 +11,7 @@ from service.core.errors import DeadlineExceeded, QueueFull, RateLimited
 from service.core.tenants import ClientQuota
 
 
-def test_an_admission_and_a_wait_raise_nothing_and_a_refusal_raises_the_error_of_its_code() -> None:
+def test_only_a_refusal_raises_and_raises_the_error_of_its_code() -> None:
     ADMIT.enforce()
     WAIT.enforce()
     with pytest.raises(RateLimited) as raised:
@@ -52,7 +52,7 @@ def test_refusals_say_when_to_ask_again() -> None:
     assert late(1.0, 1.0, None) is ADMIT
 
 
-def test_a_client_s_own_limits_are_of_documents_and_of_tokens_behind_its_first() -> None:
+def test_a_client_s_quota_limits_its_documents_and_waiting_tokens() -> None:
     assert over_quota(ClientQuota(documents_in_flight=2), 1, 0, 10**6, 10.0) is ADMIT
     assert over_quota(ClientQuota(documents_in_flight=2), 2, 50, 1, 10.0).retry_after_seconds == 5.0
     assert over_quota(ClientQuota(queued_tokens=100), 1, 0, 10**6, 10.0) is ADMIT

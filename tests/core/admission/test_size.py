@@ -54,7 +54,7 @@ def test_a_document_with_better_chances_is_not_refused(other: dict[str, object])
     cache_with().check(replace(ESTIMATE, **{"at_seconds": 10.2, **other}))  # type: ignore[arg-type]
 
 
-def test_a_request_is_refused_where_each_of_its_documents_would_be_and_they_are_counted() -> None:
+def test_a_request_is_refused_if_each_document_would_be_and_is_counted() -> None:
     cache = cache_with()
     again = replace(ESTIMATE, at_seconds=10.2)
     with pytest.raises(DeadlineExceeded, match="about 5 s"):
@@ -63,7 +63,7 @@ def test_a_request_is_refused_where_each_of_its_documents_would_be_and_they_are_
 
 
 @pytest.mark.parametrize("others", [[], [{"size": 500}], [{}, {"format": "PDF"}], [{}, {}, {"size": 10}]], ids=len)
-def test_a_request_is_not_refused_where_one_of_its_documents_has_better_chances(
+def test_a_request_is_not_refused_if_one_document_has_better_chances(
     others: list[dict[str, object]],
 ) -> None:
     cache = cache_with()

@@ -67,7 +67,7 @@ def test_the_one_that_was_idle_for_longest_goes_if_it_was_so_for_a_while(
     assert (worker.table.opened(9, seconds), worker.tried) == (place, tried)
 
 
-def test_one_whose_request_has_come_meanwhile_stays_and_is_as_if_it_were_new() -> None:
+def test_a_connection_whose_request_has_come_is_not_evicted() -> None:
     worker = Worker(frozenset({1})).full()
     assert worker.table.opened(4, LATER + 1) is Acceptance.OPEN
     assert worker.tried == [0, 1]
@@ -93,7 +93,7 @@ def test_only_a_few_are_tried_for_each_newcomer() -> None:
     assert worker.tried == list(range(EVICTION_TRIES))
 
 
-def test_where_none_is_idle_one_goes_whose_body_was_slow_when_all_were_taken() -> None:
+def test_where_none_is_idle_a_slow_body_is_evicted() -> None:
     worker = Worker(frozenset({1, 2})).full()
     for number in range(LIMIT):
         worker.table.busy(number)

@@ -113,7 +113,7 @@ def test_a_body_that_came_with_its_head_has_no_pace() -> None:
     assert not found.is_slow_so_far(1e6)
 
 
-def test_a_body_is_slow_before_its_window_ends_and_no_more_when_it_is_whole() -> None:
+def test_a_body_is_slow_before_its_window_ends_until_it_is_whole() -> None:
     found = message(body_begins)
     assert [found.is_slow_so_far(10.0 + seconds) for seconds in (0.0, JUDGED_SECONDS)] == [False, True]
     found.end_body(13.0)

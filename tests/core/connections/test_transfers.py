@@ -36,7 +36,7 @@ def test_within_a_window_it_is_judged_once_some_of_it_has_passed() -> None:
     assert pace.is_slow_so_far(2 * JUDGED_SECONDS)
 
 
-def test_the_largest_unfinished_transfer_is_given_up_and_finished_ones_are_not() -> None:
+def test_the_largest_unfinished_transfer_is_given_up() -> None:
     budget: ByteBudget[str] = ByteBudget(100)
     assert budget.hold("large", 60) is None
     assert budget.hold("small", 10) is None
@@ -50,7 +50,7 @@ def test_the_largest_unfinished_transfer_is_given_up_and_finished_ones_are_not()
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 50), st.sampled_from("hfr"))))
-def test_a_budget_never_holds_more_than_its_limit_once_the_victim_is_released(
+def test_a_budget_holds_at_most_its_limit_once_the_victim_is_released(
     steps: list[tuple[int, int, str]],
 ) -> None:
     budget: ByteBudget[int] = ByteBudget(100)

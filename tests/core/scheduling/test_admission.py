@@ -137,7 +137,7 @@ def test_a_client_of_more_weight_waits_less() -> None:
 
 
 @pytest.mark.parametrize("lengths", [(100,), (100,) * 4], ids=["one sequence", "four"])
-def test_under_three_times_the_load_what_is_accepted_begins_about_within_the_limit(lengths: tuple[int, ...]) -> None:
+def test_at_three_times_the_load_documents_begin_within_the_limit(lengths: tuple[int, ...]) -> None:
     queue, memory = limited(), FixedBudget(200)
     begun: dict[str, float] = {}
     came: dict[str, float] = {}
