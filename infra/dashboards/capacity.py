@@ -17,147 +17,58 @@ never full have room for more work at the same cost; batches that are always ful
 that the host is the limit. [Runbook]($runbook)
 """
 
-COST = Row(
-    "What does it cost?",
-    (
-        number(
-            "Dollars per hour",
-            "currencyUSD",
-            Query("gleaner:tasks:up * $price", "fleet"),
-            meaning="Answering tasks by the price above.",
-            width=6,
-        ),
-        number(
-            "Dollars per million documents, now",
-            "currencyUSD",
-            Query("gleaner:tasks:up * $price / 3600 / (gleaner:documents:rate1m > 0) * 1e6", "at this load"),
-            meaning="At this load; nights are dear.",
-            width=6,
-        ),
-        number(
-            "… at 70 % work ratio",
-            "currencyUSD",
-            Query(
-                "gleaner:tasks:up * $price / 3600 / (gleaner:documents:rate1m > 0) * 1e6"
-                " * gleaner:work_ratio:mean / 0.7",
-                "at the target",
-            ),
-            meaning="What the same documents would cost on a fleet of the right size.",
-            width=6,
-        ),
-        number(
-            "Dollars per hour that idle",
-            "currencyUSD",
-            Query("gleaner:tasks:up * $price * clamp_min(1 - gleaner:work_ratio:mean, 0)", "idle"),
-            meaning="Price of the capacity that nobody asks for.",
-            width=6,
-        ),
-        lines(
-            "Tasks",
-            "none",
-            Query("gleaner:tasks:up", "answering"),
-            Query("gleaner:tasks:ready", "ready"),
-            Query("sum(gleaner_work_ratio) / 0.7", "needed for 70 %"),
-            meaning="Needed: the tasks that would bring the work ratio to 70 %.",
-            width=12,
-        ),
-        stack(
-            "Documents per second",
-            "cps",
-            Query("sum by (outcome) (rate(gleaner_documents_total[1m]))", "{{outcome}}"),
-            meaning="By outcome.",
-            width=12,
-        ),
-    ),
-)
+COST = Row("What does it cost?", (
+    number("Dollars per hour", "currencyUSD", Query("gleaner:tasks:up * $price", "fleet"), width=6,
+        meaning="Answering tasks by the price above."),
+    number("Dollars per million documents, now", "currencyUSD",
+        Query("gleaner:tasks:up * $price / 3600 / (gleaner:documents:rate1m > 0) * 1e6", "at this load"), width=6,
+        meaning="At this load; nights are dear."),
+    number("… at 70 % work ratio", "currencyUSD",
+        Query("gleaner:tasks:up * $price / 3600 / (gleaner:documents:rate1m > 0) * 1e6"
+              " * gleaner:work_ratio:mean / 0.7", "at the target"),
+        width=6, meaning="What the same documents would cost on a fleet of the right size."),
+    number("Dollars per hour that idle", "currencyUSD",
+        Query("gleaner:tasks:up * $price * clamp_min(1 - gleaner:work_ratio:mean, 0)", "idle"), width=6,
+        meaning="Price of the capacity that nobody asks for."),
+    lines("Tasks", "none", Query("gleaner:tasks:up", "answering"), Query("gleaner:tasks:ready", "ready"),
+        Query("sum(gleaner_work_ratio) / 0.7", "needed for 70 %"), width=12,
+        meaning="Needed: the tasks that would bring the work ratio to 70 %."),
+    stack("Documents per second", "cps", Query("sum by (outcome) (rate(gleaner_documents_total[1m]))", "{{outcome}}"),
+        width=12, meaning="By outcome."),
+))  # fmt: skip
 
-ROOM = Row(
-    "How much room is there?",
-    (
-        lines(
-            "Tokens per second",
-            "cps",
-            Query("gleaner:tokens:rate1m", "computed"),
-            Query(
-                'sum(sum by (instance) (gleaner_stage_work_ratio{stage="compute"})'
-                " * on (instance) sum by (instance) (gleaner_capacity_tokens_per_second))",
-                "asked for",
-            ),
-            Query("gleaner:capacity_tokens:sum", "capacity"),
-            meaning="Asked for above capacity: the queue grows.",
-        ),
-        lines(
-            "Work ratio by stage",
-            "percentunit",
-            Query("gleaner:stage_work_ratio:mean", "{{stage}}"),
-            meaning="The highest is the bottleneck. Tokenize or parse: more vCPUs for a GPU cost less than more GPUs.",
-        ),
-        lines(
-            "Work ratio, busy, GPU",
-            "percentunit",
-            Query("gleaner:work_ratio:mean", "work ratio"),
-            Query("avg(gleaner:busy:ratio1m)", "busy"),
-            Query("avg(gleaner_gpu_utilization_ratio)", "GPU utilization"),
-            meaning="Work ratio is linear in load; the other two saturate.",
-        ),
-        lines(
-            "How full batches are",
-            "percentunit",
-            Query(
-                "sum by (instance) (rate(gleaner_batch_fill_sum[1m]))"
-                " / sum by (instance) (rate(gleaner_batch_fill_count[1m]))",
-                "{{instance}}",
-            ),
-            meaning="Tokens of a batch over the most that it may hold.",
-            width=6,
-        ),
-        lines(
-            "Tokens per document",
-            "none",
-            Query("gleaner:tokens:rate1m / (gleaner:documents:rate1m > 0)", "tokens"),
-            meaning="Costs follow tokens: if this doubles, capacity in documents halves.",
-            width=6,
-        ),
-        stack(
-            "Tokens that wait",
-            "none",
-            Query("sum by (instance) (gleaner_queue_tokens)", "{{instance}}"),
-            meaning="By task.",
-            width=6,
-        ),
-        bars(
-            "Seconds from start to ready",
-            "s",
-            Query("max by (part) (gleaner_start_seconds)", "{{part}}"),
-            meaning="The slowest task, by part. What scaling out has to wait for, beside the instance itself.",
-            width=6,
-        ),
-    ),
-)
+ROOM = Row("How much room is there?", (
+    lines("Tokens per second", "cps", Query("gleaner:tokens:rate1m", "computed"),
+        Query('sum(sum by (instance) (gleaner_stage_work_ratio{stage="compute"})'
+              " * on (instance) sum by (instance) (gleaner_capacity_tokens_per_second))", "asked for"),
+        Query("gleaner:capacity_tokens:sum", "capacity"), meaning="Asked for above capacity: the queue grows."),
+    lines("Work ratio by stage", "percentunit", Query("gleaner:stage_work_ratio:mean", "{{stage}}"),
+        meaning="The highest is the bottleneck. Tokenize or parse: more vCPUs for a GPU cost less than more GPUs."),
+    lines("Work ratio, busy, GPU", "percentunit", Query("gleaner:work_ratio:mean", "work ratio"),
+        Query("avg(gleaner:busy:ratio1m)", "busy"), Query("avg(gleaner_gpu_utilization_ratio)", "GPU utilization"),
+        meaning="Work ratio is linear in load; the other two saturate."),
+    lines("How full batches are", "percentunit",
+        Query("sum by (instance) (rate(gleaner_batch_fill_sum[1m]))"
+              " / sum by (instance) (rate(gleaner_batch_fill_count[1m]))", "{{instance}}"),
+        width=6, meaning="Tokens of a batch over the most that it may hold."),
+    lines("Tokens per document", "none", Query("gleaner:tokens:rate1m / (gleaner:documents:rate1m > 0)", "tokens"),
+        width=6, meaning="Costs follow tokens: if this doubles, capacity in documents halves."),
+    stack("Tokens that wait", "none", Query("sum by (instance) (gleaner_queue_tokens)", "{{instance}}"), width=6,
+        meaning="By task."),
+    bars("Seconds from start to ready", "s", Query("max by (part) (gleaner_start_seconds)", "{{part}}"), width=6,
+        meaning="The slowest task, by part. What scaling out has to wait for, beside the instance itself."),
+))  # fmt: skip
 
-MODELS = Row(
-    "Which models use it?",
-    (
-        stack(
-            "Tokens per second, by model",
-            "cps",
-            Query("sum by (model) (rate(gleaner_model_tokens_total[1m]))", "{{model}}"),
-            meaning="What each model takes of the fleet.",
-        ),
-        stack(
-            "Weights",
-            "bytes",
-            Query("sum by (place) (gleaner_weight_bytes)", "{{place}}"),
-            meaning="On devices, and in host memory.",
-        ),
-        lines(
-            "Largest batch",
-            "none",
-            Query(BY_REVISION.format("min by (model) (gleaner_budget_tokens)"), "{{revision}}"),
-            meaning="Most tokens that a batch may hold now, on the tightest task; by revision.",
-        ),
-    ),
-)
+MODELS = Row("Which models use it?", (
+    stack("Tokens per second, by model", "cps",
+        Query("sum by (model) (rate(gleaner_model_tokens_total[1m]))", "{{model}}"),
+        meaning="What each model takes of the fleet."),
+    stack("Weights", "bytes", Query("sum by (place) (gleaner_weight_bytes)", "{{place}}"),
+        meaning="On devices, and in host memory."),
+    lines("Largest batch", "none",
+        Query(BY_REVISION.format("min by (model) (gleaner_budget_tokens)"), "{{revision}}"),
+        meaning="Most tokens that a batch may hold now, on the tightest task; by revision."),
+))  # fmt: skip
 
 CAPACITY = Page(
     uid="gleaner-capacity",

@@ -5,29 +5,17 @@ from __future__ import annotations
 from infra.dashboards.page import RUNBOOK, Page, Query, Row, Text, bars, lines, number, stack, states
 
 ADVICE = (
-    (
-        "queue, on all tasks",
-        "more work than capacity",
-        "Is the fleet at its maximum, or still starting?",
-        "GleanerRefuses",
-    ),
-    (
-        "queue, on one task",
-        "a slow GPU, or one long document",
-        "Compare its busy ratio with the others'.",
-        "GleanerBacklog",
-    ),
+    ("queue, on all tasks", "more work than capacity", "Is the fleet at its maximum, or still starting?",
+        "GleanerRefuses"),
+    ("queue, on one task", "a slow GPU, or one long document", "Compare its busy ratio with the others'.",
+        "GleanerBacklog"),
     ("compute", "longer documents, a GPU that throttles or is shared", "Compare tokens per document.", "GleanerSlow"),
     ("parse", "large or hostile files", "Whose files? The log names the client.", "GleanerParserDeaths"),
     ("tokenize, decode", "the host's cores are busy", "Fewer parsers, or a larger instance.", "GleanerLoopLate"),
-    (
-        "nothing, but refusals unread",
-        "the front is full, or attacked",
-        "Which code? More tasks, by hand.",
-        "GleanerRefusesConnections",
-    ),
+    ("nothing, but refusals unread", "the front is full, or attacked", "Which code? More tasks, by hand.",
+        "GleanerRefusesConnections"),
     ("nothing, but errors", "an engine that dies, a bad release", "Roll back.", "GleanerEngineDied"),
-)
+)  # fmt: skip
 """What has grown, why that usually is, what to do first, and which alert's section of the runbook says more."""
 
 
@@ -37,279 +25,103 @@ def advice() -> str:
     return "\n".join(("| What has grown | Usual cause | What to do |", "|---|---|---|", *rows))
 
 
-IS_IT_SLOW = Row(
-    "Is it slow?",
-    (
-        number(
-            "Requests per second",
-            "reqps",
-            Query("sum(gleaner:requests:rate1m)", "requests"),
-            meaning="Answered requests for work (/extract, /redact, adapters) of the whole fleet, over a minute.",
-            width=4,
-        ),
-        number(
-            "Slow requests",
-            "percentunit",
-            Query("gleaner:slow:ratio5m", "slower than 0.5 s"),
-            meaning="Share that took longer than 0.5 s, over five minutes. 1 % is what was promised.",
-            worry=0.005,
-            alarm=0.01,
-            width=4,
-        ),
-        number(
-            "Failed requests",
-            "percentunit",
-            Query("gleaner:errors:ratio5m", "5xx"),
-            meaning="Share answered with 5xx, over five minutes.",
-            worry=0.001,
-            alarm=0.01,
-            width=4,
-        ),
-        number(
-            "Turned away",
-            "cps",
-            Query("sum(gleaner:refusals:rate1m) or vector(0)", "documents"),
-            meaning="Documents a second that the engines refused, for whatever reason.",
-            worry=0.001,
-            alarm=1.0,
-            width=4,
-        ),
-        number(
-            "Oldest that waits",
-            "s",
-            Query("max(gleaner_queue_oldest_age_seconds)", "age"),
-            meaning="Age of the document that has waited longest, on the worst task.",
-            worry=2.0,
-            alarm=10.0,
-            width=4,
-        ),
-        number(
-            "Ready tasks",
-            "none",
-            Query("gleaner:tasks:ready", "ready"),
-            Query("gleaner:tasks:up", "answering"),
-            meaning="Two are the least that may be ready.",
-            width=4,
-        ),
-        lines(
-            "Seconds of a request",
-            "s",
-            Query("gleaner:request_seconds:p50", "median"),
-            Query("gleaner:request_seconds:p95", "95 of 100"),
-            Query("gleaner:request_seconds:p99", "99 of 100"),
-            meaning="From the first byte to the answer, read off the histogram's buckets.",
-            alarm=0.5,
-            width=12,
-        ),
-        stack(
-            "Answers by status",
-            "reqps",
-            Query("gleaner:requests:rate1m", "{{status}}"),
-            meaning="429 and 503 are overload, other 4xx are the callers', 5xx ours.",
-            width=12,
-        ),
-    ),
-)
+IS_IT_SLOW = Row("Is it slow?", (
+    number("Requests per second", "reqps", Query("sum(gleaner:requests:rate1m)", "requests"), width=4,
+        meaning="Answered requests for work (/extract, /redact, adapters) of the whole fleet, over a minute."),
+    number("Slow requests", "percentunit", Query("gleaner:slow:ratio5m", "slower than 0.5 s"), worry=0.005,
+        alarm=0.01, width=4,
+        meaning="Share that took longer than 0.5 s, over five minutes. 1 % is what was promised."),
+    number("Failed requests", "percentunit", Query("gleaner:errors:ratio5m", "5xx"), worry=0.001, alarm=0.01, width=4,
+        meaning="Share answered with 5xx, over five minutes."),
+    number("Turned away", "cps", Query("sum(gleaner:refusals:rate1m) or vector(0)", "documents"), worry=0.001,
+        alarm=1.0, width=4, meaning="Documents a second that the engines refused, for whatever reason."),
+    number("Oldest that waits", "s", Query("max(gleaner_queue_oldest_age_seconds)", "age"), worry=2.0, alarm=10.0,
+        width=4, meaning="Age of the document that has waited longest, on the worst task."),
+    number("Ready tasks", "none", Query("gleaner:tasks:ready", "ready"), Query("gleaner:tasks:up", "answering"),
+        width=4, meaning="Two are the least that may be ready."),
+    lines("Seconds of a request", "s", Query("gleaner:request_seconds:p50", "median"),
+        Query("gleaner:request_seconds:p95", "95 of 100"), Query("gleaner:request_seconds:p99", "99 of 100"),
+        alarm=0.5, width=12, meaning="From the first byte to the answer, read off the histogram's buckets."),
+    stack("Answers by status", "reqps", Query("gleaner:requests:rate1m", "{{status}}"), width=12,
+        meaning="429 and 503 are overload, other 4xx are the callers', 5xx ours."),
+))  # fmt: skip
 
-WHY = Row(
-    "Why? Where the seconds go",
-    (
-        stack(
-            "Seconds a document spends in each stage",
-            "s",
-            Query("gleaner:stage_seconds:mean1m", "{{stage}}"),
-            meaning="Mean over a minute. The stage that has grown is the one to look at.",
-            width=12,
-        ),
-        lines(
-            "The slow ones, by stage",
-            "s",
-            Query("gleaner:stage_seconds:p95", "{{stage}}"),
-            meaning="95th percentile of each stage.",
-            width=6,
-        ),
-        bars(
-            "Which stage now",
-            "percentunit",
-            Query("gleaner:stage_seconds:mean1m / scalar(sum(gleaner:stage_seconds:mean1m))", "{{stage}}"),
-            meaning="Share of a document's seconds.",
-            width=6,
-        ),
-    ),
-)
+WHY = Row("Why? Where the seconds go", (
+    stack("Seconds a document spends in each stage", "s", Query("gleaner:stage_seconds:mean1m", "{{stage}}"),
+        width=12, meaning="Mean over a minute. The stage that has grown is the one to look at."),
+    lines("The slow ones, by stage", "s", Query("gleaner:stage_seconds:p95", "{{stage}}"), width=6,
+        meaning="95th percentile of each stage."),
+    bars("Which stage now", "percentunit",
+        Query("gleaner:stage_seconds:mean1m / scalar(sum(gleaner:stage_seconds:mean1m))", "{{stage}}"), width=6,
+        meaning="Share of a document's seconds."),
+))  # fmt: skip
 
-SINCE_WHEN = Row(
-    "Since when?",
-    (
-        states(
-            "What the tasks are doing",
-            "none",
-            Query('max by (instance) (gleaner_phase{phase="ready"})', "{{instance}} ready"),
-            meaning="1: ready. A gap: did not answer.",
-            width=12,
-        ),
-        lines(
-            "Alerts",
-            "none",
-            Query('count by (alertname) (ALERTS{alertstate="firing"}) or vector(0)', "{{alertname}}"),
-            meaning="Which alerts sound, since when.",
-            width=6,
-        ),
-        lines(
-            "Deaths",
-            "none",
-            Query("sum by (instance) (gleaner_engine_starts_total - 1)", "engine of {{instance}}"),
-            Query("sum by (instance) (gleaner_parser_deaths_total)", "parsers of {{instance}}"),
-            meaning="Each step is a process that died and was replaced.",
-            width=6,
-        ),
-        lines(
-            "Work ratio",
-            "percentunit",
-            Query("gleaner_work_ratio", "{{instance}}"),
-            meaning="Asked-for work over capacity, by task, of the stage that has most. Above 100 % its queue grows.",
-            worry=0.8,
-            alarm=1.0,
-        ),
-        lines(
-            "Seconds of work that waits",
-            "s",
-            Query("gleaner_backlog_seconds", "{{instance}}"),
-            meaning="What waits and was lately turned away, over measured speed; or what waits for parsers, if more.",
-            worry=5.0,
-            alarm=30.0,
-        ),
-        stack(
-            "Turned away, by reason",
-            "cps",
-            Query("sum by (code) (gleaner:refusals:rate1m) or vector(0)", "{{code}}"),
-            meaning="queue_full, deadline_exceeded: too little capacity. draining, not_ready: tasks come and go.",
-        ),
-    ),
-)
+SINCE_WHEN = Row("Since when?", (
+    states("What the tasks are doing", "none",
+        Query('max by (instance) (gleaner_phase{phase="ready"})', "{{instance}} ready"), width=12,
+        meaning="1: ready. A gap: did not answer."),
+    lines("Alerts", "none", Query('count by (alertname) (ALERTS{alertstate="firing"}) or vector(0)', "{{alertname}}"),
+        width=6, meaning="Which alerts sound, since when."),
+    lines("Deaths", "none", Query("sum by (instance) (gleaner_engine_starts_total - 1)", "engine of {{instance}}"),
+        Query("sum by (instance) (gleaner_parser_deaths_total)", "parsers of {{instance}}"), width=6,
+        meaning="Each step is a process that died and was replaced."),
+    lines("Work ratio", "percentunit", Query("gleaner_work_ratio", "{{instance}}"), worry=0.8, alarm=1.0,
+        meaning="Asked-for work over capacity, by task, of the stage that has most. Above 100 % its queue grows."),
+    lines("Seconds of work that waits", "s", Query("gleaner_backlog_seconds", "{{instance}}"), worry=5.0, alarm=30.0,
+        meaning="What waits and was lately turned away, over measured speed; or what waits for parsers, if more."),
+    stack("Turned away, by reason", "cps", Query("sum by (code) (gleaner:refusals:rate1m) or vector(0)", "{{code}}"),
+        meaning="queue_full, deadline_exceeded: too little capacity. draining, not_ready: tasks come and go."),
+))  # fmt: skip
 
-FRONT = Row(
-    "Does the front keep up?",
-    (
-        lines(
-            "Which stage is the bottleneck",
-            "percentunit",
-            Query("max by (stage) (gleaner_stage_work_ratio)", "{{stage}}"),
-            meaning="Asked-for work over capacity, on the worst task: of the device, the API workers, the parsers.",
-            worry=0.8,
-            alarm=1.0,
-            width=12,
-        ),
-        lines(
-            "Files wait for a parser",
-            "s",
-            Query("max by (instance) (gleaner_parser_wait_seconds)", "{{instance}}"),
-            meaning="What the parsers need for the files that have not begun. GLEANER_MAX_QUEUE_MS bounds it.",
-            worry=2.0,
-            alarm=10.0,
-            width=12,
-        ),
-        lines(
-            "Open connections",
-            "none",
-            Query("sum by (instance) (gleaner_connections)", "{{instance}} open"),
-            Query("sum by (instance) (gleaner_requests_in_flight)", "{{instance}} being answered"),
-            meaning="Balancers keep idle connections open. Being answered and growing, with nothing in the engine's "
-            "queue: requests wait for the front.",
-        ),
-        stack(
-            "Refused unread",
-            "reqps",
-            Query("sum by (code) (gleaner:connection_refusals:rate1m) or vector(0)", "{{code}}"),
-            meaning="Requests and connections refused before a body was read. queue_full and deadline_exceeded: the "
-            "front is full.",
-        ),
-        lines(
-            "Event loop late by",
-            "s",
-            Query("max by (instance) (gleaner_event_loop_lag_seconds)", "{{instance}}"),
-            meaning="Longest delay of a timer in the last second, in the worst worker. The cores are busy.",
-            worry=0.1,
-            alarm=0.5,
-        ),
-        lines(
-            "Bytes held",
-            "bytes",
-            Query("sum by (instance) (gleaner_held_bytes)", "{{instance}}"),
-            meaning="Unfinished bodies and unread answers. At its limit the largest is given up.",
-            width=12,
-        ),
-        stack(
-            "Dropped without an answer",
-            "cps",
-            Query("sum by (reason) (rate(gleaner_connection_drops_total[1m])) or vector(0)", "{{reason}}"),
-            meaning="Idle or slow connections that were closed, by reason.",
-            width=12,
-        ),
-    ),
-)
+FRONT = Row("Does the front keep up?", (
+    lines("Which stage is the bottleneck", "percentunit",
+        Query("max by (stage) (gleaner_stage_work_ratio)", "{{stage}}"), worry=0.8, alarm=1.0, width=12,
+        meaning="Asked-for work over capacity, on the worst task: of the device, the API workers, the parsers."),
+    lines("Files wait for a parser", "s", Query("max by (instance) (gleaner_parser_wait_seconds)", "{{instance}}"),
+        worry=2.0, alarm=10.0, width=12,
+        meaning="What the parsers need for the files that have not begun. GLEANER_MAX_QUEUE_MS bounds it."),
+    lines("Open connections", "none", Query("sum by (instance) (gleaner_connections)", "{{instance}} open"),
+        Query("sum by (instance) (gleaner_requests_in_flight)", "{{instance}} being answered"),
+        meaning="Balancers keep idle connections open. Being answered and growing, with nothing in the engine's "
+              "queue: requests wait for the front."),
+    stack("Refused unread", "reqps",
+        Query("sum by (code) (gleaner:connection_refusals:rate1m) or vector(0)", "{{code}}"),
+        meaning="Requests and connections refused before a body was read. queue_full and deadline_exceeded: the "
+              "front is full."),
+    lines("Event loop late by", "s", Query("max by (instance) (gleaner_event_loop_lag_seconds)", "{{instance}}"),
+        worry=0.1, alarm=0.5,
+        meaning="Longest delay of a timer in the last second, in the worst worker. The cores are busy."),
+    lines("Bytes held", "bytes", Query("sum by (instance) (gleaner_held_bytes)", "{{instance}}"), width=12,
+        meaning="Unfinished bodies and unread answers. At its limit the largest is given up."),
+    stack("Dropped without an answer", "cps",
+        Query("sum by (reason) (rate(gleaner_connection_drops_total[1m])) or vector(0)", "{{reason}}"), width=12,
+        meaning="Idle or slow connections that were closed, by reason."),
+))  # fmt: skip
 
-DEVICE = Row(
-    "Is the device well?",
-    (
-        lines(
-            "Busy",
-            "percentunit",
-            Query("gleaner:busy:ratio1m", "{{instance}} batches"),
-            Query("gleaner_gpu_utilization_ratio", "{{instance}} NVML"),
-            meaning="NVML says that a kernel ran, not that the GPU was full: 95 % at 40 % of capacity is normal.",
-        ),
-        lines(
-            "Memory",
-            "bytes",
-            Query("gleaner_memory_room_bytes", "{{instance}} room for a batch"),
-            Query("gleaner_memory_rest_bytes", "{{instance}} weights, libraries, graphs"),
-            Query("gleaner_gpu_memory_used_bytes", "{{instance}} used by anybody"),
-            meaning="If used by anybody grows and ours does not, somebody else is on the GPU.",
-        ),
-        lines(
-            "Batches split for want of memory",
-            "none",
-            Query("sum by (instance) (increase(gleaner_memory_splits_total[5m]))", "{{instance}}"),
-            meaning="Should be zero. Answers were right, but late.",
-            alarm=1.0,
-        ),
-        states(
-            "What runs each model",
-            "none",
-            Query(
-                "count by (path, attention, kernels, dtype, reason) (gleaner_model_path == 1)",
-                "{{path}}, {{attention}}, {{kernels}}, {{dtype}}: {{reason}}",
-            ),
-            meaning="How many revisions run so, and why no faster. On a GPU: fused; padded is slow.",
-            width=12,
-        ),
-        states(
-            "What keeps the clocks down",
-            "none",
-            Query("max by (instance, reason) (gleaner_gpu_throttled)", "{{instance}} {{reason}}"),
-            meaning="1 while it does. power_cap under full load is normal; anything hardware or thermal is not.",
-            width=12,
-        ),
-        lines(
-            "Temperature",
-            "celsius",
-            Query("gleaner_gpu_temperature_celsius", "{{instance}}"),
-            meaning="By GPU.",
-            worry=80.0,
-            alarm=90.0,
-            width=6,
-        ),
-        lines(
-            "Power",
-            "watt",
-            Query("gleaner_gpu_power_watts", "{{instance}}"),
-            Query("gleaner_gpu_power_limit_watts", "{{instance}} limit"),
-            meaning="Far below its limit under load: the GPU waits for us.",
-            width=6,
-        ),
-    ),
-)
+DEVICE = Row("Is the device well?", (
+    lines("Busy", "percentunit", Query("gleaner:busy:ratio1m", "{{instance}} batches"),
+        Query("gleaner_gpu_utilization_ratio", "{{instance}} NVML"),
+        meaning="NVML says that a kernel ran, not that the GPU was full: 95 % at 40 % of capacity is normal."),
+    lines("Memory", "bytes", Query("gleaner_memory_room_bytes", "{{instance}} room for a batch"),
+        Query("gleaner_memory_rest_bytes", "{{instance}} weights, libraries, graphs"),
+        Query("gleaner_gpu_memory_used_bytes", "{{instance}} used by anybody"),
+        meaning="If used by anybody grows and ours does not, somebody else is on the GPU."),
+    lines("Batches split for want of memory", "none",
+        Query("sum by (instance) (increase(gleaner_memory_splits_total[5m]))", "{{instance}}"), alarm=1.0,
+        meaning="Should be zero. Answers were right, but late."),
+    states("What runs each model", "none",
+        Query("count by (path, attention, kernels, dtype, reason) (gleaner_model_path == 1)",
+              "{{path}}, {{attention}}, {{kernels}}, {{dtype}}: {{reason}}"),
+        width=12, meaning="How many revisions run so, and why no faster. On a GPU: fused; padded is slow."),
+    states("What keeps the clocks down", "none",
+        Query("max by (instance, reason) (gleaner_gpu_throttled)", "{{instance}} {{reason}}"), width=12,
+        meaning="1 while it does. power_cap under full load is normal; anything hardware or thermal is not."),
+    lines("Temperature", "celsius", Query("gleaner_gpu_temperature_celsius", "{{instance}}"), worry=80.0, alarm=90.0,
+        width=6, meaning="By GPU."),
+    lines("Power", "watt", Query("gleaner_gpu_power_watts", "{{instance}}"),
+        Query("gleaner_gpu_power_limit_watts", "{{instance}} limit"), width=6,
+        meaning="Far below its limit under load: the GPU waits for us."),
+))  # fmt: skip
 
 ON_CALL = Page(
     uid="gleaner-on-call",

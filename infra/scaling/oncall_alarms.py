@@ -172,11 +172,6 @@ class Shortfall:
     meaning: str
     remedy: str
 
-    @property
-    def expression(self) -> str:
-        """CloudWatch's metric mathematics; the metrics are `wanted` and `present`."""
-        return "wanted - present"
-
 
 def tasks_missing(cluster: str, service: str) -> Shortfall:
     """Tasks that ECS cannot start."""

@@ -5,7 +5,7 @@ No slow start: AWS forbids it together with least outstanding requests, and a ta
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from aws_cdk import Duration
@@ -18,6 +18,7 @@ from constructs import Construct
 
 from infra.environments import Environment
 from infra.scaling.policy import Policy
+from infra.stacks.cloudwatch_alarms import metric_query, result_query
 from infra.stacks.container import INTERNAL_PORT, NAMESPACE, PORT
 from service.signals.catalog import REFUSALS, SERVICE_DIMENSION
 from service.signals.routes import ALWAYS_PUBLIC, PUBLIC_ADAPTERS, PublicPaths
@@ -155,7 +156,6 @@ TOO_FEW, ERRORS = "too-few-healthy", "server-errors"
 BALANCER = "AWS/ApplicationELB"
 MOST_ERRORS = 0.01
 """Of the requests."""
-_MINUTE = 60
 
 
 def too_few_healthy(
@@ -167,14 +167,14 @@ def too_few_healthy(
 ) -> cloudwatch.CfnAlarm:
     """Fewer healthy targets than the minimum for three minutes: the only trouble that the tasks cannot report."""
     dimensions = {"LoadBalancer": balancer.load_balancer_full_name, "TargetGroup": targets.target_group_full_name}
-    healthy = _part("healthy0", BALANCER, "HealthyHostCount", dimensions, "Minimum")
+    healthy = metric_query("healthy0", BALANCER, "HealthyHostCount", dimensions, "Minimum")
     return _alarm(
         scope,
         "TooFewHealthy",
         topic,
         alarm_name=f"{environment.fleet}-{TOO_FEW}",
         alarm_description="Fewer tasks answer /readyz than the minimum. See the service's events.",
-        metrics=[healthy, _whole("healthy", "SUM([healthy0])")],
+        metrics=[healthy, result_query("healthy", "SUM([healthy0])")],
         comparison_operator="LessThanThreshold",
         threshold=environment.limits.minimum_tasks,
         treat_missing_data="breaching",
@@ -192,10 +192,10 @@ def server_errors(
     """
     whole = {"LoadBalancer": balancer.load_balancer_full_name}
     parts = [
-        _part("errors", BALANCER, "HTTPCode_Target_5XX_Count", whole, "Sum"),
-        _part("broken", BALANCER, "HTTPCode_ELB_5XX_Count", whole, "Sum"),
-        _part("refused", NAMESPACE, REFUSALS.name, {SERVICE_DIMENSION: environment.fleet}, "Sum"),
-        _part("requests", BALANCER, "RequestCount", whole, "Sum"),
+        metric_query("errors", BALANCER, "HTTPCode_Target_5XX_Count", whole, "Sum"),
+        metric_query("broken", BALANCER, "HTTPCode_ELB_5XX_Count", whole, "Sum"),
+        metric_query("refused", NAMESPACE, REFUSALS.name, {SERVICE_DIMENSION: environment.fleet}, "Sum"),
+        metric_query("requests", BALANCER, "RequestCount", whole, "Sum"),
     ]
     share = "(FILL(errors, 0) + FILL(broken, 0) - FILL(refused, 0)) / requests"
     return _alarm(
@@ -204,7 +204,7 @@ def server_errors(
         topic,
         alarm_name=f"{environment.fleet}-{ERRORS}",
         alarm_description="More than 1 % of the answers are errors of ours (5xx). See the tasks' logs.",
-        metrics=[*parts, _whole("share", share)],
+        metrics=[*parts, result_query("share", share)],
         datapoints_to_alarm=2,
         comparison_operator="GreaterThanThreshold",
         threshold=MOST_ERRORS,
@@ -216,27 +216,3 @@ def _alarm(scope: Construct, name: str, topic: str, **properties: Any) -> cloudw
     """Both look at three minutes, and tell the topic what has come and gone."""
     told = [topic]
     return cloudwatch.CfnAlarm(scope, name, evaluation_periods=3, alarm_actions=told, ok_actions=told, **properties)
-
-
-def _part(
-    name: str, namespace: str, metric: str, dimensions: Mapping[str, str], statistic: str
-) -> cloudwatch.CfnAlarm.MetricDataQueryProperty:
-    return cloudwatch.CfnAlarm.MetricDataQueryProperty(
-        id=name,
-        return_data=False,
-        metric_stat=cloudwatch.CfnAlarm.MetricStatProperty(
-            metric=cloudwatch.CfnAlarm.MetricProperty(
-                namespace=namespace,
-                metric_name=metric,
-                dimensions=[
-                    cloudwatch.CfnAlarm.DimensionProperty(name=key, value=value) for key, value in dimensions.items()
-                ],
-            ),
-            period=_MINUTE,
-            stat=statistic,
-        ),
-    )
-
-
-def _whole(name: str, expression: str) -> cloudwatch.CfnAlarm.MetricDataQueryProperty:
-    return cloudwatch.CfnAlarm.MetricDataQueryProperty(id=name, expression=expression, label=name, return_data=True)

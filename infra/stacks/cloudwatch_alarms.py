@@ -6,6 +6,7 @@ which are measured on the alarm's value, mean the same with further conditions a
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from aws_cdk import aws_cloudwatch as cloudwatch
@@ -19,63 +20,73 @@ from service.signals.catalog import SERVICE_DIMENSION
 _SYMBOLS = {Comparison.AT_LEAST: ">=", Comparison.ABOVE: ">", Comparison.AT_MOST: "<=", Comparison.BELOW: "<"}
 
 
+Query = cloudwatch.CfnAlarm.MetricDataQueryProperty
+
+
+def metric_query(
+    name: str, namespace: str, metric: str, dimensions: Mapping[str, str], statistic: str, period_seconds: int = 60
+) -> Query:
+    """One metric of an expression, under the name that the expression gives it."""
+    asked = cloudwatch.CfnAlarm.MetricProperty(
+        namespace=namespace,
+        metric_name=metric,
+        dimensions=[cloudwatch.CfnAlarm.DimensionProperty(name=key, value=value) for key, value in dimensions.items()],
+    )
+    stat = cloudwatch.CfnAlarm.MetricStatProperty(metric=asked, period=period_seconds, stat=statistic)
+    return Query(id=name, return_data=False, metric_stat=stat)
+
+
+def result_query(name: str, expression: str, label: str = "") -> Query:
+    """The expression whose value the alarm compares."""
+    return Query(id=name, expression=expression, label=label or name, return_data=True)
+
+
 def alarm(scope: Construct, fleet: str, wanted: Alarm, actions: list[str], notify: bool) -> cloudwatch.CfnAlarm:
     """The alarm with these actions, which `notify` also takes when the alarm ends."""
     first = wanted.conditions[0]
     plain = len(wanted.conditions) == 1 and first.per is None
-    what = _metric(fleet, wanted, first) if plain else _expression(fleet, wanted)
-    return cloudwatch.CfnAlarm(
+    return _made(
         scope,
-        _identifier(wanted.name),
-        alarm_name=f"{fleet}-{wanted.name}",
-        alarm_description=f"{wanted.meaning} {wanted.remedy}",
+        fleet,
+        wanted,
         comparison_operator=first.comparison.value,
         threshold=first.threshold,
-        evaluation_periods=wanted.periods,
         datapoints_to_alarm=wanted.datapoints_to_alarm,
         treat_missing_data=wanted.missing.value,
         alarm_actions=actions,
         ok_actions=actions if notify else None,
-        **what,
+        **(_metric(fleet, wanted, first) if plain else _expression(fleet, wanted)),
     )
 
 
 def shortfall_alarm(scope: Construct, fleet: str, wanted: Shortfall, actions: list[str]) -> cloudwatch.CfnAlarm:
     """The alarm on a difference of two metrics of AWS; it also notifies when it ends."""
-    Query = cloudwatch.CfnAlarm.MetricDataQueryProperty  # noqa: N806
     parts = [
-        Query(
-            id=name,
-            return_data=False,
-            metric_stat=cloudwatch.CfnAlarm.MetricStatProperty(
-                metric=cloudwatch.CfnAlarm.MetricProperty(
-                    namespace=metric.namespace,
-                    metric_name=metric.name,
-                    dimensions=[
-                        cloudwatch.CfnAlarm.DimensionProperty(name=key, value=value)
-                        for key, value in metric.dimensions.items()
-                    ],
-                ),
-                period=wanted.period_seconds,
-                stat=Statistic.AVERAGE.value,
-            ),
-        )
+        metric_query(name, metric.namespace, metric.name, metric.dimensions, "Average", wanted.period_seconds)
         for name, metric in (("wanted", wanted.wanted), ("present", wanted.present))
     ]
-    whole = Query(id="missing", expression=wanted.expression, label=wanted.name, return_data=True)
-    return cloudwatch.CfnAlarm(
+    return _made(
         scope,
-        _identifier(wanted.name),
-        alarm_name=f"{fleet}-{wanted.name}",
-        alarm_description=f"{wanted.meaning} {wanted.remedy}",
+        fleet,
+        wanted,
         comparison_operator=Comparison.ABOVE.value,
         threshold=0,
-        evaluation_periods=wanted.periods,
         datapoints_to_alarm=wanted.periods,
         treat_missing_data=Missing.BREACHING.value,
         alarm_actions=actions,
         ok_actions=actions,
-        metrics=[*parts, whole],
+        metrics=[*parts, result_query("missing", "wanted - present", wanted.name)],
+    )
+
+
+def _made(scope: Construct, fleet: str, wanted: Alarm | Shortfall, **properties: Any) -> cloudwatch.CfnAlarm:
+    return cloudwatch.CfnAlarm(
+        scope,
+        "".join(part.title() for part in wanted.name.split("-")),
+        alarm_name=f"{fleet}-{wanted.name}",
+        alarm_description=f"{wanted.meaning} {wanted.remedy}",
+        evaluation_periods=wanted.periods,
+        **properties,
     )
 
 
@@ -102,42 +113,21 @@ def safe_value(condition: Condition) -> float:
 
 def _metric(fleet: str, wanted: Alarm, condition: Condition) -> dict[str, Any]:
     percentile = condition.statistic is Statistic.P99
-    statistic = {"extended_statistic" if percentile else "statistic": condition.statistic.value}
     return {
         "namespace": NAMESPACE,
         "metric_name": condition.signal.name,
-        "dimensions": [_dimension(fleet)],
+        "dimensions": [cloudwatch.CfnAlarm.DimensionProperty(name=SERVICE_DIMENSION, value=fleet)],
         "period": wanted.period_seconds,
-        **statistic,
+        "extended_statistic" if percentile else "statistic": condition.statistic.value,
     }
 
 
 def _expression(fleet: str, wanted: Alarm) -> dict[str, Any]:
-    Query = cloudwatch.CfnAlarm.MetricDataQueryProperty  # noqa: N806
     asked = {f"m{i}": (each.signal, each.statistic) for i, each in enumerate(wanted.conditions)}
     if (per := wanted.conditions[0].per) is not None:
         asked["per"] = (per, Statistic.SAMPLE_COUNT)
     parts = [
-        Query(
-            id=name,
-            return_data=False,
-            metric_stat=cloudwatch.CfnAlarm.MetricStatProperty(
-                metric=cloudwatch.CfnAlarm.MetricProperty(
-                    namespace=NAMESPACE, metric_name=signal.name, dimensions=[_dimension(fleet)]
-                ),
-                period=wanted.period_seconds,
-                stat=statistic.value,
-            ),
-        )
+        metric_query(name, NAMESPACE, signal.name, {SERVICE_DIMENSION: fleet}, statistic.value, wanted.period_seconds)
         for name, (signal, statistic) in asked.items()
     ]
-    whole = Query(id="value", expression=expression(wanted.conditions), label=wanted.name, return_data=True)
-    return {"metrics": [*parts, whole]}
-
-
-def _dimension(fleet: str) -> cloudwatch.CfnAlarm.DimensionProperty:
-    return cloudwatch.CfnAlarm.DimensionProperty(name=SERVICE_DIMENSION, value=fleet)
-
-
-def _identifier(name: str) -> str:
-    return "".join(part.title() for part in name.split("-"))
+    return {"metrics": [*parts, result_query("value", expression(wanted.conditions), wanted.name)]}

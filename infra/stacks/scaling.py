@@ -1,12 +1,14 @@
 """Scaling of either fleet in CDK: a `Policy`'s steps, target tracking, schedules and forecast.
 
-`EcsScaling` changes the desired count of an ECS service, `AsgScaling` the capacity of an EC2 group without ECS.
+`EcsScaling` changes the desired count of an ECS service, `AsgScaling` the capacity of an EC2 group without ECS. The
+properties of Application Auto Scaling's and of EC2's policies are built by the same functions, since their fields are
+equal; only the classes differ.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Mapping
+from typing import Any
 
 from aws_cdk import aws_applicationautoscaling as scaling
 from aws_cdk import aws_autoscaling as autoscaling
@@ -20,26 +22,17 @@ from infra.stacks.cloudwatch_alarms import alarm
 from infra.stacks.container import NAMESPACE
 from service.signals.catalog import SERVICE_DIMENSION
 
-ServicePolicy = scaling.CfnScalingPolicy
+ServicePolicy, GroupPolicy = scaling.CfnScalingPolicy, autoscaling.CfnScalingPolicy
 
 
 class EcsScaling(Construct):
     """The policies and actions that change the service's desired count."""
 
     def __init__(
-        self,
-        scope: Construct,
-        name: str,
-        fleet: str,
-        policy: Policy,
-        *,
-        service: ecs.CfnService,
-        cluster: str,
-        requests_label: str,
-    ) -> None:
+        self, scope: Construct, name: str, fleet: str, policy: Policy,
+        *, service: ecs.CfnService, cluster: str, requests_label: str,
+    ) -> None:  # fmt: skip
         super().__init__(scope, name)
-        self._fleet = fleet
-        self._names = {"ClusterName": cluster, "ServiceName": fleet}
         self.target = scaling.CfnScalableTarget(
             self,
             "Target",
@@ -52,93 +45,45 @@ class EcsScaling(Construct):
         )
         for step in policy.steps:
             alarm(self, fleet, step.alarm, [self._step(step).attr_arn], notify=False)
-        self._track(policy)
-        if policy.forecast is not Forecast.OFF:
-            self._forecast(policy, requests_label)
-
-    def _step(self, step: StepScaling) -> scaling.CfnScalingPolicy:
-        return scaling.CfnScalingPolicy(
-            self,
-            step_id(step),
-            policy_name=step.alarm.name,
-            policy_type="StepScaling",
-            scaling_target_id=self.target.ref,
-            step_scaling_policy_configuration=ServicePolicy.StepScalingPolicyConfigurationProperty(
-                adjustment_type="PercentChangeInCapacity",
-                cooldown=step.cooldown_seconds,
-                metric_aggregation_type="Average",
-                min_adjustment_magnitude=step.at_least,
-                step_adjustments=step_adjustments(ServicePolicy.StepAdjustmentProperty, step),
-            ),
-        )
-
-    def _track(self, policy: Policy) -> None:
-        scaling.CfnScalingPolicy(
-            self,
+        wanted = ("ECS/ContainerInsights", "DesiredTaskCount", {"ClusterName": cluster, "ServiceName": fleet})
+        Policies = ServicePolicy  # noqa: N806
+        metrics = tracking_metrics(
+            Policies, Policies.TargetTrackingMetricProperty, Policies.TargetTrackingMetricDimensionProperty,
+            fleet, policy, wanted,
+        )  # fmt: skip
+        self._policy(
             "Tracking",
-            policy_name="work-per-task",
-            policy_type="TargetTrackingScaling",
-            scaling_target_id=self.target.ref,
-            target_tracking_scaling_policy_configuration=ServicePolicy.TargetTrackingScalingPolicyConfigurationProperty(
+            "work-per-task",
+            "TargetTrackingScaling",
+            target_tracking_scaling_policy_configuration=Policies.TargetTrackingScalingPolicyConfigurationProperty(
                 target_value=policy.tracking.target,
                 scale_out_cooldown=policy.tracking.cooldown_seconds,
                 disable_scale_in=True,
-                customized_metric_specification=ServicePolicy.CustomizedMetricSpecificationProperty(
-                    metrics=[
-                        _of_service(
-                            "work", NAMESPACE, policy.tracking.signal.name, "Sum", {SERVICE_DIMENSION: self._fleet}
-                        ),
-                        _of_service("wanted", "ECS/ContainerInsights", "DesiredTaskCount", "Average", self._names),
-                        ServicePolicy.TargetTrackingMetricDataQueryProperty(
-                            id="perTask", expression=work_per_task(), label="work per wanted task", return_data=True
-                        ),
-                    ]
-                ),
+                customized_metric_specification=metrics,
             ),
         )
+        if policy.forecast is not Forecast.OFF:
+            forecast = Policies.PredictiveScalingPolicyConfigurationProperty(
+                **predictive(Policies, policy, requests_label)
+            )
+            self._policy("Forecast", "forecast", "PredictiveScaling", predictive_scaling_policy_configuration=forecast)
 
-    def _forecast(self, policy: Policy, requests_label: str) -> None:
-        """Predictive scaling on the balancer's request count, which has a history where our own metrics are new."""
-        pair = ServicePolicy.PredictiveScalingPredefinedMetricPairProperty(
-            predefined_metric_type="ALBRequestCount", resource_label=requests_label
+    def _step(self, step: StepScaling) -> scaling.CfnScalingPolicy:
+        configuration = ServicePolicy.StepScalingPolicyConfigurationProperty(
+            adjustment_type="PercentChangeInCapacity",
+            cooldown=step.cooldown_seconds,
+            metric_aggregation_type="Average",
+            min_adjustment_magnitude=step.at_least,
+            step_adjustments=step_adjustments(ServicePolicy, step),
         )
-        scaling.CfnScalingPolicy(
-            self,
-            "Forecast",
-            policy_name="forecast",
-            policy_type="PredictiveScaling",
-            scaling_target_id=self.target.ref,
-            predictive_scaling_policy_configuration=ServicePolicy.PredictiveScalingPolicyConfigurationProperty(
-                mode=policy.forecast.value,
-                max_capacity_breach_behavior="HonorMaxCapacity",
-                scheduling_buffer_time=300,
-                metric_specifications=[
-                    ServicePolicy.PredictiveScalingMetricSpecificationProperty(
-                        target_value=requests_per_minute(policy), predefined_metric_pair_specification=pair
-                    )
-                ],
-            ),
+        return self._policy(
+            step_id(step), step.alarm.name, "StepScaling", step_scaling_policy_configuration=configuration
         )
 
-
-def _of_service(
-    name: str, namespace: str, metric: str, statistic: str, dimensions: dict[str, str]
-) -> scaling.CfnScalingPolicy.TargetTrackingMetricDataQueryProperty:
-    return ServicePolicy.TargetTrackingMetricDataQueryProperty(
-        id=name,
-        return_data=False,
-        metric_stat=ServicePolicy.TargetTrackingMetricStatProperty(
-            stat=statistic,
-            metric=ServicePolicy.TargetTrackingMetricProperty(
-                namespace=namespace,
-                metric_name=metric,
-                dimensions=[
-                    ServicePolicy.TargetTrackingMetricDimensionProperty(name=each, value=value)
-                    for each, value in dimensions.items()
-                ],
-            ),
-        ),
-    )
+    def _policy(self, name: str, policy_name: str, kind: str, **configuration: Any) -> scaling.CfnScalingPolicy:
+        return scaling.CfnScalingPolicy(
+            self, name, policy_name=policy_name, policy_type=kind, scaling_target_id=self.target.ref, **configuration
+        )
 
 
 def _scheduled(schedule: Schedule, policy: Policy) -> scaling.CfnScalableTarget.ScheduledActionProperty:
@@ -152,76 +97,29 @@ def _scheduled(schedule: Schedule, policy: Policy) -> scaling.CfnScalableTarget.
     )
 
 
-GroupPolicy = autoscaling.CfnScalingPolicy
-
-
 class AsgScaling(Construct):
     """The policies and actions that change the group's desired capacity."""
 
     def __init__(
-        self,
-        scope: Construct,
-        name: str,
-        fleet: str,
-        policy: Policy,
-        *,
-        group: autoscaling.CfnAutoScalingGroup,
-        requests_label: str,
-    ) -> None:
+        self, scope: Construct, name: str, fleet: str, policy: Policy,
+        *, group: autoscaling.CfnAutoScalingGroup, requests_label: str,
+    ) -> None:  # fmt: skip
         super().__init__(scope, name)
-        self._fleet, self._group = fleet, group.ref
+        self._group = group.ref
         for step in policy.steps:
             alarm(self, fleet, step.alarm, [self._step(step, policy).ref], notify=False)
-        self._track(policy)
-        self._schedule(policy)
-        if policy.forecast is not Forecast.OFF:
-            self._forecast(policy, requests_label)
-
-    def _step(self, step: StepScaling, policy: Policy) -> autoscaling.CfnScalingPolicy:
-        return autoscaling.CfnScalingPolicy(
-            self,
-            step_id(step),
-            auto_scaling_group_name=self._group,
-            policy_type="StepScaling",
-            adjustment_type="PercentChangeInCapacity",
-            metric_aggregation_type="Average",
-            min_adjustment_magnitude=step.at_least,
-            estimated_instance_warmup=policy.delays.scale_out_cooldown_seconds,
-            step_adjustments=step_adjustments(GroupPolicy.StepAdjustmentProperty, step),
+        wanted = ("AWS/AutoScaling", "GroupDesiredCapacity", {"AutoScalingGroupName": self._group})
+        metrics = tracking_metrics(
+            GroupPolicy, GroupPolicy.MetricProperty, GroupPolicy.MetricDimensionProperty, fleet, policy, wanted
         )
-
-    def _track(self, policy: Policy) -> None:
-        autoscaling.CfnScalingPolicy(
-            self,
+        self._policy(
             "Tracking",
-            auto_scaling_group_name=self._group,
-            policy_type="TargetTrackingScaling",
+            "TargetTrackingScaling",
             estimated_instance_warmup=policy.tracking.cooldown_seconds,
             target_tracking_configuration=GroupPolicy.TargetTrackingConfigurationProperty(
-                target_value=policy.tracking.target,
-                disable_scale_in=True,
-                customized_metric_specification=GroupPolicy.CustomizedMetricSpecificationProperty(
-                    metrics=[
-                        _of_group(
-                            "work", NAMESPACE, policy.tracking.signal.name, "Sum", SERVICE_DIMENSION, self._fleet
-                        ),
-                        _of_group(
-                            "wanted",
-                            "AWS/AutoScaling",
-                            "GroupDesiredCapacity",
-                            "Average",
-                            "AutoScalingGroupName",
-                            self._group,
-                        ),
-                        GroupPolicy.TargetTrackingMetricDataQueryProperty(
-                            id="perTask", expression=work_per_task(), label="work per wanted task", return_data=True
-                        ),
-                    ]
-                ),
+                target_value=policy.tracking.target, disable_scale_in=True, customized_metric_specification=metrics
             ),
         )
-
-    def _schedule(self, policy: Policy) -> None:
         for each in policy.schedules:
             autoscaling.CfnScheduledAction(
                 self,
@@ -231,47 +129,27 @@ class AsgScaling(Construct):
                 time_zone=each.timezone,
                 min_size=each.minimum_tasks,
             )
+        if policy.forecast is not Forecast.OFF:
+            forecast = GroupPolicy.PredictiveScalingConfigurationProperty(
+                **predictive(GroupPolicy, policy, requests_label)
+            )
+            self._policy("Forecast", "PredictiveScaling", predictive_scaling_configuration=forecast)
 
-    def _forecast(self, policy: Policy, requests_label: str) -> None:
-        pair = GroupPolicy.PredictiveScalingPredefinedMetricPairProperty(
-            predefined_metric_type="ALBRequestCount", resource_label=requests_label
-        )
-        autoscaling.CfnScalingPolicy(
-            self,
-            "Forecast",
-            auto_scaling_group_name=self._group,
-            policy_type="PredictiveScaling",
-            predictive_scaling_configuration=GroupPolicy.PredictiveScalingConfigurationProperty(
-                mode=policy.forecast.value,
-                max_capacity_breach_behavior="HonorMaxCapacity",
-                scheduling_buffer_time=300,
-                metric_specifications=[
-                    GroupPolicy.PredictiveScalingMetricSpecificationProperty(
-                        target_value=requests_per_minute(policy), predefined_metric_pair_specification=pair
-                    )
-                ],
-            ),
+    def _step(self, step: StepScaling, policy: Policy) -> autoscaling.CfnScalingPolicy:
+        return self._policy(
+            step_id(step),
+            "StepScaling",
+            adjustment_type="PercentChangeInCapacity",
+            metric_aggregation_type="Average",
+            min_adjustment_magnitude=step.at_least,
+            estimated_instance_warmup=policy.delays.scale_out_cooldown_seconds,
+            step_adjustments=step_adjustments(GroupPolicy, step),
         )
 
-
-def _of_group(
-    name: str, namespace: str, metric: str, statistic: str, dimension: str, value: str
-) -> autoscaling.CfnScalingPolicy.TargetTrackingMetricDataQueryProperty:
-    return GroupPolicy.TargetTrackingMetricDataQueryProperty(
-        id=name,
-        return_data=False,
-        metric_stat=GroupPolicy.TargetTrackingMetricStatProperty(
-            stat=statistic,
-            metric=GroupPolicy.MetricProperty(
-                namespace=namespace,
-                metric_name=metric,
-                dimensions=[GroupPolicy.MetricDimensionProperty(name=dimension, value=value)],
-            ),
-        ),
-    )
-
-
-Adjustment = TypeVar("Adjustment")
+    def _policy(self, name: str, kind: str, **properties: Any) -> autoscaling.CfnScalingPolicy:
+        return autoscaling.CfnScalingPolicy(
+            self, name, auto_scaling_group_name=self._group, policy_type=kind, **properties
+        )
 
 
 def step_id(scaling: StepScaling) -> str:
@@ -279,14 +157,10 @@ def step_id(scaling: StepScaling) -> str:
     return f"Step{''.join(part.title() for part in scaling.alarm.name.split('-'))}"
 
 
-def step_adjustments(make: Callable[..., Adjustment], scaling: StepScaling) -> list[Adjustment]:
-    """A policy's steps as CDK's values.
-
-    Args:
-        make: `StepAdjustmentProperty` of EC2's or of Application Auto Scaling's policy, which have equal fields.
-    """
+def step_adjustments(policies: Any, scaling: StepScaling) -> list[Any]:
+    """A policy's steps as CDK's values."""
     return [
-        make(
+        policies.StepAdjustmentProperty(
             metric_interval_lower_bound=step.lower,
             metric_interval_upper_bound=step.upper,
             scaling_adjustment=step.percent,
@@ -295,9 +169,49 @@ def step_adjustments(make: Callable[..., Adjustment], scaling: StepScaling) -> l
     ]
 
 
-def work_per_task() -> str:
-    """CloudWatch's expression for target tracking: a minute's work of all tasks over the tasks that are wanted."""
-    return f"work / {POINTS_A_MINUTE} / wanted"
+def tracking_metrics(
+    policies: Any, metric: Any, dimension: Any, fleet: str, policy: Policy, wanted: tuple[str, str, Mapping[str, str]]
+) -> Any:
+    """What target tracking keeps: a minute's work of all tasks over the tasks that are `wanted`."""
+    asked = {
+        "work": ("Sum", NAMESPACE, policy.tracking.signal.name, {SERVICE_DIMENSION: fleet}),
+        "wanted": ("Average", *wanted),
+    }
+    parts = [
+        policies.TargetTrackingMetricDataQueryProperty(
+            id=name,
+            return_data=False,
+            metric_stat=policies.TargetTrackingMetricStatProperty(
+                stat=statistic,
+                metric=metric(
+                    namespace=namespace,
+                    metric_name=metric_name,
+                    dimensions=[dimension(name=key, value=value) for key, value in dimensions.items()],
+                ),
+            ),
+        )
+        for name, (statistic, namespace, metric_name, dimensions) in asked.items()
+    ]
+    whole = policies.TargetTrackingMetricDataQueryProperty(
+        id="perTask", expression=f"work / {POINTS_A_MINUTE} / wanted", label="work per wanted task", return_data=True
+    )
+    return policies.CustomizedMetricSpecificationProperty(metrics=[*parts, whole])
+
+
+def predictive(policies: Any, policy: Policy, requests_label: str) -> dict[str, Any]:
+    """Predictive scaling on the balancer's request count, which has a history where our own metrics are new."""
+    pair = policies.PredictiveScalingPredefinedMetricPairProperty(
+        predefined_metric_type="ALBRequestCount", resource_label=requests_label
+    )
+    specification = policies.PredictiveScalingMetricSpecificationProperty(
+        target_value=requests_per_minute(policy), predefined_metric_pair_specification=pair
+    )
+    return {
+        "mode": policy.forecast.value,
+        "max_capacity_breach_behavior": "HonorMaxCapacity",
+        "scheduling_buffer_time": 300,
+        "metric_specifications": [specification],
+    }
 
 
 def requests_per_minute(policy: Policy) -> float:
