@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from loadtest.errors import LoadtestError, MissingExtra, end_on_sigterm
+from loadtest.errors import LoadtestError, MissingExtra
 from loadtest.scenario.scenario import builtin_scenarios
 from loadtest.scenario.traces import DAYS
 
@@ -103,15 +103,3 @@ def require_extra() -> None:
     if missing:
         command = f"{sys.executable} -m pip install 'gleaner[loadtest]'"
         raise MissingExtra(f"not installed: {', '.join(missing)}; `{command}` installs what a load test needs")
-
-
-def main() -> None:
-    """`python -m loadtest.cli`: the load test without the other commands of `gleaner`."""
-    parser = argparse.ArgumentParser(prog="gleaner loadtest")
-    add_arguments(parser)
-    end_on_sigterm()
-    sys.exit(run(parser.parse_args()))
-
-
-if __name__ == "__main__":
-    main()

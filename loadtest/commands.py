@@ -1,7 +1,4 @@
-"""The commands of `gleaner loadtest`: run a scenario, find the knee, compare two results, write a synthetic day.
-
-With the progress of a run on stderr: one changing line on a terminal, elsewhere a line every ten seconds.
-"""
+"""The commands of `gleaner loadtest`: run a scenario, find the knee, compare two results, write a synthetic day."""
 
 from __future__ import annotations
 
@@ -13,12 +10,9 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
 
 import msgspec
 from msgspec.structs import replace
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from loadtest.errors import CheckFailed, LoadtestError, NotTrusted
 from loadtest.generator.generator_pool import RunProgress
@@ -36,52 +30,29 @@ from loadtest.scenario.workload import Documents
 
 LINE_SECONDS = 10.0
 RECENT_REPORTS = 4
-"""Reports whose latencies are shown: those of two seconds."""
+"""Reports whose latencies are shown, one each half second."""
 
 
-class ProgressDisplay:
-    """Shows the progress of a run while its context is open."""
+class ProgressLog:
+    """Prints the progress of a run on stderr, a line every ten seconds, with the latencies of the last two."""
 
     def __init__(self, scenario: Scenario) -> None:
         self._scenario = scenario
-        self._console = Console(stderr=True)
-        columns = (
-            TextColumn("{task.description}"),
-            BarColumn(20),
-            TimeRemainingColumn(),
-            TextColumn("{task.fields[facts]}"),
-        )
-        self._progress = Progress(*columns, console=self._console, disable=not self._console.is_terminal)
-        self._task = self._progress.add_task("starting", total=scenario.seconds, facts="")
         self._latencies: list[tuple[float, ...]] = []
         self._next_line = LINE_SECONDS
 
-    def __enter__(self) -> ProgressDisplay:
-        self._progress.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._progress.stop()
-
     def show(self, run: RunProgress) -> None:
-        """Show the latest progress."""
+        """Print a line if one is due."""
         self._latencies = [*self._latencies, run.latencies_ms][-RECENT_REPORTS:]
-        facts = self._facts(run)
-        name = self._phase(run.elapsed)
-        shown = min(max(run.elapsed, 0.0), self._scenario.seconds)
-        self._progress.update(self._task, completed=shown, description=name, facts=facts)
-        if not self._console.is_terminal and run.elapsed >= self._next_line:
-            self._next_line += LINE_SECONDS
-            log(f"{run.elapsed:5.0f} s  {name}: {facts}")
-
-    def _facts(self, run: RunProgress) -> str:
+        if run.elapsed < self._next_line:
+            return
+        self._next_line += LINE_SECONDS
         recent = [value for part in self._latencies for value in part]
         p99 = statistics.quantiles(recent, n=100)[98] if len(recent) > 1 else float("nan")
         p50 = statistics.median(recent) if recent else float("nan")
         counts = f"{run.sent} sent, {run.ok} ok, {run.refused} refused, {run.failed} failed, {run.open} open"
-        return f"{counts}; p50 {p50:.0f} ms, p99 {p99:.0f} ms; lag {run.lag_ms:.1f} ms"
+        latency = f"p50 {p50:.0f} ms, p99 {p99:.0f} ms; lag {run.lag_ms:.1f} ms"
+        log(f"{run.elapsed:5.0f} s  {self._phase(run.elapsed)}: {counts}; {latency}")
 
     def _phase(self, elapsed: float) -> str:
         if elapsed >= self._scenario.seconds:
@@ -103,13 +74,12 @@ def run(chosen: argparse.Namespace) -> None:
     """Run the chosen scenario, write its result and report, and evaluate the assertions."""
     scenario = chosen_scenario(chosen)
     checks = [parse_check(text) for text in (*scenario.checks, *chosen.checks)]
-    folder = result_folder(chosen)
+    folder = chosen.out or REPORTS / time.strftime("%Y%m%d-%H%M%S")
     with open_target(scenario, chosen.url, chosen.key) as target:
         capacity = _capacity(chosen, scenario, target)
         absolute = at_capacity(scenario, capacity or 0.0)
         at = time.strftime("%Y-%m-%d %H:%M:%S")
-        with ProgressDisplay(absolute) as display:
-            found = run_scenario(absolute, target, display.show, processes=chosen.processes)
+        found = run_scenario(absolute, target, ProgressLog(absolute).show, processes=chosen.processes)
     summary = summarise(
         absolute,
         found.records,
@@ -172,12 +142,6 @@ def chosen_scenario(chosen: argparse.Namespace) -> Scenario:
     return stretched(scenario, chosen.seconds) if chosen.seconds else scenario
 
 
-def result_folder(chosen: argparse.Namespace) -> Path:
-    """The folder for the result: the chosen one, or one named by the time."""
-    folder: Path = chosen.out or REPORTS / time.strftime("%Y%m%d-%H%M%S")
-    return folder
-
-
 def _capacity(chosen: argparse.Namespace, scenario: Scenario, target: TargetService) -> float | None:
     """Documents per second at full load, where the scenario's rates are shares of it."""
     if scenario.rates == "absolute":
@@ -193,7 +157,10 @@ TRIAL_SECONDS = 15.0
 
 def find_knee(chosen: argparse.Namespace) -> None:
     """Find the knee, write capacity.json, and print it."""
-    scenario, folder = chosen_scenario(chosen), result_folder(chosen)
+    scenario = chosen_scenario(chosen)
+    folder = chosen.out or REPORTS / time.strftime("%Y%m%d-%H%M%S")
+    if scenario.mix.deadline_ms:  # Otherwise the scenario's own deadline would refuse what the service level allows.
+        scenario = replace(scenario, mix=replace(scenario.mix, deadline_ms=round(scenario.slo_ms)))
     with open_target(scenario, chosen.url, chosen.key) as target:
         seconds = chosen.seconds or TRIAL_SECONDS
         capacity = KneeFinder(scenario, target, scenario.slo_ms, seconds, log, chosen.untrusted).run()
@@ -221,26 +188,21 @@ def capacity_lines(capacity: MeasuredCapacity) -> list[str]:
 
 
 def compare_results(chosen: argparse.Namespace) -> None:
-    """Print each difference and the verdict."""
-    differences = differences_between(read_result(chosen.before), read_result(chosen.after))
-    print(f"{'phase':20} {'figure':12} {'A':>10} {'B':>10} {'change':>8}  95 % interval of B / A   verdict")
-    for each in differences:
-        numbers = f"{each.before:10.4g} {each.after:10.4g} {each.change:+8.1%}  {each.low:9.3f} to {each.high:.3f}"
-        print(f"{each.phase:20} {each.figure:12} {numbers}        {each.verdict}")
-    print(overall_verdict(differences))
-
-
-def differences_between(before: Result, after: Result) -> list[Difference]:
-    """The differences in every phase that both results have."""
+    """Print each difference in a phase that both results have, and the verdict."""
+    before, after = read_result(chosen.before), read_result(chosen.after)
     starts = {phase.name: (begin, phase.seconds) for phase, begin in after.scenario.reported}
-    differences = []
+    differences: list[Difference] = []
     for phase, begin in before.scenario.reported:
         if phase.name in starts:
             other, seconds = starts[phase.name]
             a = before.records.between(begin, begin + phase.seconds)
             b = after.records.between(other, other + seconds)
             differences += compare(phase.name, a, b, before.scenario.slo_ms)
-    return differences
+    print(f"{'phase':20} {'figure':12} {'A':>10} {'B':>10} {'change':>8}  95 % interval of B / A   verdict")
+    for each in differences:
+        numbers = f"{each.before:10.4g} {each.after:10.4g} {each.change:+8.1%}  {each.low:9.3f} to {each.high:.3f}"
+        print(f"{each.phase:20} {each.figure:12} {numbers}        {each.verdict}")
+    print(overall_verdict(differences))
 
 
 def write_day(chosen: argparse.Namespace) -> None:

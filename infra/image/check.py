@@ -32,10 +32,8 @@ from infra.image.build import (
     ImageBuild,
     arguments,
     build_command,
-    layers_of,
     pip_mounts,
     storage_options,
-    table,
 )
 
 GLOBAL = ("--runtime", "runc", "--cgroup-manager", "cgroupfs", "--events-backend", "none")
@@ -57,9 +55,7 @@ class Container:
 
     def podman(self, *arguments: str, check: bool = True) -> str:
         """A podman command's output."""
-        done = subprocess.run(podman(self.storage, *arguments), capture_output=True, text=True)
-        assert not check or done.returncode == 0, f"{arguments}: {done.stderr[-2000:]}"
-        return done.stdout
+        return _output(podman(self.storage, *arguments), check=check)
 
     def run(self, *command: str) -> subprocess.CompletedProcess[str]:
         """Run a command in the container."""
@@ -98,6 +94,12 @@ class Container:
             return self.ask("/readyz")[0] == 200
         except OSError:
             return False
+
+
+def _output(command: list[str], check: bool = True) -> str:
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert not check or done.returncode == 0, f"{command}: {done.stderr[-2000:]}"
+    return done.stdout
 
 
 def podman(storage: Path, *arguments: str) -> list[str]:
@@ -305,9 +307,8 @@ def main() -> int:
     STORAGE.mkdir(parents=True, exist_ok=True)
     make_base()
     seconds = build(chosen.tag, chosen.plain)
-    layers = layers_of(chosen.tag, Engine.BUILDAH, STORAGE)
-    assert layers is not None
-    print(f"{table(layers)}\n\nBuilt in {seconds:.0f} s.", end=" ", flush=True)
+    megabytes = int(_output(podman(STORAGE, "image", "inspect", "--format", "{{.Size}}", chosen.tag))) / 1e6
+    print(f"Built in {seconds:.0f} s, {megabytes:,.0f} MB on disk.", end=" ", flush=True)
     settings = {"MODELS": f"documents,{BAKED}", "MODEL_REMOTE": "file:///remote"}
     with running(chosen.tag, STORAGE, free_port(), {make_remote(): "/remote"}, **settings) as container:
         print(f"Ready {container.wait_until_ready():.1f} s after the container's start.\n")

@@ -20,12 +20,9 @@ from service.signals.catalog import SERVICE_DIMENSION
 _SYMBOLS = {Comparison.AT_LEAST: ">=", Comparison.ABOVE: ">", Comparison.AT_MOST: "<=", Comparison.BELOW: "<"}
 
 
-Query = cloudwatch.CfnAlarm.MetricDataQueryProperty
-
-
 def metric_query(
     name: str, namespace: str, metric: str, dimensions: Mapping[str, str], statistic: str, period_seconds: int = 60
-) -> Query:
+) -> cloudwatch.CfnAlarm.MetricDataQueryProperty:
     """One metric of an expression, under the name that the expression gives it."""
     asked = cloudwatch.CfnAlarm.MetricProperty(
         namespace=namespace,
@@ -33,12 +30,14 @@ def metric_query(
         dimensions=[cloudwatch.CfnAlarm.DimensionProperty(name=key, value=value) for key, value in dimensions.items()],
     )
     stat = cloudwatch.CfnAlarm.MetricStatProperty(metric=asked, period=period_seconds, stat=statistic)
-    return Query(id=name, return_data=False, metric_stat=stat)
+    return cloudwatch.CfnAlarm.MetricDataQueryProperty(id=name, return_data=False, metric_stat=stat)
 
 
-def result_query(name: str, expression: str, label: str = "") -> Query:
+def result_query(name: str, expression: str, label: str = "") -> cloudwatch.CfnAlarm.MetricDataQueryProperty:
     """The expression whose value the alarm compares."""
-    return Query(id=name, expression=expression, label=label or name, return_data=True)
+    return cloudwatch.CfnAlarm.MetricDataQueryProperty(
+        id=name, expression=expression, label=label or name, return_data=True
+    )
 
 
 def alarm(scope: Construct, fleet: str, wanted: Alarm, actions: list[str], notify: bool) -> cloudwatch.CfnAlarm:

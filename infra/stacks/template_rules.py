@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from infra.stacks import machine_image_rules, operation_rules
+from infra.stacks import operation_rules
 from infra.stacks.template import Finding, Template, attributes, containers, longest_request_seconds, of, variables
 from service.signals.catalog import SERVICE_DIMENSION, SIGNALS
 
@@ -200,5 +200,4 @@ RULES: tuple[Callable[[Template], Iterator[Finding]], ...] = (
     schedules,
     alarms,
     *operation_rules.RULES,
-    *machine_image_rules.RULES,
 )

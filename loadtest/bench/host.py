@@ -45,7 +45,7 @@ PARTS = ("front", "engine's loop", "engine's compute threads", "others")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RunTotals:
     """What one run's answers hold, summed over documents, and the seconds until the last one was there."""
 
     documents: int
@@ -111,7 +111,7 @@ class ReplayingService:
 
 def spent_by_part(
     service: ReplayingService, texts: Sequence[str], size: int, clients: int, documents: int = DOCUMENTS
-) -> tuple[dict[str, float], Asked]:
+) -> tuple[dict[str, float], RunTotals]:
     """Milliseconds a document by part, from at least this many documents."""
     before = service.cpu_seconds()
     asked = asyncio.run(post_texts(service.port, texts, size, clients, documents))
@@ -170,7 +170,7 @@ def _wait_until_ready(url: str) -> None:
         time.sleep(0.1)
 
 
-async def post_texts(port: int, texts: Sequence[str], size: int, clients: int, documents: int) -> Asked:
+async def post_texts(port: int, texts: Sequence[str], size: int, clients: int, documents: int) -> RunTotals:
     """Post at least this many documents, each client without a pause."""
     groups = [[texts[(start + n) % len(texts)] for n in range(size)] for start in range(0, len(texts), size)]
     requests = [
@@ -198,7 +198,7 @@ async def post_texts(port: int, texts: Sequence[str], size: int, clients: int, d
     tokens, entities = (
         sum(values) for values in zip(*((d["tokens"], len(d["entities"])) for d in results), strict=True)
     )
-    return Asked(len(results), seconds, tokens, entities, stages)
+    return RunTotals(len(results), seconds, tokens, entities, stages)
 
 
 def _request(body: object) -> bytes:

@@ -11,7 +11,7 @@ from random import Random
 import httpx
 
 from loadtest.chaos.faults import ChaosFault
-from loadtest.chaos.oracle import Exchange, Happened, Ledger, Oracle, Verdict
+from loadtest.chaos.oracle import Exchange, FaultRecord, Ledger, Oracle, Verdict
 from loadtest.chaos.subject import Subject
 from loadtest.generator.http_client import HttpClient
 from loadtest.scenario.workload import Job
@@ -98,7 +98,7 @@ async def _break_until(
         fault = draw.choices(possible, [fault.weight for fault in possible])[0]
         engine_spared_until = struck + ENGINE_LIFE_SECONDS if fault.kills_engine else engine_spared_until
         await fault.strike(subject, draw)
-        ledger.faults.append(Happened(fault.name, struck, time.monotonic() - begun, fault.loses))
+        ledger.faults.append(FaultRecord(fault.name, struck, time.monotonic() - begun, fault.loses))
         counts = ", ".join(f"{count} {verdict}" for verdict, count in sorted(ledger.verdicts().items()))
         say(f"{struck:7.1f} s  {fault.name:<28} {counts}")
         await asyncio.sleep(min(draw.uniform(*BETWEEN_FAULTS_SECONDS), max(0.0, end - time.monotonic())))

@@ -131,7 +131,7 @@ class Exchange:
 
 
 @dataclass(frozen=True, slots=True)
-class Happened:
+class FaultRecord:
     """A fault and its time. `loses`: connections to a killed process are lost with it."""
 
     fault: str
@@ -145,7 +145,7 @@ class Ledger:
     """Everything that happened, in order."""
 
     exchanges: list[Exchange] = field(default_factory=list)
-    faults: list[Happened] = field(default_factory=list)
+    faults: list[FaultRecord] = field(default_factory=list)
     unhealthy: list[str] = field(default_factory=list)
     """What was wrong after the last fault, in sentences."""
 
@@ -192,7 +192,7 @@ class Ledger:
         return _meets(exchange, [fault for fault in self.faults if fault.loses])
 
 
-def _meets(exchange: Exchange, faults: list[Happened]) -> bool:
+def _meets(exchange: Exchange, faults: list[FaultRecord]) -> bool:
     return any(
         fault.begun_seconds <= exchange.ended_seconds and exchange.begun_seconds <= fault.ended_seconds + SLACK_SECONDS
         for fault in faults

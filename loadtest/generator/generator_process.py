@@ -21,6 +21,7 @@ from pathlib import Path
 import msgspec
 import uvloop
 
+from loadtest.generator.connection_burst import raise_open_files
 from loadtest.generator.http_client import HttpClient
 from loadtest.generator.records import Recorder, save
 from loadtest.scenario.scenario import Scenario, schedule
@@ -162,10 +163,7 @@ def _own_share(config: GeneratorConfig, start: float) -> Iterator[tuple[float, i
 
 def _connection_limit() -> int:
     """How many connections the limit of open files allows, after raising it as far as permitted."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft != hard:
-        with contextlib.suppress(OSError, ValueError):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    raise_open_files()
     return min(resource.getrlimit(resource.RLIMIT_NOFILE)[0], 65_536) - SPARE_FILES
 
 

@@ -2,8 +2,8 @@
 
 The service under test is one at the user's URL, or one that the load test starts. Figures are not reported when the
 generator was the bottleneck. Latency counts from the intended time, so lag makes a server look slower, never faster.
-The
-problems that a run can have, among the requests that are reported:
+Problems of a generator, among the requests that are reported:
+
 - connections: a request could not be sent because the limit was reached;
 - CPU: a process used more than 90 % of a core, so that it may have sent late and read late;
 - lag: more than 1 % of the requests, and more than two, left over 20 ms late *and* later than a tenth of the 99th

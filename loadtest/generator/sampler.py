@@ -8,9 +8,8 @@ from __future__ import annotations
 import itertools
 import threading
 import time
-from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import httpx
 from prometheus_client.parser import text_string_to_metric_families
@@ -35,16 +34,14 @@ COUNTERS = {
     "tokens": "gleaner_tokens_total",
     "engine_starts": "gleaner_engine_starts_total",
 }
-REFUSALS = "gleaner_refusals_total"
 
 
 @dataclass(frozen=True, slots=True)
 class MetricsSample:
-    """One sample: its time in seconds since the start of the run, values by short name, and refusals by code."""
+    """One sample: its time in seconds since the start of the run, and values by short name."""
 
     at: float
     values: dict[str, float]
-    refusals: dict[str, float] = field(default_factory=dict)
 
 
 class MetricsSampler:
@@ -81,18 +78,16 @@ class MetricsSampler:
 def take_sample(client: httpx.Client, url: str, process: int | None, at: float) -> MetricsSample:
     """A sample of the service at `url` and of the tree under `process`; without values if neither responds."""
     values: dict[str, float] = {}
-    refusals: dict[str, float] = {}
     snapshot = scrape(client, url)
     if snapshot is not None:
         for name, metric in {**GAUGES, **COUNTERS}.items():
             if (value := total(snapshot, metric)) is not None:
                 values[name] = value
-        refusals = total_by(snapshot, REFUSALS, "code")
     if process is not None:
         used = usage(process)
         values.update(memory_bytes=float(used.memory_bytes), open_files=float(used.open_files))
         values.update(cpu_seconds=used.cpu_seconds, processes=float(used.processes))
-    return MetricsSample(at, values, refusals)
+    return MetricsSample(at, values)
 
 
 def scrape(client: httpx.Client, url: str) -> Snapshot | None:
@@ -112,15 +107,6 @@ def parse_metrics(text: str) -> Snapshot | None:
         return None
     values = {(sample.name, tuple(sorted(sample.labels.items()))): float(sample.value) for sample in samples}
     return Snapshot(time.monotonic(), time.time(), values)
-
-
-def total_by(snapshot: Snapshot, name: str, label: str) -> dict[str, float]:
-    """The sums of a metric's series by the value of one label."""
-    found: defaultdict[str, float] = defaultdict(float)
-    for (each, labels), value in snapshot.values.items():
-        if each == name and label in dict(labels):
-            found[dict(labels)[label]] += value
-    return dict(found)
 
 
 def rates(samples: list[MetricsSample], name: str) -> list[tuple[float, float]]:

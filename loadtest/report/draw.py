@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import matplotlib as mpl
-import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
@@ -22,8 +21,8 @@ HEADROOM = 1.22
 """The part of the y axis above the highest value, for the names of phases: its factor, also on a logarithmic axis."""
 LETTER = 5.2
 """The average width of a letter of a phase's name, in points."""
-LEGEND_LETTER, LEGEND_KEY = 5.25, 36.0
-"""The average width of a letter in the legend, and the width of the key beside a name, in points."""
+LEGEND_COLUMNS = 4
+"""Columns of the legend, if a chart has as many series."""
 LEVELS = (0.83, 0.75, 0.67)
 """Heights of the labels of successive events, so that near ones do not overlap."""
 ROW_LETTERS = 24
@@ -77,15 +76,6 @@ def number(value: float) -> str:
     if size >= 1e6:
         return f"{value / 1e6:.3g} M"
     return f"{value:,.0f}" if size >= 1000 else f"{value:.3g}"
-
-
-def legend_columns(names: Sequence[str]) -> list[list[str]]:
-    """The names of a legend in as many columns as fit into the width of a chart."""
-    for count in range(len(names), 1, -1):
-        columns = [list(column) for column in np.array_split(list(names), count)]
-        if sum(LEGEND_KEY + LEGEND_LETTER * max(map(len, column)) for column in columns) <= WIDTH:
-            return columns
-    return [list(names)]
 
 
 def _plot_line(axes: Axes, series: Series) -> None:
@@ -180,7 +170,7 @@ def _mark_limit(axes: Axes, value: float, text: str) -> None:
 
 def _legend(axes: Axes, names: Sequence[str]) -> None:
     if names:
-        columns = len(legend_columns(names))
+        columns = min(len(names), LEGEND_COLUMNS)
         axes.figure.legend(loc="upper left", ncols=columns, handlelength=1.6, columnspacing=1.6, borderaxespad=0.2)
 
 
@@ -217,9 +207,9 @@ def draw(chart: Chart | Bars, *, themed: bool = True) -> Drawing:
         left, height, names = LEFT, HEIGHT, [each.name for each in chart.series if each.points]
     else:
         longest = max(map(len, chart.rows), default=0)
-        left, names = max(LEFT, 16 + LEGEND_LETTER * min(longest, ROW_LETTERS)), [name for name, _, _ in chart.parts]
+        left, names = max(LEFT, 16 + LETTER * min(longest, ROW_LETTERS)), [name for name, _, _ in chart.parts]
         height = TOP + BAR_HEIGHT * len(chart.rows) + BOTTOM
-    rows = max(map(len, legend_columns(names)), default=1)
+    rows = max(math.ceil(len(names) / LEGEND_COLUMNS), 1)
     top, right = TOP + LEGEND_ROW * (rows - 1), WIDTH - RIGHT
     with mpl.rc_context({**STYLE, "svg.hashsalt": chart.key}):
         figure = Figure(figsize=(WIDTH / POINTS_PER_INCH, height / POINTS_PER_INCH))

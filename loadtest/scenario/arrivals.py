@@ -56,34 +56,6 @@ class Constant:
 
 
 @dataclass(frozen=True, slots=True)
-class Ramp:
-    """A linear ramp: count(t) = first t + slope t² / 2."""
-
-    first: float
-    last: float
-    seconds: float
-
-    @property
-    def slope(self) -> float:
-        return (self.last - self.first) / self.seconds
-
-    def at(self, elapsed: float) -> float:
-        return self.first + self.slope * elapsed
-
-    def count(self, elapsed: float) -> float:
-        return self.first * elapsed + self.slope * elapsed * elapsed / 2
-
-    def when(self, number: float) -> float:
-        inside = self.first * self.first + 2 * self.slope * number
-        if number <= 0:
-            return 0.0
-        if inside < 0:
-            return math.inf
-        divisor = self.first + math.sqrt(inside)
-        return 2 * number / divisor if divisor else math.inf
-
-
-@dataclass(frozen=True, slots=True)
 class Sine:
     """A sine wave around a mean: rate(t) = mean - amplitude cos(2 pi t / period); it begins at its minimum."""
 
@@ -116,7 +88,7 @@ class Sine:
 
 
 class Chain:
-    """Rates one after another; steps are a chain of constants."""
+    """Rates one after another."""
 
     def __init__(self, parts: tuple[Rate, ...]) -> None:
         self.parts = parts
@@ -144,11 +116,6 @@ class Chain:
         return min(max(bisect_right(self.starts, elapsed) - 1, 0), len(self.parts) - 1)
 
 
-def steps(rates: tuple[float, ...], seconds_each: float) -> Chain:
-    """Constant rates one after another."""
-    return Chain(tuple(Constant(rate, seconds_each) for rate in rates))
-
-
 def _zero_or_never(number: float) -> float:
     return 0.0 if number <= 0 else math.inf
 
@@ -157,30 +124,9 @@ COUNT_TOLERANCE = 1e-6
 """The rounding error of a closed form for a whole number."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pace:
-    """Wait this long, then send the next request; `over`: every request has been sent."""
-
-    wait_seconds: float
-    over: bool = False
-
-
 def total(rate: Rate) -> int:
     """The number of requests of an even schedule at this rate."""
     return math.ceil(rate.count(rate.seconds) - COUNT_TOLERANCE)
-
-
-def due(rate: Rate, number: int) -> float:
-    """The time at which request `number`, counted from 0, is due on an even schedule; infinite after the last one."""
-    return rate.when(number) if number < total(rate) else math.inf
-
-
-def pace(rate: Rate, elapsed: float, sent: int) -> Pace:
-    """The wait after `elapsed` seconds and `sent` requests."""
-    intended = due(rate, sent)
-    if math.isinf(intended):
-        return Pace(0.0, over=True)
-    return Pace(max(intended - elapsed, 0.0))
 
 
 BURST_SECONDS = 1.0

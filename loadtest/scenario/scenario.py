@@ -17,8 +17,8 @@ import msgspec
 from msgspec.structs import replace
 
 from loadtest.errors import BadInput
-from loadtest.scenario.arrivals import Chain, Constant, Ramp, Rate, Sine, bursty, evenly, poisson, replay
-from loadtest.scenario.traces import Trace, make_day, read_trace
+from loadtest.scenario.arrivals import Chain, Constant, Rate, Sine, bursty, evenly, poisson, replay
+from loadtest.scenario.traces import Trace, read_trace
 from loadtest.scenario.workload import Mix
 
 FOLDER = Path(__file__).parent / "builtin"
@@ -27,22 +27,19 @@ FOLDER = Path(__file__).parent / "builtin"
 class Phase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One phase of load.
 
-    constant: `rate` · ramp: `rate` to `last_rate` · sine: `rate` ± `amplitude`, one wave in `period_seconds` ·
-    trace: the file `path`, its time divided by `time_scale` and its counts multiplied by `rate_scale` · day: a
-    synthetic day of `kind` compressed into `seconds`, with `rate` on average. `warm_up`: sent, but not reported.
+    constant: `rate` · sine: `rate` ± `amplitude`, one wave in `period_seconds` · trace: the file `path`, its time
+    divided by `time_scale` and its counts multiplied by `rate_scale`. `warm_up`: sent, but not reported.
     """
 
     name: str
-    shape: Literal["constant", "ramp", "sine", "trace", "day"] = "constant"
+    shape: Literal["constant", "sine", "trace"] = "constant"
     seconds: float = 0.0
     rate: float = 0.0
-    last_rate: float = 0.0
     amplitude: float = 0.0
     period_seconds: float = 0.0
     path: str = ""
     time_scale: float = 1.0
     rate_scale: float = 1.0
-    kind: str = "diurnal"
     warm_up: bool = False
 
 
@@ -140,13 +137,7 @@ def at_capacity(scenario: Scenario, capacity: float) -> Scenario:
     if scenario.rates == "absolute":
         return scenario
     phases = (
-        replace(
-            phase,
-            rate=phase.rate * capacity,
-            last_rate=phase.last_rate * capacity,
-            amplitude=phase.amplitude * capacity,
-        )
-        for phase in scenario.phases
+        replace(phase, rate=phase.rate * capacity, amplitude=phase.amplitude * capacity) for phase in scenario.phases
     )
     return replace(scenario, phases=tuple(phases), rates="absolute")
 
@@ -173,20 +164,15 @@ def rate_of(phase: Phase) -> Rate:
     match phase.shape:
         case "constant":
             return Constant(phase.rate, phase.seconds)
-        case "ramp":
-            return Ramp(phase.rate, phase.last_rate, phase.seconds)
         case "sine":
             return Sine(phase.rate, phase.amplitude, phase.period_seconds or phase.seconds, phase.seconds)
         case _:
-            trace = trace_of(phase, seed=0)
+            trace = trace_of(phase)
             return Chain(tuple(Constant(count / trace.bin_seconds, trace.bin_seconds) for count in trace.counts))
 
 
-def trace_of(phase: Phase, seed: int) -> Trace:
+def trace_of(phase: Phase) -> Trace:
     """The trace that a phase replays."""
-    if phase.shape == "day":
-        day = make_day(phase.kind, seed, mean_rate=1.0)
-        return day.faster(day.seconds / phase.seconds).scaled(phase.rate * phase.seconds / max(sum(day.counts), 1))
     trace = read_trace(Path(phase.path)).faster(phase.time_scale).scaled(phase.rate_scale)
     return trace.first(phase.seconds) if phase.seconds else trace
 
@@ -204,8 +190,8 @@ def schedule(scenario: Scenario) -> Iterator[float]:
 
 
 def _arrivals(scenario: Scenario, phase: Phase, draw: Random) -> Iterator[float]:
-    if phase.shape in ("trace", "day"):
-        return replay(trace_of(phase, scenario.seed), draw)
+    if phase.shape == "trace":
+        return replay(trace_of(phase), draw)
     if scenario.arrivals == "even":
         return evenly(rate_of(phase))
     if scenario.arrivals == "bursty":

@@ -36,16 +36,6 @@ class Trace:
     def seconds(self) -> float:
         return self.bin_seconds * len(self.counts)
 
-    @property
-    def mean_rate(self) -> float:
-        """Arrivals per second over the whole trace."""
-        return sum(self.counts) / self.seconds
-
-    def at(self, elapsed: float) -> float:
-        """Arrivals per second in the bin at this time."""
-        number = int(elapsed / self.bin_seconds)
-        return self.counts[number] / self.bin_seconds if 0 <= number < len(self.counts) else 0.0
-
     def faster(self, factor: float) -> Trace:
         """The trace with its time divided by a factor."""
         return replace(self, bin_seconds=self.bin_seconds / factor)

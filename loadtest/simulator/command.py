@@ -16,8 +16,6 @@ from itertools import pairwise
 from pathlib import Path
 
 import msgspec
-from rich.console import Console
-from rich.progress import Progress
 
 from infra.scaling.capacity import ASSUMED, BadCapacity, Capacity, read_capacity
 from infra.scaling.costs import HOURLY_DOLLARS
@@ -28,10 +26,9 @@ from loadtest.cli import require_extra
 from loadtest.errors import BadInput, LoadtestError
 from loadtest.simulator.demand import SHAPES, Demand, make_demand, read_demand
 from loadtest.simulator.fleet import Fleet, FleetRun, Minute, Scaling
-from loadtest.simulator.outcome import Outcome, StepResponse, outcome_of, step_response
+from loadtest.simulator.outcome import Outcome, outcome_of
 from loadtest.simulator.service_model import Documents, ServiceModel, model_of
 from loadtest.simulator.single_task import latency_table
-from loadtest.simulator.task_group import Balancing
 from loadtest.simulator.tasks import Events, ZoneLoss
 from loadtest.simulator.tuning import Problem, line, tune
 
@@ -95,10 +92,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--parsers", type=int, default=4, help="of a task (default: 4)")
     parser.add_argument("--pool", type=int, help="instead of the template's warm pool")
     parser.add_argument("--max-queue-ms", type=float, help="instead of the template's GLEANER_MAX_QUEUE_MS; 0: none")
-    parser.add_argument("--balancing", choices=list(Balancing), default=Balancing.LEAST_OUTSTANDING)
     parser.add_argument("--release", type=float, action="append", default=[], metavar="HOUR", help="a release begins")
     parser.add_argument("--retries", type=float, default=0.0, metavar="SHARE", help="of the refused that come again")
-    parser.add_argument("--interruptions", type=float, default=0.0, metavar="N", help="an hour, of a Spot instance")
     parser.add_argument("--zone-loss", type=float, action="append", default=[], metavar="HOUR", help="for an hour")
     parser.add_argument("--scaling", choices=list(Scaling), default=Scaling.ALARMS, help="hpa: as Helm's chart does it")
     parser.add_argument("--price", type=float, default=PRICE, help=f"dollars for an instance's hour (default: {PRICE})")
@@ -133,17 +128,12 @@ def _simulate(chosen: argparse.Namespace) -> None:
     events = Events(
         releases=tuple(hour * 3600 for hour in chosen.release),
         retry_share=chosen.retries,
-        interruptions_an_hour=chosen.interruptions,
         zone_losses=tuple(ZoneLoss(at_seconds=hour * 3600) for hour in chosen.zone_loss),
     )
-    fleet = Fleet(deployed, model, table, Balancing(chosen.balancing), events, chosen.seed, Scaling(chosen.scaling))
-    with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as progress:
-        task = progress.add_task(demand.name, total=demand.seconds)
-        found = fleet.run(demand, lambda second: progress.update(task, completed=second))
+    fleet = Fleet(deployed, model, table, events, chosen.seed, Scaling(chosen.scaling))
+    found = fleet.run(demand)
     outcome = outcome_of(found, demand, deployed, model, table, chosen.price)
     said = lines(outcome)
-    if demand.name == "step":
-        said.append(answered(step_response(found, demand, demand.seconds // 4, deployed.policy.delays.ingest_seconds)))
     to_stdout = chosen.json is not None and str(chosen.json) == "-"
     if not to_stdout:
         print("\n".join([*chart(found.minutes), "", *said]))
@@ -180,15 +170,6 @@ def lines(outcome: Outcome) -> list[str]:
         f"{outcome.decisions} decisions, the first for more {first}; {outcome.starts} starts, "
         f"{outcome.short_lives:.1%} of the hours in lives under 15 minutes; {outcome.most_instances} instances at most",
     ]
-
-
-def answered(response: StepResponse) -> str:
-    """The fleet's answer to a step as a sentence."""
-    decided, recovered = (
-        "never" if seconds is None else f"after {seconds:.0f} s"
-        for seconds in (response.decided_seconds, response.recovered_seconds)
-    )
-    return f"the step: decided {decided}; 99 % in time again {recovered}"
 
 
 def as_json(found: FleetRun, outcome: Outcome) -> dict[str, object]:

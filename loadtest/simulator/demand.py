@@ -9,7 +9,7 @@
     trend    four times as many at the end
 
 A shape's rate is the mean of its quiet time (`step`, `flash`) or of all of it. Counts are Poisson around a rate that
-wanders from minute to minute, as measured services' do (`arrivals/synthetic_days`).
+wanders from minute to minute, as measured services' do (`scenario/traces`).
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Demand:
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class RecordedDocuments:
     """Recorded documents, in order: `times[n]` in seconds from the beginning, `tokens[n]`."""
 
     times: Floats
@@ -174,7 +174,7 @@ def read_demand(path: Path, usual_tokens: float, seed: int, rate: float | None =
     return Demand(path.stem, counts * (rate / counts.mean() if rate else 1.0), lengths)
 
 
-def read_recorded(path: Path) -> Recorded:
+def read_recorded(path: Path) -> RecordedDocuments:
     """Documents of a CSV with the head `t_s,tokens`, or of JSON lines with these two keys, in order of time.
 
     Raises:
@@ -192,4 +192,4 @@ def read_recorded(path: Path) -> Recorded:
     if not pairs or pairs[0][0] < 0 or any(tokens < 1 or not math.isfinite(at) for at, tokens in pairs):
         raise BadInput(f"{path}: times are not negative, and a document has a token at least")
     times, tokens = np.array(pairs).T
-    return Recorded(times, tokens)
+    return RecordedDocuments(times, tokens)

@@ -9,7 +9,7 @@ simulation begins on a Monday at midnight UTC.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -29,7 +29,7 @@ from loadtest.simulator.demand import Demand, Floats
 from loadtest.simulator.machines import LOOK_SECONDS, TASK_START_SECONDS, GroupPlan, Machine, Machines
 from loadtest.simulator.service_model import ServiceModel
 from loadtest.simulator.single_task import LatencyTable
-from loadtest.simulator.task_group import Balancing, Tally, TaskGroup, publish
+from loadtest.simulator.task_group import Tally, TaskGroup, publish
 from loadtest.simulator.tasks import EventQueue, Events, FailureInjector, Tasks
 from service.signals.catalog import PERIOD_SECONDS
 
@@ -91,8 +91,6 @@ class FleetRun:
     machines: list[tuple[Machine, bool]] = field(default_factory=list)
     """Each with whether it is on Spot."""
     lost: float = 0.0
-    troubles: list[tuple[int, float]] = field(default_factory=list)
-    """(second, documents that came in it and were refused, lost, or had to wait for longer than they may take)"""
 
 
 class Controller(Protocol):
@@ -132,7 +130,7 @@ class Fleet:
 
     Args:
         table: latencies of the same `model`.
-        seed: of what the demand leaves open: phases, interruptions.
+        seed: of the phase of ECS's looks at its instances.
 
     Attributes:
         serving: the tasks that get requests.
@@ -144,42 +142,42 @@ class Fleet:
         deployed: Deployed,
         model: ServiceModel,
         table: LatencyTable,
-        balancing: Balancing = Balancing.LEAST_OUTSTANDING,
         events: Events | None = None,
         seed: int = 1,
         scaling: Scaling = Scaling.ALARMS,
     ) -> None:
         self._deployed, self._model, self._events = deployed, model, events or Events()
-        draw = np.random.default_rng(seed)
-        self._phase = int(draw.integers(LOOK_SECONDS))
+        self._phase = int(np.random.default_rng(seed).integers(LOOK_SECONDS))
         self._controller = controller_of(scaling, deployed.policy)
         self._series = Series(KEEP_POINTS_SECONDS)
         self._queue = EventQueue()
         self.run_data = FleetRun(Tally())
-        self.serving = TaskGroup(model, table, balancing, self.run_data.tally)
+        self.serving = TaskGroup(model, table, self.run_data.tally)
         plan = plan_of(deployed)
         self._groups = {
-            False: Machines(plan, lambda at, machine: self._queue.at(at, self._tasks.place)),
-            True: Machines(replace(plan, warm_pool=0), lambda at, machine: self._failures.spot_comes(at, machine)),
+            False: Machines(plan, self._place),
+            True: Machines(replace(plan, warm_pool=0), self._place),
         }
         self._tasks = Tasks(deployed, self._groups, self._queue, self.serving, lambda: self._controller.wanted)
-        self._failures = FailureInjector(self._events, self._queue, self._tasks, self._groups, draw)
+        self._failures = FailureInjector(self._events, self._queue, self._tasks, self._groups)
 
-    def run(self, demand: Demand, on_second: Callable[[int], None] = lambda _: None) -> FleetRun:
-        """Let the demand come. `on_second` is told how far it is, each simulated minute."""
+    def _place(self, ready: float) -> None:
+        self._queue.at(ready, self._tasks.place)
+
+    def run(self, demand: Demand) -> FleetRun:
+        """Let the demand come."""
         self._begin(demand)
         counts = np.concatenate([demand.counts, np.zeros(RETRY_SECONDS + PERIOD_SECONDS)])
         whole = demand.seconds
         for start in range(0, whole, PERIOD_SECONDS):
             end = min(start + PERIOD_SECONDS, whole)
-            self._queue.happen(start)
+            self._queue.run_due(start)
             quiet = self._queue.next_seconds >= end and not self._failures.lost_share
             if not (quiet and self.serving.calm_seconds(counts[start:end], demand.lengths[start:end])):
                 self._each_second(counts, demand.lengths, start, end)
             self._decide(end)
             if end % 60 == 0 or end == whole:
                 self._note_minute(demand, end)
-                on_second(end)
         return self._finish()
 
     def _begin(self, demand: Demand) -> None:
@@ -196,12 +194,10 @@ class Fleet:
 
     def _each_second(self, counts: Floats, lengths: Floats, start: int, end: int) -> None:
         for second in range(start, end):
-            self._queue.happen(second)
+            self._queue.run_due(second)
             nowhere = float(counts[second]) * self._failures.lost_share
             self.run_data.lost += nowhere
             refused = self.serving.second(counts[second] - nowhere, lengths[second])
-            if missed := refused + nowhere + self.serving.late:
-                self.run_data.troubles.append((second, missed))
             if refused:
                 again = refused * self._events.retry_share
                 counts[second + RETRY_SECONDS] += again

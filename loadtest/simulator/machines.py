@@ -30,7 +30,6 @@ class GroupPlan:
         warm_pool: stopped instances that wait.
         warm_seconds, cold_seconds: from the launch to a task that can be placed.
         target_percent: of the capacity provider; below 100, spare instances are kept.
-        most: instances.
         zones: over which they are spread evenly.
     """
 
@@ -38,7 +37,6 @@ class GroupPlan:
     warm_seconds: float
     cold_seconds: float
     target_percent: int = 100
-    most: int = 1_000
     zones: int = 2
 
 
@@ -67,7 +65,7 @@ class Machines:
         on_ready: told of the time at which something may be placed.
     """
 
-    def __init__(self, plan: GroupPlan, on_ready: Callable[[float, Machine], None]) -> None:
+    def __init__(self, plan: GroupPlan, on_ready: Callable[[float], None]) -> None:
         self._plan, self._on_ready = plan, on_ready
         self._pool_ready = [0.0] * plan.warm_pool
         self._quiet = 0
@@ -80,12 +78,12 @@ class Machines:
         """The instances that are there at the beginning."""
         for _ in range(number):
             self.alive.append(self._add(0.0, 0.0))
-        for machine in self.alive:
-            self._on_ready(0.0, machine)
+        for _ in self.alive:
+            self._on_ready(0.0)
 
     def look(self, needed: int, now: float) -> None:
         """ECS's look at what tasks need."""
-        wanted = min(math.ceil(needed * 100 / self._plan.target_percent), self._plan.most)
+        wanted = math.ceil(needed * 100 / self._plan.target_percent)
         surplus = len(self.alive) - wanted
         self._quiet = self._quiet + 1 if surplus > 0 else 0
         for _ in range(-surplus):
@@ -143,7 +141,7 @@ class Machines:
             ready = at + self._plan.cold_seconds
         machine = self._add(at, ready)
         self.alive.append(machine)
-        self._on_ready(ready, machine)
+        self._on_ready(ready)
 
     def _add(self, launched: float, ready: float) -> Machine:
         self._launches += 1

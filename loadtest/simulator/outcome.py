@@ -1,4 +1,4 @@
-"""Outcome of a simulated run: what callers saw, what it cost, the best that was possible, the answer to a step. Pure.
+"""Outcome of a simulated run: what callers saw, what it cost, and the best that was possible. Pure.
 
 The best is an oracle: in each period of the metrics the fewest tasks that carry what comes within the time that an
 instance boots, at full load, never fewer than the minimum.
@@ -7,7 +7,6 @@ instance boots, at full load, never fewer than the minimum.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import msgspec
 import numpy as np
@@ -95,7 +94,7 @@ def outcome_of(
 
 
 def oracle_hours(demand: Demand, document_seconds: float, fewest: int) -> float:
-    """Instance hours of who knows the demand."""
+    """Instance hours of an oracle that knows the demand."""
     work = demand.counts * demand.lengths * document_seconds
     busy = np.add.reduceat(work, np.arange(0, demand.seconds, PERIOD_SECONDS)) / PERIOD_SECONDS
     tasks = np.maximum(np.ceil(busy), fewest)
@@ -107,40 +106,3 @@ def _held(values: Floats, ahead: int) -> Floats:
     padded = np.concatenate([values, np.full(ahead, values[-1])])
     held: Floats = np.lib.stride_tricks.sliding_window_view(padded, ahead + 1).max(axis=1)
     return held
-
-
-WINDOW_SECONDS = 60
-MISSED = 0.01
-"""Of a window's documents: its 99th percentile is then within the limit."""
-
-
-@dataclass(frozen=True, slots=True)
-class StepResponse:
-    """Seconds from the step; None: never.
-
-    Attributes:
-        decided_seconds: until the first decision to add tasks, with the delay of its points.
-        recovered_seconds: until the first minute of whose documents 99 % are answered within the limit.
-    """
-
-    decided_seconds: float | None
-    recovered_seconds: float | None
-
-
-def step_response(run: FleetRun, demand: Demand, at_seconds: int, ingest_seconds: float) -> StepResponse:
-    """The answer to a step at this second."""
-    missed = np.zeros(demand.seconds)
-    for second, count in run.troubles:
-        missed[second] = count
-    window = np.ones(WINDOW_SECONDS)
-    bad = np.convolve(missed[at_seconds:], window, "valid")
-    came = np.convolve(demand.counts[at_seconds:], window, "valid")
-    good = np.flatnonzero(bad <= MISSED * came)
-    troubled = np.flatnonzero(bad > MISSED * came)
-    after = good[good > troubled[0]] if len(troubled) else good[:1]
-    more = (e.at_seconds for e in run.decisions if e.added > 0 and e.at_seconds > at_seconds)
-    decided = min(more, default=None)
-    return StepResponse(
-        decided_seconds=None if decided is None else decided + ingest_seconds - at_seconds,
-        recovered_seconds=float(after[0]) if len(after) else None,
-    )

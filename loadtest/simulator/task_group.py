@@ -2,14 +2,13 @@
 
 A task's queue is what its busiest stage still has to do, in seconds. Its signals are the service's: asked-for work
 with the service's own horizon, refused work counted, the other stages in proportion. The balancer is AWS's: least
-outstanding requests, which levels the queues, or round robin. A tally counts documents by wait and utilization, from
-which latencies follow.
+outstanding requests, which levels the queues. A tally counts documents by wait and utilization, from which latencies
+follow.
 """
 
 from __future__ import annotations
 
 import math
-from enum import StrEnum
 
 import numpy as np
 import numpy.typing as npt
@@ -96,13 +95,6 @@ FADING = FRESH * np.power(DECAY, np.arange(PERIOD_SECONDS)[::-1])
 """What is left at a period's end of what came in each of its seconds."""
 
 
-class Balancing(StrEnum):
-    """Which task gets a request."""
-
-    LEAST_OUTSTANDING = "least-outstanding"
-    ROUND_ROBIN = "round-robin"
-
-
 class TaskGroup:
     """The serving tasks, in the order in which they came.
 
@@ -111,17 +103,16 @@ class TaskGroup:
         queue: seconds of work that wait, `[tasks]`.
         asked, refused: decaying sums of seconds of work, `[tasks]`.
         done: work of the last second, `[tasks]`: how busy the stage was.
-        late: documents of the last second that must wait for longer than the limit on latency.
         lost: documents that came while no task served.
     """
 
-    def __init__(self, model: ServiceModel, table: LatencyTable, balancing: Balancing, tally: Tally) -> None:
-        self._model, self._table, self._balancing, self._tally = model, table, balancing, tally
+    def __init__(self, model: ServiceModel, table: LatencyTable, tally: Tally) -> None:
+        self._model, self._table, self._tally = model, table, tally
         self._limit = model.wait_limit_seconds
         self._device_share = model.device_seconds / model.document_seconds
         self.names: list[int] = []
         self.queue, self.asked, self.refused, self.done = (np.zeros(0) for _ in range(4))
-        self.late = self.lost = 0.0
+        self.lost = 0.0
 
     def __len__(self) -> int:
         return len(self.names)
@@ -165,7 +156,6 @@ class TaskGroup:
         """Let documents come for a second; returns how many of them were refused."""
         if not self.names:
             self.lost += count
-            self.late = count
             return 0.0
         each = self._model.document_seconds * length
         work = self._shared(count * each)
@@ -178,7 +168,6 @@ class TaskGroup:
             (self.queue > 0) | (left > 0), LEVELS - 1, np.minimum((work * LEVELS).astype(np.int64), LEVELS - 2)
         )
         self._tally.add_waits(levels, waits, admitted)
-        self.late = float(admitted[waits > self._model.slo_seconds].sum())
         self.done = np.minimum(self.queue + work - over, 1.0)
         self.queue = left
         self.asked = self.asked * DECAY + work * FRESH
@@ -188,7 +177,7 @@ class TaskGroup:
     def _shared(self, work: float) -> Floats:
         """Each task's part: by least outstanding requests, the shortest queues are filled up to one level."""
         number = len(self.names)
-        if self._balancing is Balancing.ROUND_ROBIN or self.queue.max() == self.queue.min():
+        if self.queue.max() == self.queue.min():
             return np.full(number, work / number)
         ordered = np.sort(self.queue)
         levels = (work + np.cumsum(ordered)) / np.arange(1, number + 1)

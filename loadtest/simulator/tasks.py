@@ -4,7 +4,7 @@ wanted      a task waits for an instance, starts on it, and serves
 not wanted  it leaves the balancer at once, and keeps its instance for the deregistration delay
 a release   replaces all, as many at a time as the deployment's maximum allows; nothing is scaled in meanwhile
 
-Failures take instances away: Spot interruptions with two minutes' notice, and the loss of a zone without any.
+The loss of a zone takes its instances away without notice.
 """
 
 from __future__ import annotations
@@ -14,8 +14,6 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-
-import numpy as np
 
 from infra.scaling.deployed_policy import Deployed
 from loadtest.simulator.machines import TASK_START_SECONDS, Machine, Machines
@@ -37,7 +35,7 @@ class EventQueue:
         self._noted += 1
         heapq.heappush(self._due, (seconds, self._noted, action))
 
-    def happen(self, now: float) -> None:
+    def run_due(self, now: float) -> None:
         """Let everything happen that is due by now, also what thereby becomes due."""
         while self.next_seconds <= now:
             at, _, action = heapq.heappop(self._due)
@@ -64,12 +62,10 @@ class Events:
     Attributes:
         releases: times at which a release begins.
         retry_share: of the refused documents that come again after a few seconds.
-        interruptions_an_hour: of each Spot instance.
     """
 
     releases: tuple[float, ...] = ()
     retry_share: float = 0.0
-    interruptions_an_hour: float = 0.0
     zone_losses: tuple[ZoneLoss, ...] = ()
 
 
@@ -156,12 +152,6 @@ class Tasks:
                 if task.machine is not None:
                     self._queue.at(now + TASK_START_SECONDS, partial(self._started_up, task))
 
-    def drain(self, machine: Machine, now: float) -> None:
-        """An instance got its notice: its task leaves, and the instance takes no other."""
-        for task in [task for task in self._tasks if task.machine is machine and not task.leaving]:
-            self._stop(task, now)
-        machine.has_task = True
-
     def lose(self, machine: Machine) -> float:
         """An instance is gone with what ran on it; returns the documents that waited there."""
         lost = 0.0
@@ -214,13 +204,12 @@ class Tasks:
                 group.match(self.needed(spot), now)
 
 
-SPOT_NOTICE_SECONDS = 120.0
 NOTICED_SECONDS = 10.0
 """Two of the balancer's health checks, five seconds apart."""
 
 
 class FailureInjector:
-    """Takes instances away.
+    """Takes the instances of a zone away.
 
     Attributes:
         lost_share: of the requests, which go to tasks that are gone.
@@ -233,9 +222,8 @@ class FailureInjector:
         event_queue: EventQueue,
         tasks: Tasks,
         groups: Mapping[bool, Machines],
-        draw: np.random.Generator,
     ) -> None:
-        self._events, self._queue, self._tasks, self._groups, self._draw = events, event_queue, tasks, groups, draw
+        self._events, self._queue, self._tasks, self._groups = events, event_queue, tasks, groups
         self.lost_share = 0.0
         self.lost = 0.0
 
@@ -243,29 +231,6 @@ class FailureInjector:
         """Note what will be."""
         for loss in self._events.zone_losses:
             self._queue.at(loss.at_seconds, partial(self._lose_zone, loss))
-
-    # Spot
-
-    def spot_comes(self, ready: float, machine: Machine) -> None:
-        """An instance on Spot was launched: how long will it be left?"""
-        self._queue.at(ready, self._tasks.place)
-        if self._events.interruptions_an_hour:
-            lives = float(self._draw.exponential(3600.0 / self._events.interruptions_an_hour))
-            self._queue.at(machine.launched + lives, partial(self._notice, machine))
-
-    def _notice(self, machine: Machine, now: float) -> None:
-        """Its task drains, and ECS starts another one."""
-        if machine.ended < math.inf:
-            return
-        self._tasks.drain(machine, now)
-        self._queue.at(now + SPOT_NOTICE_SECONDS, partial(self._interrupted, machine))
-        self._tasks.settle(now)
-
-    def _interrupted(self, machine: Machine, now: float) -> None:
-        if machine.ended == math.inf:
-            self._groups[True].end(machine, now)
-
-    # Zones
 
     def _lose_zone(self, loss: ZoneLoss, now: float) -> None:
         before = sum(len(group.alive) for group in self._groups.values())

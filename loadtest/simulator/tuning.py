@@ -52,7 +52,7 @@ class Score:
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class ScoredPolicy:
     """A policy and its score."""
 
     policy: ChosenPolicy
@@ -63,10 +63,10 @@ Scorer = Callable[[Sequence[ChosenPolicy]], Iterable[Score]]
 """Scores several policies, side by side if it can."""
 
 
-def search(start: ChosenPolicy, score: Scorer, goal: float, slo_ms: float) -> Iterator[Tried]:
+def search(start: ChosenPolicy, score: Scorer, goal: float, slo_ms: float) -> Iterator[ScoredPolicy]:
     """The start, then each better policy; the last is the best that was found."""
     (first,) = score([start])
-    best = Tried(start, first)
+    best = ScoredPolicy(start, first)
     yield best
     known = {start}
     for _ in range(ROUNDS):
@@ -76,7 +76,7 @@ def search(start: ChosenPolicy, score: Scorer, goal: float, slo_ms: float) -> It
             known |= set(others)
             for policy, found in zip(others, score(others), strict=True):
                 if found.is_better(best.score, goal):
-                    best = Tried(policy, found)
+                    best = ScoredPolicy(policy, found)
                     yield best
         if best is before:
             return
@@ -132,17 +132,17 @@ class Problem:
         return Score(fmean(each.kept for each in found), fmean(each.dollars_per_million for each in found))
 
 
-def tune(problem: Problem, goal: float) -> Iterator[Tried]:
+def tune(problem: Problem, goal: float) -> Iterator[ScoredPolicy]:
     """The start, then each better policy."""
     with ProcessPoolExecutor(PROCESSES) as pool:
         yield from search(problem.start(), _in_processes(pool, problem), goal, problem.model.slo_seconds * 1000)
 
 
-def line(tried: Tried) -> str:
+def line(scored: ScoredPolicy) -> str:
     """One policy as it is printed."""
-    tuning, policy = tried.policy.tuning, tried.policy
+    tuning, policy = scored.policy.tuning, scored.policy
     return (
-        f"{tried.score.kept:.3%}  ${tried.score.dollars_per_million:.3f} a million  "
+        f"{scored.score.kept:.3%}  ${scored.score.dollars_per_million:.3f} a million  "
         f"target {tuning.work_ratio:g}, step above {tuning.before_a_step:g}, "
         f"fewer below {tuning.work_ratio * tuning.scale_in_share:.3g} for {tuning.quiet_seconds:g} s "
         f"by {tuning.scale_in_percent} %, GPU veto {'on' if tuning.gpu_veto else 'off'}, "

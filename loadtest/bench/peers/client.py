@@ -132,7 +132,7 @@ def _entities(reply: Reply) -> list[Entities]:
 class PeerResult:
     """A peer at its best set-up, and the runs of ours between its two runs, by name.
 
-    `served`: over HTTP. `tuned`: in a precision other than its default.
+    `served`: over HTTP.
     """
 
     name: str
@@ -140,7 +140,6 @@ class PeerResult:
     served: bool
     run: ThroughputRun
     ours: dict[str, ThroughputRun]
-    tuned: bool = False
 
     def ratio(self, name: str) -> float:
         """The rate of our variant of this name over the peer's."""
@@ -168,15 +167,6 @@ class ContestResult:
     peers: tuple[PeerResult, ...]
     grouped: dict[str, ThroughputRun]
     latencies: tuple[LatencyRun, ...] = ()
-
-    @property
-    def best(self) -> PeerResult:
-        """The fastest peer in its default precision."""
-        return max((peer for peer in self.peers if not peer.tuned), key=lambda peer: peer.run.per_second)
-
-    @property
-    def tuned(self) -> tuple[PeerResult, ...]:
-        return tuple(peer for peer in self.peers if peer.tuned)
 
     @property
     def best_server(self) -> PeerResult:

@@ -59,11 +59,6 @@ def best_setup(first: Setup, measure: Callable[[Setup], float]) -> Setup:
     return best
 
 
-def best_batch_size(first: int, measure: Callable[[int], float]) -> int:
-    """The fastest batch size found, for software without workers or threads to choose."""
-    return best_setup(Setup(1, 1, first), lambda setup: measure(setup.batch_size)).batch_size
-
-
 def _smaller(setup: Setup) -> Setup | None:
     return replace(setup, batch_size=setup.batch_size // STEP) if setup.batch_size >= STEP else None
 
@@ -144,8 +139,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-DEFAULT_DTYPE = "float32"
-PIPELINES = {"transformers' pipeline": DEFAULT_DTYPE, "the pipeline in bfloat16": "bfloat16"}
+PIPELINES = {"transformers' pipeline": "float32", "the pipeline in bfloat16": "bfloat16"}
 PIPELINE_MODULE = "loadtest.bench.peers.servers.pipeline"
 AT_ONCE = 64
 """Documents under way at full load: twice what the largest set-up collects in all its workers."""
@@ -184,7 +178,12 @@ class Contest:
     """The contest of one model. `setups`: by server, where the search begins; replaced by what it finds."""
 
     def __init__(
-        self, home: Path, model: str, ours: list[GleanerVariant], setups: dict[str, Setup], log: Callable[[str], None]
+        self,
+        home: Path,
+        model: str,
+        ours: tuple[GleanerVariant, ...],
+        setups: dict[str, Setup],
+        log: Callable[[str], None],
     ) -> None:
         self._home, self._model, self._ours, self._setups = home, model, ours, setups
         self._write_log = log
@@ -217,9 +216,9 @@ class Contest:
                 return self._logged(f"{name}, batches of {size}", ThroughputRun(answer["seconds"], answer["entities"]))
 
             ask(1, self._tried[:WARM_UP_DOCUMENTS])
-            size = best_batch_size(FIRST_BATCH, lambda size: ask(size, self._tried).per_second)
+            size = best_setup(Setup(1, 1, FIRST_BATCH), lambda s: ask(s.batch_size, self._tried).per_second).batch_size
             before, ours, after = ask(size, self._sample), self._ours_between(urls), ask(size, self._sample)
-            return PeerResult(name, f"batches of {size}", False, before + after, ours, tuned=dtype != DEFAULT_DTYPE)
+            return PeerResult(name, f"batches of {size}", False, before + after, ours)
 
     def _server(self, name: str, urls: dict[str, str]) -> PeerResult:
         def trial(setup: Setup) -> float:

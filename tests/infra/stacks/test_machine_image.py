@@ -15,7 +15,6 @@ import pytest
 
 from infra.environments import GPU_IMAGE, Baking
 from infra.stacks.machine_image import STEPS, document, version_of
-from infra.stacks.machine_image_rules import scripts
 from infra.stacks.template_rules import findings
 from tests.support.fleets import OPTIONS
 from tests.support.templates import Template, only, resources
@@ -105,6 +104,35 @@ def test_it_runs_weekly_or_only_when_it_is_asked_to(machine: Template, tmp_path:
 def test_it_is_not_there_unless_it_is_asked_for(synthesized: Path) -> None:
     made = {path.name for path in synthesized.glob("*-machine.template.json")}
     assert made == {"gleaner-options-machine.template.json"}
+
+
+def test_a_build_is_encrypted_ends_when_it_fails_and_notes_what_the_service_may_write(machine: Template) -> None:
+    """Image Builder's service-linked role may write parameters and logs under its own prefixes alone."""
+    recipe, infrastructure = only(machine, f"{KIND}ImageRecipe"), only(machine, f"{KIND}InfrastructureConfiguration")
+    assert recipe["ParentImage"] == f"ssm:{GPU_IMAGE}", "the newest at every build"
+    assert all(disk["Ebs"]["Encrypted"] for disk in recipe["BlockDeviceMappings"])
+    assert infrastructure["InstanceMetadataOptions"] == {"HttpTokens": "required", "HttpPutResponseHopLimit": 1}
+    assert infrastructure["TerminateInstanceOnFailure"] is True
+    assert infrastructure["SnsTopicArn"]
+    assert only(machine, "AWS::Logs::LogGroup")["LogGroupName"].startswith("/aws/imagebuilder/")
+    (noted,) = only(machine, f"{KIND}DistributionConfiguration")["Distributions"][0]["SsmParameterConfigurations"]
+    assert noted["ParameterName"].startswith("/imagebuilder/")
+    assert noted["DataType"] == "aws:ec2:image"
+    pipeline = only(machine, f"{KIND}ImagePipeline")
+    assert pipeline["ImageTestsConfiguration"]["ImageTestsEnabled"] is True
+    assert pipeline["DistributionConfigurationArn"]
+    component = only(machine, f"{KIND}Component")
+    text, filled_in = component["Data"]["Fn::Sub"]
+    assert component["Version"] == version_of(text, filled_in["WantedContainer"]), "a component never changes"
+    assert len(text.encode()) <= 16_000, "Image Builder's own limit"
+
+
+def scripts(text: str) -> dict[str, str]:
+    """What a component's document runs in each phase."""
+    return {
+        phase["name"]: "\n".join(command for step in phase["steps"] for command in step["inputs"]["commands"])
+        for phase in json.loads(text)["phases"]
+    }
 
 
 STUB = """#!/bin/bash

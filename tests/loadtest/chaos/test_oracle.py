@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from loadtest.chaos.oracle import SLACK_SECONDS, Exchange, Happened, Ledger, Oracle, Verdict
+from loadtest.chaos.oracle import SLACK_SECONDS, Exchange, FaultRecord, Ledger, Oracle, Verdict
 from loadtest.generator.records import Reply
 
 ENTITY = {"label": "DATE", "text": "today", "start": 3, "end": 8, "score": 0.91, "boxes": [[1.0, 2.0, 3.0, 4.0]]}
@@ -75,8 +75,8 @@ def test_a_refusal_that_passes_is_no_answer_to_learn_and_the_question_is_asked_a
     assert oracle.judge("late", ok(document("a"))) is Verdict.RIGHT
 
 
-KILLED = Happened("worker killed", 10.0, 10.1, loses=True)
-STOPPED = Happened("engine stopped", 20.0, 21.0, loses=False)
+KILLED = FaultRecord("worker killed", 10.0, 10.1, loses=True)
+STOPPED = FaultRecord("engine stopped", 20.0, 21.0, loses=False)
 
 
 def ledger(*exchanges: Exchange) -> Ledger:

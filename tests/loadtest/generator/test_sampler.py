@@ -14,12 +14,10 @@ import pytest
 from loadtest.generator.sampler import (
     COUNTERS,
     GAUGES,
-    REFUSALS,
     MetricsSample,
     parse_metrics,
     rates,
     take_sample,
-    total_by,
 )
 from service.metrics.engine import EngineMetrics
 from service.signals.points import total
@@ -59,16 +57,15 @@ def metrics_server(text: str, status: int = 200) -> Iterator[str]:
 
 def test_the_metrics_that_are_read_are_those_of_the_service() -> None:
     known = {metric.name for metric in collected(EngineMetrics())}
-    read = {name.removesuffix("_total") for name in (*GAUGES.values(), *COUNTERS.values(), REFUSALS)}
+    read = {name.removesuffix("_total") for name in (*GAUGES.values(), *COUNTERS.values())}
     assert {name for name in read if "_gpu_" not in name} <= known
 
 
-def test_series_are_summed_by_name_and_by_label() -> None:
+def test_series_are_summed_by_name() -> None:
     snapshot = parse_metrics(TEXT)
     assert snapshot is not None
     assert total(snapshot, "gleaner_queue_documents") == 4
     assert total(snapshot, "gleaner_refusals_total") == 20
-    assert total_by(snapshot, "gleaner_refusals_total", "code") == {"queue_full": 3, "deadline_exceeded": 17}
     assert total(snapshot, "odd", label='a "quoted" one, with } and ,') == 1
     assert total(snapshot, "none") is None
 
@@ -78,21 +75,21 @@ def test_another_format_is_no_snapshot(text: str) -> None:
     assert parse_metrics(text) is None
 
 
-def test_a_sample_has_values_by_short_name_and_refusals_by_code() -> None:
+def test_a_sample_has_values_by_short_name() -> None:
     with metrics_server(TEXT) as url, httpx.Client() as client:
         found = take_sample(client, url, None, 2.0)
-    assert found == MetricsSample(2.0, {"queue_documents": 4.0}, {"queue_full": 3.0, "deadline_exceeded": 17.0})
+    assert found == MetricsSample(2.0, {"queue_documents": 4.0})
 
 
 @pytest.mark.parametrize(("text", "status"), [("<p>hello</p>", 200), ("none here", 404)])
 def test_a_service_without_metrics_gives_an_empty_sample(text: str, status: int) -> None:
     with metrics_server(text, status) as url, httpx.Client() as client:
-        assert take_sample(client, url, None, 1.0) == MetricsSample(1.0, {}, {})
+        assert take_sample(client, url, None, 1.0) == MetricsSample(1.0, {})
 
 
 def test_where_nothing_responds_only_the_processes_are_sampled() -> None:
     with httpx.Client() as client:
-        assert take_sample(client, "http://127.0.0.1:9", None, 1.0) == MetricsSample(1.0, {}, {})
+        assert take_sample(client, "http://127.0.0.1:9", None, 1.0) == MetricsSample(1.0, {})
         values = take_sample(client, "http://127.0.0.1:9", os.getpid(), 1.0).values
     assert set(values) == {"memory_bytes", "open_files", "cpu_seconds", "processes"}
     assert values["memory_bytes"] > 1e6

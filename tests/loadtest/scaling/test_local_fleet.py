@@ -15,9 +15,7 @@ from service.signals.catalog import (
     BUSY_RATIO,
     GPU_UTILIZATION,
     MEMORY_SPLITS,
-    REFUSALS,
     REQUEST_SECONDS,
-    RESTARTS,
     WORK_RATIO,
     Kind,
     Signal,
@@ -125,22 +123,13 @@ def test_an_unreachable_backend_is_a_bad_gateway_without_a_second_try() -> None:
 
 
 READY = 'gleaner_phase{phase="ready"} 1\n'
-STARTING = 'gleaner_phase{phase="ready"} 0\ngleaner_phase{phase="loading"} 1\n'
 BEFORE = """gleaner_busy_seconds_total 3
 gleaner_memory_splits_total 1
-gleaner_engine_starts_total 0
-gleaner_refusals_total{code="queue_full"} 5
-gleaner_refusals_total{code="not_ready"} 7
 gleaner_request_seconds_bucket{route="/extract",le="1.0"} 4
 gleaner_request_seconds_bucket{route="/extract",le="+Inf"} 4
 """
 AFTER = """gleaner_busy_seconds_total 7
 gleaner_memory_splits_total 3
-gleaner_engine_starts_total 1
-gleaner_refusals_total{code="queue_full"} 7
-gleaner_refusals_total{code="deadline_exceeded"} 1
-gleaner_refusals_total{code="not_ready"} 90
-gleaner_refusals_total{code="too_large"} 12
 gleaner_work_ratio 0.75
 gleaner_request_seconds_bucket{route="/extract",le="1.0"} 6
 gleaner_request_seconds_bucket{route="/extract",le="+Inf"} 9
@@ -158,16 +147,6 @@ def values(before: str, after: str) -> dict[Signal, float]:
     return published_values(snapshot(before, 0.0), snapshot(after, 10.0))
 
 
-def test_refusals_are_only_those_for_lack_of_capacity() -> None:
-    assert values(READY + BEFORE, READY + AFTER)[REFUSALS] == 3
-
-
-def test_the_first_start_of_an_engine_is_no_restart_and_later_ones_are() -> None:
-    assert values(READY + BEFORE, READY + AFTER)[RESTARTS] == 0
-    later = AFTER.replace("engine_starts_total 1", "engine_starts_total 4")
-    assert values(READY + AFTER, READY + later)[RESTARTS] == 3
-
-
 def test_values_are_the_publishers_but_for_its_distributions() -> None:
     before, after = snapshot(READY + BEFORE + GPU, 0.0), snapshot(READY + AFTER + GPU, 10.0)
     published = {point.signal: point.values for point in measure(before, after)}
@@ -182,12 +161,3 @@ def test_without_a_gpu_the_busy_ratio_stands_for_its_utilization() -> None:
     assert found[BUSY_RATIO] == pytest.approx(0.4)
     assert found[GPU_UTILIZATION] == pytest.approx(40)
     assert (found[WORK_RATIO], found[MEMORY_SPLITS]) == (0.75, 2)
-
-
-def test_a_task_that_starts_publishes_counts_and_no_levels() -> None:
-    assert {signal.name for signal in values(STARTING, STARTING + AFTER)} == {
-        "GpuLost",
-        "Refusals",
-        "Restarts",
-        "MemorySplits",
-    }

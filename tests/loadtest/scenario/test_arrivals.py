@@ -1,4 +1,4 @@
-"""Tests of tests/loadtest/scenario/test_arrivals.py"""
+"""Rates and their inverses; arrivals with the statistics of their processes."""
 
 from __future__ import annotations
 
@@ -8,36 +8,25 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from loadtest.scenario.arrivals import (
     Chain,
     Constant,
-    Pace,
-    Ramp,
     Rate,
     Sine,
     bursty,
-    due,
     evenly,
-    pace,
     poisson,
     replay,
-    steps,
-    total,
 )
 from loadtest.scenario.traces import Trace
 
 RATES: list[Rate] = [
     Constant(7.5, 20),
-    Ramp(2, 30, 20),
-    Ramp(30, 2, 20),
-    Ramp(0, 10, 20),
     Sine(10, 8, 5, 20),
     Sine(10, 10, 7, 20),
-    steps((5, 0, 20, 1), 5),
-    Chain((Constant(3, 4), Ramp(3, 12, 6), Sine(12, 5, 2, 10))),
+    Chain(tuple(Constant(rate, 5) for rate in (5, 0, 20, 1))),
+    Chain((Constant(3, 4), Sine(12, 5, 2, 10))),
 ]
 
 
@@ -61,70 +50,15 @@ def test_when_is_the_inverse_of_the_count(rate: Rate) -> None:
 
 def test_values_by_hand() -> None:
     assert Constant(4, 10).when(8) == 2
-    assert Ramp(0, 10, 10).count(4) == 8
-    assert Ramp(0, 10, 10).when(8) == pytest.approx(4)
-    assert Ramp(10, 0, 10).when(51) == math.inf
     assert Sine(10, 10, 4, 8).count(4) == pytest.approx(40)
     assert Sine(10, 10, 4, 8).at(0) == 0
     assert Sine(10, 10, 4, 8).at(2) == 20
-    assert steps((1, 10), 5).when(6) == pytest.approx(5.1)
     assert Constant(0, 5).when(1) == math.inf
-
-
-def test_a_silent_step_is_passed_over() -> None:
-    assert steps((2, 0, 2), 5).when(10) == pytest.approx(10)
 
 
 def test_a_sine_cannot_be_negative() -> None:
     with pytest.raises(ValueError, match="amplitude"):
         Sine(5, 6, 1, 1)
-
-
-@given(st.floats(0, 500), st.floats(0, 500), st.floats(1, 100), st.floats(0, 1))
-def test_a_ramp_of_any_slope_is_inverted(first: float, last: float, seconds: float, part: float) -> None:
-    rate = Ramp(first, last, seconds)
-    number = rate.count(seconds) * part
-    moment = rate.when(number)
-    assert math.isinf(moment) or rate.count(moment) == pytest.approx(number, rel=1e-6, abs=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("rate", "elapsed", "sent", "wanted"),
-    [
-        (Constant(10, 5), 0.0, 0, Pace(0.0)),
-        (Constant(10, 5), 0.0, 1, Pace(0.1)),
-        (Constant(10, 5), 0.05, 1, Pace(0.05)),
-        (Constant(10, 5), 3.0, 1, Pace(0.0)),  # behind: now, and none is skipped
-        (Constant(10, 5), 3.0, 49, Pace(1.9)),
-        (Constant(10, 5), 3.0, 50, Pace(0.0, over=True)),
-        (Constant(0, 5), 1.0, 0, Pace(0.0, over=True)),
-        (Ramp(0, 10, 10), 0.0, 2, Pace(2.0)),
-        (Ramp(0, 10, 10), 1.0, 8, Pace(3.0)),
-        (steps((1, 10), 5), 5.0, 6, Pace(0.1)),
-        (steps((1, 10), 5), 9.99, 55, Pace(0.0, over=True)),
-    ],
-)
-def test_how_long_to_wait(rate: Rate, elapsed: float, sent: int, wanted: Pace) -> None:
-    found = pace(rate, elapsed, sent)
-    assert found.over == wanted.over
-    assert found.wait_seconds == pytest.approx(wanted.wait_seconds)
-
-
-def test_a_pacer_that_follows_its_own_advice_sends_exactly_what_is_due() -> None:
-    rate = Sine(20, 15, 3, 9)
-    elapsed, sent = 0.0, 0
-    while not (step := pace(rate, elapsed, sent)).over:
-        elapsed += step.wait_seconds
-        assert elapsed == pytest.approx(due(rate, sent), abs=1e-6)
-        sent += 1
-    assert sent == total(rate) == 180
-
-
-def test_one_that_was_held_up_catches_up_at_once() -> None:
-    rate, sent = Constant(100, 10), 0
-    while not pace(rate, 4.0, sent).wait_seconds:
-        sent += 1
-    assert sent == 401
 
 
 LONG = Constant(50, 2_000)
@@ -163,11 +97,6 @@ def test_bursty_counts_have_the_dispersion_that_was_asked_for(dispersion: float)
     assert found.var() / found.mean() == pytest.approx(dispersion, rel=0.08)
 
 
-def test_bursty_arrivals_with_the_dispersion_of_poisson_are_poisson() -> None:
-    found = counts(np.array(list(bursty(LONG, 1.0, Random(4)))), 2_000)
-    assert found.var() / found.mean() == pytest.approx(1, abs=0.1)
-
-
 @pytest.mark.parametrize(
     "arrive", [lambda r, d: poisson(r, d), lambda r, d: bursty(r, 3, d)], ids=["poisson", "bursty"]
 )
@@ -178,11 +107,6 @@ def test_random_arrivals_follow_a_changing_rate(arrive: object) -> None:
     found = counts(moments, 1_000, width=10).reshape(10, 10).mean(axis=0)
     wanted = [rate.count(10 * (n + 1)) - rate.count(10 * n) for n in range(10)]
     assert found == pytest.approx(wanted, rel=0.12, abs=12)
-
-
-def test_the_same_seed_gives_the_same_moments() -> None:
-    assert list(poisson(Constant(5, 10), Random(6))) == list(poisson(Constant(5, 10), Random(6)))
-    assert list(poisson(Constant(5, 10), Random(6))) != list(poisson(Constant(5, 10), Random(7)))
 
 
 def test_a_replay_preserves_the_counts_of_each_bin_exactly() -> None:

@@ -17,8 +17,6 @@ def test_a_trace_is_read_as_it_was_written(tmp_path: Path) -> None:
     trace = Trace(60.0, (320, 0, 17))
     (tmp_path / "t.csv").write_text("\n".join(lines(trace)) + "\n")
     assert read_trace(tmp_path / "t.csv") == trace
-    assert trace.mean_rate == pytest.approx(337 / 180)
-    assert trace.at(130) == pytest.approx(17 / 60)
 
 
 @pytest.mark.parametrize(
@@ -53,10 +51,6 @@ def test_scaling_rounds_no_sum_by_more_than_a_half(counts: list[int], factor: fl
         assert abs(reached - wanted) <= 0.5 + 1e-6
 
 
-def test_scaling_by_one_changes_nothing() -> None:
-    assert Trace(1.0, (3, 0, 9)).scaled(1.0).counts == (3, 0, 9)
-
-
 def hourly(kind: str, days: int = 60) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     found = np.array(make_day(kind, 1, mean_rate=10, days=days).counts, dtype=float)
     return found.reshape(days, 24, 60).mean(axis=(0, 2)) / found.mean()  # type: ignore[no-any-return]
@@ -69,7 +63,7 @@ def test_hours_have_their_share(kind: str, hours: tuple[float, ...]) -> None:
 
 @pytest.mark.parametrize("kind", ["diurnal", "bursty"])
 def test_the_mean_is_the_one_that_was_asked_for(kind: str) -> None:
-    assert make_day(kind, 3, mean_rate=10, days=60).mean_rate == pytest.approx(10, rel=0.05)
+    assert sum(make_day(kind, 3, mean_rate=10, days=60).counts) == pytest.approx(10 * 60 * 86_400, rel=0.05)
 
 
 @pytest.mark.parametrize("kind", DAYS)

@@ -94,16 +94,6 @@ def test_a_release_replaces_every_task_without_fewer_than_are_wanted(table: Late
     assert outcome.instance_hours > plain.instance_hours
 
 
-def test_interrupted_spot_tasks_are_replaced(table: LatencyTable) -> None:
-    demand = make_demand("steady", 500.0, 1, 2 * 3600)
-    spot = replace(DEPLOYED, spot_weight=0.75, warm_pool=0)
-    calm, rough = run(table, demand, spot), run(table, demand, spot, Events(interruptions_an_hour=3.0))
-    assert any(on_spot for _, on_spot in calm[0].machines)
-    assert rough[1].starts > calm[1].starts
-    assert rough[0].minutes[-1].serving >= calm[0].minutes[-1].serving - 2
-    assert calm[1].dollars_per_million < run(table, demand)[1].dollars_per_million
-
-
 def test_the_loss_of_a_zone_is_made_good_elsewhere(table: LatencyTable) -> None:
     """Half of the tasks are gone for as long as a start takes; their share is lost until the balancer has noticed."""
     demand = make_demand("steady", 560.0, 1, 3600)

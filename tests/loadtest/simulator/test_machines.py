@@ -9,7 +9,7 @@ PLAN = GroupPlan(warm_pool=2, warm_seconds=40.0, cold_seconds=240.0)
 
 def group(plan: GroupPlan = PLAN) -> tuple[Machines, list[float]]:
     ready: list[float] = []
-    return Machines(plan, lambda at, _: ready.append(at)), ready
+    return Machines(plan, ready.append), ready
 
 
 def test_what_is_needed_comes_out_of_the_pool_first_and_the_rest_cold() -> None:

@@ -25,7 +25,7 @@ STARTS_IN_SECONDS = 75.0
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class MeasuredRow:
     """One row of the test; the queue is the mean of a task's documents."""
 
     at: int
@@ -36,14 +36,14 @@ class Seen:
 
 
 MEASURED = (
-    Seen(70, 2, 1.75, 13.0, 9.14),
-    Seen(80, 2, 2.23, 28.5, 15.14),
-    Seen(90, 2, 2.42, 43.5, 21.15),
-    Seen(110, 2, 2.47, 73.0, 33.17),
-    Seen(140, 2, 2.51, 118.1, 51.29),
-    Seen(200, 7, 0.72, 31.2, 87.36),
-    Seen(250, 8, 0.63, 14.9, 117.41),
-    Seen(300, 8, 0.62, 2.4, 147.43),
+    MeasuredRow(70, 2, 1.75, 13.0, 9.14),
+    MeasuredRow(80, 2, 2.23, 28.5, 15.14),
+    MeasuredRow(90, 2, 2.42, 43.5, 21.15),
+    MeasuredRow(110, 2, 2.47, 73.0, 33.17),
+    MeasuredRow(140, 2, 2.51, 118.1, 51.29),
+    MeasuredRow(200, 7, 0.72, 31.2, 87.36),
+    MeasuredRow(250, 8, 0.63, 14.9, 117.41),
+    MeasuredRow(300, 8, 0.62, 2.4, 147.43),
 )
 
 
@@ -108,7 +108,7 @@ def test_the_same_decisions_are_made(simulated: tuple[FleetRun, dict[int, tuple[
 
 @pytest.mark.parametrize("row", MEASURED, ids=lambda row: f"{row.at} s")
 def test_work_ratio_and_backlog_are_those_that_were_measured(
-    row: Seen, simulated: tuple[FleetRun, dict[int, tuple[float, float, float]]]
+    row: MeasuredRow, simulated: tuple[FleetRun, dict[int, tuple[float, float, float]]]
 ) -> None:
     ratio, backlog, _ = simulated[1][row.at]
     assert ratio == pytest.approx(row.work_ratio, rel=0.06, abs=0.05)
@@ -117,7 +117,7 @@ def test_work_ratio_and_backlog_are_those_that_were_measured(
 
 @pytest.mark.parametrize("row", MEASURED, ids=lambda row: f"{row.at} s")
 def test_the_slowest_answer_waited_as_long_as_its_queue_was_when_it_came(
-    row: Seen, simulated: tuple[FleetRun, dict[int, tuple[float, float, float]]]
+    row: MeasuredRow, simulated: tuple[FleetRun, dict[int, tuple[float, float, float]]]
 ) -> None:
     """Answered five seconds after `at`, when the row is made, or before: it came so much earlier, to such a queue."""
     came = math.floor(row.at + Delays().ingest_seconds - row.slowest_seconds)

@@ -1,4 +1,4 @@
-"""One simulated task against queueing theory, and the service's own refusals in it."""
+"""One simulated task: the service's own refusals in it, files, and long documents."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ONE_AT_A_TIME = ServiceModel(
     deadline_seconds=1e9,
     queue_limit_tokens=1e12,
 )
-"""Batches of one document, each a second: theory's M/D/1 with D = 1."""
+"""Batches of one document, each a second."""
 BATCHES = replace(ONE_AT_A_TIME, base_seconds=0.004, seconds_per_token=0.001 / TOKENS, batch_tokens=32 * TOKENS)
 """S(b) = 4 ms + b × 1 ms, at most 32."""
 
@@ -30,26 +30,6 @@ BATCHES = replace(ONE_AT_A_TIME, base_seconds=0.004, seconds_per_token=0.001 / T
 def arrivals(rate: float, count: int, seed: int) -> list[Document]:
     times = np.cumsum(np.random.default_rng(seed).exponential(1 / rate, count))
     return [Document(float(at), TOKENS) for at in times]
-
-
-@pytest.mark.parametrize(("load", "mean_seconds", "error"), [(0.5, 1.5, 0.05), (0.8, 3.0, 0.25)])
-def test_a_device_with_batches_of_one_waits_as_m_d_1_does(load: float, mean_seconds: float, error: float) -> None:
-    """Mean time in the system: D + λD² / 2(1 - ρ)."""
-    answers = SingleTask(ONE_AT_A_TIME).run(arrivals(load, 20_000, 3))
-    assert np.mean([each.latency_seconds for each in answers]) == pytest.approx(mean_seconds, abs=error)
-
-
-@pytest.mark.parametrize(
-    ("load", "busy", "mean_ms"), [(0.1, 0.4155, 6.250), (0.4, 0.9517, 10.469), (0.8, 0.9999, 23.511)]
-)
-def test_a_batching_device_is_busy_long_before_it_is_full(load: float, busy: float, mean_ms: float) -> None:
-    """Exact values of the chain of a batch server, 888.9 documents a second at full load."""
-    task = SingleTask(BATCHES)
-    documents = arrivals(load * 888.889, 20_000, 5)
-    answers = task.run(documents)
-    mean = 1000 * float(np.mean([each.latency_seconds for each in answers]))
-    assert mean == pytest.approx(mean_ms, rel=0.04)
-    assert task.busy_seconds / documents[-1].at_seconds == pytest.approx(busy, abs=0.02)
 
 
 def test_every_document_is_answered_once_or_refused() -> None:

@@ -11,7 +11,7 @@ from infra.scaling.alarm_evaluation import Comparison, Condition, Point, Series,
 from infra.scaling.capacity import Capacity
 from loadtest.simulator.service_model import ServiceModel, model_of
 from loadtest.simulator.single_task import LEVELS, Document, LatencyTable, SingleTask, latency_table
-from loadtest.simulator.task_group import Balancing, Tally, TaskGroup, points, publish
+from loadtest.simulator.task_group import Tally, TaskGroup, points, publish
 from service.core.worker_load import DecayingSum
 from service.signals.catalog import QUEUE_DEPTH, WORK_RATIO
 
@@ -24,8 +24,8 @@ def table() -> LatencyTable:
     return latency_table(MODEL)
 
 
-def group(table: LatencyTable, tasks: int, model: ServiceModel = MODEL, how: str = "least-outstanding") -> TaskGroup:
-    made = TaskGroup(model, table, Balancing(how), Tally())
+def group(table: LatencyTable, tasks: int, model: ServiceModel = MODEL) -> TaskGroup:
+    made = TaskGroup(model, table, Tally())
     for number in range(tasks):
         made.join(number)
     return made
@@ -81,10 +81,6 @@ def test_least_outstanding_sends_to_new_tasks_until_queues_are_level(table: Late
     tasks.join(7)
     tasks.second(40.0, 1.0)
     assert tasks.queue[:2] == pytest.approx(before - 1.0), "nothing new came to those that are behind"
-    fair = group(table, 2, how="round-robin")
-    fair.queue = np.array([1.5, 0.0])
-    fair.second(50.0, 1.0)
-    assert fair.queue == pytest.approx([1.0, 0.0])
 
 
 def test_without_a_task_documents_are_lost(table: LatencyTable) -> None:

@@ -17,7 +17,7 @@ def test_what_is_due_happens_in_order_and_nothing_else() -> None:
     event_queue.at(5.0, note("third"))
     event_queue.at(1.0, note("first"))
     event_queue.at(9.0, note("not yet"))
-    event_queue.happen(6.0)
+    event_queue.run_due(6.0)
     assert seen == [("first", 6.0), ("second", 6.0), ("third", 6.0)]
     assert event_queue.next_seconds == 9.0
 
@@ -31,6 +31,6 @@ def test_what_becomes_due_meanwhile_happens_too() -> None:
             event_queue.at(now, partial(again, left - 1))
 
     event_queue.at(2.0, partial(again, 2))
-    event_queue.happen(2.0)
+    event_queue.run_due(2.0)
     assert seen == [2.0, 2.0, 2.0]
     assert event_queue.next_seconds == float("inf")

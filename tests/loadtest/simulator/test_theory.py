@@ -18,7 +18,7 @@ import pytest
 
 from loadtest.simulator.service_model import Documents, ServiceModel
 from loadtest.simulator.single_task import LEVELS, QUANTILES, Document, LatencyTable, SingleTask
-from loadtest.simulator.task_group import Balancing, Tally, TaskGroup
+from loadtest.simulator.task_group import Tally, TaskGroup
 from tests.loadtest.simulator.queueing import Exact, batch_server, erlang_c, m_d_c, m_m_c, recovery_seconds
 
 REPLICATIONS = 30
@@ -107,7 +107,7 @@ def recovery(load: float, growth: float, delay_seconds: int, capacity: float) ->
     fast = replace(slow, seconds_per_token=1e-4 / capacity)
     rate = load * growth / slow.document_seconds
     table = LatencyTable(np.zeros((LEVELS, QUANTILES)), np.ones(LEVELS), np.ones(QUANTILES))
-    before, after = (TaskGroup(each, table, Balancing.ROUND_ROBIN, Tally()) for each in (slow, fast))
+    before, after = (TaskGroup(each, table, Tally()) for each in (slow, fast))
     for each in (before, after):
         each.join(1)
     for _ in range(delay_seconds):

@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from loadtest.bench.peers.contest import MOST, PYTHON, SERVERS, Setup, best_batch_size, best_setup, running
+from loadtest.bench.peers.contest import Setup, best_setup, running
 from loadtest.service_process import KeptPort
 from tests.support.processes import lives
 from tests.support.service import wait_until
@@ -37,28 +37,6 @@ def test_the_best_is_found_and_nothing_is_tried_twice(workers: int, batch_size: 
     assert len(tried) == len(set(tried)) <= 4
 
 
-def test_one_core_has_nothing_to_split() -> None:
-    tried: list[Setup] = []
-    best_setup(Setup(1, 1, 1), peaked(1, 1, tried))
-    assert tried == [Setup(1, 1, 1), Setup(1, 1, 4)]
-
-
-def test_batches_stay_within_bounds() -> None:
-    sizes: list[int] = []
-
-    def growing(size: int) -> float:
-        sizes.append(size)
-        return float(size)
-
-    assert best_batch_size(4, growing) == MOST
-    assert sizes == [4, 1, 16]
-
-
-def test_a_setup_reads_as_words() -> None:
-    assert str(Setup(2, 1, 8)) == "2 × 1 thread, batches of 8"
-    assert str(FIRST) == "1 × 2 threads, batches of 4"
-
-
 SERVER = Path(__file__).parents[3] / "support" / "answering_server.py"
 
 
@@ -79,9 +57,3 @@ def test_a_server_that_ends_at_once_says_why(tmp_path: Path) -> None:
         running(command, f"http://127.0.0.1:{port.number}", tmp_path / "log"),
     ):
         pass
-
-
-def test_each_server_is_a_module_of_the_peers() -> None:
-    servers = Path(__file__).parents[4] / "loadtest" / "bench" / "peers" / "servers"
-    assert all((servers / f"{module}.py").is_file() for module in SERVERS.values())
-    assert PYTHON.parts[-3:] == ("peers", "bin", "python")
