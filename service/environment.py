@@ -19,6 +19,12 @@ ALLOCATOR_VARIABLE, GROWING_SEGMENTS = "PYTORCH_ALLOC_CONF", "expandable_segment
 DEFAULT_HOST, DEFAULT_PORT = "127.0.0.1", 8080
 
 
+def our_variables() -> list[str]:
+    """The names of the variables with our prefix, without those that are no settings and known all the same."""
+    others = (HEARTBEAT_VARIABLE, f"{PREFIX}PACE_TOKENS_PER_SECOND", f"{PREFIX}KEY")
+    return sorted(name for name in os.environ if name.startswith(PREFIX) and name not in others)
+
+
 def probed_address() -> tuple[str, str]:
     """The host and the port that the settings name for probes, not validated: the internal port if there is one.
 
@@ -55,7 +61,7 @@ def heartbeat_pipe() -> int | None:
 
 
 def throttled_tokens_per_second() -> float:
-    """The speed that the device is slowed down to, for tests and rehearsals with slow devices; 0: it is not."""
+    """The speed that the device is slowed down to, for tests with slow devices; 0: it is not."""
     return float(os.environ.get(f"{PREFIX}PACE_TOKENS_PER_SECOND") or 0.0)
 
 

@@ -22,6 +22,7 @@ class LogEvent(StrEnum):
     The message beside the code is for people and may change.
     """
 
+    UNKNOWN_SETTINGS = "unknown_settings"
     PROCESS_STARTED = "process_started"
     PROCESS_STOP_TIMEOUT = "process_stop_timeout"
     ENGINE_DIED = "engine_died"

@@ -14,7 +14,7 @@ from pydantic import AliasChoices, Field, ValidationError, ValidationInfo, field
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from service.core.errors import GleanerError
-from service.environment import DEFAULT_HOST, DEFAULT_PORT, PREFIX
+from service.environment import DEFAULT_HOST, DEFAULT_PORT, PREFIX, our_variables
 from service.signals.routes import ADAPTERS
 
 
@@ -302,6 +302,12 @@ class Settings(BaseSettings):
     def engine_address(self) -> str:
         """The ZeroMQ address on which the engine listens for its workers."""
         return f"ipc://{self.sockets}/engine"
+
+
+def unknown_settings() -> list[str]:
+    """The variables with our prefix that are no setting, which are ignored: misspelt, or of another version."""
+    known = {f"{PREFIX}{name.upper()}" for name in Settings.model_fields} | {f"{PREFIX}DOORS"}
+    return [name for name in our_variables() if name not in known]
 
 
 def read_settings(**instead: Any) -> Settings:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.environment import PREFIX
-from service.settings import BadSettings, Settings, read_settings
+from service.settings import BadSettings, Settings, read_settings, unknown_settings
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = ("service/SETTINGS.md",)
@@ -59,6 +59,7 @@ def test_values_come_from_the_environment_and_flags_go_before_them(monkeypatch: 
     monkeypatch.setenv("GLEANER_NOBODY_KNOWS_THIS", "1")
     assert (read_settings().port, read_settings().models) == (9000, ("cv@candidate", "invoices"))
     assert read_settings(port="9001").port == 9001
+    assert unknown_settings() == ["GLEANER_NOBODY_KNOWS_THIS"], "named in the log when the service starts"
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ A platform such as SageMaker puts a model into the container's file system befor
 from __future__ import annotations
 
 import argparse
+import logging
 import ssl
 from pathlib import Path
 
@@ -14,9 +15,9 @@ from model_store.transfer.publish import publish
 from service.api.adapters.registry import check_extras
 from service.api.http.api_keys import read_keys
 from service.core.errors import ModelError
-from service.logs import configure
+from service.logs import LogEvent, configure
 from service.process import hide_memory
-from service.settings import Settings, read_settings
+from service.settings import Settings, read_settings, unknown_settings
 from service.supervisor import Supervisor
 
 CONTAINER_FOLDER = Path("/opt/ml/model")
@@ -63,6 +64,9 @@ def run(chosen: argparse.Namespace) -> int:
     check_tls(settings.tls_certificate, settings.tls_key)
     check_extras(settings)
     configure(settings.log_level)
+    if unknown := unknown_settings():
+        fields = {"event": LogEvent.UNKNOWN_SETTINGS, "names": unknown}
+        logging.getLogger(__name__).warning("variables that are no settings are ignored", extra=fields)
     hide_memory()
     return Supervisor(settings, {flag.upper(): value for flag, value in flags.items()}).run()
 
