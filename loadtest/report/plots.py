@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -71,59 +71,46 @@ SECONDS = "seconds since the start"
 MEBIBYTE = 2.0**20
 
 
-@dataclass(frozen=True, slots=True)
-class GaugeChart:
-    """A chart of gauges. `lines`: the name, the sampled value and the colour of each."""
-
-    key: str
-    title: str
-    caption: str
-    y_label: str
-    lines: tuple[tuple[str, str, str], ...]
-    divisor: float = 1.0
-
-    def chart(self, samples: Sequence[MetricsSample]) -> Chart:
-        """The chart of these samples."""
-        series = (Series(name, gauge(samples, value, self.divisor), colour) for name, value, colour in self.lines)
-        return Chart(self.key, self.title, self.caption, SECONDS, self.y_label, tuple(series))
-
-
 BEFORE_DEVICE = (
-    GaugeChart("queue", "Queue depth", "Admitted documents that wait for the device.", "documents",
-               (("queued documents", "queue_documents", "blue"),)),
-    GaugeChart("backlog", "Backlog",
-               "Seconds of queued or recently refused work, and the age of the oldest queued document.", "seconds",
-               (("backlog", "backlog_seconds", "navy"), ("age of the oldest", "oldest_age_seconds", "teal"))),
+    ("queue", "Queue depth", "Admitted documents that wait for the device.", "documents",
+     (("queued documents", "queue_documents", "blue"),)),
+    ("backlog", "Backlog", "Seconds of queued or recently refused work, and the age of the oldest queued document.",
+     "seconds", (("backlog", "backlog_seconds", "navy"), ("age of the oldest", "oldest_age_seconds", "teal"))),
 )  # fmt: skip
 AFTER_DEVICE = (
-    GaugeChart("memory", "Memory of the processes", "All processes together, shared pages once.", "MiB",
-               (("processes", "memory_bytes", "blue"),), MEBIBYTE),
-    GaugeChart("gpu-memory", "Memory of the GPU", "Used on the device by all processes.", "MiB",
-               (("GPU", "gpu_memory_bytes", "purple"),), MEBIBYTE),
-    GaugeChart("files", "Open files", "File descriptors of all the service's processes.", "open files",
-               (("open files", "open_files", "teal"),)),
+    ("memory", "Memory of the processes", "All processes together, shared pages once.", "MiB",
+     (("processes", "memory_bytes", "blue"),)),
+    ("gpu-memory", "Memory of the GPU", "Used on the device by all processes.", "MiB",
+     (("GPU", "gpu_memory_bytes", "purple"),)),
+    ("files", "Open files", "File descriptors of all the service's processes.", "open files",
+     (("open files", "open_files", "teal"),)),
 )  # fmt: skip
+"""Charts of gauges: key, title, caption, y label, and the lines: name, sampled value, colour."""
 
 
 def service_plots(result: Result) -> list[Chart]:
     """All charts of the samples, in reading order."""
-    before, after = ([each.chart(result.samples) for each in charts] for charts in (BEFORE_DEVICE, AFTER_DEVICE))
+
+    def gauge_chart(key: str, title: str, caption: str, y_label: str, lines: tuple[tuple[str, str, str], ...]) -> Chart:
+        divisor = MEBIBYTE if y_label == "MiB" else 1.0
+        series = (Series(name, gauge(result.samples, value, divisor), colour) for name, value, colour in lines)
+        return Chart(key, title, caption, SECONDS, y_label, tuple(series))
+
+    before, after = ([gauge_chart(*each) for each in charts] for charts in (BEFORE_DEVICE, AFTER_DEVICE))
     return [*before, device(result.samples), *after]
 
 
 def device(samples: Sequence[MetricsSample]) -> Chart:
     return Chart(
-        "device",
-        "Device and processor",
+        "device", "Device and processor",
         "Share of the time in which a batch ran; GPU utilization where there is one; CPU cores that the service used.",
-        SECONDS,
-        "busy share, cores",
+        SECONDS, "busy share, cores",
         (
             Series("engine busy", tuple(rates(list(samples), "busy_seconds")), "blue"),
             Series("GPU utilization", gauge(samples, "gpu_utilization"), "purple"),
             Series("CPU cores used", tuple(rates(list(samples), "cpu_seconds")), "orange"),
         ),
-    )
+    )  # fmt: skip
 
 
 def gauge(samples: Sequence[MetricsSample], name: str, divisor: float = 1.0) -> Points:
@@ -132,7 +119,6 @@ def gauge(samples: Sequence[MetricsSample], name: str, divisor: float = 1.0) -> 
     return tuple((sample.at, sample.values[name] / divisor) for sample in known)
 
 
-SECONDS = "seconds since the start"
 QUANTILES = (("p50", 0.5, "sky"), ("p90", 0.9, "blue"), ("p99", 0.99, "navy"))
 STAGE_COLOURS = dict(zip(STAGES[:5], ("gold", "teal", "grey", "blue", "purple"), strict=True))
 REASON_COLOURS = ("orange", "red", "purple", "gold", "teal", "grey", "navy")
@@ -166,50 +152,44 @@ def latency_by_rate(result: Result, phases: list[Figures]) -> Chart:
         for name, _, colour in QUANTILES
     )
     return Chart(
-        "latency-by-rate",
-        "Latency against offered rate",
+        "latency-by-rate", "Latency against offered rate",
         "Good answers of each phase, from the intended time of the request. Where p99 turns up is the knee.",
-        "offered requests per second",
-        "latency, ms (log)",
+        "offered requests per second", "latency, ms (log)",
         tuple(lines),
         limit=_service_level(result),
         log_y=True,
-    )
+    )  # fmt: skip
 
 
 def throughput_by_rate(phases: list[Figures]) -> Chart:
     top = max(phase.offered_rps for phase in phases)
     return Chart(
-        "throughput-by-rate",
-        "Throughput and goodput against offered rate",
+        "throughput-by-rate", "Throughput and goodput against offered rate",
         "Answers that came in each phase; goodput counts those within the service level. Dashed: all that was offered.",
-        "offered requests per second",
-        "answers per second",
+        "offered requests per second", "answers per second",
         (
             Series("offered", ((0.0, 0.0), (top, top)), "grey", dashed=True),
             Series("throughput", tuple((p.offered_rps, p.throughput_rps) for p in phases), "blue", broad=True),
             Series("goodput", tuple((p.offered_rps, p.goodput_rps) for p in phases), "green", dots=True),
             Series("refused", tuple((p.offered_rps, p.refused / p.seconds) for p in phases), "orange", dots=True),
         ),
-    )
+    )  # fmt: skip
 
 
 def latency_over_time(result: Result) -> Chart:
     good = result.records.where(result.records.ok)
     seconds = result.scenario.seconds
     return Chart(
-        "latency",
-        "Latency over time",
+        "latency", "Latency over time",
         "Good answers by the time at which they were due.",
-        SECONDS,
-        "latency, ms (log)",
+        SECONDS, "latency, ms (log)",
         tuple(
             Series(name, quantile_over_time(good.intended, good.latency_ms, seconds, quantile), colour)
             for name, quantile, colour in QUANTILES
         ),
         limit=_service_level(result),
         log_y=True,
-    )
+    )  # fmt: skip
 
 
 def flow(result: Result) -> Chart:
@@ -218,11 +198,9 @@ def flow(result: Result) -> Chart:
     answered, good = records.where(records.ok), records.where(records.ok & in_time)
     refused, failed = records.where(records.refused), records.where(records.failed)
     return Chart(
-        "flow",
-        "Offered, answered, refused",
+        "flow", "Offered, answered, refused",
         "Requests per second: offered by the time at which they were due, the others by the time of their answer.",
-        SECONDS,
-        "requests per second",
+        SECONDS, "requests per second",
         (
             Series("offered", per_second(records.intended, seconds), "grey", dashed=True),
             Series("answered", per_second(inside(answered, seconds), seconds), "blue", broad=True),
@@ -230,7 +208,7 @@ def flow(result: Result) -> Chart:
             Series("refused", unless_zero(per_second(inside(refused, seconds), seconds)), "orange"),
             Series("failed", unless_zero(per_second(inside(failed, seconds), seconds)), "red"),
         ),
-    )
+    )  # fmt: skip
 
 
 def by_percentile(result: Result) -> Chart:
@@ -241,16 +219,14 @@ def by_percentile(result: Result) -> Chart:
     points = tuple((float(p), float(np.quantile(good, 1 - 10.0**-p))) for p in places) if len(good) else ()
     ticks = tuple((-float(np.log10(1 - each)), f"{each * 100:g} %") for each in NINES if -np.log10(1 - each) <= deepest)
     return Chart(
-        "percentiles",
-        "Latency by percentile",
+        "percentiles", "Latency by percentile",
         "All good answers of the run; each step to the right is the worst tenth of what is left.",
-        "share of the answers that were faster",
-        "latency, ms (log)",
+        "share of the answers that were faster", "latency, ms (log)",
         (Series("latency", points, "navy"),),
         limit=_service_level(result),
         log_y=True,
         x_ticks=ticks,
-    )
+    )  # fmt: skip
 
 
 def stages(result: Result) -> Bars:
@@ -267,13 +243,12 @@ def stages(result: Result) -> Bars:
     outside = (max(p.latency_ms["mean"] - w, 0.0) for p, w in zip(phases, whole, strict=True))
     parts.append(("outside (network, accepting)", "orange", tuple(outside)))
     return Bars(
-        "stages",
-        "Where the time goes",
+        "stages", "Where the time goes",
         "Mean milliseconds of a good answer in each stage, by phase, from the service's own timing.",
         "milliseconds (mean)",
         tuple(phase.name for phase in phases),
         tuple(parts),
-    )
+    )  # fmt: skip
 
 
 def refusals(result: Result) -> Chart:
@@ -282,29 +257,25 @@ def refusals(result: Result) -> Chart:
         Series(name, points, colour) for (name, points), colour in zip(found.items(), REASON_COLOURS, strict=False)
     )
     return Chart(
-        "refusals",
-        "Refusals and failures by reason",
+        "refusals", "Refusals and failures by reason",
         "Per second, stacked, by the time of the answer.",
-        SECONDS,
-        "requests per second",
+        SECONDS, "requests per second",
         tuple(lines),
         stacked=True,
-    )
+    )  # fmt: skip
 
 
 def generator(result: Result) -> Chart:
     records, seconds = result.records, result.scenario.seconds
     return Chart(
-        "generator",
-        "The generator's own lag",
+        "generator", "The generator's own lag",
         "How late requests left, sent less intended: the generator's part of the latencies above.",
-        SECONDS,
-        "lag, ms",
+        SECONDS, "lag, ms",
         tuple(
             Series(name, quantile_over_time(records.intended, records.lag_ms, seconds, quantile), colour)
             for name, quantile, colour in QUANTILES[::2]
         ),
-    )
+    )  # fmt: skip
 
 
 def _service_level(result: Result) -> tuple[float, str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from infra.scaling.autoscaler import Decision
 from loadtest.generator.records import Records
-from loadtest.report.chart import Band, Chart, Points, Series
+from loadtest.report.chart import Band, Chart, Series
 from loadtest.report.draw import HEIGHT, WIDTH, draw
 from loadtest.scenario.scenario import Phase
 
@@ -223,41 +223,27 @@ def charts_of(
     bands = tuple(_bands(phases))
     decisions = tuple((event.at_seconds, "") for event in events if "→" in event.text)
     needed = tuple((row.at_seconds, row.per_second / capacity_per_second) for row in rows)
+
+    def line(name: str, field: str, colour: str) -> Series:
+        return Series(name, tuple((row.at_seconds, float(getattr(row, field))) for row in rows), colour)
+
     tasks = (
-        Series("wanted", _row_points(rows, "wanted"), "orange"),
-        Series("serving", _row_points(rows, "serving"), "blue"),
+        line("wanted", "wanted", "orange"),
+        line("serving", "serving", "blue"),
         Series("load over one task's capacity", needed, "grey", dashed=True),
     )
-    return (
-        _chart("tasks", "tasks", tasks, bands, decisions),
-        _chart(
-            "work",
-            "work ratio (mean of tasks)",
-            (Series("work ratio", _row_points(rows, "work_ratio"), "purple"),),
-            bands,
-            limit=(work_ratio_target, "target"),
-        ),
-        _chart(
-            "queue", "queued documents per task", (Series("queue", _row_points(rows, "queue_depth"), "teal"),), bands
-        ),
-        _chart(
-            "slowest",
-            "slowest answer, seconds",
-            (Series("slowest", _row_points(rows, "slowest_seconds"), "red"),),
-            bands,
-        ),
+    specifications: tuple[tuple[str, str, tuple[Series, ...]], ...] = (
+        ("tasks", "tasks", tasks),
+        ("work", "work ratio (mean of tasks)", (line("work ratio", "work_ratio", "purple"),)),
+        ("queue", "queued documents per task", (line("queue", "queue_depth", "teal"),)),
+        ("slowest", "slowest answer, seconds", (line("slowest", "slowest_seconds", "red"),)),
     )
-
-
-def _chart(
-    key: str,
-    y_label: str,
-    series: tuple[Series, ...],
-    bands: tuple[Band, ...],
-    events: tuple[tuple[float, str], ...] = (),
-    limit: tuple[float, str] | None = None,
-) -> Chart:
-    return Chart(key, y_label.capitalize(), "", "seconds", y_label, series, bands, events, limit)
+    events_of = {"tasks": decisions}
+    limits = {"work": (work_ratio_target, "target")}
+    return tuple(
+        Chart(key, label.capitalize(), "", "seconds", label, series, bands, events_of.get(key, ()), limits.get(key))
+        for key, label, series in specifications
+    )
 
 
 def _bands(phases: tuple[Phase, ...]) -> list[Band]:
@@ -266,7 +252,3 @@ def _bands(phases: tuple[Phase, ...]) -> list[Band]:
         bands.append(Band(begin, begin + phase.seconds, phase.name))
         begin += phase.seconds
     return bands
-
-
-def _row_points(rows: list[TimelineRow], name: str) -> Points:
-    return tuple((row.at_seconds, float(getattr(row, name))) for row in rows)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from html import escape
+from operator import attrgetter
 
 from infra.scaling.autoscaler import Decision
 from loadtest.report.chart import Chart, Points, Series
@@ -13,7 +14,6 @@ from loadtest.simulator.fleet import FleetRun, Minute
 from loadtest.simulator.outcome import Outcome
 
 MOST_POINTS = 400
-HOURS = "hours"
 Largest = Callable[[Minute], float]
 
 
@@ -33,48 +33,29 @@ def page(run: FleetRun, demand: Demand, outcome: Outcome, sentences: Sequence[st
     return document(f"Simulated: {demand.name}", parts)
 
 
-def charts(run: FleetRun) -> tuple[Chart, ...]:
+CHARTS = (
+    ("demand", "Demand", "Documents a second, the mean of each minute.", "documents per second",
+     (("came", "per_second", "blue"),)),
+    ("instances", "Instances",
+     "Paid for, wanted and serving: the first is above the others by what starts, drains or is idle.", "instances",
+     (("paid for", "machines", "sky"), ("wanted", "wanted", "orange"), ("serving", "serving", "navy"))),
+    ("work", "Work ratio", "Asked-for work over the capacity of the tasks that serve; above 1 a queue grows.",
+     "work ratio", (("work ratio", "work_ratio", "purple"),)),
+    ("queue", "Longest queue", "Seconds of work that wait on the task that has most, at the end of each minute.",
+     "seconds", (("longest queue", "longest_queue_seconds", "red"),)),
+)  # fmt: skip
+"""Key, title, caption and y label of each chart, and its lines: the name, the field of a `Minute`, the colour."""
+
+
+def charts(run: FleetRun) -> Iterator[Chart]:
     """Demand, instances, work and queue over time."""
-    minutes = run.minutes
-    return (
-        Chart(
-            "demand",
-            "Demand",
-            "Documents a second, the mean of each minute.",
-            HOURS,
-            "documents per second",
-            (Series("came", points(minutes, lambda each: each.per_second), "blue"),),
-        ),
-        Chart(
-            "instances",
-            "Instances",
-            "Paid for, wanted and serving: the first is above the others by what starts, drains or is idle.",
-            HOURS,
-            "instances",
-            (
-                Series("paid for", points(minutes, lambda each: each.machines), "sky", broad=True),
-                Series("wanted", points(minutes, lambda each: each.wanted), "orange"),
-                Series("serving", points(minutes, lambda each: each.serving), "navy"),
-            ),
-        ),
-        Chart(
-            "work",
-            "Work ratio",
-            "Asked-for work over the capacity of the tasks that serve; above 1 a queue grows.",
-            HOURS,
-            "work ratio",
-            (Series("work ratio", points(minutes, lambda each: each.work_ratio), "purple"),),
-            limit=(1.0, "full"),
-        ),
-        Chart(
-            "queue",
-            "Longest queue",
-            "Seconds of work that wait on the task that has most, at the end of each minute.",
-            HOURS,
-            "seconds",
-            (Series("longest queue", points(minutes, lambda each: each.longest_queue_seconds), "red"),),
-        ),
-    )
+    for key, title, caption, y_label, lines in CHARTS:
+        series = (
+            Series(name, points(run.minutes, attrgetter(field)), colour, broad=name == "paid for")
+            for name, field, colour in lines
+        )
+        limit = (1.0, "full") if key == "work" else None
+        yield Chart(key, title, caption, "hours", y_label, tuple(series), limit=limit)
 
 
 def points(minutes: Sequence[Minute], value: Largest) -> Points:

@@ -31,10 +31,6 @@ def test_spot_has_a_quota_of_its_own() -> None:
     assert "--quota-code L-3819A6DF --desired-value 36" in found
 
 
-def test_on_demand_instances_alone_need_no_quota_of_spot() -> None:
-    assert problems(find_environment("production"), facts(quotas={"L-DB2E81BA": 152.0})) == []
-
-
 def test_a_zone_without_the_types_is_named_with_those_that_have_them() -> None:
     zones = {"eu-central-1a": frozenset[str](), **{f"eu-central-1{each}": frozenset({"g6.xlarge"}) for each in "bc"}}
     (found,) = problems(find_environment("production"), facts(offered=zones))

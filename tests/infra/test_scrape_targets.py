@@ -87,12 +87,6 @@ def test_without_ecs_instances_are_found_by_a_tag_that_they_have(template: Read)
         assert all(tags.get(name) in values for name, values in asked.items()), "tags are case-sensitive"
 
 
-def test_whatever_the_variant_the_job_is_the_one_that_rules_ask_for() -> None:
-    relabelled = {"target_label": "job", "replacement": "gleaner"}
-    for name, job in jobs().items():
-        assert name == "gleaner" or relabelled in job["relabel_configs"]
-
-
 @pytest.mark.second_tier  # promtool
 def test_prometheus_takes_the_configuration_of_a_fleet() -> None:
     done = subprocess.run(["promtool", "check", "config", str(FLEET)], capture_output=True, text=True)

@@ -13,7 +13,6 @@ import pytest
 import yaml
 
 from infra.deploy_role import BadRole, trust_policy
-from infra.environments import ENVIRONMENTS
 
 ROOT = Path(__file__).parents[2]
 WORKFLOW = ROOT / ".github" / "workflows" / "release.yml"
@@ -108,11 +107,6 @@ def test_input_reaches_the_shell_by_its_environment_alone() -> None:
     """`${{ … }}` in a command is pasted before the shell reads it."""
     runs = [step["run"] for job in workflow()["jobs"].values() for step in job["steps"] if "run" in step]
     assert not [run for run in runs if "inputs." in run or "github.event" in run]
-
-
-def test_its_environments_are_those_there_are() -> None:
-    asked = workflow()[True]["workflow_dispatch"]["inputs"]["environment"]["options"]  # YAML reads `on` as true.
-    assert set(asked) <= {each.name for each in ENVIRONMENTS}
 
 
 def test_the_role_is_for_one_environment_of_one_repository() -> None:

@@ -64,4 +64,4 @@ def _sample(at: float, gpu: bool) -> MetricsSample:
     }
     if gpu:
         values.update(gpu_utilization=0.8, gpu_memory_bytes=9e9)
-    return MetricsSample(at, values, {})
+    return MetricsSample(at, values)

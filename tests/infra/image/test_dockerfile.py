@@ -41,12 +41,6 @@ def test_the_final_image_has_it(line: str) -> None:
     assert line in FINAL
 
 
-def test_layers_stand_in_the_order_in_which_they_change() -> None:
-    steps = ("useradd", "lists/torch/requirements", "lists/libraries/requirements", "${MODELS}", "--from=code", "LABEL")
-    places = [FINAL.index(step) for step in steps]
-    assert places == sorted(places)
-
-
 def test_nothing_is_mounted_whose_change_an_older_builder_would_miss() -> None:
     assert "--mount" not in DOCKERFILE
 

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from infra.environments import find_environment
 from infra.stacks.__main__ import check, templates
 from tests.support.templates import resources
 
@@ -32,7 +31,3 @@ def test_cdk_nag_and_the_validation_are_really_asked(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match="ValidationFailed"):
         app.synth()
     assert "AwsSolutions-S1" in (tmp_path / "validation-report.json").read_text()
-
-
-def test_a_placeholder_certificate_is_not_deployed() -> None:
-    assert find_environment("production").is_placeholder

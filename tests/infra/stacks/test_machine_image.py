@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from infra.environments import GPU_IMAGE, Baking
-from infra.stacks.machine_image import STEPS, document, version_of
+from infra.stacks.machine_image import document, version_of
 from infra.stacks.template_rules import findings
 from tests.support.fleets import OPTIONS
 from tests.support.templates import Template, only, resources
@@ -209,10 +209,6 @@ def test_a_machine_image_without_the_image_is_not_noted(builder: Builder, phase:
     assert f"docker image inspect {IMAGE}" in builder.calls
     builder.has("docker", '[ "$1 $2" != "image inspect" ]')
     assert builder.run(phase).returncode != 0
-
-
-def test_each_step_begins_strictly_whatever_ran_before_it() -> None:
-    assert document().count("set -euo pipefail") == sum(len(steps) for steps in STEPS.values())
 
 
 def test_a_version_follows_the_content_and_is_one_that_image_builder_takes() -> None:

@@ -90,143 +90,79 @@ def hand_on_the_console(template: Template) -> None:
 
 FORWARD = {"Type": "forward", "TargetGroupArn": "x"}
 SPOILT: dict[str, tuple[str, Change, str]] = {
-    "B1: only a denial": (BASE, lambda t: statements(t).pop(), "no alarm arrives"),
-    "B1: another service may": (
-        BASE,
-        lambda t: statements(t)[1].update(Principal={"Service": "events.amazonaws.com"}),
-        "no alarm arrives",
-    ),
-    "B2: a pool up to the maximum": (
-        ECS,
+    "only a denial": (BASE, lambda t: statements(t).pop(), "no alarm arrives"),
+    "another service may": (BASE, lambda t: statements(t)[1].update(Principal={"Service": "events.amazonaws.com"}),
+        "no alarm arrives"),
+    "a pool up to the maximum": (ECS,
         lambda t: first(t, "AWS::AutoScaling::WarmPool").update(MaxGroupPreparedCapacity=30),
-        "keeps up to 30 instances, not 8",
-    ),
-    "B2: a pool without a limit": (
-        ECS,
+        "keeps up to 30 instances, not 8"),
+    "a pool without a limit": (ECS,
         lambda t: first(t, "AWS::AutoScaling::WarmPool").pop("MaxGroupPreparedCapacity"),
-        "keeps up to None instances, not 8",
-    ),
-    "B7: no scraper may come": (
-        ECS,
-        lambda t: scrapers(t).update(SecurityGroupIngress=[]),
-        "lets no scraper in on port 8081",
-    ),
-    "B7: the port is not mapped": (
-        ECS,
-        lambda t: container(t).update(PortMappings=container(t)["PortMappings"][:1]),
-        "does not map port 8081",
-    ),
-    "B19: one port for all": (ECS, variable("GLEANER_INTERNAL_PORT", None), "on the port that the balancer reaches"),
-    "B19: the same port": (ECS, variable("GLEANER_INTERNAL_PORT", "8080"), "on the port that the balancer reaches"),
-    "B19: everybody scrapes": (
-        ECS,
-        lambda t: scrapers(t)["SecurityGroupIngress"][0].update(CidrIp="0.0.0.0/0"),
-        "shows its metrics to everybody",
-    ),
-    "B19: callers on the operators' port": (
-        ECS,
+        "keeps up to None instances, not 8"),
+    "no scraper may come": (ECS, lambda t: scrapers(t).update(SecurityGroupIngress=[]),
+        "lets no scraper in on port 8081"),
+    "the port is not mapped": (ECS, lambda t: container(t).update(PortMappings=container(t)["PortMappings"][:1]),
+        "does not map port 8081"),
+    "one port for all": (ECS, variable("GLEANER_INTERNAL_PORT", None), "on the port that the balancer reaches"),
+    "the same port": (ECS, variable("GLEANER_INTERNAL_PORT", "8080"), "on the port that the balancer reaches"),
+    "everybody scrapes": (ECS, lambda t: scrapers(t)["SecurityGroupIngress"][0].update(CidrIp="0.0.0.0/0"),
+        "shows its metrics to everybody"),
+    "callers on the operators' port": (ECS,
         lambda t: first(t, "AWS::ElasticLoadBalancingV2::TargetGroup").update(Port=8081),
-        "sends callers to the operators' port",
-    ),
-    "B19: all that is asked": (
-        ECS,
+        "sends callers to the operators' port"),
+    "all that is asked": (ECS,
         lambda t: first(t, "AWS::ElasticLoadBalancingV2::Listener").update(DefaultActions=[FORWARD]),
-        "hands on whatever is asked",
-    ),
-    "B19: metrics by a rule": (
-        ECS,
+        "hands on whatever is asked"),
+    "metrics by a rule": (ECS,
         lambda t: listener_rule(t)["Conditions"][0]["PathPatternConfig"]["Values"].append("/metrics"),
-        "hands on /metrics",
-    ),
-    "B19: every path by a rule": (ECS, lambda t: listener_rule(t).update(Conditions=[]), "hands on every path"),
+        "hands on /metrics"),
+    "every path by a rule": (ECS, lambda t: listener_rule(t).update(Conditions=[]), "hands on every path"),
     "adapters: one that is closed": (SPOT, variable("GLEANER_ADAPTERS", "oip"), "hands on /endpoints/*, /invocations"),
     "adapters: not handed on": (ECS, variable("GLEANER_ADAPTERS", "oip"), "does not hand on /v2, /v2/*"),
-    "adapters: not handed on, without ECS": (
-        PLAIN,
-        script(lambda text: text.replace("GLEANER_ADAPTERS=oip", "GLEANER_ADAPTERS=presidio")),
-        "hands on /v2, /v2/*",
-    ),
+    "adapters: not handed on, without ECS": (PLAIN,
+        script(lambda text: text.replace("GLEANER_ADAPTERS=oip", "GLEANER_ADAPTERS=presidio")), "hands on /v2, /v2/*"),
     "adapters: the console too": (SPOT, hand_on_the_console, "hands on the console"),
-    "adapters: more than a rule takes": (
-        SPOT,
+    "adapters: more than a rule takes": (SPOT,
         lambda t: listener_rule(t)["Conditions"][0]["PathPatternConfig"]["Values"].extend(["/v2", "/v2/*", "/"]),
-        "has 6 values, of 5",
-    ),
-    "the service before its balancer": (
-        ECS,
+        "has 6 values, of 5"),
+    "the service before its balancer": (ECS,
         lambda t: whole(t, "AWS::ECS::Service")["DependsOn"].remove(
-            name_of(t, "AWS::ElasticLoadBalancingV2::ListenerRule")
-        ),
-        "may come before its target group",
-    ),
+            name_of(t, "AWS::ElasticLoadBalancingV2::ListenerRule")),
+        "may come before its target group"),
     "proxies: nobody is trusted": (ECS, variable("GLEANER_TRUSTED_PROXIES", None), "takes all callers for one"),
-    "proxies: nobody is trusted, without ECS": (
-        PLAIN,
-        script(lambda text: text.replace("GLEANER_TRUSTED_PROXIES=", "GLEANER_OTHERS=")),
-        "takes all callers for one",
-    ),
-    "L2: a slow rollback": (
-        ECS,
-        lambda t: first(t, "AWS::ECS::Service").update(HealthCheckGracePeriodSeconds=900),
-        "never gets ready for 1800 s",
-    ),
-    "L2: the breaker's own threshold": (
-        ECS,
-        lambda t: (
-            first(t, "AWS::ECS::Service")["DeploymentConfiguration"]["DeploymentCircuitBreaker"].update(
-                ThresholdConfiguration={"Type": "BOUNDED_PERCENT", "Value": 50}
-            )
-            or first(t, "AWS::ECS::Service").update(HealthCheckGracePeriodSeconds=400)
-        ),
-        "never gets ready for 1200 s",
-    ),
-    "L3: wanted and not there": (ECS, without_alarm("RunningTaskCount"), "smaller than wanted without an alarm"),
-    "L3: wanted and not there, without ECS": (
-        PLAIN,
-        without_alarm("GroupInServiceInstances"),
-        "smaller than wanted without an alarm",
-    ),
-    "L3: launches fail in silence": (
-        ECS,
-        lambda t: first(t, GROUP).pop("NotificationConfigurations"),
-        "tells nobody when an instance cannot be launched",
-    ),
-    "L5: no mark": (
-        ECS,
+    "proxies: nobody is trusted, without ECS": (PLAIN,
+        script(lambda text: text.replace("GLEANER_TRUSTED_PROXIES=", "GLEANER_OTHERS=")), "takes all callers for one"),
+    "a slow rollback": (ECS, lambda t: first(t, "AWS::ECS::Service").update(HealthCheckGracePeriodSeconds=900),
+        "never gets ready for 1800 s"),
+    "the breaker's own threshold": (ECS,
+        lambda t: first(t, "AWS::ECS::Service")["DeploymentConfiguration"]["DeploymentCircuitBreaker"].update(
+            ThresholdConfiguration={"Type": "BOUNDED_PERCENT", "Value": 50}
+        ) or first(t, "AWS::ECS::Service").update(HealthCheckGracePeriodSeconds=400),
+        "never gets ready for 1200 s"),
+    "wanted and not there": (ECS, without_alarm("RunningTaskCount"), "smaller than wanted without an alarm"),
+    "wanted and not there, without ECS": (PLAIN, without_alarm("GroupInServiceInstances"),
+        "smaller than wanted without an alarm"),
+    "launches fail in silence": (ECS, lambda t: first(t, GROUP).pop("NotificationConfigurations"),
+        "tells nobody when an instance cannot be launched"),
+    "no mark": (ECS,
         lambda t: first(t, GROUP).update(Tags=[{"Key": "Name", "Value": "x", "PropagateAtLaunch": True}]),
-        "has no tag AmazonECSManaged",
-    ),
-    "L5: a mark that instances do not get": (
-        ECS,
+        "has no tag AmazonECSManaged"),
+    "a mark that instances do not get": (ECS,
         lambda t: first(t, GROUP).update(Tags=[{"Key": "AmazonECSManaged", "Value": "x", "PropagateAtLaunch": False}]),
-        "has no tag AmazonECSManaged",
-    ),
-    "L6: guards that come later": (
-        ECS,
-        lambda t: whole(t, "AWS::ECS::Service")["DependsOn"].remove("LatencySlo"),
-        "guarded by gleaner-production-latency-slo",
-    ),
-    "L13: a log that dies": (
-        ECS,
-        script(lambda text: text.replace("put-log-events", "describe-log-groups")),
-        "on a disk that goes with it",
-    ),
-    "a script too long": (
-        ECS,
-        script(lambda text: text + "#" * LARGEST_BOOT_SCRIPT),
-        f"of {LARGEST_BOOT_SCRIPT} with what is filled in",
-    ),
-    "L14: moves without room": (
-        ECS,
+        "has no tag AmazonECSManaged"),
+    "guards that come later": (ECS, lambda t: whole(t, "AWS::ECS::Service")["DependsOn"].remove("LatencySlo"),
+        "guarded by gleaner-production-latency-slo"),
+    "a log that dies": (ECS, script(lambda text: text.replace("put-log-events", "describe-log-groups")),
+        "on a disk that goes with it"),
+    "a script too long": (ECS, script(lambda text: text + "#" * LARGEST_BOOT_SCRIPT),
+        f"of {LARGEST_BOOT_SCRIPT} with what is filled in"),
+    "moves without room": (ECS,
         lambda t: first(t, "AWS::ECS::Service").update(AvailabilityZoneRebalancing="ENABLED"),
-        "buys an instance for each move",
-    ),
-    "L15: an update that is disturbed": (
-        PLAIN,
+        "buys an instance for each move"),
+    "an update that is disturbed": (PLAIN,
         lambda t: whole(t, GROUP)["UpdatePolicy"]["AutoScalingRollingUpdate"].pop("SuspendProcesses"),
-        "in the middle of an update",
-    ),
-}
+        "in the middle of an update"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", [f"{each.name}-{part}" for each in ENVIRONMENTS for part in ("base", "fleet")])
