@@ -85,14 +85,6 @@ def test_values_for_a_device_give_a_pod_that_kubernetes_takes(helm: Helm, path: 
     assert pod(objects).get("nodeSelector", {}) == given["gpu"].get("nodeSelector", {})
 
 
-def test_a_wrong_word_in_a_template_would_be_found(helm: Helm) -> None:
-    deployment = helm.rendered()["Deployment"]
-    (container,) = deployment["spec"]["template"]["spec"]["containers"]
-    container["livenessProb"] = container.pop("livenessProbe")
-    with pytest.raises(kubernetes_validate.ValidationError):
-        kubernetes_validate.validate(deployment, VERSIONS[-1], strict=True)
-
-
 @pytest.mark.parametrize(
     ("spoilt", "words"),
     [
@@ -124,10 +116,6 @@ def test_the_pod_is_told_settings_that_the_service_takes(helm: Helm, options: st
     assert set(ours) <= set(Settings.model_fields)
     settings = Settings(**ours)  # type: ignore[arg-type]
     assert settings.internal_port not in (0, settings.port)
-
-
-def test_a_setting_of_the_users_wins(helm: Helm) -> None:
-    assert variables(helm.rendered("settings.DEVICE=cpu"))["GLEANER_DEVICE"] == "cpu"
 
 
 def test_a_pod_is_not_killed_before_its_drain_ends(helm: Helm) -> None:

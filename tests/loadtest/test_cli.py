@@ -49,14 +49,6 @@ def test_a_scenario_may_be_named_without_the_command_run(words: tuple[str, ...],
     assert (chosen.command, chosen.scenario) == ("run", scenario)
 
 
-def test_the_help_lists_the_commands_and_the_options_of_a_run() -> None:
-    parser = argparse.ArgumentParser(prog="gleaner loadtest")
-    cli.add_arguments(parser)
-    shown = parser.format_help()
-    assert all(f"\n    {command} " in shown for command in ("run", "compare", "day"))
-    assert all(option in shown for option in ("SCENARIO", "--url", "--assert", "--find-knee", "--trace"))
-
-
 def test_a_run_leaves_raw_results_a_summary_and_a_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Against a server that has nothing but /extract: no /metrics, no /readyz."""
     folder = tmp_path / "a"
@@ -169,9 +161,3 @@ def test_a_missing_library_of_the_extra_ends_with_the_pip_command(library: str) 
     (line,) = done.stderr.splitlines()
     assert line.startswith(f"gleaner loadtest: not installed: {library}; ")
     assert "-m pip install 'gleaner[loadtest]'" in line
-
-
-def test_the_arguments_need_no_library_of_the_extra() -> None:
-    code = f"import sys, loadtest.cli; print({{*sys.modules}} & {{*{cli.EXTRA!r}}})"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "set()\n"

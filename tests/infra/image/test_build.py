@@ -18,7 +18,6 @@ from infra.image.build import (
     choose,
     commit,
     read_configuration,
-    works,
 )
 
 
@@ -51,12 +50,6 @@ def test_without_models_and_base_the_dockerfiles_own_are_taken() -> None:
     assert given["COMMIT"] == commit()
 
 
-def test_an_engine_that_is_not_there_does_not_work() -> None:
-    assert not works(["no-such-engine", "info"])
-    assert works(["true"])
-    assert not works(["false"])
-
-
 CONTEXT = Path("/source")
 MOUNTED = ImageBuild(tag="t", arguments={}, mounts={Path("/here"): Path("/there")})
 
@@ -67,11 +60,6 @@ def test_the_first_engine_that_works_builds() -> None:
 
     assert choose(lambda _: True) is Engine.DOCKER
     assert choose(only_buildah) is Engine.BUILDAH
-
-
-def test_a_docker_command_without_its_server_is_no_engine() -> None:
-    """`docker info` is what tells; the command alone is often installed."""
-    assert choose(lambda command: tuple(command) == ("podman", "info")) is Engine.PODMAN
 
 
 def test_without_an_engine_the_error_says_what_to_install() -> None:
@@ -105,11 +93,6 @@ def test_what_is_mounted_is_read_only_and_docker_says_that_it_cannot() -> None:
         build_command(Engine.DOCKER, MOUNTED, CONTEXT)
 
 
-def test_layers_can_be_kept_in_a_folder_of_their_own() -> None:
-    command = build_command(Engine.BUILDAH, ImageBuild(tag="t", arguments={}, storage=Path("/kept")), CONTEXT)
-    assert command[1:3] == ["--root", "/kept/layers"]
-
-
 LISTING = """\
 :env:.cert='/etc/ca.crt'
 :env:.default-timeout='180'
@@ -141,10 +124,6 @@ def test_folders_and_files_that_are_named_are_mounted_at_their_own_place() -> No
 
 def test_what_does_not_exist_is_not_mounted() -> None:
     assert read_configuration(LISTING, lambda _: False).paths == ()
-
-
-def test_a_machine_without_configuration_hands_on_an_empty_one() -> None:
-    assert read_configuration("").text == "[global]\n"
 
 
 def test_how_to_connect_can_be_handed_on_without_where_to() -> None:

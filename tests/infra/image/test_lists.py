@@ -48,13 +48,6 @@ def test_one_layer_is_torch_and_the_other_all_the_rest() -> None:
     assert made["libraries"].requirements == ("rich",)
 
 
-def test_a_new_version_of_a_small_library_leaves_torchs_layer_alone() -> None:
-    before = layers(dependencies(), PINS, TORCH_PINS)
-    after = layers([*dependencies(), "new-one>=1"], [*PINS, "new-one==1.0"], TORCH_PINS)
-    assert before["torch"] == after["torch"]
-    assert before["libraries"] != after["libraries"]
-
-
 def test_everything_that_torch_brings_along_is_pinned_for_its_layer() -> None:
     made = layers(dependencies(), PINS, TORCH_PINS)["torch"]
     assert closure({"torch"}) <= {normal(pin) for pin in made.constraints}

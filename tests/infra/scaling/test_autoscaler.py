@@ -158,11 +158,6 @@ def test_bounds_and_rounding_of_steps_are_those_of_aws(
     assert made(steps).change(value, tasks) == change
 
 
-def test_a_change_is_at_least_as_large_as_its_minimum() -> None:
-    assert made(OUT, at_least=2).change(55.0, 4) == 2
-    assert made(IN, at_least=2).change(45.0, 4) == -2
-
-
 def test_target_tracking_takes_three_minutes_and_one_calm_one_begins_them_anew() -> None:
     """For ECS: three of three to scale out. Its fifteen of fifteen to scale in are switched off: `idle` does that."""
     high: Load = lambda now, tasks: {catalog.WORK_RATIO: 0.8}  # noqa: E731

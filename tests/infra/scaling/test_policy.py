@@ -12,7 +12,6 @@ from infra.scaling.capacity import BadCapacity, Capacity, read_capacity
 from infra.scaling.oncall_alarms import alarms_for, rollback_alarms
 from infra.scaling.policy import Policy, policy_for, targets_for
 from infra.scaling.policy_values import Limits, StepScaling
-from loadtest.results.capacity_file import advise
 from service.signals import catalog
 
 POLICY = policy_for()
@@ -70,10 +69,6 @@ def test_no_step_lands_beside_the_threshold_for_scaling_in(ratio: float) -> None
         assert landing > 1.3 * targets.scale_in_work_ratio
 
 
-def test_the_steps_are_no_more_than_aws_takes() -> None:
-    assert all(len(scaling.steps) <= 20 for scaling in POLICY.steps)
-
-
 @pytest.mark.parametrize(
     ("minimum", "tasks", "late", "alarmed"),
     [(2, 2, 0, False), (2, 1, 0, True), (10, 10, 0, False), (10, 9, 0, True), (10, 10, 1, False), (2, 2, 1, False)],
@@ -101,29 +96,8 @@ def test_a_few_refusals_among_many_requests_call_nobody(refused: float, alarmed:
     assert (evaluate(refusals, series, 120).state is State.ALARM) is alarmed
 
 
-def test_refusals_without_a_request_are_no_share() -> None:
-    (refusals,) = [each for each in alarms_for(POLICY) if each.name == "refusals"]
-    series = Series()
-    series.add(30.0, {catalog.REFUSALS: 3.0})
-    assert evaluate(refusals, series, 120).state is State.OK
-
-
 def test_overload_rolls_no_release_back() -> None:
     assert "refusals" not in rollback_alarms(POLICY)
-
-
-def test_what_may_wait_is_what_is_done_within_the_limit() -> None:
-    full = Capacity(
-        documents_per_second=76.0, tokens_per_second=30_400.0, slo_ms=500.0, saturated_documents_per_second=100.0
-    )
-    assert full.queue_limit_tokens == 20_000
-    (queue, wait, *_) = advise(76.0, 100.0, 400.0, 500.0)
-    assert (queue.name, queue.value) == ("GLEANER_QUEUE_LIMIT_TOKENS", full.queue_limit_tokens)
-    assert (wait.name, wait.value) == ("GLEANER_MAX_QUEUE_MS", full.max_queue_ms)
-
-
-def test_scaling_in_removes_a_tenth_but_at_least_one() -> None:
-    assert [POLICY.scale_in.change(0.1, tasks) for tasks in (3, 9, 20, 45)] == [-1, -1, -2, -4]
 
 
 @pytest.mark.parametrize("policy", [POLICY, STRICT], ids=["usual", "strict"])

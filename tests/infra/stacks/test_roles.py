@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from infra.environments import Baking, Environment
+from infra.stacks.template import listed
 from tests.support.fleets import EACH, Read, fleet
 from tests.support.templates import Template, resources
 
@@ -27,10 +28,6 @@ WILDCARDS = {
 def statements(template: Template) -> list[dict[str, Any]]:
     found = resources(template, "AWS::IAM::Policy").values()
     return [each for policy in found for each in policy["PolicyDocument"]["Statement"]]
-
-
-def listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
 
 
 @EACH

@@ -102,10 +102,6 @@ def test_wrong_and_untyped_answers_and_ill_health_are_findings() -> None:
     assert len(run.findings()) == 3
 
 
-def test_a_run_without_a_right_answer_shows_nothing() -> None:
-    assert Ledger().findings() == ["no request was answered"]
-
-
 def test_the_table_counts_what_each_fault_met() -> None:
     rows = ledger(Exchange("a", Verdict.LOST, 9.0, 10.05), Exchange("a", Verdict.REFUSED, 20.0, 22.5)).table()
     assert rows[2:] == [

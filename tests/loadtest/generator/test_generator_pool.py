@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 
-from loadtest.generator.generator_pool import Endpoint, GeneratorPool, GeneratorRun, RunProgress, processes_for
+from loadtest.generator.generator_pool import Endpoint, GeneratorPool, GeneratorRun, RunProgress
 from loadtest.scenario.scenario import Phase, Scenario, schedule
 from loadtest.scenario.workload import Mix
 from tests.support.load_records import answering
@@ -111,8 +111,3 @@ def test_new_requests_go_to_the_url_of_a_redirect() -> None:
     assert len(first) + len(second) == 150
     assert first
     assert second
-
-
-def test_more_processes_for_higher_rates() -> None:
-    assert processes_for(10) == 1
-    assert processes_for(1_001) >= min(2, processes_for(1e9))

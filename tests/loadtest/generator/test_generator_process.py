@@ -62,13 +62,6 @@ def test_requests_leave_when_they_are_due_whatever_the_server_does() -> None:
     assert (records.latency_ms >= 499).all()
 
 
-def test_jobs_are_sent_in_turn_and_recorded_by_their_number() -> None:
-    client = SlowClient(0.0)
-    records = sent(client, [0.0, 0.01, 0.02, 0.03])
-    assert [job.kind for job in client.jobs] == ["job 0", "job 1", "job 2", "job 0"]
-    assert records.job.tolist() == [0, 1, 2, 0]
-
-
 def test_a_generator_that_was_held_up_sends_everything_and_records_its_lag() -> None:
     """All 30 requests were due in the 0.4 s that the process was blocked; their latency counts from then."""
     records = sent(SlowClient(0.0), [number * 0.01 for number in range(30)], block_seconds=0.4)

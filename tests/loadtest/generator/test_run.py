@@ -1,4 +1,4 @@
-"""Tests of tests/loadtest/generator/test_run.py"""
+"""The health of the generator of a run."""
 
 from __future__ import annotations
 

@@ -78,17 +78,6 @@ def html() -> str:
     return page(made_result())
 
 
-def test_every_chart_has_data_a_title_a_caption_and_units() -> None:
-    charts = plots(made_result())
-    assert {chart.key for chart in charts} == EXPECTED
-    for chart in charts:
-        assert chart.has_data, chart.key
-        assert chart.title
-        assert chart.caption.endswith(".")
-        assert chart.x_label
-        assert isinstance(chart, Bars) or chart.y_label
-
-
 def test_every_chart_is_drawn_with_a_label_and_a_table_of_its_numbers(html: str) -> None:
     outline = Outline(html)
     assert outline.images == {chart.key: f"{chart.title}. {chart.caption}" for chart in plots(made_result())}
@@ -100,11 +89,6 @@ def test_a_charts_numbers_have_a_column_for_each_series_and_a_row_for_each_x() -
     head, rows = numbers(Chart("k", "t", "c.", "seconds", "y", series))
     assert head == ["seconds", "a", "b"]
     assert rows == [(1, ["1", "2", ""]), (3, ["3", "4", "0.5"])]
-
-
-def test_the_numbers_of_percentiles_are_shares() -> None:
-    chart = Chart("k", "t", "c.", "share", "y", (Series("a", ((0, 1), (2, 9)), "blue"),), x_ticks=((0, "0 %"),))
-    assert [cells for _, cells in numbers(chart)[1]] == [["0 %", "1"], ["99 %", "9"]]
 
 
 def test_the_numbers_of_bars_have_a_row_for_each_phase() -> None:

@@ -1,15 +1,14 @@
-"""Tests of tests/loadtest/results/test_summary.py"""
+"""Figures of phases, rates and revisions, computed by hand."""
 
 from __future__ import annotations
 
 import pytest
 
-from loadtest.generator.records import merge
 from loadtest.generator.run import assess_generator
-from loadtest.results.summary import by_phase, by_rate, overall, quantiles, summarise
+from loadtest.results.summary import by_phase, by_rate, overall, summarise
 from loadtest.scenario.scenario import Phase, Scenario
 from loadtest.scenario.workload import Mix
-from tests.support.load_records import records, refusal, row, steady
+from tests.support.load_records import records, refusal, row
 
 SCENARIO = Scenario(
     "t",
@@ -47,23 +46,6 @@ def test_figures_of_phases_by_hand() -> None:
     whole = overall(found, SCENARIO)
     assert whole.requests == 8
     assert whole.throughput_rps == pytest.approx(5 / 15)
-
-
-def test_a_run_without_an_answer_has_no_latency() -> None:
-    whole = overall(records(refusal(2.0)), SCENARIO)
-    assert whole.latency_ms == {}
-    assert whole.goodput_rps == 0
-
-
-def test_quantiles_are_those_of_the_values() -> None:
-    found = quantiles(steady(100, 20, 50).latency_ms)
-    assert found["p50"] == pytest.approx(50, rel=0.05)
-    assert found["p50"] < found["p90"] < found["p95"] < found["p99"] < found["p999"] <= found["max"]
-
-
-def test_parts_of_several_processes_become_one_in_the_order_of_time() -> None:
-    together = merge([records(row(0, 1), row(2, 1)), records(row(1, 1))])
-    assert together.intended.tolist() == [0, 1, 2]
 
 
 def rates_of(*phases: Phase) -> list[str]:

@@ -11,7 +11,7 @@ import pytest
 from infra.scaling.capacity import Capacity
 from infra.scaling.policy import Policy, policy_for
 from infra.scaling.policy_values import Delays, Limits, StepScaling
-from loadtest.scaling.__main__ import TOKENS_PER_DOCUMENT, AutoscalingPlan, plan_for, run_autoscaling_test
+from loadtest.scaling.__main__ import TOKENS_PER_DOCUMENT, AutoscalingPlan, run_autoscaling_test
 from loadtest.scaling.timeline import Timeline, plot
 from loadtest.scenario.scenario import Phase
 
@@ -62,9 +62,3 @@ def test_a_five_fold_step_is_followed_without_losing_a_request() -> None:
     assert sum(row.answered for row in timeline.rows) <= assessment.requests
     drawn = ElementTree.fromstring(plot(timeline.rows, timeline.events, plan.phases, DOCUMENTS_PER_SECOND, 0.7))
     assert [each.attrib["id"] for each in drawn] == ["tasks", "work", "queue", "slowest"]
-
-
-def test_the_long_autoscaling_test_has_the_real_policy() -> None:
-    plan = plan_for(240.0, 540.0)
-    assert plan.policy == policy_for(plan.policy.capacity, limits=plan.policy.limits)
-    assert [phase.rate for phase in plan.phases] == [2.0, 10.0, 2.0]

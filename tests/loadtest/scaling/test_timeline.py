@@ -64,7 +64,3 @@ def test_refusals_are_not_lost_and_losses_are_counted_by_their_due_time() -> Non
     assessment = assess(PHASES, [OUT, IN], found, [0], settle_seconds=SETTLE_SECONDS)
     assert (assessment.requests, assessment.refused, assessment.lost, assessment.lost_scaling_in) == (4, 1, 2, 1)
     assert assessment.latest_sent_seconds == pytest.approx(0.02)
-
-
-def test_without_requests_nothing_was_late() -> None:
-    assert assess(PHASES, [OUT, IN], records(), [0], settle_seconds=SETTLE_SECONDS).latest_sent_seconds == 0.0

@@ -36,11 +36,6 @@ def test_a_builtin_scenario_can_be_read_and_scheduled(name: str) -> None:
     assert 0 <= moments[0] <= moments[-1] < 20.0
 
 
-def test_the_documented_scenarios_are_built_in() -> None:
-    names = {"smoke", "default", "soak", "overload", "storm", "spike", "mixed", "models", "deploy"}
-    assert set(builtin_scenarios()) == names
-
-
 def test_shares_of_the_capacity_become_rates() -> None:
     scenario = at_capacity(read_scenario("overload"), 7.0)
     assert most_per_second(scenario) == pytest.approx(70)

@@ -14,7 +14,7 @@ import pytest
 
 from loadtest.errors import BadInput
 from loadtest.scenario.document_files import make_docx, make_pdf
-from loadtest.scenario.workload import DOCX, PDF, Documents, Mix, Share, make_jobs, paragraph, report
+from loadtest.scenario.workload import DOCX, PDF, Documents, Mix, Share, make_jobs, report
 from service.documents.limits import DocumentLimits
 from service.documents.reader import read_document
 
@@ -77,18 +77,7 @@ def test_a_made_file_holds_its_words(make: Callable[[str], bytes], media_type: s
     assert read_document(make(text), media_type=media_type, limits=LIMITS).text.split() == text.split()
 
 
-def test_a_long_text_takes_several_pages() -> None:
-    pages = read_document(make_pdf(report(2_500, Random(1))), media_type=PDF, limits=LIMITS).pages
-    assert pages is not None
-    assert len(pages) > 3
-
-
 def test_signs_that_mean_something_to_a_pdf_or_to_xml_survive() -> None:
     text = r"Total (net) <b> & \ 100 %"
     assert read_document(make_pdf(text), media_type=PDF, limits=LIMITS).text.split() == text.split()
     assert read_document(make_docx(text), media_type=DOCX, limits=LIMITS).text.split() == text.split()
-
-
-@pytest.mark.parametrize("words", [1, 2, 17, 400])
-def test_prose_is_as_long_as_asked(words: int) -> None:
-    assert len(paragraph(words, Random(3)).split()) == words

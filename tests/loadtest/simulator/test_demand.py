@@ -30,12 +30,6 @@ def test_steps_crowds_nights_and_lengths() -> None:
     assert set(long.lengths) == {1.0, 8.0}
 
 
-def test_seconds_and_minutes_are_dispersed_as_measured_services_are() -> None:
-    counts = make_demand("steady", 100.0, 1, 24 * 3600).counts
-    minutes = counts.reshape(-1, 60).sum(axis=1)
-    assert minutes.var() / minutes.mean() == pytest.approx(16.1, rel=0.15)
-
-
 def test_a_trace_of_bins_is_spread_over_its_seconds(tmp_path: Path) -> None:
     path = tmp_path / "bins.csv"
     path.write_text("t_s,count\n0,600\n60,0\n120,1200\n")
@@ -75,8 +69,3 @@ def test_what_is_no_record_is_refused(text: str, tmp_path: Path) -> None:
     path.write_text(text)
     with pytest.raises(BadInput):
         read_demand(path, 400.0, 1)
-
-
-def test_an_unknown_shape_is_refused_with_those_there_are() -> None:
-    with pytest.raises(BadInput, match="steady, wave, step"):
-        make_demand("square", 1.0, 1)

@@ -71,13 +71,6 @@ def test_a_step_is_decided_on_in_half_a_minute_and_the_pool_answers_it(table: La
     assert at[900 + 240].serving >= 14
 
 
-def test_a_pool_that_is_too_small_is_late_by_a_cold_start(table: LatencyTable) -> None:
-    demand = make_demand("step", 280.0, 1, 3600)
-    _, small = run(table, demand, replace(DEPLOYED, warm_pool=2))
-    _, large = run(table, demand)
-    assert small.refused > 1.5 * large.refused
-
-
 def test_the_same_seed_gives_the_same_run(table: LatencyTable) -> None:
     demand = make_demand("flash", 300.0, 2, 1800)
     assert run(table, demand)[1] == run(table, demand)[1]
@@ -106,12 +99,6 @@ def test_the_loss_of_a_zone_is_made_good_elsewhere(table: LatencyTable) -> None:
     assert outcome.lost * outcome.documents == pytest.approx(arrived / 2, rel=0.15)
     assert outcome.documents == pytest.approx(demand.counts.sum()), "nothing is counted twice"
     assert outcome.refused + outcome.late > run(table, demand)[1].refused
-
-
-def test_three_zones_lose_a_third(table: LatencyTable) -> None:
-    demand, lost = make_demand("steady", 560.0, 1, 2400), Events(zone_losses=(ZoneLoss(at_seconds=1200.0),))
-    two, three = (run(table, demand, replace(DEPLOYED, zones=zones), lost)[1] for zones in (2, 3))
-    assert three.kept > two.kept
 
 
 def test_what_waited_where_a_zone_was_is_lost(table: LatencyTable) -> None:

@@ -39,16 +39,6 @@ def test_free_instances_end_after_a_quarter_of_an_hour_and_those_with_a_task_nev
     assert [each.seconds(10_000.0) for each in machines.past] == [900.0, 900.0]
 
 
-def test_a_look_that_needs_all_begins_the_patience_anew() -> None:
-    machines, _ = group()
-    machines.begin(2)
-    for minute in range(1, QUIET_LOOKS):
-        machines.look(1, minute * 60.0)
-    machines.look(2, 900.0)
-    machines.look(1, 960.0)
-    assert len(machines.alive) == 2
-
-
 def test_spare_instances_are_kept_below_a_target_of_a_hundred() -> None:
     machines, _ = group(GroupPlan(warm_pool=0, warm_seconds=1.0, cold_seconds=1.0, target_percent=80))
     machines.look(8, 0.0)

@@ -11,9 +11,9 @@ from infra.scaling.alarm_evaluation import Comparison, Condition, Point, Series,
 from infra.scaling.capacity import Capacity
 from loadtest.simulator.service_model import ServiceModel, model_of
 from loadtest.simulator.single_task import LEVELS, Document, LatencyTable, SingleTask, latency_table
-from loadtest.simulator.task_group import Tally, TaskGroup, points, publish
+from loadtest.simulator.task_group import Tally, TaskGroup, points
 from service.core.worker_load import DecayingSum
-from service.signals.catalog import QUEUE_DEPTH, WORK_RATIO
+from service.signals.catalog import QUEUE_DEPTH
 
 CAPACITY = Capacity(documents_per_second=50.0, tokens_per_second=20_000.0, slo_ms=500.0)
 MODEL = replace(model_of(CAPACITY), max_queue_seconds=2.0)
@@ -46,12 +46,6 @@ def test_a_calm_stretch_is_the_same_as_its_seconds(table: LatencyTable) -> None:
         one_by_one.second(count, length)
     assert at_once.asked == pytest.approx(one_by_one.asked)
     assert at_once._tally.answered == pytest.approx(one_by_one._tally.answered)
-
-
-def test_a_stretch_that_is_too_much_is_left_to_the_seconds(table: LatencyTable) -> None:
-    busy = group(table, 1)
-    assert not busy.calm_seconds(np.array([20.0, 60.0]), np.ones(2))
-    assert busy.asked.sum() == 0.0, "nothing was done"
 
 
 def test_the_work_ratio_is_the_services_own(table: LatencyTable) -> None:
@@ -120,13 +114,6 @@ def test_three_points_stand_for_all(table: LatencyTable) -> None:
     for statistic in (Statistic.AVERAGE, Statistic.SUM, Statistic.MINIMUM, Statistic.MAXIMUM, Statistic.SAMPLE_COUNT):
         asked = Condition(QUEUE_DEPTH, statistic, Comparison.ABOVE, 0.0)
         assert short.statistic(asked, 0.0, 10.0) == pytest.approx(full.statistic(asked, 0.0, 10.0))
-
-
-def test_a_fleet_without_tasks_publishes_nothing(table: LatencyTable) -> None:
-    series = Series()
-    publish(series, group(table, 0), 10.0)
-    count = Condition(WORK_RATIO, Statistic.SAMPLE_COUNT, Comparison.ABOVE, 0.0)
-    assert series.statistic(count, 0.0, 10.0) is None
 
 
 def test_the_highest_level_is_for_queues_only(table: LatencyTable) -> None:

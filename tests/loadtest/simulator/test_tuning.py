@@ -41,11 +41,6 @@ def test_each_step_is_better_and_no_policy_is_tried_twice() -> None:
     assert all(later.score.is_better(sooner.score, 0.999) for sooner, later in pairwise(path))
 
 
-def test_out_of_reach_the_most_is_kept() -> None:
-    *_, best = search(START, landscape, 1.5, 500.0)
-    assert best.score.kept == 1.0
-
-
 def test_values_that_contradict_each_other_are_not_tried() -> None:
     low = ChosenPolicy(Tuning(work_ratio=0.85, before_a_step=0.9), 2, 500)
     assert {each.tuning.before_a_step for each in moved(low, "before_a_step", 500.0)} == {0.9, 0.95}
