@@ -99,7 +99,7 @@ class Environment:
         models: what the tasks serve, as GLEANER_MODELS takes it.
         adapters: other people's protocols that callers may use, as GLEANER_ADAPTERS has them; these alone are open.
         canary_percent: share of the requests without a tag that `NAME@candidate` answers, which is among the models.
-        scrape_networks: networks beside the VPC's own that may read /metrics from the tasks.
+        scrape_networks: networks other than the VPC's own that may read /metrics from the tasks.
         zones: two or three zones by name, which the deployment checks for the instance types; none: the first ones.
         zone_count: how many of the first ones.
         spare_percent: instances kept running and empty, so that a task starts without waiting for one; costs that much.

@@ -56,7 +56,7 @@ ROOM = Row("How much room is there?", (
     stack("Tokens that wait", "none", Query("sum by (instance) (gleaner_queue_tokens)", "{{instance}}"), width=6,
         meaning="By task."),
     bars("Seconds from start to ready", "s", Query("max by (part) (gleaner_start_seconds)", "{{part}}"), width=6,
-        meaning="The slowest task, by part. What scaling out has to wait for, beside the instance itself."),
+        meaning="The slowest task, by part. What scaling out has to wait for, in addition to the instance itself."),
 ))  # fmt: skip
 
 MODELS = Row("Which models use it?", (

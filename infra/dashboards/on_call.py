@@ -12,7 +12,7 @@ ADVICE = (
     ("compute", "longer documents, a GPU that throttles or is shared", "Compare tokens per document.", "GleanerSlow"),
     ("parse", "large or hostile files", "Whose files? The log names the client.", "GleanerParserDeaths"),
     ("tokenize, decode", "the host's cores are busy", "Fewer parsers, or a larger instance.", "GleanerLoopLate"),
-    ("nothing, but refusals unread", "the front is full, or attacked", "Which code? More tasks, by hand.",
+    ("nothing, but refusals unread", "the API workers are full, or attacked", "Which code? More tasks, by hand.",
         "GleanerRefusesConnections"),
     ("nothing, but errors", "an engine that dies, a bad release", "Roll back.", "GleanerEngineDied"),
 )  # fmt: skip
@@ -68,12 +68,12 @@ SINCE_WHEN = Row("Since when?", (
     lines("Work ratio", "percentunit", Query("gleaner_work_ratio", "{{instance}}"), worry=0.8, alarm=1.0,
         meaning="Asked-for work over capacity, by task, of the stage that has most. Above 100 % its queue grows."),
     lines("Seconds of work that waits", "s", Query("gleaner_backlog_seconds", "{{instance}}"), worry=5.0, alarm=30.0,
-        meaning="What waits and was lately turned away, over measured speed; or what waits for parsers, if more."),
+        meaning="What waits and was recently turned away, over measured speed; or what waits for parsers, if more."),
     stack("Turned away, by reason", "cps", Query("sum by (code) (gleaner:refusals:rate1m) or vector(0)", "{{code}}"),
         meaning="queue_full, deadline_exceeded: too little capacity. draining, not_ready: tasks come and go."),
 ))  # fmt: skip
 
-FRONT = Row("Does the front keep up?", (
+WORKERS = Row("Do the API workers keep up?", (
     lines("Which stage is the bottleneck", "percentunit",
         Query("max by (stage) (gleaner_stage_work_ratio)", "{{stage}}"), worry=0.8, alarm=1.0, width=12,
         meaning="Asked-for work over capacity, on the worst task: of the device, the API workers, the parsers."),
@@ -83,11 +83,11 @@ FRONT = Row("Does the front keep up?", (
     lines("Open connections", "none", Query("sum by (instance) (gleaner_connections)", "{{instance}} open"),
         Query("sum by (instance) (gleaner_requests_in_flight)", "{{instance}} being answered"),
         meaning="Balancers keep idle connections open. Being answered and growing, with nothing in the engine's "
-              "queue: requests wait for the front."),
+              "queue: requests wait for the API workers."),
     stack("Refused unread", "reqps",
         Query("sum by (code) (gleaner:connection_refusals:rate1m) or vector(0)", "{{code}}"),
         meaning="Requests and connections refused before a body was read. queue_full and deadline_exceeded: the "
-              "front is full."),
+              "API workers are full."),
     lines("Event loop late by", "s", Query("max by (instance) (gleaner_event_loop_lag_seconds)", "{{instance}}"),
         worry=0.1, alarm=0.5,
         meaning="Longest delay of a timer in the last second, in the worst worker. The cores are busy."),
@@ -131,7 +131,7 @@ ON_CALL = Page(
         IS_IT_SLOW,
         WHY,
         SINCE_WHEN,
-        FRONT,
+        WORKERS,
         DEVICE,
         Row("What to do", (Text(title="What to do", markdown=advice(), height=8),)),
     ),

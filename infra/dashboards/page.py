@@ -32,7 +32,7 @@ class Panel:
 
     Attributes:
         unit: Grafana's id of the unit.
-        meaning: what it shows and which values call for attention; shown beside the title.
+        meaning: what it shows and which values call for attention; shown next to the title.
         worry: from this value on it is yellow, or None.
         alarm: from this value on it is red, or None.
     """

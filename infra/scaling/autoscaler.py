@@ -104,7 +104,7 @@ class Autoscaler:
         value = self._invoked(step.alarm, series, now)
         if value is None:
             return None
-        there = min(running, self.wanted - self._added_lately(step.alarm.name, step.cooldown_seconds, now))
+        there = min(running, self.wanted - self._added_recently(step.alarm.name, step.cooldown_seconds, now))
         wanted = max(there + step.change(value, there), self.wanted)
         return self._decision(step.alarm.name, value, wanted, now)
 
@@ -131,7 +131,7 @@ class Autoscaler:
         evaluation = evaluate(alarm, series, now, record.state)
         return evaluation.value if record.acts(evaluation.state, now) else None
 
-    def _added_lately(self, name: str, cooldown_seconds: float, now: float) -> int:
+    def _added_recently(self, name: str, cooldown_seconds: float, now: float) -> int:
         record = self._records[name]
         return min(record.added, self.wanted) if now - record.changed_at < cooldown_seconds else 0
 
@@ -147,8 +147,8 @@ class Autoscaler:
 
     def _apply(self, decision: Decision) -> Decision:
         record = self._records[decision.by]
-        lately = self._added_lately(decision.by, self._cooldown(decision.by), decision.at_seconds)
-        record.added = max(lately + decision.tasks_after - decision.tasks_before, 0)
+        recent = self._added_recently(decision.by, self._cooldown(decision.by), decision.at_seconds)
+        record.added = max(recent + decision.tasks_after - decision.tasks_before, 0)
         record.changed_at = decision.at_seconds
         self.wanted = decision.tasks_after
         return decision

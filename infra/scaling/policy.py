@@ -113,7 +113,7 @@ def policy_for(
 
 STEP_EDGES = (1.0, 1.2, 1.5, 1.8, 2.1, 2.5, 2.9, 3.5, 4.3, 5.4, 6.7, 8.3, 10.0)
 """Where the steps change, as multiples of the ratio above which one is taken: each about a fifth above the one
-before, so that no step lands beside the threshold for scaling in. The last is what the open step is computed for."""
+before, so that no step lands near the threshold for scaling in. The last is what the open step is computed for."""
 
 
 def _by_work(targets: Targets, cooldown_seconds: int) -> StepScaling:
@@ -144,7 +144,7 @@ def _by_backlog(targets: Targets, cooldown_seconds: int) -> StepScaling:
             name="backlog-high",
             conditions=(_all_above(BACKLOG_SECONDS, limit), _not_explained_by_work(targets)),
             periods=3,
-            meaning="On every task, what waits for the device, with what was lately refused, or for the parsers takes "
+            meaning="On every task, what waits for the device, with recent refusals, or for the parsers takes "
             "longer than callers like to wait.",
             remedy="Tasks are added. Work ratio low at the same time: a mountain that came at once, or a slower GPU.",
         ),
@@ -197,7 +197,7 @@ def _when_idle(targets: Targets, tuning: Tuning) -> StepScaling:
             periods=tuning.quiet_seconds // PERIOD_SECONDS,
             meaning=f"Little work for every stage, nothing waits{agree}.",
             remedy=f"{tuning.scale_in_percent} % of the tasks are removed, one at least, down to the minimum. "
-            "Nobody need look.",
+            "No action needed.",
         ),
         steps=(Step(None, 0.0, -tuning.scale_in_percent),),
         cooldown_seconds=120,

@@ -186,8 +186,8 @@ def server_errors(
 ) -> cloudwatch.CfnAlarm:
     """More than one answer in a hundred is an error of ours, in two minutes of three.
 
-    The balancer's own are those of connections that a task broke, or never took. A deadline that cannot be met, or a
-    crowd, is answered with a 5xx as well, and is no error: what the service counts as refused is taken off. That is
+    The balancer's own are those of connections that a task broke, or never took. A deadline that cannot be met, or
+    overload, is answered with a 5xx as well, and is no error: what the service counts as refused is taken off. That is
     documents, a batch each of its own, so the alarm is all but deaf while batches are refused.
     """
     whole = {"LoadBalancer": balancer.load_balancer_full_name}

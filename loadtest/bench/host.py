@@ -41,7 +41,7 @@ DEVICES = {0: "at once", 5: "5 ms a batch"}
 CLIENTS = {1: 48, 16: 12}
 """Connections that ask without a pause, by documents a request."""
 START_SECONDS = 120.0
-PARTS = ("front", "engine's loop", "engine's compute threads", "others")
+PARTS = ("API worker", "engine's loop", "engine's compute threads", "others")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ def measure(home: Path) -> None:
         for model, shown in models.items()
         for milliseconds, device in DEVICES.items()
     ]
-    print("\nOf the front's, median of lone documents:\n")
+    print("\nOf the API worker's, median of single documents:\n")
     print("\n".join(f"- {line}" for line in lone))
 
 
@@ -96,17 +96,17 @@ def _print_rows(service: ReplayingService, texts: Sequence[str], name: str) -> N
 @dataclass(frozen=True, slots=True)
 class ReplayingService:
     port: int
-    front: psutil.Process
+    worker: psutil.Process
     engine: psutil.Process
 
     def cpu_seconds(self) -> dict[str, float]:
         """Seconds that each part has taken up to now."""
         threads = {each.id: each.user_time + each.system_time for each in self.engine.threads()}
-        tree = process_tree(self.front.pid)
+        tree = process_tree(self.worker.pid)
         spent = [sum(each.cpu_times()[:2]) for each in tree]
-        front = max(spent)
+        worker = max(spent)
         loop = threads[self.engine.pid]
-        return dict(zip(PARTS, (front, loop, sum(threads.values()) - loop, sum(spent) - front), strict=True))
+        return dict(zip(PARTS, (worker, loop, sum(threads.values()) - loop, sum(spent) - worker), strict=True))
 
 
 def spent_by_part(

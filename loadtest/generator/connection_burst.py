@@ -1,4 +1,4 @@
-"""Connection bursts beside the scheduled load: many connections that ask at once, and slow ones that stay open.
+"""Connection bursts during a run: many connections with one request each at once, and slow ones that stay open.
 
 Raw sockets, because no HTTP library does this: every second slow connection sends nothing at all, the others a byte
 of a head or of a body now and then.

@@ -96,7 +96,7 @@ def _plot_line(axes: Axes, series: Series) -> None:
 
 
 def _scale(axes: Axes, chart: Chart, shown: Sequence[Series]) -> None:
-    """Limits that leave room for the names of phases, and round numbers beside the axes."""
+    """Limits that leave room for the names of phases, and round numbers on the axes."""
     xs = [x for each in shown for x, _ in each.points] + [x for each in chart.bands for x in (each.begin, each.end)]
     low, high = min(xs, default=0.0), max(xs, default=1.0)
     axes.set_xlim(low, high if high > low else low + 1.0)

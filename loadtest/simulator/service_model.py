@@ -1,4 +1,4 @@
-"""What one task can do, as numbers: its device, its front, its documents and its limits. Pure.
+"""What one task can do, as numbers: its device, its API workers and parsers, its documents and its limits. Pure.
 
 a batch takes S(tokens) = base + tokens × seconds per token, and holds `batch_tokens` at most
 """
@@ -59,8 +59,8 @@ class ServiceModel:
     Attributes:
         batch_tokens: most tokens of a batch; its memory budget admits no more.
         window_tokens, overlap_tokens: longer documents are several sequences.
-        workers, parsers: processes of the front; parsers are those of all workers together.
-        overhead_seconds: what an answer takes beside front, queue and batch.
+        workers, parsers: processes of API workers and of parsers, the latter of all workers together.
+        overhead_seconds: what an answer takes in addition to tokenizing, queue and batch.
         max_queue_seconds, queue_limit_tokens, deadline_seconds: the service's limits; infinite for none.
     """
 

@@ -122,7 +122,7 @@ class SingleTask:
         self._sequence += 1
         heapq.heappush(self._events, (seconds, event, self._sequence, number))
 
-    # Front
+    # API workers
 
     def _arrive(self, number: int, now: float) -> None:
         document = self.answers[number].document
@@ -285,9 +285,9 @@ def latency_table(model: ServiceModel, seed: int = 1) -> LatencyTable:
         seconds[level] = np.quantile(found, probabilities)
         busy[level] = min(task.busy_seconds / times[-1], 1.0)
     full = model.batch_seconds(model.batch_tokens)
-    # A document that has waited goes into the next batch: the rest of one that runs, its own, and the front.
-    front = model.documents.parse_seconds + model.documents.text_seconds + model.overhead_seconds
-    seconds[-1] = full * (1 + probabilities) + front
+    # A document that has waited needs the rest of the running batch, its own batch, parsing and tokenizing.
+    before = model.documents.parse_seconds + model.documents.text_seconds + model.overhead_seconds
+    seconds[-1] = full * (1 + probabilities) + before
     return LatencyTable(seconds, busy, _wait_factors(model, seconds[-1], np.random.default_rng([seed, LEVELS])))
 
 

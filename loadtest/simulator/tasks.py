@@ -57,7 +57,7 @@ class ZoneLoss:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Events:
-    """What happens beside the demand.
+    """Events of a run other than the demand.
 
     Attributes:
         releases: times at which a release begins.

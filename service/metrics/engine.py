@@ -51,7 +51,7 @@ class QueueMetrics:
         self.oldest_age_seconds = gauge("gleaner_queue_oldest_age_seconds", "Age of the oldest that waits.")
         self.backlog_seconds = gauge(
             "gleaner_backlog_seconds",
-            "Seconds for what waits: tokens, with those lately refused, or files for the parsers, whichever is more.",
+            "Seconds for what waits: tokens, with those recently refused, or files for the parsers, whichever is more.",
         )
         self.work_ratio = gauge("gleaner_work_ratio", "Asked-for work over the capacity, of the stage that has most.")
         self.stage_work_ratio = gauge(

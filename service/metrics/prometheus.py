@@ -20,7 +20,7 @@ from prometheus_client.multiprocess import MultiProcessCollector, mark_process_d
 
 FIRST_BYTES = 1 << 16
 _ENTRY_BYTES = 32
-"""Of an entry beside its key, at most: its length, padding, value and time."""
+"""Of an entry in addition to its key, at most: its length, padding, value and time."""
 _UNUSED = 8
 """Bytes of the header, which is zero but for them."""
 

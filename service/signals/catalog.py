@@ -60,13 +60,13 @@ WORK_RATIO = Signal("WorkRatio", Unit.NONE, Kind.LEVEL)
 COMPUTE_WORK_RATIO = Signal("ComputeWorkRatio", Unit.NONE, Kind.LEVEL)
 """The device's: arriving tokens per second over the tokens per second that it computes."""
 TOKENIZE_WORK_RATIO = Signal("TokenizeWorkRatio", Unit.NONE, Kind.LEVEL)
-"""The front workers': asked-for seconds of tokenizing and decoding per second, or how busy their event loops are."""
+"""The API workers': asked-for seconds of tokenizing and decoding per second, or how busy their event loops are."""
 PARSE_WORK_RATIO = Signal("ParseWorkRatio", Unit.NONE, Kind.LEVEL)
 """The parsers': asked-for seconds of parsing per second over their number."""
 REQUESTS_IN_FLIGHT = Signal("RequestsInFlight", Unit.COUNT, Kind.LEVEL)
 """Requests that were taken on and are not answered."""
 BACKLOG_SECONDS = Signal("BacklogSeconds", Unit.SECONDS, Kind.LEVEL)
-"""Seconds for what waits on the task: tokens, with those lately refused, or files for parsers, whichever is more."""
+"""Seconds for what waits on the task: tokens, with those recently refused, or files for parsers, whichever is more."""
 OLDEST_AGE_SECONDS = Signal("OldestAgeSeconds", Unit.SECONDS, Kind.LEVEL)
 """Age of the oldest queued document."""
 QUEUE_DEPTH = Signal("QueueDepth", Unit.COUNT, Kind.LEVEL)

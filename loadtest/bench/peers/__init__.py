@@ -1,1 +1,1 @@
-"""The service beside other servers, with the same weights, documents, client and machine."""
+"""The service and other servers, with the same weights, documents, client and machine."""
