@@ -210,12 +210,7 @@ def _chosen_sets(chosen: argparse.Namespace, sets: Sequence[LabelledSet]) -> lis
     return [each for each in kept if each.documents]
 
 
-async def _evaluate(
-    model: str,
-    sets: Sequence[LabelledSet],
-    scheme: LabelScheme,
-    show: OnProgress,
-) -> EvaluationReport:
+async def _evaluate(model: str, sets: Sequence[LabelledSet], scheme: LabelScheme, show: OnProgress) -> EvaluationReport:
     """Ask for all documents, then score."""
     begun = time.monotonic()
     with evaluated_service(model, lambda what: show(what, 0, 0)) as service:

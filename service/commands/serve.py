@@ -45,10 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for flag in FLAGS:
         parser.add_argument(f"--{flag}", help=f"instead of GLEANER_{flag.upper()}")
     parser.add_argument(
-        "as_container",
-        nargs="?",
-        choices=("serve",),
-        help=f"as SageMaker says it: serve what is in {CONTAINER_FOLDER}",
+        "as_container", nargs="?", choices=("serve",), help=f"as SageMaker says it: serve what is in {CONTAINER_FOLDER}"
     )
     parser.set_defaults(run=run)
 

@@ -96,11 +96,7 @@ def mark_word_starts(tokenizer: TextTokenizer, prepared: Prepared) -> WordStarts
 
 
 def decode_word_scores(
-    tokenizer: TextTokenizer,
-    prepared: Prepared,
-    words: WordStarts,
-    scores: Logits | WordTags,
-    labels: tuple[str, ...],
+    tokenizer: TextTokenizer, prepared: Prepared, words: WordStarts, scores: Logits | WordTags, labels: tuple[str, ...]
 ) -> list[Entity]:
     """The entities in a text by the rules of `constrained`, from its words' tags or finite logits `[words, labels]`."""
     encoding = tokenizer.encoding(prepared.text, prepared.tokens, with_subwords=False)

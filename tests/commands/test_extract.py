@@ -124,10 +124,7 @@ def _read(terminal: int) -> str:
 
 @pytest.mark.parametrize(
     ("arguments", "words", "status"),
-    [
-        (("a.txt", "--model", "nobody"), "nobody", 1),
-        (("a.txt", "--min-score", "2"), "min_score", 2),
-    ],
+    [(("a.txt", "--model", "nobody"), "nobody", 1), (("a.txt", "--min-score", "2"), "min_score", 2)],
 )
 def test_a_bad_model_or_option_is_one_message_and_its_exit_code(
     home: Path, arguments: tuple[str, ...], words: str, status: int

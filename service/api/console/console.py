@@ -25,7 +25,7 @@ from typing import Literal
 from starlette.responses import Response
 
 from service.api.console.live import LiveFeed
-from service.api.console.requests import RequestFinder, WorkerPeers
+from service.api.console.requests import RequestFinder
 from service.api.worker import Worker
 from service.core.errors import Forbidden, Unauthenticated, UnknownRoute
 from service.settings import Settings
@@ -148,10 +148,9 @@ class Console:
     """What the console's routes share: `request.state.console`."""
 
     files: PageFiles
-    entrance: ConsoleAccessPolicy
+    access: ConsoleAccessPolicy
     on_internal_port: bool
     requests: RequestFinder
-    siblings: WorkerPeers
     live: LiveFeed
 
 
@@ -162,17 +161,15 @@ async def open_console(settings: Settings, worker: Worker) -> AsyncIterator[Cons
         yield None
         return
     keyed = settings.api_keys_file is not None or bool(settings.api_keys)
-    finder = RequestFinder(worker.traces, worker.engine)
-    siblings = WorkerPeers(settings.sockets, finder.answer)
-    await siblings.open()
+    finder = RequestFinder(worker.traces, worker.engine, settings.sockets)
+    await finder.peers.open()
     try:
         yield Console(
             files=PageFiles(),
-            entrance=ConsoleAccessPolicy(settings.console, keyed, settings.host),
+            access=ConsoleAccessPolicy(settings.console, keyed, settings.host),
             on_internal_port=bool(settings.internal_port),
             requests=finder,
-            siblings=siblings,
             live=LiveFeed(worker.engine, settings.queue_limit_tokens),
         )
     finally:
-        await siblings.close()
+        await finder.peers.close()

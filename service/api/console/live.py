@@ -98,11 +98,7 @@ class LiveFeed:
             "phase": status.phase if self._engine.connected else "unreachable",
             "detail": status.detail,
             "queue_limit_tokens": self._queue_limit_tokens,
-            "thresholds": {
-                "scale in": SCALE_IN_WORK_RATIO,
-                "target": TARGET_WORK_RATIO,
-                "step": STEP_WORK_RATIO,
-            },
+            "thresholds": {"scale in": SCALE_IN_WORK_RATIO, "target": TARGET_WORK_RATIO, "step": STEP_WORK_RATIO},
             "models": [
                 {
                     "name": model.name,

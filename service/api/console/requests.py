@@ -33,42 +33,63 @@ Answer = Callable[[bytes], Awaitable[bytes]]
 
 
 class WorkerPeers:
-    """This worker's socket, and the way to those of the others."""
+    """This worker's socket, and the way to those of the other workers."""
 
-    def __init__(self, folder: Path, answer: Answer) -> None:
-        self._path = folder / f"{PREFIX}{os.getpid()}"
+    def __init__(self, folder: Path, answer: Answer, number: int = 0) -> None:
+        """`number`: of this worker's process; 0 for this process."""
+        self._path = folder / f"{PREFIX}{number or os.getpid()}"
         self._answer = answer
         self._server: asyncio.Server | None = None
+        self._replies: set[asyncio.Task[None]] = set()
 
     async def open(self) -> None:
         """Listen; a service whose folder takes no socket goes on, and each worker knows its own requests only."""
         try:
             self._path.unlink(missing_ok=True)
-            self._server = await asyncio.start_unix_server(self._reply, self._path, limit=MOST_BYTES)
+            self._server = await asyncio.start_unix_server(self._accept, self._path, limit=MOST_BYTES)
         except OSError as error:
             log.warning("the console cannot be asked by other workers", extra={"error": str(error)})
 
     async def close(self) -> None:
-        """Stop listening."""
-        if self._server is not None:
-            self._server.close()
-            self._path.unlink(missing_ok=True)
+        """Stop listening, and end the replies that are under way with their connections."""
+        if self._server is None:
+            return
+        self._server.close()
+        await self._server.wait_closed()
+        self._path.unlink(missing_ok=True)
+        for reply in self._replies:
+            reply.cancel()
+        await asyncio.gather(*self._replies, return_exceptions=True)
 
     async def ask(self, question: bytes) -> list[bytes]:
-        """The answers of all other workers that answer soon; the question is one line."""
+        """The answers of all other workers that answer within `ASK_SECONDS`; the question is one line."""
         others = [path for path in self._path.parent.glob(f"{PREFIX}*") if path != self._path]
         answers = await asyncio.gather(*(_ask(path, question) for path in others))
         return [answer for answer in answers if answer]
 
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        reply = asyncio.create_task(self._reply(reader, writer))
+        self._replies.add(reply)
+        reply.add_done_callback(self._replies.discard)
+
     async def _reply(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(ConnectionError, asyncio.LimitOverrunError, ValueError):
-            writer.write(await self._answer((await reader.readline()).strip()))
-            await writer.drain()
-        writer.close()
+        try:
+            with suppress(ConnectionError, asyncio.LimitOverrunError, ValueError):
+                writer.write(await self._answer((await reader.readline()).strip()))
+                await writer.drain()
+        finally:
+            await _closed(writer)
+
+
+async def _closed(writer: asyncio.StreamWriter) -> None:
+    """Close a connection and wait until its socket is closed."""
+    writer.close()
+    with suppress(ConnectionError):
+        await writer.wait_closed()
 
 
 async def _ask(path: Path, question: bytes) -> bytes:
-    """One worker's answer; nothing of one that has ended, or is too busy."""
+    """One worker's answer; empty of one that has ended, or is too busy."""
     try:
         async with asyncio.timeout(ASK_SECONDS):
             reader, writer = await asyncio.open_unix_connection(path, limit=MOST_BYTES)
@@ -76,7 +97,7 @@ async def _ask(path: Path, question: bytes) -> bytes:
                 writer.write(question + b"\n")
                 return await reader.read(-1)
             finally:
-                writer.close()
+                await _closed(writer)
     except ConnectionRefusedError:
         path.unlink(missing_ok=True)
         return b""
@@ -88,9 +109,9 @@ MOST_LISTED = 100
 
 
 class Question(msgspec.Struct, frozen=True):
-    """What workers ask each other: the request of this id, or the last ones; of one client if one is named.
+    """A worker's question to the others: the request of this id, or the last ones; of one client if one is named.
 
-    `unanswered`: how far one is that is still worked on.
+    `unanswered`: asks how far a request is that has no answer yet.
     """
 
     find: str | None = None
@@ -101,38 +122,39 @@ class Question(msgspec.Struct, frozen=True):
 class RequestFinder:
     """The requests that the workers of one service remember."""
 
-    def __init__(self, traces: TraceBook, engine: EngineClient) -> None:
+    def __init__(self, traces: TraceBook, engine: EngineClient, folder: Path, number: int = 0) -> None:
         self._traces = traces
         self._engine = engine
+        self.peers = WorkerPeers(folder, self.answer, number)
 
     async def answer(self, data: bytes) -> bytes:
-        """What this worker answers to another one's question: a list, empty where it knows nothing."""
+        """The answer to another worker's question: a list, empty where this one knows nothing."""
         return msgspec.json.encode(await self._known(msgspec.json.decode(data, type=Question)))
 
-    async def find(self, request_id: str, client: str | None, siblings: WorkerPeers) -> dict[str, Any]:
+    async def find(self, request_id: str, client: str | None) -> dict[str, Any]:
         """A request's waterfall, whichever worker remembers it.
 
         Raises:
             UnknownRoute: none does.
         """
-        found = await self._gather(Question(request_id, client), siblings)
+        found = await self._gather(Question(request_id, client))
         if not found:
             raise UnknownRoute("No request of this id is remembered; each worker keeps the last few hundred.")
         return max(found, key=itemgetter("unix_seconds"))
 
-    async def progress(self, request_id: str, client: str | None, siblings: WorkerPeers) -> dict[str, Any]:
-        """How far a request is that is not answered yet; empty of one that no worker works on."""
-        found = await self._gather(Question(request_id, client, unanswered=True), siblings)
+    async def progress(self, request_id: str, client: str | None) -> dict[str, Any]:
+        """The progress of a request that has no answer yet; empty if no worker works on it."""
+        found = await self._gather(Question(request_id, client, unanswered=True))
         return found[0] if found else {}
 
-    async def latest(self, client: str | None, siblings: WorkerPeers) -> list[dict[str, Any]]:
+    async def latest(self, client: str | None) -> list[dict[str, Any]]:
         """The last requests of all workers, the last first."""
-        found = await self._gather(Question(None, client), siblings)
+        found = await self._gather(Question(None, client))
         return sorted(found, key=itemgetter("unix_seconds"), reverse=True)[:MOST_LISTED]
 
-    async def _gather(self, question: Question, siblings: WorkerPeers) -> list[dict[str, Any]]:
+    async def _gather(self, question: Question) -> list[dict[str, Any]]:
         found = await self._known(question)
-        for answer in await siblings.ask(msgspec.json.encode(question)):
+        for answer in await self.peers.ask(msgspec.json.encode(question)):
             found += msgspec.json.decode(answer, type=list[dict[str, Any]])
         return found
 

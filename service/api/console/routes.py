@@ -62,22 +62,19 @@ async def picture(request: Request) -> Response:
 @router.get("/console/requests")
 async def latest(request: Request) -> Response:
     """The last requests that this service answered, those of the sender's client alone where there are keys."""
-    client, console = _visible(request), _console(request)
-    return _json(await console.requests.latest(client, console.siblings))
+    return _json(await _console(request).requests.latest(_visible(request)))
 
 
 @router.get("/console/requests/{request_id:path}")
 async def one(request: Request, request_id: str) -> Response:
     """One request's waterfall."""
-    client, console = _visible(request), _console(request)
-    return _json(await console.requests.find(request_id, client, console.siblings))
+    return _json(await _console(request).requests.find(request_id, _visible(request)))
 
 
 @router.get("/console/progress/{request_id:path}")
 async def progress(request: Request, request_id: str) -> Response:
     """How far a request is that is not answered yet; empty if none of this id is worked on."""
-    client, console = _visible(request), _console(request)
-    return _json(await console.requests.progress(request_id, client, console.siblings))
+    return _json(await _console(request).requests.progress(request_id, _visible(request)))
 
 
 @router.get("/console/live")
@@ -90,7 +87,7 @@ async def live(request: Request) -> Response:
 def _visible(request: Request) -> str | None:
     """The client whose requests the sender may see; None where there are no keys: everybody's."""
     name = _enter(request).name
-    return name if _console(request).entrance.keyed else None
+    return name if _console(request).access.keyed else None
 
 
 def _json(value: object) -> Response:
@@ -109,7 +106,7 @@ def _enter(request: Request) -> Tenant:
         Unauthenticated, Forbidden, RateLimited: it may not.
     """
     state: AppState = request.state.app_state
-    _console(request).entrance.check(request.headers.get("host", ""))
+    _console(request).access.check(request.headers.get("host", ""))
     address = request.client.host if request.client else ""
     return state.access.enter(request.headers, address, time.monotonic())
 

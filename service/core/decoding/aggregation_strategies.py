@@ -128,11 +128,7 @@ def _of_words(probabilities: Scores, firsts: NDArray[np.intp], strategy: Aggrega
 
 
 def _group(
-    best: NDArray[np.intp],
-    scores: Scores,
-    firsts: NDArray[np.intp],
-    labels: Sequence[str],
-    ignored: Collection[str],
+    best: NDArray[np.intp], scores: Scores, firsts: NDArray[np.intp], labels: Sequence[str], ignored: Collection[str]
 ) -> list[Span]:
     """Join neighbouring words (or tokens) of one entity; `firsts` is each word's first token, then the end."""
     begins = np.array([label.startswith("B-") for label in labels])

@@ -1,1 +1,1 @@
-"""Fields: what a document of a known kind says in each role, chosen among its entities."""
+"""Fields of bills and résumés: chooses one of the document's entities for each role."""

@@ -1,6 +1,6 @@
-"""The fields of one document: its kind, the best mention for each role, rows, and the checks that were made.
+"""Document fields: the kind of one document, the best mention for each role, line items, and checked sums.
 
-Knows labels and places only: not the model, not the decoding, not how values are written in an answer.
+Knows labels and positions only: not the model, the decoding, or the format of an answer.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from service.core.fields.amount_words import words_for_amounts
+from service.core.fields.amount_keywords import amount_keywords
 from service.core.fields.kinds import DocumentKind, KindMatch, decide_kind
 from service.core.fields.line_items import LineItem, find_line_items
 from service.core.fields.lines import TextLines
@@ -21,7 +21,7 @@ from service.core.fields.totals import ROLES as AMOUNT_ROLES
 from service.core.fields.totals import SumCheck, settle_totals
 
 MOST_ENTITIES = 10_000
-"""A document with more is none that has fields: its rows would be an answer of megabytes."""
+"""Most entities of a document with fields: the rows of a larger one would be an answer of megabytes."""
 BILL_LABELS = ("IBAN", "BIC", "TAX_ID")
 """Labels of which the best score is chosen. A role has its label's name in lower case."""
 ORDER = (*NAMED_LABELS, SUPPLIER, RECEIVER, *AMOUNT_ROLES, *BILL_LABELS)
@@ -29,7 +29,7 @@ ORDER = (*NAMED_LABELS, SUPPLIER, RECEIVER, *AMOUNT_ROLES, *BILL_LABELS)
 
 @dataclass(frozen=True, slots=True)
 class DocumentFields:
-    """What one document says. Roles that nothing was found for are left out."""
+    """The fields of one document; roles without a choice are left out."""
 
     found: KindMatch
     roles: dict[str, Choice]
@@ -66,7 +66,7 @@ def _bill(
     if found.kind is DocumentKind.RECEIPT:
         by_label.pop(RECEIVER, None)
     everything = sorted([*mentions, *by_keyword], key=lambda each: each.start)
-    words = words_for_amounts(everything, lines)
+    words = amount_keywords(everything, lines)
     amounts, checks = settle_totals([*mentions, *(each for each in by_keyword if each.entity in words)], words)
     by_label |= amounts | choose_named(everything, lines)
     for label in BILL_LABELS:

@@ -1,13 +1,13 @@
-"""Key-value fallback of a bill: values that the model has not found, by the keywords before them and by their rows.
+"""Key-value fallback of a bill: finds values that the model missed, by keywords before them and by rows of goods.
 
 The rules:
-- An amount, a date or a number is kept where its key names a role of it (`amount_words`, `named_roles`).
-- In a row of goods, which is what stands behind a description, amounts and counts are kept; `line_items` says which of
-  them are the price, the quantity and the amount.
-- A value that the model has found is never replaced: one of the same kind that overlaps it is left out.
+- An amount, a date or a number is kept where its key names a role of it (`amount_keywords`, `named_roles`).
+- In a row of goods, the rest of a description's line, amounts and counts are kept; `line_items` decides which of them
+  are the price, the quantity and the amount.
+- A value of the model is never replaced: a value of the same kind that overlaps it is left out.
 - Every pattern begins where a run of its characters begins and has bounded repetitions.
 
-These values serve a document's fields. They are no entities of its text, for no model vouches for them.
+These values fill a document's fields only; they are not among its entities.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from service.core.decoding.entities import Entity, Source
 from service.core.decoding.value import Value, ValueKind
-from service.core.fields.amount_words import AMOUNTS, word_for_amount
+from service.core.fields.amount_keywords import AMOUNTS, keyword_of_amount
 from service.core.fields.lines import TextLines
 from service.core.fields.named_roles import ANOTHER, DATES, date_role, number_role
 
@@ -64,7 +64,7 @@ _DAY_CHARACTERS = len("2026-03-12")
 
 
 def amount_spans(read: ReadValue, text: str) -> Iterator[Span]:
-    """Amounts with decimals, groups or a currency beside them, which belongs to them."""
+    """Spans of amounts with decimals, digit groups or a currency; the currency is part of the span."""
     for match in _AMOUNT.finditer(text):
         is_whole = _WHOLE.fullmatch(match["number"]) is not None
         start, end = match.span("number")
@@ -72,8 +72,8 @@ def amount_spans(read: ReadValue, text: str) -> Iterator[Span]:
             start += 1
         elif text[end - 1] == ")" and text[start] != "(":
             end -= 1
-        beside = match["before"] is not None or match["after"] is not None
-        for span in (match.span(), (match.start(), end), (start, end)) if beside else ((start, end),):
+        has_currency = match["before"] is not None or match["after"] is not None
+        for span in (match.span(), (match.start(), end), (start, end)) if has_currency else ((start, end),):
             value = read("MONEY", text[slice(*span)])
             if value.kind is ValueKind.MONEY and (value.unit or not is_whole):
                 yield span
@@ -81,7 +81,7 @@ def amount_spans(read: ReadValue, text: str) -> Iterator[Span]:
 
 
 def day_spans(read: ReadValue, text: str, dates: Iterable[Span]) -> Iterator[Span]:
-    """Those of the dates that have a day."""
+    """The dates with a day."""
     for start, end in dates:
         value = read("DATE", text[start:end])
         readings = value.ambiguous or (value.text,)
@@ -90,7 +90,7 @@ def day_spans(read: ReadValue, text: str, dates: Iterable[Span]) -> Iterator[Spa
 
 
 def identifier_spans(text: str) -> Iterator[Span]:
-    """Runs of letters and marks with a digit among them."""
+    """Runs of letters, digits and marks with at least one digit."""
     return (match.span() for match in _IDENTIFIER.finditer(text))
 
 
@@ -105,10 +105,10 @@ def count_spans(read: ReadValue, text: str, within: Span) -> Iterator[Span]:
 
 
 SCORES = {"MONEY": 0.9, "DATE": 0.9, "ID_NUMBER": 0.7, "QUANTITY": 0.9}
-"""Scores of such values, comparable with the model's: judged by a few dozen bills, not fitted."""
+"""Scores of these values, comparable with the model's: estimated on a few dozen bills, not fitted."""
 ITEM = "LINE_ITEM"
 MOST_VALUES = 500
-"""Values kept of one document."""
+"""Most values kept of one document."""
 
 _WORD = re.compile(r"[^\W\d_]{4}")
 _KEY_END = re.compile(r"[^\W\d_:#.°º)][\s:#.°º)]{0,3}$|[:#.°º)]\s{0,3}$")
@@ -121,7 +121,7 @@ def keyword_values(text: str, entities: Sequence[Entity], dates: Iterable[Span],
     Args:
         text: the document's, or its beginning.
         entities: what the model has found in the document.
-        dates: what is written like a date in the text.
+        dates: spans of the text in the form of a date.
         read: reads values as the document's context says.
     """
     lines, taken = TextLines(text), _spans_of(entities)
@@ -140,10 +140,10 @@ def keyword_values(text: str, entities: Sequence[Entity], dates: Iterable[Span],
 
 
 def _named_sums(lines: TextLines, sums: Iterable[Span], rows: SpanSet, entities: Sequence[Entity]) -> Iterator[Span]:
-    """Amounts in rows, and those that words speak of."""
+    """Amounts in rows of goods, and those with a keyword."""
     taken = _spans_of(entities, AMOUNTS)
     for each in sums:
-        if not taken.touch(each) and (rows.touch(each) or word_for_amount(lines, *each) is not None):
+        if not taken.touch(each) and (rows.touch(each) or keyword_of_amount(lines, *each) is not None):
             yield each
 
 
@@ -165,7 +165,7 @@ def _named_numbers(lines: TextLines, text: str, others: SpanSet, taken: SpanSet)
 
 
 def _rows(lines: TextLines, entities: Sequence[Entity], end: int) -> Iterator[Span]:
-    """What stands behind each description on its line, and the next line if it has no words."""
+    """The rest of each description's line, with the next line if it has no words."""
     items = [each for each in entities if each.label == ITEM and each.end <= end]
     for item, border in zip(items, [*(each.start for each in items[1:]), end], strict=False):
         line = lines.at(item.end - 1)
@@ -176,7 +176,7 @@ def _rows(lines: TextLines, entities: Sequence[Entity], end: int) -> Iterator[Sp
 
 
 def _row_counts(read: ReadValue, text: str, row: Span, sums: SpanSet, taken: SpanSet) -> Iterator[Span]:
-    """Counts in a row that are no amount, and nothing that the model has found."""
+    """Counts in a row that overlap no amount and no entity of the model."""
     return (each for each in count_spans(read, text, row) if not taken.touch(each) and not sums.touch(each))
 
 

@@ -1,11 +1,11 @@
-"""Which kind of document the entities speak of: an invoice, a receipt, a résumé, or none of these.
+"""Document kind: classifies a document by its entities as invoice, receipt, résumé, or none of these.
 
 The rules:
-- A kind's evidence is the best score of each of its labels: a label counts once, however often it was found.
-- A kind needs evidence that adds up, and what no document of the kind is without: for a bill an amount in a role, or
-  two of these: its number or date, a party, an account or tax number; for a résumé a person or a way to reach one.
-- Labels of contracts, and the stronger one of two kinds, speak against.
-- A receipt is a bill without a buyer and without a word on how and when to pay.
+- A kind's evidence is the best score of each of its labels: a label counts once, however often it occurs.
+- A bill needs evidence of at least `BILL_EVIDENCE`, and an amount in a role or two of these: its number or date, a
+  party, an account or tax number. A résumé needs `RESUME_EVIDENCE`, and a person, e-mail or phone number.
+- The best scores of contract labels are subtracted. Of two kinds the one with more evidence is chosen.
+- A receipt is a bill without a receiver, due date, order number and bank account.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _RESUME = frozenset(("JOB_TITLE", "EMPLOYER", "SCHOOL", "DEGREE", "SKILL"))
 _REACHED = frozenset(("PERSON", "EMAIL", "PHONE"))
 _CONTRACT = frozenset(("PARTY", "GOVERNING_LAW", "EFFECTIVE_DATE"))
 BILL_EVIDENCE, RESUME_EVIDENCE = 1.0, 1.5
-"""Sums of scores, which are shares that are right: so many labels of a bill, and of a résumé, are expected to be."""
+"""Compared with the sum of a kind's evidence: the number of its labels expected to be right (scores are shares)."""
 
 
 class Labelled(Protocol):
@@ -37,7 +37,7 @@ class Labelled(Protocol):
 
     @property
     def score(self) -> float:
-        """The share that is right, of such."""
+        """The expected share of right entities at this score, 0 to 1."""
 
 
 class DocumentKind(StrEnum):
@@ -50,7 +50,7 @@ class DocumentKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class KindMatch:
-    """A document's kind, and the labels that say so with the best score of each."""
+    """A document's kind, and the best score of each label that counts for it."""
 
     kind: DocumentKind
     evidence: dict[str, float]

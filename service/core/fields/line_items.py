@@ -1,13 +1,14 @@
-"""Line items as rows: each description with the quantity and the amounts beside it.
+"""Line items: groups each description with the quantity and the amounts of its row.
 
 The rules:
 - Where the description has a box, its row is the band of its page from its top to the next description's top; where it
   has none, the lines from its own to the next description's.
-- A row ends soon after its description: what is further down is of no item.
-- Amounts that have a role of the whole document (`taken`) are of no row.
-- The amount is the last sum of a row, the unit price one before it; quantity x unit price = amount decides if it can.
-- A quantity that the model has not found is one only if it decides so.
-- An item without any number is a row only where no item has one: names of goods are also found in prose.
+- A row ends `LINES_BELOW` lines below its description; amounts further down belong to no item.
+- Amounts with a role of the whole document (`taken`) belong to no row.
+- The amount is the last sum of a row and the unit price the one before it, unless other numbers of the row fulfil
+  quantity x unit price = amount.
+- A quantity found by keyword counts only if it fulfils that equation.
+- Items without any number are rows only if no item has one: names of goods also occur in prose.
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ from service.core.fields.mentions import Mention, amount, number
 
 _AMOUNTS = frozenset(("MONEY", "NET_AMOUNT", "TOTAL_AMOUNT"))
 LINES_BELOW = 2
-"""Lines that a row may have below its description's last one; with boxes, as many of its height."""
+"""Most lines of a row below its description's last line; with boxes, in multiples of that line's height."""
 ROUNDING = Decimal("0.005")
-"""The share of an amount that rounding of the unit price may leave of quantity x unit price - amount."""
+"""Most difference of quantity x unit price from the amount, as a share of the amount: the unit price is rounded."""
 MOST_NUMBERS = 6
-"""Quantities, and amounts, of a row that are tried."""
+"""Most quantities, and most amounts, of a row that are tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +42,13 @@ class LineItem:
 
     @property
     def has_number(self) -> bool:
-        """True when anything stands beside the description."""
+        """True if the row has a quantity or an amount."""
         return self.quantity is not None or self.amount is not None
 
 
 @dataclass(frozen=True, slots=True)
 class _Band:
-    """Where a mention stands: a page, or 0, and from where to where down the page, in points or lines."""
+    """The vertical extent of a mention: points on its page, or lines of the text (page 0)."""
 
     page: int
     top: float
@@ -60,18 +61,18 @@ class _Band:
 
 
 def find_line_items(mentions: Sequence[Mention], lines: TextLines, taken: Collection[int]) -> tuple[LineItem, ...]:
-    """The rows of a document, in order; `taken`: indexes of mentions that are of no row."""
+    """The rows of a document, in order; `taken`: numbers of mentions that belong to no row."""
     items = [(_band(mention, lines), mention) for mention in mentions if mention.label == "LINE_ITEM"]
     items.sort(key=lambda item: (item[0].page, item[0].top))
-    beside: list[list[Mention]] = [[] for _ in items]
+    in_rows: list[list[Mention]] = [[] for _ in items]
     tops = [(band.page, band.top) for band, _ in items]
     for mention in mentions:
         if mention.label in _AMOUNTS | {"QUANTITY"} and mention.entity not in taken:
             band = _band(mention, lines)
             row = bisect_right(tops, (band.page, band.middle)) - 1
             if row >= 0 and _reaches(items[row][0], band):
-                beside[row].append(mention)
-    rows = [_row(item, found) for (_, item), found in zip(items, beside, strict=True)]
+                in_rows[row].append(mention)
+    rows = [_row(item, found) for (_, item), found in zip(items, in_rows, strict=True)]
     return tuple(row for row in rows if row.has_number) or tuple(rows)
 
 
@@ -86,9 +87,9 @@ def _reaches(item: _Band, band: _Band) -> bool:
     return item.page == band.page and band.middle < item.bottom + LINES_BELOW * item.line_height
 
 
-def _row(item: Mention, beside: Sequence[Mention]) -> LineItem:
-    quantities = sorted(_labelled(beside, {"QUANTITY"}), key=lambda each: each.by_keyword)[:MOST_NUMBERS]
-    sums = _labelled(beside, _AMOUNTS)[:MOST_NUMBERS]
+def _row(item: Mention, in_row: Sequence[Mention]) -> LineItem:
+    quantities = sorted(_labelled(in_row, {"QUANTITY"}), key=lambda each: each.by_keyword)[:MOST_NUMBERS]
+    sums = _labelled(in_row, _AMOUNTS)[:MOST_NUMBERS]
     for quantity, (price, total) in product(quantities, combinations(sums, 2)):
         if _multiplies(quantity, price, total):
             return LineItem(item, quantity, price, total)
@@ -100,8 +101,8 @@ def _row(item: Mention, beside: Sequence[Mention]) -> LineItem:
     )
 
 
-def _labelled(beside: Sequence[Mention], labels: Collection[str]) -> list[Mention]:
-    return [mention for mention in beside if mention.label in labels]
+def _labelled(in_row: Sequence[Mention], labels: Collection[str]) -> list[Mention]:
+    return [mention for mention in in_row if mention.label in labels]
 
 
 def _multiplies(quantity: Mention, price: Mention, total: Mention) -> bool:

@@ -1,10 +1,10 @@
-"""Lines of a text, and the key of a value: the words before it on its line or, where none are, in the cell above it.
+"""Lines and keys: the key of a value is the words before it on its line, or else the cell above it.
 
 The rules:
-- Between a key and its value there is no other amount: behind one a new key begins.
-- Cells are parted by tabs or several spaces; the cell above is that of the same number, if both lines have as many. It
-  is a key if it has no digit, of an amount only if nothing stands before that.
-- An amount that another one follows directly is one of a table's row: no key names it.
+- A key begins after the last amount before its value.
+- Cells are separated by tabs or several spaces. The cell above is the one of the same index, if both lines have equally
+  many cells. It is a key if it has no digit, and for an amount only if no word stands before that on its line.
+- An amount directly followed by another one is part of a table's row and has no key.
 """
 
 from __future__ import annotations
@@ -68,11 +68,11 @@ class TextLines:
 
 
 BEFORE = 64
-"""Characters before a value in which its key is looked for."""
+"""Characters before a value that are searched for its key."""
 AFTER = 24
-"""Characters after an amount in which another one is looked for."""
+"""Characters after an amount that are searched for another one."""
 LONGEST_ABOVE = 120
-"""Characters of a line above that may be keys."""
+"""Most characters of a line that is split into cells."""
 
 _SUM = r"[0-9][0-9.,'’]*[.,](?:[0-9]{4}|[0-9]{2})(?![0-9])(?!\s?[%％])"
 _LAST_SUM = re.compile(rf".*{_SUM}", re.DOTALL)
@@ -91,7 +91,7 @@ def key_of(lines: TextLines, start: int) -> str:
 
 
 def is_one_of_several(lines: TextLines, end: int) -> bool:
-    """True where another amount follows directly the one that ends at `end`, on its line."""
+    """True if another amount directly follows, on its line, the one that ends at `end`."""
     return _SUM_FOLLOWS.match(lines.after(end, AFTER)) is not None
 
 
@@ -101,7 +101,7 @@ def has_characters(text: str) -> bool:
 
 
 def key_above(lines: TextLines, start: int) -> str:
-    """The cell above the one that a value at `start` begins; empty if lines have other cells, or that one a digit."""
+    """The cell above the cell that begins at `start`; empty if the lines differ in cells or it has a digit."""
     above = lines.above(start, 1, LONGEST_ABOVE)
     if not above or lines.length(start) > LONGEST_ABOVE:
         return ""

@@ -1,7 +1,7 @@
-"""Mentions, from which fields are chosen: one entity with its place and value, and the choice of the best for a role.
+"""Mentions: entities with place and value, their ranking for a role, and the choice of the best.
 
-Mentions of one value stand together, as the best of them; it counts a little more each time that their number doubles.
-Ties go to what comes first in the document.
+Mentions of one value are ranked as the best of them, plus `REPEATED` each time their number doubles. Ties go to the one
+that comes first in the document.
 """
 
 from __future__ import annotations
@@ -77,14 +77,14 @@ def _is_money(mention: Mention) -> bool:
 
 MOST_ALTERNATIVES = 5
 REPEATED = 0.05
-"""What a value's weight gains when it is there twice, four times, and so on."""
+"""Weight added to a value each time the number of its mentions doubles."""
 
 Weigh = Callable[[Mention], float]
-"""How well a mention fits a role: from 0, not at all."""
+"""A mention's weight for a role; 0 or less: it does not fit."""
 
 
 class Reason(StrEnum):
-    """What decided: the model's label and score, the sum of amounts, or words and place in the text."""
+    """The reason of a choice: the model's label and score, the sum of amounts, or words and position in the text."""
 
     LABEL = "label"
     SUM = "sum"
@@ -101,7 +101,7 @@ class Choice:
 
 
 def ranked(mentions: Iterable[Mention], weigh: Weigh) -> list[tuple[Mention, float]]:
-    """The best mention of each value with its weight, best first; those that do not fit at all are left out."""
+    """The best mention of each value with its weight, best first; those of no weight are left out."""
     best: dict[str, tuple[Mention, float]] = {}
     times: Counter[str] = Counter()
     for mention in mentions:

@@ -1,12 +1,12 @@
-"""Roles of a bill's dates and numbers: by the model's labels, and by the words right before them.
+"""Bill dates and numbers: assigns them to roles by the model's labels and by the words right before them.
 
 The rules:
-- A mention under a role's label is of that role; the words for the role before it speak for it.
-- A date or number that the model gave no role, or another, is of the role whose words stand before it on its line, or
-  else in the cell above it.
-- A date called the bill's own that stands after a word for when to pay counts less.
-- A number after words for another bill ("related invoice", "Facture liée") is not this one's; one after words for this
-  bill is not its order's.
+- A mention under a role's label fits that role; words for the role before it add `WORD` to its weight.
+- A date or number under another label fits the role whose words stand before it on its line, or else in the cell above
+  it.
+- An invoice date after words for the due date counts `CONTRADICTED` of its score.
+- A number after words for another bill ("related invoice", "Facture liée") is not this bill's number; one after words
+  for this bill is no order number.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ NUMBERS = frozenset(("ID_NUMBER", "INVOICE_ID", "PURCHASE_ORDER"))
 NAMED_LABELS = ("INVOICE_ID", "INVOICE_DATE", "DUE_DATE", "PURCHASE_ORDER")
 BILL_DATES = frozenset(("INVOICE_DATE", "DUE_DATE"))
 ANOTHER = "another"
-"""Of another bill, or of a day that is no role."""
+"""The role of another bill's number, and of a date such as that of delivery."""
 WORD = 0.35
-"""What words for a role before a mention add to its weight."""
+"""Weight added to a mention's score if words for the role stand before it."""
 UNNAMED, BY_KEYWORD = 0.5, 0.2
-"""Weight of a score under another label, and of a value that the model has not found."""
+"""Factors of the score of a mention under another label, and of a value found by keyword."""
 CONTRADICTED = 0.35
-"""Weight of a score as this bill's date after a word for when to pay."""
+"""Factor of an invoice date's score after words for the due date."""
 BEFORE = 40
 """Characters before a mention in which words for its role are looked for."""
 
@@ -45,8 +45,8 @@ _NUMBER_ROLES = {
 
 
 def choose_named(mentions: Sequence[Mention], lines: TextLines) -> dict[str, Choice]:
-    """The choices for a bill's numbers and dates by label; a role that nothing speaks for is left out."""
-    said = {each.entity: words_before(lines, each) for each in mentions if each.label in DATES | NUMBERS}
+    """The choices for a bill's numbers and dates, by label; roles without a candidate are left out."""
+    said = {each.entity: role_before(lines, each) for each in mentions if each.label in DATES | NUMBERS}
     choices = {}
     for label in NAMED_LABELS:
         family = DATES if label in DATES else NUMBERS
@@ -57,7 +57,7 @@ def choose_named(mentions: Sequence[Mention], lines: TextLines) -> dict[str, Cho
     return choices
 
 
-def words_before(lines: TextLines, mention: Mention) -> str | None:
+def role_before(lines: TextLines, mention: Mention) -> str | None:
     """The role that the words for a date or number name."""
     return (date_role if mention.label in DATES else number_role)(lines, mention.start)
 
@@ -91,7 +91,7 @@ def named_dates(text: str, entities: list[Entity]) -> list[Entity]:
 
 
 def _keys(lines: TextLines, start: int) -> Iterator[str]:
-    """Where the words for a value are looked for, folded: before it, then above it."""
+    """The folded texts that are searched for words about a value: before it on its line, then the cell above it."""
     yield folded(lines.before(start, BEFORE))
     yield folded(key_above(lines, start))
 

@@ -1,23 +1,19 @@
-"""Supplier and receiver of a bill: by labels, and where those leave it open by the words before a name and its place.
+"""Supplier and receiver of a bill: chosen together by labels, by the words before a name, and by its position.
 
 The rules:
-- A name's weight for a role is its best score under that label; a share of it as an organization that nobody gave a
-  role, and so little as a person that only a word before the name makes one a party.
-- A name under the label of the other party may be this one too, as an organization may: which firm is which is what a
-  model is least sure of.
-- A word such as "bill to" or "Verkäufer" before a name, on its line or heading the lines above it, speaks for its role.
-  The nearest such word counts.
-- Supplier and receiver are chosen together, and are never the same firm. A name that the model gave a role needs no
-  other sign for it.
+- A name's weight for a role is its best score under the role's label, or a share of its score under another one:
+  `NO_ROLE` for organizations and persons, `OTHER_PARTY` for the other party's label (models confuse the two firms).
+- A keyword such as "bill to" or "Verkäufer" on a name's line, or on the nearest short line above it, adds `KEYWORD`.
+- Supplier and receiver are chosen as the heaviest pair and are never the same firm. A name under another label than the
+  role's needs `LEAST_WEIGHT`.
 
-The rules for places:
-- The supplier stands first: a letter begins with its head.
-- A name that shares its line with its address is the sender's line above an address window: the supplier.
-- A name above an address is one of the two blocks that a letter has; the one that is not the letter's head is the
-  receiver.
-- A tax number, an account or a register's number soon below a name, before another name: the supplier.
-- A name that the document's web address is made of: the supplier, for the receiver's has no place there.
-- A mark of address behind a name (`御中`, `귀중`): the receiver.
+The rules for positions:
+- The first name of the document (letterhead): the supplier.
+- A name on one line with its address (the sender's line above an address window): the supplier.
+- A name above an address that is not the letterhead: the receiver's address block.
+- A name with a tax, account or register number within `LINES_TO_NUMBER` lines below, before another name: the supplier.
+- A name contained in the document's web address: the supplier.
+- A name followed by a form of address (`御中`, `귀중`): the receiver.
 """
 
 from __future__ import annotations
@@ -32,20 +28,20 @@ from service.core.fields.mentions import MOST_ALTERNATIVES, Choice, Mention, Rea
 from service.core.fields.vocabulary.phrases import PhraseTable, any_of, folded
 
 SUPPLIER, RECEIVER = "SUPPLIER_NAME", "RECEIVER_NAME"
-PLACE, ADDRESSED = 0.15, 0.35
-"""What a sign adds to a name's weight for a role; a mark of address says as much as a word before the name."""
-BLOCK = 0.25
-"""What standing above an address adds: with the name's own score enough to be chosen where nothing else is."""
+POSITION, ADDRESSEE = 0.15, 0.35
+"""Weights added for a position that marks the supplier, and for a form of address behind the receiver's name."""
+ADDRESS_BLOCK = 0.25
+"""Weight added for the receiver to a name above an address: with the name's score it passes `LEAST_WEIGHT` alone."""
 LINES_TO_ADDRESS, LINES_TO_NUMBER = 2, 6
 NEXT_MENTIONS = 8
-"""Mentions after a name that are looked at."""
+"""Mentions after a name that are searched for an address and for numbers."""
 NAMES_ABOVE_ADDRESS = 3
-"""A firm's contact, and a country in its name, may stand between its name and its address."""
+"""Mentions after a name among which its address is searched: a contact and a country may stand between them."""
 SHORTEST_IN_HOST = 5
-"""Letters of a name that must stand in a web address: shorter ones stand in others by chance."""
+"""Least letters of a name that is searched in web addresses: shorter ones match by chance."""
 
 _BETWEEN = re.compile(r"[\s,;·•|–—-]*")
-_ADDRESSED = re.compile(r"\s?(?:御中|様|殿|귀중|귀하|台照)")
+_ADDRESSEE = re.compile(r"\s?(?:御中|様|殿|귀중|귀하|台照)")
 _REGISTER = re.compile(
     r"\b(?:HR[AB]|Handelsregister\w*|Amtsgericht|Geschäftsführ\w*|SIRET|SIREN|RCS|capital de|Company (?:No|Number|Reg)|"
     r"Registered in|Registro Mercantil|R\.?E\.?A\.?|KvK|CVR|Org\.? ?nr|KRS|ОГРН)\b|登録番号"
@@ -55,8 +51,10 @@ _FORMS = re.compile(
 )
 
 
-def place_signs(mentions: Sequence[Mention], lines: TextLines, labels: Set[str]) -> Mapping[int, Mapping[str, float]]:
-    """Mention's number → role → what its place adds to its weight; `labels`: those of names that may be a party."""
+def position_weights(
+    mentions: Sequence[Mention], lines: TextLines, labels: Set[str]
+) -> Mapping[int, Mapping[str, float]]:
+    """Mention number → role → weight added for its position; `labels`: those of names that may be a party."""
     hosts = tuple(_letters(each.text) for each in mentions if each.label == "URL")
     names = [(place, each) for place, each in enumerate(mentions) if each.label in labels]
     head = firm(names[0][1]) if names else ""
@@ -64,10 +62,10 @@ def place_signs(mentions: Sequence[Mention], lines: TextLines, labels: Set[str])
     for place, name in names:
         after = mentions[place + 1 : place + 1 + NEXT_MENTIONS]
         weights = found.setdefault(name.entity, {})
-        for role, weight in _signs(name, after, lines, labels, is_head=firm(name) == head):
+        for role, weight in _position_weights(name, after, lines, labels, is_head=firm(name) == head):
             weights[role] = weights.get(role, 0.0) + weight
         if _is_in(name, hosts):
-            weights[SUPPLIER] = weights.get(SUPPLIER, 0.0) + PLACE
+            weights[SUPPLIER] = weights.get(SUPPLIER, 0.0) + POSITION
     return found
 
 
@@ -76,24 +74,24 @@ def firm(name: Mention) -> str:
     return _letters(_FORMS.sub("", name.text.casefold())) or same_value(name)
 
 
-def _signs(
+def _position_weights(
     name: Mention, after: Sequence[Mention], lines: TextLines, labels: Set[str], *, is_head: bool
 ) -> Iterator[tuple[str, float]]:
     address = next((each for each in after[:NAMES_ABOVE_ADDRESS] if each.label == "ADDRESS"), None)
     if address is not None:
         apart = lines.at(address.start) - lines.at(name.end - 1)
         if apart == 0 and _BETWEEN.fullmatch(lines.between(name.end, address.start)):
-            yield SUPPLIER, PLACE
+            yield SUPPLIER, POSITION
         elif 0 < apart <= (1 if name.label == "PERSON" else LINES_TO_ADDRESS) and not is_head:
-            yield RECEIVER, BLOCK
+            yield RECEIVER, ADDRESS_BLOCK
     if _is_registered(name, after, lines, labels):
-        yield SUPPLIER, PLACE
-    if _ADDRESSED.match(lines.between(name.end, name.end + 4)):
-        yield RECEIVER, ADDRESSED
+        yield SUPPLIER, POSITION
+    if _ADDRESSEE.match(lines.between(name.end, name.end + 4)):
+        yield RECEIVER, ADDRESSEE
 
 
 def _is_registered(name: Mention, after: Sequence[Mention], lines: TextLines, labels: Set[str]) -> bool:
-    """True when a number of a firm, or a word for its register, stands soon below a name and before another name."""
+    """True if a tax, account or register number stands within `LINES_TO_NUMBER` lines below a name, before another."""
     last = lines.at(name.end - 1) + LINES_TO_NUMBER
     others = (each for each in after if each.label in labels - {"PERSON"} and firm(each) != firm(name))
     end = min(lines.start(last + 1), next((each.start for each in others), lines.start(last + 1)))
@@ -110,51 +108,51 @@ def _letters(text: str) -> str:
     return "".join(filter(str.isalnum, text.casefold()))
 
 
-UNDECIDED = {"ORGANIZATION": 0.35, "PERSON": 0.1}
-"""Weight of a score under a label that is of no role."""
+NO_ROLE = {"ORGANIZATION": 0.35, "PERSON": 0.1}
+"""Factor of the score of a name whose label is of neither party."""
 OTHER_PARTY = 0.25
-"""Weight of a score under the label of the other party."""
-WORD, FIRST = 0.35, 0.1
-"""What a word before a name, and standing first, add to its weight."""
+"""Factor of the score of a name under the other party's label."""
+KEYWORD, FIRST_NAME = 0.35, 0.1
+"""Weights added for a keyword before a name, and for the supplier to the first name of the document."""
 LEAST_WEIGHT = 0.3
-"""Of a name that the model gave no role, or the other one."""
+"""Compared with the weight of a name under another label than the role's: below it the name is not chosen."""
 LINES_ABOVE = 4
 HEADING_CHARACTERS = 48
-"""A longer line above is prose, whose words name nobody's role."""
+"""Most characters of a line above a name that is searched for keywords: a longer one is prose."""
 MOST_NAMES = 12
-"""Names of a role that are tried."""
+"""Most names of a role that are tried in pairs."""
 
 _PARTIES = PhraseTable("seller", "buyer")
-_ADDRESSED_TO = re.compile(rf"\s*(?:{any_of('to')})\s*:?\s*")
-"""Words that name the receiver only where nothing else stands beside them."""
+_HEADING_TO = re.compile(rf"\s*(?:{any_of('to')})\s*:?\s*")
+"""Keywords for the receiver that count only if they are all of a line ("To:")."""
 
 
 def choose_parties(mentions: Sequence[Mention], lines: TextLines) -> dict[str, Choice]:
-    """The choices for supplier and receiver by label; a role that nothing speaks for is left out."""
-    named = [mention for mention in mentions if mention.label in (SUPPLIER, RECEIVER, *UNDECIDED)]
+    """The choices for supplier and receiver, by label; a role without a candidate is left out."""
+    named = [mention for mention in mentions if mention.label in (SUPPLIER, RECEIVER, *NO_ROLE)]
     first = min((mention.start for mention in named if mention.label != "PERSON"), default=-1)
-    words = {mention.entity: word_before(lines, mention) for mention in named}
-    places = place_signs(mentions, lines, {SUPPLIER, RECEIVER, *UNDECIDED})
+    words = {mention.entity: party_before(lines, mention) for mention in named}
+    positions = position_weights(mentions, lines, {SUPPLIER, RECEIVER, *NO_ROLE})
 
     def weigh(mention: Mention, role: str) -> float:
-        share = 1.0 if mention.label == role else UNDECIDED.get(mention.label, OTHER_PARTY)
-        word = WORD if words[mention.entity] == role else 0.0
-        head = FIRST if role == SUPPLIER and mention.start == first else 0.0
-        return share * mention.score + word + head + places[mention.entity].get(role, 0.0)
+        share = 1.0 if mention.label == role else NO_ROLE.get(mention.label, OTHER_PARTY)
+        word = KEYWORD if words[mention.entity] == role else 0.0
+        head = FIRST_NAME if role == SUPPLIER and mention.start == first else 0.0
+        return share * mention.score + word + head + positions[mention.entity].get(role, 0.0)
 
     likely = {role: ranked(named, partial(weigh, role=role))[:MOST_NAMES] for role in (SUPPLIER, RECEIVER)}
     pair = _best_pair(*likely.values())
     return {role: _choice(role, mention, likely[role]) for role, mention in zip(likely, pair, strict=True) if mention}
 
 
-def word_before(lines: TextLines, mention: Mention) -> str | None:
-    """The role that the nearest word for a party before a mention names."""
+def party_before(lines: TextLines, mention: Mention) -> str | None:
+    """The role named by the nearest keyword before a mention; None without one."""
     before = lines.before(mention.start, HEADING_CHARACTERS)
     for line in (before, *lines.above(mention.start, LINES_ABOVE, HEADING_CHARACTERS)):
         bare = folded(line)
         if found := _PARTIES.find(bare):
             return SUPPLIER if found[-1].kind == "seller" else RECEIVER
-        if _ADDRESSED_TO.fullmatch(bare):
+        if _HEADING_TO.fullmatch(bare):
             return RECEIVER
     return None
 
@@ -163,7 +161,7 @@ Weighted = list[tuple[Mention, float]]
 
 
 def _best_pair(suppliers: Weighted, receivers: Weighted) -> tuple[Mention | None, Mention | None]:
-    """The names of two firms that weigh most together; None for a role without a name of weight."""
+    """The pair of different firms with the highest sum of weights; None for a role without a candidate."""
     nobody: tuple[Mention | None, float] = (None, 0.0)
     heavy = [
         [nobody, *(found for found in names if found[0].label == role or found[1] >= LEAST_WEIGHT)]
@@ -179,7 +177,7 @@ def _best_pair(suppliers: Weighted, receivers: Weighted) -> tuple[Mention | None
 
 
 def _choice(role: str, chosen: Mention, likely: Weighted) -> Choice:
-    """The choice of a name; by its label, if the model's best one for the role was chosen."""
+    """The choice of a name; its reason is the label if it is the model's best name for the role."""
     labelled = [mention for mention, _ in ranked([each for each, _ in likely if each.label == role], _score)]
     by_label = bool(labelled) and same_value(labelled[0]) == same_value(chosen)
     others = [mention for mention, _ in likely if mention != chosen]

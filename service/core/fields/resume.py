@@ -1,10 +1,8 @@
-"""A résumé's fields: whose it is and how to reach them, and their jobs and schools as entries.
+"""Résumé fields: the person with contact data, and jobs and educations as entries.
 
 The rules:
-- The name is the person named first, for a résumé begins with it; others are references, authors, managers.
-- So are address, e-mail and phone: they stand with the name; later ones are those of employers and references.
-- Title and employer, or degree and school, that stand within two lines of each other are one entry, as long as neither
-  is there twice.
+- The first person, address, e-mail and phone number gain `FIRST`: later ones belong to employers and references.
+- Title and employer, or degree and school, within two lines of each other form one entry, each at most once.
 - A date belongs to the entry whose lines are nearest, if it is within two lines.
 """
 
@@ -19,7 +17,7 @@ from service.core.fields.mentions import Choice, Mention, Reason, choose, ranked
 
 LINES_APART = 2
 FIRST = 0.5
-"""What standing first adds to the weight of a name, an address or a number."""
+"""Weight added to the first name, address or number of the document."""
 SINGLE = {"email": ("EMAIL",), "phone": ("PHONE",), "address": ("ADDRESS", "LOCATION")}
 """Role → its labels, the better one first; the second counts where the first was not found."""
 

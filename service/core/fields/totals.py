@@ -1,16 +1,17 @@
-"""Net, tax and total of a bill: by the model's labels, by the words before an amount, and by what adds up.
+"""Net, tax and total of a bill: chosen by the model's labels, by keywords, and by which amounts add up.
 
 The rules:
-- An amount's weight for a role is its score if that is its label, less if it has the label of another role, and less
-  again if it is just money. Words that speak for the role add to it; words for something else halve it, and leave
-  nothing of an amount that the model gave another role or none.
-- What the buyer paid, less the change, is likelier the total; also if only a line for rounding or the payment says it.
-- Of all triples of likely amounts with net + tax = total the heaviest settles the roles, unless it would give up far
-  more of the weight than the best amounts of each role alone have: then amounts are missing, not wrong.
-- Where the amount to pay is what adds up and another sum besides, such as supplies that bear no tax, it is the total,
-  and what adds up is of one rate: its net is not the bill's, and its tax only if no other amount is called a tax.
-- Nothing is no proof: an amount and nothing add up to it always, so a net of nothing settles no roles, and a tax of
-  nothing only if the model or a word called it a tax.
+- An amount's weight for a role is its score under that label, `OTHER_ROLE` of it under another role's label, or
+  `ANY_MONEY` of it as plain money. A keyword for the role adds to it. A keyword for something else leaves
+  `CONTRADICTED` of an amount under the role's label, and nothing of any other.
+- An amount that equals the payment less the change gains `PAID_LESS_CHANGE` as total, even if only a line for rounding
+  or the payment names it.
+- Of all triples of candidates with net + tax = total the heaviest is chosen, unless it weighs less than `KEPT_WEIGHT`
+  of the best candidates of each role together: then an amount is missing.
+- If the amount to pay is that total plus another named sum (untaxed supplies), it is the total. The triple then belongs
+  to one tax rate: its net is not the bill's, and its tax only if no other amount is called a tax.
+- Zero amounts add up with anything: a net of zero decides nothing, and a tax of zero only if the model or a keyword
+  called it a tax.
 """
 
 from __future__ import annotations
@@ -21,29 +22,29 @@ from decimal import Decimal
 from itertools import product
 from types import MappingProxyType
 
-from service.core.fields.amount_words import IF_HANDED_OVER, NET, SPEAKS_FOR, TAX, TOTAL, AmountWord
+from service.core.fields.amount_keywords import NET, PAID_TOTAL_WEIGHTS, ROLE_WEIGHTS, TAX, TOTAL, AmountKeyword
 from service.core.fields.mentions import MOST_ALTERNATIVES, Choice, Mention, Reason, amount, choose, ranked
 
 ROLES = (NET, TAX, TOTAL)
 TOLERANCE = Decimal("0.02")
-"""What rounding to cents may leave of net + tax - total."""
+"""Most difference of net + tax from the total, in units of the currency: each is rounded to cents."""
 MOST_LIKELY = 8
-"""Amounts of a role that are tried."""
+"""Most amounts of a role that are tried in triples."""
 OTHER_ROLE, ANY_MONEY = 0.4, 0.25
-"""Weight of a score under the label of another role, and as MONEY."""
+"""Factors of a score under the label of another role, and as MONEY."""
 CONTRADICTED = 0.5
-"""Weight of a score whose label the words before the amount contradict."""
-HANDED_OVER = 0.25
-"""What an amount gains as a total for being what was paid less the change."""
-SUMS = frozenset((AmountWord.TOTAL, AmountWord.GROSS, AmountWord.NET_OR_TOTAL, AmountWord.SUBTOTAL))
-"""Words for a sum that may be one of several."""
+"""Factor of a score whose label the keyword before the amount contradicts."""
+PAID_LESS_CHANGE = 0.25
+"""Weight added for a total to an amount that equals the payment less the change."""
+SUMS = frozenset((AmountKeyword.TOTAL, AmountKeyword.GROSS, AmountKeyword.NET_OR_TOTAL, AmountKeyword.SUBTOTAL))
+"""Keywords of a sum that may be one of several on the bill."""
 KEPT_WEIGHT = 0.6
-"""The least share of the weight that amounts which add up must keep."""
+"""Compared with the weight of the triple as a share of that of the best candidates of each role alone."""
 
 Weighted = list[tuple[Mention, float]]
-Words = Mapping[int, AmountWord]
-"""A mention's number → what the words before it say; those that nothing is said of are left out."""
-NOTHING_SAID: Words = MappingProxyType({})
+Keywords = Mapping[int, AmountKeyword]
+"""Mention number → class of its keyword; mentions without one are left out."""
+NO_KEYWORDS: Keywords = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,100 +57,100 @@ class SumCheck:
 
 
 def settle_totals(
-    mentions: Sequence[Mention], words: Words = NOTHING_SAID
+    mentions: Sequence[Mention], keywords: Keywords = NO_KEYWORDS
 ) -> tuple[dict[str, Choice], tuple[SumCheck, ...]]:
     """The choices for net, tax and total by label, and the check of their sum where all three are known."""
-    paid = _handed_over(mentions, words)
-    likely = {role: _likely(mentions, role, words, paid) for role in ROLES}
-    own = {role: [found for found in likely[role] if _is_called(found[0], role, words, paid)] for role in ROLES}
-    choices = {role: choice for role in ROLES if (choice := _alone(own[role], role))}
-    settled = _heaviest_sum(likely, words)
+    paid = _paid_less_change(mentions, keywords)
+    likely = {role: _likely(mentions, role, keywords, paid) for role in ROLES}
+    own = {role: [found for found in likely[role] if _is_labelled(found[0], role, keywords, paid)] for role in ROLES}
+    choices = {role: choice for role in ROLES if (choice := _own_choice(own[role], role))}
+    settled = _heaviest_sum(likely, keywords)
     alone = sum(own[role][0][1] for role in ROLES if own[role])
     if settled is None or sum(weight for _, weight in settled) < KEPT_WEIGHT * alone:
-        return choices, _checked(choices)
+        return choices, _check_sum(choices)
     net, tax, total = (mention for mention, _ in settled)
     found = {NET: net, TAX: tax, TOTAL: total}
-    if (whole := _whole(total, likely[TOTAL], words)) is not None:
-        found = {TAX: tax, TOTAL: whole} if len(own[TAX]) <= 1 else {TOTAL: whole}
+    if (to_pay := _amount_to_pay(total, likely[TOTAL], keywords)) is not None:
+        found = {TAX: tax, TOTAL: to_pay} if len(own[TAX]) <= 1 else {TOTAL: to_pay}
     choices = {role: _settled(choices.get(role), mention, likely[role]) for role, mention in found.items()}
-    return choices, _checked(choices)
+    return choices, _check_sum(choices)
 
 
-def _whole(part: Mention, likely: Weighted, words: Words) -> Mention | None:
-    """The amount to pay of which a total is a part, the other part being called a sum too; None if there is none."""
+def _amount_to_pay(part: Mention, likely: Weighted, keywords: Keywords) -> Mention | None:
+    """The amount to pay that equals this total plus another named sum; None if there is none."""
     called = [(mention, number) for mention, _ in likely if (number := amount(mention))]
-    others = {number for mention, number in called if words.get(mention.entity) in SUMS and mention != part}
+    others = {number for mention, number in called if keywords.get(mention.entity) in SUMS and mention != part}
     of_part = amount(part) or Decimal()
     for mention, number in called:
-        if words.get(mention.entity) is AmountWord.TO_PAY and number - of_part in others:
+        if keywords.get(mention.entity) is AmountKeyword.TO_PAY and number - of_part in others:
             return mention
     return None
 
 
-def _is_called(mention: Mention, role: str, words: Words, paid: frozenset[Decimal] = frozenset()) -> bool:
-    """True where the model or a word called an amount so, or it is the total that was paid."""
-    word = words.get(mention.entity)
-    return mention.label == role or (word is not None and _says(word, role, amount(mention) in paid) is not None)
+def _is_labelled(mention: Mention, role: str, keywords: Keywords, paid: frozenset[Decimal] = frozenset()) -> bool:
+    """True if the label or the keyword of an amount is for the role, or it is the total that was paid."""
+    keyword, is_paid = keywords.get(mention.entity), amount(mention) in paid
+    return mention.label == role or (keyword is not None and _keyword_weight(keyword, role, is_paid) is not None)
 
 
-def _says(word: AmountWord, role: str, is_paid: bool) -> float | None:
-    """What a word adds to an amount's weight for a role; None if it does not speak for it."""
-    said = SPEAKS_FOR[word].get(role)
+def _keyword_weight(keyword: AmountKeyword, role: str, is_paid: bool) -> float | None:
+    """The weight that a keyword adds for a role; None if it is not for the role."""
+    said = ROLE_WEIGHTS[keyword].get(role)
     if said is None and is_paid and role == TOTAL:
-        said = IF_HANDED_OVER.get(word)
-    return said + HANDED_OVER if said is not None and is_paid and role == TOTAL else said
+        said = PAID_TOTAL_WEIGHTS.get(keyword)
+    return said + PAID_LESS_CHANGE if said is not None and is_paid and role == TOTAL else said
 
 
-def _alone(own: Weighted, role: str) -> Choice | None:
-    """The choice by label or word alone."""
+def _own_choice(own: Weighted, role: str) -> Choice | None:
+    """The choice by label or keyword alone."""
     return choose(own, Reason.LABEL if own and own[0][0].label == role else Reason.CONTEXT)
 
 
-def _handed_over(mentions: Sequence[Mention], words: Words) -> frozenset[Decimal]:
-    """What a buyer may have paid, less the change."""
-    found: dict[AmountWord, set[Decimal]] = {AmountWord.PAID: set(), AmountWord.CHANGE: set()}
+def _paid_less_change(mentions: Sequence[Mention], keywords: Keywords) -> frozenset[Decimal]:
+    """The possible payments less the change."""
+    found: dict[AmountKeyword, set[Decimal]] = {AmountKeyword.PAID: set(), AmountKeyword.CHANGE: set()}
     for mention in mentions:
-        word, stated = words.get(mention.entity), amount(mention)
-        if word in found and stated:
-            found[word].add(abs(stated))
-    changes = sorted(found[AmountWord.CHANGE])[:MOST_LIKELY] or [Decimal()]
-    return frozenset(paid - change for paid in sorted(found[AmountWord.PAID])[:MOST_LIKELY] for change in changes)
+        keyword, stated = keywords.get(mention.entity), amount(mention)
+        if keyword in found and stated:
+            found[keyword].add(abs(stated))
+    changes = sorted(found[AmountKeyword.CHANGE])[:MOST_LIKELY] or [Decimal()]
+    return frozenset(paid - change for paid in sorted(found[AmountKeyword.PAID])[:MOST_LIKELY] for change in changes)
 
 
-def _likely(mentions: Sequence[Mention], role: str, words: Words, paid: frozenset[Decimal]) -> Weighted:
+def _likely(mentions: Sequence[Mention], role: str, keywords: Keywords, paid: frozenset[Decimal]) -> Weighted:
     def weigh(mention: Mention) -> float:
-        weight, word = _share(mention, role) * mention.score, words.get(mention.entity)
-        if weight == 0 or word is None:
+        weight, keyword = _label_share(mention, role) * mention.score, keywords.get(mention.entity)
+        if weight == 0 or keyword is None:
             return weight
-        if mention.label == role and role not in SPEAKS_FOR[word]:
+        if mention.label == role and role not in ROLE_WEIGHTS[keyword]:
             return CONTRADICTED * weight
-        said = _says(word, role, amount(mention) in paid)
+        said = _keyword_weight(keyword, role, amount(mention) in paid)
         return 0.0 if said is None else weight + said
 
     return ranked(mentions, weigh)
 
 
-def _share(mention: Mention, role: str) -> float:
-    """What a score counts under the mention's label."""
+def _label_share(mention: Mention, role: str) -> float:
+    """The factor of a mention's score for a role, by its label."""
     if mention.label == role:
         return 1.0
     return ANY_MONEY if mention.label == "MONEY" else OTHER_ROLE if mention.label in ROLES else 0.0
 
 
-def _heaviest_sum(likely: dict[str, Weighted], words: Words) -> Weighted | None:
+def _heaviest_sum(likely: dict[str, Weighted], keywords: Keywords) -> Weighted | None:
     """One amount for each role with net + tax = total; None if no likely amounts add up."""
     best: Weighted | None = None
     best_weight = 0.0
-    for triple in product(*(_stated(likely[role]) for role in ROLES)):
+    for triple in product(*(_with_amount(likely[role]) for role in ROLES)):
         (net, _, _), (tax, tax_mention, _), (total, _, _) = triple
         weight = sum(each[2] for each in triple)
-        proves = net != 0 and (tax != 0 or _is_called(tax_mention, TAX, words))
+        proves = net != 0 and (tax != 0 or _is_labelled(tax_mention, TAX, keywords))
         if weight > best_weight and proves and abs(net + tax - total) <= TOLERANCE:
             best, best_weight = [(mention, share) for _, mention, share in triple], weight
     return best
 
 
-def _stated(found: Weighted) -> list[tuple[Decimal, Mention, float]]:
+def _with_amount(found: Weighted) -> list[tuple[Decimal, Mention, float]]:
     stated = ((amount(mention), mention, weight) for mention, weight in found[:MOST_LIKELY])
     return [(number, mention, weight) for number, mention, weight in stated if number is not None]
 
@@ -162,7 +163,7 @@ def _settled(alone: Choice | None, mention: Mention, likely: Weighted) -> Choice
     return Choice(mention, Reason.SUM, tuple(others[:MOST_ALTERNATIVES]))
 
 
-def _checked(choices: dict[str, Choice]) -> tuple[SumCheck, ...]:
+def _check_sum(choices: dict[str, Choice]) -> tuple[SumCheck, ...]:
     stated = [amount(choices[role].best) for role in ROLES if role in choices]
     if len(stated) < len(ROLES) or None in stated:
         return ()

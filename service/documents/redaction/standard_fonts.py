@@ -18,10 +18,7 @@ _FAMILIES = (
         re.compile(r"courier|couriernew|mono", re.I),
         ("Courier", "Courier-Bold", "Courier-Oblique", "Courier-BoldOblique"),
     ),
-    (
-        re.compile(r"times|serif$", re.I),
-        ("Times-Roman", "Times-Bold", "Times-Italic", "Times-BoldItalic"),
-    ),
+    (re.compile(r"times|serif$", re.I), ("Times-Roman", "Times-Bold", "Times-Italic", "Times-BoldItalic")),
     (
         re.compile(r"helvetica|arial", re.I),
         ("Helvetica", "Helvetica-Bold", "Helvetica-Oblique", "Helvetica-BoldOblique"),

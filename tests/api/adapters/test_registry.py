@@ -140,10 +140,7 @@ SHARED = {"service.api.adapters.registry", "service.api.adapters.protocol_adapte
 
 @pytest.mark.parametrize(
     ("adapters", "imported"),
-    [
-        ((), set()),
-        (("huggingface",), {"service.api.adapters.huggingface", "service.api.adapters.huggingface_bodies"}),
-    ],
+    [((), set()), (("huggingface",), {"service.api.adapters.huggingface", "service.api.adapters.huggingface_bodies"})],
 )
 def test_a_running_worker_imports_nothing_of_a_closed_adapter(
     tmp_path: Path, adapters: tuple[str, ...], imported: set[str]

@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 
 from service.api.console import requests as module
-from service.api.console.requests import PREFIX, RequestFinder, WorkerPeers
+from service.api.console.requests import PREFIX, RequestFinder
 from service.api.engine.client import EngineClient
 from service.api.extraction.trace import RequestTrace, StageTimer, TraceBook
 from service.core.errors import UnknownRoute
@@ -21,33 +21,27 @@ class NoEngine:
         return None
 
 
-def finder_of(*ids: str, client: str = "ada") -> RequestFinder:
+async def opened(folder: Path, number: int, *ids: str) -> RequestFinder:
+    """A worker's finder with its socket, as if its process had this number."""
     traces = TraceBook()
-    for number, name in enumerate(ids):
-        traces.add(RequestTrace(name, 0.0, float(number), client=client, status=200))
-    return RequestFinder(traces, cast(EngineClient, NoEngine()))
-
-
-async def opened(folder: Path, number: int, finder: RequestFinder) -> WorkerPeers:
-    """A worker's socket, as if its process had this number."""
-    made = WorkerPeers(folder, finder.answer)
-    made._path = folder / f"{PREFIX}{number}"
-    await made.open()
-    return made
+    for at, name in enumerate(ids):
+        traces.add(RequestTrace(name, 0.0, float(at), client="ada", status=200))
+    finder = RequestFinder(traces, cast(EngineClient, NoEngine()), folder, number)
+    await finder.peers.open()
+    return finder
 
 
 def test_a_request_is_found_in_whichever_worker_remembers_it(tmp_path: Path) -> None:
     async def scene() -> None:
-        here, there = finder_of("a", "b"), finder_of("c")
-        ours, theirs = await opened(tmp_path, 1, here), await opened(tmp_path, 2, there)
-        assert (await here.find("c", None, ours))["id"] == "c"
-        assert (await there.find("a", "ada", theirs))["id"] == "a"
-        assert {each["id"] for each in await here.latest(None, ours)} == {"a", "b", "c"}
-        with pytest.raises(UnknownRoute, match="remembered"):
-            await here.find("c", "somebody else", ours)
-        assert await here.latest("somebody else", ours) == []
-        for each in (ours, theirs):
-            await each.close()
+        here, there = await opened(tmp_path, 1, "a", "b"), await opened(tmp_path, 2, "c")
+        assert (await here.find("c", None))["id"] == "c"
+        assert (await there.find("a", "ada"))["id"] == "a"
+        assert {each["id"] for each in await here.latest(None)} == {"a", "b", "c"}
+        with pytest.raises(UnknownRoute):
+            await here.find("c", "somebody else")
+        assert await here.latest("somebody else") == []
+        for each in (here, there):
+            await each.peers.close()
 
     asyncio.run(scene())
 
@@ -62,10 +56,9 @@ def test_a_worker_that_has_ended_or_says_nothing_is_left_out(tmp_path: Path, mon
     silent.listen()
 
     async def scene() -> None:
-        finder = finder_of("a")
-        ours = await opened(tmp_path, 1, finder)
-        assert [each["id"] for each in await finder.latest(None, ours)] == ["a"]
-        await ours.close()
+        finder = await opened(tmp_path, 1, "a")
+        assert [each["id"] for each in await finder.latest(None)] == ["a"]
+        await finder.peers.close()
 
     with silent:
         asyncio.run(scene())
@@ -80,41 +73,21 @@ class _Engine:
 
 
 def progress(traces: TraceBook, folder: Path, client: str | None = None) -> dict[str, Any]:
-    finder = RequestFinder(traces, cast(EngineClient, _Engine()))
-    return asyncio.run(finder.progress("r", client, WorkerPeers(folder, finder.answer)))
+    finder = RequestFinder(traces, cast(EngineClient, _Engine()), folder)
+    return asyncio.run(finder.progress("r", client))
 
 
-@pytest.fixture
-def trace() -> RequestTrace:
-    return RequestTrace("r", 100.0, client="ada")
-
-
-def test_a_request_without_a_document_yet_has_no_stage(trace: RequestTrace, tmp_path: Path) -> None:
-    traces = TraceBook()
+def test_progress_is_the_stage_that_began_last_with_its_windows(tmp_path: Path) -> None:
+    traces, trace = TraceBook(), RequestTrace("r", 100.0, client="ada")
+    assert progress(traces, tmp_path) == {}
     traces.begin(trace)
     assert progress(traces, tmp_path) == {"stage": None, "windows_done": 0, "windows": 0}
-
-
-def test_the_stage_is_the_one_that_began_last_and_windows_are_counted(trace: RequestTrace, tmp_path: Path) -> None:
-    traces, timer = TraceBook(), StageTimer(begun_seconds={"parse": 100.1, "tokenize": 100.2})
-    traces.begin(trace)
-    trace.timer = timer
+    trace.timer = StageTimer(begun_seconds={"parse": 100.1, "tokenize": 100.2})
     assert progress(traces, tmp_path)["stage"] == "tokenize"
-    timer.begun_seconds["queue"], timer.key = 100.3, "k"
+    trace.timer.begun_seconds["queue"], trace.timer.key = 100.3, "k"
     assert progress(traces, tmp_path) == {"stage": "queue", "windows_done": 3, "windows": 8}
-
-
-def test_it_is_for_the_client_whose_request_it_is(trace: RequestTrace, tmp_path: Path) -> None:
-    traces = TraceBook()
-    traces.begin(trace)
     assert progress(traces, tmp_path, "ada")
-    assert progress(traces, tmp_path, "bob") == {}
-
-
-def test_what_is_answered_or_unknown_has_none(trace: RequestTrace, tmp_path: Path) -> None:
-    traces = TraceBook()
-    assert progress(traces, tmp_path) == {}
-    traces.begin(trace)
+    assert progress(traces, tmp_path, "bob") == {}, "another client's request"
     traces.add(trace)
-    assert progress(traces, tmp_path) == {}
+    assert progress(traces, tmp_path) == {}, "it has its answer"
     assert traces.find("r") is trace

@@ -6,7 +6,7 @@ import pytest
 
 from service.core.decoding.entities import Entity
 from service.core.fields.lines import TextLines
-from service.core.fields.named_roles import choose_named, named_dates, words_before
+from service.core.fields.named_roles import choose_named, named_dates, role_before
 from tests.support.mentions import mentions_in
 
 
@@ -16,7 +16,7 @@ def roles(text: str, *found: tuple[str, str] | tuple[str, str, float]) -> dict[s
 
 
 def said(text: str, label: str, part: str) -> str | None:
-    return words_before(TextLines(text), mentions_in(text, (label, part))[0])
+    return role_before(TextLines(text), mentions_in(text, (label, part))[0])
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,15 @@ from __future__ import annotations
 import pytest
 
 from service.core.fields.lines import TextLines
-from service.core.fields.parties import BLOCK, PLACE, RECEIVER, SUPPLIER, choose_parties, place_signs, word_before
+from service.core.fields.parties import (
+    ADDRESS_BLOCK,
+    POSITION,
+    RECEIVER,
+    SUPPLIER,
+    choose_parties,
+    party_before,
+    position_weights,
+)
 from tests.support.mentions import mentions_in
 
 Found = tuple[str, str, float]
@@ -68,16 +76,16 @@ def test_what_nothing_speaks_for_is_left_out() -> None:
 )
 def test_words_of_several_parts_and_cases_are_known(word: str) -> None:
     text = f"{word} Finch Ltd"
-    assert word_before(TextLines(text), mentions_in(text, ("PERSON", "Finch Ltd"))[0]) == RECEIVER
+    assert party_before(TextLines(text), mentions_in(text, ("PERSON", "Finch Ltd"))[0]) == RECEIVER
 
 
 def test_the_nearest_word_counts_and_prose_does_not() -> None:
     text = "Seller\nBuyer\nFinch Ltd"
-    assert word_before(TextLines(text), mentions_in(text, (RECEIVER, "Finch Ltd"))[0]) == RECEIVER
+    assert party_before(TextLines(text), mentions_in(text, (RECEIVER, "Finch Ltd"))[0]) == RECEIVER
     named = "MUSTER-KUNDE GMBH\nFinch Ltd"
-    assert word_before(TextLines(named), mentions_in(named, (RECEIVER, "Finch Ltd"))[0]) is None
+    assert party_before(TextLines(named), mentions_in(named, (RECEIVER, "Finch Ltd"))[0]) is None
     prose = "We thank every customer for the trust that was placed in our firm.\nFinch Ltd"
-    assert word_before(TextLines(prose), mentions_in(prose, (RECEIVER, "Finch Ltd"))[0]) is None
+    assert party_before(TextLines(prose), mentions_in(prose, (RECEIVER, "Finch Ltd"))[0]) is None
 
 
 NAMES = {SUPPLIER, RECEIVER, "ORGANIZATION", "PERSON"}
@@ -113,22 +121,22 @@ def chosen_names(text: str, *found: tuple[str, str] | tuple[str, str, float]) ->
     return {label: choice.best.text for label, choice in choices.items()}
 
 
-def signs(text: str, *found: tuple[str, str]) -> dict[str, dict[str, float]]:
+def weights_of(text: str, *found: tuple[str, str]) -> dict[str, dict[str, float]]:
     mentions = mentions_in(text, *found)
-    weights = place_signs(mentions, TextLines(text), NAMES)
+    weights = position_weights(mentions, TextLines(text), NAMES)
     return {each.text: dict(weights[each.entity]) for each in mentions if each.entity in weights}
 
 
 def test_a_register_number_below_a_name_marks_the_supplier() -> None:
-    found = signs(GERMAN, ("ORGANIZATION", "Kunden AG Mitte"), ("ORGANIZATION", "Lieferant GmbH"))
-    assert found == {"Kunden AG Mitte": {}, "Lieferant GmbH": {SUPPLIER: PLACE}}
+    found = weights_of(GERMAN, ("ORGANIZATION", "Kunden AG Mitte"), ("ORGANIZATION", "Lieferant GmbH"))
+    assert found == {"Kunden AG Mitte": {}, "Lieferant GmbH": {SUPPLIER: POSITION}}
 
 
 def test_the_sender_shares_its_address_line_the_receiver_stands_above() -> None:
     both = (("ADDRESS", "1242 chemin de l'olive - 84340 Malaucène"), ("ADDRESS", "35 rue de la République\n69001 Lyon"))
     names = ("Au bon moulin SARL", "Ma jolie boutique")
-    found = signs(FRENCH, ("ORGANIZATION", names[0]), both[0], ("ORGANIZATION", names[1]), both[1])
-    assert found == {names[0]: {SUPPLIER: PLACE}, names[1]: {RECEIVER: BLOCK}}
+    found = weights_of(FRENCH, ("ORGANIZATION", names[0]), both[0], ("ORGANIZATION", names[1]), both[1])
+    assert found == {names[0]: {SUPPLIER: POSITION}, names[1]: {RECEIVER: ADDRESS_BLOCK}}
 
 
 def test_two_suppliers_of_the_model_are_told_apart_by_their_places() -> None:
@@ -140,11 +148,11 @@ def test_two_suppliers_of_the_model_are_told_apart_by_their_places() -> None:
 
 def test_a_tax_number_belongs_to_the_name_above_it_and_to_no_other() -> None:
     names = (("ORGANIZATION", "Talleres Rueda S.L."), ("TAX_ID", "B12345674"), ("ORGANIZATION", "Hotel Miramar"))
-    found = signs(SPANISH, *names, ("ADDRESS", "Avenida del Mar 3\n29001 Málaga"))
-    assert found == {"Talleres Rueda S.L.": {SUPPLIER: PLACE}, "Hotel Miramar": {RECEIVER: BLOCK}}
+    found = weights_of(SPANISH, *names, ("ADDRESS", "Avenida del Mar 3\n29001 Málaga"))
+    assert found == {"Talleres Rueda S.L.": {SUPPLIER: POSITION}, "Hotel Miramar": {RECEIVER: ADDRESS_BLOCK}}
     other = "Finch Ltd\nAcme GmbH\nVAT DE136695976"
-    found = signs(other, ("ORGANIZATION", "Finch Ltd"), ("ORGANIZATION", "Acme GmbH"), ("TAX_ID", "DE136695976"))
-    assert found == {"Finch Ltd": {}, "Acme GmbH": {SUPPLIER: PLACE}}
+    found = weights_of(other, ("ORGANIZATION", "Finch Ltd"), ("ORGANIZATION", "Acme GmbH"), ("TAX_ID", "DE136695976"))
+    assert found == {"Finch Ltd": {}, "Acme GmbH": {SUPPLIER: POSITION}}
 
 
 def test_a_mark_of_address_names_the_receiver_though_it_stands_first() -> None:
@@ -152,21 +160,25 @@ def test_a_mark_of_address_names_the_receiver_though_it_stands_first() -> None:
     assert found == {SUPPLIER: "山田製作所", RECEIVER: "株式会社青空"}
 
 
-@pytest.mark.parametrize(("url", "weight"), [("www.northwind.example", {SUPPLIER: PLACE}), ("www.other.example", {})])
+@pytest.mark.parametrize(
+    ("url", "weight"), [("www.northwind.example", {SUPPLIER: POSITION}), ("www.other.example", {})]
+)
 def test_the_web_address_is_made_of_the_sellers_name(url: str, weight: dict[str, float]) -> None:
     text = f"Finch Ltd\nNorthwind GmbH\n{url}"
-    found = signs(text, ("ORGANIZATION", "Finch Ltd"), ("ORGANIZATION", "Northwind GmbH"), ("URL", url))
+    found = weights_of(text, ("ORGANIZATION", "Finch Ltd"), ("ORGANIZATION", "Northwind GmbH"), ("URL", url))
     assert found["Northwind GmbH"] == weight
 
 
 def test_short_names_stand_in_web_addresses_by_chance() -> None:
     text = "BP AG\nwww.bpost.example"
-    assert signs(text, ("ORGANIZATION", "BP AG"), ("URL", "www.bpost.example")) == {"BP AG": {}}
+    assert weights_of(text, ("ORGANIZATION", "BP AG"), ("URL", "www.bpost.example")) == {"BP AG": {}}
 
 
 def test_a_contact_some_lines_above_an_address_is_no_receiver() -> None:
     text = "Acme GmbH\nMax Muster\nAbteilung Einkauf\nLindenallee 14, 80331 München"
-    found = signs(text, (SUPPLIER, "Acme GmbH"), ("PERSON", "Max Muster"), ("ADDRESS", "Lindenallee 14, 80331 München"))
+    found = weights_of(
+        text, (SUPPLIER, "Acme GmbH"), ("PERSON", "Max Muster"), ("ADDRESS", "Lindenallee 14, 80331 München")
+    )
     assert found["Max Muster"] == {}
 
 

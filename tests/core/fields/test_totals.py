@@ -7,7 +7,7 @@ from decimal import Decimal
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.core.fields.amount_words import AmountWord
+from service.core.fields.amount_keywords import AmountKeyword
 from service.core.fields.mentions import Choice, Mention, Reason
 from service.core.fields.totals import SumCheck, settle_totals
 from tests.support.mentions import mention
@@ -95,7 +95,7 @@ def test_whatever_stands_around_roles_that_add_up_are_kept(net: Decimal, tax: De
     assert checks[0].holds
 
 
-def settled(found: list[Mention], *words: AmountWord | None) -> dict[str, tuple[str, str]]:
+def settled(found: list[Mention], *words: AmountKeyword | None) -> dict[str, tuple[str, str]]:
     """The choices where these words stand before the amounts, one for each."""
     said = {mention.entity: word for mention, word in zip(found, words, strict=True) if word is not None}
     return texts(settle_totals(found, said)[0])
@@ -103,7 +103,7 @@ def settled(found: list[Mention], *words: AmountWord | None) -> dict[str, tuple[
 
 def test_words_give_an_amount_a_role_that_the_model_gave_none() -> None:
     found = amounts(("MONEY", "8.00", 0.9), ("MONEY", "9.00", 0.9), ("MONEY", "1.50", 0.9))
-    assert settled(found, None, AmountWord.TOTAL, AmountWord.TAX) == {
+    assert settled(found, None, AmountKeyword.TOTAL, AmountKeyword.TAX) == {
         "TAX_AMOUNT": ("1.50", "context"),
         "TOTAL_AMOUNT": ("9.00", "context"),
     }
@@ -111,37 +111,37 @@ def test_words_give_an_amount_a_role_that_the_model_gave_none() -> None:
 
 def test_an_amount_that_the_model_is_sure_of_goes_before_words() -> None:
     found = amounts(("TOTAL_AMOUNT", "9.00", 0.9), ("MONEY", "8.00", 0.9))
-    assert settled(found, None, AmountWord.TOTAL) == {"TOTAL_AMOUNT": ("9.00", "label")}
+    assert settled(found, None, AmountKeyword.TOTAL) == {"TOTAL_AMOUNT": ("9.00", "label")}
 
 
 def test_words_go_before_an_amount_that_they_contradict() -> None:
     found = amounts(("TOTAL_AMOUNT", "10.00", 0.9), ("MONEY", "9.00", 0.9))
-    assert settled(found, AmountWord.PAID, AmountWord.TOTAL)["TOTAL_AMOUNT"] == ("9.00", "context")
-    assert settled(found[:1], AmountWord.PAID) == {"TOTAL_AMOUNT": ("10.00", "label")}
+    assert settled(found, AmountKeyword.PAID, AmountKeyword.TOTAL)["TOTAL_AMOUNT"] == ("9.00", "context")
+    assert settled(found[:1], AmountKeyword.PAID) == {"TOTAL_AMOUNT": ("10.00", "label")}
 
 
 def test_the_stronger_word_counts() -> None:
     found = amounts(("MONEY", "9.02", 0.9), ("MONEY", "9.00", 0.9))
-    assert settled(found, AmountWord.TOTAL, AmountWord.ROUNDED)["TOTAL_AMOUNT"][0] == "9.00"
-    assert settled(found, AmountWord.GROSS, AmountWord.TOTAL)["TOTAL_AMOUNT"][0] == "9.02"
+    assert settled(found, AmountKeyword.TOTAL, AmountKeyword.ROUNDED)["TOTAL_AMOUNT"][0] == "9.00"
+    assert settled(found, AmountKeyword.GROSS, AmountKeyword.TOTAL)["TOTAL_AMOUNT"][0] == "9.02"
 
 
 def test_what_was_paid_less_the_change_is_the_total() -> None:
     found = amounts(*(("MONEY", text, 0.9) for text in ("9.02", "9.00", "10.00", "1.00")))
-    words = (AmountWord.GROSS, AmountWord.TOTAL, AmountWord.PAID)
-    assert settled(found, *words, AmountWord.CHANGE)["TOTAL_AMOUNT"][0] == "9.00"
+    words = (AmountKeyword.GROSS, AmountKeyword.TOTAL, AmountKeyword.PAID)
+    assert settled(found, *words, AmountKeyword.CHANGE)["TOTAL_AMOUNT"][0] == "9.00"
     assert settled(found, *words, None)["TOTAL_AMOUNT"][0] == "9.02"
 
 
 def test_money_that_was_handed_over_proves_no_sum() -> None:
     found = amounts(("MONEY", "9.00", 0.9), ("MONEY", "1.00", 0.9), ("TOTAL_AMOUNT", "10.00", 0.4))
-    words = (AmountWord.TOTAL, AmountWord.CHANGE, AmountWord.PAID)
+    words = (AmountKeyword.TOTAL, AmountKeyword.CHANGE, AmountKeyword.PAID)
     assert settled(found, *words) == {"TOTAL_AMOUNT": ("9.00", "context")}
 
 
 def test_a_word_for_a_tax_makes_a_tax_of_nothing_proof() -> None:
     found = amounts(("MONEY", "80.90", 0.9), ("MONEY", "0.00", 0.9), ("MONEY", "80.90", 0.9))
-    choices = settled(found, AmountWord.NET_OR_TOTAL, AmountWord.TAX, AmountWord.TOTAL)
+    choices = settled(found, AmountKeyword.NET_OR_TOTAL, AmountKeyword.TAX, AmountKeyword.TOTAL)
     assert {label: text for label, (text, _) in choices.items()} == {
         "NET_AMOUNT": "80.90",
         "TAX_AMOUNT": "0.00",
@@ -151,16 +151,16 @@ def test_a_word_for_a_tax_makes_a_tax_of_nothing_proof() -> None:
 
 def test_a_total_stated_by_the_payment_is_what_was_paid_less_change() -> None:
     found = amounts(*(("MONEY", text, 0.9) for text in ("9.02", "9.00", "10.00", "1.00")))
-    words = (AmountWord.GROSS, AmountWord.ROUNDING, AmountWord.PAID)
-    assert settled(found, *words, AmountWord.CHANGE)["TOTAL_AMOUNT"] == ("9.00", "context")
+    words = (AmountKeyword.GROSS, AmountKeyword.ROUNDING, AmountKeyword.PAID)
+    assert settled(found, *words, AmountKeyword.CHANGE)["TOTAL_AMOUNT"] == ("9.00", "context")
     assert settled(found, *words, None)["TOTAL_AMOUNT"] == ("9.02", "context")
-    assert settled(found, None, None, AmountWord.PAID, None)["TOTAL_AMOUNT"] == ("10.00", "context")
-    assert settled(found, None, None, AmountWord.PAID, AmountWord.CHANGE) == {}
+    assert settled(found, None, None, AmountKeyword.PAID, None)["TOTAL_AMOUNT"] == ("10.00", "context")
+    assert settled(found, None, None, AmountKeyword.PAID, AmountKeyword.CHANGE) == {}
 
 
 def test_a_total_goes_before_a_part_that_was_paid() -> None:
     found = amounts(("MONEY", "9.00", 0.9), ("MONEY", "5.00", 0.9))
-    assert settled(found, AmountWord.TOTAL, AmountWord.PAID)["TOTAL_AMOUNT"] == ("9.00", "context")
+    assert settled(found, AmountKeyword.TOTAL, AmountKeyword.PAID)["TOTAL_AMOUNT"] == ("9.00", "context")
 
 
 RATES = (
@@ -171,11 +171,11 @@ RATES = (
     ("TOTAL_AMOUNT", "94.19", 0.7),
 )
 RATE_WORDS = {
-    0: AmountWord.TOTAL,
-    1: AmountWord.NET,
-    2: AmountWord.TAX,
-    3: AmountWord.GROSS,
-    4: AmountWord.TO_PAY,
+    0: AmountKeyword.TOTAL,
+    1: AmountKeyword.NET,
+    2: AmountKeyword.TAX,
+    3: AmountKeyword.GROSS,
+    4: AmountKeyword.TO_PAY,
 }
 """A bill of some supplies without tax and some with it, whose own net, tax and total add up."""
 
@@ -190,14 +190,14 @@ def test_with_two_tax_rates_the_amount_to_pay_is_the_total() -> None:
 
 
 def test_of_two_rates_with_a_tax_each_neither_tax_is_the_bill_s() -> None:
-    found, words = amounts(*RATES, ("MONEY", "1.17", 0.9)), {**RATE_WORDS, 5: AmountWord.TAX}
+    found, words = amounts(*RATES, ("MONEY", "1.17", 0.9)), {**RATE_WORDS, 5: AmountKeyword.TAX}
     assert {label: text for label, (text, _) in texts(settle_totals(found, words)[0]).items()} == {
         "TOTAL_AMOUNT": "94.19"
     }
 
 
 def test_what_is_to_be_paid_beside_an_older_debt_is_not_the_total() -> None:
-    words = {**RATE_WORDS, 0: AmountWord.PAID}
+    words = {**RATE_WORDS, 0: AmountKeyword.PAID}
     choices, checks = settle_totals(amounts(*RATES), words)
     assert texts(choices)["TOTAL_AMOUNT"] == ("73.52", "sum")
     assert checks[0].holds

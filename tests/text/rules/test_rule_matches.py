@@ -41,10 +41,7 @@ def test_where_both_agree_the_entity_is_the_models_with_the_rules_borders() -> N
 
 def test_a_proven_finding_is_cut_off_what_the_model_has_there() -> None:
     found = merged([entity("ADDRESS", "12 Main St, jane@acme")], finding("EMAIL", "jane@acme.example", Strength.PROVEN))
-    assert found == [
-        ("ADDRESS", "12 Main St", 0.8, Source.MODEL),
-        ("EMAIL", "jane@acme.example", 0.9, Source.RULE),
-    ]
+    assert found == [("ADDRESS", "12 Main St", 0.8, Source.MODEL), ("EMAIL", "jane@acme.example", 0.9, Source.RULE)]
 
 
 def test_a_proven_finding_takes_the_place_of_what_it_covers() -> None:

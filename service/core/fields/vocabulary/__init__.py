@@ -1,1 +1,1 @@
-"""The words of bills, by language: data, and how they are found in a line."""
+"""Bill vocabulary by language, and its phrase matcher."""

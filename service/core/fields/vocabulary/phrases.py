@@ -1,6 +1,6 @@
-"""Finds the phrases of all languages in a line: which kinds of words stand there, in order.
+"""Phrase matcher: finds the bill phrases of all languages in a line, in order.
 
-A bill may be in two languages, and one of few words tells none; so the words of all languages count everywhere.
+A bill may be in two languages, and a short one does not reveal its language: all languages are searched everywhere.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _FIRST_WITHOUT_SPACES = "\u2e80"
 """From here on scripts write their words without spaces between; folded Hangul (U+11xx) and kana are among them."""
 _HANGUL = re.compile("[\u1100-\u11ff]")
 _SIGNS = {"_": r"[\s-]{0,2}", "*": r"\w*", ".": r"\.?", "'": "'?"}
-"""What stands for more than itself in a phrase."""
+"""Signs of the phrase notation and their regular expressions."""
 _NO_MARKS = str.maketrans("ıłøđ’‐‑", "ilod'--")
 
 

@@ -1,6 +1,6 @@
-"""What one language calls the parts of a bill: the form of the data in this folder.
+"""Bill vocabulary of one language: the phrases before amounts, dates, numbers and parties.
 
-Notation: phrases are parted by spaces. Within one, `_` is a space, a hyphen or nothing, `.` a full stop or nothing, and
+Notation: phrases are separated by spaces. In a phrase `_` is a space, a hyphen or nothing, `.` a full stop or nothing,
 `*` any letters. Case, accents and full-width forms do not count. The longest phrase at a place wins.
 """
 
@@ -14,27 +14,27 @@ class BillWords:
     """The phrases of one language; what it shares with English need not be repeated.
 
     Amounts:
-        total: all together, tax or not.
-        gross: all together with tax, whatever else is beside it.
-        to_pay: what is left to be paid.
+        total: the sum of the bill, with or without tax.
+        gross: the sum with tax, whatever other words are near.
+        to_pay: the amount left to pay.
         rounded: a total that was rounded for payment.
         net, subtotal: before tax; a sum of rows, which may be it.
         net_or_total: before tax in one country, to be paid in another.
         tax: a tax's name.
         sums: any sum; a total only beside `including` and a tax.
         including, excluding: before a tax's name, what a sum is with or without.
-        rounding: what rounding adds, or comes to.
-        paid, change: what the buyer handed over, and got back.
-        no_sum: makes a line none of these, whatever else it says: counts, discounts, deposits, prices of one.
+        rounding: the amount added by rounding, or rounded to.
+        paid, change: the payment, and the money given back.
+        no_sum: excludes a line from all of these: counts, discounts, deposits, unit prices.
     Dates:
-        due, dated: the day to pay by; the bill's own.
-        another_day: neither.
+        due, dated: the due date; the bill's own date.
+        another_day: any other date.
     Numbers:
-        bill, order: what the number is of; `number`: "no.", "code", which may stand between.
-        another_bill: one that this bill speaks of.
+        bill, order: the document that a number belongs to; `number`: "no.", "code", which may stand between.
+        another_bill: a bill that this one refers to.
     Parties:
         seller, buyer: the words before a name.
-        to: names the buyer where it is alone on its line.
+        to: marks the buyer if it is alone on its line.
     """
 
     total: str = ""

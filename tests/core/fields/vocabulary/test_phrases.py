@@ -7,12 +7,12 @@ from dataclasses import fields
 
 import pytest
 
-from service.core.fields.amount_words import AmountWord, amount_word
+from service.core.fields.amount_keywords import AmountKeyword, classify_key
 from service.core.fields.vocabulary.phrases import LANGUAGES, PhraseTable, any_of, folded
 from service.core.fields.vocabulary.words import BillWords
 
 FAMILIES = (
-    (*(word.value for word in AmountWord), "sums", "including", "excluding"),
+    (*(word.value for word in AmountKeyword), "sums", "including", "excluding"),
     ("due", "dated", "another_day"),
     ("another_bill", "bill", "order"),
     ("seller", "buyer"),
@@ -42,7 +42,7 @@ def test_every_language_has_words_for_a_total_and_what_it_is_paid_for(language: 
     assert words.tax
     assert words.bill
     for phrase in words.total.split():
-        assert amount_word(phrase.replace("_", " ").replace("*", "")) in (AmountWord.TOTAL, AmountWord.GROSS)
+        assert classify_key(phrase.replace("_", " ").replace("*", "")) in (AmountKeyword.TOTAL, AmountKeyword.GROSS)
 
 
 @pytest.mark.parametrize(
@@ -87,4 +87,4 @@ def test_an_expression_may_be_the_beginning_or_the_end_of_a_word() -> None:
 
 @pytest.mark.parametrize("line", ["Netto_Listenpreis", "Bruttolistenpreis", "netto2listenpreis"])
 def test_a_phrase_that_any_letters_may_begin_goes_before_what_they_are(line: str) -> None:
-    assert amount_word(line) is AmountWord.NO_SUM
+    assert classify_key(line) is AmountKeyword.NO_SUM

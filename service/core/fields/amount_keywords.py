@@ -1,0 +1,113 @@
+"""Amount keywords: classify the words before an amount as total, net, tax, paid, change, or none of these.
+
+The rules, the first that fits:
+- Words for a count, a discount, a deposit or a unit price: the amount is no sum of the document.
+- "Total excl. VAT" is a net; "Total incl. VAT" a total; "VAT", "VAT included in total" and "Total VAT" are a tax.
+- "Amount" alone has no class, "Amount incl. VAT" is a total.
+- "Net total" is a net in one country and the amount to pay in another: it counts for both roles.
+- A key with more than `MOST_OTHER_LETTERS` letters outside its phrases is prose and has no class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+
+from service.core.fields.lines import TextLines, is_one_of_several, key_of
+from service.core.fields.mentions import Mention
+from service.core.fields.vocabulary.phrases import PhraseMatch, PhraseTable, folded
+
+NET, TAX, TOTAL = "NET_AMOUNT", "TAX_AMOUNT", "TOTAL_AMOUNT"
+AMOUNTS = frozenset((NET, TAX, TOTAL, "MONEY"))
+"""Labels of sums of money."""
+MOST_OTHER_LETTERS = 20
+"""Compared with the letters of a key outside its phrases: a key with more is prose."""
+
+
+class AmountKeyword(StrEnum):
+    """The class of a key; the values are field names of `BillWords`."""
+
+    ROUNDED = "rounded"
+    GROSS = "gross"
+    TO_PAY = "to_pay"
+    TOTAL = "total"
+    NET = "net"
+    NET_OR_TOTAL = "net_or_total"
+    SUBTOTAL = "subtotal"
+    TAX = "tax"
+    ROUNDING = "rounding"
+    PAID = "paid"
+    CHANGE = "change"
+    NO_SUM = "no_sum"
+
+
+ROLE_WEIGHTS: Mapping[AmountKeyword, Mapping[str, float]] = {
+    AmountKeyword.ROUNDED: {TOTAL: 0.5},
+    AmountKeyword.GROSS: {TOTAL: 0.45},
+    AmountKeyword.TO_PAY: {TOTAL: 0.4},
+    AmountKeyword.TOTAL: {TOTAL: 0.4},
+    AmountKeyword.NET: {NET: 0.4},
+    AmountKeyword.NET_OR_TOTAL: {NET: 0.3, TOTAL: 0.3},
+    AmountKeyword.SUBTOTAL: {NET: 0.3, TOTAL: 0.1},
+    AmountKeyword.TAX: {TAX: 0.4},
+    AmountKeyword.ROUNDING: {},
+    AmountKeyword.PAID: {},
+    AmountKeyword.CHANGE: {},
+    AmountKeyword.NO_SUM: {},
+}
+"""Class of keyword → role → weight added to an amount's score for that role. A class counts against other roles."""
+PAID_TOTAL_WEIGHTS: Mapping[AmountKeyword, float] = {AmountKeyword.ROUNDING: 0.25, AmountKeyword.PAID: 0.1}
+"""Weight added for a total to an amount that equals the payment less the change: a receipt may print no other total."""
+
+_KINDS = (*(word.value for word in AmountKeyword), "sums", "including", "excluding")
+_TABLE = PhraseTable(*_KINDS)
+_SUMS = frozenset(("rounded", "gross", "to_pay", "total", "net_or_total", "subtotal", "sums"))
+_ALONE = ("no_sum", "rounding", "change", "paid")
+_IN_ORDER = ("net", "subtotal", "rounded", "gross", "to_pay", "net_or_total", "total")
+
+
+def amount_keywords(mentions: Sequence[Mention], lines: TextLines) -> dict[int, AmountKeyword]:
+    """Mention number → class of its key; amounts on the line of a line item are left out: the words describe goods."""
+    goods = {lines.at(each.end - 1) for each in mentions if each.label == "LINE_ITEM"}
+    sums = [each for each in mentions if each.label in AMOUNTS and lines.at(each.start) not in goods]
+    return {each.entity: word for each in sums if (word := keyword_of_amount(lines, each.start, each.end))}
+
+
+def keyword_of_amount(lines: TextLines, start: int, end: int) -> AmountKeyword | None:
+    """The class of the key of the amount at `[start, end)`; None without one."""
+    return None if is_one_of_several(lines, end) else classify_key(key_of(lines, start))
+
+
+def classify_key(key: str) -> AmountKeyword | None:
+    """The class of a key's text; None without one."""
+    line = folded(key)
+    found = _TABLE.find(line)
+    if not found or _other_letters(line, found) > MOST_OTHER_LETTERS:
+        return None
+    kinds = [each.kind for each in found]
+    for kind in _ALONE:
+        if kind in kinds:
+            return AmountKeyword(kind)
+    if "tax" in kinds:
+        return _classify_tax_key(kinds)
+    if "excluding" in kinds and not _SUMS.isdisjoint(kinds):
+        return AmountKeyword.NET
+    return next((AmountKeyword(kind) for kind in _IN_ORDER if kind in kinds), None)
+
+
+def _classify_tax_key(kinds: Sequence[str]) -> AmountKeyword:
+    """The class of a key that names a tax: the tax itself, or a sum with or without it."""
+    tax = kinds.index("tax")
+    has_sum_before = not _SUMS.isdisjoint(kinds[:tax])
+    if "excluding" in kinds or "net" in kinds:
+        return AmountKeyword.NET
+    if "rounded" in kinds:
+        return AmountKeyword.ROUNDED
+    if "gross" in kinds or ("including" in kinds and has_sum_before):
+        return AmountKeyword.GROSS
+    return AmountKeyword.TAX
+
+
+def _other_letters(line: str, found: Sequence[PhraseMatch]) -> int:
+    letters = sum(map(str.isalpha, line))
+    return letters - sum(character.isalpha() for each in found for character in line[each.start : each.end])
