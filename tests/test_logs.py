@@ -12,7 +12,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.logs import JsonLines, LogEvent
+from service.logs import JsonLines
 
 
 def line(message: str, *values: object, level: int = logging.INFO, **extra: object) -> str:
@@ -42,20 +42,11 @@ def test_no_line_end_of_any_kind_is_within_a_line_and_its_words_come_back() -> N
     assert "ä 北" in found
 
 
-def test_an_event_is_its_code() -> None:
-    assert json.loads(line("the engine died", event=LogEvent.ENGINE_DIED))["event"] == "engine_died"
-    assert all(event.value == event.name.lower() for event in LogEvent)
-
-
 @given(st.text(), st.dictionaries(st.sampled_from(["path", "reason", "count"]), st.text() | st.floats() | st.none()))
 def test_any_record_is_one_line_of_json(message: str, extra: dict[str, Any]) -> None:
     text = line(message.replace("%", "%%"), **extra)
     assert "\n" not in text
     assert json.loads(text)["message"] == message.replace("%", "%%")
-
-
-def test_values_unknown_to_json_are_strings() -> None:
-    assert json.loads(line("x", error=ValueError("why")))["error"] == "why"
 
 
 PROGRAM = """

@@ -46,13 +46,6 @@ def test_a_document_s_table_describes_each_setting(document: str) -> None:
     assert table == {PREFIX + name.upper(): field.description for name, field in Settings.model_fields.items()}
 
 
-def test_the_defaults_are_good() -> None:
-    settings = read_settings()
-    assert (settings.host, settings.port, settings.models) == ("127.0.0.1", 8080, ("documents",))
-    assert settings.model_store.is_absolute()
-    assert 1 <= settings.front_workers <= 8
-
-
 def test_values_come_from_the_environment_and_flags_go_before_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GLEANER_PORT", "9000")
     monkeypatch.setenv("GLEANER_MODELS", " cv@candidate, invoices ,")
@@ -107,11 +100,6 @@ def test_nan_is_refused(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
 def test_workers_are_as_set_or_one_for_each_two_cores(workers: int) -> None:
     found = Settings(workers=workers).front_workers
     assert found == workers or (workers == 0 and found == max(1, min(8, (os.cpu_count() or 1) // 2)))
-
-
-def test_settings_do_not_change() -> None:
-    with pytest.raises(ValueError, match="frozen"):
-        read_settings().port = 1  # type: ignore[misc]
 
 
 @pytest.mark.parametrize(("window", "overlap"), [(64, 16), (512, 128), (4_096, 128)])

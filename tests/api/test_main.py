@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import gc
-import ssl
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -34,16 +32,3 @@ def test_forwarded_addresses_are_believed_of_trusted_proxies_alone(monkeypatch: 
     assert GunicornServer(Settings()).cfg.forwarded_allow_ips == []
     monkeypatch.setenv("GLEANER_TRUSTED_PROXIES", "10.0.0.0/16, 192.0.2.7")
     assert GunicornServer(Settings()).cfg.forwarded_allow_ips == ["10.0.0.0/16", "192.0.2.7"]
-
-
-def test_the_internal_port_is_bound_beside_the_public_one() -> None:
-    assert GunicornServer(Settings(port=0)).cfg.bind == ["127.0.0.1:0"]
-    assert GunicornServer(Settings(port=80, internal_port=81)).cfg.bind == ["127.0.0.1:80", "127.0.0.1:81"]
-
-
-def test_with_a_certificate_tls_is_spoken() -> None:
-    assert not GunicornServer(Settings()).cfg.is_ssl
-    settings = Settings(tls_certificate=Path("/c.pem"), tls_key=Path("/k.pem"))
-    options = GunicornServer(settings).cfg.ssl_options
-    assert (options["certfile"], options["keyfile"]) == ("/c.pem", "/k.pem")
-    assert options["ssl_version"] == ssl.PROTOCOL_TLS_SERVER

@@ -163,10 +163,6 @@ def test_a_redacted_file_comes_back_as_bytes() -> None:
     assert server.requests[0].url.path == "/redact"
 
 
-def test_members_that_this_client_does_not_know_can_be_had() -> None:
-    assert client(Server(good())).ask("/extract", ["Jane"])["documents"][0]["fields"] == {}
-
-
 def test_texts_and_files_do_not_go_together() -> None:
     with pytest.raises(ValueError, match="texts or files"):
         client(Server(good())).extract_batch(["Jane", FileSource(b"", "a.pdf")])

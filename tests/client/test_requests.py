@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from service.client.requests import CHANCE, FIRST_SECONDS, LONGEST_SECONDS, RetryBudget
+from service.client.requests import CHANCE, FIRST_SECONDS, RetryBudget
 from service.core.errors import DeadlineExceeded, GleanerError, InternalError, NotReady, QueueFull, UnreadableDocument
 
 BUDGET = RetryBudget(seconds=60.0, most_tries=5, most_tries_unanswered=3)
@@ -29,11 +29,3 @@ def test_when_to_try_again(
     tries: int, spent: float, error: GleanerError | None, chance: float, expected: float | None
 ) -> None:
     assert BUDGET.wait_seconds(tries, spent, error, chance) == expected
-
-
-def test_the_wait_of_its_own_has_an_end() -> None:
-    assert RetryBudget(1e6, 100).wait_seconds(40, 0.0, NotReady("x"), 0.0) == LONGEST_SECONDS
-
-
-def test_a_budget_of_nothing_is_no_retry() -> None:
-    assert RetryBudget(0).wait_seconds(1, 0.0, None, 0.0) is None

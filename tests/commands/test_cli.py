@@ -59,12 +59,6 @@ def test_a_bad_setting_is_a_failure_that_names_it(
     assert "GLEANER_PORT" in capsys.readouterr().err
 
 
-def test_the_command_is_installed_beside_python() -> None:
-    command = Path(sys.executable).with_name("gleaner")
-    ended = subprocess.run([command, "--help"], capture_output=True, text=True, timeout=60, check=True)
-    assert all(name in ended.stdout for name in COMMANDS)
-
-
 def test_no_command_is_imported_for_help_and_no_other_for_one() -> None:
     assert imported("--help") == set()
     assert imported("serve", "--help") == {"serve"}

@@ -129,8 +129,3 @@ def test_what_cannot_be_scored_is_one_message(home: Path, arguments: tuple[str, 
     assert ended.returncode == status
     assert words in ended.stderr
     assert ended.stderr.splitlines()[-1].startswith("gleaner: ")
-
-
-def test_json_is_printed_where_it_is_asked_for(home: Path) -> None:
-    ended = evaluate(home, "tiny", "letters.jsonl", "--limit", "2", "--left-out", "50", "--json")
-    assert json.loads(ended.stdout)["documents"] == 2

@@ -46,7 +46,3 @@ def test_a_resume_is_its_lists() -> None:
     for words in ("Python, SQL", "jobs", "Engineer", "2017, 2020"):
         assert words in text
     assert "languages" not in text
-
-
-def test_no_fields_are_no_table() -> None:
-    assert shown(None) == ""

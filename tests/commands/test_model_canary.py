@@ -102,8 +102,3 @@ def test_a_bad_candidate_is_withdrawn(
 def test_it_is_withdrawn_by_one_command_without_a_comparison(revisions: dict[str, str], tmp_path: Path) -> None:
     assert main(["models", "canary", "documents", "--withdraw-only"]) == 0
     assert served(tmp_path)["candidate"] == revisions["stable"]
-
-
-def test_what_is_needed_is_asked_for(revisions: dict[str, str], capsys: Shown) -> None:
-    assert main(["models", "canary", "documents"]) == 2
-    assert "--url" in capsys.readouterr().err

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
@@ -50,13 +49,6 @@ def test_an_option_overrides_the_store_of_the_settings(
     assert "cv" not in capsys.readouterr().out
     assert gleaner("list") == 0
     assert "cv" in capsys.readouterr().out
-
-
-def test_revisions_are_not_shortened_in_a_pipe(folder: Path, tmp_path: Path, capsys: Shown) -> None:
-    gleaner("publish", folder, "a-rather-long-name-for-a-model-" + "x" * 30, "--store", tmp_path)
-    revision = re.findall("sha256:[0-9a-f]{64}", capsys.readouterr().out)
-    gleaner("list", "--store", tmp_path)
-    assert revision[0] in capsys.readouterr().out
 
 
 def test_damage_is_reported_and_exits_1(folder: Path, tmp_path: Path, capsys: Shown) -> None:

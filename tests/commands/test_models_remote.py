@@ -90,13 +90,6 @@ def test_a_rollback_moves_the_tag_and_prints_the_way_back(publish: Publish, caps
     assert gleaner("rollback", f"cv@{one}") == 1
 
 
-def test_a_rollback_works_without_a_remote_store(publish: Publish, capsys: Shown) -> None:
-    one, _ = publish("one", "--remote", ""), publish("two", "--remote", "")
-    assert gleaner("rollback", "cv", "--remote", "") == 0
-    assert f"cv@stable is {one} again" in capsys.readouterr().out
-    assert gleaner("verify", "cv") == 0
-
-
 def test_gc_keeps_tagged_recent_and_used_revisions(publish: Publish, here: Path, capsys: Shown) -> None:
     revisions = [publish(text) for text in ("one", "two", "three", "four")]
     with in_use(Layout(here), revisions[0]):

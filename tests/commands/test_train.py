@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from model_store.builtin import model_folder
 from service.commands.train import add_arguments, options_of
 from service.core.errors import InvalidOptions
 from tests.support.service import environment
@@ -21,12 +20,6 @@ def chosen(*arguments: str) -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     add_arguments(parser)
     return parser.parse_args(arguments)
-
-
-def test_it_starts_from_the_built_in_model_unless_told_otherwise(tmp_path: Path) -> None:
-    assert options_of(chosen("a.jsonl", "--out", "o")).base == str(model_folder())
-    tiny = str(make_model(tmp_path / "tiny"))
-    assert options_of(chosen("a.jsonl", "b.jsonl", "--from", tiny, "--out", "o")).base == tiny
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.core.errors import UnsupportedFormat
-from service.documents.charset import charset_of, decode_text, read_text
+from service.documents.charset import charset_of, decode_text
 
 FRENCH = "L'été était très chaud, l'élève a payé 15 € à la caisse."
 POLISH = "Zażółć gęślą jaźń, faktura została zapłacona w całości przez klienta."
@@ -102,17 +102,3 @@ def test_a_charset_is_found_in_time_that_grows_with_the_header() -> None:
     """Blanks after the sign of equality took time that grew with their square: ten seconds in a header of 50 KB."""
     assert charset_of("text/plain; charset=" + " " * 1_000_000) is None
     assert charset_of("text/plain; charset = ' utf-8'") == "utf-8"
-
-
-def test_line_ends_become_newlines() -> None:
-    assert read_text(b"a\r\nb\rc\nd").text == "a\nb\nc\nd"
-
-
-def test_markdown_keeps_its_signs() -> None:
-    assert read_text(b"# Title\n\n* **item**\n").text == "# Title\n\n* **item**\n"
-
-
-def test_text_has_neither_pages_nor_boxes() -> None:
-    document = read_text(b"a")
-    assert document.pages is None
-    assert document.layout is None

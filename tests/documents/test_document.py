@@ -22,10 +22,6 @@ def test_a_span_over_two_lines_has_a_box_for_each() -> None:
     assert laid_out().boxes(3, 6) == [(30, 0, 40, 10), (0, 12, 10, 22)]
 
 
-def test_a_span_of_blanks_has_no_box() -> None:
-    assert laid_out().boxes(2, 3) == []
-
-
 def test_a_document_without_layout_has_no_boxes_and_no_pages() -> None:
     assert Document("text").boxes(0, 4) == []
     assert Document("text").page_at(0) is None

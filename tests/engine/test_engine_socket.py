@@ -197,14 +197,6 @@ def test_a_bell_that_rang_before_the_wait_is_not_missed_and_is_heard_once(place:
     assert time.monotonic() - begun >= 0.09
 
 
-def test_a_bell_may_ring_more_often_than_anybody_listens() -> None:
-    waker = Waker()
-    for _ in range(100_000):
-        waker.wake()
-    waker.clear()
-    waker.close()
-
-
 def test_closing_delivers_what_is_on_its_way(tmp_path: Path) -> None:
     waker = Waker()
     ipc = EngineSocket(f"ipc://{tmp_path}/engine", waker)

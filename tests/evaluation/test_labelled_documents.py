@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,6 @@ from service.evaluation.labelled_documents import (
     LabelledSet,
     LabelledSpan,
     left_out,
-    limited,
     nearest_scheme,
     read_scheme,
     read_set,
@@ -140,28 +138,6 @@ def test_whole_groups_are_left_out_and_never_the_largest() -> None:
     assert all(each in found.documents for each in MANY.documents if each.group in outside)
     assert "large" not in outside
     assert left_out(MANY, 12) == found
-
-
-def test_a_limit_takes_of_each_group_in_turn() -> None:
-    found = limited(MANY, 50)
-    assert len(found.documents) == 50
-    sizes = Counter(each.group for each in found.documents)
-    assert len(sizes) == MANY.groups
-    assert max(sizes.values()) == 2
-    assert limited(MANY, 50) == found
-    assert limited(of("a"), 5).documents == of("a").documents
-
-
-def test_all_problems_of_all_files_are_said_at_once(tmp_path: Path) -> None:
-    with pytest.raises(BadRecords) as caught:
-        read_sets([write(tmp_path / "a.jsonl", *["{"] * 12), tmp_path / "missing.jsonl"])
-    assert len(caught.value.problems) == 13
-    assert "… and 3 more" in caught.value.detail
-
-
-def test_line_separators_within_a_text_end_no_record(tmp_path: Path) -> None:
-    record = json.dumps({"text": "a\u2028b\x85c", "entities": []}, ensure_ascii=False)
-    assert read_set(write(tmp_path / "a.jsonl", record)).documents[0].text == "a\u2028b\x85c"
 
 
 def test_entities_whose_label_is_mapped_to_nothing_are_kept_apart(tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ import pytest
 from service.evaluation.labelled_documents import LabelledDocument, LabelledSet, LabelledSpan, LabelScheme
 from service.evaluation.report import EvaluationReport, all_together, calibration, set_report
 from service.evaluation.scoring import ScoredAnswer, SetScores, from_answer, is_right, score_set
-from service.evaluation.tables import tables
 
 TEXT = "Acme GmbH total 9.00 Anna"
 SCHEME = LabelScheme({}, {"SUPPLIER_NAME": "ORGANIZATION", "TOTAL_AMOUNT": "MONEY"})
@@ -69,12 +68,6 @@ def test_fields_are_compared_with_and_without_the_choice() -> None:
     assert roles == {"total_amount": (1, 1, 0), "supplier_name": (1, 0, 1)}
 
 
-def test_of_resumes_other_roles_are_compared() -> None:
-    resume = LabelledDocument("0", TEXT, (), "g", "en", "resume", {"name": ("Anna",), "total_amount": ("9",)})
-    found = score_set(one_set(resume), [ScoredAnswer((), {"name": "ANNA"})], SCHEME)
-    assert {role: each.right for role, each in found.roles.items()} == {"name": 1}
-
-
 def report() -> EvaluationReport:
     found = scores()
     sets = [set_report(found), set_report(found, notes=["a note"])]
@@ -96,25 +89,6 @@ def test_a_set_of_few_groups_says_that_it_has_no_interval() -> None:
     assert first.notes == ["2 groups: no interval"]
     assert second.notes == ["2 groups: no interval", "a note"]
     assert first.rates.f1_low is None
-
-
-def test_tables_have_a_text_for_each_column() -> None:
-    found = tables(report())
-    assert [table.title.split(":")[0] for table in found] == [
-        *("sets", "by label", "by language", "by kind of document"),
-        *("kinds of errors, as a share of gold", "fields", "scores"),
-    ]
-    for table in found:
-        assert all(len(row) == len(table.head) for row in table.rows), table.title
-    (sets, *_, fields, _) = found
-    assert sets.rows[0][-1] == "2 groups: no interval"
-    assert fields.rows[-1] == ("receipt_a", "all roles", "2", "1 (0.500)", "1 (0.500)")
-
-
-def test_tables_without_rows_are_left_out() -> None:
-    empty = score_set(one_set(), [], SCHEME)
-    found = tables(all_together("m", "r", [set_report(empty)], [empty], tokens=0, seconds=0.0))
-    assert [table.title.split(":")[0] for table in found] == ["sets", "kinds of errors, as a share of gold"]
 
 
 def test_an_answer_of_the_service_is_read() -> None:
@@ -162,7 +136,3 @@ def test_the_error_is_the_mean_distance_by_entities() -> None:
     found = calibration([(1.0, False)] * 3 + [(0.25, True)])
     assert found.error == pytest.approx((3 * 1.0 + 1 * 0.75) / 4)
     assert [each.above for each in found.bins] == [0.2, 0.9]
-
-
-def test_nothing_found_is_no_error() -> None:
-    assert calibration([]).error == 0.0

@@ -68,11 +68,6 @@ def test_an_entity_of_the_truth(found: list[tuple[int, int, str]], outcome: Outc
     assert {each for each in counts if counts[each] and each is not Outcome.SPURIOUS} == {outcome}
 
 
-def test_what_is_found_where_nothing_is_is_spurious() -> None:
-    found = [LabelledSpan(0, 10, "A"), LabelledSpan(10, 20, "A"), LabelledSpan(20, 30, "A")]
-    assert outcomes([GOLD], found)[Outcome.SPURIOUS] == 2
-
-
 def test_overlapping_spans_are_those_that_share_a_character() -> None:
     spans = [LabelledSpan(0, 10, "A"), LabelledSpan(10, 12, "A"), LabelledSpan(15, 21, "A"), LabelledSpan(21, 22, "A")]
     assert overlapping(spans, GOLD) == spans[1:3]
@@ -89,11 +84,6 @@ def test_rates_follow_from_counts_over_all_groups() -> None:
     assert (score.low, score.high) == (None, None), "two groups have no interval"
 
 
-def test_nothing_counted_is_a_score_of_nothing() -> None:
-    score = Tally().score()
-    assert (score.gold, score.f1, score.precision, score.recall, score.groups) == (0, 0.0, 0.0, 0.0, 0)
-
-
 def test_an_interval_covers_its_score_and_narrows_with_more_groups() -> None:
     random = np.random.default_rng(1)
     widths = []
@@ -104,11 +94,3 @@ def test_an_interval_covers_its_score_and_narrows_with_more_groups() -> None:
         widths.append(high - low)
     assert widths == sorted(widths, reverse=True)
     assert widths[-1] < 0.05
-
-
-def test_equal_groups_leave_no_doubt() -> None:
-    tally = Tally()
-    for group in range(LEAST_GROUPS):
-        tally.add(group, gold=10, found=10, right=5)
-    score = tally.score()
-    assert (score.low, score.f1, score.high) == (0.5, 0.5, 0.5)

@@ -97,13 +97,6 @@ def test_what_a_failed_attempt_has_left_is_deleted_first(account: Account, statu
     assert account.state["stacks"]["gleaner-production-fleet"] == "CREATE_COMPLETE"
 
 
-def test_a_stack_that_is_well_is_never_deleted(account: Account) -> None:
-    assert account.deploy("v1").returncode == 0
-    assert account.deploy("v2").returncode == 0
-    assert not account.called("delete-stack")
-    assert len(account.state["roles"]) == 6, "roles that are there are no error"
-
-
 @pytest.mark.parametrize(
     ("lack", "words"),
     [
@@ -146,13 +139,6 @@ def test_after_a_release_the_whole_pool_has_its_image(account: Account) -> None:
     account.change(pool=["1"] * POOL)
     assert account.deploy("v2").returncode == 0
     assert account.state["pool"] == ["2"] * POOL
-
-
-def test_a_pool_that_is_up_to_date_is_left_alone(account: Account) -> None:
-    assert account.deploy("v1").returncode == 0
-    account.change(calls=[])
-    assert account.deploy("v1").returncode == 0
-    assert not account.called("warm-pool --region eu-central-1 --auto-scaling-group-name gleaner-production --min-size")
 
 
 def test_a_pool_that_a_broken_attempt_deleted_is_put_back(account: Account) -> None:
@@ -277,11 +263,6 @@ def test_an_image_that_could_not_be_signed_is_not_taken_for_a_verified_one_by_th
         assert "could not be signed" in done.stderr
         assert verifying.state["images"] == ["v1", "v2"]
     assert verifying.state["tag"] is None
-
-
-def test_an_image_that_is_there_was_verified_before(verifying: Account) -> None:
-    assert verify(verifying, "v1").returncode == 0
-    assert not (verifying.folder / "verified").exists()
 
 
 def git(folder: Path, *arguments: str) -> None:

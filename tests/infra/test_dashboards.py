@@ -15,7 +15,6 @@ from grafana_foundation_sdk.cog.encoder import JSONEncoder
 from grafana_foundation_sdk.models.dashboard import Dashboard
 
 from infra.dashboards.grafana import FOLDER, PAGES, to_json
-from infra.dashboards.on_call import ADVICE
 from infra.dashboards.page import Page
 from tests.support.metric_values import exported_names
 
@@ -78,8 +77,3 @@ def test_every_expression_asks_for_what_is_exported_or_recorded(page: Page) -> N
             plain = next((name.removesuffix(end) for end in SUFFIXES if name.endswith(end)), name)
             assert {name, plain} & exported, name
         assert set(RECORDED.findall(expression)) <= recorded
-
-
-def test_the_advice_leads_to_alerts_that_exist() -> None:
-    text = (PROMETHEUS / "alerts.yml").read_text()
-    assert {alert for *_, alert in ADVICE} <= set(re.findall(r"alert: (\w+)", text))

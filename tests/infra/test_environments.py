@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from fnmatch import fnmatchcase
-from ipaddress import ip_network
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -96,11 +94,6 @@ def test_a_start_takes_what_pool_and_capacity_provider_take(changes: dict[str, A
 )
 def test_quotas_count_a_deployment_the_pool_and_spot_apart(changes: dict[str, Any], vcpus: dict[str, int]) -> None:
     assert Environment(**{"name": "test", "certificate": CERTIFICATE, **changes}).vcpus == vcpus
-
-
-def test_environments_may_be_peered_with_one_another() -> None:
-    networks = [ip_network(each.network) for each in ENVIRONMENTS]
-    assert not any(one.overlaps(other) for one, other in combinations(networks, 2))
 
 
 def test_a_measured_capacity_limits_what_may_wait(tmp_path: Path) -> None:

@@ -15,7 +15,6 @@ from infra.scaling.costs import table as cost_table
 from infra.scaling.oncall_alarms import alarms_for, instances_missing, tasks_missing
 from infra.scaling.policy import policy_for
 from infra.stacks.balancer import ERRORS, TOO_FEW
-from infra.stacks.scaling import requests_per_minute
 from service.cli import main as gleaner
 
 INFRA = Path(__file__).parents[2] / "infra"
@@ -64,13 +63,3 @@ def test_a_million_documents_cost_what_the_formula_says() -> None:
         {"g6.xlarge": 0.8}, Capacity(documents_per_second=200.0, tokens_per_second=8e4, slo_ms=500.0), 2, 2
     )[2]
     assert row == f"| g6.xlarge | 0.800 | {hour:.3f} | 2.00 | {per_million(hour, 200.0, 0.7):.2f} |"
-
-
-def test_a_share_is_of_the_rate_at_full_load() -> None:
-    """With a knee of 76 of 100, tasks are used to 60.8 % of 100, not of 76."""
-    full = {"tokens_per_second": 30_400.0, "slo_ms": 500.0, "saturated_documents_per_second": 100.0}
-    capacity = Capacity(documents_per_second=76.0, **full)
-    *_, row, _, used = cost_table({"g6.xlarge": 0.805}, capacity, 2, 2)
-    assert used == "100 documents a second and task at full load, used to 61%."
-    assert row.endswith(f"| {per_million(task_hour(0.805), 100.0, 0.608):.2f} |")
-    assert requests_per_minute(policy_for(capacity)) == pytest.approx(3648)

@@ -44,10 +44,6 @@ def test_running_tasks_are_targets_at_their_own_addresses() -> None:
     assert found[0]["labels"] == {"instance": "task001", "zone": "eu-central-1a"}
 
 
-def test_a_task_without_an_address_yet_is_left_out() -> None:
-    assert targets([{**described(1), "containers": [{"name": "gleaner"}]}]) == []
-
-
 def test_more_tasks_are_asked_for_than_one_call_describes() -> None:
     """And more than the eight that a name in DNS would show."""
     calls: list[Sequence[str]] = []

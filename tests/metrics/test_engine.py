@@ -57,10 +57,6 @@ def test_batches_add_up() -> None:
     assert [value(each) for each in moved] == [2, 150, 0.75, 3, 3]
 
 
-def test_without_a_gpu_reading_there_are_no_gpu_metrics() -> None:
-    assert EngineMetrics().gpu is None
-
-
 def test_gpu_metrics_keep_what_a_later_reading_leaves_out() -> None:
     metrics = EngineMetrics()
     metrics.update_gpu(GpuReading(utilization_ratio=0.5, throttled=frozenset({"power_cap"}), xids=(31,)))

@@ -14,7 +14,7 @@ from prometheus_client.mmap_dict import MmapedDict
 
 from service.environment import METRICS_VARIABLE
 from service.metrics.prometheus import FIRST_BYTES, AllocatedValues, forget_process
-from tests.support.metric_values import ALL_METRICS, collected, signatures
+from tests.support.metric_values import ALL_METRICS, signatures
 
 PRELUDE = """
 from service.core.worker_load import IDLE
@@ -57,14 +57,6 @@ def test_counters_of_processes_add_up_and_the_latest_gauge_counts(tmp_path: Path
     _, shown = process(tmp_path, SHOW)
     assert "gleaner_tokens_total 15.0" in shown.splitlines()
     assert 'model="old"' not in shown, "the next engine may hold other models"
-
-
-def test_forgetting_a_process_without_metrics_is_no_error(tmp_path: Path) -> None:
-    forget_process(12345, tmp_path)
-
-
-def test_the_exposition_of_no_process_is_empty(tmp_path: Path) -> None:
-    assert process(tmp_path, SHOW)[1].strip() == ""
 
 
 MANY = 2_000
@@ -245,9 +237,3 @@ def test_names_kinds_and_labels_are_those_of_the_interface() -> None:
     found = [each for kind in ALL_METRICS for each in signatures(kind())]
     assert len({name for name, *_ in found}) == len(found), "a name is used twice"
     assert {name: tuple(rest) for name, *rest in found} == METRICS
-
-
-def test_every_help_text_is_a_sentence() -> None:
-    texts = [metric.documentation for kind in ALL_METRICS for metric in collected(kind())]
-    assert all(text[0].isupper() or text[0].isdigit() for text in texts)
-    assert all(text.endswith(".") for text in texts)

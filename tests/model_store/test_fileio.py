@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,6 @@ from hypothesis import strategies as st
 
 from model_store import fileio
 from model_store.errors import StoreFull, StoreUnwritable
-from model_store.fileio import ProgressCounter
 
 
 @pytest.mark.parametrize("size_bytes", [0, 1, fileio.CHUNK_BYTES, fileio.CHUNK_BYTES + 1])
@@ -76,20 +74,3 @@ def test_a_failed_write_becomes_a_store_error(number: int, kind: type[Exception]
 
 def test_free_space_is_that_of_the_nearest_existing_parent(tmp_path: Path) -> None:
     assert fileio.free_bytes(tmp_path / "not" / "yet") > 0
-
-
-def test_each_addition_is_reported_with_the_total() -> None:
-    seen: list[tuple[int, int]] = []
-    counter = ProgressCounter(lambda done, total: seen.append((done, total)), 10)
-    counter.add(4)
-    counter.total_bytes += 3
-    counter.add(-1)
-    assert seen == [(4, 10), (3, 13)]
-
-
-def test_additions_from_several_threads_are_summed() -> None:
-    seen: list[int] = []
-    counter = ProgressCounter(lambda done, _total: seen.append(done), 8_000)
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(counter.add, [1] * 8_000))
-    assert seen == list(range(1, 8_001))

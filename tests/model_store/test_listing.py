@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from model_store.errors import Damaged
 from model_store.listing import RevisionEntry, compare, damaged_tag, find_revision, group_tags
 from model_store.manifest import File, Manifest
 
@@ -16,18 +15,9 @@ def found(name: str, revision: str, *digests: str, tags: tuple[str, ...] = ()) -
     return RevisionEntry(name, tags, revision, manifest(name, *digests))
 
 
-def unreadable(revision: str) -> Manifest:
-    raise Damaged(f"{revision} is damaged.")
-
-
 def test_bytes_are_shared_if_another_revision_has_the_same_file() -> None:
     listed = compare([found("a", "1", "x", "y", "y"), found("b", "2", "x", "z")])
     assert [(model.size_bytes, model.shared_bytes) for model in listed] == [(30, 10), (20, 10)]
-
-
-def test_tagged_revisions_stand_before_untagged_ones_of_their_name() -> None:
-    listed = compare([found("b", "3"), found("a", "1"), found("a", "2", tags=("stable",))])
-    assert [model.revision for model in listed] == ["2", "1", "3"]
 
 
 def test_a_problem_is_listed_without_sizes() -> None:
@@ -48,11 +38,3 @@ def test_tags_are_grouped_by_revision_and_name() -> None:
 def test_a_revision_is_found_with_the_tags_of_its_own_name() -> None:
     (item,) = find_revision("1", {"a": ["stable", "next"], "b": ["stable"]}, lambda _: manifest("a", "x"))
     assert (item.name, item.tags, item.problem) == ("a", ("next", "stable"), None)
-
-
-def test_a_damaged_revision_is_found_once_for_each_name_or_without_one() -> None:
-    both = list(find_revision("1", {"b": ["stable"], "a": ["x", "y"]}, unreadable))
-    assert [(item.name, item.tags) for item in both] == [("a", ("x", "y")), ("b", ("stable",))]
-    assert {item.problem for item in both} == {"1 is damaged."}
-    (alone,) = find_revision("1", {}, unreadable)
-    assert (alone.name, alone.tags, alone.manifest) == ("?", (), None)

@@ -25,10 +25,6 @@ def test_a_command_is_accepted(command: str) -> None:
     assert callable(parser.parse_args(shlex.split(command)).run)
 
 
-def test_every_action_is_described() -> None:
-    assert {command.split()[0] for command in COMMANDS} == {"publish", "pull", "list", "verify", "rollback", "gc"}
-
-
 def test_every_setting_exists() -> None:
     named = set(re.findall(rf"{PREFIX}[A-Z_]+", TEXT))
     assert named
@@ -42,10 +38,3 @@ def test_every_metric_exists() -> None:
     assert named
     for name in named:
         assert f'"{name.removesuffix("_total")}' in metrics, name
-
-
-def test_every_link_leads_to_a_file() -> None:
-    targets = re.findall(r"\]\((?!https?:)([^)#]+)", TEXT)
-    assert targets
-    for target in targets:
-        assert (README.parent / target).exists(), target

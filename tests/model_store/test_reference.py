@@ -14,17 +14,12 @@ from model_store.reference import (
     Tag,
     decode_tag,
     encode_tag,
-    hex_digits,
     moved,
     parse_reference,
 )
 
 WORDS = st.from_regex(r"[a-z0-9][a-z0-9._-]{0,99}", fullmatch=True)
 REVISIONS = st.from_regex(r"sha256:[0-9a-f]{64}", fullmatch=True)
-
-
-def test_a_name_alone_has_the_tag_stable() -> None:
-    assert parse_reference("documents") == Reference("documents", "stable", None)
 
 
 @given(WORDS, WORDS)
@@ -78,10 +73,6 @@ def test_names_and_tags_with_special_characters_are_refused(text: str) -> None:
 def test_a_digest_that_is_not_64_hex_digits_is_refused(digest: str) -> None:
     with pytest.raises(InvalidReference):
         parse_reference(f"documents@sha256:{digest}")
-
-
-def test_hex_digits_are_the_revision_without_its_prefix() -> None:
-    assert hex_digits("sha256:" + "a" * 64) == "a" * 64
 
 
 def revision(number: int) -> str:

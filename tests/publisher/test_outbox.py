@@ -29,10 +29,6 @@ def filled(rounds: int, **limits: int) -> Outbox:
     return outbox
 
 
-def test_what_waits_leaves_in_one_call_oldest_first() -> None:
-    assert numbers(filled(3).take()) == [0, 1, 2]
-
-
 def test_there_is_only_one_call_at_a_time() -> None:
     outbox = filled(3)
     assert outbox.take()

@@ -20,7 +20,7 @@ from model_store.transfer.pull import pull
 from model_store.transfer.push import push
 from tests.support.model_folders import write_model
 from tests.support.s3_buckets import PERSISTENT, Bucket, on_blobs
-from tests.support.stores import assert_intact, file_of
+from tests.support.stores import assert_intact
 
 SHARDS = 16
 SHARD_BYTES = 150_000
@@ -131,23 +131,6 @@ def test_a_permanent_fault_is_an_error_and_the_next_pull_succeeds(
     assert store.revisions() == ()
     bucket.proxy.choose = no_fault
     assert pull("documents", store, bucket.remote(), options=OPTIONS).revision.revision == published.revision
-
-
-def test_a_revision_with_one_new_shard_transfers_one_shard(
-    bucket: Bucket, store: Store, published: Revision, publisher: Store, tmp_path: Path
-) -> None:
-    pull("documents", store, bucket.remote(), options=OPTIONS)
-    assert published.manifest.size_bytes <= bucket.proxy.sent_bytes < published.manifest.size_bytes + 20_000
-    changed = {**make_shards(1), "model-05.safetensors": make_shards(2)["model-05.safetensors"]}
-    second = publish(write_model(tmp_path / "second", changed), "documents", publisher, tag=None).revision
-    shard_bytes = file_of(second, "model-05.safetensors").size_bytes
-    bucket.proxy.reset_counts()
-    push(second, publisher, bucket.remote(), tag="candidate")
-    assert shard_bytes <= bucket.proxy.received_bytes < shard_bytes + 10_000
-    bucket.proxy.reset_counts()
-    pull("documents@candidate", store, bucket.remote(), options=OPTIONS)
-    assert shard_bytes <= bucket.proxy.sent_bytes < shard_bytes + 20_000
-    assert store.resolve("documents@candidate").revision == second.revision
 
 
 def test_a_blob_that_is_uploaded_again_meanwhile_arrives(bucket: Bucket, store: Store, published: Revision) -> None:

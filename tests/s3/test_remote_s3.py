@@ -10,7 +10,6 @@ import pytest
 from loadtest.s3.fault_proxy import ErrorResponse, Fault, ProxiedRequest
 from model_store.errors import RemoteChanged, RemoteRefused, RemoteUnavailable
 from model_store.reference import Tag, moved
-from model_store.remote.open import open_remote
 from model_store.remote.retry import RetryPolicy
 from model_store.remote.s3 import S3Remote
 from model_store.remote.tags import change_remote_tag, read_remote_tag
@@ -161,13 +160,6 @@ def test_a_server_that_is_down_is_unavailable(bucket: Bucket, monkeypatch: pytes
     monkeypatch.setenv("AWS_ENDPOINT_URL_S3", "http://127.0.0.1:9")
     with pytest.raises(RemoteUnavailable):
         bucket.remote(RetryPolicy(limit_seconds=0.2)).read("a")
-
-
-def test_a_url_without_a_prefix_names_the_whole_bucket(bucket: Bucket) -> None:
-    remote = open_remote(f"s3://{bucket.name}?addressing=path")
-    assert remote.create("a", b"a")
-    assert open_remote(f"s3://{bucket.name}/").read("a") == b"a"
-    assert remote.url == f"s3://{bucket.name}"
 
 
 def to(revision: str, old: Tag | None) -> Tag:

@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from botocore.exceptions import ClientError
 
-from model_store.local.store import Store
-from model_store.remote.listing import list_remote
-from model_store.transfer.publish import publish
-from model_store.transfer.push import push
-from tests.support.model_folders import write_model
 from tests.support.s3_buckets import Bucket
 from tests.support.tag_races import NAME, TAG, assert_no_move_lost, race
 
@@ -31,12 +24,3 @@ def test_a_move_is_one_conditional_write(bucket: Bucket) -> None:
     key = f"models/tags/{NAME}/{TAG}/0000000001"
     with pytest.raises(ClientError, match="PreconditionFailed"):
         bucket.direct.put_object(Bucket=bucket.name, Key=key, Body=b"other", IfNoneMatch="*")
-
-
-def test_claims_of_earlier_versions_are_ignored(bucket: Bucket, tmp_path: Path) -> None:
-    key = f"models/claims/{NAME}/{TAG}/0000000001/0123456789abcdef"
-    bucket.direct.put_object(Bucket=bucket.name, Key=key, Body=b"")
-    store = Store(tmp_path / "store")
-    revision = publish(write_model(tmp_path / "model"), NAME, store, tag=None).revision
-    assert push(revision, store, bucket.remote(), tag=TAG).tag.number == 1
-    assert [(model.name, model.tags) for model in list_remote(bucket.remote())] == [(NAME, (TAG,))]

@@ -41,12 +41,6 @@ def test_steps_end_with_what_is_prepared_at_once(tokenizer: TextTokenizer) -> No
     assert sorted(counts) == counts  # type: ignore[type-var]
 
 
-def test_a_text_of_one_chunk_is_one_step(tokenizer: TextTokenizer) -> None:
-    for text in ("", "anna", "a" * SHORTEST_CHARACTERS):
-        (only,) = prepare_in_steps(tokenizer, text, longest=128, overlap=32)
-        assert isinstance(only, Prepared)
-
-
 def test_tags_of_the_words_lead_to_the_entities_that_all_logits_lead_to(tokenizer: TextTokenizer) -> None:
     labels = ("O", "B-PER", "I-PER", "B-SUM", "I-SUM")
     prepared = prepare(tokenizer, "anna paid 12,500.00 annaanna - - the bill, anna", longest=512, overlap=128)

@@ -30,11 +30,6 @@ def test_chunks_cover_the_text_but_for_white_space_between_them(
     assert all(start < end for start, end in found) or not text
 
 
-@given(text=TEXTS, split_points=SPLIT_POINTS)
-def test_a_short_text_is_one_chunk(text: str, split_points: list[SplitPoint]) -> None:
-    assert list(chunks(text, split_points)) == [(0, len(text))]
-
-
 def test_a_text_without_split_points_is_cut_at_the_limit_alone() -> None:
     assert list(chunks("a" * 25, (), shortest=5, longest=10)) == [(0, 10), (10, 20), (20, 25)]
     words = SplitPoint(SPLIT_KINDS[1], Separator.WITH_NEXT)

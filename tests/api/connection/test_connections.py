@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from service.api.connection.connections import connection_limits
-from service.api.connection.socket_timestamps import TcpInfo
 from service.settings import Settings
 
 
@@ -15,7 +14,3 @@ def test_the_settings_limits_are_a_workers_within_its_open_files() -> None:
 
 def test_a_single_body_always_fits() -> None:
     assert connection_limits(Settings(max_document_bytes=2**29), 20_000).held_bytes == 3 * 2**30
-
-
-def test_no_arrival_is_known_of_what_is_no_socket() -> None:
-    assert TcpInfo().waited_seconds(-1) == 0.0

@@ -50,7 +50,6 @@ def test_the_name_in_a_host_header_is_found() -> None:
 
 FILES = PageFiles()
 STATIC = SAMPLES.parent / "static"
-MOST_BYTES = 120_000
 
 
 def text(name: str) -> str:
@@ -95,7 +94,3 @@ def test_a_file_has_its_type_and_policy_and_is_sent_again_if_changed() -> None:
 def test_nothing_else_is_served(name: str) -> None:
     with pytest.raises(UnknownRoute):
         FILES.response(name)
-
-
-def test_the_page_is_small() -> None:
-    assert sum(path.stat().st_size for path in STATIC.iterdir()) < MOST_BYTES

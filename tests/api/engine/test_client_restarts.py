@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from service.core.errors import Draining, EngineRestarting, PoisonDocument
+from service.core.errors import Draining, EngineRestarting
 from service.core.types import Phase
 from service.wire import Hello, Refused, Started, Status, Submitted
-from tests.support.engine_endpoint import LIMIT_SECONDS, MODEL, World, firsts, play, synchronize, until
+from tests.support.engine_endpoint import LIMIT_SECONDS, MODEL, World, firsts, play, until
 
 
 def test_a_document_submitted_before_the_engine_starts_waits_for_it(tmp_path: Path) -> None:
@@ -87,31 +87,6 @@ def test_two_statuses_at_once_are_one_resubmission(tmp_path: Path) -> None:
         await second.score(again)
         await asked
         assert world.resubmitted == 1
-
-    play(tmp_path, scene)
-
-
-def test_a_document_that_ran_at_two_deaths_is_not_sent_again(tmp_path: Path) -> None:
-    async def scene(world: World) -> None:
-        poison = world.infer(1)
-        for death in range(2):
-            engine = world.engine(f"engine {death}")
-            await engine.open()
-            submitted, _ = await engine.receive(Submitted)
-            assert submitted.attempt == death
-            await engine.send(Started((submitted.key,)))
-            await synchronize(engine, world)
-            engine.die()
-            await until(lambda: not world.client.connected)
-        third = world.engine("third")
-        await third.open()
-        with pytest.raises(PoisonDocument):
-            await poison
-        innocent = world.infer(2)
-        submitted, _ = await third.receive(Submitted)
-        assert submitted.lengths == (2,)
-        await third.score(submitted)
-        await innocent
 
     play(tmp_path, scene)
 

@@ -78,19 +78,6 @@ def test_of_each_sequence_only_the_kept_rows_stay() -> None:
     run(scene())
 
 
-def test_logits_of_a_single_sequence_are_not_copied() -> None:
-    async def scene() -> None:
-        document = pending(3)
-        document.kept = ((1, 2),)
-        rows = np.arange(3 * LABELS, dtype=np.float32)
-        document.collect(Scored("k", 0, 3, LABELS, 1, 0.0), rows)
-        logits = (await document.result).logits
-        assert logits.tolist() == [[2, 3]]
-        assert np.shares_memory(logits, rows)
-
-    run(scene())
-
-
 def test_compute_time_counts_each_batch_once_and_the_rest_is_queueing() -> None:
     async def scene() -> None:
         document = pending(1, 1, 1)
@@ -207,15 +194,6 @@ def test_it_is_abandoned_when_submitted_and_cancelled() -> None:
         collect(answered, 0)
         hung_up.result.cancel()
         assert [each.is_abandoned for each in (unsent, answered, hung_up)] == [False, False, True]
-
-    run(scene())
-
-
-def test_it_is_abandoned_when_submitted_and_without_result() -> None:
-    async def scene() -> None:
-        document = pending(1)
-        document.submitted = True
-        assert document.is_abandoned
 
     run(scene())
 

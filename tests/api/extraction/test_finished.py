@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from service.api import problems
-from service.api.extraction.finished import FinishedDocument, error_of_all, gathered, start_all, total_timer
+from service.api.extraction.finished import FinishedDocument, error_of_all, gathered, start_all
 from service.api.extraction.request import DocumentInput, ExtractRequest
 from service.api.extraction.trace import RequestTrace, StageTimer
 from service.api.problems import Problem
@@ -90,10 +90,6 @@ def test_an_error_is_the_whole_request_s_only_where_all_documents_failed() -> No
     assert error_of_all(ended(Stamping({"a": full, "b": full})), batch=True) is full
     assert error_of_all(ended(Stamping({"a": full, "b": None})), batch=True) is None
     assert error_of_all(ended(Stamping({"a": None})), batch=False) is None
-
-
-def test_stages_add_up_over_documents() -> None:
-    assert total_timer(ended(Stamping({"a": None, "b": QueueFull("full")}))).seconds == {"stamp": 0.5}
 
 
 class WatchedText(str):

@@ -48,10 +48,6 @@ def test_the_spans_are_the_stages_as_they_were_timed() -> None:
     ]
 
 
-def test_a_request_that_was_refused_at_the_door_has_none() -> None:
-    assert list(spans_of(RequestTrace("r-1", 10.0, ended_seconds=11.0))) == []
-
-
 def test_a_timer_knows_when_each_stage_began() -> None:
     timer, before = StageTimer(), time.monotonic()
     with timer.measure("parse"):

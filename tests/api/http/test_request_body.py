@@ -89,19 +89,6 @@ def test_a_body_reads_the_same_in_any_split_of_its_bytes(body: bytes, media_type
     assert read(split(body, cuts), media_type) == read(body, media_type)
 
 
-def test_json_with_a_text_is_one_document() -> None:
-    body = read(b'{"text": "a", "labels": ["PER"]}', "Application/JSON; charset=utf-8")
-    assert [(source.id, source.text) for source in body.sources] == [("0", "a")]
-    assert (body.options.labels, body.batch) == (["PER"], False)
-
-
-def test_json_documents_are_a_batch_and_ids_default_to_their_number() -> None:
-    body = read(b'{"documents": [{"text": "a"}, {"text": "b", "id": "x"}]}', JSON)
-    assert [(source.id, source.text) for source in body.sources] == [("0", "a"), ("x", "b")]
-    assert body.batch
-    assert read(b'{"documents": [{"text": "a"}]}', JSON).batch
-
-
 def test_a_form_has_files_with_names_and_types_and_options_as_fields() -> None:
     body = read(WHOLE_FORM, FORM)
     first, second = body.sources
@@ -207,11 +194,6 @@ def test_a_form_in_a_charset_that_no_client_uses_is_malformed(charset: str) -> N
     for name in ("a.txt", "a\\ud800.txt", "+2AA-.txt"):
         with pytest.raises(MalformedRequest, match="charset"):
             read(form(part("file", b"a", file=name)), f"{FORM}; charset={charset}")
-
-
-@pytest.mark.parametrize("charset", ["utf-8", "UTF-8", '"utf-8"', "us-ascii", "iso-8859-1", "windows-1252"])
-def test_a_form_may_say_its_charset(charset: str) -> None:
-    assert read(form(part("file", b"a", file="a.txt")), f"{FORM}; charset={charset}").sources[0].name == "a.txt"
 
 
 @pytest.mark.parametrize("name", ["\ud800.txt", "x" * 2_000])

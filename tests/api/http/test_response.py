@@ -212,12 +212,6 @@ def document(entities: int, name: str = SPITEFUL) -> DocumentResult:
     return DocumentResult(name, None, [], 4, 1, 1, False, found, None, text=SPITEFUL)
 
 
-@pytest.mark.parametrize("counts", [(), (0,), (3, 0, 1), (ENTITIES_AT_ONCE + 1,), (0, 2 * ENTITIES_AT_ONCE, 1, 0)])
-def test_a_result_is_the_json_of_its_struct(counts: tuple[int, ...]) -> None:
-    result = ExtractResult(MODEL, [document(count) for count in counts], TIMING)
-    assert asyncio.run(encode_result(result)) == msgspec.json.encode(result)
-
-
 @pytest.mark.parametrize("count", [0, 1, ENTITIES_AT_ONCE, 2 * ENTITIES_AT_ONCE + 1])
 def test_a_line_is_the_json_of_its_struct(count: int) -> None:
     line = DocumentLine(MODEL, document(count), TIMING)

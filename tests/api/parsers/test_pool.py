@@ -237,15 +237,6 @@ def test_a_file_over_the_memory_limit_is_refused_and_the_pool_goes_on() -> None:
     play(scene, PoolSetup(seconds=LIMIT_SECONDS, memory_bytes=2**28, limits=large))
 
 
-def test_the_smallest_memory_that_may_be_set_is_enough_for_small_files() -> None:
-    async def scene(pool: ParserPool) -> None:
-        assert await text(pool, b"hello") == "hello"
-        assert (await text(pool, b"<p>bye</p>", "d.html")).strip() == "bye"
-        assert "Anna" in await text(pool, simple_pdf("Anna Smith"), "a.pdf")
-
-    assert play(scene, PoolSetup(memory_bytes=2**28)) == 0
-
-
 def test_a_pool_that_stops_in_the_middle_leaves_no_process() -> None:
     async def scene(pool: ParserPool) -> None:
         os.kill(parsers()[0], signal.SIGSTOP)

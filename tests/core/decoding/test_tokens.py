@@ -27,10 +27,6 @@ def test_words_are_runs_of_letters_digits_and_marks(
     assert word_starts(text, np.array(pieces, dtype=np.int32)).astype(int).tolist() == starts
 
 
-def test_a_text_without_tokens_has_no_words() -> None:
-    assert word_starts("", np.empty((0, 2), dtype=np.int32)).tolist() == []
-
-
 def test_code_points_count_characters_even_broken_ones() -> None:
     assert code_points("a€😀\ud800").tolist() == [0x61, 0x20AC, 0x1F600, 0xD800]
 

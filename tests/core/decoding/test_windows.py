@@ -24,10 +24,6 @@ def test_a_document_without_tokens_has_no_windows() -> None:
     assert merge_windows((), ()).shape == (0, 0)
 
 
-def test_a_short_document_is_one_window() -> None:
-    assert split_windows(8, window=8, overlap=2) == (Window(0, 8, 0, 8),)
-
-
 def test_borders_lie_in_the_middle_of_overlaps() -> None:
     assert split_windows(20, window=10, overlap=4) == (
         Window(0, 10, 0, 8),

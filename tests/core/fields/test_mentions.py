@@ -85,7 +85,3 @@ def test_a_choice_has_the_next_ones_as_alternatives() -> None:
     assert choice is not None
     assert (choice.best, choice.reason) == (mentions[0], Reason.LABEL)
     assert choice.alternatives == tuple(mentions[1 : MOST_ALTERNATIVES + 1])
-
-
-def test_nothing_is_no_choice() -> None:
-    assert choose([]) is None

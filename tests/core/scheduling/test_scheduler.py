@@ -23,10 +23,6 @@ def test_a_lone_document_runs_at_once() -> None:
     assert batch.tokens == 30
 
 
-def test_nothing_waits_then_no_batch() -> None:
-    assert scheduler().next_batch(FixedBudget(512)) is None
-
-
 class FewSequences(FixedBudget):
     """Admits a batch only while its sequences are few."""
 

@@ -60,12 +60,6 @@ def test_a_page_in_colours_keeps_them_and_one_in_greys_is_smaller() -> None:
     assert Image.open(io.BytesIO(picture(pdf([(80, 120, "a")])).png)).mode == "L"
 
 
-def test_the_answer_says_the_size_in_points_and_the_pages() -> None:
-    found = picture(pdf([(80, 120, "a")], [(80, 120, "b")]), page=2, width=300)
-    assert (found.width_points, found.height_points, found.pages) == (PAGE_WIDTH, PAGE_HEIGHT, 2)
-    assert pixels(found).shape == (400, 300)
-
-
 @given(st.floats(0, 1e6), st.floats(0, 1e6), st.integers(0, 100_000))
 def test_no_page_makes_a_picture_too_large(across: float, down: float, width: int) -> None:
     wide, high = picture_size(across, down, width)

@@ -190,8 +190,3 @@ def test_limits_of_pages_and_characters_hold() -> None:
         read(data, DocumentLimits(max_pages=2))
     with pytest.raises(DocumentTooLarge, match="characters"):
         read(data, DocumentLimits(max_characters=20))
-
-
-def test_reading_twice_gives_the_same() -> None:
-    data = document_files.pdf(column(40, 90, LEFT_LINES) + column(320, 90, RIGHT_LINES))
-    assert read(data).text == read(data).text

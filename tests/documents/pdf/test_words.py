@@ -43,11 +43,6 @@ def test_the_direction_with_most_characters_comes_first() -> None:
     assert [words[0].start for words in sides] == [4, 0]
 
 
-def test_a_page_without_glyphs_has_no_words() -> None:
-    empty = np.zeros((0, 4), np.float32)
-    assert words_by_direction(Glyphs(np.zeros(0, np.uint32), empty, empty, np.zeros(0, np.bool_), 1.0, 1.0)) == []
-
-
 def word(left: float, top: float, width: float = 20, height: float = 10, *, rtl: bool = False) -> Word:
     return Word(left, top, left + width, top + height, 0, 1, True, False, False, rtl)
 

@@ -15,8 +15,6 @@ from service.engine.device.selection import (
     choose_device,
     choose_dtype,
     cpu_has,
-    cpu_is_fast_at_bfloat16,
-    describe,
     keep_freed_memory,
     name_of,
     usable_cores,
@@ -37,10 +35,6 @@ def test_cuda_without_a_device_is_refused_with_advice() -> None:
         choose_device("cuda")
 
 
-def test_the_cpu_can_always_be_chosen() -> None:
-    assert choose_device("cpu").type == "cpu"
-
-
 def test_threads_are_as_set_or_one_for_each_core() -> None:
     before = torch.get_num_threads()
     try:
@@ -50,12 +44,6 @@ def test_threads_are_as_set_or_one_for_each_core() -> None:
         assert torch.get_num_threads() == usable_cores() <= (os.cpu_count() or 1)
     finally:
         torch.set_num_threads(before)
-
-
-def test_a_description_names_threads_and_memory() -> None:
-    description = describe(torch.device("cpu"))
-    assert " threads, " in description
-    assert description.endswith(" GiB")
 
 
 @pytest.mark.skipif(os.uname().sysname != "Linux", reason="glibc's allocator")
@@ -102,19 +90,6 @@ def test_a_processor_is_fast_at_bfloat16_by_its_flags(tmp_path: Path, line: str,
     cpuinfo = tmp_path / "cpuinfo"
     cpuinfo.write_text(f"processor\t: 0\nmodel name\t: Some CPU\n{line}\n")
     assert cpu_has(FAST_BFLOAT16_FLAGS, cpuinfo) == fast
-
-
-def test_without_cpuinfo_bfloat16_is_slow(tmp_path: Path) -> None:
-    assert not cpu_has(FAST_BFLOAT16_FLAGS, tmp_path / "missing")
-
-
-@pytest.mark.parametrize("name", ["float32", "bfloat16"])
-def test_a_setting_is_followed(name: str) -> None:
-    assert name_of(choose_dtype(name, CPU)) == name
-
-
-def test_auto_on_a_cpu_follows_the_processor() -> None:
-    assert choose_dtype("auto", CPU) == (torch.bfloat16 if cpu_is_fast_at_bfloat16() else torch.float32)
 
 
 def test_float16_on_a_cpu_is_refused() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import shutil
 from pathlib import Path
 
@@ -97,17 +96,6 @@ def test_an_encoder_has_its_checkpoint_s_properties(kind: str, encoders: dict[st
     assert encoder.max_tokens == MAX_TOKENS
     assert encoder.dtype_name == "float32"
     assert encoder.parameter_bytes > 10_000
-
-
-def test_loading_writes_nothing_to_stderr(folders: dict[str, Path], capfd: pytest.CaptureFixture[str]) -> None:
-    load_encoder(folders["mpnet"], CPU, torch.float32)
-    assert capfd.readouterr().err == ""
-
-
-def test_loading_logs_whether_the_model_is_packed(folders: dict[str, Path], caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.INFO, logger="service.engine"):
-        load_encoder(folders["deberta-v2"], CPU, torch.float32)
-    assert [vars(record)["packed"] for record in caplog.records if record.message == "model loaded"] == [False]
 
 
 def test_a_folder_without_a_classification_head_is_refused(tmp_path: Path) -> None:

@@ -58,10 +58,6 @@ def test_sizes_are_multiples_of_16_then_16_in_each_doubling(tokens: int, size: i
     assert round_up(tokens) == size
 
 
-def test_there_are_64_sizes_up_to_2048_tokens() -> None:
-    assert len({round_up(tokens) for tokens in range(1, 2_049)}) == 64
-
-
 @pytest.mark.parametrize(
     ("tokens", "longest", "lengths"),
     [(0, 256, []), (56, 256, [56]), (200, 100, [100, 100]), (226, 100, [100, 100, 26])],
@@ -99,38 +95,3 @@ def test_half_precision_is_copied_exactly() -> None:
     copied = copy_to_host(logits)()
     assert copied.dtype == np.float32
     assert torch.equal(torch.from_numpy(copied).bfloat16(), logits)
-
-
-class EventOf:
-    """Fake of CUDA's events: records how they are made and used."""
-
-    def __init__(self, made: list[dict[str, bool]], **how: bool) -> None:
-        made.append(how)
-        self.recorded = self.waited = False
-
-    def record(self, _stream: object) -> None:
-        self.recorded = True
-
-    def synchronize(self) -> None:
-        assert self.recorded
-        self.waited = True
-
-
-class OnGpu(torch.Tensor):
-    """A tensor that says it is on a GPU."""
-
-    @property
-    def device(self) -> torch.device:  # type: ignore[override]
-        return torch.device("cuda", 0)
-
-
-def test_a_thread_that_waits_for_a_copy_sleeps(monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[dict[str, bool]] = []
-    empty = torch.empty
-    monkeypatch.setattr(torch, "empty", lambda shape, dtype, pin_memory: empty(shape, dtype=dtype))
-    monkeypatch.setattr(torch.cuda, "Event", lambda **how: EventOf(made, **how))
-    monkeypatch.setattr(torch.cuda, "current_stream", lambda _: None)
-    logits = torch.randn(5, 3)
-    copied = copy_to_host(logits.as_subclass(OnGpu))()
-    assert made == [{"blocking": True}]
-    assert torch.equal(torch.from_numpy(copied), logits)

@@ -147,8 +147,3 @@ def test_overlapping_batches_share_one_device() -> None:
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(lambda _: throttled.forward([tokens(40)]), range(3)))
     assert time.monotonic() - begun >= 0.12
-
-
-def test_it_has_its_encoder_s_device_and_limit() -> None:
-    throttled = ThrottledEncoder(Echo(), 1.0)
-    assert (throttled.device, throttled.max_tokens) == (Echo.device, Echo.max_tokens)

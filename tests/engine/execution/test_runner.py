@@ -122,12 +122,6 @@ def test_the_reason_holds_nothing_of_the_document(compute: DeviceExecutor) -> No
     assert outcome.detail == "the model failed on this sequence: ValueError"
 
 
-def test_a_runner_goes_on_after_failures(compute: DeviceExecutor) -> None:
-    runner = _runner(compute)
-    runner.launch(_sequences(OUT_OF_MEMORY)).result()
-    assert _names(runner.launch(_sequences(7)).result()) == [7]
-
-
 @pytest.mark.parametrize("longest", [100, 512])
 def test_warming_runs_a_lone_sequence_and_a_batch_all_small(compute: DeviceExecutor, longest: int) -> None:
     encoder = FailingEncoder()
@@ -150,19 +144,6 @@ def test_a_batch_is_timed_when_its_shape_has_run_before(compute: DeviceExecutor,
     assert timed.tokens == sum(last) <= max(most, max(last))
     assert timed.tokens > most - longest
     assert 0 < timed.seconds < 10
-
-
-@pytest.mark.parametrize(("room", "most"), [(500, 512), (100, 512), (100, 128)])
-def test_a_batch_that_cannot_be_run_whole_tells_no_time(compute: DeviceExecutor, room: int, most: int) -> None:
-    assert _runner(compute, FailingEncoder(room_tokens=room)).time(512, most) is None
-
-
-def test_a_model_that_fails_tells_no_time(compute: DeviceExecutor) -> None:
-    class Buggy(FailingEncoder):
-        def forward(self, sequences: Sequence[TokenIds]) -> list[Logits]:
-            raise ValueError("a bug")
-
-    assert _runner(compute, Buggy()).time(512, 128) is None
 
 
 def test_a_lone_sequence_is_retried_when_memory_ran_out(

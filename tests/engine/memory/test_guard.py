@@ -118,17 +118,6 @@ def test_memory_at_rest_is_measured_anew_from_time_to_time(compute: DeviceExecut
     assert device.rebaselines == 2
 
 
-def test_the_report_says_what_the_guard_sees(compute: DeviceExecutor) -> None:
-    guard, device = _guard(compute)
-    device.others_bytes = 96 * BYTES_PER_TOKEN
-    report = guard.report()
-    assert report is not None
-    assert report.room_bytes == 4_096 * BYTES_PER_TOKEN
-    assert report.available_bytes == 4_000 * BYTES_PER_TOKEN
-    assert (report.rest_bytes, report.shrinks) == (REST_BYTES, 0)
-    assert report.functions == {MODEL: MEMORY.function}
-
-
 def test_without_a_probe_the_budget_stays_as_it_is(compute: DeviceExecutor) -> None:
     guard = Guard(None, {MODEL: MEMORY}, compute)
     guard.refresh(0.0)

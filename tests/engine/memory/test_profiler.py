@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from service.core.arrays import Logits, TokenIds
 from service.core.errors import ModelError
-from service.core.types import Shape
 from service.engine.memory.profiler import measure_peaks, profile_memory, shapes
 from tests.support.memory_probes import BYTES_PER_TOKEN, REST_BYTES, Device, EncoderOn
 
@@ -71,7 +70,3 @@ def test_a_failure_that_is_not_out_of_memory_is_raised() -> None:
 
     with pytest.raises(ValueError, match="a bug"):
         measure_peaks(Broken(Device(1)), Device(10), 16, 16)
-
-
-def test_a_shape_counts_tokens_longest_and_sequences() -> None:
-    assert Shape.of([3, 5]).plus(4) == Shape(12, 5, 3)

@@ -102,7 +102,3 @@ def test_it_comes_again_while_the_engine_is_too_busy(
 def test_an_engine_that_does_not_answer_is_not_waited_for_for_ever(engine: Engine, client: LocalClient) -> None:
     with pytest.raises(DeadlineExceeded):
         client.infer("sha256:0", IDS, time.monotonic() + 0.1)
-
-
-def test_nothing_to_judge_is_judged_at_once(engine: Engine, client: LocalClient) -> None:
-    assert client.infer("sha256:0", [], 0.0) == []

@@ -9,7 +9,7 @@ from service.core.decoding.model_decoding import Decoding
 from service.core.decoding.tag_scheme import scheme_of
 from service.core.decoding.transitions import Transitions
 from service.core.decoding.word_tags import WordTags, search
-from service.core.errors import InsufficientMemory, ModelError
+from service.core.errors import ModelError
 from service.engine.requests.postprocess import TOGETHER, Words, reduce_logits
 
 LABELS = ("O", "B-X", "I-X")
@@ -34,11 +34,6 @@ def test_a_document_whose_logits_are_no_numbers_fails_alone() -> None:
     failed, tagged = reduce_logits([bad, ROWS], [WORDS, WORDS], LABELS)
     assert isinstance(failed, ModelError)
     assert isinstance(tagged, WordTags)
-
-
-def test_an_error_stays_an_error() -> None:
-    error = InsufficientMemory("no room")
-    assert reduce_logits([error], [WORDS], LABELS) == [error]
 
 
 def test_a_document_without_words_has_no_tags() -> None:

@@ -14,7 +14,7 @@ from service.core.errors import GleanerError, InsufficientMemory
 from service.core.scheduling.scheduler import QueueLimits, Scheduler
 from service.core.types import Batch, Refusal, ResponseKind
 from service.engine.engine_socket import EngineSocket
-from service.engine.requests.request_table import RequestTable, refusal_of
+from service.engine.requests.request_table import RequestTable
 from service.metrics.engine import EngineMetrics
 from service.wire import MOST_TAGGED, Buffer, Message, Refused, Scored, Started, Tagged, tags_in
 from tests.support.budgets import FixedBudget
@@ -156,10 +156,6 @@ def test_a_document_that_was_not_admitted_can_be_refused() -> None:
     assert sent.messages == [(WORKER, Refused("k", "queue_full", "full", 3.0))]
 
 
-def test_an_error_becomes_the_refusal_of_its_code() -> None:
-    assert refusal_of("k", InsufficientMemory("too long")) == Refusal("k", "insufficient_memory", "too long")
-
-
 def test_who_wants_tags_gets_those_of_its_words_and_the_model_sees_plain_ids() -> None:
     table, sent = make_table()
     ids = np.array([7, ~8, 9, ~10], dtype=np.int32)
@@ -198,9 +194,3 @@ def test_each_worker_gets_the_tags_of_its_documents_in_few_messages() -> None:
     keys = [(worker, [key for key, _, _ in each.documents]) for worker, each in answers]
     own = [key for key, worker in workers.items() if worker == WORKER and key != "k5"]
     assert sorted(keys) == sorted([(WORKER, own[:MOST_TAGGED]), (WORKER, own[MOST_TAGGED:]), (OTHER, ["k3"])])
-
-
-def test_a_batch_of_which_nobody_wants_tags_is_left_as_it_is() -> None:
-    table, _ = make_table()
-    admit(table, "k", 2, 3)
-    assert table.postprocessor(launch(table), ("O",)) is None

@@ -12,11 +12,9 @@ from infra.image.build import (
     Engine,
     ImageBuild,
     NoEngine,
-    arguments,
     bring_models,
     build_command,
     choose,
-    commit,
     read_configuration,
 )
 
@@ -41,13 +39,6 @@ def test_a_folder_of_model_folders_is_baked_in_unchanged(tmp_path: Path) -> None
     (tmp_path / "build" / "models" / "old" / "config.json").write_text("{}")
     files = {"one/config.json", "one/model.safetensors", "models/config.json"}
     assert baked(tmp_path, *files) == files
-
-
-def test_without_models_and_base_the_dockerfiles_own_are_taken() -> None:
-    given = arguments()
-    assert set(given) == {"VERSION", "COMMIT"}
-    assert arguments(loadtest=True)["LOADTEST"] == "1"
-    assert given["COMMIT"] == commit()
 
 
 CONTEXT = Path("/source")
@@ -120,10 +111,6 @@ def test_folders_and_files_that_are_named_are_mounted_at_their_own_place() -> No
     mounts = configuration.mounts(Path("/made/pip.conf"))
     assert mounts[Path("/made/pip.conf")] == Path("/etc/pip.conf")
     assert mounts[Path("/wheels")] == Path("/wheels")
-
-
-def test_what_does_not_exist_is_not_mounted() -> None:
-    assert read_configuration(LISTING, lambda _: False).paths == ()
 
 
 def test_how_to_connect_can_be_handed_on_without_where_to() -> None:

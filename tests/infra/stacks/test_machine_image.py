@@ -101,11 +101,6 @@ def test_it_runs_weekly_or_only_when_it_is_asked_to(machine: Template, tmp_path:
     assert findings(on_demand) == []
 
 
-def test_it_is_not_there_unless_it_is_asked_for(synthesized: Path) -> None:
-    made = {path.name for path in synthesized.glob("*-machine.template.json")}
-    assert made == {"gleaner-options-machine.template.json"}
-
-
 def test_a_build_is_encrypted_ends_when_it_fails_and_notes_what_the_service_may_write(machine: Template) -> None:
     """Image Builder's service-linked role may write parameters and logs under its own prefixes alone."""
     recipe, infrastructure = only(machine, f"{KIND}ImageRecipe"), only(machine, f"{KIND}InfrastructureConfiguration")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from infra.stacks.user_data import GPU_FAILURES, GPU_UNIT, READY_TRIES, READY_UNIT, asg_user_data, ecs_user_data
+from infra.stacks.user_data import GPU_FAILURES, GPU_UNIT, READY_UNIT, asg_user_data, ecs_user_data
 
 SCRIPTS = pytest.mark.parametrize("script", [ecs_user_data(), asg_user_data({"GLEANER_PORT": "8080"}, 330, True)])
 STUB = """#!/bin/bash
@@ -76,14 +76,6 @@ def test_the_hook_is_completed_though_it_is_not_there_at_first(machine: Machine,
 
 
 @SCRIPTS
-def test_an_instance_without_a_hook_boots_all_the_same(machine: Machine, script: str) -> None:
-    machine.has("aws", "exit 255")
-    assert machine.run(installed(script, READY_UNIT, machine)).returncode == 0
-    assert len(machine.calls("complete-lifecycle-action")) == READY_TRIES
-    assert len(machine.calls("sleep 10")) * 10 == 300
-
-
-@SCRIPTS
 def test_an_instance_whose_gpu_stays_silent_is_given_up(machine: Machine, script: str) -> None:
     watch = installed(script, GPU_UNIT, machine)
     machine.has("nvidia-smi", "exit 15")
@@ -93,15 +85,6 @@ def test_an_instance_whose_gpu_stays_silent_is_given_up(machine: Machine, script
     assert machine.run(watch).returncode == 0
     (call,) = machine.calls("set-instance-health")
     assert "--instance-id i-123 --health-status Unhealthy" in call
-
-
-@SCRIPTS
-def test_a_gpu_that_answers_again_is_kept(machine: Machine, script: str) -> None:
-    watch = installed(script, GPU_UNIT, machine)
-    for does in ["exit 15"] * (GPU_FAILURES - 1) + ["echo GPU-1"] + ["exit 15"] * (GPU_FAILURES - 1):
-        machine.has("nvidia-smi", does)
-        machine.run(watch)
-    assert not machine.calls("set-instance-health")
 
 
 @SCRIPTS
@@ -115,10 +98,3 @@ def test_the_log_of_a_boot_is_sent_however_it_ends(machine: Machine, script: str
     assert "--log-stream-name boot/i-123" in call
     (event,) = json.loads((machine.folder / "gleaner-boot.json").read_text())
     assert event["message"] == 'pulling "the image"\ncannot\n'
-
-
-@SCRIPTS
-def test_the_log_is_sent_from_the_first_command_on(script: str) -> None:
-    assert script.index("trap 'send_log") < min(
-        script.index(word) for word in ("docker pull", "dnf install", "install -d")
-    )

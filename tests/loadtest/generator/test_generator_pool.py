@@ -79,35 +79,3 @@ def test_refusals_errors_and_timeouts_are_told_apart() -> None:
     assert records.typed[records.outcome == "queue_full"].all()
     assert not records.typed[records.outcome == "http_503"].any()
     assert set(records.retry_after[records.outcome == "queue_full"].tolist()) == {3.0}
-
-
-def test_a_refused_connection_and_a_timeout_are_told_apart() -> None:
-    refused = run("http://127.0.0.1:9", scenario(20, 0.5)).records
-    assert set(refused.outcome.tolist()) == {"connection_refused"}
-    with null_server(0.0, 3.0) as url:
-        slow = run(url, scenario(20, 0.5, timeout=1.0)).records
-    assert set(slow.outcome.tolist()) == {"timeout"}
-    assert (slow.latency_ms > 990).all()
-    assert np.median(slow.latency_ms) < 1_400
-
-
-def test_new_requests_go_to_the_url_of_a_redirect() -> None:
-    first, second = [], []  # type: ignore[var-annotated]
-
-    def noting(seen: list[bytes]):  # type: ignore[no-untyped-def]  # noqa: ANN202
-        def reply(body: bytes) -> tuple[int, dict[str, str], bytes]:
-            seen.append(body)
-            return 200, {}, b"{}"
-
-        return reply
-
-    with (
-        answering(noting(first)) as one,
-        answering(noting(second)) as other,
-        GeneratorPool(Endpoint(one), scenario(50, 3.0)) as pool,
-    ):
-        run = pool.follow(lambda tick: pool.redirect(other) if tick.elapsed > 1 and not second else None)
-    assert run.records.ok.all()
-    assert len(first) + len(second) == 150
-    assert first
-    assert second

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import socket
-import struct
 
 import pytest
 import uvloop
@@ -197,21 +196,6 @@ def test_an_answer_that_breaks_off_or_is_no_http_has_its_code(sent: bytes, code:
 
     reply = uvloop.run(run())
     assert (reply.status, reply.failure.partition(" ")[0]) == (0, code)
-
-
-def test_a_reset_connection_is_lost() -> None:
-    async def run() -> Reply:
-        async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            await read_request(reader)
-            writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{}")
-            await writer.drain()
-            writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-            writer.transport.abort()
-
-        async with serving(answer) as (url, _), client_of_http_failures(url) as client:
-            return await client.post(JOB)
-
-    assert uvloop.run(run()).failure == "connection_lost"
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,3 @@ def test_a_full_core_and_a_lack_of_connections_are_problems() -> None:
     fine = records(row(0, 10))
     assert "of a core" in judged(fine, cpu=0.95).problems[0]
     assert "connection" in judged(fine, exhausted=3).problems[0]
-
-
-def test_nothing_sent_is_nothing_late() -> None:
-    assert judged(records()).lag_max_ms == 0

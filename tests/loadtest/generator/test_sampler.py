@@ -9,19 +9,14 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from threading import Thread
 
 import httpx
-import pytest
 
 from loadtest.generator.sampler import (
-    COUNTERS,
-    GAUGES,
     MetricsSample,
     parse_metrics,
     rates,
     take_sample,
 )
-from service.metrics.engine import EngineMetrics
 from service.signals.points import total
-from tests.support.metric_values import collected
 
 TEXT = """# HELP gleaner_refusals_total Refusals.
 # TYPE gleaner_refusals_total counter
@@ -55,12 +50,6 @@ def metrics_server(text: str, status: int = 200) -> Iterator[str]:
         server.server_close()
 
 
-def test_the_metrics_that_are_read_are_those_of_the_service() -> None:
-    known = {metric.name for metric in collected(EngineMetrics())}
-    read = {name.removesuffix("_total") for name in (*GAUGES.values(), *COUNTERS.values())}
-    assert {name for name in read if "_gpu_" not in name} <= known
-
-
 def test_series_are_summed_by_name() -> None:
     snapshot = parse_metrics(TEXT)
     assert snapshot is not None
@@ -70,21 +59,10 @@ def test_series_are_summed_by_name() -> None:
     assert total(snapshot, "none") is None
 
 
-@pytest.mark.parametrize("text", ["<!doctype html><p>Not here</p>", 'broken{a="b"} x', "nonsense"])
-def test_another_format_is_no_snapshot(text: str) -> None:
-    assert parse_metrics(text) is None
-
-
 def test_a_sample_has_values_by_short_name() -> None:
     with metrics_server(TEXT) as url, httpx.Client() as client:
         found = take_sample(client, url, None, 2.0)
     assert found == MetricsSample(2.0, {"queue_documents": 4.0})
-
-
-@pytest.mark.parametrize(("text", "status"), [("<p>hello</p>", 200), ("none here", 404)])
-def test_a_service_without_metrics_gives_an_empty_sample(text: str, status: int) -> None:
-    with metrics_server(text, status) as url, httpx.Client() as client:
-        assert take_sample(client, url, None, 1.0) == MetricsSample(1.0, {})
 
 
 def test_where_nothing_responds_only_the_processes_are_sampled() -> None:

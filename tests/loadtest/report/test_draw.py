@@ -6,14 +6,12 @@ import re
 from xml.etree import ElementTree
 
 import numpy as np
-import pytest
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
 
-from loadtest.report.chart import COLOURS, VARIABLES, Band, Bars, Chart, Series
-from loadtest.report.draw import Drawing, draw, number, plot_bars, plot_chart
+from loadtest.report.chart import COLOURS, Band, Bars, Chart, Series
+from loadtest.report.draw import Drawing, draw, plot_bars, plot_chart
 from loadtest.report.plots import plots
 from tests.support.load_result import made_result
 
@@ -44,10 +42,6 @@ def plotted(chart: Chart | Bars) -> Axes:
     return axes
 
 
-def words(axes: Axes) -> list[str]:
-    return [text.get_text() for text in axes.texts]
-
-
 def legend(axes: Axes) -> list[str]:
     figure = axes.figure
     assert isinstance(figure, Figure)
@@ -62,33 +56,6 @@ def test_each_series_with_points_is_a_line_in_its_colour_and_in_the_legend() -> 
         assert [tuple(point) for point in np.asarray(lines[series.name].get_xydata())] == list(series.points)
         assert to_hex(lines[series.name].get_color()) == COLOURS[series.colour]
     assert (lines["offered"].get_linestyle(), lines["answered"].get_linestyle()) == ("--", "-")
-
-
-def test_phases_events_and_the_limit_are_named_inside_the_plot() -> None:
-    axes = plotted(CHART)
-    first, second, *marks = words(axes)
-    assert first == "first"
-    assert second.startswith("a second phase")
-    assert second.endswith("…")
-    assert marks == ["publish begins", "publish done", "service level"]
-    verticals = [np.asarray(line.get_xdata())[0] for line in axes.lines if len(set(np.asarray(line.get_xdata()))) == 1]
-    assert verticals == [3.0, 10.0], "an event after the end is shown at the end"
-
-
-def test_bars_have_a_row_for_each_phase_and_its_total() -> None:
-    bars = Bars("k", "t", "c.", "ms", ("slow", "fast"), (("parse", "gold", (3.0, 1.0)), ("queue", "grey", (4.0, 0.5))))
-    axes = plotted(bars)
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["slow", "fast"]
-    assert words(axes) == ["7", "1.5"]
-    assert legend(axes) == ["parse", "queue"]
-    shown = [(bar.get_x(), bar.get_width()) for bar in axes.patches if isinstance(bar, Rectangle)]
-    assert shown == [(0, 3), (0, 1), (3, 4), (1, 0.5)]
-    assert axes.yaxis_inverted(), "the first phase is on top"
-
-
-@pytest.mark.parametrize(("value", "text"), [(0, "0"), (0.125, "0.125"), (1234, "1,234"), (2.5e6, "2.5 M")])
-def test_numbers_are_written_for_people(value: float, text: str) -> None:
-    assert number(value) == text
 
 
 NASTY = '</svg><script>$x$ & "y"'
@@ -113,24 +80,6 @@ def test_text_stays_text_and_names_from_outside_are_only_text() -> None:
     shown = texts(draw(CHART_DRAW))
     assert {"seconds", "ms", "0", "10"} <= set(shown)
     assert shown.count(NASTY) == 3
-
-
-def test_colours_are_the_themes_variables_in_a_page_and_plain_in_a_file() -> None:
-    themed, plain = draw(CHART_DRAW).svg, draw(CHART_DRAW, themed=False).svg
-    assert not set(re.findall(r"#[0-9a-f]{6}", themed)) & set(VARIABLES)
-    assert {"var(--blue)", "var(--ink)", "var(--muted)", "var(--grid)"} <= set(re.findall(r"var\(--\w+\)", themed))
-    assert "var(" not in plain
-    assert "#2f6db3" in plain
-
-
-def test_the_plots_area_is_where_the_frame_is_drawn() -> None:
-    found = draw(CHART_DRAW)
-    width, height = map(float, ElementTree.fromstring(found.svg).attrib["viewBox"].split()[2:])
-    assert (found.low, found.high) == (0.0, 10.0)
-    assert 0 < found.left < found.right <= width
-    assert 0 < found.top < found.bottom < height
-    _whole, frame, *_ = re.findall(r'd="M ([\d.]+) ([\d.]+) \nL ([\d.]+) [\d.]+ \nL [\d.]+ ([\d.]+) ', found.svg)
-    assert list(map(float, frame)) == pytest.approx([found.left, found.bottom, found.right, found.top], abs=1e-3)
 
 
 def test_no_id_occurs_twice_in_all_charts_of_a_report() -> None:

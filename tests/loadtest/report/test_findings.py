@@ -99,11 +99,3 @@ def test_growth_is_measured_from_the_second_quarter_on() -> None:
     samples = [sample(at, 500.0 if at < 80 else 1000.0 + (100.0 if at > 230 else 0.0), 90.0) for at in range(320)]
     (sentence,) = trends(LEVEL, records(row(0.0, 1)), samples)
     assert sentence == "From the second quarter to the last: memory 1,000 → 1,100 MiB (+10.0%), open files 90 → 90."
-
-
-def test_short_and_long_documents_have_latencies_of_their_own() -> None:
-    rows = (row(n / 10, 2_000 if n % 2 else 100, tokens=5_000 if n % 2 else 150) for n in range(200))
-    (sentence,) = trends(LEVEL, records(*rows), [])
-    assert (
-        sentence == "Documents of up to 1,000 tokens: p50 100 ms, p99 100 ms; longer ones: p50 2,000 ms, p99 2,000 ms."
-    )

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from loadtest.report.chart import Bars, Chart, Series
-from loadtest.report.page import numbers, page
+from loadtest.report.page import page
 from loadtest.report.plots import plots
 from tests.support.load_result import made_result
 
@@ -82,18 +81,6 @@ def test_every_chart_is_drawn_with_a_label_and_a_table_of_its_numbers(html: str)
     outline = Outline(html)
     assert outline.images == {chart.key: f"{chart.title}. {chart.caption}" for chart in plots(made_result())}
     assert outline.tables == 1 + len(EXPECTED)
-
-
-def test_a_charts_numbers_have_a_column_for_each_series_and_a_row_for_each_x() -> None:
-    series = (Series("a", ((1, 2), (3, 4)), "blue"), Series("none", (), "red"), Series("b", ((3, 0.5),), "red"))
-    head, rows = numbers(Chart("k", "t", "c.", "seconds", "y", series))
-    assert head == ["seconds", "a", "b"]
-    assert rows == [(1, ["1", "2", ""]), (3, ["3", "4", "0.5"])]
-
-
-def test_the_numbers_of_bars_have_a_row_for_each_phase() -> None:
-    bars = Bars("k", "t", "c.", "ms", ("slow", "fast"), (("parse", "gold", (3.0, 1.0)), ("queue", "grey", (4.0, 0.5))))
-    assert numbers(bars) == (["", "parse", "queue"], [(0, ["slow", "3", "4"]), (1, ["fast", "1", "0.5"])])
 
 
 def test_a_chart_without_data_is_left_out_and_named() -> None:

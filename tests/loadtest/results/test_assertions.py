@@ -42,11 +42,6 @@ def test_what_is_no_condition_is_refused_with_what_can_be_asked(text: str) -> No
         parse_check(text)
 
 
-def test_a_phase_that_is_not_there() -> None:
-    with pytest.raises(BadInput, match="quiet, 10 times"):
-        evaluate_check(parse_check("p99_ms@loud<5"), WHOLE, PHASES)
-
-
 def test_a_latency_that_was_never_measured_does_not_hold() -> None:
     nothing = figures("all", records(refusal(1.0)), [(0.0, 10.0)], slo_ms=500, deadline_ms=0)
     assert not evaluate_check(parse_check("p99_ms<500"), nothing, []).holds

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from loadtest.results.knee import Trial, TrialVerdict, evaluate, find_knee
-from tests.support.load_records import records, refusal, row, steady
+from tests.support.load_records import records, row, steady
 
 
 def test_a_rate_holds_when_less_than_one_in_a_hundred_is_late() -> None:
@@ -21,13 +21,6 @@ def test_too_few_requests_are_undecided_even_if_all_were_good() -> None:
     assert trial.bad_share == 0
     assert trial.verdict is TrialVerdict.UNDECIDED
     assert evaluate(5, steady(5, 20, 100), 500, last=True).verdict is TrialVerdict.FAILS
-
-
-def test_refusals_count_as_bad() -> None:
-    some = records(*(refusal(n / 50) if n % 20 == 0 else row(n / 50, 10) for n in range(1_000)))
-    trial = evaluate(50, some, 500)
-    assert trial.bad_share == pytest.approx(0.05)
-    assert trial.verdict is TrialVerdict.FAILS
 
 
 def test_bad_requests_in_one_clump_widen_the_interval() -> None:

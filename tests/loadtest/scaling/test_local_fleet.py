@@ -7,20 +7,8 @@ import socket
 from collections.abc import Awaitable, Callable
 
 import httpx
-import pytest
 
-from loadtest.generator.sampler import parse_metrics
-from loadtest.scaling.local_fleet import Backend, Balancer, choose, published_values
-from service.signals.catalog import (
-    BUSY_RATIO,
-    GPU_UTILIZATION,
-    MEMORY_SPLITS,
-    REQUEST_SECONDS,
-    WORK_RATIO,
-    Kind,
-    Signal,
-)
-from service.signals.points import Snapshot, measure
+from loadtest.scaling.local_fleet import Backend, Balancer, choose
 
 
 def backend_with(outstanding: int, sent: int) -> Backend:
@@ -120,44 +108,3 @@ def test_an_unreachable_backend_is_a_bad_gateway_without_a_second_try() -> None:
         assert backend.bodies == []
 
     asyncio.run(_with_backend(use))
-
-
-READY = 'gleaner_phase{phase="ready"} 1\n'
-BEFORE = """gleaner_busy_seconds_total 3
-gleaner_memory_splits_total 1
-gleaner_request_seconds_bucket{route="/extract",le="1.0"} 4
-gleaner_request_seconds_bucket{route="/extract",le="+Inf"} 4
-"""
-AFTER = """gleaner_busy_seconds_total 7
-gleaner_memory_splits_total 3
-gleaner_work_ratio 0.75
-gleaner_request_seconds_bucket{route="/extract",le="1.0"} 6
-gleaner_request_seconds_bucket{route="/extract",le="+Inf"} 9
-"""
-GPU = "gleaner_gpu_utilization_ratio 0.9\ngleaner_gpu_memory_total_bytes 8e9\ngleaner_gpu_memory_used_bytes 2e9\n"
-
-
-def snapshot(text: str, at: float) -> Snapshot:
-    found = parse_metrics(text)
-    assert found is not None
-    return Snapshot(at, at, found.values)
-
-
-def values(before: str, after: str) -> dict[Signal, float]:
-    return published_values(snapshot(before, 0.0), snapshot(after, 10.0))
-
-
-def test_values_are_the_publishers_but_for_its_distributions() -> None:
-    before, after = snapshot(READY + BEFORE + GPU, 0.0), snapshot(READY + AFTER + GPU, 10.0)
-    published = {point.signal: point.values for point in measure(before, after)}
-    assert REQUEST_SECONDS in published
-    expected = {signal: found[0] for signal, found in published.items() if signal.kind is not Kind.DISTRIBUTION}
-    assert published_values(before, after) == expected
-    assert expected[GPU_UTILIZATION] == 90.0
-
-
-def test_without_a_gpu_the_busy_ratio_stands_for_its_utilization() -> None:
-    found = values(READY + BEFORE, READY + AFTER)
-    assert found[BUSY_RATIO] == pytest.approx(0.4)
-    assert found[GPU_UTILIZATION] == pytest.approx(40)
-    assert (found[WORK_RATIO], found[MEMORY_SPLITS]) == (0.75, 2)

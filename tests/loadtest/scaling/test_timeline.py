@@ -47,12 +47,6 @@ def test_a_requirement_that_does_not_hold_is_a_problem(instead: dict[str, Any], 
     assert [each for each in assessment.problems if each.startswith(problem)]
 
 
-def test_a_decision_may_be_corrected_until_the_new_tasks_serve() -> None:
-    """At the first decision only a part of the step has been seen."""
-    second = Decision(120.0, "work-ratio-high", 2.4, 7, 8)
-    assert assess(PHASES, [OUT, second, IN], records(FINE), [0], settle_seconds=SETTLE_SECONDS).problems == []
-
-
 def test_a_high_load_that_ends_too_early_is_a_problem() -> None:
     assessment = assess(PHASES, [OUT, IN], records(FINE), [0], settle_seconds=90.0)
     assert assessment.problems == ["the high load was too short to see whether the fleet becomes steady"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from itertools import pairwise
 from random import Random
 
 import numpy as np
@@ -15,7 +14,6 @@ from loadtest.scenario.arrivals import (
     Rate,
     Sine,
     bursty,
-    evenly,
     poisson,
     replay,
 )
@@ -48,14 +46,6 @@ def test_when_is_the_inverse_of_the_count(rate: Rate) -> None:
         assert rate.count(moment) == pytest.approx(whole * part / 200, abs=1e-6)
 
 
-def test_values_by_hand() -> None:
-    assert Constant(4, 10).when(8) == 2
-    assert Sine(10, 10, 4, 8).count(4) == pytest.approx(40)
-    assert Sine(10, 10, 4, 8).at(0) == 0
-    assert Sine(10, 10, 4, 8).at(2) == 20
-    assert Constant(0, 5).when(1) == math.inf
-
-
 def test_a_sine_cannot_be_negative() -> None:
     with pytest.raises(ValueError, match="amplitude"):
         Sine(5, 6, 1, 1)
@@ -66,12 +56,6 @@ LONG = Constant(50, 2_000)
 
 def counts(moments: np.ndarray[tuple[int], np.dtype[np.float64]], seconds: float, width: float = 1.0) -> np.ndarray:
     return np.bincount((moments / width).astype(int), minlength=round(seconds / width))
-
-
-def test_even_arrivals_keep_their_distance() -> None:
-    moments = list(evenly(Constant(8, 3)))
-    assert len(moments) == 24
-    assert {round(b - a, 9) for a, b in pairwise(moments)} == {0.125}
 
 
 def test_poisson_distances_are_exponential() -> None:
@@ -115,10 +99,3 @@ def test_a_replay_preserves_the_counts_of_each_bin_exactly() -> None:
     moments = np.array(list(replay(trace, Random(9))))
     assert (np.diff(moments) >= 0).all()
     assert tuple(counts(moments, trace.seconds, 0.25).tolist()) == trace.counts
-
-
-def test_a_scaled_replay_preserves_the_scaled_counts_exactly() -> None:
-    trace = Trace(60, (10, 0, 5, 20, 1)).faster(30).scaled(1.7)
-    moments = np.array(list(replay(trace, Random(10))))
-    assert trace.bin_seconds == 2
-    assert tuple(counts(moments, 10, 2).tolist()) == trace.counts

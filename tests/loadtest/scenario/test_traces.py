@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loadtest.errors import BadInput
-from loadtest.scenario.traces import BATCH_HOURS, DAYS, OFFICE_HOURS, Trace, lines, make_day, read_trace
+from loadtest.scenario.traces import DAYS, Trace, lines, make_day, read_trace
 
 
 def test_a_trace_is_read_as_it_was_written(tmp_path: Path) -> None:
@@ -36,11 +36,6 @@ def test_what_is_no_trace_is_refused_with_a_sentence(tmp_path: Path, text: str) 
         read_trace(tmp_path / "t.csv")
 
 
-def test_a_trace_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="cannot be read"):
-        read_trace(tmp_path / "none.csv")
-
-
 @given(st.lists(st.integers(0, 1_000), min_size=1, max_size=200), st.floats(0.01, 20))
 def test_scaling_rounds_no_sum_by_more_than_a_half(counts: list[int], factor: float) -> None:
     scaled = Trace(1.0, tuple(counts)).scaled(factor)
@@ -49,16 +44,6 @@ def test_scaling_rounds_no_sum_by_more_than_a_half(counts: list[int], factor: fl
         reached, wanted = reached + after, wanted + before * factor
         assert after >= 0
         assert abs(reached - wanted) <= 0.5 + 1e-6
-
-
-def hourly(kind: str, days: int = 60) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    found = np.array(make_day(kind, 1, mean_rate=10, days=days).counts, dtype=float)
-    return found.reshape(days, 24, 60).mean(axis=(0, 2)) / found.mean()  # type: ignore[no-any-return]
-
-
-@pytest.mark.parametrize(("kind", "hours"), [("diurnal", OFFICE_HOURS), ("bursty", BATCH_HOURS)])
-def test_hours_have_their_share(kind: str, hours: tuple[float, ...]) -> None:
-    assert np.corrcoef(hourly(kind), hours)[0, 1] > 0.97
 
 
 @pytest.mark.parametrize("kind", ["diurnal", "bursty"])
@@ -90,8 +75,3 @@ def test_a_spiky_day_has_spikes_and_a_diurnal_one_hardly() -> None:
 def test_a_day_can_be_had_again() -> None:
     assert make_day("spiky", 7) == make_day("spiky", 7)
     assert make_day("spiky", 7) != make_day("spiky", 8)
-
-
-def test_another_kind_is_refused() -> None:
-    with pytest.raises(BadInput, match="diurnal, bursty, spiky"):
-        make_day("quiet", 1)

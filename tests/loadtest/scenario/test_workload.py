@@ -12,7 +12,6 @@ from random import Random
 import numpy as np
 import pytest
 
-from loadtest.errors import BadInput
 from loadtest.scenario.document_files import make_docx, make_pdf
 from loadtest.scenario.workload import DOCX, PDF, Documents, Mix, Share, make_jobs, report
 from service.documents.limits import DocumentLimits
@@ -60,11 +59,6 @@ def test_a_folder_sends_its_files_as_they_are(tmp_path: Path) -> None:
         (b"some text", "text/plain"),
         (b"%PDF", "application/pdf"),
     }
-
-
-def test_an_empty_folder_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="has no documents"):
-        make_jobs(Mix(documents=(Documents("folder", path=str(tmp_path)),)))
 
 
 LIMITS = DocumentLimits(max_bytes=10**7, max_pages=100, max_characters=10**6)

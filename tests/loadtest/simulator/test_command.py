@@ -43,14 +43,6 @@ def test_a_policy_is_searched_and_written_for_the_stacks(
     assert "policy_file" in capsys.readouterr().out
 
 
-def test_json_on_stdout_is_json_alone(deployed: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["simulate", "steady", "--hours", "0.2", "--template", str(deployed), "--json", "-"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert set(found) == {"outcome", "decisions", "minutes"}
-    assert found["outcome"]["kept"] > 0.9
-    assert len(found["minutes"]) == 12
-
-
 def test_options_change_the_run(deployed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     common = ["simulate", "step", "--hours", "0.5", "--template", str(deployed), "--json", "-"]
     outcomes = []
@@ -61,13 +53,6 @@ def test_options_change_the_run(deployed: Path, tmp_path: Path, capsys: pytest.C
     assert shed["p99_ms"] < plain["p99_ms"] / 10
     assert parsed["kept"] < plain["kept"], "four parsers at 200 ms do 20 files a second of the device's 100"
     assert pooled["late"] + pooled["refused"] < plain["late"] + plain["refused"]
-
-
-def test_a_trace_of_documents_is_simulated(deployed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    trace = tmp_path / "trace.jsonl"
-    trace.write_text("".join(json.dumps({"t_s": i / 50, "tokens": 300}) + "\n" for i in range(6_000)))
-    assert main(["simulate", "--trace", str(trace), "--template", str(deployed), "--json", "-"]) == 0
-    assert json.loads(capsys.readouterr().out)["outcome"]["documents"] == pytest.approx(6_000)
 
 
 @pytest.mark.parametrize(

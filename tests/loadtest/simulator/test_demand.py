@@ -7,14 +7,7 @@ from pathlib import Path
 import pytest
 
 from loadtest.errors import BadInput
-from loadtest.simulator.demand import SHAPES, make_demand, read_demand, read_recorded
-
-
-@pytest.mark.parametrize("name", SHAPES)
-def test_a_shape_has_its_time_and_no_negative_second(name: str) -> None:
-    demand = make_demand(name, 50.0, 1, 7200)
-    assert demand.seconds == len(demand.lengths) == 7200
-    assert demand.counts.min() >= 0
+from loadtest.simulator.demand import make_demand, read_demand, read_recorded
 
 
 @pytest.mark.parametrize("name", ["steady", "wave", "trend", "zero"])
@@ -37,15 +30,6 @@ def test_a_trace_of_bins_is_spread_over_its_seconds(tmp_path: Path) -> None:
     assert demand.seconds == 180
     assert demand.counts[:60].sum() == pytest.approx(600, rel=0.15)
     assert demand.counts[60:120].sum() == 0
-
-
-def test_a_larger_service_is_a_smoother_one(tmp_path: Path) -> None:
-    """Bins are scaled before arrivals are drawn: the variance of a second's count stays its mean."""
-    path = tmp_path / "bins.csv"
-    path.write_text("t_s,count\n" + "".join(f"{60 * i},60\n" for i in range(60)))
-    counts = read_demand(path, 400.0, 1, rate=400.0).counts
-    assert counts.mean() == pytest.approx(400.0, rel=0.01)
-    assert counts.var() == pytest.approx(400.0, rel=0.1)
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,9 @@ from infra.scaling.capacity import ASSUMED
 from infra.scaling.deployed_policy import Deployed
 from infra.scaling.policy import policy_for
 from infra.scaling.policy_values import Limits, Schedule
-from loadtest.simulator.command import chart
 from loadtest.simulator.demand import Demand, make_demand
-from loadtest.simulator.fleet import Fleet, FleetRun, Scaling, minima
-from loadtest.simulator.outcome import Outcome, oracle_hours, outcome_of
+from loadtest.simulator.fleet import Fleet, FleetRun, Scaling
+from loadtest.simulator.outcome import Outcome, outcome_of
 from loadtest.simulator.service_model import model_of
 from loadtest.simulator.single_task import LatencyTable, latency_table
 from loadtest.simulator.tasks import Events, ZoneLoss
@@ -136,27 +135,3 @@ def test_a_schedule_raises_the_minimum_at_its_time(table: LatencyTable) -> None:
     found, _ = run(table, make_demand("steady", 100.0, 1, 3600), scheduled)
     at = {minute.at_seconds: minute.wanted for minute in found.minutes}
     assert (at[1740], at[1860]) == (2, 6)
-
-
-def test_schedules_know_days_and_time_zones() -> None:
-    weekdays = Schedule(name="a", cron="0 7 ? * MON-FRI *", timezone="Europe/Berlin", minimum_tasks=4)
-    weekend = Schedule(name="b", cron="0 7 ? * SAT,SUN *", timezone="UTC", minimum_tasks=2)
-    week = minima((weekdays, weekend), 7 * 86_400)
-    assert [at / 3600 for at, _ in week] == [6, 30, 54, 78, 102, 127, 151]
-
-
-def test_the_oracle_pays_for_what_boots_ahead() -> None:
-    counts = np.zeros(1200)
-    counts[600:660] = 350.0
-    demand = Demand("one minute", counts, np.ones(1200))
-    hours = oracle_hours(demand, 0.01, 2)
-    assert hours == pytest.approx((1200 * 2 + 410 * 2) / 3600), "two tasks, and two more for the minute and the boot"
-
-
-def test_the_chart_shows_what_is_paid_for_above_what_serves(table: LatencyTable) -> None:
-    found, _ = run(table, make_demand("step", 280.0, 1, 3600))
-    lines = chart(found.minutes, width=30, height=6)
-    assert "░" in "".join(lines[:6])
-    assert "█" * 30 in lines[5], "some always serve"
-    assert "!" in lines[6]
-    assert chart([], width=10)

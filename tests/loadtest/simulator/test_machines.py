@@ -39,12 +39,6 @@ def test_free_instances_end_after_a_quarter_of_an_hour_and_those_with_a_task_nev
     assert [each.seconds(10_000.0) for each in machines.past] == [900.0, 900.0]
 
 
-def test_spare_instances_are_kept_below_a_target_of_a_hundred() -> None:
-    machines, _ = group(GroupPlan(warm_pool=0, warm_seconds=1.0, cold_seconds=1.0, target_percent=80))
-    machines.look(8, 0.0)
-    assert len(machines.alive) == 10
-
-
 def test_a_task_waits_until_its_instance_is_ready() -> None:
     machines, _ = group()
     machines.look(1, 0.0)
@@ -53,13 +47,6 @@ def test_a_task_waits_until_its_instance_is_ready() -> None:
     assert isinstance(placed, Machine)
     assert placed.has_task
     assert machines.place(1_000.0) is None
-
-
-def test_instances_are_launched_where_the_fewest_are() -> None:
-    machines, _ = group(GroupPlan(warm_pool=0, warm_seconds=1.0, cold_seconds=1.0, zones=3))
-    machines.begin(4)
-    machines.look(6, 0.0)
-    assert sorted(each.zone for each in machines.alive) == [0, 0, 1, 1, 2, 2]
 
 
 def test_a_lost_zone_takes_its_instances_and_its_part_of_the_pool() -> None:

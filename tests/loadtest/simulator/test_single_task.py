@@ -60,15 +60,6 @@ def test_files_wait_for_parsers_and_one_client_has_them_in_turn() -> None:
     assert max(each.latency_seconds for each in answers if not each.refused) < 1.0 + 0.2 + 0.25 + 0.1
 
 
-def test_a_long_document_is_several_sequences_and_does_not_hold_up_short_ones() -> None:
-    model = model_of(Capacity(documents_per_second=100.0, tokens_per_second=40_000.0, slo_ms=500.0))
-    long = Document(0.0, 100_000)
-    short = [Document(0.5 + i * 0.1, 50) for i in range(10)]
-    first, *others = SingleTask(model).run([long, *short])
-    assert first.latency_seconds > 2.5
-    assert max(each.latency_seconds for each in others) < 0.35
-
-
 def test_capacity_is_the_rate_at_full_load_with_overlaps_counted() -> None:
     model = model_of(Capacity(documents_per_second=50.0, tokens_per_second=20_000.0, slo_ms=500.0))
     assert 1 / model.document_seconds == pytest.approx(50.0)

@@ -7,13 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from infra.scaling.alarm_evaluation import Comparison, Condition, Point, Series, Statistic
 from infra.scaling.capacity import Capacity
 from loadtest.simulator.service_model import ServiceModel, model_of
-from loadtest.simulator.single_task import LEVELS, Document, LatencyTable, SingleTask, latency_table
-from loadtest.simulator.task_group import Tally, TaskGroup, points
+from loadtest.simulator.single_task import Document, LatencyTable, SingleTask, latency_table
+from loadtest.simulator.task_group import Tally, TaskGroup
 from service.core.worker_load import DecayingSum
-from service.signals.catalog import QUEUE_DEPTH
 
 CAPACITY = Capacity(documents_per_second=50.0, tokens_per_second=20_000.0, slo_ms=500.0)
 MODEL = replace(model_of(CAPACITY), max_queue_seconds=2.0)
@@ -36,16 +34,6 @@ def test_latency_grows_with_utilization_and_the_device_looks_busier_than_it_is(t
     assert medians[-2] > 2 * medians[0]
     assert table.busy_at(np.array([0.5]))[0] > 0.5
     assert table.busy_at(np.array([0.0, 1.0])).tolist() == [0.0, 1.0]
-
-
-def test_a_calm_stretch_is_the_same_as_its_seconds(table: LatencyTable) -> None:
-    counts, lengths = np.array([30.0, 42.0, 12.0, 0.0, 44.0]), np.array([1.0, 1.0, 2.0, 1.0, 1.0])
-    at_once, one_by_one = group(table, 2), group(table, 2)
-    assert at_once.calm_seconds(counts, lengths)
-    for count, length in zip(counts, lengths, strict=True):
-        one_by_one.second(count, length)
-    assert at_once.asked == pytest.approx(one_by_one.asked)
-    assert at_once._tally.answered == pytest.approx(one_by_one._tally.answered)
 
 
 def test_the_work_ratio_is_the_services_own(table: LatencyTable) -> None:
@@ -102,23 +90,3 @@ def test_seconds_agree_with_events(table: LatencyTable, load: float) -> None:
     for share, within in ((0.5, 0.35), (0.99, 0.35)):
         expected = float(np.quantile(kept, share))
         assert tasks._tally.quantile(table, share) == pytest.approx(expected, rel=within, abs=0.03)
-
-
-def test_three_points_stand_for_all(table: LatencyTable) -> None:
-    values = np.array([3.0, 1.0, 7.0, 2.0, 2.0])
-    short, full = Series(), Series()
-    for point in points(values, 5.0):
-        short.put(QUEUE_DEPTH, point)
-    for value in values:
-        full.put(QUEUE_DEPTH, Point(5.0, float(value)))
-    for statistic in (Statistic.AVERAGE, Statistic.SUM, Statistic.MINIMUM, Statistic.MAXIMUM, Statistic.SAMPLE_COUNT):
-        asked = Condition(QUEUE_DEPTH, statistic, Comparison.ABOVE, 0.0)
-        assert short.statistic(asked, 0.0, 10.0) == pytest.approx(full.statistic(asked, 0.0, 10.0))
-
-
-def test_the_highest_level_is_for_queues_only(table: LatencyTable) -> None:
-    tasks = group(table, 1)
-    tasks.second(49.0, 1.0)
-    assert tasks._tally.answered[LEVELS - 1].sum() == 0.0
-    tasks.second(60.0, 1.0)
-    assert tasks._tally.answered[LEVELS - 1].sum() == pytest.approx(60.0)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from loadtest.simulator.tasks import Action, EventQueue
 
 
@@ -20,17 +18,3 @@ def test_what_is_due_happens_in_order_and_nothing_else() -> None:
     event_queue.run_due(6.0)
     assert seen == [("first", 6.0), ("second", 6.0), ("third", 6.0)]
     assert event_queue.next_seconds == 9.0
-
-
-def test_what_becomes_due_meanwhile_happens_too() -> None:
-    event_queue, seen = EventQueue(), list[float]()
-
-    def again(left: int, now: float) -> None:
-        seen.append(now)
-        if left:
-            event_queue.at(now, partial(again, left - 1))
-
-    event_queue.at(2.0, partial(again, 2))
-    event_queue.run_due(2.0)
-    assert seen == [2.0, 2.0, 2.0]
-    assert event_queue.next_seconds == float("inf")

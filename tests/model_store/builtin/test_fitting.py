@@ -7,10 +7,8 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 
-from model_store.builtin.training.fitting import MOST_POINTS, fit_calibration
+from model_store.builtin.training.fitting import fit_calibration
 from model_store.builtin.training.transitions import Chunks, WordLattice, allowed_tags, fit_transitions, lattice_loss
 from service.core.decoding.tag_scheme import scheme_of
 from service.evaluation.labelled_documents import LabelledDocument, LabelledSpan
@@ -85,11 +83,6 @@ def test_entities_of_several_words_are_learned_and_frequencies_are_not() -> None
     assert steps[2, 0] - steps[2, 2] > 1.0
 
 
-def test_there_must_be_something_to_learn_from() -> None:
-    with pytest.raises(ValueError, match="need texts"):
-        fit_transitions([], BIO, strength=0.5)
-
-
 def overconfident(count: int, seed: int) -> list[tuple[float, bool]]:
     """Entities of which the square of their score is right."""
     random = np.random.default_rng(seed)
@@ -103,13 +96,3 @@ def test_a_fitted_map_takes_most_of_the_error_away_from_other_entities() -> None
     mapped = calibration.shares_of([score for score, _ in judged])
     assert reliability(judged).error > 0.15
     assert reliability(zip(mapped, (right for _, right in judged), strict=True)).error < 0.03
-
-
-@given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=300))
-def test_points_never_fall_and_are_few(entities: list[tuple[float, bool]]) -> None:
-    calibration = fit_calibration(entities)
-    assert 1 <= len(calibration.scores) == len(calibration.shares) <= MOST_POINTS
-    for points in (calibration.scores, calibration.shares):
-        assert all(left <= right for left, right in pairwise(points))
-        assert points[0] >= 0.0
-        assert points[-1] <= 1.0

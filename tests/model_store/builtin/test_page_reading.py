@@ -9,8 +9,7 @@ import pytest
 from model_store.builtin.training.pages.documents import KINDS, drawn
 from model_store.builtin.training.pages.grammar import some_templates
 from model_store.builtin.training.pages.lexicon import LANGUAGES, lexicons
-from model_store.builtin.training.pages.parties import ARRANGEMENTS
-from model_store.builtin.training.pages.reading import Medium, shown_order, transcribed
+from model_store.builtin.training.pages.reading import transcribed
 from model_store.builtin.training.pages.sheet import Fragment, Piece, grid, lines, mirrored, row, side_by_side, stack
 from service.documents.limits import DocumentLimits
 from service.documents.pdf.reader import read_pdf
@@ -84,31 +83,8 @@ def test_equal_names_one_below_the_other_stay_two_entities() -> None:
     )
 
 
-def test_media_differ_in_what_stands_between_cells() -> None:
-    fragments = grid([[row("Total:"), row("5.00")]], gap=9).fragments
-    assert transcribed(fragments, Medium.PDF)[0] == "Total:\t5.00"
-    assert transcribed(fragments, Medium.MARKUP)[0] == "Total:\t5.00"
-    assert transcribed(fragments, Medium.SPACED)[0] == "Total:         5.00"
-
-
-def test_a_mirrored_row_is_read_from_the_right() -> None:
-    fragments = mirrored(grid([[row("المجموع:"), row("100 ريال")]], gap=9), 60).fragments
-    assert fragments[0].x > fragments[1].x
-    assert transcribed(fragments)[0] == "المجموع:\t100 ريال"
-
-
 def test_a_line_of_half_arabic_words_keeps_its_shown_order() -> None:
     item = Piece("ورق طباعة", "LINE_ITEM")
     text, spans = transcribed(mirrored(grid([[row(item), row("172.00"), row("516.00")]]), 60).fragments)
     assert text == "516.00\t172.00\tطباعة ورق"
     assert spans == (LabelledSpan(14, 23, "LINE_ITEM"),)
-
-
-def test_latin_words_among_arabic_ones_keep_their_order() -> None:
-    words = "شركة Acme Trading في : 12".split()
-    assert [words[number] for number in shown_order(words)] == ["12", ":", "في", "Acme", "Trading", "شركة"]
-
-
-def test_every_arrangement_of_parties_is_among_the_templates_drawn() -> None:
-    drawn_ones = {template["parties"] for template in some_templates("invoice", KINDS["invoice"].axes, 30)}
-    assert drawn_ones == set(ARRANGEMENTS)

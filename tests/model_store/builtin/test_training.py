@@ -12,7 +12,7 @@ from safetensors.torch import load_file
 
 from model_store.builtin.training.__main__ import main
 from model_store.builtin.training.augmentation import with_other_values
-from model_store.builtin.training.labels import TAGS, settled_labels
+from model_store.builtin.training.labels import TAGS
 from model_store.builtin.training.mixture import PAGES, assemble, mixed, read_public_sets
 from model_store.builtin.training.pages.lexicon import lexicons
 from service.engine.encoder.checkpoint import read_checkpoint
@@ -45,22 +45,12 @@ def test_public_sets_are_read_by_the_conventions_of_evaluation(data: Path) -> No
     assert document.unmapped == ((35, 39),)
 
 
-def test_a_set_settles_what_it_marks_and_what_cannot_be_there() -> None:
-    settled = settled_labels("invoice_small", frozenset({"ADDRESS", "ORGANIZATION"}))
-    assert {"ADDRESS", "ORGANIZATION", "EMPLOYER", "DEGREE"} <= settled
-    assert "PERSON" not in settled
-
-
 def test_no_group_and_no_page_structure_is_on_both_sides(data: Path) -> None:
     training, held_out = assemble(data, pages=150, seed=1)
     assert set(training) == set(held_out) == {PAGES, "invoice_zugferd_de_fr"}
     for name, each in training.items():
         assert not {d.group for d in each.documents} & {d.group for d in held_out[name].documents}
     assert len(training["invoice_zugferd_de_fr"].documents) == 16 * training["invoice_zugferd_de_fr"].groups
-
-
-def test_without_pages_there_is_no_set_of_them(data: Path) -> None:
-    assert set(assemble(data, pages=0, seed=1)[0]) == {"invoice_zugferd_de_fr"}
 
 
 def test_a_pass_holds_each_set_by_its_weight() -> None:

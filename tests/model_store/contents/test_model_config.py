@@ -23,10 +23,6 @@ def test_labels_come_in_the_order_of_their_classes() -> None:
     assert parse_config(without(id2label=labels), {}).labels == tuple(f"L{number}" for number in range(12))
 
 
-def test_two_classes_without_names_have_transformers_defaults() -> None:
-    assert parse_config(without("id2label"), {}).labels == ("LABEL_0", "LABEL_1")
-
-
 def test_labels_without_an_architecture_are_enough() -> None:
     assert config_problems(without("architectures"), {}) == []
     assert parse_config(without("architectures"), {}).architecture == "bertForTokenClassification"

@@ -79,11 +79,6 @@ def test_an_unreadable_receipt_has_no_entries(tmp_path: Path, content: bytes) ->
     assert read_receipt(tmp_path / "none.json") == {}
 
 
-def test_a_receipt_that_cannot_be_written_is_not_an_error(tmp_path: Path) -> None:
-    (tmp_path / "file").write_bytes(b"")
-    write_receipt(tmp_path / "file" / "receipt.json", {}, tmp_path / "file")
-
-
 def test_only_regular_files_have_a_stamp(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"12")
     (tmp_path / "link").symlink_to("file")

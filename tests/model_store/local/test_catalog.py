@@ -36,11 +36,6 @@ def test_a_published_model_hides_the_built_in_one_of_its_name(catalog: Catalog, 
     assert catalog.resolve(f"documents@{built_in.revision}").built_in
 
 
-def test_the_same_folder_published_is_the_same_revision(catalog: Catalog) -> None:
-    built_in = catalog.resolve("documents")
-    assert publish(built_in.folder, "documents", catalog.store).revision.revision == built_in.revision
-
-
 def test_a_damaged_revision_is_not_replaced_by_a_built_in_model(catalog: Catalog, make_model: MakeModel) -> None:
     folder = publish(make_model("mine", {"model.safetensors": b"mine"}), "documents", catalog.store).revision.folder
     weights = folder / "model.safetensors"
@@ -70,13 +65,6 @@ def test_the_list_has_every_revision_with_sizes_own_and_shared(catalog: Catalog,
     assert listed[one.revision].shared_bytes == small
     assert listed[one.revision].size_bytes == one.manifest.size_bytes
     assert [model.built_in for model in catalog.list()] == [True, False, False]
-
-
-def test_a_built_in_model_that_was_published_is_listed_once(catalog: Catalog) -> None:
-    publish(catalog.resolve("documents").folder, "documents", catalog.store)
-    (listed,) = catalog.list()
-    assert not listed.built_in
-    assert listed.tags == ("stable",)
 
 
 def test_damaged_revisions_and_tags_are_listed_with_problems(catalog: Catalog, make_model: MakeModel) -> None:
@@ -120,12 +108,6 @@ def test_digests_are_remembered_until_a_file_changes(root: Path, tmp_path: Path)
     config = first.folder / "config.json"
     config.write_text(config.read_text().replace("B-NAME", "B-GAME"))
     assert builtin_revision(root, "documents", layout).revision != first.revision
-
-
-def test_a_receipt_that_cannot_be_written_is_not_needed(root: Path, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    revision = builtin_revision(root, "documents", Layout(tmp_path / "file" / "store"))
-    assert revision == builtin_revision(root, "documents", Layout(tmp_path / "store"))
 
 
 def test_a_folder_that_could_not_be_published_is_refused(root: Path, tmp_path: Path) -> None:

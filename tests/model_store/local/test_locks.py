@@ -46,12 +46,6 @@ def test_a_shared_lock_excludes_only_an_exclusive_one(tmp_path: Path) -> None:
             take(layout, shared=False)
 
 
-def test_locks_of_other_names_are_independent(tmp_path: Path) -> None:
-    layout = Layout(tmp_path)
-    with locks.acquire(layout, locks.TAGS), locks.in_use(layout, REVISION):
-        take(layout, shared=False)
-
-
 def test_a_lock_file_that_cannot_be_made_is_unwritable(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreUnwritable):

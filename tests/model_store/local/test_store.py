@@ -52,13 +52,6 @@ def test_a_revision_belongs_to_its_own_name_only(store: Store, published: Revisi
         store.resolve(f"invoices@{published.revision}")
 
 
-def test_an_empty_store_lists_no_reference_and_is_not_made(store: Store) -> None:
-    with pytest.raises(UnknownModel) as unknown:
-        store.resolve("documents")
-    assert unknown.value.available == ()
-    assert not store.root.exists()
-
-
 def test_a_blob_with_a_valid_receipt_is_not_read(store: Store, published: Revision) -> None:
     """Shown by a change that only reading finds: it keeps size and time. `verify` finds it."""
     flip_one_byte(weights_blob(store, published), keep_time=True)

@@ -70,7 +70,3 @@ def test_damaged_manifests_and_dangling_tags_are_reported(store: Store, publishe
     assert [item.path for item in verify_store(store).with_outcome(CheckOutcome.MISSING)] == [tag]
     tag.write_bytes(b"{")
     assert [item.path for item in verify_store(store).with_outcome(CheckOutcome.CORRUPT)] == [tag]
-
-
-def test_an_empty_store_has_nothing_to_check(store: Store) -> None:
-    assert verify_store(store).checked == ()

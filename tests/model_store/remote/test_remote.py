@@ -24,11 +24,6 @@ def test_keys_are_recognised_by_what_made_them() -> None:
     assert tag_in(tag_key("cv", "stable", 12)) == ("cv", "stable", 12)
 
 
-def test_tag_keys_sort_by_number() -> None:
-    keys = [tag_key("cv", "stable", number) for number in (1, 2, 9, 10, 11, 100)]
-    assert sorted(keys) == keys
-
-
 @pytest.mark.parametrize(
     "key",
     [
@@ -107,8 +102,3 @@ def test_damaged_and_missing_manifests_and_tags_are_listed(remote: FolderRemote,
         "cv": (missing, ("stable",)),
         "torn": ("", ("stable",)),
     }
-
-
-def test_an_empty_remote_store_lists_nothing(remote: FolderRemote) -> None:
-    remote.root.mkdir()
-    assert list_remote(remote) == ()

@@ -11,7 +11,6 @@ from model_store.errors import InvalidTag, RemoteUnavailable
 from model_store.reference import Tag, moved
 from model_store.remote.base import tag_key
 from model_store.remote.folder import FolderRemote
-from model_store.remote.listing import list_remote
 from model_store.remote.tags import change_remote_tag, read_remote_tag
 from tests.support.tag_races import assert_no_move_lost, race
 
@@ -84,13 +83,6 @@ def test_a_tag_that_others_move_forever_is_given_up(remote: FolderRemote, monkey
 
     with pytest.raises(RemoteUnavailable):
         change_remote_tag(remote, "cv", "stable", slower)
-
-
-def test_claims_of_earlier_versions_are_ignored(remote: FolderRemote) -> None:
-    remote.create("claims/cv/stable/0000000001/0123456789abcdef", b"")
-    new, has_moved = change_remote_tag(remote, "cv", "stable", partial(to, ONE))
-    assert (new.number, has_moved) == (1, True)
-    assert [(model.name, model.tags) for model in list_remote(remote)] == [("cv", ("stable",))]
 
 
 def test_an_unreadable_tag_is_an_error_until_the_next_move(remote: FolderRemote) -> None:

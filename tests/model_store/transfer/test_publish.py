@@ -13,7 +13,7 @@ from model_store.errors import RefusedFolder, SourceChanged, StoreFull
 from model_store.local.store import Store
 from model_store.local.tags import read_tag
 from model_store.manifest import GoldenEntity, GoldenExample, Provenance
-from model_store.transfer.publish import may_be_stored, plan_copies, publish
+from model_store.transfer.publish import plan_copies, publish
 from tests.support.stores import MakeModel
 
 
@@ -137,11 +137,6 @@ def test_a_refused_folder_makes_no_store(make_model: MakeModel, store: Store) ->
     with pytest.raises(RefusedFolder, match=r"pytorch_model\.bin"):
         publish(source, "documents", store)
     assert not store.root.exists()
-
-
-def test_only_files_of_a_known_size_are_hashed_first() -> None:
-    files = (Entry("a", EntryKind.FILE, 10), Entry("b", EntryKind.FILE, 20))
-    assert may_be_stored(files, {20, 30}) == (files[1],)
 
 
 def test_stored_files_are_kept_and_others_copied() -> None:

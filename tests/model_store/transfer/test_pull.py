@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from model_store.errors import RemoteRefused, StoreFull, StoreUnwritable, UnknownModel
+from model_store.errors import RemoteRefused, StoreUnwritable, UnknownModel
 from model_store.local.garbage_collection import StoredRevision
 from model_store.local.store import Store
 from model_store.local.tags import read_tag
@@ -112,14 +112,6 @@ def test_blobs_of_full_size_are_kept_and_others_fetched() -> None:
     assert (found.needed_bytes, found.evict, found.short_bytes) == (57, (), 0)
 
 
-def test_partly_downloaded_bytes_need_no_more_disk() -> None:
-    assert plan(manifest(a=100), free=50, begun={digest("a"): 60}).needed_bytes == 40
-
-
-def test_a_plan_without_downloads_needs_no_disk() -> None:
-    assert plan(manifest(a=100), free=0, a=100).short_bytes == 0
-
-
 def test_the_least_recently_used_are_evicted_as_needed() -> None:
     others = (stored("new", 3.0, x=100), stored("old", 1.0, y=60), stored("middle", 2.0, z=60))
     assert plan(manifest(a=100), *others, free=50).evict == ("old",)
@@ -157,16 +149,6 @@ def test_a_blob_that_two_files_share_is_fetched_once() -> None:
 ROOT = Path(__file__).parents[3]
 UNMEASURED = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE")}
 """For processes that cannot write what `make coverage` wants of them either."""
-
-
-def test_a_disk_that_is_too_small_is_an_error_before_any_download(
-    tmp_path: Path, remote: FolderRemote, upload: Upload
-) -> None:
-    upload()
-    store = Store(tmp_path / "store", free_bytes=lambda _: 50_000)
-    with pytest.raises(StoreFull):
-        pull("documents", store, remote)
-    assert not store.layout.blobs.exists()
 
 
 def test_an_untagged_revision_is_evicted_and_a_tagged_one_is_not(

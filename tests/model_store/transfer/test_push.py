@@ -9,12 +9,12 @@ import pytest
 from model_store.errors import RemoteUnavailable
 from model_store.fileio import OnBytes
 from model_store.local.store import Revision, Store
-from model_store.manifest import File, encode_manifest
+from model_store.manifest import encode_manifest
 from model_store.reference import hex_digits
 from model_store.remote.base import blob_key, manifest_key
 from model_store.remote.folder import FolderRemote
 from model_store.remote.tags import read_remote_tag
-from model_store.transfer.push import PushResult, plan_uploads, push
+from model_store.transfer.push import PushResult, push
 from tests.support.stores import file_of
 
 
@@ -68,13 +68,3 @@ def test_a_failed_upload_moves_no_tag_and_writes_no_manifest(
         pushed(published, store, Failing(remote.root))
     remote.root.mkdir(exist_ok=True)
     assert list(remote.stats("")) == []
-
-
-def test_each_missing_digest_is_planned_once(published: Revision) -> None:
-    config, weights = file_of(published, "config.json"), file_of(published)
-    twice = type(published.manifest)(
-        **{name: getattr(published.manifest, name) for name in published.manifest.__struct_fields__}
-        | {"files": (config, weights, File("copy.safetensors", weights.size_bytes, weights.sha256))}
-    )
-    assert len(plan_uploads(twice, {config.sha256: config.size_bytes})) == 1
-    assert len(plan_uploads(twice, {config.sha256: config.size_bytes - 1})) == 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from model_store.errors import MissingFile, NoEarlierRevision, TagMoved, UnknownModel
+from model_store.errors import MissingFile, TagMoved, UnknownModel
 from model_store.local.store import Store
 from model_store.local.tags import read_tag
 from model_store.reference import Reference, Tag, hex_digits
@@ -65,20 +65,9 @@ ONE, TWO, THREE = (f"sha256:{number:064x}" for number in (1, 2, 3))
 TAGGED = Reference("documents", "stable", None)
 
 
-def test_two_rollbacks_go_back_two_steps() -> None:
-    once = rolled_back(Tag(THREE, 3.0, (TWO, ONE)), "m@stable", None, now_seconds=4.0)
-    assert once == Tag(TWO, 4.0, (ONE,))
-    assert rolled_back(once, "m@stable", None, now_seconds=5.0) == Tag(ONE, 5.0)
-
-
 def test_a_rollback_to_a_revision_keeps_the_one_that_is_left() -> None:
     tag = rolled_back(Tag(TWO, 2.0, (ONE,)), "m@stable", THREE, now_seconds=3.0)
     assert tag == Tag(THREE, 3.0, (TWO, ONE))
-
-
-def test_a_tag_without_history_cannot_be_rolled_back() -> None:
-    with pytest.raises(NoEarlierRevision):
-        rolled_back(Tag(ONE, 1.0), "m@stable", None, now_seconds=2.0)
 
 
 def test_a_local_rollback_serves_the_earlier_revision(make_model: MakeModel, store: Store) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from model_store.builtin import model_folder
-from service.core.decoding.entities import Entity, Source
+from service.core.decoding.entities import Entity
 from service.core.errors import ModelError
 from service.text.rules.rule_set import FINDERS, RuleSet
 from service.text.values.context import DocumentContext
@@ -18,12 +18,6 @@ TEXT = "Invoice 17 of 12 March 2026: jane@acme.example, 19 %, +49 30 1234567"
 def test_a_folder_without_the_file_asks_for_no_rule(tmp_path: Path) -> None:
     entities = [Entity("DATE", "12", 14, 16, 0.9)]
     assert RuleSet.read(tmp_path).apply(DocumentContext(TEXT), entities, ["EMAIL", "DATE"], ["EMAIL"]) is entities
-
-
-def test_only_the_rules_that_are_asked_for_work(tmp_path: Path) -> None:
-    (tmp_path / "rules.json").write_text('{"find": ["email"]}')
-    found = RuleSet.read(tmp_path).apply(DocumentContext(TEXT), [], ["EMAIL", "PHONE", "DATE"])
-    assert [(each.label, each.text, each.source) for each in found] == [("EMAIL", "jane@acme.example", Source.RULE)]
 
 
 def test_a_label_that_the_model_lacks_is_answered_only_if_asked_for() -> None:

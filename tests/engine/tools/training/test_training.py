@@ -21,7 +21,7 @@ from service.engine.tools.training.data import IGNORED
 from service.engine.tools.training.finetune import ALL, train
 from service.engine.tools.training.loop import CLOSED_SHARE, STATE_FILE, FineTuning, SavedState, masked_loss, rate_share
 from service.engine.tools.training.model import open_base
-from service.engine.tools.training.options import OtherTraining, TooLittleData, TrainingOptions, UnusableBase
+from service.engine.tools.training.options import OtherTraining, TrainingOptions, UnusableBase
 from tests.support.tiny_models import make_model
 from tests.support.training_data import record, write_set
 
@@ -121,13 +121,6 @@ def test_it_ends_early_when_nothing_gets_better(
     with caplog.at_level("INFO"):
         train(options(base, tmp_path / "out", data, epochs=50, patience=1, rate=1e-9))
     assert 1 <= sum(line.startswith("pass ") for line in caplog.messages) < 10
-
-
-def test_without_groups_to_leave_out_it_says_what_to_do(base: Path, tmp_path: Path) -> None:
-    data = write_set(tmp_path / "one.jsonl", [record(number) for number in range(3)])
-    with pytest.raises(TooLittleData, match="--left-out 0"):
-        train(options(base, tmp_path / "out", data))
-    assert train(options(base, tmp_path / "out", data, left_out_percent=0, epochs=1)) is None
 
 
 def test_a_head_or_its_rows_for_the_same_labels_are_kept(base: Path) -> None:

@@ -22,7 +22,7 @@ from service.engine.tools.training.data import (
     tags_of,
     token_tags,
 )
-from service.engine.tools.training.options import BadData, TooLittleData
+from service.engine.tools.training.options import BadData
 from service.evaluation.labelled_documents import LabelledDocument, LabelledSet, LabelledSpan, left_out
 from service.text.tokenizer import TextTokenizer
 from tests.support.tiny_models import make_model
@@ -50,11 +50,6 @@ def test_entities_that_cannot_be_learnt_are_named(spans: list[LabelledSpan], rea
     assert reason in str(caught.value)
 
 
-def test_data_without_an_entity_teach_nothing() -> None:
-    with pytest.raises(TooLittleData):
-        check_learnable([one_set(document())])
-
-
 def documents(count: int, *, groups: int) -> LabelledSet:
     return one_set(*(document(LabelledSpan(0, 1, "A"), group=str(n % groups)) for n in range(count)))
 
@@ -72,12 +67,6 @@ def test_groups_are_never_on_both_sides_and_both_sides_have_some(count: int, gro
 def test_the_groups_left_out_are_those_that_evaluation_scores() -> None:
     every = documents(60, groups=20)
     assert split([every], left_out_percent=15)[1] == (left_out(every, 15),)
-
-
-def test_a_single_group_cannot_be_split() -> None:
-    with pytest.raises(TooLittleData, match="--left-out 0"):
-        split([documents(5, groups=1)], left_out_percent=10)
-    assert split([documents(5, groups=1)], left_out_percent=0)[1][0].documents == ()
 
 
 def test_a_label_that_a_set_never_marks_is_open_there() -> None:

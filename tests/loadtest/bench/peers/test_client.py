@@ -18,15 +18,6 @@ def test_every_text_is_answered_once_and_in_its_place() -> None:
     assert sorted(pace.came) == sorted([text] for text in TEXTS)
 
 
-def test_a_sample_in_two_rounds_counts_twice_and_has_its_entities_once() -> None:
-    pace = Pace()
-    with answering(pace) as url:
-        answered = answer_all(url, TEXTS, at_once=4, rounds=2)
-    assert sorted(pace.came) == sorted([text] for text in 2 * TEXTS)
-    assert [entities[0]["end"] for entities in answered.entities] == [len(text) for text in TEXTS]
-    assert answered.per_second == pytest.approx(2 * len(TEXTS) / answered.seconds)
-
-
 def test_a_failed_request_is_no_figure() -> None:
     with answering(Pace(status=500)) as url, pytest.raises(RuntimeError, match="500"):
         answer_all(url, TEXTS, at_once=4)
