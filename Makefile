@@ -101,7 +101,7 @@ fuzz: .venv/.dev ## 200,000 mutated files, bodies, messages and HTTP requests (A
 	$(BIN)/python -m tests.support.fuzz $(ARGS)
 
 .PHONY: screenshots
-screenshots: .venv/.dev ## make the pictures of the console's README anew, in a real browser (3 minutes; ARGS='live phone')
+screenshots: .venv/.dev ## make the console's pictures in the documents anew, in a real browser (3 minutes; ARGS='live phone')
 	$(BIN)/python -m tests.support.console_pictures $(ARGS)
 
 loadtest: .venv/.loadtest ## load the service for two minutes and write a report (URL=http://… SCENARIO=overload ARGS=…)

@@ -7,6 +7,10 @@ import re
 from collections import Counter
 from pathlib import Path
 
+from service.api.problems import STATUS
+from service.api.redaction.schemas import RedactOptions
+from service.core.decoding.value import ValueKind
+from service.core.errors import BY_CODE
 from service.environment import PREFIX
 from service.settings import Settings
 from tests.documentation import ROOT, SETTINGS, settings_document
@@ -15,6 +19,8 @@ from tests.support.source_tree import PACKAGES, sources
 CODE = re.compile(r"^```\w*\n(.*?)^```|(?<!`)`([^`\n]+)`(?!`)", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)")
 ARCHITECTURE = ROOT / "ARCHITECTURE.md"
+API = (ROOT / "service" / "API.md").read_text()
+CELL = re.compile(r"`(\w+)`")
 MAP_DEPTHS = {"service": 2, "model_store": 1, "infra": 1, "loadtest": 1}
 """Package → how many levels of folders below it have a row in the map; deeper ones belong to the row above them."""
 
@@ -76,3 +82,27 @@ def test_each_file_that_the_architecture_names_exists() -> None:
     names = [name for name in re.findall(r"`([a-z_/]+(?:\.py)?)`", text) if "/" in name.strip("/") or ".py" in name]
     assert names, "names are not found any more"
     assert [name for name in names if not any((folder / name).exists() for folder in (ROOT, ROOT / "service"))] == []
+
+
+def test_every_error_code_is_in_the_api_page_with_its_status() -> None:
+    rows = re.findall(r"^\| `(\w+)` \| (\d{3}) \| [^|]+ \|$", API, re.MULTILINE)
+    assert {code: int(status) for code, status in rows} == {code: STATUS[code] for code in BY_CODE}
+    assert len(rows) == len(BY_CODE)
+
+
+def test_every_option_and_kind_of_value_is_in_the_api_page() -> None:
+    def first_cells(start: str, end: str) -> list[str]:
+        part = API.partition(start)[2].partition(end)[0]
+        return [name for cell in re.findall(r"^\| (`[^|]+`) \|", part, re.MULTILINE) for name in CELL.findall(cell)]
+
+    options = first_cells("| option |", "## Answer") + first_cells("## Redaction", "## Errors")
+    assert Counter(options) == Counter(list(RedactOptions.model_fields))
+    assert Counter(first_cells("| `kind` | `value` |", "### Fields")) == Counter(kind.value for kind in ValueKind)
+
+
+def test_every_test_that_the_security_page_names_exists() -> None:
+    rows = re.findall(r"^\| [^|]+ \| `([\w/]+\.py)::(\w+)`(.*) \|$", (ROOT / "SECURITY.md").read_text(), re.MULTILINE)
+    assert rows, "tests are not found any more"
+    wanted = [(file, name) for file, first, more in rows for name in (first, *re.findall(r"`::(\w+)`", more))]
+    missing = [f"{file}::{name}" for file, name in wanted if f"def {name}(" not in (ROOT / "tests" / file).read_text()]
+    assert not missing

@@ -1,4 +1,10 @@
-"""All tests here are marked `cuda_emulator`, and need that emulator (`make test-cuda-emulator`)."""
+"""All tests here are marked `cuda_emulator`, and need that emulator (`make test-cuda-emulator`).
+
+The emulator replaces CUDA's driver and libraries below an unmodified CUDA build of torch. All that torch does on the
+host is real: dispatch by architecture, allocators, streams, events, memory limits, errors. Kernels compute nothing and
+take modelled time. So tests here show which kernels are chosen, what is reserved, what waits for what, and what happens
+when memory or the device is gone. They show no values, no speed, no cuDNN and no more than one GPU.
+"""
 
 from __future__ import annotations
 

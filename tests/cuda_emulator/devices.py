@@ -1,7 +1,7 @@
 """The devices that can be emulated, as data; the state file that a test changes one by, and its reports.
 
 Rates are what kernels are assumed to reach, not what a data sheet promises; they make the order of events plausible and
-are no prediction (README.md).
+are no prediction.
 """
 
 from __future__ import annotations

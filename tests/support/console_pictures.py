@@ -1,4 +1,4 @@
-"""The pictures of the console's README, made anew: `make screenshots` (ARGS='live phone': these alone).
+"""The console's pictures that README.md shows, made anew: `make screenshots` (ARGS='live phone': these alone).
 
 A service with the built-in model, the documents of `console_documents`, a real browser; each picture as WebP.
 """

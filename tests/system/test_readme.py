@@ -1,16 +1,19 @@
-"""What the README promises is what a newcomer sees, with the built-in model."""
+"""What README.md and service/API.md show is what a newcomer sees, with the built-in model."""
 
 from __future__ import annotations
 
+import re
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.examples import Example, ask, examples
+from tests.examples import ROOT, URL, Example, ask, examples
 from tests.support.service import Service, serving
 
+API = (ROOT / "service" / "API.md").read_text()
 SCORE_TOLERANCE = 0.02
 """Between bfloat16 and float32, and between one processor and another."""
 
@@ -64,3 +67,21 @@ def test_the_example_of_fields_is_an_invoice_that_adds_up(builtin: Service) -> N
     assert {"invoice_id", "supplier_name", "receiver_name", "total_amount"} <= set(fields["roles"])
     assert [check["holds"] for check in fields["checks"]] == [True]
     assert fields["line_items"]
+
+
+@pytest.mark.parametrize("command", re.findall(r"^\$ (curl .+)$", API, re.MULTILINE), ids=lambda command: command[:60])
+def test_a_command_of_the_api_page_is_answered(builtin: Service, command: str, tmp_path: Path) -> None:
+    asked = command.replace(URL, builtin.url).replace("/tmp/redacted.pdf", str(tmp_path / "redacted.pdf"))
+    done = subprocess.run(["bash", "-c", f"{asked} -w '%{{http_code}}'"], cwd=ROOT, capture_output=True, timeout=120)
+    assert done.stdout.endswith(b"200"), done.stdout[-500:]
+
+
+def test_the_python_example_of_the_api_page_runs(
+    builtin: Service, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (code,) = re.findall(r"^```python\n(.*?)^```", API, re.DOTALL | re.MULTILINE)
+    monkeypatch.chdir(ROOT)
+    names: dict[str, Any] = {}
+    exec(code.replace(URL, builtin.url), names)
+    assert capsys.readouterr().out == "PERSON Jane Doe 0 8\n"
+    assert names["redacted"].startswith(b"%PDF")

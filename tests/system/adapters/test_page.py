@@ -1,26 +1,26 @@
-"""The page of adapters: each of its commands is answered, through the adapter that it is for."""
+"""The adapters in service/API.md: each of their commands is answered, through the adapter that it is for."""
 
 from __future__ import annotations
 
 import re
 import shlex
 import subprocess
-from pathlib import Path
 
 import pytest
 
+from service.signals.routes import ADAPTERS
 from tests.documentation import ROOT
 from tests.support.adapter_clients import FREE
 from tests.support.service import Service
 
-PAGE = Path(ROOT / "service" / "api" / "adapters" / "README.md").read_text()
+PAGE = (ROOT / "service" / "API.md").read_text().partition("## Protocol adapters")[2].partition("## Console")[0]
 COMMANDS = re.findall(r"^```console\n(curl .+)\n```$", PAGE, re.MULTILINE)
 
 
 def test_every_adapter_has_a_command_and_a_row() -> None:
     adapters = re.findall(r"^\| `(\w+)` \|", PAGE, re.MULTILINE)
-    assert set(adapters) == {"huggingface", "sagemaker", "oip", "presidio", "comprehend", "mcp"}
-    assert len(COMMANDS) == len(adapters) + 2
+    assert set(adapters) == ADAPTERS.keys()
+    assert len(COMMANDS) == len(adapters)
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: shlex.split(command)[2])
