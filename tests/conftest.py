@@ -23,6 +23,10 @@ SECOND_TIER = {
     "loadtest/scaling/test_autoscaling.py": "a fleet of services for two minutes",
     "commands/test_extract.py": "a service for each folder of files",
     "commands/test_evaluate.py": "an engine for each evaluation",
+    "commands/test_plan.py": "an engine for each plan",
+    "infra/test_account.py": "hundreds of AWS commands, each a process",
+    "infra/test_deploying.py": "a synthesis of all stacks for each deployment",
+    "loadtest/test_errors.py": "services that are killed with their load tests",
     "engine/device/test_nvml.py": "a C compiler",
     "infra/test_prometheus.py": "prometheus and alertmanager",
 }

@@ -75,7 +75,7 @@ def test_torch_grows_segments_and_compiles_nothing_unless_it_is_told_to(
     ("before", "after"),
     [(GROWING_SEGMENTS, None), ("backend:cudaMallocAsync", "backend:cudaMallocAsync"), (None, None)],
 )
-def test_segments_are_kept_fixed_unless_the_allocator_was_configured_by_its_user(
+def test_segments_stay_fixed_unless_the_user_configured_the_allocator(
     before: str | None, after: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(ALLOCATOR_VARIABLE, before or "")

@@ -179,6 +179,7 @@ ENGINE_FLOORS = (
 )
 """Within `service/engine`, from top to bottom: each may import only what is on a lower floor."""
 
+LONGEST_TEST_NAME = 70
 MOST_LINES = 350
 """Of a source file."""
 
@@ -334,3 +335,10 @@ def test_every_folder_with_modules_is_a_package_with_a_sentence() -> None:
     for folder in {path.parent for path in sources()}:
         text = (folder / "__init__.py").read_text() if (folder / "__init__.py").exists() else ""
         assert ast.get_docstring(ast.parse(text)), f"{place(folder)}/__init__.py says nothing"
+
+
+def test_names_of_tests_are_short_and_unique_in_their_file() -> None:
+    for path in (ROOT / "tests").rglob("test_*.py"):
+        functions = (node for node in ast.parse(path.read_text()).body if isinstance(node, ast.FunctionDef))
+        names = Counter(each.name for each in functions if each.name.startswith("test_"))
+        assert [name for name, count in names.items() if count > 1 or len(name) > LONGEST_TEST_NAME] == [], place(path)

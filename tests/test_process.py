@@ -52,7 +52,7 @@ assert raise_open_files() == resource.getrlimit(resource.RLIMIT_NOFILE)[0] == ha
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
-def test_what_is_left_after_a_collection_is_never_looked_through_again_unless_asked_for() -> None:
+def test_what_is_left_after_a_collection_is_frozen() -> None:
     program = """
 import gc, weakref
 from service.process import collect_once

@@ -51,7 +51,7 @@ def test_a_folder_that_nobody_named_is_private_and_removed(memory: Path) -> None
     assert list(memory.iterdir()) == []
 
 
-def test_what_a_killed_service_left_is_removed_by_the_next_and_a_living_one_keeps_its_own(memory: Path) -> None:
+def test_what_a_killed_service_left_is_removed_by_the_next(memory: Path) -> None:
     command = [sys.executable, "-c", HOLDER, str(memory)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as holder:
         assert holder.stdout is not None
@@ -76,9 +76,7 @@ def test_folders_of_others_and_links_are_left_alone(memory: Path, tmp_path_facto
     assert (memory / f"{NAME}without-lock").exists()
 
 
-def test_no_folder_is_apart_that_shares_its_disk_with_uploads_or_is_full_or_missing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_folder_is_apart_that_shares_the_disk_of_uploads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     assert not module._is_apart(tmp_path)
     assert not module._is_apart(tmp_path / "missing")

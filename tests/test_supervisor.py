@@ -163,9 +163,7 @@ def test_a_stop_before_it_was_ready_is_a_clean_end(tmp_path: Path, stop: signal.
         assert_gone(parts)
 
 
-def test_the_folder_of_sockets_and_metrics_is_apart_from_temporary_files_and_removed_at_the_end(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_runtime_folder_is_apart_and_removed_at_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     temporary = tmp_path / "tmp"
     temporary.mkdir()
     monkeypatch.setenv("TMPDIR", str(temporary))

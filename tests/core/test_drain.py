@@ -27,7 +27,7 @@ def test_a_silent_worker_is_forgotten_once() -> None:
     assert workers.closed_and_idle()
 
 
-def test_a_revision_is_done_with_when_nobody_uses_it_and_all_know_of_the_next() -> None:
+def test_a_revision_is_done_when_unused_and_all_know_of_the_next() -> None:
     workers = WorkerRegistry(2)
     assert workers.done_with("old", version=2), "nobody is there to use it"
     workers.record_heartbeat(b"a", 0, False, now=0.0, version=2, revisions=())

@@ -138,7 +138,7 @@ def test_whatever_happens_the_budget_holds(
 
 @given(st.integers(1, 3), st.integers(2, 6), st.floats(0.01, 2.0))
 @settings(deadline=None)
-def test_all_models_with_work_get_their_turn_and_moving_takes_its_part_only(
+def test_all_models_with_work_get_turns_and_moving_takes_its_part_only(
     room: int, count: int, cost_seconds: float
 ) -> None:
     """Every model always has work; a device serves whichever are there and fetches the longest absent when it may."""

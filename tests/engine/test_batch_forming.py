@@ -96,7 +96,7 @@ def test_a_free_device_gets_a_lone_document_at_once(engine: Engine) -> None:
     assert launched_keys(engine.launch(BEGIN)) == ["lone"]
 
 
-def test_the_next_full_batch_is_formed_in_the_last_share_of_the_running_one() -> None:
+def test_a_full_batch_is_formed_in_the_last_share_of_the_running_one() -> None:
     engine = flooded()
     assert engine.former.forms_after(BEGIN) == pytest.approx(LATE)
     assert engine.launch(BEGIN + LATE - 0.01) is None
@@ -115,7 +115,7 @@ def test_while_the_speed_is_unknown_a_full_batch_is_formed_at_once() -> None:
     assert flooded(full_seconds=None).former.forms_after(BEGIN) == 0.0
 
 
-def test_a_batch_that_takes_longer_than_expected_has_the_next_one_behind_it() -> None:
+def test_a_batch_that_takes_too_long_has_the_next_one_behind_it() -> None:
     engine = flooded()
     assert launched_keys(engine.launch(BEGIN + 10.0)) != []
     assert engine.launch(BEGIN + 10.0) is None

@@ -213,7 +213,7 @@ def test_closing_delivers_what_is_on_its_way(tmp_path: Path) -> None:
     waker.close()
 
 
-def test_work_is_done_by_whoever_runs_it_in_order_and_its_result_comes_back() -> None:
+def test_work_is_done_in_order_and_its_result_comes_back() -> None:
     handed = threading.Semaphore(0)
     calls, threads = LoopCalls(handed.release), []
     with ThreadPoolExecutor(1) as other:

@@ -174,7 +174,7 @@ def snapshot(world: World, worker: bytes = A) -> DebugSnapshot:
     return [m for name, m in world.sent if name == worker and isinstance(m, DebugSnapshotReply)][-1].snapshot
 
 
-def test_a_worker_that_looks_is_told_of_the_batches_after_the_one_that_it_names() -> None:
+def test_a_worker_is_told_of_the_batches_after_the_one_it_names() -> None:
     def scene(world: World) -> Iterator[Turn]:
         world.load(timed=TimedBatch(BUDGET, 0.5))
         yield [hello(A), hello(B)]

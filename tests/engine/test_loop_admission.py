@@ -128,7 +128,7 @@ def bad_messages(world: World) -> float:
     return float(world.metrics.bad_messages._value.get())
 
 
-def test_bytes_about_a_document_that_are_no_message_are_counted_and_refuse_it() -> None:
+def test_bytes_of_a_document_that_are_no_message_refuse_it() -> None:
     def scene(_: World) -> Iterator[Turn]:
         yield [hello(A, 0)]
         yield [(A, WireError("out of bounds", "mine"), None), (A, WireError("noise"), None), document("good", 3)]
@@ -155,7 +155,7 @@ def test_a_message_that_is_for_workers_is_counted_and_dropped() -> None:
     assert (bad_messages(world), world.loop.exit_reason) == (2, None)
 
 
-def test_an_exception_over_one_message_refuses_its_document_and_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_exception_over_one_message_refuses_its_document_only(monkeypatch: pytest.MonkeyPatch) -> None:
     admit = RequestTable.admit
 
     def fails(self: RequestTable, worker: bytes, submission: Submitted, *others: object) -> object:

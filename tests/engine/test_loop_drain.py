@@ -22,7 +22,7 @@ from tests.support.engine_scenes import (
 )
 
 
-def test_during_its_grace_a_draining_engine_admits_and_finishes_what_it_has() -> None:
+def test_in_its_grace_a_draining_engine_admits_and_finishes() -> None:
     def scene(world: World) -> Iterator[Turn]:
         yield [hello()]
         world.stopping = True
@@ -84,7 +84,7 @@ def test_when_the_drain_is_over_what_is_left_is_refused() -> None:
     assert [type(answer) for key in ("running", "waiting") for answer in world.answers(key)] == [Refused, Refused]
 
 
-def test_a_stop_while_loading_ends_the_loop_once_workers_had_time_to_report() -> None:
+def test_a_stop_while_loading_ends_the_loop_once_workers_reported() -> None:
     def scene(world: World) -> Iterator[Turn]:
         yield [hello(active=0)]
         world.stopping = True

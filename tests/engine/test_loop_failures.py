@@ -163,7 +163,7 @@ def test_a_batch_that_fails_on_a_lost_gpu_refuses_what_is_admitted() -> None:
     assert [world.refusal(key).code for key in ("runs", "waits")] == ["engine_restarting"] * 2
 
 
-def test_a_batch_that_fails_on_a_gpu_that_nvml_finds_well_leaves_its_documents_to_the_next_engine() -> None:
+def test_a_batch_that_fails_on_a_healthy_gpu_goes_to_the_next_engine() -> None:
     def scene(world: World) -> Iterator[Turn]:
         yield [hello()]
         yield [marked("runs", 3, DEADLY)]
@@ -234,7 +234,7 @@ def test_a_start_up_that_goes_on_may_take_its_time() -> None:
     assert play(scene, loaded=False).loop.exit_reason is None
 
 
-def test_a_batch_without_enough_memory_shrinks_the_headroom_and_is_answered() -> None:
+def test_a_batch_without_memory_shrinks_the_headroom_and_is_answered() -> None:
     memory = ModelMemory(MemoryCostModel(0, BYTES_PER_TOKEN, 0, 0, 0, 0.0), longest_tokens=4, most_tokens=BUDGET)
     guards: list[Guard] = []
 

@@ -185,7 +185,7 @@ def test_a_build_that_fails_says_why(account: Account) -> None:
     assert "The build is FAILED: the image cannot be pulled" in done.stderr
 
 
-def test_a_machine_image_needs_the_option_and_a_container_image_that_is_there(account: Account) -> None:
+def test_a_machine_image_needs_its_option_and_a_container_image(account: Account) -> None:
     done = account.run("machine_image.sh", "v1")
     assert done.returncode != 0
     assert "set baking=Baking.ON_DEMAND" in done.stderr
@@ -197,7 +197,7 @@ def test_a_machine_image_needs_the_option_and_a_container_image_that_is_there(ac
     assert not account.called("start-image-pipeline-execution")
 
 
-def test_a_pipeline_that_is_not_wanted_any_more_goes_before_what_it_imports(account: Account) -> None:
+def test_an_unwanted_pipeline_goes_before_what_it_imports(account: Account) -> None:
     assert account.deploy(BAKING="on-demand").returncode == 0
     account.change(base_drops_exports=True)
     done = account.deploy()
@@ -227,7 +227,7 @@ def verify(account: Account, tag: str) -> subprocess.CompletedProcess[str]:
     return account.deploy(tag, VERIFY="1", SBOM=str(account.folder / "sbom.json"))
 
 
-def test_a_new_image_is_scanned_before_it_is_pushed_and_signed_before_it_is_deployed(verifying: Account) -> None:
+def test_a_new_image_is_scanned_then_pushed_signed_and_deployed(verifying: Account) -> None:
     done = verify(verifying, "v3")
     assert done.returncode == 0, done.stderr
     steps = verified(verifying)
@@ -250,7 +250,7 @@ def test_an_image_with_a_known_hole_is_neither_pushed_nor_deployed(verifying: Ac
     assert verifying.state["tag"] is None
 
 
-def test_an_image_that_could_not_be_signed_is_not_taken_for_a_verified_one_by_the_next_attempt(
+def test_an_unsigned_image_is_not_verified_for_the_next_attempt(
     verifying: Account,
 ) -> None:
     docker = (verifying.folder / "docker").read_text()

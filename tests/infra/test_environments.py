@@ -117,7 +117,7 @@ def test_an_unknown_environment_is_answered_with_those_that_there_are() -> None:
         find_environment("prod")
 
 
-def test_instances_start_from_a_machine_image_of_ours_only_where_they_are_made() -> None:
+def test_instances_start_from_our_machine_image_only_where_it_is_made() -> None:
     baking = Environment(name="test", certificate=CERTIFICATE, baking=Baking.ON_DEMAND)
     assert baking.machine_image == "/imagebuilder/gleaner-test/machine-image"
     assert replace(baking, baking=Baking.OFF).machine_image == GPU_IMAGE

@@ -159,9 +159,7 @@ CAPACITY = {
 }
 
 
-def test_a_measured_capacity_limits_what_may_wait_and_a_setting_of_ones_own_goes_first(
-    helm: Helm, tmp_path: Path
-) -> None:
+def test_a_measured_capacity_limits_what_may_wait_unless_it_is_set(helm: Helm, tmp_path: Path) -> None:
     values = tmp_path / "values.yaml"
     values.write_text(yaml.safe_dump({"capacity": json.dumps(CAPACITY)}))
     limits = {"GLEANER_QUEUE_LIMIT_TOKENS": "12500000", "GLEANER_MAX_QUEUE_MS": "500"}

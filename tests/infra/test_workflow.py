@@ -58,7 +58,7 @@ def test_each_change_has_its_image_listed_and_scanned() -> None:
     assert places == sorted(places)
 
 
-def test_what_is_deployed_is_scanned_and_signed_by_tools_that_are_there_before() -> None:
+def test_what_is_deployed_is_scanned_and_signed() -> None:
     deploy = position("deploy", "make deploy")
     assert "VERIFY=1" in workflow()["jobs"]["deploy"]["steps"][deploy]["run"]
     assert all(position("deploy", tool) < deploy for tool in ("download-syft", "download-grype", "cosign-installer"))

@@ -81,7 +81,7 @@ def test_who_asks_for_any_port_is_given_no_kept_one() -> None:
     assert numbers.isdisjoint(any_port() for _ in range(10 * MANY))
 
 
-def test_a_server_that_asks_for_it_listens_there_and_until_then_nobody_does() -> None:
+def test_a_kept_port_is_free_for_the_server_that_asks_for_it() -> None:
     port = KeptPort()
     address = ("127.0.0.1", port.number)
     with pytest.raises(ConnectionRefusedError):

@@ -15,7 +15,7 @@ SECONDS = 12.0
 LONG = ("20 s", "at once")
 
 
-def test_every_request_is_answered_rightly_or_refused_with_a_type_while_processes_die() -> None:
+def test_requests_are_answered_or_refused_while_processes_die() -> None:
     seed = int(time.time())
     faults = [fault for fault in all_faults() if not any(part in fault.name for part in LONG)]
     with ManagedService(SETTINGS, [TENANT], needs_store=True) as service:

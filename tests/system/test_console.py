@@ -139,7 +139,7 @@ def test_filters_by_label_score_and_words_hold_for_list_and_boxes(page: Page) ->
     assert page.inner_text(".entities .empty") == "No entity passes the filters."
 
 
-def test_values_stand_beside_the_text_and_the_keyboard_goes_through_the_list(page: Page) -> None:
+def test_values_stand_beside_the_text_and_keys_go_through_the_list(page: Page) -> None:
     found = sample(page, "rechnung.pdf")["entities"]
     (due,) = [n for n, each in enumerate(found) if each["label"] == "DUE_DATE"]
     assert found[due]["value"] == "2026-03-19"

@@ -70,7 +70,7 @@ def test_killing_the_engine_fails_no_request(home: Path) -> None:
         assert service.metric("gleaner_engine_starts_total") == 2
 
 
-def test_a_stopped_engine_is_unready_within_seconds_then_replaced_and_fails_no_request(home: Path) -> None:
+def test_a_stopped_engine_is_replaced_and_fails_no_request(home: Path) -> None:
     settings = {"MODELS": "tiny", "DTYPE": "float32", "PACE_TOKENS_PER_SECOND": PACE, "ENGINE_SILENCE_SECONDS": 15}
     with serving(home, **settings) as service, ThreadPoolExecutor(20) as pool:
         right = [found(service.extract(text=text)) for text in TEXTS]

@@ -106,7 +106,7 @@ def rows(*values: list[float]) -> NDArray[np.float32]:
     return np.array(values, dtype=np.float32)
 
 
-def test_a_word_has_the_share_of_its_first_token_and_the_mean_of_the_others() -> None:
+def test_a_word_has_its_first_token_s_share_and_the_mean_of_the_others() -> None:
     logits = rows([1, 2, 3], [4, 5, 6], [0, 0, 2], [9, 9, 9], [7, 7, 7])
     firsts = np.array([0, 3])
     assert word_logits(logits, firsts, 4, BIO, 1.0).tolist() == [[1, 2, 3], [9, 9, 9]]

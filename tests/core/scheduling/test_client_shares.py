@@ -59,14 +59,14 @@ def test_a_second_giant_does_not_follow_the_first_one_in() -> None:
     assert refusal.code == "queue_full"
 
 
-def test_a_document_that_needs_all_its_time_does_not_take_the_time_of_others() -> None:
+def test_a_document_that_needs_all_its_time_takes_none_of_others() -> None:
     giant = stream("a", 1, 1.0, *[500] * 5_990)
     outcome = play(giant, stream("b", 219, 0.1, 40, start=0.5, left=2.0), queue_tokens=10_000_000)
     assert outcome.refused["b"] == outcome.expired["b"] == Counter()
 
 
 @pytest.mark.parametrize("left", [DEADLINE, 10.0])
-def test_a_client_at_a_hundred_times_the_device_s_speed_has_nobody_else_refused(left: float) -> None:
+def test_a_client_at_100_times_the_device_s_speed_harms_no_other(left: float) -> None:
     outcome = play(stream("a", 20_000, 0.001, 1_000, left=left), stream("b", 190, 0.1, 40, start=0.5, left=2.0))
     assert outcome.refused["b"] == outcome.expired["b"] == Counter()
     assert outcome.refused["a"].total() > 19_000
@@ -129,7 +129,7 @@ def test_a_client_s_own_limits_hold_in_an_empty_queue() -> None:
     assert queue.admit(submission("b2", 500, client="b", quota=few), 0.0, 10.0) is None
 
 
-def test_what_an_engine_that_died_had_admitted_is_admitted_again_in_any_order() -> None:
+def test_what_a_dead_engine_had_admitted_is_admitted_again_in_any_order() -> None:
     queue, quota = scheduler(queue_tokens=1_000), ClientQuota(documents_in_flight=15, queued_tokens=1_000)
     offered = [submission(f"{client}{n}", 100, client=client, quota=quota) for client in "abc" for n in range(15)]
     admitted = [each for each in offered if queue.admit(each, 0.0, SPEED) is None]

@@ -94,7 +94,7 @@ def test_the_nearer_a_deadline_the_sooner_the_next_plan() -> None:
     assert deadlines.is_old(PLAN_SECONDS)
 
 
-def test_what_was_admitted_since_the_plan_counts_until_the_next_one_knows_it() -> None:
+def test_what_was_admitted_since_the_plan_counts_until_the_next_plan() -> None:
     deadlines = DeadlineTracker()
     deadlines.renew([Waiting(10.0, "a", 0.0, 100)], 0, 0.0, 100.0)
     deadlines.add(submission(50, deadline=8.0), 0.0)

@@ -66,7 +66,7 @@ def test_a_share_is_the_weight_s_part_of_those_who_are_there() -> None:
     assert not occupancy.is_within_share(submission("c", 241, client="a"))
 
 
-def test_a_weight_that_was_edited_counts_from_the_client_s_next_document_on() -> None:
+def test_an_edited_weight_counts_from_the_client_s_next_document_on() -> None:
     occupancy = QueueOccupancy(1_000)
     occupancy.enter(submission("a", 10, client="a"))
     occupancy.enter(submission("a2", 10, client="a", quota=ClientQuota(weight=3.0)))

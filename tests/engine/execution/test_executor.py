@@ -55,7 +55,7 @@ def test_other_work_runs_alone_between_the_batches_around_it(compute: DeviceExec
     assert seen == ["batch", "alone", "next batch"]
 
 
-def test_batches_keep_their_order_where_some_wait_for_work_and_later_ones_need_not(compute: DeviceExecutor) -> None:
+def test_batches_keep_their_order_though_only_some_wait_for_work(compute: DeviceExecutor) -> None:
     compute.overlap(1)
     release, seen = threading.Event(), list[int]()
     compute.submit_in_order(release.wait, LONG_SECONDS)

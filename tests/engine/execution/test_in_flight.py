@@ -64,7 +64,7 @@ def test_one_that_was_launched_early_begins_when_the_one_before_it_ends(device: 
     assert device.head_begun() == 50.3
 
 
-def test_a_small_one_that_ends_first_is_delivered_first_and_makes_the_other_no_newer(device: Device) -> None:
+def test_a_small_batch_that_ends_first_is_delivered_first(device: Device) -> None:
     """On a CPU two run at once."""
     device.launch(50.0)
     device.launch(50.1)

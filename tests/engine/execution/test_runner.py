@@ -182,7 +182,7 @@ def test_a_lost_device_ends_the_batch_without_outcomes_or_further_tries(compute:
 
 
 @pytest.mark.parametrize("count", [1, 4])
-def test_a_device_that_is_found_broken_while_memory_is_freed_ends_the_batch(
+def test_a_device_found_broken_while_memory_is_freed_ends_the_batch(
     compute: DeviceExecutor, count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def free_cache(_: torch.device) -> None:

@@ -240,7 +240,7 @@ def test_without_room_a_candidate_offloads_another_model() -> None:
     assert not world.weights["a0"].here
 
 
-def test_a_model_that_cannot_be_loaded_counts_as_offloaded_and_is_tried_again() -> None:
+def test_a_model_that_cannot_be_loaded_is_offloaded_and_tried_again() -> None:
     world = World(budget_bytes=WEIGHT_BYTES)
     world.weights["a0"].broken = True
     assert world.models.weights.is_ready("a0", world.now + 60, ["a0"])
@@ -262,7 +262,7 @@ def test_a_rate_limit_holds_for_its_model_whatever_the_revision() -> None:
     assert world.models.refusal_for(world.submission("b0", 100), world.now) is None
 
 
-def test_before_it_is_open_a_manager_refuses_as_not_ready_and_lists_nothing() -> None:
+def test_a_manager_that_is_not_open_refuses_as_not_ready() -> None:
     metrics = EngineMetrics()
     scheduler: Scheduler[str] = Scheduler(QueueLimits(10))
     mover = WeightMover(AtOnce(), LoopCalls(lambda: None), metrics)

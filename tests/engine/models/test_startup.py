@@ -108,7 +108,7 @@ def test_a_model_that_is_not_there_ends_the_loading_with_a_sentence(
     ],
     ids=repr,
 )
-def test_a_device_that_dies_while_loading_is_a_lost_device_and_no_bad_model(
+def test_a_device_that_dies_while_loading_is_lost_and_no_bad_model(
     store: Path, tmp_path: Path, error: Exception, served_before: bool, of_the_device: bool
 ) -> None:
     def fail(*_: object) -> NoReturn:

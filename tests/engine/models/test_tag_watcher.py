@@ -180,7 +180,7 @@ def test_one_over_whose_trial_an_engine_died_is_not_tried_again(engine: Engine) 
     assert engine.count(RolloutOutcome.SWITCHED) == 0
 
 
-def test_garbage_is_collected_before_the_first_request_and_after_each_change_of_what_is_loaded(
+def test_garbage_is_collected_at_the_start_and_after_each_change(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Between them no collection looks through what is loaded: it stops the loop, and a GPU, for 0.2 s."""

@@ -156,7 +156,7 @@ def test_a_document_that_was_not_admitted_can_be_refused() -> None:
     assert sent.messages == [(WORKER, Refused("k", "queue_full", "full", 3.0))]
 
 
-def test_who_wants_tags_gets_those_of_its_words_and_the_model_sees_plain_ids() -> None:
+def test_tags_are_those_of_the_words_and_the_model_sees_plain_ids() -> None:
     table, sent = make_table()
     ids = np.array([7, ~8, 9, ~10], dtype=np.int32)
     document = replace(submission("k", 4), response_kind=ResponseKind.WORD_TAGS)

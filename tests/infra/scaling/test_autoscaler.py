@@ -158,7 +158,7 @@ def test_bounds_and_rounding_of_steps_are_those_of_aws(
     assert made(steps).change(value, tasks) == change
 
 
-def test_target_tracking_takes_three_minutes_and_one_calm_one_begins_them_anew() -> None:
+def test_target_tracking_takes_three_minutes_in_a_row() -> None:
     """For ECS: three of three to scale out. Its fifteen of fifteen to scale in are switched off: `idle` does that."""
     high: Load = lambda now, tasks: {catalog.WORK_RATIO: 0.8}  # noqa: E731
     broken: Load = lambda now, tasks: {catalog.WORK_RATIO: 0.5 if 120 < now <= 180 else 0.8}  # noqa: E731

@@ -32,9 +32,7 @@ def run(works: list[float], wanted: int = 2, backlog: float = 0.0, policy: PodPo
     [(1.4, 2, 2), (1.53, 2, 2), (1.55, 2, 3), (1.26, 2, 2), (1.25, 2, 2), (4.2, 2, 6), (4.21, 2, 7), (0.0, 4, 0),
      (2.8, 5, 4), (3.2, 5, 5), (0.7, 0, 1)],
 )  # fmt: skip
-def test_the_total_over_the_target_rounded_up_within_a_tenth_of_what_is_there(
-    total: float, pods: int, wanted: int
-) -> None:
+def test_pods_are_the_total_over_the_target_rounded_up(total: float, pods: int, wanted: int) -> None:
     assert pods_wanted(total, 0.7, pods) == wanted
 
 

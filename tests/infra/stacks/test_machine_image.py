@@ -38,7 +38,7 @@ def granted(template: Template) -> dict[str, Any]:
     return found
 
 
-def test_the_building_instance_may_pull_one_image_read_one_parameter_and_write_its_log(machine: Template) -> None:
+def test_the_building_instance_has_only_the_permissions_it_needs(machine: Template) -> None:
     rights = granted(machine)
     sessions = {f"ssmmessages:{verb}{what}Channel" for verb in ("Create", "Open") for what in ("Control", "Data")}
     pulls = {"ecr:GetAuthorizationToken", "ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage"}
@@ -101,7 +101,7 @@ def test_it_runs_weekly_or_only_when_it_is_asked_to(machine: Template, tmp_path:
     assert findings(on_demand) == []
 
 
-def test_a_build_is_encrypted_ends_when_it_fails_and_notes_what_the_service_may_write(machine: Template) -> None:
+def test_a_build_is_encrypted_and_ends_when_it_fails(machine: Template) -> None:
     """Image Builder's service-linked role may write parameters and logs under its own prefixes alone."""
     recipe, infrastructure = only(machine, f"{KIND}ImageRecipe"), only(machine, f"{KIND}InfrastructureConfiguration")
     assert recipe["ParentImage"] == f"ssm:{GPU_IMAGE}", "the newest at every build"
@@ -174,7 +174,7 @@ def builder(tmp_path: Path) -> Builder:
     return made
 
 
-def test_the_image_that_the_parameter_names_is_pulled_and_the_instance_forgotten(builder: Builder) -> None:
+def test_the_named_image_is_pulled_and_the_instance_forgotten(builder: Builder) -> None:
     done = builder.run("build")
     assert done.returncode == 0, done.stderr
     assert f"docker pull --quiet {IMAGE}" in builder.calls

@@ -68,7 +68,7 @@ def test_only_answers_are_learned(reply: Reply) -> None:
         Oracle().learn("a", reply)
 
 
-def test_a_refusal_that_passes_is_no_answer_to_learn_and_the_question_is_asked_again(oracle: Oracle) -> None:
+def test_a_passing_refusal_is_not_learned_and_asked_again(oracle: Oracle) -> None:
     late = problem(504, "deadline_exceeded", "1")
     assert not oracle.learn("late", late)
     assert oracle.learn("late", ok(document("a")))

@@ -27,7 +27,7 @@ def test_an_emptied_pool_is_filled_by_cold_starts() -> None:
     assert ready[2:] == [60 + LAG_SECONDS + 240, 300 + LAG_SECONDS + 40]
 
 
-def test_free_instances_end_after_a_quarter_of_an_hour_and_those_with_a_task_never() -> None:
+def test_free_instances_end_after_a_quarter_of_an_hour() -> None:
     machines, _ = group()
     machines.begin(3)
     kept = machines.place(0.0)

@@ -29,7 +29,7 @@ def group(table: LatencyTable, tasks: int, model: ServiceModel = MODEL) -> TaskG
     return made
 
 
-def test_latency_grows_with_utilization_and_the_device_looks_busier_than_it_is(table: LatencyTable) -> None:
+def test_latency_grows_with_utilization(table: LatencyTable) -> None:
     medians = table.seconds[:-1, 100]
     assert medians[-2] > 2 * medians[0]
     assert table.busy_at(np.array([0.5]))[0] > 0.5
