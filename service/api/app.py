@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Scope
 
 from service.api import problems
 from service.api.adapters.registry import AdapterRegistry, open_adapters
-from service.api.calls import AppState
+from service.api.calls import AppState, open_tracing
 from service.api.connection.connections import Connections, connection_limits
 from service.api.console import routes as console_routes
 from service.api.console.console import open_console
@@ -28,7 +28,6 @@ from service.api.http.response import CLIENT_CLOSED_REQUEST
 from service.api.middleware import AccessLog, InternalPort, RouteName
 from service.api.openapi import docs_page, with_adapters, with_keys
 from service.api.routes import router
-from service.api.tracing.tracing import open_tracing
 from service.api.worker import Worker, open_worker
 from service.core.errors import GleanerError, InternalError, MalformedRequest, UnknownRoute, WrongMethod
 from service.process import raise_open_files

@@ -7,6 +7,7 @@ returns a `Call`, which extracts them. Deadlines, keys, limits and metrics are t
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,8 +16,7 @@ from typing import TYPE_CHECKING
 from starlette.requests import Request
 
 from service.api.engine.routing import CanaryRouter, refuse_unless_serving
-from service.api.extraction.finished import gathered
-from service.api.extraction.request import Decoder, ExtractRequest
+from service.api.extraction.request import Decoder, ExtractRequest, gathered
 from service.api.extraction.trace import RequestTrace
 from service.api.http.access import Access
 from service.api.http.api_keys import sender_of
@@ -25,13 +25,17 @@ from service.api.http.request_scope import DisconnectNotice, disconnect_notice, 
 from service.api.http.response import DocumentOutcome, DocumentTasks, start_documents
 from service.api.worker import Worker
 from service.core.admission.policy import refuse_if_late
-from service.core.connections.request_head import named_deadline_ms
+from service.core.connections.incoming_message import named_deadline_ms
 from service.core.errors import Overloaded
 from service.core.tenants import Tenant
+from service.environment import traces_exporter
+from service.logs import LogEvent
 from service.wire import ModelStatus
 
 if TYPE_CHECKING:
     from service.api.tracing.otel import OtelTracing
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,3 +198,18 @@ def authorize(state: AppState, headers: Mapping[str, str], address: str | None, 
     refuse_unless_serving(engine.status, engine.connected)
     refuse_if_late(begun_seconds + state.deadline_seconds, time.monotonic())
     return RequestContext(state, tenant, headers, address, begun_seconds)
+
+
+def open_tracing(version: str) -> OtelTracing | None:
+    """The tracing of a worker; None, and nothing imported, where it is off; if it cannot be had, a line is logged."""
+    exporter = traces_exporter()
+    if exporter is None:
+        return None
+    try:
+        from service.api.tracing.otel import OtelTracing, chosen_exporter
+
+        return OtelTracing(chosen_exporter(exporter), version)
+    except (ImportError, LookupError) as error:
+        reason = f"{error}; `pip install gleaner[otel]` brings OpenTelemetry"
+        log.warning("requests are not traced", extra={"event": LogEvent.TRACING_OFF, "reason": reason})
+        return None

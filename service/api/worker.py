@@ -12,10 +12,9 @@ from service.api.engine.client import EngineClient
 from service.api.extraction.extractor import Extractor
 from service.api.extraction.trace import TraceBook
 from service.api.middleware import ActiveRequests
-from service.api.parsers.idle_parsers import IdleParserPool
 from service.api.parsers.pool import ParseLimits, ParserPool
 from service.api.parsers.zygote import ZygoteConfig
-from service.api.parsers.zygote_client import ZygoteClient, announce
+from service.api.parsers.zygote_client import IdleParserPool, ZygoteClient, announce
 from service.api.redaction.document_redactor import Redactor
 from service.core.tenants import ANONYMOUS
 from service.core.worker_load import WorkerLoad, worker_load

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from service.core.admission.rates import ModelQuotas
+from service.core.admission.policy import ModelQuotas
 from service.core.scheduling.scheduler import QueueLimits, Scheduler
 from service.core.scheduling.throughput import ThroughputMeter
 from service.engine.batch_forming import BatchFormer

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,8 +16,9 @@ from uvicorn.server import ServerState
 
 from service.api.connection.connections import Connections
 from service.api.connection.protocol import BoundedHttpProtocol
-from service.core.connections.limits import ConnectionLimits
+from service.core.connections.connection_table import ConnectionLimits
 from service.metrics.worker import WorkerMetrics
+from tests.support.async_tests import Scene, as_test
 
 LIMIT_SECONDS = 30.0
 PROTOCOL: type[Any] = BoundedHttpProtocol
@@ -177,11 +178,14 @@ async def _world(limits: ConnectionLimits) -> AsyncIterator[World]:
         await asyncio.sleep(0.01)
 
 
-def play(scene: Callable[[World], Awaitable[None]], **limits: Any) -> None:
-    """Run a scene with a server of these limits."""
+def played(**limits: Any) -> Callable[[Scene], Callable[..., None]]:
+    """Make a test of a scene with a server of these limits."""
 
-    async def whole() -> None:
-        async with asyncio.timeout(LIMIT_SECONDS), _world(ConnectionLimits(**limits)) as world:
-            await scene(world)
+    def decorate(scene: Scene) -> Callable[..., None]:
+        async def whole(**arguments: Any) -> None:
+            async with asyncio.timeout(LIMIT_SECONDS), _world(ConnectionLimits(**limits)) as world:
+                await scene(world, **arguments)
 
-    uvloop.run(whole())
+        return as_test(scene, lambda **arguments: uvloop.run(whole(**arguments)))
+
+    return decorate

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from itertools import groupby
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import zmq
@@ -32,6 +32,7 @@ from service.wire import (
     messages_in,
     pack,
 )
+from tests.support.async_tests import Scene, as_test
 
 LIMIT_SECONDS = 30.0
 SOON = 20.0
@@ -102,6 +103,13 @@ class World:
         self._engines.append(Engine(self.address, name))
         return self._engines[-1]
 
+    async def open(self) -> Engine:
+        """An engine that serves, as the client knows."""
+        engine = self.engine("one")
+        await engine.open()
+        await until(lambda: self.client.serving)
+        return engine
+
     def infer(self, *lengths: int, seconds: float = SOON) -> asyncio.Task[InferenceResult]:
         """Submit one document with sequences of these lengths, in a task of its own."""
         sequences: list[TokenIds] = [np.full(n, i, dtype=np.int32) for i, n in enumerate(lengths)]
@@ -138,14 +146,14 @@ async def until(holds: Callable[[], bool]) -> None:
         await asyncio.sleep(0.005)
 
 
-def play(folder: Path, scene: Callable[[World], Awaitable[None]]) -> None:
-    """Run a scene in a fresh world."""
+def played(scene: Scene) -> Callable[..., None]:
+    """Make a test of a scene in a fresh world."""
 
-    async def whole() -> None:
-        async with world(folder) as made:
-            await scene(made)
+    async def whole(tmp_path: Path, **arguments: Any) -> None:
+        async with world(tmp_path) as made:
+            await scene(made, **arguments)
 
-    asyncio.run(whole())
+    return as_test(scene, lambda **arguments: asyncio.run(whole(**arguments)), "tmp_path")
 
 
 def firsts(result: InferenceResult) -> list[float]:

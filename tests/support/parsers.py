@@ -8,10 +8,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from service.api.parsers.idle_parsers import IdleParserPool
 from service.api.parsers.pool import ParseLimits, ParserPool
 from service.api.parsers.zygote import READER, ZygoteConfig
-from service.api.parsers.zygote_client import ZygoteClient
+from service.api.parsers.zygote_client import IdleParserPool, ZygoteClient
 from service.core.tenants import ANONYMOUS
 from service.documents.limits import DocumentLimits
 from service.sandbox.apply import SandboxMode, SandboxReport

@@ -1,30 +1,167 @@
 """Connections of one worker: which are open, what they hold, what was admitted, refused or dropped.
 
 Each second, or more often where a limit is shorter, connections that are too slow are closed and metrics written.
+
+Admitted requests wait in the start limiter until their work begins, a few in each turn of the event loop.
+
+A worker that is late reads requests late, so its own clock at that moment would hide how long they have waited. Linux's
+TCP_INFO has the milliseconds since the last segment with data (`tcpi_last_data_recv`, tcp(7), linux/tcp.h).
 """
 
 from __future__ import annotations
 
 import asyncio
+import ctypes
+import fcntl
 import logging
 import math
+import socket
+import sys
+import termios
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
+
+from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
 from service.api.connection.refusals import Refusals, Translate
-from service.api.connection.socket_timestamps import TcpInfo
-from service.api.connection.start_limiter import StartLimiter
-from service.core.admission.head import AdmittedRequest, ConcurrencyLimiter
-from service.core.connections.connection_table import ConnectionTable
-from service.core.connections.limits import ConnectionLimits, connections_within
-from service.core.connections.transfers import ByteBudget
+from service.core.admission.head import AdmittedRequest, ConcurrencyLimiter, StartQueue
+from service.core.admission.policy import ADMIT
+from service.core.connections.connection_table import ByteBudget, ConnectionLimits, ConnectionTable, connections_within
 from service.logs import LogEvent
 from service.metrics.worker import WorkerMetrics
 from service.settings import Settings
+
+log = logging.getLogger(__name__)
+
+_LIBC = ctypes.CDLL(None)
+_STATE_AT = 0
+_CLOSE_WAIT = 8
+"""The peer has ended its side (`TCP_CLOSE_WAIT`, linux/tcp_states.h)."""
+_LAST_DATA_RECEIVED_AT = 52
+_MOST_SECONDS = 600.0
+"""A longer wait is no wait but a value that the kernel never set."""
+
+
+class TcpInfo:
+    """Asks the kernel how long ago data came, and whether more can: a microsecond each. For one thread."""
+
+    def __init__(self) -> None:
+        self._getsockopt = _LIBC.getsockopt if sys.platform == "linux" else None
+        self._info = ctypes.create_string_buffer(_LAST_DATA_RECEIVED_AT + 4)
+        self._info_bytes = ctypes.c_uint32(len(self._info))
+        self._milliseconds = ctypes.c_uint32.from_buffer(self._info, _LAST_DATA_RECEIVED_AT)
+        self._arguments = (socket.IPPROTO_TCP, getattr(socket, "TCP_INFO", 0), self._info)
+
+    def waited_seconds(self, file: int) -> float:
+        """Seconds since the last data arrived at this socket; 0 where the kernel does not say."""
+        if not self._ask(file):
+            return 0.0
+        seconds = self._milliseconds.value / 1000
+        return seconds if seconds < _MOST_SECONDS else 0.0
+
+    def peer_has_ended(self, file: int) -> bool:
+        """True when the peer of this socket has shut down its write side; False where the kernel does not say."""
+        return self._ask(file) and self._info[_STATE_AT] == bytes([_CLOSE_WAIT])
+
+    def _ask(self, file: int) -> bool:
+        """Fill the info of this socket; False where the kernel does not say."""
+        if self._getsockopt is None:
+            return False
+        if self._getsockopt(file, *self._arguments, ctypes.byref(self._info_bytes)) != 0:
+            return False
+        if self._info_bytes.value != len(self._info):
+            self._info_bytes.value = len(self._info)
+            return False
+        return True
+
+
+def first_unread(file: int, count: int) -> bytes:
+    """The first bytes that have come to a socket and were not read, which stay unread."""
+    found = ctypes.create_string_buffer(count)
+    received = _LIBC.recv(file, found, count, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+    return found.raw[: max(received, 0)]
+
+
+def unread_bytes(file: int) -> int:
+    """Bytes that have come to a socket and were not read."""
+    return int.from_bytes(fcntl.ioctl(file, termios.FIONREAD, bytes(4)), sys.byteorder)
+
+
+LOOK_SECONDS = 0.01
+"""How often it is looked whether the first engine has started, while requests wait for that."""
+
+
+class RequestOwner(Protocol):
+    """The connection of a request that waits."""
+
+    def run(self, cycle: RequestResponseCycle, app: Any) -> None:
+        """Let an application answer a request."""
+
+    def refuse_late(self, cycle: RequestResponseCycle) -> None:
+        """Refuse a request whose deadline passed before its work began."""
+
+    def forget(self, cycle: RequestResponseCycle) -> None:
+        """Release what is held for a request that has ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedStart:
+    """A request that waits until its work begins."""
+
+    owner: RequestOwner
+    cycle: RequestResponseCycle
+    app: Any
+    admitted: AdmittedRequest
+
+    def begin(self, now: float) -> None:
+        """Begin its work, unless its client is gone, or refuse it where its deadline has passed."""
+        if self.cycle.disconnected:
+            self.owner.forget(self.cycle)
+        elif now - self.admitted.arrived_seconds >= self.admitted.deadline_seconds:
+            self.owner.refuse_late(self.cycle)
+        else:
+            self.owner.run(self.cycle, self.app)
+
+
+class StartLimiter:
+    """The waiting requests of one worker. `starting`: True while the first engine starts, for which all wait a moment.
+
+    Workers do not read the engine's status in the same moment: a client that heard from one that the service is ready
+    must not be refused by another.
+    """
+
+    def __init__(self, starting: Callable[[], bool] = lambda: False) -> None:
+        self._queue: StartQueue[QueuedStart] = StartQueue()
+        self._starting = starting
+        self._coming = False
+
+    def start(self, request: QueuedStart) -> None:
+        """Begin the work of a request now, or in a later turn."""
+        if self._queue.decide(time.monotonic(), starting=self._starting()) is ADMIT:
+            request.owner.run(request.cycle, request.app)
+            return
+        self._queue.wait(request, request.admitted)
+        if not self._coming:
+            self._call_next()
+
+    def _call_next(self) -> None:
+        self._coming = True
+        loop = asyncio.get_running_loop()
+        if self._starting():
+            loop.call_later(LOOK_SECONDS, self._next)
+        else:
+            loop.call_soon(self._next)
+
+    def _next(self) -> None:
+        for request in self._queue.next_turn(time.monotonic(), starting=self._starting()):
+            request.begin(time.monotonic())
+        self._coming = False
+        if self._queue:
+            self._call_next()
 
 
 def connection_limits(settings: Settings, open_files: int) -> ConnectionLimits:
@@ -38,37 +175,10 @@ def connection_limits(settings: Settings, open_files: int) -> ConnectionLimits:
     )
 
 
-TICK_SECONDS = 0.05
-"""How often it is measured."""
-
-
-class LoopLag:
-    """The lag of the running event loop; `on_lag` is called with each measurement, in seconds."""
-
-    def __init__(self, on_lag: Callable[[float], None]) -> None:
-        self._on_lag = on_lag
-        self._longest_seconds = 0.0
-
-    async def measure(self) -> None:
-        """Measure it until cancelled."""
-        loop = asyncio.get_running_loop()
-        while True:
-            due = loop.time() + TICK_SECONDS
-            await asyncio.sleep(TICK_SECONDS)
-            seconds = max(loop.time() - due, 0.0)
-            self._longest_seconds = max(self._longest_seconds, seconds)
-            self._on_lag(seconds)
-
-    def take_longest_seconds(self) -> float:
-        """The longest since this was asked the last time."""
-        longest, self._longest_seconds = self._longest_seconds, 0.0
-        return longest
-
-
+LAG_PERIOD_SECONDS = 0.05
+"""Time between two measurements of the event loop's lag."""
 SWEEP_SECONDS = 1.0
 LONGEST_RETRY_SECONDS = 60.0
-
-log = logging.getLogger(__name__)
 
 
 class Connection(Protocol):
@@ -127,14 +237,14 @@ class Connections:
         self.refusals = Refusals(limits, on_overload, translate)
         self._metrics = metrics
         self._backlog_seconds = backlog_seconds
-        self._lag = LoopLag(lambda seconds: self.overload.lagged(seconds, time.monotonic()))
+        self._longest_lag_seconds = 0.0
         self._retry_after_seconds = 1
         self._dropped: Counter[str] = Counter()
 
     @asynccontextmanager
     async def watched(self) -> AsyncIterator[Connections]:
         """Measure the event loop's lag and enforce time limits while the context is open."""
-        tasks = [asyncio.create_task(self._lag.measure()), asyncio.create_task(self._sweep_regularly())]
+        tasks = [asyncio.create_task(self._measure_lag()), asyncio.create_task(self._sweep_regularly())]
         try:
             yield self
         finally:
@@ -153,7 +263,7 @@ class Connections:
         """A request that was taken on ended with this status; None if its client left."""
         self.overload.finished(admitted, status, self._backlog_seconds(), time.monotonic())
 
-    def dropped(self, reason: str) -> None:
+    def count_dropped(self, reason: str) -> None:
         """Count a connection that was closed without an answer."""
         self._dropped[reason] += 1
 
@@ -170,13 +280,22 @@ class Connections:
     def _evict(self, connection: Connection) -> bool:
         evicted = connection.evict()
         if evicted:
-            self.dropped("evicted")
+            self.count_dropped("evicted")
         return evicted
 
     def _set_retry_after(self, seconds: int) -> None:
         if seconds != self._retry_after_seconds:
             self._retry_after_seconds = seconds
             self.refusals.problems.retry_after(seconds)
+
+    async def _measure_lag(self) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            due = loop.time() + LAG_PERIOD_SECONDS
+            await asyncio.sleep(LAG_PERIOD_SECONDS)
+            seconds = max(loop.time() - due, 0.0)
+            self._longest_lag_seconds = max(self._longest_lag_seconds, seconds)
+            self.overload.lagged(seconds, time.monotonic())
 
     async def _sweep_regularly(self) -> None:
         limits = self.limits
@@ -193,7 +312,8 @@ class Connections:
         metrics.open.set(len(self.table))
         metrics.in_flight.set(self.overload.in_flight)
         metrics.held_bytes.set(self.budget.held_bytes)
-        metrics.loop_lag_seconds.set(self._lag.take_longest_seconds())
+        metrics.loop_lag_seconds.set(self._longest_lag_seconds)
+        self._longest_lag_seconds = 0.0
         for reason, count in self._dropped.items():
             metrics.dropped.labels(reason).inc(count)
         self._dropped.clear()

@@ -21,19 +21,21 @@ from uvicorn.config import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
-from service.api.connection.connections import Connections
-from service.api.connection.header_validator import HeaderValidator, HeadRefused, problem_of
-from service.api.connection.in_flight import InFlightRequests, WriteBackpressure
-from service.api.connection.refusals import PreparedProblem, PreparedProblems, RefusedRequest
-from service.api.connection.socket_timestamps import unread_bytes
-from service.api.connection.start_limiter import QueuedStart
+from service.api.connection.connections import Connections, QueuedStart, unread_bytes
+from service.api.connection.refusals import PreparedProblem, RefusedRequest
+from service.api.connection.requests import (
+    HeadRefused,
+    InFlightRequests,
+    WriteBackpressure,
+    admit_head,
+    checked_head,
+    is_refused_unread,
+    problem_of,
+)
 from service.api.http.request_scope import DISCONNECT, DisconnectNotice
 from service.core.admission.head import AdmittedRequest
-from service.core.connections.connection_table import Acceptance
-from service.core.connections.incoming_message import IncomingMessage, MessageTimeout
-from service.core.connections.limits import SMALL_BODY_BYTES, ConnectionLimits
-from service.core.connections.request_head import RequestHead
-from service.core.connections.transfers import ALL_THAT_COMES, HEAD_LINGER_BYTES, Linger
+from service.core.connections.connection_table import ALL_THAT_COMES, HEAD_LINGER_BYTES, Acceptance, Linger
+from service.core.connections.incoming_message import IncomingMessage, MessageTimeout, RequestHead
 
 
 class BoundedHttpProtocol(HttpToolsProtocol):
@@ -48,9 +50,8 @@ class BoundedHttpProtocol(HttpToolsProtocol):
     ) -> None:
         super().__init__(config, server_state, app_state, _loop)
         self._shared: Connections = app_state["connections"]
-        self._limits: ConnectionLimits = self._shared.limits
-        self._problems: PreparedProblems = self._shared.refusals.problems
-        self._validator = HeaderValidator(self._shared)
+        self._limits = self._shared.limits
+        self._problems = self._shared.refusals.problems
         self._place = Acceptance.OPEN
         self._message = IncomingMessage(self._limits)
         self._arrived_seconds = 0.0
@@ -71,11 +72,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         self._file: int = transport.get_extra_info("socket").fileno()
         self._place = self._shared.table.opened(self, now)
         # Where it is encrypted, what is unread says nothing.
-        if (
-            self._place is Acceptance.OVER_LIMIT
-            and self.scheme == "http"
-            and self._validator.refuses_unread(self._file)
-        ):
+        if self._place is Acceptance.OVER_LIMIT and self.scheme == "http" and is_refused_unread(self._file):
             self._answer_and_close(self._problems.too_many_connections)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -149,13 +146,13 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             self._end_reading(ALL_THAT_COMES)
             return
         method: bytes = self.parser.get_method()
-        head = self._validator.read(self.url, self.parser.get_http_version(), self.headers)
+        head = checked_head(self._problems, self.url, self.parser.get_http_version(), self.headers)
         if method == b"POST" and self._shared.clock.peer_has_ended(self._file):
             self._end_reading(0)  # Its client has ended its side, and no work was begun for it.
-            self._shared.dropped("left")
+            self._shared.count_dropped("left")
             self.transport.close()
             return
-        admitted = self._validator.judge(head, method, self.url, self._received, self._place, self._arrived_seconds)
+        admitted = admit_head(self._shared, head, method, self.url, self._received, self._place, self._arrived_seconds)
         if isinstance(admitted, PreparedProblem):
             self._refuse(admitted, head)
             return
@@ -170,7 +167,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         if self._linger is not None or self._discarding:
             return
         super().on_body(body)
-        if self._message.body_bytes > SMALL_BODY_BYTES and not self.cycle.response_complete:
+        if self._message.body_bytes > self._limits.small_body_bytes and not self.cycle.response_complete:
             self._requests.hold_body(self, self.cycle, len(body), self._message.body_bytes)
 
     def on_message_complete(self) -> None:
@@ -274,7 +271,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             case MessageTimeout.UNSAID:
                 self._answer_and_close(self._problems.too_many_connections)
             case MessageTimeout.IDLE:
-                self._shared.dropped("idle")
+                self._shared.count_dropped("idle")
                 self.transport.close()
 
     def _is_answering(self) -> bool:
@@ -296,7 +293,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 
     def _refuse(self, problem: PreparedProblem, head: RequestHead) -> None:
         """Refuse a request whose head is complete; a small body is read and dropped."""
-        small = head.length is not None and head.length <= SMALL_BODY_BYTES and not head.expects_continue
+        small = head.length is not None and head.length <= self._limits.small_body_bytes and not head.expects_continue
         if small and self._place is Acceptance.OPEN and self.parser.should_keep_alive():
             self._discarding = True
             self._write(problem, close=False)
@@ -342,7 +339,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         self._answer_and_close(problem)
 
     def _drop(self, reason: str) -> None:
-        self._shared.dropped(reason)
+        self._shared.count_dropped(reason)
         self.transport.abort()
 
     def _ended(self, cycle: RequestResponseCycle, task: asyncio.Task[None]) -> None:

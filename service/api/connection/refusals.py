@@ -17,7 +17,7 @@ from starlette.types import Receive, Scope, Send
 
 from service.api import problems
 from service.core.admission.head import OVER_LIMIT, SOCKET_LATE
-from service.core.connections.limits import ConnectionLimits
+from service.core.connections.connection_table import ConnectionLimits
 from service.core.errors import (
     BY_CODE,
     CapacityExceeded,

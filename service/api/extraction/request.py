@@ -1,26 +1,39 @@
-"""Extract request: the inputs of its documents, what is wanted of them, and the message that submits one."""
+"""Extract request: its documents, what is wanted of them, the message that submits one, and how each has ended.
+
+A document's failure is its own: it becomes a result that says so, is counted, and is noted in the request's trace; an
+exception that is no GleanerError is logged and becomes an InternalError.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import logging
+import time
+from collections.abc import Callable, Iterable, Sequence, Sized
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
-from service.api.extraction.trace import RequestTrace
+from service.api import problems
+from service.api.extraction.trace import DocumentTrace, RequestTrace, StageTimer
+from service.api.problems import Problem
 from service.api.schemas import Options
 from service.core.admission.size import WorkEstimate
 from service.core.arrays import Logits, TokenIds
 from service.core.decoding.aggregation_strategies import Aggregation
 from service.core.decoding.entities import Entity
+from service.core.errors import GleanerError, InternalError, Overloaded
 from service.core.tenants import UNLIMITED, ClientQuota
 from service.core.types import ResponseKind
 from service.documents.document import Document
 from service.documents.format_detection import declared_format
 from service.documents.limits import characters_of
+from service.logs import LogEvent
+from service.metrics.worker import WorkerMetrics
 from service.text.pipeline import Prepared, WordStarts, mark_word_starts
 from service.text.tokenizer import SHORT_CHARACTERS, TextTokenizer
 from service.wire import ModelStatus, Submitted
+
+log = logging.getLogger(__name__)
 
 TEXT, UNKNOWN = "text", "unknown"
 """The formats of an estimate that are none of a file: of a text, and of a file that does not say its own."""
@@ -126,3 +139,127 @@ class ExtractRequest:
             response_kind=response_kind,
             special_tokens_at_end=special_tokens_at_end,
         )
+
+
+class DocumentAnswer(Protocol):
+    """What all results say of their document."""
+
+    @property
+    def pages(self) -> int | None: ...
+    @property
+    def tokens(self) -> int: ...
+    @property
+    def entities(self) -> Sized: ...
+
+
+R = TypeVar("R", bound=DocumentAnswer)
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedDocument(Generic[R]):
+    """A finished document: its result, its stages, and the error if it failed."""
+
+    result: R
+    timer: StageTimer
+    error: GleanerError | None
+
+    @property
+    def code(self) -> str:
+        """`ok`, or its error's."""
+        return self.error.code if self.error else "ok"
+
+
+class DocumentWork(Protocol[R]):
+    """What a request has done with each of its documents."""
+
+    @property
+    def metrics(self) -> WorkerMetrics:
+        """Where documents are counted."""
+
+    async def result(self, source: DocumentInput, request: ExtractRequest, timer: StageTimer) -> R:
+        """The result of one document; `timer` gets the seconds of its stages. Raises GleanerError."""
+
+    def failed(self, source: DocumentInput, problem: Problem) -> R:
+        """The result of a document that failed."""
+
+    def count(self, result: R) -> None:
+        """Count what is in a result."""
+
+    def windows(self, result: R) -> int:
+        """The windows that its text was read in, as far as the result knows them."""
+
+
+def start_all(
+    work: DocumentWork[R], sources: Iterable[DocumentInput], request: ExtractRequest
+) -> list[asyncio.Task[FinishedDocument[R]]]:
+    """Start the work on all documents of a request, each in a task of its own."""
+    return [asyncio.create_task(_finish(work, source, request)) for source in sources]
+
+
+async def gathered(tasks: Sequence[asyncio.Task[FinishedDocument[R]]]) -> list[FinishedDocument[R]]:
+    """All documents as they ended, in the order in which they were sent; cancelled with the caller."""
+    try:
+        return await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+
+
+def error_of_all(outcomes: Sequence[FinishedDocument[R]], *, batch: bool) -> GleanerError | None:
+    """The error that is the whole request's: its only document failed, or all were refused for overload."""
+    errors = [outcome.error for outcome in outcomes if outcome.error is not None]
+    if errors and (not batch or all(isinstance(outcome.error, Overloaded) for outcome in outcomes)):
+        return errors[0]
+    return None
+
+
+def total_timer(outcomes: Iterable[FinishedDocument[R]]) -> StageTimer:
+    """The seconds of all documents together, stage by stage."""
+    total = StageTimer()
+    for outcome in outcomes:
+        total.add(outcome.timer)
+    return total
+
+
+async def _finish(work: DocumentWork[R], source: DocumentInput, request: ExtractRequest) -> FinishedDocument[R]:
+    timer = StageTimer()
+    if request.trace is not None:
+        request.trace.timer = timer
+    error: GleanerError | None = None
+    try:
+        result = await work.result(source, request, timer)
+        request.charge_tokens(result.tokens)
+    except GleanerError as known:
+        error = known.with_traceback(None)  # Which holds this frame, and so the document, in a circle.
+    except Exception as unknown:
+        log.exception("a document failed", extra={"event": LogEvent.DOCUMENT_FAILED})
+        error = InternalError(f"The service failed over this ({type(unknown).__name__}).")
+    if error is not None:
+        result = work.failed(source, problems.problem(error))
+    outcome = FinishedDocument(result, timer, error)
+    work.metrics.documents.labels(outcome.code).inc()
+    work.count(result)
+    for stage, seconds in timer.seconds.items():
+        work.metrics.stage_seconds.labels(stage).observe(seconds)
+    _note(source, outcome, work.windows(result), request)
+    return outcome
+
+
+def _note(source: DocumentInput, outcome: FinishedDocument[R], windows: int, request: ExtractRequest) -> None:
+    """Note a document in its request's trace."""
+    if request.trace is None:
+        return
+    result, estimate = outcome.result, request.estimate(source, 0.0)
+    request.trace.add(
+        DocumentTrace(
+            format=estimate.format,
+            size=estimate.size,
+            pages=result.pages,
+            tokens=result.tokens,
+            windows=windows,
+            entities=len(result.entities),
+            code=outcome.code,
+            timer=outcome.timer,
+            ended_seconds=time.monotonic(),
+        )
+    )

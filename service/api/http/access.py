@@ -1,18 +1,140 @@
-"""Access: the tenant of a request by its API key, and the charges to its rate limits, before its body is read."""
+"""Access: the client of a request by its API key, and its rate limits: documents, tokens and bytes per second.
+
+The rules:
+- A request passes whole while its client is in debt for nothing; what it brings is charged, also beyond the allowance,
+  and a client in debt is refused before the body is read (`core/admission/policy`).
+- Bytes are charged when they are declared, documents once the body is read, tokens once they were served.
+- All workers of a service charge the same account, a file of three numbers in the runtime folder. Two charges at the
+  very same moment may count as one: no lock is worth what it costs here.
+- A valid key is never slowed: it is looked up first. Failed keys are counted by address and in all, in each worker for
+  itself, which bounds what guessing costs; that guessing is hopeless comes from the length of the keys.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import ipaddress
+import logging
+import mmap
+import os
+import struct
+from collections import OrderedDict
 from collections.abc import Mapping
 from pathlib import Path
 
-from service.api.http.api_keys import presented_key
-from service.api.http.client_rate_limiter import ClientRateLimiter, FailedKeys
+from service.api.http.api_keys import WatchedKeys, presented_key, warn_if_exposed
 from service.api.http.request_body import Body
-from service.api.http.watched_keys import WatchedKeys, warn_if_exposed
+from service.core.admission.policy import ADMIT, NOTHING_PAID, Decision, charged, in_debt
 from service.core.errors import Forbidden
-from service.core.tenants import Tenant
+from service.core.tenants import RateLimits, Tenant
 from service.metrics.worker import WorkerMetrics
 from service.settings import Settings
+
+log = logging.getLogger(__name__)
+
+KINDS = ("documents", "tokens", "bytes")
+_NUMBER = struct.Struct("d")
+_EMPTY = _NUMBER.pack(NOTHING_PAID) * len(KINDS)
+
+
+class ClientRateLimiter:
+    """The accounts of all clients that have limits."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._accounts: dict[str, mmap.mmap | bytearray] = {}
+
+    def decide(self, tenant: Tenant, now: float) -> Decision:
+        """Admit a request, or refuse it while its client is in debt."""
+        account = self._account(tenant.name)
+        for place, kind in enumerate(KINDS):
+            if rate := _rate(tenant.rates, kind):
+                detail = f"More than {rate:g} {kind} a second came from this client."
+                decision = in_debt(_read(account, place), now, detail)
+                if decision.refuses:
+                    return decision
+        return ADMIT
+
+    def charge(self, tenant: Tenant, kind: str, amount: float, now: float) -> None:
+        """Charge a client for this many `documents`, `tokens` or `bytes`."""
+        rate = _rate(tenant.rates, kind)
+        if rate and amount > 0:
+            account, place = self._account(tenant.name), KINDS.index(kind)
+            _write(account, place, charged(_read(account, place), amount, rate, now))
+
+    def _account(self, name: str) -> mmap.mmap | bytearray:
+        if name not in self._accounts:
+            try:
+                self._accounts[name] = _shared(self._folder / f"door-{hashlib.sha256(name.encode()).hexdigest()[:32]}")
+            except OSError as error:
+                log.warning("an account is this worker's alone: %s", error)
+                self._accounts[name] = bytearray(_EMPTY)
+        return self._accounts[name]
+
+
+def _shared(path: Path) -> mmap.mmap:
+    """The numbers of a file, which exist before it is mapped: a full disk fails here and not later."""
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        if os.fstat(handle).st_size < len(_EMPTY):
+            os.pwrite(handle, _EMPTY, 0)
+        return mmap.mmap(handle, len(_EMPTY))
+    finally:
+        os.close(handle)
+
+
+def _rate(rates: RateLimits, kind: str) -> float | None:
+    rate: float | None = getattr(rates, f"{kind}_per_second")
+    return rate
+
+
+def _read(account: mmap.mmap | bytearray, place: int) -> float:
+    number: float = _NUMBER.unpack_from(account, place * _NUMBER.size)[0]
+    return number
+
+
+def _write(account: mmap.mmap | bytearray, place: int, number: float) -> None:
+    _NUMBER.pack_into(account, place * _NUMBER.size, number)
+
+
+ADDRESS_BURST, ADDRESS_PER_SECOND = 10, 1.0
+ALL_BURST, ALL_PER_SECOND = 160, 16.0
+MOST_ADDRESSES = 4_096
+"""The addresses that failed longest ago are forgotten beyond this."""
+
+
+class FailedKeys:
+    """The recent failures, by address and in all."""
+
+    def __init__(self) -> None:
+        self._paid_until: OrderedDict[str, float] = OrderedDict()
+        self._all_paid_until = NOTHING_PAID
+
+    def decide(self, address: str, now: float) -> Decision:
+        """Count a failure from this address; refuse it as `rate_limited` where too many came."""
+        network = _network(address)
+        own = self._paid_until.get(network, NOTHING_PAID)
+        detail = "Too many requests with unknown keys came; good keys are not affected."
+        decision = in_debt(max(own, self._all_paid_until), now, detail)
+        if decision.refuses:
+            return decision
+        burst = (ADDRESS_BURST - 1) / ADDRESS_PER_SECOND
+        self._paid_until[network] = charged(own, 1, ADDRESS_PER_SECOND, now, burst)
+        self._paid_until.move_to_end(network)
+        if len(self._paid_until) > MOST_ADDRESSES:
+            self._paid_until.popitem(last=False)
+        burst = (ALL_BURST - 1) / ALL_PER_SECOND
+        self._all_paid_until = charged(self._all_paid_until, 1, ALL_PER_SECOND, now, burst)
+        return ADMIT
+
+
+def _network(address: str) -> str:
+    """The network that a failure counts for: of IPv6 the /64, which whoever has one of its addresses owns."""
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:
+        return address[:64]
+    return str(parsed) if parsed.version == 4 else str(ipaddress.ip_network((parsed, 64), strict=False))
 
 
 class Access:

@@ -23,8 +23,15 @@ from starlette.responses import Response
 
 from service.api import problems
 from service.api.extraction.extractor import Extractor
-from service.api.extraction.finished import FinishedDocument, error_of_all, gathered, start_all, total_timer
-from service.api.extraction.request import DocumentInput, ExtractRequest
+from service.api.extraction.request import (
+    DocumentInput,
+    ExtractRequest,
+    FinishedDocument,
+    error_of_all,
+    gathered,
+    start_all,
+    total_timer,
+)
 from service.api.extraction.trace import StageTimer
 from service.api.http.request_body import Body
 from service.api.http.request_scope import DisconnectNotice, disconnect_notice, until_disconnect

@@ -22,9 +22,18 @@ from typing import Any, TypeVar
 
 from service.api.bodies.kinds import JsonKind
 from service.api.bodies.received_body import ReceivedBody
-from service.api.parsers.connection import DEAD, Parser, cause_of_death
-from service.api.parsers.idle_parsers import IdleParserPool
-from service.api.parsers.job import Job, ParserWork, document, json_value, picture, redacted
+from service.api.parsers.connection import (
+    DEAD,
+    Job,
+    Parser,
+    ParserWork,
+    cause_of_death,
+    document,
+    json_value,
+    picture,
+    redacted,
+)
+from service.api.parsers.zygote_client import IdleParserPool
 from service.core.admission.policy import queue_full, timed_out
 from service.core.errors import (
     GleanerError,

@@ -10,8 +10,15 @@ import msgspec
 from starlette.responses import Response
 
 from service.api import problems
-from service.api.extraction.finished import FinishedDocument, error_of_all, gathered, start_all, total_timer
-from service.api.extraction.request import DocumentInput, ExtractRequest
+from service.api.extraction.request import (
+    DocumentInput,
+    ExtractRequest,
+    FinishedDocument,
+    error_of_all,
+    gathered,
+    start_all,
+    total_timer,
+)
 from service.api.extraction.trace import StageTimer
 from service.api.http.request_body import Body
 from service.api.problems import Problem

@@ -27,7 +27,7 @@ of an error and, where waiting helps, a `Retry-After`. What is judged later know
 
 An admitted request is answered by its deadline or ends with `deadline_exceeded` wherever it is at that moment. Bytes
 are the exception to the order: bodies and answers hold them as they come, and when all together are too many the
-largest is given up (`core/connections/transfers`).
+largest is given up (`core/connections/connection_table`).
 
 7, 9, 12 and 14 are one rule for a queue that documents share (`QueueState.decide`), with what is known at the moment:
 one client's texts, the engine's last status, or the engine's own books.
@@ -37,10 +37,12 @@ from __future__ import annotations
 
 import enum
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from service.core.errors import BY_CODE, GleanerError
 from service.core.tenants import ClientQuota
+from service.core.types import Refusal, Submission
 
 RESERVE = 4 / 3
 """Factor on waiting tokens: batches are whole, speeds vary, and answers take a moment on their way."""
@@ -206,3 +208,49 @@ def over_wait(what: str, wait_seconds: float, limit_seconds: float) -> Decision:
         return ADMIT
     detail = f"about {wait_seconds:.1f} s would pass before {what}; the limit is {limit_seconds:g} s"
     return queue_full(detail, wait_seconds - limit_seconds)
+
+
+BURST_SECONDS = 10.0
+"""Most that an allowance saves up, in seconds of its rate."""
+NOTHING_PAID = float("-inf")
+"""The number of a client that has not been seen."""
+
+
+def wait_seconds(paid_until: float, now: float) -> float:
+    """Seconds until a client may come again; 0.0 unless it is in debt."""
+    return max(paid_until - now, 0.0)
+
+
+def charged(paid_until: float, amount: float, rate: float, now: float, burst_seconds: float = BURST_SECONDS) -> float:
+    """The moment until which a client has paid once this amount is taken from it, at this rate a second."""
+    return max(paid_until, now - burst_seconds) + amount / rate
+
+
+def in_debt(paid_until: float, now: float, detail: str) -> Decision:
+    """Refuse what comes while its holder is in debt."""
+    wait = wait_seconds(paid_until, now)
+    return refuse("rate_limited", detail, wait) if wait else ADMIT
+
+
+class ModelQuotas:
+    """Weights and rate limits of an engine's models by name; unset, a weight is 1 and a rate is unlimited."""
+
+    def __init__(self, weights: Mapping[str, float], rate_limits: Mapping[str, float]) -> None:
+        self._weights = weights
+        self._rates = rate_limits
+        self._paid_until: dict[str, float] = {}
+
+    def weight(self, name: str) -> float:
+        """The weight of a model's share of device and queue."""
+        return self._weights.get(name, 1.0)
+
+    def refusal_for(self, submission: Submission, name: str, now: float) -> Refusal | None:
+        """Charge a document's tokens to its model, or refuse it as `rate_limited` while the model is in debt."""
+        rate, paid_until = self._rates.get(name), self._paid_until.get(name, NOTHING_PAID)
+        if rate is None:
+            return None
+        decision = in_debt(paid_until, now, f"more than {rate:g} tokens a second came for the model {name}")
+        if decision.refuses:
+            return Refusal(submission.key, decision.code, decision.detail, decision.retry_after_seconds)
+        self._paid_until[name] = charged(paid_until, submission.tokens, rate, now)
+        return None

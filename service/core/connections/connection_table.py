@@ -1,18 +1,74 @@
-"""Connection table of one worker: accepts connections up to a limit, and evicts idle and slow ones at it. Pure.
+"""Connections of one worker: their limits, which are open, the bytes that they hold, and how they end. Pure.
 
-At the limit a new connection replaces one that has been idle for a second, or one whose body makes no progress. If none
-can be evicted, the new one is accepted for one request, which is answered only if it is a health check. Above the limit
-by more than `health_only_connections` it is rejected by its first bytes, without parsing, unless they ask for health.
+- Limit: a new connection replaces one that has been idle for a second, or one whose body makes no progress. If none can
+  be evicted, the new one is accepted for one request, which is answered only if it is a health check. Above the limit
+  by more than `health_only_connections` it is rejected by its first bytes, without parsing, unless they ask for health.
+- Byte budget: when all unfinished bodies and unread answers together exceed it, the transfer that holds most is given
+  up, not the one that came last. So the transfers that fill the budget pay for it, and small requests pass.
+- Linger: what still comes after the last answer of a connection is read and dropped, for a while. To close with unread
+  bytes would reset the connection, and destroy the answer on its way.
 """
 
 from __future__ import annotations
 
 import enum
+import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import islice
 from typing import Generic, TypeVar
 
-from service.core.connections.limits import ConnectionLimits
+KEPT_FILES = 128
+"""Open files that a worker keeps for all but connections: sockets, those it listens on in several, pipes, metrics."""
+HEALTH_ONLY_SHARE = 0.25
+"""Connections beyond the limit that may send a request, to be refused in its protocol, as a share of the limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionLimits:
+    """Limits of one worker's connections.
+
+    Attributes:
+        connections: most that are open at once; those beyond are answered 503 and closed.
+        target_bytes: of the request's target, which is path and query.
+        head_bytes: of request line and headers together, and of trailers.
+        headers: their number.
+        body_bytes: of one body.
+        small_body_bytes: a body up to this size is read and dropped after a refusal, so that its connection stays open.
+        held_bytes: of all unfinished bodies and unread answers together.
+        head_seconds: from the first byte of a head to its last, and for a connection's first request to begin.
+        body_seconds: within such a time a body makes progress (`pace`).
+        write_seconds: within such a time an answer is read on.
+        idle_seconds: that a connection stays open between two requests.
+        linger_seconds: how long what still comes is read after an answer that ends the connection (`linger`).
+        deadline_seconds: of a request that names none.
+    """
+
+    connections: int = 4_096
+    target_bytes: int = 16 * 1024
+    head_bytes: int = 64 * 1024
+    headers: int = 100
+    body_bytes: int = 256 * 1024 * 1024
+    small_body_bytes: int = 64 * 1024
+    held_bytes: int = 384 * 1024 * 1024
+    head_seconds: float = 20.0
+    body_seconds: float = 60.0
+    write_seconds: float = 60.0
+    idle_seconds: float = 75.0
+    linger_seconds: float = 3.0
+    deadline_seconds: float = 300.0
+
+    @property
+    def health_only_connections(self) -> int:
+        """Connections beyond the limit whose requests are read, to be refused in the words of their protocol."""
+        return max(16, int(self.connections * HEALTH_ONLY_SHARE))
+
+
+def connections_within(wanted: int, open_files: int) -> int:
+    """The most connections, `wanted` or what the limit of open files leaves beside those beyond the limit."""
+    spare = int((open_files - KEPT_FILES) / (1 + HEALTH_ONLY_SHARE))
+    return max(16, min(wanted, spare))
+
 
 IDLE_EVICTION_SECONDS = 1.0
 """A connection without a request for this long may be evicted."""
@@ -98,3 +154,60 @@ class ConnectionTable(Generic[T]):
 
     def _evict_slow(self) -> bool:
         return any(self._evict(self._slow.pop()) for _ in range(len(self._slow)))
+
+
+class ByteBudget(Generic[T]):
+    """Bytes by holder; only transfers that are unfinished can be given up, but all count until they are released."""
+
+    def __init__(self, limit_bytes: int) -> None:
+        self._limit_bytes = limit_bytes
+        self._held: dict[T, int] = {}
+        self._unfinished: set[T] = set()
+        self.held_bytes = 0
+
+    def hold(self, holder: T, count: int) -> T | None:
+        """Add bytes to a transfer that goes on; returns the one to give up if the budget is exceeded by several."""
+        self._held[holder] = self._held.get(holder, 0) + count
+        self._unfinished.add(holder)
+        self.held_bytes += count
+        if self.held_bytes <= self._limit_bytes or len(self._held) == 1:
+            return None
+        return max(self._unfinished, key=lambda each: self._held[each])
+
+    def finish(self, holder: T) -> None:
+        """A transfer is complete: its bytes stay held, and it is not given up any more."""
+        self._unfinished.discard(holder)
+
+    def release(self, holder: T) -> None:
+        """Free all bytes of a holder; nothing happens for one that is not known."""
+        self.held_bytes -= self._held.pop(holder, 0)
+        self._unfinished.discard(holder)
+
+
+HEAD_LINGER_BYTES = 1024 * 1024
+"""What is read and dropped after a refusal."""
+ALL_THAT_COMES = math.inf
+"""Of a body that was declared, or of several: as much as comes in time."""
+
+
+class Linger:
+    """The end of one connection: until `until` (seconds), and with so many bytes left to drop."""
+
+    __slots__ = ("_bytes", "_until")
+
+    def __init__(self, most_bytes: float, until: float) -> None:
+        self._bytes = most_bytes
+        self._until = until
+
+    def drop(self, count: int) -> None:
+        """Count bytes that came and were dropped."""
+        self._bytes -= count
+
+    def is_over(self, now: float) -> bool:
+        """True once its time has passed."""
+        return now > self._until
+
+    @property
+    def is_exceeded(self) -> bool:
+        """True once more has come than is dropped."""
+        return self._bytes < 0

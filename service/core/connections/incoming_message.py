@@ -1,18 +1,120 @@
-"""Incoming message of a connection: its size so far, and whether it arrives too slowly. Pure.
+"""Incoming message of a connection: its head as values, its size so far, and whether it arrives too slowly. Pure.
 
     awaited    no byte has come: `head_seconds` for a connection's first message, `idle_seconds` for the next ones
     head       `head_seconds` from its first byte, `head_bytes`
-    body       at a pace, but for the time that it waits for us; what is around it (chunk sizes, trailers), `head_bytes`
+    body       at a pace, but for the time that it waits for us; chunk sizes and trailers, `head_bytes`
 
-The parser has no limits, and keeps a header line until its end; so bytes are counted before it sees them too.
+The parser has no limits, and keeps a header line until its end; so bytes are counted before it sees them too. The head
+is checked more strictly than by the parser where a proxy in front might understand it differently: one Host, no
+transfer coding but `chunked`, none at all in HTTP/1.0 (RFC 9112, sections 3.2 and 6.1).
+
+The pace of a body (or of an answer that is read): in each window at least `LEAST_BYTES_PER_SECOND` on average. So
+neither a pause nor a trickle holds a connection for longer than two windows, however much came before.
 """
 
 from __future__ import annotations
 
 import enum
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
 
-from service.core.connections.limits import ConnectionLimits
-from service.core.connections.transfers import Pace
+from service.core.connections.connection_table import ConnectionLimits
+from service.core.errors import MalformedRequest
+
+Headers = Sequence[tuple[bytes, bytes]]
+
+_QUERY_DEADLINE = re.compile(rb"[?&]deadline_ms=(\d{1,7})(?:&|$)")
+_BODY_DEADLINE = re.compile(rb'deadline_ms"[\s:]*(\d{1,7})')
+_KEY_HEADERS = (b"authorization", b"x-api-key")
+
+
+class RequestHead(NamedTuple):
+    """What the headers say. `length`: declared bytes of the body, None if it is chunked.
+
+    `client`: a number that stands for the API key, which is not kept.
+    """
+
+    length: int | None
+    expects_continue: bool
+    client: int
+
+
+def read_head(version: str, headers: Headers) -> RequestHead:
+    """The head that these headers make.
+
+    Raises:
+        MalformedRequest: an HTTP/1.1 request has no Host or several, or the transfer coding is not `chunked` alone.
+    """
+    length: int | None = 0
+    hosts, codings, expects_continue, client = 0, 0, False, 0
+    for name, value in headers:
+        if name == b"host":
+            hosts += 1
+        elif name == b"content-length":
+            length = int(value)
+        elif name == b"transfer-encoding":
+            codings += 1
+            length = None
+            if codings > 1 or version == "1.0" or value.strip().lower() != b"chunked":
+                raise MalformedRequest("The only transfer coding here is `chunked`, in HTTP/1.1.")
+        elif name == b"expect":
+            expects_continue = value.lower() == b"100-continue"
+        elif name in _KEY_HEADERS:
+            client = hash(value)
+    if hosts > 1 or (not hosts and version != "1.0"):
+        raise MalformedRequest("A request has exactly one Host header.")
+    return RequestHead(length, expects_continue, client)
+
+
+def named_deadline_ms(target: bytes, received: bytes) -> int | None:
+    """The deadline that a request names in its query, or in what was received of its JSON or form; None if it does not.
+
+    Only read, not parsed: within a JSON string the quotes would be escaped, so a text cannot look like the option.
+    """
+    found = _QUERY_DEADLINE.search(target)
+    if found is None:
+        at = received.find(b'deadline_ms"')
+        found = _BODY_DEADLINE.match(received, at) if at >= 0 else None
+    return int(found[1]) or None if found else None
+
+
+LEAST_BYTES_PER_SECOND = 512
+JUDGED_SECONDS = 2.0
+"""A window is not judged before its end until so much of it has passed."""
+
+
+class Pace:
+    """The progress of one transfer in windows of a fixed length."""
+
+    __slots__ = ("_begun_seconds", "_bytes", "_window_seconds")
+
+    def __init__(self, window_seconds: float, now: float) -> None:
+        self._window_seconds = window_seconds
+        self.restart(now)
+
+    def restart(self, now: float) -> None:
+        """Begin a window anew, as after a time in which the transfer waited for us."""
+        self._begun_seconds = now
+        self._bytes = 0
+
+    def moved(self, count: int) -> None:
+        """Count bytes that were transferred."""
+        self._bytes += count
+
+    def is_too_slow(self, now: float) -> bool:
+        """True when a window has ended with too few bytes; one that ended with enough is followed by the next."""
+        if now - self._begun_seconds < self._window_seconds:
+            return False
+        too_slow = self._bytes < LEAST_BYTES_PER_SECOND * self._window_seconds
+        self.restart(now)
+        return too_slow
+
+    def is_slow_so_far(self, now: float) -> bool:
+        """True when the window has begun some time ago, with too few bytes until now."""
+        elapsed = now - self._begun_seconds
+        return elapsed >= JUDGED_SECONDS and self._bytes < LEAST_BYTES_PER_SECOND * elapsed
+
 
 FRAMING_BYTES = 16
 """Most bytes of chunk sizes and line ends beside one byte of a body."""

@@ -18,7 +18,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from service.core.admission.rates import ModelQuotas
+from service.core.admission.policy import ModelQuotas
 from service.core.drain import WorkerRegistry
 from service.core.placement import ModelAliases, Placement
 from service.core.scheduling.scheduler import Scheduler

@@ -7,7 +7,7 @@ import json
 from starlette.responses import Response
 
 from service.api.connection.refusals import PreparedProblem, PreparedProblems, Refusals, RefusedRequest, Translation
-from service.core.connections.limits import ConnectionLimits
+from service.core.connections.connection_table import ConnectionLimits
 from service.core.errors import GleanerError, QueueFull
 from service.metrics.worker import WorkerMetrics
 from tests.support.metric_values import value

@@ -53,92 +53,74 @@ async def state(events: AsyncIterator[bytes]) -> dict[str, Any]:
     raise AssertionError("the feed ended")
 
 
-def test_nobody_watches_and_nothing_is_asked() -> None:
-    async def scene() -> None:
-        engine = FakeEngine()
-        feed = feed_of(engine)
-        await asyncio.sleep(0.01)
-        assert not engine.asked
-        watcher = feed.watch(None)
+async def test_nobody_watches_and_nothing_is_asked() -> None:
+    engine = FakeEngine()
+    feed = feed_of(engine)
+    await asyncio.sleep(0.01)
+    assert not engine.asked
+    watcher = feed.watch(None)
+    await state(watcher)
+    seen = [feed.is_asking]
+    await cast(Any, watcher).aclose()
+    seen.append(feed.is_asking)
+    assert seen == [True, False]
+    asked = len(engine.asked)
+    await asyncio.sleep(0.6)
+    assert len(engine.asked) == asked
+
+
+async def test_ten_watchers_ask_no_more_than_one() -> None:
+    engine = FakeEngine()
+    feed = feed_of(engine)
+    watchers = [feed.watch(None) for _ in range(10)]
+    for _ in range(2):
+        states = await asyncio.gather(*(state(each) for each in watchers))
+        assert all(each == states[0] for each in states)
+    assert len(engine.asked) <= 3
+    for each in watchers:
+        await cast(Any, each).aclose()
+
+
+async def test_a_state_has_load_batches_models_and_thresholds() -> None:
+    watcher = feed_of(FakeEngine()).watch(None)
+    first, second = await state(watcher), await state(watcher)
+    assert [each["number"] for each in first["engine"]["batches"]] == [1]
+    assert [each["number"] for each in second["engine"]["batches"]] == [2]
+    assert first["engine"]["load"]["documents"] == 3
+    assert first["models"][0]["problem"] == PROBLEM
+    assert first["models"][0]["code"] == ["fused", "", "", "float16"]
+    assert list(first["thresholds"].values()) == sorted(first["thresholds"].values())
+    shown = first["engine"]["batches"][0]
+    assert (shown["sequences"], shown["documents"], shown["clients"]) == (2, 2, {"ada": 1, "bob": 2})
+
+
+async def test_a_client_sees_its_own_name_only() -> None:
+    feed = feed_of(FakeEngine())
+    ada, eve = feed.watch("ada"), feed.watch("eve")
+    seen = await asyncio.gather(state(ada), state(eve))
+    clients = [each["engine"]["batches"][0]["clients"] for each in seen]
+    assert clients == [{"ada": 1, "others": 2}, {"others": 3}]
+    for each in (ada, eve):
+        await cast(Any, each).aclose()
+
+
+async def test_another_engine_is_watched_from_its_first_batch_on() -> None:
+    engine = FakeEngine()
+    feed = feed_of(engine)
+    watcher = feed.watch(None)
+    for _ in range(2):
         await state(watcher)
-        seen = [feed.is_asking]
-        await cast(Any, watcher).aclose()
-        seen.append(feed.is_asking)
-        assert seen == [True, False]
-        asked = len(engine.asked)
-        await asyncio.sleep(0.6)
-        assert len(engine.asked) == asked
-
-    asyncio.run(scene())
+    engine.status, engine.ran = Status("2", Phase.READY), 0
+    found = await state(watcher)
+    assert found["engine"]["engine"] == "2"
+    assert found["engine"]["batches"][0]["number"] == 1
+    await cast(Any, watcher).aclose()
 
 
-def test_ten_watchers_ask_no_more_than_one() -> None:
-    async def scene() -> None:
-        engine = FakeEngine()
-        feed = feed_of(engine)
-        watchers = [feed.watch(None) for _ in range(10)]
-        for _ in range(2):
-            states = await asyncio.gather(*(state(each) for each in watchers))
-            assert all(each == states[0] for each in states)
-        assert len(engine.asked) <= 3
-        for each in watchers:
-            await cast(Any, each).aclose()
-
-    asyncio.run(scene())
-
-
-def test_a_state_has_load_batches_models_and_thresholds() -> None:
-    async def scene() -> None:
-        watcher = feed_of(FakeEngine()).watch(None)
-        first, second = await state(watcher), await state(watcher)
-        assert [each["number"] for each in first["engine"]["batches"]] == [1]
-        assert [each["number"] for each in second["engine"]["batches"]] == [2]
-        assert first["engine"]["load"]["documents"] == 3
-        assert first["models"][0]["problem"] == PROBLEM
-        assert first["models"][0]["code"] == ["fused", "", "", "float16"]
-        assert list(first["thresholds"].values()) == sorted(first["thresholds"].values())
-        shown = first["engine"]["batches"][0]
-        assert (shown["sequences"], shown["documents"], shown["clients"]) == (2, 2, {"ada": 1, "bob": 2})
-
-    asyncio.run(scene())
-
-
-def test_a_client_sees_its_own_name_only() -> None:
-    async def scene() -> None:
-        feed = feed_of(FakeEngine())
-        ada, eve = feed.watch("ada"), feed.watch("eve")
-        seen = await asyncio.gather(state(ada), state(eve))
-        clients = [each["engine"]["batches"][0]["clients"] for each in seen]
-        assert clients == [{"ada": 1, "others": 2}, {"others": 3}]
-        for each in (ada, eve):
-            await cast(Any, each).aclose()
-
-    asyncio.run(scene())
-
-
-def test_another_engine_is_watched_from_its_first_batch_on() -> None:
-    async def scene() -> None:
-        engine = FakeEngine()
-        feed = feed_of(engine)
-        watcher = feed.watch(None)
-        for _ in range(2):
-            await state(watcher)
-        engine.status, engine.ran = Status("2", Phase.READY), 0
-        found = await state(watcher)
-        assert found["engine"]["engine"] == "2"
-        assert found["engine"]["batches"][0]["number"] == 1
-        await cast(Any, watcher).aclose()
-
-    asyncio.run(scene())
-
-
-def test_a_drain_ends_the_stream() -> None:
-    async def scene() -> None:
-        engine = FakeEngine()
-        watcher = feed_of(engine).watch(None)
-        await state(watcher)
-        engine.status = Status("1", Phase.DRAINING)
-        left = [event async for event in watcher]
-        assert len(left) <= 1
-
-    asyncio.run(scene())
+async def test_a_drain_ends_the_stream() -> None:
+    engine = FakeEngine()
+    watcher = feed_of(engine).watch(None)
+    await state(watcher)
+    engine.status = Status("1", Phase.DRAINING)
+    left = [event async for event in watcher]
+    assert len(left) <= 1

@@ -1,8 +1,9 @@
-"""A document's result: values are typed, rules take part where the model's folder asks for them."""
+"""A document's result: which entities are listed, what its fields are chosen from, and the fields by role."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -10,17 +11,19 @@ import pytest
 
 from service.api.engine.pending import InferenceResult
 from service.api.extraction.request import DocumentInput, ExtractRequest
-from service.api.extraction.result import build_result, find_entities
-from service.api.schemas import Options
+from service.api.extraction.result import answer_fields, build_result, find_entities
+from service.api.schemas import DocumentResult, EntityResult, FieldsResult, Options, read_options
 from service.core.arrays import Logits
 from service.core.decoding.entities import Entity, Source
 from service.documents.document import Document
-from service.text.pipeline import prepare
-from service.text.tokenizer import TextTokenizer
+from service.text.pipeline import Prepared, prepare
+from service.text.tokenizer import TextTokenizer, Tokens
+from service.text.values.context import DocumentContext
+from service.text.values.reading import read_values
 from service.wire import ModelStatus
 from tests.support.tiny_models import BERT_SPECIALS, word_piece
 
-TEXT = "paid 03/04/2025 EUR 1,200.00 by 4111 1111 1111 1112"
+VALUES = "paid 03/04/2025 EUR 1,200.00 by 4111 1111 1111 1112"
 LABELS = ("O", "B-DATE", "B-MONEY", "B-IBAN")
 
 
@@ -37,19 +40,19 @@ def folder(tmp_path: Path) -> Path:
 
 
 def entity(label: str, part: str) -> Entity:
-    start = TEXT.index(part)
+    start = VALUES.index(part)
     return Entity(label, part, start, start + len(part), 0.9)
 
 
 def test_what_there_is_to_say_of_a_value_stands_beside_it(folder: Path) -> None:
-    prepared = prepare(TextTokenizer(folder), TEXT, longest=512, overlap=8)
+    prepared = prepare(TextTokenizer(folder), VALUES, longest=512, overlap=8)
     found = [
         entity("DATE", "03/04/2025"),
         entity("MONEY", "EUR 1,200.00"),
         entity("ID_NUMBER", "4111 1111 1111 1112")._replace(source=Source.RULE),
         entity("PERSON", "by"),
     ]
-    result = build_result(DocumentInput("a"), Document(TEXT), request(folder), prepared, found)
+    result = build_result(DocumentInput("a"), Document(VALUES), request(folder), prepared, found)
     extra = [set(msgspec.to_builtins(each)) - {"label", "text", "start", "end", "score"} for each in result.entities]
     always = {"value", "kind", "source", "page", "boxes"}
     assert extra == [always | {"ambiguous"}, always | {"number", "unit"}, always | {"valid"}, always]
@@ -80,3 +83,126 @@ def test_rules_take_part_where_the_models_folder_asks_for_them(folder: Path) -> 
     assert found_by(folder, text) == [account]
     assert found_by(folder, text, labels=["EMAIL"]) == [("EMAIL", "anna@acme.example", "rule"), account]
     assert found_by(folder, text, aggregation="simple") == []
+
+
+TEXT = "😀 Acme GmbH, invoice INV-1, total EUR 9.00"
+Found = tuple[tuple[str, str, float], ...]
+FOUND: Found = (("SUPPLIER_NAME", "Acme GmbH", 0.9), ("INVOICE_ID", "INV-1", 0.4), ("TOTAL_AMOUNT", "EUR 9.00", 0.9))
+
+
+def result(text: str = TEXT, found: Found = FOUND, **options: Any) -> DocumentResult:
+    entities = [
+        Entity(label, part, text.index(part), text.index(part) + len(part), score) for label, part, score in found
+    ]
+    tokens = Tokens(np.zeros(0, np.int32), np.zeros((0, 2), np.int32))
+    model = ModelStatus("m", "stable", "sha256:0", "", ("O",), 512, True, 1)
+    request = ExtractRequest(model, read_options(options), "client", 1.0)
+    return build_result(
+        DocumentInput("0", text=text), Document(text), request, Prepared(text, tokens, (), []), entities
+    )
+
+
+def fields(**options: Any) -> FieldsResult:
+    found = result(fields=True, **options).fields
+    assert isinstance(found, FieldsResult)
+    return found
+
+
+def test_fields_are_absent_unless_asked_for() -> None:
+    assert result().fields is msgspec.UNSET
+    assert b"fields" not in msgspec.json.encode(result())
+    assert set(fields().roles) == {"invoice_id", "supplier_name", "total_amount"}
+
+
+def test_labels_say_which_entities_are_listed_and_not_what_a_document_is() -> None:
+    assert [each.label for each in result(labels=["INVOICE_ID"], fields=True).entities] == ["INVOICE_ID"]
+    assert fields(labels=["INVOICE_ID"]) == fields()
+
+
+def test_an_entity_under_the_least_score_is_no_field() -> None:
+    assert set(fields(min_score=0.5).roles) == {"supplier_name", "total_amount"}
+
+
+def test_offsets_of_fields_have_the_unit_of_the_answer() -> None:
+    total = fields(offsets="utf16").roles["total_amount"]
+    assert (total.start, total.value) == (TEXT.index("EUR") + 1, "9.00 EUR")
+
+
+def test_a_field_may_be_written_where_the_model_has_found_nothing() -> None:
+    found = result("Acme GmbH, invoice INV-1\nTotal: EUR 9.00", FOUND[:2], fields=True)
+    assert [each.label for each in found.entities] == ["SUPPLIER_NAME", "INVOICE_ID"]
+    assert isinstance(found.fields, FieldsResult)
+    total = found.fields.roles["total_amount"]
+    assert (total.label, total.text, total.value, total.kind) == ("MONEY", "EUR 9.00", "9.00 EUR", "money")
+    assert (total.source, total.reason, total.alternatives) == ("rule", "context", [])
+    below = result("Acme GmbH, invoice INV-1\nTotal: EUR 9.00", FOUND[:2], fields=True, min_score="MONEY:0.99")
+    assert isinstance(below.fields, FieldsResult)
+    assert "total_amount" not in below.fields.roles
+
+
+def test_in_what_is_no_bill_nothing_is_looked_for() -> None:
+    assert result("Maria Delgado, total 9.00", (("PERSON", "Maria Delgado", 0.9),), fields=True).fields is None
+
+
+INVOICE = "😀 Acme GmbH\nInvoice INV-1\nMount 2 420.00 840.00\nnet 840.00 tax 159.60 total EUR 999.60"
+RESUME = "Maria Delgado\nEngineer, Castell, 2017\nMSc, University\nPython, Spanish"
+
+
+def fields_of(text: str, *found: tuple[str, str], shift: int = 0) -> FieldsResult | None:
+    """Entities in the order of the text; `shift`: what their offsets count more than code points."""
+    entities: list[EntityResult] = []
+    starts: list[int] = []
+    for label, part in found:
+        starts.append(text.index(part, starts[-1] + 1 if starts else 0))
+        start = starts[-1] + shift
+        entities.append(EntityResult(label, part, start, start + len(part), 0.9, part.lower(), 1, []))
+    named = [Entity(label, part, at, at + len(part), 0.9) for (label, part), at in zip(found, starts, strict=True)]
+    return answer_fields(Document(text), named, read_values(DocumentContext(text), named), entities)
+
+
+def invoice(shift: int = 0) -> FieldsResult:
+    found = fields_of(
+        INVOICE,
+        *(("SUPPLIER_NAME", "Acme GmbH"), ("INVOICE_ID", "INV-1"), ("LINE_ITEM", "Mount"), ("QUANTITY", "2")),
+        *(("MONEY", "420.00"), ("MONEY", "840.00"), ("NET_AMOUNT", "840.00"), ("TAX_AMOUNT", "159.60")),
+        ("TOTAL_AMOUNT", "EUR 999.60"),
+        shift=shift,
+    )
+    assert found is not None
+    return found
+
+
+def test_a_role_is_the_entity_with_its_reason_and_alternatives() -> None:
+    total = invoice(shift=1).roles["total_amount"]
+    assert (total.label, total.text, total.value, total.page) == ("TOTAL_AMOUNT", "EUR 999.60", "eur 999.60", 1)
+    assert total.start == INVOICE.index("EUR") + 1, "offsets are those of the answer, in its unit"
+    assert (total.reason, total.score) == ("label", 0.9)
+
+
+def test_a_bill_has_rows_checks_and_a_currency_and_no_list_of_a_resume() -> None:
+    answer = msgspec.to_builtins(invoice())
+    assert set(answer) == {"kind", "evidence", "roles", "currency", "line_items", "checks"}
+    assert answer["kind"] == "receipt"
+    assert answer["checks"] == [{"rule": "net_amount + tax_amount = total_amount", "holds": True, "difference": "0.00"}]
+    (row,) = answer["line_items"]
+    assert [row[part]["text"] for part in ("description", "quantity", "unit_price", "amount")] == [
+        *("Mount", "2", "420.00", "840.00")
+    ]
+
+
+def test_a_resume_has_jobs_educations_skills_and_languages() -> None:
+    found = fields_of(
+        RESUME,
+        *(("PERSON", "Maria Delgado"), ("JOB_TITLE", "Engineer"), ("EMPLOYER", "Castell"), ("DATE", "2017")),
+        *(("DEGREE", "MSc"), ("SCHOOL", "University"), ("SKILL", "Python"), ("LANGUAGE", "Spanish")),
+    )
+    answer = msgspec.to_builtins(found)
+    assert set(answer) == {"kind", "evidence", "roles", "jobs", "educations", "skills", "languages"}
+    assert answer["jobs"][0]["title"]["text"] == "Engineer"
+    assert [date["text"] for date in answer["jobs"][0]["dates"]] == ["2017"]
+    assert answer["educations"][0]["school"]["text"] == "University"
+    assert [each[0]["text"] for each in (answer["skills"], answer["languages"])] == ["Python", "Spanish"]
+
+
+def test_a_document_of_no_kind_has_none() -> None:
+    assert fields_of("Anna Smith", ("PERSON", "Anna Smith")) is None

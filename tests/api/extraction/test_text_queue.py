@@ -35,22 +35,19 @@ def bring(waiting: TokenizationThrottle, count: int) -> list[PacingTicket]:
     return [waiting.enter("c", CHARACTERS, FAR, paced=True) for _ in range(count)]
 
 
-def test_a_text_waits_until_one_before_it_is_over() -> None:
-    async def scene() -> None:
-        waiting = turns()
-        places = bring(waiting, 5)
-        assert [place.may_begin for place in places] == [True, True, False, False, False]
-        tasks = [asyncio.create_task(waiting.turn(place)) for place in places[2:]]
-        await asyncio.sleep(0.01)
-        assert [task.done() for task in tasks] == [True, False, False]
-        for place in places[:3]:
-            waiting.leave(place)
-        await asyncio.sleep(0.01)
-        assert tasks[1].done()
-        for task in tasks:
-            task.cancel()
-
-    asyncio.run(scene())
+async def test_a_text_waits_until_one_before_it_is_over() -> None:
+    waiting = turns()
+    places = bring(waiting, 5)
+    assert [place.may_begin for place in places] == [True, True, False, False, False]
+    tasks = [asyncio.create_task(waiting.turn(place)) for place in places[2:]]
+    await asyncio.sleep(0.01)
+    assert [task.done() for task in tasks] == [True, False, False]
+    for place in places[:3]:
+        waiting.leave(place)
+    await asyncio.sleep(0.01)
+    assert tasks[1].done()
+    for task in tasks:
+        task.cancel()
 
 
 def test_or_until_its_time_has_come() -> None:
@@ -65,47 +62,40 @@ def test_or_until_its_time_has_come() -> None:
     assert asyncio.run(scene()) >= 0.1
 
 
-def test_a_client_whose_texts_are_long_delays_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_client_whose_texts_are_long_delays_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
     """The next look is due with the earliest text of all clients, also if one that is due later was there before."""
     delays: list[float] = []
+    loop = asyncio.get_running_loop()
 
-    async def scene() -> None:
-        loop = asyncio.get_running_loop()
+    def call_later(delay: float, look: Callable[[], None]) -> asyncio.Handle:
+        delays.append(delay)
+        return asyncio.Handle(look, (), loop)
 
-        def call_later(delay: float, look: Callable[[], None]) -> asyncio.Handle:
-            delays.append(delay)
-            return asyncio.Handle(look, (), loop)
-
-        monkeypatch.setattr(loop, "call_later", call_later)
-        waiting = TokenizationThrottle(lambda: QueueState(SPEED, limit_tokens=10**9), lambda: 100.0)
-        tasks = []
-        for client, characters, due in (("long", 100 * CHARACTERS, 0.2), ("short", 500, 0.05)):
-            places = [waiting.enter(client, characters, FAR, paced=True) for _ in range(15)]
-            tasks += [asyncio.create_task(waiting.turn(place)) for place in places if not place.may_begin]
-            await asyncio.sleep(0)
-            assert delays[-1] == pytest.approx(due)
-        for task in tasks:
-            task.cancel()
-
-    asyncio.run(scene())
+    monkeypatch.setattr(loop, "call_later", call_later)
+    waiting = TokenizationThrottle(lambda: QueueState(SPEED, limit_tokens=10**9), lambda: 100.0)
+    tasks = []
+    for client, characters, due in (("long", 100 * CHARACTERS, 0.2), ("short", 500, 0.05)):
+        places = [waiting.enter(client, characters, FAR, paced=True) for _ in range(15)]
+        tasks += [asyncio.create_task(waiting.turn(place)) for place in places if not place.may_begin]
+        await asyncio.sleep(0)
+        assert delays[-1] == pytest.approx(due)
+    for task in tasks:
+        task.cancel()
 
 
-def test_one_that_is_given_up_makes_room_and_keeps_nobody() -> None:
-    async def scene() -> None:
-        waiting = turns()
-        places = bring(waiting, 6)
-        tasks = [asyncio.create_task(waiting.turn(place)) for place in places[2:]]
-        await asyncio.sleep(0.01)
-        given_up, last = tasks[1], tasks[2]
-        given_up.cancel()
-        await asyncio.gather(given_up, return_exceptions=True)
-        for place in places[:4]:
-            waiting.leave(place)
-        async with asyncio.timeout(5.0):
-            await last
-        tasks[3].cancel()
-
-    asyncio.run(scene())
+async def test_one_that_is_given_up_makes_room_and_keeps_nobody() -> None:
+    waiting = turns()
+    places = bring(waiting, 6)
+    tasks = [asyncio.create_task(waiting.turn(place)) for place in places[2:]]
+    await asyncio.sleep(0.01)
+    given_up, last = tasks[1], tasks[2]
+    given_up.cancel()
+    await asyncio.gather(given_up, return_exceptions=True)
+    for place in places[:4]:
+        waiting.leave(place)
+    async with asyncio.timeout(5.0):
+        await last
+    tasks[3].cancel()
 
 
 MANY = 200
@@ -285,21 +275,18 @@ def test_what_a_piece_raises_is_its_own_caller_s(run: Run) -> None:
     run(scene())
 
 
-def test_an_error_that_no_future_accepts_does_not_stop_the_queue() -> None:
+async def test_an_error_that_no_future_accepts_does_not_stop_the_queue() -> None:
     def stop() -> None:
         raise StopIteration
 
-    async def scene() -> None:
-        batch = Batch()
-        told: list[Any] = []
-        asyncio.get_running_loop().set_exception_handler(lambda _loop, context: told.append(context["exception"]))
-        lost = asyncio.create_task(batch.time_slicer.run(stop))
-        await asyncio.sleep(0)
-        assert await _soon(batch.time_slicer.run(lambda: "next")) == "next"
-        lost.cancel()
-        assert [type(each) for each in told] == [TypeError]
-
-    asyncio.run(scene())
+    batch = Batch()
+    told: list[Any] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _loop, context: told.append(context["exception"]))
+    lost = asyncio.create_task(batch.time_slicer.run(stop))
+    await asyncio.sleep(0)
+    assert await _soon(batch.time_slicer.run(lambda: "next")) == "next"
+    lost.cancel()
+    assert [type(each) for each in told] == [TypeError]
 
 
 @pytest.mark.parametrize("gone", [range(1), range(50, 150), range(MANY - 1, MANY), range(MANY)])

@@ -152,47 +152,38 @@ def test_a_bug_is_a_500_that_does_not_repeat_the_document() -> None:
     assert asked.outcomes() == {"internal_error": 1.0}
 
 
-def test_lines_come_as_documents_are_finished() -> None:
-    async def scene() -> None:
-        asked = FakeRequest({"slow": None, "quick": QueueFull("full")})
-        asked.gates["slow"] = asyncio.Event()
-        stream = ndjson_lines(asked.begin, REQUEST, time.monotonic())
-        first = json.loads(await anext(stream))
-        assert (first["document"]["id"], first["document"]["error"]["code"]) == ("quick", "queue_full")
-        asked.gates["slow"].set()
-        rest = [json.loads(line) async for line in stream]
-        assert [line["document"]["id"] for line in rest] == ["slow"]
-        assert set(rest[0]) == {"model", "document", "timing"}
-
-    asyncio.run(scene())
+async def test_lines_come_as_documents_are_finished() -> None:
+    asked = FakeRequest({"slow": None, "quick": QueueFull("full")})
+    asked.gates["slow"] = asyncio.Event()
+    stream = ndjson_lines(asked.begin, REQUEST, time.monotonic())
+    first = json.loads(await anext(stream))
+    assert (first["document"]["id"], first["document"]["error"]["code"]) == ("quick", "queue_full")
+    asked.gates["slow"].set()
+    rest = [json.loads(line) async for line in stream]
+    assert [line["document"]["id"] for line in rest] == ["slow"]
+    assert set(rest[0]) == {"model", "document", "timing"}
 
 
-def test_a_closed_stream_cancels_its_unfinished_documents() -> None:
-    async def scene() -> None:
-        asked = FakeRequest({"slow": None, "quick": None})
-        asked.gates["slow"] = asyncio.Event()
-        stream = cast(Any, ndjson_lines(asked.begin, REQUEST, time.monotonic()))
-        await anext(stream)
-        await stream.aclose()
-        await settled()
-        assert asked.extractor.cancelled == ["slow"]
-
-    asyncio.run(scene())
+async def test_a_closed_stream_cancels_its_unfinished_documents() -> None:
+    asked = FakeRequest({"slow": None, "quick": None})
+    asked.gates["slow"] = asyncio.Event()
+    stream = cast(Any, ndjson_lines(asked.begin, REQUEST, time.monotonic()))
+    await anext(stream)
+    await stream.aclose()
+    await settled()
+    assert asked.extractor.cancelled == ["slow"]
 
 
-def test_a_request_that_is_cancelled_cancels_its_documents() -> None:
-    async def scene() -> None:
-        asked = FakeRequest({"slow": None})
-        asked.gates["slow"] = asyncio.Event()
-        answering = asyncio.create_task(asked.whole())
-        await asyncio.sleep(0)
-        await asyncio.sleep(0)
-        answering.cancel()
-        await asyncio.gather(answering, return_exceptions=True)
-        await settled()
-        assert asked.extractor.cancelled == ["slow"]
-
-    asyncio.run(scene())
+async def test_a_request_that_is_cancelled_cancels_its_documents() -> None:
+    asked = FakeRequest({"slow": None})
+    asked.gates["slow"] = asyncio.Event()
+    answering = asyncio.create_task(asked.whole())
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    answering.cancel()
+    await asyncio.gather(answering, return_exceptions=True)
+    await settled()
+    assert asked.extractor.cancelled == ["slow"]
 
 
 async def settled() -> None:

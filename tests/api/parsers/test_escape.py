@@ -151,31 +151,25 @@ def test_it_forges_no_line_of_the_log(capfd: pytest.CaptureFixture[str]) -> None
     assert "forged" not in captured.out + captured.err
 
 
-def test_it_does_not_live_on_to_read_the_next_file() -> None:
-    async def scene() -> None:
-        setup = PoolSetup(size=2, reader="tests.support.parser_attacks:attack")
-        async with asyncio.timeout(LIMIT_SECONDS), pool_of(setup) as pool:
-            before = set(await fresh(2))
-            assert await ask(pool, "answer and live on") == "succeeded: an answer"
+async def test_it_does_not_live_on_to_read_the_next_file() -> None:
+    setup = PoolSetup(size=2, reader="tests.support.parser_attacks:attack")
+    async with asyncio.timeout(LIMIT_SECONDS), pool_of(setup) as pool:
+        before = set(await fresh(2))
+        assert await ask(pool, "answer and live on") == "succeeded: an answer"
+        gone = before - set(parsers_of(os.getpid()))
+        while not gone:
+            await asyncio.sleep(0.001)
             gone = before - set(parsers_of(os.getpid()))
-            while not gone:
-                await asyncio.sleep(0.001)
-                gone = before - set(parsers_of(os.getpid()))
-            assert not any(lives(process) for process in gone)
-
-    asyncio.run(scene())
+        assert not any(lives(process) for process in gone)
 
 
-def test_a_parser_that_is_kept_for_its_client_stands_still_meanwhile() -> None:
-    async def scene() -> None:
-        setup = PoolSetup(files=16, reader="tests.support.parser_attacks:attack")
-        async with asyncio.timeout(LIMIT_SECONDS), pool_of(setup) as pool:
-            before = await fresh(1)
-            assert await ask(pool, "answer and live on", client="a") == "succeeded: an answer"
-            while _state(before[0]) != "T":
-                await asyncio.sleep(0.001)
-
-    asyncio.run(scene())
+async def test_a_parser_that_is_kept_for_its_client_stands_still_meanwhile() -> None:
+    setup = PoolSetup(files=16, reader="tests.support.parser_attacks:attack")
+    async with asyncio.timeout(LIMIT_SECONDS), pool_of(setup) as pool:
+        before = await fresh(1)
+        assert await ask(pool, "answer and live on", client="a") == "succeeded: an answer"
+        while _state(before[0]) != "T":
+            await asyncio.sleep(0.001)
 
 
 def _state(process: int) -> str:

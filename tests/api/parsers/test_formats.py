@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import random
 import time
 from pathlib import Path
@@ -71,20 +70,17 @@ def _outcome(document: Document) -> tuple[object, ...]:
     return document.text, document.pages, document.unread_pages, shape
 
 
-def test_every_format_reads_as_it_does_without_a_sandbox() -> None:
-    async def scene() -> None:
-        async with pool_of(PoolSetup(size=2, seconds=120.0)) as pool:
-            for name, data in _files().items():
-                try:
-                    expected: object = _outcome(read_document(data, name=name, limits=DocumentLimits()))
-                except GleanerError as error:
-                    expected = (error.code, error.detail)
-                try:
-                    deadline = time.monotonic() + 120.0
-                    parsed = await pool.parse(data, None, name, client="a", deadline_seconds=deadline)
-                    found: object = _outcome(parsed)
-                except GleanerError as error:
-                    found = (error.code, error.detail)
-                assert found == expected, name
-
-    asyncio.run(scene())
+async def test_every_format_reads_as_it_does_without_a_sandbox() -> None:
+    async with pool_of(PoolSetup(size=2, seconds=120.0)) as pool:
+        for name, data in _files().items():
+            try:
+                expected: object = _outcome(read_document(data, name=name, limits=DocumentLimits()))
+            except GleanerError as error:
+                expected = (error.code, error.detail)
+            try:
+                deadline = time.monotonic() + 120.0
+                parsed = await pool.parse(data, None, name, client="a", deadline_seconds=deadline)
+                found: object = _outcome(parsed)
+            except GleanerError as error:
+                found = (error.code, error.detail)
+            assert found == expected, name

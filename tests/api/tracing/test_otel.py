@@ -7,9 +7,9 @@ import pytest
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
+from service.api.calls import open_tracing
 from service.api.extraction.trace import DocumentTrace, RequestTrace, StageTimer
 from service.api.tracing.otel import OtelTracing, chosen_exporter
-from service.api.tracing.tracing import open_tracing
 
 CALLER = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 

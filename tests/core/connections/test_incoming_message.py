@@ -1,4 +1,4 @@
-"""How large a message is while it arrives, and which of its times has run out."""
+"""Incoming messages: what a head says, how large a message is while it arrives, and which of its times has run out."""
 
 from __future__ import annotations
 
@@ -6,14 +6,19 @@ from collections.abc import Callable
 
 import pytest
 
+from service.core.connections.connection_table import ConnectionLimits
 from service.core.connections.incoming_message import (
     FRAMING_BYTES,
     HEALTH_ONLY_SECONDS,
+    JUDGED_SECONDS,
+    LEAST_BYTES_PER_SECOND,
     IncomingMessage,
     MessageTimeout,
+    Pace,
+    named_deadline_ms,
+    read_head,
 )
-from service.core.connections.limits import ConnectionLimits
-from service.core.connections.transfers import JUDGED_SECONDS, LEAST_BYTES_PER_SECOND
+from service.core.errors import MalformedRequest
 
 LIMITS = ConnectionLimits(head_bytes=100, head_seconds=20.0, body_seconds=60.0, idle_seconds=75.0)
 Story = Callable[[IncomingMessage], None]
@@ -160,3 +165,71 @@ def test_with_the_next_message_all_begins_anew() -> None:
     assert not found.is_awaited
     found.end_head()
     assert (found.trailers, found.body_bytes) == (0, 0)
+
+
+HOST = (b"host", b"a")
+
+
+def test_a_head_says_what_comes_and_stands_for_a_client_by_a_number() -> None:
+    head = read_head("1.1", [HOST, (b"content-length", b"12"), (b"expect", b"100-Continue"), (b"x-api-key", b"k")])
+    assert (head.length, head.expects_continue) == (12, True)
+    assert head.client == read_head("1.1", [HOST, (b"x-api-key", b"k"), (b"accept", b"*/*")]).client
+    assert head.client != read_head("1.1", [HOST, (b"x-api-key", b"l")]).client
+    assert read_head("1.1", [HOST, (b"transfer-encoding", b"Chunked")]).length is None
+    assert read_head("1.0", []).length == 0
+
+
+@pytest.mark.parametrize(
+    ("version", "headers"),
+    [
+        ("1.1", []),
+        ("1.1", [HOST, HOST]),
+        ("1.0", [HOST, HOST]),
+        ("1.0", [(b"transfer-encoding", b"chunked")]),
+        ("1.1", [HOST, (b"transfer-encoding", b"identity")]),
+        ("1.1", [HOST, (b"transfer-encoding", b"chunked"), (b"transfer-encoding", b"chunked")]),
+    ],
+)
+def test_heads_that_a_proxy_might_read_otherwise_are_refused(version: str, headers: list[tuple[bytes, bytes]]) -> None:
+    with pytest.raises(MalformedRequest):
+        read_head(version, headers)
+
+
+@pytest.mark.parametrize(
+    ("target", "received", "expected"),
+    [
+        (b"/extract?deadline_ms=250", b"", 250),
+        (b"/extract?a=1&deadline_ms=250&b=2", b"", 250),
+        (b"/extract?xdeadline_ms=250", b"", None),
+        (b"/extract", b'{"text": "a", "deadline_ms": 300}', 300),
+        (b"/extract", b'{"deadline_ms":300,"text": "a"}', 300),
+        (b"/extract", b'--x\r\nContent-Disposition: form-data; name="deadline_ms"\r\n\r\n400\r\n--x', 400),
+        (b"/extract", b'{"text": "\\"deadline_ms\\": 300"}', None),
+        (b"/extract", b'{"deadline_ms": 0}', None),
+        (b"/extract", b'{"deadline_ms": true}', None),
+        (b"/extract", b"", None),
+    ],
+)
+def test_a_deadline_is_seen_before_the_body_is_parsed(target: bytes, received: bytes, expected: int | None) -> None:
+    assert named_deadline_ms(target, received) == expected
+
+
+def test_a_pace_is_judged_by_whole_windows() -> None:
+    pace = Pace(10.0, 0.0)
+    assert not pace.is_too_slow(9.9)
+    pace.moved(10 * LEAST_BYTES_PER_SECOND)
+    assert not pace.is_too_slow(10.0)
+    pace.moved(10 * LEAST_BYTES_PER_SECOND - 1)
+    assert not pace.is_too_slow(19.9)
+    assert pace.is_too_slow(20.0)
+    pace.restart(100.0)
+    assert not pace.is_too_slow(109.0)
+
+
+def test_within_a_window_it_is_judged_once_some_of_it_has_passed() -> None:
+    pace = Pace(60.0, 0.0)
+    assert not pace.is_slow_so_far(JUDGED_SECONDS - 0.1)
+    assert pace.is_slow_so_far(JUDGED_SECONDS)
+    pace.moved(int(JUDGED_SECONDS * LEAST_BYTES_PER_SECOND))
+    assert not pace.is_slow_so_far(JUDGED_SECONDS)
+    assert pace.is_slow_so_far(2 * JUDGED_SECONDS)

@@ -10,7 +10,7 @@ import pytest
 import torch
 from msgspec import structs
 
-from service.core.admission.rates import ModelQuotas
+from service.core.admission.policy import ModelQuotas
 from service.core.drain import WorkerRegistry
 from service.core.placement import Placement
 from service.core.scheduling.scheduler import QueueLimits, Scheduler
