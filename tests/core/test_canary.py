@@ -53,8 +53,3 @@ def test_drift_counts_entities_that_one_of_the_two_has_by_label() -> None:
     report = compare([FINE, FINE], [FINE, replace(FINE, entities=moved)])
     assert report.drift == pytest.approx(2 / 5)
     assert dict(report.drift_by_label) == {"DATE": 0.0, "TOTAL": pytest.approx(2 / 3)}
-
-
-def test_what_failed_for_one_of_them_is_no_drift() -> None:
-    failed = CanaryAnswer(0.01, error="unreadable_document")
-    assert compare([FINE, failed], [FINE, failed]).drift == 0.0

@@ -39,16 +39,6 @@ def test_a_revision_is_done_when_unused_and_all_know_of_the_next() -> None:
     assert workers.done_with("old", version=2)
 
 
-def test_workers_are_idle_and_complete_by_what_they_reported() -> None:
-    workers = WorkerRegistry(2)
-    workers.record_heartbeat(b"a", 0, False, now=0.0)
-    assert workers.idle()
-    assert not workers.all_reported()
-    workers.record_heartbeat(b"b", 1, False, now=0.0)
-    assert workers.all_reported()
-    assert not workers.idle()
-
-
 def test_the_front_is_as_busy_as_its_workers_on_average() -> None:
     workers = WorkerRegistry(2)
     assert workers.worker_load == IDLE

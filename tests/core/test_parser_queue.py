@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.core.parser_queue import PATIENCE, SLICE_SECONDS, FileState, ParserQueue, QueuedFile, Step
+from service.core.parser_queue import PATIENCE, SLICE_SECONDS, ParserQueue, QueuedFile, Step
 
 LIMIT_SECONDS = 60.0
 CHEAP = 0.01
@@ -300,10 +300,6 @@ def test_whatever_comes_every_file_ends_once(
     assert parsers.most_begun <= 2 * size
 
 
-def test_states_are_words() -> None:
-    assert [state.value for state in FileState] == ["waiting", "running", "interrupted"]
-
-
 WAIT_LIMIT = 0.5
 
 
@@ -345,12 +341,6 @@ def test_what_would_wait_too_long_for_a_parser_is_refused(
         assert 0 < refusal.retry_after_seconds < parsers.queue.seconds_of_work
 
 
-def test_a_free_parser_is_waited_for_by_nobody() -> None:
-    parsers = waiting(parsers=2)
-    parsers.add("a", needs=50.0, expected=50.0)
-    assert not parsers.queue.decide_on(parsers.file("a", expected=50.0), 0.0).refuses
-
-
 @pytest.mark.parametrize("parsers", [1, 3])
 def test_at_three_times_the_load_files_wait_about_as_long_as_the_limit(parsers: int) -> None:
     scene, cost, waits, refused = waiting(parsers), 0.02, [], 0
@@ -366,14 +356,6 @@ def test_at_three_times_the_load_files_wait_about_as_long_as_the_limit(parsers: 
     assert refused == pytest.approx(2_000, rel=0.1)
     assert max(seconds) <= WAIT_LIMIT + 3 * cost
     assert max(seconds) > 0.8 * WAIT_LIMIT, "no more is refused than must be"
-
-
-def test_what_was_begun_waits_no_more() -> None:
-    parsers = Parsers(2)
-    for cost in (50.0, 3.0, 1.0, 0.5):
-        parsers.add(expected=cost, needs=cost)
-    assert parsers.queue.seconds_waiting == pytest.approx(0.75)
-    assert parsers.queue.seconds_of_work == pytest.approx(27.25)
 
 
 def test_parsers_have_worked_for_as_long_as_they_ran() -> None:

@@ -47,12 +47,6 @@ def test_one_that_is_too_large_for_the_budget_is_there_alone() -> None:
     assert models.on_device() == ("large",)
 
 
-def test_one_that_was_removed_is_unknown() -> None:
-    models = residency(None, a=1, b=1)
-    models.remove("a")
-    assert ("a" in models, "b" in models) == (False, True)
-
-
 def test_one_that_has_work_leaves_only_after_its_stay() -> None:
     models = residency(10, a=10, b=10)
     place(models, "a", 0.0, cost=COST_SECONDS)
@@ -181,12 +175,3 @@ def test_a_tag_that_moves_back_leads_to_what_was_kept() -> None:
 def test_a_revision_that_another_reference_leads_to_still_serves() -> None:
     references = ModelAliases({"a": "same", "a@candidate": "same"})
     assert references.switch("a", "new") == set()
-
-
-def test_a_problem_is_known_until_it_is_cleared() -> None:
-    references = ModelAliases({"a": "a0"})
-    references.note_problem("a", "it fails its examples")
-    assert references.problem("a") == "it fails its examples"
-    references.clear_problem("a")
-    references.clear_problem("a")
-    assert references.problem("a") == ""

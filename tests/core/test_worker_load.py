@@ -6,8 +6,6 @@ import pytest
 
 from infra.scaling.policy import policy_for
 from service.core.worker_load import (
-    BASE_BYTES,
-    FIRST_GUESS_SECONDS_PER_BYTE,
     HORIZON_SECONDS,
     IDLE,
     JSON,
@@ -132,11 +130,6 @@ def test_every_stage_has_a_signal() -> None:
     assert set(IDLE.ratios) | {Stage.COMPUTE} == set(Stage)
 
 
-def test_before_anything_is_known_a_file_is_expected_to_be_cheap() -> None:
-    expected = (10**6 + BASE_BYTES) * FIRST_GUESS_SECONDS_PER_BYTE
-    assert ParseCost().expected_seconds("pdf", 10**6) == pytest.approx(expected)
-
-
 def test_formats_are_learnt_apart() -> None:
     cost = ParseCost()
     for _ in range(300):
@@ -152,12 +145,6 @@ def test_a_few_hostile_files_do_not_make_honest_ones_look_expensive() -> None:
     for _ in range(5):
         cost.observe("zip", 100, 60.0)
     assert cost.expected_seconds("zip", 100_000) < 0.1
-
-
-def test_files_without_bytes_and_without_seconds_are_no_error() -> None:
-    cost = ParseCost()
-    cost.observe("text", 0, 0.0)
-    assert 0 < cost.expected_seconds("text", 100) < ParseCost().expected_seconds("text", 100)
 
 
 def test_slow_small_files_do_not_make_large_ones_look_hopeless() -> None:

@@ -159,16 +159,6 @@ def test_an_answer_to_a_worker_that_is_gone_is_no_failure(place: Place) -> None:
         place.ipc.send(b"nobody", Refused("k", "draining", "over"))
 
 
-def test_a_worker_that_comes_back_under_its_name_is_answered(place: Place) -> None:
-    place.worker(b"a").send(Hello(0))
-    place.receive(1)
-    again = place.worker(b"a")
-    again.send(Hello(1))
-    place.receive(1)
-    place.ipc.send(b"a", Refused("k", "draining", "over"))
-    assert isinstance(again.receive()[0], Refused)
-
-
 def test_a_flood_is_taken_in_portions_and_nothing_of_it_is_lost(place: Place) -> None:
     worker, count = place.worker(), 2 * MOST_AT_ONCE + 5
     for number in range(count):

@@ -95,16 +95,6 @@ def test_a_full_batch_is_formed_ahead_and_no_third_one() -> None:
     play(scene)
 
 
-def test_a_long_document_goes_out_in_windows_and_comes_back_whole() -> None:
-    world = play(lambda _: iter([[], [document("long", 10, 10, 10, 4)]]))
-    assert sorted(world.scored("long")) == [0, 1, 2, 3]
-
-
-def test_a_repeated_submission_is_answered_once() -> None:
-    world = play(lambda _: iter([[], [document("k", 3), document("k", 3)], [document("k", 3)]]))
-    assert world.scored("k") == [0]
-
-
 def test_models_are_not_mixed_in_a_batch() -> None:
     def scene(_: World) -> Iterator[Turn]:
         yield []

@@ -70,7 +70,3 @@ def test_a_temporary_file_or_folder_is_removed_after_an_error(tmp_path: Path) ->
 def test_a_failed_write_becomes_a_store_error(number: int, kind: type[Exception]) -> None:
     with pytest.raises(kind, match="/somewhere"), fileio.writing(Path("/somewhere")):
         raise OSError(number, os.strerror(number))
-
-
-def test_free_space_is_that_of_the_nearest_existing_parent(tmp_path: Path) -> None:
-    assert fileio.free_bytes(tmp_path / "not" / "yet") > 0

@@ -103,19 +103,6 @@ def test_each_model_has_its_own_budget_in_the_same_room() -> None:
     assert not budget.admits("large", Shape.of([100] * 10))
 
 
-def test_what_fits_follows_the_headroom_and_the_models() -> None:
-    budget = _budget(10_000)
-    assert (budget.budget_tokens("large"), budget.smallest_budget_tokens("large")) == (494, 100)
-    budget.headroom.update(5_000, 0.0)
-    assert (budget.budget_tokens("large"), budget.smallest_budget_tokens("large")) == (244, 100)
-    budget.put("large", SMALL)
-    assert budget.budget_tokens("large") == 1_000
-
-
-def test_a_batch_is_never_over_the_most_tokens_however_large_the_room() -> None:
-    assert not _budget(1 << 40).admits("small", Shape.of([100] * 11))
-
-
 def test_models_come_and_go() -> None:
     budget = _budget(10_000)
     budget.put("other", SMALL)

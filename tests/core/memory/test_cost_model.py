@@ -70,8 +70,3 @@ def test_the_budget_is_the_most_that_fits(room: int, longest: int, most: int) ->
     shapes = [Shape(n, min(n, longest), -(-n // longest)) for n in (tokens, tokens + 1)]
     assert tokens == 0 or function.bytes(shapes[0]) <= room
     assert tokens == most or function.bytes(shapes[1]) > room
-
-
-def test_without_points_there_is_no_function() -> None:
-    with pytest.raises(ValueError, match="at least one"):
-        fit([], EXACT)

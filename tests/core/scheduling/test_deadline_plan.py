@@ -21,12 +21,6 @@ def waiting(key: str, deadline: float, tokens: int, admitted: float = 0.0) -> Wa
     return Waiting(deadline, key, admitted, tokens)
 
 
-def test_with_nothing_waiting_everything_is_possible() -> None:
-    plan = make_plan([], 50, 0.0, 10.0)
-    assert plan.tokens_due_by(1e9) == 0
-    assert plan.slack_after(0.0) == float("inf")
-
-
 def test_sums_and_slacks_by_hand() -> None:
     """10 tokens a second, 10 of them running: the first is through at 3 s, the second at 6 s, the third at 7 s."""
     plan = make_plan([waiting("c", 50, 10), waiting("a", 5, 20), waiting("b", 20, 30)], 10, 0.0, 10.0)

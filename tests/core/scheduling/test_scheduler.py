@@ -14,15 +14,6 @@ from tests.support.budgets import FixedBudget
 from tests.support.submissions import FAR, keys, scheduler, submission
 
 
-def test_a_lone_document_runs_at_once() -> None:
-    queue = scheduler()
-    assert queue.admit(submission("a", 10, 20), 0.0, None) is None
-    batch = queue.next_batch(FixedBudget(512))
-    assert batch is not None
-    assert [(s.key, s.index, s.tokens) for s in batch.sequences] == [("a", 0, 10), ("a", 1, 20)]
-    assert batch.tokens == 30
-
-
 class FewSequences(FixedBudget):
     """Admits a batch only while its sequences are few."""
 
@@ -44,18 +35,6 @@ def test_a_cancelled_document_is_not_run() -> None:
     assert queue.cancel("a") == "payload of a"
     assert queue.cancel("a") is None
     assert keys(queue.next_batch(FixedBudget(512))) == ["b"]
-
-
-def test_cancelling_what_runs_leaves_the_count_right() -> None:
-    queue = scheduler()
-    queue.admit(submission("a", 10, 500), 0.0, None)
-    batch = queue.next_batch(FixedBudget(100))
-    assert batch is not None
-    queue.cancel("a")
-    queue.delivered(batch)
-    assert queue.load(0.0).running_tokens == 0
-    assert queue.load(0.0).tokens == 0
-    assert len(queue) == 0
 
 
 def test_the_same_key_twice_counts_once() -> None:
@@ -96,15 +75,6 @@ def test_load_says_what_waits_and_for_how_long() -> None:
     queue.admit(submission("b", 30), 2.0, None)
     load = queue.load(5.0)
     assert (load.documents, load.sequences, load.tokens, load.oldest_age_seconds) == (2, 3, 60, 4.0)
-
-
-def test_whose_a_document_is_is_known_until_it_is_answered() -> None:
-    queue = scheduler()
-    sent = submission("a", 10)
-    queue.admit(sent, 0.0, None)
-    assert queue.client("a") == sent.client
-    queue.cancel("a")
-    assert queue.client("a") is None
 
 
 def test_clients_share_however_many_documents_they_bring() -> None:

@@ -28,11 +28,6 @@ def on_the_line(base: float, per_token: float, *sizes: int) -> BatchLatencyModel
     return learnt(*((tokens, base + per_token * tokens) for tokens in sizes))
 
 
-def test_nothing_is_known_before_the_first_batch() -> None:
-    assert BatchLatencyModel().tokens_per_second(100) is None
-    assert BatchLatencyModel().fit() == (0.0, 0.0)
-
-
 def test_base_and_time_per_token_are_found() -> None:
     base, per_token = on_the_line(0.008, 3e-5, *[40, 90, 200, 500, 1_100] * 40).fit()
     assert base == pytest.approx(0.008, rel=0.03)
@@ -69,16 +64,6 @@ def test_what_large_batches_have_shown_outlasts_small_ones() -> None:
 def test_a_slower_device_is_noticed_within_the_remembered_batches() -> None:
     law = learnt(*[(1_000, 0.1)] * 100, *[(1_000, 0.2)] * 100)
     assert law.tokens_per_second(1_000) == pytest.approx(5_000, rel=0.05)
-
-
-def test_slow_small_batches_give_no_negative_time() -> None:
-    base, per_token = learnt(*[(10, 0.1), (1_000, 0.001)] * 20).fit()
-    assert base == pytest.approx(0.05, rel=0.03)
-    assert per_token == 0.0
-
-
-def test_batches_that_took_no_time_beside_others_give_no_speed() -> None:
-    assert learnt((100, 0.0)).tokens_per_second(100) is None
 
 
 @given(BATCHES, st.integers(1, 200_000))
@@ -170,15 +155,3 @@ def test_refused_work_counts_as_backlog_and_is_forgotten() -> None:
     meter.refused(1000, 0.0)
     assert meter.backlog_seconds(500, 0.0) == pytest.approx(15.0)
     assert meter.backlog_seconds(500, 300.0) == pytest.approx(5.0, rel=0.01)
-
-
-def test_small_batches_predict_the_throughput_of_full_ones() -> None:
-    meter = ThroughputMeter()
-    for number in range(300):
-        tokens = (40, 120, 250)[number % 3]
-        meter.arrived(tokens, number / 10)
-        meter.computed(tokens, number / 10, number / 10 + 0.008 + 2.5e-5 * tokens, full_tokens=1000)
-    capacity = 1000 / (0.008 + 2.5e-5 * 1000)
-    assert meter.tokens_per_second == pytest.approx(capacity, rel=0.05)
-    assert meter.work_ratio(30.0) == pytest.approx(410 / 0.3 / capacity, rel=0.2)
-    assert meter.backlog_seconds(10_000, 30.0) == pytest.approx(10_000 / capacity, rel=0.05)

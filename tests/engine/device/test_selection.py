@@ -15,7 +15,6 @@ from service.engine.device.selection import (
     choose_device,
     choose_dtype,
     cpu_has,
-    keep_freed_memory,
     name_of,
     usable_cores,
     use_threads,
@@ -44,11 +43,6 @@ def test_threads_are_as_set_or_one_for_each_core() -> None:
         assert torch.get_num_threads() == usable_cores() <= (os.cpu_count() or 1)
     finally:
         torch.set_num_threads(before)
-
-
-@pytest.mark.skipif(os.uname().sysname != "Linux", reason="glibc's allocator")
-def test_freed_memory_is_kept_on_glibc() -> None:
-    assert keep_freed_memory()
 
 
 def test_a_cuda_device_attends_without_cudnn(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -146,14 +146,6 @@ def test_the_product_is_the_same(bias: bool) -> None:
         torch.testing.assert_close(PrepackedLinear(linear)(rows), linear(rows), atol=0.01, rtol=0.01)
 
 
-def test_all_linear_layers_of_a_model_are_swapped() -> None:
-    model = nn.Sequential(nn.Linear(8, 8), nn.Sequential(nn.GELU(), nn.Linear(8, 4))).bfloat16()
-    with torch.inference_mode():
-        assert prepack_linears(model, lambda: model(torch.zeros(1, 8, dtype=torch.bfloat16)))
-    assert sum(isinstance(module, PrepackedLinear) for module in model.modules()) == 2
-    assert not any(isinstance(module, nn.Linear) for module in model.modules())
-
-
 def test_a_model_that_reads_its_weights_keeps_its_layers() -> None:
     model = nn.Sequential(Reader(), Intermediate()).bfloat16()
     old = list(model.modules())

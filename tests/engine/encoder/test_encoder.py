@@ -16,7 +16,7 @@ from service.core.errors import InternalError, ModelError
 from service.engine.encoder.checkpoint import read_checkpoint
 from service.engine.encoder.encoder import TransformersEncoder, build_encoder, load_encoder
 from service.engine.encoder.forward_path import ChosenPath, ForwardPath
-from tests.support.tiny_models import KINDS, LABELS, MAX_TOKENS, PACKABLE, make_model
+from tests.support.tiny_models import KINDS, MAX_TOKENS, PACKABLE, make_model
 
 CPU = torch.device("cpu")
 LENGTHS = (1, 2, 17, MAX_TOKENS, 40, 100, 3)
@@ -87,15 +87,6 @@ def test_bfloat16_scores_stay_near_float32(
 def _scores(logits: np.ndarray) -> np.ndarray:
     raised = np.exp(logits - logits.max(axis=-1, keepdims=True))
     return np.asarray(raised / raised.sum(axis=-1, keepdims=True))
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_an_encoder_has_its_checkpoint_s_properties(kind: str, encoders: dict[str, TransformersEncoder]) -> None:
-    encoder = encoders[kind]
-    assert encoder.labels == LABELS
-    assert encoder.max_tokens == MAX_TOKENS
-    assert encoder.dtype_name == "float32"
-    assert encoder.parameter_bytes > 10_000
 
 
 def test_a_folder_without_a_classification_head_is_refused(tmp_path: Path) -> None:

@@ -80,11 +80,3 @@ def test_a_layer_launches_no_more_kernels_for_many_sequences() -> None:
             attention.run(call)
         launched.append(count.launched)
     assert launched[0] == launched[1] <= 12  # Attention itself is several operators on a CPU.
-
-
-def test_plans_are_dropped_with_their_batch() -> None:
-    attention, call = WindowedAttention(), _call((0, 50), 9)
-    attention.run(call)
-    assert len(attention._plans) == 1
-    del call
-    assert not len(attention._plans)

@@ -117,21 +117,3 @@ def test_memory_that_cannot_be_pinned_is_used_all_the_same(
     weights = tensors_of_odd_sizes()
     assert torch.equal(HostCopy(weights, pinned=True).tensors()[7], weights[7])
     assert "cannot be pinned" in caplog.text
-
-
-def test_weights_are_copied_to_the_host_once_and_from_the_start(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    copies: list[int] = []
-    copy_of = torch.Tensor.copy_
-
-    def counted(to: torch.Tensor, source: torch.Tensor) -> torch.Tensor:
-        copies.append(1)
-        return copy_of(to, source)
-
-    monkeypatch.setattr(torch.Tensor, "copy_", counted)
-    model = host_offloaded(folder)
-    made = len(copies)
-    for _ in range(2):
-        model.offload()
-        model.load()
-    assert made > 0
-    assert len(copies) == made

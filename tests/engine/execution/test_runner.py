@@ -75,18 +75,6 @@ def test_outcomes_come_in_the_order_launched_and_the_loop_is_woken(compute: Devi
     assert threading.current_thread().name not in encoder.threads
 
 
-def test_a_second_handle_waits_behind_the_first(compute: DeviceExecutor) -> None:
-    release = threading.Event()
-    compute.submit(release.wait, 10)
-    runner = _runner(compute)
-    first, second = runner.launch(_sequences(3)), runner.launch(_sequences(4))
-    assert not first.done()
-    assert not second.done()
-    release.set()
-    assert _names(second.result()) == [4]
-    assert first.done()
-
-
 @pytest.mark.parametrize(
     ("mark", "failure"),
     [(OUT_OF_MEMORY, InsufficientMemory), (CPU_OUT_OF_MEMORY, InsufficientMemory), (BROKEN, InternalError)],
@@ -109,11 +97,6 @@ def test_a_batch_that_is_too_large_is_halved_until_it_fits(compute: DeviceExecut
     assert _names(handle.result()) == list(range(8))
     assert handle.splits == 3
     assert [shape.tokens for shape in handle.out_of_memory] == [16, 8, 8]
-
-
-def test_a_batch_of_failures_gives_a_failure_for_each(compute: DeviceExecutor) -> None:
-    handle = _runner(compute).launch(_sequences(BROKEN, OUT_OF_MEMORY, BROKEN))
-    assert _names(handle.result()) == [InternalError, InsufficientMemory, InternalError]
 
 
 def test_the_reason_holds_nothing_of_the_document(compute: DeviceExecutor) -> None:

@@ -61,15 +61,6 @@ def test_the_cache_is_released_only_once_losses_add_up(compute: DeviceExecutor) 
     assert handed_back == [0, 0, 1, 1, 1]
 
 
-def test_where_there_is_nothing_it_hands_nothing_back(compute: DeviceExecutor) -> None:
-    device = Device(REST_BYTES)
-    guard = Guard(device, {}, compute)
-    for step in range(3):
-        guard.refresh(step * LOOK_SECONDS)
-    compute.submit(int).result()
-    assert device.cache_releases == 0
-
-
 def test_the_allocator_s_limit_is_set_anew_with_what_is_at_rest(compute: DeviceExecutor) -> None:
     guard, device = _guard(compute)
     guard.rebaseline()
@@ -93,21 +84,6 @@ def test_it_grows_back_slowly(compute: DeviceExecutor) -> None:
     assert 1_095 < budgets[100] < 4_095
     assert budgets[-1] == 4_095
     assert device.caps[-1] == 4_096 * BYTES_PER_TOKEN
-
-
-def test_the_longest_sequence_fits_even_where_nothing_is_left(compute: DeviceExecutor) -> None:
-    guard, device = _guard(compute)
-    device.others_bytes = device.total_bytes
-    guard.refresh(0.0)
-    assert guard.budget_tokens(MODEL) == 512
-    assert guard.admits(MODEL, Shape.of([512]))
-
-
-def test_a_failed_batch_makes_the_room_smaller_than_it(compute: DeviceExecutor) -> None:
-    guard, _ = _guard(compute)
-    guard.budget.failed(MODEL, Shape.of([512] * 4), 1.0)
-    assert not guard.admits(MODEL, Shape.of([512] * 4))
-    assert guard.budget.headroom.shrinks == 1
 
 
 def test_memory_at_rest_is_measured_anew_from_time_to_time(compute: DeviceExecutor) -> None:

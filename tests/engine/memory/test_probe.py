@@ -145,13 +145,3 @@ def test_a_host_s_memory_that_cannot_be_read_for_a_moment_is_as_it_was(caplog: p
         read.get(timeout=LIMIT_SECONDS)
         assert probe.available_bytes() == (500 if answer == 500 else 1_000)
     assert [record.getMessage() for record in caplog.records] == ["the host's memory cannot be read"]
-
-
-def test_a_host_s_work_that_fails_fails_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail() -> None:
-        raise OSError("no such file")
-
-    device = DrivenDevice()
-    monkeypatch.setattr(device, "rebaseline", fail)
-    with pytest.raises(OSError, match="no such file"):
-        PolledProbe(device, None).rebaseline()

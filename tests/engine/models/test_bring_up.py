@@ -95,14 +95,6 @@ def test_without_room_a_model_is_not_built(rollout: Rollout, settings: Settings,
     assert target.steps == ["room"]
 
 
-def test_a_missing_entity_is_named_by_its_place_only(rollout: Rollout, settings: Settings, tmp_path: Path) -> None:
-    put(settings, tmp_path, GoldenExample("secret words", (GoldenEntity("PERSON", 0, 6),)))
-    with pytest.raises(GoldenFailed) as failed:
-        rollout.bring_up(rollout.repository.obtain("m"), Target())
-    assert "PERSON 0:6" in failed.value.detail
-    assert "secret" not in failed.value.detail
-
-
 SETTINGS = Settings()
 
 
@@ -131,13 +123,6 @@ def manifest(made: Made, tmp_path: Path, *examples: GoldenExample) -> Manifest:
 
 def example(made: Made, text: str) -> GoldenExample:
     return GoldenExample(text, tuple(GoldenEntity(*place) for place in made.found[text]))
-
-
-def test_one_without_examples_passes(made: Made, tmp_path: Path) -> None:
-    def infer(_sequences: list[TokenIds]) -> list[Logits]:
-        raise AssertionError("nothing is to be judged")
-
-    assert first_failure(manifest(made, tmp_path), status(made), infer, SETTINGS) is None
 
 
 def test_the_first_failure_names_the_differing_entities_without_the_text(made: Made, tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from service.core.arrays import TokenIds
-from service.core.errors import InsufficientMemory
 from service.core.types import Shape
 from service.engine.execution.runner import BatchHandle
 from service.engine.models.profiling import ENOUGH_SECONDS, IN_A_ROW, ROUNDS, BatchSizer, climb
@@ -82,16 +81,6 @@ def test_the_ladder_ends_early(base_seconds: float, tokens_per_second: float, ro
 def test_no_sequence_is_longer_than_the_model_takes() -> None:
     runner = ModelledRunner(0.004, 250_000)
     assert [batch.tokens for batch in climb(runner, 50, 300)] == [50, 100, 250, 300]  # type: ignore[arg-type]
-
-
-def test_a_model_that_fails_has_no_times() -> None:
-    class Failing(ModelledRunner):
-        def launch(self, sequences: Sequence[TokenIds]) -> BatchHandle:
-            handle = BatchHandle()
-            handle.complete([InsufficientMemory("none")] * len(sequences))
-            return handle
-
-    assert climb(Failing(0.1, 1.0), LONGEST, 512) == []  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

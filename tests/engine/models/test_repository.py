@@ -10,7 +10,7 @@ from model_store.errors import UnknownModel
 from model_store.local.locks import is_in_use
 from model_store.local.store import Store
 from model_store.transfer.publish import publish
-from service.engine.models.repository import ModelRepository, by_digest, is_tag
+from service.engine.models.repository import ModelRepository, by_digest
 from service.settings import Settings
 from tests.support.tiny_models import make_model
 
@@ -54,9 +54,3 @@ def test_a_name_that_leads_nowhere_is_an_error(fetcher: ModelRepository) -> None
     with pytest.raises(UnknownModel):
         fetcher.points_to("nobody")
     assert fetcher.earlier("nobody") == ()
-
-
-def test_only_tags_may_lead_elsewhere_some_day() -> None:
-    assert is_tag("m")
-    assert is_tag("m@candidate")
-    assert not is_tag("m@sha256:" + "0" * 64)

@@ -150,12 +150,6 @@ def test_all_documents_of_one_worker_can_be_refused_or_all_of_all() -> None:
     assert sent.answers()[2:] == [(OTHER, Refused("b", "draining", "over"))]
 
 
-def test_a_document_that_was_not_admitted_can_be_refused() -> None:
-    table, sent = make_table()
-    table.send_refusal(WORKER, Refusal("k", "queue_full", "full", 3.0))
-    assert sent.messages == [(WORKER, Refused("k", "queue_full", "full", 3.0))]
-
-
 def test_tags_are_those_of_the_words_and_the_model_sees_plain_ids() -> None:
     table, sent = make_table()
     ids = np.array([7, ~8, 9, ~10], dtype=np.int32)

@@ -14,7 +14,6 @@ from model_store.local.blobs import (
     Stamp,
     VerifiedFile,
     add_blob,
-    blob_sizes,
     check_blob,
     has_blob,
     read_receipt,
@@ -34,15 +33,6 @@ def test_a_blob_is_read_only_and_found_by_its_digest(tmp_path: Path) -> None:
     assert check_blob(layout, digest).size_bytes == 10
     assert has_blob(layout, digest)
     assert not has_blob(layout, "0" * 64)
-
-
-def test_only_digests_count_as_blobs(tmp_path: Path) -> None:
-    layout = Layout(tmp_path)
-    assert blob_sizes(layout) == {}
-    layout.blobs.mkdir(parents=True)
-    (layout.blobs / ("a" * 64)).write_bytes(b"12")
-    (layout.blobs / ".DS_Store").write_bytes(b"1")
-    assert blob_sizes(layout) == {"a" * 64: 2}
 
 
 def test_a_source_that_is_a_link_or_gone_is_not_read(tmp_path: Path) -> None:

@@ -92,12 +92,6 @@ def test_folders_with_a_config_are_the_built_in_models(root: Path) -> None:
     assert builtin_names(BUILTIN_ROOT) == ("documents",)
 
 
-def test_a_built_in_model_is_served_in_place(root: Path, tmp_path: Path) -> None:
-    revision = builtin_revision(root, "documents", Layout(tmp_path / "store"))
-    assert revision.folder == root / "documents"
-    assert (revision.name, revision.tag, revision.built_in) == ("documents", "stable", True)
-
-
 def test_digests_are_remembered_until_a_file_changes(root: Path, tmp_path: Path) -> None:
     layout = Layout(tmp_path / "store")
     first = builtin_revision(root, "documents", layout)

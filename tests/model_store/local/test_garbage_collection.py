@@ -10,7 +10,6 @@ import pytest
 from model_store.local import locks
 from model_store.local.garbage_collection import (
     StoredRevision,
-    choose_evictions,
     collect_garbage,
     evict_revision,
     freed_bytes,
@@ -141,16 +140,6 @@ def test_a_plan_takes_all_or_as_many_as_the_budget_needs(budget_bytes: int | Non
 
 OLD = StoredRevision("old", {"a": 60, "shared": 90}, 1.0, pinned=False)
 NEW = StoredRevision("new", {"b": 30, "shared": 90}, 2.0, pinned=False)
-TAGGED = StoredRevision("tagged", {"c": 500}, 0.0, pinned=True)
-
-
-def test_the_least_recently_used_is_chosen_first() -> None:
-    assert choose_evictions([NEW, OLD], 60, set()) == ("old",)
-    assert choose_evictions([NEW, OLD], 61, set()) == ("old", "new")
-
-
-def test_pinned_revisions_are_never_chosen() -> None:
-    assert choose_evictions([TAGGED, OLD], 10_000, set()) == ("old",)
 
 
 def test_a_shared_blob_is_freed_with_its_last_revision() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from model_store.errors import CorruptFile, MissingFile
-from model_store.local.snapshots import build_folder, ensure_folder, names_in
+from model_store.local.snapshots import ensure_folder, names_in
 from model_store.local.store import Revision, Store
 from model_store.reference import hex_digits
 from tests.support.stores import file_of
@@ -78,8 +78,3 @@ def test_a_missing_or_corrupt_blob_gives_no_folder(store: Store, published: Revi
     blob.unlink()
     with pytest.raises(MissingFile):
         ensured(store, published)
-
-
-def test_a_folder_is_built_anywhere_on_the_same_disk(store: Store, published: Revision, tmp_path: Path) -> None:
-    build_folder(store.layout, tmp_path / "built", published.manifest)
-    assert names_in(tmp_path / "built") == names_in(published.folder)

@@ -37,10 +37,6 @@ def to(revision: str, old: Tag | None) -> Tag:
     return moved(old, revision, now_seconds=0.0)
 
 
-def test_a_tag_that_was_never_set_is_none(remote: FolderRemote) -> None:
-    assert read_remote_tag(remote, "cv", "stable") is None
-
-
 def test_each_move_is_a_new_number_and_knows_the_ones_before(remote: FolderRemote) -> None:
     change_remote_tag(remote, "cv", "stable", partial(to, ONE))
     new, has_moved = change_remote_tag(remote, "cv", "stable", partial(to, TWO))

@@ -99,13 +99,6 @@ def test_the_last_range_of_a_blob_completes_it(tmp_path: Path) -> None:
     assert queue.done(a)
 
 
-def test_a_range_that_is_left_keeps_a_blob_incomplete(tmp_path: Path) -> None:
-    a = blob(tmp_path, "a", (0, 5), (5, 10))
-    queue = RangeQueue([a])
-    queue.take()
-    assert not queue.done(a)
-
-
 def test_a_failure_ends_the_queue_and_the_first_is_kept(tmp_path: Path) -> None:
     a = blob(tmp_path, "a", (0, 5), (5, 10))
     queue, first = RangeQueue([a]), OSError("first")

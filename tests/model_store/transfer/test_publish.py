@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from model_store.contents.allowed_files import Entry, EntryKind
 from model_store.errors import RefusedFolder, SourceChanged, StoreFull
 from model_store.local.store import Store
 from model_store.local.tags import read_tag
 from model_store.manifest import GoldenEntity, GoldenExample, Provenance
-from model_store.transfer.publish import plan_copies, publish
+from model_store.transfer.publish import publish
 from tests.support.stores import MakeModel
 
 
@@ -85,19 +84,6 @@ def test_provenance_and_golden_examples_are_in_the_manifest(make_model: MakeMode
     assert (manifest.provenance, manifest.golden) == (origin, golden)
 
 
-def test_progress_ends_with_all_bytes_done(make_model: MakeModel, store: Store) -> None:
-    publish(make_model("a", {"model.safetensors": b"one" * 100}), "documents", store)
-    seen: list[tuple[int, int]] = []
-    publish(
-        make_model("b", {"model.safetensors": b"two" * 100}),
-        "documents",
-        store,
-        progress=lambda done, total: seen.append((done, total)),
-    )
-    assert [done for done, _ in seen] == sorted(done for done, _ in seen)
-    assert seen[-1][0] == seen[-1][1]
-
-
 def test_a_damaged_blob_is_replaced_by_the_next_publish(make_model: MakeModel, store: Store) -> None:
     source = make_model()
     folder = publish(source, "documents", store).revision.folder
@@ -137,11 +123,3 @@ def test_a_refused_folder_makes_no_store(make_model: MakeModel, store: Store) ->
     with pytest.raises(RefusedFolder, match=r"pytorch_model\.bin"):
         publish(source, "documents", store)
     assert not store.root.exists()
-
-
-def test_stored_files_are_kept_and_others_copied() -> None:
-    files = (Entry("a", EntryKind.FILE, 10), Entry("b", EntryKind.FILE, 20), Entry("c", EntryKind.FILE, 30))
-    plan = plan_copies(files, {"a": "11", "b": "22"}, stored={"22"})
-    assert plan.keep == {"b": "22"}
-    assert plan.copy == (files[0], files[2])
-    assert plan.copy_bytes == 40

@@ -202,26 +202,3 @@ def test_a_disk_that_fills_up_is_one_line_and_exit_code_1(store: Store, remote: 
     assert ended.stderr.count("\n") == 1
     assert store.revisions() == ()
     assert pull("documents", store, remote).revision.revision == revision.revision
-
-
-def test_a_read_only_store_is_one_line_and_exit_code_1(
-    remote: FolderRemote, upload: Upload, public_folder: Path
-) -> None:
-    upload()
-    (public_folder / "store").mkdir()
-    code = (
-        "import os, sys, service.cli, service.commands.model_actions\n"
-        "if os.geteuid() == 0: os.seteuid(65534)  # Root may write anywhere.\n"
-        "sys.exit(service.cli.main(sys.argv[1:]))"
-    )
-    arguments = ["models", "pull", "documents", "--store", str(public_folder / "store"), "--remote", remote.url]
-    with read_only(public_folder):
-        if os.getuid() == 0:
-            os.seteuid(0)  # The child becomes nobody by itself, after its imports.
-        ended = subprocess.run(
-            [sys.executable, "-c", code, *arguments], cwd=ROOT, env=UNMEASURED, capture_output=True, text=True
-        )
-    assert ended.returncode == 1
-    assert ended.stderr.startswith("gleaner: The model store")
-    assert "cannot be written to: [Errno 13]" in ended.stderr
-    assert ended.stderr.count("\n") == 1

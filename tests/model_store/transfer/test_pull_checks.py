@@ -20,11 +20,6 @@ from tests.support.stores import SHARDS, MakeModel, Upload, file_of
 from tests.support.wrong_manifests import altered, put_manifest
 
 
-def test_an_uploaded_manifest_is_read(remote: FolderRemote, upload: Upload) -> None:
-    revision, _ = upload()
-    assert read_manifest(remote, "documents", revision.revision) == revision.manifest
-
-
 def test_a_missing_manifest_is_an_error(remote: FolderRemote, upload: Upload) -> None:
     revision, _ = upload()
     remote.delete(manifest_key(hex_digits(revision.revision)))
@@ -58,12 +53,6 @@ def test_a_manifest_with_a_refused_file_downloads_nothing(
     with pytest.raises(InvalidManifest, match=new):
         pull("documents", store, remote)
     assert not store.layout.blobs.exists()
-
-
-def test_a_manifest_that_matches_its_files_is_accepted(store: Store, make_model: MakeModel) -> None:
-    revision = publish(make_model(), "documents", store).revision
-    verify_against_files(store.layout, revision.manifest)
-    assert list(store.layout.temporary.iterdir()) == []
 
 
 @pytest.mark.parametrize(

@@ -44,20 +44,33 @@ _RATES: Final = {
 }
 """Country → tax rates in percent."""
 _TAX_NUMBERS: Final = {
-    "PL": ("pl.nip", ("%#########",), ("{}", "PL{}")),
-    "RU": ("ru.inn", ("%#########", "%###########"), ("{}",)),
-    "TR": ("tr.vkn", ("%#########",), ("{}",)),
-    "SE": ("se.vat", ("%#########01",), ("SE{}",)),
-    "DK": ("dk.cvr", ("%#######",), ("{}", "DK{}")),
-    "FI": ("fi.alv", ("%#######",), ("FI{}",)),
-    "CZ": ("cz.dic", ("%#######",), ("CZ{}",)),
-    "RO": ("ro.cui", ("%#######",), ("RO{}", "{}", "RO {}")),
-    "JP": ("jp.cn", ("%############",), ("T{}",)),
-    "KR": ("kr.brn", ("%##-%#-#####",), ("{}",)),
-    "IN": ("in_.gstin", ("27@@@@@####@1Z#", "29@@@@@####@1Z@"), ("{}",)),
-    "CN": ("cn.uscc", ("9144####%#########",), ("{}",)),
+    "DE": ("de.vat|DE{}|%########", "de.vat|DE {}|%########", "|{}|%##/%##/%####", "|{}|%#/%##/%####"),
+    "AT": ("at.uid|AT{}|U%#######",),
+    "FR": ("fr.siren|FR{key:02}{}|%########", "fr.siren|FR {key:02} {}|%########"),
+    "ES": ("es.cif|{}|A%#######", "es.cif|ES{}|B%#######", "es.cif|{}|B%#######"),
+    "IT": ("it.iva|{}|%######0###", "it.iva|IT{}|%######0###"),
+    "NL": ("nl.btw|NL{}|%########B##",),
+    "PT": ("pt.nif|{}|%########", "pt.nif|PT{}|%########"),
+    "BR": ("br.cnpj|{}|%#.###.###/0001-##",),
+    "GB": ("|GB{}|%########", "|GB {}|%## #### ##"),
+    "US": ("|{}|%#-%######",),
+    "CH": ("|CHE-{} MWST|%##.%##.%##",),
+    "BE": ("|BE 0{}|%##.%##.%##",),
+    "SA": ("|{}|3########%####3",),
+    "PL": ("pl.nip|{}|%#########", "pl.nip|PL{}|%#########"),
+    "RU": ("ru.inn|{}|%#########", "ru.inn|{}|%###########"),
+    "TR": ("tr.vkn|{}|%#########",),
+    "SE": ("se.vat|SE{}|%#########01",),
+    "DK": ("dk.cvr|{}|%#######", "dk.cvr|DK{}|%#######"),
+    "FI": ("fi.alv|FI{}|%#######",),
+    "CZ": ("cz.dic|CZ{}|%#######",),
+    "RO": ("ro.cui|RO{}|%#######", "ro.cui|{}|%#######", "ro.cui|RO {}|%#######"),
+    "JP": ("jp.cn|T{}|%############",),
+    "KR": ("kr.brn|{}|%##-%#-#####",),
+    "IN": ("in_.gstin|{}|27@@@@@####@1Z#", "in_.gstin|{}|29@@@@@####@1Z@"),
+    "CN": ("cn.uscc|{}|9144####%#########",),
 }
-"""Country → module of python-stdnum, shapes tried until the checksum is right, and how it is written."""
+"""Country → its forms: module of python-stdnum, how the number is written, and the shape drawn until it is valid."""
 _WITHOUT_IBAN: Final = frozenset({"US", "JP", "CN", "KR", "IN", "RU", "BR"})
 
 
@@ -138,7 +151,7 @@ def new_party(rng: Random, lexicon: Lexicon, *, person_share: float = 0.0) -> Pa
         phone=names.phone(rng, lexicon),
         email=names.email(rng, contact, name),
         url=names.url(rng, name),
-        tax_id=tax_number(rng, lexicon),
+        tax_id=tax_number(rng, lexicon.locale.country),
         register=identifiers.digits(rng, rng.randint(5, 8)),
         bank=lexicon.say(rng, "banks").format(city=lexicon.say(rng, "cities")),
         bic=identifiers.bic(rng, lexicon.locale.country),
@@ -154,19 +167,14 @@ def bank_account(rng: Random, lexicon: Lexicon) -> Piece:
     return Piece(identifiers.iban(rng, lexicon.locale.country), "IBAN")
 
 
-def tax_number(rng: Random, lexicon: Lexicon) -> str:
-    """A tax number whose check digits are right."""
-    country = lexicon.locale.country
-    if country == "SA":
-        return names.numbered(rng, "3########%####3")
-    if country not in _TAX_NUMBERS:
-        return identifiers.tax_id(rng, lexicon.locale.country)
-    module, shapes, written = _TAX_NUMBERS[country]
-    is_valid = _checker(module)
-    while True:
-        number = names.numbered(rng, rng.choice(shapes))
-        if is_valid(number):
-            return rng.choice(written).format(number)
+def tax_number(rng: Random, country: str) -> str:
+    """A tax number whose check digits are right, where the country has them."""
+    module, written, shape = rng.choice(_TAX_NUMBERS.get(country, (f"|{country}{{}}|%########",))).split("|")
+    number = names.numbered(rng, shape)
+    while module and not _checker(module)(number):
+        number = names.numbered(rng, shape)
+    key = (12 + 3 * (int(number) % 97)) % 97 if country == "FR" else 0
+    return written.format(number, key=key)
 
 
 @cache

@@ -16,27 +16,9 @@ _SURNAME_FIRST: Final = frozenset({"ja", "zh", "ko"})
 _HOSTS: Final = ("gmail.com", "outlook.com", "yahoo.com", "example.org", "web.de", "mail.ru", "163.com", "naver.com")
 
 _SYLLABLES: Final = (
-    *(
-        "al",
-        "bor",
-        "cor",
-        "dan",
-        "el",
-        "fen",
-        "gal",
-        "hex",
-        "in",
-        "jur",
-        "kal",
-        "lum",
-        "mer",
-        "nov",
-        "or",
-        "pex",
-        "qua",
-    ),
-    *("ren", "sol", "tek", "ul", "ven", "wex", "xan", "yor", "zen", "ta", "ro", "mi", "via", "tra", "con", "so", "li"),
-)
+    "al bor cor dan el fen gal hex in jur kal lum mer nov or pex qua ren sol tek ul ven wex xan yor zen ta ro mi via "
+    "tra con so li"
+).split()
 
 
 @cache

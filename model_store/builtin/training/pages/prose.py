@@ -88,7 +88,7 @@ def of_world(rng: Random, lexicon: Lexicon, style: WritingStyle | None = None) -
         "address": lambda: Piece(", ".join(names.address(rng, lexicon)), "ADDRESS"),
         "iban": lambda: bank_account(rng, lexicon),
         "bic": lambda: Piece(identifiers.bic(rng, lexicon.locale.country), "BIC"),
-        "tax_id": lambda: Piece(tax_number(rng, lexicon), "TAX_ID"),
+        "tax_id": lambda: Piece(tax_number(rng, lexicon.locale.country), "TAX_ID"),
         "n": lambda: str(rng.randint(2, 40)),
     }
 
