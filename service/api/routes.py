@@ -75,7 +75,7 @@ async def redact(request: Request) -> Response:
         return await unless_disconnected(request, work)
 
 
-@router.get("/livez", summary="Is the process alive?", **ROUTE)
+@router.get("/livez", summary="Is the process alive?", response_model=dict[str, str], **ROUTE)
 async def livez(_request: Request) -> Response:
     return Response(b'{"status":"alive"}', media_type="application/json")
 

@@ -80,3 +80,6 @@ def test_the_whole_document_is_openapi_3_and_names_every_route() -> None:
     document = app.openapi()
     assert document["openapi"].startswith("3.")
     assert set(document["paths"]) == {"/extract", "/redact", "/livez", "/readyz", "/models", "/metrics"}
+    for path in ("/extract", "/redact", "/livez", "/readyz", "/models"):
+        (operation,) = document["paths"][path].values()
+        assert operation["responses"]["200"]["content"]["application/json"]["schema"]["type"] == "object", path

@@ -146,22 +146,24 @@ class StartLimiter:
             return
         self._queue.wait(request, request.admitted)
         if not self._coming:
-            self._call_next()
+            self._call_next(at_once=not self._starting())
 
-    def _call_next(self) -> None:
+    def _call_next(self, *, at_once: bool) -> None:
+        """Have the next turn come after this one, or, where no request may begin before, in a while."""
         self._coming = True
         loop = asyncio.get_running_loop()
-        if self._starting():
-            loop.call_later(LOOK_SECONDS, self._next)
-        else:
+        if at_once:
             loop.call_soon(self._next)
+        else:
+            loop.call_later(LOOK_SECONDS, self._next)
 
     def _next(self) -> None:
-        for request in self._queue.next_turn(time.monotonic(), starting=self._starting()):
+        begun = self._queue.next_turn(time.monotonic(), starting=self._starting())
+        for request in begun:
             request.begin(time.monotonic())
         self._coming = False
         if self._queue:
-            self._call_next()
+            self._call_next(at_once=bool(begun) or not self._starting())
 
 
 def connection_limits(settings: Settings, open_files: int) -> ConnectionLimits:

@@ -55,11 +55,11 @@ class WorkerPeers:
         if self._server is None:
             return
         self._server.close()
-        await self._server.wait_closed()
         self._path.unlink(missing_ok=True)
         for reply in self._replies:
             reply.cancel()
         await asyncio.gather(*self._replies, return_exceptions=True)
+        await self._server.wait_closed()  # It waits for the connections since Python 3.12.
 
     async def ask(self, question: bytes) -> list[bytes]:
         """The answers of all other workers that answer within `ASK_SECONDS`; the question is one line."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from service.api.connection import connections
 from service.api.connection.connections import QueuedStart, StartLimiter, connection_limits
 from service.core.admission.head import STARTS_PER_TURN, AdmittedRequest
 from service.settings import Settings
@@ -95,3 +96,14 @@ async def test_no_request_waits_for_an_engine_for_longer_than_half_its_time() ->
     while not owner.told:
         await asyncio.sleep(0.01)
     assert owner.told == ["run urgent"]
+
+
+async def test_requests_that_have_waited_long_enough_begin_without_a_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While the first engine starts: else a crowd would be refused at the pace of the looks."""
+    monkeypatch.setattr(connections, "LOOK_SECONDS", 0.5)
+    owner, starts = Owner(), StartLimiter(lambda: True)
+    for number in range(20 * STARTS_PER_TURN):
+        starts.start(queued(owner, number, arrived=time.monotonic() - 0.6))
+    async with asyncio.timeout(5.0):  # Half of what a look for each few would take.
+        while len(owner.told) < 20 * STARTS_PER_TURN:
+            await asyncio.sleep(0.01)

@@ -65,6 +65,20 @@ def test_a_worker_that_has_ended_or_says_nothing_is_left_out(tmp_path: Path, mon
     assert not (tmp_path / f"{PREFIX}8").exists()
 
 
+def test_a_worker_closes_though_another_asks_nothing_on_its_connection(tmp_path: Path) -> None:
+    async def scene() -> None:
+        here, there = await opened(tmp_path, 1, "a"), await opened(tmp_path, 2)
+        reader, writer = await asyncio.open_unix_connection(tmp_path / f"{PREFIX}1")
+        assert (await there.find("a", None))["id"] == "a"  # So the connection before this one was accepted.
+        async with asyncio.timeout(5.0):
+            await here.peers.close()
+            assert await reader.read() == b""
+        writer.close()
+        await there.peers.close()
+
+    asyncio.run(scene())
+
+
 class _Engine:
     """Knows how many windows of one document have come back."""
 
