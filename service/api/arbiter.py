@@ -45,7 +45,7 @@ class WorkerArbiter(Arbiter):  # type: ignore[misc]
         """Count a worker that ended, unless the arbiter is stopping.
 
         Raises:
-            HaltServer: too many have died lately.
+            HaltServer: too many workers have died within the window.
         """
         if self._stopping or self._restart_limit.allows(time.monotonic()):
             return

@@ -1,8 +1,7 @@
-"""Redaction of a text: which ranges go, what stands in their place, and where the same words stand again. Pure.
+"""Text redaction: chooses the ranges to remove, repeats of them included, and replaces them. Pure.
 
-A model may find a name once and miss it three lines on; whoever redacts a name means all of them, so the texts found
-are looked for again, whatever their case and the spaces between their words. Short texts are not, since `12` stands for
-many things. Linear in the text, however many words are looked for.
+A model may find a name once and miss it three lines on. So the texts of entities are searched again, ignoring case and
+the spaces between words, except short ones such as `12`. Linear in the text, for any number of words.
 
 Ranges never overlap: what overlaps goes as one, under the label of its longest part.
 """
@@ -17,7 +16,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 LEAST_CHARACTERS = 4
-"""Shorter texts are not looked for again; spaces do not count."""
+"""Least characters, spaces not counted, of a text whose repeats are searched."""
 _WORD = re.compile(r"\w+|[^\w\s]")
 
 

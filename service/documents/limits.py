@@ -11,7 +11,7 @@ MEBIBYTE = 1024 * 1024
 CHARACTERS_PER_BYTE = 50
 """Most characters that a file may unpack to for each of its bytes. Ordinary ones: 3 in a DOCX, 1 in a text."""
 ALWAYS_CHARACTERS = 1_000_000
-"""So many characters may come out of a file of any size."""
+"""Characters that a file of any size may unpack to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +64,7 @@ def _check(count: int, limit: int, unit: str) -> None:
 
 
 class OversizedText(str):
-    """An empty text in the place of one that was not kept. `characters`: of that one."""
+    """Placeholder for a text over the limit that was not kept: empty, with the length of that text in `characters`."""
 
     __slots__ = ("characters",)
     characters: int

@@ -101,7 +101,7 @@ FATAL: Table = {
     "add_key": (248, 217),
     "memfd_create": (319, 279),
 }
-"""No reader ever makes these, so whoever does is not a reader any more: the kernel ends it. All others fail (EPERM)."""
+"""Calls that no reader makes: the kernel kills a process that makes one. All other calls fail with EPERM."""
 
 
 def numbers(table: Table, architecture: Architecture) -> list[int]:

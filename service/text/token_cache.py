@@ -26,7 +26,7 @@ ROW_BYTES = 3 * np.dtype(np.int32).itemsize
 
 
 class TokenCache:
-    """The words that one tokenizer has seen lately. Thread-safe: at worst a word is tokenized once more.
+    """The words that one tokenizer has seen recently. Thread-safe: at worst a word is tokenized once more.
 
     Args:
         word_start: finds where words begin, with their white space.

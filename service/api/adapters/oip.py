@@ -29,6 +29,7 @@ from service.api import problems
 from service.api.adapters.oip_bodies import InferBody
 from service.api.adapters.protocol_adapter import (
     BINARY,
+    ERROR_TEXT,
     JSON,
     AdapterRoute,
     AnswerContent,
@@ -265,7 +266,6 @@ def refuse(error: GleanerError) -> Response:
     return refusal(error, {"error": sentence(error)})
 
 
-_ERROR = {JSON: {"type": "object", "required": ["error"], "properties": {"error": {"type": "string"}}}}
 _STRING = {"type": "string"}
 _TENSOR = {
     "type": "object",
@@ -291,12 +291,12 @@ _INFER = operation(
         OCTETS: BINARY,
     },
     answer={JSON: {"type": "object", "required": ["model_name", "model_version", "outputs"]}, OCTETS: BINARY},
-    error=_ERROR,
+    error=ERROR_TEXT,
 )
 
 
 def _get(summary: str) -> dict[str, Any]:
-    return operation(f"Open Inference Protocol: {summary}", answer={JSON: {"type": "object"}}, error=_ERROR)
+    return operation(f"Open Inference Protocol: {summary}", answer={JSON: {"type": "object"}}, error=ERROR_TEXT)
 
 
 _MODEL = "/v2/models/{model}"

@@ -38,6 +38,7 @@ from service.api.adapters.presidio_bodies import (
     replace_by,
 )
 from service.api.adapters.protocol_adapter import (
+    ERROR_TEXT,
     JSON,
     AdapterRoute,
     ProtocolAdapter,
@@ -268,25 +269,24 @@ def _compiled(recognizer: AdHocRecognizer) -> list[tuple[str, regex.Pattern[str]
     return found
 
 
-_ERROR = {JSON: {"type": "object", "required": ["error"], "properties": {"error": {"type": "string"}}}}
 _FOUND = openapi.of(RecognizerResult)
 _ANALYZE = operation(
     "Presidio: personal data in a text",
     body={JSON: openapi.of(AnalyzeRequest)},
     answer={JSON: {"type": "array", "items": {"anyOf": [_FOUND, {"type": "array", "items": _FOUND}]}}},
-    error=_ERROR,
+    error=ERROR_TEXT,
 )
 _ANONYMIZE = operation(
     "Presidio: a text without what was found in it",
     body={JSON: openapi.of(AnonymizeRequest)},
     answer={JSON: {"type": "object", "required": ["text", "items"]}},
-    error=_ERROR,
+    error=ERROR_TEXT,
 )
 _NAMES = {JSON: {"type": "array", "items": {"type": "string"}}}
 
 
 def _list(summary: str) -> dict[str, Any]:
-    return operation(summary, answer=_NAMES, error=_ERROR)
+    return operation(summary, answer=_NAMES, error=ERROR_TEXT)
 
 
 _TEXT = {"text/plain": {"type": "string"}}

@@ -173,6 +173,8 @@ Schemas = Mapping[str, Mapping[str, Any]]
 """A JSON schema by media type."""
 BINARY = {"type": "string", "format": "binary"}
 NOTHING: Schemas = {}
+ERROR_TEXT: Schemas = {JSON: {"type": "object", "required": ["error"], "properties": {"error": {"type": "string"}}}}
+"""The body `{"error": "…"}`, which several protocols have."""
 
 
 def operation(

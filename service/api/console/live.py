@@ -1,7 +1,6 @@
-"""Live feed of one worker: asks the engine twice a second what it does, while somebody watches.
+"""Live feed of one worker: polls the engine's debug snapshot twice a second while a page watches.
 
-Nobody watches: nothing is asked, and no task runs. Ten watch: the engine is asked as often as for one, and what it
-says is encoded once for all who may see the same.
+Without watchers nothing is polled and no task runs. Each snapshot is encoded once for all watchers of one client.
 """
 
 from __future__ import annotations
@@ -21,9 +20,8 @@ from service.signals.catalog import SCALE_IN_WORK_RATIO, STEP_WORK_RATIO, TARGET
 
 TICK_SECONDS = 0.5
 KEPT_BATCHES = 256
-EVERYBODY: str | None = None
-"""Who may see whose documents are in a batch."""
 OTHERS = "others"
+"""The name that stands for all other clients of a batch."""
 
 
 class LiveFeed:

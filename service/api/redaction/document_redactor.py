@@ -1,4 +1,4 @@
-"""The redactor: finds a document's entities by the extractor, and takes them out of its text, or in a parser out of it.
+"""Redactor: extracts a document's entities and removes them from its text, or from its PDF in a parser process.
 
 The rule: what cannot be redacted in full is refused, with the reason; nothing comes back half done.
 """
@@ -30,7 +30,7 @@ from service.core.decoding.offsets import OffsetMap, OffsetUnit
 from service.core.errors import InvalidOptions, UnsupportedFormat
 from service.core.redaction import RedactedSpan, RedactionMode, ReplacedSpan, replaced_text, replacer, spans_to_redact
 from service.documents.format_detection import Format, detect_format
-from service.documents.redaction.values import Range, RedactedFile, RedactedPage, Redaction
+from service.documents.redaction.values import Range, RedactedFile, Redaction
 from service.text.values.context import DocumentContext
 from service.text.values.reading import read_value
 
@@ -158,13 +158,11 @@ def _with_file(
     return msgspec.structs.replace(
         _result(source, found, options, entities, text=None),
         file=RedactedContent(PDF, file.data),
-        rasterized_pages=[RasterizedPage(page.number, page.reason) for page in file.pages if _is_picture(page)],
+        rasterized_pages=[
+            RasterizedPage(page.number, page.reason) for page in file.pages if page.method == "rasterized"
+        ],
         removed=list(file.removed),
     )
-
-
-def _is_picture(page: RedactedPage) -> bool:
-    return page.method == "rasterized"
 
 
 def _entity(made: ReplacedSpan, found: DocumentResult, offsets: OffsetMap, options: RedactOptions) -> RedactedEntity:

@@ -13,19 +13,11 @@ from tests.support.fuzz.body_target import BodyTarget
 from tests.support.fuzz.campaign import FuzzReport, Target, run_campaign
 from tests.support.fuzz.file_target import file_targets
 from tests.support.fuzz.http_target import HttpTarget
-from tests.support.fuzz.message_target import MessageTarget
+from tests.support.fuzz.wire import MessageTarget
 
-SHARES = {
-    "pdf": 0.15,
-    "docx": 0.1,
-    "html": 0.15,
-    "text": 0.1,
-    "any format": 0.1,
-    "body": 0.2,
-    "message": 0.15,
-    "http": 0.05,
-}
-"""Of all inputs."""
+SHARES = {"pdf": 0.15, "docx": 0.1, "html": 0.15, "text": 0.1, "any format": 0.1, "body": 0.2, "message": 0.15}
+SHARES["http"] = 0.05
+"""Shares of all inputs."""
 MOST_SHOWN = 20
 """Findings."""
 

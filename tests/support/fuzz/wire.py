@@ -136,3 +136,17 @@ def _damaged(chance: random.Random, frames: list[bytes]) -> list[bytes]:
                 place = chance.randrange(len(changed))
                 changed[place] = mutate(changed[place], frames, chance)
     return changed
+
+
+class MessageTarget:
+    """Target: turns of an engine's loop with hostile frames among honest documents; an input is a turn's seed."""
+
+    name = "message"
+
+    def make(self, draw: random.Random) -> bytes:
+        """The seed of one turn's frames."""
+        return draw.randbytes(8)
+
+    def attack(self, data: bytes) -> str:
+        """Play the turn: how many of its frames were messages."""
+        return f"{fuzz_wire(int.from_bytes(data, 'big'), FRAMES_OF_A_TURN).understood} understood"
