@@ -49,13 +49,13 @@ def test_the_wheel_has_no_other_package(installed: Path) -> None:
     assert (installed / "service" / "api" / "console" / "static").is_dir()
 
 
-@pytest.mark.parametrize("name", COMMANDS.keys() - ELSEWHERE)
+@pytest.mark.parametrize("name", sorted(COMMANDS.keys() - ELSEWHERE))
 def test_each_command_runs_without_the_repository(installed: Path, name: str) -> None:
     done = run(installed, name, "--help")
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("name", ELSEWHERE)
+@pytest.mark.parametrize("name", sorted(ELSEWHERE))
 def test_a_command_of_the_repository_says_where_it_is(installed: Path, name: str) -> None:
     done = run(installed, name)
     assert done.returncode == 2
