@@ -61,7 +61,7 @@ def test_every_make_target_that_a_document_names_exists() -> None:
 
 def test_every_setting_that_a_document_names_exists() -> None:
     settings = {f"{PREFIX}{name.upper()}" for name in Settings.model_fields} | {f"{PREFIX}DOORS"}
-    wanted = named(rf"{PREFIX}[A-Z_]*[A-Z]", "CHANGELOG.md", "BENCHMARKS.md")
+    wanted = named(rf"{PREFIX}[A-Z_]*[A-Z]", "CHANGELOG.md")
     assert {name: where for name, where in wanted.items() if name not in settings} == {}
 
 
@@ -77,9 +77,9 @@ def test_the_map_has_each_folder_with_modules_once() -> None:
     assert mapped == Counter(rows)
 
 
-def test_each_file_that_the_architecture_names_exists() -> None:
-    text = ARCHITECTURE.read_text().partition("## Map")[0]
-    names = [name for name in re.findall(r"`([a-z_/]+(?:\.py)?)`", text) if "/" in name.strip("/") or ".py" in name]
+def test_each_file_that_the_architecture_or_the_guide_names_exists() -> None:
+    text = ARCHITECTURE.read_text().partition("## Map")[0] + (ROOT / "CONTRIBUTING.md").read_text()
+    names = [name for name in re.findall(r"`([a-z_/]+(?:\.\w+)?)`", text) if "/" in name.strip("/")]
     assert names, "names are not found any more"
     assert [name for name in names if not any((folder / name).exists() for folder in (ROOT, ROOT / "service"))] == []
 
