@@ -41,7 +41,7 @@ def test_steps_are_targets_of_the_makefile() -> None:
         for step in job["steps"]
         for match in re.finditer(r"\bmake ([a-z-]+)", step.get("run", ""))
     }
-    assert called == {"test", "infra", "image", "sbom", "scan", "deploy"}
+    assert called == {"test", "system", "infra", "image", "sbom", "scan", "deploy"}
     assert called <= TARGETS
 
 
