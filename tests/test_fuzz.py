@@ -14,8 +14,7 @@ from service.wire import Message, unpack
 from tests.support.fuzz.body_target import BodyTarget
 from tests.support.fuzz.campaign import Target, input_of, run_campaign
 from tests.support.fuzz.file_target import file_targets
-from tests.support.fuzz.message_target import MessageTarget
-from tests.support.fuzz.wire import honest
+from tests.support.fuzz.wire import MessageTarget, honest
 
 TARGETS: list[Target] = [*file_targets(), BodyTarget(), MessageTarget()]
 INPUTS = 300
