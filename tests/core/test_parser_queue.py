@@ -366,3 +366,11 @@ def test_parsers_have_worked_for_as_long_as_they_ran() -> None:
     assert parsers.queue.seconds_worked(parsers.now + 0.5) == pytest.approx(2.5, abs=0.05)
     parsers.run(lambda: len(parsers.ended) == 2)
     assert parsers.queue.seconds_worked(parsers.now + 9.0) == pytest.approx(4.0, abs=0.05)
+
+
+def test_files_that_were_begun_do_not_wait_any_more() -> None:
+    parsers = Parsers(parsers=1)
+    parsers.add(needs=4.0, expected=4.0)
+    assert parsers.queue.seconds_waiting == 0.0
+    parsers.add(needs=3.0, expected=3.0)
+    assert parsers.queue.seconds_waiting == 3.0

@@ -175,3 +175,16 @@ def test_a_tag_that_moves_back_leads_to_what_was_kept() -> None:
 def test_a_revision_that_another_reference_leads_to_still_serves() -> None:
     references = ModelAliases({"a": "same", "a@candidate": "same"})
     assert references.switch("a", "new") == set()
+
+
+def test_a_problem_of_a_reference_stays_until_it_is_cleared() -> None:
+    references = ModelAliases({"a": "a0"})
+    references.note_problem("a", "a golden example failed")
+    assert references.problem("a") == "a golden example failed"
+    references.clear_problem("a")
+    assert references.problem("a") == ""
+
+
+def test_a_model_is_known_once_it_was_added() -> None:
+    models = residency(None, a=1)
+    assert ("a" in models, "b" in models) == (True, False)

@@ -13,8 +13,10 @@ from service.core.admission.head import (
     AdmittedRequest,
     ConcurrencyLimiter,
     StartQueue,
+    engine_decision,
 )
 from service.core.admission.policy import ADMIT, WAIT
+from service.core.types import Phase
 from tests.support.overload_simulation import Machine, Simulation
 
 
@@ -168,3 +170,21 @@ def test_requests_that_waited_long_enough_begin_without_an_engine() -> None:
     assert starts.next_turn(0.06, starting=True) == ["urgent"]
     assert starts.next_turn(0.9, starting=True) == []
     assert starts.next_turn(1.0, starting=True) == ["patient"]
+
+
+@pytest.mark.parametrize(
+    ("phase", "admits", "serves", "was_here", "code"),
+    [
+        (Phase.READY, True, True, True, ""),
+        (Phase.DRAINING, True, True, True, ""),
+        (Phase.DRAINING, False, True, True, "draining"),
+        (Phase.READY, True, False, True, "engine_restarting"),
+        (Phase.LOADING, True, False, False, "not_ready"),
+    ],
+)
+def test_no_request_begins_while_no_engine_serves(
+    phase: Phase, admits: bool, serves: bool, was_here: bool, code: str
+) -> None:
+    decision = engine_decision(phase, 40, admits=admits, serves=serves, was_here=was_here)
+    assert (decision.code, decision.refuses) == (code, bool(code))
+    assert (decision.retry_after_seconds is not None) == decision.refuses

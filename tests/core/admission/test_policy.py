@@ -21,6 +21,7 @@ from service.core.admission.policy import (
     over_quota,
     over_wait,
     refuse,
+    refuse_if_late,
     wait_seconds,
 )
 from service.core.errors import DeadlineExceeded, QueueFull, RateLimited
@@ -135,3 +136,9 @@ def test_a_model_may_have_a_burst_and_is_then_refused_with_retry_after() -> None
     assert refusal is not None
     assert (refusal.code, refusal.retry_after_seconds) == ("rate_limited", 2.0)
     assert shares.refusal_for(submission(20), "a", 123_458.0) is None
+
+
+def test_nothing_begins_at_its_deadline_or_after_it() -> None:
+    refuse_if_late(10.0, now=9.9)
+    with pytest.raises(DeadlineExceeded):
+        refuse_if_late(10.0, now=10.0)

@@ -198,3 +198,9 @@ def test_what_does_not_fit_alone_is_insufficient_memory() -> None:
     with memory.lease() as lease, pytest.raises(InsufficientMemory, match="140 MB of memory or more, and 100 MB are"):
         lease.grow(2 * FITTING, LABELS)
     assert memory.reserved_bytes == 0
+
+
+def test_tokens_that_the_engine_may_admit_are_neither_refused_nor_cached() -> None:
+    refusals = RefusalCache()
+    refusals.check_tokens(ESTIMATE, 100, QueueState(1_000.0), ESTIMATE.at_seconds)
+    refusals.check_all([ESTIMATE])

@@ -70,3 +70,8 @@ def test_the_budget_is_the_most_that_fits(room: int, longest: int, most: int) ->
     shapes = [Shape(n, min(n, longest), -(-n // longest)) for n in (tokens, tokens + 1)]
     assert tokens == 0 or function.bytes(shapes[0]) <= room
     assert tokens == most or function.bytes(shapes[1]) > room
+
+
+def test_a_model_of_no_points_is_refused() -> None:
+    with pytest.raises(ValueError, match="point"):
+        fit([], ProbeAccuracy(0, 0.0))

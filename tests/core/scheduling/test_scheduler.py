@@ -233,3 +233,9 @@ class QueueMachine(RuleBasedStateMachine):
 
 TestQueue = QueueMachine.TestCase
 TestQueue.settings = settings(max_examples=100, stateful_step_count=40, deadline=None)
+
+
+def test_an_admitted_document_names_its_client() -> None:
+    queue = scheduler()
+    queue.admit(submission("a", 10, client="acme"), 0.0, None)
+    assert (queue.client("a"), queue.client("b")) == ("acme", None)

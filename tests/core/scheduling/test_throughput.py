@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.core.scheduling.throughput import REACH, BatchLatencyModel, ThroughputMeter, TimedBatch
+from service.core.scheduling.throughput import REACH, BatchLatencyModel, ThroughputMeter, TimedBatch, fit_line
 from tests.support.submissions import scheduler, submission
 
 Batches = list[tuple[int, float]]
@@ -155,3 +155,8 @@ def test_refused_work_counts_as_backlog_and_is_forgotten() -> None:
     meter.refused(1000, 0.0)
     assert meter.backlog_seconds(500, 0.0) == pytest.approx(15.0)
     assert meter.backlog_seconds(500, 300.0) == pytest.approx(5.0, rel=0.01)
+
+
+def test_a_device_that_ran_nothing_has_no_latency() -> None:
+    assert BatchLatencyModel().seconds(100) is None
+    assert fit_line([(1, 0.0, 0.5)]) == (0.0, 0.0)
