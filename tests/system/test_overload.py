@@ -23,9 +23,9 @@ GREEDY, MODEST = {"X-API-Key": "greedy"}, {"X-API-Key": "modest"}
 KEYS = "\n".join(f"{name} {hashlib.sha256(name.encode()).hexdigest()}" for name in ("greedy", "modest"))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def small(home: Path) -> Iterator[Service]:
-    """A service whose queue holds a second of work."""
+    """A service whose queue holds a second of work; one for each test, since a refusal is remembered for a while."""
     limits = {"QUEUE_LIMIT_TOKENS": LIMIT_TOKENS, "PACE_TOKENS_PER_SECOND": LIMIT_TOKENS}
     with serving(home, MODELS="tiny", **limits, API_KEYS=KEYS) as service:
         yield service
