@@ -47,14 +47,14 @@ types: .venv/.dev
 	$(BIN)/mypy gleaner.py service model_store infra loadtest tests
 unit: .venv/.dev
 	$(PYTEST) -m "not second_tier"
-system: .venv/.dev .venv/.tools .venv/.s3-server .venv/.doors $(EMULATOR)
+system: .venv/.dev .venv/.tools .venv/.s3-server .venv/.adapter-clients $(EMULATOR)
 	$(PYTEST) -m second_tier
 pure: .venv/.dev
 	@$(BIN)/python -m coverage run --rcfile=tests/pure.coveragerc -m pytest -q -p no:xdist --hypothesis-profile=once tests/core
 	@$(BIN)/python -m coverage report --rcfile=tests/pure.coveragerc
 
 .PHONY: pure coverage
-coverage: .venv/.dev .venv/.tools .venv/.s3-server .venv/.doors ## branch coverage of everything by all tests, processes that they start included (30 minutes)
+coverage: .venv/.dev .venv/.tools .venv/.s3-server .venv/.adapter-clients ## branch coverage of everything by all tests, processes that they start included (30 minutes)
 	@rm -f .coverage .coverage.*
 	GOMP_SPINCOUNT=5000 $(BIN)/python -m coverage run -m pytest -n $(FILES_AT_ONCE) --dist loadfile --no-loadscope-reorder
 	@$(BIN)/python -m coverage combine --quiet
@@ -187,10 +187,10 @@ clean: ## remove .venv and caches
 	@.venv/s3-server/bin/python -m pip --disable-pip-version-check install --quiet -r $<
 	@touch $@
 
-.venv/.doors: tests/system/adapters/clients/requirements.txt | .venv/bin/python
+.venv/.adapter-clients: tests/system/adapters/clients/requirements.txt | .venv/bin/python
 	@echo "Installing other people's clients, which the tests run…"
-	@$(BIN)/python -m venv .venv/doors
-	@.venv/doors/bin/python -m pip --disable-pip-version-check install --quiet --no-deps -r $<
+	@$(BIN)/python -m venv .venv/adapter-clients
+	@.venv/adapter-clients/bin/python -m pip --disable-pip-version-check install --quiet --no-deps -r $<
 	@touch $@
 
 # Apart from the service, which they must not change, but with its torch and transformers.

@@ -145,11 +145,6 @@ def read_sets(paths: Iterable[Path], scheme: LabelScheme = NO_SCHEME) -> list[La
     return sets
 
 
-def read_set(path: Path, label_map: LabelMap | None = None) -> LabelledSet:
-    """The set of one file; without a map its labels are the model's. Raises BadRecords, as `read_sets`."""
-    return read_sets([path], LabelScheme({} if label_map is None else {path.stem: label_map}, {}))[0]
-
-
 def _read(path: Path, label_map: LabelMap | None, problems: list[str]) -> LabelledSet:
     """The documents of a file that can be read; what is wrong with the others is added to `problems`."""
     documents: list[LabelledDocument] = []

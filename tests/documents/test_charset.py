@@ -1,4 +1,4 @@
-"""None"""
+"""The charset of a text file: byte order mark, declaration, UTF-8, then detection."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""None"""
+"""Limits on what one file may hold: bytes, pages, characters."""
 
 from __future__ import annotations
 

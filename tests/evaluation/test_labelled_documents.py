@@ -14,10 +14,11 @@ from service.evaluation.labelled_documents import (
     LabelledDocument,
     LabelledSet,
     LabelledSpan,
+    LabelMap,
+    LabelScheme,
     left_out,
     nearest_scheme,
     read_scheme,
-    read_set,
     read_sets,
 )
 
@@ -28,6 +29,10 @@ def write(path: Path, *records: dict[str, Any] | str) -> Path:
     lines = (each if isinstance(each, str) else json.dumps(each) for each in records)
     path.write_text("\n".join(lines))
     return path
+
+
+def read_set(path: Path, label_map: LabelMap | None = None) -> LabelledSet:
+    return read_sets([path], LabelScheme({} if label_map is None else {path.stem: label_map}, {}))[0]
 
 
 def test_only_text_and_entities_must_be_there(tmp_path: Path) -> None:

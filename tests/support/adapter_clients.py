@@ -1,7 +1,7 @@
 """Other people's clients: each a program of tests/system/adapters/clients, run unmodified in an environment of its own.
 
-`make test` makes that environment, `.venv/doors`. A program is given its cases as JSON on its standard input, and
-prints what its client made of each.
+`make test-all` makes that environment, `.venv/adapter-clients`. A program is given its cases as JSON on its standard
+input, and prints what its client made of each.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 FOLDER = Path(__file__).parents[1] / "system" / "adapters" / "clients"
-PYTHON = Path(sys.prefix) / "doors" / "bin" / "python"
+PYTHON = Path(sys.prefix) / "adapter-clients" / "bin" / "python"
 SECONDS = 240.0
 
 FREE, POOR = "AKIAFREE0KEY", "AKIAPOOR0KEY"
@@ -28,7 +28,7 @@ def key_line(client: str, key: str, limits: str = "") -> str:
 
 def run_client(name: str, url: str, cases: Any, *more: str) -> Any:
     """What the client of an adapter printed."""
-    assert PYTHON.exists(), "`make .venv/.doors` makes the environment of other people's clients"
+    assert PYTHON.exists(), "`make .venv/.adapter-clients` makes the environment of other people's clients"
     command = [str(PYTHON), str(FOLDER / f"{name}_client.py"), url, *more]
     done = subprocess.run(command, input=json.dumps(cases), capture_output=True, text=True, timeout=SECONDS)
     assert done.returncode == 0, done.stderr[-3_000:]

@@ -123,7 +123,7 @@ def prepare() -> None:
 
 
 def live(connection: int, null: int, sandbox: ParserSandbox, reader: Reader) -> None:
-    """Be a parser: close all doors, then read file after file until the connection ends."""
+    """Run a parser: confine the process, then read file after file until the connection ends."""
     _reset()
     for number, descriptor in ((0, null), (1, null), (2, null), (CONNECTION, connection)):
         os.dup2(descriptor, number)

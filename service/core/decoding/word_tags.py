@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,14 +39,6 @@ class WordTags:
 def search(logits: Logits, scheme: Scheme, transitions: Transitions | None = None) -> WordTags:
     """The best valid path over words, whose logits are `[words, labels]`."""
     return search_joined(logits, [0, len(logits)], scheme, transitions)[0]
-
-
-def search_all(documents: Sequence[Logits], scheme: Scheme, transitions: Transitions | None = None) -> list[WordTags]:
-    """The best valid path of each document, whose words' logits are finite, `[words, labels]`."""
-    if not documents:
-        return []
-    logits = np.concatenate(documents) if len(documents) > 1 else documents[0]
-    return search_joined(logits, [0, *accumulate(map(len, documents))], scheme, transitions)
 
 
 def search_joined(

@@ -59,11 +59,10 @@ def make_plan(model: str, settings: Settings, gpu_memory_gib: float | None = Non
     profiler.warm(loaded)
     profiler.time(loaded)
     memory = profiler.measure(loaded)
-    if memory is None:
-        raise ModelError("memory cannot be measured on this system")
     guard = profiler.guard({revision.revision: memory})
     report = guard.report()
-    assert report is not None, "a guard that measures has something to report"
+    if report is None:
+        raise ModelError("memory cannot be measured on this system")
     batch_tokens = min(memory.most_tokens, guard.budget_tokens(revision.revision))
     return plan(
         Measured(

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.core.decoding.tag_scheme import scheme_of
-from service.core.decoding.word_tags import search, search_all
+from service.core.arrays import Logits
+from service.core.decoding.tag_scheme import Scheme, scheme_of
+from service.core.decoding.word_tags import WordTags, search, search_joined
 
 LABELS = {
     "BIO": ("O", "B-X", "I-X", "B-Y", "I-Y"),
@@ -16,6 +19,10 @@ LABELS = {
     "without O": ("B-X", "I-X", "B-Y", "I-Y"),
     "plain": ("O", "X", "Y"),
 }
+
+
+def search_together(documents: list[Logits], scheme: Scheme) -> list[WordTags]:
+    return search_joined(np.concatenate(documents), [0, *accumulate(map(len, documents))], scheme)
 
 
 @given(
@@ -30,7 +37,7 @@ def test_a_document_is_tagged_as_it_is_alone(name: str, seed: int, words: list[i
     documents = [draw.normal(size=(count, len(labels))).astype(np.float32) for count in words]
     for each in documents:
         each[:, 0] += outside
-    together = search_all(documents, scheme_of(labels))
+    together = search_together(documents, scheme_of(labels))
     for logits, tags in zip(documents, together, strict=True):
         alone = search(logits, scheme_of(labels))
         assert tags.labels.tolist() == alone.labels.tolist()
@@ -40,7 +47,7 @@ def test_a_document_is_tagged_as_it_is_alone(name: str, seed: int, words: list[i
 def test_an_entity_does_not_go_on_in_the_next_document() -> None:
     begin, inside = np.array([[[0, 9, 0, 0, 0]], [[2, 0, 9, 0, 0]]], dtype=np.float32)
     scheme = scheme_of(LABELS["BIO"])
-    first, second = search_all([begin, inside], scheme)
+    first, second = search_together([begin, inside], scheme)
     assert [scheme.labels[label] for label in (*first.labels, *second.labels)] == ["B-X", "O"]
     assert len(first.probabilities) == 1
     assert len(second.probabilities) == 0
@@ -52,4 +59,4 @@ def test_a_probability_is_that_of_the_type_and_not_of_the_tag() -> None:
 
 
 def test_no_documents_have_no_tags() -> None:
-    assert search_all([], scheme_of(LABELS["BIO"])) == []
+    assert search_joined(np.empty((0, 5), dtype=np.float32), [0], scheme_of(LABELS["BIO"])) == []

@@ -1,4 +1,4 @@
-"""None"""
+"""Words and lines of a PDF page, from its characters and their boxes."""
 
 from __future__ import annotations
 
