@@ -120,12 +120,15 @@ class World:
             await asyncio.sleep(0.01)
 
     async def application(self, scope: Any, receive: Any, send: Any) -> None:
-        """Reads the body and answers its length; /big answers much, /slow blocks the loop; /unread and /hold wait."""
+        """Reads the body and answers its length; /big answers much, /slow blocks the loop; /unread and /hold wait.
+
+        /early answers before it reads.
+        """
         self.scopes.append(scope)
         if scope["path"] == "/unread":
             await self.held.wait()
         length = 0
-        while True:
+        while scope["path"] != "/early":
             message = await receive()
             if message["type"] == "http.disconnect":
                 self.disconnects += 1

@@ -29,6 +29,7 @@ from service.api.connection.requests import (
     WriteBackpressure,
     admit_head,
     checked_head,
+    feed_without_upgrade,
     is_refused_unread,
     problem_of,
 )
@@ -98,8 +99,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         if self._linger is not None or self.transport.is_closing():
             return
         if self._message.is_too_large:
-            refuse = self._answer_and_close if self._message.in_head else self._end_request
-            refuse(self._problems.headers_too_large)
+            self._end_request(self._problems.headers_too_large)
         elif not self._message.in_head:
             self._message.go_on(now)
 
@@ -130,10 +130,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         if len(self.headers) + self._message.trailers >= self._limits.headers:
             raise HeadRefused(self._problems.headers_too_large)
         if self._message.in_head:
-            name = name.lower()
-            if name == b"expect" and value.lower() == b"100-continue":
-                self.expect_100_continue = True
-            self.headers.append((name, value))
+            super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
         if self._linger is not None:
@@ -157,7 +154,11 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             self._refuse(admitted, head)
             return
         self._admitting = admitted
-        super().on_headers_complete()
+        try:
+            super().on_headers_complete()
+        except BaseException:
+            self._requests.give_back(self._current_cycle(), admitted)
+            raise
         self._requests.add(self.cycle, admitted)
         if self._place is not Acceptance.OPEN:
             self.cycle.keep_alive = False
@@ -171,7 +172,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             self._requests.hold_body(self, self.cycle, len(body), self._message.body_bytes)
 
     def on_message_complete(self) -> None:
-        if self._linger is not None:
+        if self._linger is not None or self.parser.should_upgrade():
             return
         now = time.monotonic()
         self._message.end_body(now)
@@ -200,9 +201,6 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             self.run(cycle, app)
         else:
             self._shared.starts.start(QueuedStart(self, cycle, app, admitted))
-
-    def send_400_response(self, msg: str) -> None:
-        self._answer_and_close(self._problems.malformed)
 
     # The start limiter's calls
 
@@ -277,17 +275,19 @@ class BoundedHttpProtocol(HttpToolsProtocol):
     def _is_answering(self) -> bool:
         return self.cycle is not None and not self.cycle.response_complete
 
+    def _current_cycle(self) -> RequestResponseCycle | None:
+        """The cycle of the message that arrives, None before its head is complete."""
+        return self.cycle if self.cycle is not None and self.cycle.scope is self.scope else None
+
     def _awaits_us(self) -> bool:
         """True while it is for us that a body does not go on."""
         return self.flow.read_paused or (self._is_answering() and self.cycle.waiting_for_100_continue)
 
     def _parse(self, data: bytes) -> None:
         try:
-            self.parser.feed_data(data)
-        except httptools.HttpParserUpgrade:  # No other protocol is spoken here; what follows the head is not HTTP.
-            self._end_reading(0)
+            feed_without_upgrade(self, data)
         except httptools.HttpParserError as error:
-            self._answer_and_close(problem_of(error, self._problems))
+            self._end_request(problem_of(error, self._problems))
 
     # Refusals and ends
 
@@ -328,14 +328,16 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         self.transport.write(problem.response(self.server_state.default_headers, close=close))
 
     def _end_request(self, problem: PreparedProblem) -> None:
-        """Refuse the request whose body arrives; its application sees that the client is gone."""
-        if self._is_answering():
-            if self.cycle.response_started:
+        """Refuse the request that arrives; the application that waits for its body sees that the client is gone."""
+        cycle = self._current_cycle()
+        if not self._message.in_head:
+            if self._discarding or (cycle is not None and cycle.response_started):  # There is one answer to a request.
                 self._drop("body")
                 return
-            self.cycle.disconnected = self.cycle.response_complete = True
-            self.cycle.message_event.set()
-            self._disconnect.tell()
+            if cycle is not None:
+                cycle.disconnected = cycle.response_complete = True
+                cycle.message_event.set()
+                self._disconnect.tell()
         self._answer_and_close(problem)
 
     def _drop(self, reason: str) -> None:

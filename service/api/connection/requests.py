@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass
 
 import httptools
-from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from service.api.connection.connections import Connection, Connections, Transfer, first_unread
 from service.api.connection.refusals import PreparedProblem, PreparedProblems
@@ -22,6 +22,7 @@ log = logging.getLogger(__name__)
 
 ALWAYS_ANSWERED = (b"/livez", b"/readyz", b"/metrics", b"/ping", b"/v2/health/")
 """Asked by those who would replace a service that does not answer, so never refused for load."""
+FRAMING_HEADERS = (b"content-length", b"transfer-encoding")
 LINE_BYTES = 32
 """Of a request's first line, enough to tell one of these."""
 
@@ -43,6 +44,54 @@ def problem_of(error: httptools.HttpParserError, problems: PreparedProblems) -> 
         return problems.malformed
     log.error("a request's head failed", exc_info=cause, extra={"event": LogEvent.REQUEST_HEAD_FAILED})
     return problems.failed
+
+
+def feed_without_upgrade(protocol: HttpToolsProtocol, data: bytes) -> None:
+    """Have a protocol's parser parse this as HTTP, though a head in it offers another protocol (RFC 9110, 7.8).
+
+    httptools takes what follows such a head for the other protocol, and drops it. So a new parser goes on from there:
+    it is told how the body is framed, of which the protocol hears nothing, and then the rest.
+
+    Raises:
+        httptools.HttpParserError: this is not HTTP, or a callback failed.
+    """
+    while True:
+        try:
+            protocol.parser.feed_data(data)
+            return
+        except httptools.HttpParserUpgrade as offer:
+            method, data = protocol.parser.get_method(), data[offer.args[0] :]
+        framing = [b"%s: %s\r\n" % each for each in protocol.headers if each[0] in FRAMING_HEADERS]
+        data = b"%s / HTTP/1.1\r\n%s\r\n%s" % (method, b"".join(framing), data)
+        protocol.parser = httptools.HttpRequestParser(_AfterHead(protocol))
+        protocol.parser.set_dangerous_leniencies(lenient_data_after_close=True)
+
+
+class _AfterHead:
+    """What a protocol hears of its parser, but for the first head."""
+
+    def __init__(self, protocol: HttpToolsProtocol) -> None:
+        self._protocol = protocol
+        self._hears = False
+        self.on_body = protocol.on_body
+        self.on_message_complete = protocol.on_message_complete
+
+    def on_message_begin(self) -> None:
+        if self._hears:
+            self._protocol.on_message_begin()
+
+    def on_url(self, url: bytes) -> None:
+        if self._hears:
+            self._protocol.on_url(url)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if self._hears:
+            self._protocol.on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        if self._hears:
+            self._protocol.on_headers_complete()
+        self._hears = True
 
 
 def checked_head(problems: PreparedProblems, target: bytes, version: str, headers: Headers) -> RequestHead:
@@ -138,9 +187,18 @@ class InFlightRequests:
         if request is not None and request.body is not None:
             self._shared.budget.finish(request.body)
 
+    def give_back(self, cycle: RequestResponseCycle | None, admitted: AdmittedRequest | None) -> None:
+        """Release what is held for a request whose work could not begin, its admission too."""
+        if cycle is not None and cycle in self._requests:
+            self.release(cycle)
+        elif admitted is not None:
+            self._shared.finished(admitted, None)
+
     def release(self, cycle: RequestResponseCycle) -> None:
         """Release what is held for a request that has ended."""
-        request = self._requests.pop(cycle)
+        request = self._requests.pop(cycle, None)
+        if request is None:  # It was given back.
+            return
         if request.body is not None:
             self._shared.budget.release(request.body)
         if request.admitted is not None:

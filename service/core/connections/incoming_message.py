@@ -26,6 +26,8 @@ Headers = Sequence[tuple[bytes, bytes]]
 
 _QUERY_DEADLINE = re.compile(rb"[?&]deadline_ms=(\d{1,7})(?:&|$)")
 _BODY_DEADLINE = re.compile(rb'deadline_ms"[\s:]*(\d{1,7})')
+LENGTH_DIGITS = 20
+"""Most digits of a Content-Length, leading zeros included: those of 2^64."""
 _KEY_HEADERS = (b"authorization", b"x-api-key")
 
 
@@ -44,7 +46,8 @@ def read_head(version: str, headers: Headers) -> RequestHead:
     """The head that these headers make.
 
     Raises:
-        MalformedRequest: an HTTP/1.1 request has no Host or several, or the transfer coding is not `chunked` alone.
+        MalformedRequest: an HTTP/1.1 request has no Host or several, the transfer coding is not `chunked` alone, or the
+            length has too many digits.
     """
     length: int | None = 0
     hosts, codings, expects_continue, client = 0, 0, False, 0
@@ -52,6 +55,8 @@ def read_head(version: str, headers: Headers) -> RequestHead:
         if name == b"host":
             hosts += 1
         elif name == b"content-length":
+            if len(value) > LENGTH_DIGITS:
+                raise MalformedRequest("A Content-Length has too many digits.")
             length = int(value)
         elif name == b"transfer-encoding":
             codings += 1

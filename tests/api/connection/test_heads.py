@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from service.api.connection.connections import StartLimiter
 from tests.support.bounded_server import World, played
 
 MIB = 1 << 20
@@ -47,6 +48,7 @@ async def test_a_head_without_end_is_refused_after_its_limit(world: World) -> No
         ("NONSENSE\r\n\r\n", 400, "malformed_request"),
         (GET + "Content-Length: 1\r\nContent-Length: 2\r\n\r\n", 400, "malformed_request"),
         (GET + "Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n", 400, "malformed_request"),
+        (GET + f"Content-Length: {'0' * 5_000}1\r\n\r\n", 400, "malformed_request"),
     ],
 )
 @played()
@@ -192,19 +194,6 @@ async def test_an_error_in_a_pipelined_request_is_not_the_answer_before_it(world
 
 
 @played(linger_seconds=0.1)
-async def test_an_upgrade_is_answered_as_http_and_then_closed(world: World) -> None:
-    caller = await world.caller()
-    caller.send((GET + "Connection: Upgrade\r\nUpgrade: websocket\r\n\r\nnoise").encode())
-    assert (await caller.reply()).status == 200
-    assert await caller.rest() == b""
-    slow = await world.caller()
-    slow.send(b"GET /hold HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n")
-    await asyncio.sleep(0.5)
-    world.held.set()
-    assert (await slow.reply()).status == 200
-
-
-@played(linger_seconds=0.1)
 async def test_an_error_after_a_good_request_leaves_its_answer_alone(world: World) -> None:
     caller = await world.caller()
     good = b"GET /hold HTTP/1.1\r\nHost: a\r\n\r\n"
@@ -216,3 +205,48 @@ async def test_an_error_after_a_good_request_leaves_its_answer_alone(world: Worl
     for caller in callers:
         assert (await caller.reply()).status == 200
         assert await caller.rest() == b""
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "http://a:b/",
+        "http://:80/",
+        "http://@/",
+        "http://_/",
+        "http://a:99999/",
+        "http://a?b",
+        "http://a",
+        "//\x80",
+        "*",
+    ],
+)
+@played()
+async def test_a_bad_target_is_refused_and_holds_no_admission(world: World, target: str) -> None:
+    """Admitted before it was parsed, each counted as in flight for good, and an idle service refused its clients."""
+
+    for _ in range(3):
+        caller = await world.caller()
+        caller.send(f"POST {target} HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n".encode("latin-1"))
+        assert (await caller.reply()).code == "malformed_request"
+    assert (world.connections.overload.in_flight, world.scopes) == (0, [])
+    assert (
+        await world.ask("POST http://[::1]:80/a%ffb?c HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n")
+    ).status == 200
+
+
+def _no_phase() -> bool:
+    raise RuntimeError("the engine's status cannot be read")
+
+
+@played()
+async def test_whatever_fails_after_admission_gives_it_back(world: World) -> None:
+    world.connections.starts, kept = StartLimiter(_no_phase), world.connections.starts
+    for body in (b"", b"x" * 100_000):
+        reply = await world.ask(f"POST /extract HTTP/1.1\r\nHost: a\r\nContent-Length: {len(body)}\r\n\r\n", body)
+        assert (reply.status, reply.code) == (500, "internal_error")
+    world.connections.starts = kept
+    assert (world.connections.overload.in_flight, world.connections.budget.held_bytes) == (0, 0)
+    caller = await world.caller()
+    caller.send(posted(b"ab"))
+    assert (await caller.reply()).body == b"2"

@@ -188,6 +188,7 @@ def test_a_head_says_what_comes_and_stands_for_a_client_by_a_number() -> None:
         ("1.0", [(b"transfer-encoding", b"chunked")]),
         ("1.1", [HOST, (b"transfer-encoding", b"identity")]),
         ("1.1", [HOST, (b"transfer-encoding", b"chunked"), (b"transfer-encoding", b"chunked")]),
+        ("1.1", [HOST, (b"content-length", b"0" * 20 + b"1")]),
     ],
 )
 def test_heads_that_a_proxy_might_read_otherwise_are_refused(version: str, headers: list[tuple[bytes, bytes]]) -> None:
