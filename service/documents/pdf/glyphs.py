@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 import pypdfium2.raw as pdfium
 
-Floats = npt.NDArray[np.float32]
-Flags = npt.NDArray[np.bool_]
+from service.documents.pdf.angles import Flags, Floats, read_turns, turned_back
+
 Codes = npt.NDArray[np.uint32]
 Indices = npt.NDArray[np.int32]
 
@@ -34,15 +34,16 @@ _InkBox = ctypes.CFUNCTYPE(ctypes.c_int, _Address, ctypes.c_int, _Address, _Addr
 
 @dataclass(frozen=True, slots=True)
 class Glyphs:
-    """The inked characters of one page, in content order; n of them.
+    """The inked characters of one page, by their angle, those of one angle in content order; n of them.
 
     Attributes:
         codes: uint32 [n], code points.
-        loose: float32 [n, 4], boxes for the layout.
+        loose: float32 [n, 4], boxes for the layout; a slanted character's is that of the level one at its place.
         ink: float32 [n, 4], boxes to show; both in points from the upper left corner of the page as shown.
         spaced: bool [n], True where white space precedes the character.
         width, height: of the page as shown, in points.
         indices: int32 [n], of the characters on pdfium's text page.
+        angles: float32 [n], degrees by which each is turned clockwise as shown, 0 to 360; without any, all are level.
     """
 
     codes: Codes
@@ -52,6 +53,7 @@ class Glyphs:
     width: float
     height: float
     indices: Indices = field(default_factory=lambda: np.zeros(0, np.int32))
+    angles: Floats = field(default_factory=lambda: np.zeros(0, np.float32))
 
 
 def read_glyphs(page: Any, text_page: Any, count: int) -> Glyphs:
@@ -67,7 +69,18 @@ def read_glyphs(page: Any, text_page: Any, count: int) -> Glyphs:
     keep = is_whole & ~blank & ~np.isin(codes, _UNWANTED) & frame.contains(loose)
     spaced = np.diff(np.cumsum(blank)[keep], prepend=0) > 0
     indices = np.flatnonzero(keep).astype(np.int32)
-    return Glyphs(codes[keep], loose[keep], ink[keep], spaced, frame.width, frame.height, indices)
+    turns = read_turns(address(text_page), indices, loose[keep], spaced, frame.quarter_turns)
+    order = np.argsort(turns.angles, kind="stable") if turns.angles.any() else slice(None)
+    return Glyphs(
+        codes=codes[keep][order],
+        loose=turned_back(loose[keep], turns)[order],
+        ink=ink[keep][order],
+        spaced=spaced[order],
+        width=frame.width,
+        height=frame.height,
+        indices=indices[order],
+        angles=turns.angles[order],
+    )
 
 
 @dataclass(frozen=True, slots=True)

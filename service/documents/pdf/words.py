@@ -1,21 +1,22 @@
 """Words and lines of a PDF page: runs of neighbouring characters in one writing direction, and words beside each other.
 
 A word never joins characters that the content stream separates by white space, nor characters that do not touch. Words
-of a vertical run get a box in a frame that is rotated so that they read from left to right; so all layout is done on
-level lines.
+of a turned or vertical run get a box in a frame that is turned so that they read from left to right; so all layout is
+done on level lines. Text of another direction, as of a slanted watermark, never shares a line with words it crosses.
 """
 
 from __future__ import annotations
 
 from enum import IntEnum
-from itertools import groupby
+from itertools import groupby, pairwise
 from statistics import median
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from service.documents.pdf.glyphs import Codes, Flags, Floats, Glyphs
+from service.documents.pdf.angles import Flags, Floats, level_frame
+from service.documents.pdf.glyphs import Codes, Glyphs
 
 _LARGEST_GAP = 0.5  # between characters of a word, in character heights; spaces that pdfium saw are borders already
 _SMALLEST_OVERLAP = 0.5  # of neighbours across the writing direction, in heights of the smaller
@@ -25,11 +26,11 @@ _NUMERIC = tuple(map(ord, "0123456789.,:;-+/%$()#*'€£¥"))
 
 
 class Direction(IntEnum):
-    """The direction in which a word is written."""
+    """The direction in which a word is written as its characters stand, in quarter turns clockwise."""
 
     LEVEL = 0
     DOWN = 1
-    UP = 2
+    UP = 3
 
 
 class Word(NamedTuple):
@@ -49,14 +50,28 @@ class Word(NamedTuple):
 
 def words_by_direction(glyphs: Glyphs) -> list[list[Word]]:
     """The words of each direction, that with the most characters first."""
-    if not len(glyphs.codes):
-        return []
-    level, vertical = _steps(glyphs.loose)
-    starts = _word_starts(glyphs.spaced, level, vertical)
-    directions = _directions(glyphs.loose, vertical, starts)
-    lengths = np.diff(np.append(starts, len(glyphs.codes)))
-    by_size = sorted(Direction, key=lambda d: -int(lengths[directions == d].sum()))
-    return [_words(glyphs, starts, directions == d, d) for d in by_size if (directions == d).any()]
+    groups: dict[float, list[Word]] = {}
+    for first, last, angle in _sections(glyphs.angles, len(glyphs.codes)):
+        boxes = level_frame(glyphs.loose[first:last], angle, glyphs.width, glyphs.height)
+        level, vertical = _steps(boxes)
+        starts = _word_starts(glyphs.spaced[first:last], level, vertical)
+        directions = _directions(boxes, vertical, starts)
+        if angle % 90:
+            directions[:] = Direction.LEVEL
+        for direction in Direction:
+            if (directions == direction).any():
+                turned = (angle + 90 * direction) % 360
+                words = _words(glyphs, first, last, starts, directions == direction, turned)
+                groups[turned] = groups.get(turned, []) + words
+    return sorted(groups.values(), key=lambda words: -sum(word.end - word.start for word in words))
+
+
+def _sections(angles: Floats, count: int) -> list[tuple[int, int, float]]:
+    """The ranges of glyphs with one angle, and the angle."""
+    if not angles.any():
+        return [(0, count, 0.0)] if count else []
+    borders = [0, *(np.flatnonzero(np.diff(angles)) + 1).tolist(), count]
+    return [(first, last, float(angles[first])) for first, last in pairwise(borders)]
 
 
 def _steps(boxes: Floats) -> tuple[Flags, Flags]:
@@ -92,32 +107,27 @@ def _directions(boxes: Floats, vertical: Flags, starts: npt.NDArray[np.intp]) ->
     last = starts + lengths - 1
     up = boxes[last, 1] < boxes[starts, 1]
     directions = np.where(is_vertical, np.where(up, Direction.UP, Direction.DOWN), Direction.LEVEL).astype(np.int8)
-    weights = np.bincount(directions[~is_short], weights=lengths[~is_short], minlength=3)
+    weights = np.bincount(directions[~is_short], weights=lengths[~is_short], minlength=4)
     directions[is_short] = int(weights.argmax())
     return directions
 
 
-def _words(glyphs: Glyphs, starts: npt.NDArray[np.intp], chosen: Flags, direction: Direction) -> list[Word]:
-    ends = np.append(starts[1:], len(glyphs.codes))
-    boxes = _turned(glyphs, direction)
+def _words(
+    glyphs: Glyphs, first: int, last: int, starts: npt.NDArray[np.intp], chosen: Flags, angle: float
+) -> list[Word]:
+    """The chosen ones of the words that start at `starts` among the glyphs from `first` to `last`."""
+    ends = np.append(starts[1:], last - first)
+    codes, boxes = glyphs.codes[first:last], level_frame(glyphs.loose[first:last], angle, glyphs.width, glyphs.height)
     corners = (
         np.minimum.reduceat(boxes[:, :2], starts)[chosen].tolist(),
         np.maximum.reduceat(boxes[:, 2:], starts)[chosen].tolist(),
     )
-    numeric = np.add.reduceat(np.isin(glyphs.codes, _NUMERIC), starts, dtype=np.int64) * 2 >= ends - starts
-    rtl = np.add.reduceat(_is_right_to_left(glyphs.codes), starts, dtype=np.int64) > 0
-    columns = (starts, ends, glyphs.spaced[starts], numeric, np.isin(glyphs.codes[ends - 1], _COLONS), rtl)
+    numeric = np.add.reduceat(np.isin(codes, _NUMERIC), starts, dtype=np.int64) * 2 >= ends - starts
+    rtl = np.add.reduceat(_is_right_to_left(codes), starts, dtype=np.int64) > 0
+    spaced, is_key = glyphs.spaced[first:last][starts], np.isin(codes[ends - 1], _COLONS)
+    columns = (starts + first, ends + first, spaced, numeric, is_key, rtl)
     rest = zip(*(column[chosen].tolist() for column in columns), strict=True)
     return [Word(*near, *far, *more) for near, far, more in zip(*corners, rest, strict=True)]
-
-
-def _turned(glyphs: Glyphs, direction: Direction) -> Floats:
-    left, top, right, bottom = glyphs.loose.T
-    if direction is Direction.DOWN:
-        return np.stack((top, glyphs.width - right, bottom, glyphs.width - left), axis=1)
-    if direction is Direction.UP:
-        return np.stack((glyphs.height - bottom, left, glyphs.height - top, right), axis=1)
-    return glyphs.loose
 
 
 def _is_right_to_left(codes: Codes) -> Flags:
