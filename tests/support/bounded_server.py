@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import ssl
+import tempfile
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
 import uvloop
@@ -16,9 +20,11 @@ from uvicorn.server import ServerState
 
 from service.api.connection.connections import Connections
 from service.api.connection.protocol import BoundedHttpProtocol
+from service.api.connection.tls import TlsHandshake
 from service.core.connections.connection_table import ConnectionLimits
 from service.metrics.worker import WorkerMetrics
 from tests.support.async_tests import Scene, as_test
+from tests.support.certificates import make_certificate
 
 LIMIT_SECONDS = 30.0
 PROTOCOL: type[Any] = BoundedHttpProtocol
@@ -93,6 +99,7 @@ class World:
 
     connections: Connections
     port: int = 0
+    trust: ssl.SSLContext | None = None
     scopes: list[dict[str, Any]] = field(default_factory=list)
     held: asyncio.Event = field(default_factory=asyncio.Event)
     disconnects: int = 0
@@ -100,8 +107,10 @@ class World:
     backlog_seconds: float = 0.0
     overloads: list[tuple[str, int]] = field(default_factory=list)
 
-    async def caller(self, buffer_bytes: int = 1 << 20) -> Caller:
-        self.callers.append(Caller(*await asyncio.open_connection("127.0.0.1", self.port, limit=buffer_bytes)))
+    async def caller(self, buffer_bytes: int = 1 << 20, *, encrypts: bool = True) -> Caller:
+        trust = self.trust if encrypts else None
+        opened = await asyncio.open_connection("127.0.0.1", self.port, limit=buffer_bytes, ssl=trust)
+        self.callers.append(Caller(*opened))
         return self.callers[-1]
 
     async def ask(self, head: str, body: bytes = b"") -> Reply:
@@ -147,8 +156,18 @@ class World:
         await send({"type": "http.response.body", "body": body})
 
 
+@cache
+def _contexts() -> tuple[ssl.SSLContext, ssl.SSLContext]:
+    """A server's context with a certificate of its own, and a client's that trusts it."""
+    server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    with tempfile.TemporaryDirectory() as folder:
+        certificate, key = make_certificate(Path(folder))
+        server.load_cert_chain(certificate, key)
+        return server, ssl.create_default_context(cafile=certificate)
+
+
 @asynccontextmanager
-async def _world(limits: ConnectionLimits) -> AsyncIterator[World]:
+async def _world(limits: ConnectionLimits, *, tls: bool) -> AsyncIterator[World]:
     connections = Connections(
         limits,
         WorkerMetrics(),
@@ -162,8 +181,12 @@ async def _world(limits: ConnectionLimits) -> AsyncIterator[World]:
     config.load()
     state = ServerState()
     loop = asyncio.get_running_loop()
+    protocol: Any = PROTOCOL
+    if tls:
+        context, world.trust = _contexts()
+        protocol = partial(TlsHandshake, context)
     server = await loop.create_server(
-        lambda: PROTOCOL(config, state, {"connections": world.connections}), "127.0.0.1", 0, backlog=4_096
+        lambda: protocol(config, state, {"connections": world.connections}), "127.0.0.1", 0, backlog=4_096
     )
     world.port = server.sockets[0].getsockname()[1]
     async with world.connections.watched():
@@ -181,12 +204,12 @@ async def _world(limits: ConnectionLimits) -> AsyncIterator[World]:
         await asyncio.sleep(0.01)
 
 
-def played(**limits: Any) -> Callable[[Scene], Callable[..., None]]:
-    """Make a test of a scene with a server of these limits."""
+def played(*, tls: bool = False, **limits: Any) -> Callable[[Scene], Callable[..., None]]:
+    """Make a test of a scene with a server of these limits, which speaks TLS or not."""
 
     def decorate(scene: Scene) -> Callable[..., None]:
         async def whole(**arguments: Any) -> None:
-            async with asyncio.timeout(LIMIT_SECONDS), _world(ConnectionLimits(**limits)) as world:
+            async with asyncio.timeout(LIMIT_SECONDS), _world(ConnectionLimits(**limits), tls=tls) as world:
                 await scene(world, **arguments)
 
         return as_test(scene, lambda **arguments: uvloop.run(whole(**arguments)))

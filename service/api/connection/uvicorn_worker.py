@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 from uvicorn_worker import UvicornWorker
 
 from service.api.connection.protocol import BoundedHttpProtocol
+from service.api.connection.tls import TlsHandshake
 
 ACCEPTS_A_TURN = 16
 """Connections of a listening socket that all workers together accept in one turn of their event loops."""
@@ -29,6 +31,11 @@ class BoundedUvicornWorker(UvicornWorker):  # type: ignore[misc]
     async def _serve(self) -> None:
         accepts = max(ACCEPTS_A_TURN // self.cfg.workers, LEAST_ACCEPTS)
         self.sockets: list[socket.socket] = several(self.sockets, accepts)
+        self.config.app = self.wsgi
+        self.config.load()
+        if self.config.ssl is not None:
+            self.config.http_protocol_class = partial(TlsHandshake, self.config.ssl)
+            self.config.ssl = None
         await super()._serve()
 
 

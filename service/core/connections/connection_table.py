@@ -36,6 +36,7 @@ class ConnectionLimits:
         body_bytes: of one body.
         small_body_bytes: a body up to this size is read and dropped after a refusal, so that its connection stays open.
         held_bytes: of all unfinished bodies and unread answers together.
+        handshake_seconds: from the accept of a connection to the end of its TLS handshake.
         head_seconds: from the first byte of a head to its last, and for a connection's first request to begin.
         body_seconds: within such a time a body makes progress (`pace`).
         write_seconds: within such a time an answer is read on.
@@ -51,6 +52,7 @@ class ConnectionLimits:
     body_bytes: int = 256 * 1024 * 1024
     small_body_bytes: int = 64 * 1024
     held_bytes: int = 384 * 1024 * 1024
+    handshake_seconds: float = 10.0
     head_seconds: float = 20.0
     body_seconds: float = 60.0
     write_seconds: float = 60.0
