@@ -120,7 +120,14 @@ class RequestContext:
     def reader(self) -> RequestJsonReader:
         """Decoder of the JSON of its body. A deadline in the body itself is not known yet."""
         deadline = self.begun_seconds + (self.named_seconds or self.state.deadline_seconds)
-        return RequestJsonReader(self.state.worker.parsers, self.sender, deadline, self.disconnect)
+        return RequestJsonReader(
+            self.state.worker.parsers, self.sender, deadline, self.disconnect, self.charge_documents
+        )
+
+    @property
+    def body_limits(self) -> BodyLimits:
+        """The limits of its body, whose bytes are charged."""
+        return self.state.access.body_limits(self.tenant, self.headers, self.state.body_limits)
 
     def model(self, body: Body) -> ModelStatus:
         """The model that the options select; chosen once, since a candidate may get a share of the requests.
@@ -147,7 +154,7 @@ class RequestContext:
         model = self.model(body)
         named = options.deadline_ms / 1000 if options.deadline_ms else left_seconds
         deadline = self.begun_seconds + (named or state.deadline_seconds)
-        state.access.brought(self.tenant, self.headers, body, self.begun_seconds)
+        self.charge_documents(len(body.sources))
         if self.trace is not None:
             self.trace.received_seconds, self.trace.client = time.monotonic(), self.tenant.name
             self.trace.model, self.trace.engine = model.name, state.worker.engine.status.engine
@@ -166,7 +173,11 @@ class RequestContext:
         return Call(state.worker, body, request, self.begun_seconds)
 
     def _served(self, tokens: int) -> None:
-        self.state.access.served(self.tenant, tokens, time.monotonic())
+        self.state.access.charge(self.tenant, "tokens", tokens, time.monotonic())
+
+    def charge_documents(self, count: int = 1) -> None:
+        """Charge the client for documents that were read."""
+        self.state.access.charge(self.tenant, "documents", count, self.begun_seconds)
 
 
 def authorize_request(request: Request, headers: Mapping[str, str] | None = None) -> RequestContext:

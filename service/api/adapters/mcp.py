@@ -239,7 +239,7 @@ class McpServer:
         """
         assert self._manager is not None, "requests come while the worker runs"
         request.scope["state"][_CONTEXT] = context = authorize_request(request)
-        own = context.state.body_limits
+        own = context.body_limits
         body = await read_all(request, replace(own, request_bytes=min(own.request_bytes, MOST_BODY_BYTES)))
         return _with_body(self._manager.asgi_app, await body.whole())
 

@@ -164,7 +164,7 @@ async def _infer(request: Request, model: str, version: str = "") -> Response:
     head, tail = received.divided(_json_bytes(request, len(received)))
     sent = await decode_body(head, context, InferBody)
     data = await tail.whole()
-    read_tensor = partial(_wanted, sent, data, model, version, context.state.body_limits.documents)
+    read_tensor = partial(_wanted, sent, data, model, version, context.body_limits.documents)
     wanted = read_tensor() if tail.is_short else await asyncio.to_thread(read_tensor)
     body = text_body(wanted.input.texts, context, **wanted.options, model=wanted.reference)
     call = context.call(body, left_seconds=wanted.timeout_seconds)

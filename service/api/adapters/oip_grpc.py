@@ -180,7 +180,7 @@ class InferenceService:
 
     async def _model_infer(self, request: Any, rpc: Any) -> Any:
         context = self._authorize(rpc)
-        asked = _asked(request, context.state.body_limits.documents)
+        asked = _asked(request, context.body_limits.documents)
         body = text_body(asked.input.texts, context, **asked.options, model=asked.reference)
         left = [seconds for seconds in (asked.timeout_seconds, rpc.time_remaining()) if seconds is not None]
         call = context.call(body, left_seconds=max(min(left), 0.001) if left else None)

@@ -154,6 +154,7 @@ def _refuse_unknown(asked: AnalyzeRequest, known: Collection[str]) -> None:
 async def _anonymize(request: Request) -> Response:
     context = authorize_request(request)
     wanted = await decode_body(await receive_body(request, context), context, AnonymizeRequest)
+    context.charge_documents()
     context.state.worker.extractor.check_text(wanted.text)
     if any(not each.start <= each.end <= len(wanted.text) for each in wanted.analyzer_results):
         raise MalformedRequest("A result of `analyzer_results` is outside the text.")

@@ -100,12 +100,12 @@ def headers_with_aws_key(headers: Mapping[str, str]) -> Mapping[str, str]:
 
 async def receive_body(request: Request, context: RequestContext) -> ReceivedBody:
     """The body, within the size limit of one request."""
-    return await read_all(request, context.state.body_limits)
+    return await read_all(request, context.body_limits)
 
 
 async def decode_body(body: ReceivedBody, context: RequestContext, kind: type[_B]) -> _B:
     """The JSON of a body as this type; raises as `JsonReader` does."""
-    return await context.reader.read(body, AdapterJson(kind), context.state.body_limits.documents)
+    return await context.reader.read(body, AdapterJson(kind), context.body_limits.documents)
 
 
 def text_body(texts: Sequence[str], context: RequestContext, **options: Any) -> Body:
@@ -118,7 +118,7 @@ def text_body(texts: Sequence[str], context: RequestContext, **options: Any) -> 
     """
     if not texts:
         raise MalformedRequest("There is no text in this request.")
-    most = context.state.body_limits.documents
+    most = context.body_limits.documents
     if len(texts) > most:
         raise DocumentTooLarge(f"{len(texts)} texts came; one request may have {most}.")
     sources = tuple(DocumentInput(str(number), text=text) for number, text in enumerate(texts))

@@ -65,8 +65,8 @@ async def _invoke(request: Request, endpoint: str = "") -> Response:
     context = authorize_request(request, headers_with_aws_key(request.headers))
     options = _options(request)
     if media_type_of(request) == FORM:
-        return await _extracted(request, context, await read_body(request, context.state.body_limits, context.reader))
-    received, limits = await receive_body(request, context), context.state.body_limits
+        return await _extracted(request, context, await read_body(request, context.body_limits, context.reader))
+    received, limits = await receive_body(request, context), context.body_limits
     if media_type_of(request) == JSON and await context.reader.read(received, HasField("inputs"), limits.documents):
         return await classify_tokens(request, context, received, model=options.get("model"), default="none")
     body = await parse_body(received, request.headers.get("content-type"), options, limits, context.reader)

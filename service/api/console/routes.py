@@ -11,7 +11,8 @@ from starlette.responses import Response, StreamingResponse
 from service.api.calls import AppState
 from service.api.console.console import PAGE, Console
 from service.api.http.api_keys import sender_of
-from service.core.errors import DocumentTooLarge, InvalidOptions, UnknownRoute
+from service.api.http.request_body import read_all
+from service.core.errors import InvalidOptions, UnknownRoute
 from service.core.tenants import Tenant
 from service.documents.document import PictureRequest
 
@@ -51,7 +52,9 @@ async def picture(request: Request) -> Response:
     state: AppState = request.state.app_state
     tenant = _enter(request)
     wanted = PictureRequest(_number(request, "page", 1), _number(request, "width", 1_240))
-    data = await _body(request, state)
+    limits = state.access.body_limits(tenant, request.headers, state.body_limits)
+    data = await (await read_all(request, limits)).whole()
+    state.access.charge(tenant, "documents", 1, time.monotonic())
     sender = sender_of(tenant.name, request.client.host if request.client else None)
     deadline = time.monotonic() + state.deadline_seconds
     drawn = await state.worker.parsers.draw(data, wanted, client=sender, deadline_seconds=deadline)
@@ -116,13 +119,3 @@ def _number(request: Request, name: str, default: int) -> int:
     if not said.isdecimal() or len(said) > 6:
         raise InvalidOptions(f"{name}: must be a whole number.")
     return int(said)
-
-
-async def _body(request: Request, state: AppState) -> bytes:
-    parts, total = [], 0
-    async for part in request.stream():
-        total += len(part)
-        if total > state.body_limits.request_bytes:
-            raise DocumentTooLarge(f"The body is over {state.body_limits.request_bytes} bytes.")
-        parts.append(part)
-    return b"".join(parts)

@@ -3,7 +3,8 @@
 The rules:
 - A request passes whole while its client is in debt for nothing; what it brings is charged, also beyond the allowance,
   and a client in debt is refused before the body is read (`core/admission/policy`).
-- Bytes are charged when they are declared, documents once the body is read, tokens once they were served.
+- Bytes are charged when they are declared, or else while they are read; documents once they are read, and one for a
+  body that is not what it should be; tokens once they were served.
 - All workers of a service charge the same account, a file of three numbers in the runtime folder. Two charges at the
   very same moment may count as one: no lock is worth what it costs here.
 - A valid key is never slowed: it is looked up first. Failed keys are counted by address and in all, in each worker for
@@ -18,12 +19,14 @@ import logging
 import mmap
 import os
 import struct
+import time
 from collections import OrderedDict
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from service.api.http.api_keys import WatchedKeys, presented_key, warn_if_exposed
-from service.api.http.request_body import Body
+from service.api.http.request_body import BodyLimits
 from service.core.admission.policy import ADMIT, NOTHING_PAID, Decision, charged, in_debt
 from service.core.errors import Forbidden
 from service.core.tenants import RateLimits, Tenant
@@ -161,17 +164,16 @@ class Access:
             self._limiter.charge(tenant, "bytes", self._declared_bytes(headers), now)
         return tenant
 
-    def brought(self, tenant: Tenant, headers: Mapping[str, str], body: Body, now: float) -> None:
-        """Charge what a request's body held; its bytes only if they were not declared."""
+    def charge(self, tenant: Tenant, kind: str, amount: float, now: float) -> None:
+        """Charge a client for `documents`, `tokens` or `bytes`."""
         if tenant.rates:
-            self._limiter.charge(tenant, "documents", len(body.sources), now)
-            if not self._declared_bytes(headers):
-                self._limiter.charge(tenant, "bytes", body.bytes, now)
+            self._limiter.charge(tenant, kind, amount, now)
 
-    def served(self, tenant: Tenant, tokens: int, now: float) -> None:
-        """Charge the tokens of a document that was answered."""
-        if tenant.rates:
-            self._limiter.charge(tenant, "tokens", tokens, now)
+    def body_limits(self, tenant: Tenant, headers: Mapping[str, str], limits: BodyLimits) -> BodyLimits:
+        """These limits for a body with this head; bytes that it did not declare are charged while they are read."""
+        if not tenant.rates or self._declared_bytes(headers):
+            return limits
+        return replace(limits, on_read=lambda count: self.charge(tenant, "bytes", count, time.monotonic()))
 
     def _tenant(self, key: str | None, address: str, now: float) -> Tenant:
         try:

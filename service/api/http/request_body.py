@@ -9,7 +9,7 @@ Limits are enforced while the body is read.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterable, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -24,8 +24,7 @@ from service.api.extraction.request import DocumentInput
 from service.api.http.request_scope import DisconnectNotice, until_disconnect
 from service.api.parsers.pool import ParserPool
 from service.api.schemas import OPTION_CHARACTERS, Options, option_names, read_options
-from service.core.errors import DocumentTooLarge, MalformedRequest
-from service.documents.limits import characters_of
+from service.core.errors import DocumentTooLarge, InvalidOptions, MalformedRequest
 
 CHARSETS = frozenset(
     "utf-8 utf8 us-ascii ascii iso-8859-1 latin-1 latin1 iso-8859-15 windows-1250 windows-1251 windows-1252 cp1252 "
@@ -79,14 +78,28 @@ class JsonReader(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RequestJsonReader:
-    """Reads the JSON of one request. `client`: whose bodies may share a parser; `disconnect`: its client's, if told."""
+    """Reads the JSON of one request.
+
+    Attributes:
+        client: whose bodies may share a parser.
+        disconnect: tells that the client disconnected, where the server reports that.
+        on_bad: called for a body that is not what it should be.
+    """
 
     parsers: ParserPool
     client: str
     deadline_seconds: float
     disconnect: DisconnectNotice | None = None
+    on_bad: Callable[[], None] = lambda: None
 
     async def read(self, body: ReceivedBody, kind: JsonKind[_T], most_documents: int) -> _T:
+        try:
+            return await self._read(body, kind, most_documents)
+        except (MalformedRequest, InvalidOptions, DocumentTooLarge):
+            self.on_bad()
+            raise
+
+    async def _read(self, body: ReceivedBody, kind: JsonKind[_T], most_documents: int) -> _T:
         if body.is_short:
             return kind.decode(await body.whole(), most_documents)
         work = self.parsers.read_json(
@@ -101,10 +114,11 @@ FORM = "multipart/form-data"
 
 @dataclass(frozen=True, slots=True)
 class BodyLimits:
-    """Limits of one request: bytes of its body, and documents."""
+    """Limits of one request: bytes of its body, and documents. `on_read`: told how many bytes were read, each time."""
 
     request_bytes: int
     documents: int = 1_000
+    on_read: Callable[[int], None] = lambda _count: None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,11 +128,6 @@ class Body:
     sources: tuple[DocumentInput, ...]
     options: Options
     batch: bool
-
-    @property
-    def bytes(self) -> int:
-        """Bytes of its files and characters of its texts."""
-        return sum(len(each.data) if each.text is None else characters_of(each.text) for each in self.sources)
 
 
 async def read_body(request: Request, limits: BodyLimits, reader: JsonReader, kind: type[Options] = Options) -> Body:
@@ -241,6 +250,7 @@ async def _limited(request: Request, limits: BodyLimits) -> AsyncGenerator[bytes
     total = 0
     async for chunk in request.stream():
         total += len(chunk)
+        limits.on_read(len(chunk))
         if total > limits.request_bytes:
             raise DocumentTooLarge(f"The body is over {limits.request_bytes} bytes.")
         yield chunk

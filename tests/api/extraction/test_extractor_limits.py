@@ -18,7 +18,6 @@ from service.api.engine.routing import queue_of
 from service.api.extraction.extractor import Extractor
 from service.api.extraction.request import LONG_TEXTS_AT_ONCE, DocumentInput, ExtractRequest
 from service.api.extraction.trace import StageTimer
-from service.api.http.request_body import Body
 from service.api.parsers.pool import ParserPool
 from service.api.schemas import DocumentResult, Options
 from service.core.admission.policy import QueueState
@@ -171,11 +170,6 @@ def test_a_text_that_was_left_out_is_refused_for_the_length_that_it_had(scene_of
     with pytest.raises(DocumentTooLarge, match="has 44,739,240 characters; the limit is 1,000: 44,738,240 too many"):
         scene.run(OversizedText(44_739_240))
     assert scene.thread.asked == 0
-
-
-def test_a_text_that_was_left_out_counts_with_the_length_that_it_had() -> None:
-    source = DocumentInput("0", text=OversizedText(44_739_240))
-    assert Body((source, DocumentInput("1", text="anna")), Options(), batch=True).bytes == 44_739_244
 
 
 def test_nothing_is_begun_for_a_document_that_is_late_already(scene_of: Callable[..., Scene]) -> None:

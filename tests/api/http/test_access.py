@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
+import time
 from pathlib import Path
 
 import pytest
+from starlette.requests import Request
+from starlette.types import Message
 
-from service.api.extraction.request import DocumentInput
 from service.api.http.access import ADDRESS_BURST, ALL_BURST, MOST_ADDRESSES, Access, FailedKeys, open_access
-from service.api.http.request_body import Body
-from service.api.schemas import Options
-from service.core.errors import Forbidden, RateLimited, Unauthenticated
+from service.api.http.request_body import BodyLimits, read_all
+from service.core.errors import DocumentTooLarge, Forbidden, RateLimited, Unauthenticated
 from service.core.tenants import Tenant
 from service.metrics.worker import WorkerMetrics
 from service.settings import Settings
 from tests.support.metric_values import value
 
+LIMIT = BodyLimits(1_000_000)
 LIMITS = "documents_per_second=2 tokens_per_second=100 bytes_per_second=1000"
 ALICE = {"x-api-key": "a"}
 BOB = {"x-api-key": "b"}
@@ -43,10 +46,6 @@ def enter(access: Access, now: float = 0.0, declared: str = "") -> Tenant:
     return access.enter({**ALICE, "content-length": declared}, "192.0.2.1", now)
 
 
-def body(documents: int, each: int = 0) -> Body:
-    return Body(tuple(DocumentInput(str(n), data=b"." * each) for n in range(documents)), Options(), batch=True)
-
-
 def waits(access: Access, now: float = 0.0) -> float:
     """Seconds that alice is told to wait; 0.0 when she is let in."""
     try:
@@ -57,18 +56,38 @@ def waits(access: Access, now: float = 0.0) -> float:
 
 
 def test_documents_are_charged_once_they_are_counted_and_debts_wait(access: Access) -> None:
-    access.brought(enter(access), {}, body(30), 0.0)
+    access.charge(enter(access), "documents", 30, 0.0)
     assert waits(access) == pytest.approx(5.0), "10 s of the rate are free"
     assert waits(access, now=5.0) == 0.0
 
 
-def test_declared_bytes_are_charged_before_they_come_and_others_after(access: Access) -> None:
+def read(access: Access, *chunks: bytes, **headers: str) -> None:
+    """Read a body of these chunks with this head."""
+    messages = [{"type": "http.request", "body": chunk, "more_body": True} for chunk in chunks]
+
+    async def receive() -> Message:
+        return messages.pop(0) if messages else {"type": "http.request", "body": b""}
+
+    limits = access.body_limits(enter(access), headers, LIMIT)
+    asyncio.run(read_all(Request({"type": "http", "headers": []}, receive), limits))
+
+
+def test_bytes_that_no_head_declared_are_charged_while_they_are_read(access: Access) -> None:
+    read(access, b"." * 12_000, **{"content-length": "12000"})
+    assert waits(access, now=time.monotonic()) == 0.0, "charged by their head"
+    read(access, b"." * 6_000, b"." * 6_000)
+    assert 1.0 < waits(access, now=time.monotonic()) <= 2.0
+
+
+def test_a_body_that_is_too_long_is_charged_all_the_same(access: Access) -> None:
+    with pytest.raises(DocumentTooLarge):
+        read(access, *[b"." * 600_000] * 2)
+    assert waits(access, now=time.monotonic()) > 1_000
+
+
+def test_declared_bytes_are_charged_before_they_come(access: Access) -> None:
     enter(access, declared="12000")
     assert waits(access) == pytest.approx(2.0)
-    access.brought(enter(access, now=2.0), {}, body(1, 1_000), 2.0)
-    assert waits(access, now=2.0) == pytest.approx(1.0)
-    access.brought(enter(access, now=3.0), {"content-length": "9"}, body(1, 9_999), 3.0)
-    assert waits(access, now=3.0) == 0.0, "the declared ones were charged at the door"
 
 
 def test_a_declared_size_beyond_every_limit_is_no_debt_for_years(access: Access) -> None:
@@ -79,34 +98,35 @@ def test_a_declared_size_beyond_every_limit_is_no_debt_for_years(access: Access)
 
 
 def test_tokens_are_charged_once_they_were_served(access: Access) -> None:
-    access.served(enter(access), 1_500, 0.0)
+    access.charge(enter(access), "tokens", 1_500, 0.0)
     assert waits(access) == pytest.approx(5.0)
 
 
 def test_all_workers_of_a_service_charge_one_account(tmp_path: Path) -> None:
     one, two = worker(tmp_path), worker(tmp_path)
-    one.brought(enter(one), {}, body(15), 0.0)
-    two.brought(enter(two), {}, body(15), 0.0)
+    one.charge(enter(one), "documents", 15, 0.0)
+    two.charge(enter(two), "documents", 15, 0.0)
     assert waits(one) == waits(two) == waits(worker(tmp_path)) == pytest.approx(5.0)
 
 
 def test_a_service_forgets_the_debts_of_the_one_before_it(tmp_path: Path) -> None:
     before = worker(tmp_path)
-    before.brought(enter(before), {}, body(1_000), 0.0)
+    before.charge(enter(before), "documents", 1_000, 0.0)
     open_access(settings(tmp_path))
     assert waits(worker(tmp_path)) == 0.0
 
 
 def test_without_a_folder_a_worker_counts_for_itself(tmp_path: Path) -> None:
     alone = worker(tmp_path / "nowhere")
-    alone.brought(enter(alone), {}, body(30), 0.0)
+    alone.charge(enter(alone), "documents", 30, 0.0)
     assert waits(alone) == pytest.approx(5.0)
 
 
 def test_a_client_without_limits_has_no_account(access: Access, tmp_path: Path) -> None:
     bob = access.enter(BOB, "192.0.2.1", 0.0)
-    access.brought(bob, {}, body(1_000, 10_000), 0.0)
-    access.served(bob, 10**9, 0.0)
+    for kind in ("documents", "bytes", "tokens"):
+        access.charge(bob, kind, 10**9, 0.0)
+    assert access.body_limits(bob, {}, LIMIT) is LIMIT
     assert access.enter(BOB, "192.0.2.1", 0.0) == bob
     assert list(tmp_path.glob("door-*")) == []
 
