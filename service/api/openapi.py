@@ -150,6 +150,7 @@ _DOCUMENT = {
     "truncated": False,
     "entities": [_ENTITY],
     "error": None,
+    "partly_read": [],
 }
 _STAGES = {"parse_ms": 0.0, "tokenize_ms": 0.6, "queue_ms": 0.4, "compute_ms": 3.9, "decode_ms": 0.4, "total_ms": 5.6}
 _ANSWER = {"model": {"name": "documents", "revision": "sha256:…"}, "documents": [_DOCUMENT], "timing": _STAGES}

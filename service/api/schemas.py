@@ -31,6 +31,7 @@ from service.core.fields.kinds import DocumentKind
 from service.core.fields.mentions import Reason
 from service.core.score_limits import PATTERN, ScoreLimits, read_limits
 from service.core.types import Priority
+from service.documents.document import UnreadReason
 
 OPTION_CHARACTERS = 65_536
 """Longest value of an option in a form or a query."""
@@ -244,10 +245,19 @@ class FieldsResult(msgspec.Struct, frozen=True):
     languages: list[EntityResult] | msgspec.UnsetType = msgspec.UNSET
 
 
+class PartlyReadResult(msgspec.Struct, frozen=True):
+    """Part of a page that was not read: why (`image`, `outlines`, `unmapped`), and boxes around it in points."""
+
+    page: int
+    reason: UnreadReason
+    boxes: list[tuple[float, float, float, float]]
+
+
 class DocumentResult(msgspec.Struct, frozen=True, omit_defaults=False):
     """One document's entities, or its error.
 
-    `unread_pages`: numbers of the pages that hold images only (scans); the text of all others was read in full.
+    `unread_pages`: numbers of the pages of which nothing was read, or next to nothing: scans, also with a stamp.
+    `partly_read`: what was not read of pages with text; all others were read in full.
     `fields`: null where no kind of document fits; absent unless asked for.
     """
 
@@ -260,6 +270,7 @@ class DocumentResult(msgspec.Struct, frozen=True, omit_defaults=False):
     truncated: bool
     entities: list[EntityResult]
     error: Problem | None
+    partly_read: list[PartlyReadResult] = []
     text: str | msgspec.UnsetType = msgspec.UNSET
     fields: FieldsResult | msgspec.UnsetType | None = msgspec.UNSET
 

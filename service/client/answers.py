@@ -49,6 +49,14 @@ class FoundEntity(msgspec.Struct, frozen=True):
     boxes: list[tuple[float, float, float, float]] = []
 
 
+class UnreadPart(msgspec.Struct, frozen=True):
+    """Part of a page that was not read: why (`image`, `outlines`, `unmapped`), and boxes around it in points."""
+
+    page: int
+    reason: str
+    boxes: list[tuple[float, float, float, float]] = []
+
+
 class ExtractedDocument(msgspec.Struct, frozen=True):
     """One document's entities, or its error."""
 
@@ -59,6 +67,7 @@ class ExtractedDocument(msgspec.Struct, frozen=True):
     windows: int = 0
     pages: int | None = None
     unread_pages: list[int] = []
+    partly_read: list[UnreadPart] = []
     error: RemoteProblem | None = None
     text: str | None = None
 

@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--mode", choices=[each.value for each in RedactionMode], help="what stands in texts instead")
     parser.add_argument("--output", choices=["document", "text"], help="`text`: the redacted text of any file")
     parser.add_argument("--only-found", dest="repeats", action="store_false", default=None, help="no repetitions")
-    parser.add_argument("--allow-unread", action="store_true", default=None, help="let pages of images only stay")
+    parser.add_argument("--allow-unread", action="store_true", default=None, help="let what was not read of pages stay")
     parser.add_argument("--folder", type=Path, help="write there, under the files' own names")
     parser.set_defaults(run=run)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass
+from enum import StrEnum
 from itertools import pairwise
 
 import msgspec
@@ -46,18 +47,42 @@ class Layout:
     line_starts: npt.NDArray[np.int32]
 
 
+class UnreadReason(StrEnum):
+    """Why part of a page was not read: an image, letters as outlines, or characters without a Unicode value."""
+
+    IMAGE = "image"
+    OUTLINES = "outlines"
+    UNMAPPED = "unmapped"
+
+
+@dataclass(frozen=True, slots=True)
+class PartlyRead:
+    """A page with text of which something was not read: why, and the boxes around what looks written there."""
+
+    page: int
+    reason: UnreadReason
+    boxes: tuple[Box, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
     """The text of one document with its pages and layout.
 
     `pages` is None for formats without pages (text, HTML, DOCX), `layout` for those without boxes. `unread_pages` are
-    the numbers of pages that hold images and no text, as scans do: nothing was read from them.
+    the numbers of pages of which nothing was read, or next to nothing: scans, scans with a stamp, pages of outlines.
+    `partly_read` says what was not read of pages with text.
     """
 
     text: str
     pages: tuple[Page, ...] | None = None
     layout: Layout | None = None
     unread_pages: tuple[int, ...] = ()
+    partly_read: tuple[PartlyRead, ...] = ()
+
+    @property
+    def incomplete_pages(self) -> tuple[int, ...]:
+        """The numbers of pages of which something was not read, unread ones among them."""
+        return tuple(sorted({*self.unread_pages, *(each.page for each in self.partly_read)}))
 
     def page_at(self, offset: int) -> int | None:
         """The number of the page that holds the character at `offset`; None without pages."""

@@ -271,7 +271,7 @@ class BlocksDecoder:
             },
             "DocumentType": [{"Page": page.number, "Type": kind} for page in pages],
             "Blocks": blocks,
-            "Errors": [_unread(number) for number in document.unread_pages],
+            "Errors": [_unread(number) for number in document.incomplete_pages],
         }
 
 
@@ -299,7 +299,7 @@ def _block(id_: str, text: str, page: Page, box: Box) -> dict[str, Any]:
 
 
 def _unread(number: int) -> dict[str, Any]:
-    said = "The page holds images only, as a scan does; nothing was read from it."
+    said = "Not all of the page was read: it holds images or outlines, as a scan does."
     return {"Page": number, "ErrorCode": "TEXTRACT_BAD_PAGE", "ErrorMessage": said}
 
 

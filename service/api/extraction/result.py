@@ -18,6 +18,7 @@ from service.api.schemas import (
     FieldsResult,
     JobResult,
     LineItemResult,
+    PartlyReadResult,
 )
 from service.core.decoding.aggregation_strategies import Aggregation
 from service.core.decoding.entities import Entity
@@ -148,6 +149,7 @@ def build_result(
         truncated=False,
         entities=_listed(answered[: len(kept)], labels),
         error=None,
+        partly_read=[PartlyReadResult(each.page, each.reason, list(each.boxes)) for each in document.partly_read],
         text=text if options.include_text else msgspec.UNSET,
         fields=fields,
     )

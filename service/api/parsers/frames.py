@@ -19,7 +19,7 @@ import msgspec
 import numpy as np
 
 from service.api.bodies.kinds import JsonKindRef
-from service.documents.document import Box, Document, Layout, Page, PagePicture, PictureRequest
+from service.documents.document import Box, Document, Layout, Page, PagePicture, PartlyRead, PictureRequest
 from service.documents.limits import MEBIBYTE, DocumentLimits
 from service.documents.redaction.values import RedactedFile, RedactedPage, Redaction
 
@@ -53,6 +53,7 @@ class ParsedHeader(msgspec.Struct, frozen=True):
     pages: tuple[tuple[int, int, int, float, float], ...] | None = None
     has_layout: bool = False
     unread_pages: tuple[int, ...] = ()
+    partly_read: tuple[PartlyRead, ...] = ()
     error_code: str = ""
     detail: str = ""
     crash: str = ""
@@ -86,7 +87,7 @@ def frame_prefix(data: bytes | memoryview) -> bytes:
 
 def longest_frame(limits: DocumentLimits) -> int:
     """The most bytes that a frame of a document within these limits can have: four numbers for each character."""
-    return 16 * limits.max_characters + 64 * limits.max_pages + MEBIBYTE
+    return 16 * limits.max_characters + 2_048 * limits.max_pages + MEBIBYTE
 
 
 def longest_redacted(file_bytes: int) -> int:
@@ -116,7 +117,9 @@ def to_frames(document: Document) -> list[bytes | memoryview]:
     """The frames of a document."""
     pages = tuple((p.number, p.start, p.end, p.width, p.height) for p in document.pages) if document.pages else None
     layout = document.layout
-    head = msgspec.msgpack.encode(ParsedHeader(document.text, pages, layout is not None, document.unread_pages))
+    head = msgspec.msgpack.encode(
+        ParsedHeader(document.text, pages, layout is not None, document.unread_pages, document.partly_read)
+    )
     if layout is None:
         return [head]
     arrays = (np.ascontiguousarray(layout.boxes), np.ascontiguousarray(layout.line_starts))
@@ -190,15 +193,20 @@ def from_frames(parsed: ParsedHeader, boxes: bytes, line_starts: bytes, limits: 
         raise BadAnswer("a document over the limits")
     if any(not 0 <= page.start <= page.end <= length for page in pages or ()):
         raise BadAnswer("pages outside the text")
+    numbers = {page.number for page in pages or ()}
+    if not numbers.issuperset((*parsed.unread_pages, *(each.page for each in parsed.partly_read))):
+        raise BadAnswer("parts of pages that are none of its own")
+    if not all(math.isfinite(side) for each in parsed.partly_read for box in each.boxes for side in box):
+        raise BadAnswer("boxes that are none")
     if not parsed.has_layout:
-        return Document(parsed.text, pages, None, parsed.unread_pages)
+        return Document(parsed.text, pages, None, parsed.unread_pages, parsed.partly_read)
     if len(boxes) != 16 * length or len(line_starts) % 4:
         raise BadAnswer("boxes of another text")
     starts = np.frombuffer(line_starts, dtype=np.int32)
     if len(starts) > length + 1 or (len(starts) and not 0 <= starts.min() <= starts.max() <= length):
         raise BadAnswer("lines outside the text")
     points = np.frombuffer(boxes, dtype=np.float32).reshape(-1, 4)
-    return Document(parsed.text, pages, Layout(points, starts), parsed.unread_pages)
+    return Document(parsed.text, pages, Layout(points, starts), parsed.unread_pages, parsed.partly_read)
 
 
 def picture_from_frames(parsed: ParsedHeader, png: bytes) -> PagePicture:

@@ -198,7 +198,7 @@ def _result(
         file=None,
         pages=found.pages,
         rasterized_pages=[],
-        unread_pages=found.unread_pages,
+        unread_pages=sorted({*found.unread_pages, *(each.page for each in found.partly_read)}),
         removed=[],
         error=None,
         original_text=found.text if options.include_text else msgspec.UNSET,

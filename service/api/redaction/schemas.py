@@ -35,7 +35,7 @@ class RedactOptions(Options):
     )
     raw: bool = Field(False, description="The answer is the redacted document itself, without a report; of one only.")
     allow_unread: bool = Field(
-        False, description="Let pages of a PDF that hold images only stay as they are; otherwise it is refused."
+        False, description="Let what was not read of a PDF's pages stay as it is; otherwise it is refused."
     )
 
 
@@ -82,7 +82,7 @@ class RasterizedPage(msgspec.Struct, frozen=True):
 class RedactedResult(msgspec.Struct, frozen=True):
     """One document without what was to go, or its error: `text`, or of a PDF `file`.
 
-    `rasterized_pages` became pictures; `unread_pages` hold images only and were left alone, as `allow_unread` says.
+    `rasterized_pages` became pictures; what was not read of `unread_pages` was left alone, as `allow_unread` says.
     `removed`: what went of a file beside its text (metadata, attachments, form fields …).
     """
 

@@ -9,7 +9,9 @@ a line, and is used for the layout; the *ink* box spans what is drawn and is wha
 from __future__ import annotations
 
 import ctypes
+from collections import deque
 from dataclasses import dataclass, field
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -23,12 +25,17 @@ Indices = npt.NDArray[np.int32]
 
 HYPHENS = (0x02, 0xAD, 0xFFFE)  # pdfium's two marks for a hyphen at a line's end, and the soft one that fonts misuse
 _BLANKS = (0x09, 0x0A, 0x0B, 0x0C, 0x0D, 0x20, 0x85, 0xA0, *range(0x2000, 0x200B), 0x2028, 0x2029, 0x202F, 0x3000)
+REPLACEMENT = 0xFFFD
+"""Stands for a character without a Unicode value."""
+_SHORTEST_UNMAPPED = 3  # characters in a row without a Unicode value: they are writing; fewer are bullets and icons
+_ASKED = 1_000  # characters of a page, about, that are asked for their mapping before all of them are
 _UNWANTED = (*range(0x20), *range(0x7F, 0xA0), 0x200B, 0xFEFF, 0xFFFF)
 
 # pypdfium2's own bindings check pointer types on every call; these take addresses and halve the time.
 _Address = ctypes.c_void_p
 _LooseBox = ctypes.CFUNCTYPE(ctypes.c_int, _Address, ctypes.c_int, _Address)
 _CodePoint = ctypes.CFUNCTYPE(ctypes.c_uint, _Address, ctypes.c_int)
+_MapError = ctypes.CFUNCTYPE(ctypes.c_int, _Address, ctypes.c_int)
 _InkBox = ctypes.CFUNCTYPE(ctypes.c_int, _Address, ctypes.c_int, _Address, _Address, _Address, _Address)
 
 
@@ -44,6 +51,7 @@ class Glyphs:
         width, height: of the page as shown, in points.
         indices: int32 [n], of the characters on pdfium's text page.
         angles: float32 [n], degrees by which each is turned clockwise as shown, 0 to 360; without any, all are level.
+        unmapped: float32 [m, 4], loose boxes of characters that are left out as their fonts do not say what they mean.
     """
 
     codes: Codes
@@ -54,19 +62,25 @@ class Glyphs:
     height: float
     indices: Indices = field(default_factory=lambda: np.zeros(0, np.int32))
     angles: Floats = field(default_factory=lambda: np.zeros(0, np.float32))
+    unmapped: Floats = field(default_factory=lambda: np.zeros((0, 4), np.float32))
 
 
 def read_glyphs(page: Any, text_page: Any, count: int) -> Glyphs:
     """The glyphs of a loaded page (pdfium's raw handles) whose text page has `count` characters."""
     codes = code_points(text_page, count)
+    unmapped = _unmapped(text_page, codes)
     codes[np.isin(codes, HYPHENS)] = ord("-")
     frame = PageFrame.of(page)
     loose = frame.shown(loose_boxes(text_page, count))
     ink = frame.shown(_ink_boxes(text_page, count))
     loose, ink = _or_else(loose, ink), _or_else(ink, loose)
+    codes[unmapped & ~_is_private(codes)] = REPLACEMENT
     blank = np.isin(codes, _BLANKS)
     codes, is_whole = _whole(codes)
     keep = is_whole & ~blank & ~np.isin(codes, _UNWANTED) & frame.contains(loose)
+    gone = np.zeros(count, np.bool_)
+    gone[keep] = _long_runs(unmapped[keep])
+    keep &= ~gone
     spaced = np.diff(np.cumsum(blank)[keep], prepend=0) > 0
     indices = np.flatnonzero(keep).astype(np.int32)
     turns = read_turns(address(text_page), indices, loose[keep], spaced, frame.quarter_turns)
@@ -80,6 +94,7 @@ def read_glyphs(page: Any, text_page: Any, count: int) -> Glyphs:
         height=frame.height,
         indices=indices[order],
         angles=turns.angles[order],
+        unmapped=loose[gone],
     )
 
 
@@ -129,7 +144,33 @@ class PageFrame:
 def code_points(text_page: Any, count: int) -> Codes:
     """The UTF-16 units of a text page's characters."""
     call, handle = _CodePoint(address(pdfium.FPDFText_GetUnicode)), address(text_page)
-    return np.fromiter((call(handle, i) for i in range(count)), np.uint32, count)
+    return np.fromiter(map(call, repeat(handle), range(count)), np.uint32, count)
+
+
+def _unmapped(text_page: Any, codes: Codes) -> Flags:
+    """True for characters whose font does not say what they mean; of equal private ones in a row only for the first."""
+    private = _is_private(codes)
+    private[1:] &= codes[1:] != codes[:-1]
+    call, handle = _MapError(address(pdfium.FPDFText_HasUnicodeMapError)), address(text_page)
+    for step in (1 + len(codes) // _ASKED, 1):
+        asked = range(0, len(codes), step)
+        errors = np.fromiter(map(call, repeat(handle), asked), np.int8, len(asked)) == 1
+        if not errors.any():
+            return private
+    return np.asarray(private | errors)
+
+
+def _is_private(codes: Codes) -> Flags:
+    return np.asarray((codes >= 0xE000) & (codes <= 0xF8FF))
+
+
+def _long_runs(flags: Flags) -> Flags:
+    """True in the runs of `flags` that are long enough to be writing."""
+    borders = np.flatnonzero(np.diff(flags, prepend=False, append=False)).reshape(-1, 2)
+    runs = np.zeros(len(flags), np.bool_)
+    for start, end in borders[borders[:, 1] - borders[:, 0] >= _SHORTEST_UNMAPPED].tolist():
+        runs[start:end] = True
+    return runs
 
 
 def loose_boxes(text_page: Any, count: int) -> Floats:
@@ -137,8 +178,7 @@ def loose_boxes(text_page: Any, count: int) -> Floats:
     rows = np.zeros((count, 4), np.float32)
     call = _LooseBox(address(pdfium.FPDFText_GetLooseCharBox))
     handle, base = address(text_page), rows.ctypes.data
-    for i in range(count):
-        call(handle, i, base + 16 * i)
+    deque(map(call, repeat(handle), range(count), range(base, base + 16 * count, 16)), maxlen=0)
     return rows[:, [0, 3, 2, 1]]
 
 
@@ -147,9 +187,8 @@ def _ink_boxes(text_page: Any, count: int) -> Floats:
     rows = np.zeros((count, 4), np.float64)
     call = _InkBox(address(pdfium.FPDFText_GetCharBox))
     handle, base = address(text_page), rows.ctypes.data
-    for at in range(0, count * 32, 32):
-        row = base + at
-        call(handle, at >> 5, row, row + 8, row + 16, row + 24)
+    sides = (range(base + side, base + side + 32 * count, 32) for side in (0, 8, 16, 24))
+    deque(map(call, repeat(handle), range(count), *sides), maxlen=0)
     return rows[:, [0, 2, 1, 3]].clip(-1e6, 1e6).astype(np.float32)
 
 

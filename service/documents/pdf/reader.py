@@ -18,12 +18,15 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 
 from service.core.errors import UnreadableDocument
-from service.documents.document import Document, Layout, Page
+from service.documents.document import Document, Layout, Page, PartlyRead
 from service.documents.limits import DocumentLimits
+from service.documents.pdf.coverage import page_coverage
 from service.documents.pdf.glyphs import Glyphs, Indices, read_glyphs
 from service.documents.pdf.reading_order import order_lines
 from service.documents.pdf.words import Line, Word, height, words_by_direction
 
+MOST_DRAWN = 100
+"""Pages of a file that are drawn to see whether their images hold writing; in further ones they count as if."""
 _SPACE, _TAB, _NEWLINE = -1, -2, -3
 _SEPARATORS = np.array([ord("\n"), ord("\t"), ord(" ")], np.uint32)  # found under the negative indices above
 _WIDEST_SPACE = 2.0  # in word heights; a wider gap is a tab
@@ -78,7 +81,8 @@ def opened_pdf(data: bytes) -> Iterator[pypdfium2.PdfDocument]:
 
 def _why_empty(pages: int, images: int) -> str:
     if images:
-        held = "its page holds images only" if pages == 1 else f"{images} of its {pages} pages hold images only"
+        only = "only images, outlines or fonts that do not say what they show"
+        held = f"its page holds {only}" if pages == 1 else f"{images} of its {pages} pages hold {only}"
         return (
             f"The PDF has no text layer: {held}, as a scan does; "
             "recognizing characters in images (OCR) is not part of this service."
@@ -98,20 +102,24 @@ class _Pages:
         self._boxes: list[npt.NDArray[np.float32]] = []
         self._line_starts: list[npt.NDArray[np.int32]] = []
         self._indices: list[Indices] = []
+        self._partly_read: list[PartlyRead] = []
+        self._drawn = 0
 
     def add(self, document: pypdfium2.PdfDocument, number: int) -> bool:
-        """Read one page; True if it has images but no characters."""
+        """Read one page; True if nothing of it was read, or next to nothing."""
         with loaded_page(document, number) as page, opened_text(page, number) as text_page:
             count = max(int(pdfium.FPDFText_CountChars(text_page)), 0)
             self._limits.check_characters(
                 self._length + count // 2
             )  # up to half of it may be white space that pdfium adds
             glyphs = read_glyphs(page, text_page, count)
-            has_images = not len(glyphs.codes) and _has_images(page)
+            coverage = page_coverage(page, glyphs, may_draw=self._drawn < MOST_DRAWN)
             size = (float(pdfium.FPDF_GetPageWidthF(page)), float(pdfium.FPDF_GetPageHeightF(page)))
+        self._drawn += coverage.was_drawn
+        self._partly_read += [PartlyRead(number, *part) for part in coverage.parts]
         self._append(number, glyphs, size)
         self._limits.check_characters(self._length)
-        return has_images
+        return coverage.is_unread
 
     def _append(self, number: int, glyphs: Glyphs, size: tuple[float, float]) -> None:
         lines = [line for words in words_by_direction(glyphs) for line in order_lines(words)]
@@ -144,7 +152,7 @@ class _Pages:
         """The document of all pages so far."""
         text = np.concatenate(self._codes).astype("<u4").tobytes().decode("utf-32-le")
         layout = Layout(np.concatenate(self._boxes), np.concatenate(self._line_starts))
-        return Document(text, tuple(self.pages), layout, unread_pages)
+        return Document(text, tuple(self.pages), layout, unread_pages, tuple(self._partly_read))
 
 
 @contextmanager
@@ -182,12 +190,6 @@ def opened_text(page: Any, number: int) -> Iterator[Any]:
         yield text_page
     finally:
         pdfium.FPDFText_ClosePage(text_page)
-
-
-def _has_images(page: Any) -> bool:
-    count = pdfium.FPDFPage_CountObjects(page)
-    kinds = (pdfium.FPDFPageObj_GetType(pdfium.FPDFPage_GetObject(page, i)) for i in range(count))
-    return any(kind in (pdfium.FPDF_PAGEOBJ_IMAGE, pdfium.FPDF_PAGEOBJ_FORM) for kind in kinds)
 
 
 def _in_order(lines: list[Line]) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.int32]]:

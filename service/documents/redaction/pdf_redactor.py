@@ -7,7 +7,8 @@ The rules:
 - What comes out is read again: the text of a rewritten page must be what it was, less what went, each character in its
   place; and what went must be found in no page. A page of which that does not hold becomes a picture of itself, and
   the report says so.
-- A page without a text layer is never passed over in silence: its file is refused unless its sender allows it.
+- A page of which something was not read is never passed over in silence: its file is refused unless its sender
+  allows it.
 - A file of which something is left after all that is refused.
 """
 
@@ -59,10 +60,10 @@ def redact_pdf(data: bytes, redaction: Redaction, *, limits: DocumentLimits) -> 
     document, indices = read_with_indices(flat, limits=limits)
     if any(document.text[each.start : each.end] != each.text for each in ranges):
         raise UnredactableDocument("The PDF reads differently once its annotations are part of its pages.")
-    if document.unread_pages and not redaction.allow_unread:
+    if document.incomplete_pages and not redaction.allow_unread:
         raise UnredactableDocument(
-            f"{_pages(document.unread_pages)} of the PDF hold images only, and what is in them cannot be found; "
-            "with `allow_unread` they stay as they are."
+            f"{_pages(document.incomplete_pages)} of the PDF hold writing in images, as outlines or in fonts that do "
+            "not say what it is, which cannot be found; with `allow_unread` it stays as it is."
         )
     leaks = Repeats(redaction.secrets)
     with opened_pdf(flat) as read:

@@ -24,7 +24,7 @@ class Redaction:
         ranges: of the text.
         secrets: what goes from outlines and other names too.
         everywhere: that may stand on no page either.
-        allow_unread: pages without a text layer stay as they are; otherwise their file is refused.
+        allow_unread: what was not read of pages stays as it is; otherwise their file is refused.
     """
 
     ranges: tuple[Range, ...]

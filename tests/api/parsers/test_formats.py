@@ -67,7 +67,7 @@ def _files() -> dict[str, bytes]:
 def _outcome(document: Document) -> tuple[object, ...]:
     layout = document.layout
     shape = None if layout is None else (np.nansum(layout.boxes).item(), layout.line_starts.tolist())
-    return document.text, document.pages, document.unread_pages, shape
+    return document.text, document.pages, document.unread_pages, document.partly_read, shape
 
 
 async def test_every_format_reads_as_it_does_without_a_sandbox() -> None:

@@ -27,7 +27,15 @@ from service.api.parsers.frames import (
     picture_from_frames,
     to_frames,
 )
-from service.documents.document import Document, Layout, Page, PagePicture, PictureRequest
+from service.documents.document import (
+    Document,
+    Layout,
+    Page,
+    PagePicture,
+    PartlyRead,
+    PictureRequest,
+    UnreadReason,
+)
 from service.documents.limits import DocumentLimits
 
 LIMITS = DocumentLimits(max_characters=40, max_pages=4)
@@ -44,7 +52,8 @@ def documents(draw: st.DrawFn) -> Document:
         st.lists(st.floats(0, 1000, width=32) | st.just(float("nan")), min_size=4 * len(text), max_size=4 * len(text))
     )
     boxes = np.array(numbers, dtype=np.float32).reshape(-1, 4)
-    return Document(text, pages, Layout(boxes, np.array(borders[:-1], dtype=np.int32)))
+    part = PartlyRead(len(pages), UnreadReason.IMAGE, ((1.0, 2.0, 3.5, 4.0),))
+    return Document(text, pages, Layout(boxes, np.array(borders[:-1], dtype=np.int32)), (1,), (part,))
 
 
 @given(documents())
@@ -54,6 +63,7 @@ def test_a_document_comes_back_as_it_was(document: Document) -> None:
     boxes, line_starts = arrays or (b"", b"")
     found = from_frames(decode_header(head), boxes, line_starts, LIMITS)
     assert (found.text, found.pages) == (document.text, document.pages)
+    assert (found.unread_pages, found.partly_read) == (document.unread_pages, document.partly_read)
     assert (found.layout is None) == (document.layout is None)
     if found.layout is not None and document.layout is not None:
         assert np.array_equal(found.layout.boxes, document.layout.boxes, equal_nan=True)
@@ -82,6 +92,7 @@ def test_any_bytes_are_a_header_or_a_bad_answer(data: bytes) -> None:
 
 LINES = np.array([0, 3], dtype=np.int32).tobytes()
 BOXES = bytes(16 * 5)
+ENDLESS = PartlyRead(1, UnreadReason.OUTLINES, ((0.0, 0.0, float("inf"), 1.0),))
 
 
 @pytest.mark.parametrize(
@@ -92,6 +103,9 @@ BOXES = bytes(16 * 5)
         (ParsedHeader("hello", ((1, 0, 6, 9.0, 9.0),)), b"", b""),
         (ParsedHeader("hello", ((1, 3, 2, 9.0, 9.0),)), b"", b""),
         (ParsedHeader("hello", ((1, -1, 2, 9.0, 9.0),)), b"", b""),
+        (ParsedHeader("hello", ((1, 0, 5, 9.0, 9.0),), unread_pages=(2,)), b"", b""),
+        (ParsedHeader("hello", ((1, 0, 5, 9.0, 9.0),), partly_read=(PartlyRead(2, UnreadReason.IMAGE, ()),)), b"", b""),
+        (ParsedHeader("hello", ((1, 0, 5, 9.0, 9.0),), partly_read=(ENDLESS,)), b"", b""),
         (ParsedHeader("hello", None, True), BOXES[1:], LINES),
         (ParsedHeader("hello", None, True), BOXES * 2, LINES),
         (ParsedHeader("hello", None, True), BOXES, LINES[1:]),

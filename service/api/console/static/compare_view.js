@@ -2,6 +2,7 @@
 
 import { extract } from "./api.js";
 import { count, find, make, milliseconds, short } from "./dom.js";
+import { partlyRead } from "./document_view.js";
 import { EntityList } from "./entity_list.js";
 import { Findings } from "./findings.js";
 import { MarkedText } from "./marked_text.js";
@@ -88,7 +89,7 @@ export class View {
     const pages = a.document.pages ?? 1;
     this.strip = this.source.isPdf ? new PageStrip(this.source, { onPage: (number) => list.setPage(number) }) : null;
     this.strip?.setPages(pages);
-    this.strip?.setFindings(findings, a.document.unread_pages);
+    this.strip?.setFindings(findings, a.document.unread_pages, partlyRead(a.document));
     const list = new EntityList(findings, { pages });
     const tell = (letter, answer) => make("p", {}, make("b", {}, letter), ` ${answer.model.name} `, make("span", { class: "mono" }, short(answer.model.revision)), ` · ${count(answer.document.entities.length, "entity", "entities")} · ${milliseconds(answer.timing.total_ms)}`);
     const same = a.model.revision === b.model.revision && make("p", { class: "soft small" }, "Both names lead to the same revision.");

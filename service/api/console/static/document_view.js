@@ -93,10 +93,12 @@ export class DocumentView {
     const total = document.pages ?? 1;
     this.facts.replaceChildren([document.pages && count(document.pages, "page"), count(document.tokens, "token"), document.windows > 1 && count(document.windows, "window"), ""].filter(Boolean).join(" · "), " · ",
       make("a", { href: `#requests/${encodeURIComponent(request)}`, title: "Where the time went" }, milliseconds(timing.total_ms)));
-    if (document.unread_pages.length) this.notes.append(make("p", { class: "notice" }, unreadSentence(document.unread_pages)));
+    const partly = partlyRead(document);
+    if (document.unread_pages.length) this.notes.append(make("p", { class: "notice" }, `${numbered(document.unread_pages)}: not read, but for a stamp or a heading at most.`));
+    if (partly.length) this.notes.append(make("p", { class: "notice" }, `${numbered(partly)}: partly read; some of it is a picture, or no text.`));
     if (this.strip) {
       this.strip.setPages(total);
-      this.strip.setFindings(this.findings, document.unread_pages);
+      this.strip.setFindings(this.findings, document.unread_pages, partly);
       if (total > 1) this.#addJump(total);
     } else this.body.replaceChildren((this.text = new MarkedText(this.findings)).node);
     this.list = new EntityList(this.findings, { pages: total });
@@ -159,7 +161,12 @@ export class DocumentView {
   }
 }
 
-function unreadSentence(pages) {
+/** The numbers of the pages with text of which something was not read. */
+export function partlyRead(document) {
+  return [...new Set(document.partly_read.map((part) => part.page))].filter((page) => !document.unread_pages.includes(page));
+}
+
+function numbered(pages) {
   const shown = pages.slice(0, 12).join(", ") + (pages.length > 12 ? ` and ${pages.length - 12} more` : "");
-  return pages.length === 1 ? `Page ${shown} holds images only: nothing was read from it.` : `Pages ${shown} hold images only: nothing was read from them.`;
+  return pages.length === 1 ? `Page ${shown}` : `Pages ${shown}`;
 }

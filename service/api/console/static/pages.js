@@ -71,12 +71,13 @@ export class PageStrip {
     for (const node of added) this.seen.observe(node);
   }
 
-  setFindings(findings, unread) {
+  setFindings(findings, unread, partly) {
     this.findings = findings;
     this.marks = new Marks(findings);
     this.marks.follow(this.node, "page");
     this.byPage = Map.groupBy?.(findings.entities, (each) => each.page) ?? grouped(findings.entities);
-    for (const number of unread) this.#sayUnread(number);
+    for (const number of unread) this.#say(number, "Not read: this page is a picture");
+    for (const number of partly) this.#say(number, "Partly read");
     for (const page of this.pages) page.framed = undefined;
     findings.addEventListener("filter", () => this.#frameAll());
     findings.addEventListener("choose", (event) => event.detail.by !== "page" && this.goTo(findings.chosen));
@@ -197,8 +198,8 @@ export class PageStrip {
     page.framed = true;
   }
 
-  #sayUnread(number) {
-    this.pages[number - 1]?.sheet.append(make("p", { class: "unread" }, "Not read: this page is a picture"));
+  #say(number, sentence) {
+    this.pages[number - 1]?.sheet.append(make("p", { class: "unread" }, sentence));
   }
 
   #tip(event) {

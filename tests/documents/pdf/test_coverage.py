@@ -1,0 +1,306 @@
+"""A page of which something was not read is named with its reason; logos, letterheads and decoration are not."""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pikepdf
+import pytest
+from matplotlib.textpath import TextPath
+from pikepdf import Array, Dictionary, Name, Stream
+from PIL import Image, ImageDraw, ImageFont
+from reportlab.graphics import renderPDF
+from reportlab.graphics.barcode.qr import QrCodeWidget
+from reportlab.graphics.shapes import Drawing
+from reportlab.lib.utils import ImageReader
+
+from service.documents.document import Document, UnreadReason
+from service.documents.limits import DocumentLimits
+from service.documents.pdf.reader import MOST_DRAWN, read_pdf
+from tests.support.document_files import PAGE_HEIGHT, PAGE_WIDTH, drawn
+from tests.support.odd_pdfs import new_pdf, saved
+
+LINE = "A line of a letter that says a few things about nothing in particular"
+PHOTOGRAPH = ImageReader(Image.effect_noise((40, 30), 120).resize((320, 240), Image.Resampling.BICUBIC))
+Draw = Callable[[Any], None]
+
+
+def read(data: bytes) -> Document:
+    return read_pdf(data, limits=DocumentLimits())
+
+
+def parts_of(draw: Draw) -> list[tuple[int, UnreadReason]]:
+    return [(part.page, part.reason) for part in read(drawn(draw)).partly_read]
+
+
+def typed(canvas: Any, lines: int, top: float = 700) -> None:
+    for row in range(lines):
+        canvas.drawString(60, top - 14 * row, LINE)
+
+
+def picture(canvas: Any, image: Image.Image, left: float, bottom: float, width: float, height: float) -> None:
+    canvas.drawImage(ImageReader(image), left, bottom, width, height)
+
+
+def scan(lines: int = 30, width: int = 1200, height: int = 1600, top: int = 200) -> Image.Image:
+    image = Image.new("L", (width, height), 248)
+    pen = ImageDraw.Draw(image)
+    for row in range(lines):
+        pen.text((120, top + 30 * row), LINE, fill=30, font=ImageFont.load_default(22))
+    return image
+
+
+def stamped(canvas: Any) -> None:
+    picture(canvas, scan(), 0, 0, PAGE_WIDTH, PAGE_HEIGHT)
+    canvas.drawString(430, 770, "RECEIVED 17 MAR 2025")
+
+
+def numbered(canvas: Any) -> None:
+    picture(canvas, scan(lines=8), 0, 0, PAGE_WIDTH, PAGE_HEIGHT)
+    canvas.drawString(280, 20, "Page 2 of 2")
+
+
+def faxed(canvas: Any) -> None:
+    picture(canvas, scan(lines=12).convert("1"), 0, 0, PAGE_WIDTH, PAGE_HEIGHT)
+    canvas.drawString(20, 790, "FAX 01632 960 134   17 MAR 2025 10:03   P. 001/001")
+
+
+def watermarked(canvas: Any) -> None:
+    picture(canvas, scan(), 0, 0, PAGE_WIDTH, PAGE_HEIGHT)
+    canvas.rotate(45)
+    canvas.setFont("Helvetica", 60)
+    canvas.drawString(200, 100, "CONFIDENTIAL")
+
+
+def with_annex(canvas: Any) -> None:
+    typed(canvas, 12)
+    canvas.drawString(60, 500, "Annex 1")
+    picture(canvas, scan(lines=18, height=700, top=20), 60, 150, 480, 280)
+
+
+def in_strips(canvas: Any) -> None:
+    canvas.beginForm("strips")
+    for row in range(20):
+        strip = scan().crop((0, row * 80, 1200, (row + 1) * 80))
+        picture(canvas, strip, 0, PAGE_HEIGHT - 40 * (row + 1), PAGE_WIDTH, 40)
+    canvas.endForm()
+    canvas.doForm("strips")
+    canvas.drawString(280, 20, "Page 2 of 2")
+
+
+@pytest.mark.parametrize("draw", [stamped, numbered, faxed, watermarked, with_annex, in_strips])
+def test_a_scan_with_some_text_on_its_page_is_named(draw: Draw) -> None:
+    assert parts_of(draw) == [(1, UnreadReason.IMAGE)]
+
+
+@pytest.mark.parametrize(("draw", "unread"), [(stamped, (1,)), (numbered, (1,)), (with_annex, ())])
+def test_a_page_of_which_next_to_nothing_was_read_is_unread(draw: Draw, unread: tuple[int, ...]) -> None:
+    assert read(drawn(draw)).unread_pages == unread
+
+
+def test_the_boxes_are_around_what_was_not_read() -> None:
+    [part] = read(drawn(with_annex)).partly_read
+    [(left, top, right, bottom)] = part.boxes
+    assert 60 <= left < right <= 545
+    assert PAGE_HEIGHT - 435 <= top < bottom <= PAGE_HEIGHT - 150
+
+
+def outlined(canvas: Any, lines: int, top: float = 500) -> None:
+    for row in range(lines):
+        path = canvas.beginPath()
+        for outline in TextPath((60, top - 14 * row), LINE, size=10).to_polygons():
+            letter = np.asarray(outline).tolist()
+            path.moveTo(*letter[0])
+            for point in letter[1:]:
+                path.lineTo(*point)
+            path.close()
+        canvas.drawPath(path, stroke=0, fill=1)
+
+
+def test_letters_as_outlines_beside_text_are_named() -> None:
+    def draw(canvas: Any) -> None:
+        typed(canvas, 5)
+        outlined(canvas, 12)
+
+    assert parts_of(draw) == [(1, UnreadReason.OUTLINES)]
+
+
+def test_a_page_of_outlines_alone_is_unread_and_an_empty_one_is_not() -> None:
+    def draw(canvas: Any) -> None:
+        typed(canvas, 5)
+        canvas.showPage()
+        outlined(canvas, 12)
+        canvas.showPage()
+        canvas.rect(100, 100, 300, 300)
+
+    document = read(drawn(draw))
+    assert (document.unread_pages, document.partly_read) == ((2,), ())
+
+
+def broken_page(code: str, *, encoding: Any = None, readable: str = "Readable line of it") -> bytes:
+    """A page with a line of which only the glyphs are known, and one that can be read."""
+    content = f"BT /F1 12 Tf 60 700 Td ({readable}) Tj ET BT /F2 12 Tf 60 600 Td {code} Tj ET"
+    file = new_pdf(content.encode())
+    square = Stream(file, b"600 0 0 0 500 700 d1 0 0 500 700 re f")
+    font = Dictionary(
+        Type=Name.Font, Subtype=Name.Type3, FontBBox=Array([0, 0, 600, 700]),
+        FontMatrix=Array([0.001, 0, 0, 0.001, 0, 0]),
+        FirstChar=1, LastChar=255, Widths=Array([600] * 255),
+        CharProcs=Dictionary({f"/q{code}": square for code in range(1, 256)}),
+        Encoding=Dictionary(Differences=Array([1, *(Name(f"/q{code}") for code in range(1, 256))])),
+    )  # fmt: skip
+    if encoding is not None:
+        font["/ToUnicode"] = Stream(file, encoding)
+    file.pages[0].obj["/Resources"]["/Font"]["/F2"] = file.make_indirect(font)
+    return saved(file)
+
+
+def mapped_to(first: int) -> bytes:
+    return (
+        "/CIDInit /ProcSet findresource begin 12 dict begin begincmap\n1 begincodespacerange <00> <FF>"
+        f" endcodespacerange\n1 beginbfrange <01> <FE> <{first:04X}> endbfrange\nendcmap end end"
+    ).encode()
+
+
+@pytest.mark.parametrize("encoding", [None, mapped_to(0xE001), mapped_to(0xF001)])
+def test_characters_without_a_meaning_are_named_and_are_no_text(encoding: bytes | None) -> None:
+    document = read(broken_page("<2734292B2C30>", encoding=encoding))
+    assert document.text == "Readable line of it"
+    [part] = document.partly_read
+    assert part.reason is UnreadReason.UNMAPPED
+    [(left, top, right, bottom)] = part.boxes
+    assert (left, top) <= (61, 195)
+    assert right >= 102
+    assert bottom >= 200
+
+
+@pytest.mark.parametrize("code", ["<27>", "<2727272727>"])
+def test_bullets_and_rows_of_stars_are_not_named(code: str) -> None:
+    assert read(broken_page(code, encoding=mapped_to(0xE001))).partly_read == ()
+
+
+def test_a_font_that_says_what_it_shows_is_read() -> None:
+    document = read(broken_page("<414243>", encoding=mapped_to(1)))
+    assert (document.text, document.partly_read) == ("Readable line of it\nABC", ())
+
+
+def test_a_single_character_without_a_meaning_does_not_become_another() -> None:
+    assert read(broken_page("<35>")).text == "Readable line of it\n\ufffd"
+
+
+def test_a_page_of_such_characters_alone_is_unread() -> None:
+    file = broken_page("<2734292B2C30>", readable="")
+    other = drawn(lambda canvas: typed(canvas, 5))
+    both = pikepdf.open(io.BytesIO(other))
+    both.pages.extend(pikepdf.open(io.BytesIO(file)).pages)
+    assert read(saved(both)).unread_pages == (2,)
+
+
+def letterhead(canvas: Any) -> None:
+    image = Image.new("RGB", (1200, 1600), "white")
+    pen = ImageDraw.Draw(image)
+    pen.rectangle((0, 0, 1200, 40), fill="navy")
+    pen.text((100, 80), "Kestrel Paper Ltd", fill="navy", font=ImageFont.load_default(60))
+    for row in range(4):
+        pen.text((850, 80 + 28 * row), "14 Dock Road, Hull", fill="black", font=ImageFont.load_default(20))
+        for left in (100, 480, 860):
+            pen.text(
+                (left, 1470 + 26 * row), "Bank of Hull, BIC BOHUGB2L", fill="black", font=ImageFont.load_default(16)
+            )
+    picture(canvas, image, 0, 0, PAGE_WIDTH, PAGE_HEIGHT)
+
+
+def letter(canvas: Any) -> None:
+    letterhead(canvas)
+    typed(canvas, 32, top=640)
+
+
+def short_letter(canvas: Any) -> None:
+    letterhead(canvas)
+    typed(canvas, 8, top=640)
+
+
+def ocr_layer(canvas: Any, lines: int, size: float) -> None:
+    picture(canvas, scan(lines), 0, 0, PAGE_WIDTH, PAGE_HEIGHT)
+    text = canvas.beginText()
+    text.setTextRenderMode(3)
+    text.setFont("Helvetica", size)
+    for row in range(lines):
+        text.setTextOrigin(60, PAGE_HEIGHT - (220 + 30 * row) / 2)
+        text.textOut(LINE)
+    canvas.drawText(text)
+
+
+def bill_with_logo(canvas: Any) -> None:
+    image = Image.new("RGB", (600, 250), "white")
+    pen = ImageDraw.Draw(image)
+    pen.ellipse((20, 20, 220, 220), fill="firebrick")
+    pen.text((240, 80), "Alder Timber", fill="black", font=ImageFont.load_default(56))
+    pen.text((240, 160), "since 1894", fill="black", font=ImageFont.load_default(24))
+    picture(canvas, image, 60, 680, 240, 100)
+    typed(canvas, 6, top=600)
+
+
+def with_rules(canvas: Any) -> None:
+    typed(canvas, 30)
+    for row in range(50):
+        canvas.line(50, 720 - 12 * row, 545, 720 - 12 * row)
+    for column in range(40):
+        canvas.line(50 + 12 * column, 720, 50 + 12 * column, 100)
+
+
+def with_waves(canvas: Any) -> None:
+    typed(canvas, 12)
+    for wave in range(30):
+        path = canvas.beginPath()
+        path.moveTo(0, 150 + wave * 6)
+        for x in range(120):
+            path.lineTo(x * 5, 150 + wave * 6 + 40 * math.sin(x / 9 + wave / 7))
+        canvas.drawPath(path)
+
+
+def with_photograph(canvas: Any) -> None:
+    typed(canvas, 8)
+    canvas.drawImage(PHOTOGRAPH, 60, 100, 480, 320)
+
+
+def with_signature(canvas: Any) -> None:
+    image = Image.new("RGB", (600, 200), "white")
+    points = [(20 + 12 * step, 100 + 70 * math.sin(step * step)) for step in range(45)]
+    ImageDraw.Draw(image).line(points, fill="navy", width=5)
+    typed(canvas, 10)
+    picture(canvas, image, 60, 300, 180, 60)
+
+
+def with_payment_code(canvas: Any) -> None:
+    typed(canvas, 14)
+    code = QrCodeWidget("SPC\n0200\n1\nCH4431999123000889012\nS\nKestrel Paper\n" * 4, barWidth=130, barHeight=130)
+    renderPDF.draw(Drawing(130, 130, code), canvas, 200, 150)
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [letter, short_letter, bill_with_logo, with_rules, with_waves, with_photograph, with_signature, with_payment_code],
+)
+def test_a_page_read_in_full_is_not_named(draw: Draw) -> None:
+    document = read(drawn(draw))
+    assert (document.unread_pages, document.partly_read) == ((), ())
+
+
+@pytest.mark.parametrize(("lines", "size"), [(30, 10), (30, 8), (6, 10)])
+def test_a_scan_with_a_text_layer_is_not_named(lines: int, size: float) -> None:
+    document = read(drawn(lambda canvas: ocr_layer(canvas, lines, size)))
+    assert (document.unread_pages, document.partly_read) == ((), ())
+
+
+def test_beyond_so_many_pages_images_count_as_writing() -> None:
+    def draw(canvas: Any) -> None:
+        for _ in range(MOST_DRAWN + 1):
+            with_photograph(canvas)
+            canvas.showPage()
+
+    assert {part.page for part in read(drawn(draw)).partly_read} == {MOST_DRAWN + 1}
