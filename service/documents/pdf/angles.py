@@ -1,7 +1,8 @@
 """Angles of a page's characters, and the frame in which text of one angle is level.
 
-pdfium tells a character's angle by a call that takes microseconds, so only the first character of a run is asked, and
-only where the next one does not stand level on its right. Angles are degrees clockwise on the page as shown.
+pdfium tells a character's angle by a slow call. So it is asked of the first character of a run only, where the next one
+does not stand level on its right; and of single characters on a page that has such runs. Angles are degrees clockwise
+on the page as shown.
 """
 
 from __future__ import annotations
@@ -45,15 +46,16 @@ def read_turns(text_page: int, indices: npt.NDArray[np.int32], boxes: Floats, sp
     if not len(boxes):
         return turns
     starts = _run_starts(boxes, spaced)
-    asked = starts[~_plainly_level(boxes, starts)]
-    if not len(asked):
+    ends = np.append(starts[1:], len(boxes))
+    is_long, is_level = ends - starts > 1, _plainly_level(boxes, starts)
+    if not (is_long & ~is_level).any():
         return turns
+    asked, ends = starts[~(is_long & is_level)], ends[~(is_long & is_level)]
     matrices, sizes = _matrices(text_page, indices[asked])
     turned = (90 * quarters - np.degrees(np.arctan2(matrices[:, 1], matrices[:, 0]))) % 360
     found = _grouped(turned)
     if not found.any():
         return turns
-    ends = np.append(starts[1:], len(boxes))[np.searchsorted(starts, asked)]
     heights = _HEIGHT * sizes * np.hypot(matrices[:, 2], matrices[:, 3])
     for start, end, angle, height in zip(asked.tolist(), ends.tolist(), found.tolist(), heights.tolist(), strict=True):
         turns.angles[start:end] = angle
@@ -112,11 +114,10 @@ def _run_starts(boxes: Floats, spaced: Flags) -> npt.NDArray[np.intp]:
 
 
 def _plainly_level(boxes: Floats, starts: npt.NDArray[np.intp]) -> Flags:
-    """True for runs of two or more whose second character stands on the right of the first, as high as it."""
-    ends = np.append(starts[1:], len(boxes))
+    """True where the character after the first of a run stands on its right, as high as it."""
     first, second = boxes[starts], boxes[np.minimum(starts + 1, len(boxes) - 1)]
     right, down = second[:, 0] - first[:, 0], second[:, 3] - first[:, 3]
-    return np.asarray((ends - starts > 1) & (right > 0) & (np.abs(down) <= _LARGEST_SLOPE * right))
+    return np.asarray((right > 0) & (np.abs(down) <= _LARGEST_SLOPE * right))
 
 
 def _matrices(text_page: int, indices: npt.NDArray[np.int32]) -> tuple[Floats, Floats]:

@@ -22,6 +22,7 @@ from service.documents.document import Document, Layout, Page, PartlyRead
 from service.documents.limits import DocumentLimits
 from service.documents.pdf.coverage import page_coverage
 from service.documents.pdf.glyphs import Glyphs, Indices, read_glyphs
+from service.documents.pdf.overprint import shown_once, without_marks
 from service.documents.pdf.reading_order import order_lines
 from service.documents.pdf.words import Line, Word, height, words_by_direction
 
@@ -31,6 +32,7 @@ _SPACE, _TAB, _NEWLINE = -1, -2, -3
 _SEPARATORS = np.array([ord("\n"), ord("\t"), ord(" ")], np.uint32)  # found under the negative indices above
 _WIDEST_SPACE = 2.0  # in word heights; a wider gap is a tab
 _TOUCHING = 0.15  # in word heights; words from two places in the content stream that are closer are joined
+_CROSSING = 0.3  # in word heights; of two words that overlap by more, one is stamped over the other
 
 
 def read_pdf(data: bytes, *, limits: DocumentLimits) -> Document:
@@ -113,16 +115,17 @@ class _Pages:
                 self._length + count // 2
             )  # up to half of it may be white space that pdfium adds
             glyphs = read_glyphs(page, text_page, count)
+            layers = _layers(glyphs, text_page)
             coverage = page_coverage(page, glyphs, may_draw=self._drawn < MOST_DRAWN)
             size = (float(pdfium.FPDF_GetPageWidthF(page)), float(pdfium.FPDF_GetPageHeightF(page)))
         self._drawn += coverage.was_drawn
         self._partly_read += [PartlyRead(number, *part) for part in coverage.parts]
-        self._append(number, glyphs, size)
+        self._append(number, glyphs, layers, size)
         self._limits.check_characters(self._length)
         return coverage.is_unread
 
-    def _append(self, number: int, glyphs: Glyphs, size: tuple[float, float]) -> None:
-        lines = [line for words in words_by_direction(glyphs) for line in order_lines(words)]
+    def _append(self, number: int, glyphs: Glyphs, layers: list[list[Word]], size: tuple[float, float]) -> None:
+        lines = [line for words in layers for line in order_lines(words)]
         order, starts = _in_order(lines)
         self.has_text = self.has_text or bool(lines)
         if self.pages:
@@ -192,6 +195,17 @@ def opened_text(page: Any, number: int) -> Iterator[Any]:
         pdfium.FPDFText_ClosePage(text_page)
 
 
+def _layers(glyphs: Glyphs, text_page: Any) -> list[list[Word]]:
+    """The words that are laid out together: those of each direction, each once, and marks across them by themselves."""
+
+    def is_hidden(glyph: int) -> bool:
+        shown = pdfium.FPDFText_GetTextObject(text_page, int(glyphs.indices[glyph]))
+        return bool(pdfium.FPDFTextObj_GetTextRenderMode(shown) == pdfium.FPDF_TEXTRENDERMODE_INVISIBLE)
+
+    directions = (shown_once(words, glyphs, is_hidden) for words in words_by_direction(glyphs))
+    return [layer for words in directions for layer in without_marks(words)]
+
+
 def _in_order(lines: list[Line]) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.int32]]:
     """Glyph indices in reading order with separators as negative numbers, and the index at which each line starts."""
     order: list[int] = []
@@ -214,6 +228,8 @@ def _between(before: Word, word: Word) -> tuple[int, ...]:
     unit = min(height(before), height(word))
     if gap > _WIDEST_SPACE * unit:
         return (_TAB,)
+    if gap < -_CROSSING * unit and min(before.end - before.start, word.end - word.start) > 1:
+        return (_SPACE,)
     follows = before.end == word.start
     if gap < _TOUCHING * unit and not (follows and word.is_spaced):
         return ()
