@@ -55,7 +55,7 @@ ONLY_IN = {
     "pypdfium2": ("service/documents/",),
     "pikepdf": ("service/documents/",),
     "grpc": ("service/api/adapters/oip_grpc.py",),
-    "google": ("service/api/adapters/oip_grpc.py",),
+    "google": ("service/api/adapters/oip_grpc_messages.py",),
     "mcp": ("service/api/adapters/mcp.py",),
     "mcp_types": ("service/api/adapters/mcp.py",),
     "regex": ("service/api/adapters/presidio.py",),

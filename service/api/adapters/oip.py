@@ -62,6 +62,9 @@ _CLIENTS_OWN = frozenset(
 """Parameters that are not options: what Triton's clients send of their own accord."""
 
 
+MOST_MICROSECONDS = 10**12
+
+
 @dataclass(frozen=True, slots=True)
 class InferInput:
     """The texts of one request, and their tensor's shape."""
@@ -104,7 +107,7 @@ class InferRequest:
     def timeout_seconds(self) -> float | None:
         """Triton's `timeout`, which is in microseconds; None without one."""
         value = self.parameters.get("timeout")
-        return value / 1e6 if isinstance(value, int) and value > 0 else None
+        return min(value, MOST_MICROSECONDS) / 1e6 if isinstance(value, int) and value > 0 else None
 
 
 def read_input(name: str, datatype: str, shape: Sequence[int], texts: Sequence[bytes | str]) -> InferInput:

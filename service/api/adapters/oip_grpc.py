@@ -1,9 +1,8 @@
 """The Open Inference Protocol v2 over gRPC, on a port of its own, in every worker.
 
 Keys come as metadata (`authorization` or `x-api-key`), deadlines as gRPC's own. An error has the status that stands for
-its HTTP status, with `retry-after` among the trailing metadata, and in words. Workers share the port. The messages are
-built from their fields' numbers (`open_inference_grpc.proto`), so that no generated code is kept: only what the six
-methods need, as protobuf keeps, and ignores, fields of requests that are not named.
+its HTTP status, with `retry-after` among the trailing metadata, and in words. Workers share the port. Who needs no key
+is not read (`oip_grpc_messages`).
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ from contextlib import asynccontextmanager
 from typing import Any, NoReturn
 
 import grpc
-from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
 from service.api import problems
 from service.api.adapters.oip import (
@@ -34,6 +32,7 @@ from service.api.adapters.oip import (
     sentence,
     split_bytes,
 )
+from service.api.adapters.oip_grpc_messages import SERVICE, MessageReader
 from service.api.adapters.protocol_adapter import ProtocolAdapter, results, text_body
 from service.api.calls import AppState, RequestContext, authorize
 from service.api.engine.routing import is_serving
@@ -45,6 +44,11 @@ from service.signals.routes import GRPC_ROUTE, OTHER
 DRAIN_SECONDS = 5.0
 MOST_AT_ONCE = 1_024
 """Calls that one worker answers at a time."""
+MOST_STREAMS = 128
+"""Calls of one connection at a time."""
+HANDSHAKE_MILLISECONDS = 10_000
+PING_MILLISECONDS = 1_000
+"""Clients may ask this often whether their connection lives: several do each 10 s, and calls take up to 300 s."""
 _CODES = {
     401: grpc.StatusCode.UNAUTHENTICATED,
     403: grpc.StatusCode.PERMISSION_DENIED,
@@ -57,47 +61,18 @@ _CODES = {
 }
 """gRPC's status by that of HTTP; all others are INVALID_ARGUMENT."""
 
-PACKAGE, SERVICE = "inference", "inference.GRPCInferenceService"
-_TYPES = {"double": 1, "int64": 3, "uint64": 4, "bool": 8, "string": 9, "message": 11, "bytes": 12}
-_TENSOR = "name:1:string datatype:2:string shape:3:*int64 parameters:4:%InferParameter contents:5:InferTensorContents"
-_METADATA = "name:1:string datatype:2:string shape:3:*int64"
-_MESSAGES = {
-    "ServerLiveRequest": "",
-    "ServerLiveResponse": "live:1:bool",
-    "ServerReadyRequest": "",
-    "ServerReadyResponse": "ready:1:bool",
-    "ModelReadyRequest": "name:1:string version:2:string",
-    "ModelReadyResponse": "ready:1:bool",
-    "ServerMetadataRequest": "",
-    "ServerMetadataResponse": "name:1:string version:2:string extensions:3:*string",
-    "ModelMetadataRequest": "name:1:string version:2:string",
-    "TensorMetadata": _METADATA,
-    "ModelMetadataResponse": "name:1:string versions:2:*string platform:3:string inputs:4:*TensorMetadata "
-    "outputs:5:*TensorMetadata",
-    "InferParameter": "bool_param:1:|bool int64_param:2:|int64 string_param:3:|string double_param:4:|double "
-    "uint64_param:5:|uint64",
-    "InferTensorContents": "bytes_contents:8:*bytes",
-    "InferInputTensor": _TENSOR,
-    "InferRequestedOutputTensor": "name:1:string parameters:2:%InferParameter",
-    "InferOutputTensor": _TENSOR,
-    "ModelInferRequest": "model_name:1:string model_version:2:string id:3:string parameters:4:%InferParameter "
-    "inputs:5:*InferInputTensor outputs:6:*InferRequestedOutputTensor raw_input_contents:7:*bytes",
-    "ModelInferResponse": "model_name:1:string model_version:2:string id:3:string parameters:4:%InferParameter "
-    "outputs:5:*InferOutputTensor raw_output_contents:6:*bytes",
-}
-"""`name:number:type` of each field; `*` repeats it, `%` maps strings to it, `|` puts it into the one choice."""
-
 log = logging.getLogger("gleaner.access")
 
-_Method = Callable[[Any, Any], Awaitable[Any]]
+_Method = Callable[[Any], Awaitable[Any]]
 
 
 class InferenceService:
     """The methods of the service, in one worker."""
 
-    def __init__(self, state: AppState) -> None:
+    def __init__(self, state: AppState, reader: MessageReader) -> None:
         self._state = state
-        self._messages = message_classes()
+        self._reader = reader
+        self._messages = reader.classes
 
     def handlers(self) -> Any:
         """All methods as gRPC's server takes them."""
@@ -112,24 +87,23 @@ class InferenceService:
         return grpc.method_handlers_generic_handler(
             SERVICE,
             {
-                name: grpc.unary_unary_rpc_method_handler(
+                name: grpc.stream_unary_rpc_method_handler(
                     self._answering(method, works),
-                    request_deserializer=self._messages[f"{name}Request"].FromString,
                     response_serializer=self._messages[f"{name}Response"].SerializeToString,
                 )
                 for name, (method, works) in methods.items()
             },
         )
 
-    def _answering(self, method: _Method, works: bool) -> _Method:
+    def _answering(self, method: _Method, works: bool) -> Callable[[Any, Any], Awaitable[Any]]:
         """A method whose errors become statuses, counted as the routes of HTTP are."""
         worker = self._state.worker
 
-        async def answer(request: Any, rpc: Any) -> Any:
+        async def answer(_unread: Any, rpc: Any) -> Any:
             begun, status = time.monotonic(), CLIENT_CLOSED_REQUEST
             worker.active_requests.count += works
             try:
-                answered = await method(request, rpc)
+                answered = await method(rpc)
                 status = 200
                 return answered
             except GleanerError as error:
@@ -153,33 +127,45 @@ class InferenceService:
 
     def _authorize(self, rpc: Any) -> RequestContext:
         sent = {key: value for key, value in rpc.invocation_metadata() or () if isinstance(value, str)}
+        sent.pop("content-length", None)  # Bytes are charged as they are read.
         kind, _, address = rpc.peer().partition(":")
         host = address.rpartition(":")[0].strip("[]%5BD") if kind in ("ipv4", "ipv6") else None
         return authorize(self._state, sent, host, time.monotonic())
 
-    async def _server_live(self, _request: Any, _rpc: Any) -> Any:
+    @asynccontextmanager
+    async def _read(self, rpc: Any, kind: str) -> AsyncIterator[tuple[RequestContext, Any]]:
+        """An authorized call, and its message."""
+        context = self._authorize(rpc)
+        async with self._reader.read(rpc, kind, context) as message:
+            yield context, message
+
+    async def _server_live(self, _rpc: Any) -> Any:
         return self._messages["ServerLiveResponse"](live=True)
 
-    async def _server_ready(self, _request: Any, _rpc: Any) -> Any:
+    async def _server_ready(self, _rpc: Any) -> Any:
         engine = self._state.worker.engine
         return self._messages["ServerReadyResponse"](ready=is_serving(engine.status, engine.connected))
 
-    async def _server_metadata(self, _request: Any, rpc: Any) -> Any:
+    async def _server_metadata(self, rpc: Any) -> Any:
         self._authorize(rpc)
         version = importlib.metadata.version("gleaner")
         return self._messages["ServerMetadataResponse"](name="gleaner", version=version, extensions=EXTENSIONS)
 
-    async def _model_ready(self, request: Any, rpc: Any) -> Any:
-        find(self._authorize(rpc), request.name, request.version)
+    async def _model_ready(self, rpc: Any) -> Any:
+        async with self._read(rpc, "ModelReadyRequest") as (context, request):
+            find(context, request.name, request.version)
         return self._messages["ModelReadyResponse"](ready=True)
 
-    async def _model_metadata(self, request: Any, rpc: Any) -> Any:
-        context = self._authorize(rpc)
-        said = metadata(context, find(context, request.name, request.version))
+    async def _model_metadata(self, rpc: Any) -> Any:
+        async with self._read(rpc, "ModelMetadataRequest") as (context, request):
+            said = metadata(context, find(context, request.name, request.version))
         return self._messages["ModelMetadataResponse"](**said)
 
-    async def _model_infer(self, request: Any, rpc: Any) -> Any:
-        context = self._authorize(rpc)
+    async def _model_infer(self, rpc: Any) -> Any:
+        async with self._read(rpc, "ModelInferRequest") as (context, request):
+            return await self._inferred(context, request, rpc)
+
+    async def _inferred(self, context: RequestContext, request: Any, rpc: Any) -> Any:
         asked = _asked(request, context.body_limits.documents)
         body = text_body(asked.input.texts, context, **asked.options, model=asked.reference)
         left = [seconds for seconds in (asked.timeout_seconds, rpc.time_remaining()) if seconds is not None]
@@ -230,13 +216,19 @@ async def serving(state: AppState, settings: Settings) -> AsyncIterator[None]:
     Raises:
         ModelError: the port cannot be listened on.
     """
+    reader = MessageReader(settings.max_request_bytes, settings.max_held_bytes)
     options = (
-        ("grpc.max_receive_message_length", settings.max_request_bytes),
+        ("grpc.max_receive_message_length", reader.most_bytes),
         ("grpc.max_send_message_length", -1),
         ("grpc.so_reuseport", 1),
+        ("grpc.max_concurrent_streams", MOST_STREAMS),
+        ("grpc.max_connection_idle_ms", settings.keep_alive_seconds * 1000),
+        ("grpc.server_handshake_timeout_ms", HANDSHAKE_MILLISECONDS),
+        ("grpc.http2.min_recv_ping_interval_without_data_ms", PING_MILLISECONDS),
+        ("grpc.keepalive_permit_without_calls", 1),
     )
     server = grpc.aio.server(options=options, maximum_concurrent_rpcs=MOST_AT_ONCE)
-    server.add_generic_rpc_handlers((InferenceService(state).handlers(),))
+    server.add_generic_rpc_handlers((InferenceService(state, reader).handlers(),))
     address = f"{settings.host}:{settings.grpc_port}"
     try:
         if settings.tls_certificate is not None and settings.tls_key is not None:
@@ -251,42 +243,6 @@ async def serving(state: AppState, settings: Settings) -> AsyncIterator[None]:
         yield
     finally:
         await server.stop(DRAIN_SECONDS)
-
-
-def message_classes() -> dict[str, Any]:
-    """The class of each message, in a pool of its own."""
-    file = descriptor_pb2.FileDescriptorProto(name="open_inference.proto", package=PACKAGE, syntax="proto3")
-    for name, fields in _MESSAGES.items():
-        _describe(file.message_type.add(name=name), name, fields)
-    pool = descriptor_pool.DescriptorPool()
-    pool.Add(file)
-    return {
-        name: message_factory.GetMessageClass(pool.FindMessageTypeByName(f"{PACKAGE}.{name}")) for name in _MESSAGES
-    }
-
-
-def _describe(message: Any, name: str, fields: str) -> None:
-    for described in fields.split():
-        field, number, kind = described.split(":")
-        mark, kind = (kind[0], kind[1:]) if kind[0] in "*%|" else ("", kind)
-        added = message.field.add(name=field, number=int(number), label=3 if mark in ("*", "%") else 1)
-        if mark == "%":
-            entry = message.nested_type.add(name=f"{field.title()}Entry")
-            entry.options.map_entry = True
-            entry.field.add(name="key", number=1, label=1, type=_TYPES["string"])
-            _typed(entry.field.add(name="value", number=2, label=1), f".{PACKAGE}.{kind}")
-            kind = f"{name}.{entry.name}"
-        if mark == "|":
-            if not message.oneof_decl:
-                message.oneof_decl.add(name="parameter_choice")
-            added.oneof_index = 0
-        _typed(added, kind if kind in _TYPES else f".{PACKAGE}.{kind}")
-
-
-def _typed(field: Any, kind: str) -> None:
-    field.type = _TYPES.get(kind, _TYPES["message"])
-    if kind not in _TYPES:
-        field.type_name = kind
 
 
 ADAPTER = ProtocolAdapter(GRPC_ROUTE, (), refuse, serving)
