@@ -24,7 +24,7 @@ BAKED_GIB = 40
 
 
 class Baking(StrEnum):
-    """Whether an environment has a pipeline that makes machine images, and what starts it."""
+    """The trigger of the pipeline that makes an environment's machine images; OFF: no pipeline."""
 
     OFF = "off"
     ON_DEMAND = "on-demand"
@@ -62,7 +62,7 @@ class BadEnvironment(ValueError):
 
 
 class Variant(StrEnum):
-    """Who starts the containers."""
+    """The starter of the containers: ECS, or each instance of an EC2 group."""
 
     ECS = "ecs"
     ASG = "asg"
@@ -70,7 +70,7 @@ class Variant(StrEnum):
 
 
 class Purchase(StrEnum):
-    """How instances above the on-demand base are bought."""
+    """The way in which instances above the on-demand base are bought."""
 
     ON_DEMAND = "on-demand"
     SPOT = "spot"

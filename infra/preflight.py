@@ -19,7 +19,7 @@ ISSUED = "ISSUED"
 
 @dataclass(frozen=True, slots=True)
 class AccountFacts:
-    """What the account has.
+    """Quotas, instance types and certificate of an AWS account.
 
     Attributes:
         quotas: vCPUs by the quota's code.

@@ -334,6 +334,6 @@ def _key_in(head: bytes | memoryview) -> str | None:
 
 
 class _Keyed(msgspec.Struct):
-    """What is read of a header that is no message."""
+    """The part that is read of a header that is no message."""
 
     key: DocumentKey

@@ -9,7 +9,7 @@ from typing import Any
 
 
 class Kind(Enum):
-    """How a panel shows its numbers."""
+    """A form in which a panel shows its numbers."""
 
     LINES = "lines"
     STACK = "stack"
@@ -65,7 +65,7 @@ number = _panel(Kind.NUMBER, height=4)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Text:
-    """What a person should know or do, in Markdown."""
+    """A text panel: advice to the reader, in Markdown."""
 
     title: str
     markdown: str

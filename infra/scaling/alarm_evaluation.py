@@ -50,7 +50,7 @@ class Comparison(StrEnum):
 
 
 class Missing(StrEnum):
-    """What a period without points counts as; CloudWatch's names."""
+    """The treatment of a period without points, by CloudWatch's names."""
 
     BREACHING = "breaching"
     NOT_BREACHING = "notBreaching"
@@ -112,7 +112,7 @@ class Alarm:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """What one task published at one moment. `count` above one stands for equal values (distributions)."""
+    """One task's published value at one moment. `count` above one stands for equal values (distributions)."""
 
     at_seconds: float
     value: float

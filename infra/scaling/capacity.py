@@ -1,4 +1,4 @@
-"""What one task can do, as the load test measured it: the figures that thresholds and costs are computed from."""
+"""Capacity of one task as the load test measured it: thresholds and costs are computed from its figures."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ class BadTemplate(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deployed:
-    """What a template says about scaling.
+    """Scaling as an AWS template states it.
 
     Attributes:
         policy: its alarms, steps, tracking, limits and schedules; delays and targets are those of `capacity`.

@@ -32,7 +32,7 @@ MORE_PERIOD_SECONDS = 15
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PodPolicy:
-    """What `infra/helm/gleaner/templates/scaledobject.yaml` makes of a policy.
+    """A policy in the terms of `infra/helm/gleaner/templates/scaledobject.yaml`.
 
     Attributes:
         work_ratio, backlog_seconds: what one pod should have.

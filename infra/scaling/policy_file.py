@@ -23,7 +23,7 @@ class BadPolicyFile(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class ChosenPolicy:
-    """What is chosen by simulation.
+    """The values of a policy that are chosen by simulation.
 
     Attributes:
         warm_pool: stopped instances that wait.

@@ -25,7 +25,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepScaling:
-    """What an alarm does to the number of tasks.
+    """A change of the number of tasks by an alarm.
 
     Attributes:
         at_least: minimum number of tasks to add or remove, since a quarter of two is less than one.
@@ -110,7 +110,7 @@ class Schedule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How far the fleet may go. Two at least: one instance, or one zone, may fail at any time."""
+    """Smallest and largest number of tasks. Two at least: one instance, or one zone, may fail at any time."""
 
     minimum_tasks: int = 2
     maximum_tasks: int = 10
@@ -122,7 +122,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delays:
-    """How long things take in the cloud: waits of the simulator and the autoscaling test, and parts of budgets.
+    """Durations in the cloud: waits of the simulator and the autoscaling test, and parts of budgets.
 
     Attributes:
         ingest: from PutMetricData to an alarm that sees it.
@@ -186,7 +186,7 @@ class Delays:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tuning:
-    """What of a policy is chosen by simulation, and not computed from a capacity (`gleaner simulate --tune`).
+    """The values of a policy that `gleaner simulate --tune` chooses, and no capacity gives.
 
     Attributes:
         work_ratio: the most that target tracking keeps; less where the limit on latency is missed earlier.

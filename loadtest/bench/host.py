@@ -46,7 +46,7 @@ PARTS = ("API worker", "engine's loop", "engine's compute threads", "others")
 
 @dataclass(frozen=True, slots=True)
 class RunTotals:
-    """What one run's answers hold, summed over documents, and the seconds until the last one was there."""
+    """Sums over the answers of one run, and the seconds until the last one came."""
 
     documents: int
     seconds: float

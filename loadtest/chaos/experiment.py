@@ -34,7 +34,7 @@ ENGINE_LIFE_SECONDS = 35.0
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How long a run lasts, what may happen in it, and the seed of both."""
+    """The duration of a run, the faults that may occur in it, and the seed of both."""
 
     seconds: float
     faults: Sequence[ChaosFault]

@@ -24,7 +24,7 @@ Json = Any
 
 
 class Verdict(StrEnum):
-    """What a reply is worth."""
+    """The oracle's judgement of a reply."""
 
     RIGHT = "right"
     REFUSED = "refused"

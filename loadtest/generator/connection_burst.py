@@ -33,7 +33,7 @@ class _Problem(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class BurstOutcome:
-    """What became of a burst's requests: counts by `ok`, a problem's code, `untyped` or `unanswered`."""
+    """The outcome of a burst's requests: counts by `ok`, a problem's code, `untyped` or `unanswered`."""
 
     outcomes: Counter[str]
     slowest_refusal_seconds: float

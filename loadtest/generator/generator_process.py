@@ -76,7 +76,7 @@ NICENESS = -10
 
 
 class GeneratorConfig(msgspec.Struct, frozen=True):
-    """What one process does. `at_once` above 0: a closed loop for `seconds`, to measure the capacity."""
+    """The work of one generator process. `at_once` above 0: a closed loop for `seconds`, to measure the capacity."""
 
     url: str
     scenario: Scenario

@@ -199,7 +199,7 @@ SETTLE_SHARE = 0.25
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Run:
-    """What one scenario gave."""
+    """The result of one scenario."""
 
     records: Records
     samples: tuple[MetricsSample, ...]

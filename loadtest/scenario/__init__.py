@@ -1,1 +1,1 @@
-"""What is sent and when: scenarios in TOML, arrivals, traces, and seeded requests."""
+"""Scenarios define the load: TOML files, arrivals, traces, and seeded requests."""

@@ -98,7 +98,7 @@ def _longer(at: Floats, whole: float) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """How the rate, and the length of documents, go over time; `seconds` unless another time is asked for."""
+    """The course of rate and document length over time; it lasts `seconds` unless another time is asked for."""
 
     seconds: float
     rate: Callable[[Floats, float], Floats] = _steady

@@ -24,7 +24,7 @@ TASK_START_SECONDS = 20.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupPlan:
-    """How one group starts instances.
+    """The starting of instances in one group.
 
     Attributes:
         warm_pool: stopped instances that wait.

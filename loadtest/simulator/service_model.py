@@ -1,4 +1,4 @@
-"""What one task can do, as numbers: its device, its API workers and parsers, its documents and its limits. Pure.
+"""Model of one task in numbers: its device, its API workers and parsers, its documents and its limits. Pure.
 
 a batch takes S(tokens) = base + tokens × seconds per token, and holds `batch_tokens` at most
 """

@@ -49,7 +49,7 @@ class Document:
 
 @dataclass(slots=True)
 class Answer:
-    """What became of a document. `refused`: the reason's code, or empty."""
+    """The end of a simulated document. `refused`: the reason's code, or empty."""
 
     document: Document
     ended_seconds: float = math.nan
@@ -62,7 +62,7 @@ class Answer:
 
 
 class Event(IntEnum):
-    """What may happen, in the order in which simultaneous events are handled."""
+    """A kind of event, in the order in which simultaneous ones are handled."""
 
     BATCH = 0
     PARSER = 1

@@ -39,7 +39,7 @@ POOLS = (0, 2, 4, 8, 12, 20, 40)
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """What a policy reached: means over the seeds."""
+    """The results of a policy: means over the seeds."""
 
     kept: float
     dollars_per_million: float

@@ -164,7 +164,7 @@ FILE_TYPES = (
 
 
 class ShownRoute(Protocol):
-    """What is shown of an adapter's route."""
+    """The documented parts of an adapter's route."""
 
     @property
     def method(self) -> str: ...

@@ -228,7 +228,7 @@ class EducationResult(msgspec.Struct, frozen=True):
 
 
 class FieldsResult(msgspec.Struct, frozen=True):
-    """What one document says, by role. `evidence`: the labels that decided its kind, with the best score of each.
+    """The fields of one document, by role. `evidence`: the labels that decided its kind, with the best score of each.
 
     Bills have `currency`, `line_items` and `checks`, résumés the lists after them.
     """

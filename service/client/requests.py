@@ -141,7 +141,7 @@ CHANCE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class RetryBudget:
-    """How long and how often a client tries, less often where nobody answers; no retries at all: `RetryBudget(0)`."""
+    """Limits of a client's retries: seconds and number, fewer where nobody answers; none at all: `RetryBudget(0)`."""
 
     seconds: float = 60.0
     most_tries: int = 8

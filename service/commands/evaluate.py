@@ -57,7 +57,7 @@ ATTEMPTS, PAUSE_SECONDS = 6, 2.0
 
 
 class AnsweringService(Protocol):
-    """What answers documents: a service."""
+    """A service that answers documents."""
 
     async def answer(self, document: DocumentInput) -> dict[str, Any]:
         """The answer to one document. Raises RequestError or Overloaded where it refuses."""

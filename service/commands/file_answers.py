@@ -1,4 +1,4 @@
-"""What `gleaner extract` and `gleaner redact` have in common: files, given to a service, and its answers in order."""
+"""Shared part of `gleaner extract` and `gleaner redact`: files sent to a service, and its answers in order."""
 
 from __future__ import annotations
 

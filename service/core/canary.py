@@ -33,7 +33,7 @@ class CanaryAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CanaryLimits:
-    """What a candidate may do worse.
+    """The limits within which a candidate may be worse.
 
     Attributes:
         errors: further share of documents that it fails on.

@@ -1,4 +1,4 @@
-"""What an engine tells of itself when somebody looks: its load, the batches that it ran, its memory, its refusals.
+"""Debug snapshot of an engine: its load, the batches that it ran, its memory and its refusals.
 
 It travels only when a worker asks for it, so a service that nobody looks at pays for no more than keeping it.
 """
@@ -62,7 +62,7 @@ class MemoryUse(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class GpuUse(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What NVML says of the GPU; None where it does not."""
+    """NVML's readings of the GPU; None where it gives none."""
 
     utilization_ratio: float | None
     memory_used_bytes: int | None

@@ -125,7 +125,7 @@ class BatchWatchdog:
 
 
 class RestartLimit:
-    """Whether a process, or one of several of a kind, may be started again after its recent deaths.
+    """Permits to start a process, or one of several of a kind, again after its recent deaths.
 
     Args:
         most_deaths: how many within `WITHIN_SECONDS` are too many.

@@ -31,7 +31,7 @@ PATIENCE = 4.0
 
 
 class FileState(StrEnum):
-    """Where a file is on its way: `INTERRUPTED` has a parser that stands still."""
+    """The state of a file on its way: `INTERRUPTED` has a parser that stands still."""
 
     WAITING = "waiting"
     RUNNING = "running"
@@ -79,7 +79,7 @@ FILE_BYTES = 4096
 
 
 class Step(StrEnum):
-    """What is to be done with a file's parser; RESTART and GIVE_UP end it, for a later try or for good."""
+    """A step to take with a file's parser; RESTART and GIVE_UP end it, for a later try or for good."""
 
     START = "start"
     INTERRUPT = "interrupt"

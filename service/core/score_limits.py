@@ -1,4 +1,4 @@
-"""Which entities are sure enough to be kept: a least score for all labels, and others for some."""
+"""Score limits keep the entities that are sure enough: a least score for all labels, and others for some."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ Rate = Annotated[float, msgspec.Meta(gt=0, le=1e15)]
 
 
 class ClientQuota(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a client may take of the engine's queue; travels with each of its documents.
+    """A client's limits in the engine's queue; they travel with each of its documents.
 
     Attributes:
         weight: its share of device and queue is this part of the weights of all clients that have documents there.
@@ -37,7 +37,7 @@ UNLIMITED = ClientQuota()
 
 
 class RateLimits(msgspec.Struct, frozen=True):
-    """What a client may bring a second, on average."""
+    """A client's limits per second, on average."""
 
     documents_per_second: Rate | None = None
     tokens_per_second: Rate | None = None

@@ -37,7 +37,7 @@ class Priority(StrEnum):
 
 
 class ResponseKind(StrEnum):
-    """What of its scores a document is answered with.
+    """The form of the scores that a document is answered with.
 
     `word_tags`: of a document of one sequence, the tags of its words (`decoding/word_tags`). The ids of all tokens but
     each word's first are sent as `-1 - id`.
@@ -48,7 +48,7 @@ class ResponseKind(StrEnum):
 
 
 class Phase(StrEnum):
-    """What the service is doing, in the order of its life."""
+    """The phase of the service, in the order of its life."""
 
     SYNCING = "syncing"
     LOADING = "loading"
@@ -101,7 +101,7 @@ class Sequence(msgspec.Struct, frozen=True):
 
 
 class Shape(msgspec.Struct, frozen=True):
-    """What a batch's memory depends on. `longest`: tokens of its longest sequence."""
+    """The sizes of a batch on which its memory depends. `longest`: tokens of its longest sequence."""
 
     tokens: int = 0
     longest: int = 0

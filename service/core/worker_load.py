@@ -94,7 +94,7 @@ Tokens = Annotated[float, Meta(ge=0.0, le=1e15)]
 
 
 class Stage(StrEnum):
-    """What may be the bottleneck, named as the stages of a document's way are."""
+    """A possible bottleneck, named as the stages of a document's way are."""
 
     COMPUTE = "compute"
     TOKENIZE = "tokenize"

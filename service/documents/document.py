@@ -121,7 +121,7 @@ MOST_PNG_BYTES = 3 * MOST_PIXELS + MEBIBYTE
 
 
 class PictureRequest(msgspec.Struct, frozen=True):
-    """Which page, from 1, is drawn how wide, in pixels."""
+    """A page, from 1, to be drawn at a width in pixels."""
 
     page: int
     width: int

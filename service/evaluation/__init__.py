@@ -1,1 +1,1 @@
-"""How good a model's answers are: labelled documents in, scores with intervals out. Does not run the model."""
+"""Evaluation scores a model's answers: labelled documents in, scores with intervals out. Does not run the model."""

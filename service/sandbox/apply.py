@@ -78,7 +78,7 @@ class ProcessLimits:
 
 
 class SandboxMode(StrEnum):
-    """How much of the sandbox is wanted: all that there is, all or nothing, or only the limits."""
+    """The wanted strength of the sandbox: all that there is, all or nothing, or only the limits."""
 
     AUTO = "auto"
     REQUIRE = "require"

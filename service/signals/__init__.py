@@ -1,1 +1,1 @@
-"""What a fleet is scaled and watched by: the signals as data, and their values from snapshots of the metrics. Pure."""
+"""Signals by which a fleet is scaled and watched, as data, and their values from snapshots of the metrics. Pure."""

@@ -31,7 +31,7 @@ class Unit(StrEnum):
 
 
 class Kind(StrEnum):
-    """What one published value stands for."""
+    """The meaning of one published value."""
 
     LEVEL = "level"
     """The value at the end of the period; zero when idle. A starting or draining task does not publish levels, since

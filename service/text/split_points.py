@@ -31,7 +31,7 @@ _IDEOGRAPH = r"[\u4e00-\u9fff]"
 
 
 class Separator(Enum):
-    """Where a split point's white space goes."""
+    """The place of a split point's white space."""
 
     WITH_NEXT = "it begins the next chunk"
     WITH_PREVIOUS = "it ends the chunk before"

@@ -38,7 +38,7 @@ SHORT_CHARACTERS = 4_096
 
 
 class Vocabulary:
-    """What a tokenizer file says, which many may share. Thread-safe.
+    """A tokenizer file's contents, which many may share. Thread-safe.
 
     Raises:
         ModelError: it is no tokenizer file.

@@ -13,7 +13,7 @@ Strategy = Literal["none", "simple", "first", "average", "max"]
 
 
 class Parameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the pipeline takes beside its inputs; a null is as good as nothing."""
+    """Options of the pipeline beside its inputs; a null is as good as nothing."""
 
     aggregation_strategy: Strategy | None = None
     ignore_labels: list[str] | None = None

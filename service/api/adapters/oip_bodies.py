@@ -14,7 +14,7 @@ _Size = Annotated[int, msgspec.Meta(ge=0)]
 
 
 class TensorParameters(msgspec.Struct, frozen=True):
-    """What is said of one tensor."""
+    """Parameters of one tensor."""
 
     binary_data_size: _Size | None = None
     binary_data: bool | None = None

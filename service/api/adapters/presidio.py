@@ -116,7 +116,7 @@ def _found(result: DocumentResult, marked: list[MarkedRange]) -> list[MarkedRang
 
 
 class _Allowed:
-    """What of the findings a request wants."""
+    """A filter of findings: the kinds, scores and words that a request allows."""
 
     def __init__(self, asked: AnalyzeRequest) -> None:
         self._kinds: Collection[str] | None = frozenset(asked.entities) if asked.entities else None

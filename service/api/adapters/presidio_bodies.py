@@ -37,7 +37,7 @@ class MarkedRange(NamedTuple):
 
 
 class Replaced(NamedTuple):
-    """What stands in the place of a range: `[start, end)` of the new text. `operator`: how that was made."""
+    """A replacement at `[start, end)` of the new text. `operator`: its maker's name."""
 
     kind: str
     start: int
@@ -47,7 +47,7 @@ class Replaced(NamedTuple):
 
 
 class Operator(NamedTuple):
-    """What is done with a range: its name, and a function of the kind and the text that stands there."""
+    """An operation on a range: its name, and a function of the kind and the text that stands there."""
 
     name: str
     apply: Callable[[str, str], str]
@@ -152,7 +152,7 @@ class AnalyzeRequest(msgspec.Struct, frozen=True):
 
 
 class Anonymizer(msgspec.Struct, frozen=True):
-    """What is to be done with one kind of finding."""
+    """An instruction for one kind of finding."""
 
     type: str
     new_value: str | None = None

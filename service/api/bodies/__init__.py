@@ -1,1 +1,1 @@
-"""What the JSON of a request may hold: decoded into bounded values, here or in a parser, with the same errors."""
+"""JSON bodies of requests: decoded into bounded values, here or in a parser, with the same errors."""

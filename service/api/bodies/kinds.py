@@ -144,7 +144,7 @@ class AdapterJson(Generic[_B]):
 
 @dataclass(frozen=True, slots=True)
 class HasField:
-    """Whether an object has a field of this name, whatever its value."""
+    """Tests whether an object has a field of this name, whatever its value."""
 
     name: str
 

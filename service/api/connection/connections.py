@@ -207,7 +207,7 @@ class Transfer:
 
 
 class Connections:
-    """What the connections of one worker share.
+    """State that the connections of one worker share.
 
     `backlog_seconds`: the engine's, as it last said. `on_overload` is called with the code and the number of requests
     that were refused for overload.

@@ -112,7 +112,7 @@ log = logging.getLogger(__name__)
 
 
 class Translation(NamedTuple):
-    """How a route of another protocol, which has this name, says that something is wrong."""
+    """The error format of another protocol's route, with the route's name."""
 
     route: str
     response: Response
@@ -123,7 +123,7 @@ Translate = Callable[[str, str, Sequence[tuple[bytes, bytes]], GleanerError], Tr
 
 
 class RefusedRequest(NamedTuple):
-    """What is known of a request that is refused; nothing, but for the method, where its head was not complete."""
+    """The known parts of a refused request; of one whose head was incomplete only the method."""
 
     method: str
     path: str
@@ -131,7 +131,7 @@ class RefusedRequest(NamedTuple):
 
 
 class Refusals:
-    """What connections refuse by themselves. `on_overload` is told the code and number of those for overload.
+    """Refusals that connections send by themselves. `on_overload` is told the code and number of those for overload.
 
     Attributes:
         problems: the answers, before they are translated.

@@ -68,7 +68,7 @@ def feed_without_upgrade(protocol: HttpToolsProtocol, data: bytes) -> None:
 
 
 class _AfterHead:
-    """What a protocol hears of its parser, but for the first head."""
+    """The callbacks of a protocol's parser after the first head."""
 
     def __init__(self, protocol: HttpToolsProtocol) -> None:
         self._protocol = protocol
@@ -155,7 +155,7 @@ def _has_path(target: bytes) -> bool:
 
 @dataclass(slots=True)
 class InFlightRequest:
-    """What is held for one request."""
+    """The admission and the body of one request in flight."""
 
     admitted: AdmittedRequest | None
     body: Transfer | None = None
@@ -206,7 +206,7 @@ class InFlightRequests:
 
 
 class WriteBackpressure:
-    """What waits in a transport's write buffer, from when it is over a mark until it is under another."""
+    """Bytes in a transport's write buffer, from when they exceed a mark until they fall below another."""
 
     def __init__(self, shared: Connections) -> None:
         self._shared = shared

@@ -33,7 +33,7 @@ from service.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class ConsoleAccessPolicy:
-    """What decides: the setting, whether the service has keys, and the address that it listens on."""
+    """The access rule's inputs: the setting, whether the service has keys, and the address that it listens on."""
 
     mode: Literal["auto", "on"]
     keyed: bool
@@ -145,7 +145,7 @@ def _read(path: Path) -> PageFile:
 
 @dataclass(frozen=True, slots=True)
 class Console:
-    """What the console's routes share: `request.state.console`."""
+    """State that the console's routes share: `request.state.console`."""
 
     files: PageFiles
     access: ConsoleAccessPolicy

@@ -25,7 +25,7 @@ OTHERS = "others"
 
 
 class LiveFeed:
-    """What the engine does, as server-sent events."""
+    """The engine's activity as server-sent events."""
 
     def __init__(self, engine: EngineClient, queue_limit_tokens: int) -> None:
         self._engine = engine

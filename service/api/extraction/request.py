@@ -67,7 +67,7 @@ class Decoder(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ExtractRequest:
-    """What one request wants of each of its documents.
+    """The options of one request for each of its documents.
 
     Attributes:
         model: the revision that its options lead to.
@@ -142,7 +142,7 @@ class ExtractRequest:
 
 
 class DocumentAnswer(Protocol):
-    """What all results say of their document."""
+    """Facts that every result states of its document."""
 
     @property
     def pages(self) -> int | None: ...
@@ -170,7 +170,7 @@ class FinishedDocument(Generic[R]):
 
 
 class DocumentWork(Protocol[R]):
-    """What a request has done with each of its documents."""
+    """The work on each document of a request."""
 
     @property
     def metrics(self) -> WorkerMetrics:

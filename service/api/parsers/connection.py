@@ -190,7 +190,7 @@ _MAGIC = ((b"%PDF", "pdf"), (b"PK", "zip"), (b"<", "markup"))
 
 @dataclass(frozen=True, slots=True)
 class ParserWork(Generic[T]):
-    """What a parser is to make of a file.
+    """A parser's task on a file.
 
     Attributes:
         kind: by which its cost is learnt.

@@ -28,7 +28,7 @@ LENGTH = struct.Struct("<I")
 
 
 class Order(IntEnum):
-    """What the worker wants done with a parser."""
+    """The worker's order concerning a parser."""
 
     FORK = 1
     STOP = 2

@@ -211,7 +211,7 @@ HALT_SECONDS = 0.01
 
 
 class ParserSource(Protocol):
-    """Where parsers come from: the zygote's client."""
+    """The source of parsers: the zygote's client."""
 
     async def start(self) -> None: ...
     async def stop(self) -> None: ...

@@ -49,7 +49,7 @@ RESERVE = 4 / 3
 
 
 class Verdict(enum.Enum):
-    """What becomes of a request at one moment."""
+    """The fate of a request at one moment: admitted, waiting or refused."""
 
     ADMIT = "admit"
     WAIT = "wait"

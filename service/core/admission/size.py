@@ -39,7 +39,7 @@ RefusalKind = tuple[str, str, Priority, str]
 
 @dataclass(frozen=True, slots=True)
 class WorkEstimate:
-    """What is known of a document before it is read; `size` is in characters of a text, bytes of a file.
+    """The known facts of a document before it is read; `size` is in characters of a text, bytes of a file.
 
     `left_seconds`: from `at_seconds` to its deadline.
     """
@@ -181,7 +181,7 @@ class MemoryLease:
 
 
 class DocumentMemory:
-    """What the long documents of one worker have reserved. `free_bytes`: what the host or the container has left."""
+    """Memory that one worker's long documents have reserved. `free_bytes`: left in the host or the container."""
 
     def __init__(self, free_bytes: Callable[[], int]) -> None:
         self._free_bytes = free_bytes

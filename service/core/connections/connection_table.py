@@ -81,7 +81,7 @@ T = TypeVar("T")
 
 
 class Acceptance(enum.Enum):
-    """What a new connection may do.
+    """The permission of a new connection.
 
     Attributes:
         OPEN: send any request.

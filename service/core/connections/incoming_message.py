@@ -32,7 +32,7 @@ _KEY_HEADERS = (b"authorization", b"x-api-key")
 
 
 class RequestHead(NamedTuple):
-    """What the headers say. `length`: declared bytes of the body, None if it is chunked.
+    """The headers of a request, parsed. `length`: declared bytes of the body, None if it is chunked.
 
     `client`: a number that stands for the API key, which is not kept.
     """
@@ -128,7 +128,7 @@ HEALTH_ONLY_SECONDS = 2.0
 
 
 class MessageTimeout(enum.Enum):
-    """Which time limit has passed: of a message that has begun, of the first beyond the limit, or of the next."""
+    """The time limit that has passed: of a message that has begun, of the first beyond the limit, or of the next."""
 
     SLOW = "slow"
     UNSAID = "unsaid"

@@ -34,7 +34,7 @@ Scores = NDArray[np.float32]
 
 
 class Aggregation(StrEnum):
-    """How logits become entities; all but `constrained` are the pipeline's strategies."""
+    """A way to turn logits into entities; all but `constrained` are the pipeline's strategies."""
 
     CONSTRAINED = "constrained"
     SIMPLE = "simple"

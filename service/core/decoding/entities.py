@@ -35,7 +35,7 @@ from service.core.errors import ModelError
 
 
 class Source(StrEnum):
-    """Who found an entity: the model (its borders may be a rule's), or a rule alone."""
+    """The finder of an entity: the model (its borders may be a rule's), or a rule alone."""
 
     MODEL = "model"
     RULE = "rule"

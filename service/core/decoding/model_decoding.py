@@ -1,4 +1,4 @@
-"""How one model's answers are decoded by `constrained`, beyond what every model's are: what its folder asks for.
+"""Decoding options of one model for `constrained`, beyond what every model has: what its folder asks for.
 
 A model whose folder asks for nothing is decoded by `PLAIN`. Knows no files (`service/text/decoding_files`).
 """
@@ -34,7 +34,7 @@ class Calibration:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Decoding:
-    """What a model's folder asks for.
+    """Decoding options that a model's folder asks for.
 
     Attributes:
         compounds: hyphen, slash, underscore and @ between word characters do not end a word, except between two years.

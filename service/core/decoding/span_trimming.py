@@ -1,4 +1,4 @@
-"""Where an entity's text begins and ends, once its words are known: column gaps, brackets, signs and other marks.
+"""Span trimming cuts an entity's text at column gaps, brackets, signs and other marks, once its words are known.
 
 The rules, for models that ask for them (`model_decoding`):
 - A column gap (a tab, three spaces) ends an entity: what is beyond it is an entity of its own.

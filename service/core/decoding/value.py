@@ -1,4 +1,4 @@
-"""What an entity's text means: its kind, its value in a standard form, and how sure that is.
+"""Value of an entity's text: its kind, a standard form, and its certainty.
 
 Values are read elsewhere (`service/text/values`); those who combine them need nothing but this.
 """

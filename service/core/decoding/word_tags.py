@@ -1,4 +1,4 @@
-"""What `constrained` needs of a document's logits: its words' tags, and the probabilities of those in entities.
+"""Word tags replace logits for `constrained`: a document's words' tags, and the probabilities of those in entities.
 
 That is some two bytes a token instead of four for each label. Many documents are searched at once, because one is too
 little work for array operations to be worth their calls; what is found in one does not depend on the others.

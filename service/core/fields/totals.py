@@ -49,7 +49,7 @@ NO_KEYWORDS: Keywords = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class SumCheck:
-    """Whether `parts` add up to `total`, which are stated in the document. `difference`: parts - total."""
+    """A check that `parts` add up to `total`, both stated in the document. `difference`: parts - total."""
 
     rule: str
     holds: bool

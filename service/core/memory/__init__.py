@@ -1,1 +1,1 @@
-"""How many bytes a batch takes and how many tokens fit: the memory budget as pure functions."""
+"""Memory budget: the bytes that a batch takes and the tokens that fit, as pure functions."""

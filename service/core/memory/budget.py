@@ -70,7 +70,7 @@ class Headroom:
 
 
 class MemoryBudget(Protocol):
-    """What is asked before a batch of a model (a revision) is launched."""
+    """The questions that are asked before a batch of a model (a revision) is launched."""
 
     def budget_tokens(self, model: str) -> int:
         """Most tokens that a batch of longest sequences may hold now."""
@@ -122,7 +122,7 @@ class ModelMemory:
 
 
 class _Fitting(NamedTuple):
-    """What fits a headroom of these bytes and this floor: a batch's tokens, and a sequence's that always fits."""
+    """Token limits under a headroom of these bytes and this floor: of a batch, and of a sequence that always fits."""
 
     room_bytes: int
     floor_bytes: int

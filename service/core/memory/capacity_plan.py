@@ -1,4 +1,4 @@
-"""What fits on a device: arithmetic over a measured memory function, the one that the guard admits batches by. Pure."""
+"""Capacity plan of a device: arithmetic over the measured memory function that admits batches. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ THOUSAND = 1_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """What was found out about a model on the device at hand.
+    """Measurements of a model on the device at hand.
 
     Attributes:
         available_bytes: what batches may take there, weights being on it.
@@ -38,7 +38,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CapacityPlan:
-    """What is printed; bytes and tokens.
+    """The printed figures; bytes and tokens.
 
     Attributes:
         workspace_bytes: what even the smallest batch takes.

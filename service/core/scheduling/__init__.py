@@ -1,1 +1,1 @@
-"""Which document runs next, which is refused, and what the queue holds: decisions without a clock."""
+"""Scheduling chooses the document that runs next, refuses others, and keeps the queue, without a clock."""

@@ -100,7 +100,7 @@ def _plan_seconds(left_seconds: float) -> float:
 
 
 class DeadlineTracker:
-    """What is due by when among all admitted documents: the last plan, and the documents admitted since."""
+    """Deadlines of all admitted documents: the last plan, and the documents admitted since."""
 
     def __init__(self) -> None:
         self._plan = DeadlinePlan()

@@ -29,7 +29,7 @@ WORTHWHILE_SECONDS = 0.05
 
 
 class WaitingDocument(Protocol):
-    """What is asked of a document in the queue."""
+    """The properties of a queued document that matter here."""
 
     submission: Submission
     waiting_tokens: int

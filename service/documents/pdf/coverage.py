@@ -49,7 +49,7 @@ _MOST_REGIONS = 16  # boxes said for one reason
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """What was not read of one page: whether it is next to all of it, and the boxes for each reason."""
+    """The unread parts of one page: whether they are nearly all of it, and the boxes for each reason."""
 
     is_unread: bool = False
     parts: tuple[tuple[UnreadReason, tuple[Box, ...]], ...] = ()

@@ -43,7 +43,7 @@ class Link:
 
 
 class Untellable:
-    """What no address may say."""
+    """Texts that no address may contain."""
 
     def __init__(self, secrets: Iterable[str]) -> None:
         squeezed = {"".join(_words(secret)) for secret in secrets} - {""}

@@ -22,7 +22,7 @@ from service.documents.redaction.values import CannotRewrite
 
 @dataclass(slots=True)
 class PageTargets:
-    """What goes from one page: glyphs in `boxes` or at `origins`, of which each must be found; `bars` are drawn."""
+    """The deletions of one page: glyphs in `boxes` or at `origins`, of which each must be found; `bars` are drawn."""
 
     frame: PageFrame
     boxes: list[Rectangle] = field(default_factory=list)

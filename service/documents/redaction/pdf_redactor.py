@@ -116,7 +116,7 @@ def _without_hidden_words(flat: bytes, document: pypdfium2.PdfDocument) -> tuple
 
 
 class _Targets:
-    """What goes from each page.
+    """The deletions of each page.
 
     Args:
         read: the file whose text was asked for.

@@ -28,7 +28,7 @@ _MIDDLE, _DEPTH, _HEIGHT = 0.25, -0.25, 0.95
 
 @dataclass(slots=True)
 class RedactedArea:
-    """Where glyphs go: those whose middle lies in one of the `boxes`, or whose origin does in one of the `origins`.
+    """The area from which glyphs are removed: their middle is in one of the `boxes`, or their origin in `origins`.
 
     Attributes:
         removed: the origins of those that went.

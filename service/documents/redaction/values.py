@@ -18,7 +18,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Redaction:
-    """What is to go from a file: ranges of its text, and what may not stand beside its pages any more.
+    """The deletions from a file: ranges of its text, and texts that may not stand beside its pages any more.
 
     Attributes:
         ranges: of the text.
@@ -35,7 +35,7 @@ class Redaction:
 
 @dataclass(frozen=True, slots=True)
 class RedactedPage:
-    """What became of one page: `rewritten`, or `rasterized` with the reason why it could not be rewritten exactly."""
+    """The result of one page: `rewritten`, or `rasterized` with the reason why it could not be rewritten exactly."""
 
     number: int
     method: str

@@ -126,7 +126,7 @@ DISTILBERT = LayerNames(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LayerParts:
-    """What a layer computes with.
+    """The weights that a layer computes with.
 
     Attributes:
         qkv: query, key and value as one product.

@@ -23,7 +23,7 @@ ALIGNED_TOKENS = 8
 
 
 class WindowPlan(NamedTuple):
-    """Where the tokens of a batch go.
+    """The places of a batch's tokens among attention blocks.
 
     Attributes:
         queries: [blocks × block] row numbers.

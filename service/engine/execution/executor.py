@@ -21,7 +21,7 @@ Result = TypeVar("Result")
 
 
 class DeviceWork(Protocol):
-    """What a device's executor offers to those that know nothing of its threads.
+    """A device's executor as seen by code that knows nothing of its threads.
 
     Attributes:
         health: of the device.

@@ -40,7 +40,7 @@ Finish: TypeAlias = Callable[[list[Outcome]], list[Any]]
 
 
 class BatchExecutor(Protocol):
-    """What a runner needs of the device's executor: batches run in order, each after the work before it."""
+    """The part of the device's executor that a runner needs: batches run in order, each after the work before it."""
 
     @property
     def compute_threads(self) -> int:

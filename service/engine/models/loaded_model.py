@@ -53,7 +53,7 @@ class ProfiledModel:
 
 @dataclass(frozen=True, slots=True)
 class InitialModels:
-    """What an engine begins to serve with.
+    """The models, placement and guard that an engine begins to serve with.
 
     Attributes:
         serving: reference, as in the settings → the revision that it stands for.

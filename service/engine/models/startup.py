@@ -44,7 +44,7 @@ DEVICE_PARTS = frozenset({"warm-up", "measure", "prove"})
 
 @dataclass(slots=True)
 class StartupState:
-    """How far the start-up is.
+    """The progress of a start-up.
 
     Attributes:
         percent: of the whole start-up.

@@ -80,7 +80,7 @@ DIED = "the engine died while it was tried"
 
 
 class RolloutOutcome(StrEnum):
-    """How the rollout of a new revision ended, as metrics name it."""
+    """The end of a new revision's rollout, as metrics name it."""
 
     SWITCHED = "switched"
     FETCH_FAILED = "fetch_failed"

@@ -1,1 +1,1 @@
-"""What workers ask of the engine and hear from it: intake, the table of requests, status."""
+"""Requests of workers to the engine, and answers to them: intake, the table of requests, status."""

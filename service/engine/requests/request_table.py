@@ -33,7 +33,7 @@ if TYPE_CHECKING:  # It imports torch, for which the engine's first phase does n
 
 
 class Request(NamedTuple):
-    """What is kept of an admitted document apart from the queue: all its sequences end to end, and where each begins.
+    """An admitted document as kept apart from the queue: all its sequences end to end, and where each begins.
 
     Token ids are as they came: for `ResponseKind.WORD_TAGS`, those below 0 continue a word.
     """

@@ -1,1 +1,1 @@
-"""What grammar and checksums find in a text without a model, and how that is put together with what the model found."""
+"""Rules find entities by grammar and checksums, without a model, and merge them with the model's."""

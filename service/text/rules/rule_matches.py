@@ -25,7 +25,7 @@ _FEWEST_CHARACTERS = 2
 
 
 class Strength(IntEnum):
-    """What a match is worth compared with the model."""
+    """The rank of a match compared with the model."""
 
     BOUNDS = 1
     """It moves the start and end of what the model has found there; it is no entity of its own."""

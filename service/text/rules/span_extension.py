@@ -1,4 +1,4 @@
-"""Where what the model has found begins and ends, by grammar: whole dates, and identifiers up to the white space.
+"""Span extension moves the borders of the model's entities: to whole dates, and identifiers up to the white space.
 
 Nothing is found here: only the borders of the model's entities move.
 """

@@ -1,1 +1,1 @@
-"""What entities mean: texts read to typed values, with what their document says of its language, country and dates."""
+"""Values of entities: texts are read to typed values, helped by their document's language, country and dates."""

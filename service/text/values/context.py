@@ -1,4 +1,4 @@
-"""What a document says of itself that settles how its values are read: language, countries, dates, amounts.
+"""Document context settles how values are read: the document's language, countries, dates and amounts.
 
 Each part is read from the text when it is first asked for, in bounded time: signs are looked for at the text's
 beginning and end, where documents have them.
@@ -38,7 +38,7 @@ _NAMED = 2
 
 
 class DocumentContext:
-    """What one document's text says of itself.
+    """The reading context of one document's text.
 
     Attributes:
         text: the document's.

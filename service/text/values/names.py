@@ -1,4 +1,4 @@
-"""What months, weekdays, quarters, currencies, units and powers of ten are called in the languages read, by CLDR.
+"""Names of months, weekdays, quarters, currencies, units and powers of ten in the languages read, from CLDR.
 
 Each table is made when it is first asked for, from all languages together: a name that means several things keeps all
 of them, by language, and the document's language chooses (`meaning`).
@@ -28,7 +28,7 @@ Names = dict[str, dict[str, str]]
 
 
 class Speaker(Protocol):
-    """What has a language, which takes time to tell."""
+    """An object with a language, which takes time to tell."""
 
     @property
     def language(self) -> str | None:

@@ -21,7 +21,7 @@ LANGUAGES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Locale:
-    """Where a document comes from. `faker`: Faker's and babel's name of the locale."""
+    """The country and language of a document. `faker`: Faker's and babel's name of the locale."""
 
     faker: str
     country: str

@@ -1,4 +1,4 @@
-"""How parties stand on a page: blocks, letter heads, sender lines, feet with bank details, with keywords or without."""
+"""Layouts of parties on a page: blocks, letterheads, sender lines, feet with bank details, with keywords or without."""
 
 from random import Random
 from typing import Final

@@ -1,4 +1,4 @@
-"""What a reader of files makes of a page: lines in reading order, text, and spans.
+"""Reading simulates a file reader: it makes lines in reading order, text and spans of a page.
 
 A PDF is read as the service reads one, by a recursive XY-cut over the places and the drawing order (the paper is
 named in `service/documents/pdf/reading_order.py`); a test draws pages and compares. HTML and DOCX give the drawing
@@ -28,7 +28,7 @@ _NUMERIC = frozenset("0123456789.,:;-+/%$()#*'€£¥")
 
 
 class Medium(StrEnum):
-    """How a page reaches the model."""
+    """A form of file from which a page's text is read."""
 
     PDF = "pdf"
     MARKUP = "markup"

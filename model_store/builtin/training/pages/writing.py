@@ -35,7 +35,7 @@ _INDIC: Final = {"ar": str.maketrans("0123456789", "٠١٢٣٤٥٦٧٨٩"), "hi"
 
 @dataclass(frozen=True, slots=True)
 class WritingStyle:
-    """How one document writes figures; the same all through it."""
+    """The notation of figures in one document; the same all through it."""
 
     lexicon: Lexicon
     date_pattern: str

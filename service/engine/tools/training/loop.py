@@ -98,7 +98,7 @@ class SavedState:
 
 @dataclass(slots=True)
 class TrainingProgress:
-    """How far a training has come. `best` is the score, from 0 to 1, of the weights that are kept."""
+    """The progress of a training. `best` is the score, from 0 to 1, of the weights that are kept."""
 
     epoch: int = 0
     batch: int = 0
