@@ -1,10 +1,12 @@
 """Reads plain text and Markdown: decodes bytes by the first character encoding that fits; refuses binary content.
 
-    byte order mark → declared charset → UTF-8 → UTF-16 or UTF-32 without a mark → detection by charset-normalizer
+    byte order mark → ISO-2022's escapes → declared charset → UTF-8 → UTF-16 or UTF-32 without a mark
+    → UTF-8, then the declared charset, with a few bad bytes → detection by letters (`charset_detection`)
 
 A declared charset that does not fit the bytes is skipped: declarations are wrong more often than UTF-8 validates by
-chance. "\\r\\n" and "\\r" of a file become "\\n"; offsets count in that text, which `include_text` returns. A
-text sent in JSON is not read here: its offsets count in the text as sent.
+chance. A bad byte becomes U+FFFD and costs no more than its character. The document says what was chosen, and how.
+"\\r\\n" and "\\r" of a file become "\\n"; offsets count in that text, which `include_text` returns. A text sent in
+JSON is not read here: its offsets count in the text as sent.
 """
 
 from __future__ import annotations
@@ -14,9 +16,8 @@ import re
 from encodings import normalize_encoding
 from encodings.aliases import aliases
 
-from charset_normalizer import CharsetMatch, from_bytes
-
-from service.documents.document import Document
+from service.documents.charset_detection import detect_charset
+from service.documents.document import Charset, CharsetSource, Document
 from service.documents.format_detection import unsupported
 
 _MARKS = (
@@ -27,15 +28,33 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _WIDE = ("utf-32-le", "utf-32-be", "utf-16-le", "utf-16-be")
-_CANDIDATES = (
-    "cp1252 cp1250 cp1251 cp1253 cp1254 cp1255 cp1256 cp1257 iso8859_2 koi8_r shift_jis euc_jp gb18030 big5 euc_kr"
-).split()
+_ESCAPES = ((re.compile(rb"\x1b\$[@B]|\x1b\(I"), "iso2022_jp_ext"), (re.compile(rb"\x1b\$\)C"), "iso2022_kr"))
+_AS_BROWSERS = {  # https://encoding.spec.whatwg.org/#names-and-labels: supersets of what is declared
+    "ascii": "cp1252",
+    "iso8859-1": "cp1252",
+    "iso8859-9": "cp1254",
+    "shift_jis": "cp932",
+    "euc_kr": "cp949",
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "big5": "cp950",
+}
+_IANA = {
+    "cp932": "shift_jis",
+    "cp949": "euc-kr",
+    "cp950": "big5",
+    "mac_roman": "macintosh",
+    "iso2022_jp_ext": "iso-2022-jp",
+}
 _CHARSET = re.compile(r"charset\s*=[\s\"']*([\w.:-]{1,60})", re.I)
 _CODECS = frozenset((*aliases.values(), "koi8_u", "cp874", "utf_8_sig"))
 _CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _UNWANTED = re.compile(r"[\x00\ud800-\udfff]")
-_SAME_CHAOS = 0.02
 _SAMPLE_BYTES = 32_768
+_LEAST_SOUND_UTF8 = 5
+"""Sound characters for each further bad byte of UTF-8: other encodings have few that are sound UTF-8 by chance."""
+_LEAST_SOUND = 10
+"""Sound characters for each further bad byte of a declared charset."""
 _MOST_CONTROLS = 0.01  # text has none; one in a hundred characters is tolerated
 
 
@@ -45,29 +64,55 @@ def charset_of(media_type: str | None) -> str | None:
     return found.group(1) if found else None
 
 
-def decode_text(data: bytes, declared: str | None) -> str:
-    """The text of `data`, without byte order mark, NUL and lone surrogates.
+def decode_text(data: bytes, declared: str | None) -> tuple[str, Charset]:
+    """The text of `data`, without byte order mark, NUL and lone surrogates, and the charset that it was read in.
 
     Raises:
         UnsupportedFormat: the content is binary.
     """
-    text = _marked(data)
-    if text is None:
-        text = _strict(data, _known(declared)) or _strict(data, "utf-8") or _wide(data) or _detected(data)
+    text, charset = _decoded(data, _known(declared))
     if len(_CONTROLS.findall(text)) > _MOST_CONTROLS * len(text):
         raise unsupported("Binary content")
-    return _UNWANTED.sub("", text)
+    return _UNWANTED.sub("", text), charset
 
 
-def _marked(data: bytes) -> str | None:
+def _decoded(data: bytes, declared: str | None) -> tuple[str, Charset]:
     for mark, encoding in _MARKS:
         if data.startswith(mark):
-            return data[len(mark) :].decode(encoding, errors="replace")
-    return None
+            return data[len(mark) :].decode(encoding, errors="replace"), _charset(encoding)
+    for escape, encoding in _ESCAPES:
+        if data.isascii() and escape.search(data):
+            return data.decode(encoding, errors="replace"), _charset(encoding)
+    if (text := _strict(data, declared)) is not None:
+        return text, _charset(declared, CharsetSource.DECLARED)
+    if (text := _strict(data, "utf-8")) is not None:
+        return text, _charset("utf-8")
+    if (wide := _wide(data)) is not None:
+        return wide
+    if b"\x00" in data[:_SAMPLE_BYTES]:
+        raise unsupported("Binary content")
+    if (text := _cut_utf8(data)) is not None:
+        return text, _charset("utf-8")
+    if (found := _tolerant(data, "utf-8", _LEAST_SOUND_UTF8)) is not None:
+        return found[0], _charset("utf-8", CharsetSource.DETECTED, found[1])
+    if (found := _tolerant(data, declared, _LEAST_SOUND)) is not None:
+        return found[0], _charset(declared, CharsetSource.DECLARED, found[1])
+    encoding, confidence = detect_charset(data)
+    return data.decode(encoding, errors="replace"), _charset(encoding, CharsetSource.GUESSED, confidence)
+
+
+def _charset(encoding: str | None, source: CharsetSource = CharsetSource.DETECTED, confidence: float = 1.0) -> Charset:
+    """The charset by its registered name (https://www.iana.org/assignments/character-sets)."""
+    name = encoding or ""
+    if name in _IANA:
+        return Charset(_IANA[name], source, confidence)
+    name = re.sub(r"^cp(?=125\d|874)", "windows-", name)
+    name = re.sub(r"^cp(?=\d)", "ibm", name)
+    return Charset(re.sub(r"^iso-?(?=8859|2022)", "iso-", name).replace("_", "-"), source, confidence)
 
 
 def _known(declared: str | None) -> str | None:
-    """Python's name of a declared charset, if it is a text encoding; Latin-1 is read as cp1252, as browsers do.
+    """Python's name of a declared charset, if it is a text encoding; Latin-1 means cp1252, as for browsers.
 
     Only names of a short list are looked up: Python remembers every other one for good.
     """
@@ -81,7 +126,7 @@ def _known(declared: str | None) -> str | None:
         return None
     if not getattr(info, "_is_text_encoding", True):
         return None
-    return "cp1252" if info.name in ("iso8859-1", "ascii") else info.name
+    return _AS_BROWSERS.get(info.name, info.name)
 
 
 def _strict(data: bytes, encoding: str | None) -> str | None:
@@ -95,34 +140,43 @@ def _strict(data: bytes, encoding: str | None) -> str | None:
     return None if text.count("\x00") > _MOST_CONTROLS * len(text) else text
 
 
-def _wide(data: bytes) -> str | None:
+def _tolerant(data: bytes, encoding: str | None, least_sound: int) -> tuple[str, float] | None:
+    """The text with U+FFFD for bad bytes, and the sound share of what is outside of ASCII.
+
+    None where more than one byte is bad and fewer than `least_sound` characters are sound for each further one.
+    """
+    if encoding is None:
+        return None
+    text = data.decode(encoding, errors="replace")
+    replaced = text.count("\ufffd")
+    bad = replaced - data.count("\ufffd".encode()) if encoding == "utf-8" else replaced
+    sound = len(text) - len(text.encode("ascii", "ignore")) - replaced
+    return (text, round(sound / max(1, sound + bad), 2)) if (bad - 1) * least_sound < sound else None
+
+
+def _cut_utf8(data: bytes) -> str | None:
+    """The text, if `data` is UTF-8 but for a last character that is cut; one byte alone of it is no proof."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        text = decoder.decode(data)
+    except UnicodeDecodeError:
+        return None
+    cut = len(decoder.getstate()[0])
+    return text + "\ufffd" if cut > 1 or not text.isascii() else None
+
+
+def _wide(data: bytes) -> tuple[str, Charset] | None:
     """The text as UTF-16 or UTF-32 without a mark, if `data` has zero bytes; the one with most ASCII wins."""
     if b"\x00" not in data[:_SAMPLE_BYTES]:
         return None
-    texts = (_strict(data, encoding) for encoding in _WIDE)
-    sound = [text for text in texts if text and "".join(text.split()).isprintable()]
-    best = max(sound, key=_ascii_count, default=None)
-    return best if best and _ascii_count(best) else None
+    texts = ((_strict(data, encoding), encoding) for encoding in _WIDE)
+    sound = [(text, encoding) for text, encoding in texts if text and "".join(text.split()).isprintable()]
+    best, encoding = max(sound, key=lambda each: _ascii_count(each[0]), default=("", ""))
+    return (best, _charset(encoding)) if _ascii_count(best) else None
 
 
 def _ascii_count(text: str) -> int:
     return sum(map(str.isascii, text))
-
-
-def _detected(data: bytes) -> str:
-    """The text in the encoding detected from a sample; what that cannot decode is replaced."""
-    if b"\x00" in data[:_SAMPLE_BYTES]:
-        raise unsupported("Binary content")
-    guesses = list(from_bytes(data[:_SAMPLE_BYTES], cp_isolation=_CANDIDATES))
-    return data.decode(_likeliest(guesses), errors="replace")
-
-
-def _likeliest(guesses: list[CharsetMatch]) -> str:
-    """The best guess, or cp1252 (the web's default) where it is as good: short Latin texts cannot be told apart."""
-    if not guesses:
-        return "cp1252"
-    clean = [guess for guess in guesses if guess.chaos <= guesses[0].chaos + _SAME_CHAOS]
-    return "cp1252" if any("cp1252" in guess.could_be_from_charset for guess in clean) else guesses[0].encoding
 
 
 def read_text(data: bytes, *, charset: str | None = None) -> Document:
@@ -131,4 +185,5 @@ def read_text(data: bytes, *, charset: str | None = None) -> Document:
     Raises:
         UnsupportedFormat: the content is binary.
     """
-    return Document(decode_text(data, charset).replace("\r\n", "\n").replace("\r", "\n"))
+    text, found = decode_text(data, charset)
+    return Document(text.replace("\r\n", "\n").replace("\r", "\n"), charset=found)

@@ -64,13 +64,36 @@ class PartlyRead:
     boxes: tuple[Box, ...]
 
 
+class CharsetSource(StrEnum):
+    """How a charset was found: declared by type or markup, proved by the form of the bytes, or guessed by letters."""
+
+    DECLARED = "declared"
+    DETECTED = "detected"
+    GUESSED = "guessed"
+
+
+@dataclass(frozen=True, slots=True)
+class Charset:
+    """The character encoding that a text was read in.
+
+    Attributes:
+        name: as registered, in small letters: `utf-8`, `windows-1252`.
+        confidence: 0 to 1; of a guess, the share of its letters that the encoding's languages explain, halved where
+            another encoding explains them as well.
+    """
+
+    name: str
+    source: CharsetSource
+    confidence: float
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
     """The text of one document with its pages and layout.
 
     `pages` is None for formats without pages (text, HTML, DOCX), `layout` for those without boxes. `unread_pages` are
     the numbers of pages of which nothing was read, or next to nothing: scans, scans with a stamp, pages of outlines.
-    `partly_read` says what was not read of pages with text.
+    `partly_read` says what was not read of pages with text. `charset` is that of a text or HTML file.
     """
 
     text: str
@@ -78,6 +101,7 @@ class Document:
     layout: Layout | None = None
     unread_pages: tuple[int, ...] = ()
     partly_read: tuple[PartlyRead, ...] = ()
+    charset: Charset | None = None
 
     @property
     def incomplete_pages(self) -> tuple[int, ...]:

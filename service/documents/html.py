@@ -44,7 +44,7 @@ def read_html(data: bytes, *, charset: str | None = None, limits: DocumentLimits
         DocumentTooLarge: over the limit of characters.
         MemoryError: the parser ran out of memory; libxml2 then stops silently and leaves the root element open.
     """
-    text = decode_text(data, charset or _meta_charset(data))
+    text, found = decode_text(data, charset or _meta_charset(data))
     target = _Shown(limits)
     parser = etree.HTMLParser(target=cast(Any, target), encoding="utf-8", huge_tree=True)
     for start in range(0, len(text), _CHUNK_CHARACTERS):
@@ -53,7 +53,7 @@ def read_html(data: bytes, *, charset: str | None = None, limits: DocumentLimits
         parser.close()
     if target.open_roots:
         raise MemoryError("the HTML parser stopped for want of memory")
-    return Document(target.writer.result())
+    return Document(target.writer.result(), charset=found)
 
 
 def _meta_charset(data: bytes) -> str | None:

@@ -1,4 +1,4 @@
-"""The charset of a text file: byte order mark, declaration, UTF-8, then detection."""
+"""The charset of a text file: byte order mark, declaration, UTF-8, then detection by letters."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.core.errors import UnsupportedFormat
-from service.documents.charset import charset_of, decode_text
+from service.documents import charset as charsets
+from service.documents.charset import charset_of
+from service.documents.document import Charset, CharsetSource
 
 FRENCH = "L'été était très chaud, l'élève a payé 15 € à la caisse."
 POLISH = "Zażółć gęślą jaźń, faktura została zapłacona w całości przez klienta."
@@ -17,6 +19,10 @@ RUSSIAN = "Счёт за услуги связи от первого марта,
 JAPANESE = "請求書は東京で発行されました。お支払いは十日以内にお願いします。"
 CHINESE = "发票在北京开具，请在十天内付款。谢谢您的合作。"
 KOREAN = "청구서는 서울에서 발행되었습니다. 열흘 안에 지불해 주십시오."
+
+
+def decode_text(data: bytes, declared: str | None) -> str:
+    return charsets.decode_text(data, declared)[0]
 
 
 @pytest.mark.parametrize(
@@ -42,10 +48,105 @@ KOREAN = "청구서는 서울에서 발행되었습니다. 열흘 안에 지불�
         (JAPANESE, "euc_jp", None),
         (CHINESE, "gb18030", None),
         (KOREAN, "euc_kr", None),
+        (JAPANESE, "iso2022_jp", None),
+        (KOREAN, "iso2022_kr", None),
+        ("Zakład Usługowy Żółw, razem 1 287,00 zł", "cp1250", None),
+        ("Zakład Usługowy Żółw, należność 1 287,00 zł", "iso8859-2", None),
+        ("Číslo faktury 118, splatnost třiceti dní", "cp1250", None),
+        ("Vyřizuje Šárka Žižková, částka k úhradě", "iso8859-2", None),
+        ("Számla: Szűcs Győző, fizetendő összeg", "cp1250", None),
+        ("Račun za čišćenje, Željko Đurić, Šibenik", "cp1250", None),
+        ("Müşteri: Gökhan Yıldız, ödeme tutarı", "cp1254", None),
+        ("Sąskaita faktūra, mokėti iki birželio", "cp1257", None),
+        ("Τιμολόγιο αριθμός 5, σύνολο 15 €", "cp1253", None),
+        ("חשבונית מספר 5 לתשלום עד סוף החודש", "cp1255", None),
+        ("فاتورة رقم 5 المبلغ الإجمالي", "cp1256", None),
+        ("ใบแจ้งหนี้เลขที่ 5 ยอดรวมทั้งหมด", "cp874", None),
+        ("СЧЁТ НА ОПЛАТУ № 5", "cp1251", None),
+        ("Итого к оплате: 500 руб.", "koi8-r", None),
+        ("Итого к оплате: 500 руб.", "cp866", None),
+        ("Summe 15,00 € für Müller", "iso8859-15", None),
+        ("Rechnung für Jürgen Müller, Königstraße 5", "cp850", None),
+        ("Rechnung für Jürgen Müller, Königstraße 5", "mac-roman", None),
+        ("㈱みどり工業 ①", "cp932", None),
+        ("㈱みどり工業 ①", "cp932", "shift_jis"),
+        ("合计金额：1,200元", "gb18030", None),
+        ("發票在台北開立，請在十天內付款", "big5", None),
+        ("Factura 5: señor Núñez, año 2025", "cp1252", None),
+        ("Total: £4.90 – “thank you”, 20 m² at 21 °C", "cp1252", None),
+        ("Perché è così, città di Forlì", "cp1252", None),
+        ("Fatura nº 5, São João, manutenção", "cp1252", None),
     ],
 )
 def test_text_comes_back_from_its_encoding(text: str, encoding: str, declared: str | None) -> None:
     assert decode_text(text.encode(encoding), declared) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        (JAPANESE, "shift_jis"),
+        (JAPANESE, "euc_jp"),
+        (CHINESE, "gb18030"),
+        (KOREAN, "euc_kr"),
+        (RUSSIAN, "cp1251"),
+        (POLISH, "iso8859-2"),
+        (FRENCH, "cp1252"),
+    ],
+)
+def test_letters_after_a_megabyte_of_ascii_decide(text: str, encoding: str) -> None:
+    text = "Invoice 2025-118, dated today\n" * 40_000 + text
+    assert decode_text(text.encode(encoding), None) == text
+
+
+@pytest.mark.parametrize(
+    ("data", "declared", "expected"),
+    [
+        ("Müller".encode() + b"\nM\xfcller", None, "Müller\nM\ufffdller"),
+        ("5 € für Müller".encode() + b"\xff\n", None, "5 € für Müller\ufffd\n"),
+        ("für Müller".encode() + b"\xc3", None, "für Müller\ufffd"),
+        ("Total 5 €".encode()[:-1], None, "Total 5 \ufffd"),
+        ("für Müller".encode() + b"\xff", "utf-8", "für Müller\ufffd"),
+        (("für Müller, " * 20).encode() + b"\xff\xff\xff", None, "für Müller, " * 20 + "\ufffd" * 3),
+        (JAPANESE.encode("cp932") + b"\x81", "shift_jis", JAPANESE + "\ufffd"),
+        (b"caf\xe9", None, "café"),
+        (b"caf\xe9", "utf-8", "café"),
+        (b"\x1b[1mbold\x1b[0m $ B", None, "\x1b[1mbold\x1b[0m $ B"),
+    ],
+)
+def test_a_bad_or_cut_character_costs_no_other(data: bytes, declared: str | None, expected: str) -> None:
+    assert decode_text(data, declared) == expected
+
+
+@pytest.mark.parametrize(
+    ("data", "declared", "name", "source"),
+    [
+        (b"plain", None, "utf-8", CharsetSource.DETECTED),
+        ("é".encode("utf-16"), None, "utf-16-le", CharsetSource.DETECTED),
+        (JAPANESE.encode("iso2022_jp"), None, "iso-2022-jp", CharsetSource.DETECTED),
+        (FRENCH.encode("cp1252"), "latin-1", "windows-1252", CharsetSource.DECLARED),
+        (POLISH.encode("iso8859-2"), "iso-8859-2", "iso-8859-2", CharsetSource.DECLARED),
+        (POLISH.encode("cp1250"), None, "windows-1250", CharsetSource.GUESSED),
+        (JAPANESE.encode("cp932"), None, "shift_jis", CharsetSource.GUESSED),
+        ("Rechnung für Jürgen Müller".encode("cp850"), None, "ibm850", CharsetSource.GUESSED),
+    ],
+)
+def test_the_charset_and_how_it_was_found_are_said(
+    data: bytes, declared: str | None, name: str, source: CharsetSource
+) -> None:
+    charset = charsets.decode_text(data, declared)[1]
+    assert (charset.name, charset.source) == (name, source)
+    assert charset.confidence == 1 or source is CharsetSource.GUESSED
+
+
+def test_a_guess_is_less_sure_where_two_encodings_fit() -> None:
+    def confidence(data: bytes) -> float:
+        return charsets.decode_text(data, None)[1].confidence
+
+    assert confidence(b"wzgl\xeadem") <= 0.5 < confidence(POLISH.encode("cp1250")) <= 1
+    assert charsets.decode_text(b"\xff\xfe\xfd\x80\x81"[2:], None)[1] == Charset(
+        "windows-1252", CharsetSource.GUESSED, 0.0
+    )
 
 
 def test_a_declared_charset_that_is_no_text_encoding_is_passed_over() -> None:
