@@ -31,7 +31,7 @@ from service.core.fields.kinds import DocumentKind
 from service.core.fields.mentions import Reason
 from service.core.score_limits import PATTERN, ScoreLimits, read_limits
 from service.core.types import Priority
-from service.documents.document import UnreadReason
+from service.documents.document import Charset, UnreadReason
 
 OPTION_CHARACTERS = 65_536
 """Longest value of an option in a form or a query."""
@@ -258,6 +258,7 @@ class DocumentResult(msgspec.Struct, frozen=True, omit_defaults=False):
 
     `unread_pages`: numbers of the pages of which nothing was read, or next to nothing: scans, also with a stamp.
     `partly_read`: what was not read of pages with text; all others were read in full.
+    `charset`: the character encoding that a text or HTML file was read in, how it was found, and how surely.
     `fields`: null where no kind of document fits; absent unless asked for.
     """
 
@@ -271,6 +272,7 @@ class DocumentResult(msgspec.Struct, frozen=True, omit_defaults=False):
     entities: list[EntityResult]
     error: Problem | None
     partly_read: list[PartlyReadResult] = []
+    charset: Charset | msgspec.UnsetType = msgspec.UNSET
     text: str | msgspec.UnsetType = msgspec.UNSET
     fields: FieldsResult | msgspec.UnsetType | None = msgspec.UNSET
 

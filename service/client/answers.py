@@ -57,6 +57,14 @@ class UnreadPart(msgspec.Struct, frozen=True):
     boxes: list[tuple[float, float, float, float]] = []
 
 
+class FileCharset(msgspec.Struct, frozen=True):
+    """The character encoding that a text or HTML file was read in; `source`: `declared`, `detected` or `guessed`."""
+
+    name: str
+    source: str
+    confidence: float
+
+
 class ExtractedDocument(msgspec.Struct, frozen=True):
     """One document's entities, or its error."""
 
@@ -68,6 +76,7 @@ class ExtractedDocument(msgspec.Struct, frozen=True):
     pages: int | None = None
     unread_pages: list[int] = []
     partly_read: list[UnreadPart] = []
+    charset: FileCharset | None = None
     error: RemoteProblem | None = None
     text: str | None = None
 

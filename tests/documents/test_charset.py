@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from service.core.errors import UnsupportedFormat
 from service.documents import charset as charsets
 from service.documents.charset import charset_of
-from service.documents.document import Charset, CharsetSource
+from service.documents.document import CharsetSource
 
 FRENCH = "L'été était très chaud, l'élève a payé 15 € à la caisse."
 POLISH = "Zażółć gęślą jaźń, faktura została zapłacona w całości przez klienta."
@@ -144,9 +144,7 @@ def test_a_guess_is_less_sure_where_two_encodings_fit() -> None:
         return charsets.decode_text(data, None)[1].confidence
 
     assert confidence(b"wzgl\xeadem") <= 0.5 < confidence(POLISH.encode("cp1250")) <= 1
-    assert charsets.decode_text(b"\xff\xfe\xfd\x80\x81"[2:], None)[1] == Charset(
-        "windows-1252", CharsetSource.GUESSED, 0.0
-    )
+    assert confidence(b"\xac\xa6\xb5\xaf\xa8\xb8 \xff\xac") < 0.5
 
 
 def test_a_declared_charset_that_is_no_text_encoding_is_passed_over() -> None:

@@ -150,6 +150,7 @@ def build_result(
         entities=_listed(answered[: len(kept)], labels),
         error=None,
         partly_read=[PartlyReadResult(each.page, each.reason, list(each.boxes)) for each in document.partly_read],
+        charset=document.charset or msgspec.UNSET,
         text=text if options.include_text else msgspec.UNSET,
         fields=fields,
     )

@@ -19,7 +19,7 @@ import msgspec
 import numpy as np
 
 from service.api.bodies.kinds import JsonKindRef
-from service.documents.document import Box, Document, Layout, Page, PagePicture, PartlyRead, PictureRequest
+from service.documents.document import Box, Charset, Document, Layout, Page, PagePicture, PartlyRead, PictureRequest
 from service.documents.limits import MEBIBYTE, DocumentLimits
 from service.documents.redaction.values import RedactedFile, RedactedPage, Redaction
 
@@ -54,6 +54,7 @@ class ParsedHeader(msgspec.Struct, frozen=True):
     has_layout: bool = False
     unread_pages: tuple[int, ...] = ()
     partly_read: tuple[PartlyRead, ...] = ()
+    charset: Charset | None = None
     error_code: str = ""
     detail: str = ""
     crash: str = ""
@@ -118,7 +119,9 @@ def to_frames(document: Document) -> list[bytes | memoryview]:
     pages = tuple((p.number, p.start, p.end, p.width, p.height) for p in document.pages) if document.pages else None
     layout = document.layout
     head = msgspec.msgpack.encode(
-        ParsedHeader(document.text, pages, layout is not None, document.unread_pages, document.partly_read)
+        ParsedHeader(
+            document.text, pages, layout is not None, document.unread_pages, document.partly_read, document.charset
+        )
     )
     if layout is None:
         return [head]
@@ -198,8 +201,10 @@ def from_frames(parsed: ParsedHeader, boxes: bytes, line_starts: bytes, limits: 
         raise BadAnswer("parts of pages that are none of its own")
     if not all(math.isfinite(side) for each in parsed.partly_read for box in each.boxes for side in box):
         raise BadAnswer("boxes that are none")
+    if parsed.charset is not None and not (len(parsed.charset.name) < 40 and 0 <= parsed.charset.confidence <= 1):
+        raise BadAnswer("a charset that is none")
     if not parsed.has_layout:
-        return Document(parsed.text, pages, None, parsed.unread_pages, parsed.partly_read)
+        return Document(parsed.text, pages, None, parsed.unread_pages, parsed.partly_read, parsed.charset)
     if len(boxes) != 16 * length or len(line_starts) % 4:
         raise BadAnswer("boxes of another text")
     starts = np.frombuffer(line_starts, dtype=np.int32)

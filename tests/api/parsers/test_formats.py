@@ -58,6 +58,8 @@ def _files() -> dict[str, bytes]:
         "cut.docx": simple_docx("Berlin")[:-200],
         "long.html": ("<p>" + "</p><table><tr><td>".join(lines * 200)).encode(),
         "declared.html": "<meta charset='koi8-r'><p>Привет".encode("koi8-r"),
+        "guessed.txt": "Zakład Usługowy Żółw".encode("cp1250"),
+        "seven_bits.txt": "請求書".encode("iso2022_jp"),
         "broken.html": b"<html><!-- <p>" + bytes(range(256)),
         "empty.txt": b"",
         "picture.png": b"\x89PNG\r\n\x1a\n" + bytes(100),
@@ -67,7 +69,7 @@ def _files() -> dict[str, bytes]:
 def _outcome(document: Document) -> tuple[object, ...]:
     layout = document.layout
     shape = None if layout is None else (np.nansum(layout.boxes).item(), layout.line_starts.tolist())
-    return document.text, document.pages, document.unread_pages, document.partly_read, shape
+    return document.text, document.pages, document.unread_pages, document.partly_read, document.charset, shape
 
 
 async def test_every_format_reads_as_it_does_without_a_sandbox() -> None:

@@ -28,6 +28,8 @@ from service.api.parsers.frames import (
     to_frames,
 )
 from service.documents.document import (
+    Charset,
+    CharsetSource,
     Document,
     Layout,
     Page,
@@ -47,7 +49,8 @@ def documents(draw: st.DrawFn) -> Document:
     borders = sorted(draw(st.sets(st.integers(0, len(text)), max_size=3)) | {0, len(text)})
     pages = tuple(Page(number, a, b) for number, (a, b) in enumerate(pairwise(borders), 1))
     if not pages or not draw(st.booleans()):
-        return Document(text)
+        charset = Charset("windows-1250", CharsetSource.GUESSED, draw(st.floats(0, 1)))
+        return Document(text, charset=draw(st.sampled_from((None, charset))))
     numbers = draw(
         st.lists(st.floats(0, 1000, width=32) | st.just(float("nan")), min_size=4 * len(text), max_size=4 * len(text))
     )
@@ -106,6 +109,8 @@ ENDLESS = PartlyRead(1, UnreadReason.OUTLINES, ((0.0, 0.0, float("inf"), 1.0),))
         (ParsedHeader("hello", ((1, 0, 5, 9.0, 9.0),), unread_pages=(2,)), b"", b""),
         (ParsedHeader("hello", ((1, 0, 5, 9.0, 9.0),), partly_read=(PartlyRead(2, UnreadReason.IMAGE, ()),)), b"", b""),
         (ParsedHeader("hello", ((1, 0, 5, 9.0, 9.0),), partly_read=(ENDLESS,)), b"", b""),
+        (ParsedHeader("hello", charset=Charset("x" * 99, CharsetSource.DECLARED, 1.0)), b"", b""),
+        (ParsedHeader("hello", charset=Charset("utf-8", CharsetSource.DECLARED, float("nan"))), b"", b""),
         (ParsedHeader("hello", None, True), BOXES[1:], LINES),
         (ParsedHeader("hello", None, True), BOXES * 2, LINES),
         (ParsedHeader("hello", None, True), BOXES, LINES[1:]),

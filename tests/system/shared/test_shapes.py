@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from service.cli import main
 from tests.support.document_files import simple_docx, simple_pdf
 from tests.support.extraction import TEXT
@@ -85,6 +87,33 @@ def test_a_raw_body_is_read_by_its_type_with_options_in_the_query(service: Servi
         for media_type, body in types.items():
             answer = client.post("/extract?include_text=true", content=body, headers={"Content-Type": media_type})
             assert answer.json()["documents"][0]["text"].strip() == TEXT, media_type
+
+
+@pytest.mark.parametrize(
+    ("media_type", "text", "encoding", "expected"),
+    [
+        ("text/plain", TEXT, "utf-8", {"name": "utf-8", "source": "detected", "confidence": 1.0}),
+        (
+            "text/html;charset=cp1252",
+            "<p>Für 5 €",
+            "cp1252",
+            {"name": "windows-1252", "source": "declared", "confidence": 1.0},
+        ),
+        (
+            "text/plain",
+            "Zakład Usługowy Żółw",
+            "cp1250",
+            {"name": "windows-1250", "source": "guessed", "confidence": 1.0},
+        ),
+    ],
+)
+def test_the_charset_of_a_file_is_in_its_answer(
+    service: Service, media_type: str, text: str, encoding: str, expected: dict[str, object]
+) -> None:
+    with service.client() as client:
+        answer = client.post("/extract", content=text.encode(encoding), headers={"Content-Type": media_type})
+        assert answer.json()["documents"][0]["charset"] == expected
+        assert "charset" not in client.post("/extract", json={"text": text}).json()["documents"][0]
 
 
 def test_ndjson_gives_a_line_for_each_document_as_it_is_done(service: Service) -> None:
