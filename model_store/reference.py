@@ -87,12 +87,17 @@ MAX_HISTORY = 16
 _Revision = Annotated[str, msgspec.Meta(pattern=r"\Asha256:[0-9a-f]{64}\Z")]
 
 
-class Tag(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`revision` since `moved_at_seconds` (since 1970); `earlier` holds the revisions before it, newest first."""
+class Tag(msgspec.Struct, frozen=True, omit_defaults=True):
+    """`revision` since `moved_at_seconds` (since 1970); `earlier` holds the revisions before it, newest first.
+
+    `rolled_back` holds the revisions that rollbacks left since the tag was last moved forward, newest first: garbage
+    collection keeps them, because a rollback says how to return to them.
+    """
 
     revision: _Revision
     moved_at_seconds: float
     earlier: tuple[_Revision, ...] = ()
+    rolled_back: tuple[_Revision, ...] = ()
 
 
 def moved(tag: Tag | None, revision: str, *, now_seconds: float) -> Tag:

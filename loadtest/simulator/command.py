@@ -24,7 +24,7 @@ from infra.scaling.policy_file import write_policy
 from infra.scaling.policy_values import Delays
 from loadtest.cli import require_extra
 from loadtest.errors import BadInput, LoadtestError
-from loadtest.simulator.demand import SHAPES, Demand, make_demand, read_demand
+from loadtest.simulator.demand import SHAPES, Demand, make_demand, peak, read_demand
 from loadtest.simulator.fleet import Fleet, FleetRun, Minute, Scaling
 from loadtest.simulator.outcome import Outcome, outcome_of
 from loadtest.simulator.service_model import Documents, ServiceModel, model_of
@@ -74,6 +74,8 @@ TEMPLATE = Path("build/stacks/gleaner-production-fleet.template.json")
 PRICE = HOURLY_DOLLARS["g6.xlarge"]
 USUAL_TASKS = 4.0
 """What the demand would keep busy, where no rate is given."""
+MOST_OF_FLEET = 0.6
+"""Share of the fleet's maximum that such a demand keeps busy at its peak."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -84,7 +86,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--trace", type=Path, help="`t_s,count`, or CSV or JSON lines of `t_s` and `tokens`")
     parser.add_argument("--template", type=Path, default=TEMPLATE, help=f"the fleet's template (default: {TEMPLATE})")
     parser.add_argument("--capacity", type=Path, help="JSON of `gleaner loadtest --find-knee` (default: assumed)")
-    parser.add_argument("--rate", type=float, help="documents a second (default: what four full tasks do)")
+    parser.add_argument("--rate", type=float, help="documents a second (default: for four tasks, at the peak 60 %% of the maximum)")
     parser.add_argument("--hours", type=float, help="instead of the shape's own time")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--tokens", type=float, help="mean length of a document (default: the capacity's)")
@@ -120,11 +122,12 @@ def _simulate(chosen: argparse.Namespace) -> None:
     deployed = _deployed(chosen, capacity)
     model = _model(chosen, capacity, base, deployed)
     table = latency_table(model)
+    most = deployed.policy.limits.maximum_tasks
     if chosen.tune is not None:
-        demands = tuple(_demand(chosen, model, chosen.seed + i) for i in range(chosen.seeds))
+        demands = tuple(_demand(chosen, model, most, chosen.seed + i) for i in range(chosen.seeds))
         _tune(chosen, Problem(deployed, model, table, demands, chosen.price))
         return
-    demand = _demand(chosen, model, chosen.seed)
+    demand = _demand(chosen, model, most, chosen.seed)
     events = Events(
         releases=tuple(hour * 3600 for hour in chosen.release),
         retry_share=chosen.retries,
@@ -133,7 +136,7 @@ def _simulate(chosen: argparse.Namespace) -> None:
     fleet = Fleet(deployed, model, table, events, chosen.seed, Scaling(chosen.scaling))
     found = fleet.run(demand)
     outcome = outcome_of(found, demand, deployed, model, table, chosen.price)
-    said = lines(outcome)
+    said = [*lines(outcome), *at_maximum(found.minutes, most)]
     to_stdout = chosen.json is not None and str(chosen.json) == "-"
     if not to_stdout:
         print("\n".join([*chart(found.minutes), "", *said]))
@@ -170,6 +173,12 @@ def lines(outcome: Outcome) -> list[str]:
         f"{outcome.decisions} decisions, the first for more {first}; {outcome.starts} starts, "
         f"{outcome.short_lives:.1%} of the hours in lives under 15 minutes; {outcome.most_instances} instances at most",
     ]
+
+
+def at_maximum(minutes: Sequence[Minute], maximum_tasks: int) -> list[str]:
+    """A sentence if documents waited while the fleet could not grow; nothing otherwise."""
+    stood = sum(each.serving >= maximum_tasks and each.longest_queue_seconds >= 1 for each in minutes)
+    return [f"{stood} minutes with all {maximum_tasks} tasks of the maximum and a queue of 1 s or more"] if stood else []
 
 
 def as_json(found: FleetRun, outcome: Outcome) -> dict[str, object]:
@@ -230,8 +239,9 @@ def limited(model: ServiceModel, deployed: Deployed, documents: Documents) -> Se
     )
 
 
-def _demand(chosen: argparse.Namespace, model: ServiceModel, seed: int) -> Demand:
-    rate = chosen.rate or USUAL_TASKS / model.document_seconds
+def _demand(chosen: argparse.Namespace, model: ServiceModel, maximum_tasks: int, seed: int) -> Demand:
     if chosen.trace is None:
+        tasks = min(USUAL_TASKS, MOST_OF_FLEET * maximum_tasks / peak(chosen.shape))
+        rate = chosen.rate or tasks / model.document_seconds
         return make_demand(chosen.shape, rate, seed, chosen.hours and chosen.hours * 3600)
     return read_demand(chosen.trace, model.documents.tokens, seed, chosen.rate)

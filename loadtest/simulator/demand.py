@@ -116,6 +116,13 @@ SHAPES = {
 }
 
 
+def peak(name: str) -> float:
+    """The most work a second of a named shape, over that of its rate with documents of the usual length."""
+    shape = SHAPES[name]
+    at = np.arange(0.5, shape.seconds, 60.0)
+    return float((shape.rate(at, shape.seconds) * shape.lengths(at, shape.seconds)).max())
+
+
 def make_demand(name: str, rate: float, seed: int, seconds: float | None = None) -> Demand:
     """A named shape at `rate` documents a second.
 

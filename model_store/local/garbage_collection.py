@@ -112,7 +112,7 @@ def stored_revisions(store: Store, keep: Iterable[str] = ()) -> tuple[StoredRevi
 
 
 def tagged_revisions(store: Store, earlier: int = 0) -> set[str]:
-    """Every revision that a tag points to, or pointed to before its last `earlier` moves."""
+    """Every revision that a tag points to, pointed to before its last `earlier` moves, or left by a rollback."""
     found = set()
     for name, tag in tag_names(store.layout):
         try:
@@ -120,7 +120,7 @@ def tagged_revisions(store: Store, earlier: int = 0) -> set[str]:
         except InvalidTag:
             continue
         if content:
-            found |= {content.revision, *content.earlier[:earlier]}
+            found |= {content.revision, *content.earlier[:earlier], *(content.rolled_back if earlier else ())}
     return found
 
 

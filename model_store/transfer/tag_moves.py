@@ -1,7 +1,7 @@
 """Moves of tags: a promotion to the revision of another tag, and a rollback to an earlier or a given revision.
 
 A tag that is promoted keeps its history, so a rollback leads back. Two rollbacks go back two steps: the revision that
-is left is dropped from the tag's history. It stays in the store, and a rollback to its digest returns to it.
+is left moves from the tag's history to `rolled_back`. It stays in the store, and a rollback to its digest returns to it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from model_store.errors import MissingFile, NoEarlierRevision, TagMoved, UnknownModel
 from model_store.local.store import Store
 from model_store.local.tags import move_tag, read_tag, replace_tag, set_tag
-from model_store.reference import Reference, Tag, moved
+from model_store.reference import MAX_HISTORY, Reference, Tag, moved
 from model_store.remote.base import Remote
 from model_store.remote.tags import change_remote_tag, read_remote_tag
 from model_store.transfer.pull import read_manifest
@@ -82,7 +82,8 @@ def rolled_back(tag: Tag, reference: str, to: str | None, *, now_seconds: float)
         return moved(tag, to, now_seconds=now_seconds)
     if not tag.earlier:
         raise NoEarlierRevision(f"{reference} never pointed anywhere but to {tag.revision}; there is no way back.")
-    return Tag(tag.earlier[0], now_seconds, tag.earlier[1:])
+    left = (tag.revision, *tag.rolled_back)[:MAX_HISTORY]
+    return Tag(tag.earlier[0], now_seconds, tag.earlier[1:], left)
 
 
 def roll_back(reference: Reference, store: Store, remote: Remote | None, to: str | None = None) -> RollbackResult:

@@ -1,13 +1,15 @@
 """`gleaner models canary`: compares a candidate with the revision that is served; promotes or withdraws it.
 
 Each document is posted to `NAME@stable` and to `NAME@candidate` of a running service, one after the other, and the
-order alternates. Exit code 0 when the candidate holds its limits, 1 when it does not.
+order alternates. Both answer one document first that is not counted, then all, again and again until each has given a
+hundred answers. Exit code 0 when the candidate holds its limits, 1 when it does not.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import math
 import sys
 import time
 from collections.abc import Iterable
@@ -18,7 +20,7 @@ from model_store.transfer.tag_moves import promote
 from service.commands.file_answers import read_key
 from service.commands.model_actions import progress_bar, remote_of, store_of
 from service.commands.remote_service import RemoteService
-from service.core.canary import CanaryAnswer, CanaryLimits, CanaryReport, compare
+from service.core.canary import LEAST_ANSWERS, LEAST_DOCUMENTS, CanaryAnswer, CanaryLimits, CanaryReport, compare
 from service.core.errors import GleanerError, InvalidOptions
 
 STABLE, CANDIDATE = "stable", "candidate"
@@ -53,7 +55,7 @@ def lines(report: CanaryReport) -> list[str]:
     )
     drifted = sorted(report.drift_by_label, key=lambda each: -each[1])
     return [
-        f"{report.documents} documents{'stable':>14}{'candidate':>14}",
+        f"{report.documents} answers{'stable':>16}{'candidate':>14}",
         *(f"{name:<12}{stable:>17}{candidate:>14}" for name, stable, candidate in rows),
         f"{report.drift:.1%} of the entities are found by one of the two only"
         + "".join(f"\n  {label:<24}{share:.1%}" for label, share in drifted if share),
@@ -64,6 +66,8 @@ async def _report(chosen: argparse.Namespace) -> CanaryReport:
     paths = sorted(path for path in chosen.documents.rglob("*") if path.is_file())
     if not paths:
         raise InvalidOptions(f"{chosen.documents} has no files")
+    if len(paths) >= LEAST_DOCUMENTS:
+        paths *= math.ceil(LEAST_ANSWERS / len(paths))
     answers: dict[str, list[CanaryAnswer]] = {STABLE: [], CANDIDATE: []}
     key = read_key(chosen.key_file)
     async with (
@@ -71,6 +75,8 @@ async def _report(chosen: argparse.Namespace) -> CanaryReport:
         RemoteService(chosen.url, {"model": f"{chosen.name}@{CANDIDATE}"}, key) as candidate,
     ):
         services = [(STABLE, stable), (CANDIDATE, candidate)]
+        for _, service in services:
+            await _answer(service, paths[0])
         with progress_bar("comparing") as bar:
             for number, path in enumerate(paths):
                 for tag, service in services if number % 2 else reversed(services):

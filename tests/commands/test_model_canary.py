@@ -80,6 +80,7 @@ def test_a_good_candidate_is_promoted(url: str, revisions: dict[str, str], tmp_p
     assert served(tmp_path) == dict.fromkeys(("stable", "candidate"), revisions["candidate"])
     printed = capsys.readouterr().out
     assert "9.5% of the entities" in printed, "a pair of entities, and 19 that both found"
+    assert "100 answers" in printed, "so that the 99th percentile is not the slowest"
     assert "TOTAL" in printed
 
 

@@ -33,7 +33,7 @@ def test_a_candidate_that_does_the_same_is_promoted() -> None:
     [
         ([FINE] * 49 + [CanaryAnswer(0.01, error="internal_error")], "it fails on 2.0%"),
         ([replace(FINE, seconds=0.02)] * 50, "its median is 2.00"),
-        ([FINE] * 49 + [replace(FINE, seconds=0.5)], "its slowest took 50.00"),
+        ([FINE] * 49 + [replace(FINE, seconds=0.5)], "its 99th percentile is 50.00"),
         ([replace(FINE, entities=frozenset({("TOTAL", 0, 5)}))] * 50, "50.0% of the entities differ"),
         ([CanaryAnswer(0.01, error="unknown_model")] * 50, "its median is nan"),
     ],

@@ -20,6 +20,15 @@ def test_it_draws_the_instances_and_says_what_they_cost(deployed: Path, capsys: 
     assert "p99" in printed
 
 
+@pytest.mark.parametrize(("options", "is_full"), [((), False), (("--rate", "500"), True)])
+def test_a_fleet_that_cannot_grow_is_said(
+    options: tuple[str, ...], is_full: bool, deployed: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for shape in ("step", "flash"):
+        assert main(["simulate", shape, "--template", str(deployed), *options]) == 0
+        assert ("of the maximum and a queue" in capsys.readouterr().out) == is_full
+
+
 def test_a_page_has_the_plots_and_every_decision(deployed: Path, tmp_path: Path) -> None:
     file = tmp_path / "run.html"
     assert main(["simulate", "step", "--hours", "0.5", "--template", str(deployed), "--html", str(file)]) == 0

@@ -20,7 +20,9 @@ from model_store.local.garbage_collection import (
 )
 from model_store.local.store import Store
 from model_store.local.verify import verify_store
+from model_store.reference import Reference
 from model_store.transfer.publish import publish
+from model_store.transfer.tag_moves import roll_back
 from tests.support.stores import MakeModel
 
 Publish = Callable[[str], str]
@@ -45,6 +47,18 @@ def test_a_collection_keeps_the_tag_and_its_last_revisions(publish_text: Publish
     assert collected.left_bytes == store.size_bytes()
     assert collected.within_budget
     assert verify_store(store).intact
+
+
+def test_a_collection_keeps_what_rollbacks_left_until_a_publish(publish_text: Publish, store: Store) -> None:
+    one, two, three = map(publish_text, ("one", "two", "three"))
+    for _ in range(2):
+        left = roll_back(Reference("documents", "stable", None), store, None)
+    assert (left.revision, left.before) == (one, two)
+    assert collect_garbage(store).evicted == ()
+    assert roll_back(Reference("documents", "stable", None), store, None, to=three).before == one
+    four = publish_text("four")
+    assert set(collect_garbage(store, keep_last=1).evicted) == {one, two}
+    assert set(store.revisions()) == {three, four}
 
 
 def test_a_collection_removes_only_blobs_that_no_other_revision_has(publish_text: Publish, store: Store) -> None:
