@@ -5,6 +5,9 @@ PORT ?= 8080
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
+# By a path, not by an import hook: a folder named gleaner beside a script would hide the hook's module.
+EDITABLE := --config-settings editable_mode=compat --editable
+
 # What the first tier of the tests runs beside Python, and what the second does: each command with its Debian packages.
 TOOLS := pdftotext:poppler-utils
 MORE_TOOLS := cc:gcc,libc6-dev curl:curl prometheus:prometheus promtool:prometheus amtool:prometheus-alertmanager chromium:chromium
@@ -159,18 +162,18 @@ clean: ## remove .venv and caches
 
 .venv/.run: pyproject.toml constraints.txt | .venv/bin/python
 	@echo "Installing the service (the first time takes some minutes)…"
-	@$(PIP) --editable .
+	@$(PIP) $(EDITABLE) .
 	@touch $@
 
 .venv/.loadtest: pyproject.toml constraints.txt | .venv/bin/python
 	@echo "Installing the service and what the load test needs…"
-	@$(PIP) --editable '.[loadtest]'
+	@$(PIP) $(EDITABLE) '.[loadtest]'
 	@touch $@ .venv/.run
 
 .venv/.dev: pyproject.toml constraints.txt | .venv/bin/python
 	$(call install_tools,$(TOOLS))
 	@echo "Installing the service and what its tests need (the first time takes some minutes)…"
-	@$(PIP) --editable '.[dev,infra,train]'
+	@$(PIP) $(EDITABLE) '.[dev,infra,train]'
 	@touch $@ .venv/.run .venv/.loadtest
 
 .venv/.tools: | .venv/bin/python
@@ -178,7 +181,7 @@ clean: ## remove .venv and caches
 	@touch $@
 
 .venv/.train: pyproject.toml constraints.txt | .venv/bin/python
-	@$(PIP) --editable '.[dev,train,pretrained]'
+	@$(PIP) $(EDITABLE) '.[dev,train,pretrained]'
 	@touch $@
 
 .venv/.s3-server: loadtest/s3/requirements.txt | .venv/bin/python

@@ -101,5 +101,5 @@ def require_extra() -> None:
     """
     missing = [name for name in EXTRA if find_spec(name) is None]
     if missing:
-        command = f"{sys.executable} -m pip install 'gleaner[loadtest]'"
-        raise MissingExtra(f"not installed: {', '.join(missing)}; `{command}` installs what a load test needs")
+        command = f"{sys.executable} -m pip install -e '.[loadtest]'"
+        raise MissingExtra(f"not installed: {', '.join(missing)}; in Gleaner's folder, `{command}` installs them")

@@ -86,7 +86,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--trace", type=Path, help="`t_s,count`, or CSV or JSON lines of `t_s` and `tokens`")
     parser.add_argument("--template", type=Path, default=TEMPLATE, help=f"the fleet's template (default: {TEMPLATE})")
     parser.add_argument("--capacity", type=Path, help="JSON of `gleaner loadtest --find-knee` (default: assumed)")
-    parser.add_argument("--rate", type=float, help="documents a second (default: for four tasks, at the peak 60 %% of the maximum)")
+    parser.add_argument(
+        "--rate", type=float, help="documents a second (default: for 4 tasks, at most 60 %% of the maximum)"
+    )
     parser.add_argument("--hours", type=float, help="instead of the shape's own time")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--tokens", type=float, help="mean length of a document (default: the capacity's)")
@@ -178,7 +180,8 @@ def lines(outcome: Outcome) -> list[str]:
 def at_maximum(minutes: Sequence[Minute], maximum_tasks: int) -> list[str]:
     """A sentence if documents waited while the fleet could not grow; nothing otherwise."""
     stood = sum(each.serving >= maximum_tasks and each.longest_queue_seconds >= 1 for each in minutes)
-    return [f"{stood} minutes with all {maximum_tasks} tasks of the maximum and a queue of 1 s or more"] if stood else []
+    said = f"{stood} minutes with all {maximum_tasks} tasks of the maximum and a queue of 1 s or more"
+    return [said] if stood else []
 
 
 def as_json(found: FleetRun, outcome: Outcome) -> dict[str, object]:

@@ -1,7 +1,7 @@
 """Moves of tags: a promotion to the revision of another tag, and a rollback to an earlier or a given revision.
 
 A tag that is promoted keeps its history, so a rollback leads back. Two rollbacks go back two steps: the revision that
-is left moves from the tag's history to `rolled_back`. It stays in the store, and a rollback to its digest returns to it.
+is left goes from the tag's history to `rolled_back`. It stays in the store; a rollback to its digest returns to it.
 """
 
 from __future__ import annotations

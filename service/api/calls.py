@@ -221,6 +221,6 @@ def open_tracing(version: str) -> OtelTracing | None:
 
         return OtelTracing(chosen_exporter(exporter), version)
     except (ImportError, LookupError) as error:
-        reason = f"{error}; `pip install gleaner[otel]` brings OpenTelemetry"
+        reason = f"{error}; `pip install -e '.[otel]'` in Gleaner's folder brings OpenTelemetry"
         log.warning("requests are not traced", extra={"event": LogEvent.TRACING_OFF, "reason": reason})
         return None

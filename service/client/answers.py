@@ -37,7 +37,16 @@ class AnsweringModel(msgspec.Struct, frozen=True):
 
 
 class FoundEntity(msgspec.Struct, frozen=True):
-    """One entity; `text` is exactly the document's characters `[start:end]`."""
+    """One entity; `text` is exactly the document's characters `[start:end]`.
+
+    Attributes:
+        boxes: of a PDF's words, in points from the top left of the page.
+        kind: what `value` is, such as `money` or `date`.
+        source: `model` or `rule`.
+        valid: whether the check digits hold; None where there are none.
+        ambiguous: other values that the text may mean.
+        number, unit: of an amount or a quantity, as decimal and currency.
+    """
 
     label: str
     text: str
@@ -47,6 +56,12 @@ class FoundEntity(msgspec.Struct, frozen=True):
     value: str
     page: int | None = None
     boxes: list[tuple[float, float, float, float]] = []
+    kind: str = "text"
+    source: str = "model"
+    valid: bool | None = None
+    ambiguous: list[str] = []
+    number: str | None = None
+    unit: str | None = None
 
 
 class UnreadPart(msgspec.Struct, frozen=True):
@@ -66,7 +81,7 @@ class FileCharset(msgspec.Struct, frozen=True):
 
 
 class ExtractedDocument(msgspec.Struct, frozen=True):
-    """One document's entities, or its error."""
+    """One document's entities, or its error; `fields` as in the answer's JSON, if they were asked for."""
 
     id: str
     entities: list[FoundEntity]
@@ -79,6 +94,7 @@ class ExtractedDocument(msgspec.Struct, frozen=True):
     charset: FileCharset | None = None
     error: RemoteProblem | None = None
     text: str | None = None
+    fields: dict[str, Any] | None = None
 
     def ok(self) -> ExtractedDocument:
         """The same, unless it failed.

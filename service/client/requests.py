@@ -10,6 +10,7 @@ The rules for retries:
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +21,7 @@ import httpx
 from service.core.errors import DeadlineExceeded, GleanerError, InternalError, Overloaded
 
 LINES = "application/x-ndjson"
+LONGEST_PATH = 1_024
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,7 @@ def request_of(
     """The request for documents, all texts or all files.
 
     Raises:
-        ValueError: none came, or some of each.
+        ValueError: none came, some of each, or a text that is the path of a file.
     """
     headers = {"Accept": LINES} if in_lines else {}
     chosen = {name: value for name, value in options.items() if value is not None}
@@ -84,6 +86,9 @@ def request_of(
         for each in sources
         if isinstance(each, (Path, FileSource))
     ]
+    for each in sources:
+        if isinstance(each, str) and _is_path(each):
+            raise ValueError(f"{each!r} is a file: pass Path({each!r}), or TextSource({each!r}) for these characters")
     if not sources or (texts and files):
         raise ValueError("one request holds texts or files, at least one")
     if files:
@@ -98,6 +103,11 @@ def request_of(
         }
     body = json.dumps({**documents, **chosen}, ensure_ascii=False).encode("utf-8", "surrogatepass")
     return PreparedRequest(path, {**headers, "Content-Type": "application/json"}, content=body)
+
+
+def _is_path(text: str) -> bool:
+    """Whether a text is the path of a file of this machine, with a folder or an ending in it."""
+    return len(text) <= LONGEST_PATH and not text.isalnum() and "\n" not in text and os.path.isfile(text)
 
 
 def _written(value: Any) -> str:

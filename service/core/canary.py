@@ -66,8 +66,11 @@ class CanaryReport:
         checks = (
             (self.documents >= LEAST_DOCUMENTS, f"{self.documents} documents prove nothing; {LEAST_DOCUMENTS} do"),
             (candidate <= stable + limits.errors, f"it fails on {candidate:.1%} of the documents, not {stable:.1%}"),
-            (_within(self.p50_seconds, limits.slower), f"its median is {_ratio(self.p50_seconds):.2f} {limit}"),
-            (_within(self.p99_seconds, limits.slower), f"its 99th percentile is {_ratio(self.p99_seconds):.2f} {limit}"),
+            (_within(self.p50_seconds, limits.slower), f"its p50 is {_ratio(self.p50_seconds):.2f} {limit}"),
+            (
+                _within(self.p99_seconds, limits.slower),
+                f"its p99 is {_ratio(self.p99_seconds):.2f} {limit}",
+            ),
             (self.drift <= limits.drift, f"{self.drift:.1%} of the entities differ; the limit is {limits.drift:.1%}"),
         )
         return [problem for holds, problem in checks if not holds]

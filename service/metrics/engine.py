@@ -155,7 +155,7 @@ class MemoryMetrics:
         self.rest_bytes = gauge(
             "gleaner_memory_rest_bytes", "Bytes in use when no batch runs: weights, libraries, graphs."
         )
-        self.shrinks = gauge("gleaner_memory_shrinks", "How often the room for batches shrank.")
+        self.shrinks = gauge("gleaner_memory_shrinks", "How often the room for batches shrank by 5 % or more.")
         self.fit_error_ratio = gauge_by_model(
             "gleaner_memory_fit_error_ratio", "Largest overestimate of a measured batch, as a share of it."
         )

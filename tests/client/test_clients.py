@@ -12,8 +12,19 @@ from typing import Any
 import httpx
 import pytest
 
-from gleaner import AsyncClient, Client, FileSource, GleanerError, Overloaded, RequestError, RetryBudget, TextSource
-from service.client.answers import ExtractedDocument
+from gleaner import (
+    AsyncClient,
+    Client,
+    ExtractedDocument,
+    FileSource,
+    FoundEntity,
+    GleanerError,
+    Overloaded,
+    RequestError,
+    RetryBudget,
+    TextSource,
+)
+from service.api.schemas import DocumentResult, EntityResult
 from service.core.errors import InternalError, QueueFull, UnreadableDocument
 
 ENTITY = {"label": "PERSON", "text": "Jane", "start": 0, "end": 4, "score": 0.9, "value": "Jane", "page": 1, "new": 1}
@@ -76,6 +87,29 @@ def test_a_text_goes_as_json_and_its_entities_come_back_typed() -> None:
     (request,) = server.requests
     assert (str(request.url), request.headers["authorization"]) == ("http://service/extract", "Bearer secret")
     assert json.loads(request.content) == {"text": "Jane", "labels": ["PERSON"], "min_score": 0.5}
+
+
+def test_amounts_and_fields_come_back() -> None:
+    entity = {
+        **ENTITY,
+        "kind": "money",
+        "source": "rule",
+        "number": "9.00",
+        "unit": "EUR",
+        "ambiguous": ["9.00", "900"],
+    }
+    fields = {"kind": "invoice", "roles": {"total": entity}}
+    document = client(Server(good({**ANSWER, "documents": [{**DOCUMENT, "entities": [entity], "fields": fields}]})))
+    found = document.extract("Total EUR 9.00", fields=True)
+    assert found.fields == fields
+    assert (found.entities[0].number, found.entities[0].unit, found.entities[0].valid) == ("9.00", "EUR", None)
+    assert found.entities[0].ambiguous == ["9.00", "900"]
+
+
+def test_every_member_of_an_answer_is_one_of_the_client() -> None:
+    """But `truncated`, which is always false."""
+    for served, known in ((EntityResult, FoundEntity), (DocumentResult, ExtractedDocument)):
+        assert set(served.__struct_fields__) - {"truncated"} <= set(known.__struct_fields__)
 
 
 def test_a_file_goes_as_a_form_with_its_name(tmp_path: Path) -> None:
@@ -161,6 +195,16 @@ def test_a_redacted_file_comes_back_as_bytes() -> None:
     assert made.file.data == b"%PDF"
     assert [page.page for page in made.rasterized_pages] == [2]
     assert server.requests[0].url.path == "/redact"
+
+
+def test_the_path_of_a_file_as_a_text_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("bill.txt").write_text("Total EUR 9.00")
+    server = Server(good())
+    for path in ("bill.txt", str(tmp_path / "bill.txt")):
+        with pytest.raises(ValueError, match="pass Path"), client(server) as asking:
+            asking.extract(path)
+    assert not server.requests
 
 
 def test_texts_and_files_do_not_go_together() -> None:

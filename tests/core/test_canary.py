@@ -32,10 +32,10 @@ def test_a_candidate_that_does_the_same_is_promoted() -> None:
     ("candidate", "problem"),
     [
         ([FINE] * 49 + [CanaryAnswer(0.01, error="internal_error")], "it fails on 2.0%"),
-        ([replace(FINE, seconds=0.02)] * 50, "its median is 2.00"),
-        ([FINE] * 49 + [replace(FINE, seconds=0.5)], "its 99th percentile is 50.00"),
+        ([replace(FINE, seconds=0.02)] * 50, "its p50 is 2.00"),
+        ([FINE] * 49 + [replace(FINE, seconds=0.5)], "its p99 is 50.00"),
         ([replace(FINE, entities=frozenset({("TOTAL", 0, 5)}))] * 50, "50.0% of the entities differ"),
-        ([CanaryAnswer(0.01, error="unknown_model")] * 50, "its median is nan"),
+        ([CanaryAnswer(0.01, error="unknown_model")] * 50, "its p50 is nan"),
     ],
 )
 def test_what_is_worse_is_a_problem(candidate: list[CanaryAnswer], problem: str) -> None:

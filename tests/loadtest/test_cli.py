@@ -160,4 +160,4 @@ def test_a_missing_library_of_the_extra_ends_with_the_pip_command(library: str) 
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()
     assert line.startswith(f"gleaner loadtest: not installed: {library}; ")
-    assert "-m pip install 'gleaner[loadtest]'" in line
+    assert "-m pip install -e '.[loadtest]'" in line

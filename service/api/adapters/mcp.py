@@ -216,7 +216,7 @@ class McpServer:
         logging.getLogger("mcp").setLevel(logging.CRITICAL)  # Its sentences may hold what was sent.
         server: Server[Any] = Server(
             "gleaner",
-            version=importlib.metadata.version("gleaner"),
+            version=importlib.metadata.version("gleaner-service"),
             instructions="Entities with exact offsets from documents; a message may have 4 MiB.",
             on_list_tools=_list_tools,
             on_call_tool=_call_tool,

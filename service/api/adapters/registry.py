@@ -172,4 +172,4 @@ def check_extras(settings: Settings, is_installed: Callable[[str], bool] = _is_i
         needed.append("grpc")
     for name in needed:
         if not all(map(is_installed, EXTRAS[name])):
-            raise BadSettings(f"{SETTING[name]} needs what is not installed: pip install 'gleaner[{name}]'")
+            raise BadSettings(f"{SETTING[name]} needs in Gleaner's folder: pip install -e '.[{name}]'")

@@ -1,4 +1,4 @@
-"""The edge to OpenTelemetry's SDK (`gleaner[otel]`), which reads its own variables: exporter, sampler, resource.
+"""The edge to OpenTelemetry's SDK (extra `otel`), which reads its own variables: exporter, sampler, resource.
 
 The only file that imports it, and imported only where tracing is on. The rule: attributes are numbers, names of ours
 and ids of requests; never a document's text, name or id.

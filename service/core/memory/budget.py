@@ -26,6 +26,9 @@ HOLD_SECONDS = 5.0
 FAILURE_SHARE = 0.75
 """Share of a failed batch's predicted bytes that the headroom shrinks to: less than the prediction is there."""
 
+COUNTED_SHARE = 0.95
+"""A shrink counts once less than this share is left of what the headroom was: free memory always varies a little."""
+
 
 class Headroom:
     """Bytes for batches, between a floor that always holds and what the device has.
@@ -38,6 +41,7 @@ class Headroom:
         self.floor_bytes = min(floor_bytes, max(available_bytes, 0))
         self.bytes = max(available_bytes, self.floor_bytes)
         self.shrinks = 0
+        self._before_bytes = self.bytes
         self._held_until = 0.0
         self._updated_at: float | None = None
 
@@ -50,6 +54,7 @@ class Headroom:
         elif now >= self._held_until:
             step = int(available_bytes * GROWTH_PER_SECOND * since)
             self.bytes = max(self.bytes, min(available_bytes, self.bytes + step))
+            self._before_bytes = max(self._before_bytes, self.bytes)
             self.floor_bytes = max(self.floor_bytes, min(self._wanted_floor_bytes, self.bytes))
 
     def failed(self, needed_bytes: int, now: float) -> None:
@@ -65,7 +70,9 @@ class Headroom:
         smaller = max(to_bytes, self.floor_bytes)
         if smaller < self.bytes:
             self.bytes = smaller
-            self.shrinks += 1
+            if smaller < COUNTED_SHARE * self._before_bytes:
+                self.shrinks += 1
+                self._before_bytes = smaller
             self._held_until = now + HOLD_SECONDS
 
 
@@ -87,7 +94,7 @@ class MemoryReport:
         room_bytes: what batches may take now; `floor_bytes`: what that may shrink to.
         available_bytes: what the device has for batches, as far as they may take it.
         rest_bytes: in use while no batch runs.
-        shrinks: how often the headroom shrank.
+        shrinks: how often the headroom shrank by a twentieth or more.
         functions: cost model by model.
     """
 

@@ -19,6 +19,16 @@ def test_another_process_takes_memory_and_the_room_shrinks_at_once() -> None:
     assert (room.bytes, room.shrinks) == (3 * GIB, 1)
 
 
+def test_small_variations_of_free_memory_are_not_counted() -> None:
+    room = Headroom(100 * GIB, GIB)
+    for second in range(60):
+        room.update((100 - second % 3) * GIB, float(second))
+    assert room.shrinks == 0
+    for second in range(60, 80):
+        room.update((160 - second) * GIB, float(second))
+    assert room.shrinks == 3, "a slow leak counts with every twentieth"
+
+
 def test_it_never_shrinks_below_its_floor() -> None:
     room = Headroom(10 * GIB, GIB)
     room.update(0, 0.0)

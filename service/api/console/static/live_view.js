@@ -114,7 +114,7 @@ export class View {
         bar.append(part);
       }
       parts.push(bar, make("dl", { class: "facts-list" }, ...[["rest", "At rest", bytes(memory.rest_bytes)], ["used", `Largest batch of the last ${LOOK_SECONDS} s, as predicted`, used ? bytes(used) : "–"],
-        ["room", "Batches may take", bytes(memory.room_bytes)], ["", "Never less than", bytes(memory.floor_bytes)], ["", "Times that it shrank", String(memory.shrinks)]]
+        ["room", "Batches may take", bytes(memory.room_bytes)], ["", "Never less than", bytes(memory.floor_bytes)], ["", "Shrank by 5 % or more", String(memory.shrinks)]]
         .flatMap(([kind, name, value]) => [make("dt", {}, make("span", { class: `swatch memory-${kind || "none"}` }), name), make("dd", { class: "number" }, value)])));
     } else parts.push(make("p", { class: "empty" }, "Memory is not measured on this device."));
     if (gpu) {
