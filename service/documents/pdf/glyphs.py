@@ -51,6 +51,7 @@ class Glyphs:
         width, height: of the page as shown, in points.
         indices: int32 [n], of the characters on pdfium's text page.
         angles: float32 [n], degrees by which each is turned clockwise as shown, 0 to 360; without any, all are level.
+        typed: bool [n], True where the file itself holds that white space; without any, pdfium found it by distance.
         unmapped: float32 [m, 4], loose boxes of characters that are left out as their fonts do not say what they mean.
     """
 
@@ -62,6 +63,7 @@ class Glyphs:
     height: float
     indices: Indices = field(default_factory=lambda: np.zeros(0, np.int32))
     angles: Floats = field(default_factory=lambda: np.zeros(0, np.float32))
+    typed: Flags = field(default_factory=lambda: np.zeros(0, np.bool_))
     unmapped: Floats = field(default_factory=lambda: np.zeros((0, 4), np.float32))
 
 
@@ -76,12 +78,13 @@ def read_glyphs(page: Any, text_page: Any, count: int) -> Glyphs:
     loose, ink = _or_else(loose, ink), _or_else(ink, loose)
     codes[unmapped & ~_is_private(codes)] = REPLACEMENT
     blank = np.isin(codes, _BLANKS)
+    is_typed = blank & (loose[:, 2] > loose[:, 0])
     codes, is_whole = _whole(codes)
     keep = is_whole & ~blank & ~np.isin(codes, _UNWANTED) & frame.contains(loose)
     gone = np.zeros(count, np.bool_)
     gone[keep] = _long_runs(unmapped[keep])
     keep &= ~gone
-    spaced = np.diff(np.cumsum(blank)[keep], prepend=0) > 0
+    spaced, typed = (np.diff(np.cumsum(flags)[keep], prepend=0) > 0 for flags in (blank, is_typed))
     indices = np.flatnonzero(keep).astype(np.int32)
     turns = read_turns(address(text_page), indices, loose[keep], spaced, frame.quarter_turns)
     order = np.argsort(turns.angles, kind="stable") if turns.angles.any() else slice(None)
@@ -94,6 +97,7 @@ def read_glyphs(page: Any, text_page: Any, count: int) -> Glyphs:
         height=frame.height,
         indices=indices[order],
         angles=turns.angles[order],
+        typed=typed[order],
         unmapped=loose[gone],
     )
 

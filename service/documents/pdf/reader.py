@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -24,13 +25,12 @@ from service.documents.pdf.coverage import page_coverage
 from service.documents.pdf.glyphs import Glyphs, Indices, read_glyphs
 from service.documents.pdf.overprint import shown_once, without_marks
 from service.documents.pdf.reading_order import order_lines
-from service.documents.pdf.words import Line, Word, height, words_by_direction
+from service.documents.pdf.words import WIDEST_SPACE, Line, Word, height, words_by_direction
 
 MOST_DRAWN = 100
 """Pages of a file that are drawn to see whether their images hold writing; in further ones they count as if."""
 _SPACE, _TAB, _NEWLINE = -1, -2, -3
 _SEPARATORS = np.array([ord("\n"), ord("\t"), ord(" ")], np.uint32)  # found under the negative indices above
-_WIDEST_SPACE = 2.0  # in word heights; a wider gap is a tab
 _TOUCHING = 0.15  # in word heights; words from two places in the content stream that are closer are joined
 _CROSSING = 0.3  # in word heights; of two words that overlap by more, one is stamped over the other
 
@@ -217,16 +217,16 @@ def _in_order(lines: list[Line]) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.i
         before = None
         for word in line:
             if before is not None:
-                order += _between(before, word)
+                order += _between(before, word, line)
             order += range(word.start, word.end)
             before = word
     return np.array(order, np.intp), np.array(starts, np.int32)
 
 
-def _between(before: Word, word: Word) -> tuple[int, ...]:
+def _between(before: Word, word: Word, line: Line) -> tuple[int, ...]:
     gap = max(word.left - before.right, before.left - word.right)
     unit = min(height(before), height(word))
-    if gap > _WIDEST_SPACE * unit:
+    if gap > WIDEST_SPACE * unit and (not before.is_right_to_left or _is_empty(before, word, line, unit)):
         return (_TAB,)
     if gap < -_CROSSING * unit and min(before.end - before.start, word.end - word.start) > 1:
         return (_SPACE,)
@@ -234,3 +234,9 @@ def _between(before: Word, word: Word) -> tuple[int, ...]:
     if gap < _TOUCHING * unit and not (follows and word.is_spaced):
         return ()
     return (_SPACE,)
+
+
+def _is_empty(before: Word, word: Word, line: Line, unit: float) -> bool:
+    """Whether a column's gap is between two words of a line from right to left, which need not be neighbours."""
+    inner = sorted(w for w in line if min(before.left, word.left) <= w.left <= max(before.left, word.left))
+    return any(right.left - left.right > WIDEST_SPACE * unit for left, right in pairwise(inner))

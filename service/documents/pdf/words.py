@@ -1,14 +1,15 @@
 """Words and lines of a PDF page: runs of neighbouring characters in one writing direction, and words beside each other.
 
-A word never joins characters that the content stream separates by white space, nor characters that do not touch. Words
-of a turned or vertical run get a box in a frame that is turned so that they read from left to right; so all layout is
-done on level lines. Text of another direction, as of a slanted watermark, never shares a line with words it crosses.
+A word never joins characters that the content stream separates by white space, nor characters that do not touch,
+except in a comb. Words of a turned or vertical run get a box in a frame that is turned so that they read from left to
+right; so all layout is done on level lines. Text of another direction, as of a slanted watermark, never shares a line
+with words it crosses.
 """
 
 from __future__ import annotations
 
 from enum import IntEnum
-from itertools import groupby, pairwise
+from itertools import pairwise
 from statistics import median
 from typing import NamedTuple
 
@@ -16,13 +17,14 @@ import numpy as np
 import numpy.typing as npt
 
 from service.documents.pdf.angles import Flags, Floats, level_frame
+from service.documents.pdf.comb import comb_joints
 from service.documents.pdf.glyphs import Codes, Glyphs
 
 _LARGEST_GAP = 0.5  # between characters of a word, in character heights; spaces that pdfium saw are borders already
 _SMALLEST_OVERLAP = 0.5  # of neighbours across the writing direction, in heights of the smaller
 _COLONS = (0x3A, 0xFF1A)
 _RIGHT_TO_LEFT = ((0x0590, 0x08FF), (0xFB1D, 0xFDFF), (0xFE70, 0xFEFE))
-_NUMERIC = tuple(map(ord, "0123456789.,:;-+/%$()#*'€£¥"))
+_NUMERIC = tuple(map(ord, "0123456789.,:;-+/%$()#*'€£¥₪"))
 
 
 class Direction(IntEnum):
@@ -54,7 +56,10 @@ def words_by_direction(glyphs: Glyphs) -> list[list[Word]]:
     for first, last, angle in _sections(glyphs.angles, len(glyphs.codes)):
         boxes = level_frame(glyphs.loose[first:last], angle, glyphs.width, glyphs.height)
         level, vertical = _steps(boxes)
-        starts = _word_starts(glyphs.spaced[first:last], level, vertical)
+        spaced = glyphs.spaced[first:last]
+        typed = glyphs.typed[first:last] if len(glyphs.typed) else spaced
+        joints = comb_joints(boxes, glyphs.codes[first:last], typed)
+        starts = _word_starts(spaced & ~joints, level | joints, vertical & ~joints)
         directions = _directions(boxes, vertical, starts)
         if angle % 90:
             directions[:] = Direction.LEVEL
@@ -138,6 +143,7 @@ def _is_right_to_left(codes: Codes) -> Flags:
 
 
 Line = list[Word]
+WIDEST_SPACE = 2.0  # between words, in word heights; a wider gap separates columns
 _LARGEST_SHIFT = 0.35  # of a word's centre from its line's, in heights of the taller: superscripts stay, next lines go
 
 
@@ -181,12 +187,28 @@ def _stacked(lower: Word, upper: Word) -> bool:
 
 
 def _in_reading_order(line: Line) -> Line:
-    """The words from left to right; a line of mostly right-to-left words reversed, except its left-to-right runs."""
+    """The words of a line: from right to left if most of its words are, except their left-to-right runs.
+
+    Numbers and signs belong to neither direction. They are read from left to right, but the columns of a row in the
+    line's direction. In a line from left to right, runs of words from right to left are reversed.
+    """
     line.sort(key=lambda word: word.left)
-    if sum(word.is_right_to_left for word in line) * 2 <= len(line):
+    from_right = sum(word.is_right_to_left for word in line)
+    if not from_right:
         return line
-    rtl: Line = []
-    for is_right_to_left, run in groupby(reversed(line), key=lambda word: word.is_right_to_left):
-        words = list(run)
-        rtl += words if is_right_to_left else reversed(words)
-    return rtl
+    from_left = sum(not (word.is_right_to_left or word.is_numeric) for word in line)
+    runs: list[Line] = []
+    for word in line:
+        before = runs[-1][-1] if runs else None
+        if before and before.is_right_to_left == word.is_right_to_left and not _is_column(before, word):
+            runs[-1].append(word)
+        else:
+            runs.append([word])
+    ordered = [run[::-1] if run[0].is_right_to_left else run for run in runs]
+    if from_right > from_left or (from_right == from_left and line[-1].is_right_to_left):
+        ordered.reverse()
+    return [word for run in ordered for word in run]
+
+
+def _is_column(before: Word, word: Word) -> bool:
+    return word.left - before.right > WIDEST_SPACE * min(height(before), height(word))
