@@ -119,10 +119,14 @@ class RequestContext:
     @property
     def reader(self) -> RequestJsonReader:
         """Decoder of the JSON of its body. A deadline in the body itself is not known yet."""
-        deadline = self.begun_seconds + (self.named_seconds or self.state.deadline_seconds)
         return RequestJsonReader(
-            self.state.worker.parsers, self.sender, deadline, self.disconnect, self.charge_documents
+            self.state.worker.parsers, self.sender, self.deadline_seconds, self.disconnect, self.charge_documents
         )
+
+    @property
+    def deadline_seconds(self) -> float:
+        """Its deadline on the monotonic clock, as far as it is known before its body."""
+        return self.begun_seconds + (self.named_seconds or self.state.deadline_seconds)
 
     @property
     def body_limits(self) -> BodyLimits:

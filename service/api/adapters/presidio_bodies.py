@@ -14,15 +14,24 @@ from typing import Annotated, Literal, NamedTuple, Self
 import msgspec
 
 from service.api.bodies.kinds import Content
-from service.core.errors import InvalidOptions
+from service.core.errors import DocumentTooLarge, InvalidOptions
 from service.core.redaction import RedactedSpan, replaced_text
 
 HASHES = ("sha256", "sha512")
 FLAGS = int(re.DOTALL | re.MULTILINE | re.IGNORECASE)
 """Presidio's own for patterns (`PatternRecognizer`); the module `regex` has the same numbers."""
 LONGEST_PATTERN = 2_000
+LONGEST_WORD = 1_000
+"""Characters of a word of a deny list."""
+LONGEST_NAME = 200
+"""Characters of the name of a kind of entity."""
+MOST_LISTED = 10_000
+"""Entries of the lists of a request, but for findings, of which there may be ten times as many."""
+MOST_NEW_CHARACTERS = 16_000_000
+"""Of all texts together that replace findings."""
 OPERATORS = ("replace", "redact", "mask", "hash", "keep")
 
+_Name = Annotated[str, msgspec.Meta(max_length=LONGEST_NAME)]
 _Score = Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]
 Source = Annotated[str, msgspec.Meta(min_length=1, max_length=LONGEST_PATTERN)]
 
@@ -99,9 +108,23 @@ def settled(ranges: Iterable[MarkedRange]) -> list[MarkedRange]:
 def anonymize(
     text: str, ranges: Iterable[MarkedRange], operator_of: Callable[[str], Operator]
 ) -> tuple[str, list[Replaced]]:
-    """The text without its marked ranges, and what stands there instead, in order."""
+    """The text without its marked ranges, and what stands there instead, in order.
+
+    Raises:
+        DocumentTooLarge: what stands there would be too long.
+    """
     spans = [RedactedSpan(*each) for each in settled(ranges)]
-    new_text, made = replaced_text(text, spans, lambda kind, part: operator_of(kind).apply(kind, part))
+    left = MOST_NEW_CHARACTERS
+
+    def replaced(kind: str, part: str) -> str:
+        nonlocal left
+        new = operator_of(kind).apply(kind, part)
+        left -= len(new)
+        if left < 0:
+            raise DocumentTooLarge(f"What replaces the findings has more than {MOST_NEW_CHARACTERS:,} characters.")
+        return new
+
+    new_text, made = replaced_text(text, spans, replaced)
     return new_text, [
         Replaced(kind := each.span.label, each.new_start, each.new_end, each.replacement, operator_of(kind).name)
         for each in made
@@ -119,10 +142,12 @@ class AdHocPattern(msgspec.Struct, frozen=True):
 class AdHocRecognizer(msgspec.Struct, frozen=True):
     """Patterns, or words, that mean one kind of entity."""
 
-    supported_entity: Annotated[str, msgspec.Meta(min_length=1)]
+    supported_entity: Annotated[str, msgspec.Meta(min_length=1, max_length=LONGEST_NAME)]
     name: str = ""
-    patterns: list[AdHocPattern] = []
-    deny_list: list[Annotated[str, msgspec.Meta(min_length=1)]] = []
+    patterns: Annotated[list[AdHocPattern], msgspec.Meta(max_length=MOST_LISTED)] = []
+    deny_list: Annotated[
+        list[Annotated[str, msgspec.Meta(min_length=1, max_length=LONGEST_WORD)]], msgspec.Meta(max_length=MOST_LISTED)
+    ] = []
     deny_list_score: _Score = 1.0
     global_regex_flags: Annotated[int, msgspec.Meta(ge=0)] = FLAGS
 
@@ -132,10 +157,10 @@ class AnalyzeRequest(msgspec.Struct, frozen=True):
 
     text: str | list[str]
     language: str | None = None
-    entities: list[str] | None = None
+    entities: Annotated[list[_Name], msgspec.Meta(max_length=MOST_LISTED)] | None = None
     score_threshold: _Score | None = None
-    ad_hoc_recognizers: list[AdHocRecognizer] | None = None
-    allow_list: list[Source] | None = None
+    ad_hoc_recognizers: Annotated[list[AdHocRecognizer], msgspec.Meta(max_length=MOST_LISTED)] | None = None
+    allow_list: Annotated[list[Source], msgspec.Meta(max_length=MOST_LISTED)] | None = None
     allow_list_match: Literal["exact", "regex"] | None = None
     regex_flags: Annotated[int, msgspec.Meta(ge=0)] | None = None
 
@@ -155,12 +180,12 @@ class Anonymizer(msgspec.Struct, frozen=True):
     """An instruction for one kind of finding."""
 
     type: str
-    new_value: str | None = None
+    new_value: Annotated[str, msgspec.Meta(max_length=100_000)] | None = None
     masking_char: Annotated[str, msgspec.Meta(min_length=1, max_length=1)] = "*"
     chars_to_mask: int = 0
     from_end: bool = False
     hash_type: str = "sha256"
-    salt: str | None = None
+    salt: Annotated[str, msgspec.Meta(max_length=1_000)] | None = None
 
     def operator(self, salt: bytes) -> Operator:
         """As a function; raises InvalidOptions where there is none of that name."""
@@ -178,7 +203,7 @@ class Anonymizer(msgspec.Struct, frozen=True):
 class AnalyzerResult(msgspec.Struct, frozen=True):
     """One finding, as it is sent back."""
 
-    entity_type: str
+    entity_type: _Name
     start: Annotated[int, msgspec.Meta(ge=0)]
     end: Annotated[int, msgspec.Meta(ge=0)]
     score: float = 0.0
@@ -188,8 +213,8 @@ class AnonymizeRequest(msgspec.Struct, frozen=True):
     """The body of /anonymize."""
 
     text: str
-    analyzer_results: list[AnalyzerResult]
-    anonymizers: dict[str, Anonymizer] | None = None
+    analyzer_results: Annotated[list[AnalyzerResult], msgspec.Meta(max_length=10 * MOST_LISTED)]
+    anonymizers: Annotated[dict[str, Anonymizer], msgspec.Meta(max_length=MOST_LISTED)] | None = None
 
     def contents(self) -> list[Content]:
         return [self.text]

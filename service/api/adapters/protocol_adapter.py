@@ -13,6 +13,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeVar
 
 import msgspec
@@ -141,14 +142,25 @@ Raises the error of a document that failed, where the protocol has no place for 
 """
 
 
-async def respond(request: Request, call: Call, render: Render, media_type: str = JSON) -> Response:
-    """Extract the call's documents and answer with what `render` makes of them; raises what it raises."""
-    return await unless_disconnected(request, _extracted(call, render, media_type))
+Run = Callable[[Callable[[], Any]], Awaitable[Any]]
+"""Runs work apart from the event loop."""
 
 
-async def _extracted(call: Call, render: Render, media_type: str) -> Response:
+async def respond(
+    request: Request, call: Call, render: Render, media_type: str = JSON, *, run: Run | None = None
+) -> Response:
+    """Extract the call's documents and answer with what `render` makes of them; raises what it raises.
+
+    `run`: where `render` runs; None: on the event loop, or in a thread where there are many entities.
+    """
+    return await unless_disconnected(request, _extracted(call, render, media_type, run))
+
+
+async def _extracted(call: Call, render: Render, media_type: str, run: Run | None) -> Response:
     outcomes = await call.outcomes()
-    if sum(len(each.result.entities) for each in outcomes) > ENTITIES_AT_ONCE:
+    if run is not None:
+        answer = await run(partial(_encoded, render, outcomes, media_type))
+    elif sum(len(each.result.entities) for each in outcomes) > ENTITIES_AT_ONCE:
         answer = await asyncio.to_thread(_encoded, render, outcomes, media_type)
     else:
         answer = _encoded(render, outcomes, media_type)
