@@ -17,7 +17,7 @@ from itertools import product
 
 import regex
 
-_SAMPLE_BYTES = 6_144
+_SAMPLE_BYTES = 3_072
 _UNUSUAL = 0.8
 """Weight of a letter that a language has, but seldom; a frequent one has 1."""
 _ASSUMED = "cp1252"

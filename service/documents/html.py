@@ -1,8 +1,9 @@
 """Reads the text of an HTML file that a browser shows.
 
-Left out: the head with its title, scripts, styles, templates, comments, values of form controls, and what `hidden` or
-an inline `display:none` hides (style sheets are not applied). Blocks are lines, cells are separated by tabs, `<pre>`
-keeps its white space, entities are decoded.
+Left out: the head with its title, scripts, templates, comments, what `hidden`, an inline style or a rule of `<style>`
+hides (`html_style`), closed dialogs, and characters without width. Blocks are lines; cells and boxes beside each other
+are separated by tabs; `<pre>` keeps its white space; entities are decoded. Of form controls what they show is text:
+the value of an input, the selected option, `☒` and `☐`. Raised cents and note marks are kept apart from their number.
 
 The parser sends events to a target and builds no tree, so nesting of any depth needs no stack.
 """
@@ -11,29 +12,34 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, cast
 
 from lxml import etree
 
 from service.documents.charset import charset_of, decode_text
 from service.documents.document import Document
+from service.documents.html_style import PLAIN, Display, Style, StyleSheet
 from service.documents.limits import DocumentLimits
+from service.documents.raised_text import raised_separator
 from service.documents.text_writer import TextWriter
 
-_UNSHOWN = frozenset(
-    "head script style template noscript iframe object svg audio video canvas textarea datalist".split()
-)
+_UNSHOWN = frozenset("head script style template noscript iframe object svg audio video canvas datalist".split())
 _VOID = frozenset("area base br col embed hr img input link meta param source track wbr".split())
 _BLOCKS = frozenset(
     "address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption figure "
-    "footer form h1 h2 h3 h4 h5 h6 header hr html legend li main menu nav ol optgroup option p pre search section "
-    "select summary table tbody tfoot thead ul".split()
+    "footer form h1 h2 h3 h4 h5 h6 header hr html legend li main menu nav ol p pre search section "
+    "summary table tbody tfoot thead ul".split()
 )
-_NOTHING_SHOWN = re.compile(r"display\s*:\s*none", re.I)
+_UNSHOWN_INPUTS = frozenset("hidden password file color range image".split())
+_BOXES = {"checkbox", "radio"}
+_SEPARATED = _BLOCKS | {"td", "th", "tr", "br"}
+_CONTROLS = frozenset(("button", "input", "option", "select", "textarea"))
 _META = re.compile(rb"<meta[^>]{0,500}charset[^>]{0,100}>", re.I)
 _META_WITHIN_BYTES = 4096
 _CHUNK_CHARACTERS = 65_536
-_UNWANTED = re.compile(r"[\x00\ud800-\udfff]")
+_UNWANTED = re.compile(r"[\x00\ud800-\udfff\xad\u200b\u2060\ufeff]")
+"""What cannot be in a text, and what a browser shows nothing for."""
 
 
 def read_html(data: bytes, *, charset: str | None = None, limits: DocumentLimits) -> Document:
@@ -61,6 +67,42 @@ def _meta_charset(data: bytes) -> str | None:
     return charset_of(meta.group().decode("ascii", errors="ignore")) if meta else None
 
 
+@dataclass(frozen=True, slots=True)
+class _Element:
+    """An open element that shows: what its children inherit, and how it is separated from what follows."""
+
+    unseen: bool = False  # invisible or of size 0
+    invisible: bool = False
+    tiny: bool = False
+    display: Display = Display.UNSAID
+    is_raised: bool = False
+
+
+_PLAIN_ELEMENT = _Element()
+
+
+class _Choice:
+    """An open `<select>`: its options' texts, and which are selected."""
+
+    def __init__(self, attributes: Mapping[str, str]) -> None:
+        self._is_list = "multiple" in attributes
+        self._options: list[tuple[bool, list[str]]] = []
+
+    def option(self, attributes: Mapping[str, str]) -> None:
+        self._options.append(("selected" in attributes, []))
+
+    def data(self, text: str) -> None:
+        if self._options:
+            self._options[-1][1].append(text)
+
+    def shown(self) -> str:
+        """The selected options; of a drop-down the last selected, or the first."""
+        selected = ["".join(parts) for is_selected, parts in self._options if is_selected]
+        if self._is_list:
+            return ", ".join(selected)
+        return selected[-1] if selected else "".join(self._options[0][1]) if self._options else ""
+
+
 class _Shown:
     """lxml's parser target: writes the text that shows to `writer`."""
 
@@ -68,49 +110,144 @@ class _Shown:
         self.writer = TextWriter()
         self.open_roots = 0
         self._limits = limits
+        self._sheet = StyleSheet()
+        self._css: list[str] | None = None  # of the open <style>
         self._hidden_depth = 0  # open elements from the outermost hidden one on
+        self._open = [_PLAIN_ELEMENT]
         self._pre_depth = 0
+        self._choice: _Choice | None = None
+        self._raised_depth = 0
+        self._raised = ""  # raised text that waits for what follows it
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         self.open_roots += tag == "html"
-        if self._hidden_depth or _hides(tag, attributes):
+        if tag == "style":
+            self._css = []
+        if self._hidden_depth:
             self._hidden_depth += tag not in _VOID
-        elif tag in _BLOCKS:
-            self.writer.block()
-            self._pre_depth += tag == "pre"
-        elif tag in ("td", "th"):
-            self.writer.cell_start()
+            return
+        style = self._sheet.style_of(tag, attributes)
+        if style.hides or _hides(tag, attributes):
+            self._hidden_depth += tag not in _VOID
+            return
+        parent = self._open[-1]
+        element = (
+            parent
+            if style is PLAIN and tag != "sup" and tag not in _CONTROLS and _is_plain(parent)
+            else _child(parent, tag, style)
+        )
+        if tag not in _VOID:
+            self._open.append(element)
+        if tag in _SEPARATED or element is not _PLAIN_ELEMENT:
+            self._separate(tag, element, opens=True)
+        if tag in _CONTROLS:
+            self._control(tag, attributes)
+
+    def _separate(self, tag: str, element: _Element, *, opens: bool) -> None:
+        """Write what stands between this element and what is before it, or after it."""
+        writer = self.writer
+        if element.is_raised:
+            self._raised_depth += 1 if opens else -1
+        elif tag in _BLOCKS or element.display in (Display.BLOCK, Display.CONTAINER):
+            self._end_raised()
+            writer.block()
+            self._pre_depth += (1 if opens else -1) * (tag == "pre")
+        elif tag in ("td", "th") and opens:
+            self._end_raised()
+            writer.cell_start()
         elif tag == "tr":
-            self.writer.row_start()
-        elif tag == "br":
-            self.writer.line_break()
+            self._end_raised()
+            writer.row_start() if opens else writer.row_end()
+        elif tag == "br" and opens:
+            self._end_raised()
+            writer.line_break()
+        elif element.display is not Display.UNSAID:
+            self._end_raised()
+            writer.gap("\t" if element.display is Display.CELL else " ")
+
+    def _control(self, tag: str, attributes: Mapping[str, str]) -> None:
+        """What a form control shows."""
+        if tag == "select":
+            self._choice = _Choice(attributes)
+        elif tag == "option" and self._choice:
+            self._choice.option(attributes)
+        elif tag == "input":
+            kind = attributes.get("type", "text").lower()
+            if kind in _BOXES:
+                self._boxed("☒" if "checked" in attributes else "☐")
+            elif kind not in _UNSHOWN_INPUTS:
+                self._boxed(attributes.get("value", ""))
+
+    def _boxed(self, text: str) -> None:
+        self.writer.gap(" ")
+        self.data(text)
+        self.writer.gap(" ")
 
     def end(self, tag: str) -> None:
         self.open_roots -= tag == "html"
+        if tag == "style" and self._css is not None:
+            self._sheet.add("".join(self._css))
+            self._css = None
+        if tag in _VOID:
+            return
         if self._hidden_depth:
-            self._hidden_depth -= tag not in _VOID
-        elif tag in _BLOCKS:
-            self.writer.block()
-            self._pre_depth -= tag == "pre"
-        elif tag == "tr":
-            self.writer.row_end()
+            self._hidden_depth -= 1
+            return
+        element = self._open.pop() if len(self._open) > 1 else self._open[0]
+        if tag == "select" and self._choice:
+            shown, self._choice = self._choice.shown(), None
+            self._boxed(shown)
+        if tag in _SEPARATED or element is not _PLAIN_ELEMENT:
+            self._separate(tag, element, opens=False)
 
     def data(self, text: str) -> None:
-        if self._hidden_depth:
+        if self._css is not None:
+            self._css.append(text)
+        if self._hidden_depth or self._open[-1].unseen:
             return
         text = _UNWANTED.sub("", text)
-        if self._pre_depth:
-            self.writer.verbatim(text)
+        if self._choice is not None:
+            self._choice.data(text)
+        elif self._raised_depth:
+            self._raised += text
         else:
-            self.writer.words(text)
-        self._limits.check_characters(self.writer.characters)
+            self._end_raised(text)
+            if self._pre_depth:
+                self.writer.verbatim(text)
+            else:
+                self.writer.words(text)
+        self._limits.check_characters(self.writer.characters + len(self._raised))
+
+    def _end_raised(self, after: str = "") -> None:
+        """Write the raised text that waits, now that it is known what follows it."""
+        if self._raised:
+            raised, self._raised = self._raised, ""
+            self.writer.words(raised_separator(self.writer.line(), raised.strip(), after))
+            self.writer.words(raised)
 
     def comment(self, text: str) -> None:
         """Ignored: comments do not show."""
 
     def close(self) -> None:
-        """Required by lxml's target protocol; the result is in `writer`."""
+        """End what is open; the result is in `writer`."""
+        self._end_raised()
+
+
+def _is_plain(parent: _Element) -> bool:
+    """Whether a child without a style of its own is like its parent."""
+    return parent.display is Display.UNSAID and not parent.is_raised
+
+
+def _child(parent: _Element, tag: str, style: Style) -> _Element:
+    invisible = parent.invisible if style.invisible is None else style.invisible
+    tiny = parent.tiny if style.tiny is None else style.tiny
+    display = style.display
+    if parent.display is Display.CONTAINER and display in (Display.UNSAID, Display.BOX):
+        display = Display.CELL
+    elif tag in _CONTROLS - {"option"}:
+        display = Display.BOX
+    return _Element(invisible or tiny, invisible, tiny, display, tag == "sup" or style.raised)
 
 
 def _hides(tag: str, attributes: Mapping[str, str]) -> bool:
-    return tag in _UNSHOWN or "hidden" in attributes or _NOTHING_SHOWN.search(attributes.get("style", "")) is not None
+    return tag in _UNSHOWN or "hidden" in attributes or (tag == "dialog" and "open" not in attributes)

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+_LINE_PARTS = 16
+"""Parts of the text, of a word or blank at least, that `line` looks at."""
 _BLANKS = re.compile(r"[ \t\n\r\f\xa0]+")
 
 
@@ -55,6 +57,16 @@ class TextWriter:
         self._pending = ""
         self._at_line_start = text.endswith("\n")
         self._in_empty_cell = False
+
+    def gap(self, blank: str) -> None:
+        """Separate what follows from what is before it in the line by a space or a tab, if nothing does yet."""
+        if self._pending in ("", " ") and not self._at_line_start:
+            self._pending = blank
+
+    def line(self) -> str:
+        """The end of the line so far, with the white space that is pending; of a long line the last part or more."""
+        parts = self._parts[-_LINE_PARTS:]
+        return ("".join(parts) + self._pending).rpartition("\n")[2]
 
     def line_break(self) -> None:
         """Begin a new line, even where one has just begun; not before the first word of a cell or of the text."""
