@@ -26,6 +26,7 @@ from service.api.parsers.frames import (
     from_frames,
     longest_frame,
     longest_redacted,
+    longest_redacted_header,
     picture_from_frames,
 )
 from service.api.parsers.json_frames import (
@@ -83,27 +84,27 @@ class Parser:
             DEAD: the parser ended, or answered what no reader would.
         """
         longest = longest_frame(limits)
-        parsed = await self._answer(header, data, longest)
+        parsed = await self._answer(header, data, longest, limits)
         boxes = await self._read(longest) if parsed.has_layout else b""
         line_starts = await self._read(longest) if parsed.has_layout else b""
         return from_frames(parsed, boxes, line_starts, limits)
 
-    async def draw(self, header: bytes, data: bytes) -> PagePicture:
+    async def draw(self, header: bytes, data: bytes, limits: DocumentLimits) -> PagePicture:
         """The picture of a page of a file, whose header says which; raises as `ask` does."""
-        parsed = await self._answer(header, data, MEBIBYTE)
+        parsed = await self._answer(header, data, MEBIBYTE, limits)
         return picture_from_frames(parsed, await self._read(MOST_PNG_BYTES))
 
-    async def _answer(self, header: bytes, data: bytes, longest: int) -> ParsedHeader:
+    async def _answer(self, header: bytes, data: bytes, longest: int, limits: DocumentLimits) -> ParsedHeader:
         """Send a file; the header of what it is answered with."""
         await self._send(header, data)
-        parsed = decode_header(await self._read(longest))
+        parsed = decode_header(await self._read(longest), limits)
         _check(parsed)
         return parsed
 
     async def redact(self, header: bytes, data: bytes, redaction: Redaction, limits: DocumentLimits) -> RedactedFile:
         """A file without what is to go; raises as `ask`."""
         await self._send(header, data)
-        head = decode_redacted(await self._read(longest_frame(limits)), redaction, limits)
+        head = decode_redacted(await self._read(longest_redacted_header(redaction, limits)), redaction, limits)
         _check(head)
         return RedactedFile(await self._read(longest_redacted(len(data))), head.pages, head.removed, head.places)
 
@@ -232,7 +233,7 @@ def redacted(
 def picture(data: bytes, page: PictureRequest, limits: DocumentLimits) -> ParserWork[PagePicture]:
     """The picture of a page is wanted."""
     header = file_header(None, None, limits, picture=page)
-    return ParserWork("picture", data, lambda parser: parser.draw(header, data))
+    return ParserWork("picture", data, lambda parser: parser.draw(header, data, limits))
 
 
 def json_value(body: ReceivedBody, kind: JsonKind[T], most_documents: int, limits: DocumentLimits) -> ParserWork[T]:

@@ -4,8 +4,8 @@ A frame is a little-endian uint32 length and that many bytes. A file is [header,
 line starts], or [header] alone where it has no layout or there was an error; a page's picture is [header, PNG], a
 redacted file [header, data].
 
-The rule: a parser may have been taken over by its file, so what it answers is bounded before it is read, and checked
-before it is believed.
+The rule: a parser may have been taken over by its file, so what it answers is bounded before it is read, its lists
+before they are decoded, and all is checked before it is believed. A byte may become an object of two hundred.
 """
 
 from __future__ import annotations
@@ -72,12 +72,27 @@ class RedactedHeader(msgspec.Struct, frozen=True):
     crash: str = ""
 
 
+_ABSENT = msgspec.Raw(b"")
+PAGE_BYTES, NUMBER_BYTES, PARTS_BYTES = 64, 5, 2_048
+"""Most bytes of a page in a header: of itself, of its number among unread ones, of its parts that were not read."""
+BOX_BYTES = 40
+
+
+class _ParsedLists(msgspec.Struct, frozen=True):
+    """The lists of a `ParsedHeader`, not decoded."""
+
+    pages: msgspec.Raw = _ABSENT
+    unread_pages: msgspec.Raw = _ABSENT
+    partly_read: msgspec.Raw = _ABSENT
+
+
 class BadAnswer(Exception):
     """A parser answered what no reader would: it crashed in the middle, or its file has taken it over."""
 
 
 _decode_file = msgspec.msgpack.Decoder(FileHeader).decode
 _decode_parsed = msgspec.msgpack.Decoder(ParsedHeader).decode
+_decode_lists = msgspec.msgpack.Decoder(_ParsedLists).decode
 _decode_redacted = msgspec.msgpack.Decoder(RedactedHeader).decode
 
 
@@ -89,6 +104,12 @@ def frame_prefix(data: bytes | memoryview) -> bytes:
 def longest_frame(limits: DocumentLimits) -> int:
     """The most bytes that a frame of a document within these limits can have: four numbers for each character."""
     return 16 * limits.max_characters + 2_048 * limits.max_pages + MEBIBYTE
+
+
+def longest_redacted_header(redaction: Redaction, limits: DocumentLimits) -> int:
+    """The most bytes that the header of a redacted file can have: a box for each character that is to go."""
+    characters = sum(each.end - each.start for each in redaction.ranges)
+    return BOX_BYTES * (characters + len(redaction.ranges)) + 256 * limits.max_pages + MEBIBYTE
 
 
 def longest_redacted(file_bytes: int) -> int:
@@ -162,12 +183,20 @@ def decoded_header(decode: Callable[[bytes], _T], data: bytes) -> _T:
         raise BadAnswer(f"no header: {type(error).__name__}") from None
 
 
-def decode_header(data: bytes) -> ParsedHeader:
+def decode_header(data: bytes, limits: DocumentLimits) -> ParsedHeader:
     """Decode the header of a document or an error.
 
     Raises:
-        BadAnswer: it is none.
+        BadAnswer: it is none, or its lists are longer than those of a document within these limits.
     """
+    lists = decoded_header(_decode_lists, data)
+    most = limits.max_pages
+    if (
+        memoryview(lists.pages).nbytes > PAGE_BYTES * (most + 1)
+        or memoryview(lists.unread_pages).nbytes > NUMBER_BYTES * (most + 1)
+        or memoryview(lists.partly_read).nbytes > PARTS_BYTES * (most + 1)
+    ):
+        raise BadAnswer("lists of too many pages")
     return decoded_header(_decode_parsed, data)
 
 

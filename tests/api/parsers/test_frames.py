@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import time
 from itertools import pairwise
 
 import msgspec
@@ -23,8 +24,10 @@ from service.api.parsers.frames import (
     frame_prefix,
     from_frames,
     longest_frame,
+    longest_redacted_header,
     picture_frames,
     picture_from_frames,
+    redacted_frames,
     to_frames,
 )
 from service.documents.document import (
@@ -39,6 +42,7 @@ from service.documents.document import (
     UnreadReason,
 )
 from service.documents.limits import DocumentLimits
+from service.documents.redaction.values import Range, RedactedFile, RedactedPage, Redaction
 
 LIMITS = DocumentLimits(max_characters=40, max_pages=4)
 
@@ -64,7 +68,7 @@ def test_a_document_comes_back_as_it_was(document: Document) -> None:
     head, *arrays = [bytes(part) for part in to_frames(document)]
     assert max(map(len, (head, *arrays))) <= longest_frame(LIMITS)
     boxes, line_starts = arrays or (b"", b"")
-    found = from_frames(decode_header(head), boxes, line_starts, LIMITS)
+    found = from_frames(decode_header(head, LIMITS), boxes, line_starts, LIMITS)
     assert (found.text, found.pages) == (document.text, document.pages)
     assert (found.unread_pages, found.partly_read) == (document.unread_pages, document.partly_read)
     assert (found.layout is None) == (document.layout is None)
@@ -80,17 +84,58 @@ def test_a_frame_begins_with_its_length(data: bytes) -> None:
 
 def test_headers_errors_and_crashes_come_back_as_they_were() -> None:
     assert decode_file(file_header("text/html", "a", LIMITS)) == FileHeader("text/html", "a", LIMITS)
-    assert decode_header(bytes(error_frames("c", "d")[0])) == ParsedHeader(error_code="c", detail="d")
-    assert decode_header(bytes(crash_frames("KeyError a.py:1")[0])).crash == "KeyError a.py:1"
+    assert decode_header(bytes(error_frames("c", "d")[0]), LIMITS) == ParsedHeader(error_code="c", detail="d")
+    assert decode_header(bytes(crash_frames("KeyError a.py:1")[0]), LIMITS).crash == "KeyError a.py:1"
 
 
 @given(st.binary(max_size=60))
 def test_any_bytes_are_a_header_or_a_bad_answer(data: bytes) -> None:
     try:
-        decode_header(data)
+        decode_header(data, LIMITS)
     except BadAnswer:
         return
     msgspec.msgpack.decode(data)
+
+
+TAKEN_OVER = {
+    "pages": (b"\x95\0\0\0\0\0", 300_000),
+    "unread_pages": (b"\0", 3_000_000),
+    "partly_read": (b"\x83\xa4page\1\xa6reason\xa5image\xa5boxes\x90", 300_000),
+}
+
+
+@pytest.mark.parametrize("name", [*TAKEN_OVER, "boxes"])
+def test_long_lists_are_refused_before_objects_are_made_of_them(name: str) -> None:
+    """Of 300 MB in lists came many gigabytes, before their pages were counted."""
+
+    if name == "boxes":
+        boxes = b"\xdd" + struct.pack(">I", 900_000) + b"\x94\0\0\0\0" * 900_000
+        name, item, count = "partly_read", TAKEN_OVER["partly_read"][0][:-1] + boxes, 1
+    else:
+        item, count = TAKEN_OVER[name]
+    data = b"\x81" + msgspec.msgpack.encode(name) + b"\xdd" + struct.pack(">I", count) + item * count
+    msgspec.msgpack.Decoder(ParsedHeader).decode(data)
+    begun = time.thread_time()
+    with pytest.raises(BadAnswer, match="too many pages"):
+        decode_header(data, LIMITS)
+    assert time.thread_time() - begun < 0.1
+
+
+def test_as_many_pages_and_parts_as_a_document_may_have_are_read() -> None:
+    limits = DocumentLimits(max_pages=1_000)
+    boxes = ((123.5, 234.5, 345.25, 456.75),) * 16
+    parts = tuple(PartlyRead(number, reason, boxes) for number in range(1_000) for reason in UnreadReason)
+    pages = tuple((number, 2**30, 2**30, 612.5, 792.5) for number in range(1_000))
+    header = ParsedHeader("", pages, unread_pages=tuple(range(1_000)), partly_read=parts)
+    assert decode_header(msgspec.msgpack.encode(header), limits) == header
+
+
+def test_a_redacted_header_is_bounded_by_the_characters_that_go() -> None:
+    redaction = Redaction((Range(0, 100, "X"), Range(200, 201, "X")), ())
+    places = tuple((1, ((1.5, 2.5, 3.5, 4.5),) * count) for count in (100, 1))
+    pages = tuple(RedactedPage(number, "rasterized", "r" * 100) for number in range(4))
+    head, _ = redacted_frames(RedactedFile(b"", pages, ("Info",) * 100, places))
+    assert len(head) <= longest_redacted_header(redaction, LIMITS) < 2 << 20
 
 
 LINES = np.array([0, 3], dtype=np.int32).tobytes()
@@ -135,7 +180,7 @@ PICTURE = PagePicture(b"\x89PNG\r\n\x1a\n...", 600.0, 800.0, 3)
 
 def test_a_picture_and_what_is_wanted_of_it_come_back_as_they_were() -> None:
     head, png = (bytes(part) for part in picture_frames(PICTURE))
-    assert picture_from_frames(decode_header(head), png) == PICTURE
+    assert picture_from_frames(decode_header(head, LIMITS), png) == PICTURE
     wanted = PictureRequest(2, 900)
     assert decode_file(file_header(None, None, LIMITS, picture=wanted)).picture == wanted
 
