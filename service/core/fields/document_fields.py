@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from service.core.fields.amount_keywords import amount_keywords
 from service.core.fields.kinds import DocumentKind, KindMatch, decide_kind
@@ -62,10 +62,13 @@ def find_fields(
 def _bill(
     found: KindMatch, mentions: Sequence[Mention], by_keyword: Sequence[Mention], lines: TextLines
 ) -> DocumentFields:
-    by_label = choose_parties(mentions, lines)
-    if found.kind is DocumentKind.RECEIPT:
-        by_label.pop(RECEIVER, None)
     everything = sorted([*mentions, *by_keyword], key=lambda each: each.start)
+    by_label = choose_parties(everything, lines)
+    if found.kind is DocumentKind.RECEIPT and RECEIVER in by_label:
+        if by_label[RECEIVER].best.by_keyword:
+            found = replace(found, kind=DocumentKind.INVOICE)
+        else:
+            del by_label[RECEIVER]
     words = amount_keywords(everything, lines)
     amounts, checks = settle_totals([*mentions, *(each for each in by_keyword if each.entity in words)], words)
     by_label |= amounts | choose_named(everything, lines)

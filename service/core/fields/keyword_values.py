@@ -2,6 +2,7 @@
 
 The rules:
 - An amount, a date or a number is kept where its key names a role of it (`amount_keywords`, `named_roles`).
+- The names of the two parties are kept where their places mark them (`party_names`), beside those of the model.
 - In a row of goods, the rest of a description's line, amounts and counts are kept; `line_items` decides which of them
   are the price, the quantity and the amount.
 - A value of the model is never replaced: a value of the same kind that overlaps it is left out.
@@ -21,6 +22,7 @@ from service.core.decoding.value import Value, ValueKind
 from service.core.fields.amount_keywords import AMOUNTS, keyword_of_amount
 from service.core.fields.lines import TextLines
 from service.core.fields.named_roles import ANOTHER, DATES, date_role, number_role
+from service.core.fields.party_names import party_names
 
 
 class SpanSet:
@@ -104,7 +106,15 @@ def count_spans(read: ReadValue, text: str, within: Span) -> Iterator[Span]:
         yield start, end
 
 
-SCORES = {"MONEY": 0.9, "DATE": 0.9, "ID_NUMBER": 0.7, "QUANTITY": 0.9}
+SCORES = {
+    "MONEY": 0.9,
+    "DATE": 0.9,
+    "ID_NUMBER": 0.7,
+    "QUANTITY": 0.9,
+    "SUPPLIER_NAME": 0.5,
+    "RECEIVER_NAME": 0.5,
+    "ORGANIZATION": 0.5,
+}
 """Scores of these values, comparable with the model's: estimated on a few dozen bills, not fitted."""
 ITEM = "LINE_ITEM"
 MOST_VALUES = 500
@@ -131,6 +141,7 @@ def keyword_values(text: str, entities: Sequence[Entity], dates: Iterable[Span],
         *(("MONEY", each) for each in _named_sums(lines, sums, SpanSet(rows), entities)),
         *(("DATE", each) for each in _named_days(lines, days, entities)),
         *(("ID_NUMBER", each) for each in _named_numbers(lines, text, SpanSet([*sums, *days]), taken)),
+        *party_names(text, entities),
         *(("QUANTITY", each) for row in rows for each in _row_counts(read, text, row, SpanSet(sums), taken)),
     ]
     return [

@@ -78,6 +78,7 @@ _SUM = r"[0-9][0-9.,'’]*[.,](?:[0-9]{4}|[0-9]{2})(?![0-9])(?!\s?[%％])"
 _LAST_SUM = re.compile(rf".*{_SUM}", re.DOTALL)
 _SUM_FOLLOWS = re.compile(rf"\s*(?:[A-Z]{{2,3}}|[€$£¥])?\s*[-−(]?(?:[A-Z]{{2,3}}|[€$£¥])?\s*{_SUM}")
 _CELL = re.compile(r"\S+(?: \S+)*")
+_NOTHING = ("",)
 _NO_WORD = re.compile(r"[\W\d_]*")
 
 
@@ -98,6 +99,18 @@ def is_one_of_several(lines: TextLines, end: int) -> bool:
 def has_characters(text: str) -> bool:
     """Whether a text has a letter or a digit."""
     return any(map(str.isalnum, text))
+
+
+def column_cell(line: str, lines: TextLines, start: int) -> str:
+    """The cell of a line above that is in the column of what begins at `start`.
+
+    With tabs: the cell of the same index, or else the last; with spaces: the one that begins nearest.
+    """
+    if "\t" in line:
+        cells = line.split("\t")
+        return cells[min(lines.before(start, LONGEST_ABOVE).count("\t"), len(cells) - 1)]
+    column = lines.column(start)
+    return min(_CELL.finditer(line), key=lambda cell: abs(cell.start() - column), default=_NOTHING)[0]
 
 
 def key_above(lines: TextLines, start: int) -> str:

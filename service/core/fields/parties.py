@@ -3,7 +3,9 @@
 The rules:
 - A name's weight for a role is its best score under the role's label, or a share of its score under another one:
   `NO_ROLE` for organizations and persons, `OTHER_PARTY` for the other party's label (models confuse the two firms).
-- A keyword such as "bill to" or "Verkäufer" on a name's line, or on the nearest short line above it, adds `KEYWORD`.
+- A keyword such as "bill to" or "Verkäufer" on a name's line, or in its column on a line above, adds `KEYWORD`.
+- A legal form adds `LEGAL_FORM` to a likely name; a bank's name without a keyword counts `BANK` of its weight.
+- Names found by their places (`party_names`) count like the model's; a part of such a name is none.
 - Supplier and receiver are chosen as the heaviest pair and are never the same firm. A name under another label than the
   role's needs `LEAST_WEIGHT`.
 
@@ -11,7 +13,8 @@ The rules for positions:
 - The first name of the document (letterhead): the supplier.
 - A name on one line with its address (the sender's line above an address window): the supplier.
 - A name above an address that is not the letterhead: the receiver's address block.
-- A name with a tax, account or register number within `LINES_TO_NUMBER` lines below, before another name: the supplier.
+- A name with a tax, account, register or phone number, or an e-mail address, within `LINES_TO_NUMBER` lines below,
+  before another name: the supplier.
 - A name contained in the document's web address: the supplier.
 - A name followed by a form of address (`御中`, `귀중`): the receiver.
 """
@@ -23,7 +26,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from functools import partial
 from itertools import product
 
-from service.core.fields.lines import TextLines
+from service.core.fields.lines import LONGEST_ABOVE, TextLines, column_cell
 from service.core.fields.mentions import MOST_ALTERNATIVES, Choice, Mention, Reason, ranked, same_value
 from service.core.fields.vocabulary.phrases import PhraseTable, any_of, folded
 
@@ -47,8 +50,17 @@ _REGISTER = re.compile(
     r"Registered in|Registro Mercantil|R\.?E\.?A\.?|KvK|CVR|Org\.? ?nr|KRS|ОГРН)\b|登録番号"
 )
 _FORMS = re.compile(
-    r"\b(?:gmbh|mbh|ag|kg|ohg|ug|ltd|limited|llc|inc|corp|plc|sarl|sas|sa|spa|srl|bv|nv|ab|as|oy|co)\b\.?"
+    r"(?<!\w)(?:gmbh|mbh|ag|kg(?:aa)?|ohg|ug|gbr|eg|e\.? ?[kv]|se|ltd|limited|ll[cp]|inc|corp|plc|pt[ey]|pvt|co|"
+    r"s\.? ?a\.? ?r\.? ?l|sasu?|s\.?p\.?a|s\.?[rn]\.?[lc]|s\.? ?[al]\.?(?: ?u)?|lt?da|b\.?v|n\.?v|ab|a\.?/?s|aps|oyj?|"
+    r"sp\. ?z ?o\. ?o|spol\. s ?r\. ?o|s\. ?r\. ?o|kft|(?:sdn\.? ?)?bhd|s/b|a\.ş|şti|ооо|[зпо]?ао|ип)(?!\w)\.?|"
+    r"株式会社|有限公司|有限会社|주식회사|\(株\)|\(주\)"
 )
+"""Legal forms of firms, in a name without case."""
+_BANKS = re.compile(
+    r"bank|sparkasse|banco|banca|banque|crédit |caisse|caixa|cassa|pankki|sparekasse|"
+    r"банк|銀行|银行|은행|信用金庫|بنك|مصرف|बैंक"
+)
+"""In the name of a bank, which bills name for the account to pay to."""
 
 
 def position_weights(
@@ -74,6 +86,16 @@ def firm(name: Mention) -> str:
     return _letters(_FORMS.sub("", name.text.casefold())) or same_value(name)
 
 
+def starts_with_form(text: str) -> bool:
+    """Whether a text begins with a legal form, as behind the comma of "Acme, Inc."."""
+    return _FORMS.match(text.casefold()) is not None
+
+
+def has_legal_form(name: str) -> bool:
+    """Whether a name has the legal form of a firm."""
+    return _FORMS.search(name.casefold()) is not None
+
+
 def _position_weights(
     name: Mention, after: Sequence[Mention], lines: TextLines, labels: Set[str], *, is_head: bool
 ) -> Iterator[tuple[str, float]]:
@@ -95,7 +117,7 @@ def _is_registered(name: Mention, after: Sequence[Mention], lines: TextLines, la
     last = lines.at(name.end - 1) + LINES_TO_NUMBER
     others = (each for each in after if each.label in labels - {"PERSON"} and firm(each) != firm(name))
     end = min(lines.start(last + 1), next((each.start for each in others), lines.start(last + 1)))
-    numbered = any(each.label in ("TAX_ID", "IBAN") and each.start < end for each in after)
+    numbered = any(each.label in ("TAX_ID", "IBAN", "PHONE", "EMAIL") and each.start < end for each in after)
     return numbered or _REGISTER.search(lines.between(name.end, end)) is not None
 
 
@@ -108,12 +130,20 @@ def _letters(text: str) -> str:
     return "".join(filter(str.isalnum, text.casefold()))
 
 
+NAME_LABELS = frozenset((SUPPLIER, RECEIVER, "ORGANIZATION", "PERSON"))
+"""Labels of names that may be a party's."""
 NO_ROLE = {"ORGANIZATION": 0.35, "PERSON": 0.1}
 """Factor of the score of a name whose label is of neither party."""
 OTHER_PARTY = 0.25
 """Factor of the score of a name under the other party's label."""
+LEGAL_FORM = 0.1
+"""Weight added for a legal form: the firm is the party, not its brand, branch or contact."""
+BANK = 0.3
+"""Factor of the weight of a bank's name without a keyword before it."""
 KEYWORD, FIRST_NAME = 0.35, 0.1
 """Weights added for a keyword before a name, and for the supplier to the first name of the document."""
+A_LINE_AWAY = 0.01
+"""Weight that a keyword loses with each line between it and the name: a contact stands below the firm."""
 LEAST_WEIGHT = 0.3
 """Compared with the weight of a name under another label than the role's: below it the name is not chosen."""
 LINES_ABOVE = 4
@@ -123,38 +153,75 @@ MOST_NAMES = 12
 """Most names of a role that are tried in pairs."""
 
 _PARTIES = PhraseTable("seller", "buyer")
-_HEADING_TO = re.compile(rf"\s*(?:{any_of('to')})\s*:?\s*")
-"""Keywords for the receiver that count only if they are all of a line ("To:")."""
+_HEADING_TO, _HEADING_BY = (re.compile(rf"\s*(?:{any_of(kind)})\s*:?\s*") for kind in ("to", "by"))
+"""Keywords for the receiver, and for the supplier, that count only if they are all of a line ("To:", "Von:")."""
+_NUMBER_OF = re.compile(rf"[\s.:/-]{{0,2}}(?:(?:{any_of('number')})|vat|tax|ust)\b")
+"""After a keyword: it is the key of a number ("Customer no.")."""
 
 
 def choose_parties(mentions: Sequence[Mention], lines: TextLines) -> dict[str, Choice]:
     """The choices for supplier and receiver, by label; a role without a candidate is left out."""
-    named = [mention for mention in mentions if mention.label in (SUPPLIER, RECEIVER, *NO_ROLE)]
+    named = _whole([mention for mention in mentions if mention.label in NAME_LABELS])
     first = min((mention.start for mention in named if mention.label != "PERSON"), default=-1)
-    words = {mention.entity: party_before(lines, mention) for mention in named}
-    positions = position_weights(mentions, lines, {SUPPLIER, RECEIVER, *NO_ROLE})
+    words = {mention.entity: keyword_before(lines, mention) for mention in named}
+    positions = position_weights(mentions, lines, NAME_LABELS)
 
     def weigh(mention: Mention, role: str) -> float:
         share = 1.0 if mention.label == role else NO_ROLE.get(mention.label, OTHER_PARTY)
-        word = KEYWORD if words[mention.entity] == role else 0.0
+        said, apart = words[mention.entity]
+        word = KEYWORD - apart * A_LINE_AWAY if said == role else 0.0
         head = FIRST_NAME if role == SUPPLIER and mention.start == first else 0.0
-        return share * mention.score + word + head + positions[mention.entity].get(role, 0.0)
+        place = positions[mention.entity].get(role, 0.0)
+        is_likely = mention.label in (SUPPLIER, RECEIVER) or word or place
+        form = LEGAL_FORM if is_likely and has_legal_form(mention.text) else 0.0
+        weight = share * mention.score + word + head + form + place
+        return BANK * weight if not word and _BANKS.search(mention.text.casefold()) else weight
 
     likely = {role: ranked(named, partial(weigh, role=role))[:MOST_NAMES] for role in (SUPPLIER, RECEIVER)}
     pair = _best_pair(*likely.values())
     return {role: _choice(role, mention, likely[role]) for role, mention in zip(likely, pair, strict=True) if mention}
 
 
+def _whole(names: Sequence[Mention]) -> list[Mention]:
+    """Without the names of which a place in the document shows that they are parts of a longer one."""
+    wide = [each for each in names if each.by_keyword]
+    return [
+        each
+        for each in names
+        if not any(
+            other.start <= each.start and each.end <= other.end and len(each.text) < len(other.text) for other in wide
+        )
+    ]
+
+
 def party_before(lines: TextLines, mention: Mention) -> str | None:
     """The role named by the nearest keyword before a mention; None without one."""
+    return keyword_before(lines, mention)[0]
+
+
+def keyword_before(lines: TextLines, mention: Mention) -> tuple[str | None, int]:
+    """The role named by the nearest keyword before a mention, and the lines between the two; None without one.
+
+    A line above with several cells names the role of what stands in the same column.
+    """
     before = lines.before(mention.start, HEADING_CHARACTERS)
-    for line in (before, *lines.above(mention.start, LINES_ABOVE, HEADING_CHARACTERS)):
-        bare = folded(line)
-        if found := _PARTIES.find(bare):
-            return SUPPLIER if found[-1].kind == "seller" else RECEIVER
-        if _HEADING_TO.fullmatch(bare):
-            return RECEIVER
-    return None
+    above = lines.above(mention.start, LINES_ABOVE, LONGEST_ABOVE)
+    for apart, cell in enumerate((before, *(column_cell(line, lines, mention.start) for line in above))):
+        if role := role_of(cell):
+            return role, apart
+    return None, 0
+
+
+def role_of(cell: str) -> str | None:
+    """The role that a heading names; None for prose, and for the key of a party's number."""
+    if len(cell) > HEADING_CHARACTERS:
+        return None
+    bare = folded(cell)
+    if found := [each for each in _PARTIES.find(bare) if not _NUMBER_OF.match(bare, each.end)]:
+        return SUPPLIER if found[-1].kind == "seller" else RECEIVER
+    if _HEADING_BY.fullmatch(bare):
+        return SUPPLIER
+    return RECEIVER if _HEADING_TO.fullmatch(bare) else None
 
 
 Weighted = list[tuple[Mention, float]]
@@ -178,7 +245,8 @@ def _best_pair(suppliers: Weighted, receivers: Weighted) -> tuple[Mention | None
 
 def _choice(role: str, chosen: Mention, likely: Weighted) -> Choice:
     """The choice of a name; its reason is the label if it is the model's best name for the role."""
-    labelled = [mention for mention, _ in ranked([each for each, _ in likely if each.label == role], _score)]
+    of_model = [each for each, _ in likely if each.label == role and not each.by_keyword]
+    labelled = [mention for mention, _ in ranked(of_model, _score)]
     by_label = bool(labelled) and same_value(labelled[0]) == same_value(chosen)
     others = [mention for mention, _ in likely if mention != chosen]
     return Choice(chosen, Reason.LABEL if by_label else Reason.CONTEXT, tuple(others[:MOST_ALTERNATIVES]))

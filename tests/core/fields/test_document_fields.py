@@ -72,6 +72,16 @@ def test_a_buyer_guessed_on_a_receipt_is_no_field() -> None:
     assert "receiver_name" not in values(find_fields(text, mentions_in(text, *parts)))
 
 
+def test_a_bill_with_its_receiver_by_place_is_an_invoice() -> None:
+    text = "Book Shop\nCustomer: Finch Ltd\nTotal 9.00"
+    model = mentions_in(text, ("SUPPLIER_NAME", "Book Shop"), ("TOTAL_AMOUNT", "9.00"))
+    placed = mention(2, "RECEIVER_NAME", "Finch Ltd", text.index("Finch"))._replace(by_keyword=True)
+    found = find_fields(text, model, [placed])
+    assert values(found)["receiver_name"] == "Finch Ltd"
+    assert found is not None
+    assert found.found.kind is DocumentKind.INVOICE
+
+
 def test_a_resume_in_its_lists() -> None:
     text = "Maria Delgado\nEngineer, Castell, 2017\nMSc, University\nPython, SQL\nSpanish"
     found = find_fields(

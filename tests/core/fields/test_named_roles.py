@@ -91,7 +91,7 @@ def test_words_above_name_a_value_that_nothing_stands_before() -> None:
         "INVOICE_ID": ("NO-17", "context"),
         "DUE_DATE": ("12/03/2026", "context"),
     }
-    assert said("Due date 1/2/2026\nissued 12/03/2026", "DATE", "12/03/2026") is None
+    assert said("Due date 1/2/2026\nposted 12/03/2026", "DATE", "12/03/2026") is None
 
 
 def test_a_day_to_pay_by_in_prose_and_one_for_a_discount() -> None:

@@ -14,7 +14,7 @@ from service.core.fields.parties import (
     party_before,
     position_weights,
 )
-from tests.support.mentions import mentions_in
+from tests.support.mentions import mention, mentions_in
 
 Found = tuple[str, str, float]
 
@@ -205,3 +205,46 @@ def test_the_firm_above_its_contact_is_the_receiver() -> None:
     names = ((SUPPLIER, "Acme GmbH", 0.9), (RECEIVER, "Kunden AG", 0.34), ("LOCATION", "Frankreich"))
     found = chosen_names(text, *names, (RECEIVER, "Alexandre Payet", 0.3), ("ADDRESS", "35 rue de la République"))
     assert found == {SUPPLIER: "Acme GmbH", RECEIVER: "Kunden AG"}
+
+
+@pytest.mark.parametrize(
+    ("text", "supplier", "receiver"),
+    [
+        ("Seller\tBuyer\nAcme Ltd\tFinch Ltd", "Acme Ltd", "Finch Ltd"),
+        ("Odběratel:\tDodavatel:\nFinch Ltd\tAcme Ltd", "Acme Ltd", "Finch Ltd"),
+        ("Vendor          Ship to         Date\nAcme Ltd        Finch Ltd       5 May 2025", "Acme Ltd", "Finch Ltd"),
+        ("Von:\nAcme Ltd\nFür Finch Ltd\nAn:\nFinch Ltd", "Acme Ltd", "Finch Ltd"),
+        ("Customer no. 4711\nAcme Ltd\nVAT 1\nCustomer\nFinch Ltd", "Acme Ltd", "Finch Ltd"),
+    ],
+)
+def test_a_heading_is_of_its_column_and_not_of_a_number(text: str, supplier: str, receiver: str) -> None:
+    ordered = sorted([(text.rindex(each), each) for each in ("Acme Ltd", "Finch Ltd")])
+    mentions = [mention(number, RECEIVER, name, at, 0.4) for number, (at, name) in enumerate(ordered)]
+    choices = choose_parties(mentions, TextLines(text))
+    assert {label: choice.best.text for label, choice in choices.items()} == {SUPPLIER: supplier, RECEIVER: receiver}
+
+
+@pytest.mark.parametrize("bank", ["Volksbank Neustadt eG", "Banco del Sur", "みずほ銀行", "Банк Заря"])
+def test_the_bank_to_pay_to_is_no_party_unless_a_keyword_says_so(bank: str) -> None:
+    text = f"Anna Muster\nSteuernummer 24/233/00123\n{bank}\nSeller: {bank}"
+    names = (("ORGANIZATION", "Anna Muster", 0.4), ("TAX_ID", "24/233/00123"), (SUPPLIER, bank, 0.4))
+    assert chosen_names(text, *names)[SUPPLIER] == "Anna Muster"
+    assert chosen_names(text, *names, (SUPPLIER, bank, 0.4))[SUPPLIER] == bank
+
+
+def test_the_firm_is_the_party_and_not_its_brand() -> None:
+    text = "SUSHI CORNER\nMIZU MENTAI SDN BHD\nTotal 12.00"
+    assert chosen_names(text, (SUPPLIER, "SUSHI CORNER", 0.7), (SUPPLIER, "MIZU MENTAI SDN BHD", 0.72)) == {
+        SUPPLIER: "MIZU MENTAI SDN BHD"
+    }
+    alone = (SUPPLIER, "SUSHI CORNER", 0.7)
+    assert chosen_names(text, alone) == {SUPPLIER: "SUSHI CORNER"}
+
+
+def test_a_part_of_a_longer_name_is_no_party() -> None:
+    text = "Bill to:\nOld Mill Bakery Ltd"
+    part, whole = mentions_in(text, (RECEIVER, "Bakery Ltd", 0.6)), mentions_in(text, (RECEIVER, "Old Mill Bakery Ltd"))
+    found = choose_parties([whole[0]._replace(entity=1, by_keyword=True), *part], TextLines(text))
+    assert {label: (choice.best.text, choice.reason.value) for label, choice in found.items()} == {
+        RECEIVER: ("Old Mill Bakery Ltd", "context")
+    }

@@ -24,17 +24,21 @@ ENGLISH = BillWords(
     "rebate deposit prepaid prepayment tip shipping freight delivery handling unit_price service_charge "
     "capital hours weight per",
     rounding="round rounding rounding_adj* round_adj*",
-    due="due due_date payable_by payable_until payment_by payment_until pay_by pay_until",
-    dated="date dated",
+    due="due due_date payable_by payable_until payment_by payment_until pay_by pay_until payment_due due_on due_by "
+    "please_pay_by payment_due_date date_due",
+    dated="date dated date_of_issue issued issue_date issued_on billing_date bill_date",
     another_day="delivery_date shipping_date service_date order_date print_date start_date end_date birth_date "
     "date_of_birth date_of_supply training_date discount_until expiry_date",
-    bill="invoice credit_note receipt bill inv doc document",
-    order="purchase_order order po p.o.",
-    another_bill="related_invoice original_invoice corrected_invoice previous_invoice",
+    bill="invoice credit_note receipt bill inv doc document credit_memo credit_invoice",
+    order="purchase_order order po p.o. your_order customer_po your_reference your_ref order_reference "
+    "customer_reference client_reference",
+    another_bill="related_invoice original_invoice corrected_invoice previous_invoice for_invoice ref_invoice "
+    "invoice_ref linked_invoice credited_invoice",
     number="no nr num number id code n° n.",
-    seller="from seller supplier vendor",
-    buyer="bill_to billed_to invoice_to invoiced_to sold_to billing_address invoice_address attn messrs customer buyer "
-    "client purchaser",
+    seller="from seller supplier vendor vendor_name remit_to billed_from issued_by sold_by service_provider "
+    "shipped_by payee",
+    buyer="bill_to billed_to invoice_to invoiced_to sold_to billing_address invoice_address attn messrs customer "
+    "buyer client purchaser ship_to bill_to_party attention recipient payer account_holder",
     to="to att",
 )
 
@@ -56,18 +60,23 @@ GERMAN = BillWords(
     "punkte pfand versand* porto fracht nettopreis bruttopreis einzelpreis stückpreis *listenpreis basisbetrag "
     "steuerbasisbetrag grundbetrag versicherungssumme guthaben trinkgeld",
     rounding="rundung rundungsdifferenz",
-    due="fällig* zahlbar* zahlungsziel zahlen_bis zahlung_bis netto_bis",
-    dated="datum rechnungsdatum belegdatum ausstellungsdatum",
+    due="fällig* zahlbar* zahlungsziel zahlen_bis zahlung_bis netto_bis fälligkeitsdatum fälligkeit zu_zahlen_bis "
+    "zahlbar_bis",
+    dated="datum rechnungsdatum belegdatum ausstellungsdatum ausgestellt_am rechnungstag",
     another_day="lieferdatum leistungsdatum liefertermin bestelldatum auftragsdatum druckdatum geburtsdatum skonto "
     "leistungszeitraum",
-    bill="*rechnung *rechnungs gutschrift gutschrifts beleg quittung quittungs",
-    order="bestellung bestell auftrag auftrags",
-    another_bill="ursprungsrechnung originalrechnung bezugsrechnung zu_rechnung zur_rechnung",
+    bill="*rechnung *rechnungs gutschrift gutschrifts beleg quittung quittungs stornorechnung rechnungskorrektur re",
+    order="bestellung bestell auftrag auftrags ihre_bestellung ihr_auftrag ihre_referenz ihr_zeichen bestellreferenz",
+    another_bill="ursprungsrechnung originalrechnung bezugsrechnung zu_rechnung zur_rechnung bezug_rechnung "
+    "storno_zu_rechnung",
     number="nr nummer",
-    seller="verkäufer lieferant rechnungssteller rechnungsersteller absender",
+    seller="verkäufer lieferant rechnungssteller rechnungsersteller absender auftragnehmer verkauft_von "
+    "rechnungsaussteller leistungserbringer leistender anbieter zahlungsempfänger zahlbar_an",
     buyer="käufer kunde rechnungsempfänger leistungsempfänger empfänger rechnung_an rechnungsadresse "
-    "rechnungsanschrift herrn",
-    to="an",
+    "rechnungsanschrift herrn auftraggeber lieferadresse lieferanschrift zahlungspflichtiger zahlbar_durch "
+    "rechnungsnehmer",
+    to="an firma",
+    by="von",
 )
 
 DUTCH = BillWords(
@@ -85,15 +94,16 @@ DUTCH = BillWords(
     change="wisselgeld",
     no_sum="aantal korting statiegeld verzendkosten aanbetaling stuksprijs",
     rounding="afronding",
-    due="vervaldatum betaaldatum betalen_voor uiterlijk",
-    dated="factuurdatum",
+    due="vervaldatum betaaldatum betalen_voor uiterlijk te_betalen_voor uiterste_betaaldatum vervalt_op",
+    dated="factuurdatum datum_factuur opgemaakt_op",
     another_day="leverdatum leveringsdatum besteldatum",
-    bill="factuur creditnota bon kassabon",
-    order="bestelling bestel",
-    another_bill="oorspronkelijke_factuur",
-    seller="verkoper leverancier",
-    buyer="klant koper factuur_aan afnemer",
+    bill="factuur creditnota bon kassabon creditfactuur",
+    order="bestelling bestel uw_bestelling inkooporder uw_referentie uw_kenmerk",
+    another_bill="oorspronkelijke_factuur betreft_factuur",
+    seller="verkoper leverancier afzender verkocht_door",
+    buyer="klant koper factuur_aan afnemer ontvanger geadresseerde factuuradres afleveradres",
     to="aan",
+    by="van",
 )
 
 SWEDISH = BillWords(
@@ -111,13 +121,16 @@ SWEDISH = BillWords(
     change="växel",
     no_sum="antal rabatt frakt",
     rounding="öresavrundning avrundning",
-    due="förfallodatum förfaller",
-    dated="fakturadatum",
+    due="förfallodatum förfaller betalas_senast oss_tillhanda_senast",
+    dated="fakturadatum utställd",
     another_day="leveransdatum orderdatum beställningsdatum",
-    bill="faktura kreditfaktura kvitto",
-    order="beställning",
-    seller="säljare leverantör",
-    buyer="köpare kund fakturamottagare",
+    bill="faktura kreditfaktura kvitto kreditnota",
+    order="beställning er_beställning inköpsorder ert_ordernr er_order",
+    another_bill="avser_faktura ursprunglig_faktura krediterar_faktura",
+    seller="säljare leverantör avsändare utställare",
+    buyer="köpare kund fakturamottagare mottagare fakturaadress leveransadress beställare",
+    by="från",
+    to="till",
 )
 
 DANISH = BillWords(
@@ -134,13 +147,16 @@ DANISH = BillWords(
     change="byttepenge retur",
     no_sum="antal rabat fragt",
     rounding="øreafrunding",
-    due="forfald* betalingsfrist",
+    due="forfald* betalingsfrist betales_senest",
     dated="dato fakturadato",
     another_day="leveringsdato ordredato",
     bill="faktura kreditnota bon",
-    order="ordre",
-    seller="sælger leverandør",
-    buyer="køber kunde",
+    order="ordre rekvisitions deres_ordre",
+    another_bill="vedr_faktura oprindelig_faktura",
+    seller="sælger leverandør afsender udsteder",
+    buyer="køber kunde modtager faktureringsadresse leveringsadresse faktureres_til",
+    by="fra",
+    to="til",
 )
 
 NORWEGIAN = BillWords(
@@ -155,7 +171,7 @@ NORWEGIAN = BillWords(
     change="veksel",
     no_sum="antall rabatt frakt",
     rounding="avrunding",
-    due="forfallsdato",
-    seller="selger",
-    buyer="kjøper",
+    due="forfallsdato betales_innen",
+    seller="selger leverandør avsender utsteder",
+    buyer="kjøper mottaker fakturaadresse leveringsadresse",
 )

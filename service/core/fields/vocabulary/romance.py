@@ -19,16 +19,19 @@ FRENCH = BillWords(
     change="rendu rendu_monnaie monnaie",
     no_sum="quantité qté remise* rabais acompte arrhes escompte port franco prix_unitaire capital frais_de_port "
     "articles",
-    due="échéance date_d'échéance à_payer_avant payable_le payable_avant",
-    dated="date_de_facture date_de_facturation date_d'émission",
+    due="échéance date_d'échéance à_payer_avant payable_le payable_avant date_limite_de_paiement date_de_règlement "
+    "à_régler_avant",
+    dated="date_de_facture date_de_facturation date_d'émission émise_le en_date_du date",
     another_day="date_de_livraison date_de_commande date_de_naissance",
-    bill="facture avoir ticket reçu",
-    order="bon_de_commande commande",
-    another_bill="facture_liée facture_d'origine facture_initiale facture_rectifiée",
+    bill="facture avoir ticket reçu facture_d'avoir note_de_crédit",
+    order="bon_de_commande commande votre_commande votre_référence réf_commande référence_commande",
+    another_bill="facture_liée facture_d'origine facture_initiale facture_rectifiée sur_facture facture_concernée",
     number="numéro n°",
-    seller="vendeur fournisseur émetteur",
-    buyer="acheteur destinataire facturé_à facturée_à adresse_de_facturation à_l'attention_de",
+    seller="vendeur fournisseur émetteur prestataire vendu_par",
+    buyer="acheteur destinataire facturé_à facturée_à adresse_de_facturation à_l'attention_de client "
+    "adresse_de_livraison facturation livré_à bénéficiaire payeur",
     to="à",
+    by="de",
 )
 
 SPANISH = BillWords(
@@ -45,15 +48,17 @@ SPANISH = BillWords(
     paid="efectivo entregado tarjeta pagado",
     change="cambio",
     no_sum="cantidad descuento* anticipo precio_unitario portes envío unidades propina retención",
-    due="vencimiento fecha_de_vencimiento pagar_antes_del",
-    dated="fecha fecha_de_factura fecha_factura",
+    due="vencimiento fecha_de_vencimiento pagar_antes_del vence_el fecha_límite_de_pago",
+    dated="fecha fecha_de_factura fecha_factura fecha_de_emisión emitida_el",
     another_day="fecha_de_entrega fecha_de_pedido fecha_de_operación",
-    bill="factura abono recibo ticket",
-    order="pedido",
-    another_bill="factura_rectificada factura_original",
+    bill="factura abono recibo ticket factura_rectificativa nota_de_crédito",
+    order="pedido orden_de_compra su_pedido su_referencia",
+    another_bill="factura_rectificada factura_original ref_factura",
     number="número núm",
-    seller="vendedor proveedor emisor",
-    buyer="comprador cliente facturar_a facturado_a destinatario",
+    seller="vendedor proveedor emisor emitida_por prestador vendido_por",
+    buyer="comprador cliente facturar_a facturado_a destinatario receptor pagador dirección_de_facturación "
+    "dirección_de_envío señores",
+    to="para",
 )
 
 ITALIAN = BillWords(
@@ -71,15 +76,17 @@ ITALIAN = BillWords(
     change="resto",
     no_sum="quantità qtà sconto* acconto prezzo_unitario spese_di_spedizione ritenuta",
     rounding="arrotondamento",
-    due="scadenza data_scadenza pagare_entro",
-    dated="data data_fattura",
+    due="scadenza data_scadenza pagare_entro da_pagare_entro pagamento_entro scadenza_pagamento data_di_scadenza",
+    dated="data data_fattura data_di_emissione emessa_il data_documento",
     another_day="data_di_consegna data_consegna data_ordine",
     bill="fattura nota_di_credito ricevuta scontrino",
-    order="ordine",
-    another_bill="fattura_collegata fattura_di_riferimento",
+    order="ordine vs_ordine rif_ordine ordine_d'acquisto vostro_ordine",
+    another_bill="fattura_collegata fattura_di_riferimento rif_fattura fattura_originale",
     number="numero",
-    seller="fornitore venditore cedente",
-    buyer="spett.le spettabile acquirente cessionario intestatario destinatario cliente",
+    seller="fornitore venditore cedente mittente emittente cedente/prestatore prestatore",
+    buyer="spett.le spettabile acquirente cessionario intestatario destinatario cliente committente "
+    "cessionario/committente destinazione fatturare_a",
+    by="da",
 )
 
 PORTUGUESE = BillWords(
@@ -96,15 +103,16 @@ PORTUGUESE = BillWords(
     paid="dinheiro numerário multibanco cartão pago valor_recebido",
     change="troco",
     no_sum="quantidade qtd desconto* sinal adiantamento preço_unitário portes frete",
-    due="vencimento data_de_vencimento pagar_até",
-    dated="data data_da_fatura data_de_emissão",
+    due="vencimento data_de_vencimento pagar_até vence_em data_limite_de_pagamento",
+    dated="data data_da_fatura data_de_emissão emitida_em emissão",
     another_day="data_de_entrega data_do_pedido data_da_encomenda",
     bill="fatura nota_fiscal recibo nota_de_crédito",
-    order="encomenda pedido",
-    another_bill="fatura_original fatura_de_referência",
+    order="encomenda pedido ordem_de_compra v/_encomenda seu_pedido",
+    another_bill="fatura_original fatura_de_referência fatura_de_origem ref_fatura",
     number="número",
-    seller="fornecedor prestador emitente vendedor",
-    buyer="adquirente tomador destinatário cliente comprador",
+    seller="fornecedor prestador emitente vendedor vendido_por",
+    buyer="adquirente tomador destinatário cliente comprador exmo.(s)_sr.(s) exmo._sr. exmos_senhores sacado pagador",
+    to="para",
 )
 
 ROMANIAN = BillWords(
@@ -118,11 +126,13 @@ ROMANIAN = BillWords(
     paid="numerar card_bancar",
     change="rest",
     no_sum="cantitate reducere avans preț_unitar transport",
-    due="scadență scadent* termen_de_plată",
-    dated="dată data_facturii",
+    due="scadență scadent* termen_de_plată data_scadenței scadența",
+    dated="dată data_facturii data_emiterii",
     another_day="data_livrării",
-    bill="factură chitanță bon",
-    order="comandă",
-    seller="furnizor vânzător",
-    buyer="cumpărător client beneficiar",
+    bill="factură chitanță bon storno factura facturii notă_de_credit",
+    order="comandă comanda",
+    another_bill="la_factura factura_inițială",
+    number="număr seria_și_nr nr",
+    seller="furnizor vânzător emitent prestator",
+    buyer="cumpărător client beneficiar plătitor destinatar",
 )

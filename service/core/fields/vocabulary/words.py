@@ -34,7 +34,7 @@ class BillWords:
         another_bill: a bill that this one refers to.
     Parties:
         seller, buyer: the words before a name.
-        to: marks the buyer if it is alone on its line.
+        to, by: mark the buyer, the seller, if they are alone on their line.
     """
 
     total: str = ""
@@ -62,3 +62,4 @@ class BillWords:
     seller: str = ""
     buyer: str = ""
     to: str = ""
+    by: str = ""
