@@ -21,6 +21,7 @@ import pypdfium2.raw as pdfium
 from service.core.errors import UnreadableDocument
 from service.documents.document import Document, Layout, Page, PartlyRead
 from service.documents.limits import DocumentLimits
+from service.documents.pdf.as_shown import as_shown
 from service.documents.pdf.coverage import page_coverage
 from service.documents.pdf.glyphs import Glyphs, Indices, read_glyphs
 from service.documents.pdf.overprint import shown_once, without_marks
@@ -62,13 +63,13 @@ def read_with_indices(data: bytes, *, limits: DocumentLimits) -> tuple[Document,
 
 @contextmanager
 def opened_pdf(data: bytes) -> Iterator[pypdfium2.PdfDocument]:
-    """A PDF file's document, with at least one page.
+    """A PDF file's document as a viewer shows it, with at least one page.
 
     Raises:
-        UnreadableDocument: encrypted or damaged.
+        UnreadableDocument: encrypted, damaged, or a cover in the place of a document.
     """
     try:
-        document = pypdfium2.PdfDocument(data)
+        document = pypdfium2.PdfDocument(as_shown(data))
     except pypdfium2.PdfiumError as error:
         if error.err_code == pdfium.FPDF_ERR_PASSWORD:
             raise UnreadableDocument("The PDF is protected with a password; send it without one.") from error
@@ -76,6 +77,8 @@ def opened_pdf(data: bytes) -> Iterator[pypdfium2.PdfDocument]:
     try:
         if not len(document):
             raise UnreadableDocument("The PDF is damaged: it has no pages.")
+        if document.get_formtype() != pdfium.FORMTYPE_NONE:
+            document.init_forms()
         yield document
     finally:
         document.close()
@@ -162,7 +165,7 @@ class _Pages:
 def loaded_page(document: pypdfium2.PdfDocument, number: int) -> Iterator[Any]:
     """A loaded page, with its annotations (form fields among them) made part of it."""
     page = _loaded(document, number)
-    if pdfium.FPDFPage_GetAnnotCount(page) and _flattened(page):
+    if pdfium.FPDFPage_GetAnnotCount(page) and _flattened(page, document.formenv):
         pdfium.FPDF_ClosePage(page)
         page = _loaded(document, number)
     try:
@@ -178,9 +181,15 @@ def _loaded(document: pypdfium2.PdfDocument, number: int) -> Any:
     return page
 
 
-def _flattened(page: Any) -> bool:
+def _flattened(page: Any, form: pypdfium2.PdfFormEnv | None) -> bool:
     """Make a page's annotations part of its text; True if the page must be loaded again."""
-    return bool(pdfium.FPDFPage_Flatten(page, pdfium.FLAT_NORMALDISPLAY) == pdfium.FLATTEN_SUCCESS)
+    if form is not None:
+        pdfium.FORM_OnAfterLoadPage(page, form)  # This draws fields that have no appearance of their own.
+    try:
+        return bool(pdfium.FPDFPage_Flatten(page, pdfium.FLAT_NORMALDISPLAY) == pdfium.FLATTEN_SUCCESS)
+    finally:
+        if form is not None:
+            pdfium.FORM_OnBeforeClosePage(page, form)
 
 
 @contextmanager
