@@ -14,17 +14,17 @@ from service.core.fields.kinds import DocumentKind, KindMatch, decide_kind
 from service.core.fields.line_items import LineItem, find_line_items
 from service.core.fields.lines import TextLines
 from service.core.fields.mentions import Choice, Mention, choose, currency, ranked
-from service.core.fields.named_roles import NAMED_LABELS, choose_named
-from service.core.fields.parties import RECEIVER, SUPPLIER, choose_parties
+from service.core.fields.named_roles import NAMED_LABELS, choose_named, named_currency
+from service.core.fields.parties import RECEIVER, SUPPLIER, TAX_ID, choose_parties, choose_tax_id
 from service.core.fields.resume import Entry, choose_person, distinct, find_entries
 from service.core.fields.totals import ROLES as AMOUNT_ROLES
 from service.core.fields.totals import SumCheck, settle_totals
 
 MOST_ENTITIES = 10_000
 """Most entities of a document with fields: the rows of a larger one would be an answer of megabytes."""
-BILL_LABELS = ("IBAN", "BIC", "TAX_ID")
+BILL_LABELS = ("IBAN", "BIC")
 """Labels of which the best score is chosen. A role has its label's name in lower case."""
-ORDER = (*NAMED_LABELS, SUPPLIER, RECEIVER, *AMOUNT_ROLES, *BILL_LABELS)
+ORDER = (*NAMED_LABELS, SUPPLIER, RECEIVER, *AMOUNT_ROLES, *BILL_LABELS, TAX_ID)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +53,13 @@ def find_fields(
     """
     if len(mentions) > MOST_ENTITIES or (found := decide_kind(mentions)) is None:
         return None
-    lines = TextLines(text)
     if found.kind is DocumentKind.RESUME:
-        return _resume(found, mentions, lines)
-    return _bill(found, mentions, keyword_mentions, lines)
+        return _resume(found, mentions, TextLines(text))
+    return _bill(found, mentions, keyword_mentions, text)
 
 
-def _bill(
-    found: KindMatch, mentions: Sequence[Mention], by_keyword: Sequence[Mention], lines: TextLines
-) -> DocumentFields:
+def _bill(found: KindMatch, mentions: Sequence[Mention], by_keyword: Sequence[Mention], text: str) -> DocumentFields:
+    lines = TextLines(text)
     everything = sorted([*mentions, *by_keyword], key=lambda each: each.start)
     by_label = choose_parties(everything, lines)
     if found.kind is DocumentKind.RECEIPT and RECEIVER in by_label:
@@ -75,12 +73,14 @@ def _bill(
     for label in BILL_LABELS:
         if choice := _by_label(mentions, label):
             by_label[label] = choice
+    if number := choose_tax_id(mentions, lines):
+        by_label[TAX_ID] = number
     taken = {by_label[label].best.entity for label in AMOUNT_ROLES if label in by_label}
     currencies = Counter(code for each in everything if (code := currency(each)))
     return DocumentFields(
         found,
         {label.lower(): by_label[label] for label in ORDER if label in by_label},
-        currencies.most_common(1)[0][0] if currencies else None,
+        named_currency(text) or (currencies.most_common(1)[0][0] if currencies else None),
         find_line_items(everything, lines, taken | {each.entity for each in by_keyword if each.entity in words}),
         checks,
     )

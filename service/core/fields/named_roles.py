@@ -5,6 +5,7 @@ The rules:
 - A date or number under another label fits the role whose words stand before it on its line, or else in the cell above
   it.
 - An invoice date after words for the due date counts `CONTRADICTED` of its score.
+- A currency's code after words for it ("Währung: EUR") is the bill's, before those beside the amounts.
 - A number after words for another bill ("related invoice", "Facture liée") is not this bill's number; one after words
   for this bill is no order number.
 """
@@ -35,6 +36,11 @@ CONTRADICTED = 0.35
 BEFORE = 40
 """Characters before a mention in which words for its role are looked for."""
 
+CURRENCY_CHARACTERS = 12_000
+"""Characters of a document's beginning that are searched for its currency."""
+
+_CODE = re.compile(r"(?<![^\W_])[A-Z]{3}(?![^\W_])")
+_CURRENCY = re.compile(rf"(?:{any_of('currency')})[\s:：.=]{{0,16}}([a-z]{{3}})(?![^\W_])")
 _DAY_ROLES = {"due": "DUE_DATE", "dated": "INVOICE_DATE", "another_day": ANOTHER}
 _DAYS = PhraseTable(*_DAY_ROLES)
 _NUMBERED = rf"[\s:.#-]*(?:\([0-9]{{1,4}}\)\s*)?(?:{any_of('number', starts=False)})?[\s:.#]*$"
@@ -88,6 +94,15 @@ def named_dates(text: str, entities: list[Entity]) -> list[Entity]:
         return entity._replace(label=role) if role in BILL_DATES else entity
 
     return [named(each) for each in entities]
+
+
+def named_currency(text: str) -> str | None:
+    """The ISO code after words for a bill's currency, the first of its beginning."""
+    for line in text[:CURRENCY_CHARACTERS].split("\n"):
+        for code in _CODE.findall(line):
+            if any(named[1].upper() == code for named in _CURRENCY.finditer(folded(line))):
+                return str(code)
+    return None
 
 
 def _keys(lines: TextLines, start: int) -> Iterator[str]:

@@ -27,7 +27,7 @@ from functools import partial
 from itertools import product
 
 from service.core.fields.lines import LONGEST_ABOVE, TextLines, column_cell
-from service.core.fields.mentions import MOST_ALTERNATIVES, Choice, Mention, Reason, ranked, same_value
+from service.core.fields.mentions import MOST_ALTERNATIVES, Choice, Mention, Reason, choose, ranked, same_value
 from service.core.fields.vocabulary.phrases import PhraseTable, any_of, folded
 
 SUPPLIER, RECEIVER = "SUPPLIER_NAME", "RECEIVER_NAME"
@@ -254,3 +254,24 @@ def _choice(role: str, chosen: Mention, likely: Weighted) -> Choice:
 
 def _score(mention: Mention) -> float:
     return mention.score
+
+
+TAX_ID = "TAX_ID"
+VAT_NUMBER = 0.3
+"""Weight added to a VAT number: a tax office's number names no firm outside its district."""
+OF_RECEIVER = 0.2
+"""Factor of the weight of the receiver's tax number."""
+_OF_BUYER = re.compile(any_of("buyer", ends=False))
+_VAT = re.compile(r"[A-Z]{2,3}[A-Z0-9]?[0-9]{6,12}(?:[A-Z0-9]{1,3})?")
+
+
+def choose_tax_id(mentions: Sequence[Mention], lines: TextLines) -> Choice | None:
+    """The supplier's tax number: its VAT number rather than another one, and not what is called the receiver's."""
+
+    def weigh(number: Mention) -> float:
+        is_vat = _VAT.fullmatch("".join(filter(str.isalnum, number.text))) is not None
+        weight = number.score + (VAT_NUMBER if is_vat else 0.0)
+        is_receivers = _OF_BUYER.search(folded(lines.before(number.start, HEADING_CHARACTERS)))
+        return OF_RECEIVER * weight if is_receivers else weight
+
+    return choose(ranked((each for each in mentions if each.label == TAX_ID), weigh))

@@ -6,7 +6,7 @@ import pytest
 
 from service.core.decoding.entities import Entity
 from service.core.fields.lines import TextLines
-from service.core.fields.named_roles import choose_named, named_dates, role_before
+from service.core.fields.named_roles import choose_named, named_currency, named_dates, role_before
 from tests.support.mentions import mentions_in
 
 
@@ -144,3 +144,21 @@ def entity(text: str, label: str, value: str) -> Entity:
 def test_the_words_before_a_bill_s_date_say_which_it_is(text: str, value: str, said: str, is_: str) -> None:
     (found,) = named_dates(text, [entity(text, said, value)])
     assert found == entity(text, is_, value)
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("Währung: EUR\n12,00 USD", "EUR"),
+        ("Rechnungswährung : GBP\nWährung der Umsatzsteuerbuchung : EUR", "GBP"),
+        ("All amounts in CHF", "CHF"),
+        ("Devise EUR", "EUR"),
+        ("通貨：JPY", "JPY"),
+        ("Waluta PLN", "PLN"),
+        ("Currency: all prices are OUR own", None),
+        ("Prices in our shop; VAT", None),
+        ("12,00 USD", None),
+    ],
+)
+def test_words_name_the_currency(text: str, code: str | None) -> None:
+    assert named_currency(text) == code

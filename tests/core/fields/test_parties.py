@@ -11,6 +11,7 @@ from service.core.fields.parties import (
     RECEIVER,
     SUPPLIER,
     choose_parties,
+    choose_tax_id,
     party_before,
     position_weights,
 )
@@ -248,3 +249,23 @@ def test_a_part_of_a_longer_name_is_no_party() -> None:
     assert {label: (choice.best.text, choice.reason.value) for label, choice in found.items()} == {
         RECEIVER: ("Old Mill Bakery Ltd", "context")
     }
+
+
+@pytest.mark.parametrize(
+    ("text", "chosen"),
+    [
+        ("Steuernummer: 201/113/40209\nUSt-IdNr.: DE123456789", "DE123456789"),
+        ("USt-IdNr. des Kunden: FR40303265045\nUSt-IdNr.: DE123456789", "DE123456789"),
+        ("Customer VAT no. FR40303265045\nTax number 201/113/40209", "201/113/40209"),
+        ("N° TVA client FR40303265045\nTVA : FR11999999998", "FR11999999998"),
+        ("Customer VAT no. FR40303265045", "FR40303265045"),
+        ("Steuernummer: 201/113/40209", "201/113/40209"),
+    ],
+)
+def test_the_tax_number_is_the_suppliers_vat_number(text: str, chosen: str) -> None:
+    numbers = [each for each in ("201/113/40209", "DE123456789", "FR40303265045", "FR11999999998") if each in text]
+    found = mentions_in(text, *(("TAX_ID", each) for each in sorted(numbers, key=text.index)))
+    choice = choose_tax_id(found, TextLines(text))
+    assert choice is not None
+    assert choice.best.text == chosen
+    assert choose_tax_id([], TextLines(text)) is None

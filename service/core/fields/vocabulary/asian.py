@@ -23,6 +23,7 @@ JAPANESE = BillWords(
     number="番号",
     seller="販売者 発行者 請求元 売主",
     buyer="お客様 請求先 宛先 買主 お届け先",
+    currency="通貨",
 )
 
 CHINESE = BillWords(
@@ -45,6 +46,7 @@ CHINESE = BillWords(
     number="号码 號碼 号",
     seller="销售方 卖方 賣方 供应商 销售方名称",
     buyer="购买方 买方 買方 客户 购买方名称 收货方",
+    currency="币种 幣別 货币",
 )
 
 KOREAN = BillWords(
@@ -66,6 +68,7 @@ KOREAN = BillWords(
     number="번호",
     seller="공급자 판매자 발행인",
     buyer="공급받는자 구매자 고객명 공급받는_자 수신",
+    currency="통화",
 )
 
 ARABIC = BillWords(
@@ -91,6 +94,7 @@ ARABIC = BillWords(
     buyer="العميل المشتري المستلم فاتورة_إلى",
     by="من",
     to="إلى",
+    currency="العملة",
 )
 
 HINDI = BillWords(
@@ -109,6 +113,7 @@ HINDI = BillWords(
     number="संख्या नं.",
     seller="विक्रेता आपूर्तिकर्ता प्रेषक",
     buyer="ग्राहक खरीदार प्राप्तकर्ता",
+    currency="मुद्रा",
 )
 
 MALAY = BillWords(
@@ -128,4 +133,5 @@ MALAY = BillWords(
     number="nombor nomor",
     seller="penjual pembekal",
     buyer="pelanggan pembeli",
+    currency="mata_uang mata_wang",
 )

@@ -40,6 +40,7 @@ ENGLISH = BillWords(
     buyer="bill_to billed_to invoice_to invoiced_to sold_to billing_address invoice_address attn messrs customer "
     "buyer client purchaser ship_to bill_to_party attention recipient payer account_holder",
     to="to att",
+    currency="currency currency_code invoice_currency document_currency amounts_in all_amounts_in prices_in",
 )
 
 GERMAN = BillWords(
@@ -77,6 +78,7 @@ GERMAN = BillWords(
     "rechnungsnehmer",
     to="an firma",
     by="von",
+    currency="währung rechnungswährung belegwährung währungscode beträge_in alle_beträge_in preise_in",
 )
 
 DUTCH = BillWords(
@@ -104,6 +106,7 @@ DUTCH = BillWords(
     buyer="klant koper factuur_aan afnemer ontvanger geadresseerde factuuradres afleveradres",
     to="aan",
     by="van",
+    currency="valuta factuurvaluta bedragen_in",
 )
 
 SWEDISH = BillWords(
@@ -131,6 +134,7 @@ SWEDISH = BillWords(
     buyer="köpare kund fakturamottagare mottagare fakturaadress leveransadress beställare",
     by="från",
     to="till",
+    currency="valuta belopp_i",
 )
 
 DANISH = BillWords(
@@ -157,6 +161,7 @@ DANISH = BillWords(
     buyer="køber kunde modtager faktureringsadresse leveringsadresse faktureres_til",
     by="fra",
     to="til",
+    currency="valuta beløb_i",
 )
 
 NORWEGIAN = BillWords(

@@ -27,6 +27,7 @@ POLISH = BillWords(
     buyer="nabywca płatnik zamawiający",
     by="od",
     to="dla",
+    currency="waluta kwoty_w",
 )
 
 CZECH = BillWords(
@@ -53,6 +54,7 @@ CZECH = BillWords(
     seller="dodavatel prodávající vystavil zhotovitel",
     buyer="odběratel zákazník příjemce objednatel kupující",
     by="od",
+    currency="měna částky_v",
 )
 
 RUSSIAN = BillWords(
@@ -77,6 +79,7 @@ RUSSIAN = BillWords(
     seller="поставщик продавец исполнитель грузоотправитель получатель_платежа",
     buyer="покупатель заказчик плательщик грузополучатель клиент",
     to="кому",
+    currency="валюта",
 )
 
 TURKISH = BillWords(
@@ -101,6 +104,7 @@ TURKISH = BillWords(
     number="numarası no",
     seller="satıcı tedarikçi gönderen",
     buyer="alıcı müşteri sayın",
+    currency="para_birimi",
 )
 
 FINNISH = BillWords(
@@ -124,4 +128,5 @@ FINNISH = BillWords(
     number="numero",
     seller="myyjä toimittaja lähettäjä",
     buyer="ostaja asiakas vastaanottaja laskutusosoite maksaja",
+    currency="valuutta",
 )

@@ -32,6 +32,7 @@ FRENCH = BillWords(
     "adresse_de_livraison facturation livré_à bénéficiaire payeur",
     to="à",
     by="de",
+    currency="devise monnaie devise_de_facturation montants_en",
 )
 
 SPANISH = BillWords(
@@ -59,6 +60,7 @@ SPANISH = BillWords(
     buyer="comprador cliente facturar_a facturado_a destinatario receptor pagador dirección_de_facturación "
     "dirección_de_envío señores",
     to="para",
+    currency="moneda divisa importes_en",
 )
 
 ITALIAN = BillWords(
@@ -87,6 +89,7 @@ ITALIAN = BillWords(
     buyer="spett.le spettabile acquirente cessionario intestatario destinatario cliente committente "
     "cessionario/committente destinazione fatturare_a",
     by="da",
+    currency="valuta divisa importi_in",
 )
 
 PORTUGUESE = BillWords(
@@ -113,6 +116,7 @@ PORTUGUESE = BillWords(
     seller="fornecedor prestador emitente vendedor vendido_por",
     buyer="adquirente tomador destinatário cliente comprador exmo.(s)_sr.(s) exmo._sr. exmos_senhores sacado pagador",
     to="para",
+    currency="moeda valores_em",
 )
 
 ROMANIAN = BillWords(
@@ -135,4 +139,5 @@ ROMANIAN = BillWords(
     number="număr seria_și_nr nr",
     seller="furnizor vânzător emitent prestator",
     buyer="cumpărător client beneficiar plătitor destinatar",
+    currency="moneda",
 )

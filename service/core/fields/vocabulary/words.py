@@ -34,6 +34,7 @@ class BillWords:
         another_bill: a bill that this one refers to.
     Parties:
         seller, buyer: the words before a name.
+        currency: the words before a currency's code.
         to, by: mark the buyer, the seller, if they are alone on their line.
     """
 
@@ -63,3 +64,4 @@ class BillWords:
     buyer: str = ""
     to: str = ""
     by: str = ""
+    currency: str = ""
