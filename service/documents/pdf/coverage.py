@@ -63,8 +63,10 @@ def page_coverage(page: Any, glyphs: Glyphs, *, may_draw: bool) -> Coverage:
         glyphs: of the page.
         may_draw: False: images that the text leaves free count as written on without being looked at.
     """
-    grid = _Grid.of(glyphs)
     images, segments = _contents(page)
+    if not (len(images) or segments >= _FEWEST_SEGMENTS or len(glyphs.unmapped)):
+        return Coverage(is_unread=bool(len(glyphs.codes)) and bool((glyphs.codes == REPLACEMENT).all()))
+    grid = _Grid.of(glyphs)
     image_cells = grid.painted(PageFrame.of(page).shown(images))
     has_text = bool((glyphs.codes != REPLACEMENT).any())
     if not has_text and len(images):
@@ -160,10 +162,10 @@ def _contents(page: Any) -> tuple[Floats, int]:
     boxes: list[tuple[float, float, float, float]] = []
     segments = 0
     for thing in _objects(page, pdfium.FPDFPage_CountObjects, pdfium.FPDFPage_GetObject):
-        inner = [thing]
         kind = pdfium.FPDFPageObj_GetType(thing)
-        if kind == pdfium.FPDF_PAGEOBJ_FORM:
-            inner = _in_form(thing)
+        if kind == pdfium.FPDF_PAGEOBJ_TEXT:
+            continue
+        inner = _in_form(thing) if kind == pdfium.FPDF_PAGEOBJ_FORM else [thing]
         kinds = [pdfium.FPDFPageObj_GetType(each) for each in inner]
         if pdfium.FPDF_PAGEOBJ_IMAGE in kinds:
             boxes.append(_bounds(thing))

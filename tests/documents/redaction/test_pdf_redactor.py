@@ -12,7 +12,9 @@ import numpy as np
 import pikepdf
 import pytest
 from pikepdf import Array, Dictionary, Name, String
+from PIL import Image, ImageDraw
 from reportlab.lib.colors import white
+from reportlab.lib.utils import ImageReader
 from reportlab.pdfbase import pdfmetrics
 from reportlab.pdfbase.ttfonts import TTFont
 
@@ -477,6 +479,21 @@ def test_pages_of_images_only_are_refused_unless_allowed() -> None:
     file.pages[1].obj["/Resources"]["/XObject"] = Dictionary(Im=image)
     data = saved(file)
     with pytest.raises(UnredactableDocument, match="Pages 2 of the PDF hold writing in images"):
+        redacted(data, NAME)
+    assert left_of(redacted(data, NAME, allow_unread=True).data, NAME) == {}
+
+
+def test_a_scan_with_a_stamp_is_refused_unless_allowed() -> None:
+    image = Image.new("L", (600, 800), 250)
+    for row in range(100, 600, 15):
+        ImageDraw.Draw(image).text((60, row), "A line of a scanned letter that says who lives where", fill=20)
+
+    def draw(canvas: Any) -> None:
+        canvas.drawImage(ImageReader(image), 0, 0, 600, 800)
+        canvas.drawString(60, 760, LINE)
+
+    data = drawn(draw)
+    with pytest.raises(UnredactableDocument, match=r"Pages? 1 "):
         redacted(data, NAME)
     assert left_of(redacted(data, NAME, allow_unread=True).data, NAME) == {}
 
