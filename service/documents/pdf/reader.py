@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import pairwise
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,16 +24,14 @@ from service.documents.limits import DocumentLimits
 from service.documents.pdf.as_shown import as_shown
 from service.documents.pdf.coverage import page_coverage
 from service.documents.pdf.glyphs import Glyphs, Indices, read_glyphs
+from service.documents.pdf.hyphenation import undivided
+from service.documents.pdf.line_text import SEPARATORS, line_text
 from service.documents.pdf.overprint import shown_once, without_marks
 from service.documents.pdf.reading_order import order_lines
-from service.documents.pdf.words import WIDEST_SPACE, Line, Word, height, words_by_direction
+from service.documents.pdf.words import Word, level_boxes, words_by_direction
 
 MOST_DRAWN = 100
 """Pages of a file that are drawn to see whether their images hold writing; in further ones they count as if."""
-_SPACE, _TAB, _NEWLINE = -1, -2, -3
-_SEPARATORS = np.array([ord("\n"), ord("\t"), ord(" ")], np.uint32)  # found under the negative indices above
-_TOUCHING = 0.15  # in word heights; words from two places in the content stream that are closer are joined
-_CROSSING = 0.3  # in word heights; of two words that overlap by more, one is stamped over the other
 
 
 def read_pdf(data: bytes, *, limits: DocumentLimits) -> Document:
@@ -58,7 +56,7 @@ def read_with_indices(data: bytes, *, limits: DocumentLimits) -> tuple[Document,
         unread = tuple(number for number in range(1, len(document) + 1) if pages.add(document, number))
     if not pages.has_text:
         raise UnreadableDocument(_why_empty(len(pages.pages), len(unread)))
-    return pages.document(unread), pages.indices()
+    return pages.document(unread)
 
 
 @contextmanager
@@ -129,7 +127,7 @@ class _Pages:
 
     def _append(self, number: int, glyphs: Glyphs, layers: list[list[Word]], size: tuple[float, float]) -> None:
         lines = [line for words in layers for line in order_lines(words)]
-        order, starts = _in_order(lines)
+        order, starts = line_text(lines, glyphs.codes, level_boxes(glyphs))
         self.has_text = self.has_text or bool(lines)
         if self.pages:
             none = np.full(2, -1, np.int32)
@@ -138,7 +136,7 @@ class _Pages:
         drawn = order >= 0
         boxes = np.full((len(order), 4), np.nan, np.float32)
         boxes[drawn] = glyphs.ink[order[drawn]]
-        codes = np.concatenate((glyphs.codes, _SEPARATORS))[order]
+        codes = np.concatenate((glyphs.codes, SEPARATORS))[order]
         indices = np.full(len(order), -1, np.int32)
         indices[drawn] = glyphs.indices[order[drawn]]
         self._extend(codes, boxes, indices)
@@ -151,14 +149,23 @@ class _Pages:
         self._indices.append(indices)
         self._length += len(codes)
 
-    def indices(self) -> Indices:
-        return np.concatenate(self._indices)
+    def document(self, unread_pages: tuple[int, ...]) -> tuple[Document, Indices]:
+        """The document of all pages so far, with its divided words joined, and its characters' indices."""
+        codes, boxes, indices = np.concatenate(self._codes), np.concatenate(self._boxes), np.concatenate(self._indices)
+        starts, pages = np.concatenate(self._line_starts), self.pages
+        text = _decoded(codes)
+        if (joined := undivided(text, indices)) is not None:
+            codes[joined.line_ends] = ord("\n")
+            places = np.cumsum(joined.stays, dtype=np.int32) - joined.stays
+            places = np.append(places, np.int32(joined.stays.sum()))
+            text, boxes, indices = _decoded(codes[joined.stays]), boxes[joined.stays], indices[joined.stays]
+            starts = places[starts]
+            pages = [replace(page, start=int(places[page.start]), end=int(places[page.end])) for page in pages]
+        return Document(text, tuple(pages), Layout(boxes, starts), unread_pages, tuple(self._partly_read)), indices
 
-    def document(self, unread_pages: tuple[int, ...]) -> Document:
-        """The document of all pages so far."""
-        text = np.concatenate(self._codes).astype("<u4").tobytes().decode("utf-32-le")
-        layout = Layout(np.concatenate(self._boxes), np.concatenate(self._line_starts))
-        return Document(text, tuple(self.pages), layout, unread_pages, tuple(self._partly_read))
+
+def _decoded(codes: npt.NDArray[np.uint32]) -> str:
+    return codes.astype("<u4").tobytes().decode("utf-32-le")
 
 
 @contextmanager
@@ -213,39 +220,3 @@ def _layers(glyphs: Glyphs, text_page: Any) -> list[list[Word]]:
 
     directions = (shown_once(words, glyphs, is_hidden) for words in words_by_direction(glyphs))
     return [layer for words in directions for layer in without_marks(words)]
-
-
-def _in_order(lines: list[Line]) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.int32]]:
-    """Glyph indices in reading order with separators as negative numbers, and the index at which each line starts."""
-    order: list[int] = []
-    starts = []
-    for line in lines:
-        if order:
-            order.append(_NEWLINE)
-        starts.append(len(order))
-        before = None
-        for word in line:
-            if before is not None:
-                order += _between(before, word, line)
-            order += range(word.start, word.end)
-            before = word
-    return np.array(order, np.intp), np.array(starts, np.int32)
-
-
-def _between(before: Word, word: Word, line: Line) -> tuple[int, ...]:
-    gap = max(word.left - before.right, before.left - word.right)
-    unit = min(height(before), height(word))
-    if gap > WIDEST_SPACE * unit and (not before.is_right_to_left or _is_empty(before, word, line, unit)):
-        return (_TAB,)
-    if gap < -_CROSSING * unit and min(before.end - before.start, word.end - word.start) > 1:
-        return (_SPACE,)
-    follows = before.end == word.start
-    if gap < _TOUCHING * unit and not (follows and word.is_spaced):
-        return ()
-    return (_SPACE,)
-
-
-def _is_empty(before: Word, word: Word, line: Line, unit: float) -> bool:
-    """Whether a column's gap is between two words of a line from right to left, which need not be neighbours."""
-    inner = sorted(w for w in line if min(before.left, word.left) <= w.left <= max(before.left, word.left))
-    return any(right.left - left.right > WIDEST_SPACE * unit for left, right in pairwise(inner))

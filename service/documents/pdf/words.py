@@ -71,6 +71,15 @@ def words_by_direction(glyphs: Glyphs) -> list[list[Word]]:
     return sorted(groups.values(), key=lambda words: -sum(word.end - word.start for word in words))
 
 
+def level_boxes(glyphs: Glyphs) -> Floats:
+    """The boxes for the layout, turned so that characters of each angle are level."""
+    if not glyphs.angles.any():
+        return glyphs.loose
+    sections = _sections(glyphs.angles, len(glyphs.codes))
+    frames = (level_frame(glyphs.loose[a:b], angle, glyphs.width, glyphs.height) for a, b, angle in sections)
+    return np.concatenate(list(frames))
+
+
 def _sections(angles: Floats, count: int) -> list[tuple[int, int, float]]:
     """The ranges of glyphs with one angle, and the angle."""
     if not angles.any():

@@ -131,10 +131,6 @@ def test_every_inked_character_has_a_box_and_no_other() -> None:
     assert [document.text[start:].split("\n")[0] for start in starts] == ["one two", "three", "four"]
 
 
-def test_a_hyphen_at_a_line_end_stays() -> None:
-    assert read(document_files.pdf(column(50, 50, ["an exam-", "ple of it"]))).text == "an exam-\nple of it"
-
-
 def test_text_beside_the_page_is_left_out() -> None:
     assert read(document_files.pdf([(50, 50, "on it"), (700, 50, "beside")])).text == "on it"
 
