@@ -212,19 +212,21 @@ class CheckResult(msgspec.Struct, frozen=True):
 
 
 class JobResult(msgspec.Struct, frozen=True):
-    """One job of a résumé."""
+    """One job of a résumé. `ongoing`: the document says that it lasts ("present")."""
 
     title: EntityResult | None
     employer: EntityResult | None
     dates: list[EntityResult]
+    ongoing: bool
 
 
 class EducationResult(msgspec.Struct, frozen=True):
-    """One education of a résumé."""
+    """One education of a résumé. `ongoing`: the document says that it lasts."""
 
     degree: EntityResult | None
     school: EntityResult | None
     dates: list[EntityResult]
+    ongoing: bool
 
 
 class FieldsResult(msgspec.Struct, frozen=True):

@@ -90,9 +90,10 @@ def _answer(found: DocumentFields, entities: Sequence[EntityResult]) -> FieldsRe
     if found.found.kind is DocumentKind.RESUME:
         return msgspec.structs.replace(
             common,
-            jobs=[JobResult(of(each.what), of(each.where), all_of(each.dates)) for each in found.jobs],
+            jobs=[JobResult(of(each.what), of(each.where), all_of(each.dates), each.is_ongoing) for each in found.jobs],
             educations=[
-                EducationResult(of(each.what), of(each.where), all_of(each.dates)) for each in found.educations
+                EducationResult(of(each.what), of(each.where), all_of(each.dates), each.is_ongoing)
+                for each in found.educations
             ],
             skills=all_of(found.skills),
             languages=all_of(found.languages),

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from service.core.fields.amount_keywords import amount_keywords
-from service.core.fields.kinds import DocumentKind, KindMatch, decide_kind
+from service.core.fields.kinds import DocumentKind, KindMatch, decide_kind, is_letter
 from service.core.fields.line_items import LineItem, find_line_items
 from service.core.fields.lines import TextLines
 from service.core.fields.mentions import Choice, Mention, choose, currency, ranked
@@ -54,7 +54,7 @@ def find_fields(
     if len(mentions) > MOST_ENTITIES or (found := decide_kind(mentions)) is None:
         return None
     if found.kind is DocumentKind.RESUME:
-        return _resume(found, mentions, TextLines(text))
+        return None if is_letter(text) else _resume(found, mentions, TextLines(text))
     return _bill(found, mentions, keyword_mentions, text)
 
 

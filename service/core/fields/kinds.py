@@ -5,11 +5,13 @@ The rules:
 - A bill needs evidence of at least `BILL_EVIDENCE`, and an amount in a role or two of these: its number or date, a
   party, an account or tax number. A résumé needs `RESUME_EVIDENCE`, and a person, e-mail or phone number.
 - The best scores of contract labels are subtracted. Of two kinds the one with more evidence is chosen.
+- A letter is no résumé, though it names jobs and schools: a salutation with a closing line behind it, and little else.
 - A receipt is a bill without a receiver, due date, order number and bank account.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -26,6 +28,31 @@ _REACHED = frozenset(("PERSON", "EMAIL", "PHONE"))
 _CONTRACT = frozenset(("PARTY", "GOVERNING_LAW", "EFFECTIVE_DATE"))
 BILL_EVIDENCE, RESUME_EVIDENCE = 1.0, 1.5
 """Compared with the sum of a kind's evidence: the number of its labels expected to be right (scores are shares)."""
+
+
+LINES_BESIDE_LETTER = 24
+"""Most lines with text before the salutation, and after the closing line, of a document that is a letter alone."""
+
+_SALUTATION = re.compile(
+    r"(?:dear|sehr geehrte|liebe|guten tag|hallo|madame|monsieur|messieurs|cher|chère|estimad|muy señor|"
+    r"apreciad|egregi|"
+    r"gentil|spettabile|spett\.|prezad|caro |cara |exm|geachte|beste|bästa|kære|kjære|szanown|vážen|stimat|"
+    r"уважаем|sayın|"
+    r"hyvä|dengan hormat|kepada yth|拝啓|尊敬的|존경|السيد|प्रिय|महोदय)[^\n]{0,80}[,:!，：、]?\s*",
+    re.IGNORECASE,
+)
+_CLOSING = re.compile(
+    r"(?:(?:yours |very |most )?(?:sincerely|faithfully|truly)|(?:kind|best|warm)(?:est)? regards|regards|respectfully|"
+    r"(?:mit |viele |beste |herzliche )?(?:freundliche\w*|herzliche\w*|besten|vielen)? ?grü(?:ß|ss)e\w*|"
+    r"hochachtungsvoll|"
+    r"cordialement|bien à vous|(?:veuillez |je vous prie d')(?:agréer|recevoir)|salutations|atentamente|"
+    r"un cordial saludo|"
+    r"saludos|cordiali saluti|distinti saluti|in fede|atenciosamente|com os melhores cumprimentos|"
+    r"met vriendelijke groet\w*|"
+    r"hoogachtend|med vän\w+ häls\w+|med venlig hilsen|(?:med )?vennlig hilsen|z poważaniem|s pozdravem|cu stimă|"
+    r"с уважением|saygılarımla|ystävällisin terveisin|hormat saya|敬具|此致|敬礼|드림|مع التحية|भवदीय)[^\n]{0,80}",
+    re.IGNORECASE,
+)
 
 
 class Labelled(Protocol):
@@ -69,6 +96,16 @@ def decide_kind(mentions: Iterable[Labelled]) -> KindMatch | None:
     if resume_sum >= RESUME_EVIDENCE and (reached := _evidence(best, _REACHED)):
         return KindMatch(DocumentKind.RESUME, resume | reached)
     return None
+
+
+def is_letter(text: str) -> bool:
+    """Whether a text is a letter and nothing else: one that comes before a résumé in a file is not."""
+    lines = [line.strip() for line in text.split("\n") if line.strip()]
+    opening = next((number for number, line in enumerate(lines) if _SALUTATION.fullmatch(line)), None)
+    if opening is None or opening > LINES_BESIDE_LETTER:
+        return False
+    ends = [number for number, line in enumerate(lines) if number > opening and _CLOSING.fullmatch(line)]
+    return bool(ends) and len(lines) - ends[0] <= LINES_BESIDE_LETTER
 
 
 def _evidence(best: dict[str, float], labels: frozenset[str]) -> dict[str, float]:

@@ -3,23 +3,50 @@
 The rules:
 - The first person, address, e-mail and phone number gain `FIRST`: later ones belong to employers and references.
 - Title and employer, or degree and school, within two lines of each other form one entry, each at most once.
-- A date belongs to the entry whose lines are nearest, if it is within two lines.
+- A date belongs to the entry whose lines are nearest, if it is within two lines; one in a line that occurs again, but
+  for a page number at its end, is a footer's and belongs to none.
+- A title without an employer and a date is no job: it is of the heading or of prose.
+- An entry lasts if "present" follows a date of it on its line, or "since" precedes one.
 """
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from service.core.fields.lines import TextLines
 from service.core.fields.mentions import Choice, Mention, Reason, choose, ranked, same_value
+from service.core.fields.vocabulary.phrases import folded
 
 LINES_APART = 2
 FIRST = 0.5
 """Weight added to the first name, address or number of the document."""
 SINGLE = {"email": ("EMAIL",), "phone": ("PHONE",), "address": ("ADDRESS", "LOCATION")}
 """Role → its labels, the better one first; the second counts where the first was not found."""
+
+NEAR = 24
+"""Characters beside a date that are searched for "present" and "since"."""
+FOOTER_LETTERS = 8
+"""Least letters beside the date in a line that is compared with others as a footer."""
+
+_PRESENT = re.compile(
+    folded(
+        r"[年년]?\s*(?:[-–—~〜/]|\b(?:to|until|till?|bis|à|a|au|al|do|po|по|tot(?: en met)?)\b)?\s*(?:"
+        r"(?:\w{1,4} )?(?:present|today|now|current(?:ly)?|ongoing|heute|jetzt|aktuell|laufend|dato|aujourd'hui|"
+        r"ce jour|actuel|"
+        r"actualidad|presente|actualmente|hoy|oggi|in corso|attuale|atual|hoje|heden|nu|nuvarande|pågående|nå|"
+        r"obecnie|nadal|teraz|"
+        r"dosud|současnost|prezent|nykyinen|edelleen|настоящее время|н\. ?в|halen|devam ediyor|günümüz|sekarang|kini)\b"
+        r"|現在|至今|现在|현재|재직|حتى الآن|वर्तमान|अब तक)"
+    )
+)
+_SINCE = re.compile(
+    folded(r"(?:\b(?:since|seit|ab|depuis|desde|dal|sinds|sedan|siden|od|от|din)|с|من)\s*$"),
+)
+_PAGE_NUMBER = re.compile(r"[\s|·•/-]*[0-9]{1,3}(?:\s*(?:/|of|von|de|sur|di|van)\s*[0-9]{1,3})?\s*$")
 
 
 @dataclass(slots=True)
@@ -38,11 +65,15 @@ class _Lines:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A job (`what`: title, `where`: employer) or an education (degree, school), with its dates in order."""
+    """A job (`what`: title, `where`: employer) or an education (degree, school), with its dates in order.
+
+    `is_ongoing`: the document says that it lasts.
+    """
 
     what: Mention | None
     where: Mention | None
     dates: tuple[Mention, ...]
+    is_ongoing: bool = False
 
 
 def choose_person(mentions: Sequence[Mention]) -> dict[str, Choice]:
@@ -68,13 +99,33 @@ def find_entries(mentions: Sequence[Mention], lines: TextLines) -> tuple[tuple[E
     educations = _grouped(mentions, lines, ("DEGREE", "SCHOOL"))
     entries = sorted(jobs + educations, key=lambda entry: entry.first)
     firsts = [entry.first for entry in entries]
-    for date in (mention for mention in mentions if mention.label == "DATE"):
+    for date in _without_footers([mention for mention in mentions if mention.label == "DATE"], lines):
         line = lines.at(date.start)
         after = bisect_right(firsts, line)
         near = [each for each in entries[max(after - 2, 0) : after + 1] if each.distance(line) <= LINES_APART]
         if near:
             min(near, key=lambda entry: entry.distance(line)).dates.append(date)
-    return _entries(jobs, "JOB_TITLE", "EMPLOYER"), _entries(educations, "DEGREE", "SCHOOL")
+    jobs = [each for each in jobs if "EMPLOYER" in each.parts or each.dates]
+    return _entries(jobs, ("JOB_TITLE", "EMPLOYER"), lines), _entries(educations, ("DEGREE", "SCHOOL"), lines)
+
+
+def _without_footers(dates: Sequence[Mention], lines: TextLines) -> list[Mention]:
+    """The dates that are not in a line that occurs again, but for a page number at its end."""
+    marks = {date.entity: _PAGE_NUMBER.sub("", lines.line(date.start)) for date in dates}
+    times = Counter(mark for _, mark in {(lines.at(date.start), marks[date.entity]) for date in dates})
+
+    def is_footer(date: Mention) -> bool:
+        mark = marks[date.entity]
+        letters = sum(map(str.isalpha, mark.replace(date.text, "")))
+        return date.text in mark and times[mark] > 1 and letters >= FOOTER_LETTERS
+
+    return [date for date in dates if not is_footer(date)]
+
+
+def _is_ongoing(date: Mention, lines: TextLines) -> bool:
+    """Whether "present" follows a date on its line, or "since" precedes it."""
+    after, before = folded(lines.after(date.end, NEAR)), folded(lines.before(date.start, NEAR))
+    return _PRESENT.match(after) is not None or _SINCE.search(before) is not None
 
 
 def distinct(mentions: Iterable[Mention], label: str) -> tuple[Mention, ...]:
@@ -99,5 +150,14 @@ def _grouped(mentions: Sequence[Mention], lines: TextLines, labels: tuple[str, s
     return entries
 
 
-def _entries(found: Sequence[_Lines], what: str, where: str) -> tuple[Entry, ...]:
-    return tuple(Entry(each.parts.get(what), each.parts.get(where), tuple(each.dates)) for each in found)
+def _entries(found: Sequence[_Lines], labels: tuple[str, str], lines: TextLines) -> tuple[Entry, ...]:
+    what, where = labels
+    return tuple(
+        Entry(
+            each.parts.get(what),
+            each.parts.get(where),
+            tuple(each.dates),
+            any(_is_ongoing(date, lines) for date in each.dates),
+        )
+        for each in found
+    )

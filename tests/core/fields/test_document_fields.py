@@ -104,6 +104,14 @@ def test_a_resume_in_its_lists() -> None:
     assert [each.text for each in (*found.skills, *found.languages)] == ["Python", "SQL", "Spanish"]
 
 
+def test_a_cover_letter_has_no_fields() -> None:
+    text = "Maria Delgado\nDear Ms. Finch,\nEngineer at Castell, MSc\nSincerely,\nMaria Delgado"
+    found = (("PERSON", "Maria Delgado"), ("JOB_TITLE", "Engineer"), ("EMPLOYER", "Castell"), ("DEGREE", "MSc"))
+    assert find_fields(text, mentions_in(text, *found)) is None
+    plain = text.replace("Dear Ms. Finch,", "Curriculum vitae")
+    assert find_fields(plain, mentions_in(plain, *found)) is not None
+
+
 def test_a_document_of_no_kind_has_no_fields() -> None:
     assert find_fields("Anna", [mention(0, "PERSON", "Anna", 0, 1.0)]) is None
     assert find_fields("", []) is None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from service.core.fields.kinds import DocumentKind, KindMatch, decide_kind
+from service.core.fields.kinds import DocumentKind, KindMatch, decide_kind, is_letter
 from tests.support.mentions import mention
 
 
@@ -51,3 +51,27 @@ def test_the_evidence_is_the_best_score_of_each_label_that_counts() -> None:
         mention(3, "PERSON", "b", 6, 0.8),
     ]
     assert decide_kind(mentions) == KindMatch(DocumentKind.RECEIPT, {"INVOICE_ID": 0.8, "TOTAL_AMOUNT": 0.9})
+
+
+BODY = "I have worked as an engineer for Castell since 2017.\n\nMy degree is an MSc of the University of Valencia."
+
+
+@pytest.mark.parametrize(
+    ("opening", "closing"),
+    [
+        ("Dear Ms. Finch,", "Sincerely,"),
+        ("Dear hiring team", "Kind regards"),
+        ("Sehr geehrte Frau Muster,", "Mit freundlichen Grüßen"),
+        ("Madame, Monsieur,", "Cordialement"),
+        ("Estimado señor Vidal:", "Atentamente,"),
+        ("Gentile dottoressa Bellini,", "Cordiali saluti"),
+        ("Уважаемый Иван Петрович!", "С уважением,"),
+    ],
+)
+def test_a_letter_has_a_salutation_and_a_closing(opening: str, closing: str) -> None:
+    text = f"Maria Delgado\n{opening}\n{BODY}\n{closing}\nMaria Delgado"
+    assert is_letter(text)
+    assert not is_letter(text.replace(opening, ""))
+    assert not is_letter(text.replace(closing, ""))
+    assert not is_letter(f"{text}\n" + "Engineer, Castell, 2017\n" * 40)
+    assert not is_letter("Engineer, Castell, 2017\n" * 40 + text)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from service.core.fields.lines import TextLines
 from service.core.fields.mentions import Mention
 from service.core.fields.resume import Entry, choose_person, distinct, find_entries
@@ -86,3 +88,60 @@ def test_values_are_listed_once_in_order() -> None:
     found = mentions_in(text, ("SKILL", "Python"), ("SKILL", "SQL"), ("SKILL", "python"))
     assert [each.text for each in distinct(found, "SKILL")] == ["Python", "SQL"]
     assert distinct(found, "LANGUAGE") == ()
+
+
+@pytest.mark.parametrize(
+    ("period", "is_ongoing"),
+    [
+        ("2019 - Present", True),
+        ("2019 – heute", True),
+        ("2019 to date, part time", False),
+        ("2019 bis jetzt", True),
+        ("2019 – la actualidad", True),
+        ("2019-aujourd'hui", True),
+        ("2019 – obecnie", True),
+        ("2019 по настоящее время", True),
+        ("2019年 至今", True),
+        ("2019 – 현재", True),
+        ("since 2019", True),
+        ("seit 2019", True),
+        ("2019 – 2021", False),
+        ("in 2019", False),
+        ("2019 Nursing", False),
+        ("2019 presented a paper", False),
+    ],
+)
+def test_a_period_that_lasts_is_said(period: str, is_ongoing: bool) -> None:
+    text = f"Castell, Engineer, {period}"
+    found = mentions_in(text, ("EMPLOYER", "Castell"), ("JOB_TITLE", "Engineer"), ("DATE", "2019"))
+    (job,), _ = find_entries(found, TextLines(text))
+    assert job.is_ongoing is is_ongoing
+
+
+@pytest.mark.parametrize(
+    ("pages", "dates"),
+    [
+        (("Lebenslauf Maria Delgado 10.02.2026 Seite 1", "Lebenslauf Maria Delgado 10.02.2026 Seite 2"), []),
+        (("10.02.2026 Maria Delgado\t1 / 2", "10.02.2026 Maria Delgado\t2 / 2"), []),
+        (("10.02.2026 Maria Delgado", "10.02.2026 Maria Delgado"), []),
+        (("10.02.2026 Maria Delgado", "10.02.2026 another line"), ["10.02.2026", "10.02.2026"]),
+        (("10.02.2026", "10.02.2026"), ["10.02.2026", "10.02.2026"]),
+    ],
+)
+def test_a_footers_date_belongs_to_no_job(pages: tuple[str, str], dates: list[str]) -> None:
+    text = f"{pages[0]}\nCastell\n{pages[1]}"
+    found = mentions_in(text, ("DATE", "10.02.2026"), ("EMPLOYER", "Castell"), ("DATE", "10.02.2026"))
+    assert shown(find_entries(found, TextLines(text))[0]) == [(None, "Castell", dates)]
+
+
+def test_a_title_in_the_heading_is_no_job() -> None:
+    text = "Maria Delgado\nSoftware Architect\n\n\n\nEngineer, 2017\n\n\n\nPainter, Castell"
+    found = mentions_in(
+        text,
+        *(("JOB_TITLE", "Software Architect"), ("JOB_TITLE", "Engineer"), ("DATE", "2017")),
+        *(("JOB_TITLE", "Painter"), ("EMPLOYER", "Castell")),
+    )
+    assert shown(find_entries(found, TextLines(text))[0]) == [
+        ("Engineer", None, ["2017"]),
+        ("Painter", "Castell", []),
+    ]
