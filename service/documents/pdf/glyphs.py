@@ -28,7 +28,7 @@ _BLANKS = (0x09, 0x0A, 0x0B, 0x0C, 0x0D, 0x20, 0x85, 0xA0, *range(0x2000, 0x200B
 REPLACEMENT = 0xFFFD
 """Stands for a character without a Unicode value."""
 _SHORTEST_UNMAPPED = 3  # characters in a row without a Unicode value: they are writing; fewer are bullets and icons
-_ASKED = 1_000  # characters of a page, about, that are asked for their mapping before all of them are
+_ASKED = 250  # characters of a page, about, that are asked for their mapping before all of them are
 _UNWANTED = (*range(0x20), *range(0x7F, 0xA0), 0x200B, 0xFEFF, 0xFFFF)
 
 # pypdfium2's own bindings check pointer types on every call; these take addresses and halve the time.
