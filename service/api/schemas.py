@@ -232,7 +232,8 @@ class EducationResult(msgspec.Struct, frozen=True):
 class FieldsResult(msgspec.Struct, frozen=True):
     """The fields of one document, by role. `evidence`: the labels that decided its kind, with the best score of each.
 
-    Bills have `currency`, `line_items` and `checks`, résumés the lists after them.
+    Bills have `currency`, `line_items`, `checks` and `bills`, résumés the lists after them. `bills`: how many the text
+    seems to hold; over 1, the roles are chosen from all of them, and the file is better split.
     """
 
     kind: DocumentKind
@@ -241,6 +242,7 @@ class FieldsResult(msgspec.Struct, frozen=True):
     currency: str | msgspec.UnsetType | None = msgspec.UNSET
     line_items: list[LineItemResult] | msgspec.UnsetType = msgspec.UNSET
     checks: list[CheckResult] | msgspec.UnsetType = msgspec.UNSET
+    bills: int | msgspec.UnsetType = msgspec.UNSET
     jobs: list[JobResult] | msgspec.UnsetType = msgspec.UNSET
     educations: list[EducationResult] | msgspec.UnsetType = msgspec.UNSET
     skills: list[EntityResult] | msgspec.UnsetType = msgspec.UNSET

@@ -106,6 +106,7 @@ def _answer(found: DocumentFields, entities: Sequence[EntityResult]) -> FieldsRe
             for each in found.line_items
         ],
         checks=[CheckResult(each.rule, each.holds, str(each.difference)) for each in found.checks],
+        bills=found.bills,
     )
 
 

@@ -9,12 +9,12 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from service.core.fields.amount_keywords import amount_keywords
+from service.core.fields.amount_keywords import AmountKeyword, amount_keywords
 from service.core.fields.kinds import DocumentKind, KindMatch, decide_kind, is_letter
 from service.core.fields.line_items import LineItem, find_line_items
 from service.core.fields.lines import TextLines
 from service.core.fields.mentions import Choice, Mention, choose, currency, ranked
-from service.core.fields.named_roles import NAMED_LABELS, choose_named, named_currency
+from service.core.fields.named_roles import NAMED_LABELS, choose_named, count_bills, named_currency
 from service.core.fields.parties import RECEIVER, SUPPLIER, TAX_ID, choose_parties, choose_tax_id
 from service.core.fields.resume import Entry, choose_person, distinct, find_entries
 from service.core.fields.totals import ROLES as AMOUNT_ROLES
@@ -22,6 +22,8 @@ from service.core.fields.totals import SumCheck, settle_totals
 
 MOST_ENTITIES = 10_000
 """Most entities of a document with fields: the rows of a larger one would be an answer of megabytes."""
+TOTALS = frozenset((AmountKeyword.TOTAL, AmountKeyword.GROSS, AmountKeyword.TO_PAY, AmountKeyword.ROUNDED))
+"""Keywords of a bill's last sum."""
 BILL_LABELS = ("IBAN", "BIC")
 """Labels of which the best score is chosen. A role has its label's name in lower case."""
 ORDER = (*NAMED_LABELS, SUPPLIER, RECEIVER, *AMOUNT_ROLES, *BILL_LABELS, TAX_ID)
@@ -29,13 +31,17 @@ ORDER = (*NAMED_LABELS, SUPPLIER, RECEIVER, *AMOUNT_ROLES, *BILL_LABELS, TAX_ID)
 
 @dataclass(frozen=True, slots=True)
 class DocumentFields:
-    """The fields of one document; roles without a choice are left out."""
+    """The fields of one document; roles without a choice are left out.
+
+    `bills`: how many bills the text seems to hold; the roles are chosen from all of them.
+    """
 
     found: KindMatch
     roles: dict[str, Choice]
     currency: str | None = None
     line_items: tuple[LineItem, ...] = ()
     checks: tuple[SumCheck, ...] = ()
+    bills: int = 1
     jobs: tuple[Entry, ...] = ()
     educations: tuple[Entry, ...] = ()
     skills: tuple[Mention, ...] = ()
@@ -83,6 +89,7 @@ def _bill(found: KindMatch, mentions: Sequence[Mention], by_keyword: Sequence[Me
         named_currency(text) or (currencies.most_common(1)[0][0] if currencies else None),
         find_line_items(everything, lines, taken | {each.entity for each in by_keyword if each.entity in words}),
         checks,
+        count_bills(everything, (each.start for each in everything if words.get(each.entity) in TOTALS), lines),
     )
 
 

@@ -6,6 +6,7 @@ The rules:
   it.
 - An invoice date after words for the due date counts `CONTRADICTED` of its score.
 - A currency's code after words for it ("Währung: EUR") is the bill's, before those beside the amounts.
+- Several bills in one text are counted by their numbers and totals.
 - A number after words for another bill ("related invoice", "Facture liée") is not this bill's number; one after words
   for this bill is no order number.
 """
@@ -13,12 +14,14 @@ The rules:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
+from itertools import pairwise
 
 from service.core.decoding.entities import Entity
 from service.core.fields.lines import TextLines, key_above
-from service.core.fields.mentions import Choice, Mention, Reason, choose, ranked
+from service.core.fields.mentions import Choice, Mention, Reason, choose, ranked, same_value
 from service.core.fields.vocabulary.phrases import PhraseTable, any_of, folded
 
 DATES = frozenset(("DATE", "INVOICE_DATE", "DUE_DATE"))
@@ -61,6 +64,24 @@ def choose_named(mentions: Sequence[Mention], lines: TextLines) -> dict[str, Cho
         if choice := choose(likely, Reason.LABEL if by_label else Reason.CONTEXT):
             choices[label] = choice
     return choices
+
+
+def count_bills(mentions: Sequence[Mention], totals: Iterable[int], lines: TextLines) -> int:
+    """The bills in one text: the numbers called a bill's, each with a total before the next one; at least 1.
+
+    A number that stands on both sides of another one is of the same bill. `totals`: offsets of amounts called a total.
+    """
+    places: dict[str, tuple[int, int]] = {}
+    for each in mentions:
+        if each.label in NUMBERS and role_before(lines, each) == "INVOICE_ID":
+            first, _ = places.get(same_value(each), (each.start, 0))
+            places[same_value(each)] = (first, each.start)
+    spans = sorted(places.values())
+    apart = [one for one, following in pairwise([*spans, (sys.maxsize, 0)]) if one[1] < following[0]]
+    ends = [*(start for start, _ in apart[1:]), sys.maxsize]
+    found = sorted(totals)
+    ended = sum(any(last < total < end for total in found) for (_, last), end in zip(apart, ends, strict=False))
+    return max(ended, 1)
 
 
 def role_before(lines: TextLines, mention: Mention) -> str | None:
