@@ -6,6 +6,8 @@ The rules:
   `CONTRADICTED` of an amount under the role's label, and nothing of any other.
 - An amount that equals the payment less the change gains `PAID_LESS_CHANGE` as total, even if only a line for rounding
   or the payment names it.
+- A payment less the change that differs from a named sum by at most `CASH_ROUNDING` is the sum rounded for payment: it
+  gains `ROUNDED_PAID` as total.
 - Of all triples of candidates with net + tax = total the heaviest is chosen, unless it weighs less than `KEPT_WEIGHT`
   of the best candidates of each role together: then an amount is missing.
 - If the amount to pay is that total plus another named sum (untaxed supplies), it is the total. The triple then belongs
@@ -36,6 +38,10 @@ CONTRADICTED = 0.5
 """Factor of a score whose label the keyword before the amount contradicts."""
 PAID_LESS_CHANGE = 0.25
 """Weight added for a total to an amount that equals the payment less the change."""
+CASH_ROUNDING = Decimal("0.05")
+"""Most difference of a payment from the sum that it pays, in units of the currency."""
+ROUNDED_PAID = 0.3
+"""Weight added for a total to a payment that was rounded."""
 SUMS = frozenset((AmountKeyword.TOTAL, AmountKeyword.GROSS, AmountKeyword.NET_OR_TOTAL, AmountKeyword.SUBTOTAL))
 """Keywords of a sum that may be one of several on the bill."""
 KEPT_WEIGHT = 0.6
@@ -118,6 +124,9 @@ def _paid_less_change(mentions: Sequence[Mention], keywords: Keywords) -> frozen
 
 
 def _likely(mentions: Sequence[Mention], role: str, keywords: Keywords, paid: frozenset[Decimal]) -> Weighted:
+    sums = [number for each in mentions if keywords.get(each.entity) in SUMS and (number := amount(each))]
+    rounded = {number for number in paid if any(0 < abs(number - each) <= CASH_ROUNDING for each in sums)}
+
     def weigh(mention: Mention) -> float:
         weight, keyword = _label_share(mention, role) * mention.score, keywords.get(mention.entity)
         if weight == 0 or keyword is None:
@@ -125,7 +134,8 @@ def _likely(mentions: Sequence[Mention], role: str, keywords: Keywords, paid: fr
         if mention.label == role and role not in ROLE_WEIGHTS[keyword]:
             return CONTRADICTED * weight
         said = _keyword_weight(keyword, role, amount(mention) in paid)
-        return 0.0 if said is None else weight + said
+        is_rounded = role == TOTAL and amount(mention) in rounded
+        return 0.0 if said is None else weight + said + (ROUNDED_PAID if is_rounded else 0.0)
 
     return ranked(mentions, weigh)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -201,3 +202,18 @@ def test_what_is_to_be_paid_beside_an_older_debt_is_not_the_total() -> None:
     choices, checks = settle_totals(amounts(*RATES), words)
     assert texts(choices)["TOTAL_AMOUNT"] == ("73.52", "sum")
     assert checks[0].holds
+
+
+@pytest.mark.parametrize(
+    ("total", "paid", "chosen"),
+    [
+        ("45.34", "45.35", "45.35"),
+        ("12.38", "12.40", "12.40"),
+        ("20.02", "20.00", "20.00"),
+        ("45.34", "46.00", "45.34"),
+    ],
+)
+def test_a_sum_rounded_for_payment_is_the_total(total: str, paid: str, chosen: str) -> None:
+    found = amounts(("TOTAL_AMOUNT", total, 0.7), ("MONEY", paid, 0.9), ("MONEY", paid, 0.9))
+    words = (AmountKeyword.GROSS, AmountKeyword.ROUNDING, AmountKeyword.PAID)
+    assert settled(found, *words)["TOTAL_AMOUNT"][0] == chosen
