@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ctypes
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import repeat
 from typing import Any
@@ -23,13 +24,27 @@ from service.documents.pdf.angles import Flags, Floats, read_turns, turned_back
 Codes = npt.NDArray[np.uint32]
 Indices = npt.NDArray[np.int32]
 
+
+def code_set(codes: Iterable[int]) -> Flags:
+    """A table of code points for `holds`; none is above U+FFFF."""
+    table = np.zeros(0x10001, np.bool_)
+    table[list(codes)] = True
+    return table
+
+
+def holds(table: Flags, codes: Codes) -> Flags:
+    """True for codes in the set; many times faster than `np.isin`."""
+    return table[np.minimum(codes, 0x10000)]
+
+
 HYPHENS = (0x02, 0xAD, 0xFFFE)  # pdfium's two marks for a hyphen at a line's end, and the soft one that fonts misuse
-_BLANKS = (0x09, 0x0A, 0x0B, 0x0C, 0x0D, 0x20, 0x85, 0xA0, *range(0x2000, 0x200B), 0x2028, 0x2029, 0x202F, 0x3000)
+_HYPHENS = code_set(HYPHENS)
+_BLANKS = code_set((*range(0x09, 0x0E), 0x20, 0x85, 0xA0, *range(0x2000, 0x200B), 0x2028, 0x2029, 0x202F, 0x3000))
 REPLACEMENT = 0xFFFD
 """Stands for a character without a Unicode value."""
 _SHORTEST_UNMAPPED = 3  # characters in a row without a Unicode value: they are writing; fewer are bullets and icons
 _ASKED = 250  # characters of a page, about, that are asked for their mapping before all of them are
-_UNWANTED = (*range(0x20), *range(0x7F, 0xA0), 0x200B, 0xFEFF, 0xFFFF)
+_UNWANTED = code_set((*range(0x20), *range(0x7F, 0xA0), 0x200B, 0xFEFF, 0xFFFF))
 
 # pypdfium2's own bindings check pointer types on every call; these take addresses and halve the time.
 _Address = ctypes.c_void_p
@@ -71,16 +86,16 @@ def read_glyphs(page: Any, text_page: Any, count: int) -> Glyphs:
     """The glyphs of a loaded page (pdfium's raw handles) whose text page has `count` characters."""
     codes = code_points(text_page, count)
     unmapped = _unmapped(text_page, codes)
-    codes[np.isin(codes, HYPHENS)] = ord("-")
+    codes[holds(_HYPHENS, codes)] = ord("-")
     frame = PageFrame.of(page)
     loose = frame.shown(loose_boxes(text_page, count))
     ink = frame.shown(_ink_boxes(text_page, count))
     loose, ink = _or_else(loose, ink), _or_else(ink, loose)
     codes[unmapped & ~_is_private(codes)] = REPLACEMENT
-    blank = np.isin(codes, _BLANKS)
+    blank = holds(_BLANKS, codes)
     is_typed = blank & (loose[:, 2] > loose[:, 0])
     codes, is_whole = _whole(codes)
-    keep = is_whole & ~blank & ~np.isin(codes, _UNWANTED) & frame.contains(loose)
+    keep = is_whole & ~blank & ~holds(_UNWANTED, codes) & frame.contains(loose)
     gone = np.zeros(count, np.bool_)
     gone[keep] = _long_runs(unmapped[keep])
     keep &= ~gone

@@ -18,13 +18,13 @@ import numpy.typing as npt
 
 from service.documents.pdf.angles import Flags, Floats, level_frame
 from service.documents.pdf.comb import comb_joints
-from service.documents.pdf.glyphs import Codes, Glyphs
+from service.documents.pdf.glyphs import Codes, Glyphs, code_set, holds
 
 _LARGEST_GAP = 0.5  # between characters of a word, in character heights; spaces that pdfium saw are borders already
 _SMALLEST_OVERLAP = 0.5  # of neighbours across the writing direction, in heights of the smaller
-_COLONS = (0x3A, 0xFF1A)
+_COLONS = code_set((0x3A, 0xFF1A))
 _RIGHT_TO_LEFT = ((0x0590, 0x08FF), (0xFB1D, 0xFDFF), (0xFE70, 0xFEFE))
-_NUMERIC = tuple(map(ord, "0123456789.,:;-+/%$()#*'€£¥₪"))
+_NUMERIC = code_set(map(ord, "0123456789.,:;-+/%$()#*'€£¥₪"))
 
 
 class Direction(IntEnum):
@@ -136,9 +136,9 @@ def _words(
         np.minimum.reduceat(boxes[:, :2], starts)[chosen].tolist(),
         np.maximum.reduceat(boxes[:, 2:], starts)[chosen].tolist(),
     )
-    numeric = np.add.reduceat(np.isin(codes, _NUMERIC), starts, dtype=np.int64) * 2 >= ends - starts
+    numeric = np.add.reduceat(holds(_NUMERIC, codes), starts, dtype=np.int64) * 2 >= ends - starts
     rtl = np.add.reduceat(_is_right_to_left(codes), starts, dtype=np.int64) > 0
-    spaced, is_key = glyphs.spaced[first:last][starts], np.isin(codes[ends - 1], _COLONS)
+    spaced, is_key = glyphs.spaced[first:last][starts], holds(_COLONS, codes[ends - 1])
     columns = (starts + first, ends + first, spaced, numeric, is_key, rtl)
     rest = zip(*(column[chosen].tolist() for column in columns), strict=True)
     return [Word(*near, *far, *more) for near, far, more in zip(*corners, rest, strict=True)]
@@ -161,7 +161,7 @@ def lines_of(words: list[Word]) -> list[Line]:
     lines: list[Line] = []
     anchor: Word | None = None
     for word in sorted(words, key=lambda w: w.top + w.bottom):
-        if anchor is not None and _share_a_line(anchor, word) and not any(_stacked(word, w) for w in lines[-1]):
+        if anchor is not None and _share_a_line(anchor, word) and not _is_stacked(word, lines[-1]):
             lines[-1].append(word)
             anchor = max(anchor, word, key=height)
         else:
@@ -184,6 +184,12 @@ def _share_a_line(anchor: Word, word: Word) -> bool:
     shift = abs(word.top + word.bottom - anchor.top - anchor.bottom) / 2
     tall, short = max(height(anchor), height(word)), min(height(anchor), height(word))
     return shift < _LARGEST_SHIFT * min(tall, 2 * short)
+
+
+def _is_stacked(lower: Word, line: Line) -> bool:
+    """True when one of the words of a line is above the other word."""
+    left, right = lower.left, lower.right
+    return any(word.left < right and word.right > left and _stacked(lower, word) for word in line)
 
 
 def _stacked(lower: Word, upper: Word) -> bool:
