@@ -1,9 +1,9 @@
 """Reads the text of a DOCX file: headers, the body in document order, footnotes, endnotes, footers.
 
-Paragraphs are lines; cells are separated by a tab and rows by a line break; a text box follows the paragraph that it is
-anchored in. Left out: deleted and moved-away revisions, comments, hidden text, field codes, list numbers (Word computes
-them; the file does not hold them). The zip's parts are parsed as a stream of events: no tree, no DTD, no network, and
-no more unpacked bytes than the limit, whatever sizes the zip claims.
+`docx_body` says what of a part is text. Embedded parts (`altChunk`) of HTML, web archives, text and DOCX are read in
+their place, others refuse the file; diagrams are read. Left out: comments, list numbers (Word computes them; the file
+does not hold them). The zip's parts are parsed as a stream of events: no tree, no DTD, no network, and no more
+unpacked bytes than the limit, whatever sizes the zip claims.
 
 The format: ECMA-376 part 1, chapters 17 (WordprocessingML) and 15.2 (parts). Elements are matched by local name, so
 that the strict and the transitional namespaces are read alike.
@@ -11,30 +11,34 @@ that the strict and the transitional namespaces are read alike.
 
 from __future__ import annotations
 
+import posixpath
 import re
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from email.parser import BytesParser
 from io import BytesIO
 from typing import Any, cast
 
 from lxml import etree
 
 from service.core.errors import UnreadableDocument
+from service.documents.charset import read_text
 from service.documents.document import Document
+from service.documents.docx_body import BodyReader, DiagramReader
+from service.documents.docx_styles import PartReader, RunStyle, StylesReader, attribute
+from service.documents.html import read_html
 from service.documents.limits import DocumentLimits
-from service.documents.text_writer import TextWriter
 
 _CHUNK_BYTES = 65_536
 _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError, KeyError)
 _MAIN_PART = "word/document.xml"
-_SKIPPED = frozenset("del moveFrom Fallback pPr sectPr tblPr trPr tcPr instrText delText rt".split())
-_OFF = frozenset(("0", "false", "off"))
-_MARKS = {"tab": "\t", "ptab": "\t", "noBreakHyphen": "\u2011"}
+_STYLES_PART = "word/styles.xml"
 _NUMBER = re.compile(r"\d+")
 
 
-def read_docx(data: bytes, *, limits: DocumentLimits) -> Document:
+def read_docx(data: bytes, *, limits: DocumentLimits, is_embedded: bool = False) -> Document:
     """The document in a DOCX file.
 
     Raises:
@@ -43,7 +47,7 @@ def read_docx(data: bytes, *, limits: DocumentLimits) -> Document:
     """
     try:
         with zipfile.ZipFile(BytesIO(data)) as package:
-            return Document(_Package(package, limits).text())
+            return Document(_Package(package, limits, is_embedded).text())
     except _BROKEN as error:
         raise UnreadableDocument(f"The DOCX file is damaged or incomplete ({_reason(error)}).") from error
     except etree.XMLSyntaxError as error:
@@ -57,14 +61,20 @@ def _reason(error: Exception) -> str:
 class _Package:
     """The parts of one DOCX file, unpacked within the limits."""
 
-    def __init__(self, package: zipfile.ZipFile, limits: DocumentLimits) -> None:
+    def __init__(self, package: zipfile.ZipFile, limits: DocumentLimits, is_embedded: bool) -> None:
+        self._is_embedded = is_embedded
         self._package = package
         self._limits = limits
         self._unpacked_bytes = 0
         self._characters = 0
+        self._styles: Mapping[str, RunStyle] = {}
 
     def text(self) -> str:
         main = self._main_part()
+        if _STYLES_PART in self._package.namelist():
+            styles = StylesReader()
+            self._parse(_STYLES_PART, styles)
+            self._styles = styles.styles
         texts = (self._part(name) for name in self._in_order(main))
         return "\n".join(text for text in texts if text)
 
@@ -86,15 +96,61 @@ class _Package:
         yield from (name for name in names if re.fullmatch(r"word/footer\d*\.xml", name))
 
     def _part(self, name: str) -> str:
-        target = _Body(self._limits, self._characters)
+        targets = self._targets(name)
+        before = self._characters
+        body = BodyReader(
+            self._styles,
+            lambda relationship: self._embedded(targets.get(relationship, "")),
+            lambda characters: self._limits.check_characters(before + characters),
+        )
+        self._parse(name, body)
+        self._characters = before + body.characters
+        return body.text
+
+    def _parse(self, name: str, target: PartReader) -> None:
         parser = etree.XMLParser(
             target=cast(Any, target), resolve_entities=False, no_network=True, load_dtd=False, huge_tree=True
         )
         for chunk in self._chunks(name):
             parser.feed(chunk)
         parser.close()
-        self._characters += target.characters
-        return target.text
+
+    def _targets(self, name: str) -> dict[str, str]:
+        """The parts that a part's relationships name, by id."""
+        folder, _, file = name.rpartition("/")
+        relationships = f"{folder}/_rels/{file}.rels"
+        if relationships not in self._package.namelist():
+            return {}
+        target = _RelationshipsReader(folder)
+        self._parse(relationships, target)
+        return target.parts
+
+    def _embedded(self, name: str) -> str:
+        """The text of an embedded part or a diagram's data; nothing if there is no such part.
+
+        Raises:
+            UnreadableDocument: the part is of a format that is not read.
+        """
+        if name not in self._package.namelist():
+            return ""
+        if "/diagrams/" in name:
+            diagram = DiagramReader()
+            self._parse(name, diagram)
+            return diagram.text
+        return self._embedded_file(name, b"".join(self._chunks(name)))
+
+    def _embedded_file(self, name: str, data: bytes) -> str:
+        ending = name.rpartition(".")[2].lower()
+        if ending in ("mht", "mhtml", "eml"):
+            return _web_archive(data, self._limits)
+        if ending in ("htm", "html", "xhtml"):
+            return read_html(data, limits=self._limits).text
+        if ending == "txt":
+            return read_text(data).text
+        if ending in ("docx", "docm", "dotx") and not self._is_embedded:
+            limits = replace(self._limits, max_unpacked_bytes=self._limits.max_unpacked_bytes - self._unpacked_bytes)
+            return read_docx(data, limits=limits, is_embedded=True).text
+        raise UnreadableDocument(f"The DOCX file embeds a part that cannot be read ({name[-80:]}).")
 
     def _chunks(self, name: str) -> Iterator[bytes]:
         with self._package.open(name) as part:
@@ -104,86 +160,33 @@ class _Package:
                 yield chunk
 
 
+class _RelationshipsReader(PartReader):
+    """lxml's parser target for a part's relationships: the names of parts of the file, by id."""
+
+    def __init__(self, folder: str) -> None:
+        self.parts: dict[str, str] = {}
+        self._folder = folder
+
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        target = attribute(attributes, "Target")
+        if attribute(attributes, "TargetMode") != "External":
+            path = target if target.startswith("/") else posixpath.join("/", self._folder, target)
+            self.parts[attribute(attributes, "Id")] = posixpath.normpath(path).lstrip("/")
+
+
+def _web_archive(data: bytes, limits: DocumentLimits) -> str:
+    """The text of a web archive's page: its first HTML part, or else its first text."""
+    parts = [part for part in BytesParser().parsebytes(data).walk() if part.get_content_maintype() == "text"]
+    page = next((part for part in parts if part.get_content_subtype() == "html"), parts[0] if parts else None)
+    content = page.get_payload(decode=True) if page else None
+    if page is None or not isinstance(content, bytes):
+        raise UnreadableDocument("The DOCX file embeds a web archive without a page.")
+    charset = page.get_content_charset()
+    if page.get_content_subtype() == "html":
+        return read_html(content, charset=charset, limits=limits).text
+    return read_text(content, charset=charset).text
+
+
 def _number(name: str) -> int:
     found = _NUMBER.search(name)
     return int(found.group()[:9]) if found else 0
-
-
-class _Body:
-    """lxml's parser target: writes the text of WordprocessingML events to the innermost writer."""
-
-    def __init__(self, limits: DocumentLimits, characters_before: int) -> None:
-        self.text = ""
-        self.characters = 0
-        self._limits = limits
-        self._characters_before = characters_before
-        self._writers = [TextWriter()]  # the body's, then that of each open text box
-        self._boxes: list[str] = []  # texts of closed text boxes, until their paragraph ends
-        self._skipped_depth = 0
-        self._in_text = False
-        self._run_is_hidden = False
-
-    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        name = tag.rpartition("}")[2]
-        if self._skipped_depth or name in _SKIPPED:
-            self._skipped_depth += 1
-        elif name == "t":
-            self._in_text = not self._run_is_hidden
-        elif name == "r":
-            self._run_is_hidden = False
-        elif name == "vanish":
-            self._run_is_hidden = not any(value in _OFF for value in attributes.values())
-        elif name in _MARKS:
-            self._writers[-1].verbatim(_MARKS[name])
-        elif name in ("br", "cr"):
-            self._writers[-1].line_break()
-        else:
-            self._structure(name)
-
-    def _structure(self, name: str) -> None:
-        writer = self._writers[-1]
-        if name == "p":
-            writer.block()
-        elif name == "tr":
-            writer.row_start()
-        elif name == "tc":
-            writer.cell_start()
-        elif name == "txbxContent":
-            self._writers.append(TextWriter())
-
-    def end(self, tag: str) -> None:
-        name = tag.rpartition("}")[2]
-        if self._skipped_depth:
-            self._skipped_depth -= 1
-        elif name == "t":
-            self._in_text = False
-        elif name == "p":
-            self._end_paragraph()
-        elif name == "tr":
-            self._writers[-1].row_end()
-        elif name == "txbxContent" and len(self._writers) > 1:
-            self._boxes.append(self._writers.pop().result())
-
-    def _end_paragraph(self) -> None:
-        self._writers[-1].block()
-        if len(self._writers) == 1:
-            for box in self._boxes:
-                self._writers[0].verbatim(box)
-                self._writers[0].block()
-            self._boxes.clear()
-
-    def data(self, text: str) -> None:
-        if self._in_text and not self._skipped_depth:
-            self._writers[-1].verbatim(text)
-            self.characters += len(text)
-            self._limits.check_characters(self._characters_before + self.characters)
-
-    def doctype(self, name: str | None, public_id: str | None, system: str | None) -> None:
-        """Refuse the file before it declares an entity: with a parser target lxml expands entities in any case."""
-        raise UnreadableDocument("The DOCX file declares a document type, which the format forbids.")
-
-    def comment(self, text: str) -> None:
-        """Ignored: XML comments are not text."""
-
-    def close(self) -> None:
-        self.text = self._writers[0].result()

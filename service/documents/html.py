@@ -36,6 +36,8 @@ _BOXES = {"checkbox", "radio"}
 _SEPARATED = _BLOCKS | {"td", "th", "tr", "br"}
 _CONTROLS = frozenset(("button", "input", "option", "select", "textarea"))
 _META = re.compile(rb"<meta[^>]{0,500}charset[^>]{0,100}>", re.I)
+_LONGEST_CURRENCY = 8
+"""Characters after raised text that say whether a currency follows."""
 _META_WITHIN_BYTES = 4096
 _CHUNK_CHARACTERS = 65_536
 _UNWANTED = re.compile(r"[\x00\ud800-\udfff\xad\u200b\u2060\ufeff]")
@@ -118,6 +120,7 @@ class _Shown:
         self._choice: _Choice | None = None
         self._raised_depth = 0
         self._raised = ""  # raised text that waits for what follows it
+        self._after_raised = ""
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         self.open_roots += tag == "html"
@@ -209,21 +212,31 @@ class _Shown:
         if self._choice is not None:
             self._choice.data(text)
         elif self._raised_depth:
+            if self._after_raised:
+                self._end_raised()
             self._raised += text
+        elif self._raised:
+            self._after_raised += text  # entities come one by one: wait for enough to see a currency
+            if len(self._after_raised.strip()) >= _LONGEST_CURRENCY:
+                self._end_raised()
         else:
-            self._end_raised(text)
-            if self._pre_depth:
-                self.writer.verbatim(text)
-            else:
-                self.writer.words(text)
+            self._write(text)
         self._limits.check_characters(self.writer.characters + len(self._raised))
 
-    def _end_raised(self, after: str = "") -> None:
-        """Write the raised text that waits, now that it is known what follows it."""
+    def _write(self, text: str) -> None:
+        if self._pre_depth:
+            self.writer.verbatim(text)
+        else:
+            self.writer.words(text)
+
+    def _end_raised(self) -> None:
+        """Write the raised text that waits and what follows it."""
         if self._raised:
-            raised, self._raised = self._raised, ""
+            raised, after = self._raised, self._after_raised
+            self._raised = self._after_raised = ""
             self.writer.words(raised_separator(self.writer.line(), raised.strip(), after))
             self.writer.words(raised)
+            self._write(after)
 
     def comment(self, text: str) -> None:
         """Ignored: comments do not show."""

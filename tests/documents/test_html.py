@@ -65,6 +65,7 @@ def test_boxes_side_by_side_are_separated(html: str, expected: str) -> None:
         ("€ 25<sup>90</sup>", "€ 25.90"),
         ("<b>25</b><sup><small>90</small></sup> EUR", "25.90 EUR"),
         ("$12<span style='vertical-align:super'>95</span> each", "$12.95 each"),
+        ("25<sup>90</sup>&nbsp;&euro; net<sup>a</sup>", "25.90 € neta"),
         ("<td>1,250.00<sup>1</sup><td>b", "1,250.00 1\nb"),
         ("12<sup>1)</sup> of", "12 1) of"),
         ("1<sup>er</sup> mai, 20 m<sup>2</sup>, ACME<sup>®</sup>", "1er mai, 20 m2, ACME®"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import docx
@@ -84,7 +84,7 @@ def word_body(body: str, **parts: str) -> bytes:
     return package_of(_part("document", f"<w:body>{body}</w:body>"), named)
 
 
-def package_of(main: str, parts: dict[str, str] | None = None) -> bytes:
+def package_of(main: str, parts: Mapping[str, str | bytes] | None = None) -> bytes:
     """A DOCX package around a main part."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as package:

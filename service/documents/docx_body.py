@@ -1,0 +1,280 @@
+"""Writes the text of one part of a DOCX file, as Word shows it, from the events of its XML.
+
+Paragraphs are lines, one with a deleted mark goes on in the next; cells are separated by a tab and rows by a line
+break; a text box or diagram follows the paragraph that it is anchored in. Form fields, check boxes and symbols are the
+text that shows. Left out: deleted and moved-away revisions, hidden text, placeholders of empty controls, field codes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from service.documents.docx_styles import PLAIN, PartReader, RunStyle, attribute, is_on, resolved
+from service.documents.raised_text import raised_separator
+from service.documents.text_writer import TextWriter
+
+_SKIPPED = frozenset(
+    "del moveFrom Fallback sectPr tblPr trPr tcPr instrText delText rt pPrChange rPrChange txEffect".split()
+)
+_MARKS = {"tab": "\t", "ptab": "\t", "noBreakHyphen": "\u2011"}
+_UNSEEN = re.compile("[\xad\u200b\u2060\ufeff]")
+"""Characters that Word shows nothing for."""
+_SYMBOLS = {
+    "wingdings": {0x6F: "☐", 0x71: "☐", 0x72: "☐", 0x78: "☒", 0xA8: "☐", 0xFB: "✗", 0xFC: "✓", 0xFD: "☒", 0xFE: "☑"},
+    "wingdings 2": {0x4F: "✗", 0x50: "✓", 0x51: "☒", 0x52: "☑", 0x53: "☒", 0x54: "☒", 0x2A: "☐", 0xA3: "☐"},
+    "symbol": {0xA0: "€", 0xA3: "≤", 0xB0: "°", 0xB1: "±", 0xB3: "≥", 0xB4: "×", 0xB7: "•"},
+}
+"""Signs by font and code, of which forms and bills use some: [MS-OI29500] 2.1.333, fonts' own tables."""
+
+
+@dataclass(slots=True)
+class _Story:
+    """The text of the part or of an open text box, with the state of its open paragraph and run."""
+
+    writer: TextWriter = field(default_factory=TextWriter)
+    paragraph: RunStyle = PLAIN
+    run_style: RunStyle = PLAIN
+    run: RunStyle = PLAIN
+    mark_is_deleted: bool = False
+    goes_on: bool = False  # the paragraph before ended with a deleted mark
+    raised: str = ""  # raised text that waits for what follows it
+
+    def is_hidden(self) -> bool:
+        if self.run.hidden is not None:
+            return self.run.hidden
+        return bool(self.paragraph.hidden) ^ bool(self.run_style.hidden)
+
+    def is_raised(self) -> bool:
+        said = (self.run.raised, self.run_style.raised, self.paragraph.raised)
+        return bool(next((raised for raised in said if raised is not None), False))
+
+    def end_raised(self, after: str = "") -> None:
+        """Write the raised text that waits, now that it is known what follows it."""
+        if self.raised:
+            raised, self.raised = self.raised, ""
+            self.writer.verbatim(raised_separator(self.writer.line(), raised, after) + raised)
+
+
+@dataclass(slots=True)
+class _FormField:
+    """An open form field of the old kind: `w:ffData`."""
+
+    is_box: bool = False
+    checked: bool = False
+    entries: list[str] = field(default_factory=list)
+    chosen: int = 0
+    is_said: bool = False  # `checked` or `result` was there: `default` does not count
+
+    def read(self, name: str, attributes: Mapping[str, str]) -> None:
+        if name == "checkBox":
+            self.is_box = True
+        elif name == "listEntry":
+            self.entries.append(attribute(attributes, "val"))
+        elif name in ("checked", "result") or (name == "default" and not self.is_said):
+            self.is_said = self.is_said or name != "default"
+            self.checked = is_on(attributes)
+            number = attribute(attributes, "val")
+            self.chosen = int(number) if number.isdecimal() and len(number) < 6 else 0
+
+    def shown(self) -> str:
+        if self.is_box:
+            return "☒" if self.checked else "☐"
+        return self.entries[self.chosen] if self.chosen < len(self.entries) else ""
+
+
+class BodyReader(PartReader):
+    """lxml's parser target for a part with WordprocessingML.
+
+    Args:
+        styles: of the file.
+        embedded: the text of the part with a relationship's id.
+        check_characters: raises where the text becomes too long.
+    """
+
+    def __init__(
+        self,
+        styles: Mapping[str, RunStyle],
+        embedded: Callable[[str], str],
+        check_characters: Callable[[int], None],
+    ) -> None:
+        self.text = ""
+        self.characters = 0
+        self._styles = styles
+        self._embedded = embedded
+        self._check_characters = check_characters
+        self._stories = [_Story()]  # the part's, then that of each open text box
+        self._boxes: list[str] = []  # texts of closed text boxes and diagrams, until their paragraph ends
+        self._path = [""]
+        self._skipped_depth = 0
+        self._in_text = False
+        self._text = ""  # of the open run, whole, since a parser may give it in pieces
+        self._form: _FormField | None = None
+        self._placeholders: list[bool] = []  # of each open control, whether it is empty
+
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        name, parent = tag.rpartition("}")[2], self._path[-1]
+        if name in ("del", "moveFrom") and parent == "rPr" and self._path[-2] == "pPr":
+            self._stories[-1].mark_is_deleted = True
+        self._path.append(name)
+        is_empty_control = name == "sdtContent" and bool(self._placeholders) and self._placeholders[-1]
+        if self._skipped_depth or name in _SKIPPED or is_empty_control:
+            self._skipped_depth += 1
+        elif name == "t":
+            self._in_text = not self._stories[-1].is_hidden()
+        elif parent in ("rPr", "pPr"):
+            self._property(name, attributes)
+        elif parent == "r":
+            self._run_content(name, attributes)
+        elif self._form is not None:
+            self._form.read(name, attributes)
+        else:
+            self._structure(name, attributes)
+
+    def _property(self, name: str, attributes: Mapping[str, str]) -> None:
+        story = self._stories[-1]
+        if name == "pStyle":
+            story.paragraph = resolved(self._styles, attribute(attributes, "val"))
+        elif self._path[-3] == "r":
+            story.run = story.run.with_property(name, attributes)
+            if name == "rStyle":
+                story.run_style = resolved(self._styles, attribute(attributes, "val"))
+
+    def _run_content(self, name: str, attributes: Mapping[str, str]) -> None:
+        if name in _MARKS:
+            self._write(_MARKS[name])
+        elif name in ("br", "cr"):
+            self._stories[-1].end_raised()
+            self._stories[-1].writer.line_break()
+        elif name == "sym":
+            self._write(_symbol(attribute(attributes, "font"), attribute(attributes, "char")))
+        elif name == "fldChar":
+            self._form = _FormField()
+
+    def _structure(self, name: str, attributes: Mapping[str, str]) -> None:
+        story = self._stories[-1]
+        if name == "r":
+            story.run = story.run_style = PLAIN
+        elif name == "p":
+            self._start_paragraph(story)
+        elif name == "tr":
+            story.writer.row_start()
+        elif name == "tc":
+            story.writer.cell_start()
+        elif name == "txbxContent":
+            self._stories.append(_Story())
+        elif name == "sdt":
+            self._placeholders.append(False)
+        elif name == "showingPlcHdr" and self._placeholders:
+            self._placeholders[-1] = is_on(attributes)
+        elif name == "altChunk":
+            self._write_embedded(attribute(attributes, "id"))
+        elif name == "relIds":  # of a diagram (SmartArt)
+            self._boxes.append(self._counted(self._embedded(attribute(attributes, "dm"))))
+
+    def _start_paragraph(self, story: _Story) -> None:
+        if not story.goes_on:
+            story.writer.block()
+        story.paragraph = story.run = story.run_style = PLAIN
+        story.mark_is_deleted = story.goes_on = False
+
+    def end(self, tag: str) -> None:
+        name = tag.rpartition("}")[2]
+        self._path.pop()
+        if self._skipped_depth:
+            self._skipped_depth -= 1
+        elif name == "t" and self._in_text:
+            self._in_text = False
+            text, self._text = self._text, ""
+            self._write(text)
+        elif name == "p":
+            self._end_paragraph()
+        elif name == "tr":
+            self._stories[-1].writer.row_end()
+        elif name == "fldChar" and self._form is not None:
+            shown, self._form = self._form.shown(), None
+            self._write(shown)
+        elif name == "sdt" and self._placeholders:
+            self._placeholders.pop()
+        elif name == "txbxContent" and len(self._stories) > 1:
+            self._boxes.append(self._stories.pop().writer.result())
+
+    def _end_paragraph(self) -> None:
+        story = self._stories[-1]
+        story.end_raised()
+        story.goes_on = story.mark_is_deleted
+        if story.goes_on:
+            return
+        story.writer.block()
+        if len(self._stories) == 1:
+            for box in self._boxes:
+                story.writer.verbatim(box)
+                story.writer.block()
+            self._boxes.clear()
+
+    def _write_embedded(self, relationship: str) -> None:
+        writer = self._stories[-1].writer
+        writer.block()
+        writer.verbatim(self._counted(self._embedded(relationship)))
+        writer.block()
+
+    def data(self, text: str) -> None:
+        if self._in_text and not self._skipped_depth:
+            self._text += _UNSEEN.sub("", text)
+            self._check_characters(self.characters + len(self._text))
+
+    def _write(self, text: str) -> None:
+        story = self._stories[-1]
+        if story.is_hidden():
+            return
+        self._counted(text)
+        if story.is_raised():
+            story.raised += text
+        else:
+            story.end_raised(text)
+            story.writer.verbatim(text)
+
+    def _counted(self, text: str) -> str:
+        self.characters += len(text)
+        self._check_characters(self.characters)
+        return text
+
+    def close(self) -> None:
+        self.text = self._stories[0].writer.result()
+
+
+def _symbol(font: str, code: str) -> str:
+    """The sign of a font; nothing where it is not known."""
+    try:
+        number = int(code, 16)
+    except ValueError:
+        return ""
+    if 0xF000 <= number <= 0xF0FF:
+        return _SYMBOLS.get(font.lower(), {}).get(number - 0xF000, "")
+    return chr(number) if 0x20 < number < 0xD800 else ""
+
+
+class DiagramReader(PartReader):
+    """lxml's parser target for a diagram's data: each paragraph of its text is a line."""
+
+    def __init__(self) -> None:
+        self.text = ""
+        self._writer = TextWriter()
+        self._in_text = False
+
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        namespace, _, name = tag.rpartition("}")
+        self._in_text = name == "t" and "drawingml" in namespace and namespace.endswith("main")
+        if name == "p":
+            self._writer.block()
+
+    def end(self, tag: str) -> None:
+        self._in_text = False
+
+    def data(self, text: str) -> None:
+        if self._in_text:
+            self._writer.verbatim(_UNSEEN.sub("", text))
+
+    def close(self) -> None:
+        self.text = self._writer.result()
