@@ -214,6 +214,6 @@ def test_what_is_to_be_paid_beside_an_older_debt_is_not_the_total() -> None:
     ],
 )
 def test_a_sum_rounded_for_payment_is_the_total(total: str, paid: str, chosen: str) -> None:
-    found = amounts(("TOTAL_AMOUNT", total, 0.7), ("MONEY", paid, 0.9), ("MONEY", paid, 0.9))
+    found = amounts(("TOTAL_AMOUNT", total, 0.5), ("MONEY", paid, 0.9), ("MONEY", paid, 0.9))
     words = (AmountKeyword.GROSS, AmountKeyword.ROUNDING, AmountKeyword.PAID)
     assert settled(found, *words)["TOTAL_AMOUNT"][0] == chosen
