@@ -59,6 +59,7 @@ _FOREIGN: tuple[tuple[bytes, str], ...] = (
     (b"GIF8", "a GIF image"),
     (b"II*\x00", "a TIFF image"),
     (b"MM\x00*", "a TIFF image"),
+    (b"BM", "a BMP image"),
     (b"\x1f\x8b\x08", "a gzip archive"),
     (b"7z\xbc\xaf", "a 7-Zip archive"),
     (b"\x7fELF", "a program"),
@@ -67,6 +68,12 @@ _FOREIGN: tuple[tuple[bytes, str], ...] = (
 _HTML_START = re.compile(  # the atomic group prevents backtracking over many comments
     rb"(?>\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*)<(?:!doctype\s+html|html|head|body|title|meta)\b", re.I | re.S
 )
+_HEIF_BRANDS = (b"heic", b"heix", b"hevc", b"mif1", b"msf1", b"avif")
+_MAIL_HEADER_BYTES = 16_384
+"""Bytes of a mail's header that are looked at."""
+_HEADER_FIELD = re.compile(rb"[!-9;-~]{1,80}:")
+_MAIL_PROOF = frozenset((b"mime-version", b"message-id", b"received", b"return-path"))
+"""Fields of a mail's header that no letter has."""
 _ZIP_SAMPLE_BYTES = 65_536
 
 
@@ -121,16 +128,42 @@ def _certain(data: bytes, declared: Format | None) -> Format | None:
     """The format that the content's signature proves; None without a known signature."""
     if data.startswith(b"%PDF-"):
         return Format.PDF
-    if declared not in (Format.HTML, Format.TEXT) and b"%PDF-" in data[:1024]:
-        return Format.PDF
     if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return _zipped(data, declared)
+    if declared not in (Format.HTML, Format.TEXT) and b"%PDF-" in data[:1024]:
+        return Format.PDF
     if data.startswith(_OLE):
         raise _ole(data)
     for signature, what in _FOREIGN:
-        if data.startswith(signature):
+        if data.startswith(signature) and (signature != b"BM" or data[6:10] == bytes(4)):
             raise unsupported(what[0].upper() + what[1:])
+    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
+        raise unsupported("A WebP image")
+    if data[4:8] == b"ftyp" and data[8:12] in _HEIF_BRANDS:
+        raise unsupported("A HEIC or AVIF image")
+    if _is_mail(data):
+        raise unsupported("A mail or web archive")
     return None
+
+
+def _is_mail(data: bytes) -> bool:
+    """Whether the text begins with the header of a mail or web archive: encoded parts would pass for its text.
+
+    That is a first paragraph of fields only, three at least, and one among them that only mails have: a letter's
+    "From:", "To:" and "Date:" are not enough.
+    """
+    lines = data[:_MAIL_HEADER_BYTES].removeprefix(b"\xef\xbb\xbf").lstrip().splitlines()
+    if lines and lines[0].startswith(b"From "):  # a mailbox's line before each mail
+        del lines[0]
+    fields: set[bytes] = set()
+    for line in lines:
+        if not line.strip():
+            break
+        if line[:1] not in (b" ", b"\t"):
+            if not _HEADER_FIELD.match(line):
+                return False
+            fields.add(line.partition(b":")[0].lower())
+    return len(fields) >= 3 and bool(fields & _MAIL_PROOF)
 
 
 def _zipped(data: bytes, declared: Format | None) -> Format:

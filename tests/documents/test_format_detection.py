@@ -7,6 +7,7 @@ from service.documents.format_detection import Format, detect_format
 from tests.support import document_files
 
 DOCX_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+MAIL = b"From: a@a.example\nSubject: =?utf-8?Q?F=C3=BCr?=\nMIME-Version: 1.0\nContent-Type: text/plain\n\n=20"
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504)
 
 
@@ -61,11 +62,38 @@ def test_text_declared_as_another_format_is_unreadable(name: str) -> None:
         (b"PK\x03\x04" + bytes(26) + b"mimetypeapplication/vnd.oasis.opendocument.text", "OpenDocument"),
         (b"PK\x03\x04" + bytes(26) + b"xl/workbook.xml", "Excel"),
         (b"PK\x03\x04" + bytes(26) + b"photo.jpg", "zip archive"),
+        (b"PK\x03\x04" + bytes(26) + b"a.pdf%PDF-1.7 ...", "zip archive"),
+        (b"RIFF\x10\x00\x00\x00WEBPVP8 ", "WebP"),
+        (b"\x00\x00\x00\x18ftypheic\x00\x00", "HEIC"),
+        (b"BM\x36\x00\x0c\x00\x00\x00\x00\x00\x36", "BMP"),
+        (MAIL, "mail or web archive"),
+        (MAIL.replace(b"\n", b"\r\n"), "mail or web archive"),
+        (b"Return-Path: <a@a.example>\nReceived: from b\n\tby c\nSubject: Invoice\n\nText", "mail or web archive"),
+        (b"From a@a.example Mon Jun  2\n" + MAIL, "mail or web archive"),
+        (b"From: <Saved by Blink>\nSubject: page\nMIME-Version: 1.0\n\n------", "mail or web archive"),
     ],
 )
 def test_other_formats_are_named_and_the_supported_ones_listed(data: bytes, word: str) -> None:
     with pytest.raises(UnsupportedFormat, match=f"{word}.*supported are PDF, DOCX, HTML"):
         detect_format(data, media_type=None, name=None)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"From: Jane Doe\nTo: ACME\nDate: 1 March\nSubject: Invoice\n\nDear all",
+        b"Invoice: 5\nMessage-Id: 7\n",
+        b"We quote:\n" + MAIL,
+        b"BMW invoice 5",
+    ],
+)
+def test_letters_that_look_like_mails_are_text(data: bytes) -> None:
+    assert detect_format(data) is Format.TEXT
+
+
+def test_a_mail_sent_as_text_is_refused() -> None:
+    with pytest.raises(UnsupportedFormat, match="mail"):
+        detect_format(MAIL, media_type="text/plain", name="a.txt")
 
 
 def test_an_unknown_media_type_is_refused() -> None:
