@@ -67,6 +67,11 @@ class Vocabulary:
         self.token_cache = None if self.word_split is None else TokenCache(self.word_split.kind.pattern, encode)
         self.unknown_id = _find_unknown(self.tokenizer)
 
+    @property
+    def largest_id(self) -> int:
+        """Of all tokens, the largest id."""
+        return max(self.tokenizer.get_vocab(with_added_tokens=True).values(), default=0)
+
 
 def vocabulary_of(file: Path, known: Iterable[Vocabulary] = ()) -> Vocabulary:
     """The one of those known that was read from an equal file, or else a new one.

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import safe_open
 from transformers import AutoModelForTokenClassification, PreTrainedModel
 from transformers.utils import logging as transformers_logging
 
@@ -22,6 +23,8 @@ from service.core.errors import ModelError
 FALLBACK_MAX_TOKENS = 512
 """Longest sequence of a model with relative positions whose folder names no limit."""
 
+LIMITLESS = 1e9
+"""From here on a limit of tokens is none: transformers writes 1e30 where there is none."""
 HARMLESS = ("pooler.", "position_ids", "inv_freq")
 """Weights that many checkpoints hold and a token classifier does not use."""
 
@@ -48,6 +51,15 @@ class Checkpoint:
         return tuple(names[index] for index in range(len(names)))
 
     @property
+    def embeddings(self) -> int | None:
+        """How many tokens the model has embeddings for; None where that cannot be said."""
+        try:
+            table = self.model.get_input_embeddings()
+        except (AttributeError, NotImplementedError):
+            return None
+        return getattr(table, "num_embeddings", None)
+
+    @property
     def weight_bytes(self) -> int:
         """Bytes of the weights in host memory."""
         return parameter_bytes(self.model)
@@ -66,6 +78,7 @@ def read_checkpoint(folder: Path, dtype: torch.dtype, *, int8: bool = False) -> 
     if not any(folder.glob("*.safetensors")):
         raise ModelError(f"the folder {folder.name} has no safetensors weights")
     try:
+        _check_layers(folder)
         with _quiet_transformers():
             model, report = AutoModelForTokenClassification.from_pretrained(
                 folder,
@@ -75,11 +88,29 @@ def read_checkpoint(folder: Path, dtype: torch.dtype, *, int8: bool = False) -> 
                 trust_remote_code=False,
                 output_loading_info=True,
             )
+    except ModelError:
+        raise
     except Exception as error:  # transformers raises whatever its many loaders meet.
         raise ModelError(f"the folder {folder.name} cannot be loaded: {_first_line(error)}") from error
     _require_complete(folder, model, report)
     model.eval().requires_grad_(False)
     return Checkpoint(folder.name, model, _first_position(model), _max_tokens(model, folder))
+
+
+LAYER_COUNTS = ("num_hidden_layers", "num_layers", "n_layers", "n_layer", "encoder_layers", "num_decoder_layers")
+"""What a config.json calls the number of a model's layers."""
+
+
+def _check_layers(folder: Path) -> None:
+    """Refuse a folder that has fewer weights than layers, which would be built, one by one, before that is noticed."""
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    weights = 0
+    for file in folder.glob("*.safetensors"):
+        with safe_open(file, framework="pt") as opened:
+            weights += len(opened.keys())
+    layers = max((config[name] for name in LAYER_COUNTS if isinstance(config.get(name), int)), default=0)
+    if layers > weights:
+        raise ModelError(f"the folder {folder.name} does not fit its config.json: {layers} layers of {weights} weights")
 
 
 def parameter_bytes(model: torch.nn.Module) -> int:
@@ -94,7 +125,7 @@ def _first_position(model: PreTrainedModel) -> int:
 
 def _max_tokens(model: PreTrainedModel, folder: Path) -> int:
     """The model's limit, or the tokenizer's if that is smaller."""
-    limit = getattr(model.config, "max_position_embeddings", None) or FALLBACK_MAX_TOKENS
+    limit = _limit(getattr(model.config, "max_position_embeddings", None)) or FALLBACK_MAX_TOKENS
     return min(limit - _first_position(model), _tokenizer_limit(folder) or limit)
 
 
@@ -110,7 +141,12 @@ def _tokenizer_limit(folder: Path) -> int | None:
         limit = json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8")).get("model_max_length")
     except (OSError, ValueError):
         return None
-    return int(limit) if limit else None
+    return _limit(limit)
+
+
+def _limit(said: object) -> int | None:
+    """A limit that a file says; None where it says none, as by -1 or an endless number."""
+    return int(said) if isinstance(said, int | float) and 1 <= said < LIMITLESS else None
 
 
 def _require_complete(folder: Path, model: PreTrainedModel, report: dict[str, Any]) -> None:

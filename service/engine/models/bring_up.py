@@ -1,6 +1,9 @@
 """Rollout: brings one revision up, from its folder to a model that has passed its golden examples.
 
-    read → make room on the device → build → warm up → profile → admit → golden examples
+    read → make room on the device → build → warm up → profile → admit → a text, golden examples
+
+Whatever fails in it is the revision's own error, but for a broken device: it is not taken, and nothing else ends. Each
+revision answers a text the whole way before it may serve, and has `BRING_UP_SECONDS` for all.
 
 The same at start-up and in a running engine; they differ in their target: where room comes from, and on which way the
 golden examples reach the model. A golden example's text is tokenized and decoded, and rules applied, as for requests
@@ -9,28 +12,42 @@ golden examples reach the model. A golden example's text is tokenized and decode
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+import ctypes
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Protocol
+
+import numpy as np
 
 from model_store.local.store import Revision
 from model_store.manifest import GoldenExample, Manifest
 from service.core.arrays import Logits, TokenIds
 from service.core.decoding.entities import Entity
-from service.core.errors import ModelError
+from service.core.errors import GleanerError, ModelError
 from service.engine.models.factory import ModelFactory
 from service.engine.models.loaded_model import LoadedModel, ProfiledModel
 from service.engine.models.profiling import ModelProfiler
 from service.engine.models.repository import ModelRepository
 from service.settings import Settings
 from service.text.pipeline import apply_rules, decode_entities, prepare
-from service.text.tokenizer import TextTokenizer
+from service.text.tokenizer import TOKENIZER_FILE, TextTokenizer, vocabulary_of
 from service.wire import ModelStatus
 
 Timed = Callable[[str], AbstractContextManager[None]]
 """A context that adds its time to a part of the start-up: load, warm-up, measure or prove."""
+
+
+log = logging.getLogger(__name__)
+
+BRING_UP_SECONDS = 900.0
+"""Most time to bring a revision up, from its folder to its golden examples."""
+REPEAT_SECONDS = 1.0
+TRIAL_TEXT = "Invoice 4711 of 31.01.2026: Jane Doe, Acme GmbH, Zürich, pays EUR 1,250.00 (jane@example.org)."
+"""Answered by each revision before it may serve."""
 
 
 class GoldenFailed(ModelError):
@@ -76,10 +93,25 @@ class Rollout:
 
         Raises:
             GoldenFailed: it does not find what its golden examples say.
-            GleanerError: it cannot be loaded, or an example could not be inferred.
+            GleanerError: it cannot be loaded, answers no text, takes too long, or an example could not be inferred.
         """
+        from service.engine.execution.device_errors import is_broken_device
+
+        try:
+            with time_limit(BRING_UP_SECONDS):
+                return self._bring_up(revision, target)
+        except GleanerError:
+            raise
+        except Exception as error:
+            if is_broken_device(error):
+                raise
+            log.exception("a revision failed in a way of its own", extra={"revision": revision.revision})
+            raise ModelError(f"{revision.name} cannot be brought up: {type(error).__name__}: {error}") from error
+
+    def _bring_up(self, revision: Revision, target: RolloutTarget) -> ProfiledModel:
         with self._timed("load"):
             checkpoint = self._factory.read(revision)
+            _check_vocabulary(revision, checkpoint.embeddings)
             target.make_room(revision.revision, checkpoint.weight_bytes)
             model = self._factory.build(revision, checkpoint)
         with self._timed("warm-up"):
@@ -89,14 +121,64 @@ class Rollout:
             candidate = ProfiledModel(model, self._profiler.measure(model), timed)
         target.admit(candidate)
         with self._timed("prove"):
+            try_text(model.status, partial(target.infer, model), self._settings)
             problem = first_failure(revision.manifest, model.status, partial(target.infer, model), self._settings)
         if problem is not None:
             raise GoldenFailed(problem)
         return candidate
 
 
+def _check_vocabulary(revision: Revision, embeddings: int | None) -> None:
+    """Refuse a tokenizer with more tokens than the model has embeddings: a text with one of them fails."""
+    largest = vocabulary_of(revision.folder / TOKENIZER_FILE).largest_id
+    if embeddings is not None and largest >= embeddings:
+        raise ModelError(f"the tokenizer has a token {largest}, and the model embeddings for {embeddings} tokens alone")
+
+
+class BringUpTimeout(Exception):
+    """A revision took too long to bring up."""
+
+
+@contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Have a block of this thread end with BringUpTimeout, between two bytecodes, when it takes longer."""
+    thread, over, deciding = threading.get_ident(), threading.Event(), threading.Lock()
+
+    def watch() -> None:
+        wait = seconds
+        while not over.wait(wait):
+            wait = REPEAT_SECONDS  # A block may catch whatever is raised in it.
+            with deciding:
+                if not over.is_set():
+                    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(BringUpTimeout))
+
+    threading.Thread(target=watch, name="bring-up limit", daemon=True).start()
+    try:
+        yield
+    finally:
+        with deciding:
+            over.set()
+
+
 Infer = Callable[[list[TokenIds]], list[Logits]]
 """Logits of each sequence, special tokens included."""
+
+
+def try_text(model: ModelStatus, infer: Infer, settings: Settings) -> None:
+    """Answer a text as those of requests are answered.
+
+    Raises:
+        ModelError: the scores are no numbers.
+        Exception: whatever else is wrong with the revision.
+    """
+    tokenizer = TextTokenizer(Path(model.folder))
+    longest = min(settings.window_tokens, model.max_tokens)
+    prepared = prepare(tokenizer, TRIAL_TEXT, longest=longest, overlap=settings.overlap_tokens)
+    logits = infer(prepared.sequences)
+    if not all(np.isfinite(each).all() for each in logits):
+        raise ModelError("its scores are no numbers: NaN or infinite")
+    apply_rules(tokenizer, prepared, decode_entities(tokenizer, prepared, logits, model.labels), model.labels)
+
 
 Place = tuple[str, int, int]
 MOST_SHOWN = 3

@@ -38,11 +38,11 @@ class InitialRollout:
         """Let a reference stand for this revision, or for the newest one before it that passes.
 
         Raises:
-            ModelError: none passes.
+            GleanerError: none passes.
         """
         try:
             self._bring_up(revision)
-        except ModelError as error:
+        except GleanerError as error:
             log.error("a revision is not taken", extra={"revision": revision.revision, "reason": error.detail})
             revision = self._earlier(reference, error)
         self._serving[reference] = revision.revision
@@ -91,7 +91,7 @@ class InitialRollout:
                 raise ModelError(f"{revision.name}@{name} is not served: {error.detail}") from error
             raise
 
-    def _earlier(self, reference: str, error: ModelError) -> Revision:
+    def _earlier(self, reference: str, error: GleanerError) -> Revision:
         for earlier in self._repository.earlier(reference):
             try:
                 revision = self._repository.obtain(by_digest(reference, earlier))

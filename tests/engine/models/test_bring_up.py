@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from service.core.arrays import Logits, TokenIds
 from service.core.errors import GleanerError, InsufficientMemory, InternalError
 from service.engine.encoder.encoder import load_encoder
 from service.engine.execution.executor import DeviceExecutor
-from service.engine.models.bring_up import GoldenFailed, Infer, Rollout, first_failure
+from service.engine.models.bring_up import BringUpTimeout, GoldenFailed, Infer, Rollout, first_failure, time_limit
 from service.engine.models.factory import ModelFactory
 from service.engine.models.loaded_model import LoadedModel, ProfiledModel
 from service.engine.models.profiling import ModelProfiler
@@ -74,7 +75,7 @@ def test_a_candidate_is_admitted_before_its_golden_examples_are_inferred(
     target = Target()
     with pytest.raises(GoldenFailed):
         rollout.bring_up(rollout.repository.obtain("m"), target)
-    assert target.steps == ["room", "admit", "infer"]
+    assert target.steps == ["room", "admit", "infer", "infer"]
 
 
 def test_a_revision_without_examples_passes_profiled_and_timed(
@@ -93,6 +94,33 @@ def test_without_room_a_model_is_not_built(rollout: Rollout, settings: Settings,
     with pytest.raises(InsufficientMemory):
         rollout.bring_up(rollout.repository.obtain("m"), target)
     assert target.steps == ["room"]
+
+
+def test_what_takes_too_long_is_ended_whatever_it_catches() -> None:
+    """A hundred thousand layers were built for hours, and no later revision was taken meanwhile."""
+
+    caught: list[BringUpTimeout] = []
+
+    def stubborn() -> None:
+        while len(caught) < 2:
+            try:
+                while True:
+                    sum(range(1_000))
+            except BringUpTimeout as error:
+                caught.append(error)
+        raise caught[-1]
+
+    with pytest.raises(BringUpTimeout), time_limit(0.2):
+        stubborn()
+    assert len(caught) == 2
+
+
+def test_what_is_done_in_time_is_not_interrupted_afterwards() -> None:
+    with time_limit(0.05):
+        pass
+    end = time.monotonic() + 0.3
+    while time.monotonic() < end:
+        sum(range(1_000))
 
 
 SETTINGS = Settings()

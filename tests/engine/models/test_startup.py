@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
 import pytest
+from safetensors.torch import load_file, save_file
 
 from model_store.local.store import Store
 from model_store.transfer.publish import publish
@@ -28,6 +31,74 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, kind in (("tiny", "bert"), ("other", "distilbert")):
         publish(make_model(home / name, kind), name, Store(home / "store"))
     return home / "store"
+
+
+def edited(folder: Path, file: str, change: Callable[[dict[str, Any]], object]) -> None:
+    content = json.loads((folder / file).read_text())
+    change(content)
+    (folder / file).write_text(json.dumps(content))
+
+
+def without_unknown(tokenizer: dict[str, Any]) -> None:
+    tokenizer["model"]["vocab"]["[unused]"] = tokenizer["model"]["vocab"].pop("[UNK]")
+    tokenizer["added_tokens"] = [each for each in tokenizer["added_tokens"] if each["content"] != "[UNK]"]
+
+
+def with_a_long_template(tokenizer: dict[str, Any]) -> None:
+    template = tokenizer["post_processor"]["single"]
+    tokenizer["post_processor"]["single"] = [template[0]] * (MAX_TOKENS + 100) + template[1:]
+
+
+def with_a_token_too_many(tokenizer: dict[str, Any]) -> None:
+    token = {**tokenizer["added_tokens"][0], "id": 1 + max(tokenizer["model"]["vocab"].values()), "content": "Berlin"}
+    tokenizer["added_tokens"].append(token)
+
+
+def with_nan(folder: Path) -> None:
+    weights = load_file(folder / "model.safetensors")
+    weights["classifier.bias"] *= float("nan")
+    save_file(weights, folder / "model.safetensors", {"format": "pt"})
+
+
+BAD: dict[str, Callable[[Path], None]] = {
+    "outputs as a tuple": lambda folder: edited(folder, "config.json", lambda c: c.update(return_dict=False)),
+    "no token for unknown words": lambda folder: edited(folder, "tokenizer.json", without_unknown),
+    "more special tokens than fit": lambda folder: edited(folder, "tokenizer.json", with_a_long_template),
+    "a token without an embedding": lambda folder: edited(folder, "tokenizer.json", with_a_token_too_many),
+    "scores that are no numbers": with_nan,
+    "more layers than weights": lambda folder: edited(
+        folder, "config.json", lambda c: c.update(num_hidden_layers=100_000)
+    ),
+    "no positions": lambda folder: edited(folder, "config.json", lambda c: c.update(max_position_embeddings=-5)),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_revision_leaves_the_one_before_in_service_at_start(
+    name: str, load: Load, store: Path, tmp_path: Path
+) -> None:
+    """The whole engine ended, with its other models, in each new instance of a fleet."""
+
+    shutil.copytree(store, tmp_path / "store")
+    good = load("tiny", store=tmp_path / "store").initial
+    folder = make_model(tmp_path / "bad", seed=1)
+    BAD[name](folder)
+    publish(folder, "tiny", Store(tmp_path / "store"))
+    found = load("tiny", "other", store=tmp_path / "store").initial
+    assert good is not None
+    assert found is not None
+    assert found.serving["tiny"] == good.serving["tiny"]
+    assert len(found.serving) == 2
+
+
+@pytest.mark.parametrize("limit", [-1, 1e30, float("inf"), 0])
+def test_a_limit_that_is_none_is_none(limit: float, load: Load, tmp_path: Path) -> None:
+    folder = make_model(tmp_path / "m")
+    edited(folder, "tokenizer_config.json", lambda c: c.update(model_max_length=limit))
+    publish(folder, "m", Store(tmp_path / "store"))
+    found = load("m", store=tmp_path / "store").initial
+    assert found is not None
+    assert found.models[0].model.status.max_tokens == MAX_TOKENS
 
 
 Load = Callable[..., Outcome]
