@@ -115,10 +115,10 @@ class BodyReader(PartReader):
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         name, parent = tag.rpartition("}")[2], self._path[-1]
-        if name in ("del", "moveFrom") and parent == "rPr" and self._path[-2] == "pPr":
+        if parent == "rPr" and name in ("del", "moveFrom") and self._path[-2] == "pPr":
             self._stories[-1].mark_is_deleted = True
         self._path.append(name)
-        is_empty_control = name == "sdtContent" and bool(self._placeholders) and self._placeholders[-1]
+        is_empty_control = self._placeholders and name == "sdtContent" and self._placeholders[-1]
         if self._skipped_depth or name in _SKIPPED or is_empty_control:
             self._skipped_depth += 1
         elif name == "t":

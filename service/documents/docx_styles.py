@@ -26,11 +26,11 @@ class RunStyle:
 
     def with_property(self, name: str, attributes: Mapping[str, str]) -> RunStyle:
         """The same with one run property of this local name."""
+        if name not in ("vanish", "vertAlign"):
+            return self
         if name == "vanish":
             return replace(self, hidden=is_on(attributes))
-        if name == "vertAlign":
-            return replace(self, raised=attribute(attributes, "val") == "superscript")
-        return self
+        return replace(self, raised=attribute(attributes, "val") == "superscript")
 
 
 PLAIN = RunStyle()
