@@ -7,6 +7,8 @@ The rules:
 - Amounts with a role of the whole document (`taken`) belong to no row.
 - The amount is the last sum of a row and the unit price the one before it, unless other numbers of the row fulfil
   quantity x unit price = amount.
+  A number without a currency is then the quantity, though it was taken for money ("2.0 150.00 300.00"). Signs do not
+  count: a credit note may have them in one column only.
 - A quantity found by keyword counts only if it fulfils that equation.
 - Items without any number are rows only if no item has one: names of goods also occur in prose.
 """
@@ -20,7 +22,7 @@ from decimal import Decimal
 from itertools import combinations, product
 
 from service.core.fields.lines import TextLines
-from service.core.fields.mentions import Mention, amount, number
+from service.core.fields.mentions import Mention, amount, currency, number
 
 _AMOUNTS = frozenset(("MONEY", "NET_AMOUNT", "TOTAL_AMOUNT"))
 LINES_BELOW = 2
@@ -93,6 +95,9 @@ def _row(item: Mention, in_row: Sequence[Mention]) -> LineItem:
     for quantity, (price, total) in product(quantities, combinations(sums, 2)):
         if _multiplies(quantity, price, total):
             return LineItem(item, quantity, price, total)
+    for count, price, total in combinations(sums, 3):
+        if currency(count) is None and _multiplies(count, price, total):
+            return LineItem(item, count, price, total)
     return LineItem(
         item,
         quantities[0] if quantities and not quantities[0].by_keyword else None,
@@ -109,4 +114,4 @@ def _multiplies(quantity: Mention, price: Mention, total: Mention) -> bool:
     count, each, together = number(quantity), amount(price), amount(total)
     if count is None or each is None or together is None:
         return False
-    return abs(count * each - together) <= ROUNDING * abs(together)
+    return abs(abs(count * each) - abs(together)) <= ROUNDING * abs(together)

@@ -8,7 +8,7 @@ The rules:
 - A currency's code after words for it ("Währung: EUR") is the bill's, before those beside the amounts.
 - Several bills in one text are counted by their numbers and totals.
 - A number after words for another bill ("related invoice", "Facture liée") is not this bill's number; one after words
-  for this bill is no order number.
+  for this bill is no order number, and no number without words is both.
 """
 
 from __future__ import annotations
@@ -63,6 +63,9 @@ def choose_named(mentions: Sequence[Mention], lines: TextLines) -> dict[str, Cho
         by_label = bool(likely) and likely[0][0].label == label
         if choice := choose(likely, Reason.LABEL if by_label else Reason.CONTEXT):
             choices[label] = choice
+    bill, order = choices.get("INVOICE_ID"), choices.get("PURCHASE_ORDER")
+    if bill and order and same_value(bill.best) == same_value(order.best) and not said[order.best.entity]:
+        del choices["PURCHASE_ORDER"]
     return choices
 
 

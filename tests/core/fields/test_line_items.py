@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from service.core.fields.line_items import LineItem, find_line_items
 from service.core.fields.lines import TextLines
 from service.core.fields.mentions import Mention
@@ -107,3 +109,21 @@ def test_a_quantity_of_the_model_goes_before_a_written_one() -> None:
     )
     (row,) = find_line_items([item, first._replace(by_keyword=True), price, second, total], TextLines(text), ())
     assert row.quantity == second
+
+
+@pytest.mark.parametrize(
+    ("numbers", "expected"),
+    [
+        (("2.0", "150.00", "300.00"), ("2.0", "150.00", "300.00")),
+        (("12", "7.90", "-94.80"), ("12", "7.90", "-94.80")),
+        (("-12", "7.90", "-94.80"), ("-12", "7.90", "-94.80")),
+        (("$2.00", "150.00", "300.00"), (None, "150.00", "300.00")),
+        (("2.0", "150.00", "310.00"), (None, "150.00", "310.00")),
+    ],
+)
+def test_the_equation_finds_a_quantity_taken_for_money(
+    numbers: tuple[str, ...], expected: tuple[str | None, ...]
+) -> None:
+    text = " ".join(("Body labor", *numbers))
+    found = mentions_in(text, ("LINE_ITEM", "Body labor"), *(("MONEY", each) for each in numbers))
+    assert rows(text, found) == [("Body labor", *expected)]

@@ -162,3 +162,11 @@ def test_the_words_before_a_bill_s_date_say_which_it_is(text: str, value: str, s
 )
 def test_words_name_the_currency(text: str, code: str | None) -> None:
     assert named_currency(text) == code
+
+
+@pytest.mark.parametrize(
+    ("text", "has_order"), [("RO-17\nRO-17", False), ("RO-17\nYour order RO-17", True), ("RO-17\nRO-18", True)]
+)
+def test_one_number_is_not_of_the_bill_and_of_an_order(text: str, has_order: bool) -> None:
+    found = roles(text, ("INVOICE_ID", "RO-17"), ("PURCHASE_ORDER", text[-5:]))
+    assert ("PURCHASE_ORDER" in found) is has_order
