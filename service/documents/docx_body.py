@@ -18,6 +18,7 @@ from service.documents.text_writer import TextWriter
 _SKIPPED = frozenset(
     "del moveFrom Fallback sectPr tblPr trPr tcPr instrText delText rt pPrChange rPrChange txEffect".split()
 )
+_PROPERTIES = frozenset(("pStyle", "rStyle", "vanish", "vertAlign"))
 _MARKS = {"tab": "\t", "ptab": "\t", "noBreakHyphen": "\u2011"}
 _UNSEEN = re.compile("[\xad\u200b\u2060\ufeff]")
 """Characters that Word shows nothing for."""
@@ -47,8 +48,9 @@ class _Story:
         return bool(self.paragraph.hidden) ^ bool(self.run_style.hidden)
 
     def is_raised(self) -> bool:
-        said = (self.run.raised, self.run_style.raised, self.paragraph.raised)
-        return bool(next((raised for raised in said if raised is not None), False))
+        if self.run.raised is not None:
+            return self.run.raised
+        return bool(self.paragraph.raised if self.run_style.raised is None else self.run_style.raised)
 
     def end_raised(self, after: str = "") -> None:
         """Write the raised text that waits, now that it is known what follows it."""
@@ -124,7 +126,8 @@ class BodyReader(PartReader):
         elif name == "t":
             self._in_text = not self._stories[-1].is_hidden()
         elif parent in ("rPr", "pPr"):
-            self._property(name, attributes)
+            if name in _PROPERTIES:
+                self._property(name, attributes)
         elif parent == "r":
             self._run_content(name, attributes)
         elif self._form is not None:
@@ -187,7 +190,7 @@ class BodyReader(PartReader):
         elif name == "t" and self._in_text:
             self._in_text = False
             text, self._text = self._text, ""
-            self._write(text)
+            self._write(text if text.isascii() else _UNSEEN.sub("", text))
         elif name == "p":
             self._end_paragraph()
         elif name == "tr":
@@ -221,7 +224,7 @@ class BodyReader(PartReader):
 
     def data(self, text: str) -> None:
         if self._in_text and not self._skipped_depth:
-            self._text += _UNSEEN.sub("", text)
+            self._text += text
             self._check_characters(self.characters + len(self._text))
 
     def _write(self, text: str) -> None:
