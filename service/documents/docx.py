@@ -17,6 +17,7 @@ import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from email.message import Message  # named, since a parser process imports nothing later
 from email.parser import BytesParser
 from io import BytesIO
 from typing import Any, cast
@@ -184,7 +185,7 @@ class _RelationshipsReader(PartReader):
 
 def _web_archive(data: bytes, limits: DocumentLimits) -> str:
     """The text of a web archive's page: its first HTML part, or else its first text."""
-    parts = [part for part in BytesParser().parsebytes(data).walk() if part.get_content_maintype() == "text"]
+    parts = [part for part in BytesParser(Message).parsebytes(data).walk() if part.get_content_maintype() == "text"]
     page = next((part for part in parts if part.get_content_subtype() == "html"), parts[0] if parts else None)
     content = page.get_payload(decode=True) if page else None
     if page is None or not isinstance(content, bytes):
