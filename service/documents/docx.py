@@ -17,7 +17,7 @@ import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from email.message import Message  # named, since a parser process imports nothing later
+from email.message import Message  # imported here, since a parser process cannot
 from email.parser import BytesParser
 from io import BytesIO
 from typing import Any, cast
@@ -185,9 +185,10 @@ class _RelationshipsReader(PartReader):
 
 def _web_archive(data: bytes, limits: DocumentLimits) -> str:
     """The text of a web archive's page: its first HTML part, or else its first text."""
-    parts = [part for part in BytesParser(Message).parsebytes(data).walk() if part.get_content_maintype() == "text"]
+    root: Message = BytesParser().parsebytes(data)
+    parts = [part for part in root.walk() if part.get_content_maintype() == "text"]
     page = next((part for part in parts if part.get_content_subtype() == "html"), parts[0] if parts else None)
-    content = page.get_payload(decode=True) if page else None
+    content = None if page is None else page.get_payload(decode=True)
     if page is None or not isinstance(content, bytes):
         raise UnreadableDocument("The DOCX file embeds a web archive without a page.")
     charset = page.get_content_charset()
