@@ -30,6 +30,7 @@ from service.api.openapi import docs_page, with_adapters, with_keys
 from service.api.routes import router
 from service.api.worker import Worker, open_worker
 from service.core.errors import GleanerError, InternalError, MalformedRequest, UnknownRoute, WrongMethod
+from service.core.types import Phase
 from service.process import raise_open_files
 from service.settings import Settings
 
@@ -87,6 +88,7 @@ async def _lifespan(app: FastAPI, settings: Settings, registry: AdapterRegistry)
             on_overload=worker.engine.count_unread,
             translate=registry.translation,
             starting=lambda: worker.engine.starting,
+            draining=lambda: worker.engine.status.phase is Phase.DRAINING,
         )
         async with (
             open_console(settings, worker) as console,

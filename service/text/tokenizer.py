@@ -95,7 +95,8 @@ def encoded(tokenizer: Tokenizer, text: str) -> Encoded:
 
 
 def _unreadable(file: Path, error: Exception) -> ModelError:
-    return ModelError(f"the tokenizer in {file.parent} cannot be read: {error}")
+    reason = error.strerror if isinstance(error, OSError) else error
+    return ModelError(f"the tokenizer of {file.parent.name} cannot be read: {reason}")
 
 
 def _special_tokens(tokenizer: Tokenizer) -> tuple[TokenIds, TokenIds]:

@@ -105,6 +105,7 @@ class World:
     disconnects: int = 0
     callers: list[Caller] = field(default_factory=list)
     backlog_seconds: float = 0.0
+    draining: bool = False
     overloads: list[tuple[str, int]] = field(default_factory=list)
 
     async def caller(self, buffer_bytes: int = 1 << 20, *, encrypts: bool = True) -> Caller:
@@ -172,6 +173,7 @@ async def _world(limits: ConnectionLimits, *, tls: bool) -> AsyncIterator[World]
         limits,
         WorkerMetrics(),
         backlog_seconds=lambda: world.backlog_seconds,
+        draining=lambda: world.draining,
         on_overload=lambda code, count: world.overloads.append((code, count)),
     )
     world = World(connections)

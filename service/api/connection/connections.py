@@ -198,6 +198,9 @@ class Connection(Protocol):
     def is_slow(self, now: float) -> bool:
         """True while the body of its request hardly goes on."""
 
+    def end_after_answer(self) -> None:
+        """Have the answer that is under way, if there is one, be the connection's last."""
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Transfer:
@@ -213,6 +216,7 @@ class Connections:
     that were refused for overload.
 
     Attributes:
+        draining: True from SIGTERM on; each answer then ends its connection, so that clients open the next to another.
         table: which connections are open, and which are evicted.
         budget: bytes of all unfinished bodies and unread answers.
         overload: how many requests are admitted.
@@ -229,8 +233,10 @@ class Connections:
         on_overload: Callable[[str, int], None] = lambda code, count: None,
         translate: Translate = lambda method, path, headers, error: None,
         starting: Callable[[], bool] = lambda: False,
+        draining: Callable[[], bool] = lambda: False,
     ) -> None:
         self.limits = limits
+        self.draining = draining
         self.clock = TcpInfo()
         self.table: ConnectionTable[Connection] = ConnectionTable(limits, self._evict)
         self.budget: ByteBudget[Transfer] = ByteBudget(limits.held_bytes)
@@ -271,8 +277,11 @@ class Connections:
 
     def sweep(self, now: float) -> None:
         """Enforce all time limits and write the metrics."""
+        draining = self.draining()
         for connection in self.table.all():
             connection.enforce_time_limits(now)
+            if draining:
+                connection.end_after_answer()
         self.table.note_slow(lambda connection: connection.is_slow(now))
         self.overload.forget(now)
         self._set_retry_after(math.ceil(min(max(self._backlog_seconds(), 1.0), LONGEST_RETRY_SECONDS)))

@@ -160,8 +160,8 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             self._requests.give_back(self._current_cycle(), admitted)
             raise
         self._requests.add(self.cycle, admitted)
-        if self._place is not Acceptance.OPEN:
-            self.cycle.keep_alive = False
+        if self._place is not Acceptance.OPEN or self._shared.draining():
+            self.end_after_answer()
 
     def on_body(self, body: bytes) -> None:
         self._message.add_body(len(body))
@@ -259,11 +259,14 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         """True while the body of its request hardly goes on."""
         return self._linger is None and self._message.is_slow_so_far(now) and not self._awaits_us()
 
+    def end_after_answer(self) -> None:
+        """Have the answer that is under way, if there is one, be the connection's last."""
+        if self.cycle is not None:
+            self.cycle.keep_alive = False
+
     def _enforce_message(self, now: float) -> None:
-        health_only, answering = self._place is not Acceptance.OPEN, self._is_answering()
-        match self._message.overdue(
-            now, is_health_only=health_only, is_answering=answering, awaits_us=self._awaits_us()
-        ):
+        place, answers = self._place is not Acceptance.OPEN, self._is_answering()
+        match self._message.overdue(now, is_health_only=place, is_answering=answers, awaits_us=self._awaits_us()):
             case MessageTimeout.SLOW:
                 self._end_request(self._problems.too_slow)
             case MessageTimeout.UNSAID:
@@ -289,12 +292,11 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         except httptools.HttpParserError as error:
             self._end_request(problem_of(error, self._problems))
 
-    # Refusals and ends
-
     def _refuse(self, problem: PreparedProblem, head: RequestHead) -> None:
         """Refuse a request whose head is complete; a small body is read and dropped."""
         small = head.length is not None and head.length <= self._limits.small_body_bytes and not head.expects_continue
-        if small and self._place is Acceptance.OPEN and self.parser.should_keep_alive():
+        stays = self._place is Acceptance.OPEN and self.parser.should_keep_alive() and not self._shared.draining()
+        if small and stays:
             self._discarding = True
             self._write(problem, close=False)
         else:
@@ -318,8 +320,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
     def _end_reading(self, most_bytes: float) -> None:
         """Drop what comes from now on; an answer that is under way is the connection's last."""
         self._linger = Linger(most_bytes, time.monotonic() + self._limits.linger_seconds)
-        if self.cycle is not None:
-            self.cycle.keep_alive = False
+        self.end_after_answer()
 
     def _write(self, problem: PreparedProblem, *, close: bool) -> None:
         method = self.parser.get_method().decode()

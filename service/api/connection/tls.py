@@ -77,6 +77,9 @@ class TlsHandshake(asyncio.Protocol):
         self._shared.table.closed(self)
         return self._task is not None and self._task.cancel()
 
+    def end_after_answer(self) -> None:
+        """It has no answer yet."""
+
     def is_slow(self, _now: float) -> bool:
         """It has no body."""
         return False

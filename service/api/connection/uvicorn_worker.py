@@ -31,9 +31,9 @@ class BoundedUvicornWorker(UvicornWorker):  # type: ignore[misc]
     async def _serve(self) -> None:
         accepts = max(ACCEPTS_A_TURN // self.cfg.workers, LEAST_ACCEPTS)
         self.sockets: list[socket.socket] = several(self.sockets, accepts)
-        self.config.app = self.wsgi
-        self.config.load()
-        if self.config.ssl is not None:
+        if self.cfg.is_ssl:
+            self.config.app = self.wsgi
+            self.config.load()
             self.config.http_protocol_class = partial(TlsHandshake, self.config.ssl)
             self.config.ssl = None
         await super()._serve()

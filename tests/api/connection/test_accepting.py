@@ -55,7 +55,7 @@ def test_workers_share_what_is_accepted_in_a_turn(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(UvicornWorker, "_serve", serve)
     worker = BoundedUvicornWorker.__new__(BoundedUvicornWorker)
-    worker.cfg = SimpleNamespace(workers=workers)
+    worker.cfg = SimpleNamespace(workers=workers, is_ssl=False)
     with closing(socket.create_server(("127.0.0.1", 0))) as one, closing(socket.create_server(("127.0.0.1", 0))) as two:
         worker.sockets = [one, two]
         asyncio.run(worker._serve())

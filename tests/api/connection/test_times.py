@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 
 from tests.support.bounded_server import World, played
 
@@ -86,3 +87,24 @@ async def test_a_client_that_waits_for_a_long_answer_is_not_too_slow(world: Worl
     await asyncio.sleep(0.6)
     world.held.set()
     assert (await caller.reply()).status == 200
+
+
+@played()
+async def test_while_the_service_drains_each_answer_ends_its_connection(world: World) -> None:
+    """Clients kept theirs to a service that was about to end, and met a reset."""
+
+    before, under_way, refused = [await world.caller() for _ in range(3)]
+    before.send(POST % 1 + b"a")
+    assert "connection" not in (await before.reply()).headers
+    under_way.send(b"GET /hold HTTP/1.1\r\nHost: a\r\n\r\n")
+    await world.until(lambda: len(world.scopes) == 2)
+    world.draining = True
+    world.connections.sweep(time.monotonic())
+    world.held.set()
+    before.send(POST % 1 + b"a")
+    refused.send(b"POST /extract?deadline_ms=1 HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\na")
+    time.sleep(0.05)
+    for caller, status in ((before, 200), (under_way, 200), (refused, 504)):
+        reply = await caller.reply()
+        assert (reply.status, reply.headers["connection"]) == (status, "close")
+        assert await caller.rest() == b""
