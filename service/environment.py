@@ -32,7 +32,17 @@ def probed_address() -> tuple[str, str]:
     """
     internal = os.environ.get(f"{PREFIX}INTERNAL_PORT", "0")
     public = os.environ.get(f"{PREFIX}PORT") or str(DEFAULT_PORT)
-    return os.environ.get(f"{PREFIX}HOST") or DEFAULT_HOST, public if internal in ("", "0") else internal
+    return bare(os.environ.get(f"{PREFIX}HOST") or DEFAULT_HOST), public if internal in ("", "0") else internal
+
+
+def bare(host: str) -> str:
+    """An address without the brackets that IPv6 has beside a port."""
+    return host.removeprefix("[").removesuffix("]")
+
+
+def address_of(host: str, port: int) -> str:
+    """Host and port in one string, an address of IPv6 in brackets."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def speaks_tls() -> bool:

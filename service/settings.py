@@ -14,7 +14,7 @@ from pydantic import AliasChoices, Field, ValidationError, ValidationInfo, field
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from service.core.errors import GleanerError
-from service.environment import DEFAULT_HOST, DEFAULT_PORT, PREFIX, our_variables
+from service.environment import DEFAULT_HOST, DEFAULT_PORT, PREFIX, bare, our_variables
 from service.signals.routes import ADAPTERS
 
 
@@ -235,6 +235,11 @@ class Settings(BaseSettings):
         if (value is None) != (info.data.get("tls_certificate") is None):
             raise ValueError("certificate and key are given together")
         return value
+
+    @field_validator("host")
+    @classmethod
+    def _without_brackets(cls, value: str) -> str:
+        return bare(value)
 
     @field_validator("trusted_proxies")
     @classmethod

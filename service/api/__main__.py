@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ipaddress
 import ssl
+from collections.abc import Iterable
 from typing import Any
 
 from gunicorn.app.base import BaseApplication
 
 from service.api.arbiter import WorkerArbiter
 from service.api.http.access import open_access
+from service.environment import address_of
 from service.logs import configure
 from service.metrics.prometheus import forget_process
 from service.process import collect_seldom, die_with_parent, hide_memory, raise_open_files
@@ -31,8 +34,8 @@ class GunicornServer(BaseApplication):  # type: ignore[misc]
     def load_config(self) -> None:
         settings = self._settings
         options: dict[str, Any] = {
-            "bind": [f"{settings.host}:{port}" for port in _ports(settings)],
-            "forwarded_allow_ips": ",".join(settings.trusted_proxies),
+            "bind": [address_of(settings.host, port) for port in _ports(settings)],
+            "forwarded_allow_ips": ",".join(both_ways(settings.trusted_proxies)),
             "workers": settings.front_workers,
             "worker_class": "service.api.connection.uvicorn_worker.BoundedUvicornWorker",
             "backlog": BACKLOG,
@@ -61,6 +64,17 @@ class GunicornServer(BaseApplication):  # type: ignore[misc]
 
     def run(self) -> None:
         WorkerArbiter(self).run()
+
+
+def both_ways(networks: Iterable[str]) -> list[str]:
+    """These networks, and those of IPv4 also as a socket of both kinds names their addresses (`::ffff:10.0.0.1`)."""
+    found = []
+    for said in networks:
+        network = ipaddress.ip_network(said)
+        found.append(said)
+        if network.version == 4:
+            found.append(str(ipaddress.ip_network(f"::ffff:{network.network_address}/{96 + network.prefixlen}")))
+    return found
 
 
 def _worker_ended(arbiter: WorkerArbiter, worker: int, settings: Settings) -> None:

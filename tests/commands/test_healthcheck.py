@@ -17,7 +17,7 @@ from service.cli import main
 
 
 @contextmanager
-def answering(status: int) -> Iterator[ThreadingHTTPServer]:
+def answering(status: int, host: str = "0.0.0.0") -> Iterator[ThreadingHTTPServer]:
     """A server on all addresses that answers every GET with this status, and keeps the paths it was asked for."""
 
     class Handler(BaseHTTPRequestHandler):
@@ -30,7 +30,10 @@ def answering(status: int) -> Iterator[ThreadingHTTPServer]:
         def log_message(self, *_: object) -> None:
             pass
 
-    server = ThreadingHTTPServer(("0.0.0.0", 0), Handler)
+    class Server(ThreadingHTTPServer):
+        address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
+
+    server = Server((host, 0), Handler)
     server.paths = []  # type: ignore[attr-defined]
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
@@ -52,6 +55,14 @@ def test_the_exit_code_is_0_for_status_200_alone(
         assert main(["healthcheck"]) == code
         assert server.paths == ["/livez"]  # type: ignore[attr-defined]
     assert (str(status) in capsys.readouterr().err) == (code == 1)
+
+
+@pytest.mark.parametrize("host", ["::", "[::]", "::1", "[::1]"])
+def test_a_service_on_ipv6_is_asked_with_and_without_brackets(monkeypatch: pytest.MonkeyPatch, host: str) -> None:
+    with answering(200, "::1") as server:
+        monkeypatch.setenv("GLEANER_HOST", host)
+        monkeypatch.setenv("GLEANER_PORT", str(server.server_port))
+        assert main(["healthcheck"]) == 0
 
 
 def test_a_refused_connection_exits_1(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

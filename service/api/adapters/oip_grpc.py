@@ -38,6 +38,7 @@ from service.api.calls import AppState, RequestContext, authorize
 from service.api.engine.routing import is_serving
 from service.api.http.response import CLIENT_CLOSED_REQUEST, REVISION_HEADER
 from service.core.errors import GleanerError, InternalError, MalformedRequest, ModelError, Overloaded
+from service.environment import address_of
 from service.settings import Settings
 from service.signals.routes import GRPC_ROUTE, OTHER
 
@@ -229,7 +230,7 @@ async def serving(state: AppState, settings: Settings) -> AsyncIterator[None]:
     )
     server = grpc.aio.server(options=options, maximum_concurrent_rpcs=MOST_AT_ONCE)
     server.add_generic_rpc_handlers((InferenceService(state, reader).handlers(),))
-    address = f"{settings.host}:{settings.grpc_port}"
+    address = address_of(settings.host, settings.grpc_port)
     try:
         if settings.tls_certificate is not None and settings.tls_key is not None:
             pair = (settings.tls_key.read_bytes(), settings.tls_certificate.read_bytes())

@@ -179,3 +179,12 @@ def test_what_is_remembered_is_bounded() -> None:
         failed.decide(f"{n}" + "x" * 1_000, now=100.0 * n)
     assert len(failed._paid_until) == MOST_ADDRESSES
     assert max(map(len, failed._paid_until)) <= 64
+
+
+def test_addresses_of_ipv4_on_a_socket_of_both_kinds_fail_each_for_itself() -> None:
+    failed = FailedKeys()
+    for _ in range(ADDRESS_BURST):
+        assert not failed.decide("::ffff:192.0.2.1", 0.0).refuses
+    assert failed.decide("::ffff:192.0.2.1", 0.0).refuses
+    assert failed.decide("192.0.2.1", 0.0).refuses
+    assert not failed.decide("::ffff:192.0.2.2", 0.0).refuses
