@@ -1,12 +1,14 @@
-"""Host memory as the kernel accounts for it: available to this process, resident in it, and its peak.
+"""Host memory and cores as the kernel accounts for them: memory available to this process, resident in it, its peak.
 
 Available is the least of the host's available memory and the headroom of every control group (version 1 or 2) that this
-process is in. Inactive file pages count as free: the kernel drops them before it kills a process.
+process is in. Inactive file pages count as free: the kernel drops them before it kills a process. Cores are those that
+the scheduler lets it run on, or the least quota of its control groups.
 """
 
 from __future__ import annotations
 
 import ctypes
+import math
 import os
 import sys
 from collections.abc import Iterator
@@ -37,6 +39,24 @@ def free_bytes() -> int:
 def limit_bytes(root: Path = ROOT) -> int:
     """The tightest limit of this process's control groups, or the host's memory if that is less."""
     return min([_kibibytes(root / "proc/meminfo", "MemTotal"), *(limit for limit, _ in _groups(root))])
+
+
+def usable_cores(root: Path = ROOT) -> int:
+    """Cores that this process may use, at least one; of a quota of one and a half, two."""
+    most = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, min([most, *(math.ceil(quota) for quota in _cpu_quotas(root))]))
+
+
+def _cpu_quotas(root: Path) -> Iterator[float]:
+    """The cores' worth of time of each control group that is limited."""
+    for folder, is_second in _folders(root, "cpu"):
+        names = ("cpu.max",) if is_second else ("cpu.cfs_quota_us", "cpu.cfs_period_us")
+        try:
+            quota, period = " ".join((folder / name).read_text(encoding="ascii") for name in names).split()
+            if quota not in ("max", "-1"):
+                yield int(quota) / int(period)
+        except (OSError, ValueError, ZeroDivisionError):  # As with memory.
+            continue
 
 
 def resident_bytes() -> int:
@@ -99,8 +119,10 @@ def _kibibytes(file: Path, field: str) -> int:
 
 def _groups(root: Path) -> Iterator[tuple[int, int]]:
     """Limit and use of each limited control group, from this process's own up to the root."""
-    for folder, names in _folders(root):
-        limit, used, unused_files = names
+    second = ("memory.max", "memory.current", "inactive_file")
+    first = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+    for folder, is_second in _folders(root, "memory"):
+        limit, used, unused_files = second if is_second else first
         try:
             limit_text = (folder / limit).read_text(encoding="ascii").strip()
             if limit_text == "max" or int(limit_text) >= UNLIMITED_BYTES:
@@ -111,9 +133,8 @@ def _groups(root: Path) -> Iterator[tuple[int, int]]:
             continue
 
 
-def _folders(root: Path) -> Iterator[tuple[Path, tuple[str, str, str]]]:
-    second = ("memory.max", "memory.current", "inactive_file")
-    first = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+def _folders(root: Path, controller: str) -> Iterator[tuple[Path, bool]]:
+    """The folders of a controller's groups, from this process's own up to the root; True for those of version 2."""
     try:
         lines = (root / "proc/self/cgroup").read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -121,9 +142,9 @@ def _folders(root: Path) -> Iterator[tuple[Path, tuple[str, str, str]]]:
     for line in lines:
         number, controllers, own = line.split(":", 2)
         if number == "0" and not controllers:
-            yield from ((folder, second) for folder in _upwards(root / "sys/fs/cgroup", own))
-        elif "memory" in controllers.split(","):
-            yield from ((folder, first) for folder in _upwards(root / "sys/fs/cgroup/memory", own))
+            yield from ((folder, True) for folder in _upwards(root / "sys/fs/cgroup", own))
+        elif controller in controllers.split(","):
+            yield from ((folder, False) for folder in _upwards(root / "sys/fs/cgroup" / controller, own))
 
 
 def _upwards(mount: Path, own: str) -> Iterator[Path]:

@@ -5,7 +5,6 @@ With a bad value the service refuses to start and names it. `make docs` writes S
 
 from __future__ import annotations
 
-import os
 from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -15,6 +14,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from service.core.errors import GleanerError
 from service.environment import DEFAULT_HOST, DEFAULT_PORT, PREFIX, bare, our_variables
+from service.host_memory import usable_cores
 from service.signals.routes import ADAPTERS
 
 
@@ -268,7 +268,7 @@ class Settings(BaseSettings):
     @property
     def front_workers(self) -> int:
         """The number of front workers: `workers`, or as many as leave the engine the cores that it needs."""
-        cores = os.cpu_count() or 1
+        cores = usable_cores()
         by_cores = min(16, cores - 1) if self.device == "cuda" else min(8, cores // 2)
         return self.workers or max(1, by_cores)
 

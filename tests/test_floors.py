@@ -101,7 +101,7 @@ MAY_IMPORT = {
     "service/wire.py": ("service.core",),
     "service/environment.py": (),
     "service/host_memory.py": (),
-    "service/settings.py": ("service.core", "service.environment", "service.signals"),
+    "service/settings.py": ("service.core", "service.environment", "service.host_memory", "service.signals"),
     "service/commands/healthcheck.py": ("service.environment",),
     "service/metrics/": ("service.core", "service.metrics"),
     "service/text/split_points.py": (),

@@ -107,3 +107,35 @@ except PermissionError:
     print("hidden")
 """
     assert subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, check=True).stdout == b"hidden\n"
+
+
+CPU_V1 = ("cpu.cfs_quota_us", "cpu.cfs_period_us")
+
+
+@pytest.mark.parametrize(
+    ("quotas", "cores"),
+    [
+        ({"pod/box": "50000 100000", "pod": "300000 100000"}, 1),
+        ({"pod": "100000 100000"}, 1),
+        ({"pod/box": "150000 100000"}, 2),
+        ({"pod/box": "max 100000"}, 8),
+        ({"pod/box": "-1 100000"}, 8),
+        ({"pod/box": "6400000 100000"}, 8),
+        ({"pod/box": "nonsense"}, 8),
+        ({}, 8),
+    ],
+)
+@pytest.mark.parametrize(("line", "mount"), [("0::/pod/box", ""), ("4:cpu,cpuacct:/pod/box", "cpu")])
+def test_the_tightest_quota_says_how_many_cores_there_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str, mount: str, quotas: dict[str, str], cores: int
+) -> None:
+    """Eight workers and sixteen threads ran on one core's worth of time, throttled for a third of it."""
+
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: set(range(8)), raising=False)
+    root = _host(tmp_path, line)
+    for folder, quota in quotas.items():
+        group = root / "sys/fs/cgroup" / mount / folder
+        group.mkdir(parents=True, exist_ok=True)
+        for name, value in zip(CPU_V1, quota.split(), strict=False) if mount else (("cpu.max", quota),):
+            (group / name).write_text(f"{value}\n")
+    assert host.usable_cores(root) == cores

@@ -152,6 +152,6 @@ def test_proxies_are_addresses_and_networks() -> None:
 def test_front_workers_leave_the_engine_the_cores_that_it_needs(
     device: str, cores: int, workers: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(os, "cpu_count", lambda: cores)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(cores)))
     assert read_settings(device=device).front_workers == workers
     assert read_settings(device=device, workers=5).front_workers == 5

@@ -12,6 +12,7 @@ from pathlib import Path
 import torch
 
 from service.core.errors import ModelError
+from service.host_memory import usable_cores
 
 GIBIBYTE = 1 << 30
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # From glibc's <malloc.h>.
@@ -131,11 +132,6 @@ def use_threads(threads: int, *, on_gpu: bool = False) -> None:
     """
     torch.set_num_threads(threads or (1 if on_gpu else usable_cores()))
     keep_freed_memory()
-
-
-def usable_cores() -> int:
-    """Cores that the scheduler lets this process run on."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def keep_freed_memory() -> bool:

@@ -16,7 +16,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.core.arrays import Logits, TokenIds
-from service.engine.device.selection import usable_cores
 from service.engine.encoder.encoder import load_encoder
 from service.engine.execution.encoder_wrappers import (
     EVEN,
@@ -28,6 +27,7 @@ from service.engine.execution.encoder_wrappers import (
     shard,
 )
 from service.engine.execution.in_flight import MOST_IN_FLIGHT
+from service.host_memory import usable_cores
 from tests.support.tiny_models import make_model
 
 LIMIT_SECONDS = 30.0
