@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import signal
+import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -97,6 +98,18 @@ def test_an_edit_holds_in_every_worker_without_a_restart(guarded: Service, keys:
     keys.write_text(line("bob", "b") + GOOD.replace("alice", "# alice"))
     wait_until(lambda: outcomes(guarded, "a") <= REFUSED, 30)
     assert outcomes(guarded, "b") == {ANSWERED}
+    keys.write_text(GOOD)
+    wait_until(lambda: outcomes(guarded, "a") == {ANSWERED}, 30)
+
+
+def test_a_stream_of_the_console_ends_when_its_key_is_revoked(guarded: Service, keys: Path) -> None:
+    with guarded.client() as client, client.stream("GET", "/console/live", headers={"X-API-Key": "c"}) as stream:
+        events = stream.iter_lines()
+        assert next(events).startswith("retry")
+        keys.write_text(line("alice", "a"))
+        begun = time.monotonic()
+        for _ in events:
+            assert time.monotonic() - begun < 20
     keys.write_text(GOOD)
     wait_until(lambda: outcomes(guarded, "a") == {ANSWERED}, 30)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Any
 
 import msgspec
@@ -44,7 +44,7 @@ class LiveFeed:
         """True while the engine is asked."""
         return self._task is not None
 
-    async def watch(self, client: str | None) -> AsyncIterator[bytes]:
+    async def watch(self, client: str | None) -> AsyncGenerator[bytes, None]:
         """Events for one watcher, until the service drains. `client`: whose name it may see; None: all names."""
         self._watchers += 1
         if self._task is None:

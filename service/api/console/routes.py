@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
 
 import msgspec
 from fastapi import APIRouter, Request
@@ -10,9 +12,9 @@ from starlette.responses import Response, StreamingResponse
 
 from service.api.calls import AppState
 from service.api.console.console import PAGE, Console
-from service.api.http.api_keys import sender_of
+from service.api.http.api_keys import presented_key, sender_of
 from service.api.http.request_body import read_all
-from service.core.errors import InvalidOptions, UnknownRoute
+from service.core.errors import Forbidden, InvalidOptions, Unauthenticated, UnknownRoute
 from service.core.tenants import Tenant
 from service.documents.document import PictureRequest
 
@@ -83,8 +85,21 @@ async def progress(request: Request, request_id: str) -> Response:
 @router.get("/console/live")
 async def live(request: Request) -> Response:
     """What the engine does, as server-sent events."""
-    events = _console(request).live.watch(_visible(request))
+    events = _while_admitted(request, _console(request).live.watch(_visible(request)))
     return StreamingResponse(events, headers={"Cache-Control": "no-store"}, media_type="text/event-stream")
+
+
+async def _while_admitted(request: Request, events: AsyncGenerator[bytes, None]) -> AsyncIterator[bytes]:
+    """The events until the key of their watcher is revoked."""
+    state: AppState = request.state.app_state
+    key = presented_key(request.headers)
+    async with aclosing(events):
+        async for event in events:
+            try:
+                state.access.keys.keys.tenant(key)
+            except (Forbidden, Unauthenticated):
+                return
+            yield event
 
 
 def _visible(request: Request) -> str | None:

@@ -19,6 +19,7 @@ import pytest
 
 from loadtest.service_process import KeptPort
 from service.api.adapters import oip_grpc
+from service.api.adapters.oip import InferInput, InferRequest
 from service.api.adapters.oip_grpc_messages import MOST_MESSAGE_BYTES, SERVICE, count_fields, message_classes
 from service.api.calls import AppState
 from service.api.engine.routing import CanaryRouter
@@ -83,6 +84,15 @@ def test_too_many_fields_are_refused_before_objects_are_made_of_them(kind: str) 
 
 def test_as_many_texts_as_a_request_may_have_are_counted() -> None:
     assert MOST_FIELDS - count_fields(memoryview(of_texts(1_000)), INFER, MOST_FIELDS) < 1_020
+
+
+@pytest.mark.parametrize(
+    ("timeout", "seconds"), [(5_000_000, 5.0), (10**400, 1e6), (0, None), (-1, None), ("5", None), (None, None)]
+)
+def test_a_timeout_of_any_size_is_one(timeout: object, seconds: float | None) -> None:
+    """One of four hundred digits was an error of the service's own."""
+    asked = InferRequest("m", "", "", InferInput([], ()), {"timeout": timeout})
+    assert asked.timeout_seconds == seconds
 
 
 class World:
