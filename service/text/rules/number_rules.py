@@ -13,20 +13,32 @@ from service.text.rules.rule_matches import RuleMatch, Strength, is_named, scan
 from service.text.values.context import DocumentContext
 from service.text.values.identifiers import compact, is_card_number, is_iban, is_vat, read_bic
 
-_IBAN_HEAD = re.compile(r"([A-Z][A-Z])(?<![A-Za-z0-9]..)[0-9]{2}(?=[ -]?[A-Z0-9]{2})")
+_BREAK = r"(?:[ \u00a0\u202f-]|[ \t]{0,8}(?:\r?\n[ \t]{0,8}|\t[ \t]{0,8}| [ \t]{1,7}|\|[ \t]{0,8}))?"
+"""What may stand between two characters of a number whose checksum holds: a space, a tab, a cell's or a line's end."""
+_IBAN_HEAD = re.compile(
+    rf"([A-Z])(?:(?<![A-Za-z0-9].)|(?<=IBAN.)){_BREAK}([A-Z]){_BREAK}[0-9]{_BREAK}[0-9](?={_BREAK}[A-Z0-9]{_BREAK}[A-Z0-9])"
+)
 _IBAN_NAMES = re.compile(r"IBAN[\s:.()nr°#-]{0,12}$", re.IGNORECASE)
 _FEWEST_IBAN_CHARACTERS = 14
+_WRITTEN_HEAD = 4
+"""Characters of a country and check digits; in a head with more they stand apart, which only a checksum proves."""
 _GROUP = re.compile(r"[ -]?[A-Z0-9]{1,4}(?![A-Za-z0-9])|[A-Z0-9]{1,30}(?![A-Za-z0-9])")
 _STRUCTURE = re.compile(r"([0-9]+)!")
 _BIC = re.compile(r"[A-Z][A-Z](?<![A-Za-z0-9]..)[A-Z]{4}[A-Z0-9]{2}(?:[A-Z0-9]{3})?(?![A-Za-z0-9])")
 _BIC_NAMES = re.compile(r"BIC|SWIFT", re.IGNORECASE)
+_VAT_COUNTRIES = "AT|BE|BG|CY|CZ|DE|DK|EE|EL|ES|FI|FR|GB|HR|HU|IE|IT|LT|LU|LV|MT|NL|NO|PL|PT|RO|SE|SI|SK|XI"
 _VAT = re.compile(
     r"[A-Z][A-Z](?<![A-Za-z0-9]..)(?:(?<=CH)E[- ]?[0-9]{3}[. ]?[0-9]{3}[. ]?[0-9]{3}(?: ?(?:MWST|TVA|IVA|TPV))?"
-    r"|(?<=AT|BE|BG|CY|CZ|DE|DK|EE|EL|ES|FI|FR|GB|HR|HU|IE|IT|LT|LU|LV|MT|NL|NO|PL|PT|RO|SE|SI|SK|XI)"
+    rf"|(?<={_VAT_COUNTRIES})"
     r"[ -]?[A-Z0-9](?:[ .-]?[A-Z0-9]){6,13})(?![A-Za-z0-9])"
 )
 _VAT_NAMES = re.compile(
     r"VAT|USt|UID|MwSt|TVA|IVA|NIF|CIF|BTW|MOMS|MVA|NIP|DIČ|IČ|DPH|ALV|CUI|tax|Steuer|fiscal|partita", re.IGNORECASE
+)
+_VAT_ON_TWO_LINES = re.compile(
+    rf"[A-Z][A-Z](?<![A-Za-z0-9]..)(?<={_VAT_COUNTRIES})[ -]?[A-Z0-9](?:[ .-]?[A-Z0-9]){{1,11}}"
+    r"[ \t]{0,8}\r?\n[ \t]{0,8}"
+    r"[A-Z0-9](?:[ .-]?[A-Z0-9]){0,10}(?![A-Za-z0-9])"
 )
 _NAMED_TAX_IDS = (
     (re.compile(r"(?<![^\W_])NIP(?:[\s.:nr-]{1,8})?$", re.IGNORECASE), "pl", "nip"),
@@ -52,7 +64,9 @@ _BEFORE_DIGIT_CHARACTERS = 30
 """Most that is between such a word and the first digit of its number (`is_named`)."""
 _TAX_NUMBER = re.compile(r"(?<![\w/-])[A-Z]{0,2}[0-9](?:[ ./-]?[A-Z0-9]){6,17}(?!\w)", re.IGNORECASE)
 _ALNUM = re.compile(r"[A-Za-z0-9]+")
-_CARD = re.compile(r"[1-6](?<![\w.,+/-].)[0-9]{3}(?:[ -]?[0-9]{2,6}){2,4}(?![\w-]|[.,/][0-9])")
+_CARD = re.compile(
+    r"[1-6](?<![\w.,+/-].)[0-9]{3}(?:(?:\s{1,4}[0-9]{4}){3}|(?:[ -]?[0-9]{2,6}){2,4})(?![\w-]|[.,/][0-9])"
+)
 _FEWEST_DIGITS_ALONE = 14
 """Of a card's number that neither a word nor its groups tell from others, such as the 13 digits of a GTIN."""
 _CARD_NAMES = re.compile(
@@ -65,14 +79,16 @@ _FEWEST_TAX_DIGITS, _MOST_TAX_DIGITS = 7, 14
 def ibans(text: str, context: DocumentContext) -> Iterator[RuleMatch]:
     """Numbers of accounts, as long as their country has them; those with a wrong checksum where a word names them."""
     for head in scan(_IBAN_HEAD, text):
-        length = _iban_lengths().get(head[1])
+        length = _iban_lengths().get(head[1] + head[2])
         if length is None:
             continue
         end = _end_of(text, head.start(), length)
         if end is not None and is_iban(compact(text[head.start() : end])):
             yield RuleMatch("IBAN", head.start(), end, Strength.PROVEN, 1.0)
             continue
-        end = end or _end_of_groups(text, head.end())
+        if len(head.group()) > _WRITTEN_HEAD:
+            continue
+        end = end if end and "\n" not in text[head.start() : end] else _end_of_groups(text, head.end())
         named = is_named(_IBAN_NAMES, text, head.start()) and end - head.start() >= _FEWEST_IBAN_CHARACTERS
         yield RuleMatch("IBAN", head.start(), end, Strength.LIKELY if named else Strength.BOUNDS, 0.9)
 
@@ -89,6 +105,10 @@ def tax_ids(text: str, context: DocumentContext) -> Iterator[RuleMatch]:
     """Numbers for value added tax with their country's prefix, and others after the word for them."""
     for match in scan(_VAT, text):
         yield from _vat(text, match)
+    for match in scan(_VAT_ON_TWO_LINES, text):
+        first, _, _ = match.group().partition("\n")
+        if is_named(_VAT_NAMES, text, match.start()) and is_vat(compact(match.group())) and not is_vat(compact(first)):
+            yield RuleMatch("TAX_ID", match.start(), match.end(), Strength.PROVEN, 0.98)
     if not _has_tax_word(text):
         return
     for match in scan(_TAX_NUMBER, text):
@@ -146,7 +166,7 @@ def _longest(match: re.Match[str], is_valid: Callable[[str], bool]) -> Iterator[
 
 
 def _end_of(text: str, start: int, length: int) -> int | None:
-    """The end of so many letters and digits from a place, with single spaces or hyphens; None if they are not there."""
+    """The end of so many letters and digits from a place, in one or more pieces; None if they are not there."""
     found = _of_length(length).match(text, start)
     return found.end() if found else None
 
@@ -164,7 +184,7 @@ def _end_of_groups(text: str, end: int) -> int:
 
 @cache
 def _of_length(length: int) -> re.Pattern[str]:
-    return re.compile(rf"[A-Z](?:[ -]?[A-Z0-9]){{{length - 1}}}(?![A-Za-z0-9])")
+    return re.compile(rf"[A-Z](?:{_BREAK}[A-Z0-9]){{{length - 1}}}(?:(?![A-Za-z0-9])|(?=[A-Z][A-Za-z]{{2}}))")
 
 
 @cache

@@ -9,11 +9,12 @@ which every match of it holds.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import IntEnum
 from typing import NamedTuple
 
 from service.core.decoding.entities import Entity, Source
+from service.text.values.script import INVISIBLE
 
 STEP_CHARACTERS = 8_192
 LONGEST_CHARACTERS = 2_100
@@ -61,6 +62,15 @@ def scan(pattern: re.Pattern[str], text: str, sign: re.Pattern[str] | None = Non
             start = match.end()
             yield match
         start = max(start, stop)
+
+
+def on_visible_text(text: str) -> tuple[str, Callable[[RuleMatch], RuleMatch]]:
+    """The text without its invisible characters, and how a match in it is placed in the text itself."""
+    if text.isascii() or INVISIBLE.search(text) is None:
+        return text, lambda match: match
+    places = [place for place, each in enumerate(text) if not INVISIBLE.match(each)]
+    bare = "".join(map(text.__getitem__, places))
+    return bare, lambda match: match._replace(start=places[match.start], end=places[match.end - 1] + 1)
 
 
 def is_named(pattern: re.Pattern[str], text: str, start: int) -> bool:

@@ -21,8 +21,8 @@ from service.core.errors import ModelError
 from service.core.fields.named_roles import BILL_DATES, named_dates
 from service.text.rules.contact_rules import emails, phones, urls
 from service.text.rules.number_rules import bics, cards, ibans, percentages, tax_ids
-from service.text.rules.rule_matches import RuleMatch, merge
-from service.text.rules.span_extension import DATES, IDENTIFIERS, whole_dates, whole_identifiers
+from service.text.rules.rule_matches import RuleMatch, merge, on_visible_text
+from service.text.rules.span_extension import AMOUNTS, DATES, IDENTIFIERS, whole_amounts, whole_dates, whole_identifiers
 from service.text.values.context import DocumentContext
 
 FILE = "rules.json"
@@ -30,7 +30,7 @@ MOST_BYTES = 65_536
 
 Finder = Callable[[str, DocumentContext], Iterator[RuleMatch]]
 FinderName = Literal["email", "url", "phone", "iban", "bic", "tax_id", "card", "percent"]
-BorderName = Literal["date", "identifier"]
+BorderName = Literal["amount", "date", "identifier"]
 RoleName = Literal["date"]
 
 FINDERS: dict[FinderName, tuple[str, Finder]] = {
@@ -101,8 +101,11 @@ class RuleSet:
             entities = whole_dates(text, entities, context)
         if "identifier" in self.borders and any(each.label in IDENTIFIERS for each in entities):
             entities = whole_identifiers(text, entities)
+        if "amount" in self.borders and any(each.label in AMOUNTS for each in entities):
+            entities = whole_amounts(text, entities)
         if "date" in self.roles and any(each.label in BILL_DATES for each in entities):
             entities = named_dates(text, entities)
         answered = {*labels, *asked}
         chosen = [finder for name in self.find for label, finder in (FINDERS[name],) if label in answered]
-        return merge(text, entities, [match for finder in chosen for match in finder(text, context)])
+        shown, placed = on_visible_text(text)
+        return merge(text, entities, [placed(match) for finder in chosen for match in finder(shown, context)])

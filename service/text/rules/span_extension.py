@@ -1,4 +1,4 @@
-"""Span extension moves the borders of the model's entities: to whole dates, and identifiers up to the white space.
+"""Span extension moves the borders of the model's entities: to whole dates and identifiers, and to amounts' signs.
 
 Nothing is found here: only the borders of the model's entities move.
 """
@@ -19,6 +19,7 @@ from service.text.values.script import WORD, key
 
 DATES = frozenset(("DATE", "INVOICE_DATE", "DUE_DATE", "EFFECTIVE_DATE"))
 IDENTIFIERS = frozenset(("INVOICE_ID", "PURCHASE_ORDER", "ID_NUMBER", "TAX_ID", "IBAN", "BIC"))
+AMOUNTS = frozenset(("MONEY", "NET_AMOUNT", "TAX_AMOUNT", "TOTAL_AMOUNT"))
 _AROUND_CHARACTERS = 30
 """How far around an entity the rest of it is looked for: no date and no identifier is longer on either side."""
 _MONTH = rf"(?:{WORD.pattern})"
@@ -36,6 +37,13 @@ _DATE = re.compile(
     rf")|{_MONTH}\.? (?:[0-9]{{1,2}}{_ORDINAL},? [0-9]{{4}}|(?:de )?[0-9]{{4}})"
     r")(?![\w/-]|[.,][0-9])"
 )
+_SIGN_BEFORE = re.compile(r"(?:(?<![\w.,)%-])[-‒–—−－▲△] ?[$€£¥￥]?)?(?:(?<![\w/.,])[.,])?\Z")
+_SIGN_AFTER = re.compile(
+    r"(?:[-‒–—−－](?![\w-])|\s?[€$£] ?[-‒–—−－](?![\w-])|[ \u00a0]?(?:CR|DR|Cr|Dr|DB)(?!\w)\.?)(?!\s?[0-9])"
+)
+_SPACED_MINUS = re.compile(r"[ \u00a0][-‒–—−－](?=[ \t]*(?:$|\n))")
+_DECIMALS = re.compile(r"[0-9][.,][0-9]{2}(?![0-9])")
+"""An amount's sign, point or side of an account beside the rest of it."""
 _YEAR_CHARACTERS = 4
 """Of what is no date by its grammar alone."""
 _LONGEST_IDENTIFIER = 60
@@ -72,6 +80,29 @@ def whole_identifiers(text: str, entities: list[Entity]) -> list[Entity]:
             floor = max(result[-1].end if result else 0, entity.start - _AROUND_CHARACTERS)
             ceiling = entities[index + 1].start if index + 1 < len(entities) else len(text)
             start, end = _identifier_around(text, entity, floor, min(ceiling, entity.end + _AROUND_CHARACTERS))
+            entity = entity._replace(text=text[start:end], start=start, end=end)
+        result.append(entity)
+    return result
+
+
+def whole_amounts(text: str, entities: list[Entity]) -> list[Entity]:
+    """The entities, amounts of them with the sign, the leading point and the mark `CR` or `DR` beside them.
+
+    A minus after a space counts at a line's end, behind the only amount of the line: others stand for empty cells.
+    """
+    result: list[Entity] = []
+    for index, entity in enumerate(entities):
+        if entity.label in AMOUNTS:
+            floor = max(result[-1].end if result else 0, entity.start - _AROUND_CHARACTERS)
+            ceiling = entities[index + 1].start if index + 1 < len(entities) else len(text)
+            is_digit = text[entity.start].isdigit()
+            before = _SIGN_BEFORE.search(text, max(floor, entity.start - 4), entity.start) if is_digit else None
+            after = _SIGN_AFTER.match(text, entity.end, min(len(text), ceiling + 1))
+            if after is None and (spaced := _SPACED_MINUS.match(text, entity.end)) is not None:
+                line = text[max(floor, text.rfind("\n", 0, entity.start) + 1) : entity.end]
+                after = spaced if len(_DECIMALS.findall(line)) == 1 else None
+            start = before.start() if before is not None else entity.start
+            end = after.end() if after is not None and after.end() <= ceiling else entity.end
             entity = entity._replace(text=text[start:end], start=start, end=end)
         result.append(entity)
     return result

@@ -16,6 +16,7 @@ from babel.numbers import get_currency_precision
 from service.core.decoding.value import Value, ValueKind
 from service.text.values import names
 from service.text.values.context import DocumentContext
+from service.text.values.currencies import SIGNS, currencies_in, is_currency
 from service.text.values.script import folded, key, plain
 
 _NUMBER = re.compile(r"[0-9](?:[0-9.,'’ ]*[0-9])?")
@@ -23,11 +24,13 @@ _GROUPED = re.compile(r"[1-9][0-9]{0,2}(?P<mark>[.,'’ ])[0-9]{3}(?:(?P=mark)[0
 _INDIAN = re.compile(r"[1-9][0-9]?(?:,[0-9]{2})+,[0-9]{3}(?:\.[0-9]+)?")
 _PLAIN = re.compile(r"[0-9]+(?:[.,][0-9]+)?")
 _EITHER = re.compile(r"[1-9][0-9]{0,2}[.,][0-9]{3}")
-_NO_DECIMALS = re.compile(r"(?<=[0-9])[.,]\s?(?:--?|[–—])(?![0-9])")
+_LEADING = re.compile(r"(?<![\w/.,])[.,][0-9]{1,6}(?![0-9.,'’ ]*[0-9])")
+_NO_DECIMALS = re.compile(r"(?<=[0-9])[.,:]\s?(?:--?|[–—])(?![0-9])")
 _BRACKETS = re.compile(r"([^()]*)\(([^()]*[0-9][^()]*)\)([^()]*)")
 _MINUS_BEFORE = re.compile(r"-\s*(?:[^\s\w-]\s*)?$|^\s*-")
 _POWER = re.compile(r"[千万億兆亿천만억조]|[^\W\d_]+\.?")
-_MINUS_AFTER = re.compile(r"-(?!-)")
+_MINUS_AFTER = re.compile(rf"-(?!-)|\s+-\s*$|\s*(?:[^\W\d_]{{1,4}}|[{SIGNS}])\s*-\s*$")
+_BRACKETED_WORD = re.compile(r"\(([^()0-9]*)\)")
 
 
 class WrittenNumber(NamedTuple):
@@ -50,6 +53,7 @@ def find_number(text: str) -> WrittenNumber | None:
     bracketed = _BRACKETS.fullmatch(text)
     if bracketed:
         text = " ".join(bracketed.groups())
+    text = _LEADING.sub(lambda match: f"0{match.group()}", _BRACKETED_WORD.sub(r" \1 ", text))
     numbers = list(_NUMBER.finditer(text))
     if len(numbers) != 1:
         return None
@@ -111,48 +115,58 @@ def take_power(words: str, context: DocumentContext, is_other: Callable[[str], b
     return 0, words
 
 
-_NAMED = {
-    "€": "EUR", "euro": "EUR", "euros": "EUR", "us$": "USD", "c$": "CAD", "ca$": "CAD", "a$": "AUD", "au$": "AUD",
-    "hk$": "HKD", "nt$": "TWD", "nz$": "NZD", "mx$": "MXN", "s$": "SGD", "r$": "BRL", "₹": "INR", "₽": "RUB",
-    "₺": "TRY", "₩": "KRW", "₪": "ILS", "₫": "VND", "₴": "UAH", "฿": "THB", "₱": "PHP", "zl": "PLN", "kc": "CZK",
-    "ft": "HUF", "sfr": "CHF", "franken": "CHF", "rm": "MYR", "rp": "IDR", "tl": "TRY", "円": "JPY",
-    "円也": "JPY", "原": "KRW", "원": "KRW", "руб": "RUB", "р": "RUB", "рублей": "RUB", "rmb": "CNY", "人民币": "CNY",
-    "reais": "BRL", "real": "BRL", "yen": "JPY", "yuan": "CNY", "zlotych": "PLN", "zloty": "PLN", "zlote": "PLN",
-    "रुपये": "INR", "ريال": "SAR", "درهم": "AED", "лв": "BGN", "chf": "CHF",
+_SUBUNITS = {
+    "¢": "$", "c": "$", "cent": "", "cents": "", "centimes": "", "centimos": "", "ct": "", "cts": "", "p": "£",
+    "pence": "£", "коп": "RUB", "копеек": "RUB", "gr": "PLN", "groszy": "PLN", "hal": "CZK", "bani": "RON",
+    "ore": "kr", "øre": "kr", "kr": "",
 }  # fmt: skip
-_SIGNS = {key(name): code for name, code in _NAMED.items()}
-"""Sign or name, as `key` has it → ISO 4217, where it is of one currency."""
-_FAMILIES: dict[str, tuple[str, str | None]] = {
-    "$": ("USD CAD AUD NZD MXN SGD HKD TWD CLP COP ARS UYU", "USD"),
-    "dollar": ("USD CAD AUD NZD SGD HKD", "USD"),
-    "dollars": ("USD CAD AUD NZD SGD HKD", "USD"),
-    "£": ("GBP EGP", "GBP"),
-    "pound": ("GBP EGP", "GBP"),
-    "pounds": ("GBP EGP", "GBP"),
-    "¥": ("JPY CNY", "JPY"),
-    "元": ("CNY TWD HKD", "CNY"),
-    "kr": ("SEK DKK NOK ISK", None),
-    "kronor": ("SEK", "SEK"),
-    "kroner": ("DKK NOK", None),
-    "fr": ("CHF XOF XAF", None),
-    "lei": ("RON MDL", "RON"),
-    "rs": ("INR PKR LKR NPR MUR", None),
-    "r": ("ZAR", None),
-    "peso": ("MXN ARS CLP COP PHP", None),
-    "pesos": ("MXN ARS CLP COP PHP", None),
-}
-"""Sign or name that several currencies share → those currencies, and the one that it is where nothing tells."""
-_WORD = re.compile(r"[^\W\d_]*\$|(?:[^\W\d_]|[\u0900-\u097f])+|[€£¥₹₽₺₩₪₫₴฿₱]")
-_OTHER_MARKS = re.compile(r"[^\s.,:;*/'’=+-]")
+"""Name of a hundredth, as `key` has it → the sign of its currency; empty where it is of several."""
+_HUNDREDTHS = re.compile(r"(?P<number>[0-9]{1,2}) ?(?P<unit>¢|[^\W\d_]{1,8})\.?")
+_SIGN_AS_POINT = re.compile(
+    r"(?P<whole>[0-9]{1,6}) ?(?P<sign>[€£]|EUR|zł|Kč|руб\.?|kr) ?(?P<cents>[0-9]{2})(?P<unit> ?[^\W\d_]{0,8}\.?)"
+)
+_COLON = re.compile(r"(?<=[0-9]):(?=[0-9]{2}(?: ?(?:kr|SEK|:-)|$))")
+_BOOKED = re.compile(r"(?<=[0-9€$£]) ?(?P<mark>CR|Cr|DR|Dr|DB)\.?$|^(?P<before>CR|DR) ?(?=[0-9€$£])")
+_DASHES = re.compile("[‒–—―－]")
+_TRIANGLE = re.compile(r"[▲△]\s?(?=[¥0-9])")
+_YEN_DASH = re.compile(r"(?P<yen>[¥₩円] ?[0-9][0-9,]*) ?[-ー]$|^(?P<kanji>[0-9][0-9,]*円) ?[-ー]$")
+_CRORES = re.compile(r"(?:₹|Rs\.?|INR) ?[0-9,.]+ ?Cr\.?$")
 
 
 def read_money(text: str, context: DocumentContext) -> Value | None:
     """The amount in a text; None if it is none."""
-    found = find_number(plain(text))
+    written_as = _YEN_DASH.sub(lambda match: match["yen"] or match["kanji"], _DASHES.sub("-", plain(text)))
+    booked = _BOOKED.search(written_as)
+    if booked is None:
+        return _amount(text, written_as, context)
+    bare = _BOOKED.sub("", written_as)
+    if (amount := _amount(text, bare, context)) is None or amount.number is None:
+        return amount
+    sign = context.credit_sign * (1 if booked.group().strip().upper().startswith("C") else -1)
+    if _CRORES.fullmatch(written_as):
+        crores = _amount(text, f"{bare} crore", context)
+        if crores is not None and not re.search(r"\.[0-9]{2}(?![0-9])", bare):
+            return crores
+        return _either(text, crores, amount)
+    if sign:
+        return amount if sign > 0 else _amount(text, f"-{bare}", context)
+    return _either(text, amount, _amount(text, f"-{bare}", context))
+
+
+def _either(text: str, first: Value | None, second: Value | None) -> Value | None:
+    """Both readings of a text."""
+    if first is None or second is None:
+        return first or second
+    return Value(ValueKind.MONEY, folded(text), ambiguous=(first.text, second.text), unit=first.unit)
+
+
+def _amount(text: str, written_as: str, context: DocumentContext) -> Value | None:
+    """The amount in a text as it is written without a word for its side of an account."""
+    found = find_number(_TRIANGLE.sub("-", _COLON.sub(".", _with_hundredths(written_as))))
     if found is None:
         return None
-    exponent, words = take_power(found.around, context, _is_currency)
-    number, currencies = decimal(found.digits), _currencies(words, context)
+    exponent, words = take_power(found.around, context, is_currency)
+    number, currencies = decimal(found.digits), currencies_in(words, context)
     if number is None or currencies is None or len(currencies) > 1:
         return None
     amount = scaled(number, exponent, negative=found.negative)
@@ -166,44 +180,19 @@ def read_money(text: str, context: DocumentContext) -> Value | None:
     return Value(ValueKind.MONEY, value, number=amount, unit=currency)
 
 
+def _with_hundredths(text: str) -> str:
+    """`12€50` and `99¢` as `12.50 €` and `0.99 $`; all other texts as they are."""
+    if (match := _SIGN_AS_POINT.fullmatch(text)) and key(match["unit"].strip(" .")) in {"", *_SUBUNITS}:
+        return f"{match['whole']}.{match['cents']} {match['sign']}"
+    if (match := _HUNDREDTHS.fullmatch(text)) and key(match["unit"]) in _SUBUNITS and key(match["unit"]) != "kr":
+        return f"0.{match['number']:0>2} {_SUBUNITS[key(match['unit'])]}"
+    return text
+
+
 def _other_reading(digits: str, context: DocumentContext) -> str | None:
     """`1.234` as a number with three decimals, where all other amounts of the document have that decimal mark."""
     lone = re.fullmatch(r"[1-9][0-9]{0,2}([.,])[0-9]{3}", digits)
     return digits.replace(",", ".") if lone and lone[1] == context.decimal_mark else None
-
-
-def _is_currency(word: str) -> bool:
-    return word.isupper() and (word in names.currency_codes() or key(word) in _SIGNS or key(word) == "r")
-
-
-def _currencies(words: str, context: DocumentContext) -> set[str] | None:
-    """The currencies in the words around a number; None if there are other words."""
-    whole = names.currency_names().get(key(words.strip(" .")))
-    if whole is not None:
-        return {whole}
-    found = set()
-    for word in _WORD.findall(words):
-        known, code = _currency(word, context)
-        if not known:
-            return None
-        found.add(code)
-    if _OTHER_MARKS.search(_WORD.sub(" ", words)):
-        return None
-    return {code for code in found if code is not None}
-
-
-def _currency(word: str, context: DocumentContext) -> tuple[bool, str | None]:
-    """Whether a word names a currency, and which one, where that is known."""
-    if word.upper() in names.currency_codes() and len(word) == 3:
-        return True, word.upper()
-    bare = key(word)
-    if bare in _SIGNS:
-        return True, _SIGNS[bare]
-    if bare in _FAMILIES:
-        codes, default = _FAMILIES[bare]
-        return True, context.choose_currency(codes.split()) or default
-    name = names.currency_names().get(bare)
-    return name is not None, name
 
 
 _PERCENT = frozenset(

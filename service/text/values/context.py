@@ -33,6 +33,12 @@ _CODE = re.compile(r"(?<![A-Z])[A-Z]{3}(?![A-Z])")
 _SIGNS = {"£": "GB", "zł": "PL", "Kč": "CZ", "₽": "RU", "₺": "TR", "₹": "IN", "₩": "KR", "円": "JP", "Ft": "HU"}
 _SHORT_NAMES = {"usa": "US", "uk": "GB", "uae": "AE"}
 _DOMAINS = {"uk": "GB", "eu": None, "io": None, "co": None, "ai": None, "me": None, "tv": None, "cc": None}
+_BILL = re.compile(r"\b(?:invoice|credit note|credit memo|amount due)\b", re.IGNORECASE)
+_BANK_STATEMENT = re.compile(
+    r"\b(?:bank statement|account statement|opening balance|closing balance|balance (?:brought|carried) forward"
+    r"|sort code|overdraft|current account)\b",
+    re.IGNORECASE,
+)
 _NAMED = 2
 """How much a country's name, its domain, its calling code or a number of its counts; a currency counts 1."""
 
@@ -99,6 +105,12 @@ class DocumentContext:
         found = set(_DECIMALS.findall(self.text, 0, PAGE_CHARACTERS))
         return found.pop() if len(found) == 1 else None
 
+    @cached_property
+    def credit_sign(self) -> int:
+        """The sign of an amount marked `CR`: -1 in a bill, 1 in a bank's statement; 0 if nothing tells."""
+        bill, bank = (pattern.search(self._signs) is not None for pattern in (_BILL, _BANK_STATEMENT))
+        return bank - bill
+
     def choose_currency(self, family: Iterable[str]) -> str | None:
         """The one of some currencies with one sign that the text is about, if that can be told."""
         among = frozenset(family)
@@ -157,6 +169,11 @@ _SCRIPTS = (
     ("hi", re.compile("[\u0900-\u097f]")),
     ("ru", re.compile("[\u0400-\u04ff]")),
 )
+_JAPANESE = re.compile(
+    "[\u3041-\u30fa]{2}|円|領収|請求|見積|納品|消費税|税込|税抜|合計金額|御中|株式会社|振込|支払|発行日|令和|平成|[都道府県].{1,8}[市区町村]"
+)
+_CHINESE = re.compile("[发开账购销单价额户]|發票|統一編號|統編|人民[币幣]|有限公司|[元圓]整|增值税|營業稅")
+"""Words in Han characters that only Japanese, or only Chinese bills have."""
 _SHARE_OF_SCRIPT = 0.1
 """Of the letters, from which a script speaks for the text."""
 _WORDS = {
@@ -197,7 +214,10 @@ def language_of(text: str) -> str | None:
 
 def _by_script(text: str) -> str | None:
     letters = sum(map(str.isalpha, text))
-    return next((name for name, has in _SCRIPTS if len(has.findall(text)) > _SHARE_OF_SCRIPT * letters), None)
+    found = next((name for name, has in _SCRIPTS if len(has.findall(text)) > _SHARE_OF_SCRIPT * letters), None)
+    if found == "zh" and len(_JAPANESE.findall(text)) > len(_CHINESE.findall(text)):
+        return "ja"
+    return found
 
 
 @cache

@@ -13,7 +13,7 @@ from stdnum.exceptions import InvalidChecksum, ValidationError
 
 from service.core.decoding.value import Value, ValueKind
 from service.text.values.context import DocumentContext
-from service.text.values.script import LONGEST_CHARACTERS, plain
+from service.text.values.script import LONGEST_CHARACTERS, plain, visible
 
 _PHONE = re.compile(r"[+0-9(][0-9+()./ \-–]*(?:(?:\s*(?:ext\.?|x|ext|Durchwahl|poste)\s*)[0-9]{1,7})?", re.IGNORECASE)
 MOST_REGIONS = 3
@@ -22,14 +22,14 @@ MOST_REGIONS = 3
 
 def read_email(text: str, context: DocumentContext) -> Value | None:
     """An e-mail address, with its domain in lower case."""
-    address = "".join(text.split()).removeprefix("mailto:").strip("<>")
+    address = "".join(visible(text).split()).removeprefix("mailto:").strip("<>")
     name, at, domain = address.rpartition("@")
     return Value(ValueKind.EMAIL, f"{name}@{domain.lower().rstrip('.')}") if at and name and domain else None
 
 
 def read_url(text: str, context: DocumentContext) -> Value | None:
     """A web address as it stands."""
-    address = "".join(text.split())
+    address = "".join(visible(text).split())
     return Value(ValueKind.URL, address) if "." in address or "://" in address else None
 
 
@@ -37,7 +37,7 @@ def read_phone(text: str, context: DocumentContext) -> Value | None:
     """A telephone number in E.164; None where the country that it belongs to is unknown."""
     if len(text) > LONGEST_CHARACTERS:
         return None
-    found = _PHONE.search(plain(text))
+    found = _PHONE.search(plain(text.replace("-\n", "-")))
     number = parse_phone(found.group(), context) if found else None
     if number is None:
         return None
@@ -64,7 +64,7 @@ def _parse(text: str, region: str | None) -> PhoneNumber | None:
         return None
 
 
-_SEPARATORS = re.compile(r"[\s.\-/_:]+")
+_SEPARATORS = re.compile(r"[\s.\-/_:|]+")
 _PREFIXED = re.compile(r"(EL|XI|[A-Z]{2})[A-Z]?[0-9]")
 _SWISS = re.compile(r"CHE[0-9]")
 _SWISS_ENDING = re.compile(r"(?:MWST|TVA|IVA|TPV)$")

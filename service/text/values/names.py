@@ -101,7 +101,7 @@ def currency_codes() -> frozenset[str]:
 @cache
 def powers() -> Names:
     """Words for powers of ten, such as `k`, `Mio` and `万`, → their exponent, each language with its own."""
-    return _collect([*_powers(), ("bn", "en", "9"), ("mm", "en", "6")])
+    return _collect([*_powers(), *_POWERS_TOO])
 
 
 @cache
@@ -171,6 +171,13 @@ def _powers() -> Iterator[tuple[str, str, str]]:
                     zeros = pattern.pattern.count("0")
                     if word and zeros and not set(word) & set("0;¤"):
                         yield key(word), language, str(len(size) - zeros)
+
+
+_POWERS_TOO = (
+    *(("bn", "en", "9"), ("mm", "en", "6"), ("lakh", "en", "5"), ("lakhs", "en", "5"), ("lac", "en", "5")),
+    *(("lacs", "en", "5"), ("crore", "en", "7"), ("crores", "en", "7")),
+)
+"""Powers of ten that CLDR lacks or calls otherwise."""
 
 
 def _units() -> Iterator[tuple[str, str, str]]:

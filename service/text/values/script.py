@@ -10,7 +10,9 @@ LONGEST_CHARACTERS = 120
 
 _SPACES = re.compile("[\u00a0\u2007\u202f\u2009]")
 _GAP = re.compile(r"(?:[\t\n\r\f\v]|\s{2})\s*")
-_MINUS = str.maketrans({"−": "-", "﹣": "-", "‐": "-", "‑": "-", "٫": ".", "٬": ",", "\u200e": None, "\u200f": None})
+INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
+"""Characters that are not seen: break opportunities, soft hyphens, joiners, marks of direction, byte order marks."""
+_MINUS = str.maketrans({"−": "-", "﹣": "-", "‐": "-", "‑": "-", "٫": ".", "٬": ","})
 _KEPT = "²³ºª"
 """What NFKC would make a digit or a letter of its own: `100 m²`, `1º`."""
 _DEVANAGARI = re.compile("[\u0900-\u097f]")
@@ -22,8 +24,8 @@ GAP = "\t"
 
 
 def plain(text: str) -> str:
-    """The text in NFKC, with ASCII's digits, spaces and minus signs; each gap is a `GAP`."""
-    text = _GAP.sub(GAP, _SPACES.sub(" ", text.strip()))
+    """The text in NFKC, with ASCII's digits, spaces and minus signs, of what is seen only; each gap is a `GAP`."""
+    text = _GAP.sub(GAP, _SPACES.sub(" ", visible(text).strip()))
     if text.isascii():
         return text
     text = unicodedata.normalize("NFC", text)
@@ -31,9 +33,14 @@ def plain(text: str) -> str:
     return "".join(str(unicodedata.decimal(each)) if each.isdecimal() else each for each in text.translate(_MINUS))
 
 
+def visible(text: str) -> str:
+    """The text without its invisible characters."""
+    return text if text.isascii() else INVISIBLE.sub("", text)
+
+
 def folded(text: str) -> str:
-    """The text with each run of white space as one space."""
-    return " ".join(text.split())
+    """What is seen of a text, with each run of white space as one space."""
+    return " ".join(visible(text).split())
 
 
 def key(word: str) -> str:

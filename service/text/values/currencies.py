@@ -1,0 +1,99 @@
+"""Currencies by their signs and names, as countries write them beside amounts.
+
+The rule: a sign that several currencies share is the one that the document is about; where nothing tells, it is the
+likeliest one, or none.
+"""
+
+from __future__ import annotations
+
+import re
+
+from service.text.values import names
+from service.text.values.context import DocumentContext
+from service.text.values.script import key
+
+_NAMED = {
+    "AED": "درهم د.إ", "AUD": "a$ au$ aus$", "AZN": "₼", "BDT": "৳ tk taka", "BGN": "лв", "BRL": "r$ reais real",
+    "BYN": "byn", "CAD": "c$ ca$ can$ $ca $can", "CHF": "sfr franken chf", "CNY": "rmb 人民币 yuan", "COP": "col$",
+    "CRC": "₡", "CZK": "kc", "DOP": "rd$", "EGP": "ج.م le", "EUR": "€ euro euros", "GEL": "₾", "GHS": "gh₵ ghc ₵",
+    "HKD": "hk$", "HUF": "ft", "IDR": "rp", "ILS": "₪", "INR": "₹ रुपये", "JPY": "円 円也 yen", "KES": "ksh kshs",
+    "KHR": "៛", "KRW": "₩ 原 원", "KZT": "₸", "LAK": "₭", "MAD": "د.م", "MNT": "₮", "MXN": "mx$ mex$", "MYR": "rm",
+    "NGN": "₦", "NZD": "nz$", "PEN": "s/ s/.", "PHP": "₱", "PLN": "zl zlotych zloty zlote", "PYG": "₲",
+    "QAR": "ر.ق", "RON": "ron", "RSD": "din дин", "RUB": "₽ руб р рублей", "SAR": "ريال ر.س", "SGD": "s$ sg$",
+    "THB": "฿ บาท", "TRY": "₺ tl", "TWD": "nt$", "TZS": "tsh tshs", "UAH": "₴ грн", "UGX": "ush", "USD": "us$ $us",
+    "UYU": "$u", "VND": "₫ đ", "ZAR": "rand",
+}  # fmt: skip
+_SIGNS = {key(name).replace(".", ""): code for code, listed in _NAMED.items() for name in listed.split()}
+"""Sign or name, as `key` has it without points → ISO 4217, where it is of one currency."""
+_FAMILIES: dict[str, tuple[str, str | None]] = {
+    "$": ("USD CAD AUD NZD MXN SGD HKD TWD CLP COP ARS UYU", "USD"),
+    "dollar": ("USD CAD AUD NZD SGD HKD", "USD"),
+    "dollars": ("USD CAD AUD NZD SGD HKD", "USD"),
+    "£": ("GBP EGP", "GBP"),
+    "pound": ("GBP EGP", "GBP"),
+    "pounds": ("GBP EGP", "GBP"),
+    "¥": ("JPY CNY", "JPY"),
+    "元": ("CNY TWD HKD", "CNY"),
+    "kr": ("SEK DKK NOK ISK", None),
+    "kronor": ("SEK", "SEK"),
+    "kroner": ("DKK NOK", None),
+    "fr": ("CHF XOF XAF", None),
+    "fcfa": ("XOF XAF", None),
+    "cfa": ("XOF XAF", None),
+    "lei": ("RON MDL", "RON"),
+    "rs": ("INR PKR LKR NPR MUR", None),
+    "r": ("ZAR", None),
+    "peso": ("MXN ARS CLP COP PHP", None),
+    "pesos": ("MXN ARS CLP COP PHP", None),
+}
+"""Sign or name that several currencies share → those currencies, and the one that it is where nothing tells."""
+SIGNS = "$€£¥₹₽₺₩₪₫₴฿₱₡₦₵₲₸₼₾₮៛₭৳"
+"""Signs of currencies, each a character of its own."""
+_WORD = re.compile(rf"[^\W\d_]*\$|(?:[^\W\d_]|[\u0900-\u097f])+|[{SIGNS}]")
+_OTHER_MARKS = re.compile(r"[^\s.,:;*/'’=+-]")
+
+
+def is_currency(word: str) -> bool:
+    """Whether a word in capitals, or a sign, names a currency."""
+    return word.isupper() and (word in names.currency_codes() or key(word) in _SIGNS or key(word) == "r")
+
+
+def currencies_in(words: str, context: DocumentContext) -> set[str] | None:
+    """The currencies in the words around a number; None if there are other words."""
+    name = key(words.strip(" .,:;*=+"))
+    whole = names.currency_names().get(name) or _SIGNS.get(re.sub(r"[\s.]", "", name))
+    if whole is not None:
+        return {whole}
+    known, code = _currency(re.sub(r"[\s.]", "", name), context) if name else (False, None)
+    if known:
+        return {code} if code else set()
+    found: dict[str, str | None] = {}
+    for word in _WORD.findall(words):
+        known, code = _currency(word, context)
+        if not known:
+            return None
+        found[word.upper()] = code
+    if _OTHER_MARKS.search(_WORD.sub(" ", words)):
+        return None
+    explicit = {word for word in found if word in names.currency_codes()}
+    if len(explicit) == 1:
+        (code,) = explicit
+        shared = all(code in _FAMILIES[key(word)][0].split() for word in found if key(word) in _FAMILIES)
+        if shared and all(word == code or key(word) in _FAMILIES for word in found):
+            return {code}
+    return {code for code in found.values() if code is not None}
+
+
+def _currency(word: str, context: DocumentContext) -> tuple[bool, str | None]:
+    """Whether a word names a currency, and which one, where that is known."""
+    code = word.upper().removesuffix("$")
+    if len(code) == 3 and code in names.currency_codes():
+        return True, code
+    bare = key(word)
+    if bare in _SIGNS:
+        return True, _SIGNS[bare]
+    if bare in _FAMILIES:
+        codes, default = _FAMILIES[bare]
+        return True, context.choose_currency(codes.split()) or default
+    name = names.currency_names().get(bare)
+    return name is not None, name
