@@ -22,14 +22,22 @@ from service.core.fields.named_roles import BILL_DATES, named_dates
 from service.text.rules.contact_rules import emails, phones, urls
 from service.text.rules.number_rules import bics, cards, ibans, percentages, tax_ids
 from service.text.rules.rule_matches import RuleMatch, merge, on_visible_text
-from service.text.rules.span_extension import AMOUNTS, DATES, IDENTIFIERS, whole_amounts, whole_dates, whole_identifiers
+from service.text.rules.span_extension import (
+    AMOUNTS,
+    DATES,
+    IDENTIFIERS,
+    era_dates,
+    whole_amounts,
+    whole_dates,
+    whole_identifiers,
+)
 from service.text.values.context import DocumentContext
 
 FILE = "rules.json"
 MOST_BYTES = 65_536
 
 Finder = Callable[[str, DocumentContext], Iterator[RuleMatch]]
-FinderName = Literal["email", "url", "phone", "iban", "bic", "tax_id", "card", "percent"]
+FinderName = Literal["email", "url", "phone", "iban", "bic", "tax_id", "card", "percent", "era_date"]
 BorderName = Literal["amount", "date", "identifier"]
 RoleName = Literal["date"]
 
@@ -42,6 +50,7 @@ FINDERS: dict[FinderName, tuple[str, Finder]] = {
     "tax_id": ("TAX_ID", tax_ids),
     "card": ("ID_NUMBER", cards),
     "percent": ("PERCENT", percentages),
+    "era_date": ("DATE", era_dates),
 }
 """Rule → the label of what it finds, and how."""
 
@@ -97,7 +106,7 @@ class RuleSet:
         if not (self.find or self.borders or self.roles):
             return entities
         text = context.text
-        if "date" in self.borders and any(each.label in DATES for each in entities):
+        if "date" in self.borders and any(each.label in DATES or each.label in AMOUNTS for each in entities):
             entities = whole_dates(text, entities, context)
         if "identifier" in self.borders and any(each.label in IDENTIFIERS for each in entities):
             entities = whole_identifiers(text, entities)

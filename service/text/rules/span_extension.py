@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from service.core.decoding.entities import Entity
 from service.core.decoding.value import ValueKind
-from service.text.rules.rule_matches import scan
+from service.text.rules.rule_matches import RuleMatch, Strength, scan
 from service.text.values import names
 from service.text.values.context import DocumentContext
 from service.text.values.reading import read_value
@@ -24,10 +24,17 @@ _AROUND_CHARACTERS = 30
 """How far around an entity the rest of it is looked for: no date and no identifier is longer on either side."""
 _MONTH = rf"(?:{WORD.pattern})"
 _ORDINAL = r"(?:st|nd|rd|th|ère|er|ème|º|ª|\.)?"
+_ERA_DATE = (
+    r"(?:令和|平成|昭和|大正|明治|中華民國|民國|民国) ?(?:[0-9]{1,3}|元) ?年 ?[0-9]{1,2} ?月(?: ?[0-9]{1,2} ?日)?"
+    r"|(?<![\w./-])[RHS令平昭] ?(?:[0-9]{1,2}|元)"
+    r"(?: ?年 ?[0-9]{1,2} ?月 ?[0-9]{1,2} ?日|(?P<era>[./-])[01]?[0-9](?P=era)[0-3]?[0-9])"
+    r"(?![\w/.-])"
+)
+"""A year of an era; with its letter alone only a whole date."""
 _DATE = re.compile(
-    r"(?<![\w./-])(?:(?=[0-9])(?:"
-    r"[0-9]{4}([./-])[0-9]{1,2}\1[0-9]{1,2}"
-    r"|[0-9]{1,2}([./-])[0-9]{1,2}\2(?:[0-9]{4}|[0-9]{2})"
+    r"(?:(?<![\w./-])(?:(?=[0-9])(?:"
+    r"[0-9]{4}(?P<mark>[./-])[0-9]{1,2}(?P=mark)[0-9]{1,2}"
+    r"|[0-9]{1,2}(?P<dot>[./-])[0-9]{1,2}(?P=dot)(?:[0-9]{4}|[0-9]{2})"
     r"|[0-9]{1,2}\. ?[0-9]{1,2}\. ?[0-9]{4}"
     rf"|[0-9]{{1,2}}{_ORDINAL}[ /-]{{0,2}}(?:de |of )?{_MONTH}\.?,?[ /-]{{0,2}}(?:de |del )?"
     r"(?:[0-9]{4}|['’]?[0-9]{2}(?![.,:]))"
@@ -35,8 +42,10 @@ _DATE = re.compile(
     r"|[0-9]{2,4} ?年 ?[0-9]{1,2} ?月(?: ?[0-9]{1,2} ?日)?"
     r"|[0-9]{4}년 ?[0-9]{1,2}월(?: ?[0-9]{1,2}일)?"
     rf")|{_MONTH}\.? (?:[0-9]{{1,2}}{_ORDINAL},? [0-9]{{4}}|(?:de )?[0-9]{{4}})"
-    r")(?![\w/-]|[.,][0-9])"
+    rf")(?![\w/-]|[.,][0-9])|{_ERA_DATE})"
 )
+_ERA_ONLY = re.compile(_ERA_DATE)
+_ERA_SIGN = re.compile("[RHS令平昭大明民中][0-9元 和成正治國国華]")
 _SIGN_BEFORE = re.compile(r"(?:(?<![\w.,)%-])[-‒–—−－▲△] ?[$€£¥￥]?)?(?:(?<![\w/.,])[.,])?\Z")
 _SIGN_AFTER = re.compile(
     r"(?:[-‒–—−－](?![\w-])|\s?[€$£] ?[-‒–—−－](?![\w-])|[ \u00a0]?(?:CR|DR|Cr|Dr|DB)(?!\w)\.?)(?!\s?[0-9])"
@@ -53,6 +62,8 @@ def whole_dates(text: str, entities: list[Entity], context: DocumentContext) -> 
     """The entities, dates of them with the borders of the dates that they are parts of; parts of one are joined."""
     result: list[Entity] = []
     for entity in entities:
+        if entity.label in AMOUNTS and _ERA_ONLY.fullmatch(entity.text):
+            entity = entity._replace(label="DATE")
         if entity.label not in DATES:
             result.append(entity)
             continue
@@ -95,8 +106,9 @@ def whole_amounts(text: str, entities: list[Entity]) -> list[Entity]:
         if entity.label in AMOUNTS:
             floor = max(result[-1].end if result else 0, entity.start - _AROUND_CHARACTERS)
             ceiling = entities[index + 1].start if index + 1 < len(entities) else len(text)
-            is_digit = text[entity.start].isdigit()
-            before = _SIGN_BEFORE.search(text, max(floor, entity.start - 4), entity.start) if is_digit else None
+            before = _SIGN_BEFORE.search(text, max(floor, entity.start - 4), entity.start)
+            if before is not None and not text[entity.start].isdigit():
+                before = None if text[entity.start] not in "$€£¥￥" or before.group()[-1:] in ".," else before
             after = _SIGN_AFTER.match(text, entity.end, min(len(text), ceiling + 1))
             if after is None and (spaced := _SPACED_MINUS.match(text, entity.end)) is not None:
                 line = text[max(floor, text.rfind("\n", 0, entity.start) + 1) : entity.end]
@@ -106,6 +118,15 @@ def whole_amounts(text: str, entities: list[Entity]) -> list[Entity]:
             entity = entity._replace(text=text[start:end], start=start, end=end)
         result.append(entity)
     return result
+
+
+def era_dates(text: str, context: DocumentContext) -> Iterator[RuleMatch]:
+    """Dates with a year of an era, in East Asian texts: others call versions so."""
+    if text.isascii() or not any(sign in text for sign in "年月日円"):
+        return
+    for match in scan(_ERA_ONLY, text, _ERA_SIGN):
+        if read_value("DATE", match.group(), context).kind is ValueKind.DATE:
+            yield RuleMatch("DATE", match.start(), match.end(), Strength.LIKELY, 0.9)
 
 
 def date_spans(text: str) -> Iterator[tuple[int, int]]:
@@ -137,6 +158,8 @@ def _date_around(text: str, entity: Entity, last: Entity | None, context: Docume
 def _trimmed(match: re.Match[str], text: str) -> tuple[int, int]:
     """A match without the words before its month that are none: of `vom März 2026` the last two."""
     start, end = match.span()
+    if _ERA_ONLY.match(text, start):
+        return start, end
     while (word := WORD.match(text, start, end)) and key(word.group()) not in names.months():
         start = word.end()
         start += len(text[start:end]) - len(text[start:end].lstrip(" .,"))

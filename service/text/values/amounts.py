@@ -125,7 +125,7 @@ _HUNDREDTHS = re.compile(r"(?P<number>[0-9]{1,2}) ?(?P<unit>¢|[^\W\d_]{1,8})\.?
 _SIGN_AS_POINT = re.compile(
     r"(?P<whole>[0-9]{1,6}) ?(?P<sign>[€£]|EUR|zł|Kč|руб\.?|kr) ?(?P<cents>[0-9]{2})(?P<unit> ?[^\W\d_]{0,8}\.?)"
 )
-_COLON = re.compile(r"(?<=[0-9]):(?=[0-9]{2}(?: ?(?:kr|SEK|:-)|$))")
+_COLON = re.compile(r"(?<=[0-9]):(?=[0-9]{2}(?: ?(?:kr|SEK)|:-))")
 _BOOKED = re.compile(r"(?<=[0-9€$£]) ?(?P<mark>CR|Cr|DR|Dr|DB)\.?$|^(?P<before>CR|DR) ?(?=[0-9€$£])")
 _DASHES = re.compile("[‒–—―－]")
 _TRIANGLE = re.compile(r"[▲△]\s?(?=[¥0-9])")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
+from enum import Enum
 from functools import cache, cached_property
 from itertools import pairwise
 
@@ -33,6 +34,32 @@ _CODE = re.compile(r"(?<![A-Z])[A-Z]{3}(?![A-Z])")
 _SIGNS = {"£": "GB", "zł": "PL", "Kč": "CZ", "₽": "RU", "₺": "TR", "₹": "IN", "₩": "KR", "円": "JP", "Ft": "HU"}
 _SHORT_NAMES = {"usa": "US", "uk": "GB", "uae": "AE"}
 _DOMAINS = {"uk": "GB", "eu": None, "io": None, "co": None, "ai": None, "me": None, "tv": None, "cc": None}
+_BIRTH = re.compile(
+    r"(?<!\w)(?:(?:date of )?birth|birthdate|born|dob|d\.o\.b\.|geb(?:oren|urtsdatum|urtstag|\.)|née? le|naissance"
+    r"|nacimiento|nacid[oa]|nascita|nat[oa] il|nascimento|nascid[oa]|geboortedatum|urodz\w*|рожд\w+|doğum|född\w*"
+    r"|født|fødselsdato|syntynyt|syntymäaika|narozen\w*|născut\w*|data nașterii)(?!\w)"
+    r"|生年月日|出生|생년월일|الميلاد|जन्म",
+    re.IGNORECASE,
+)
+_AFTER_BIRTH_CHARACTERS = 48
+"""How far behind a word for a birth its date may stand."""
+_STATES = frozenset(
+    "AK AL AR AZ CA CO CT DC DE FL GA HI IA ID IL IN KS KY LA MA MD ME MI MN MO MS MT NC ND NE NH NJ NM NV NY OH OK OR"
+    " PA RI SC SD TN TX UT VA VT WA WI WV WY".split()
+)
+_STATE_AND_ZIP = re.compile(r"([A-Z]{2})\.?,? [0-9]{5}(?:-[0-9]{4})?(?![0-9])")
+_TAIWAN = re.compile(r"民國|統一編號|統編|統一發票|NT\$|台[灣北]")
+_REGION_SIGNS = {
+    "TW": _TAIWAN,
+    "MY": re.compile(r"RM ?[0-9](?<![A-Za-z]RM.)(?<![A-Za-z]RM .)|S(?:dn|DN)\.? ?B(?:hd|HD)\b|\(RM\)"),
+    "IN": re.compile(r"GSTIN|[CS]GST\b|/-(?<=[0-9]/-)(?![0-9])"),
+    "AU": re.compile(r"ABN:? ?[0-9]|Pty\.? Ltd\b"),
+    "SG": re.compile(r"S\$(?<![A-Z]S.) ?[0-9]|Pte\.? Ltd\b"),
+    "ID": re.compile(r"Rp(?<![A-Za-z]Rp)\.? ?[0-9]"),
+    "ZA": re.compile(r"R ?[0-9](?<![A-Za-z]R.)(?<![A-Za-z]R .)[0-9]{0,2}(?: [0-9]{3}){0,3}[.,][0-9]{2}(?![0-9])"),
+    "GB": re.compile(r"[0-9][A-Z0-9]? [0-9][A-Z]{2}(?![A-Z0-9])(?:(?<=[A-Z][0-9] ...)|(?<=[A-Z][0-9]. ...))"),
+}
+"""Country (ISO 3166) → how addresses, companies, taxes and prices are written there only."""
 _BILL = re.compile(r"\b(?:invoice|credit note|credit memo|amount due)\b", re.IGNORECASE)
 _BANK_STATEMENT = re.compile(
     r"\b(?:bank statement|account statement|opening balance|closing balance|balance (?:brought|carried) forward"
@@ -41,6 +68,24 @@ _BANK_STATEMENT = re.compile(
 )
 _NAMED = 2
 """How much a country's name, its domain, its calling code or a number of its counts; a currency counts 1."""
+
+
+class Calendar(Enum):
+    """A calendar whose years are not those of our era."""
+
+    BUDDHIST = "buddhist"
+    REPUBLICAN = "republican"
+    HIJRI = "hijri"
+    PERSIAN = "persian"
+
+
+_CALENDARS = (
+    (Calendar.BUDDHIST, re.compile("[\u0e01-\u0e2e]|฿|(?<![A-Z])THB(?![A-Z])|Bangkok")),
+    (Calendar.REPUBLICAN, _TAIWAN),
+    (Calendar.PERSIAN, re.compile("[پچژگ]|ی(?=[\u0600-\u06ff])")),
+    (Calendar.HIJRI, re.compile("[\u0621-\u064a]|(?<![A-Z])(?:SAR|AH)(?![A-Z])")),
+)
+"""Calendar → what a document has that may have dates in it; the first that fits."""
 
 
 class DocumentContext:
@@ -66,6 +111,7 @@ class DocumentContext:
         found = Counter(each for each in self._named_regions() for _ in range(_NAMED))
         found.update(region for code in self.currencies if code != "EUR" and (region := _home(code)))
         found.update(region for sign, region in _SIGNS.items() if sign in self._signs)
+        found.update(dict.fromkeys(self._signed_regions(), _NAMED))
         return tuple(region for region, _ in found.most_common())
 
     @cached_property
@@ -97,7 +143,25 @@ class DocumentContext:
         if by_language is not None:
             return by_language
         orders = {names.date_order(locale) for region in self.regions[:1] if (locale := names.region_locale(region))}
+        if not orders and "€" in self._signs:
+            return "dmy"
         return orders.pop() if orders else None
+
+    @cached_property
+    def calendar(self) -> Calendar | None:
+        """The calendar that the text may have dates in besides the Gregorian."""
+        return next((calendar for calendar, sign in _CALENDARS if sign.search(self._signs)), None)
+
+    def is_birth(self, written: str) -> bool:
+        """Whether a date, as it is written, stands behind a word for a birth."""
+        return any(written in after for after in self._births)
+
+    @cached_property
+    def _births(self) -> tuple[str, ...]:
+        return tuple(
+            self.text[match.end() : match.end() + _AFTER_BIRTH_CHARACTERS]
+            for match in _BIRTH.finditer(self.text, 0, PAGE_CHARACTERS)
+        )
 
     @cached_property
     def decimal_mark(self) -> str | None:
@@ -126,6 +190,13 @@ class DocumentContext:
             text = f"{text[:HEAD_CHARACTERS]}\n{text[-TAIL_CHARACTERS:]}"
         return text
 
+    def _signed_regions(self) -> Iterator[str]:
+        """Of countries whose addresses, companies, taxes or prices are in the text."""
+        text = self._signs
+        yield from (region for region, sign in _REGION_SIGNS.items() if sign.search(text))
+        if any(state in _STATES for state in _STATE_AND_ZIP.findall(text)) or _has_sales_tax(text):
+            yield "US"
+
     def _named_regions(self) -> Iterator[str]:
         text = self._signs
         for domain in _DOMAIN.findall(text):
@@ -151,6 +222,10 @@ class DocumentContext:
                 region = _SHORT_NAMES.get(name) or next((table[name] for table in tables if name in table), None)
                 if region is not None:
                     yield region
+
+
+def _has_sales_tax(text: str) -> bool:
+    return "$" in text and any(name in text for name in ("Sales Tax", "Sales tax", "SALES TAX", "sales tax"))
 
 
 def _home(code: str) -> str | None:
@@ -191,6 +266,10 @@ _WORDS = {
     "nb": "og at det som til med faktura dato beløp totalt nummer mva vei ikke kunde forfallsdato av er den på",
     "fi": "ja on että lasku päivä summa yhteensä numero alv katu asiakas eräpäivä kanssa tai ei maksu",
     "cs": "a v na se pro faktura datum částka celkem číslo dph ulice není zákazník splatnosti dodavatel odběratel ič",
+    "id": "dan di dari untuk dengan faktur tanggal jumlah nomor tidak yang pada harga jatuh tempo pembayaran alamat",
+    "hr": "i u na za od s račun datum iznos ukupno broj nije kupac dospijeća ulica pdv oib plaćanje je cijena",
+    "sk": "a v na sa pre faktúra dátum suma spolu číslo nie je zákazník splatnosti dodávateľ odberateľ ulica ičo dph",
+    "hu": "és a az számla dátum kelte összeg összesen fizetendő áfa adószám vevő eladó határidő nem fizetési utca",
     "ro": "și în de la cu pentru factură factura data suma total număr tva strada nu client scadență este",
 }
 _LEAST_SCORE = 1.5

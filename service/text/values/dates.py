@@ -12,24 +12,46 @@ from datetime import date
 
 from service.core.decoding.value import Value, ValueKind
 from service.text.values import names
-from service.text.values.context import DocumentContext
+from service.text.values.calendars import converted, gregorian_years
+from service.text.values.context import Calendar, DocumentContext
 from service.text.values.script import GAP, LONGEST_CHARACTERS, WORD, folded, key, plain
 
 _TIME = re.compile(
-    r"[T ,]{0,3}(?<![0-9.])[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?"
-    r"(?:\s?[ap]\.?(?:m\.?)?(?![^\W\d_]))?(?:Z|\s?(?:UTC|GMT|Uhr|CET|CEST|EST)|\s?[+-][0-9]{2}:?[0-9]{2})?$",
+    r"[ ,]{0,3}(?:(?<=[0-9])T|(?<![^\W\d_])(?:um|at|à|a las|às|as|ore|alle|kl\.?|klo|godz\.?|saat|pukul|jam"
+    r"|om|o|в|@|-|–|\|)"
+    r"(?![^\W\d_]))?[ ,]{0,2}(?<![0-9.])(?:[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?"
+    r"|[0-9]{1,2}\.[0-9]{2}(?=\s?Uhr)|(?<=kl )[0-9]{1,2}\.[0-9]{2}|(?<=kl\. )[0-9]{1,2}\.[0-9]{2}"
+    r"|(?<=klo )[0-9]{1,2}\.[0-9]{2}|[0-9]{1,2}(?=\s?(?:Uhr|[ap]\.?m))|[0-9]{1,2}\s?h(?:\s?[0-9]{2})?(?![^\W_])"
+    r"|(?:(?:午前|午後|오전|오후|上午|下午)\s?)?[0-9]{1,2}[時时시点點](?:\s?[0-9]{1,2}[分분])?)"
+    r"(?:\s?[ap]\.?(?:m\.?)?(?![^\W\d_]))?(?:Z|\s?(?:UTC|GMT|Uhr|hrs?|CET|CEST|EST|WIB)|\s?[+-][0-9]{2}:?[0-9]{2})?$",
     re.IGNORECASE,
 )
-_ERA = re.compile(r"(令和|平成|昭和|大正|明治|民國|民国|中華民國)\s?([0-9]{1,3}|元)\s?年")
-_ERA_BEFORE_FIRST_YEAR = {
-    "令和": 2018, "平成": 1988, "昭和": 1925, "大正": 1911, "明治": 1867, "民國": 1911, "民国": 1911, "中華民國": 1911,
-}  # fmt: skip
+_TIME_FIRST = re.compile(r"^[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?(?:\s?(?:Uhr|[ap]\.?m\.?))?[ ,]{1,3}(?=[0-9])", re.I)
+_BRACKETED = re.compile(r"\s?\(([^()0-9]{1,12})\)")
+_DIVIDED = re.compile(r"(?<=[^\W\d_])-\s*\n\s*(?=[^\W\d_])")
+_HALF = re.compile(
+    r"(?:([12])\. ?(?:Halbjahr|half|semestre|semester|półrocze)|[HS]([12])|([12])H)[ /'’-]*([0-9]{4}|[0-9]{2})",
+    re.IGNORECASE,
+)
+_SHORT_QUARTER = re.compile(r"(?:[QT]([1-4])[ /'’-]*|([1-4])[QT][ /'’-]*)([0-9]{4}|[0-9]{2})", re.IGNORECASE)
+_MONTH_YEAR = re.compile(r"([^\W\d_]{3,9})\.?[-/]([0-9]{2})")
+_ROMAN = re.compile(r"([0-9]{1,2})[. /-]{1,2}(I{1,3}|IV|VI{0,3}|IX|XI{0,2}|X)[. /-]{1,2}([0-9]{4}|[0-9]{2})")
+_ENGLISH_MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
+_ROMAN_MONTHS = "I II III IV V VI VII VIII IX X XI XII".split()
+_VIETNAMESE = re.compile(r"(?:ngày )?([0-9]{1,2}) tháng ([0-9]{1,2}),?(?: năm)? ([0-9]{4})", re.IGNORECASE)
+_THAI_MONTH = re.compile("(?:ม\\.ค|ก\\.พ|มี\\.ค|เม\\.ย|พ\\.ค|มิ\\.ย|ก\\.ค|ส\\.ค|ก\\.ย|ต\\.ค|พ\\.ย|ธ\\.ค)\\.?")
+_THAI_MONTHS = dict(zip("มค กพ มีค เมย พค มิย กค สค กย ตค พย ธค".split(), _ENGLISH_MONTHS, strict=True))
+_THAI_MARKS = re.compile("[\u0e31\u0e34-\u0e3a\u0e47-\u0e4e]")
+_OTHER_YEAR = re.compile(r"(?<![0-9])1[34][0-9]{2}(?![0-9])")
+_HUNGARIAN_CASE = re.compile(r"(?<=[0-9])\.?-[jáéeai]{0,2}[ni](?!\w)")
 _EAST_ASIAN = re.compile(r"([0-9]{2,4})\s?[年년]\s?([0-9]{1,2})\s?[月월](?:\s?([0-9]{1,2})\s?[日일])?")
 _ORDINAL = re.compile(r"([0-9]{1,2})(?:st|nd|rd|th|ère|er|ème|eme|º|ª|°)(?![^\W\d_])", re.IGNORECASE)
 _TOKEN = re.compile(rf"[0-9]+|{WORD.pattern}|['’./,-]|\S")
 _RANGE = re.compile(
-    r"\s*[–—~～〜]\s*|\s+-+\s+|\s+(?:to|until|till|bis|au|à|al|até|tot|t/m|do|по|a|ila|til|till)\s+", re.I
+    r"\s*[–—~～〜]\s*|(?<=[0-9.])-(?=[0-9])|(?<=[^\W\d_])-(?=[^\W\d_])|(?<=[0-9])/(?=[0-9]{4}-)|\s+-+\s+|\s+(?:to|until|till|bis|au|à|al|até|tot|t/m|do|по|a|ila|til|till)\s+",
+    re.I,
 )
+_RANGE_MARK = re.compile("[~～〜–—]")
 _NOW = frozenset(
     key(word)
     for word in "present now today current ongoing heute jetzt laufend présent actuel actuellement actualidad"
@@ -39,11 +61,12 @@ _NOW = frozenset(
 _FILLERS = frozenset(
     key(word)
     for word in "the this day of on dated in le la el den der dem am vom ab il lo dia de del do da i d em en zo op"
-    " dnia dne dn r rok roku г года год году от yılı tarihli tarihinde anno ano an ar vuonna kl pa fra date v og et"
+    " dnia dne dn r р рік року ngày năm m d gada วันที่ rok roku г года год году от yılı tarihli tarihinde anno ano an ar"
+    " vuonna kl pa fra date v og et"
     " and month سنة عام م".split()
 )
 _YEAR_SIGNS = str.maketrans("年년", "  ")
-_EARLIEST, _LATEST = 1000, 2999
+_EARLIEST, _LATEST = 1000, 2399
 _Token = tuple[str, str]
 """`number`, `month` or `mark`, and its text."""
 
@@ -52,38 +75,105 @@ def read_date(text: str, context: DocumentContext) -> Value | None:
     """The date, month, quarter, year or period in a text; None if it is none."""
     if len(text) > LONGEST_CHARACTERS:
         return None
-    bare = plain(text).replace(GAP, " ")
-    found = _read(bare, context) or _period(bare, context)
+    bare = plain(_DIVIDED.sub("", text) if "\n" in text else text).replace(GAP, " ")
+    first = _period(bare, context) if _RANGE_MARK.search(bare) else []
+    found = first or _read(bare, context) or _half(bare) or _period(bare, context)
+    this_year = date.today().year
+    if any(int(each[:4]) > this_year for each in found) and context.is_birth(text):
+        found = [f"{int(each[:4]) - 100}{each[4:]}" if int(each[:4]) > this_year else each for each in found]
     if len(found) > 1:
         return Value(ValueKind.DATE, folded(text), ambiguous=tuple(found))
     return Value(ValueKind.DATE, found[0]) if found else None
+
+
+def _half(text: str) -> list[str]:
+    """Half a year, as a period of months."""
+    if match := _HALF.fullmatch(text):
+        year, first = _year(match[4]), match[1] or match[2] or match[3]
+        return [f"{year}-01/{year}-06" if first == "1" else f"{year}-07/{year}-12"]
+    return []
 
 
 def _period(text: str, context: DocumentContext) -> list[str]:
     """From one date to another, or to now; each of them certain."""
     for match in _RANGE.finditer(text):
         first, second = text[: match.start()], text[match.end() :]
-        begin = _read(first, context)
         end = [".."] if key(second.strip(" .")) in _NOW else _read(second, context)
-        if len(begin) == len(end) == 1:
+        begin = _read(first, context)
+        if not begin or not end:
+            begin, end = _shared_parts(first, second, context)
+        if len(begin) == len(end) == 1 and (end[0] == ".." or begin[0] <= end[0]):
             return [f"{begin[0]}/{end[0]}"]
     return []
 
 
+def _shared_parts(first: str, second: str, context: DocumentContext) -> tuple[list[str], list[str]]:
+    """A period's dates where one has what both share: `01.–15.03.2025`, `March 1–15, 2025`, `Jan – Mar 2025`."""
+    year = re.search(r"(?<![0-9])[0-9]{4}(?![0-9])", second)
+    first = re.sub(r"^(?:from|vom|du|from the|del|dal|von) ", "", first.strip(), flags=re.IGNORECASE)
+    if lone := re.fullmatch(r"([0-9]{1,2})(?:\.|er|st|nd|rd|th)?", first):
+        return _read(re.sub(r"[0-9]{1,2}", lone[1], second, count=1), context), _read(second, context)
+    if year is None:
+        whole = re.sub(r"([0-9]{1,2})(?= ?日?$)", second.strip(" 日"), first)
+        return _read(first, context), _read(whole, context) if re.fullmatch(r" ?[0-9]{1,2} ?日 ?", second) else []
+    begin = _read(f"{first}{year.group()}" if first.endswith((".", "/")) else f"{first} {year.group()}", context)
+    end = _read(second, context)
+    if not end and (days := re.fullmatch(r"([0-9]{1,2}),? [0-9]{4}", second.strip())):
+        end = _read(re.sub(r"[0-9]{1,2}", days[1], f"{first}, {year.group()}", count=1), context)
+    return begin, end
+
+
 def _read(text: str, context: DocumentContext) -> list[str]:
     """The readings of one date; no more than two."""
-    text = _ORDINAL.sub(r"\1", _TIME.sub("", text).strip(" .,;:()[]"))
-    if match := _ERA.search(text):
-        count = 1 if match[2] == "元" else int(match[2])
-        text = f"{text[: match.start()]}{_ERA_BEFORE_FIRST_YEAR[match[1]] + count}年{text[match.end() :]}"
-    if match := _EAST_ASIAN.search(text):
+    if not any(map(str.isdigit, text)) and text.isascii():
+        return []
+    if "(" in text:
+        text = _BRACKETED.sub(_without_weekday, text)
+    text = _TIME_FIRST.sub("", _TIME.sub("", text).strip(" .,;:()[]"))
+    if not text.isascii():
+        text = _HUNGARIAN_CASE.sub("", _VIETNAMESE.sub(r"\1.\2.\3", _thai(text)))
+    text = _ORDINAL.sub(r"\1", text)
+    if (calendar := _calendar(text, context)) and (found := converted(text, calendar)):
+        return found
+    text = gregorian_years(text, context)
+    if not text.isascii() and (match := _EAST_ASIAN.search(text)):
         year, month, day = _year(match[1]), int(match[2]), match[3]
         return _certain(_day(year, month, int(day)) if day else _month(year, month))
-    return _quarter(text) or _of_tokens(_tokens(text, context), context)
+    if match := _ROMAN.fullmatch(text):
+        return _certain(_day(_year(match[3]), _ROMAN_MONTHS.index(match[2]) + 1, int(match[1])))
+    if (match := _MONTH_YEAR.fullmatch(text)) and (months := names.meanings(names.months(), key(match[1]), context)):
+        return [each for month in months for each in _certain(_month(_year(match[2]), int(month)))]
+    if found := _quarter(text):
+        return found
+    tokens = _tokens(text, context, 0)
+    readings = _of_tokens(tokens, context)
+    if any(kind == "month" for kind, _ in tokens):
+        readings += _of_tokens(_tokens(text, context, 1), context)
+    return list(dict.fromkeys(readings))[:2]
+
+
+def _thai(text: str) -> str:
+    """A text with English abbreviations of months for Thai ones, and without marks above and below letters."""
+    text = _THAI_MONTH.sub(lambda match: _THAI_MONTHS[match.group().replace(".", "")], text)
+    return _THAI_MARKS.sub("", text)
+
+
+def _without_weekday(match: re.Match[str]) -> str:
+    """Nothing for a weekday in brackets, which others are not."""
+    return "" if key(match[1].strip(" .")) in names.weekdays() else match.group()
+
+
+def _calendar(text: str, context: DocumentContext) -> Calendar | None:
+    """The calendar of a date with a year of 1300 to 1499, which most texts do not have."""
+    if not _OTHER_YEAR.search(text):
+        return None
+    return context.calendar or (None if text.isascii() else Calendar.HIJRI)
 
 
 def _quarter(text: str) -> list[str]:
     """`Q3 2024`, or what a language calls it."""
+    if match := _SHORT_QUARTER.fullmatch(text):
+        return [f"{_year(match[3])}-Q{match[1] or match[2]}"]
     years = re.findall(r"(?<![0-9])[0-9]{4}(?![0-9])", text)
     if len(years) != 1:
         return []
@@ -91,15 +181,21 @@ def _quarter(text: str) -> list[str]:
     return _certain(f"{years[0]}-Q{quarter}" if quarter else None)
 
 
-def _tokens(text: str, context: DocumentContext) -> list[_Token]:
-    """The numbers, months and marks of a text; empty if it has a word that no date has."""
+def _tokens(text: str, context: DocumentContext, choice: int) -> list[_Token]:
+    """The numbers, months and marks of a text; empty if it has a word that no date has.
+
+    `choice`: which of two months a name is taken for.
+    """
     tokens: list[_Token] = []
     ambiguous_weekday = None
     for found in _TOKEN.findall(text):
         word = key(found)
         if found.isdigit():
             tokens.append(("number", found))
-        elif (month := names.meaning(names.months(), word, context)) is not None:
+        elif found_months := names.meanings(names.months(), word, context) or names.meanings(
+            names.months(), word.removeprefix("ב"), context
+        ):
+            month = found_months[min(choice, len(found_months) - 1)]
             if word in names.weekdays() and ambiguous_weekday is None:
                 ambiguous_weekday = len(tokens)
             tokens.append(("month", month))
@@ -125,6 +221,8 @@ def _of_tokens(tokens: list[_Token], context: DocumentContext) -> list[str]:
             return _certain(_day(_year(texts[2]), int(texts[1]), int(texts[0])))
         case "mnn":
             return _certain(_day(_year(texts[2]), int(texts[0]), int(texts[1])))
+        case "nnm" if len(texts[0]) == 4:
+            return _certain(_day(int(texts[0]), int(texts[2]), int(texts[1])))
         case "mn" if len(texts[1]) == 4 or "'" in marks or "’" in marks:
             return _certain(_month(_year(texts[1]), int(texts[0])))
         case "nm" if len(texts[0]) == 4:

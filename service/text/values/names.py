@@ -18,7 +18,9 @@ from babel.numbers import get_territory_currencies
 from service.text.values.script import key
 
 LANGUAGES = ("en", "de", "fr", "es", "it", "nl", "pt", "pl", "ru", "tr", "sv", "da", "nb", "fi", "cs", "ro", "ja", "zh",
-             "ko", "ar", "hi")  # fmt: skip
+             "ko", "ar", "hi", "id", "hr", "sk")  # fmt: skip
+_MONTH_LANGUAGES = (*LANGUAGES, "el", "hu", "uk", "vi", "he", "th", "bg", "sl", "et", "lt", "lv", "ca")
+"""Languages whose names of months and weekdays are known."""
 _VARIANTS = ("en_GB", "de_AT", "ar_LB")
 """Locales whose names of months differ from their language's."""
 _NOT_LETTERS = re.compile(r"[\W_]+")
@@ -48,6 +50,16 @@ def meaning(names: Names, name: str, speaker: Speaker) -> str | None:
     return found.get("en") or max(dict.fromkeys(meanings), key=meanings.count)
 
 
+def meanings(names: Names, name: str, speaker: Speaker) -> tuple[str, ...]:
+    """As `meaning`, but two where languages differ and neither the speaker's nor English says which it is."""
+    found = names.get(name, {})
+    if len(different := tuple(dict.fromkeys(found.values()))) < 2:
+        return different
+    if speaker.language in found or "en" in found:
+        return (found.get(speaker.language or "en") or found["en"],)
+    return tuple(sorted(different, key=lambda each: -list(found.values()).count(each)))[:2]
+
+
 @cache
 def months() -> Names:
     """Names of months, as `key` has them, → `1` to `12`."""
@@ -57,9 +69,19 @@ def months() -> Names:
 @cache
 def weekdays() -> frozenset[str]:
     """Names of weekdays, as `key` has them."""
-    found = {key(word) for _, locale in _locales() for part in locale.days.values() for word in part["wide"].values()}
-    short = {key(w.strip(".")) for _, locale in _locales() for w in locale.days["format"]["abbreviated"].values()}
-    return frozenset(found | {part for word in found for part in word.split("-")} | short)
+    found = {
+        key(word)
+        for _, locale in _locales(_MONTH_LANGUAGES)
+        for part in locale.days.values()
+        for word in part["wide"].values()
+    }
+    short = {
+        key(w.strip("."))
+        for _, locale in _locales(_MONTH_LANGUAGES)
+        for w in locale.days["format"]["abbreviated"].values()
+    }
+    parts = {part for word in found for part in word.split("-")}
+    return frozenset(found | parts | {word for word in short if len(word) > 1 or not word.isascii()})
 
 
 @cache
@@ -67,7 +89,7 @@ def quarters() -> dict[str, int]:
     """What quarters of a year are called, as `bare` has it, → 1 to 4."""
     return {
         bare(name): number
-        for _, locale in _locales()
+        for _, locale in _locales(LANGUAGES)
         for part in locale.quarters.values()
         for width in ("wide", "abbreviated")
         for number, name in part[width].items()
@@ -148,18 +170,40 @@ def _collect(found: Iterable[tuple[str, str, str]]) -> Names:
     return names
 
 
-def _locales() -> Iterator[tuple[str, Locale]]:
-    for name in (*LANGUAGES, *_VARIANTS):
+def _locales(languages: Iterable[str]) -> Iterator[tuple[str, Locale]]:
+    for name in (*languages, *_VARIANTS):
         yield name[:2], Locale.parse(name)
 
 
 def _months() -> Iterator[tuple[str, str, str]]:
-    for language, locale in _locales():
+    for language, locale in _locales(_MONTH_LANGUAGES):
         for width in ("wide", "abbreviated"):
             for part in locale.months.values():
                 for number, name in part[width].items():
-                    yield key(name.strip(".॰")), language, str(number)
-                    yield key(name.strip(".")), language, str(number)
+                    for each in {name.strip(".॰"), name.strip(".")}:
+                        yield key(each), language, str(number)
+    for language, written in _MONTHS_TOO.items():
+        for name in written.split():
+            month, _, number = name.partition("=")
+            yield key(month), language, number
+
+
+_MONTHS_TOO = {
+    "de": "mrz=3 maerz=3 jän=1 feber=2 sept=9",
+    "fr": "fev=2 fév=2 juill=7 jui=6 sep=9",
+    "es": "setiembre=9 set=9 sept=9",
+    "it": "sett=9 genn=1 febbr=2",
+    "nl": "mrt=3 sept=9",
+    "tr": "agu=8",
+    "id": "pebruari=2 agt=8 agust=8 agus=8 ags=8 nopember=11 nop=11",
+    "ro": "noe=11",
+    "pl": "wrz=9 paź=10",
+    "cs": "čvc=7 čvn=6",
+    "hu": "okt=10 szept=9",
+    "el": "μαϊ=5",
+    "lv": "martā=3 maijā=5",
+}
+"""Abbreviations in use that CLDR lacks, by language: SAP and Excel write `Mrz`."""
 
 
 def _powers() -> Iterator[tuple[str, str, str]]:

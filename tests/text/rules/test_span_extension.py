@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from service.core.decoding.entities import Entity
-from service.text.rules.span_extension import whole_amounts, whole_dates, whole_identifiers
+from service.text.rules.span_extension import era_dates, whole_amounts, whole_dates, whole_identifiers
 from service.text.values.context import DocumentContext
 
 Marked = list[tuple[str, str]]
@@ -79,6 +79,8 @@ def test_whole_identifiers(text: str, marked: Marked, wanted: Marked | None) -> 
         ("Refund 12.50Dr.\n", "12.50", "12.50Dr."),
         ("Net –1,037.03 EUR", "1,037.03 EUR", "–1,037.03 EUR"),
         ("Discount -$.50 now", "50", "-$.50"),
+        ("Discount –€5.00 now", "€5.00", "–€5.00"),
+        ("Total,€5.00 now", "€5.00", "€5.00"),
         ("Betrag ,89 €", "89 €", ",89 €"),
         ("1 50,00 100,00 -\n", "100,00", "100,00"),
         ("89,90 - 99,90", "89,90", "89,90"),
@@ -97,3 +99,30 @@ def test_amounts_do_not_reach_into_each_other() -> None:
     text = "1.00-2.00 CR"
     model = entities(text, [("DATE", "1.00"), ("MONEY", "2.00"), ("PERSON", "CR")])
     assert whole_amounts(text, model) == model
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("発行日 R5.3.1", ["R5.3.1"]),
+        ("お支払期限 令和5年3月31日まで", ["令和5年3月31日"]),
+        ("開立日期 民國114年3月15日", ["民國114年3月15日"]),
+        ("平成30年4月1日から令和元年5月1日", ["平成30年4月1日", "令和元年5月1日"]),
+        ("日付 R5.13.1", []),
+        ("Release R5.3.1", []),
+    ],
+)
+def test_dates_of_eras(text: str, wanted: list[str]) -> None:
+    assert [text[each.start : each.end] for each in era_dates(text, DocumentContext(text))] == wanted
+
+
+def test_an_amount_that_is_a_date_of_an_era_is_a_date() -> None:
+    text = "期限 R5.3.31 金額 R5.30"
+    model = entities(text, [("TOTAL_AMOUNT", "R5.3.31"), ("MONEY", "R5.30")])
+    assert [each.label for each in whole_dates(text, model, DocumentContext(text))] == ["DATE", "MONEY"]
+
+
+def test_a_date_has_the_era_before_it() -> None:
+    text = "発行日 令和5年3月1日"
+    (found,) = whole_dates(text, entities(text, [("INVOICE_DATE", "3月1日")]), DocumentContext(text))
+    assert (found.label, found.text) == ("INVOICE_DATE", "令和5年3月1日")
