@@ -112,6 +112,7 @@ def prepare() -> None:
     for module in pkgutil.iter_modules(encodings.__path__):
         with suppress(ImportError, LookupError):  # `mbcs` and `oem` are of another operating system.
             importlib.import_module(f"encodings.{module.name}")
+    importlib.import_module("numpy.ma")  # `np.median` and `np.unique` import it.
     for name, data in samples().items():
         read(data, None, name, DocumentLimits())
     _redact(FileHeader(None, None, DocumentLimits(), REHEARSAL), samples()["a.pdf"])

@@ -16,12 +16,36 @@ from service.documents.reader import read_document
 from tests.support.document_files import column, drawn, pdf, simple_docx, simple_pdf
 from tests.support.parsers import PoolSetup, pool_of
 
+HTML_BOXES = b"""<style>.a{display:none} p b{display:flex}</style><p>12<sup>50</sup> EUR<b>x<i>y</i></b>
+<select><option>a<option selected>b</select><input value=c><p class=a>hidden"""
 SAMPLES = Path(__file__).parents[3] / "loadtest" / "samples"
 WORDS = "Rechnung über Grüße naïve façade année 2026 Straße".split()
 
 
 def _drawing(canvas: Any) -> None:
     canvas.rect(10, 10, 100, 100, fill=1)
+    canvas.showPage()
+
+
+def _shapes(canvas: Any) -> None:
+    """Text that each of the PDF reader's steps works on: turned, slanted, in boxes, raised, twice, divided."""
+    for number, word in enumerate(WORDS * 3):
+        canvas.drawString(50, 700 - 12 * number, f"{word} {number} Septem-" if number % 2 else f"ber {number} {word}")
+    for number, character in enumerate("DE89370400440532013000"):
+        canvas.rect(50 + 16 * number, 300, 16, 16)
+        canvas.drawString(54 + 16 * number, 304, character)
+    for angle in (30, 90, 180, 270):
+        canvas.saveState()
+        canvas.translate(300, 400)
+        canvas.rotate(angle)
+        canvas.drawString(0, 0, "COPY Total EUR 9")
+        canvas.setFont("Helvetica", 6)
+        canvas.drawString(90, 5, "78")
+        canvas.restoreState()
+    for _ in range(2):
+        canvas.drawString(50, 200, "Total EUR 576.00")
+    canvas.acroForm.textfield(value="Maria", name="who", x=50, y=100)
+    canvas.acroForm.checkbox(checked=True, name="yes", x=300, y=100)
     canvas.showPage()
 
 
@@ -53,10 +77,13 @@ def _files() -> dict[str, bytes]:
         "turned.pdf": pdf(column(50, 60, lines), rotation=90),
         "locked.pdf": pdf(column(50, 60, lines), password="secret"),
         "drawing.pdf": drawn(_drawing),
+        "shapes.pdf": drawn(_shapes),
+        "upside-down.pdf": pdf(column(50, 60, lines), rotation=180),
         "cut.pdf": whole[: len(whole) // 2],
         "long.docx": simple_docx(*lines * 100),
         "cut.docx": simple_docx("Berlin")[:-200],
         "long.html": ("<p>" + "</p><table><tr><td>".join(lines * 200)).encode(),
+        "boxes.html": HTML_BOXES,
         "declared.html": "<meta charset='koi8-r'><p>Привет".encode("koi8-r"),
         "guessed.txt": "Zakład Usługowy Żółw".encode("cp1250"),
         "seven_bits.txt": "請求書".encode("iso2022_jp"),
