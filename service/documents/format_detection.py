@@ -4,12 +4,17 @@ content begins like a PDF, a zip, an OLE file, an image …   → that, whatever
 declared PDF or DOCX, but the content is something else     → UnreadableDocument
 declared HTML or text                                       → as declared
 not declared (no type, application/octet-stream)            → HTML if it looks like it, else text
+a JSON request or a form as a text without a name           → UnsupportedFormat
 """
 
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from enum import StrEnum
+from typing import Any
+
+import msgspec
 
 from service.core.errors import UnreadableDocument, UnsupportedFormat
 
@@ -50,7 +55,9 @@ ENDINGS: dict[str, Format] = {
 }
 SUPPORTED = "PDF, DOCX, HTML, plain text and Markdown"
 
-_UNTYPED = {"", "application/octet-stream", "binary/octet-stream", "application/x-www-form-urlencoded"}
+_FORM = "application/x-www-form-urlencoded"
+_UNTYPED = {"", "application/octet-stream", "binary/octet-stream", _FORM}
+_REQUEST_START_BYTES = 64
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _FOREIGN: tuple[tuple[bytes, str], ...] = (
     (b"{\\rtf", "an RTF document"),
@@ -77,6 +84,11 @@ _MAIL_PROOF = frozenset((b"mime-version", b"message-id", b"received", b"return-p
 _ZIP_SAMPLE_BYTES = 65_536
 
 
+class _Request(msgspec.Struct):
+    text: Any = None
+    documents: Any = None
+
+
 def detect_format(data: bytes, *, media_type: str | None = None, name: str | None = None) -> Format:
     """The format to read `data` as.
 
@@ -92,11 +104,30 @@ def detect_format(data: bytes, *, media_type: str | None = None, name: str | Non
         missing = "no %PDF- header" if declared is Format.PDF else "no zip header"
         seen = "HTML" if _HTML_START.match(data[:4096]) else "text or something else"
         raise UnreadableDocument(f"The document was sent as {declared}, but has {missing}: it is {seen}.")
-    if declared is not None:
+    if declared not in (None, Format.TEXT):
         return declared
-    if media_type and not _untyped(media_type):
+    if declared is None and media_type and not _untyped(media_type):
         raise unsupported(f"The media type {_essence(media_type)[:100]!r}")
-    return Format.HTML if _looks_like_html(data) else Format.TEXT
+    if declared is None and _looks_like_html(data):
+        return Format.HTML
+    if not name:
+        _refuse_request(data, _essence(media_type or ""))
+    return Format.TEXT
+
+
+def _refuse_request(data: bytes, essence: str) -> None:
+    """Refuse a form, or a JSON request, that was sent without its type: it would be read as the text of a document."""
+    with suppress(msgspec.MsgspecError, UnicodeError, RecursionError):
+        if data[:_REQUEST_START_BYTES].lstrip().startswith(b"{"):
+            request = msgspec.json.decode(data, type=_Request)
+            if isinstance(request.text, str) or isinstance(request.documents, list):
+                sent = essence or "no Content-Type"
+                raise UnsupportedFormat(f"The body is a JSON request, sent with {sent}: send `application/json`.")
+    if essence == _FORM:
+        raise UnsupportedFormat(
+            f"The media type {_FORM!r}, which `curl -d` sends unless told otherwise, is not supported: "
+            "name the type of the body, such as `application/json` or `text/plain`."
+        )
 
 
 def declared_format(media_type: str | None, name: str | None) -> Format | None:

@@ -38,6 +38,41 @@ def test_the_format_follows_content_then_type_then_name(
     assert detect_format(data, media_type=media_type, name=name) is expected
 
 
+FORM = "application/x-www-form-urlencoded"
+
+
+@pytest.mark.parametrize(
+    ("data", "media_type", "word"),
+    [
+        (b'{"text": "Jane Doe"}', FORM, "JSON request"),
+        (b' \n{"documents": [{"text": "a"}], "labels": ["PERSON"]}', "text/plain;charset=UTF-8", "JSON request"),
+        (b'{"fields": true, "text": "a"}', None, "JSON request"),
+        (b'{"text": "a"}', "application/octet-stream", "JSON request"),
+        (b"text=Jane+Doe&labels=PERSON", FORM, "curl -d"),
+        (b"Jane Doe", FORM, "curl -d"),
+    ],
+)
+def test_a_request_without_its_type_is_not_read_as_a_text(data: bytes, media_type: str | None, word: str) -> None:
+    with pytest.raises(UnsupportedFormat, match=word):
+        detect_format(data, media_type=media_type)
+
+
+@pytest.mark.parametrize(
+    ("data", "media_type", "name"),
+    [
+        (b'{"text": "Jane Doe"}', "text/plain", "notes.txt"),
+        (b'{"total": 12, "texts": ["a"]}', "text/plain", None),
+        (b'{"text": 5}', "text/plain", None),
+        (b'{"text": "cut', "text/plain", None),
+        (b"{" * 100_000, "text/plain", None),
+        (b"[1]", None, None),
+        (b"Jane Doe", FORM, "a.txt"),
+    ],
+)
+def test_other_texts_that_look_like_json_are_texts(data: bytes, media_type: str | None, name: str | None) -> None:
+    assert detect_format(data, media_type=media_type, name=name) is Format.TEXT
+
+
 def test_a_docx_is_known_by_its_content() -> None:
     assert detect_format(document_files.word_body(""), media_type=None, name="unnamed") is Format.DOCX
 
