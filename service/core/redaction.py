@@ -1,7 +1,9 @@
 """Text redaction: chooses the ranges to remove, repeats of them included, and replaces them. Pure.
 
-A model may find a name once and miss it three lines on. So the texts of entities are searched again, ignoring case and
-the spaces between words, except short ones such as `12`. Linear in the text, for any number of words.
+A model may find a name once and miss it three lines on. So the texts of entities are searched again in any spelling:
+letters and digits alone count, without case, accents, separators and characters that do not show (`Acme GmbH`,
+`acme_gmbh`, `Ac\u00adme-GmbH`). Exceptions: short texts such as `12` are not searched, and numbers of few digits only
+with their own separators (`12.50` is not `1250`). The time is that of a sorted search at each word, however many texts.
 
 Ranges never overlap: what overlaps goes as one, under the label of its longest part.
 """
@@ -11,43 +13,138 @@ from __future__ import annotations
 import hashlib
 import hmac
 import re
+import unicodedata
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from urllib.parse import unquote
 
 LEAST_CHARACTERS = 4
 """Least characters, spaces not counted, of a text whose repeats are searched."""
-_WORD = re.compile(r"\w+|[^\w\s]")
+_LEAST_DIGITS = 7
+"""Least digits of a text without letters that is also found with other separators."""
+_IGNORED = "\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufe00-\ufe0f\ufeff\u0300-\u036f"
+"""Marks and characters that do not show, within a word."""
+_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+"""Scripts whose words no space divides, or which add endings: each character is a word."""
+_WORD = re.compile(rf"[{_UNSPACED}]|(?:(?![{_UNSPACED}])[^\W_]|(?<=[^\W_])[{_IGNORED}]+(?=[^\W_]))+")
+_BLANK = re.compile(rf"[\s{_IGNORED}]+")
+_MOST_DECODINGS = 3
+"""An address may be percent-encoded more than once."""
+_WORDS_AT_ONCE = 4_096
+
+
+def squeezed(text: str) -> str:
+    """The letters and digits of a text, without case and accents."""
+    return "".join(map(_folded, _WORD.findall(text)))
+
+
+def _folded(word: str) -> str:
+    if word.isascii():
+        return word.lower()
+    parts = unicodedata.normalize("NFKD", word.casefold())
+    return "".join(each for each in parts if each.isalnum()).casefold()
+
+
+def _tight(text: str) -> str:
+    """A number with its separators, from its first to its last digit."""
+    words = list(_WORD.finditer(text))
+    return _BLANK.sub("", text[words[0].start() : words[-1].end()]).casefold() if words else ""
 
 
 class Repeats:
-    """The texts that are looked for, as sequences of words; found as whole words only."""
+    """The texts that are looked for.
 
-    def __init__(self, texts: Iterable[str]) -> None:
-        self._by_first: dict[str, set[tuple[str, ...]]] = {}
+    Args:
+        texts: as they were found once.
+        watch: called now and then during a search; it may raise.
+    """
+
+    def __init__(self, texts: Iterable[str], watch: Callable[[], None] = lambda: None) -> None:
+        self._watch = watch
+        self._spellings: dict[str, set[str]] = {}
+        self._short: set[str] = set()
         for text in set(texts):
-            if len("".join(text.split())) >= LEAST_CHARACTERS:
-                words = tuple(match.group().casefold() for match in _WORD.finditer(text))
-                self._by_first.setdefault(words[0], set()).add(words)
+            self._add(text)
+        self._keys = sorted(self._spellings)
+        self._longest = max(map(len, self._keys), default=0)
+        self._within = self._prefixes()
+
+    def _add(self, text: str) -> None:
+        key = squeezed(text)
+        if len("".join(text.split())) < LEAST_CHARACTERS or not key:
+            self._short |= {key} if any(map(str.isalpha, key)) else set()
+        elif len(key) >= (LEAST_CHARACTERS if any(map(str.isalpha, key)) else _LEAST_DIGITS):
+            self._spellings[key] = set()
+        else:
+            self._spellings.setdefault(key, set()).add(_tight(text))
+
+    def _prefixes(self) -> list[int]:
+        """For each key the place of the longest other one that it begins with; -1 if there is none."""
+        within, open_ones = list[int](), list[int]()
+        for place, key in enumerate(self._keys):
+            while open_ones and not key.startswith(self._keys[open_ones[-1]]):
+                open_ones.pop()
+            within.append(open_ones[-1] if open_ones else -1)
+            open_ones.append(place)
+        return within
 
     def __bool__(self) -> bool:
-        return bool(self._by_first)
+        return bool(self._keys)
 
     def find(self, text: str) -> Iterator[tuple[int, int]]:
-        """Start and end of each place, in order, the longest first where several begin; they do not overlap."""
-        if not self._by_first:
+        """Start and end of each place, as whole words, in order, the longest first; they do not overlap."""
+        if not self._keys:
             return
         words = list(_WORD.finditer(text))
-        at = 0
-        while at < len(words):
-            length = self._length_at(words, at)
-            if length:
-                yield words[at].start(), words[at + length - 1].end()
-            at += length or 1
+        parts = [_folded(word.group()) for word in words]
+        run, ends, length = "".join(parts), dict[int, int](), 0
+        for index, part in enumerate(parts):
+            length += len(part)
+            ends.setdefault(length, index)
+        at = reached = 0
+        for index, part in enumerate(parts):
+            if index % _WORDS_AT_ONCE == 0:
+                self._watch()
+            if index >= reached:
+                for key in self._at(run, at):
+                    last = ends.get(at + len(key))
+                    if last is not None and self._is_spelt(key, text[words[index].start() : words[last].end()]):
+                        yield words[index].start(), words[last].end()
+                        reached = last + 1
+                        break
+            at += len(part)
+
+    def _at(self, run: str, at: int) -> Iterator[str]:
+        """The keys that stand at a place of squeezed text, the longest first."""
+        place = bisect_right(self._keys, run[at : at + self._longest]) - 1
+        while place >= 0:
+            if run.startswith(self._keys[place], at):
+                yield self._keys[place]
+            place = self._within[place]
+
+    def _is_spelt(self, key: str, text: str) -> bool:
+        spellings = self._spellings[key]
+        return not spellings or _tight(text) in spellings
 
     def are_in(self, text: str) -> bool:
-        """Whether one of them stands in the text."""
+        """Whether one of them stands in the text, as whole words."""
         return next(self.find(text), None) is not None
+
+    def are_named_in(self, name: str) -> bool:
+        """Whether a title, a file's name or an address tells one of them: as any part, short ones as whole words."""
+        for _ in range(_MOST_DECODINGS):
+            words = [_folded(word) for word in _WORD.findall(name)]
+            run = "".join(words)
+            if not self._short.isdisjoint(words) or any(
+                not self._spellings[key] or self.are_in(name) for at in range(len(run)) for key in self._at(run, at)
+            ):
+                return True
+            if (decoded := unquote(name)) == name:
+                break
+            name = decoded
+        return False
 
     def replaced(self, text: str, by: str) -> str:
         """The text with another in each of these places."""
@@ -56,16 +153,6 @@ class Repeats:
             parts += [text[reached:start], by]
             reached = end
         return "".join((*parts, text[reached:]))
-
-    def _length_at(self, words: list[re.Match[str]], at: int) -> int:
-        """The words of the longest text that stands there; 0 if none does."""
-        longest = 0
-        for wanted in self._by_first.get(words[at].group().casefold(), ()):
-            if len(wanted) > longest and wanted == tuple(
-                word.group().casefold() for word in words[at : at + len(wanted)]
-            ):
-                longest = len(wanted)
-        return longest
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,18 +170,16 @@ class RedactedSpan:
         return self.score is None
 
 
-def spans_to_redact(text: str, found: Sequence[RedactedSpan], *, repeats: bool) -> list[RedactedSpan]:
+def spans_to_redact(
+    text: str, found: Sequence[RedactedSpan], *, repeats: bool, watch: Callable[[], None] = lambda: None
+) -> list[RedactedSpan]:
     """The ranges of a text that go, in order; `repeats`: also those that say again what was found."""
     spans = list(found)
     if repeats:
-        labels = {_folded(text[span.start : span.end]): span.label for span in reversed(found)}
-        places = Repeats(text[span.start : span.end] for span in found).find(text)
-        spans += [RedactedSpan(labels.get(_folded(text[a:b]), ""), a, b, None) for a, b in places]
+        labels = {squeezed(text[span.start : span.end]): span.label for span in reversed(found)}
+        places = Repeats((text[span.start : span.end] for span in found), watch).find(text)
+        spans += [RedactedSpan(labels.get(squeezed(text[a:b]), ""), a, b, None) for a, b in places]
     return _merged(span for span in spans if span.start < span.end)
-
-
-def _folded(text: str) -> str:
-    return "".join(text.split()).casefold()
 
 
 def _merged(spans: Iterable[RedactedSpan]) -> list[RedactedSpan]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from itertools import pairwise
 
 import pytest
@@ -32,6 +33,17 @@ from service.text.values.reading import read_value
         ("Doe", "Doe", []),
         ("Jane Doe", "Jane", []),
         ("Jane Doe", "", []),
+        ("Acme GmbH", "AcmeGmbH, acme_gmbh.pdf, Acme-\nGmbH", ["AcmeGmbH", "acme_gmbh", "Acme-\nGmbH"]),
+        ("Acme GmbH", "Acme\u200bGmbH Ac\u00adme\u2060 Gm\ufeffbH", ["Acme\u200bGmbH", "Ac\u00adme\u2060 Gm\ufeffbH"]),
+        ("Anna", "Anna\u00adbel", []),
+        ("jane.doe@x.example", "jane.\u00addoe@x.example", ["jane.\u00addoe@x.example"]),
+        ("J\u00fcrgen M\u00fcller", "Ju\u0308rgen Mu\u0308ller", ["Ju\u0308rgen Mu\u0308ller"]),
+        ("DE89 3704 0044 0532 0130 00", "DE89370400440532013000", ["DE89370400440532013000"]),
+        ("+49 171 2223344", "0 49171/2223344", ["49171/2223344"]),
+        ("12.50", "1250 125.0 12.50 1 2.50", ["12.50", "1 2.50"]),
+        ("(A. B.)", "ab", []),
+        ("----", "----", []),
+        ("\u7530\u4e2d\u592a\u90ce", "\u79c1\u306f\u7530\u4e2d\u592a\u90ce\u3067\u3059", ["\u7530\u4e2d\u592a\u90ce"]),
     ],
 )
 def test_whole_words_are_found_in_any_case_and_over_line_breaks(wanted: str, text: str, found: list[str]) -> None:
@@ -44,6 +56,54 @@ def test_the_longest_of_several_texts_is_found() -> None:
         "Jane Doe Smith",
         "Jane",
     ]
+
+
+def test_equal_digits_are_found_by_their_own_separators() -> None:
+    text = "12.50 1250 12-50"
+    assert [text[a:b] for a, b in Repeats(["12.50", "1250"]).find(text)] == ["12.50", "1250"]
+    assert [text[a:b] for a, b in Repeats(["12.50", "12-50"]).find(text)] == ["12.50", "12-50"]
+
+
+@pytest.mark.parametrize(
+    ("texts", "name", "is_named"),
+    [
+        (["Li"], "https://x.example/li/cv", True),
+        (["Li"], "https://x.example/list", False),
+        (["Ann-Marie O'Neil"], "https://x.example/annmarieoneil1970", True),
+        (["Jane Doe"], "?q=%254Aane%2520Doe", True),
+        (["Jane Doe"], "%2525252525", False),
+        (["Acme GmbH"], "InvoiceAcmeGmbHfinal.docx", True),
+        (["INV-20931"], "INV20931", True),
+        (["12"], "Chapter 12", False),
+        (["12.50"], "1250", False),
+        (["12.50"], "for 12.50", True),
+        (["\u2026"], "https://x.example", False),
+        ([], "https://x.example", False),
+    ],
+)
+def test_names_of_things_tell_a_text_as_any_part(texts: list[str], name: str, is_named: bool) -> None:
+    assert Repeats(texts).are_named_in(name) == is_named
+
+
+def test_many_texts_that_begin_alike_are_found_in_linear_time() -> None:
+    words = [f"info@firm{number}.example" for number in range(20_000)]
+    text, watched = " ".join(words), list[int]()
+    spans, at = list[RedactedSpan](), 0
+    for word in words:
+        spans.append(RedactedSpan("EMAIL", at, at + len(word), 0.9))
+        at += len(word) + 1
+    begun = time.process_time()
+    assert spans_to_redact(text, spans, repeats=True, watch=lambda: watched.append(1)) == spans
+    assert time.process_time() - begun < 5  # 0.5 s; a comparison with each text took hours
+    assert len(watched) > 10
+
+
+def test_a_search_ends_when_its_watch_raises() -> None:
+    def watch() -> None:
+        raise TimeoutError
+
+    with pytest.raises(TimeoutError):
+        list(Repeats(["Jane Doe"], watch).find("Jane Doe"))
 
 
 def test_short_texts_are_not_looked_for() -> None:

@@ -177,13 +177,13 @@ class Extractor:
     async def load_tokenizers(self, models: tuple[ModelStatus, ...]) -> None:
         """Read the tokenizers of new revisions, before a request needs them, and drop those of retired ones."""
         folders = {model.revision: Path(model.folder) for model in models}
-        await self._in_thread(lambda: self._tokenizers.replace(folders))
-        await self._in_thread(read_tables)
+        await self.in_thread(lambda: self._tokenizers.replace(folders))
+        await self.in_thread(read_tables)
 
     async def _tokenizer(self, model: ModelStatus) -> TextTokenizer:
         if loaded := self._tokenizers.loaded(model.revision):
             return loaded
-        return await self._in_thread(lambda: self._tokenizers.get(model.revision, Path(model.folder)))
+        return await self.in_thread(lambda: self._tokenizers.get(model.revision, Path(model.folder)))
 
     async def _document(self, source: DocumentInput, request: ExtractRequest) -> Document:
         if source.text is not None:
@@ -250,7 +250,8 @@ class Extractor:
         return await self._time_slicer.run(timed, request.queue, at_once=request.alone)
 
     async def _work_in_thread(self, work: Callable[[], _T], timer: StageTimer) -> _T:
-        return await self._in_thread(partial(timer.working_apart, work))
+        return await self.in_thread(partial(timer.working_apart, work))
 
-    async def _in_thread(self, work: Callable[[], _T]) -> _T:
+    async def in_thread(self, work: Callable[[], _T]) -> _T:
+        """Run work on a text in one of the extractor's threads."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)

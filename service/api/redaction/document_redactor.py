@@ -5,10 +5,10 @@ The rule: what cannot be redacted in full is refused, with the reason; nothing c
 
 from __future__ import annotations
 
-import asyncio
 import hmac
 import time
 from dataclasses import replace
+from functools import partial
 
 import msgspec
 
@@ -59,7 +59,8 @@ class Redactor:
         refuse_if_late(request.deadline_seconds, time.monotonic())
         assert isinstance(found.text, str), "it was asked for"
         with timer.measure("redact"):
-            new_text, spans = await asyncio.to_thread(self._replaced, found.text, found, options, request.client)
+            replaced = partial(self._replaced, found.text, found, options, request)
+            new_text, spans = await self._extractor.in_thread(replaced)
             if kind is not Format.PDF or options.output is RedactOutput.TEXT:
                 return _with_text(source, found, new_text, spans, options)
             file = await self._rewritten(source, request, options, found.text, spans)
@@ -75,11 +76,15 @@ class Redactor:
             raise InvalidOptions("mode: `hash` needs a key, and this service has none (GLEANER_REDACT_KEY).")
 
     def _replaced(
-        self, text: str, found: DocumentResult, options: RedactOptions, client: str
+        self, text: str, found: DocumentResult, options: RedactOptions, request: ExtractRequest
     ) -> tuple[str, list[ReplacedSpan]]:
+        def watch() -> None:
+            refuse_if_late(request.deadline_seconds, time.monotonic())
+
+        watch()
         chosen = [RedactedSpan(each.label, each.start, each.end, each.score) for each in found.entities]
-        spans = spans_to_redact(text, chosen, repeats=options.repeats)
-        of_client = hmac.digest(self._key, client.encode(), "sha256") if self._key else b""
+        spans = spans_to_redact(text, chosen, repeats=options.repeats, watch=watch)
+        of_client = hmac.digest(self._key, request.client.encode(), "sha256") if self._key else b""
         context = DocumentContext(text)
 
         def value_of(label: str, part: str) -> str:

@@ -11,23 +11,18 @@ from __future__ import annotations
 
 import io
 import math
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import unquote
 
 import pikepdf
 from pikepdf import Array, Dictionary, Name, String
 
-from service.core.redaction import LEAST_CHARACTERS
+from service.core.redaction import Repeats
 from service.documents.redaction.geometry import BoxGrid, Rectangle
 
 LINKS = "Links"
 """As a report names links that went."""
-_WORD = re.compile(r"[^\W_]+")
-_MOST_DECODINGS = 3
-"""An address may be percent-encoded more than once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,25 +37,6 @@ class Link:
     view: tuple[Any, ...] = ()
 
 
-class Untellable:
-    """Texts that no address may contain."""
-
-    def __init__(self, secrets: Iterable[str]) -> None:
-        squeezed = {"".join(_words(secret)) for secret in secrets} - {""}
-        self._parts = {each for each in squeezed if len(each) >= LEAST_CHARACTERS}
-        self._short = squeezed - self._parts
-
-    def is_in(self, address: str) -> bool:
-        """Whether an address says one of these texts: letters and digits alone count, short ones as whole words."""
-        for _ in range(_MOST_DECODINGS):
-            words = _words(address)
-            said = "".join(words)
-            if any(each in said for each in self._parts) or not self._short.isdisjoint(words):
-                return True
-            address = unquote(address)
-        return False
-
-
 def read_links(data: bytes) -> list[Link | None]:
     """The links of a file; None for one that leads nowhere, or to where none may lead."""
     try:
@@ -71,15 +47,13 @@ def read_links(data: bytes) -> list[Link | None]:
         return []
 
 
-def add_links(
-    pdf: pikepdf.Pdf, links: Iterable[Link], went: Mapping[int, Iterable[Rectangle]], secrets: Iterable[str]
-) -> bool:
+def add_links(pdf: pikepdf.Pdf, links: Iterable[Link], went: Mapping[int, Iterable[Rectangle]], leaks: Repeats) -> bool:
     """Make the links anew that may stay; `went`: by page the boxes that went. Returns whether all of them may."""
     grids = {number: BoxGrid(boxes) for number, boxes in went.items()}
-    untellable, all_stay = Untellable(secrets), True
+    all_stay = True
     for link in links:
         covers = link.page in grids and grids[link.page].touches(link.box)
-        if covers or link.page > len(pdf.pages) or link.target > len(pdf.pages) or untellable.is_in(link.address):
+        if covers or link.page > len(pdf.pages) or link.target > len(pdf.pages) or leaks.are_named_in(link.address):
             all_stay = False
             continue
         page = pdf.pages[link.page - 1].obj
@@ -87,10 +61,6 @@ def add_links(
             page["/Annots"] = Array([])
         page["/Annots"].append(pdf.make_indirect(_annotation(pdf, link)))
     return all_stay
-
-
-def _words(text: str) -> list[str]:
-    return [match.group().casefold() for match in _WORD.finditer(text)]
 
 
 def _links(page: pikepdf.Page, number: int, numbers: Mapping[tuple[int, int], int]) -> Iterator[Link | None]:

@@ -77,7 +77,7 @@ def redact_pdf(data: bytes, redaction: Redaction, *, limits: DocumentLimits) -> 
             work = _Work(pdf, before, targets.pages())
             work.rewrite()
             removed = clean(pdf, leaks)
-            if not work.add_links(read_links(data), redaction.secrets):
+            if not work.add_links(read_links(data), leaks):
                 removed.append(LINKS)
             result = work.checked(_saved(pdf), everywhere)
     places = tuple((document.page_at(each.start), tuple(document.boxes(each.start, each.end))) for each in ranges)
@@ -189,11 +189,11 @@ class _Work:
         self.rewritten.pop(number, None)
         self.pictures[number] = reason
 
-    def add_links(self, links: Sequence[Link | None], secrets: Iterable[str]) -> bool:
+    def add_links(self, links: Sequence[Link | None], leaks: Repeats) -> bool:
         """Make anew the links of pages that are no pictures, where they may stay; returns whether all of them do."""
         kept = [link for link in links if link is not None and link.page not in self.pictures]
         went = {number: (*targets.boxes, *targets.bars) for number, targets in self.targets.items()}
-        return add_links(self.pdf, kept, went, secrets) and len(kept) == len(links)
+        return add_links(self.pdf, kept, went, leaks) and len(kept) == len(links)
 
     def checked(self, result: bytes, leaks: Repeats) -> bytes:
         """The file of which nothing is left.

@@ -21,7 +21,6 @@ from reportlab.pdfbase.ttfonts import TTFont
 from service.core.errors import UnreadableDocument, UnredactableDocument
 from service.documents.limits import DocumentLimits
 from service.documents.pdf.reader import read_pdf
-from service.documents.redaction.links import Untellable
 from service.documents.redaction.pdf_redactor import redact_pdf
 from service.documents.redaction.values import Range, RedactedFile, Redaction
 from tests.support import document_files
@@ -294,14 +293,6 @@ def test_links_of_a_turned_page_are_judged_by_where_the_text_is(turn: int) -> No
         data = saved(file)
     made = redacted(data, NAME)
     assert links_of(made.data) == ["https://acme.example/apart", "2"]
-
-
-def test_short_texts_match_words_of_an_address_long_ones_any_part() -> None:
-    untellable = Untellable(["Li", "Ann-Marie O'Neil", "…"])
-    assert untellable.is_in("https://x.example/li/cv")
-    assert not untellable.is_in("https://x.example/list")
-    assert untellable.is_in("https://x.example/annmarieoneil1970")
-    assert not Untellable([]).is_in("https://x.example")
 
 
 def test_a_page_that_became_a_picture_has_no_links() -> None:
