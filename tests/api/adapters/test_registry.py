@@ -168,7 +168,7 @@ def test_an_adapter_whose_extra_is_missing_is_refused_before_the_start() -> None
     check_extras(Settings(adapters="mcp,oip", grpc_port=1))
     check_extras(Settings(adapters="oip,presidio"), lambda _name: False)
     for settings, extra in ((Settings(adapters="mcp"), "mcp"), (Settings(adapters="oip", grpc_port=1), "grpc")):
-        with pytest.raises(BadSettings, match=rf"gleaner\[{extra}\]"):
+        with pytest.raises(BadSettings, match=rf"'\.\[{extra}\]'"):
             check_extras(settings, lambda _name: False)
 
 

@@ -83,8 +83,8 @@ def test_equal_names_one_below_the_other_stay_two_entities() -> None:
     )
 
 
-def test_a_line_of_half_arabic_words_keeps_its_shown_order() -> None:
+def test_the_columns_of_an_arabic_row_are_read_from_right_to_left() -> None:
     item = Piece("ورق طباعة", "LINE_ITEM")
     text, spans = transcribed(mirrored(grid([[row(item), row("172.00"), row("516.00")]]), 60).fragments)
-    assert text == "516.00\t172.00\tطباعة ورق"
-    assert spans == (LabelledSpan(14, 23, "LINE_ITEM"),)
+    assert text == "ورق طباعة\t172.00\t516.00"
+    assert spans == (LabelledSpan(0, 9, "LINE_ITEM"),)

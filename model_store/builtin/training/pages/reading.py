@@ -182,23 +182,36 @@ def _are_values(lines: list[list[DrawOrder]]) -> bool:
 
 def _is_amounts(line: Line) -> bool:
     words = [word for fragment in line for word in fragment.text.split()]
-    numeric = sum(2 * sum(c in _NUMERIC for c in word) >= len(word) for word in words)
-    return 2 * numeric >= len(words)
+    return 2 * sum(map(_is_number, words)) >= len(words)
+
+
+def _is_number(word: str) -> bool:
+    return 2 * sum(letter in _NUMERIC for letter in word) >= len(word)
 
 
 def _in_line(line: Line) -> Line:
     """From left to right; a line of mostly right-to-left words reversed, but for its left-to-right runs.
 
     A line that has any such word is taken word by word: where words stand tells more than which fragment they are of.
+    Numbers belong to neither direction, and a wide gap ends a run (`service.documents.pdf.words`).
     """
     line = sorted(line, key=lambda fragment: fragment.x)
     if not any(is_rtl(fragment.text) for fragment in line):
         return line
     words = sorted((word for fragment in line for word in _shown(fragment)), key=lambda word: word.x)
-    if 2 * sum(is_rtl(word.text) for word in words) <= len(words):
-        return words
-    runs = groupby(reversed(words), key=lambda word: is_rtl(word.text))
-    return [word for rtl, run in runs for word in (run if rtl else reversed(list(run)))]
+    runs: list[Line] = []
+    for word in words:
+        before = runs[-1][-1] if runs else None
+        if before and is_rtl(before.text) == is_rtl(word.text) and word.x - before.x - before.width <= _TAB:
+            runs[-1].append(word)
+        else:
+            runs.append([word])
+    ordered = [run[::-1] if is_rtl(run[0].text) else run for run in runs]
+    from_right = sum(is_rtl(word.text) for word in words)
+    from_left = sum(not is_rtl(word.text) and not _is_number(word.text) for word in words)
+    if from_right > from_left or (from_right == from_left and is_rtl(words[-1].text)):
+        ordered.reverse()
+    return [word for run in ordered for word in run]
 
 
 def _shown(fragment: Fragment) -> list[Fragment]:
