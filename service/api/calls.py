@@ -153,9 +153,12 @@ class RequestContext:
 
         Raises:
             UnknownModel: the options name a model that is not served.
+            InvalidOptions: they name a label that the model does not have.
         """
         state, options = self.state, body.options
         model = self.model(body)
+        if options.labels:
+            state.worker.extractor.check_labels(model, options.labels)
         named = options.deadline_ms / 1000 if options.deadline_ms else left_seconds
         deadline = self.begun_seconds + (named or state.deadline_seconds)
         self.charge_documents(len(body.sources))

@@ -21,6 +21,7 @@ from service.core.decoding.windows import Window, merge_windows
 from service.core.decoding.word_tags import WordTags
 from service.core.fields.keyword_values import keyword_values
 from service.core.fields.kinds import DocumentKind, decide_kind
+from service.text.rules.rule_set import ALL_RULES
 from service.text.rules.span_extension import date_spans
 from service.text.tokenizer import TextTokenizer, Tokens
 from service.text.values.context import PAGE_CHARACTERS, DocumentContext
@@ -149,6 +150,12 @@ def apply_rules(
 ) -> list[Entity]:
     """The model's entities and those of the rules that its folder asks for; `asked`: labels that a request wants."""
     return tokenizer.rules.apply(prepared.context, found, scheme_of(labels).types, asked)
+
+
+def answered_labels(tokenizer: TextTokenizer | None, labels: tuple[str, ...]) -> list[str]:
+    """The labels that a model and its rules answer; those of all rules while its tokenizer is not loaded."""
+    rules = tokenizer.rules.labels if tokenizer else ALL_RULES.labels
+    return sorted({*scheme_of(labels).types, *rules})
 
 
 def keyword_entities(prepared: Prepared, found: list[Entity]) -> list[Entity]:

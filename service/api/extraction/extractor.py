@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -31,19 +32,21 @@ from service.api.schemas import DocumentResult
 from service.core.admission.pacing import PacingTicket
 from service.core.admission.policy import refuse_if_late, timed_out
 from service.core.admission.size import DocumentMemory, MemoryLease, WorkEstimate
-from service.core.errors import Overloaded
+from service.core.errors import InvalidOptions, Overloaded
 from service.core.types import ResponseKind
 from service.core.worker_load import TextMeter
 from service.documents.document import Document
 from service.documents.limits import DocumentLimits, characters_of
 from service.host_memory import free_bytes
-from service.text.pipeline import Prepared, WordStarts, kept_rows, prepare, prepare_in_steps
+from service.text.pipeline import Prepared, WordStarts, answered_labels, kept_rows, prepare, prepare_in_steps
 from service.text.tokenizer import SHORT_CHARACTERS, TextTokenizer, Tokenizers
 from service.text.values.reading import read_tables
 from service.wire import ModelStatus
 
 SHORT_TOKENS = 1_024
 """Documents up to this length are decoded on the event loop: about a millisecond, and 25 if every word is an entity."""
+LABEL_CHARACTERS = 64
+"""Longest part of a label that is not known in the sentence that refuses it."""
 
 _T = TypeVar("_T")
 
@@ -173,6 +176,19 @@ class Extractor:
         """
         self._limits.check_bytes(characters_of(text))
         self._limits.check_characters(characters_of(text))
+
+    def check_labels(self, model: ModelStatus, asked: Iterable[str]) -> None:
+        """Refuse labels that neither the model nor its rules answer; nothing would be found, and nobody told.
+
+        Raises:
+            InvalidOptions: names the first, and those that are like it.
+        """
+        known = answered_labels(self._tokenizers.loaded(model.revision), model.labels)
+        if (wrong := next((each for each in asked if each not in known), None)) is not None:
+            like = [each for each in known if each.upper() == wrong.upper()]
+            like = like or get_close_matches(wrong.upper(), known, n=1, cutoff=0.5)
+            hint = f"did you mean {like[0]}?" if like else f"there are: {', '.join(known)}."
+            raise InvalidOptions(f"labels: {model.name} has no label {wrong[:LABEL_CHARACTERS]!r}; {hint}")
 
     async def load_tokenizers(self, models: tuple[ModelStatus, ...]) -> None:
         """Read the tokenizers of new revisions, before a request needs them, and drop those of retired ones."""

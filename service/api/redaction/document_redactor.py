@@ -70,8 +70,12 @@ class Redactor:
         """Refuse what this service cannot do.
 
         Raises:
-            InvalidOptions: hashes, without a key.
+            InvalidOptions: hashes, without a key; an empty list of labels, by which nothing would go.
         """
+        if options.labels is not None and not options.labels:
+            raise InvalidOptions(
+                "labels: the list is empty, so that nothing would go; leave it out to redact all labels."
+            )
         if options.mode is RedactionMode.HASH and not self._key:
             raise InvalidOptions("mode: `hash` needs a key, and this service has none (GLEANER_REDACT_KEY).")
 

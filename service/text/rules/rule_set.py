@@ -93,6 +93,11 @@ class RuleSet:
             raise ModelError(f"{FILE} cannot be used: {error}") from error
         return cls(asked.find, asked.borders, asked.roles)
 
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels of what the rules find by themselves."""
+        return tuple(FINDERS[name][0] for name in self.find)
+
     def apply(
         self, context: DocumentContext, entities: list[Entity], labels: Collection[str], asked: Collection[str] = ()
     ) -> list[Entity]:
@@ -118,3 +123,7 @@ class RuleSet:
         chosen = [finder for name in self.find for label, finder in (FINDERS[name],) if label in answered]
         shown, placed = on_visible_text(text)
         return merge(text, entities, [placed(match) for finder in chosen for match in finder(shown, context)])
+
+
+ALL_RULES = RuleSet(tuple(FINDERS))
+"""The rules that find something by themselves."""

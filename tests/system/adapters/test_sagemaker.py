@@ -48,7 +48,7 @@ def test_boto3_gets_what_extract_answers_for_json_and_files(opened: Service) -> 
 
 
 def test_options_and_model_travel_in_the_headers_that_sagemaker_hands_on(opened: Service) -> None:
-    attributes = {"CustomAttributes": "aggregation=simple&labels=ORG,trace-7", "TargetModel": "other"}
+    attributes = {"CustomAttributes": "aggregation=simple&labels=ORG&trace=7", "TargetModel": "other"}
     simple, plain = run_client(
         "sagemaker", opened.url, [case(TEXT.encode(), "text/plain", **attributes), case(TEXT.encode(), "text/plain")]
     )

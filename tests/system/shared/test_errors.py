@@ -48,6 +48,28 @@ def test_404_lists_the_models_that_are_there(service: Service, wanted: str) -> N
         )
 
 
+@pytest.mark.parametrize("route", ["/extract", "/redact"])
+@pytest.mark.parametrize(
+    ("labels", "words"),
+    [
+        (["PRE"], "did you mean PER?"),
+        (["ORG", "date"], "did you mean DATE?"),
+        ("B-ORG", "did you mean ORG?"),
+        (["IBAN"], "there are: DATE, ORG, PER."),
+    ],
+)
+def test_422_for_an_unknown_label_names_the_nearest(service: Service, route: str, labels: object, words: str) -> None:
+    with service.client() as client:
+        assert_problem(client.post(route, json={"text": TEXT, "labels": labels}), 422, "invalid_options", words)
+        assert client.post(route, json={"text": TEXT, "labels": ["ORG", "PER"]}).status_code == 200
+
+
+def test_422_for_a_redaction_of_no_labels(service: Service) -> None:
+    with service.client() as client:
+        assert_problem(client.post("/redact", json={"text": TEXT, "labels": []}), 422, "invalid_options", "labels")
+        assert client.post("/extract", json={"text": TEXT, "labels": []}).status_code == 200
+
+
 def test_415_lists_the_formats(service: Service) -> None:
     with service.client() as client:
         noise = bytes(range(256)) * 8
