@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import importlib.metadata
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import cache, partial
@@ -31,6 +30,7 @@ from service.api.routes import router
 from service.api.worker import Worker, open_worker
 from service.core.errors import GleanerError, InternalError, MalformedRequest, UnknownRoute, WrongMethod
 from service.core.types import Phase
+from service.environment import distribution_version
 from service.process import raise_open_files
 from service.settings import Settings
 
@@ -44,7 +44,7 @@ def create_app(settings: Settings) -> ASGIApp:
     app = FastAPI(
         title="Gleaner",
         description=DESCRIPTION,
-        version=importlib.metadata.version("gleaner"),
+        version=distribution_version(),
         lifespan=lambda app: _lifespan(app, settings, registry),
         routes=router.routes,
         docs_url=None,

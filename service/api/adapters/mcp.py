@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import binascii
-import importlib.metadata
 import logging
 from base64 import b64decode
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -37,6 +36,7 @@ from service.api.redaction.schemas import RedactedLine, RedactOptions, RedactOut
 from service.api.schemas import DocumentLine, ModelName, Options, read_options
 from service.core.errors import GleanerError, InternalError, MalformedRequest, Overloaded, WrongMethod
 from service.core.redaction import RedactionMode
+from service.environment import distribution_version
 from service.settings import Settings
 from service.wire import SERVING
 
@@ -216,7 +216,7 @@ class McpServer:
         logging.getLogger("mcp").setLevel(logging.CRITICAL)  # Its sentences may hold what was sent.
         server: Server[Any] = Server(
             "gleaner",
-            version=importlib.metadata.version("gleaner-service"),
+            version=distribution_version(),
             instructions="Entities with exact offsets from documents; a message may have 4 MiB.",
             on_list_tools=_list_tools,
             on_call_tool=_call_tool,

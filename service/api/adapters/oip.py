@@ -14,7 +14,6 @@ clients ask for by default. Source: the specification (`inference_rest.md`) and 
 from __future__ import annotations
 
 import asyncio
-import importlib.metadata
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -48,6 +47,7 @@ from service.api.engine.routing import find_model, is_serving
 from service.api.http.response import DocumentOutcome
 from service.api.schemas import DocumentResult, Options
 from service.core.errors import GleanerError, InvalidOptions, MalformedRequest, Overloaded, UnsupportedFormat
+from service.environment import distribution_version
 from service.wire import ModelStatus
 
 OCTETS = "application/octet-stream"
@@ -219,7 +219,7 @@ def _wants_binary(sent: InferBody) -> bool:
 
 async def _server(request: Request) -> Response:
     authorize_request(request)
-    said = {"name": "gleaner", "version": importlib.metadata.version("gleaner"), "extensions": EXTENSIONS}
+    said = {"name": "gleaner", "version": distribution_version(), "extensions": EXTENSIONS}
     return _json(said)
 
 

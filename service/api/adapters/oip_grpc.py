@@ -8,7 +8,6 @@ is not read (`oip_grpc_messages`).
 from __future__ import annotations
 
 import asyncio
-import importlib.metadata
 import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -38,7 +37,7 @@ from service.api.calls import AppState, RequestContext, authorize
 from service.api.engine.routing import is_serving
 from service.api.http.response import CLIENT_CLOSED_REQUEST, REVISION_HEADER
 from service.core.errors import GleanerError, InternalError, MalformedRequest, ModelError, Overloaded
-from service.environment import address_of
+from service.environment import address_of, distribution_version
 from service.settings import Settings
 from service.signals.routes import GRPC_ROUTE, OTHER
 
@@ -149,7 +148,7 @@ class InferenceService:
 
     async def _server_metadata(self, rpc: Any) -> Any:
         self._authorize(rpc)
-        version = importlib.metadata.version("gleaner")
+        version = distribution_version()
         return self._messages["ServerMetadataResponse"](name="gleaner", version=version, extensions=EXTENSIONS)
 
     async def _model_ready(self, rpc: Any) -> Any:
