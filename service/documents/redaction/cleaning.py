@@ -3,13 +3,15 @@
 The rules:
 - Catalog, name trees and pages keep the keys listed here. So metadata, attachments, scripts, form fields, the structure
   tree, thumbnails and private data are gone whatever they hold; annotations are part of the content by now.
-- Outlines, layers' names and page labels stay, without what is to go.
+- Outlines, layers' names and page labels stay, without what is to go in any spelling. Of an outline's action its place
+  stays alone, without scripts and whatever else may be chained to it.
+- Of images their other versions go, and of JPEGs comments and what a camera or scanner wrote beside the picture.
 - A PDF is written anew, so that no earlier revision of it stays behind.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 import pikepdf
@@ -31,7 +33,9 @@ _EVERYWHERE = frozenset(
     (*HIDDEN_TEXT_KEYS, "/Metadata", "/PieceInfo", "/AF", "/StructParent", "/StructParents", "/OPI")
 )
 _OUTLINE_ITEM = frozenset("/Title /Parent /Prev /Next /First /Last /Count /Dest /A /C /F".split())
-_BINARY = (Name.Image, Name("/Type1C"), Name("/CIDFontType0C"), Name("/OpenType"))
+_FONT_PROGRAMS = ("/FontFile", "/FontFile2", "/FontFile3")
+_COMMENT, _START_OF_SCAN, _APPLICATION = 0xFE, 0xDA, range(0xE0, 0xF0)
+_COLOURS = (b"ICC_PROFILE\0", b"Adobe")
 _DEEPEST = 60
 
 
@@ -48,10 +52,19 @@ def clean(pdf: pikepdf.Pdf, leaks: Repeats) -> list[str]:
         removed += [key for key in _keep_only(page.obj, _PAGE) if key != "/Annots"]
     for item in _outline_items(pdf):
         _keep_only(item, _OUTLINE_ITEM)
-        if str(item.get("/A", {}).get("/S", "/GoTo")) != "/GoTo":
+        if isinstance(place := item.get("/Dest"), Name) and leaks.are_named_in(str(place)):
+            del item["/Dest"]
+        if (action := item.get("/A")) is not None:
             del item["/A"]
+            if action.get("/S") == Name.GoTo and isinstance(action.get("/D"), (Array, String)):
+                item["/A"] = Dictionary(S=Name.GoTo, D=action["/D"])
+    if isinstance(named := pdf.Root.get("/Dests"), Dictionary):
+        for key in [key for key, _ in named.items() if leaks.are_named_in(key)]:
+            del named[key]
     for thing in pdf.objects:
         _scrub(thing, leaks, 0)
+        if isinstance(thing, pikepdf.Stream) and thing.get("/Subtype") == Name.Image:
+            _clean_image(pdf, thing)
     return sorted({key.lstrip("/") for key in removed})
 
 
@@ -70,23 +83,73 @@ def own_resources(pdf: pikepdf.Pdf) -> None:
             node, depth = node.get("/Parent"), depth + 1
 
 
-def texts_of(thing: Any, depth: int = 0) -> Iterator[str]:
-    """The strings of one object, and its stream as it is when unpacked; images and fonts are left out."""
+def leaks_in_objects(pdf: pikepdf.Pdf, leaks: Repeats) -> bool:
+    """Whether a string, a named destination's key or an unpacked stream of a file holds what must be gone."""
+    binary = _programs(pdf)
+    return any(_leaks_in(thing, leaks, binary, 0) for thing in pdf.objects)
+
+
+def _leaks_in(thing: Any, leaks: Repeats, binary: set[tuple[int, int]], depth: int) -> bool:
     if isinstance(thing, String):
-        yield str(thing)
-    elif isinstance(thing, (Dictionary, pikepdf.Stream, Array)) and depth < _DEEPEST:
-        for value in thing if isinstance(thing, Array) else (value for _, value in thing.items()):
-            if isinstance(value, pikepdf.Object) and not value.is_indirect:
-                yield from texts_of(value, depth + 1)
-        if isinstance(thing, pikepdf.Stream) and not _is_binary(thing):
-            try:
-                yield thing.read_bytes().decode("latin-1")
-            except pikepdf.PdfError:
-                return
+        return leaks.are_named_in(str(thing))
+    if not isinstance(thing, (Dictionary, pikepdf.Stream, Array)) or depth > _DEEPEST:
+        return False
+    for value in thing if isinstance(thing, Array) else (value for _, value in thing.items()):
+        if isinstance(value, pikepdf.Object) and not value.is_indirect and _leaks_in(value, leaks, binary, depth + 1):
+            return True
+    if not isinstance(thing, pikepdf.Stream) or thing.get("/Subtype") == Name.Image or thing.objgen in binary:
+        return False
+    try:
+        return leaks.are_in(thing.read_bytes().decode("latin-1"))
+    except pikepdf.PdfError:
+        return False
 
 
-def _is_binary(stream: Any) -> bool:
-    return stream.get("/Subtype") in _BINARY or any(key in stream for key in ("/Length1", "/N", "/FunctionType"))
+def _programs(pdf: pikepdf.Pdf) -> set[tuple[int, int]]:
+    """The streams that are used as font programs and colour profiles, in which their makers' names stand."""
+    used = set()
+    for thing in pdf.objects:
+        if isinstance(thing, Dictionary):
+            used |= {thing[key].objgen for key in _FONT_PROGRAMS if isinstance(thing.get(key), pikepdf.Stream)}
+            found = [value for _, value in thing.items() if isinstance(value, Array)]
+        else:
+            found = [thing] if isinstance(thing, Array) else []
+        used |= {each[1].objgen for each in found if len(each) > 1 and each[0] == Name.ICCBased}
+    return used
+
+
+def _clean_image(pdf: pikepdf.Pdf, image: Any) -> None:
+    if "/Alternates" in image:
+        del image["/Alternates"]
+    filters = image.get("/Filter", Array([]))
+    chain = list(filters) if isinstance(filters, Array) else [filters]
+    if not chain or chain[-1] not in (Name.DCTDecode, Name("/DCT")):
+        return
+    parameters = image.get("/DecodeParms")
+    packed = pikepdf.Stream(pdf, b"")
+    if len(chain) > 1:
+        outer = Array(list(parameters)[:-1]) if isinstance(parameters, Array) else None
+        packed.write(image.read_raw_bytes(), filter=Array(chain[:-1]), decode_parms=outer)
+        data, last = packed.read_bytes(), parameters[-1] if isinstance(parameters, Array) else None
+    else:
+        data, last = image.read_raw_bytes(), parameters[0] if isinstance(parameters, Array) else parameters
+    image.write(bare_jpeg(data), filter=Name.DCTDecode, decode_parms=last if isinstance(last, Dictionary) else None)
+
+
+def bare_jpeg(data: bytes) -> bytes:
+    """A JPEG without comments and application segments, but those that tell its colours (ITU T.81, annex B)."""
+    kept, at = [data[:2]], 2
+    while at + 4 <= len(data) and data[at] == 0xFF and data[at + 1] != _START_OF_SCAN:
+        if data[at + 1] == 0xFF:  # A fill byte.
+            at += 1
+            continue
+        end = at + 2 + int.from_bytes(data[at + 2 : at + 4], "big")
+        segment = data[at:end]
+        is_told = segment[1] == _COMMENT or segment[1] in _APPLICATION
+        if not is_told or segment[4:].startswith(_COLOURS):
+            kept.append(segment)
+        at = end
+    return b"".join((*kept, data[at:]))
 
 
 def _inherited(node: Any, key: str) -> Any:
@@ -135,7 +198,8 @@ def _scrub(thing: Any, leaks: Repeats, depth: int) -> None:
 
 def _scrub_value(holder: Any, place: Any, value: Any, leaks: Repeats, depth: int) -> None:
     if isinstance(value, String):
-        if leaks.are_in(str(value)):
-            holder[place] = String(leaks.replaced(str(value), REPLACEMENT))
+        if leaks.are_named_in(str(value)):
+            replaced = leaks.replaced(str(value), REPLACEMENT)
+            holder[place] = String(REPLACEMENT if leaks.are_named_in(replaced) else replaced)
     elif isinstance(value, (Dictionary, Array)) and not value.is_indirect:
         _scrub(value, leaks, depth + 1)

@@ -29,7 +29,7 @@ from service.documents.format_detection import Format, detect_format
 from service.documents.limits import DocumentLimits
 from service.documents.pdf.glyphs import Indices
 from service.documents.pdf.reader import loaded_page, opened_pdf, read_with_indices
-from service.documents.redaction.cleaning import clean, own_resources, texts_of
+from service.documents.redaction.cleaning import clean, leaks_in_objects, own_resources
 from service.documents.redaction.geometry import Rectangle
 from service.documents.redaction.links import LINKS, Link, add_links, read_links
 from service.documents.redaction.page_rewriting import (
@@ -246,7 +246,7 @@ def _saved(pdf: pikepdf.Pdf) -> bytes:
 def _in_raw(result: bytes, leaks: Repeats) -> bool:
     """Whether one of the file's strings or streams holds what must be gone, as it stands there."""
     with pikepdf.open(io.BytesIO(result)) as pdf:
-        return any(leaks.are_in(text) for thing in pdf.objects for text in texts_of(thing))
+        return leaks_in_objects(pdf, leaks)
 
 
 def _pages(numbers: Sequence[int]) -> str:
