@@ -235,7 +235,10 @@ class _Work:
 
 
 def _saved(pdf: pikepdf.Pdf) -> bytes:
+    """The file, the same each time: pdfium draws the first identifier at random, and pikepdf would keep that one."""
     written = io.BytesIO()
+    if "/ID" in pdf.trailer:
+        del pdf.trailer["/ID"]
     try:
         pdf.save(written, object_stream_mode=pikepdf.ObjectStreamMode.generate, deterministic_id=True)
     except pikepdf.PdfError as error:

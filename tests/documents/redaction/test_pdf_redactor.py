@@ -510,3 +510,11 @@ def test_a_file_from_which_nothing_goes_is_cleaned_all_the_same() -> None:
     assert made.pages == ()
     assert made.removed == ("Info",)
     assert NAME in text_of(made.data)
+
+
+@pytest.mark.parametrize("gone", [b"", b"/ID"], ids=["with an identifier", "without"])
+@pytest.mark.parametrize("secret", ["Jane Doe", "nobody"])
+def test_the_same_redaction_gives_the_same_file(gone: bytes, secret: str) -> None:
+    data = pdf(column(40, 60, ["Jane Doe", "stays"]))
+    data = data.replace(gone, b"/XX") if gone else data
+    assert redacted(data, secret).data == redacted(data, secret).data
