@@ -50,6 +50,11 @@ class PageTargets:
                 word = []
         self.add(text, word)
 
+    def add_outside(self, text: PageText, characters: Iterable[int]) -> None:
+        """Let characters go of which the page shows nothing, without a bar."""
+        found = [index for index in characters if index in text.inked_ones()]
+        self.origins += map(text.origin, found)
+
     def add_passages(self, passages: Iterable[list[Rectangle]]) -> None:
         """Let each passage go as a whole of which a part goes: which glyphs say which of its words is not known."""
         grid = BoxGrid(self.boxes)

@@ -18,6 +18,7 @@ import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
 import pikepdf
 import pypdfium2
 import pypdfium2.raw as pdfium
@@ -31,6 +32,7 @@ from service.documents.pdf.glyphs import Indices
 from service.documents.pdf.reader import loaded_page, opened_pdf, read_with_indices
 from service.documents.redaction.cleaning import clean, leaks_in_objects, own_resources
 from service.documents.redaction.geometry import Rectangle
+from service.documents.redaction.hidden_streams import empty_hidden_streams
 from service.documents.redaction.links import LINKS, Link, add_links, read_links
 from service.documents.redaction.page_rewriting import (
     PageTargets,
@@ -67,6 +69,7 @@ def redact_pdf(data: bytes, redaction: Redaction, *, limits: DocumentLimits) -> 
         )
     leaks = Repeats(redaction.secrets)
     with opened_pdf(flat) as read:
+        flat, emptied = _without_hidden_streams(flat, leaks)
         plain, passages = _without_hidden_words(flat, read)
         with opened_pdf(plain) as before, pikepdf.open(io.BytesIO(plain)) as pdf:
             own_resources(pdf)
@@ -74,9 +77,10 @@ def redact_pdf(data: bytes, redaction: Redaction, *, limits: DocumentLimits) -> 
             targets.add_ranges(document, indices, ranges)
             everywhere = leaks if redaction.everywhere else Repeats(())
             targets.add_repeats(everywhere)
+            targets.add_outside()
             work = _Work(pdf, before, targets.pages())
             work.rewrite()
-            removed = clean(pdf, leaks)
+            removed = sorted({*clean(pdf, leaks), *emptied})
             if not work.add_links(read_links(data), leaks):
                 removed.append(LINKS)
             result = work.checked(_saved(pdf), everywhere)
@@ -93,6 +97,12 @@ def _flattened(data: bytes) -> bytes:
         written = io.BytesIO()
         document.save(written, flags=pdfium.FPDF_REMOVE_SECURITY)
     return written.getvalue()
+
+
+def _without_hidden_streams(flat: bytes, leaks: Repeats) -> tuple[bytes, list[str]]:
+    with pikepdf.open(io.BytesIO(flat)) as pdf:
+        emptied = empty_hidden_streams(pdf, leaks) if leaks else []
+        return (_saved(pdf) if emptied else flat), emptied
 
 
 Passages = dict[int, list[list[Rectangle]] | None]
@@ -152,6 +162,14 @@ class _Targets:
                 text = read_page_text(self._plain, number)
                 for start, end in found:
                     self._of(number, text).add_words(text, start, end)
+
+    def add_outside(self) -> None:
+        """Let all go that is written beside the visible part of a page: nobody read it."""
+        for number in range(1, len(self._plain) + 1):
+            text = read_page_text(self._plain, number)
+            outside = np.flatnonzero(~text.frame.contains(text.frame.shown(text.loose))).tolist()
+            if text.inked_ones() & set(outside):
+                self._of(number, text).add_outside(text, outside)
 
     def pages(self) -> dict[int, PageTargets]:
         """Page number → what goes from it."""
