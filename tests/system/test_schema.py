@@ -54,9 +54,10 @@ for media_type, file in FILES.items():
 
 
 def known(values: Any) -> Any:
-    """Options with a model that is served, a deadline that can be kept, and no hashes, for which there is no key."""
+    """Options with a model that is served, its labels, a deadline that can be kept, and no hashes without a key."""
     if isinstance(values, dict):
-        right = {"model": "tiny", "deadline_ms": DEADLINE_MS, "mode": "mask"}
+        labels = ["PER", "ORG"] if isinstance(values.get("labels"), list) else "PER,ORG"
+        right = {"model": "tiny", "labels": labels, "min_score": 0.25, "deadline_ms": DEADLINE_MS, "mode": "mask"}
         return {name: right.get(name, value) if value is not None else None for name, value in values.items()}
     return values
 
