@@ -157,8 +157,8 @@ class RequestContext:
         """
         state, options = self.state, body.options
         model = self.model(body)
-        if options.labels:
-            state.worker.extractor.check_labels(model, options.labels)
+        if options.labels or options.min_score.by_label:
+            state.worker.extractor.check_labels(model, options)
         named = options.deadline_ms / 1000 if options.deadline_ms else left_seconds
         deadline = self.begun_seconds + (named or state.deadline_seconds)
         self.charge_documents(len(body.sources))

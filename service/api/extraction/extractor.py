@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from difflib import get_close_matches
@@ -28,10 +28,12 @@ from service.api.extraction.result import build_result, find_entities
 from service.api.extraction.text_queue import TimeSlicer, TokenizationThrottle
 from service.api.extraction.trace import StageTimer
 from service.api.parsers.pool import ParserPool
-from service.api.schemas import DocumentResult
+from service.api.schemas import DocumentResult, Options
 from service.core.admission.pacing import PacingTicket
 from service.core.admission.policy import refuse_if_late, timed_out
 from service.core.admission.size import DocumentMemory, MemoryLease, WorkEstimate
+from service.core.decoding.aggregation_strategies import Aggregation
+from service.core.decoding.tag_scheme import scheme_of
 from service.core.errors import InvalidOptions, Overloaded
 from service.core.types import ResponseKind
 from service.core.worker_load import TextMeter
@@ -177,18 +179,21 @@ class Extractor:
         self._limits.check_bytes(characters_of(text))
         self._limits.check_characters(characters_of(text))
 
-    def check_labels(self, model: ModelStatus, asked: Iterable[str]) -> None:
+    def check_labels(self, model: ModelStatus, options: Options) -> None:
         """Refuse labels that neither the model nor its rules answer; nothing would be found, and nobody told.
+
+        Rules take part in `constrained` alone.
 
         Raises:
             InvalidOptions: names the first, and those that are like it.
         """
-        known = answered_labels(self._tokenizers.loaded(model.revision), model.labels)
-        if (wrong := next((each for each in asked if each not in known), None)) is not None:
-            like = [each for each in known if each.upper() == wrong.upper()]
-            like = like or get_close_matches(wrong.upper(), known, n=1, cutoff=0.5)
-            hint = f"did you mean {like[0]}?" if like else f"there are: {', '.join(known)}."
-            raise InvalidOptions(f"labels: {model.name} has no label {wrong[:LABEL_CHARACTERS]!r}; {hint}")
+        has_rules = options.aggregation is Aggregation.CONSTRAINED
+        tokenizer = self._tokenizers.loaded(model.revision)
+        known = answered_labels(tokenizer, model.labels) if has_rules else sorted(scheme_of(model.labels).types)
+        for option, asked in (("labels", options.labels or ()), ("min_score", dict(options.min_score.by_label))):
+            if (wrong := next((each for each in asked if each not in known), None)) is not None:
+                said, hint = wrong[:LABEL_CHARACTERS], _known_labels_like(wrong, known)
+                raise InvalidOptions(f"{option}: {model.name} has no label {said!r}; {hint}")
 
     async def load_tokenizers(self, models: tuple[ModelStatus, ...]) -> None:
         """Read the tokenizers of new revisions, before a request needs them, and drop those of retired ones."""
@@ -271,3 +276,11 @@ class Extractor:
     async def in_thread(self, work: Callable[[], _T]) -> _T:
         """Run work on a text in one of the extractor's threads."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+
+
+def _known_labels_like(wrong: str, known: Sequence[str]) -> str:
+    """A hint: labels in other case, those with it as one of their words, the one most like it, or else all."""
+    wanted = wrong[:LABEL_CHARACTERS].upper()
+    like = [each for each in known if each.upper() == wanted] or [each for each in known if wanted in each.split("_")]
+    like = like or get_close_matches(wanted, known, n=1, cutoff=0.5)
+    return f"did you mean {' or '.join(like)}?" if like else f"there are: {', '.join(known)}."

@@ -8,6 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, cast
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -18,10 +19,11 @@ from service.api.extraction.extractor import SHORT_TOKENS, Extractor
 from service.api.extraction.request import DocumentInput, ExtractRequest
 from service.api.extraction.trace import StageTimer
 from service.api.parsers.pool import ParserPool
-from service.api.schemas import DocumentResult, Options
+from service.api.schemas import DocumentResult, Options, read_options
 from service.core.admission.policy import QueueState
 from service.core.admission.size import RefusalCache
 from service.core.arrays import TokenIds
+from service.core.errors import InvalidOptions
 from service.core.types import Phase
 from service.documents.limits import DocumentLimits
 from service.text.tokenizer import SHORT_CHARACTERS
@@ -129,3 +131,26 @@ def test_many_tokens_of_few_characters_are_decoded_in_a_thread(model: ModelStatu
 def test_a_tokenizer_that_was_not_read_yet_is_read_in_a_thread(model: ModelStatus) -> None:
     result, asked = extract(model, "anna", alone=True, loaded=False)
     assert (len(result.entities), asked) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("labels", "words"),
+    [
+        ("PERSN", "did you mean PERSON"),
+        ("NAME", "did you mean RECEIVER_NAME or SUPPLIER_NAME"),
+        ("person", "did you mean PERSON"),
+        ("EMIAL", "did you mean EMAIL"),
+        ("x" * 60_000, "there are: BIC, DATE, "),
+    ],
+)
+def test_a_label_that_is_not_known_is_refused_with_those_like_it(model: ModelStatus, labels: str, words: str) -> None:
+    named = ("O", "B-PERSON", "I-PERSON", "B-SUPPLIER_NAME", "B-RECEIVER_NAME", "B-DATE")
+    model = msgspec.structs.replace(model, labels=named)
+    made = _extractor(cast(ThreadPoolExecutor, None))
+    made.check_labels(model, read_options({"labels": "DATE,EMAIL", "min_score": "PERSON:0.5"}))
+    with pytest.raises(InvalidOptions, match=words):
+        made.check_labels(model, read_options({"labels": f"DATE,{labels}"}))
+    with pytest.raises(InvalidOptions, match="min_score"):
+        made.check_labels(model, read_options({"min_score": f"{labels}:0.5"}))
+    with pytest.raises(InvalidOptions, match="'EMAIL'"):
+        made.check_labels(model, read_options({"labels": "EMAIL", "aggregation": "simple"}))

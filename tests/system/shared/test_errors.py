@@ -64,6 +64,27 @@ def test_422_for_an_unknown_label_names_the_nearest(service: Service, route: str
         assert client.post(route, json={"text": TEXT, "labels": ["ORG", "PER"]}).status_code == 200
 
 
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"min_score": "0.1,DAT:0.2"}, "min_score: tiny has no label 'DAT'; did you mean DATE?"),
+        ({"min_score": "per:0.2"}, "did you mean PER?"),
+        ({"labels": "ORG,PRE", "min_score": "DAT:0.2"}, "labels: tiny has no label 'PRE'"),
+        ({"labels": "EMAIL", "aggregation": "simple"}, "there are: DATE, ORG, PER."),
+    ],
+)
+@pytest.mark.parametrize("route", ["/extract", "/redact"])
+def test_422_for_an_unknown_label_in_every_option_and_form(
+    service: Service, route: str, options: dict[str, str], words: str
+) -> None:
+    with service.client() as client:
+        pdf = {"file": ("a.pdf", simple_pdf("Anna Smith"))}
+        assert_problem(client.post(route, json={"text": TEXT, **options}), 422, "invalid_options", words)
+        assert_problem(client.post(route, files=pdf, data=options), 422, "invalid_options", words)
+        known = {"labels": "PER,DATE", "min_score": "0.1,ORG:0.2"}
+        assert client.post(route, files=pdf, data=known).status_code == 200
+
+
 def test_422_for_a_redaction_of_no_labels(service: Service) -> None:
     with service.client() as client:
         assert_problem(client.post("/redact", json={"text": TEXT, "labels": []}), 422, "invalid_options", "labels")
