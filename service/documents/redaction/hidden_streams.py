@@ -30,6 +30,8 @@ def empty_hidden_streams(pdf: pikepdf.Pdf, leaks: Repeats) -> list[str]:
     for kind, stream, resources in list(_hidden(pdf)):
         if _shows_text(stream, resources, 0) and _is_to_go(pdf, stream, resources, leaks):
             stream.write(b"0 0 d0" if kind == "CharProcs" else b"")
+            if "/Resources" in stream:
+                stream.Resources = Dictionary()  # Its forms would stay in the file.
             emptied.append(kind)
     return emptied
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from typing import Any
 
 import pikepdf
@@ -56,6 +57,16 @@ def with_glyph(content: bytes) -> bytes:
 
 
 KINDS = {"pattern": with_pattern, "mask": with_mask, "glyph": with_glyph}
+
+
+def test_a_form_within_a_pattern_leaves_the_file() -> None:
+    with pikepdf.open(io.BytesIO(with_pattern(b"/F Do"))) as file:
+        pattern = file.pages[0].obj["/Resources"]["/Pattern"]["/P"]
+        pattern.Resources.XObject = Dictionary(F=form_xobject(file, hexed(f"For {NAME}")))
+        data = saved(file)
+    with pikepdf.open(io.BytesIO(redacted(data, NAME).data)) as file:
+        streams = [each.read_bytes() for each in file.objects if isinstance(each, pikepdf.Stream)]
+    assert not [each for each in streams if NAME.encode().hex().encode() in each]
 
 
 @pytest.mark.parametrize("write", [hexed, kerned])
