@@ -13,6 +13,7 @@ import pypdfium2
 from service.core.redaction import Repeats
 from service.documents.limits import DocumentLimits
 from service.documents.pdf.reader import read_pdf
+from service.documents.redaction.decoded_text import name_words
 from service.documents.redaction.pdf_redactor import redact_pdf
 from service.documents.redaction.values import Range, RedactedFile, Redaction
 
@@ -68,14 +69,18 @@ def _poppler(data: bytes, option: str) -> str:
 
 
 def _raw(data: bytes) -> Iterator[str]:
-    """Every string and every unpacked stream of the file; of content streams also their strings in a row."""
+    """Every string, name and unpacked stream of the file; of content streams also their strings in a row."""
     yield data.decode("latin-1")
     with pikepdf.open(io.BytesIO(data)) as pdf:
         for thing in pdf.objects:
             yield from _strings(thing)
-            if isinstance(thing, pikepdf.Stream) and not _is_picture_or_font(thing):
+            if not isinstance(thing, pikepdf.Stream):
+                continue
+            if thing.get("/Filter") in ("/DCTDecode", "/JPXDecode"):
+                yield thing.read_raw_bytes().decode("latin-1")
+            elif not _is_picture_or_font(thing):
                 yield thing.read_bytes().decode("latin-1")
-                if thing.get("/Subtype") == pikepdf.Name.Form:
+                if thing.get("/Subtype") == "/Form" or "/PatternType" in thing:
                     yield _shown_strings(thing)
         for page in pdf.pages:
             yield _shown_strings(page)
@@ -89,8 +94,14 @@ def _is_picture_or_font(stream: Any) -> bool:
 def _strings(thing: Any) -> Iterator[str]:
     if isinstance(thing, pikepdf.String):
         yield str(thing)
-    elif isinstance(thing, (pikepdf.Dictionary, pikepdf.Array)):
-        for value in thing.as_dict().values() if isinstance(thing, pikepdf.Dictionary) else thing:
+    elif isinstance(thing, pikepdf.Name):
+        yield name_words(str(thing))
+    elif isinstance(thing, (pikepdf.Dictionary, pikepdf.Stream)):
+        for key, value in thing.items():
+            yield name_words(key)
+            yield from _strings(value) if not getattr(value, "is_indirect", True) else ()
+    elif isinstance(thing, pikepdf.Array):
+        for value in thing:
             if isinstance(value, pikepdf.Object) and not value.is_indirect:
                 yield from _strings(value)
 

@@ -1,16 +1,18 @@
 """Cleans all of a PDF that is not its pages' content: nothing that is not known to be needed for showing it stays.
 
 The rules:
-- Catalog, name trees and pages keep the keys listed here. So metadata, attachments, scripts, form fields, the structure
-  tree, thumbnails and private data are gone whatever they hold; annotations are part of the content by now.
+- Catalog, name trees, pages and forms keep the keys listed here. So metadata, attachments, scripts, form fields, the
+  structure tree, thumbnails and private data are gone whatever they hold; annotations are part of the content by now.
 - Outlines, layers' names and page labels stay, without what is to go in any spelling. Of an outline's action its place
   stays alone, without scripts and whatever else may be chained to it.
-- Of images their other versions go, and of JPEGs comments and what a camera or scanner wrote beside the picture.
+- Of images their other versions go, and comments and what a camera or scanner wrote beside the
+  picture.
 - A PDF is written anew, so that no earlier revision of it stays behind.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -33,9 +35,12 @@ _EVERYWHERE = frozenset(
     (*HIDDEN_TEXT_KEYS, "/Metadata", "/PieceInfo", "/AF", "/StructParent", "/StructParents", "/OPI")
 )
 _OUTLINE_ITEM = frozenset("/Title /Parent /Prev /Next /First /Last /Count /Dest /A /C /F".split())
+_FORM = frozenset("/Type /Subtype /FormType /BBox /Matrix /Resources /Group /OC /Length /Filter /DecodeParms".split())
 _FONT_PROGRAMS = ("/FontFile", "/FontFile2", "/FontFile3")
 _COMMENT, _START_OF_SCAN, _APPLICATION = 0xFE, 0xDA, range(0xE0, 0xF0)
+_TOLD_BOXES = (b"xml ", b"uuid", b"uinf", b"asoc")
 _COLOURS = (b"ICC_PROFILE\0", b"Adobe")
+_BLANK = re.compile(r"[\s<>\[\]()]")
 _DEEPEST = 60
 
 
@@ -65,6 +70,8 @@ def clean(pdf: pikepdf.Pdf, leaks: Repeats) -> list[str]:
         _scrub(thing, leaks, 0)
         if isinstance(thing, pikepdf.Stream) and thing.get("/Subtype") == Name.Image:
             _clean_image(pdf, thing)
+        elif isinstance(thing, pikepdf.Stream) and thing.get("/Subtype") == Name.Form:
+            _keep_only(thing, _FORM)
     return sorted({key.lstrip("/") for key in removed})
 
 
@@ -100,9 +107,15 @@ def _leaks_in(thing: Any, leaks: Repeats, binary: set[tuple[int, int]], depth: i
     if not isinstance(thing, pikepdf.Stream) or thing.get("/Subtype") == Name.Image or thing.objgen in binary:
         return False
     try:
-        return leaks.are_in(thing.read_bytes().decode("latin-1"))
+        return stands_in(thing.read_bytes(), leaks)
     except pikepdf.PdfError:
-        return False
+        return stands_in(thing.read_raw_bytes(), leaks)
+
+
+def stands_in(data: bytes, leaks: Repeats) -> bool:
+    """Whether a stream says what must be gone as it is. Numbers beside each other are operands, not one number."""
+    text = data.decode("latin-1")
+    return any(any(map(str.isalpha, text[a:b])) or not _BLANK.search(text, a, b) for a, b in leaks.find(text))
 
 
 def _programs(pdf: pikepdf.Pdf) -> set[tuple[int, int]]:
@@ -123,7 +136,12 @@ def _clean_image(pdf: pikepdf.Pdf, image: Any) -> None:
         del image["/Alternates"]
     filters = image.get("/Filter", Array([]))
     chain = list(filters) if isinstance(filters, Array) else [filters]
-    if not chain or chain[-1] not in (Name.DCTDecode, Name("/DCT")):
+    bare = (
+        {"/DCTDecode": bare_jpeg, "/DCT": bare_jpeg, "/JPXDecode": bare_jpeg_2000}.get(str(chain[-1]))
+        if chain
+        else None
+    )
+    if bare is None:
         return
     parameters = image.get("/DecodeParms")
     packed = pikepdf.Stream(pdf, b"")
@@ -133,7 +151,7 @@ def _clean_image(pdf: pikepdf.Pdf, image: Any) -> None:
         data, last = packed.read_bytes(), parameters[-1] if isinstance(parameters, Array) else None
     else:
         data, last = image.read_raw_bytes(), parameters[0] if isinstance(parameters, Array) else parameters
-    image.write(bare_jpeg(data), filter=Name.DCTDecode, decode_parms=last if isinstance(last, Dictionary) else None)
+    image.write(bare(data), filter=chain[-1], decode_parms=last if isinstance(last, Dictionary) else None)
 
 
 def bare_jpeg(data: bytes) -> bytes:
@@ -150,6 +168,20 @@ def bare_jpeg(data: bytes) -> bytes:
             kept.append(segment)
         at = end
     return b"".join((*kept, data[at:]))
+
+
+def bare_jpeg_2000(data: bytes) -> bytes:
+    """A JPEG 2000 file without boxes of metadata (ISO 15444-1, annex I); a bare codestream as it is."""
+    kept, at = list[bytes](), 0
+    while at + 8 <= len(data) and data[4:8] == b"jP  ":
+        size, kind, head = int.from_bytes(data[at : at + 4], "big"), data[at + 4 : at + 8], 8
+        if size == 1:
+            size, head = int.from_bytes(data[at + 8 : at + 16], "big"), 16
+        end = at + size if size >= head else len(data)
+        if kind not in _TOLD_BOXES:
+            kept.append(data[at:end])
+        at = end
+    return b"".join(kept) or data
 
 
 def _inherited(node: Any, key: str) -> Any:

@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import pikepdf
-from pikepdf import Array, Dictionary, Name, Operator, String
+from pikepdf import Dictionary, Name, Operator, String
 
 from service.documents.redaction.fonts import FontMetrics
 from service.documents.redaction.geometry import IDENTITY, GraphicsState, Matrix, Rectangle, around, multiply
 from service.documents.redaction.shown_text import Item, RedactedArea, without_redacted
+from service.documents.redaction.stream_writing import SHOWING, StreamWriter
 from service.documents.redaction.values import CannotRewrite
 
 ACTUAL_TEXT = "/ActualText"
@@ -23,8 +24,6 @@ HIDDEN_TEXT_KEYS = (ACTUAL_TEXT, "/Alt", "/E")
 _DEEPEST = 12
 _MOST_INSTRUCTIONS = 3_000_000
 _UNIT: Rectangle = (0.0, 0.0, 1.0, 1.0)
-
-Instruction = tuple[list[Any], Operator]
 
 
 class ContentRewriter:
@@ -103,7 +102,7 @@ class _StreamRun:
         self._state = state
         self._depth = depth
         self._stack: list[GraphicsState] = []
-        self._written: list[Any] = []
+        self._writer = StreamWriter()
         self._painted: set[str] = set()
         self._replaced: dict[str, Any] = {}
         self._marks: list[bool] = []
@@ -112,52 +111,49 @@ class _StreamRun:
         """Follow one instruction, and write what is left of it."""
         if isinstance(instruction, pikepdf.ContentStreamInlineImage):
             self._rewriter.refuse_image(self._state.matrix)
-            self._written.append(instruction)
+            self._writer.write("BI", instruction)
             return
         operands, name = instruction.operands, str(instruction.operator)
-        if name in _SHOWING:
-            self._show(name, operands, instruction)
+        if name in SHOWING:
+            self._show(name, operands)
         elif name == "Do":
             self._paint(operands, instruction)
         elif name in ("BMC", "BDC", "EMC", "DP"):
             self._mark(name, operands)
-            self._written.append(self._marked(operands, instruction))
+            self._writer.write(name, self._marked(operands, instruction))
         elif name == "Q":
             if self._stack:
                 self._state = self._stack.pop()
-                self._written.append(instruction)
+                self._writer.write(name, instruction)
         else:
             self._follow(name, operands)
-            self._written.append(instruction)
+            self._writer.write(name, instruction)
 
     def finished(self) -> list[Any]:
         """All instructions, with every saved state restored."""
-        return [*self._written, *([([], Operator("Q"))] * len(self._stack))]
+        return [*self._writer.finished(), *([([], Operator("Q"))] * len(self._stack))]
 
     def own_resources(self) -> Any:
         """The resources of the new stream: its own copy, without XObjects that it does not paint."""
         own = Dictionary(self._resources) if self._resources is not None else Dictionary()
         xobjects = own.get("/XObject", Dictionary())
-        kept = {name: xobjects[name] for name in self._painted if name in xobjects}
+        kept = {name: xobjects[name] for name in sorted(self._painted) if name in xobjects}
         own["/XObject"] = Dictionary({**kept, **self._replaced})
         return own
 
-    def _show(self, name: str, operands: Any, instruction: Any) -> None:
-        state, before = self._state, list[Instruction]()
+    def _show(self, name: str, operands: Any) -> None:
+        state, writer = self._state, self._writer
         if name in ("'", '"'):
             if name == '"':
                 state.word_spacing, state.character_spacing = float(operands[0]), float(operands[1])
-                before = [([operands[0]], Operator("Tw")), ([operands[1]], Operator("Tc"))]
+                writer.write("Tw", ([operands[0]], Operator("Tw")))
+                writer.write("Tc", ([operands[1]], Operator("Tc")))
             state.next_line(0.0, -state.leading)
-            before.append(([], Operator("T*")))
+            writer.write("T*", ([], Operator("T*")))
         shown = operands[0] if name == "TJ" else [operands[-1]]
         items: list[Item] = [bytes(each) if isinstance(each, String) else float(each) for each in shown]
         left = without_redacted(items, state, self._rewriter.area())
-        if left is None:
-            self._written.append(instruction)
-        else:
-            array = Array([String(each) if isinstance(each, bytes) else round(each, 4) for each in left])
-            self._written += [*before, ([array], Operator("TJ"))]
+        writer.write_text(items if left is None else left, state, is_whole=left is None)
 
     def _paint(self, operands: Any, instruction: Any) -> None:
         name = str(operands[0])
@@ -170,11 +166,11 @@ class _StreamRun:
             copy = self._rewriter.form(found, self._resources, self._state, self._depth)
         if copy is None:
             self._painted.add(name)
-            self._written.append(instruction)
+            self._writer.write("Do", instruction)
             return
         fresh = f"/Redacted{len(self._replaced)}"
         self._replaced[fresh] = copy
-        self._written.append(([Name(fresh)], Operator("Do")))
+        self._writer.write("Do", ([Name(fresh)], Operator("Do")))
 
     def _mark(self, name: str, operands: Any) -> None:
         """Follow passages for which the file has other words."""
@@ -242,7 +238,6 @@ class _StreamRun:
         self._state.size = float(size)
 
 
-_SHOWING = frozenset(("Tj", "TJ", "'", '"'))
 _NUMBERS = {
     "Tc": "character_spacing", "Tw": "word_spacing", "Tz": "scaling", "TL": "leading", "Ts": "rise",
 }  # fmt: skip

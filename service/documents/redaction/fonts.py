@@ -190,7 +190,7 @@ def read_font(font: Any, standard: StandardWidths) -> FontMetrics:
     default = float(descriptor.get("/MissingWidth", 0))
     if "/Widths" in font:
         return SimpleFont(_listed(font), default, 0.001)
-    encoding, differences = _encoding(font.get("/Encoding"))
+    encoding, differences = named_encoding(font.get("/Encoding"))
     return SimpleFont(standard(str(font.get("/BaseFont", "/?")), encoding, differences), None, 0.001)
 
 
@@ -199,7 +199,8 @@ def _listed(font: Any) -> dict[int, float]:
     return {first + i: float(width) for i, width in enumerate(font.get("/Widths", []))}
 
 
-def _encoding(encoding: Any) -> tuple[str, dict[int, str]]:
+def named_encoding(encoding: Any) -> tuple[str, dict[int, str]]:
+    """The name of a simple font's encoding, and code → glyph name of its differences."""
     if encoding is None:
         return "", {}
     if isinstance(encoding, pikepdf.Name):
@@ -218,11 +219,16 @@ def _composite(font: Any) -> CompositeFont:
     descendant = font["/DescendantFonts"][0]
     widths = {cid: values[0] for cid, values in _cid_entries(descendant.get("/W", Array([])), 1)}
     return CompositeFont(
-        _code_map(font.get("/Encoding")), widths, float(descendant.get("/DW", 1000)), VerticalMetrics(descendant)
+        code_map(font.get("/Encoding")), widths, float(descendant.get("/DW", 1000)), VerticalMetrics(descendant)
     )
 
 
-def _code_map(encoding: Any) -> CodeMap:
+def code_map(encoding: Any) -> CodeMap:
+    """The map of a composite font's encoding.
+
+    Raises:
+        CannotRewrite: it is a predefined one other than Identity, or not understood.
+    """
     if isinstance(encoding, pikepdf.Stream):
         return read_code_map(encoding.read_bytes(), is_vertical=int(encoding.get("/WMode", 0)) == 1)
     if encoding in (Name("/Identity-H"), Name("/Identity-V")):

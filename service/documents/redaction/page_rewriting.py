@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Any
 
 import pikepdf
@@ -22,12 +22,16 @@ from service.documents.redaction.values import CannotRewrite
 
 @dataclass(slots=True)
 class PageTargets:
-    """The deletions of one page: glyphs in `boxes` or at `origins`, of which each must be found; `bars` are drawn."""
+    """The deletions of one page: glyphs in `boxes` or at `origins`, of which each must be found; `bars` are drawn.
+
+    `inked`: the origins of all glyphs of the page that have ink.
+    """
 
     frame: PageFrame
     boxes: list[Rectangle] = field(default_factory=list)
     origins: list[Point] = field(default_factory=list)
     bars: list[Rectangle] = field(default_factory=list)
+    inked: list[Point] = field(default_factory=list)
 
     def add(self, text: PageText, characters: Iterable[int]) -> None:
         """Let characters of a text page go, all on one line."""
@@ -40,15 +44,14 @@ class PageTargets:
             self.bars.append(joined(boxes))
 
     def add_words(self, text: PageText, start: int, end: int) -> None:
-        """Let a run of characters of a text page go, with a bar for each word."""
-        inked, word = text.inked_ones(), list[int]()
-        for index in range(start, end):
-            if index in inked:
-                word.append(index)
-            else:
-                self.add(text, word)
-                word = []
-        self.add(text, word)
+        """Let a run of characters of a text page go, with a bar for each line."""
+        line = list[int]()
+        for index in sorted(text.inked_ones().intersection(range(start, end))):
+            if line and _are_apart(text.box(line[-1]), text.box(index)):
+                self.add(text, line)
+                line = []
+            line.append(index)
+        self.add(text, line)
 
     def add_outside(self, text: PageText, characters: Iterable[int]) -> None:
         """Let characters go of which the page shows nothing, without a bar."""
@@ -61,7 +64,7 @@ class PageTargets:
         for passage in passages:
             if any(grid.touches(glyph) for glyph in passage):
                 self.boxes += passage
-                self.bars += passage
+                self.bars += [joined(line) for _, line in groupby(passage, lambda box: round(box[1]))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +94,7 @@ def rewrite_page(
     Raises:
         CannotRewrite: it is not understood, or not all that goes was found in it.
     """
-    area = RedactedArea(BoxGrid(targets.boxes), _around(targets.origins))
+    area = RedactedArea(BoxGrid(targets.boxes), _around(targets.origins), BoxGrid(targets.bars), _around(targets.inked))
     rewritten = _rewritten(pdf, page, area, document)
     _check_found(targets, area.removed)
     if rewritten is not None:
@@ -187,6 +190,13 @@ def _rewritten(
 def _replace(pdf: pikepdf.Pdf, page: pikepdf.Page, content: bytes, resources: Any, *, after: bytes) -> None:
     page.obj["/Contents"] = pikepdf.Stream(pdf, b"q\n" + content + b"\nQ\n" + after)
     page.obj["/Resources"] = resources
+
+
+def _are_apart(first: Rectangle, second: Rectangle) -> bool:
+    """Whether two characters stand on different lines, or with more than two of them between."""
+    across = max(first[0], second[0]) - min(first[2], second[2])
+    down = max(first[1], second[1]) - min(first[3], second[3])
+    return max(across, down) > max(first[3] - first[1], 2 * (first[2] - first[0])) or min(across, down) > 0
 
 
 def _around(points: Iterable[Point]) -> BoxGrid:

@@ -18,19 +18,19 @@ import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
 import pikepdf
 import pypdfium2
 import pypdfium2.raw as pdfium
 
 from service.core.errors import UnreadableDocument, UnredactableDocument, UnsupportedFormat
-from service.core.redaction import Repeats
+from service.core.redaction import Repeats, squeezed
 from service.documents.document import Document
 from service.documents.format_detection import Format, detect_format
 from service.documents.limits import DocumentLimits
 from service.documents.pdf.glyphs import Indices
 from service.documents.pdf.reader import loaded_page, opened_pdf, read_with_indices
-from service.documents.redaction.cleaning import clean, leaks_in_objects, own_resources
+from service.documents.redaction.cleaning import clean, leaks_in_objects, own_resources, stands_in
+from service.documents.redaction.decoded_text import TextDecoder
 from service.documents.redaction.geometry import Rectangle
 from service.documents.redaction.hidden_streams import empty_hidden_streams
 from service.documents.redaction.links import LINKS, Link, add_links, read_links
@@ -44,7 +44,12 @@ from service.documents.redaction.page_rewriting import (
     rewrite_page,
 )
 from service.documents.redaction.rasterizing import paint_page
-from service.documents.redaction.shown_text import PageText, read_page_string, read_page_text
+from service.documents.redaction.shown_text import (
+    PageText,
+    characters_outside,
+    read_page_string,
+    read_page_text,
+)
 from service.documents.redaction.values import CannotRewrite, Range, RedactedFile, RedactedPage, Redaction
 
 _NOT_SAME = "what is left of its text would have moved or changed"
@@ -166,9 +171,8 @@ class _Targets:
     def add_outside(self) -> None:
         """Let all go that is written beside the visible part of a page: nobody read it."""
         for number in range(1, len(self._plain) + 1):
-            text = read_page_text(self._plain, number)
-            outside = np.flatnonzero(~text.frame.contains(text.frame.shown(text.loose))).tolist()
-            if text.inked_ones() & set(outside):
+            if len(outside := characters_outside(self._plain, number)):
+                text = read_page_text(self._plain, number)
                 self._of(number, text).add_outside(text, outside)
 
     def pages(self) -> dict[int, PageTargets]:
@@ -178,7 +182,10 @@ class _Targets:
         return self._pages
 
     def _of(self, number: int, text: PageText) -> PageTargets:
-        return self._pages.setdefault(number, PageTargets(text.frame))
+        if number not in self._pages:
+            inked = [text.origin(index) for index in text.inked()]
+            self._pages[number] = PageTargets(text.frame, inked=inked)
+        return self._pages[number]
 
 
 @dataclass(slots=True)
@@ -230,17 +237,34 @@ class _Work:
         return result
 
     def _wrong(self, result: bytes, leaks: Repeats) -> dict[int, str]:
-        """The pages on which something is left, or is not as it was; number → why."""
+        """The pages on which something is left, or is not as it was; number → why.
+
+        Raises:
+            UnredactableDocument: a page holds what no reader places on it, so that a picture might show it.
+        """
         found: dict[int, str] = {}
+        decoder = TextDecoder()
         with opened_pdf(result) as after:
             for number in range(1, len(after) + 1):
                 if number in self.pictures:
                     continue
                 if number in self.rewritten and not self._is_as_it_was(number, read_page_text(after, number)):
                     found[number] = _NOT_SAME
-                elif leaks.are_in(read_page_string(after, number)):
+                elif leaks and self._is_left_on(number, read_page_string(after, number), decoder, leaks):
                     found[number] = _LEFT_OVER
         return found
+
+    def _is_left_on(self, number: int, read: str, decoder: TextDecoder, leaks: Repeats) -> bool:
+        if leaks.are_in(read):
+            return True
+        try:
+            text = decoder.page(self.pdf.pages[number - 1])
+        except (pikepdf.PdfError, TypeError, ValueError, KeyError, AttributeError, IndexError) as error:
+            raise UnredactableDocument(f"The content of page {number} of the PDF cannot be read again.") from error
+        run = squeezed(read)
+        if any(squeezed(text.shown[start:end]) not in run for start, end in leaks.find(text.shown)):
+            raise UnredactableDocument(f"Page {number} of the PDF holds text to be removed that has no place on it.")
+        return any(map(leaks.are_in, text.words)) or any(stands_in(each, leaks) for each in text.streams)
 
     def _is_as_it_was(self, number: int, text: PageText) -> bool:
         return is_as_it_was(read_page_text(self.before, number), self.rewritten[number], text)

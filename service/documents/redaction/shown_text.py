@@ -31,6 +31,8 @@ class RedactedArea:
     """The area from which glyphs are removed: their middle is in one of the `boxes`, or their origin in `origins`.
 
     Attributes:
+        bars: what has no ink goes under these too, since the places of spaces tell how wide words were.
+        inked: the origins of all glyphs with ink.
         removed: the origins of those that went.
         reworded: the boxes of the glyphs of each passage for which the file has other words.
         passage: the last of these while it goes on.
@@ -38,13 +40,16 @@ class RedactedArea:
 
     boxes: BoxGrid
     origins: BoxGrid
+    bars: BoxGrid = field(default_factory=lambda: BoxGrid(()))
+    inked: BoxGrid = field(default_factory=lambda: BoxGrid(()))
     removed: list[Point] = field(default_factory=list)
     reworded: list[list[Rectangle]] = field(default_factory=list)
     passage: list[Rectangle] | None = None
 
     def takes(self, origin: Point, middle: Point) -> bool:
         """Whether this glyph goes."""
-        if not (self.boxes.holds(middle) or self.origins.holds(origin)):
+        is_blank = self.bars.holds(middle) and not self.inked.holds(origin)
+        if not (is_blank or self.boxes.holds(middle) or self.origins.holds(origin)):
             return False
         self.removed.append(origin)
         return True
@@ -182,6 +187,17 @@ def read_page_text(document: pypdfium2.PdfDocument, number: int) -> PageText:
             _generated(text_page, count),
             PageFrame.of(page),
         )
+
+
+def characters_outside(document: pypdfium2.PdfDocument, number: int) -> list[int]:
+    """The indices of a page's characters that lie outside its visible part.
+
+    Raises:
+        UnreadableDocument: it cannot be read.
+    """
+    with loaded_page(document, number) as page, opened_text(page, number) as text_page:
+        frame, count = PageFrame.of(page), max(int(pdfium.FPDFText_CountChars(text_page)), 0)
+        return np.flatnonzero(~frame.contains(frame.shown(loose_boxes(text_page, count)))).tolist()
 
 
 def read_page_string(document: pypdfium2.PdfDocument, number: int) -> str:

@@ -24,7 +24,7 @@ _FAMILIES = (
         ("Helvetica", "Helvetica-Bold", "Helvetica-Oblique", "Helvetica-BoldOblique"),
     ),
 )
-_ENCODINGS = {"/WinAnsiEncoding": "cp1252", "/MacRomanEncoding": "mac_roman"}
+ENCODINGS = {"/WinAnsiEncoding": "cp1252", "/MacRomanEncoding": "mac_roman"}
 _NAMES = {
     "space": " ", "hyphen": "-", "period": ".", "comma": ",", "colon": ":", "semicolon": ";", "slash": "/", "at": "@",
     "parenleft": "(", "parenright": ")", "quotesingle": "'", "quoteright": "’", "quoteleft": "‘", "ampersand": "&",
@@ -50,10 +50,12 @@ def standard_widths(document: Any, name: str, encoding: str, differences: dict[i
     if not font:
         raise CannotRewrite(f"the font {name} has no widths")
     try:
-        codec = _ENCODINGS.get(encoding, "cp1252")
+        codec = ENCODINGS.get(encoding, "cp1252")
         widths = {}
         for code in range(32, 256):
-            character = _named(differences[code]) if code in differences else bytes((code,)).decode(codec, "ignore")
+            character = (
+                character_named(differences[code]) if code in differences else bytes((code,)).decode(codec, "ignore")
+            )
             if character:
                 widths[code] = _width(font, ord(character))
         return widths
@@ -71,7 +73,8 @@ def _standard_name(name: str) -> str:
     raise CannotRewrite(f"the font {bare[:60]} has no widths")
 
 
-def _named(name: str) -> str:
+def character_named(name: str) -> str:
+    """The character of a glyph name; empty if it is not known here."""
     bare = name.lstrip("/")
     if len(bare) == 1:
         return bare
