@@ -23,6 +23,7 @@ SECOND_TIER = {
     "cuda_emulator/": "a CUDA build of torch and a C++ compiler",
     "s3/": "an S3 server",
     "loadtest/scaling/test_autoscaling.py": "a fleet of services for two minutes",
+    "documents/redaction/test_redacted_samples.py": "four readers of eighty PDFs",
     "commands/test_extract.py": "a service for each folder of files",
     "commands/test_evaluate.py": "an engine for each evaluation",
     "commands/test_plan.py": "an engine for each plan",

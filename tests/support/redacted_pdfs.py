@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from typing import Any
 
@@ -34,6 +36,7 @@ def readings(data: bytes) -> dict[str, str]:
         "pdfium": "\n".join(_pdfium(data)),
         "pdftotext": _poppler(data, "-nopgbrk"),
         "pdftotext -raw": _poppler(data, "-raw"),
+        "mutool": _mupdf(data),
         "raw": "\n".join(_raw(data)),
     }
 
@@ -66,6 +69,17 @@ def _pdfium(data: bytes) -> Iterator[str]:
 def _poppler(data: bytes, option: str) -> str:
     command = ["pdftotext", option, "-enc", "UTF-8", "-", "-"]
     return subprocess.run(command, input=data, capture_output=True, check=True).stdout.decode()
+
+
+def _mupdf(data: bytes) -> str:
+    """Nothing where mutool is not installed."""
+    if shutil.which("mutool") is None:
+        return ""
+    with tempfile.NamedTemporaryFile(suffix=".pdf") as file:
+        file.write(data)
+        file.flush()
+        command = ["mutool", "draw", "-q", "-F", "text", file.name]
+        return subprocess.run(command, capture_output=True, check=True).stdout.decode("utf-8", "replace")
 
 
 def _raw(data: bytes) -> Iterator[str]:
