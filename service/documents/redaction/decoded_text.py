@@ -1,7 +1,7 @@
 """Decoded text of a PDF's content streams: the strings that they show, through their fonts, in the order of content.
 
 It is what a reader gets that does not place glyphs: it holds text of no size, and text that pdfium leaves out. Beside
-it stand all other words of a stream: names, strings of marked content, and the stream as it is.
+it stand all other words of a stream: names, keys, and strings of marked content.
 """
 
 from __future__ import annotations
@@ -34,11 +34,10 @@ Decode = Callable[[bytes], str]
 
 @dataclass(frozen=True, slots=True)
 class StreamText:
-    """The text that a stream shows, its other words (names, keys, strings), and it and its forms as they are."""
+    """The text that a stream shows, and its other words: names, keys, strings."""
 
     shown: str
     words: tuple[str, ...]
-    streams: tuple[bytes, ...]
 
 
 class TextDecoder:
@@ -50,27 +49,24 @@ class TextDecoder:
 
     def page(self, page: pikepdf.Page) -> StreamText:
         """The text of a page, and of the forms that it paints."""
-        contents = page.obj.get("/Contents")
-        streams = list(contents) if isinstance(contents, Array) else [] if contents is None else [contents]
-        return self._text(page, streams, page.obj.get("/Resources"), 0)
+        return self._text(page, page.obj.get("/Resources"), 0)
 
-    def _text(self, holder: Any, streams: list[Any], resources: Any, depth: int) -> StreamText:
+    def _text(self, holder: Any, resources: Any, depth: int) -> StreamText:
         resources = resources if isinstance(resources, Dictionary) else Dictionary()
         run = _Run(resources, self._font)
-        run.streams = [each.read_bytes() for each in streams]
         for category in dict(resources.items()).values():
             run.words += map(name_words, category.keys()) if isinstance(category, Dictionary) else []
         for each in pikepdf.parse_content_stream(holder, _OPERATORS):
             form = run.follow(each)
             if form is not None and depth < _DEEPEST:
                 run.add(self._form(form, resources, depth))
-        return StreamText("".join(run.shown), tuple(run.words), tuple(run.streams))
+        return StreamText("".join(run.shown), tuple(run.words))
 
     def _form(self, form: Any, resources: Any, depth: int) -> StreamText:
         key = form.objgen
         if key not in self._forms:
-            self._forms[key] = StreamText("", (), ())  # It may paint itself.
-            self._forms[key] = self._text(form, [form], form.get("/Resources", resources), depth + 1)
+            self._forms[key] = StreamText("", ())  # It may paint itself.
+            self._forms[key] = self._text(form, form.get("/Resources", resources), depth + 1)
         return self._forms[key]
 
     def _font(self, font: Any) -> Decode:
@@ -87,7 +83,6 @@ class _Run:
     def __init__(self, resources: Any, font_of: Callable[[Any], Decode]) -> None:
         self.shown: list[str] = []
         self.words: list[str] = []
-        self.streams: list[bytes] = []
         self._resources = resources
         self._font_of = font_of
         self._decode: Decode = _latin
@@ -96,7 +91,6 @@ class _Run:
     def add(self, form: StreamText) -> None:
         self.shown += [" ", form.shown, " "]
         self.words += form.words
-        self.streams += form.streams
 
     def follow(self, instruction: Any) -> Any:
         """Note what an instruction shows; returns the form that it paints."""

@@ -94,7 +94,10 @@ def rewrite_page(
     Raises:
         CannotRewrite: it is not understood, or not all that goes was found in it.
     """
-    area = RedactedArea(BoxGrid(targets.boxes), _around(targets.origins), BoxGrid(targets.bars), _around(targets.inked))
+    bars = BoxGrid(targets.bars)
+    area = RedactedArea(
+        BoxGrid(targets.boxes), _around(targets.origins), bars, _around(filter(bars.holds, targets.inked))
+    )
     rewritten = _rewritten(pdf, page, area, document)
     _check_found(targets, area.removed)
     if rewritten is not None:

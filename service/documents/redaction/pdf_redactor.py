@@ -29,7 +29,7 @@ from service.documents.format_detection import Format, detect_format
 from service.documents.limits import DocumentLimits
 from service.documents.pdf.glyphs import Indices
 from service.documents.pdf.reader import loaded_page, opened_pdf, read_with_indices
-from service.documents.redaction.cleaning import clean, leaks_in_objects, own_resources, stands_in
+from service.documents.redaction.cleaning import clean, leaks_in_objects, own_resources
 from service.documents.redaction.decoded_text import TextDecoder
 from service.documents.redaction.geometry import Rectangle
 from service.documents.redaction.hidden_streams import empty_hidden_streams
@@ -264,7 +264,7 @@ class _Work:
         run = squeezed(read)
         if any(squeezed(text.shown[start:end]) not in run for start, end in leaks.find(text.shown)):
             raise UnredactableDocument(f"Page {number} of the PDF holds text to be removed that has no place on it.")
-        return any(map(leaks.are_in, text.words)) or any(stands_in(each, leaks) for each in text.streams)
+        return any(map(leaks.are_in, text.words))
 
     def _is_as_it_was(self, number: int, text: PageText) -> bool:
         return is_as_it_was(read_page_text(self.before, number), self.rewritten[number], text)

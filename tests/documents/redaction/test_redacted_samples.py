@@ -48,7 +48,7 @@ def base(name: str) -> pikepdf.Pdf:
 def content(file: pikepdf.Pdf) -> bytes:
     page = file.pages[0]
     page.contents_coalesce()
-    return page.obj["/Contents"].read_bytes()
+    return bytes(page.obj["/Contents"].read_bytes())
 
 
 def put(file: pikepdf.Pdf, data: bytes) -> None:

@@ -150,9 +150,6 @@ GONE: dict[str, Callable[[], bytes]] = {
     "an expansion": lambda: page_with(b"/Span <</E " + UTF16 + b">> BDC BT 9 9 Td (J) Tj ET EMC\n"),
     "a key of marked content": lambda: page_with(b"/Artifact <</Contents " + UTF16 + b">> BDC q Q EMC\n"),
     "a tag of marked content": lambda: page_with(b"/Jane#20Doe BMC q Q EMC\n"),
-    "a comment of content": lambda: form(b"% Jane Doe\nq Q"),
-    "a form that says it is a font": lambda: form(b"% Jane Doe\nq Q", Length1=5),
-    "a form that says it is a function": lambda: form(b"% Jane Doe\nq Q", FunctionType=4, N=3),
     "a form's own key": lambda: form(b"q Q", **{"/Jane Doe": String("x"), "/Note": String("Jane_Doe")}),
     "a JPEG's comment and EXIF": lambda: image("JPEG"),
     "a progressive JPEG's": lambda: image("JPEG", progressive=True),
@@ -174,6 +171,12 @@ def test_what_goes_from_the_page_goes_from(place: str) -> None:
     made = redacted(GONE[place](), NAME)
     assert left_of(made.data, NAME) == {}
     assert "app.alert" not in readings(made.data)["raw"]
+
+
+@pytest.mark.parametrize("more", [{}, {"Length1": 5}, {"FunctionType": 4, "N": 3}])
+def test_a_comment_of_content_is_refused_whatever_its_stream_says_it_is(more: Any) -> None:
+    with pytest.raises(UnredactableDocument, match="no page"):
+        redacted(form(b"% Jane Doe\nq Q", **more), NAME)
 
 
 @pytest.mark.parametrize("place", REFUSED)
