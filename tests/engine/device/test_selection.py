@@ -16,9 +16,9 @@ from service.engine.device.selection import (
     choose_dtype,
     cpu_has,
     name_of,
-    usable_cores,
     use_threads,
 )
+from service.host_memory import usable_cores
 
 no_cuda = pytest.mark.skipif(torch.cuda.is_available(), reason="a CUDA device is there")
 
