@@ -13,15 +13,14 @@ from dataclasses import dataclass, field
 
 from service.documents.docx_styles import PLAIN, PartReader, RunStyle, attribute, is_on, resolved
 from service.documents.raised_text import raised_separator
-from service.documents.text_writer import TextWriter
+from service.documents.text_writer import UNSEEN, TextWriter
 
 _SKIPPED = frozenset(
     "del moveFrom Fallback sectPr tblPr trPr tcPr instrText delText rt pPrChange rPrChange txEffect".split()
 )
 _PROPERTIES = frozenset(("pStyle", "rStyle", "vanish", "vertAlign"))
 _MARKS = {"tab": "\t", "ptab": "\t", "noBreakHyphen": "\u2011"}
-_UNSEEN = re.compile("[\xad\u200b\u2060\ufeff]")
-"""Characters that Word shows nothing for."""
+_UNSEEN = re.compile(f"[{UNSEEN}]")
 _SYMBOLS = {
     "wingdings": {0x6F: "☐", 0x71: "☐", 0x72: "☐", 0x78: "☒", 0xA8: "☐", 0xFB: "✗", 0xFC: "✓", 0xFD: "☒", 0xFE: "☑"},
     "wingdings 2": {0x4F: "✗", 0x50: "✓", 0x51: "☒", 0x52: "☑", 0x53: "☒", 0x54: "☒", 0x2A: "☐", 0xA3: "☐"},

@@ -22,7 +22,7 @@ from service.documents.document import Document
 from service.documents.html_style import PLAIN, Display, Style, StyleSheet
 from service.documents.limits import DocumentLimits
 from service.documents.raised_text import raised_separator
-from service.documents.text_writer import TextWriter
+from service.documents.text_writer import UNSEEN, TextWriter
 
 _UNSHOWN = frozenset("head script style template noscript iframe object svg audio video canvas datalist".split())
 _VOID = frozenset("area base br col embed hr img input link meta param source track wbr".split())
@@ -40,7 +40,7 @@ _LONGEST_CURRENCY = 8
 """Characters after raised text that say whether a currency follows."""
 _META_WITHIN_BYTES = 4096
 _CHUNK_CHARACTERS = 65_536
-_UNWANTED = re.compile(r"[\x00\ud800-\udfff\xad\u200b\u2060\ufeff]")
+_UNWANTED = re.compile(rf"[\x00\ud800-\udfff{UNSEEN}]")
 """What cannot be in a text, and what a browser shows nothing for."""
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+UNSEEN = "\xad\u200b\u2060\ufeff"
+"""Characters without width: browsers and Word show nothing for them."""
 _LINE_PARTS = 16
 """Parts of the text, of a word or blank at least, that `line` looks at."""
 _BLANKS = re.compile(r"[ \t\n\r\f\xa0]+")

@@ -1,8 +1,8 @@
 """The Open Inference Protocol v2 over gRPC, on a port of its own, in every worker.
 
 Keys come as metadata (`authorization` or `x-api-key`), deadlines as gRPC's own. An error has the status that stands for
-its HTTP status, with `retry-after` among the trailing metadata, and in words. Workers share the port. Who needs no key
-is not read (`oip_grpc_messages`).
+its HTTP status, with `retry-after` among the trailing metadata, and in words. Workers share the port. A message is
+read only after its key was accepted (`oip_grpc_messages`).
 """
 
 from __future__ import annotations

@@ -103,7 +103,7 @@ def frame_prefix(data: bytes | memoryview) -> bytes:
 
 def longest_frame(limits: DocumentLimits) -> int:
     """The most bytes that a frame of a document within these limits can have: four numbers for each character."""
-    return 16 * limits.max_characters + 2_048 * limits.max_pages + MEBIBYTE
+    return 16 * limits.max_characters + PARTS_BYTES * limits.max_pages + MEBIBYTE
 
 
 def longest_redacted_header(redaction: Redaction, limits: DocumentLimits) -> int:

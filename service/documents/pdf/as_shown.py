@@ -99,26 +99,26 @@ def _draw_annotations(pdf: pikepdf.Pdf) -> bool:
             if "/AP" in each or not str(each.get("/Contents", "")).strip():
                 continue
             _make_field(pdf, each)
-        elif _inherited(each, "/FT") == "/Btn":
+        elif inherited(each, "/FT") == "/Btn":
             if "/AP" in each or not _is_checked(each):
                 continue
             each["/AP"] = Dictionary(N=_mark(pdf, each))
-        elif int(_inherited(each, "/Ff") or 0) & _COMB:
-            each["/Ff"] = int(_inherited(each, "/Ff")) & ~_COMB  # Characters in boxes would read as so many words.
+        elif int(inherited(each, "/Ff") or 0) & _COMB:
+            each["/Ff"] = int(inherited(each, "/Ff")) & ~_COMB  # Characters in boxes would read as so many words.
         else:
             continue
         changed = True
     return changed
 
 
-def _inherited(field: Any, key: str) -> Any:
-    """A field's value, or that of the nearest field above it that has one."""
-    for _ in range(_DEEPEST):
-        if not isinstance(field, Dictionary):
+def inherited(node: Any, key: str, deepest: int = _DEEPEST) -> Any:
+    """The value of a field or a page, or that of the nearest node above it, of at most `deepest`, that has one."""
+    for _ in range(deepest):
+        if not isinstance(node, Dictionary):
             break
-        if key in field:
-            return field[key]
-        field = field.get("/Parent")
+        if key in node:
+            return node[key]
+        node = node.get("/Parent")
     return None
 
 
@@ -136,11 +136,11 @@ def _make_field(pdf: pikepdf.Pdf, note: Dictionary) -> None:
 
 def _is_checked(button: Dictionary) -> bool:
     """Whether a check box or a radio button is on; a button to press is not."""
-    if int(_inherited(button, "/Ff") or 0) & _PUSH:
+    if int(inherited(button, "/Ff") or 0) & _PUSH:
         return False
     state = button.get("/AS")
     if state is None:
-        state = None if int(_inherited(button, "/Ff") or 0) & _RADIO else _inherited(button, "/V")
+        state = None if int(inherited(button, "/Ff") or 0) & _RADIO else inherited(button, "/V")
     return isinstance(state, Name) and state != "/Off"
 
 
@@ -148,7 +148,7 @@ def _mark(pdf: pikepdf.Pdf, button: Dictionary) -> pikepdf.Stream:
     """The appearance of a checked button: its sign in the font of signs, as high as its box."""
     left, bottom, right, top = map(float, button["/Rect"])
     wide, high = abs(right - left), abs(top - bottom)
-    is_radio = int(_inherited(button, "/Ff") or 0) & _RADIO
+    is_radio = int(inherited(button, "/Ff") or 0) & _RADIO
     sign = str(button.get("/MK", Dictionary()).get("/CA", "l" if is_radio else "4"))[:1]
     sign = sign if sign.isalnum() else "4"
     size = max(min(wide, high), 1.0)

@@ -5,8 +5,7 @@ The rules:
   structure tree, thumbnails and private data are gone whatever they hold; annotations are part of the content by now.
 - Outlines, layers' names and page labels stay, without what is to go in any spelling. Of an outline's action its place
   stays alone, without scripts and whatever else may be chained to it.
-- Of images their other versions go, and comments and what a camera or scanner wrote beside the
-  picture.
+- Of images their other versions go, and comments and what a camera or scanner wrote beside the picture.
 - A PDF is written anew, so that no earlier revision of it stays behind.
 """
 
@@ -20,6 +19,7 @@ import pikepdf
 from pikepdf import Array, Dictionary, Name, String
 
 from service.core.redaction import Repeats
+from service.documents.pdf.as_shown import inherited
 from service.documents.redaction.content_stream import HIDDEN_TEXT_KEYS
 
 REPLACEMENT = "[redacted]"
@@ -80,7 +80,7 @@ def own_resources(pdf: pikepdf.Pdf) -> None:
     for page in pdf.pages:
         page.obj["/Resources"] = Dictionary(dict(page.resources.items()))
         for key in ("/MediaBox", "/CropBox", "/Rotate"):
-            if (value := _inherited(page.obj, key)) is not None:
+            if (value := inherited(page.obj, key, _DEEPEST)) is not None:
                 page.obj[key] = value
     for page in pdf.pages:
         node, depth = page.obj.get("/Parent"), 0
@@ -182,16 +182,6 @@ def bare_jpeg_2000(data: bytes) -> bytes:
             kept.append(data[at:end])
         at = end
     return b"".join(kept) or data
-
-
-def _inherited(node: Any, key: str) -> Any:
-    for _ in range(_DEEPEST):
-        if node is None:
-            return None
-        if key in node:
-            return node[key]
-        node = node.get("/Parent")
-    return None
 
 
 def _keep_only(dictionary: Any, kept: frozenset[str]) -> list[str]:

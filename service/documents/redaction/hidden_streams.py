@@ -18,8 +18,8 @@ from service.core.redaction import Repeats
 from service.documents.pdf.glyphs import REPLACEMENT
 from service.documents.pdf.reader import loaded_page, opened_pdf, opened_text
 from service.documents.redaction.shown_text import read_page_string
+from service.documents.redaction.stream_writing import SHOWING
 
-_SHOWING = frozenset(("Tj", "TJ", "'", '"'))
 _DEEPEST = 12
 _SIDE = 14_000
 
@@ -75,7 +75,7 @@ def _shows_text(stream: Any, resources: Any, depth: int) -> bool:
     if depth > _DEEPEST:
         return True
     try:
-        if any(str(each.operator) in _SHOWING for each in pikepdf.parse_content_stream(stream)):
+        if any(str(each.operator) in SHOWING for each in pikepdf.parse_content_stream(stream)):
             return True
     except pikepdf.PdfError:
         return True

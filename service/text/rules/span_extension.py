@@ -50,9 +50,10 @@ _SIGN_BEFORE = re.compile(r"(?:(?<![\w.,)%-])[-‒–—−－▲△] ?[$€£¥
 _SIGN_AFTER = re.compile(
     r"(?:[-‒–—−－](?![\w-])|\s?[€$£] ?[-‒–—−－](?![\w-])|[ \u00a0]?(?:CR|DR|Cr|Dr|DB)(?!\w)\.?)(?!\s?[0-9])"
 )
+"""An amount's sign, point or side of an account beside the rest of it."""
 _SPACED_MINUS = re.compile(r"[ \u00a0][-‒–—−－](?=[ \t]*(?:$|\n))")
 _DECIMALS = re.compile(r"[0-9][.,][0-9]{2}(?![0-9])")
-"""An amount's sign, point or side of an account beside the rest of it."""
+"""Two decimals: an amount on a line."""
 _YEAR_CHARACTERS = 4
 """Of what is no date by its grammar alone."""
 _LONGEST_IDENTIFIER = 60
