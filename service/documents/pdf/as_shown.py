@@ -3,7 +3,8 @@
     layers that are off → taken out          free text and checked boxes without an appearance → given one
     fields that show on paper only → out     a cover in the place of the document (XFA, portfolio) → refused
 
-Text fields without an appearance are drawn by pdfium itself.
+Text fields without an appearance are drawn by pdfium itself, in fonts that it brings: these have the letters of Western
+Europe. Other texts get an appearance that says what its characters are, since a parser has no font to draw them with.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import io
 import warnings
 from collections.abc import Iterator
+from textwrap import wrap
 from typing import Any
 
 import pikepdf
@@ -22,8 +24,10 @@ from service.documents.pdf.layers import drop_hidden_layers
 _SIGNS = (b"/OCProperties", b"/Collection", b"/AcroForm", b"/FreeText", b"/ObjStm")
 """One of these stands in every file for which there is something to do; in the last, what is compressed may stand."""
 _HIDDEN, _NO_VIEW = 1 << 1, 1 << 5  # flags of annotations
-_MULTILINE, _RADIO, _PUSH, _COMB = 1 << 12, 1 << 15, 1 << 16, 1 << 24  # flags of fields
+_MULTILINE, _PASSWORD, _RADIO, _PUSH, _COMB = 1 << 12, 1 << 13, 1 << 15, 1 << 16, 1 << 24  # flags of fields
 _DEEPEST = 32
+_TEXT_SIZE, _ADVANCE = 11.0, 0.5
+"""Points of a text that is drawn here, and the width of its characters, in sizes."""
 _HELVETICA = "/Helv 11 Tf 0 g"
 
 
@@ -95,6 +99,9 @@ def _draw_annotations(pdf: pikepdf.Pdf) -> bool:
             each["/F"] = _flags(each) | _HIDDEN
         elif "/AP" in each and not are_drawn_anew:
             continue
+        elif not _is_western(text := _text_of(each)):
+            each["/AP"] = Dictionary(N=_text_appearance(pdf, each, text))
+            each["/Subtype"] = Name.Stamp  # Of a field pdfium would draw the appearance anew.
         elif each["/Subtype"] == "/FreeText":
             if "/AP" in each or not str(each.get("/Contents", "")).strip():
                 continue
@@ -103,7 +110,7 @@ def _draw_annotations(pdf: pikepdf.Pdf) -> bool:
             if "/AP" in each or not _is_checked(each):
                 continue
             each["/AP"] = Dictionary(N=_mark(pdf, each))
-        elif int(inherited(each, "/Ff") or 0) & _COMB:
+        elif _flag(each, _COMB):
             each["/Ff"] = int(inherited(each, "/Ff")) & ~_COMB  # Characters in boxes would read as so many words.
         else:
             continue
@@ -122,6 +129,63 @@ def inherited(node: Any, key: str, deepest: int = _DEEPEST) -> Any:
     return None
 
 
+def _text_of(annotation: Dictionary) -> str:
+    """The text that a note, a text field or a drop-down shows; empty for others, and for passwords."""
+    if annotation["/Subtype"] == "/FreeText":
+        return "" if "/AP" in annotation else str(annotation.get("/Contents", ""))
+    kind, value = inherited(annotation, "/FT"), inherited(annotation, "/V")
+    if kind not in ("/Tx", "/Ch") or not isinstance(value, String) or _flag(annotation, _PASSWORD):
+        return ""
+    options = inherited(annotation, "/Opt") if kind == "/Ch" else None
+    names = [each for each in options if isinstance(each, Array)] if isinstance(options, Array) else []
+    return next((str(each[1]) for each in names if len(each) > 1 and each[0] == value), str(value))
+
+
+def _flag(field: Dictionary, flag: int) -> bool:
+    return bool(int(inherited(field, "/Ff") or 0) & flag)
+
+
+def _is_western(text: str) -> bool:
+    try:
+        text.encode("cp1252")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _text_appearance(pdf: pikepdf.Pdf, annotation: Dictionary, text: str) -> pikepdf.Stream:
+    """An appearance with a text of any script; a map to Unicode says what its codes are (ISO 32000-1, 9.10.3)."""
+    wide, high = _sides(annotation)
+    lines = text.splitlines()
+    if annotation["/Subtype"] == "/FreeText" or _flag(annotation, _MULTILINE):
+        lines = [part for line in lines for part in wrap(line, max(1, int(wide / (_ADVANCE * _TEXT_SIZE)))) or [""]]
+    longest = max(map(len, lines), default=1) or 1
+    size = max(min(_TEXT_SIZE, high / (1.2 * len(lines)), wide / (_ADVANCE * longest)), 0.5)
+    codes = {character: number for number, character in enumerate(sorted(set(text)), 1)}
+    shown = ["".join(f"{codes[each]:04x}" for each in line) for line in lines]
+    content = "".join(f"<{line}> Tj 0 -{1.2 * size:.3f} Td\n" for line in shown)
+    stream = pikepdf.Stream(pdf, f"BT /U {size:.3f} Tf 0 {high - size:.3f} Td\n{content}ET".encode())
+    stream.update(Dictionary(Type=Name.XObject, Subtype=Name.Form, BBox=Array([0, 0, wide, high])))
+    pairs = "".join(f"<{code:04x}> <{each.encode('utf-16-be', 'replace').hex()}>\n" for each, code in codes.items())
+    table = f"1 begincodespacerange <0000> <ffff> endcodespacerange\n{len(codes)} beginbfchar\n{pairs}endbfchar\n"
+    system = Dictionary(Registry=String("Adobe"), Ordering=String("Identity"), Supplement=0)
+    descendant = Dictionary(
+        Type=Name.Font, Subtype=Name.CIDFontType2, BaseFont=Name.Helvetica, CIDSystemInfo=system, DW=1000 * _ADVANCE
+    )
+    font = Dictionary(
+        Type=Name.Font, Subtype=Name.Type0, BaseFont=Name.Helvetica, Encoding=Name("/Identity-H"),
+        DescendantFonts=Array([descendant]), ToUnicode=pikepdf.Stream(pdf, table.encode()),
+    )  # fmt: skip
+    stream["/Resources"] = Dictionary(Font=Dictionary(U=font))
+    return pdf.make_indirect(stream)
+
+
+def _sides(annotation: Dictionary) -> tuple[float, float]:
+    """Width and height of an annotation, in points."""
+    left, bottom, right, top = map(float, annotation["/Rect"])
+    return abs(right - left), abs(top - bottom)
+
+
 def _make_field(pdf: pikepdf.Pdf, note: Dictionary) -> None:
     """Make free text a text field of several lines, which pdfium draws."""
     if "/AcroForm" not in pdf.Root:
@@ -136,19 +200,18 @@ def _make_field(pdf: pikepdf.Pdf, note: Dictionary) -> None:
 
 def _is_checked(button: Dictionary) -> bool:
     """Whether a check box or a radio button is on; a button to press is not."""
-    if int(inherited(button, "/Ff") or 0) & _PUSH:
+    if _flag(button, _PUSH):
         return False
     state = button.get("/AS")
     if state is None:
-        state = None if int(inherited(button, "/Ff") or 0) & _RADIO else inherited(button, "/V")
+        state = None if _flag(button, _RADIO) else inherited(button, "/V")
     return isinstance(state, Name) and state != "/Off"
 
 
 def _mark(pdf: pikepdf.Pdf, button: Dictionary) -> pikepdf.Stream:
     """The appearance of a checked button: its sign in the font of signs, as high as its box."""
-    left, bottom, right, top = map(float, button["/Rect"])
-    wide, high = abs(right - left), abs(top - bottom)
-    is_radio = int(inherited(button, "/Ff") or 0) & _RADIO
+    wide, high = _sides(button)
+    is_radio = _flag(button, _RADIO)
     sign = str(button.get("/MK", Dictionary()).get("/CA", "l" if is_radio else "4"))[:1]
     sign = sign if sign.isalnum() else "4"
     size = max(min(wide, high), 1.0)

@@ -55,6 +55,12 @@ SHOWN_BY_NAME = (Array([String("de"), String("Germany")]), Array([String("at"), 
     [
         (text_field("AT-2025-0093"), ["AT-2025-0093"]),
         (text_field("Zoë Müller, Łódź"), ["Zoë Müller, Łódź"]),
+        (text_field("Счёт № 17, Αθήνα"), ["Счёт № 17, Αθήνα"]),
+        (text_field("請求書 令和7年"), ["請求書 令和7年"]),
+        (text_field("Ulica Długa 5\rŁódź", Ff=1 << 12, Rect=Array([60, 600, 360, 698])), ["Ulica Długa 5", "Łódź"]),
+        (text_field("Łódź Łódź " * 12, Ff=1 << 12, Rect=Array([60, 500, 160, 698])), ["Łódź Łódź Łódź"] * 8),
+        (drop_down("pl", Array([String("pl"), String("Łódź")])), ["Łódź"]),
+        (text_field("hasło", Ff=1 << 13), ["*****"]),
         (text_field("12345678", Ff=1 << 24, MaxLen=8), ["12345678"]),
         (text_field("1 High Street\rBerlin", Ff=1 << 12, Rect=Array([60, 600, 360, 698])), ["1 High Street", "Berlin"]),
         (drop_down("at", *SHOWN_BY_NAME), ["Austria"]),
@@ -92,7 +98,7 @@ def test_an_appearance_counts_unless_the_form_asks_for_new_ones(drawn: bytes, is
     assert read(file) == ["Printed", shown]
 
 
-@pytest.mark.parametrize("text", ["Total GBP 576.00", "Zoë Müller, Łódź", "1 High Street\rBerlin"])
+@pytest.mark.parametrize("text", ["Total GBP 576.00", "Zoë Müller, Łódź", "1 High Street\rBerlin", "Счёт\rΑθήνα"])
 def test_free_text_without_an_appearance_is_read(text: str) -> None:
     file = new_pdf(PRINTED)
     note = Dictionary(Type=Name.Annot, Subtype=Name.FreeText, Rect=Array([60, 500, 360, 560]), Contents=String(text))
@@ -105,6 +111,22 @@ def test_a_note_that_is_only_a_sign_on_the_page_is_no_text() -> None:
     note = Dictionary(Type=Name.Annot, Subtype=Name.Text, Rect=Array([60, 500, 80, 520]), Contents=String("a remark"))
     file.pages[0].obj["/Annots"] = Array([note])
     assert read(file) == ["Printed"]
+
+
+@pytest.mark.parametrize("is_anew", [True, False])
+def test_new_appearances_have_letters_of_any_script(is_anew: bool) -> None:
+    file = form_of(text_field("Łódź"), NeedAppearances=is_anew)
+    if is_anew:
+        file.pages[0].obj["/Annots"][0]["/AP"] = Dictionary(N=form_xobject(file, b"BT /F1 9 Tf 2 4 Td (old) Tj ET"))
+    assert read(file) == ["Printed", "Łódź"]
+
+
+@pytest.mark.parametrize("name", ["Łucja Źdźbło", "Иван Петров"])
+def test_letters_of_any_script_in_a_field_are_redacted(name: str) -> None:
+    file = form_of(text_field(f"Ordered by {name}"), text_field("Kraków, Łódź"))
+    data = redacted(saved(file), name).data
+    assert left_of(data, name) == {}
+    assert read_pdf(data, limits=DocumentLimits()).text.split("\n") == ["Printed", "Ordered by", "Kraków, Łódź"]
 
 
 def test_what_a_viewer_draws_is_redacted() -> None:
