@@ -19,7 +19,7 @@ from lxml import etree
 
 from service.documents.charset import charset_of, decode_text
 from service.documents.document import Document
-from service.documents.html_style import PLAIN, Display, Style, StyleSheet
+from service.documents.html_style import PLAIN, Display, Place, Style, StyleSheet
 from service.documents.limits import DocumentLimits
 from service.documents.raised_text import raised_separator
 from service.documents.text_writer import UNSEEN, TextWriter
@@ -114,8 +114,10 @@ class _Shown:
         self._limits = limits
         self._sheet = StyleSheet()
         self._css: list[str] | None = None  # of the open <style>
+        self._media = ""
         self._hidden_depth = 0  # open elements from the outermost hidden one on
         self._open = [_PLAIN_ELEMENT]
+        self._path: list[Place] = []  # the open elements that show
         self._pre_depth = 0
         self._choice: _Choice | None = None
         self._raised_depth = 0
@@ -125,11 +127,11 @@ class _Shown:
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         self.open_roots += tag == "html"
         if tag == "style":
-            self._css = []
+            self._css, self._media = [], attributes.get("media", "")
         if self._hidden_depth:
             self._hidden_depth += tag not in _VOID
             return
-        style = self._sheet.style_of(tag, attributes)
+        style = self._sheet.style_of(tag, attributes, self._path)
         if style.hides or _hides(tag, attributes):
             self._hidden_depth += tag not in _VOID
             return
@@ -141,6 +143,7 @@ class _Shown:
         )
         if tag not in _VOID:
             self._open.append(element)
+            self._path.append((tag, attributes))
         if tag in _SEPARATED or element is not _PLAIN_ELEMENT:
             self._separate(tag, element, opens=True)
         if tag in _CONTROLS:
@@ -189,14 +192,15 @@ class _Shown:
     def end(self, tag: str) -> None:
         self.open_roots -= tag == "html"
         if tag == "style" and self._css is not None:
-            self._sheet.add("".join(self._css))
+            self._sheet.add("".join(self._css), self._media)
             self._css = None
         if tag in _VOID:
             return
         if self._hidden_depth:
             self._hidden_depth -= 1
             return
-        element = self._open.pop() if len(self._open) > 1 else self._open[0]
+        element = self._open.pop() if self._path else self._open[0]
+        del self._path[-1:]
         if tag == "select" and self._choice:
             shown, self._choice = self._choice.shown(), None
             self._boxed(shown)

@@ -1,15 +1,15 @@
 """Reads from inline styles and `<style>` sheets whether an element shows, is a box of its own, or is raised.
 
-Of a sheet, rules of one element each count: `.note`, `p.note`, `#note`, `p`, lists of them; neither those for an
-element within another nor those under `@media`, which hold for some windows. The last rule wins; an inline style wins
-over the sheet. Nobody sees `display: none`, `visibility: hidden`, `opacity: 0`, letters of size 0, and what
-overflows a height of 0 (as previews of mails are hidden).
+Of a sheet, rules by tags, classes and ids count, also of an element within others (`.note`, `p.a.b`, `#x > p, .a td`),
+by their weight and order (CSS 2.1, 6.4); not those by attributes, siblings or states, nor what holds on paper or in
+some windows only (`@media`). Nobody sees `display: none`, `visibility: hidden`, `opacity: 0`, letters of size 0, what
+is clipped to nothing or overflows a pixel (as previews of mails do), and what stands far outside the page.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from functools import lru_cache
@@ -20,8 +20,20 @@ _LONGEST_KNOWN = 500
 """Characters of an inline style that is kept from one document to the next."""
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|<!--|-->", re.S)
 _PARTS = re.compile(r"[^{}]*\{|[^{}]*\}|[^{}]+$")
-_SELECTOR = re.compile(r"([a-z][a-z0-9]*)?([.#][\w-]+)?$", re.I)
+_COMPOUND = re.compile(r"(\*|[a-z][a-z0-9-]*)?((?:[.#][\w-]+)*)$", re.I)
+_COMMA = re.compile(r",(?![^()]*\))")
+_NAME = re.compile(r"[.#][\w-]+")
+_ON_SCREEN = re.compile(r"@(?:media\s+(?:only\s+)?(?:screen|all)|layer\b[^{]*|supports\b(?!\s+not\b)[^{]*)\s*$", re.I)
+"""At-rules whose rules hold in every window."""
+_MEDIA = re.compile(r"\s*(?:(?:only\s+)?(?:screen|all))?\s*(?:,|$)", re.I)
+_LONGEST_SELECTOR, _DEEPEST, _MOST_NAMES = 8, 4, 64
+"""Elements within each other that a selector names, at-rules within each other, and classes of an element."""
+_MOST_COMPARED = 200_000
+"""Comparisons of elements with rules of several names, in one document; after them only rules of one name count."""
 _ZERO = re.compile(r"0*\.?0+(?:[a-z%]+)?$")
+_PIXEL = re.compile(r"0*\.?0+(?:[a-z%]+)?$|1px$")
+_CLIPPED = re.compile(r"rect\((?:[01](?:px)?[\s,]+){3}[01](?:px)?\)|inset\((?:50|100)%")
+_FAR = re.compile(r"-\d{3,}(?:\.\d+)?(?:px|em|rem)")
 _CONTAINERS = frozenset("flex inline-flex grid inline-grid".split())
 _BLOCKS = frozenset("block list-item table table-row flow-root".split())
 
@@ -50,90 +62,194 @@ class Style:
 PLAIN = Style()
 
 
+Declarations = dict[str, str]
+Place = tuple[str, Mapping[str, str]]
+"""Tag and attributes of an element."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Compound:
+    """What a selector says of one element: its tag, or none, and its classes and ids."""
+
+    tag: str
+    names: frozenset[str]
+    is_child: bool = False  # of the element that the compound before it names
+
+    def fits(self, tag: str, attributes: Mapping[str, str]) -> bool:
+        """Whether an element is one of those."""
+        return self.tag in ("", tag) and self.names <= set(_names(attributes))
+
+
+@dataclass(slots=True)
+class _Rule:
+    """A selector, by its last element first, and what it says."""
+
+    compounds: tuple[_Compound, ...]
+    order: int
+    said: Declarations
+    important: Declarations
+
+    @property
+    def weight(self) -> tuple[int, int, int, int]:
+        """Its ids, classes, tags and place in the sheet."""
+        names = [name[0] for each in self.compounds for name in each.names]
+        return names.count("#"), names.count("."), sum(each.tag != "" for each in self.compounds), self.order
+
+
 class StyleSheet:
     """The rules of a document's `<style>` elements so far."""
 
     def __init__(self) -> None:
-        self._rules: dict[tuple[str, str], tuple[int, dict[str, str]]] = {}  # by tag and name: order, properties
+        self._rules: dict[tuple[_Compound, ...], _Rule] = {}
+        self._of_several: dict[tuple[str, str], list[_Rule]] = {}  # by tag and a name of the last element
         self._known: dict[tuple[str, str, str, str], Style] = {}
+        self._left = _MOST_COMPARED
 
-    def add(self, css: str) -> None:
-        """Read one sheet."""
+    def add(self, css: str, media: str = "") -> None:
+        """Read one sheet, for these media."""
+        if not _MEDIA.match(media):
+            return
         self._known.clear()
-        selectors: list[str] = []
+        preludes: list[str] = []
         for part in _PARTS.findall(_COMMENT.sub("", css)):
             if part.endswith("{"):
-                selectors.append(part[:-1].rpartition(";")[2].strip())
-            elif part.endswith("}") and selectors:
-                selector = selectors.pop()
-                if not selectors and not selector.startswith("@"):
-                    self._add_rule(selector, _declarations(part[:-1]))
+                preludes.append(part[:-1].rpartition(";")[2].strip())
+            elif part.endswith("}") and preludes:
+                selectors = preludes.pop()
+                said, important = _declarations(part[:-1])
+                if (said or important) and len(preludes) <= _DEEPEST and all(map(_ON_SCREEN.match, preludes)):
+                    for selector in _COMMA.split(selectors):
+                        self._add_rule(_compounds(selector), said, important)
 
-    def _add_rule(self, selectors: str, said: dict[str, str]) -> None:
-        for selector in selectors.split(",") if said else ():
-            if (found := _SELECTOR.match(selector.strip())) and found.group():
-                key = ((found[1] or "").lower(), found[2] or "")
-                self._rules[key] = (len(self._rules), self._rules.pop(key, (0, {}))[1] | said)
+    def _add_rule(self, compounds: tuple[_Compound, ...], said: Declarations, important: Declarations) -> None:
+        if not compounds:
+            return
+        rule = self._rules.pop(compounds, None)
+        if rule is None:
+            rule = _Rule(compounds, 0, {}, {})
+            if len(compounds) > 1 or len(compounds[0].names) > 1:
+                self._of_several.setdefault(_key(compounds[0]), []).append(rule)
+        rule.order, rule.said, rule.important = len(self._rules), rule.said | said, rule.important | important
+        self._rules[compounds] = rule
 
-    def style_of(self, tag: str, attributes: Mapping[str, str]) -> Style:
-        """The style of an element with these attributes."""
+    def style_of(self, tag: str, attributes: Mapping[str, str], within: Sequence[Place] = ()) -> Style:
+        """The style of an element with these attributes, within these elements, the outermost first."""
         inline = attributes.get("style", "")
         if not self._rules:
-            return _inline_style(inline) if 0 < len(inline) < _LONGEST_KNOWN else _style(_declarations(inline))
+            return _inline_style(inline) if 0 < len(inline) < _LONGEST_KNOWN else _style(*_declarations(inline))
+        names = _names(attributes)
+        keys = [(of_tag, name) for name in ("", *names) for of_tag in ("", tag)]
+        of_several = self._of_several if self._left > 0 else {}
+        several = [rule for key in keys for rule in of_several.get(key, ())] if of_several else []
         key = (tag, attributes.get("class", ""), attributes.get("id", ""), inline)
-        style = self._known.get(key)
-        if style is None:
+        if not several and (style := self._known.get(key)) is not None:
+            return style
+        ones = ((_Compound(of_tag, frozenset([name] if name else ())),) for of_tag, name in keys)
+        rules = [self._rules[one] for one in ones if one in self._rules]
+        rules += [rule for rule in several if self._holds(rule.compounds, (tag, attributes), within, len(within))]
+        style = _weighed(rules, inline)
+        if not several:
             if len(self._known) >= _MOST_KNOWN:
                 self._known.clear()
-            style = self._known[key] = self._style_of(*key)
+            self._known[key] = style
         return style
 
-    def _style_of(self, tag: str, classes: str, id_: str, inline: str) -> Style:
-        names = ["", *(f".{name}" for name in classes.split()), f"#{id_}"]
-        found = (
-            (name[:1] == "#", name[:1] == ".", bool(of_tag), *self._rules[of_tag, name])
-            for name in names
-            for of_tag in ("", tag)
-            if (of_tag, name) in self._rules
-        )
-        said: dict[str, str] = {}
-        for *_, properties in sorted(found, key=lambda rule: rule[:4]):
-            said |= properties
-        return _style(said | _declarations(inline)) if said or inline else PLAIN
+    def _holds(self, compounds: Sequence[_Compound], place: Place, within: Sequence[Place], depth: int) -> bool:
+        """Whether the first compound names an element, and the further ones some of those `depth` that it is in."""
+        self._left -= 1
+        if self._left < 0 or not compounds[0].fits(*place):
+            return False
+        if len(compounds) == 1:
+            return True
+        lowest = max(depth - 1, 0) if compounds[0].is_child else 0
+        return any(self._holds(compounds[1:], within[up], within, up) for up in reversed(range(lowest, depth)))
 
 
-def _declarations(css: str) -> dict[str, str]:
-    """The properties that matter here; all in small letters."""
+def _names(attributes: Mapping[str, str]) -> list[str]:
+    names = [f".{name}" for name in attributes.get("class", "").split(None, _MOST_NAMES)[:_MOST_NAMES]]
+    return [*names, f"#{attributes['id']}"] if "id" in attributes else names
+
+
+def _key(compound: _Compound) -> tuple[str, str]:
+    return ("", min(compound.names)) if compound.names else (compound.tag, "")
+
+
+def _compounds(selector: str) -> tuple[_Compound, ...]:
+    """A selector's compounds, the last first; none of one that does not count here."""
+    compounds: list[_Compound] = []
+    is_child = False
+    for part in selector.replace(">", " > ").split():
+        found = _COMPOUND.match(part)
+        if part == ">":
+            is_child = True
+        elif found is None or len(compounds) == _LONGEST_SELECTOR:
+            return ()
+        else:
+            tag = (found[1] or "").lower().replace("*", "")
+            compounds.append(_Compound(tag, frozenset(_NAME.findall(found[2])), is_child))
+            is_child = False
+    return tuple(reversed(compounds))
+
+
+def _weighed(rules: list[_Rule], inline: str) -> Style:
+    rules.sort(key=lambda rule: rule.weight)
+    said, important = _declarations(inline)
+    if not (rules or said or important):
+        return PLAIN
+    merged: Declarations = {}
+    for each in (*(rule.said for rule in rules), said, *(rule.important for rule in rules), important):
+        merged |= each
+    return _style(merged)
+
+
+def _declarations(css: str) -> tuple[Declarations, Declarations]:
+    """The properties that matter here, and of these those that win over others; all in small letters."""
     pairs = (part.partition(":") for part in css.lower().split(";"))
-    said = {name.strip(): value.replace("!important", "").strip() for name, _, value in pairs}
-    return {name: value for name, value in said.items() if name in _PROPERTIES}
+    said: tuple[Declarations, Declarations] = ({}, {})
+    for name, _, value in pairs:
+        if (name := name.strip()) in _PROPERTIES:
+            said["!important" in value][name] = value.replace("!important", "").strip()
+    return said
 
 
 _PROPERTIES = frozenset(
-    "display visibility opacity font-size max-height height overflow overflow-y vertical-align float".split()
+    "display visibility opacity font-size max-height height overflow overflow-y vertical-align float "
+    "clip clip-path position left top text-indent".split()
 )
 
 
 @lru_cache(maxsize=_MOST_KNOWN)
 def _inline_style(css: str) -> Style:
-    return _style(_declarations(css))
+    return _style(*_declarations(css))
 
 
-def _style(said: Mapping[str, str]) -> Style:
+def _style(said: Declarations, important: Declarations | None = None) -> Style:
+    said |= important or {}
+
     def is_zero(name: str) -> bool:
         return _ZERO.match(said.get(name, "")) is not None
 
-    flat = is_zero("max-height") or is_zero("height")
+    flat = any(_PIXEL.match(said.get(name, "")) for name in ("max-height", "height"))
     clipped = "hidden" in (said.get("overflow"), said.get("overflow-y"))
     display, visibility = said.get("display", ""), said.get("visibility")
     style = Style(
-        hides=display == "none" or is_zero("opacity") or (flat and clipped),
+        hides=display == "none" or is_zero("opacity") or (flat and clipped) or _is_outside(said),
         invisible=visibility in ("hidden", "collapse") if visibility in ("hidden", "collapse", "visible") else None,
         tiny=is_zero("font-size") if "font-size" in said else None,
         raised=said.get("vertical-align") == "super",
         display=_display(display, said.get("float", "none")),
     )
     return PLAIN if style == PLAIN else style
+
+
+def _is_outside(said: Declarations) -> bool:
+    """Whether an element is clipped to nothing, or stands far above or on the left of the page."""
+    if _FAR.match(said.get("text-indent", "")):
+        return True
+    if said.get("position") not in ("absolute", "fixed"):
+        return False
+    clip = (said.get("clip", ""), said.get("clip-path", ""))
+    return any(map(_CLIPPED.match, clip)) or any(_FAR.match(said.get(side, "")) for side in ("left", "top"))
 
 
 def _display(display: str, float_: str) -> Display:

@@ -91,10 +91,26 @@ def test_raised_cents_and_notes_stay_apart_from_their_number(html: str, expected
         '<div style="opacity:0.0">no</div>yes',
         "<dialog>no</dialog><datalist><option>no</datalist>yes",
         "<input type=checkbox hidden>yes",
+        "<style>.x .a{display:none}</style><div class=x><p><i class=a>no</i>yes</p></div>",
+        "<style>#x > p, ul>li{display:none}</style><div id=x><p>no</p><div><p>yes</p></div></div><ul><li>no</ul>",
+        "<style>div.x.y > * .a{visibility:hidden}</style><div class='y x'><p><i class=a>no</i></p>yes</div>",
+        "<style>.x > .y .a{opacity:0}</style><b class=x><b class=y><b class=y><i class=a>no</i></b></b></b>yes",
+        "<style>table.m td{display:none}</style><table class=m><tr><td>no</table><table><tr><td>yes</table>",
+        "<style>@media screen{@supports (top:0){.a{display:none}}}</style><p class=a>no</p>yes",
+        "<style>.a{display:none!important} #b{display:block}</style><p class=a id=b style='display:block'>no</p>yes",
+        "<style>.sr{position:absolute;width:1px;height:1px;overflow:hidden}</style><b class=sr>no</b>yes",
+        '<b style="position:absolute; clip:rect(0 0 0 0)">no</b><b style="position:fixed;left:-9999px">no</b>yes',
+        '<a style="text-indent:-9999px">no</a>yes',
         # controls: these show
+        "<style>.x > .a, #x .a, .a .a, p.a.b{display:none}</style><b class=x><i id=y><u class=a>yes</u></i></b>",
+        "<style media=print>.a{display:none}</style><style media='(width<9px)'>p{opacity:0}</style><p class=a>yes</p>",
+        "<style>p:not(.b, .a, .c){display:none}</style><p class=a>yes</p>",
+        "<style>.x .a{display:block} .a{display:none}</style><div class=x><p class=a>yes</p></div>",
+        "<style>@keyframes k{from{opacity:0}} @supports not (top:0){p{opacity:0}}</style><p>yes</p>",
+        '<p style="position:relative;left:-1000px;text-indent:-12px">yes</p>',
         '<p aria-hidden="true">yes</p>',
         "<style>@media print{.a{display:none}} @media (max-width:9px){p{opacity:0}}</style><p class=a>yes</p>",
-        "<style>.x .a{display:none} .a:hover{display:none}</style><p class=a>yes</p>",
+        "<style>.x .a{display:none} .a:hover{display:none} .a+.a{opacity:0}</style><p class=a>yes</p>",
         "<style>.a{display:none} .a{display:block}</style><p class=a>yes</p>",
         "<style>p{display:none} .a{display:block}</style><p class=a>yes</p>",
         '<style>.a{display:none}</style><p class=a style="display:block">yes</p>',
@@ -112,6 +128,9 @@ def test_many_rules_and_styles_cost_linear_time() -> None:
     rules = "".join(f".a{number}{{display:none}}" for number in range(50_000))
     elements = "".join(f"<p class='b{number} a'>" for number in range(50_000))
     assert text_of(f"<style>{rules}</style>{elements}yes") == "yes"
+    rules = "".join(f".x .a.c{number} , p > .a{{opacity:{number}}}" for number in range(20_000))
+    classes = " ".join(f"c{number}" for number in range(50))
+    assert text_of(f"<style>{rules}</style>" + f"<p class='a {classes}'>" * 20_000 + "yes") == "yes"
     assert text_of("<style>" + "/*" * 500_000 + "</style>yes") == "yes"
     assert text_of("<style>" + "{" * 500_000 + "</style>yes") == "yes"
 
