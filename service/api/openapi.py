@@ -266,8 +266,10 @@ MODELS: dict[str, Any] = {
     "responses": {
         200: {
             "description": "Every revision that is served. `path`: what runs its batches: `fused` "
-            "layers, `packed` rows through transformers' code, or `padded` ones; `reason`: why it is no "
-            "faster one. `attention`: what computes it, several joined by `+`, or the model's `own`. "
+            "layers, `packed` rows through transformers' code, `padded` ones, only rows of `equal` length, or "
+            "`single` ones; `reason`: why it is no faster one: `padding` or other rows of a `batch` would change "
+            "its answers, its `architecture`, its `accuracy`, or it `failed`. `attention`: what computes it, "
+            "several joined by `+`, or the model's `own`. "
             "`kernels`: what computes its linear layers: `cuda`, or on a CPU `onednn`, or in float32 `torch`. "
             "`dtype`: the format of its numbers. `calibrated`: a score is the share of such entities "
             "that is right, on documents like those that the map was fitted on.",

@@ -4,7 +4,7 @@ Owns loading and one forward pass. Knows no documents, queues or memory limits.
 
 A model that does not follow transformers' attention interface accepts packed attention's name without an error and then
 mixes the sequences of a packed row. So each model is checked at load (path_selection.py). One that does not pass is run
-padded: slower, and correct.
+padded, or, if padding changes its logits, in rows of equal length or one by one: slower, and correct.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import logging
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from threading import Lock
 
 import numpy as np
 import numpy.typing as npt
@@ -27,17 +28,15 @@ from service.engine.encoder.checkpoint import Checkpoint, read_checkpoint
 from service.engine.encoder.cpu_linear import Kernels, accelerate_for_cpu, weight_bytes
 from service.engine.encoder.forward_path import ChosenPath
 from service.engine.encoder.fused_model import FusedModel
+from service.engine.encoder.model_state import changes_itself, state_kept
 from service.engine.encoder.packed_batch import (
-    HostCopy,
     PackedBatch,
     copy_to_host,
     fill,
-    group_by_length,
     pack,
-    pad,
     round_up,
-    to_device,
 )
+from service.engine.encoder.padded_rows import LONGEST_TOKENS, group_rows, run_padded
 from service.engine.encoder.path_selection import dtype_without_overflow, path_on_device, path_on_host
 
 log = logging.getLogger(__name__)
@@ -50,6 +49,7 @@ def load_encoder(
     *,
     int8: bool = False,
     known: ChosenPath | None = None,
+    longest_tokens: int = LONGEST_TOKENS,
 ) -> TransformersEncoder:
     """Read a folder's checkpoint and build its encoder with nothing in between; for arguments, see `build_encoder`.
 
@@ -57,7 +57,7 @@ def load_encoder(
         ModelError: the folder is no complete token classifier with safetensors weights.
     """
     checkpoint = read_checkpoint(folder, dtype, int8=int8)
-    return build_encoder(checkpoint, device, dtype, int8=int8, known=known)
+    return build_encoder(checkpoint, device, dtype, int8=int8, known=known, longest_tokens=longest_tokens)
 
 
 def build_encoder(
@@ -67,6 +67,7 @@ def build_encoder(
     *,
     int8: bool = False,
     known: ChosenPath | None = None,
+    longest_tokens: int = LONGEST_TOKENS,
 ) -> TransformersEncoder:
     """Move a checkpoint's model to a device, choose its forward path, and accelerate it on a CPU.
 
@@ -75,18 +76,23 @@ def build_encoder(
         int8: linear layers compute in 8-bit integers, only the rest in `dtype`.
         known: the path of a model of the same configuration on this device, for which the checks on the host are left
             out; None runs them.
+        longest_tokens: of the sequences that it will get, if the model takes them.
     """
     model = checkpoint.model
     register_packed_attention()
-    path = path_on_host(checkpoint, device) if known is None else known
+    path = path_on_host(checkpoint, device, longest_tokens) if known is None else known
     model.to(device)
     if device.type == "cuda":
         dtype = dtype_without_overflow(checkpoint, dtype)
-    path, fused = path_on_device(checkpoint, path)
+    path, fused = path_on_device(checkpoint, path, longest_tokens)
     encoder = TransformersEncoder(checkpoint, device, INT8 if int8 else name_of(dtype), path, fused)
     if device.type == "cpu":
         trial = partial(encoder.forward, _trial_sequences(encoder))
         encoder.kernels = accelerate_for_cpu(model, dtype, trial, int8=int8)
+    if not path.packed:
+        longest = min(encoder.max_tokens, longest_tokens, LONGEST_TOKENS)
+        trial = partial(encoder.forward, [*_trial_sequences(encoder), np.zeros(longest, dtype=np.int32)])
+        encoder.changes_itself = changes_itself(model, trial)
     encoder.attention = attention.names_of(model, dtype, encoder.max_tokens)
     facts = {
         "folder": checkpoint.name,
@@ -130,7 +136,8 @@ class TransformersEncoder:
         self.vocabulary_size = int(checkpoint.model.config.vocab_size)
         self._model = checkpoint.model
         self._fused = fused
-        self._padding_id = checkpoint.model.config.pad_token_id or 0
+        self.changes_itself = False
+        self._one_pass = Lock()
 
     @property
     def module(self) -> torch.nn.Module:
@@ -160,8 +167,8 @@ class TransformersEncoder:
             batch = pack(self._filled(sequences), self.device, self.first_position)
             pending = copy_to_host(self.compute(batch))
             return lambda: batch.split(pending())[: len(sequences)]
-        groups = group_by_length([len(tokens) for tokens in sequences])
-        copies = [self._begin_padded([sequences[index] for index in group]) for group in groups]
+        groups = group_rows([len(tokens) for tokens in sequences], self.path.path)
+        copies = [copy_to_host(self._run_rows([sequences[index] for index in group])) for group in groups]
         return lambda: _in_order(sequences, groups, [copy() for copy in copies])
 
     def compute(self, batch: PackedBatch) -> torch.Tensor:
@@ -186,10 +193,12 @@ class TransformersEncoder:
             return sequences
         return fill(sequences, round_up(sum(len(tokens) for tokens in sequences)), self.max_tokens)
 
-    def _begin_padded(self, sequences: Sequence[TokenIds]) -> HostCopy:
+    def _run_rows(self, sequences: Sequence[TokenIds]) -> torch.Tensor:
         """Compute, or queue, one group: logits [sequences, longest, labels]."""
-        ids, mask = (to_device(each, self.device) for each in pad(sequences, self._padding_id))
-        return copy_to_host(self._model(input_ids=ids, attention_mask=mask).logits)
+        if not self.changes_itself:
+            return run_padded(self._model, sequences)
+        with self._one_pass, state_kept(self._model):
+            return run_padded(self._model, sequences)
 
 
 def _in_order(

@@ -15,6 +15,10 @@ class ForwardPath(StrEnum):
     """Packed rows through transformers' code."""
     PADDED = "padded"
     """Rows padded to groups of one length."""
+    EQUAL = "equal"
+    """Rows of equal length, without padding."""
+    SINGLE = "single"
+    """One row at a time."""
 
 
 class PathReason(StrEnum):
@@ -28,6 +32,10 @@ class PathReason(StrEnum):
     """On this device the faster path computes other logits than the model's own code."""
     FAILED = "failed"
     """On this device the faster path raises an error; the log has it."""
+    PADDING = "padding"
+    """Its logits change with the padding of a row."""
+    BATCH = "batch"
+    """Its logits change with the other rows of a batch."""
 
 
 class ChosenPath(NamedTuple):
@@ -38,7 +46,7 @@ class ChosenPath(NamedTuple):
 
     @property
     def packed(self) -> bool:
-        return self.path is not ForwardPath.PADDED
+        return self.path in (ForwardPath.FUSED, ForwardPath.PACKED)
 
     @property
     def fused(self) -> bool:

@@ -1,4 +1,4 @@
-"""Batches as tensors: packed (sequences end to end in one row, without padding) or padded, and copies of them.
+"""Packed batches as tensors: sequences end to end in one row, without padding; and copies of logits to the host.
 
 Owns how token ids become the tensors of one forward pass, and which borders attention must keep. Knows nothing of the
 model but the number that its positions start at.
@@ -19,9 +19,6 @@ from service.core.arrays import Logits, TokenIds
 
 SMALLEST_STEP_TOKENS = 16
 SIZES_PER_DOUBLING = 16
-
-PADDING_SHARE = 0.1
-"""Largest share of a padded group's tokens that may be padding."""
 
 HostCopy = Callable[[], npt.NDArray[np.float32]]
 """Waits for a copy from the device, if it is still under way, and returns it."""
@@ -64,13 +61,16 @@ def pack(sequences: Sequence[TokenIds], device: torch.device, first_position: in
     """Lay sequences end to end.
 
     Args:
-        first_position: 0 for most models; the RoBERTa family counts positions from its padding index + 1.
+        first_position: 0 for most models; the RoBERTa family counts positions from its padding index + 1, and gives
+            each padding token of a text the padding index itself.
     """
     lengths = np.fromiter((len(tokens) for tokens in sequences), dtype=np.int64, count=len(sequences))
     borders = (0, *accumulate(lengths.tolist()))
-    starts = np.repeat(np.asarray(borders[:-1]), lengths)
-    positions = np.arange(borders[-1]) - starts + first_position
-    host = np.stack([np.concatenate(sequences).astype(np.int64), positions])
+    ids = np.concatenate(sequences).astype(np.int64)
+    is_counted = ids != first_position - 1
+    counted = np.concatenate([[0], np.cumsum(is_counted)])
+    positions = (counted[1:] - np.repeat(counted[np.asarray(borders[:-1])], lengths)) * is_counted + first_position - 1
+    host = np.stack([ids, positions])
     rows = to_device(host, device)
     return PackedBatch(
         input_ids=rows[0:1],
@@ -109,32 +109,6 @@ def fill(sequences: Sequence[TokenIds], tokens: int, longest: int) -> list[Token
     """These sequences, and filler behind them up to `tokens` of a row; packing keeps it apart from the real ones."""
     missing = tokens - sum(len(sequence) for sequence in sequences)
     return [*sequences, *(np.zeros(length, dtype=np.int32) for length in filler_lengths(missing, longest))]
-
-
-def group_by_length(lengths: Sequence[int]) -> list[list[int]]:
-    """Indices of sequences in groups of similar lengths, at most `PADDING_SHARE` of each group being padding."""
-    groups: list[list[int]] = []
-    filled_tokens = 0
-    for index in sorted(range(len(lengths)), key=lengths.__getitem__, reverse=True):
-        longest = lengths[groups[-1][0]] if groups else 0
-        padded_tokens = longest * (len(groups[-1]) + 1) if groups else 0
-        if groups and filled_tokens + lengths[index] >= (1 - PADDING_SHARE) * padded_tokens:
-            groups[-1].append(index)
-            filled_tokens += lengths[index]
-        else:
-            groups.append([index])
-            filled_tokens = lengths[index]
-    return groups
-
-
-def pad(sequences: Sequence[TokenIds], padding_id: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Token ids and attention mask, each [sequences, longest]."""
-    lengths = [len(tokens) for tokens in sequences]
-    ids = np.full((len(sequences), max(lengths)), padding_id, dtype=np.int64)
-    for row, tokens in zip(ids, sequences, strict=True):
-        row[: len(tokens)] = tokens
-    mask = np.arange(max(lengths)) < np.asarray(lengths)[:, None]
-    return ids, mask.astype(np.int64)
 
 
 def copy_to_host(logits: torch.Tensor) -> HostCopy:

@@ -12,7 +12,7 @@ it computes so for the whole row, as a model would that ignores the borders.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
@@ -21,10 +21,12 @@ import numpy as np
 import torch
 from transformers import PreTrainedModel
 
+from service.core.arrays import TokenIds
 from service.engine.encoder import attention
 from service.engine.encoder.checkpoint import Checkpoint
 from service.engine.encoder.forward_path import PACKED, ChosenPath, ForwardPath, PathReason
 from service.engine.encoder.layer_subset import first_layers_only
+from service.engine.encoder.model_state import state_kept
 from service.engine.encoder.packed_batch import PackedBatch, pack
 
 LENGTHS = (24, 40)
@@ -57,7 +59,12 @@ class _Trial:
 def packs_on_host(checkpoint: Checkpoint) -> ChosenPath:
     """Check a model in host memory, in float32; it keeps its own attention."""
     model = checkpoint.model
-    with attention.own_attention_afterwards(model), first_layers_only(model, LAYERS), in_float32(model):
+    with (
+        attention.own_attention_afterwards(model),
+        first_layers_only(model, LAYERS),
+        in_float32(model),
+        state_kept(model),
+    ):
         trial = _try(checkpoint)
     if trial is not None and trial.is_exact():
         return PACKED
@@ -91,14 +98,18 @@ def _try(checkpoint: Checkpoint) -> _Trial | None:
 
 def example_batch(checkpoint: Checkpoint) -> PackedBatch:
     """A packed batch of random tokens on the model's device."""
-    config = checkpoint.model.config
-    size = int(config.vocab_size)
-    random = np.random.default_rng(0)
     lengths = [max(1, min(length, checkpoint.max_tokens // 2)) for length in LENGTHS]
+    return pack(example_sequences(checkpoint, lengths), checkpoint.model.device, checkpoint.first_position)
+
+
+def example_sequences(checkpoint: Checkpoint, lengths: Sequence[int]) -> list[TokenIds]:
+    """Random tokens, and in the middle of each sequence a padding token, as texts may hold: it can shift positions."""
+    config, random = checkpoint.model.config, np.random.default_rng(0)
+    size = int(config.vocab_size)
     sequences = [random.integers(size // 2, size, length).astype(np.int32) for length in lengths]
-    for tokens in sequences:  # Padding ids would shift the positions that the RoBERTa family computes by itself.
-        tokens[tokens == config.pad_token_id] = size // 2 - 1
-    return pack(sequences, checkpoint.model.device, checkpoint.first_position)
+    for tokens in sequences:
+        tokens[len(tokens) // 2] = tokens[len(tokens) // 2] if config.pad_token_id is None else config.pad_token_id
+    return sequences
 
 
 def _with_own_attention(model: PreTrainedModel, batch: PackedBatch, start: int, stop: int) -> torch.Tensor:

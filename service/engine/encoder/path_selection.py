@@ -16,7 +16,9 @@ from service.engine.encoder.checkpoint import Checkpoint
 from service.engine.encoder.forward_path import FUSED, ChosenPath, ForwardPath, PathReason
 from service.engine.encoder.fused_check import fuse_on_device, is_exact_in_float32
 from service.engine.encoder.fused_model import FusedModel
+from service.engine.encoder.model_state import state_kept
 from service.engine.encoder.packing_check import packs_on_device, packs_on_host
+from service.engine.encoder.padded_rows import path_of_rows
 
 SEQUENCES = 4
 LONGEST_TOKENS = 256
@@ -25,10 +27,12 @@ LONGEST_TOKENS = 256
 log = logging.getLogger(__name__)
 
 
-def path_on_host(checkpoint: Checkpoint, device: torch.device) -> ChosenPath:
+def path_on_host(checkpoint: Checkpoint, device: torch.device, longest_tokens: int) -> ChosenPath:
     """The fastest path for which a model's code is fit, by checks in host memory; it keeps its own attention."""
     path = packs_on_host(checkpoint)
-    if not path.packed or device.type != "cuda":
+    if not path.packed:
+        return path_of_rows(checkpoint, path.reason, longest_tokens)
+    if device.type != "cuda":
         return path
     with attention.own_attention_afterwards(checkpoint.model):
         attention.set_attention(checkpoint.model, attention.NAME)
@@ -36,15 +40,17 @@ def path_on_host(checkpoint: Checkpoint, device: torch.device) -> ChosenPath:
     return FUSED if exact else ChosenPath(ForwardPath.PACKED, PathReason.ARCHITECTURE)
 
 
-def path_on_device(checkpoint: Checkpoint, path: ChosenPath) -> tuple[ChosenPath, FusedModel | None]:
+def path_on_device(
+    checkpoint: Checkpoint, path: ChosenPath, longest_tokens: int
+) -> tuple[ChosenPath, FusedModel | None]:
     """The path that a model on its device takes, at most the one given, and its fused layers; sets its attention."""
     on_gpu = checkpoint.model.device.type == "cuda"
     if path.packed and on_gpu and not (found := packs_on_device(checkpoint)).packed:
-        path = found
+        path = path_of_rows(checkpoint, found.reason, longest_tokens)
     if path.packed:
         attention.set_attention(checkpoint.model, attention.NAME)
     elif on_gpu:
-        log.warning("a model runs padded, which is slow", extra={"folder": checkpoint.name, "reason": path.reason})
+        log.warning("a model is not packed, which is slow", extra={"folder": checkpoint.name, **path._asdict()})
     return fuse_on_device(checkpoint) if path.fused else (path, None)
 
 
@@ -71,5 +77,6 @@ def logits_are_finite(checkpoint: Checkpoint) -> bool:
         if isinstance(special, int):
             ids[:, column] = special
     ids[ids == config.pad_token_id] = int(config.vocab_size) - 1
-    logits = model(input_ids=torch.from_numpy(ids).to(model.device)).logits.cpu()
+    with state_kept(model):
+        logits = model(input_ids=torch.from_numpy(ids).to(model.device)).logits.cpu()
     return bool(torch.isfinite(logits).all())

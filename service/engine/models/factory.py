@@ -94,8 +94,12 @@ class ModelFactory:
 
         sizes = _sizes(revision)
         known = self._paths.get(sizes)
-        encoder = build_encoder(checkpoint, self.device, self._dtype, int8=self._int8, known=known)
-        self._paths[sizes] = encoder.path
+        longest = self._settings.window_tokens
+        encoder = build_encoder(
+            checkpoint, self.device, self._dtype, int8=self._int8, known=known, longest_tokens=longest
+        )
+        if encoder.packed:  # What padding does to a row may depend on the weights.
+            self._paths[sizes] = encoder.path
         on_gpu = self.device.type == "cuda"
         weights = self._offloadable_on_gpu(encoder) if on_gpu else self._offloadable_on_cpu(revision, encoder)
         runner = Runner(self._throttled(weights), self._compute, self._wake)

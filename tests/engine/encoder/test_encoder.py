@@ -63,6 +63,17 @@ def test_models_that_follow_the_attention_interface_are_packed(
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_padding_tokens_of_a_text_are_computed_as_by_the_untouched_model(
+    kind: str, folders: dict[str, Path], encoders: dict[str, TransformersEncoder]
+) -> None:
+    sequences = _sequences((30, 12))
+    for tokens in sequences:
+        tokens[[0, 5, 6]] = 1 if encoders[kind].first_position else 0
+    for given, wanted in zip(encoders[kind].forward(sequences), _untouched(folders[kind], sequences), strict=True):
+        np.testing.assert_allclose(given, wanted, atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_results_do_not_depend_on_batch_mates_or_order(kind: str, encoders: dict[str, TransformersEncoder]) -> None:
     sequences = _sequences((30, 7, 120, 30, 64))
     together = encoders[kind].forward(sequences)

@@ -45,8 +45,8 @@ def test_a_model_of_bert_s_kind_is_fused(tmp_path: Path, dtype: torch.dtype) -> 
 def test_a_cpu_keeps_the_model_s_own_code_and_a_gpu_fuses_what_it_can(tmp_path: Path, kind: str) -> None:
     checkpoint = _checkpoint(tmp_path, kind)
     before = _weights(checkpoint)
-    assert not path_on_host(checkpoint, torch.device("cpu")).fused
-    assert path_on_host(checkpoint, torch.device("cuda")).fused == (kind in ("bert", "electra"))
+    assert not path_on_host(checkpoint, torch.device("cpu"), 512).fused
+    assert path_on_host(checkpoint, torch.device("cuda"), 512).fused == (kind in ("bert", "electra"))
     for name, each in checkpoint.model.named_parameters():
         assert torch.equal(each, before[name]), name
 

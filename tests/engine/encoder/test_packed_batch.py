@@ -1,4 +1,4 @@
-"""Batches as tensors: packed rows, their filler, padded groups, and copies to the host."""
+"""Batches as tensors: packed rows, their filler, and copies to the host."""
 
 from __future__ import annotations
 
@@ -13,9 +13,7 @@ from service.engine.encoder.packed_batch import (
     copy_to_host,
     fill,
     filler_lengths,
-    group_by_length,
     pack,
-    pad,
     round_up,
 )
 
@@ -74,20 +72,20 @@ def test_filler_follows_the_sequences() -> None:
     assert all(tokens.dtype == np.int32 for tokens in filled)
 
 
-def test_groups_hold_similar_lengths_and_each_sequence_once() -> None:
-    lengths = [100, 10, 95, 11, 98, 1, 50, 12]
-    groups = group_by_length(lengths)
-    assert sorted(index for group in groups for index in group) == list(range(len(lengths)))
-    for group in groups:
-        padded = len(group) * max(lengths[index] for index in group)
-        assert sum(lengths[index] for index in group) >= 0.9 * padded
-    assert len(groups) < len(lengths)
-
-
-def test_padding_is_masked() -> None:
-    ids, mask = pad([np.array([5, 6, 7], dtype=np.int32), np.array([8], dtype=np.int32)], padding_id=1)
-    assert ids.tolist() == [[5, 6, 7], [8, 1, 1]]
-    assert mask.tolist() == [[1, 1, 1], [1, 0, 0]]
+@pytest.mark.parametrize(
+    ("first", "tokens", "positions"),
+    [
+        (2, [5, 1, 6, 1, 1, 7], [2, 1, 3, 1, 1, 4]),
+        (2, [1, 5], [1, 2]),
+        (1, [0, 9, 0, 9], [0, 1, 0, 2]),
+        (0, [5, 1, 0, 7], [0, 1, 2, 3]),
+    ],
+)
+def test_padding_tokens_of_a_text_are_counted_as_the_model_does(
+    first: int, tokens: list[int], positions: list[int]
+) -> None:
+    batch = pack([_ids(8, 8), _ids(*tokens)], CPU, first)
+    assert batch.position_ids[0].tolist() == [first, first + 1, *positions]
 
 
 def test_half_precision_is_copied_exactly() -> None:

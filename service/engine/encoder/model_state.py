@@ -1,0 +1,60 @@
+"""The state of a model's modules beside their weights, put back after a forward pass that changed it.
+
+Some models change themselves as they run: BigBird turns from sparse to full attention at its first short row, and stays
+so. Then a row's logits would depend on the rows before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from torch import nn
+
+PLAIN = (bool, int, float, str, type(None))
+"""Types of an attribute that is a setting."""
+
+
+def changes_itself(model: nn.Module, run: Callable[[], object]) -> bool:
+    """True if a run of the model changes the state of one of its modules; afterwards it is as it was."""
+    before = _state(model)
+    try:
+        run()
+        return any(_now(part) != held for part, held in before)
+    finally:
+        _put_back(before)
+
+
+@contextmanager
+def state_kept(model: nn.Module) -> Iterator[None]:
+    """Whatever a model changes in its modules meanwhile is put back."""
+    before = _state(model)
+    try:
+        yield
+    finally:
+        _put_back(before)
+
+
+_Held = tuple[dict[str, Any], dict[str, nn.Module | None]]
+"""A module's settings and parts."""
+
+
+def _state(model: nn.Module) -> list[tuple[nn.Module, _Held]]:
+    return [(part, _now(part)) for part in model.modules()]
+
+
+def _now(part: nn.Module) -> _Held:
+    return {key: value for key, value in vars(part).items() if isinstance(value, PLAIN)}, dict(part._modules)
+
+
+def _put_back(before: list[tuple[nn.Module, _Held]]) -> None:
+    for part, held in before:
+        now = _now(part)
+        if now == held:
+            continue
+        for key in now[0].keys() - held[0].keys():
+            delattr(part, key)
+        vars(part).update(held[0])
+        part._modules.clear()
+        part._modules.update(held[1])

@@ -1,0 +1,110 @@
+"""Padded rows: the forward pass of a model that cannot be packed, and the check at load that rows keep apart.
+
+An attention mask hides padding from attention alone. Convolutions, Fourier transforms and pooling mix neighbours all
+the same, and some models choose their attention by a batch's length, so a row's logits could change with the others of
+its batch. In float32 a row beside others must have the logits that it has alone, up to rounding; else only rows of
+equal length share a batch, and if those differ too, each row is a batch.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from transformers import PreTrainedModel
+
+from service.core.arrays import TokenIds
+from service.engine.encoder import attention
+from service.engine.encoder.checkpoint import Checkpoint
+from service.engine.encoder.forward_path import ChosenPath, ForwardPath, PathReason
+from service.engine.encoder.layer_subset import first_layers_only
+from service.engine.encoder.model_state import state_kept
+from service.engine.encoder.packed_batch import to_device
+from service.engine.encoder.packing_check import FLOAT32_TOLERANCE, LAYERS, LENGTHS, example_sequences, in_float32
+
+PADDING_SHARE = 0.1
+"""Largest share of a padded group's tokens that may be padding."""
+LONGEST_TOKENS = 2_048
+"""Of a row in the check: attention without a kernel of its own takes memory by the square of the length."""
+
+log = logging.getLogger(__name__)
+
+
+def group_rows(lengths: Sequence[int], path: ForwardPath) -> list[list[int]]:
+    """Indices of sequences in the batches that a path allows, the longest first."""
+    if path is ForwardPath.SINGLE:
+        return [[index] for index in range(len(lengths))]
+    return group_by_length(lengths, PADDING_SHARE if path is ForwardPath.PADDED else 0.0)
+
+
+def group_by_length(lengths: Sequence[int], padding_share: float) -> list[list[int]]:
+    """Indices of sequences in groups of similar lengths, at most `padding_share` of each group being padding."""
+    groups: list[list[int]] = []
+    filled_tokens = 0
+    for index in sorted(range(len(lengths)), key=lengths.__getitem__, reverse=True):
+        longest = lengths[groups[-1][0]] if groups else 0
+        padded_tokens = longest * (len(groups[-1]) + 1) if groups else 0
+        if groups and filled_tokens + lengths[index] >= (1 - padding_share) * padded_tokens:
+            groups[-1].append(index)
+            filled_tokens += lengths[index]
+        else:
+            groups.append([index])
+            filled_tokens = lengths[index]
+    return groups
+
+
+def pad(sequences: Sequence[TokenIds], padding_id: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Token ids and attention mask, each [sequences, longest]."""
+    lengths = [len(tokens) for tokens in sequences]
+    ids = np.full((len(sequences), max(lengths)), padding_id, dtype=np.int64)
+    for row, tokens in zip(ids, sequences, strict=True):
+        row[: len(tokens)] = tokens
+    mask = np.arange(max(lengths)) < np.asarray(lengths)[:, None]
+    return ids, mask.astype(np.int64)
+
+
+def run_padded(model: PreTrainedModel, sequences: Sequence[TokenIds]) -> torch.Tensor:
+    """Compute, or queue, one batch: logits [sequences, longest, labels] on the device."""
+    ids, mask = (to_device(each, model.device) for each in pad(sequences, model.config.pad_token_id or 0))
+    logits: torch.Tensor = model(input_ids=ids, attention_mask=mask).logits
+    return logits
+
+
+def path_of_rows(checkpoint: Checkpoint, reason: PathReason, longest_tokens: int) -> ChosenPath:
+    """The fastest path of a model that is not packed, for this reason; it keeps its own attention.
+
+    Args:
+        longest_tokens: of the sequences that it will get.
+    """
+    model = checkpoint.model
+    longest = min(longest_tokens, checkpoint.max_tokens, LONGEST_TOKENS)
+    short = min(min(LENGTHS), longest)
+    batches = [min(length, longest) for length in LENGTHS], [longest, longest - longest // 8, short]
+    with attention.own_attention_afterwards(model), first_layers_only(model, LAYERS), in_float32(model):
+        if all(_keeps_apart(checkpoint, lengths) for lengths in batches):
+            return ChosenPath(ForwardPath.PADDED, reason)
+        if all(_keeps_apart(checkpoint, [length] * 2) for length in (short, longest)):
+            return ChosenPath(ForwardPath.EQUAL, PathReason.PADDING)
+    return ChosenPath(ForwardPath.SINGLE, PathReason.BATCH)
+
+
+@torch.inference_mode()
+def _keeps_apart(checkpoint: Checkpoint, lengths: Sequence[int]) -> bool:
+    """True if rows of these lengths have the logits together that each has alone."""
+    model, sequences = checkpoint.model, example_sequences(checkpoint, lengths)
+    try:
+        with state_kept(model):
+            together = run_padded(model, sequences).float()
+        for row, tokens in zip(together, sequences, strict=True):
+            with state_kept(model):
+                alone = run_padded(model, [tokens])[0].float()
+            scale = max(1.0, float(alone.abs().max()))
+            if not float((row[: len(tokens)] - alone).abs().max()) <= FLOAT32_TOLERANCE * scale:
+                return False
+    except Exception as error:  # A model that fails on several rows can still be run row by row.
+        log.info("the model cannot run rows together", extra={"reason": f"{type(error).__name__}: {error}"})
+        return False
+    return True

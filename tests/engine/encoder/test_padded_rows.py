@@ -1,0 +1,94 @@
+"""Padded rows: groups of similar or equal lengths, and the check that a row has the logits that it has alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from transformers import AutoModelForTokenClassification
+
+from service.core.arrays import TokenIds
+from service.engine.encoder.checkpoint import read_checkpoint
+from service.engine.encoder.encoder import TransformersEncoder, load_encoder
+from service.engine.encoder.forward_path import ChosenPath, ForwardPath, PathReason
+from service.engine.encoder.padded_rows import group_rows, pad, path_of_rows
+from tests.support.tiny_models import MAX_TOKENS, MIXING, UNPACKABLE, make_model
+
+CPU = torch.device("cpu")
+EQUAL = ChosenPath(ForwardPath.EQUAL, PathReason.PADDING)
+SPARSE_FROM_TOKENS = (5 + 2) * 16 + 1
+"""From this length on the tiny BigBird attends sparsely, to one random block of 16 tokens."""
+
+
+def _sequences(*lengths: int) -> list[TokenIds]:
+    random = np.random.default_rng(1)
+    return [random.integers(5, 200, length).astype(np.int32) for length in lengths]
+
+
+def _load(folder: Path, kind: str, known: ChosenPath | None = None) -> TransformersEncoder:
+    return load_encoder(make_model(folder, kind), CPU, torch.float32, known=known)
+
+
+def _fresh(folder: Path, tokens: TokenIds) -> np.ndarray:
+    """What transformers computes for a sequence, with a model that has computed nothing before."""
+    model = AutoModelForTokenClassification.from_pretrained(folder)
+    with torch.no_grad():
+        return np.asarray(model(input_ids=torch.from_numpy(tokens).long()[None]).logits[0])
+
+
+@pytest.mark.parametrize("kind", [*MIXING, "big_bird"])
+def test_a_model_that_mixes_rows_runs_rows_of_equal_length(tmp_path: Path, kind: str) -> None:
+    encoder = _load(tmp_path, kind)
+    assert encoder.path == EQUAL
+    sequences = _sequences(40, 3, 38, MAX_TOKENS - 2, 40, 39, 120, 200)
+    for given, tokens in zip(encoder.forward(sequences), sequences, strict=True):
+        np.testing.assert_allclose(given, _fresh(tmp_path, tokens), atol=1e-4, rtol=0)
+
+
+@pytest.mark.parametrize("kind", UNPACKABLE)
+def test_a_model_whose_mask_hides_padding_runs_padded(tmp_path: Path, kind: str) -> None:
+    assert _load(tmp_path, kind).path == ChosenPath(ForwardPath.PADDED, PathReason.ARCHITECTURE)
+
+
+@pytest.mark.parametrize(("longest", "path"), [(SPARSE_FROM_TOKENS - 1, "padded"), (SPARSE_FROM_TOKENS + 20, "equal")])
+def test_only_lengths_that_a_model_will_get_are_tried(tmp_path: Path, longest: int, path: str) -> None:
+    checkpoint = read_checkpoint(make_model(tmp_path, "big_bird"), torch.float32)
+    assert path_of_rows(checkpoint, PathReason.ARCHITECTURE, longest).path == path
+
+
+def test_a_model_whose_rows_change_each_other_runs_them_one_by_one(tmp_path: Path) -> None:
+    checkpoint = read_checkpoint(make_model(tmp_path, "deberta-v2"), torch.float32)
+    checkpoint.model.classifier.register_forward_hook(lambda _, __, logits: logits - logits.mean(0))
+    assert path_of_rows(checkpoint, PathReason.ARCHITECTURE, 64) == ChosenPath(ForwardPath.SINGLE, PathReason.BATCH)
+
+
+@pytest.mark.parametrize("known", [None, ChosenPath(ForwardPath.PADDED, PathReason.ARCHITECTURE)])
+def test_a_short_row_leaves_the_logits_of_long_ones(tmp_path: Path, known: ChosenPath | None) -> None:
+    encoder = _load(tmp_path, "big_bird", known)
+    long, short = _sequences(SPARSE_FROM_TOKENS + 100, 30)
+    for _ in range(2):
+        np.testing.assert_allclose(encoder.forward([long])[0], _fresh(tmp_path, long), atol=1e-4, rtol=0)
+        encoder.forward([short])
+
+
+@pytest.mark.parametrize(("path", "groups"), [("equal", [[0, 2], [3], [1, 4]]), ("single", [[0], [1], [2], [3], [4]])])
+def test_rows_share_a_batch_as_far_as_the_path_allows(path: str, groups: list[list[int]]) -> None:
+    assert group_rows([9, 7, 9, 8, 7], ForwardPath(path)) == groups
+
+
+def test_groups_hold_similar_lengths_and_each_sequence_once() -> None:
+    lengths = [100, 10, 95, 11, 98, 1, 50, 12]
+    groups = group_rows(lengths, ForwardPath.PADDED)
+    assert sorted(index for group in groups for index in group) == list(range(len(lengths)))
+    for group in groups:
+        padded = len(group) * max(lengths[index] for index in group)
+        assert sum(lengths[index] for index in group) >= 0.9 * padded
+    assert len(groups) < len(lengths)
+
+
+def test_padding_is_masked() -> None:
+    ids, mask = pad([np.array([5, 6, 7], dtype=np.int32), np.array([8], dtype=np.int32)], padding_id=1)
+    assert ids.tolist() == [[5, 6, 7], [8, 1, 1]]
+    assert mask.tolist() == [[1, 1, 1], [1, 0, 0]]
