@@ -103,6 +103,11 @@ chaos: .venv/.loadtest .venv/.s3-server ## ten minutes of kills, stops, full dis
 fuzz: .venv/.dev ## 200,000 mutated files, bodies, messages and HTTP requests (ARGS='--inputs 1000000 --seed 7 --only pdf')
 	$(BIN)/python -m tests.support.fuzz $(ARGS)
 
+.PHONY: clients
+clients: .venv/bin/python ## write the packages of the clients to build/clients
+	@rm -rf build/clients
+	@$(BIN)/python -m pip --disable-pip-version-check wheel --quiet --no-deps --wheel-dir build/clients ./service/client
+
 .PHONY: screenshots
 screenshots: .venv/.dev ## make the console's pictures in the documents anew, in a real browser (3 minutes; ARGS='live phone')
 	$(BIN)/python -m tests.support.console_pictures $(ARGS)

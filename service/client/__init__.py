@@ -1,1 +1,59 @@
-"""The Python client of a running service; people import it as `gleaner`. httpx and msgspec, nothing of the service."""
+"""The Python client of a Gleaner service: `from gleaner import Client`, or `AsyncClient`.
+
+with Client("http://127.0.0.1:8080") as client:
+    for entity in client.extract("Invoice INV-20931 from Acme GmbH").entities:
+        print(entity.label, entity.text)
+
+The package `gleaner` of the distribution gleaner-client has these files, and so has the service, as `service.client`:
+imports among them are relative, and lead to nothing else of the service.
+"""
+
+from .answers import (
+    DocumentFields,
+    Education,
+    ExtractedDocument,
+    Extraction,
+    FieldEntity,
+    FoundEntity,
+    Job,
+    LineItem,
+    RedactedDocument,
+    RedactedPart,
+    RedactionAnswer,
+    RemoteProblem,
+    StreamedDocument,
+    SumCheck,
+)
+from .clients import AsyncClient, Client
+from .errors import GleanerError, Overloaded, RequestError, ServiceError, Unreachable
+from .requests import ExtractOptions, FileSource, RedactOptions, RetryBudget, TextSource, Timeouts
+
+__all__ = [
+    "AsyncClient",
+    "Client",
+    "DocumentFields",
+    "Education",
+    "ExtractOptions",
+    "ExtractedDocument",
+    "Extraction",
+    "FieldEntity",
+    "FileSource",
+    "FoundEntity",
+    "GleanerError",
+    "Job",
+    "LineItem",
+    "Overloaded",
+    "RedactOptions",
+    "RedactedDocument",
+    "RedactedPart",
+    "RedactionAnswer",
+    "RemoteProblem",
+    "RequestError",
+    "RetryBudget",
+    "ServiceError",
+    "StreamedDocument",
+    "SumCheck",
+    "TextSource",
+    "Timeouts",
+    "Unreachable",
+]

@@ -1,16 +1,18 @@
-"""Answers as values: what /extract and /redact return, with errors as the exceptions that the service raised.
+"""Answers as values: what /extract and /redact return, with errors as exceptions.
 
 Members that a newer service adds are ignored.
 """
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+import time
+from email.utils import parsedate_to_datetime
+from typing import TypeVar
 
 import httpx
 import msgspec
 
-from service.core.errors import BY_CODE, GleanerError, InternalError
+from .errors import GleanerError, Overloaded, Unreachable, kind_of
 
 _T = TypeVar("_T")
 LONGEST_DETAIL = 1_000
@@ -24,9 +26,15 @@ class RemoteProblem(msgspec.Struct, frozen=True):
     status: int = 500
     title: str = ""
 
-    def error(self) -> GleanerError:
-        """The exception that the service raised."""
-        return BY_CODE.get(self.code, InternalError)(self.detail[:LONGEST_DETAIL])
+    def error(self, retry_after_seconds: float | None = None, request_id: str | None = None) -> GleanerError:
+        """The same as an exception."""
+        return kind_of(self.status)(
+            self.detail[:LONGEST_DETAIL],
+            code=self.code,
+            status=self.status,
+            retry_after_seconds=retry_after_seconds,
+            request_id=request_id,
+        )
 
 
 class AnsweringModel(msgspec.Struct, frozen=True):
@@ -64,6 +72,71 @@ class FoundEntity(msgspec.Struct, frozen=True):
     unit: str | None = None
 
 
+class FieldEntity(FoundEntity, frozen=True, kw_only=True):
+    """The entity chosen for a role, why (`reason`: `label`, `sum` or `context`), and those with other values."""
+
+    reason: str
+    alternatives: list[FoundEntity] = []
+
+
+class LineItem(msgspec.Struct, frozen=True):
+    """One row of a bill."""
+
+    description: FoundEntity
+    quantity: FoundEntity | None = None
+    unit_price: FoundEntity | None = None
+    amount: FoundEntity | None = None
+
+
+class SumCheck(msgspec.Struct, frozen=True):
+    """A sum that was checked; `difference`: its left side less its right one, in decimal."""
+
+    rule: str
+    holds: bool
+    difference: str
+
+
+class Job(msgspec.Struct, frozen=True):
+    """One job of a résumé; `ongoing`: the document says that it lasts."""
+
+    title: FoundEntity | None = None
+    employer: FoundEntity | None = None
+    dates: list[FoundEntity] = []
+    ongoing: bool = False
+
+
+class Education(msgspec.Struct, frozen=True):
+    """One education of a résumé; `ongoing`: the document says that it lasts."""
+
+    degree: FoundEntity | None = None
+    school: FoundEntity | None = None
+    dates: list[FoundEntity] = []
+    ongoing: bool = False
+
+
+class DocumentFields(msgspec.Struct, frozen=True):
+    """The fields of an invoice, a receipt or a résumé (`kind`), by role.
+
+    Attributes:
+        evidence: the labels that decided the kind, with the best score of each.
+        currency, line_items, checks: of bills.
+        bills: how many the text seems to hold; over 1, the roles are chosen from all of them.
+        jobs, educations, skills, languages: of résumés.
+    """
+
+    kind: str
+    evidence: dict[str, float]
+    roles: dict[str, FieldEntity]
+    currency: str | None = None
+    line_items: list[LineItem] = []
+    checks: list[SumCheck] = []
+    bills: int = 0
+    jobs: list[Job] = []
+    educations: list[Education] = []
+    skills: list[FoundEntity] = []
+    languages: list[FoundEntity] = []
+
+
 class UnreadPart(msgspec.Struct, frozen=True):
     """Part of a page that was not read: why (`image`, `outlines`, `unmapped`), and boxes around it in points."""
 
@@ -81,7 +154,7 @@ class FileCharset(msgspec.Struct, frozen=True):
 
 
 class ExtractedDocument(msgspec.Struct, frozen=True):
-    """One document's entities, or its error; `fields` as in the answer's JSON, if they were asked for."""
+    """One document's entities, or its error; `fields` if they were asked for and its kind has some."""
 
     id: str
     entities: list[FoundEntity]
@@ -94,7 +167,7 @@ class ExtractedDocument(msgspec.Struct, frozen=True):
     charset: FileCharset | None = None
     error: RemoteProblem | None = None
     text: str | None = None
-    fields: dict[str, Any] | None = None
+    fields: DocumentFields | None = None
 
     def ok(self) -> ExtractedDocument:
         """The same, unless it failed.
@@ -189,7 +262,7 @@ def decoded(response: httpx.Response, kind: type[_T]) -> _T:
     """What a response holds.
 
     Raises:
-        GleanerError: the error that the service answered with; InternalError if something else answered.
+        GleanerError: the error that the service answered with; Unreachable if something else answered.
     """
     if response.is_error:
         raise _problem(response)
@@ -204,16 +277,41 @@ def decoded_bytes(data: bytes, kind: type[_T], response: httpx.Response) -> _T:
         raise _another(response) from None
 
 
+class Lines:
+    """The whole lines of a body that comes in pieces; JSON may hold what Python and httpx take for ends of lines."""
+
+    def __init__(self) -> None:
+        self._begun = b""
+
+    def add(self, piece: bytes) -> list[bytes]:
+        """The lines that this piece completes."""
+        *whole, self._begun = (self._begun + piece).split(b"\n")
+        return whole
+
+
 def _problem(response: httpx.Response) -> GleanerError:
+    wait_seconds = _retry_after_seconds(response.headers.get("retry-after", ""))
     try:
         problem = msgspec.json.decode(response.content, type=RemoteProblem)
     except (msgspec.MsgspecError, UnicodeError):
-        return _another(response)
-    wait: Any = response.headers.get("retry-after", "")
-    error = problem.error()
-    error.retry_after_seconds = float(wait) if wait.isdecimal() and len(wait) < 8 else None
-    return error
+        error = _another(response)
+        error.retry_after_seconds = wait_seconds
+        return error
+    return problem.error(wait_seconds, response.headers.get("x-request-id"))
 
 
-def _another(response: httpx.Response) -> InternalError:
-    return InternalError(f"What answers at {response.request.url} is another service (status {response.status_code}).")
+def _retry_after_seconds(written: str) -> float | None:
+    """The header's seconds, or those until its date (RFC 9110, section 10.2.3)."""
+    if written.isdecimal():
+        return float(written[:8])
+    try:
+        return max(0.0, parsedate_to_datetime(written).timestamp() - time.time())
+    except ValueError:
+        return None
+
+
+def _another(response: httpx.Response) -> GleanerError:
+    """The error of an answer that no Gleaner service wrote: a proxy's refusal, or a wrong address."""
+    kind = Overloaded if kind_of(response.status_code) is Overloaded else Unreachable
+    said = f"What answers at {response.request.url} is another service (status {response.status_code})."
+    return kind(said, code="unexpected_answer", status=response.status_code)

@@ -5,24 +5,29 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar, Unpack
 
 import httpx
 
-from service.client.answers import (
+from .answers import (
     ExtractedDocument,
     Extraction,
+    Lines,
     RedactedDocument,
     RedactionAnswer,
     StreamedDocument,
     decoded,
     decoded_bytes,
 )
-from service.client.requests import (
+from .errors import GleanerError
+from .requests import (
     CONNECTION_ERRORS,
+    LATE_SECONDS,
+    ExtractOptions,
     PreparedRequest,
+    RedactOptions,
     RetryBudget,
     Source,
     Timeouts,
@@ -30,7 +35,6 @@ from service.client.requests import (
     raised,
     request_of,
 )
-from service.core.errors import GleanerError
 
 _T = TypeVar("_T")
 _MODELS = PreparedRequest("/models", {}, method="GET")
@@ -44,15 +48,15 @@ class _Call(Generic[_T]):
     read: Callable[[httpx.Response], _T]
 
 
-def _extraction(sources: Sequence[Source], options: dict[str, Any], *, batch: bool = True) -> _Call[Extraction]:
+def _extraction(sources: Sequence[Source], options: Mapping[str, Any], *, batch: bool = True) -> _Call[Extraction]:
     return _Call(request_of("/extract", sources, options, batch=batch), lambda found: decoded(found, Extraction))
 
 
-def _redaction(sources: Sequence[Source], options: dict[str, Any], *, batch: bool = True) -> _Call[RedactionAnswer]:
+def _redaction(sources: Sequence[Source], options: Mapping[str, Any], *, batch: bool = True) -> _Call[RedactionAnswer]:
     return _Call(request_of("/redact", sources, options, batch=batch), lambda found: decoded(found, RedactionAnswer))
 
 
-def _stream(sources: Sequence[Source], options: dict[str, Any]) -> PreparedRequest:
+def _stream(sources: Sequence[Source], options: Mapping[str, Any]) -> PreparedRequest:
     return request_of("/extract", sources, options, batch=True, in_lines=True)
 
 
@@ -61,12 +65,22 @@ def _members(request: PreparedRequest) -> _Call[dict[str, Any]]:
 
 
 class _Attempts:
-    """The tries of one request within a budget of retries."""
+    """The tries of one request within a budget of retries and the request's deadline."""
 
-    def __init__(self, budget: RetryBudget) -> None:
+    def __init__(self, budget: RetryBudget, deadline_seconds: float | None) -> None:
+        self._deadline_seconds = deadline_seconds
         self._budget = budget
+        if deadline_seconds is not None:
+            self._budget = replace(budget, seconds=min(budget.seconds, deadline_seconds))
         self._begun_seconds = time.monotonic()
         self._tries = 0
+
+    def timeout(self, timeouts: Timeouts) -> httpx.Timeout:
+        """The limits of the next try."""
+        if self._deadline_seconds is None:
+            return timeouts.of_httpx()
+        left_seconds = self._deadline_seconds - (time.monotonic() - self._begun_seconds)
+        return timeouts.of_httpx(max(left_seconds, 0.0) + LATE_SECONDS)
 
     def wait_seconds(self, error: Exception) -> float:
         """How long to wait after a try that failed.
@@ -94,7 +108,7 @@ class Client:
         transport: httpx's, for tests and proxies.
 
     Options are those of the routes (`labels`, `min_score`, `model`, `deadline_ms` …), by their names. All calls raise
-    the service's own errors (`GleanerError`: `RequestError`, `Overloaded`, `ServiceError`).
+    `GleanerError`: `RequestError`, `Overloaded` or `ServiceError`.
     """
 
     def __init__(
@@ -107,8 +121,8 @@ class Client:
         transport: httpx.BaseTransport | None = None,
     ) -> None:
         self._retries = retries or RetryBudget()
-        limits = (timeouts or Timeouts()).of_httpx()
-        self._http = httpx.Client(headers=headers_of(key), timeout=limits, transport=transport)
+        self._timeouts = timeouts or Timeouts()
+        self._http = httpx.Client(headers=headers_of(key), transport=transport)
         self._url = url.rstrip("/")
 
     def __enter__(self) -> Client:
@@ -121,30 +135,32 @@ class Client:
         """Close its connections."""
         self._http.close()
 
-    def extract(self, source: Source, **options: Any) -> ExtractedDocument:
+    def extract(self, source: Source, **options: Unpack[ExtractOptions]) -> ExtractedDocument:
         """One document's entities."""
         return self._ask(_extraction([source], options, batch=False)).documents[0].ok()
 
-    def extract_batch(self, sources: Sequence[Source], **options: Any) -> Extraction:
+    def extract_batch(self, sources: Sequence[Source], **options: Unpack[ExtractOptions]) -> Extraction:
         """The entities of several documents in one request, in their order; each may have an `error` of its own."""
         return self._ask(_extraction(sources, options))
 
-    def stream(self, sources: Sequence[Source], **options: Any) -> Iterator[StreamedDocument]:
+    def stream(self, sources: Sequence[Source], **options: Unpack[ExtractOptions]) -> Iterator[StreamedDocument]:
         """Several documents of one request, each as soon as it is finished; retried only until the first has come."""
         response = self._send(_stream(sources, options), stream=True)
+        lines = Lines()
         try:
-            for line in response.iter_lines():
-                yield decoded_bytes(line.encode(), StreamedDocument, response)
+            for piece in response.iter_bytes():
+                for line in lines.add(piece):
+                    yield decoded_bytes(line, StreamedDocument, response)
         except CONNECTION_ERRORS as error:
             raise raised(error) from error
         finally:
             response.close()
 
-    def redact(self, source: Source, **options: Any) -> RedactedDocument:
+    def redact(self, source: Source, **options: Unpack[RedactOptions]) -> RedactedDocument:
         """One document without the entities in it (`labels`, `mode`, `repeats`, `output` …)."""
         return self._ask(_redaction([source], options, batch=False)).documents[0].ok()
 
-    def redact_batch(self, sources: Sequence[Source], **options: Any) -> RedactionAnswer:
+    def redact_batch(self, sources: Sequence[Source], **options: Unpack[RedactOptions]) -> RedactionAnswer:
         """Several documents without their entities; each may have an `error` of its own."""
         return self._ask(_redaction(sources, options))
 
@@ -161,10 +177,15 @@ class Client:
 
     def _send(self, request: PreparedRequest, *, stream: bool = False) -> httpx.Response:
         """A response without an error, tried again within the budget; with `stream`, its body is not yet read."""
-        attempts = _Attempts(self._retries)
+        attempts = _Attempts(self._retries, request.deadline_seconds)
         while True:
             try:
-                built = self._http.build_request(request.method, self._url + request.path, **request.arguments())
+                built = self._http.build_request(
+                    request.method,
+                    self._url + request.path,
+                    timeout=attempts.timeout(self._timeouts),
+                    **request.arguments(),
+                )
                 response = self._http.send(built, stream=stream)
                 if response.is_error:
                     response.read()
@@ -188,8 +209,8 @@ class AsyncClient:
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
         self._retries = retries or RetryBudget()
-        limits = (timeouts or Timeouts()).of_httpx()
-        self._http = httpx.AsyncClient(headers=headers_of(key), timeout=limits, transport=transport)
+        self._timeouts = timeouts or Timeouts()
+        self._http = httpx.AsyncClient(headers=headers_of(key), transport=transport)
         self._url = url.rstrip("/")
 
     async def __aenter__(self) -> AsyncClient:
@@ -202,30 +223,34 @@ class AsyncClient:
         """Close its connections."""
         await self._http.aclose()
 
-    async def extract(self, source: Source, **options: Any) -> ExtractedDocument:
+    async def extract(self, source: Source, **options: Unpack[ExtractOptions]) -> ExtractedDocument:
         """As `Client.extract`."""
         return (await self._ask(_extraction([source], options, batch=False))).documents[0].ok()
 
-    async def extract_batch(self, sources: Sequence[Source], **options: Any) -> Extraction:
+    async def extract_batch(self, sources: Sequence[Source], **options: Unpack[ExtractOptions]) -> Extraction:
         """As `Client.extract_batch`."""
         return await self._ask(_extraction(sources, options))
 
-    async def stream(self, sources: Sequence[Source], **options: Any) -> AsyncIterator[StreamedDocument]:
+    async def stream(
+        self, sources: Sequence[Source], **options: Unpack[ExtractOptions]
+    ) -> AsyncIterator[StreamedDocument]:
         """As `Client.stream`."""
         response = await self._send(_stream(sources, options), stream=True)
+        lines = Lines()
         try:
-            async for line in response.aiter_lines():
-                yield decoded_bytes(line.encode(), StreamedDocument, response)
+            async for piece in response.aiter_bytes():
+                for line in lines.add(piece):
+                    yield decoded_bytes(line, StreamedDocument, response)
         except CONNECTION_ERRORS as error:
             raise raised(error) from error
         finally:
             await response.aclose()
 
-    async def redact(self, source: Source, **options: Any) -> RedactedDocument:
+    async def redact(self, source: Source, **options: Unpack[RedactOptions]) -> RedactedDocument:
         """As `Client.redact`."""
         return (await self._ask(_redaction([source], options, batch=False))).documents[0].ok()
 
-    async def redact_batch(self, sources: Sequence[Source], **options: Any) -> RedactionAnswer:
+    async def redact_batch(self, sources: Sequence[Source], **options: Unpack[RedactOptions]) -> RedactionAnswer:
         """As `Client.redact_batch`."""
         return await self._ask(_redaction(sources, options))
 
@@ -242,10 +267,15 @@ class AsyncClient:
 
     async def _send(self, request: PreparedRequest, *, stream: bool = False) -> httpx.Response:
         """As `Client._send`."""
-        attempts = _Attempts(self._retries)
+        attempts = _Attempts(self._retries, request.deadline_seconds)
         while True:
             try:
-                built = self._http.build_request(request.method, self._url + request.path, **request.arguments())
+                built = self._http.build_request(
+                    request.method,
+                    self._url + request.path,
+                    timeout=attempts.timeout(self._timeouts),
+                    **request.arguments(),
+                )
                 response = await self._http.send(built, stream=stream)
                 if response.is_error:
                     await response.aread()

@@ -4,7 +4,8 @@ The rules for retries:
 - A refusal for overload is tried again when it says so (`Retry-After`), with some of it added by chance, so that those
   who were refused together do not come back together; a broken connection after a short time that doubles.
 - Never what another try would get too: errors of the request, and of the document.
-- The budget is seconds, counted from the first try: what would begin after its end is not begun.
+- The budget is seconds, counted from the first try: what would begin after its end is not begun. `deadline_ms` ends
+  it too, and the waiting for an answer `LATE_SECONDS` later.
 """
 
 from __future__ import annotations
@@ -12,13 +13,13 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypedDict
 
 import httpx
 
-from service.core.errors import DeadlineExceeded, GleanerError, InternalError, Overloaded
+from .errors import GleanerError, Overloaded, Unreachable
 
 LINES = "application/x-ndjson"
 LONGEST_PATH = 1_024
@@ -46,13 +47,36 @@ class FileSource:
         return cls(path.read_bytes(), path.name)
 
 
-Source = str | TextSource | Path | FileSource
-"""One document: a text, or a file by its path or its bytes."""
+Source = str | TextSource | bytes | Path | FileSource
+"""One document: a text, or a file by its bytes or its path."""
+
+
+class ExtractOptions(TypedDict, total=False):
+    """The options of /extract, as service/API.md describes them."""
+
+    model: str | None
+    labels: Sequence[str] | None
+    min_score: float | str | None
+    aggregation: Literal["constrained", "simple", "first", "average", "max"] | None
+    offsets: Literal["codepoint", "utf16", "byte"] | None
+    deadline_ms: int | None
+    priority: Literal["interactive", "batch"] | None
+    include_text: bool | None
+    fields: bool | None
+
+
+class RedactOptions(ExtractOptions, total=False):
+    """The options of /redact, but `raw`: those of /extract and these."""
+
+    mode: Literal["replace", "mask", "hash"] | None
+    repeats: bool | None
+    output: Literal["document", "text"] | None
+    allow_unread: bool | None
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedRequest:
-    """One request, the same in every try."""
+    """One request, the same in every try; `deadline_seconds`: after which its answer is of no use."""
 
     path: str
     headers: dict[str, str]
@@ -60,6 +84,7 @@ class PreparedRequest:
     files: list[tuple[str, tuple[str, bytes, str]]] = field(default_factory=list)
     fields: dict[str, str] = field(default_factory=dict)
     method: str = "POST"
+    deadline_seconds: float | None = None
 
     def arguments(self) -> dict[str, Any]:
         """The arguments of httpx's request."""
@@ -76,33 +101,41 @@ def request_of(
     Raises:
         ValueError: none came, some of each, or a text that is the path of a file.
     """
-    headers = {"Accept": LINES} if in_lines else {}
+    if not sources:
+        raise ValueError("one request holds at least one text or file")
     chosen = {name: value for name, value in options.items() if value is not None}
-    texts = [
-        TextSource(each) if isinstance(each, str) else each for each in sources if isinstance(each, (str, TextSource))
-    ]
-    files = [
-        FileSource.read(each) if isinstance(each, Path) else each
-        for each in sources
-        if isinstance(each, (Path, FileSource))
-    ]
-    for each in sources:
-        if isinstance(each, str) and _is_path(each):
-            raise ValueError(f"{each!r} is a file: pass Path({each!r}), or TextSource({each!r}) for these characters")
-    if not sources or (texts and files):
-        raise ValueError("one request holds texts or files, at least one")
+    deadline_ms = chosen.get("deadline_ms")
+    headers = {"Accept": LINES} if in_lines else {}
+    bodies = [_read(source, number) for number, source in enumerate(sources)]
+    texts = [each for each in bodies if isinstance(each, TextSource)]
+    files = [each for each in bodies if isinstance(each, FileSource)]
+    if texts and files:
+        raise ValueError("one request holds texts or files, not both")
     if files:
         parts = [("file", (each.name, each.data, each.media_type or "application/octet-stream")) for each in files]
-        return PreparedRequest(
-            path, headers, files=parts, fields={name: _written(value) for name, value in chosen.items()}
-        )
-    documents: dict[str, Any] = {"text": texts[0].text}
-    if batch or texts[0].id is not None:
-        documents = {
-            "documents": [{"text": each.text, **({} if each.id is None else {"id": each.id})} for each in texts]
-        }
-    body = json.dumps({**documents, **chosen}, ensure_ascii=False).encode("utf-8", "surrogatepass")
-    return PreparedRequest(path, {**headers, "Content-Type": "application/json"}, content=body)
+        request = PreparedRequest(path, headers, files=parts, fields=dict(map(_written, chosen, chosen.values())))
+    else:
+        documents: dict[str, Any] = {"text": texts[0].text}
+        if batch or texts[0].id is not None:
+            documents = {
+                "documents": [{"text": each.text, **({} if each.id is None else {"id": each.id})} for each in texts]
+            }
+        body = json.dumps({**documents, **chosen}, ensure_ascii=False).encode("utf-8", "surrogatepass")
+        request = PreparedRequest(path, {**headers, "Content-Type": "application/json"}, content=body)
+    return replace(request, deadline_seconds=deadline_ms / 1_000) if isinstance(deadline_ms, int) else request
+
+
+def _read(source: Source, number: int) -> TextSource | FileSource:
+    """A document as it is sent; bytes without a name have their place as one."""
+    if isinstance(source, str):
+        if _is_path(source):
+            raise ValueError(
+                f"{source!r} is a file: pass Path({source!r}), or TextSource({source!r}) for these characters"
+            )
+        return TextSource(source)
+    if isinstance(source, Path):
+        return FileSource.read(source)
+    return FileSource(source, str(number)) if isinstance(source, bytes) else source
 
 
 def _is_path(text: str) -> bool:
@@ -110,10 +143,11 @@ def _is_path(text: str) -> bool:
     return len(text) <= LONGEST_PATH and not text.isalnum() and "\n" not in text and os.path.isfile(text)
 
 
-def _written(value: Any) -> str:
+def _written(name: str, value: Any) -> tuple[str, str]:
+    """An option as the field of a form."""
     if isinstance(value, bool):
-        return str(value).lower()
-    return value if isinstance(value, str) or not isinstance(value, Sequence) else ",".join(value) if value else ""
+        return name, str(value).lower()
+    return name, ",".join(value) if isinstance(value, Sequence) and not isinstance(value, str) else str(value)
 
 
 CONNECTION_ERRORS = (httpx.HTTPError, httpx.InvalidURL)
@@ -126,9 +160,10 @@ class Timeouts:
     connect: float = 10.0
     read: float = 3_600.0
 
-    def of_httpx(self) -> httpx.Timeout:
-        """The same for httpx."""
-        return httpx.Timeout(self.read, connect=self.connect)
+    def of_httpx(self, most_seconds: float | None = None) -> httpx.Timeout:
+        """The same for httpx, none longer than this."""
+        most = float("inf") if most_seconds is None else most_seconds
+        return httpx.Timeout(min(self.read, most), connect=min(self.connect, most))
 
 
 def headers_of(key: str | None) -> dict[str, str]:
@@ -140,13 +175,15 @@ def raised(error: Exception) -> GleanerError:
     """An error as a client raises it: the service's own, or that it does not answer."""
     if isinstance(error, GleanerError):
         return error
-    return InternalError(f"The service does not answer: {str(error) or type(error).__name__}.")
+    return Unreachable(f"The service does not answer: {str(error) or type(error).__name__}.", code="unreachable")
 
 
 FIRST_SECONDS, LONGEST_SECONDS = 0.2, 10.0
 """The wait after a failure that says nothing of when; it doubles with each try."""
 CHANCE = 0.5
 """Most of a wait that is added to it by chance."""
+LATE_SECONDS = 5.0
+"""After a request's deadline: its answer may be on the way for so long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,15 +204,9 @@ class RetryBudget:
             chance: a random number from 0 to 1.
         """
         most = self.most_tries_unanswered if error is None else self.most_tries
-        if tries >= most or not _may_help(error):
+        if tries >= most or not (error is None or isinstance(error, Overloaded)):
             return None
         said = None if error is None else error.retry_after_seconds
         wait = said if said is not None else min(LONGEST_SECONDS, FIRST_SECONDS * 2 ** (tries - 1))
         wait *= 1 + CHANCE * chance
         return wait if spent_seconds + wait < self.seconds else None
-
-
-def _may_help(error: GleanerError | None) -> bool:
-    if isinstance(error, DeadlineExceeded):
-        return error.retry_after_seconds is not None
-    return error is None or isinstance(error, Overloaded)

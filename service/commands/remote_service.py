@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from service.client.clients import AsyncClient
-from service.client.requests import FileSource
-from service.core.errors import InternalError
+from service import client
+from service.core.errors import BY_CODE, InternalError
 
 
 class RemoteService:
@@ -16,7 +15,7 @@ class RemoteService:
     def __init__(self, url: str, options: dict[str, Any], key: str | None = None) -> None:
         self._url = url
         self._options = options
-        self._client = AsyncClient(url, key=key)
+        self._client = client.AsyncClient(url, key=key)
 
     async def __aenter__(self) -> RemoteService:
         return self
@@ -37,7 +36,11 @@ class RemoteService:
         return await self._document("/redact", path, data)
 
     async def _document(self, route: str, path: Path, data: bytes) -> dict[str, Any]:
-        answer = await self._client.ask(route, [FileSource(data, path.name)], **self._options)
+        try:
+            answer = await self._client.ask(route, [client.FileSource(data, path.name)], **self._options)
+        except client.GleanerError as error:
+            kind = BY_CODE.get(error.code, InternalError)
+            raise kind(error.detail, retry_after_seconds=error.retry_after_seconds) from error
         match answer:
             case {"documents": [dict(document)]}:
                 return document

@@ -5,11 +5,15 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import httpx
+import msgspec
 import pytest
 
 from gleaner import (
@@ -17,18 +21,20 @@ from gleaner import (
     Client,
     ExtractedDocument,
     FileSource,
-    FoundEntity,
     GleanerError,
     Overloaded,
+    RedactedDocument,
     RequestError,
     RetryBudget,
+    ServiceError,
     TextSource,
+    Unreachable,
 )
-from service.api.schemas import DocumentResult, EntityResult
-from service.core.errors import InternalError, QueueFull, UnreadableDocument
+from service.api.redaction.schemas import RedactedResult
+from service.api.schemas import DocumentResult
 
 ENTITY = {"label": "PERSON", "text": "Jane", "start": 0, "end": 4, "score": 0.9, "value": "Jane", "page": 1, "new": 1}
-DOCUMENT = {"id": "0", "entities": [ENTITY], "characters": 4, "tokens": 2, "windows": 1, "error": None, "fields": {}}
+DOCUMENT = {"id": "0", "entities": [ENTITY], "characters": 4, "tokens": 2, "windows": 1, "error": None, "fields": None}
 MODEL = {"name": "documents", "revision": "sha256:1"}
 ANSWER = {"model": MODEL, "documents": [DOCUMENT], "timing": {"total_ms": 1.5}}
 REFUSAL = {
@@ -90,26 +96,45 @@ def test_a_text_goes_as_json_and_its_entities_come_back_typed() -> None:
 
 
 def test_amounts_and_fields_come_back() -> None:
-    entity = {
-        **ENTITY,
-        "kind": "money",
-        "source": "rule",
-        "number": "9.00",
-        "unit": "EUR",
-        "ambiguous": ["9.00", "900"],
-    }
-    fields = {"kind": "invoice", "roles": {"total": entity}}
+    amount = {"number": "9.00", "unit": "EUR", "ambiguous": ["9.00", "900"]}
+    entity = {**ENTITY, "kind": "money", "source": "rule", **amount}
+    total = {**entity, "reason": "sum", "alternatives": [entity]}
+    row = {"description": ENTITY, "quantity": None, "unit_price": None, "amount": entity}
+    check = {"rule": "net + tax = total", "holds": True, "difference": "0.00"}
+    bill = {"currency": "EUR", "line_items": [row], "checks": [check], "bills": 1}
+    fields = {"kind": "invoice", "evidence": {"IBAN": 0.9}, "roles": {"total_amount": total}, **bill}
     document = client(Server(good({**ANSWER, "documents": [{**DOCUMENT, "entities": [entity], "fields": fields}]})))
     found = document.extract("Total EUR 9.00", fields=True)
-    assert found.fields == fields
     assert (found.entities[0].number, found.entities[0].unit, found.entities[0].valid) == ("9.00", "EUR", None)
     assert found.entities[0].ambiguous == ["9.00", "900"]
+    assert found.fields is not None
+    assert found.fields.roles["total_amount"].reason == "sum"
+    assert found.fields.roles["total_amount"].alternatives == found.entities
+    assert found.fields.line_items[0].amount == found.entities[0]
+    assert found.fields.checks[0].holds
+
+
+def structs(kind: Any) -> Iterator[type[msgspec.Struct]]:
+    """The structs in a type."""
+    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+        yield kind
+    for each in get_args(kind):
+        yield from structs(each)
+
+
+def assert_has_members(known: type[msgspec.Struct], served: type[msgspec.Struct], left_out: set[str]) -> None:
+    """The client's struct, and those in it, have the members of the service's."""
+    assert set(served.__struct_fields__) - left_out <= set(known.__struct_fields__), known
+    types, of_service = get_type_hints(known), get_type_hints(served)
+    for name in set(served.__struct_fields__) & set(known.__struct_fields__):
+        for mine, theirs in zip(structs(types[name]), structs(of_service[name]), strict=False):
+            assert_has_members(mine, theirs, left_out)
 
 
 def test_every_member_of_an_answer_is_one_of_the_client() -> None:
-    """But `truncated`, which is always false."""
-    for served, known in ((EntityResult, FoundEntity), (DocumentResult, ExtractedDocument)):
-        assert set(served.__struct_fields__) - {"truncated"} <= set(known.__struct_fields__)
+    """But `truncated`, which is always false, and the sizes of what is redacted."""
+    assert_has_members(ExtractedDocument, DocumentResult, {"truncated"})
+    assert_has_members(RedactedDocument, RedactedResult, {"characters", "tokens"})
 
 
 def test_a_file_goes_as_a_form_with_its_name(tmp_path: Path) -> None:
@@ -128,8 +153,9 @@ def test_a_batch_keeps_ids_and_the_error_of_each() -> None:
     answer = client(server).extract_batch([TextSource("Jane", id="a"), "Doe"])
     assert json.loads(server.requests[0].content)["documents"] == [{"text": "Jane", "id": "a"}, {"text": "Doe"}]
     assert answer.documents[0].ok().entities
-    with pytest.raises(UnreadableDocument, match="torn"):
+    with pytest.raises(RequestError, match="torn") as caught:
         answer.documents[1].ok()
+    assert (caught.value.code, caught.value.status) == ("unreadable_document", 422)
 
 
 @pytest.mark.parametrize(
@@ -143,28 +169,45 @@ def test_a_refused_request_is_sent_again_as_it_was(ask: Callable[[Server], Extra
 
 
 def test_a_wait_beyond_the_budget_is_an_error_that_says_how_long() -> None:
-    server = Server(refused("30"))
-    with pytest.raises(QueueFull) as caught:
-        client(server).extract("Jane")
-    assert len(server.requests) == 1
-    assert caught.value.retry_after_seconds == 30.0
-    assert isinstance(caught.value, Overloaded)
+    for wait in ("30", format_datetime(datetime.now(UTC) + timedelta(seconds=31), usegmt=True)):
+        server = Server(refused(wait))
+        with pytest.raises(Overloaded) as caught:
+            client(server).extract("Jane")
+        assert len(server.requests) == 1
+        assert caught.value.code == "queue_full"
+        assert caught.value.retry_after_seconds == pytest.approx(30.0, abs=10.0)
+
+
+@pytest.mark.parametrize(("deadline_ms", "tries", "read_seconds"), [(1, 1, 5.001), (100_000, 2, 105.0)])
+def test_a_deadline_ends_retries_and_the_wait(deadline_ms: int, tries: int, read_seconds: float) -> None:
+    server = Server(refused("1"), refused("60"))
+    with pytest.raises(Overloaded):
+        client(server).extract("Jane", deadline_ms=deadline_ms)
+    assert len(server.requests) == tries
+    assert server.requests[0].extensions["timeout"]["read"] == pytest.approx(read_seconds, abs=1.0)
 
 
 @pytest.mark.parametrize(
-    ("answer", "kind"),
+    ("answer", "kind", "code"),
     [
-        (httpx.Response(422, json={**REFUSAL, "code": "unreadable_document"}), RequestError),
-        (httpx.Response(502, text="<html>"), InternalError),
-        (httpx.Response(200, json={"hello": 1}), InternalError),
-        (httpx.Response(422, json={**REFUSAL, "code": "of_the_future"}), InternalError),
-        (httpx.ConnectError("nobody"), InternalError),
+        (httpx.Response(422, json={**REFUSAL, "status": 422, "code": "unreadable_document"}), RequestError, None),
+        (httpx.Response(502, text="<html>"), Overloaded, "unexpected_answer"),
+        (httpx.Response(403, text="<html>"), Unreachable, "unexpected_answer"),
+        (httpx.Response(301, headers={"Location": "https://service"}), Unreachable, "unexpected_answer"),
+        (httpx.Response(200, json={"hello": 1}), Unreachable, "unexpected_answer"),
+        (httpx.Response(422, json={**REFUSAL, "status": 422, "code": "of_the_future"}), RequestError, "of_the_future"),
+        (httpx.Response(507, json={**REFUSAL, "status": 507, "code": "insufficient_memory"}), ServiceError, None),
+        (httpx.ConnectError("nobody"), Unreachable, "unreachable"),
     ],
 )
-def test_what_goes_wrong_is_one_of_our_errors(answer: httpx.Response | Exception, kind: type[GleanerError]) -> None:
+def test_what_goes_wrong_is_one_of_our_errors(
+    answer: httpx.Response | Exception, kind: type[GleanerError], code: str | None
+) -> None:
     server = Server(answer)
-    with pytest.raises(kind):
+    with pytest.raises(GleanerError) as caught:
         client(server, retries=RetryBudget(0)).extract("Jane")
+    assert type(caught.value) is kind
+    assert code in (None, caught.value.code)
     assert len(server.requests) == 1
 
 
@@ -180,6 +223,22 @@ def test_a_stream_gives_each_document_as_it_comes() -> None:
             return [one.document.id async for one in each.stream(["Jane", "Doe"])]
 
     assert asyncio.run(by_asyncio()) == ["a", "b"]
+
+
+@pytest.mark.parametrize("sign", ["\u2028", "\x85", "\u2029", "😀"])
+def test_a_sign_that_may_end_a_line_does_not_end_one_of_a_stream(sign: str) -> None:
+    line = {"model": MODEL, "document": {**DOCUMENT, "text": f"Jane{sign}Doe"}, "timing": {}}
+    body = (json.dumps(line, ensure_ascii=False) + "\n").encode()
+    pieces = [body[at : at + 1] for at in range(len(body))]
+    transport = httpx.MockTransport(lambda _: httpx.Response(200, content=iter(pieces)))
+    (found,) = Client("http://service", transport=transport).stream(["Jane"], include_text=True)
+    assert found.document.text == f"Jane{sign}Doe"
+
+
+def test_bytes_are_files_named_by_their_place() -> None:
+    server = Server(good())
+    client(server).extract_batch([b"%PDF-", FileSource(b"Jane", "a.txt"), b""])
+    assert re.findall('filename="([^"]+)"', server.requests[0].content.decode()) == ["0", "a.txt", "2"]
 
 
 def test_a_redacted_file_comes_back_as_bytes() -> None:

@@ -2,8 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from service.client.requests import CHANCE, FIRST_SECONDS, RetryBudget
-from service.core.errors import DeadlineExceeded, GleanerError, InternalError, NotReady, QueueFull, UnreadableDocument
+from service.api.problems import STATUS
+from service.api.redaction.schemas import RedactOptions as RedactOptionsOfService
+from service.api.schemas import Options
+from service.client.errors import GleanerError, Overloaded, RequestError, ServiceError, kind_of
+from service.client.requests import CHANCE, FIRST_SECONDS, ExtractOptions, RedactOptions, RetryBudget
+from service.core import errors
 
 BUDGET = RetryBudget(seconds=60.0, most_tries=5, most_tries_unanswered=3)
 
@@ -11,21 +15,31 @@ BUDGET = RetryBudget(seconds=60.0, most_tries=5, most_tries_unanswered=3)
 @pytest.mark.parametrize(
     ("tries", "spent", "error", "chance", "expected"),
     [
-        (1, 0.0, QueueFull("x", retry_after_seconds=7.0), 0.0, 7.0),
-        (1, 0.0, QueueFull("x", retry_after_seconds=7.0), 1.0, 7.0 * (1 + CHANCE)),
-        (1, 0.0, NotReady("x"), 0.0, FIRST_SECONDS),
-        (3, 0.0, NotReady("x"), 0.0, 4 * FIRST_SECONDS),
+        (1, 0.0, Overloaded("x", retry_after_seconds=7.0), 0.0, 7.0),
+        (1, 0.0, Overloaded("x", retry_after_seconds=7.0), 1.0, 7.0 * (1 + CHANCE)),
+        (1, 0.0, Overloaded("x"), 0.0, FIRST_SECONDS),
+        (3, 0.0, Overloaded("x"), 0.0, 4 * FIRST_SECONDS),
         (1, 0.0, None, 0.0, FIRST_SECONDS),
         (3, 0.0, None, 0.0, None),
-        (5, 0.0, QueueFull("x", retry_after_seconds=1.0), 0.0, None),
-        (1, 54.0, QueueFull("x", retry_after_seconds=7.0), 0.0, None),
-        (1, 0.0, UnreadableDocument("x"), 0.0, None),
-        (1, 0.0, InternalError("x"), 0.0, None),
-        (1, 0.0, DeadlineExceeded("x"), 0.0, None),
-        (1, 0.0, DeadlineExceeded("x", retry_after_seconds=2.0), 0.0, 2.0),
+        (5, 0.0, Overloaded("x", retry_after_seconds=1.0), 0.0, None),
+        (1, 54.0, Overloaded("x", retry_after_seconds=7.0), 0.0, None),
+        (1, 0.0, RequestError("x"), 0.0, None),
+        (1, 0.0, ServiceError("x"), 0.0, None),
     ],
 )
 def test_when_to_try_again(
     tries: int, spent: float, error: GleanerError | None, chance: float, expected: float | None
 ) -> None:
     assert BUDGET.wait_seconds(tries, spent, error, chance) == expected
+
+
+def test_the_class_of_an_error_is_that_of_the_service() -> None:
+    """As the service's own tree has it, from the status alone."""
+    for code, status in STATUS.items():
+        (served,) = [each for each in errors.GleanerError.__subclasses__() if issubclass(errors.BY_CODE[code], each)]
+        assert kind_of(status).__name__ == served.__name__, code
+
+
+@pytest.mark.parametrize(("client", "served"), [(ExtractOptions, Options), (RedactOptions, RedactOptionsOfService)])
+def test_the_options_are_those_of_the_service(client: type[ExtractOptions], served: type[Options]) -> None:
+    assert set(client.__annotations__) == set(served.model_fields) - {"raw"}

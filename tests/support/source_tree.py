@@ -10,6 +10,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("service", "model_store", "infra", "loadtest")
+CLIENT = ROOT / "service" / "client"
+"""Has two names, `service.client` and `gleaner`, and so imports its own modules relatively."""
 
 IMPORTING_CALLS = frozenset(("import_module", "__import__", "find_spec"))
 
@@ -36,9 +38,12 @@ def imports(path: Path) -> Iterator[str]:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}: relative imports hide the floor"
-            yield node.module or ""
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            module = node.module or ""
+            if node.level:
+                assert (node.level, path.parent) == (1, CLIENT), f"{path}: relative imports hide the floor"
+                module = f"service.client.{module}"
+            yield module
+            yield from (f"{module}.{alias.name}" for alias in node.names)
         elif isinstance(node, ast.Call) and (name := _imported_by_call(node)):
             yield name
 
