@@ -154,8 +154,8 @@ def apply_rules(
 
 def answered_labels(tokenizer: TextTokenizer | None, labels: tuple[str, ...]) -> list[str]:
     """The labels that a model and its rules answer; those of all rules while its tokenizer is not loaded."""
-    rules = tokenizer.rules.labels if tokenizer else ALL_RULES.labels
-    return sorted({*scheme_of(labels).types, *rules})
+    rules, types = tokenizer.rules if tokenizer else ALL_RULES, scheme_of(labels).types
+    return sorted({*types, *rules.labels(types)})
 
 
 def keyword_entities(prepared: Prepared, found: list[Entity]) -> list[Entity]:

@@ -4,13 +4,17 @@
     POST /invocations                    what /extract takes (JSON, a file by its content type) or `{"inputs": …}`
     POST /endpoints/{name}/invocations   the same; the endpoint's name says nothing here
 
-SageMaker hands on no query, so options of a file travel in `X-Amzn-SageMaker-Custom-Attributes` as a query would have
-them, and `X-Amzn-SageMaker-Target-Model` names the model. Source: SageMaker's developer guide ("Use your own inference
-code"), boto3 1.44 (`sagemaker-runtime`), huggingface-inference-toolkit, whose pipelines put no tokens together.
+SageMaker hands on no query, so options of a file travel in `X-Amzn-SageMaker-Custom-Attributes`, as a query has them or
+with commas or semicolons between them (`trace-7,labels=ORG,DATE;aggregation=simple`), and
+`X-Amzn-SageMaker-Target-Model` names the model. What else stands in the attributes is the client's own; but an item of
+a list after a comma is one of the option's, and refused if it is unknown. Source: SageMaker's developer guide ("Use
+your own inference code"), boto3 1.44 (`sagemaker-runtime`), the attributes of SageMaker's TensorFlow Serving container
+(`tfs-model-name=…,tfs-method=…`), huggingface-inference-toolkit, whose pipelines put no tokens together.
 """
 
 from __future__ import annotations
 
+import re
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -43,6 +47,8 @@ from service.core.errors import GleanerError
 
 ATTRIBUTES = "x-amzn-sagemaker-custom-attributes"
 TARGET_MODEL = "x-amzn-sagemaker-target-model"
+_SEPARATOR = re.compile(r"[;&]|,(?=[^,;&=]*=)")
+"""What stands between two attributes: of a comma, a name and a sign follow; others are within a list."""
 _KINDS = {
     401: "AccessDeniedException",
     403: "AccessDeniedException",
@@ -83,11 +89,16 @@ async def _extracted(request: Request, context: RequestContext, body: Any) -> Re
 
 
 def _options(request: Request) -> dict[str, str]:
-    """The options of a request that stand in its query and headers; other attributes are its client's own."""
-    given = {**request.query_params, **dict(parse_qsl(request.headers.get(ATTRIBUTES, "")))}
+    """The options of a request that stand in its query and headers."""
+    given = {**request.query_params, **read_attributes(request.headers.get(ATTRIBUTES, ""))}
     options = {name: value for name, value in given.items() if name in Options.model_fields}
     target = request.headers.get(TARGET_MODEL)
     return {**options, "model": target} if target else options
+
+
+def read_attributes(text: str) -> dict[str, str]:
+    """The named values among the custom attributes of a request."""
+    return {name.strip(): value.strip() for name, value in parse_qsl(_SEPARATOR.sub("&", text))}
 
 
 def refuse(error: GleanerError) -> Response:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 import msgspec
 
@@ -93,10 +93,10 @@ class RuleSet:
             raise ModelError(f"{FILE} cannot be used: {error}") from error
         return cls(asked.find, asked.borders, asked.roles)
 
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The labels of what the rules find by themselves."""
-        return tuple(FINDERS[name][0] for name in self.find)
+    def labels(self, types: Collection[str]) -> set[str]:
+        """The labels that a model with these types of entities is answered in by its rules."""
+        named = BILL_DATES if "date" in self.roles and not BILL_DATES.isdisjoint(types) else frozenset[str]()
+        return {*named, *(FINDERS[name][0] for name in self.find)}
 
     def apply(
         self, context: DocumentContext, entities: list[Entity], labels: Collection[str], asked: Collection[str] = ()
@@ -125,5 +125,5 @@ class RuleSet:
         return merge(text, entities, [placed(match) for finder in chosen for match in finder(shown, context)])
 
 
-ALL_RULES = RuleSet(tuple(FINDERS))
-"""The rules that find something by themselves."""
+ALL_RULES = RuleSet(find=tuple(FINDERS), roles=get_args(RoleName))
+"""The rules that give labels of their own."""

@@ -49,12 +49,15 @@ def test_boto3_gets_what_extract_answers_for_json_and_files(opened: Service) -> 
 
 def test_options_and_model_travel_in_the_headers_that_sagemaker_hands_on(opened: Service) -> None:
     attributes = {"CustomAttributes": "aggregation=simple&labels=ORG&trace=7", "TargetModel": "other"}
-    simple, plain = run_client(
-        "sagemaker", opened.url, [case(TEXT.encode(), "text/plain", **attributes), case(TEXT.encode(), "text/plain")]
+    asked = [attributes, {}, {"CustomAttributes": "trace-7,labels=ORG,trace=7"}, {"CustomAttributes": "labels=ORG,OGR"}]
+    simple, plain, listed, mistyped = run_client(
+        "sagemaker", opened.url, [case(TEXT.encode(), "text/plain", **each) for each in asked]
     )
     assert simple["body"]["model"]["name"] == "other"
     assert {each["label"] for each in simple["body"]["documents"][0]["entities"]} <= {"ORG"}
     assert plain["body"]["model"]["name"] == "tiny"
+    assert {each["label"] for each in listed["body"]["documents"][0]["entities"]} <= {"ORG"}
+    assert (mistyped["status"], "'OGR'" in mistyped["message"]) == (422, True)
 
 
 def test_hugging_face_s_inputs_are_answered_as_its_container_does(opened: Service) -> None:

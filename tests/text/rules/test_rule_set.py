@@ -55,3 +55,18 @@ def test_dates_are_named_only_for_models_that_ask() -> None:
     context = DocumentContext(text)
     assert RuleSet(borders=("date",)).apply(context, model, ["INVOICE_DATE"]) == model
     assert [each.label for each in RuleSet(roles=("date",)).apply(context, model, ["INVOICE_DATE"])] == ["DUE_DATE"]
+
+
+@pytest.mark.parametrize(
+    ("rules", "types", "labels"),
+    [
+        (RuleSet(roles=("date",)), ["INVOICE_DATE"], {"INVOICE_DATE", "DUE_DATE"}),
+        (RuleSet(roles=("date",)), ["PERSON", "DUE_DATE"], {"INVOICE_DATE", "DUE_DATE"}),
+        (RuleSet(find=("era_date",), roles=("date",)), ["DUE_DATE"], {"DATE", "INVOICE_DATE", "DUE_DATE"}),
+        (RuleSet(roles=("date",)), ["DATE"], set()),
+        (RuleSet(find=("email", "card"), borders=("date",)), ["INVOICE_DATE"], {"EMAIL", "ID_NUMBER"}),
+        (RuleSet(), ["INVOICE_DATE"], set()),
+    ],
+)
+def test_rules_answer_what_they_find_and_what_they_rename(rules: RuleSet, types: list[str], labels: set[str]) -> None:
+    assert rules.labels(types) == labels
