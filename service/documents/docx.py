@@ -19,6 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from email.message import Message  # imported here, since a parser process cannot
 from email.parser import BytesParser
+from functools import cached_property
 from io import BytesIO
 from typing import Any, cast
 
@@ -28,7 +29,7 @@ from service.core.errors import UnreadableDocument
 from service.documents.charset import read_text
 from service.documents.document import Document
 from service.documents.docx_body import BodyReader, DiagramReader
-from service.documents.docx_styles import PartReader, RunStyle, StylesReader, attribute
+from service.documents.docx_styles import PLAIN, PartReader, RunStyle, StylesReader, attribute, resolved
 from service.documents.html import read_html
 from service.documents.limits import DocumentLimits
 
@@ -68,21 +69,20 @@ class _Package:
         self._limits = limits
         self._unpacked_bytes = 0
         self._characters = 0
-        self._styles: Mapping[str, RunStyle] = {}
 
     def text(self) -> str:
         main = self._main_part()
-        if _STYLES_PART in self._package.namelist():
-            self._styles = self._read_styles(b"".join(self._chunks(_STYLES_PART)))
         texts = (self._part(name) for name in self._in_order(main))
         return "\n".join(text for text in texts if text)
 
-    def _read_styles(self, data: bytes) -> Mapping[str, RunStyle]:
+    @cached_property
+    def _styles(self) -> Mapping[str, RunStyle]:
         """The styles; none where the part, which often has thousands of elements, cannot hide or raise anything."""
         styles = StylesReader()
+        data = b"".join(self._chunks(_STYLES_PART)) if _STYLES_PART in self._package.namelist() else b""
         if b"vanish" in data or b"superscript" in data or b"\x00" in data:
             self._parse_chunks([data], styles)
-        return styles.styles
+        return resolved(styles.styles)
 
     def _main_part(self) -> str:
         names = set(self._package.namelist())
@@ -102,11 +102,18 @@ class _Package:
         yield from (name for name in names if re.fullmatch(r"word/footer\d*\.xml", name))
 
     def _part(self, name: str) -> str:
-        targets = self._targets(name)
+        targets: dict[str, str] | None = None
+
+        def embedded(relationship: str) -> str:
+            nonlocal targets
+            if targets is None:
+                targets = self._targets(name)
+            return self._embedded(targets.get(relationship, ""))
+
         before = self._characters
         body = BodyReader(
-            self._styles,
-            lambda relationship: self._embedded(targets.get(relationship, "")),
+            lambda style: self._styles.get(style, PLAIN),
+            embedded,
             lambda characters: self._limits.check_characters(before + characters),
         )
         self._parse(name, body)

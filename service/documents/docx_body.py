@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from service.documents.docx_styles import PLAIN, PartReader, RunStyle, attribute, is_on, resolved
+from service.documents.docx_styles import PLAIN, PartReader, RunStyle, attribute, is_on
 from service.documents.raised_text import raised_separator
 from service.documents.text_writer import UNSEEN, TextWriter
 
@@ -19,6 +19,7 @@ _SKIPPED = frozenset(
     "del moveFrom Fallback sectPr tblPr trPr tcPr instrText delText rt pPrChange rPrChange txEffect".split()
 )
 _PROPERTIES = frozenset(("pStyle", "rStyle", "vanish", "vertAlign"))
+_STRUCTURE = frozenset("r p tr tc txbxContent sdt showingPlcHdr altChunk relIds".split())
 _MARKS = {"tab": "\t", "ptab": "\t", "noBreakHyphen": "\u2011"}
 _UNSEEN = re.compile(f"[{UNSEEN}]")
 _SYMBOLS = {
@@ -40,6 +41,10 @@ class _Story:
     mark_is_deleted: bool = False
     goes_on: bool = False  # the paragraph before ended with a deleted mark
     raised: str = ""  # raised text that waits for what follows it
+
+    def is_plain(self) -> bool:
+        """Whether neither styles nor the run say anything."""
+        return self.run is self.run_style is self.paragraph is PLAIN
 
     def is_hidden(self) -> bool:
         if self.run.hidden is not None:
@@ -89,20 +94,20 @@ class BodyReader(PartReader):
     """lxml's parser target for a part with WordprocessingML.
 
     Args:
-        styles: of the file.
+        style_named: the style of the file that a paragraph or a run names.
         embedded: the text of the part with a relationship's id.
         check_characters: raises where the text becomes too long.
     """
 
     def __init__(
         self,
-        styles: Mapping[str, RunStyle],
+        style_named: Callable[[str], RunStyle],
         embedded: Callable[[str], str],
         check_characters: Callable[[int], None],
     ) -> None:
         self.text = ""
         self.characters = 0
-        self._styles = styles
+        self._style_named = style_named
         self._embedded = embedded
         self._check_characters = check_characters
         self._stories = [_Story()]  # the part's, then that of each open text box
@@ -115,33 +120,38 @@ class BodyReader(PartReader):
         self._placeholders: list[bool] = []  # of each open control, whether it is empty
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        name, parent = tag.rpartition("}")[2], self._path[-1]
-        if parent == "rPr" and name in ("del", "moveFrom") and self._path[-2] == "pPr":
-            self._stories[-1].mark_is_deleted = True
-        self._path.append(name)
-        is_empty_control = self._placeholders and name == "sdtContent" and self._placeholders[-1]
-        if self._skipped_depth or name in _SKIPPED or is_empty_control:
+        if self._skipped_depth:
             self._skipped_depth += 1
-        elif name == "t":
-            self._in_text = not self._stories[-1].is_hidden()
-        elif parent in ("rPr", "pPr"):
+            return
+        name, path = tag.rpartition("}")[2], self._path
+        parent = path[-1]
+        if name in _SKIPPED or (name == "sdtContent" and self._placeholders and self._placeholders[-1]):
+            self._skipped_depth = 1
+            if parent == "rPr" and name in ("del", "moveFrom") and path[-2] == "pPr":
+                self._stories[-1].mark_is_deleted = True
+            return
+        path.append(name)
+        if name == "t":
+            story = self._stories[-1]
+            self._in_text = story.is_plain() or not story.is_hidden()
+        elif parent == "rPr" or parent == "pPr":
             if name in _PROPERTIES:
                 self._property(name, attributes)
         elif parent == "r":
             self._run_content(name, attributes)
         elif self._form is not None:
             self._form.read(name, attributes)
-        else:
+        elif name in _STRUCTURE:
             self._structure(name, attributes)
 
     def _property(self, name: str, attributes: Mapping[str, str]) -> None:
         story = self._stories[-1]
         if name == "pStyle":
-            story.paragraph = resolved(self._styles, attribute(attributes, "val"))
+            story.paragraph = self._style_named(attribute(attributes, "val"))
         elif self._path[-3] == "r":
             story.run = story.run.with_property(name, attributes)
             if name == "rStyle":
-                story.run_style = resolved(self._styles, attribute(attributes, "val"))
+                story.run_style = self._style_named(attribute(attributes, "val"))
 
     def _run_content(self, name: str, attributes: Mapping[str, str]) -> None:
         if name in _MARKS:
@@ -182,11 +192,11 @@ class BodyReader(PartReader):
         story.mark_is_deleted = story.goes_on = False
 
     def end(self, tag: str) -> None:
-        name = tag.rpartition("}")[2]
-        self._path.pop()
         if self._skipped_depth:
             self._skipped_depth -= 1
-        elif name == "t" and self._in_text:
+            return
+        name = self._path.pop()
+        if name == "t" and self._in_text:
             self._in_text = False
             text, self._text = self._text, ""
             self._write(text if text.isascii() else _UNSEEN.sub("", text))
@@ -228,10 +238,11 @@ class BodyReader(PartReader):
 
     def _write(self, text: str) -> None:
         story = self._stories[-1]
-        if story.is_hidden():
+        is_plain = story.is_plain()
+        if not is_plain and story.is_hidden():
             return
         self._counted(text)
-        if story.is_raised():
+        if not is_plain and story.is_raised():
             story.raised += text
         else:
             story.end_raised(text)

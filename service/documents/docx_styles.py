@@ -99,16 +99,18 @@ class StylesReader(PartReader):
             self._in_run_properties = False
 
 
-def resolved(styles: Mapping[str, RunStyle], name: str) -> RunStyle:
-    """A style with what it inherits."""
-    found = PLAIN
-    for _ in range(_MOST_BASES):
-        style = styles.get(name, PLAIN)
-        found = RunStyle(
-            style.hidden if found.hidden is None else found.hidden,
-            style.raised if found.raised is None else found.raised,
-        )
-        name = style.base
-        if not name:
-            break
+def resolved(styles: Mapping[str, RunStyle]) -> dict[str, RunStyle]:
+    """The styles that say something, each with what it inherits."""
+    found: dict[str, RunStyle] = {}
+    for name, style in styles.items():
+        hidden, raised, base = style.hidden, style.raised, style.base
+        for _ in range(_MOST_BASES):
+            if not base or (hidden is not None and raised is not None):
+                break
+            style = styles.get(base, PLAIN)
+            hidden = style.hidden if hidden is None else hidden
+            raised = style.raised if raised is None else raised
+            base = style.base
+        if hidden is not None or raised is not None:
+            found[name] = RunStyle(hidden, raised)
     return found

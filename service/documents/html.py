@@ -79,6 +79,11 @@ class _Element:
     display: Display = Display.UNSAID
     is_raised: bool = False
 
+    @property
+    def passes_on_all(self) -> bool:
+        """Whether a child without a style of its own is like it."""
+        return self.display is Display.UNSAID and not self.is_raised
+
 
 _PLAIN_ELEMENT = _Element()
 
@@ -132,16 +137,14 @@ class _Shown:
             self._hidden_depth += tag not in _VOID
             return
         style = self._sheet.style_of(tag, attributes, self._path)
+        is_void = tag in _VOID
         if style.hides or _hides(tag, attributes):
-            self._hidden_depth += tag not in _VOID
+            self._hidden_depth += not is_void
             return
-        parent = self._open[-1]
-        element = (
-            parent
-            if style is PLAIN and tag != "sup" and tag not in _CONTROLS and _is_plain(parent)
-            else _child(parent, tag, style)
-        )
-        if tag not in _VOID:
+        element = self._open[-1]
+        if style is not PLAIN or tag == "sup" or tag in _CONTROLS or not element.passes_on_all:
+            element = _child(element, tag, style)
+        if not is_void:
             self._open.append(element)
             self._path.append((tag, attributes))
         if tag in _SEPARATED or element is not _PLAIN_ELEMENT:
@@ -155,9 +158,11 @@ class _Shown:
         if element.is_raised:
             self._raised_depth += 1 if opens else -1
         elif tag in _BLOCKS or element.display in (Display.BLOCK, Display.CONTAINER):
-            self._end_raised()
+            if self._raised:
+                self._end_raised()
             writer.block()
-            self._pre_depth += (1 if opens else -1) * (tag == "pre")
+            if tag == "pre":
+                self._pre_depth += 1 if opens else -1
         elif tag in ("td", "th") and opens:
             self._end_raised()
             writer.cell_start()
@@ -212,7 +217,8 @@ class _Shown:
             self._css.append(text)
         if self._hidden_depth or self._open[-1].unseen:
             return
-        text = _UNWANTED.sub("", text)
+        if not text.isascii() or "\x00" in text:
+            text = _UNWANTED.sub("", text)
         if self._choice is not None:
             self._choice.data(text)
         elif self._raised_depth:
@@ -248,11 +254,6 @@ class _Shown:
     def close(self) -> None:
         """End what is open; the result is in `writer`."""
         self._end_raised()
-
-
-def _is_plain(parent: _Element) -> bool:
-    """Whether a child without a style of its own is like its parent."""
-    return parent.display is Display.UNSAID and not parent.is_raised
 
 
 def _child(parent: _Element, tag: str, style: Style) -> _Element:

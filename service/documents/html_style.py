@@ -136,7 +136,9 @@ class StyleSheet:
         """The style of an element with these attributes, within these elements, the outermost first."""
         inline = attributes.get("style", "")
         if not self._rules:
-            return _inline_style(inline) if 0 < len(inline) < _LONGEST_KNOWN else _style(*_declarations(inline))
+            if not inline:
+                return PLAIN
+            return _inline_style(inline) if len(inline) < _LONGEST_KNOWN else _style(*_declarations(inline))
         names = _names(attributes)
         keys = [(of_tag, name) for name in ("", *names) for of_tag in ("", tag)]
         of_several = self._of_several if self._left > 0 else {}

@@ -46,6 +46,8 @@ class DocumentLimits:
         _check(count, self.max_pages, "pages")
 
     def check_characters(self, count: int) -> None:
+        if count <= self.max_characters:
+            return
         unit = "characters" if self.file_bytes is None else f"characters for its {self.file_bytes:,} bytes"
         _check(count, self.max_characters, unit)
 
