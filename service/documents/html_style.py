@@ -139,13 +139,13 @@ class StyleSheet:
             if not inline:
                 return PLAIN
             return _inline_style(inline) if len(inline) < _LONGEST_KNOWN else _style(*_declarations(inline))
+        key = (tag, attributes.get("class", ""), attributes.get("id", ""), inline)
+        if (style := self._known.get(key)) is not None:
+            return style
         names = _names(attributes)
         keys = [(of_tag, name) for name in ("", *names) for of_tag in ("", tag)]
         of_several = self._of_several if self._left > 0 else {}
         several = [rule for key in keys for rule in of_several.get(key, ())] if of_several else []
-        key = (tag, attributes.get("class", ""), attributes.get("id", ""), inline)
-        if not several and (style := self._known.get(key)) is not None:
-            return style
         ones = ((_Compound(of_tag, frozenset([name] if name else ())),) for of_tag, name in keys)
         rules = [self._rules[one] for one in ones if one in self._rules]
         rules += [rule for rule in several if self._holds(rule.compounds, (tag, attributes), within, len(within))]
