@@ -28,6 +28,7 @@ from model_store.transfer.publish import PublishResult, publish
 from model_store.transfer.pull import pull
 from model_store.transfer.push import push
 from model_store.transfer.tag_moves import roll_back
+from service.engine.models.tokenizer_check import refuse_other_tokens
 from service.settings import read_settings
 
 OnProgress = Callable[[int, int], None]
@@ -65,6 +66,7 @@ def run_publish(chosen: argparse.Namespace) -> int:
     store, remote = store_of(chosen), remote_of(chosen)
     provenance = Provenance(base_model=chosen.base_model, data=chosen.data, commit=chosen.commit)
     golden = read_golden(chosen.golden) if chosen.golden else ()
+    refuse_other_tokens(chosen.folder)
     with progress_bar("publishing") as report:
         published = publish(
             chosen.folder,

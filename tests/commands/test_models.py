@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -81,3 +83,12 @@ def test_an_error_is_one_line_that_names_the_argument(
     assert error.startswith("gleaner: ")
     assert named in error
     assert "Traceback" not in error
+
+
+def test_a_folder_whose_options_change_its_tokens_is_not_published(folder: Path, tmp_path: Path, capsys: Shown) -> None:
+    copy = shutil.copytree(folder, tmp_path / "model")
+    options = json.loads((copy / "tokenizer_config.json").read_text())
+    (copy / "tokenizer_config.json").write_text(json.dumps(options | {"additional_special_tokens": ["Jane"]}))
+    assert gleaner("publish", copy, "cv", "--store", tmp_path / "store") == 1
+    assert "additional_special_tokens" in capsys.readouterr().err
+    assert not blobs(tmp_path / "store")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +15,7 @@ from model_store.local.store import Store
 from model_store.manifest import GoldenEntity, GoldenExample, Manifest
 from model_store.transfer.publish import publish
 from service.core.arrays import Logits, TokenIds
-from service.core.errors import GleanerError, InsufficientMemory, InternalError
+from service.core.errors import GleanerError, InsufficientMemory, InternalError, ModelError
 from service.engine.encoder.encoder import load_encoder
 from service.engine.execution.executor import DeviceExecutor
 from service.engine.models.bring_up import BringUpTimeout, GoldenFailed, Infer, Rollout, first_failure, time_limit
@@ -170,3 +171,16 @@ def test_an_example_that_cannot_be_judged_is_an_error(made: Made, tmp_path: Path
 
     with pytest.raises(GleanerError):
         first_failure(manifest(made, tmp_path, example(made, TEXTS[0])), status(made), infer, SETTINGS)
+
+
+def test_a_revision_whose_options_change_its_tokens_is_not_brought_up(
+    rollout: Rollout, settings: Settings, tmp_path: Path
+) -> None:
+    folder = make_model(tmp_path / "model")
+    file = folder / "tokenizer_config.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"split_special_tokens": True}))
+    publish(folder, "documents", Store(settings.model_store))
+    target = Target()
+    with pytest.raises(ModelError, match="split_special_tokens"):
+        rollout.bring_up(rollout.repository.obtain("documents"), target)
+    assert target.steps == []
