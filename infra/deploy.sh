@@ -37,10 +37,16 @@ secret=$(output "$fleet-base" ApiKeysSecret)
 say "API keys…"
 if [ "$(ask '# none yet' aws secretsmanager get-secret-value --region "$region" --secret-id "$secret" \
   --query SecretString --output text)" = '# none yet' ]; then
-  key=$(ask '<a new key>' "$python" -c 'import secrets; print(secrets.token_urlsafe(32))')
-  digest=$(printf %s "$key" | sha256sum | cut -d' ' -f1)
-  run aws secretsmanager put-secret-value --region "$region" --secret-id "$secret" --secret-string "first $digest"
-  say "The first API key, shown this once: $key"
+  if [ -t 2 ] || [ -n "${DRY_RUN:-}" ]; then
+    key=$(ask '<a new key>' "$python" -c 'import secrets; print(secrets.token_urlsafe(32))')
+    line="first $(printf %s "$key" | "$python" -c 'import hashlib, sys; print(hashlib.sha256(sys.stdin.buffer.read()).hexdigest())')"
+    # Last of all, where it is seen; a deployment that fails has stored it too.
+    trap 'say "The first API key, shown this once: $key"' EXIT
+  else
+    line=nobody
+    say "No API key was made: this output may be read by others. Put one in, and restart the tasks (infra/README.md, Keys)."
+  fi
+  run aws secretsmanager put-secret-value --region "$region" --secret-id "$secret" --secret-string "$line"
 fi
 
 say "Image $repository:$tag…"
@@ -78,7 +84,8 @@ say "Fleet…"
 forget_failed "$fleet-fleet"
 run aws cloudformation deploy --region "$region" --stack-name "$fleet-fleet" --no-fail-on-empty-changeset \
   --template-file "$stacks/$fleet-fleet.template.json" --s3-bucket "$bucket" --s3-prefix templates \
-  --capabilities CAPABILITY_IAM --parameter-overrides "ImageTag=$tag" "MachineImage=$machine_image"
+  --capabilities CAPABILITY_IAM --parameter-overrides "ImageTag=$tag" "MachineImage=$machine_image" \
+  || fail "$fleet-fleet is not up: aws cloudformation describe-stack-events says why. $no_capacity"
 
 # Instances of the pool that were stopped before this release have the image before it.
 pool=$("$python" -m infra.environments "$environment" warm_pool)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import hashlib
 import json
 import os
 import subprocess
@@ -15,6 +17,7 @@ from typing import Any
 import pytest
 
 from infra.environments import GPU_IMAGE, find_environment
+from service.api.http import api_keys
 from tests.support import aws_cli
 from tests.support.aws_cli import BAKED, DIGEST, FRESH
 
@@ -91,7 +94,7 @@ def test_the_first_deployment_of_an_account_comes_up(account: Account) -> None:
 
 @pytest.mark.parametrize("status", ["REVIEW_IN_PROGRESS", "ROLLBACK_COMPLETE", "ROLLBACK_FAILED", "DELETE_FAILED"])
 def test_what_a_failed_attempt_has_left_is_deleted_first(account: Account, status: str) -> None:
-    account.change(stacks={"gleaner-production-fleet": status}, protected=["i-7", "i-8"], pool=["1"])
+    account.change(stacks={"gleaner-production-fleet": status}, instances={"i-7": ["InService", True]}, pool=["1"])
     done = account.deploy()
     assert done.returncode == 0, done.stderr
     assert account.state["stacks"]["gleaner-production-fleet"] == "CREATE_COMPLETE"
@@ -123,15 +126,85 @@ def test_without_a_container_tool_only_an_image_that_is_missing_is_refused(accou
     assert "docker, podman or buildah is needed" in done.stderr
 
 
-def test_destroying_ends_though_instances_are_protected_and_a_pool_waits(account: Account) -> None:
+@pytest.mark.parametrize("status", ["CREATE_IN_PROGRESS", "UPDATE_ROLLBACK_IN_PROGRESS", "DELETE_IN_PROGRESS"])
+def test_a_stack_that_is_still_changed_is_waited_for(account: Account, status: str) -> None:
+    account.change(stacks={"gleaner-production-fleet": status})
+    done = account.deploy()
+    assert done.returncode != 0
+    assert f"gleaner-production-fleet is {status}" in done.stderr
+    assert not account.called("gleaner-production-fleet --no-fail")
+
+
+STATES = [
+    ["InService", True],
+    ["InService", False],
+    ["Pending", False],
+    ["Pending:Wait", False],
+    ["Terminating", False],
+    ["Terminating:Wait", False],
+    ["Terminating:Wait", True],
+    ["Terminating:Proceed", False],
+]
+
+
+@pytest.mark.parametrize("agent_answers", [True, False])
+@pytest.mark.parametrize("state", STATES, ids=str)
+def test_destroying_ends_in_every_state_of_an_instance(
+    account: Account, state: list[object], agent_answers: bool
+) -> None:
     assert account.deploy().returncode == 0
-    assert account.state["protected"]
+    account.change(instances={"i-1": ["InService", True], "i-2": state}, agent_answers=agent_answers)
     done = account.run("destroy.sh", CONFIRM="gleaner-production")
     assert done.returncode == 0, done.stderr
     assert account.state["stacks"] == {}
-    order = ["update-service", "delete-warm-pool", "set-instance-protection", "delete-stack"]
+    order = ["update-service", "delete-warm-pool", "desired-capacity 0", "delete-stack"]
     places = [next(i for i, call in enumerate(account.state["calls"]) if each in call) for each in order]
     assert places == sorted(places)
+
+
+def test_an_instance_that_never_ends_stops_the_destruction(account: Account) -> None:
+    assert account.deploy().returncode == 0
+    account.change(instances={"i-3": ["Standby", False]})
+    done = account.run("destroy.sh", CONFIRM="gleaner-production")
+    assert done.returncode != 0
+    assert "gleaner-production still has: i-3\tStandby" in done.stderr
+    assert not account.called("delete-stack")
+
+
+def stored_keys(account: Account, stderr: int) -> str:
+    """What a first deployment puts into the keys' secret while its standard error is this file."""
+    variables = {
+        **os.environ,
+        "PATH": f"{account.folder}:{os.environ['PATH']}",
+        "STATE": str(account.folder / "state"),
+        "DEPLOY_PYTHON": str(account.folder / "python"),
+        "DEPLOY_PAUSE_SECONDS": "0",
+    }
+    command = ["bash", str(ROOT / "infra" / "deploy.sh"), "production", "v1"]
+    done = subprocess.run(command, env=variables, stdout=subprocess.DEVNULL, stderr=stderr, stdin=subprocess.DEVNULL)
+    assert done.returncode == 0
+    return str(account.state["secret"])
+
+
+@pytest.mark.parametrize("variables", [{}, {"CI": "true"}, {"CODEBUILD_BUILD_ID": "1"}])
+def test_the_first_key_is_not_written_into_a_log(account: Account, variables: dict[str, str]) -> None:
+    done = account.deploy(**variables)
+    assert done.returncode == 0, done.stderr
+    assert account.state["secret"] == "nobody"
+    assert "shown this once" not in done.stderr
+    assert api_keys.parse(api_keys.entries(account.state["secret"], "secret")) == {}, "tasks start, and let no one in"
+
+
+def test_the_first_key_is_shown_on_a_terminal_last_of_all(account: Account) -> None:
+    ours, theirs = os.openpty()
+    stored = stored_keys(account, theirs)
+    os.close(theirs)
+    shown = b""
+    with contextlib.suppress(OSError):  # a terminal whose other end is closed
+        while part := os.read(ours, 65_536):
+            shown += part
+    last = shown.decode().split()[-1]
+    assert stored == f"first {hashlib.sha256(last.encode()).hexdigest()}"
 
 
 def test_after_a_release_the_whole_pool_has_its_image(account: Account) -> None:

@@ -86,7 +86,7 @@ def test_destroying_needs_the_fleets_name(tmp_path: Path) -> None:
 
 
 def test_make_passes_its_variables_on() -> None:
-    command = ["make", "-s", "-C", str(ROOT), "-o", ".venv/.dev", "destroy", "ENV=plain", "DRY_RUN=1"]
+    command = ["make", "-s", "-C", str(ROOT), "-o", ".venv/.deploy", "destroy", "ENV=plain", "DRY_RUN=1"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "--stack-name gleaner-plain-fleet" in done.stdout

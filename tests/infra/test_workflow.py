@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -43,6 +44,50 @@ def test_steps_are_targets_of_the_makefile() -> None:
     }
     assert called == {"test", "system", "infra", "image", "sbom", "scan", "deploy"}
     assert called <= TARGETS
+
+
+RUNNER = {"gcc", "g++", "libc6-dev", "curl", "binutils"}
+"""Of the Debian packages that the Makefile knows, those that GitHub's ubuntu-24.04 has."""
+SAME = {"chromium-browser": "chromium"}
+"""Ubuntu's name of a package → Debian's."""
+
+
+def wanted_by(command: list[str]) -> set[str]:
+    """The Debian packages that a `make` would install, or ask for, on a machine that has nothing."""
+    shown = subprocess.run(["make", "-n", "-B", *command], capture_output=True, text=True, cwd=ROOT, check=True).stdout
+    pairs = [pair for tools in re.findall(r"for tool in ([^;]+);", shown) for pair in tools.split()]
+    return {package for pair in pairs for package in pair.partition(":")[2].split(",")}
+
+
+@pytest.mark.parametrize("job", workflow()["jobs"])
+def test_a_job_installs_what_its_targets_ask_for(job: str) -> None:
+    """The Makefile installs packages as root alone, and a job is an ordinary user."""
+    there = {*RUNNER}
+    for step in workflow()["jobs"][job]["steps"]:
+        for line in step.get("run", "").splitlines():
+            installed = line.partition("apt-get install ")[2].split()
+            there |= {SAME.get(each, each) for each in installed}
+            if line.startswith("make "):
+                words = shlex.split(re.sub(r"\$\{\{.*?\}\}", "$", line))
+                command = [word for word in words[1:] if "$" not in word]
+                assert wanted_by(command) <= there, f"{line}: {wanted_by(command) - there}"
+
+
+@pytest.mark.parametrize("target", ["deploy", "destroy", "machine-image"])
+def test_deploying_needs_no_debian_package_and_no_torch(target: str) -> None:
+    assert wanted_by([target, "ENV=plain"]) == set()
+    shown = subprocess.run(["make", "-n", "-B", target], capture_output=True, text=True, cwd=ROOT, check=True).stdout
+    (installing,) = [line for line in shown.splitlines() if " pip " in line]
+    assert '"deploy"' in installing
+    assert "--editable" not in installing
+
+
+def test_what_deploys_imports_nothing_but_the_extra_deploy() -> None:
+    """Without the service's own dependencies: torch alone has gigabytes."""
+    modules = "infra.stacks.__main__ infra.preflight infra.image.build infra.environments".split()
+    program = f"import sys, {', '.join(modules)}; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert not {"torch", "pydantic", "fastapi", "boto3", "numpy"} & set(done.stdout.split())
 
 
 def position(job: str, words: str) -> int:

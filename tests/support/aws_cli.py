@@ -1,8 +1,9 @@
 """An `aws` command with a memory: of AWS's behaviour, what makes deployments fail. State: a JSON file, $STATE.
 
-A stack whose creation failed cannot be deployed; a cluster needs ECS's role; a group with protected instances, or a
-warm pool, is never deleted; instances of a pool keep the version that they were launched with; a parameter with a
-machine image is there only after a build; a stack that others import from keeps what they import.
+A stack whose creation failed cannot be deployed; a cluster needs ECS's role; a group with instances, or a warm pool, is
+never deleted; instances of a pool keep the version that they were launched with; a parameter with a machine image is
+there only after a build; a stack that others import from keeps what they import. An instance goes on to its next
+lifecycle state each time that the group is looked at; only one in service has its protection changed.
 """
 
 from __future__ import annotations
@@ -22,7 +23,11 @@ FRESH: State = {
     "version": 0,
     "tag": None,
     "images": ["v1", "v2"],
-    "protected": [],
+    "instances": {},
+    "wanted": 2,
+    "protects_new": True,
+    "idle": "i-1",
+    "agent_answers": True,
     "pool": None,
     "pool_deleting": 0,
     "publishes": True,
@@ -110,12 +115,13 @@ class FakeAws:
     def _launch(self, tag: str) -> None:
         if tag != self.state["tag"]:
             self.state.update(tag=tag, version=self.state["version"] + 1)
-        if not self.state["protected"]:
-            self.state.update(protected=["i-1", "i-2"], pool=[str(self.state["version"])] * 2)
+        if not self.state["instances"]:
+            self.state["instances"] = {name: ["InService", True] for name in ("i-1", "i-2")}
+            self.state["pool"] = [str(self.state["version"])] * 2
 
     def cloudformation_delete_stack(self) -> str:
         name = self.options["stack-name"]
-        held = self.state["protected"] or self.state["pool"] or self.state["pool_deleting"]
+        held = self.state["instances"] or self.state["pool"] or self.state["pool_deleting"]
         if name.endswith("-fleet") and held:
             self.state["stacks"][name] = "DELETE_FAILED"
         else:
@@ -128,16 +134,56 @@ class FakeAws:
         return ""
 
     def autoscaling_describe_auto_scaling_groups(self) -> str:
-        if "InstanceId" in self.options["query"]:
-            return "\t".join(self.state["protected"])
+        if "LifecycleState" in self.options["query"]:
+            self._go_on()
+            rows = [f"{name}\t{state}\t{kept}" for name, (state, kept) in self.state["instances"].items()]
+            return "\n".join(rows)
         if "Version" in self.options["query"]:
             return str(self.state["version"])
         return "gleaner-production"
 
+    def _go_on(self) -> None:
+        """Each instance's next state; a hook of ECS's waits until its agent has said that no task is left."""
+        following = {"Pending": "Pending:Wait", "Pending:Wait": "InService", "Terminating": "Terminating:Wait"}
+        for name, (state, kept) in [*self.state["instances"].items()]:
+            if state == "Terminating:Proceed":
+                del self.state["instances"][name]
+            elif state == "Terminating:Wait":
+                self._set(name, "Terminating:Proceed" if self.state["agent_answers"] else state, kept)
+            elif state == "InService" and not kept and not self.state["wanted"]:
+                self._set(name, "Terminating", kept)
+            elif state in following:
+                self._set(name, following[state], kept or (state == "Pending:Wait" and self.state["protects_new"]))
+
+    def _set(self, name: str, state: str, kept: bool) -> None:
+        self.state["instances"][name] = [state, kept]
+
+    def autoscaling_update_auto_scaling_group(self) -> str:
+        self.state["wanted"] = int(self.options["desired-capacity"])
+        self.state["protects_new"] = "--no-new-instances-protected-from-scale-in" not in self.words
+        return ""
+
+    def ecs_update_service(self) -> str:
+        """ECS lets an instance go at once that has no task."""
+        if self.state["idle"] in self.state["instances"]:
+            self._set(self.state["idle"], "Terminating:Wait", False)
+        return ""
+
     def autoscaling_set_instance_protection(self) -> str:
-        if "--no-protected-from-scale-in" in self.words:
-            gone = set(self.words[self.words.index("--instance-ids") + 1 :])
-            self.state["protected"] = [each for each in self.state["protected"] if each not in gone]
+        start = self.words.index("--instance-ids") + 1
+        names = [each for each in self.words[start:] if each.startswith("i-")]
+        for name in names:
+            if self.state["instances"][name][0] != "InService":
+                raise Refused(f"The instance {name} is not in InService or EnteringStandby or Standby.")
+        for name in names:
+            self._set(name, "InService", "--protected-from-scale-in" in self.words)
+        return ""
+
+    def autoscaling_complete_lifecycle_action(self) -> str:
+        name = self.options["instance-id"]
+        if self.state["instances"][name][0] != "Terminating:Wait":
+            raise Refused(f"No active Lifecycle Action found with instance ID {name}")
+        self._set(name, "Terminating:Proceed", False)
         return ""
 
     def autoscaling_delete_warm_pool(self) -> str:
