@@ -6,28 +6,38 @@
     more and fewer, limited   by a share of the pods of a period's beginning, and so many at least
 
 Formulas: kubernetes.io, "Horizontal Pod Autoscaling", and Kubernetes' `pkg/controller/podautoscaler`
-(`GetExternalPerPodMetricReplicas`, `calculateScaleUpLimitWithScalingRules` and its counterpart). KEDA asks Prometheus;
-a metric that is not there is 0.
+(`GetExternalPerPodMetricReplicas`, `calculateScaleUpLimitWithScalingRules` and its counterpart). KEDA asks Prometheus
+for the last half minute, of the GPU for the last minute; a metric that is not there is 0.
 """
 
 from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from infra.scaling.alarm_evaluation import Comparison, Condition, Series, Statistic
 from infra.scaling.autoscaler import Decision
 from infra.scaling.policy import Policy
 from infra.scaling.policy_values import Limits
-from service.signals.catalog import BACKLOG_SECONDS, PERIOD_SECONDS, WORK_RATIO, Signal
+from service.signals.catalog import (
+    BACKLOG_SECONDS,
+    GPU_UTILIZATION,
+    OLDEST_AGE_SECONDS,
+    PERIOD_SECONDS,
+    QUEUE_DEPTH,
+    WORK_RATIO,
+    Signal,
+)
 
 SYNC_SECONDS = 15
 TOLERANCE = 0.1
 MOST_MORE_PERCENT = 900
 MORE_PERIOD_SECONDS = 15
 """As the chart's `scaleUp` has it."""
+LOOK_BACK_SECONDS, GPU_LOOK_BACK_SECONDS = 30.0, 60.0
+QUEUE_SHARE, GPU_SHARE = 1.5, 1.25
+"""Pods wanted, of those that are there, while the condition on queue depth or on the GPU holds; as in the chart."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,12 +46,17 @@ class PodPolicy:
 
     Attributes:
         work_ratio, backlog_seconds: what one pod should have.
+        queue_depth: above it on every pod there should be half as many again.
+        gpu_percent, oldest_seconds: at that utilization, with documents older than that everywhere, a quarter more.
         quiet_seconds: `scaleDown.stabilizationWindowSeconds`.
         fewer_percent, fewer_period_seconds: the share of the pods that may go in a period; one pod always may.
     """
 
     work_ratio: float
     backlog_seconds: float
+    queue_depth: float = math.inf
+    gpu_percent: float = math.inf
+    oldest_seconds: float = 0.0
     quiet_seconds: float
     fewer_percent: int
     fewer_period_seconds: float
@@ -53,6 +68,9 @@ def pod_policy(policy: Policy) -> PodPolicy:
     return PodPolicy(
         work_ratio=policy.targets.work_ratio,
         backlog_seconds=policy.targets.backlog_seconds,
+        queue_depth=policy.targets.queue_depth,
+        gpu_percent=policy.targets.gpu_percent,
+        oldest_seconds=policy.targets.backlog_seconds / 2,
         quiet_seconds=scale_in.alarm.seconds_to_alarm,
         fewer_percent=-scale_in.steps[0].percent,
         fewer_period_seconds=scale_in.cooldown_seconds,
@@ -92,13 +110,7 @@ class PodAutoscaler:
         if now // SYNC_SECONDS == self._synced // SYNC_SECONDS:
             return None
         self._synced = now
-        asked = {
-            "hpa-work-ratio": (_total(series, WORK_RATIO, (Statistic.SUM,), now), self._policy.work_ratio),
-            "hpa-backlog": (
-                _total(series, BACKLOG_SECONDS, (Statistic.MINIMUM, Statistic.SAMPLE_COUNT), now),
-                self._policy.backlog_seconds,
-            ),
-        }
+        asked = self._asked(series, now)
         by = max(asked, key=lambda name: pods_wanted(*asked[name], self.wanted))
         total, target = asked[by]
         after = self._limited(self._stabilized(pods_wanted(total, target, self.wanted), now), now)
@@ -108,6 +120,26 @@ class PodAutoscaler:
         self._changes.append((now, after - self.wanted))
         self.wanted = after
         return decision
+
+    def _asked(self, series: Series, now: float) -> dict[str, tuple[float, float]]:
+        """Each trigger's total, and what one pod should have of it."""
+        policy = self._policy
+
+        def last(signal: Signal, statistic: Statistic, seconds: float = LOOK_BACK_SECONDS) -> float:
+            condition = Condition(signal, statistic, Comparison.ABOVE, 0.0)
+            return series.statistic(condition, now - seconds, now) or 0.0
+
+        rounds = LOOK_BACK_SECONDS / PERIOD_SECONDS
+        pods = last(WORK_RATIO, Statistic.SAMPLE_COUNT) / rounds
+        deep = last(QUEUE_DEPTH, Statistic.MINIMUM) > policy.queue_depth
+        saturated = last(GPU_UTILIZATION, Statistic.AVERAGE, GPU_LOOK_BACK_SECONDS) >= policy.gpu_percent
+        waits = last(OLDEST_AGE_SECONDS, Statistic.MINIMUM, GPU_LOOK_BACK_SECONDS) > policy.oldest_seconds
+        return {
+            "hpa-work-ratio": (last(WORK_RATIO, Statistic.SUM) / rounds, policy.work_ratio),
+            "hpa-backlog": (last(BACKLOG_SECONDS, Statistic.MINIMUM) * pods, policy.backlog_seconds),
+            "hpa-queue-depth": (deep * pods * QUEUE_SHARE, 1.0),
+            "hpa-gpu-saturated": ((saturated and waits) * pods * GPU_SHARE, 1.0),
+        }
 
     def _stabilized(self, pods: int, now: float) -> int:
         """The most that was recommended within the window, but no more than there are."""
@@ -132,12 +164,3 @@ class PodAutoscaler:
 
     def _changed(self, after: float, sign: int) -> int:
         return sum(change for at, change in self._changes if at > after and change * sign > 0)
-
-
-def _total(series: Series, signal: Signal, statistics: Iterable[Statistic], now: float) -> float:
-    """The product of the statistics of what was published last; 0 if nothing was."""
-    found = 1.0
-    for statistic in statistics:
-        condition = Condition(signal, statistic, Comparison.ABOVE, 0.0)
-        found *= series.statistic(condition, now - PERIOD_SECONDS, now) or 0.0
-    return found

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.support import synthesis
+from tests.support.helm import Helm
 from tests.support.templates import Template
 
 
@@ -27,3 +28,8 @@ def template(synthesized: Path) -> Callable[[str], Template]:
         return copy.deepcopy(loaded)
 
     return read
+
+
+@pytest.fixture(scope="session")
+def helm(tmp_path_factory: pytest.TempPathFactory) -> Helm:
+    return Helm.unpacked(tmp_path_factory.mktemp("helm"))

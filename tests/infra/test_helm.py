@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import subprocess
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +11,15 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from infra.helm_files import CHART, files, rules
+from infra.helm_files import CHART, files
 from infra.scaling.policy import policy_for
 from service.settings import Settings
-from tests.support.helm import Helm
-from tests.support.metric_values import exported_names
+from service.signals.routes import ALWAYS_PUBLIC
+from tests.support.helm import IMAGE, RELEASE, Helm
 
 VERSIONS = ("1.35", "1.36", "1.37")
-CUSTOM = {"ScaledObject", "PodMonitor", "PrometheusRule"}
-"""Kinds of KEDA and of the Prometheus operator, whose schemas are not Kubernetes' own."""
+CUSTOM = {"ScaledObject", "PodMonitor", "PrometheusRule", "HTTPRoute"}
+"""Kinds of KEDA, the Prometheus operator and the Gateway API, whose schemas are not Kubernetes' own."""
 FILES = sorted((CHART / "values").glob("*.yaml"))
 OPTIONS: dict[str, tuple[str, ...]] = {
     "plain": (),
@@ -34,13 +34,42 @@ OPTIONS: dict[str, tuple[str, ...]] = {
         "image.tag=sha256:abc",
     ),
     "host path, no KEDA": ("store.kind=hostPath", "scaling.enabled=false", "monitoring.enabled=false"),
+    "other clusters": (
+        "image.pullPolicy=Always",
+        "models={documents,other}",
+        "store.sizeLimit=30Gi",
+        "settings.DTYPE=float16",
+        "gpu.nodeSelector.pool=gpu",
+        "cpu=1500m",
+        "memory=8Gi",
+        "tolerations[0].key=sku",
+        "tolerations[0].operator=Exists",
+        "affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].weight=1",
+        "affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].preference.matchFields[0].key=metadata.name",
+        "affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].preference.matchFields[0].operator=Exists",
+        "podAnnotations.owner=documents",
+        "extraEnv[0].name=AWS_ACCESS_KEY_ID",
+        "extraEnv[0].valueFrom.secretKeyRef.name=store",
+        "extraEnv[0].valueFrom.secretKeyRef.key=id",
+        "service.port=8000",
+        "network.callers[0].podSelector.matchLabels.app=gateway",
+        "network.scrapers[0].podSelector.matchLabels.app=prometheus",
+        "network.egress[0].ports[0].port=9000",
+        "gateway.parents[0].name=public",
+        "gateway.hostnames={extract.example.com}",
+        "gateway.paths={/invocations}",
+        "scaling.minimum=3",
+        "scaling.maximum=9",
+        "scaling.fallback=5",
+        "scaling.prometheus=https://thanos.example",
+        "scaling.authentication.name=thanos",
+        "scaling.authentication.modes=basic",
+        "monitoring.labels.release=kube-prometheus-stack",
+        "store.hostPath=/models",
+        "global.any=thing",
+    ),
     "no policy": ("network.enabled=false", "gpu.runtimeClassName=nvidia", "image.pullSecrets[0].name=pull"),
 }
-
-
-@pytest.fixture(scope="session")
-def helm(tmp_path_factory: pytest.TempPathFactory) -> Helm:
-    return Helm.unpacked(tmp_path_factory.mktemp("helm"))
 
 
 def pod(objects: dict[str, dict[str, Any]]) -> dict[str, Any]:
@@ -49,7 +78,7 @@ def pod(objects: dict[str, dict[str, Any]]) -> dict[str, Any]:
 
 
 def variables(objects: dict[str, dict[str, Any]]) -> dict[str, str]:
-    return {each["name"]: each["value"] for each in pod(objects)["containers"][0]["env"]}
+    return {each["name"]: each["value"] for each in pod(objects)["containers"][0]["env"] if "value" in each}
 
 
 @pytest.mark.parametrize("path", files(), ids=lambda path: path.name)
@@ -83,6 +112,68 @@ def test_values_for_a_device_give_a_pod_that_kubernetes_takes(helm: Helm, path: 
     resource = given["gpu"].get("resource", "nvidia.com/gpu")
     assert container["resources"]["limits"][resource] == container["resources"]["requests"][resource] == 1
     assert pod(objects).get("nodeSelector", {}) == given["gpu"].get("nodeSelector", {})
+
+
+def leaves(schema: dict[str, Any], place: str = "") -> set[str]:
+    """The values that a schema names, as paths."""
+    parts = schema.get("properties", {})
+    return {leaf for name, each in parts.items() for leaf in leaves(each, f"{place}.{name}")} if parts else {place[1:]}
+
+
+def test_every_value_of_the_schema_is_rendered_by_some_option() -> None:
+    given = [option for options in OPTIONS.values() for option in (*options, *IMAGE)]
+    named = leaves(json.loads((CHART / "values.schema.json").read_text()))
+    files_too = {"capacity", "gpu.resource"}
+    """Given by --set-file, and by the files of `values/`."""
+    assert {leaf for leaf in named if not any(option.startswith(leaf) for option in given)} == files_too
+
+
+KARPENTER = ("karpenter.k8s.aws/", "karpenter.sh/", "kubernetes.io/", "node.kubernetes.io/", "topology.kubernetes.io/")
+"""The prefixes of the labels that Karpenter knows before there is a node; for others it makes none."""
+
+
+@pytest.mark.parametrize(("file", "known"), [("karpenter", KARPENTER), ("gke", ("cloud.google.com/gke-accelerator",))])
+def test_nodes_that_are_not_there_yet_are_asked_for_by_known_labels(
+    helm: Helm, file: str, known: tuple[str, ...]
+) -> None:
+    selector = pod(helm.rendered(values=(CHART / "values" / f"{file}.yaml",)))["nodeSelector"]
+    assert selector
+    assert all(label.startswith(known) for label in selector)
+
+
+def reached(objects: dict[str, dict[str, Any]], address: str, port: int) -> bool:
+    """Whether the network policy lets a pod out to there by TCP."""
+    for rule in objects["NetworkPolicy"]["spec"]["egress"]:
+        networks = [ip_network(peer["ipBlock"]["cidr"]) for peer in rule.get("to", ())]
+        ports = [each["port"] for each in rule["ports"] if each.get("protocol", "TCP") == "TCP"]
+        if port in ports and (not networks or any(ip_address(address) in each for each in networks)):
+            return True
+    return False
+
+
+@pytest.mark.parametrize(
+    ("address", "port", "open_to"),
+    [
+        ("10.0.0.10", 53, True),
+        ("52.219.1.1", 443, True),
+        ("169.254.170.23", 80, True),
+        ("169.254.169.254", 80, False),
+        ("10.0.0.10", 80, False),
+        ("10.0.0.10", 9000, False),
+    ],
+)
+def test_pods_reach_pod_identity_and_the_store_and_no_more(helm: Helm, address: str, port: int, open_to: bool) -> None:
+    assert reached(helm.rendered(), address, port) is open_to
+    assert reached(helm.rendered(*OPTIONS["other clusters"]), "10.0.0.10", 9000)
+
+
+def test_a_route_hands_on_what_callers_may_ask_and_nothing_else(helm: Helm) -> None:
+    assert "HTTPRoute" not in helm.rendered()
+    (rule,) = helm.rendered(*OPTIONS["other clusters"])["HTTPRoute"]["spec"]["rules"]
+    assert [each["path"]["value"] for each in rule["matches"]] == [*ALWAYS_PUBLIC, "/invocations"]
+    seconds = int(rule["timeouts"]["request"].removesuffix("s"))
+    assert seconds > policy_for().delays.longest_request_seconds
+    assert rule["backendRefs"] == [{"name": RELEASE, "port": 8000}]
 
 
 @pytest.mark.parametrize(
@@ -169,57 +260,3 @@ def test_a_measured_capacity_limits_what_may_wait_unless_it_is_set(helm: Helm, t
     assert own["GLEANER_MAX_QUEUE_MS"] == "2s"
     values.write_text(yaml.safe_dump({"capacity": "{}"}))
     assert "no `recommended`" in helm.run("template", values=(values,)).stderr
-
-
-def test_scaling_has_the_policys_thresholds(helm: Helm) -> None:
-    targets, scale_in = policy_for().targets, policy_for().scale_in
-    scaled = helm.rendered()["ScaledObject"]["spec"]
-    work, backlog = scaled["triggers"]
-    assert float(work["metadata"]["threshold"]) == targets.work_ratio
-    assert float(backlog["metadata"]["threshold"]) == targets.backlog_seconds
-    assert {each["metricType"] for each in scaled["triggers"]} == {"AverageValue"}, "the only kind with a fallback"
-    down = scaled["advanced"]["horizontalPodAutoscalerConfig"]["behavior"]["scaleDown"]
-    assert down["stabilizationWindowSeconds"] == scale_in.alarm.seconds_to_alarm
-    assert down["policies"][0]["value"] == -scale_in.steps[0].percent
-    assert scaled["fallback"]["replicas"] >= scaled["minReplicaCount"] >= 2
-    assert "replicas" not in helm.rendered()["Deployment"]["spec"], "an upgrade would undo the scaling"
-    assert helm.rendered("scaling.enabled=false")["Deployment"]["spec"]["replicas"] == 2
-
-
-@pytest.mark.second_tier  # promtool
-def test_scaling_asks_for_this_releases_pods_and_metrics_that_there_are(helm: Helm, tmp_path: Path) -> None:
-    queries = helm.scaling_queries()
-    path = tmp_path / "queries.yml"
-    recorded = [{"record": f"q{number}", "expr": query} for number, query in enumerate(queries)]
-    labels = 'namespace="documents",pod="{}"'
-    own, other = labels.format("fleet-7c9d5b-x2x4z"), labels.format("fleet-two-7c9d5b-x2x4z")
-    series = [
-        {"series": f"{name}{{{each}}}", "values": f"{value}x10"}
-        for name, value in (("gleaner_work_ratio", 2.1), ("gleaner_backlog_seconds", 7))
-        for each in (own, own.replace("x4z", "x5z"), other)
-    ]
-    expected = {"q0": 4.2, "q1": 14}
-    checks = [
-        {"expr": f"round({name}, 0.001)", "eval_time": "5m", "exp_samples": [{"labels": "{}", "value": value}]}
-        for name, value in expected.items()
-    ]
-    path.write_text(yaml.safe_dump({"groups": [{"name": "q", "rules": recorded}]}))
-    test = {
-        "rule_files": [path.name],
-        "tests": [{"interval": "1m", "input_series": series, "promql_expr_test": checks}],
-    }
-    (tmp_path / "test.yml").write_text(yaml.safe_dump(test))
-    done = subprocess.run(["promtool", "test", "rules", "test.yml"], cwd=tmp_path, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert {"gleaner_work_ratio", "gleaner_backlog_seconds"} <= exported_names()
-
-
-def test_the_operators_rules_are_prometheus_own(helm: Helm) -> None:
-    objects = helm.rendered()
-    assert (
-        objects["PrometheusRule"]["spec"]["groups"] == rules() == json.loads((CHART / "files/rules.json").read_text())
-    )
-    monitor = objects["PodMonitor"]["spec"]
-    label = monitor["jobLabel"]
-    assert objects["Deployment"]["spec"]["template"]["metadata"]["labels"][label] == "gleaner", "the rules' job"
-    assert monitor["podMetricsEndpoints"][0]["port"] == "internal"

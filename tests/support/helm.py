@@ -39,21 +39,32 @@ class Helm:
         return cls(program)
 
     def run(
-        self, command: str, *options: str, sets: tuple[str, ...] = (), values: tuple[Path, ...] = ()
+        self,
+        command: str,
+        *options: str,
+        sets: tuple[str, ...] = (),
+        values: tuple[Path, ...] = (),
+        release: str = RELEASE,
     ) -> subprocess.CompletedProcess[str]:
-        """Run `lint` or `template` on the chart."""
+        """Run `lint`, `template` or `install` on the chart."""
         given = [part for each in (*IMAGE, *sets) for part in ("--set", each)]
         given += [part for each in values for part in ("--values", str(each))]
-        name = [RELEASE] if command == "template" else []
+        name = [release] if command != "lint" else []
         whole = [str(self.program), command, *name, str(CHART), *options, "--namespace", NAMESPACE, *given]
         environment = {"HOME": str(self.program.parent), "PATH": ""}
         return subprocess.run(whole, capture_output=True, text=True, env=environment)
 
-    def rendered(self, *sets: str, values: tuple[Path, ...] = ()) -> dict[str, dict[str, Any]]:
+    def rendered(self, *sets: str, values: tuple[Path, ...] = (), release: str = RELEASE) -> dict[str, dict[str, Any]]:
         """The chart's objects by kind."""
-        done = self.run("template", sets=sets, values=values)
+        done = self.run("template", sets=sets, values=values, release=release)
         assert done.returncode == 0, done.stderr
         return {each["kind"]: each for each in yaml.safe_load_all(done.stdout) if each}
+
+    def notes(self, *sets: str) -> str:
+        """What is printed after an installation."""
+        done = self.run("install", "--dry-run=client", sets=sets)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.partition("\nNOTES:\n")[2]
 
     def scaling_queries(self) -> list[str]:
         """What KEDA asks of Prometheus."""

@@ -116,7 +116,7 @@ def test_no_panel_is_empty(home: Path, tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_what_keda_asks_is_there_and_follows_the_work(home: Path, tmp_path: Path) -> None:
     """The chart's queries over a pod of its release, whose device is too slow for what it is asked."""
-    work, backlog = Helm.unpacked(tmp_path).scaling_queries()
+    work, backlog, queue, gpu = Helm.unpacked(tmp_path).scaling_queries()
     pod = {"namespace": NAMESPACE, "pod": f"{RELEASE}-7c9d5b-x2x4z"}
     slow = serving(home, MODELS="tiny", PACE_TOKENS_PER_SECOND="1000", BATCH_TOKENS="256", WINDOW_TOKENS="256")
     documents = [{"text": "Jane Doe lives in Springfield. " * 30}] * 40
@@ -128,3 +128,4 @@ def test_what_keda_asks_is_there_and_follows_the_work(home: Path, tmp_path: Path
             return max(numbers(url, work)) > policy_for().targets.work_ratio
 
         wait_until(is_asked_for_more)
+        assert numbers(url, queue) == numbers(url, gpu) == [0.0], "a slow device, with a queue that is not deep"

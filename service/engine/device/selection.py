@@ -44,7 +44,10 @@ def choose_device(setting: str) -> torch.device:
     if setting == "cpu" or (setting == "auto" and not torch.cuda.is_available()):
         return torch.device("cpu")
     if not torch.cuda.is_available():
-        raise DeviceMissing("the device is to be CUDA, but torch sees no CUDA device; choose cpu or auto")
+        raise DeviceMissing(
+            "the device is to be CUDA, but torch sees no CUDA device: is there a GPU, and a driver for CUDA "
+            f"{torch.version.cuda or 13} (580 or later for 13)? Else choose cpu or auto"
+        )
     torch.backends.cuda.enable_cudnn_sdp(False)
     return torch.device("cuda", torch.cuda.current_device())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -9,21 +10,29 @@ import pytest
 from infra.scaling.alarm_evaluation import Series
 from infra.scaling.pod_autoscaler import PodAutoscaler, PodPolicy, pods_wanted
 from infra.scaling.policy_values import Limits
-from service.signals.catalog import BACKLOG_SECONDS, WORK_RATIO
+from service.signals.catalog import (
+    BACKLOG_SECONDS,
+    GPU_UTILIZATION,
+    OLDEST_AGE_SECONDS,
+    QUEUE_DEPTH,
+    WORK_RATIO,
+    Signal,
+)
 
 LIMITS = Limits(minimum_tasks=2, maximum_tasks=30)
 POLICY = PodPolicy(work_ratio=0.7, backlog_seconds=5.0, quiet_seconds=300, fewer_percent=10, fewer_period_seconds=120)
 
 
 def run(works: list[float], wanted: int = 2, backlog: float = 0.0, policy: PodPolicy = POLICY) -> list[tuple[int, int]]:
-    """(seconds, pods) of each change: every 15 s the fleet is asked for one more of the works, in full pods."""
+    """(seconds, pods) of each change: every half minute the fleet is asked for one more of the works, in full pods."""
     hpa, series, changes = PodAutoscaler(policy, LIMITS, wanted), Series(), []
     for i, work in enumerate(works, 1):
-        for _ in range(hpa.wanted):
-            series.add(15 * i, {WORK_RATIO: work / hpa.wanted, BACKLOG_SECONDS: backlog})
-        if decision := hpa.decide(series, 15 * i, hpa.wanted):
+        for second in (30 * i - 20, 30 * i - 10, 30 * i):
+            for _ in range(hpa.wanted):
+                series.add(second, {WORK_RATIO: work / hpa.wanted, BACKLOG_SECONDS: backlog})
+        if decision := hpa.decide(series, 30 * i, hpa.wanted):
             assert decision.tasks_after == hpa.wanted
-            changes.append((15 * i, hpa.wanted))
+            changes.append((30 * i, hpa.wanted))
     return changes
 
 
@@ -37,17 +46,37 @@ def test_pods_are_the_total_over_the_target_rounded_up(total: float, pods: int, 
 
 
 def test_the_backlog_wants_pods_of_its_own() -> None:
-    assert run([1.4], backlog=12.0) == [(15, 5)]
+    assert run([1.4], backlog=12.0) == [(30, 5)]
+
+
+@pytest.mark.parametrize(
+    ("signals", "pods"),
+    [
+        ({QUEUE_DEPTH: 501.0}, 6),
+        ({QUEUE_DEPTH: 500.0}, 4),
+        ({GPU_UTILIZATION: 95.0, OLDEST_AGE_SECONDS: 3.0}, 5),
+        ({GPU_UTILIZATION: 95.0, OLDEST_AGE_SECONDS: 2.0}, 4),
+        ({GPU_UTILIZATION: 94.0, OLDEST_AGE_SECONDS: 3.0}, 4),
+    ],
+)
+def test_a_deep_queue_or_a_saturated_gpu_wants_a_share_more(signals: dict[Signal, float], pods: int) -> None:
+    policy = replace(POLICY, queue_depth=500, gpu_percent=95.0, oldest_seconds=2.5)
+    hpa, series = PodAutoscaler(policy, LIMITS, 4), Series()
+    for second in (10, 20, 30):
+        for _ in range(4):
+            series.add(second, {WORK_RATIO: 0.7, **signals})
+    hpa.decide(series, 30, 4)
+    assert hpa.wanted == pods
 
 
 def test_growth_is_bounded_by_its_rate_and_the_limits() -> None:
-    assert run([20.0, 20.0]) == [(15, 20), (30, 29)]
-    assert run([40.0] * 3) == [(15, 20), (30, 30)]
+    assert run([20.0, 20.0]) == [(30, 20), (60, 29)]
+    assert run([40.0] * 3) == [(30, 20), (60, 30)]
 
 
 def test_fewer_only_after_the_window_and_then_by_a_tenth_every_two_minutes() -> None:
-    changes = run([14.0] + [1.4] * 60, wanted=20)
-    assert changes[0] == (315, 18), "300 s after the last look that wanted 20"
+    changes = run([14.0] + [1.4] * 30, wanted=20)
+    assert changes[0] == (330, 18), "300 s after the last look that wanted 20"
     assert [pods for _, pods in changes[1:]] == [16, 14, 12, 10, 9]
     assert {later - sooner for (sooner, _), (later, _) in pairwise(changes)} == {120}
 

@@ -7,6 +7,11 @@
 {{ .Release.Name | trunc 50 | trimSuffix "-" }}
 {{- end }}
 
+{{/* This release's pods, for Prometheus. */}}
+{{- define "gleaner.pods" -}}
+namespace='{{ .Release.Namespace }}',pod=~'{{ include "gleaner.name" . }}-[a-z0-9]+-[a-z0-9]{5}'
+{{- end }}
+
 {{- define "gleaner.selector" -}}
 app.kubernetes.io/name: gleaner
 app.kubernetes.io/instance: {{ .Release.Name }}

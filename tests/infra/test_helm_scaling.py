@@ -1,0 +1,150 @@
+"""The chart beside KEDA and Prometheus: what they select, what KEDA asks, what is watched, each release apart."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from infra.helm_files import CHART, rules
+from infra.scaling.policy import policy_for
+from tests.support.helm import Helm
+from tests.support.metric_values import exported_names
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("kind", ["PodMonitor", "PrometheusRule"])
+def test_what_the_guide_installs_is_what_the_usual_prometheus_reads(helm: Helm, kind: str) -> None:
+    """kube-prometheus-stack selects objects by its own release's name."""
+    (line,) = re.findall(r"^helm install (.+)$", (CHART / "README.md").read_text(), re.MULTILINE)
+    words = shlex.split(line)
+    sets = tuple(value for word, value in pairwise(words) if word == "--set")
+    values = tuple(ROOT / value for word, value in pairwise(words) if word == "--values")
+    objects = helm.rendered(*sets, values=values)
+    assert objects[kind]["metadata"]["labels"]["release"] == "kube-prometheus-stack"
+    assert "release" not in helm.rendered()[kind]["metadata"]["labels"]
+
+
+def test_notes_say_what_is_open_and_how_to_see_that_metrics_arrive(helm: Helm) -> None:
+    plain = helm.notes()
+    assert "apiKeysSecret is not set" in plain
+    assert "monitoring.labels.release" in plain
+    assert "count(gleaner_work_ratio)" in plain
+    told = helm.notes("apiKeysSecret=keys", "monitoring.labels.release=stack")
+    assert "ANYBODY" not in told
+    assert "monitoring.labels.release" not in told
+    assert "count(" not in helm.notes("scaling.enabled=false")
+
+
+def test_scaling_has_the_policys_thresholds(helm: Helm) -> None:
+    targets, scale_in = policy_for().targets, policy_for().scale_in
+    scaled = helm.rendered()["ScaledObject"]["spec"]
+    work, backlog, queue, gpu = scaled["triggers"]
+    assert {each["metadata"]["ignoreNullValues"] for each in scaled["triggers"]} == {"false"}, "else nothing is zero"
+    assert f"> bool {targets.queue_depth})" in queue["metadata"]["query"]
+    assert f">= bool {targets.gpu_percent / 100}" in gpu["metadata"]["query"]
+    assert float(work["metadata"]["threshold"]) == targets.work_ratio
+    assert float(backlog["metadata"]["threshold"]) == targets.backlog_seconds
+    assert {each["metricType"] for each in scaled["triggers"]} == {"AverageValue"}, "the only kind with a fallback"
+    down = scaled["advanced"]["horizontalPodAutoscalerConfig"]["behavior"]["scaleDown"]
+    assert down["stabilizationWindowSeconds"] == scale_in.alarm.seconds_to_alarm
+    assert down["policies"][0]["value"] == -scale_in.steps[0].percent
+    assert scaled["fallback"]["replicas"] >= scaled["minReplicaCount"] >= 2
+    assert "replicas" not in helm.rendered()["Deployment"]["spec"], "an upgrade would undo the scaling"
+    assert helm.rendered("scaling.enabled=false")["Deployment"]["spec"]["replicas"] == 2
+
+
+OWN = ("fleet-7c9d5b-x2x4z", "fleet-7c9d5b-x2x5z")
+OTHERS = ("fleet-two-7c9d5b-x2x4z", "fleet-two-7c9d5b-x2x6z")
+
+
+def promtool(folder: Path, rules: list[dict[str, Any]], values: dict[str, str], checks: dict[str, list[Any]]) -> None:
+    """Evaluate rules over five minutes of series, `values` by name and labels, and compare expressions."""
+    series = [{"series": name, "values": f"{value}x60"} for name, value in values.items()]
+    asked = [{"expr": each, "eval_time": "9m", "exp_samples": samples} for each, samples in checks.items()]
+    test = {"interval": "10s", "input_series": series, "promql_expr_test": asked}
+    (folder / "rules.yml").write_text(yaml.safe_dump({"groups": rules}))
+    (folder / "test.yml").write_text(
+        yaml.safe_dump({"rule_files": ["rules.yml"], "evaluation_interval": "10s", "tests": [test]})
+    )
+    done = subprocess.run(["promtool", "test", "rules", "test.yml"], cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def of_pods(name: str, value: float, pods: tuple[str, ...], labels: str = "") -> dict[str, str]:
+    return {f'{name}{{namespace="documents",pod="{pod}"{labels}}}': str(value) for pod in pods}
+
+
+GAUGES = ("work_ratio", "backlog_seconds", "queue_documents", "queue_oldest_age_seconds", "gpu_utilization_ratio")
+
+
+@pytest.mark.second_tier  # promtool
+@pytest.mark.parametrize(
+    ("values", "wanted"),
+    [
+        ((2.1, 7, 9, 1, 0.99), (4.2, 14, 0, 0)),
+        ((0.5, 0, 501, 1, 0.4), (1.0, 0, 3, 0)),
+        ((0.5, 0, 500, 3, 0.95), (1.0, 0, 0, 2.5)),
+        ((0.5, 0, 9, 2.5, 0.99), (1.0, 0, 0, 0)),
+        ((), (None, None, None, 0)),
+    ],
+    ids=["work", "queue", "gpu", "no wait", "nothing scraped"],
+)
+def test_scaling_asks_for_this_releases_pods_alone(
+    helm: Helm, tmp_path: Path, values: tuple[float, ...], wanted: tuple[float | None, ...]
+) -> None:
+    names = [f"gleaner_{each}" for each in GAUGES]
+    queries = helm.scaling_queries()
+    assert set(names) <= exported_names()
+    assert all(any(name in query for query in queries) for name in names)
+    series = {k: v for name, value in zip(names, values, strict=False) for k, v in of_pods(name, value, OWN).items()}
+    others = {k: v for name in names for k, v in of_pods(name, 1000, OTHERS).items()}
+    checks = {
+        f"round({query}, 0.001)": [] if value is None else [{"labels": "{}", "value": value}]
+        for query, value in zip(queries, wanted, strict=True)
+    }
+    promtool(tmp_path, [], series | others, checks)
+
+
+@pytest.mark.second_tier  # promtool
+def test_two_releases_in_one_prometheus_are_watched_apart(helm: Helm, tmp_path: Path) -> None:
+    both = [helm.rendered(release=name)["PrometheusRule"]["spec"]["groups"] for name in ("fleet", "fleet-two")]
+    rules = [{**group, "name": f"{group['name']}-{i}"} for i, groups in enumerate(both) for group in groups]
+    ready = ',phase="ready"'
+    values = of_pods("gleaner_phase", 1, OWN, ready) | of_pods("gleaner_phase", 0, OTHERS, ready)
+    values |= of_pods("gleaner_work_ratio", 0.2, OWN) | of_pods("gleaner_work_ratio", 0.8, OTHERS)
+    labels = '{{namespace="documents", release="{}"}}'
+    firing = 'count by (namespace, release) (ALERTS{alertname="GleanerTooFewTasks",alertstate="firing"})'
+    promtool(
+        tmp_path,
+        rules,
+        values,
+        {
+            firing: [{"labels": labels.format("fleet-two"), "value": 1}],
+            "sum by (namespace, release) (gleaner:work_ratio:mean)": [
+                {"labels": labels.format(name), "value": value} for name, value in (("fleet", 0.2), ("fleet-two", 0.8))
+            ],
+        },
+    )
+
+
+def test_the_operators_rules_are_prometheus_own(helm: Helm) -> None:
+    objects = helm.rendered()
+    scope = re.compile(r"namespace='documents',(pod=~'[^']+'|release='fleet'),?")
+    rendered = [rule for group in objects["PrometheusRule"]["spec"]["groups"] for rule in group["rules"]]
+    plain = [rule for group in rules() for rule in group["rules"]]
+    assert [scope.sub("", rule["expr"]).replace("{}", "") for rule in rendered] == [rule["expr"] for rule in plain]
+    assert [rule.get("alert", rule.get("record")) for rule in rendered] == [
+        rule.get("alert", rule.get("record")) for rule in plain
+    ]
+    monitor = objects["PodMonitor"]["spec"]
+    label = monitor["jobLabel"]
+    assert objects["Deployment"]["spec"]["template"]["metadata"]["labels"][label] == "gleaner", "the rules' job"
+    assert monitor["podMetricsEndpoints"][0]["port"] == "internal"
