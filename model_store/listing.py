@@ -21,7 +21,8 @@ TagsByName = Mapping[str, Sequence[str]]
 class ListedModel:
     """One revision. `tags` are those that point to it; `problem` is the reason why it cannot be used, if any.
 
-    Of its `size_bytes`, `shared_bytes` are in files that another listed revision has too.
+    Of its `size_bytes`, `shared_bytes` are in files that another listed revision has too. `since_seconds` (since 1970)
+    is when the last of its tags was moved to it, without one when it was stored; None where nothing says so.
     """
 
     name: str
@@ -31,6 +32,7 @@ class ListedModel:
     shared_bytes: int
     built_in: bool
     problem: str | None = None
+    since_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,7 @@ class RevisionEntry:
     manifest: Manifest | None = None
     built_in: bool = False
     problem: str | None = None
+    since_seconds: float | None = None
 
 
 def damaged_tag(name: str, tag: str, problem: str) -> RevisionEntry:
@@ -58,7 +61,9 @@ def group_tags(tags: Iterable[tuple[str, str, str]]) -> dict[str, dict[str, list
     return grouped
 
 
-def find_revision(revision: str, tags: TagsByName, read_manifest: Callable[[str], Manifest]) -> Iterator[RevisionEntry]:
+def find_revision(
+    revision: str, tags: TagsByName, read_manifest: Callable[[str], Manifest], since_seconds: float | None
+) -> Iterator[RevisionEntry]:
     """The revision once, or, if `read_manifest` raises Damaged, once for each name in `tags`."""
     try:
         manifest = read_manifest(revision)
@@ -66,7 +71,8 @@ def find_revision(revision: str, tags: TagsByName, read_manifest: Callable[[str]
         for name in sorted(tags) or ["?"]:
             yield RevisionEntry(name, tuple(sorted(tags.get(name, ()))), revision, problem=error.detail)
     else:
-        yield RevisionEntry(manifest.name, tuple(sorted(tags.get(manifest.name, ()))), revision, manifest)
+        of_name = tuple(sorted(tags.get(manifest.name, ())))
+        yield RevisionEntry(manifest.name, of_name, revision, manifest, since_seconds=since_seconds)
 
 
 def compare(found: Sequence[RevisionEntry]) -> tuple[ListedModel, ...]:
@@ -92,4 +98,5 @@ def _listed(found: RevisionEntry, shared: set[str]) -> ListedModel:
         shared_bytes=sum(file.size_bytes for file in files if file.sha256 in shared),
         built_in=found.built_in,
         problem=found.problem,
+        since_seconds=found.since_seconds,
     )

@@ -19,6 +19,7 @@ COMMANDS = {
     "evaluate": "score a model on labelled documents",
     "models": "publish, pull, list and keep models",
     "keys": "add, list and revoke API keys",
+    "data": "convert and check labelled documents",
     "train": "fine-tune a model on labelled documents",
     "plan": "what fits on this device, or on a GPU of another size",
     "healthcheck": "exit code 0 when a service on this machine is alive",

@@ -85,6 +85,7 @@ def list_local(store: Store, builtin_root: Path) -> tuple[ListedModel, ...]:
 
 def _stored(store: Store) -> Iterator[RevisionEntry]:
     pointing: list[tuple[str, str, str]] = []
+    since: dict[str, float] = {}
     for name, tag in tag_names(store.layout):
         try:
             found = read_tag(store.layout, name, tag)
@@ -93,9 +94,11 @@ def _stored(store: Store) -> Iterator[RevisionEntry]:
             continue
         if found:
             pointing.append((name, tag, found.revision))
+            since[found.revision] = max(found.moved_at_seconds, since.get(found.revision, 0.0))
     tags = group_tags(pointing)
     for revision in sorted({*store.revisions(), *tags}):
-        yield from find_revision(revision, tags.get(revision, {}), store.manifest)
+        stamp = since.get(revision) or store.stored_at_seconds(revision)
+        yield from find_revision(revision, tags.get(revision, {}), store.manifest, stamp)
 
 
 def _built_in(store: Store, builtin_root: Path) -> Iterator[RevisionEntry]:

@@ -97,6 +97,11 @@ class Store:
         found = self.layout.manifests.glob("*.json") if self.layout.manifests.is_dir() else ()
         return tuple(sorted(DIGEST_PREFIX + path.stem for path in found if is_digest(path.stem)))
 
+    def stored_at_seconds(self, revision: str) -> float | None:
+        """When the revision's manifest was written, since 1970; None if it is not here."""
+        path = self.layout.manifest(hex_digits(revision))
+        return path.stat().st_mtime if path.is_file() else None
+
     def size_bytes(self) -> int:
         """The bytes of all blobs."""
         return sum(blob_sizes(self.layout).values())

@@ -10,7 +10,7 @@ from model_store.listing import ListedModel, RevisionEntry, compare, damaged_tag
 from model_store.manifest import Manifest, decode_manifest, revision_of
 from model_store.reference import DIGEST_PREFIX, hex_digits
 from model_store.remote.base import MANIFESTS, TAGS, Remote, manifest_in, manifest_key, tag_in
-from model_store.remote.tags import read_remote_tag
+from model_store.remote.tags import RemoteTag, read_remote_tag
 
 CONCURRENT_READS = 8
 
@@ -22,26 +22,29 @@ def list_remote(remote: Remote) -> tuple[ListedModel, ...]:
     read = partial(_manifest, remote)
     found: list[RevisionEntry] = []
     pointing: list[tuple[str, str, str]] = []
+    since: dict[str, float] = {}
     with ThreadPoolExecutor(CONCURRENT_READS, "list") as pool:
-        for (name, tag), revision in zip(names, pool.map(lambda place: _target(remote, *place), names), strict=True):
-            if isinstance(revision, Damaged):
-                found.append(damaged_tag(name, tag, revision.detail))
-            elif revision is not None:
-                pointing.append((name, tag, revision))
+        for (name, tag), target in zip(names, pool.map(lambda place: _target(remote, *place), names), strict=True):
+            if isinstance(target, Damaged):
+                found.append(damaged_tag(name, tag, target.detail))
+            elif target is not None:
+                pointing.append((name, tag, target.revision))
+                since[target.revision] = max(target.tag.moved_at_seconds, since.get(target.revision, 0.0))
         tags = group_tags(pointing)
         revisions = sorted({*(DIGEST_PREFIX + digest for digest in digests), *tags})
-        for items in pool.map(lambda each: list(find_revision(each, tags.get(each, {}), read)), revisions):
+        for items in pool.map(
+            lambda each: list(find_revision(each, tags.get(each, {}), read, since.get(each))), revisions
+        ):
             found += items
     return compare(found)
 
 
-def _target(remote: Remote, name: str, tag: str) -> str | Damaged | None:
-    """The revision to which a tag points, or the reason why the tag cannot be read."""
+def _target(remote: Remote, name: str, tag: str) -> RemoteTag | Damaged | None:
+    """A tag, or the reason why it cannot be read."""
     try:
-        found = read_remote_tag(remote, name, tag)
+        return read_remote_tag(remote, name, tag)
     except Damaged as error:
         return error
-    return found.revision if found else None
 
 
 def _manifest(remote: Remote, revision: str) -> Manifest:

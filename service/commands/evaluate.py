@@ -133,7 +133,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = __doc__
     parser.add_argument("model", metavar="MODEL", help=f"a model's folder, a name in the store, or `{BUILTIN}`")
     parser.add_argument(
-        "data", nargs="+", type=Path, metavar="DATA", help="JSON lines with text and entities, or folders of them"
+        "data", nargs="+", type=Path, metavar="DATA", help="JSON lines (see `gleaner data --help`), or folders of them"
     )
     parser.add_argument(
         "--mapping", type=Path, help="labels of the sets → labels of the model (MAPPING.json beside DATA)"

@@ -6,12 +6,16 @@ The stores are those of the command's options, else of the settings. Progress in
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
 
-from model_store.contents.scan import read_golden
-from model_store.errors import InvalidReference, InvalidRemote
+from model_store.contents.allowed_files import RULES
+from model_store.contents.scan import ScannedFolder, scan_folder
+from model_store.errors import InvalidGolden, InvalidReference, InvalidRemote
 from model_store.fileio import ProgressCounter, no_progress
 from model_store.listing import ListedModel, sort_key
 from model_store.local.catalog import Catalog
@@ -19,7 +23,7 @@ from model_store.local.garbage_collection import KEEP_LAST, collect_garbage
 from model_store.local.store import Store
 from model_store.local.tags import set_tag
 from model_store.local.verify import CheckOutcome, verify_revision, verify_store
-from model_store.manifest import Provenance
+from model_store.manifest import GoldenEntity, GoldenExample, Provenance
 from model_store.reference import check_revision, parse_reference
 from model_store.remote.base import Remote
 from model_store.remote.listing import list_remote
@@ -29,6 +33,8 @@ from model_store.transfer.pull import pull
 from model_store.transfer.push import push
 from model_store.transfer.tag_moves import roll_back
 from service.engine.models.tokenizer_check import refuse_other_tokens
+from service.evaluation.data_check import findings
+from service.evaluation.labelled_documents import BadRecords, read_sets
 from service.settings import read_settings
 
 OnProgress = Callable[[int, int], None]
@@ -61,11 +67,14 @@ def remote_of(chosen: argparse.Namespace) -> Remote | None:
     return open_remote(url) if url else None
 
 
+UNNAMED_LABEL = re.compile(r"LABEL_\d+")
+
+
 def run_publish(chosen: argparse.Namespace) -> int:
     """Publish a folder and print the result."""
     store, remote = store_of(chosen), remote_of(chosen)
     provenance = Provenance(base_model=chosen.base_model, data=chosen.data, commit=chosen.commit)
-    golden = read_golden(chosen.golden) if chosen.golden else ()
+    golden = golden_examples(chosen.golden, scan_folder(chosen.folder)) if chosen.golden else ()
     refuse_other_tokens(chosen.folder)
     with progress_bar("publishing") as report:
         published = publish(
@@ -80,7 +89,36 @@ def run_publish(chosen: argparse.Namespace) -> int:
     print(_upload(published, store, remote, chosen.tag) if remote else published)
     for left_out in published.left_out:
         print(f"left out: {left_out}")
+    if any(UNNAMED_LABEL.fullmatch(label) for label in published.revision.manifest.labels):
+        print(
+            "gleaner: warning: its labels are transformers' defaults (LABEL_0 …), and services will answer with them: "
+            f"name the tags in `id2label` of {chosen.folder}/config.json and publish again",
+            file=sys.stderr,
+        )
     return 0
+
+
+def golden_examples(path: Path, scanned: ScannedFolder) -> tuple[GoldenExample, ...]:
+    """The documents of a labelled file or folder as examples for a model.
+
+    Raises:
+        InvalidGolden: a file is none of labelled documents, or a label is none that the model or its rules answer.
+    """
+    try:
+        documents = [document for each in read_sets([path]) for document in each.documents]
+    except BadRecords as error:
+        raise InvalidGolden(error.detail) from error
+    known = {label.partition("-")[2] or label for label in scanned.config.labels}
+    if any(entry.name == RULES for entry in scanned.files):
+        from service.text.rules.rule_set import ALL_RULES  # They take a tenth of a second.
+
+        known |= ALL_RULES.labels(known)
+    if problems := [str(each) for each in findings(documents, known) if "which the model lacks" in each.sentence]:
+        raise InvalidGolden(f"No service would take it: {'; '.join(problems)}.")
+    return tuple(
+        GoldenExample(each.text, tuple(GoldenEntity(span.label, span.start, span.end) for span in each.spans))
+        for each in documents
+    )
 
 
 def run_pull(chosen: argparse.Namespace) -> int:
@@ -122,7 +160,7 @@ def _upload(published: PublishResult, store: Store, remote: Remote, tag: str) ->
 
 
 PIPE_WIDTH = 220
-COLUMNS = ("model", "tags", "revision", "size", "own", "shared", "where", "")
+COLUMNS = ("model", "tags", "since", "revision", "size", "own", "shared", "where", "")
 NUMBERS = ("size", "own", "shared")
 
 
@@ -140,9 +178,14 @@ def run_list(chosen: argparse.Namespace) -> int:
     for model, where in merged(here, there):
         own_bytes = model.size_bytes - model.shared_bytes
         sizes = (f"{size / 1e6:,.1f} MB" for size in (model.size_bytes, own_bytes, model.shared_bytes))
-        table.add_row(model.name, ",".join(model.tags), model.revision, *sizes, where, model.problem or "")
+        since = _date(model.since_seconds)
+        table.add_row(model.name, ",".join(model.tags), since, model.revision, *sizes, where, model.problem or "")
     Console(width=None if sys.stdout.isatty() else PIPE_WIDTH).print(table)
     return 0
+
+
+def _date(seconds: float | None) -> str:
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M}Z" if seconds else ""
 
 
 def merged(here: Sequence[ListedModel], there: Sequence[ListedModel]) -> Iterator[tuple[ListedModel, str]]:

@@ -38,7 +38,9 @@ def _add_publish(actions: Any, both: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", type=Path, metavar="DIR", help="config.json, tokenizer.json, *.safetensors")
     parser.add_argument("name", metavar="NAME")
     parser.add_argument("--tag", default=DEFAULT_TAG, help=f"what to call this revision (default: {DEFAULT_TAG})")
-    parser.add_argument("--golden", type=Path, help="JSON lines of examples that the model must get right")
+    parser.add_argument(
+        "--golden", type=Path, help="labelled documents that the model must get right, a file or folder"
+    )
     for name in ("base-model", "data", "commit"):
         parser.add_argument(f"--{name}", help="provenance, kept in the manifest")
     parser.set_defaults(run=_lazy("model_actions", "run_publish"))

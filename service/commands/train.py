@@ -1,8 +1,8 @@
 """`gleaner train`: fine-tunes a model on labelled documents; the folder it writes can be published and served.
 
-The data are JSON lines: `{"id": …, "text": …, "entities": [{"start": 0, "end": 4, "label": "…"}], "group": …}`. Offsets
-are code points. Records of one `group` (a company, an author) are left out together. Each file is a set of its own: a
-label that it never marks is taken as not looked for there, unless `--closed` says that every file has them all.
+The data are JSON lines, whose form `gleaner data --help` shows; `gleaner data convert` makes them of other tools'
+files. Records of one `group` (a company, an author) are left out together. Each file is a set of its own: a label that
+it never marks is taken as not looked for there, unless `--closed` says that every file has them all.
 
 The same command goes on with a training that was cut off.
 """
@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.description = __doc__
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("data", nargs="+", type=Path, metavar="DATA", help="JSON lines of labelled documents")
+    parser.add_argument("data", nargs="+", type=Path, metavar="DATA", help="JSON lines, or folders of them")
     parser.add_argument("--from", dest="base", default=BUILTIN, metavar="builtin|DIR", help="model to start from")
     parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="folder for the new model")
     parser.add_argument("--closed", action="store_true", help="every file has all labels marked")

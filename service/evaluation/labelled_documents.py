@@ -21,11 +21,22 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from service.core.errors import RequestError
+from service.evaluation.foreign_formats import format_of
+from service.evaluation.foreign_records import TITLES
 
 LabelMap = Mapping[str, str | None]
 """A set's own label → the model's."""
 MAPPING_FILE = "MAPPING.json"
-
+SPACY_TO_JSON = (
+    """python -c 'import json, sys, spacy; from spacy.tokens import DocBin; """
+    """[print(json.dumps(d.to_json())) for d in DocBin().from_disk(sys.argv[1]).get_docs(spacy.blank("xx").vocab)]'"""
+)
+BINARY_FORMATS = {
+    b"x\x9c": f"it is compressed. If it is spaCy's DocBin, this writes JSON that `gleaner data convert` reads, where "
+    f"spaCy is installed: {SPACY_TO_JSON} IN.spacy > OUT.jsonl",
+    b"PAR1": "it is Parquet; `datasets.load_dataset(…).to_json(…)` writes JSON that `gleaner data convert` reads.",
+}
+"""First bytes of files → what they are, and how to come by a file that can be converted."""
 
 MOST_PROBLEMS_SHOWN = 10
 """Problems that an error names at most; it counts the others."""
@@ -112,7 +123,7 @@ def read_scheme(path: Path) -> LabelScheme:
     Raises:
         BadRecords: it is no such file.
     """
-    content = _json(path.name, _text(path))
+    content = _json(path.name, text_of_file(path))
     try:
         return LabelScheme({name: dict(labels) for name, labels in content["map"].items()}, content["coarse_parent"])
     except (AttributeError, KeyError, TypeError, ValueError) as error:
@@ -151,10 +162,11 @@ def _read(path: Path, label_map: LabelMap | None, problems: list[str]) -> Labell
     labels = {label for label in label_map.values() if label} if label_map is not None else set()
     before = len(problems)
     try:
-        lines = _text(path).split("\n")
+        text = text_of_file(path)
+        lines = text.split("\n")
     except BadRecords as error:
         problems += error.problems
-        lines = []
+        text, lines = "", []
     for number, line in enumerate(lines, 1):
         if line.strip():
             where = f"{path.name}, line {number}"
@@ -164,6 +176,9 @@ def _read(path: Path, label_map: LabelMap | None, problems: list[str]) -> Labell
                 problems += error.problems
             else:
                 labels |= {span.label for span in documents[-1].spans}
+    if len(problems) > before and (known := format_of(text)) not in (None, "gleaner"):
+        command = f"`gleaner data convert {path} OUT.jsonl` makes JSON lines of it"
+        problems[before:] = [f"{path} seems to be of {TITLES[known]}: {command}. ({problems[before]})"]
     if not documents and len(problems) == before:
         problems.append(f"{path} holds no document.")
     return LabelledSet(path.stem, tuple(documents), frozenset(labels))
@@ -209,11 +224,16 @@ def _files(paths: Iterable[Path], problems: list[str]) -> Iterator[Path]:
         yield from files
 
 
-def _text(path: Path) -> str:
+def text_of_file(path: Path) -> str:
+    """A file's content. Raises BadRecords, which for a known binary format says how to come by a readable one."""
     try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadRecords([f"{path} cannot be read: {error}."]) from error
+        data = path.read_bytes()
+        return data.decode("utf-8-sig")
+    except OSError as error:
+        raise BadRecords([f"{path} cannot be read: {error.strerror}."]) from error
+    except UnicodeDecodeError as error:
+        cure = next((words for start, words in BINARY_FORMATS.items() if data.startswith(start)), f"{error}.")
+        raise BadRecords([f"{path} cannot be read: {cure}"]) from error
 
 
 def _json(where: str, text: str) -> dict[str, Any]:

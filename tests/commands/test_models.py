@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -37,6 +41,7 @@ def test_a_published_model_is_listed_and_intact(folder: Path, tmp_path: Path, ca
     line = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("cv"))
     assert "candidate" in line
     assert "sha256:" in line
+    assert f"{datetime.now(UTC):%Y-%m-}" in line, "the date of its tag"
     assert gleaner("verify", "cv@candidate", "--store", tmp_path) == 0
     assert "files are whole" in capsys.readouterr().out
 
@@ -92,3 +97,51 @@ def test_a_folder_whose_options_change_its_tokens_is_not_published(folder: Path,
     assert gleaner("publish", copy, "cv", "--store", tmp_path / "store") == 1
     assert "additional_special_tokens" in capsys.readouterr().err
     assert not blobs(tmp_path / "store")
+
+
+def labelled(path: Path, *records: dict[str, Any]) -> Path:
+    path.write_text("\n".join(map(json.dumps, records)))
+    return path
+
+
+GOLD = {"text": "anna paid", "entities": [{"start": 0, "end": 4, "label": "PER"}]}
+LIKE_TRAINING = {**GOLD, "id": "b7", "group": "acme", "lang": "en", "kind": "invoice", "fields": {"total_amount": "9"}}
+
+
+def test_a_file_that_trains_is_a_golden_file(folder: Path, tmp_path: Path) -> None:
+    data = labelled(tmp_path / "mine.jsonl", GOLD, LIKE_TRAINING)
+    (tmp_path / "more").mkdir()
+    labelled(tmp_path / "more" / "a.jsonl", GOLD)
+    for number, golden in enumerate((data, tmp_path / "more")):
+        assert gleaner("publish", folder, f"m{number}", "--golden", golden, "--store", tmp_path / f"s{number}") == 0
+        (manifest,) = (tmp_path / f"s{number}" / "manifests" / "sha256").iterdir()
+        examples = json.loads(manifest.read_text())["golden"]
+        assert [each["entities"] for each in examples] == [GOLD["entities"]] * len(examples)
+
+
+@pytest.mark.parametrize(
+    ("records", "words"),
+    [
+        ([GOLD, {"text": "anna"}], "g.jsonl, line 2: `text` must be a string, `entities` a list"),
+        ([{"text": "anna", "entities": [{"start": 0, "end": 5, "label": "PER"}]}], "line 1"),
+        ([{"text": "anna", "label": [[0, 4, "PER"]]}], "gleaner data convert"),
+        ([{"text": "anna", "entities": [{"start": 0, "end": 4, "label": "PERSON"}]}], "PERSON, which the model lacks"),
+    ],
+)
+def test_bad_golden_examples_are_refused_at_publish(
+    folder: Path, tmp_path: Path, capsys: Shown, records: Sequence[dict[str, Any]], words: str
+) -> None:
+    data = labelled(tmp_path / "g.jsonl", *records)
+    assert gleaner("publish", folder, "cv", "--golden", data, "--store", tmp_path / "store") == 1
+    assert words in capsys.readouterr().err
+    assert not list((tmp_path / "store").rglob("stable")), "nothing was published"
+
+
+@pytest.mark.parametrize(
+    ("labels", "warned"),
+    [(("LABEL_0", "LABEL_1", "LABEL_2"), True), (("O", "B-LABEL", "I-LABEL"), False), (("O", "LABEL_1"), True)],
+)
+def test_unnamed_labels_are_warned_of(tmp_path: Path, capsys: Shown, labels: Sequence[str], warned: bool) -> None:
+    made = make_model(tmp_path / "made", labels=labels)
+    assert gleaner("publish", made, "cv", "--store", tmp_path / "store") == 0
+    assert bool(re.search("warning: .*id2label", capsys.readouterr().err)) is warned

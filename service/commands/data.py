@@ -1,0 +1,219 @@
+"""`gleaner data`: converts labelled documents of other tools to JSON lines, and checks files before they are used.
+
+`gleaner train`, `gleaner evaluate` and `gleaner models publish --golden` read one format: a JSON object a line, with
+`text` and `entities`, whose offsets are code points and whose ends are exclusive; `id`, `group`, `lang`, `kind` and
+`fields` if you like:
+
+  {"text": "Anna paid 9.00", "entities": [{"start": 0, "end": 4, "label": "PERSON"}]}
+  {"id": "b7", "group": "acme", "text": "Nothing here.", "entities": []}
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from service.core.errors import InvalidOptions
+from service.evaluation.data_check import findings, label_counts
+from service.evaluation.foreign_formats import ForeignData, format_of, read_foreign
+from service.evaluation.foreign_records import TITLES, ForeignDocument, ReadOptions, UnreadableFormat
+from service.evaluation.labelled_documents import BadRecords, LabelledDocument, LabelledSpan, read_sets, text_of_file
+
+STANDARD = Path("-")
+"""Standard input, or standard output."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the actions and their options."""
+    parser.description, _, parser.epilog = __doc__.partition("\n\n")
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
+    convert = actions.add_parser(
+        "convert",
+        help="JSON lines from CoNLL, spaCy, Prodigy, Doccano, Label Studio, or Hugging Face tokens and tags",
+        epilog=parser.epilog,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    convert.add_argument("source", type=Path, metavar="IN", help="a file, a folder of files, or `-`")
+    convert.add_argument("target", nargs="?", type=Path, default=STANDARD, metavar="OUT", help="instead of stdout")
+    convert.add_argument("--from", dest="format", choices=sorted(TITLES), help="instead of finding it by the content")
+    convert.add_argument("--tags", metavar="NAMES|FILE", help="names of numbered tags: O,B-PER,… or dataset_info.json")
+    convert.add_argument("--column", type=int, metavar="N", help="CoNLL: the column of the tags, from 1")
+    convert.add_argument("--offsets", choices=["codepoint", "utf16"], help="unit of IN's offsets, where it is unclear")
+    convert.set_defaults(run=run_convert)
+    check = actions.add_parser("check", help="labels, duplicates, overlaps, and labels that a model lacks")
+    check.add_argument("data", nargs="+", type=Path, metavar="DATA", help="JSON lines, or folders of them")
+    check.add_argument("--model", metavar="MODEL", help="a model's folder, or its name in the store")
+    check.set_defaults(run=run_check)
+
+
+def run_convert(chosen: argparse.Namespace) -> int:
+    """Convert and report; exit code 1 if an entity could not be converted."""
+    if chosen.column is not None and chosen.column < 2:
+        raise InvalidOptions("--column takes the number of a column after the first")
+    options = ReadOptions(tag_names(chosen.tags, chosen.source), chosen.column, chosen.offsets)
+    whole = True
+    for source, target in _pairs(chosen.source, chosen.target):
+        name = "stdin" if source == STANDARD else source.name
+        data = _read(source, name, chosen.format, options)
+        lines, documents, problems = converted(data, Path(name).stem)
+        _write(target, lines)
+        whole = whole and not problems
+        _report(name, data, documents, problems)
+    return 0 if whole else 1
+
+
+def tag_names(given: str | None, source: Path) -> tuple[str, ...]:
+    """The names of numbered tags: those given, or of a file, or of the dataset_info.json beside the data.
+
+    Raises:
+        InvalidOptions: the file holds none.
+    """
+    beside = (source if source.is_dir() else source.parent) / "dataset_info.json"
+    if given is None and not beside.is_file():
+        return ()
+    path = beside if given is None else Path(given)
+    if given is not None and not path.is_file():
+        return tuple(each.strip() for each in given.split(","))
+    try:
+        text = path.read_text(encoding="utf-8")
+        names = _names_in(json.loads(text)) if text.lstrip()[:1] in ("{", "[") else text.split()
+    except (OSError, ValueError) as error:
+        raise InvalidOptions(f"--tags: {path} cannot be read: {error}") from error
+    if not names and given is not None:
+        raise InvalidOptions(f"--tags: there are no names of tags in {path}")
+    return tuple(map(str, names))
+
+
+def _names_in(content: Any) -> list[Any]:
+    """The first list `names` anywhere in a features file, the values of an `id2label`, or a list itself."""
+    if isinstance(content, list):
+        return content if all(isinstance(each, str) for each in content) else []
+    if not isinstance(content, dict):
+        return []
+    if isinstance(labels := content.get("id2label"), dict):
+        return [labels[number] for number in sorted(labels, key=int)]
+    if isinstance(names := content.get("names"), list):
+        return names
+    return next(
+        (found for each in content.values() if (found := _names_in(each) if isinstance(each, dict) else [])), []
+    )
+
+
+def _pairs(source: Path, target: Path) -> list[tuple[Path, Path]]:
+    """What is read, and where each is written: a folder's files into a folder, or all after one another."""
+    if target != STANDARD and target.exists() and source.exists() and target.samefile(source):
+        raise InvalidOptions(f"{target} is what is read; write to another file")
+    if not source.is_dir():
+        return [(source, target)]
+    files = sorted(path for path in source.iterdir() if path.is_file() and path.name != "dataset_info.json")
+    if not files:
+        raise InvalidOptions(f"the folder {source} holds no file")
+    if target != STANDARD:
+        target.mkdir(parents=True, exist_ok=True)
+    return [(path, target if target == STANDARD else target / f"{path.stem}.jsonl") for path in files]
+
+
+def _read(source: Path, name: str, format_name: str | None, options: ReadOptions) -> ForeignData:
+    """The documents of a file. Raises BadRecords with the file, the place and what is wrong."""
+    text = sys.stdin.read() if source == STANDARD else text_of_file(source)
+    found = format_name or format_of(text)
+    if found is None:
+        raise BadRecords([f"{name} is of no format that is known; --from says which: {', '.join(sorted(TITLES))}."])
+    try:
+        data = read_foreign(text, found, options)
+    except UnreadableFormat as error:
+        raise BadRecords([f"{name}, read as {TITLES[found]}: {error}."]) from error
+    if not data.documents:
+        raise BadRecords([f"{name}, read as {TITLES[found]}, holds no document."])
+    return data
+
+
+def converted(data: ForeignData, name: str) -> tuple[list[str], list[LabelledDocument], list[str]]:
+    """The lines, the same as documents, and the entities that cannot be written, each as a sentence."""
+    lines: list[str] = []
+    documents: list[LabelledDocument] = []
+    problems: list[str] = []
+    for each in data.documents:
+        spans = sorted(span for found in each.spans if (span := _span(each, found, problems)))
+        entities = [{"start": span.start, "end": span.end, "label": span.label} for span in spans]
+        record = {**({} if each.id is None else {"id": each.id}), "text": each.text, "entities": entities}
+        lines.append(json.dumps(record, ensure_ascii=False))
+        where = f"{name}, {each.where}"
+        documents.append(LabelledDocument(where, each.text, tuple(spans), where))
+    return lines, documents, problems
+
+
+def _span(document: ForeignDocument, found: Any, problems: list[str]) -> LabelledSpan | None:
+    start, end, label = found[:3]
+    if not isinstance(label, str) or not label.strip():
+        problems.append(f"{document.where}: an entity at {start}:{end} has no label")
+    elif type(start) is not int or type(end) is not int or not 0 <= start <= end <= len(document.text):
+        problems.append(f"{document.where}: {label} at {start}:{end} is not within the text")
+    elif start == end:
+        problems.append(f"{document.where}: {label} at {start}:{end} is empty")
+    else:
+        return LabelledSpan(start, end, label)
+    return None
+
+
+def _write(target: Path, lines: Iterable[str]) -> None:
+    text = "".join(f"{line}\n" for line in lines)
+    if target == STANDARD:
+        sys.stdout.write(text)
+        return
+    try:
+        target.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InvalidOptions(f"{target} cannot be written: {error.strerror}") from error
+
+
+def _report(name: str, data: ForeignData, documents: Sequence[LabelledDocument], problems: Sequence[str]) -> None:
+    """On stderr, because the lines may go to stdout."""
+    print(f"{name}: {TITLES[data.format]}; {_counted(documents)}", file=sys.stderr)
+    for sentence, count in data.notes.items():
+        print(f"  {count:,} {sentence}", file=sys.stderr)
+    for finding in findings(documents):
+        print(f"  {finding}", file=sys.stderr)
+    for problem in problems[:10]:
+        print(f"  left out: {problem}", file=sys.stderr)
+    if problems:
+        print(f"  {len(problems):,} entities were left out", file=sys.stderr)
+
+
+def _counted(documents: Sequence[LabelledDocument]) -> str:
+    counts: Counter[str] = label_counts(documents)
+    by_label = ", ".join(f"{label} {count:,}" for label, count in counts.most_common())
+    empty = sum(not document.spans for document in documents)
+    without = f" ({empty:,} without any)" if empty else ""
+    return f"{len(documents):,} documents{without}, {counts.total():,} entities{': ' if by_label else ''}{by_label}"
+
+
+def run_check(chosen: argparse.Namespace) -> int:
+    """Print what each file holds and what is doubtful in it; exit code 1 if anything is."""
+    known = _labels_of(chosen.model) if chosen.model else None
+    doubtful = False
+    for each in read_sets(chosen.data):
+        print(f"{each.name}: {_counted(each.documents)}, {each.groups:,} groups")
+        for finding in findings(each.documents, known):
+            doubtful = True
+            print(f"  {finding}")
+    return 1 if doubtful else 0
+
+
+def _labels_of(model: str) -> set[str]:
+    """The labels of a folder's model, or of one in the store, without the prefixes of its tags."""
+    from model_store.contents.scan import scan_folder
+    from model_store.local.catalog import Catalog
+    from service.settings import read_settings
+
+    if (Path(model) / "config.json").is_file():
+        labels = scan_folder(Path(model)).config.labels
+    else:
+        labels = Catalog(read_settings().model_store).resolve(model).manifest.labels
+    return {label.partition("-")[2] or label for label in labels}

@@ -1,0 +1,152 @@
+"""Formats of labelled data: found by content, read, and brought to code points.
+
+Python, spaCy, Prodigy and today's Label Studio count code points; Doccano, as JavaScript does, counts UTF-16 units.
+Where a tool writes the entities' own texts, those decide.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import accumulate
+from typing import Any
+
+from service.evaluation.foreign_records import (
+    READERS,
+    SIGNS,
+    TITLES,
+    ForeignDocument,
+    ForeignSpan,
+    ReadOptions,
+    UnreadableFormat,
+    is_bare,
+    is_pair,
+)
+from service.evaluation.tagged_tokens import BadTokens, looks_tagged, read_conll
+
+MOST_SAMPLED = 200
+"""Records that are looked at until one says of which tool they are."""
+CODE_POINTS, UTF_16 = "codepoint", "utf16"
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignData:
+    """The documents of a file in code points, and what was noticed, with how often."""
+
+    format: str
+    documents: tuple[ForeignDocument, ...]
+    notes: Counter[str] = field(default_factory=Counter)
+
+
+Records = Sequence[tuple[str, Any]]
+"""(line or number, decoded JSON) of each record."""
+
+
+def records_of(text: str) -> Records:
+    """The records of JSON lines, or of one JSON value. Raises UnreadableFormat, which names the line."""
+    try:
+        whole = json.loads(text)
+    except ValueError:
+        return [(f"line {number}", _line(line, number)) for number, line in _filled_lines(text)]
+    if isinstance(whole, dict) and isinstance(whole.get("annotations"), list) and "data" not in whole:
+        whole = [each for each in whole["annotations"] if each is not None]  # tecoholic's ner-annotator, for spaCy
+    is_one = isinstance(whole, dict) or is_pair(whole)
+    return [(f"record {number}", each) for number, each in enumerate([whole] if is_one else whole, 1)]
+
+
+def _filled_lines(text: str) -> Iterator[tuple[int, str]]:
+    return ((number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip())
+
+
+def _line(line: str, number: int) -> Any:
+    try:
+        return json.loads(line)
+    except ValueError as error:
+        raise UnreadableFormat(f"line {number}: {error}") from error
+
+
+def format_of(text: str) -> str | None:
+    """The format of a file's content by what is in it; `gleaner` for our own, None for none that is known."""
+    text = text.removeprefix("\ufeff")
+    if text.lstrip()[:1] not in ("{", "["):
+        return "conll" if looks_tagged(text) else None
+    try:
+        records = records_of(text)
+    except (UnreadableFormat, TypeError):
+        return None
+    found = (name for _, record in records[:MOST_SAMPLED] for name, is_of in SIGNS if is_of(record))
+    return next(found, "doccano" if records and all(is_bare(each) for _, each in records) else None)
+
+
+def read_foreign(text: str, name: str, options: ReadOptions) -> ForeignData:
+    """The documents of a file's content, in code points.
+
+    Raises:
+        UnreadableFormat: it is not of the format `name`.
+    """
+    notes: Counter[str] = Counter()
+    text = text.removeprefix("\ufeff")
+    try:
+        if name == "conll":
+            tagged = read_conll(text, notes, options.column)
+            found = [
+                ForeignDocument(f"line {each.line}", each.text, tuple(ForeignSpan(*span) for span in each.spans))
+                for each in tagged
+            ]
+            return ForeignData(name, tuple(found), notes)
+        documents = [each for where, record in records_of(text) for each in _read(name, record, where, options, notes)]
+    except BadTokens as error:
+        raise UnreadableFormat(str(error)) from error
+    if name == "huggingface":
+        return ForeignData(name, tuple(documents), notes)
+    unit = options.unit or _unit(name, documents, notes)
+    return ForeignData(name, tuple(_in_code_points(each, unit, notes) for each in documents), notes)
+
+
+def _read(name: str, record: Any, where: str, options: ReadOptions, notes: Counter[str]) -> Iterator[ForeignDocument]:
+    try:
+        yield from READERS[name](record, where, options, notes)
+    except (AttributeError, KeyError, IndexError, TypeError) as error:
+        raise UnreadableFormat(f"{where}: this is no record of {TITLES[name]}: {error!r}") from error
+    except BadTokens as error:
+        raise UnreadableFormat(f"{where}: {error}") from error
+
+
+def _unit(name: str, documents: Iterable[ForeignDocument], notes: Counter[str]) -> str:
+    """The unit of a file's offsets; a note where it matters and nothing in the file says it."""
+    usual = UTF_16 if name == "doccano" else CODE_POINTS
+    wide = [each for each in documents if each.text and max(each.text) > "\uffff" and each.spans]
+    if not wide:
+        return usual
+    right = {unit: sum(_agreeing(each, unit) for each in wide) for unit in (CODE_POINTS, UTF_16)}
+    if right[CODE_POINTS] != right[UTF_16]:
+        return max(right, key=lambda unit: right[unit])
+    other = CODE_POINTS if usual == UTF_16 else UTF_16
+    notes[f"documents with characters such as emoji, read as {usual} offsets: --offsets {other} reads the other"] += (
+        len(wide)
+    )
+    return usual
+
+
+def _agreeing(document: ForeignDocument, unit: str) -> int:
+    """Entities whose own text stands at their offsets."""
+    spans = _in_code_points(document, unit, Counter()).spans
+    return sum(each.text is not None and document.text[each.start : each.end] == each.text for each in spans)
+
+
+def _in_code_points(document: ForeignDocument, unit: str, notes: Counter[str]) -> ForeignDocument:
+    """The document with offsets in code points; one within a surrogate pair, or no number, stays as it is."""
+    spans = document.spans
+    if unit == UTF_16 and document.text and max(document.text) > "\uffff":
+        lengths = (2 if character > "\uffff" else 1 for character in document.text)
+        places = {units: number for number, units in enumerate(accumulate(lengths, initial=0))}
+        spans = tuple(
+            each._replace(start=places.get(each.start, -1), end=places.get(each.end, -1)) for each in document.spans
+        )
+    moved = replace(document, spans=spans)
+    for each in spans:
+        if each.text is not None and isinstance(each.start, int) and document.text[each.start : each.end] != each.text:
+            notes["entities whose own text is not the text at their offsets"] += 1
+    return moved
