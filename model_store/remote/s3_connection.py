@@ -130,7 +130,7 @@ def client_config(addressing: str | None, connect_timeout_seconds: float, read_t
 
 
 class S3Connection:
-    """One client for all threads, made when it is first used."""
+    """One client for all threads, made when it is first used, and anew after a refusal."""
 
     def __init__(self, url: str, retry: RetryPolicy, config: Config) -> None:
         self._url = url
@@ -166,7 +166,10 @@ class S3Connection:
         except StoreError:
             raise
         except Exception as error:
-            raise to_store_error(self._url, error) from error
+            found = to_store_error(self._url, error)
+            if isinstance(found, RemoteRefused):  # A client reads credentials of files once; they may be renewed since.
+                self._client = None
+            raise found from error
 
     def _make_client(self) -> Any:
         return Session().create_client("s3", config=self._config)

@@ -177,7 +177,10 @@ class CloudWatch:
             self._client.put_metric_data(Namespace=self._namespace, MetricData=data)
         except Exception as error:
             self._log_failure(f"{type(error).__name__}: {error}")
-            return SendOutcome.REFUSED if _code(error) in REFUSED_CODES else SendOutcome.FAILED
+            if _code(error) in REFUSED_CODES:
+                return SendOutcome.REFUSED
+            self._client = None  # It has read the credentials of files once; they may be renewed since.
+            return SendOutcome.FAILED
         self._last_failure = ""
         return SendOutcome.SENT
 

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
+from pathlib import Path
 
 import pytest
 
@@ -17,7 +18,7 @@ from service.publisher.loop import STOP_SECONDS, CloudWatch, Inbox, Publisher, P
 from service.publisher.outbox import MOST_ROUNDS, Round, SendOutcome
 from service.signals.catalog import SIGNALS
 from service.signals.points import Snapshot
-from tests.support.cloudwatch_endpoint import Endpoint, endpoint, use
+from tests.support.cloudwatch_endpoint import Endpoint, SharedCredentials, endpoint, use
 from tests.support.metric_values import value
 from tests.support.service import wait_until
 
@@ -130,6 +131,21 @@ def test_a_region_that_is_not_set_is_a_failure_like_any_other(monkeypatch: pytes
     monkeypatch.setenv("AWS_CONFIG_FILE", "/dev/null")
     with publishing() as running:
         wait_until(lambda: running.counted(SendOutcome.FAILED) >= 1)
+
+
+def test_credentials_that_are_renewed_in_their_file_are_used(
+    cloud: Endpoint, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    credentials = SharedCredentials(tmp_path / "credentials", monkeypatch)
+    for key in ("first", "second", "third"):
+        cloud.only_key = key
+        credentials.write("old")
+        before = len(cloud.calls)
+        with publishing() as running:
+            wait_until(lambda running=running: running.counted(SendOutcome.FAILED) >= 2)  # type: ignore[misc]
+            assert len(cloud.calls) == before
+            credentials.write(key)
+            wait_until(lambda before=before: len(cloud.calls) > before)  # type: ignore[misc]
 
 
 def test_points_that_are_at_fault_do_not_hold_up_the_others(cloud: Endpoint) -> None:

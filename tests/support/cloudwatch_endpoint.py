@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any, Literal
 
 import httpx
@@ -17,10 +18,11 @@ Mood = Literal["well", "hanging", "failing", "refusing"]
 
 
 class Endpoint:
-    """A server on the loopback whose mood a test changes while it runs."""
+    """A server on the loopback whose mood, and the one key that it takes, a test changes while it runs."""
 
     def __init__(self, upstream: str | None = None) -> None:
         self.mood: Mood = "well"
+        self.only_key: str | None = None
         self.tries = 0
         self.calls: list[dict[str, Any]] = []
         self.waiting = threading.Event()
@@ -49,6 +51,8 @@ class Endpoint:
         if self.mood == "hanging":
             self.waiting.set()
             self._end.wait()
+        if self.only_key is not None and f"Credential={self.only_key}/" not in headers["Authorization"]:
+            return 403, json.dumps({"__type": "ExpiredTokenException", "message": "no"}).encode()
         if self.mood != "well":
             code = "InternalServiceFault" if self.mood == "failing" else "InvalidParameterValueException"
             return (500 if self.mood == "failing" else 400), json.dumps({"__type": code, "message": "no"}).encode()
@@ -105,6 +109,20 @@ def use(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
     }
     for name, value in names.items():
         monkeypatch.setenv(name, value)
+
+
+class SharedCredentials:
+    """A credentials file that AWS's clients read, in place of variables; a rotation writes it anew."""
+
+    def __init__(self, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._file = file
+        for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE"):
+            monkeypatch.delenv(name, raising=False)
+        monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(file))
+        monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+
+    def write(self, key: str) -> None:
+        self._file.write_text(f"[default]\naws_access_key_id={key}\naws_secret_access_key=secret\n")
 
 
 def _decode(headers: dict[str, str], body: bytes) -> dict[str, Any]:
