@@ -34,8 +34,8 @@ from service.environment import distribution_version
 from service.process import raise_open_files
 from service.settings import Settings
 
-DESCRIPTION = """Posts documents of any length (text, PDF, DOCX, HTML), gets entities with exact offsets, scores,
-pages and boxes. Nothing is ever truncated."""
+DESCRIPTION = """Posts documents of any length (text, PDF, DOCX, HTML, XML invoices), gets entities with exact offsets,
+scores, pages and boxes. Nothing is ever truncated."""
 
 
 def create_app(settings: Settings) -> ASGIApp:

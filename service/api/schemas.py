@@ -188,6 +188,8 @@ class FieldResult(EntityResult, frozen=True, kw_only=True):
     With `source: rule` and a label of no role (MONEY, DATE, ID_NUMBER) it may be none of `entities`: a value that the
     model has not found, beside words for the role. `score` is then judged by the kind of words, and not calibrated.
     `reason`: what decided: its label and score, amounts that add up (`sum`), or words and place (`context`).
+    With `source: embedded` the value is the one that the XML of an electronic invoice states; `text` is then empty
+    where the page does not show it.
     """
 
     reason: Reason
@@ -229,6 +231,28 @@ class EducationResult(msgspec.Struct, frozen=True):
     ongoing: bool
 
 
+class ContradictionResult(msgspec.Struct, frozen=True):
+    """A role for which an invoice's XML states one value (`embedded`) and the page shows another (`page`)."""
+
+    role: str
+    embedded: str
+    page: EntityResult
+
+
+class EmbeddedResult(msgspec.Struct, frozen=True):
+    """The XML of an electronic invoice, of which the fields are: an attachment (`file`), or the document itself.
+
+    `profile`: the guideline that it names; `document_type`: of UNTDID 1001: 380 an invoice, 381 a credit note.
+    `contradictions`: where page and XML say different things, as in a fraud or a mistake of the sender.
+    """
+
+    syntax: str
+    profile: str
+    file: str | None
+    document_type: str
+    contradictions: list[ContradictionResult]
+
+
 class FieldsResult(msgspec.Struct, frozen=True):
     """The fields of one document, by role. `evidence`: the labels that decided its kind, with the best score of each.
 
@@ -243,6 +267,7 @@ class FieldsResult(msgspec.Struct, frozen=True):
     line_items: list[LineItemResult] | msgspec.UnsetType = msgspec.UNSET
     checks: list[CheckResult] | msgspec.UnsetType = msgspec.UNSET
     bills: int | msgspec.UnsetType = msgspec.UNSET
+    embedded: EmbeddedResult | msgspec.UnsetType = msgspec.UNSET
     jobs: list[JobResult] | msgspec.UnsetType = msgspec.UNSET
     educations: list[EducationResult] | msgspec.UnsetType = msgspec.UNSET
     skills: list[EntityResult] | msgspec.UnsetType = msgspec.UNSET

@@ -114,6 +114,24 @@ class Education(msgspec.Struct, frozen=True):
     ongoing: bool = False
 
 
+class Contradiction(msgspec.Struct, frozen=True):
+    """A role for which an invoice's XML states one value (`embedded`) and the page shows another (`page`)."""
+
+    role: str
+    embedded: str
+    page: FoundEntity
+
+
+class EmbeddedInvoice(msgspec.Struct, frozen=True):
+    """The XML of an electronic invoice, of which the fields are; `file`: the attachment's name, if it is one."""
+
+    syntax: str
+    profile: str
+    document_type: str
+    file: str | None = None
+    contradictions: list[Contradiction] = []
+
+
 class DocumentFields(msgspec.Struct, frozen=True):
     """The fields of an invoice, a receipt or a résumé (`kind`), by role.
 
@@ -121,6 +139,7 @@ class DocumentFields(msgspec.Struct, frozen=True):
         evidence: the labels that decided the kind, with the best score of each.
         currency, line_items, checks: of bills.
         bills: how many the text seems to hold; over 1, the roles are chosen from all of them.
+        embedded: of an electronic invoice.
         jobs, educations, skills, languages: of résumés.
     """
 
@@ -131,6 +150,7 @@ class DocumentFields(msgspec.Struct, frozen=True):
     line_items: list[LineItem] = []
     checks: list[SumCheck] = []
     bills: int = 0
+    embedded: EmbeddedInvoice | None = None
     jobs: list[Job] = []
     educations: list[Education] = []
     skills: list[FoundEntity] = []

@@ -20,7 +20,7 @@ Answer = dict[str, Any]
 
 def add_file_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the files, and the arguments that say by what and how their entities are found."""
-    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="PDF, DOCX, HTML, TXT or MD")
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="PDF, DOCX, HTML, TXT, MD or XML invoice")
     parser.add_argument("--url", help="ask this running service, e.g. http://127.0.0.1:8080")
     parser.add_argument("--key-file", type=Path, help="the file with its API key")
     parser.add_argument("--model", help="`name`, `name@tag` or `name@sha256:…`")

@@ -15,6 +15,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from service.core.fields.electronic_invoice import ElectronicInvoice
 from service.documents.limits import MEBIBYTE
 
 Box = tuple[float, float, float, float]
@@ -93,7 +94,8 @@ class Document:
 
     `pages` is None for formats without pages (text, HTML, DOCX), `layout` for those without boxes. `unread_pages` are
     the numbers of pages of which nothing was read, or next to nothing: scans, scans with a stamp, pages of outlines.
-    `partly_read` says what was not read of pages with text. `charset` is that of a text or HTML file.
+    `partly_read` says what was not read of pages with text. `charset` is that of a text or HTML file. `invoice` is what
+    the XML of an electronic invoice states.
     """
 
     text: str
@@ -102,6 +104,7 @@ class Document:
     unread_pages: tuple[int, ...] = ()
     partly_read: tuple[PartlyRead, ...] = ()
     charset: Charset | None = None
+    invoice: ElectronicInvoice | None = None
 
     @property
     def incomplete_pages(self) -> tuple[int, ...]:

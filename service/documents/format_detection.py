@@ -1,6 +1,6 @@
 """Detects a file's format: by its content where that is certain, else by media type, file name, or a guess.
 
-content begins like a PDF, a zip, an OLE file, an image …   → that, whatever was declared
+content begins like a PDF, a zip, an invoice, an image …      → that, whatever was declared
 declared PDF or DOCX, but the content is something else     → UnreadableDocument
 declared HTML or text                                       → as declared
 not declared (no type, application/octet-stream)            → HTML if it looks like it, else text
@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 
 from service.core.errors import UnreadableDocument, UnsupportedFormat
+from service.documents.electronic_invoice import is_electronic_invoice
 
 
 class Format(StrEnum):
@@ -25,6 +26,7 @@ class Format(StrEnum):
     PDF = "PDF"
     DOCX = "DOCX"
     HTML = "HTML"
+    INVOICE = "XML invoice"
     TEXT = "plain text"
 
 
@@ -53,7 +55,7 @@ ENDINGS: dict[str, Format] = {
     "md": Format.TEXT,
     "markdown": Format.TEXT,
 }
-SUPPORTED = "PDF, DOCX, HTML, plain text and Markdown"
+SUPPORTED = "PDF, DOCX, HTML, plain text, Markdown, and invoices as XML (CII, UBL)"
 
 _FORM = "application/x-www-form-urlencoded"
 _UNTYPED = {"", "application/octet-stream", "binary/octet-stream", _FORM}
@@ -163,6 +165,8 @@ def _certain(data: bytes, declared: Format | None) -> Format | None:
         return _zipped(data, declared)
     if declared not in (Format.HTML, Format.TEXT) and b"%PDF-" in data[:1024]:
         return Format.PDF
+    if is_electronic_invoice(data):
+        return Format.INVOICE
     if data.startswith(_OLE):
         raise _ole(data)
     for signature, what in _FOREIGN:

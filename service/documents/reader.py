@@ -9,6 +9,7 @@ from service.core.errors import UnreadableDocument
 from service.documents.charset import charset_of, read_text
 from service.documents.document import Document
 from service.documents.docx import read_docx
+from service.documents.electronic_invoice import read_electronic_invoice
 from service.documents.format_detection import Format, detect_format
 from service.documents.html import read_html
 from service.documents.limits import DocumentLimits
@@ -51,5 +52,7 @@ def _read_as(format_: Format, data: bytes, charset: str | None, limits: Document
             return read_docx(data, limits=limits)
         case Format.HTML:
             return read_html(data, charset=charset, limits=limits)
+        case Format.INVOICE:
+            return read_electronic_invoice(data, limits=limits)
         case Format.TEXT:
             return read_text(data, charset=charset)

@@ -43,6 +43,11 @@ from service.sandbox.apply import ParserSandbox
 _TEXT = "Grüße aus Köln, schöne Straßen und Öfen. ".encode("cp1252") * 8
 _HTML = b"<html><head><title>t</title></head><body><p>Anna &amp; Co</p><table><tr><td>1</td></tr></table></body></html>"
 
+_INVOICE = (
+    b'<Invoice xmlns="urn:oasis:names:specification:ubl:schema:xsd:Invoice-2"><ID>1</ID><IssueDate>2026-03-12'
+    b"</IssueDate><InvoiceLine><InvoicedQuantity>1.0</InvoicedQuantity></InvoiceLine></Invoice>"
+)
+
 _DOCUMENT = "word/document.xml"
 _WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 _TYPES = "http://schemas.openxmlformats.org/package/2006/content-types"
@@ -69,7 +74,8 @@ _OBJECTS = (
 
 def samples() -> dict[str, bytes]:
     """Name → content."""
-    return {"a.pdf": _pdf(), "a.docx": _docx(), "a.html": _HTML, "a.txt": _TEXT, "b.txt": "日本語".encode("utf-16")}
+    texts = {"a.html": _HTML, "a.txt": _TEXT, "b.txt": "日本語".encode("utf-16"), "a.xml": _INVOICE}
+    return {"a.pdf": _pdf(), "a.docx": _docx(), **texts}
 
 
 def _pdf() -> bytes:

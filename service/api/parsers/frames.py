@@ -19,6 +19,7 @@ import msgspec
 import numpy as np
 
 from service.api.bodies.kinds import JsonKindRef
+from service.core.fields.electronic_invoice import ElectronicInvoice
 from service.documents.document import Box, Charset, Document, Layout, Page, PagePicture, PartlyRead, PictureRequest
 from service.documents.limits import MEBIBYTE, DocumentLimits
 from service.documents.redaction.values import RedactedFile, RedactedPage, Redaction
@@ -55,6 +56,7 @@ class ParsedHeader(msgspec.Struct, frozen=True):
     unread_pages: tuple[int, ...] = ()
     partly_read: tuple[PartlyRead, ...] = ()
     charset: Charset | None = None
+    invoice: ElectronicInvoice | None = None
     error_code: str = ""
     detail: str = ""
     crash: str = ""
@@ -76,6 +78,8 @@ _ABSENT = msgspec.Raw(b"")
 PAGE_BYTES, NUMBER_BYTES, PARTS_BYTES = 64, 5, 2_048
 """Most bytes of a page in a header: of itself, of its number among unread ones, of its parts that were not read."""
 BOX_BYTES = 40
+INVOICE_BYTES = 16 * MEBIBYTE
+"""Most bytes of what an electronic invoice states, in a header."""
 
 
 class _ParsedLists(msgspec.Struct, frozen=True):
@@ -84,6 +88,7 @@ class _ParsedLists(msgspec.Struct, frozen=True):
     pages: msgspec.Raw = _ABSENT
     unread_pages: msgspec.Raw = _ABSENT
     partly_read: msgspec.Raw = _ABSENT
+    invoice: msgspec.Raw = _ABSENT
 
 
 class BadAnswer(Exception):
@@ -103,7 +108,7 @@ def frame_prefix(data: bytes | memoryview) -> bytes:
 
 def longest_frame(limits: DocumentLimits) -> int:
     """The most bytes that a frame of a document within these limits can have: four numbers for each character."""
-    return 16 * limits.max_characters + PARTS_BYTES * limits.max_pages + MEBIBYTE
+    return 16 * limits.max_characters + PARTS_BYTES * limits.max_pages + INVOICE_BYTES + MEBIBYTE
 
 
 def longest_redacted_header(redaction: Redaction, limits: DocumentLimits) -> int:
@@ -141,7 +146,13 @@ def to_frames(document: Document) -> list[bytes | memoryview]:
     layout = document.layout
     head = msgspec.msgpack.encode(
         ParsedHeader(
-            document.text, pages, layout is not None, document.unread_pages, document.partly_read, document.charset
+            document.text,
+            pages,
+            layout is not None,
+            document.unread_pages,
+            document.partly_read,
+            document.charset,
+            document.invoice,
         )
     )
     if layout is None:
@@ -197,6 +208,8 @@ def decode_header(data: bytes, limits: DocumentLimits) -> ParsedHeader:
         or memoryview(lists.partly_read).nbytes > PARTS_BYTES * (most + 1)
     ):
         raise BadAnswer("lists of too many pages")
+    if memoryview(lists.invoice).nbytes > INVOICE_BYTES:
+        raise BadAnswer("an invoice of too many rows")
     return decoded_header(_decode_parsed, data)
 
 
@@ -232,15 +245,20 @@ def from_frames(parsed: ParsedHeader, boxes: bytes, line_starts: bytes, limits: 
         raise BadAnswer("boxes that are none")
     if parsed.charset is not None and not (len(parsed.charset.name) < 40 and 0 <= parsed.charset.confidence <= 1):
         raise BadAnswer("a charset that is none")
+    if parsed.invoice is not None and not parsed.invoice.is_sound:
+        raise BadAnswer("an invoice that is none")
     if not parsed.has_layout:
-        return Document(parsed.text, pages, None, parsed.unread_pages, parsed.partly_read, parsed.charset)
+        return Document(
+            parsed.text, pages, None, parsed.unread_pages, parsed.partly_read, parsed.charset, parsed.invoice
+        )
     if len(boxes) != 16 * length or len(line_starts) % 4:
         raise BadAnswer("boxes of another text")
     starts = np.frombuffer(line_starts, dtype=np.int32)
     if len(starts) > length + 1 or (len(starts) and not 0 <= starts.min() <= starts.max() <= length):
         raise BadAnswer("lines outside the text")
     points = np.frombuffer(boxes, dtype=np.float32).reshape(-1, 4)
-    return Document(parsed.text, pages, Layout(points, starts), parsed.unread_pages, parsed.partly_read)
+    layout = Layout(points, starts)
+    return Document(parsed.text, pages, layout, parsed.unread_pages, parsed.partly_read, invoice=parsed.invoice)
 
 
 def picture_from_frames(parsed: ParsedHeader, png: bytes) -> PagePicture:

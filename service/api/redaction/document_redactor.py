@@ -125,7 +125,7 @@ def _format_of(source: DocumentInput, options: RedactOptions) -> Format:
     if source.text is not None:
         return Format.TEXT
     found = detect_format(source.data, media_type=source.media_type, name=source.name) if source.data else Format.TEXT
-    if found in (Format.DOCX, Format.HTML) and options.output is RedactOutput.DOCUMENT:
+    if found in (Format.DOCX, Format.HTML, Format.INVOICE) and options.output is RedactOutput.DOCUMENT:
         raise UnsupportedFormat(
             f"{found} files are not redacted as files, since too much in them never shows (revisions, comments, "
             "scripts); with `output=text` their redacted text comes back."

@@ -35,10 +35,11 @@ from service.core.errors import ModelError
 
 
 class Source(StrEnum):
-    """The finder of an entity: the model (its borders may be a rule's), or a rule alone."""
+    """The finder of an entity: the model (its borders may be a rule's), a rule alone, or an invoice's embedded XML."""
 
     MODEL = "model"
     RULE = "rule"
+    EMBEDDED = "embedded"
 
 
 class Entity(NamedTuple):

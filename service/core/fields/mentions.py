@@ -84,11 +84,12 @@ Weigh = Callable[[Mention], float]
 
 
 class Reason(StrEnum):
-    """The reason of a choice: the model's label and score, the sum of amounts, or words and position in the text."""
+    """The reason of a choice: the label and its score, the sum of amounts, words and position, or an invoice's XML."""
 
     LABEL = "label"
     SUM = "sum"
     CONTEXT = "context"
+    EMBEDDED = "embedded"
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ single-threaded parser processes.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +19,9 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 
 from service.core.errors import UnreadableDocument
+from service.core.fields.electronic_invoice import ElectronicInvoice
 from service.documents.document import Document, Layout, Page, PartlyRead
+from service.documents.electronic_invoice import attached_invoice
 from service.documents.limits import DocumentLimits
 from service.documents.pdf.as_shown import as_shown
 from service.documents.pdf.coverage import page_coverage
@@ -30,6 +32,8 @@ from service.documents.pdf.overprint import shown_once, without_marks
 from service.documents.pdf.reading_order import order_lines
 from service.documents.pdf.words import Word, level_boxes, words_by_direction
 
+MOST_ATTACHMENTS = 100
+"""Attachments of a file among which an electronic invoice is searched."""
 MOST_DRAWN = 100
 """Pages of a file that are drawn to see whether their images hold writing; in further ones they count as if."""
 
@@ -54,9 +58,23 @@ def read_with_indices(data: bytes, *, limits: DocumentLimits) -> tuple[Document,
         limits.check_pages(len(document))
         pages = _Pages(limits)
         unread = tuple(number for number in range(1, len(document) + 1) if pages.add(document, number))
+        invoice = _attached_invoice(document)
     if not pages.has_text:
         raise UnreadableDocument(_why_empty(len(pages.pages), len(unread)))
-    return pages.document(unread)
+    read, indices = pages.document(unread)
+    return replace(read, invoice=invoice), indices
+
+
+def _attached_invoice(document: pypdfium2.PdfDocument) -> ElectronicInvoice | None:
+    """What the XML of an electronic invoice states that is attached to the file; the first that can be read."""
+    for number in range(min(document.count_attachments(), MOST_ATTACHMENTS)):
+        attachment = document.get_attachment(number)
+        name = attachment.get_name()
+        if name.lower().endswith(".xml"):
+            with suppress(pypdfium2.PdfiumError):
+                if (invoice := attached_invoice(name, bytes(attachment.get_data()))) is not None:
+                    return invoice
+    return None
 
 
 @contextmanager

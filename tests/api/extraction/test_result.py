@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,15 @@ import numpy as np
 import pytest
 
 from service.api.engine.pending import InferenceResult
+from service.api.extraction.field_answers import FieldAnswers
 from service.api.extraction.request import DocumentInput, ExtractRequest
-from service.api.extraction.result import answer_fields, build_result, find_entities
-from service.api.schemas import DocumentResult, EntityResult, FieldsResult, Options, read_options
+from service.api.extraction.result import build_result, find_entities
+from service.api.schemas import DocumentResult, EmbeddedResult, EntityResult, FieldsResult, Options, read_options
 from service.core.arrays import Logits
 from service.core.decoding.entities import Entity, Source
+from service.core.decoding.offsets import OffsetMap, OffsetUnit
+from service.core.decoding.value import Value, ValueKind
+from service.core.fields.electronic_invoice import ElectronicInvoice, InvoiceRow
 from service.documents.document import Document
 from service.text.pipeline import Prepared, prepare
 from service.text.tokenizer import TextTokenizer, Tokens
@@ -148,8 +153,10 @@ INVOICE = "😀 Acme GmbH\nInvoice INV-1\nMount 2 420.00 840.00\nnet 840.00 tax 
 RESUME = "Maria Delgado\nEngineer, Castell, 2017\nMSc, University\nPython, Spanish"
 
 
-def fields_of(text: str, *found: tuple[str, str], shift: int = 0) -> FieldsResult | None:
-    """Entities in the order of the text; `shift`: what their offsets count more than code points."""
+def fields_of(
+    text: str, *found: tuple[str, str], shift: int = 0, stated: ElectronicInvoice | None = None
+) -> FieldsResult | None:
+    """Entities in the order of the text; `shift`: what their offsets count more than code points; `stated`: by XML."""
     entities: list[EntityResult] = []
     starts: list[int] = []
     for label, part in found:
@@ -157,7 +164,9 @@ def fields_of(text: str, *found: tuple[str, str], shift: int = 0) -> FieldsResul
         start = starts[-1] + shift
         entities.append(EntityResult(label, part, start, start + len(part), 0.9, part.lower(), 1, []))
     named = [Entity(label, part, at, at + len(part), 0.9) for (label, part), at in zip(found, starts, strict=True)]
-    return answer_fields(Document(text), named, read_values(DocumentContext(text), named), entities)
+    context = DocumentContext(text)
+    answers = FieldAnswers(Document(text, invoice=stated), context, OffsetMap(text, OffsetUnit.CODEPOINT))
+    return answers.fields(named, read_values(context, named), entities)
 
 
 def invoice(shift: int = 0) -> FieldsResult:
@@ -202,6 +211,43 @@ def test_a_resume_has_jobs_educations_skills_and_languages() -> None:
     assert [date["text"] for date in answer["jobs"][0]["dates"]] == ["2017"]
     assert answer["educations"][0]["school"]["text"] == "University"
     assert [each[0]["text"] for each in (answer["skills"], answer["languages"])] == ["Python", "Spanish"]
+
+
+def stated_invoice(**texts: str) -> ElectronicInvoice:
+    total = Value(ValueKind.MONEY, "999.60 EUR", number=Decimal("999.60"), unit="EUR")
+    roles = {"TOTAL_AMOUNT": total, "IBAN": Value(ValueKind.IBAN, "DE89370400440532013000")}
+    roles.update((label, Value(ValueKind.TEXT, text)) for label, text in texts.items())
+    return ElectronicInvoice("UBL", "urn:x", "a.xml", "380", "EUR", roles, (InvoiceRow("Mount", amount=total),))
+
+
+def test_what_an_invoices_xml_states_comes_before_what_the_page_says() -> None:
+    found = fields_of(
+        INVOICE,
+        *(("SUPPLIER_NAME", "Acme GmbH"), ("INVOICE_ID", "INV-1"), ("TOTAL_AMOUNT", "EUR 999.60")),
+        stated=stated_invoice(INVOICE_ID="INV-2"),
+    )
+    assert found is not None
+    shown = {name: (role.text, role.value, role.source, role.reason) for name, role in found.roles.items()}
+    assert shown == {
+        "invoice_id": ("", "INV-2", "embedded", "embedded"),
+        "supplier_name": ("Acme GmbH", "acme gmbh", "model", "label"),
+        "total_amount": ("EUR 999.60", "999.60 EUR", "embedded", "embedded"),
+        "iban": ("", "DE89370400440532013000", "embedded", "embedded"),
+    }
+    assert (found.roles["iban"].valid, found.roles["iban"].page, found.roles["iban"].end) == (True, None, 0)
+    assert isinstance(found.embedded, EmbeddedResult)
+    (different,) = found.embedded.contradictions
+    assert (different.role, different.embedded, different.page.text) == ("invoice_id", "INV-2", "INV-1")
+    assert isinstance(found.line_items, list)
+    assert [(row.description.text, row.amount and row.amount.value) for row in found.line_items] == [
+        ("Mount", "999.60 EUR")
+    ]
+
+
+def test_an_invoice_whose_page_says_nothing_has_the_fields_of_its_xml() -> None:
+    found = fields_of("nothing here", stated=stated_invoice())
+    assert found is not None
+    assert (found.kind, found.currency, list(found.roles)) == ("invoice", "EUR", ["total_amount", "iban"])
 
 
 def test_a_document_of_no_kind_has_none() -> None:

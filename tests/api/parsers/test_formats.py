@@ -14,6 +14,7 @@ from service.documents.document import Document
 from service.documents.limits import DocumentLimits
 from service.documents.reader import read_document
 from tests.support.document_files import column, drawn, pdf, simple_docx, simple_pdf
+from tests.support.electronic_invoices import Bill, cii, hybrid, ubl
 from tests.support.parsers import PoolSetup, pool_of
 
 HTML_BOXES = b"""<style>.a{display:none} p b{display:flex}</style><p>12<sup>50</sup> EUR<b>x<i>y</i></b>
@@ -71,6 +72,9 @@ def _files() -> dict[str, bytes]:
     whole = simple_pdf("Anna Smith")
     return {
         **_texts(),
+        "invoice.xml": cii(Bill()),
+        "credit_note.xml": ubl(Bill(code="381")),
+        "hybrid.pdf": hybrid(Bill(), Bill(total="147.62")),
         "invoice.pdf": (SAMPLES / "invoice.pdf").read_bytes(),
         "resume.docx": (SAMPLES / "resume.docx").read_bytes(),
         "long.pdf": pdf(*([column(50, 60, lines), column(320, 60, lines)][number % 2] for number in range(60))),
@@ -96,7 +100,8 @@ def _files() -> dict[str, bytes]:
 def _outcome(document: Document) -> tuple[object, ...]:
     layout = document.layout
     shape = None if layout is None else (np.nansum(layout.boxes).item(), layout.line_starts.tolist())
-    return document.text, document.pages, document.unread_pages, document.partly_read, document.charset, shape
+    read = (document.text, document.pages, document.unread_pages, document.partly_read, document.charset)
+    return *read, document.invoice, shape
 
 
 async def test_every_format_reads_as_it_does_without_a_sandbox() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import struct
 import time
+from dataclasses import replace
+from decimal import Decimal
 from itertools import pairwise
 
 import msgspec
@@ -30,6 +32,8 @@ from service.api.parsers.frames import (
     redacted_frames,
     to_frames,
 )
+from service.core.decoding.value import Value, ValueKind
+from service.core.fields.electronic_invoice import ElectronicInvoice, InvoiceRow
 from service.documents.document import (
     Charset,
     CharsetSource,
@@ -140,6 +144,10 @@ def test_a_redacted_header_is_bounded_by_the_characters_that_go() -> None:
 
 LINES = np.array([0, 3], dtype=np.int32).tobytes()
 BOXES = bytes(16 * 5)
+_TOTAL = Value(ValueKind.MONEY, "9.00 EUR", number=Decimal("9.00"), unit="EUR")
+STATED = ElectronicInvoice(
+    "UBL", "urn:x", None, "380", "EUR", {"TOTAL_AMOUNT": _TOTAL}, (InvoiceRow("Pen", None, _TOTAL),)
+)
 ENDLESS = PartlyRead(1, UnreadReason.OUTLINES, ((0.0, 0.0, float("inf"), 1.0),))
 
 
@@ -156,6 +164,7 @@ ENDLESS = PartlyRead(1, UnreadReason.OUTLINES, ((0.0, 0.0, float("inf"), 1.0),))
         (ParsedHeader("hello", ((1, 0, 5, 9.0, 9.0),), partly_read=(ENDLESS,)), b"", b""),
         (ParsedHeader("hello", charset=Charset("x" * 99, CharsetSource.DECLARED, 1.0)), b"", b""),
         (ParsedHeader("hello", charset=Charset("utf-8", CharsetSource.DECLARED, float("nan"))), b"", b""),
+        (ParsedHeader("hello", invoice=replace(STATED, roles={"PERSON": Value(ValueKind.TEXT, "Anna")})), b"", b""),
         (ParsedHeader("hello", None, True), BOXES[1:], LINES),
         (ParsedHeader("hello", None, True), BOXES * 2, LINES),
         (ParsedHeader("hello", None, True), BOXES, LINES[1:]),
@@ -173,6 +182,16 @@ def test_a_document_whose_parts_fit_is() -> None:
     found = from_frames(ParsedHeader("hello", ((1, 0, 5, 9.0, 9.0),), True), BOXES, LINES, LIMITS)
     assert found.layout is not None
     assert found.pages == (Page(1, 0, 5, 9.0, 9.0),)
+
+
+def test_an_invoice_comes_back_as_it_was_unless_it_is_too_long() -> None:
+    heads = [to_frames(Document("hello", invoice=each))[0] for each in (STATED, replace(STATED, rows=STATED.rows * 10))]
+    for head, expected in zip(heads, (1, 10), strict=True):
+        found = from_frames(decode_header(bytes(head), LIMITS), b"", b"", LIMITS).invoice
+        assert found == replace(STATED, rows=STATED.rows * expected)
+    long = replace(STATED, rows=(InvoiceRow("x" * 1_000),) * 20_000)
+    with pytest.raises(BadAnswer, match="rows"):
+        decode_header(bytes(to_frames(Document("hello", invoice=long))[0]), LIMITS)
 
 
 PICTURE = PagePicture(b"\x89PNG\r\n\x1a\n...", 600.0, 800.0, 3)

@@ -9,8 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 import litserve
+import litserve.server
 
 from loadtest.bench.peers.servers.arguments import ServerArguments, parse_arguments
+
+litserve.server._MCP_AVAILABLE = False
+"""LitServe takes any installed `mcp` for its own, which needs `fastmcp` besides; `POST /extract` needs neither."""
 
 
 class LitServeExtraction(litserve.LitAPI):

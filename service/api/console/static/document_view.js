@@ -32,7 +32,7 @@ export class DocumentView {
       make("h1", {}, "See what is found in a document"),
       make("p", {}, "It is read by this service, on this machine’s models, and kept nowhere."),
       problem && make("p", { class: "notice bad", role: "alert" }, problem),
-      make("div", { class: "drop" }, make("strong", {}, "Drop a document here"), make("span", { class: "soft" }, "PDF, DOCX, HTML or text, of any length"),
+      make("div", { class: "drop" }, make("strong", {}, "Drop a document here"), make("span", { class: "soft" }, "PDF, DOCX, HTML, XML invoice or text, of any length"),
         make("button", { type: "button", class: "primary", onclick: () => chosen.click() }, "Choose a file"), chosen),
       make("form", { class: "paste", onsubmit: (event) => { event.preventDefault(); if (words.value.trim()) this.open(textSource(words.value)); } },
         make("label", { for: "words" }, "Or paste a text"), words, make("button", { type: "submit" }, "Extract")),

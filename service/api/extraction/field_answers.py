@@ -1,0 +1,189 @@
+"""Answers of entities and fields: fields are chosen from entities, or stated by an electronic invoice's XML."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from service.api.schemas import (
+    CheckResult,
+    ContradictionResult,
+    EducationResult,
+    EmbeddedResult,
+    EntityResult,
+    FieldResult,
+    FieldsResult,
+    JobResult,
+    LineItemResult,
+)
+from service.core.decoding.entities import Entity, Source
+from service.core.decoding.offsets import OffsetMap
+from service.core.decoding.value import Value, ValueKind
+from service.core.fields.document_fields import ORDER, DocumentFields, find_fields
+from service.core.fields.electronic_invoice import ElectronicInvoice, InvoiceFields, Placed, invoice_fields
+from service.core.fields.kinds import DocumentKind
+from service.core.fields.mentions import Choice, Mention, Reason
+from service.documents.document import Document
+from service.text.values.context import DocumentContext
+from service.text.values.reading import read_value
+
+SCORE_DIGITS = 6
+"""Digits of a score in the answer; `min_score` is compared with the rounded score."""
+
+
+class FieldAnswers:
+    """Answers the entities and the fields of one document."""
+
+    def __init__(self, document: Document, context: DocumentContext, offsets: OffsetMap) -> None:
+        self._document = document
+        self._context = context
+        self._offsets = offsets
+
+    def entity(self, found: Entity, value: Value) -> EntityResult:
+        """An entity with its value and its places."""
+        return EntityResult(
+            label=found.label,
+            text=found.text,
+            start=self._offsets[found.start],
+            end=self._offsets[found.end],
+            score=round(found.score, SCORE_DIGITS),
+            value=value.text,
+            page=self._document.page_at(found.start),
+            boxes=self._document.boxes(found.start, found.end),
+            kind=value.kind,
+            source=found.source,
+            valid=msgspec.UNSET if value.valid is None else value.valid,
+            ambiguous=list(value.ambiguous) or msgspec.UNSET,
+            number=msgspec.UNSET if value.number is None else format(value.number, "f"),
+            unit=msgspec.UNSET if value.unit is None else value.unit,
+        )
+
+    def fields(
+        self,
+        found: Sequence[Entity],
+        values: Sequence[Value],
+        answered: Sequence[EntityResult],
+        *,
+        by_keyword: int = 0,
+    ) -> FieldsResult | None:
+        """The fields of a document with these entities; None where no kind of document fits them.
+
+        Args:
+            found: in order.
+            values: one of each.
+            answered: the same as they are answered.
+            by_keyword: how many of the last ones are values of the key-value fallback, not entities; in their own
+                order.
+        """
+        count = len(found) - by_keyword
+        mentions = [
+            Mention(
+                index,
+                each.label,
+                each.text,
+                each.start,
+                each.end,
+                said.score,
+                value,
+                said.page,
+                tuple(said.boxes),
+                by_keyword=index >= count,
+            )
+            for index, (each, value, said) in enumerate(zip(found, values, answered, strict=True))
+        ]
+        text, invoice = self._document.text, self._document.invoice
+        fields = find_fields(text, mentions[:count], mentions[count:])
+        shown = None if fields is None else _answer(fields, answered)
+        if invoice is None:
+            return shown
+        stated = invoice_fields(invoice, text, mentions, {} if fields is None else fields.roles)
+        contradictions = [
+            ContradictionResult(each.role, each.stated.text, answered[each.shown.entity])
+            for each in stated.contradictions
+        ]
+        return self._stated(invoice, stated, contradictions, shown)
+
+    def _stated(
+        self,
+        invoice: ElectronicInvoice,
+        stated: InvoiceFields,
+        contradictions: list[ContradictionResult],
+        shown: FieldsResult | None,
+    ) -> FieldsResult:
+        """The XML's roles, rows and checks, and of the page what the XML does not state."""
+        page = shown if shown is not None and shown.kind is not DocumentKind.RESUME else None
+        roles = dict(page.roles) if page else {}
+        roles.update((name, self._role(placed)) for name, placed in stated.roles.items())
+        rows = [
+            LineItemResult(self._of(row.description), *map(self._part, (row.quantity, row.unit_price, row.amount)))
+            for row in stated.rows
+        ]
+        return FieldsResult(
+            kind=DocumentKind.INVOICE,
+            evidence=page.evidence if page else {},
+            roles={name: roles[name] for label in ORDER if (name := label.lower()) in roles},
+            currency=invoice.currency or (page.currency if page else None),
+            line_items=rows or (page.line_items if page else []),
+            checks=[CheckResult(each.rule, each.holds, str(each.difference)) for each in stated.checks],
+            bills=1,
+            embedded=EmbeddedResult(invoice.syntax, invoice.profile, invoice.file, invoice.type_code, contradictions),
+        )
+
+    def _role(self, placed: Placed) -> FieldResult:
+        return _role(self._of(placed), Reason.EMBEDDED, [])
+
+    def _part(self, placed: Placed | None) -> EntityResult | None:
+        return None if placed is None else self._of(placed)
+
+    def _of(self, placed: Placed) -> EntityResult:
+        value, text = placed.value, self._document.text[placed.start : placed.end]
+        if value.kind in (ValueKind.IBAN, ValueKind.BIC, ValueKind.TAX_ID):
+            read = read_value(placed.label, value.text, self._context)
+            value = read if read.kind is value.kind else value
+        entity = Entity(placed.label, text, placed.start, placed.end, 1.0, Source.EMBEDDED)
+        answer = self.entity(entity, value)
+        return answer if text else msgspec.structs.replace(answer, page=None)
+
+
+def _role(best: EntityResult, reason: Reason, alternatives: list[EntityResult]) -> FieldResult:
+    chosen = {name: getattr(best, name) for name in EntityResult.__struct_fields__}
+    return FieldResult(**chosen, reason=reason, alternatives=alternatives)
+
+
+def _answer(found: DocumentFields, entities: Sequence[EntityResult]) -> FieldsResult:
+    def of(mention: Mention | None) -> EntityResult | None:
+        return None if mention is None else entities[mention.entity]
+
+    def all_of(mentions: Sequence[Mention]) -> list[EntityResult]:
+        return [entities[mention.entity] for mention in mentions]
+
+    def role(choice: Choice) -> FieldResult:
+        return _role(entities[choice.best.entity], choice.reason, all_of(choice.alternatives))
+
+    common = FieldsResult(
+        kind=found.found.kind,
+        evidence=found.found.evidence,
+        roles={name: role(choice) for name, choice in found.roles.items()},
+    )
+    if found.found.kind is DocumentKind.RESUME:
+        return msgspec.structs.replace(
+            common,
+            jobs=[JobResult(of(each.what), of(each.where), all_of(each.dates), each.is_ongoing) for each in found.jobs],
+            educations=[
+                EducationResult(of(each.what), of(each.where), all_of(each.dates), each.is_ongoing)
+                for each in found.educations
+            ],
+            skills=all_of(found.skills),
+            languages=all_of(found.languages),
+        )
+    return msgspec.structs.replace(
+        common,
+        currency=found.currency,
+        line_items=[
+            LineItemResult(entities[each.description.entity], of(each.quantity), of(each.unit_price), of(each.amount))
+            for each in found.line_items
+        ],
+        checks=[CheckResult(each.rule, each.holds, str(each.difference)) for each in found.checks],
+        bills=found.bills,
+    )

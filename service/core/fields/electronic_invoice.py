@@ -1,0 +1,265 @@
+"""Electronic invoice: the values that an invoice's XML states, their places in the document, and contradictions.
+
+The rules:
+- The XML's value of a role is the value: it is exact. Its place is that of an equal entity, or else of the same
+  characters in the text; a page need not show everything.
+- The page contradicts the XML where a role was surely read (`SURE`) with another value, and the XML's value stands
+  nowhere in the text. Signs do not count: credit notes have them on one side only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from service.core.decoding.value import Value, ValueKind
+from service.core.fields.mentions import Choice, Mention, Reason
+from service.core.fields.totals import TOLERANCE, SumCheck
+
+MOST_ROWS = 10_000
+"""Most rows of an invoice: those of a longer one would be an answer of megabytes."""
+MOST_VALUE_CHARACTERS = 1_000
+MOST_DIGITS, MOST_DECIMALS = 15, 12
+"""Digits before and behind the point of a number that an invoice may state."""
+SURE = 0.5
+"""Compared with the score of the page's choice: from here on it contradicts the XML. A proven sum always does."""
+SEARCHED_CHARACTERS = 200_000
+"""Characters of a text in which values are searched that no entity has."""
+ROW_CHARACTERS, NUMBERS_CHARACTERS, MOST_PLACED_ROWS = 20_000, 300, 500
+"""Characters behind a row in which the next is searched, and behind a description its numbers; most rows searched."""
+SHORTEST_PART = 5
+"""Least letters and digits of a name that is equal to a longer one in which it stands."""
+_THOUSANDS = r"[.,'’ \u00a0\u202f]?"
+_ISO_DATE = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])", re.ASCII)
+ROLES = frozenset(
+    "INVOICE_ID INVOICE_DATE DUE_DATE PURCHASE_ORDER SUPPLIER_NAME RECEIVER_NAME NET_AMOUNT TAX_AMOUNT TOTAL_AMOUNT "
+    "IBAN BIC TAX_ID".split()
+)
+"""The labels of which an invoice may state a value."""
+_NAMES = frozenset(("SUPPLIER_NAME", "RECEIVER_NAME"))
+
+
+@dataclass(frozen=True, slots=True)
+class InvoiceRow:
+    """One row of an invoice's XML; what it does not state is None."""
+
+    description: str
+    quantity: Value | None = None
+    unit_price: Value | None = None
+    amount: Value | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ElectronicInvoice:
+    """An invoice as its XML states it.
+
+    Attributes:
+        syntax: `CII` or `UBL`, the two of EN 16931.
+        profile: the guideline that it says it follows, as a URN; empty if it names none.
+        file: the name of the attachment that holds it; None where the XML is the document.
+        type_code: of UNTDID 1001: 380 an invoice, 381 a credit note.
+        roles: label (`INVOICE_ID`, `TOTAL_AMOUNT`, …) → value.
+    """
+
+    syntax: str
+    profile: str
+    file: str | None
+    type_code: str
+    currency: str | None
+    roles: dict[str, Value]
+    rows: tuple[InvoiceRow, ...] = ()
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether its values have the form that the reader of the XML gives them."""
+        names = (self.syntax, self.profile, self.file or "", self.type_code, self.currency or "")
+        in_rows = (value for row in self.rows for value in (row.quantity, row.unit_price, row.amount) if value)
+        return (
+            len(self.rows) <= MOST_ROWS
+            and all(len(text) <= MOST_VALUE_CHARACTERS for text in (*names, *(row.description for row in self.rows)))
+            and self.roles.keys() <= ROLES
+            and all(_is_sound(value) for value in (*self.roles.values(), *in_rows))
+        )
+
+
+def is_sound_number(number: Decimal) -> bool:
+    """Whether a number is finite and has at most so many digits as an amount or a quantity may have."""
+    exponent = number.as_tuple().exponent
+    return isinstance(exponent, int) and exponent >= -MOST_DECIMALS and number.adjusted() < MOST_DIGITS
+
+
+def _is_sound(value: Value) -> bool:
+    if len(value.text) > MOST_VALUE_CHARACTERS:
+        return False
+    if value.kind is ValueKind.DATE:
+        return _ISO_DATE.fullmatch(value.text) is not None
+    if value.kind in (ValueKind.MONEY, ValueKind.QUANTITY):
+        return value.number is not None and is_sound_number(value.number)
+    return value.number is None
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A value of the XML at the code points `[start, end)` of the text; an empty range: the text does not show it."""
+
+    label: str
+    value: Value
+    start: int = 0
+    end: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedRow:
+    """A row of the XML with its places."""
+
+    description: Placed
+    quantity: Placed | None
+    unit_price: Placed | None
+    amount: Placed | None
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """A role for which the XML states a value that the text does not show, and the page says something else."""
+
+    role: str
+    stated: Value
+    shown: Mention
+
+
+@dataclass(frozen=True, slots=True)
+class InvoiceFields:
+    """The fields of a document by its XML; roles have their labels' names in lower case."""
+
+    roles: dict[str, Placed]
+    rows: tuple[PlacedRow, ...]
+    checks: tuple[SumCheck, ...]
+    contradictions: tuple[Contradiction, ...] = field(default=())
+
+
+def invoice_fields(
+    invoice: ElectronicInvoice, text: str, mentions: Sequence[Mention], chosen: Mapping[str, Choice]
+) -> InvoiceFields:
+    """The fields that an invoice's XML states, with their places in the text.
+
+    Args:
+        mentions: what was found in the text, in order.
+        chosen: the page's own fields, by role.
+    """
+    searched = text[:SEARCHED_CHARACTERS]
+    roles, contradictions = {}, []
+    for label, value in invoice.roles.items():
+        role = label.lower()
+        choice = chosen.get(role)
+        place = _place(label, value, searched, mentions, choice)
+        roles[role] = Placed(label, value, *place) if place else Placed(label, value)
+        if place is None and choice is not None and _is_sure(choice):
+            contradictions.append(Contradiction(role, value, choice.best))
+    return InvoiceFields(roles, tuple(_rows(invoice.rows, searched)), _check(invoice.roles), tuple(contradictions))
+
+
+def _place(
+    label: str, value: Value, text: str, mentions: Sequence[Mention], choice: Choice | None
+) -> tuple[int, int] | None:
+    """Where a value stands: the page's choice first, then mentions under the same label, under any, the characters."""
+    if choice is not None and _is_equal(label, value, choice.best):
+        return choice.best.start, choice.best.end
+    equal = [each for each in mentions if _is_equal(label, value, each)]
+    if equal:
+        best = min(equal, key=lambda each: (each.label != label, each.start))
+        return best.start, best.end
+    found = re.search(_pattern(value), text, re.IGNORECASE)
+    return found.span() if found and found.group() else None
+
+
+def _is_sure(choice: Choice) -> bool:
+    return choice.reason is Reason.SUM or choice.best.score >= SURE
+
+
+def _is_equal(label: str, value: Value, mention: Mention) -> bool:
+    found = mention.value
+    if value.number is not None:
+        return found.kind is value.kind and found.number is not None and abs(found.number) == abs(value.number)
+    if value.kind is ValueKind.DATE:
+        return value.text in (found.text, *found.ambiguous)
+    stated, shown = _compact(value.text), _compact(mention.text)
+    if label in _NAMES:
+        shorter, longer = sorted((stated, shown), key=len)
+        return stated == shown or (len(shorter) >= SHORTEST_PART and shorter in longer and mention.label in _NAMES)
+    return stated == shown or stated == _compact(found.text)
+
+
+def _compact(text: str) -> str:
+    return "".join(filter(str.isalnum, text.casefold()))
+
+
+def _pattern(value: Value) -> str:
+    """A regular expression for a value as it may be written; without nested repeats, so that it is linear."""
+    if value.kind is ValueKind.DATE:
+        year, month, day = value.text.split("-")
+        of_month, of_year = rf"0?{int(month)}", rf"(?:{year}|{year[2:]})"
+        orders = (rf"0?{int(day)}[./ -]{of_month}[./ -]{of_year}", rf"{of_month}[/-]0?{int(day)}[/-]{of_year}")
+        return rf"(?<!\d)(?:{year}[-/.]{of_month}[-/.]0?{int(day)}|{'|'.join(orders)})(?!\d)"
+    if value.number is not None:
+        return _number_pattern(value.number)
+    words = (re.escape(word) for word in value.text.split())
+    if value.kind is ValueKind.TEXT:
+        return _apart(r"\s{1,4}".join(words))
+    return _apart(r"\s?".join(re.escape(letter) for letter in _compact(value.text)))
+
+
+def _apart(pattern: str) -> str:
+    return rf"(?<!\w){pattern}(?!\w)"
+
+
+def _number_pattern(number: Decimal) -> str:
+    whole, _, part = format(abs(number), "f").partition(".")
+    groups = _THOUSANDS.join(f"{int(whole):,}".split(","))
+    part = part.rstrip("0")
+    lengths = sorted({len(part), 2, 4} - {3} | {len(part)})  # three digits behind a point may be thousands
+    forms = "|".join(part.ljust(length, "0") for length in lengths if length >= max(len(part), 1))
+    decimals = f"[.,](?:{forms})" if part else f"(?:[.,](?:{forms}|-))?"
+    return rf"(?<![\d.,]){groups}{decimals}(?!\d|[.,]\d)"
+
+
+def _rows(rows: Sequence[InvoiceRow], text: str) -> Iterator[PlacedRow]:
+    at = 0
+    for number, row in enumerate(rows):
+        name = Value(ValueKind.TEXT, row.description)
+        near = text[at : at + ROW_CHARACTERS] if number < MOST_PLACED_ROWS else ""
+        found = re.search(_pattern(name), near, re.IGNORECASE) if row.description else None
+        described, behind = Placed("LINE_ITEM", name), ""
+        if found is not None:
+            described = Placed("LINE_ITEM", name, at + found.start(), at + found.end())
+            at = described.end
+            behind = text[at : at + NUMBERS_CHARACTERS]
+        numbers = (("QUANTITY", row.quantity), ("MONEY", row.unit_price), ("MONEY", row.amount))
+        yield PlacedRow(described, *_placed_numbers(numbers, behind, at))
+
+
+def _placed_numbers(numbers: Sequence[tuple[str, Value | None]], behind: str, at: int) -> Iterator[Placed | None]:
+    """A row's numbers, each at another place of the text behind its description; `at`: where that text begins."""
+    taken: list[tuple[int, int]] = []
+    for label, value in numbers:
+        if value is None or not value.number:
+            yield None if value is None else Placed(label, value)
+            continue
+        free = (hit.span() for hit in re.finditer(_number_pattern(value.number), behind) if hit.span() not in taken)
+        if (place := next(free, None)) is None:
+            yield Placed(label, value)
+        else:
+            taken.append(place)
+            yield Placed(label, value, at + place[0], at + place[1])
+
+
+def _check(roles: Mapping[str, Value]) -> tuple[SumCheck, ...]:
+    net, tax, total = (
+        value.number if (value := roles.get(label)) is not None else None
+        for label in ("NET_AMOUNT", "TAX_AMOUNT", "TOTAL_AMOUNT")
+    )
+    if net is None or tax is None or total is None:
+        return ()
+    difference = net + tax - total
+    return (SumCheck("net_amount + tax_amount = total_amount", abs(difference) <= TOLERANCE, difference),)

@@ -1,0 +1,248 @@
+"""Reads electronic invoices: EN 16931's two XML syntaxes, CII (Factur-X, ZUGFeRD) and UBL (Peppol).
+
+An invoice's XML is a file of its own, or an attachment of a PDF. As a file its text is written for people: the parties,
+rows and sums under their names, then whatever else the XML says. `invoice_syntaxes`
+says where each value stands.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from decimal import Decimal, DecimalException
+from itertools import chain
+from typing import Any, cast
+
+from lxml import etree
+
+from service.core.decoding.value import Value, ValueKind
+from service.core.errors import UnreadableDocument
+from service.core.fields.electronic_invoice import (
+    MOST_ROWS,
+    MOST_VALUE_CHARACTERS,
+    ElectronicInvoice,
+    InvoiceRow,
+    is_sound_number,
+)
+from service.documents.document import Document
+from service.documents.invoice_syntaxes import OLD_NAMES, OLD_ROW_AMOUNT, SYNTAXES, Syntax
+from service.documents.limits import DocumentLimits
+
+_SAMPLE_BYTES = 65_536
+"""Bytes in which an invoice's root must begin; terms of use may stand before it."""
+_COMMENT = re.compile(rb"<!--.*?(?:-->|$)", re.DOTALL)
+_KINDS = {"IBAN": ValueKind.IBAN, "BIC": ValueKind.BIC, "TAX_ID": ValueKind.TAX_ID}
+_ROOT = re.compile(
+    rb"<(?:[\w.-]{1,40}:)?(?:CrossIndustry(?:Invoice|Document)|Invoice|CreditNote)\b[^>]{0,3000}?"
+    rb"(?:urn:un:unece:uncefact:data:standard:CrossIndustryInvoice|urn:ferd:CrossIndustryDocument|"
+    rb"urn:oasis:names:specification:ubl:schema:xsd:(?:Invoice|CreditNote)-2)"
+)
+_UNITS = {
+    "GRM": "gram", "KGM": "kilogram", "TNE": "metric-ton", "LTR": "liter", "MLT": "milliliter", "MTR": "meter",
+    "CMT": "centimeter", "KMT": "kilometer", "MTK": "square-meter", "MTQ": "cubic-meter", "MIN": "minute",
+    "HUR": "hour", "DAY": "day", "WEE": "week", "MON": "month", "ANN": "year", "KWH": "kilowatt-hour",
+}  # fmt: skip
+"""UN/ECE Recommendation 20 → CLDR's name of the unit; pieces have none."""
+
+
+def is_electronic_invoice(data: bytes) -> bool:
+    """Whether a file begins like the XML of an invoice, in one of the two syntaxes."""
+    start = data[:_SAMPLE_BYTES]
+    if start[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\x00" in start[:4]:
+        start = start.replace(b"\x00", b"").lstrip(b"\xff\xfe")
+    return (
+        start.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"<" and _ROOT.search(_COMMENT.sub(b"", start)) is not None
+    )
+
+
+def read_electronic_invoice(data: bytes, *, limits: DocumentLimits) -> Document:
+    """The document in an invoice's XML, its text written for people.
+
+    Raises:
+        UnreadableDocument: not well formed, with a document type, or no invoice.
+        DocumentTooLarge: over a limit.
+    """
+    root = _parsed(data)
+    invoice = _invoice(root, None)
+    text = "\n".join(_lines(root, SYNTAXES[root.tag], invoice))
+    limits.check_characters(len(text))
+    return Document(text, invoice=invoice)
+
+
+def attached_invoice(name: str, data: bytes) -> ElectronicInvoice | None:
+    """The invoice in a PDF's attachment; None if it is none that can be read."""
+    if not is_electronic_invoice(data):
+        return None
+    try:
+        return _invoice(_parsed(data), name[:MOST_VALUE_CHARACTERS])
+    except UnreadableDocument:
+        return None
+
+
+def _parsed(data: bytes) -> etree._Element:
+    """The root, its elements without namespaces, comments and instructions; ZUGFeRD 1's names made those of CII."""
+    parser = etree.XMLParser(
+        resolve_entities=False, no_network=True, load_dtd=False, huge_tree=True, remove_comments=True, remove_pis=True
+    )
+    try:
+        root = etree.fromstring(data, parser)
+    except etree.XMLSyntaxError as error:
+        raise UnreadableDocument(f"The XML is not well formed ({str(error)[:120]}).") from None
+    if cast(Any, root.getroottree().docinfo).doctype:
+        raise UnreadableDocument("The XML has a document type, which an electronic invoice must not have.")
+    for element in root.iter(etree.Element):
+        local = str(element.tag).rpartition("}")[2]
+        element.tag = OLD_NAMES.get(local, local)
+    if root.tag not in SYNTAXES:
+        raise UnreadableDocument(f"The XML is no invoice: its root is {str(root.tag)[:80]!r}.")
+    return root
+
+
+def _invoice(root: etree._Element, file: str | None) -> ElectronicInvoice:
+    syntax = SYNTAXES[root.tag]
+    currency = _first(root, (syntax.currency,)) or None
+    roles: dict[str, Value] = {}
+    for label, paths in syntax.texts.items():
+        if text := _first(root, paths):
+            roles[label] = Value(
+                ValueKind(label.lower()) if label in ("IBAN", "BIC", "TAX_ID") else ValueKind.TEXT, text
+            )
+    for label, paths in syntax.dates.items():
+        if date := _date(_first(root, paths)):
+            roles[label] = Value(ValueKind.DATE, date)
+    for label, paths in syntax.amounts.items():
+        if (amount := _amount(root, paths, currency)) is not None:
+            roles[label] = amount
+    rows = root.findall(syntax.row)
+    if len(rows) > MOST_ROWS:
+        raise UnreadableDocument(f"The invoice has {len(rows):,} rows; the limit is {MOST_ROWS:,}.")
+    default = "381" if root.tag == "CreditNote" else "380"
+    return ElectronicInvoice(
+        syntax.name,
+        _first(root, (syntax.profile,)),
+        file,
+        _first(root, syntax.type_code) or default,
+        currency,
+        roles,
+        tuple(_row(row, syntax, currency) for row in rows),
+    )
+
+
+def _row(row: etree._Element, syntax: Syntax, currency: str | None) -> InvoiceRow:
+    count = row.find(syntax.quantity)
+    price, base = _amount(row, (syntax.price,), currency), _decimal(_first(row, (syntax.price_base,)))
+    if price is not None and price.number is not None and base:
+        price = _money(round(price.number / base, 6), price.unit)
+    return InvoiceRow(
+        _first(row, syntax.row_texts),
+        None if count is None else _quantity(count),
+        price,
+        _amount(row, (syntax.row_amount, OLD_ROW_AMOUNT), currency),
+    )
+
+
+def _found(element: etree._Element, path: str) -> list[etree._Element]:
+    return cast(list[etree._Element], element.xpath(path))
+
+
+def _first(element: etree._Element, paths: tuple[str, ...]) -> str:
+    """The text of the first element that a path leads to and that has any, its white space folded."""
+    for path in paths:
+        for found in _found(element, path):
+            if text := " ".join((found.text or "").split()):
+                return text[:MOST_VALUE_CHARACTERS]
+    return ""
+
+
+def _amount(element: etree._Element, paths: tuple[str, ...], currency: str | None) -> Value | None:
+    """An amount; of several the one in the invoice's currency, since a tax may be stated in another as well."""
+    for path in paths:
+        found = element.findall(path)
+        in_currency = [each for each in found if each.get("currencyID") in (currency, None)]
+        for each in in_currency or found:
+            if (number := _decimal(each.text or "")) is not None:
+                return _money(number, each.get("currencyID") or currency)
+    return None
+
+
+def _money(number: Decimal, currency: str | None) -> Value:
+    """An amount with at least two decimals."""
+    if -int(number.normalize().as_tuple().exponent) < 2:
+        number = number.quantize(Decimal("0.01"))
+    else:
+        number = number.normalize()
+    return Value(ValueKind.MONEY, f"{number:f} {currency}" if currency else f"{number:f}", number=number, unit=currency)
+
+
+def _quantity(element: etree._Element) -> Value | None:
+    number = _decimal(element.text or "")
+    if number is None:
+        return None
+    unit, number = _UNITS.get(element.get("unitCode", "")), Decimal(f"{number.normalize():f}")
+    return Value(ValueKind.QUANTITY, f"{number:f} {unit}" if unit else f"{number:f}", number=number, unit=unit)
+
+
+def _decimal(text: str) -> Decimal | None:
+    try:
+        number = Decimal(text.strip())
+    except DecimalException:
+        return None
+    return number if is_sound_number(number) else None
+
+
+def _date(text: str) -> str:
+    """ISO 8601, of `20180305` (CII's format 102) and `2018-03-05` (UBL); empty if it is neither."""
+    found = re.match(r"(\d{4})-?(\d\d)-?(\d\d)", text)
+    if found is None or not (1 <= int(found[2]) <= 12 and 1 <= int(found[3]) <= 31):
+        return ""
+    return "-".join(found.groups())
+
+
+_HEADINGS = {
+    "INVOICE_ID": "Invoice number", "INVOICE_DATE": "Invoice date", "DUE_DATE": "Due date",
+    "PURCHASE_ORDER": "Purchase order", "SUPPLIER_NAME": "Supplier", "TAX_ID": "VAT ID", "IBAN": "IBAN", "BIC": "BIC",
+    "RECEIVER_NAME": "Bill to", "NET_AMOUNT": "Net amount", "TAX_AMOUNT": "Tax amount", "TOTAL_AMOUNT": "Total",
+}  # fmt: skip
+_AMOUNTS = ("NET_AMOUNT", "TAX_AMOUNT", "TOTAL_AMOUNT")
+_WORD = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+def _lines(root: etree._Element, syntax: Syntax, invoice: ElectronicInvoice) -> Iterator[str]:
+    """The lines of the text: roles under their names, rows, sums, and the rest of the XML's texts."""
+    yield "Credit note" if invoice.type_code in ("381", "261", "396") else "Invoice"
+    for label, heading in _HEADINGS.items():
+        if label in invoice.roles and label not in _AMOUNTS:
+            yield f"{heading}: {invoice.roles[label].text}"
+    if invoice.rows:
+        yield ""
+        yield "Description\tQuantity\tUnit price\tAmount"
+    for row in invoice.rows:
+        parts = (row.quantity, row.unit_price, row.amount)
+        yield "\t".join((row.description, *(part.text if part else "" for part in parts)))
+    yield ""
+    for label in _AMOUNTS:
+        if label in invoice.roles:
+            yield f"{_HEADINGS[label]}: {invoice.roles[label].text}"
+    yield ""
+    yield from _rest(root, syntax)
+
+
+def _rest(root: etree._Element, syntax: Syntax) -> Iterator[str]:
+    """The XML's other texts, those of one element on a line, under its name and that of the element around it."""
+    paths = (syntax.profile, syntax.currency, *syntax.type_code, *chain(*syntax.texts.values(), *syntax.dates.values()))
+    in_rows = (*syntax.row_texts[:1], syntax.quantity, syntax.price, syntax.row_amount, OLD_ROW_AMOUNT)
+    said = {found for path in chain(paths, *syntax.amounts.values()) for found in _found(root, path)[:1]}
+    said.update(found for row in root.findall(syntax.row) for path in in_rows for found in row.findall(path)[:1])
+    for element in root.iter(etree.Element):
+        others = [_other_text(each) for each in element if isinstance(each.tag, str) and each not in said]
+        if shown := ", ".join(text for text in others if text):
+            around = element.getparent()
+            names = (str(each.tag) for each in (around, element) if each is not None and each is not root)
+            yield f"{' '.join(_WORD.sub(' ', name) for name in names)}: {shown}".removeprefix(": ")
+
+
+def _other_text(element: etree._Element) -> str:
+    """The text of an element without others in it; of a file in it its name."""
+    if element.tag.endswith("BinaryObject"):
+        return f"a file that is not read: {element.get('filename', 'without a name')}"
+    return "\n".join(filter(None, map(str.strip, (element.text or "").splitlines()))) if len(element) == 0 else ""

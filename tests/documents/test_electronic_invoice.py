@@ -1,0 +1,154 @@
+"""Electronic invoices: every syntax, what is no invoice, hostile XML, and the text that is written for people."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from service.core.errors import DocumentTooLarge, UnreadableDocument, UnsupportedFormat
+from service.documents.document import Document
+from service.documents.limits import DocumentLimits
+from service.documents.reader import read_document
+from tests.support.document_files import simple_pdf
+from tests.support.electronic_invoices import Bill, cii, hybrid, ubl, with_attachment
+
+STATED = {
+    "INVOICE_ID": "RE-2026-118",
+    "INVOICE_DATE": "2026-03-12",
+    "DUE_DATE": "2026-04-11",
+    "PURCHASE_ORDER": "PO 4711",
+    "SUPPLIER_NAME": "Nordlicht Optik GmbH",
+    "RECEIVER_NAME": "Café Müller & Söhne KG",
+    "TAX_ID": "DE129273398",
+    "IBAN": "DE89370400440532013000",
+    "BIC": "COBADEFFXXX",
+    "NET_AMOUNT": "1240.50 EUR",
+    "TAX_AMOUNT": "235.70 EUR",
+    "TOTAL_AMOUNT": "1476.20 EUR",
+}
+ROWS = [
+    ("Gleitsichtgläser 1.6", "2", "420.25 EUR", "840.50 EUR"),
+    ("Lesebrille +2,0", "8", "50.00 EUR", "400.00 EUR"),
+]
+
+
+def read(data: bytes, name: str | None = None, **limits: int) -> Document:
+    return read_document(data, name=name, limits=DocumentLimits(**limits))
+
+
+def old(bill: Bill) -> bytes:
+    return cii(bill, old=True)
+
+
+@pytest.mark.parametrize("write", [cii, old, ubl])
+@pytest.mark.parametrize("code", ["380", "381"])
+def test_every_syntax_states_the_same(write: Callable[[Bill], bytes], code: str) -> None:
+    document = read(write(Bill(code=code)))
+    invoice = document.invoice
+    assert invoice is not None
+    assert {label: value.text for label, value in invoice.roles.items()} == STATED
+    assert [
+        (row.description, *(part and part.text for part in (row.quantity, row.unit_price, row.amount)))
+        for row in invoice.rows
+    ] == ROWS
+    assert (invoice.type_code, invoice.currency, invoice.file) == (code, "EUR", None)
+    assert invoice.is_sound
+    assert document.text.startswith("Credit note\n" if code == "381" else "Invoice\n")
+    for said in (*STATED.values(), *(part for row in ROWS for part in row), *Bill().note.split("\n")):
+        assert said in document.text
+
+
+def test_other_texts_and_files_of_the_xml_are_named() -> None:
+    assert "hours.pdf" in read(ubl(Bill())).text
+    more = (
+        "<r:ReceivableSpecifiedTradeAccountingAccount><r:ID>K-77</r:ID></r:ReceivableSpecifiedTradeAccountingAccount>"
+    )
+    assert "K-77" in read(cii(Bill(), more=more)).text
+
+
+@pytest.mark.parametrize(
+    ("change", "name", "expected"),
+    [
+        ("utf-16", None, "RE-2026-118"),
+        ("iso-8859-1", "a.xml", "RE-2026-118"),
+        ("utf-8-sig", "a.txt", "RE-2026-118"),
+    ],
+)
+def test_the_encoding_is_the_xmls(change: str, name: str | None, expected: str) -> None:
+    text = cii(Bill()).decode().replace('encoding="UTF-8"', f'encoding="{change.removesuffix("-sig")}"')
+    invoice = read(text.encode(change), name).invoice
+    assert invoice is not None
+    assert invoice.roles["INVOICE_ID"].text == expected
+    assert invoice.roles["RECEIVER_NAME"].text == "Café Müller & Söhne KG"
+
+
+def test_a_price_for_several_pieces_is_divided() -> None:
+    data = cii(Bill()).replace(b"50</r:ChargeAmount>", b"500</r:ChargeAmount><r:BasisQuantity>10</r:BasisQuantity>")
+    invoice = read(data).invoice
+    assert invoice is not None
+    assert invoice.rows[1].unit_price is not None
+    assert invoice.rows[1].unit_price.text == "50.00 EUR"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "role"),
+    [
+        (b"<r:GrandTotalAmount>NaN", "TOTAL_AMOUNT"),
+        (b"<r:GrandTotalAmount>1E999999", "TOTAL_AMOUNT"),
+        (b"<r:GrandTotalAmount>", "TOTAL_AMOUNT"),
+        (b'<u:DateTimeString format="102">20261', "INVOICE_DATE"),
+    ],
+)
+def test_a_value_that_is_none_is_left_out(wrong: bytes, role: str) -> None:
+    right = {"TOTAL_AMOUNT": b"<r:GrandTotalAmount>1476.20", "INVOICE_DATE": b'format="102">20260312'}[role]
+    data = cii(Bill()).replace(right, wrong.removeprefix(b"<u:DateTimeString "))
+    assert data != cii(Bill())
+    invoice = read(data).invoice
+    assert invoice is not None
+    assert invoice.roles.keys() == STATED.keys() - {role}
+
+
+LAUGHS = b'<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>'
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (cii(Bill())[:-200], "not well formed"),
+        (cii(Bill()).replace(b"<!-- terms of use -->", LAUGHS).replace(b"PO 4711", b"&b;&b;"), "document type"),
+        (cii(Bill()).replace(b"<!-- terms of use -->", b'<!DOCTYPE x SYSTEM "file:///etc/passwd">'), "document type"),
+    ],
+)
+def test_a_damaged_or_hostile_xml_is_refused(data: bytes, why: str) -> None:
+    with pytest.raises(UnreadableDocument, match=why):
+        read(data)
+    attached = read(with_attachment(simple_pdf("Invoice 12"), data))
+    assert (attached.invoice, attached.text) == (None, "Invoice 12")
+
+
+def test_an_invoice_has_limits() -> None:
+    many = Bill(rows=(("Pen", "1", "1", "1"),) * 10_001)
+    with pytest.raises(UnreadableDocument, match="10,001 rows"):
+        read(cii(many))
+    with pytest.raises(DocumentTooLarge, match="characters"):
+        read(cii(Bill()), max_characters=100)
+
+
+def test_other_xml_is_no_invoice() -> None:
+    order = cii(Bill()).replace(b"CrossIndustryInvoice", b"CrossIndustryOrder")
+    with pytest.raises(UnsupportedFormat, match="application/xml"):
+        read_document(order, media_type="application/xml", limits=DocumentLimits())
+    assert read(b"The root <Invoice xmlns='urn:oasis:names:specification:ubl:schema:xsd:Invoice-2'>").invoice is None
+
+
+@pytest.mark.parametrize("write", [cii, old, ubl])
+def test_an_attached_invoice_is_read_beside_the_page(write: Callable[[Bill], bytes]) -> None:
+    page = simple_pdf(*Bill().page())
+    document = read(with_attachment(with_attachment(page, b"<note/>", "a.xml"), write(Bill()), "zugferd-invoice.xml"))
+    assert document.invoice is not None
+    assert document.invoice.file == "zugferd-invoice.xml"
+    assert {label: value.text for label, value in document.invoice.roles.items()} == STATED
+    assert document.text == read(page).text
+    assert read(hybrid(Bill(), Bill())).invoice is not None
+    assert read(page).invoice is None

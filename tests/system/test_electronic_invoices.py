@@ -1,0 +1,88 @@
+"""Electronic invoices through a service with the built-in model: pages that say what their XML says, and other ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pypdfium2
+import pytest
+
+from tests.support.electronic_invoices import Bill, cii, hybrid, ubl
+from tests.support.service import Service, serving
+
+ENGLISH = Bill(supplier="Harrow & Finch Ltd", receiver="Blue Kettle Cafe LLC", number="INV-20931")
+
+
+@pytest.fixture(scope="module")
+def service(home: Path) -> Iterator[Service]:
+    with serving(home, MODELS="documents", PARSERS=1) as service:
+        yield service
+
+
+def fields(service: Service, data: bytes, media_type: str = "application/pdf") -> dict[str, Any]:
+    answer = httpx.post(
+        f"{service.url}/extract?fields=true", content=data, headers={"Content-Type": media_type}, timeout=60
+    )
+    found: dict[str, Any] = answer.json()["documents"][0]["fields"]
+    return found
+
+
+@pytest.mark.parametrize("bill", [Bill(), ENGLISH, Bill(code="381")])
+@pytest.mark.parametrize("write", [cii, ubl])
+def test_an_xml_file_gives_every_field_and_their_places(service: Service, bill: Bill, write: Any) -> None:
+    found = fields(service, write(bill), "application/xml")
+    assert {name: role["source"] for name, role in found["roles"].items()} == dict.fromkeys(found["roles"], "embedded")
+    assert len(found["roles"]) == 12
+    assert all(role["text"] for role in found["roles"].values())
+    assert found["roles"]["iban"]["valid"] is True
+    assert (found["embedded"]["file"], found["embedded"]["contradictions"]) == (None, [])
+    assert [row["amount"]["value"] for row in found["line_items"]] == ["840.50 EUR", "400.00 EUR"]
+
+
+@pytest.mark.parametrize("bill", [Bill(), ENGLISH])
+def test_a_page_that_says_the_same_contradicts_nothing(service: Service, bill: Bill) -> None:
+    found = fields(service, hybrid(bill, bill))
+    assert found["embedded"]["contradictions"] == []
+    shown = found["roles"].keys() - {"due_date", "purchase_order", "bic"}
+    assert all(found["roles"][name]["text"] and found["roles"][name]["boxes"] for name in shown)
+    assert found["roles"]["due_date"]["text"] == ""
+
+
+@pytest.mark.parametrize("is_page", [True, False])
+@pytest.mark.parametrize(
+    ("role", "change"),
+    [
+        ("total_amount", {"total": "1746.20"}),
+        ("net_amount", {"net": "1420.50"}),
+        ("iban", {"iban": "DE02120300000000202051"}),
+        ("invoice_id", {"number": "RE-2026-811"}),
+        ("invoice_date", {"date": "2026-05-12"}),
+        ("supplier_name", {"supplier": "Suedlicht Brillen AG"}),
+        ("tax_id", {"tax_id": "DE111111125"}),
+    ],
+)
+def test_a_page_that_says_something_else_is_told(
+    service: Service, role: str, change: dict[str, str], *, is_page: bool
+) -> None:
+    other = Bill().but(**change)
+    found = fields(service, hybrid(other, Bill()) if is_page else hybrid(Bill(), other))
+    assert [each["role"] for each in found["embedded"]["contradictions"]] == [role]
+
+
+def test_redaction_takes_the_xml_away(service: Service) -> None:
+    asked = {"labels": "SUPPLIER_NAME,IBAN", "raw": "true"}
+    data = hybrid(Bill(), Bill())
+    answer = httpx.post(
+        f"{service.url}/redact", params=asked, content=data, headers={"Content-Type": "application/pdf"}, timeout=60
+    )
+    assert answer.status_code == 200
+    with pypdfium2.PdfDocument(data) as before, pypdfium2.PdfDocument(answer.content) as after:
+        assert (before.count_attachments(), after.count_attachments()) == (1, 0)
+    assert Bill().iban.encode() not in answer.content
+    refused = httpx.post(
+        f"{service.url}/redact", content=cii(Bill()), headers={"Content-Type": "application/xml"}, timeout=60
+    )
+    assert (refused.status_code, refused.json()["code"]) == (415, "unsupported_format")
