@@ -103,7 +103,7 @@ class DocumentContext:
     @cached_property
     def language(self) -> str | None:
         """ISO 639; None if it cannot be told."""
-        return language_of(self._signs)
+        return language_of(self._signs, self._words.values())
 
     @cached_property
     def regions(self) -> tuple[str, ...]:
@@ -190,6 +190,11 @@ class DocumentContext:
             text = f"{text[:HEAD_CHARACTERS]}\n{text[-TAIL_CHARACTERS:]}"
         return text
 
+    @cached_property
+    def _words(self) -> dict[str, str]:
+        """The different words of `_signs` → as `key` has them."""
+        return {word: key(word) for word in dict.fromkeys(WORD.findall(self._signs))}
+
     def _signed_regions(self) -> Iterator[str]:
         """Of countries whose addresses, companies, taxes or prices are in the text."""
         text = self._signs
@@ -213,12 +218,16 @@ class DocumentContext:
 
     def _names_of_countries(self) -> Iterator[str]:
         """Of countries that stand with a capital, in English or the text's own language."""
-        tables = [names.territories(language) for language in {"en", self.language or "en"}]
+        languages, keys = {"en", self.language or "en"}, self._words
+        tables = [names.territories(language) for language in languages]
+        begin = set().union(_SHORT_NAMES, *map(_beginnings, languages))
+        if begin.isdisjoint(keys.values()):
+            return
         for first, second in pairwise([*WORD.findall(self._signs), ""]):
-            if first[0].islower():
+            bare = keys[first]
+            if bare not in begin or first[0].islower():
                 continue
-            bare = key(first)
-            for name in (bare, f"{bare} {key(second)}") if second else (bare,):
+            for name in (bare, f"{bare} {keys[second]}") if second else (bare,):
                 region = _SHORT_NAMES.get(name) or next((table[name] for table in tables if name in table), None)
                 if region is not None:
                     yield region
@@ -226,6 +235,12 @@ class DocumentContext:
 
 def _has_sales_tax(text: str) -> bool:
     return "$" in text and any(name in text for name in ("Sales Tax", "Sales tax", "SALES TAX", "sales tax"))
+
+
+@cache
+def _beginnings(language: str) -> frozenset[str]:
+    """The first words of countries' names."""
+    return frozenset(name.partition(" ")[0] for name in names.territories(language))
 
 
 def _home(code: str) -> str | None:
@@ -277,12 +292,15 @@ _LEAD = 1.2
 """How much more a language's words must count than the next one's."""
 
 
-def language_of(text: str) -> str | None:
-    """A text's language (ISO 639), one of those that names are known in; None if that cannot be told."""
+def language_of(text: str, words: Iterable[str]) -> str | None:
+    """A text's language (ISO 639), one of those that names are known in; None if that cannot be told.
+
+    `words`: the text's, as `key` has them.
+    """
     if not text.isascii() and (script := _by_script(text)):
         return script
     scores: defaultdict[str, float] = defaultdict(float)
-    for word in set(map(key, WORD.findall(text))):
+    for word in set(words):
         languages = _languages_of().get(word, ())
         for language in languages:
             scores[language] += 1 / len(languages)

@@ -16,6 +16,11 @@ from service.text.values.calendars import converted, gregorian_years
 from service.text.values.context import Calendar, DocumentContext
 from service.text.values.script import GAP, LONGEST_CHARACTERS, WORD, folded, key, plain
 
+_PLAIN_DATE = re.compile(
+    r"((?:19|20)[0-9]{2}|[0-9]{1,2})([./-])([0-9]{1,2})([./-])((?:19|20)[0-9]{2}|[0-589]?[0-9])|(?:19|20)[0-9]{2}"
+)
+"""Dates in numbers that are of no other calendar, as most bills have them, and years, as most résumés do."""
+_HAS_TIME = re.compile(r":|[0-9]\s?(?:Uhr|h|[ap]\.?m)|kl|[時时시点點]", re.IGNORECASE)
 _TIME = re.compile(
     r"[ ,]{0,3}(?:(?<=[0-9])T|(?<![^\W\d_])(?:um|at|à|a las|às|as|ore|alle|kl\.?|klo|godz\.?|saat|pukul|jam"
     r"|om|o|в|@|-|–|\|)"
@@ -125,11 +130,17 @@ def _shared_parts(first: str, second: str, context: DocumentContext) -> tuple[li
 
 def _read(text: str, context: DocumentContext) -> list[str]:
     """The readings of one date; no more than two."""
+    if match := _PLAIN_DATE.fullmatch(text):
+        day, mark, month, second_mark, year = match.groups()
+        return _numeric([day, month, year], mark + second_mark, context) if day else [text]
     if not any(map(str.isdigit, text)) and text.isascii():
         return []
     if "(" in text:
         text = _BRACKETED.sub(_without_weekday, text)
-    text = _TIME_FIRST.sub("", _TIME.sub("", text).strip(" .,;:()[]"))
+    if _HAS_TIME.search(text):
+        text = _TIME_FIRST.sub("", _TIME.sub("", text).strip(" .,;:()[]"))
+    else:
+        text = text.strip(" .,;:()[]")
     if not text.isascii():
         text = _HUNGARIAN_CASE.sub("", _VIETNAMESE.sub(r"\1.\2.\3", _thai(text)))
     text = _ORDINAL.sub(r"\1", text)
@@ -145,10 +156,7 @@ def _read(text: str, context: DocumentContext) -> list[str]:
         return [each for month in months for each in _certain(_month(_year(match[2]), int(month)))]
     if found := _quarter(text):
         return found
-    tokens = _tokens(text, context, 0)
-    readings = _of_tokens(tokens, context)
-    if any(kind == "month" for kind, _ in tokens):
-        readings += _of_tokens(_tokens(text, context, 1), context)
+    readings = [reading for tokens in _tokens(text, context) for reading in _of_tokens(tokens, context)]
     return list(dict.fromkeys(readings))[:2]
 
 
@@ -181,31 +189,31 @@ def _quarter(text: str) -> list[str]:
     return _certain(f"{years[0]}-Q{quarter}" if quarter else None)
 
 
-def _tokens(text: str, context: DocumentContext, choice: int) -> list[_Token]:
-    """The numbers, months and marks of a text; empty if it has a word that no date has.
-
-    `choice`: which of two months a name is taken for.
-    """
+def _tokens(text: str, context: DocumentContext) -> list[list[_Token]]:
+    """The numbers, months and marks of a text, twice if a month's name has two meanings; none of a text with others."""
     tokens: list[_Token] = []
+    second: dict[int, _Token] = {}  # of the names with two meanings, by their place
     ambiguous_weekday = None
+    months = names.months()
     for found in _TOKEN.findall(text):
-        word = key(found)
         if found.isdigit():
             tokens.append(("number", found))
-        elif found_months := names.meanings(names.months(), word, context) or names.meanings(
-            names.months(), word.removeprefix("ב"), context
-        ):
-            month = found_months[min(choice, len(found_months) - 1)]
-            if word in names.weekdays() and ambiguous_weekday is None:
-                ambiguous_weekday = len(tokens)
-            tokens.append(("month", month))
         elif found in "./,'’-":
             tokens.append(("mark", found))
+        elif (name := word if (word := key(found)) in months else word.removeprefix("ב")) in months:
+            meanings = names.meanings(months, name, context)
+            if word in names.weekdays() and ambiguous_weekday is None:
+                ambiguous_weekday = len(tokens)
+            if len(meanings) > 1:
+                second[len(tokens)] = ("month", meanings[1])
+            tokens.append(("month", meanings[0]))
         elif word not in names.weekdays() and word not in _FILLERS:
             return []
+    found_ways = [tokens, [second.get(place, token) for place, token in enumerate(tokens)]] if second else [tokens]
     if ambiguous_weekday is not None and sum(kind == "month" for kind, _ in tokens) == 2:
-        del tokens[ambiguous_weekday]
-    return tokens
+        for way in found_ways:
+            del way[ambiguous_weekday]
+    return found_ways
 
 
 def _of_tokens(tokens: list[_Token], context: DocumentContext) -> list[str]:
