@@ -11,6 +11,7 @@ from importlib import import_module
 
 from model_store.errors import StoreError
 from service.core.errors import GleanerError, InvalidOptions
+from service.environment import distribution_version, our_variables
 
 COMMANDS = {
     "serve": "serve HTTP until a signal",
@@ -28,6 +29,8 @@ COMMANDS = {
 }
 """Sub-command → its purpose; its module in `service/commands` has the same name."""
 
+OWN_WARNING = ("serve", "healthcheck")
+"""Commands that do not warn of unknown settings here: one logs them, the other runs every few seconds."""
 NOT_INSTALLED = ("loadtest", "infra")
 """Packages of the repository that neither wheel nor image contain."""
 
@@ -35,7 +38,8 @@ NOT_INSTALLED = ("loadtest", "infra")
 def main(arguments: list[str] | None = None) -> int:
     """Run one sub-command; returns the exit code."""
     parser = argparse.ArgumentParser(prog="gleaner", description="Document extraction: documents in, entities out.")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    parser.add_argument("--version", action="store_true", help="print the version")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command")
     words = sys.argv[1:] if arguments is None else arguments
     for name, purpose in COMMANDS.items():
         command = commands.add_parser(name, help=purpose)
@@ -52,6 +56,14 @@ def main(arguments: list[str] | None = None) -> int:
                 )
                 return 2
     chosen = parser.parse_args(words)
+    if chosen.version:
+        print(f"gleaner {distribution_version()}")
+        return 0
+    if chosen.command is None:
+        parser.print_help(sys.stderr)
+        return 2
+    if our_variables() and chosen.command not in OWN_WARNING:
+        _warn_of_settings()
     try:
         code: int = chosen.run(chosen)
     except InvalidOptions as error:
@@ -63,6 +75,14 @@ def main(arguments: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     return code
+
+
+def _warn_of_settings() -> None:
+    """Print the variables that look like settings and are none."""
+    from service.settings import unknown_settings  # pydantic takes a fifth of a second.
+
+    for said in unknown_settings().values():
+        print(f"gleaner: warning: {said}", file=sys.stderr)
 
 
 if __name__ == "__main__":

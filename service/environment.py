@@ -17,6 +17,8 @@ HEARTBEAT_VARIABLE = f"{PREFIX}HEARTBEAT_PIPE"
 ALLOCATOR_VARIABLE, GROWING_SEGMENTS = "PYTORCH_ALLOC_CONF", "expandable_segments:True"
 """torch's own variable, and what it is set to unless the environment says otherwise."""
 DEFAULT_HOST, DEFAULT_PORT = "127.0.0.1", 8080
+ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}
+"""An address of this machine where the service listens on all of them."""
 
 
 def our_variables() -> list[str]:
@@ -43,6 +45,11 @@ def bare(host: str) -> str:
 def address_of(host: str, port: int) -> str:
     """Host and port in one string, an address of IPv6 in brackets."""
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def service_url(text: str) -> str:
+    """A service's URL, with the scheme that an address such as `localhost:8080` lacks."""
+    return text if "://" in text else f"http://{text}"
 
 
 def speaks_tls() -> bool:

@@ -1,4 +1,7 @@
-"""Logging of all processes: one JSON object for each line, on stderr. Lines never hold the text of a document."""
+"""Logging of all processes on stderr: a JSON object for each line, or on a terminal a line of text.
+
+Lines never hold the text of a document.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", 
 
 _OTHER_LINE_ENDS = {code: f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), 0x2028, 0x2029)}
 """Control characters and line ends that JSON may hold as they are, but at which readers of lines may break one."""
+_CONTROLS = {**_OTHER_LINE_ENDS, **{code: f"\\u{code:04x}" for code in range(0x20)}}
 _encode = json.JSONEncoder(default=str, ensure_ascii=False).encode
 
 
@@ -83,18 +87,37 @@ class JsonLines(logging.Formatter):
         return written if written.isascii() and "\x7f" not in written else written.translate(_OTHER_LINE_ENDS)
 
 
+class TextLines(logging.Formatter):
+    """Formats a record for a person: time of day, level, message, the fields of `extra`; an exception below it."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        fields = {key: value for key, value in vars(record).items() if key not in _STANDARD and key != "event"}
+        extra = "".join(f"  {key}={_encode(value)}" for key, value in fields.items())
+        at = datetime.fromtimestamp(record.created).astimezone().strftime("%H:%M:%S")
+        line = f"{at} {record.levelname.lower():<7} {record.getMessage()}{extra}".translate(_CONTROLS)
+        if record.exc_info:
+            exception = self.formatException(record.exc_info).translate({**_CONTROLS, 0x0A: "\n"})
+            return f"{line}\n{exception}"
+        return line
+
+
 OURS = ("service", "model_store", "gleaner", "__main__")
 """The loggers that `log_level` is for: our packages', the access log's, and those of processes' entry points."""
 CHATTY = ("httpx", "urllib3", "asyncio", "boto3", "botocore", "s3transfer")
 
 
-def configure(level: str) -> None:
-    """Make the root logger write JSON lines from `level` on to stderr, Python's warnings among them.
+def as_text(log_format: str) -> bool:
+    """Whether lines are for a person: `auto` looks whether stderr is a terminal."""
+    return sys.stderr.isatty() if log_format == "auto" else log_format == "text"
+
+
+def configure(level: str, log_format: str = "json") -> None:
+    """Make the root logger write lines from `level` on to stderr, Python's warnings among them.
 
     Libraries log at INFO at most, whatever the level: at DEBUG some write whole requests, with credentials in them.
     """
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonLines())
+    handler.setFormatter(TextLines() if as_text(log_format) else JsonLines())
     logging.basicConfig(level=max(logging.getLevelName(level), logging.INFO), handlers=[handler], force=True)
     logging.captureWarnings(True)
     for ours in OURS:

@@ -20,6 +20,17 @@ EXIT_DEVICE_LOST = 69
 EXIT_RESTART_LIMIT = 70
 """Front workers died too often to be started again (EX_SOFTWARE of sysexits.h)."""
 
+
+def end_of(exit_code: int) -> str:
+    """How a process ended, in words, by its exit code as `subprocess` gives it."""
+    if exit_code >= 0:
+        return f"exit code {exit_code}"
+    number = -exit_code
+    name = signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
+    killer = "; often the kernel's memory killer, see dmesg" if number == signal.SIGKILL else ""
+    return f"killed by {name}{killer}"
+
+
 SERVES, STARTS = b"+", b"-"
 """Heartbeats of an engine that serves, and of one that does not yet."""
 MANY_FILES = 1_048_576

@@ -5,6 +5,7 @@ With a bad value the service refuses to start and names it. `make docs` writes S
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -168,6 +169,9 @@ class Settings(BaseSettings):
         "gleaner", min_length=1, max_length=255, description="the fleet's name there, value of the dimension `Service`"
     )
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="least level that is logged")
+    log_format: Literal["auto", "json", "text"] = Field(
+        "auto", description="form of log lines on stderr; auto: text on a terminal, else JSON"
+    )
     runtime_dir: Path | None = Field(
         None, description="folder for sockets and metrics; none: a fresh one in memory, else temporary"
     )
@@ -309,10 +313,18 @@ class Settings(BaseSettings):
         return f"ipc://{self.sockets}/engine"
 
 
-def unknown_settings() -> list[str]:
-    """The variables with our prefix that are no setting, which are ignored: misspelt, or of another version."""
-    known = {f"{PREFIX}{name.upper()}" for name in Settings.model_fields} | {f"{PREFIX}DOORS"}
-    return [name for name in our_variables() if name not in known]
+def unknown_settings() -> dict[str, str]:
+    """The variables with our prefix that are no setting, each with a sentence that names the nearest.
+
+    They are ignored: misspelt, or of another version.
+    """
+    known = [*(f"{PREFIX}{name.upper()}" for name in Settings.model_fields), f"{PREFIX}DOORS"]
+    said = {}
+    for name in our_variables():
+        if name not in known:
+            like = get_close_matches(name, known, n=1, cutoff=0.75)
+            said[name] = f"{name} is no setting and is ignored{f'; did you mean {like[0]}?' if like else ''}"
+    return said
 
 
 def read_settings(**instead: Any) -> Settings:

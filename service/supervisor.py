@@ -25,10 +25,10 @@ from contextlib import suppress
 from pathlib import Path
 
 from service.core.liveness import HeartbeatTimeout, RestartLimit
-from service.environment import HEARTBEAT_VARIABLE, child_environment
-from service.logs import LogEvent
+from service.environment import ANY_ADDRESS, HEARTBEAT_VARIABLE, address_of, child_environment
+from service.logs import LogEvent, as_text
 from service.metrics.prometheus import forget_process
-from service.process import EXIT_DEVICE_LOST, EXIT_UNUSABLE, SERVES
+from service.process import EXIT_DEVICE_LOST, EXIT_UNUSABLE, SERVES, end_of
 from service.runtime_folder import runtime_folder
 from service.settings import Settings
 
@@ -90,10 +90,25 @@ class EngineWatchdog:
                 self._serves = self._serves or SERVES in beats
         return self._silence.tick(now)
 
+    @property
+    def serves(self) -> bool:
+        """True once the engine has served."""
+        return self._serves
+
     def is_stuck(self, now: float) -> bool:
         """True when the engine has been silent for too long."""
         limit = max(self._limit_seconds, 0.0 if self._serves else START_SILENCE_SECONDS)
         return self.silent_seconds(now) > limit and bool(self._limit_seconds)
+
+
+def address_lines(settings: Settings) -> list[str]:
+    """What a person is told of a service that is ready: its console and its documentation, and how it ends."""
+    scheme = "http" if settings.tls_certificate is None else "https"
+    host = ANY_ADDRESS.get(settings.host, settings.host)
+    at = f"{scheme}://{address_of(host, settings.port)}"
+    docs = f"{scheme}://{address_of(host, settings.internal_port or settings.port)}/docs"
+    page = "" if settings.console == "off" else f"console {at}/  "
+    return [f"Gleaner is ready:  {page}extract {at}/extract", f"All routes: {docs}  Ctrl-C stops it."]
 
 
 def is_traced(process: int) -> bool:
@@ -116,6 +131,7 @@ class Supervisor:
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
         self._publisher_start_seconds = 0.0
         self._watch: EngineWatchdog | None = None
+        self._address_said = False
 
     def run(self) -> int:
         """Serve until a signal or a failure ends the service; returns the exit code."""
@@ -137,13 +153,23 @@ class Supervisor:
                 return self._drain()
             _reap_orphans({process.pid for process in self._processes.values()})
             if (code := self._processes["api"].poll()) is not None:
-                log.error("the API workers ended", extra={"event": LogEvent.WORKERS_ENDED, "exit_code": code})
+                fields = {"event": LogEvent.WORKERS_ENDED, "exit_code": code}
+                log.error("the API workers ended: %s", end_of(code), extra=fields)
                 return 1
             if not self._kill_stuck_engine():
                 return 1
             if (code := self._processes["engine"].poll()) is not None and not self._restart_engine(code):
                 return 1
             self._ensure_publisher()
+            self._say_address()
+
+    def _say_address(self) -> None:
+        """Tell a person at a terminal, once, where the service is."""
+        if self._address_said or self._watch is None or not self._watch.serves:
+            return
+        self._address_said = True
+        if as_text(self._settings.log_format):
+            print("\n".join(address_lines(self._settings)), file=sys.stderr, flush=True)
 
     def _ensure_publisher(self) -> None:
         """Start the publisher if one is wanted and none runs."""
@@ -154,7 +180,7 @@ class Supervisor:
             if publisher.poll() is None:
                 return
             fields = {"event": LogEvent.PUBLISHER_DIED, "exit_code": publisher.returncode}
-            log.error("the publisher died", extra=fields)
+            log.error("the publisher died: %s", end_of(publisher.returncode), extra=fields)
             forget_process(publisher.pid, self._runtime_dir / "metrics")
         self._publisher_start_seconds = time.monotonic() + PUBLISHER_RESTART_SECONDS
         self._start("publisher")
@@ -169,7 +195,8 @@ class Supervisor:
             log.error("the GPU is lost; the service ends for replacement", extra={"event": LogEvent.GPU_LOST})
             self._stop_others()
             return False
-        log.error("the engine died", extra={"event": LogEvent.ENGINE_DIED, "exit_code": exit_code})
+        fields = {"event": LogEvent.ENGINE_DIED, "exit_code": exit_code}
+        log.error("the engine died: %s", end_of(exit_code), extra=fields)
         if not self._restart_limit.allows(time.monotonic()):
             log.error("the engine died too often; giving up", extra={"event": LogEvent.ENGINE_RESTART_LIMIT})
             return False

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import logging
+import os
+import pty
+import re
 import subprocess
 import sys
 from datetime import datetime
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.logs import JsonLines
+from service.logs import JsonLines, TextLines
 
 
 def line(message: str, *values: object, level: int = logging.INFO, **extra: object) -> str:
@@ -47,6 +51,47 @@ def test_any_record_is_one_line_of_json(message: str, extra: dict[str, Any]) -> 
     text = line(message.replace("%", "%%"), **extra)
     assert "\n" not in text
     assert json.loads(text)["message"] == message.replace("%", "%%")
+
+
+def text_line(message: str, *, level: int = logging.INFO, **extra: object) -> str:
+    record = logging.LogRecord("a.logger", level, "file.py", 1, message, (), None)
+    vars(record).update(extra)
+    return TextLines().format(record)
+
+
+def test_a_line_of_text_has_time_level_message_and_fields() -> None:
+    found = text_line("the engine died", level=logging.ERROR, event="engine_died", exit_code=-9, part="a b")
+    assert re.fullmatch(r'\d\d:\d\d:\d\d error   the engine died  exit_code=-9  part="a b"', found)
+
+
+@pytest.mark.parametrize("message", ["a\nb", "a\r\x1b[2Jb", "a\u2028b", "a\x00\x9bb"])
+def test_a_line_of_text_cannot_steer_a_terminal(message: str) -> None:
+    for found in (text_line(message), text_line("x", path=message)):
+        assert found.isprintable()
+        assert len(found.splitlines()) == 1
+
+
+TERMINAL = """
+import logging
+from service.logs import configure
+configure("INFO", FORMAT)
+logging.getLogger("part").warning("oh")
+"""
+
+
+@pytest.mark.parametrize(
+    ("log_format", "terminal", "is_json"),
+    [("auto", True, False), ("auto", False, True), ("json", True, True), ("text", False, False)],
+)
+def test_a_terminal_gets_text_unless_told_otherwise(log_format: str, terminal: bool, is_json: bool) -> None:
+    ours, theirs = pty.openpty() if terminal else os.pipe()
+    command = [sys.executable, "-c", TERMINAL.replace("FORMAT", repr(log_format))]
+    subprocess.run(command, stderr=theirs, check=True, timeout=60)
+    found = os.read(ours, 4096).decode().strip()
+    os.close(ours)
+    os.close(theirs)
+    assert found.startswith("{") is is_json
+    assert "oh" in found
 
 
 PROGRAM = """

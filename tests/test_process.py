@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+from service.process import end_of
 from tests.support.processes import lives
 from tests.support.service import wait_until
 
@@ -69,3 +70,17 @@ collect_once()
 assert dropped() is None
 """
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+@pytest.mark.parametrize(
+    ("exit_code", "words"),
+    [
+        (-9, "killed by SIGKILL; often the kernel's memory killer, see dmesg"),
+        (-11, "killed by SIGSEGV"),
+        (-64, "killed by SIGRTMAX"),
+        (-200, "killed by signal 200"),
+        (78, "exit code 78"),
+    ],
+)
+def test_an_exit_code_is_put_into_words(exit_code: int, words: str) -> None:
+    assert end_of(exit_code) == words

@@ -52,7 +52,23 @@ def test_values_come_from_the_environment_and_flags_go_before_them(monkeypatch: 
     monkeypatch.setenv("GLEANER_NOBODY_KNOWS_THIS", "1")
     assert (read_settings().port, read_settings().models) == (9000, ("cv@candidate", "invoices"))
     assert read_settings(port="9001").port == 9001
-    assert unknown_settings() == ["GLEANER_NOBODY_KNOWS_THIS"], "named in the log when the service starts"
+    assert list(unknown_settings()) == ["GLEANER_NOBODY_KNOWS_THIS"], "named in the log when the service starts"
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("GLEANER_MODLES", "did you mean GLEANER_MODELS?"),
+        ("GLEANER_MODEL_STOR", "did you mean GLEANER_MODEL_STORE?"),
+        ("GLEANER_DOCUMENT_PAGES", "did you mean GLEANER_MAX_DOCUMENT_PAGES?"),
+        ("GLEANER_ZZZ", "GLEANER_ZZZ is no setting and is ignored"),
+    ],
+)
+def test_an_unknown_setting_is_named_with_the_nearest(monkeypatch: pytest.MonkeyPatch, name: str, words: str) -> None:
+    monkeypatch.setenv(name, "1")
+    monkeypatch.setenv("GLEANER_PORT", "9000")
+    (said,) = unknown_settings().values()
+    assert said.endswith(words)
 
 
 @pytest.mark.parametrize(

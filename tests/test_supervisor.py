@@ -17,7 +17,8 @@ import pytest
 from service.logs import LogEvent
 from service.process import send_heartbeat
 from service.runtime_folder import _is_apart
-from service.supervisor import POLL_SECONDS, START_SILENCE_SECONDS, EngineWatchdog, is_traced
+from service.settings import read_settings
+from service.supervisor import POLL_SECONDS, START_SILENCE_SECONDS, EngineWatchdog, address_lines, is_traced
 from tests.support.processes import lives
 from tests.support.service import Service, paused, start, wait_until
 
@@ -182,3 +183,18 @@ def runtime_folder_of(process: int) -> Path:
     """As the process was told by its environment."""
     variables = Path(f"/proc/{process}/environ").read_text().split("\0")
     return Path(dict(each.split("=", 1) for each in variables if "=" in each)["GLEANER_RUNTIME_DIR"])
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"host": "127.0.0.1", "port": 8341}, ["console http://127.0.0.1:8341/ ", "http://127.0.0.1:8341/docs"]),
+        ({"host": "0.0.0.0", "port": 8341, "internal_port": 8342}, ["http://127.0.0.1:8342/docs"]),
+        ({"host": "::", "port": 8341}, ["http://[::1]:8341/docs"]),
+    ],
+)
+def test_a_person_is_told_the_address(settings: dict[str, object], words: list[str]) -> None:
+    told = address_lines(read_settings(**settings))
+    assert len(told) == 2
+    assert all(word in "\n".join(told) for word in [*words, "Ctrl-C stops it"])
+    assert "console" not in address_lines(read_settings(**settings, console="off"))[0]

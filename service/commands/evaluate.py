@@ -11,7 +11,7 @@ import asyncio
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,13 +23,16 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from model_store.builtin import NAME
-from model_store.contents.allowed_files import CONFIG
+from model_store.contents.allowed_files import CONFIG, RULES
 from model_store.local.store import Store
 from model_store.transfer.publish import publish
 from service.api.extraction.request import DocumentInput
 from service.commands.local_service import LocalService
+from service.core.decoding.tag_scheme import scheme_of
 from service.core.errors import InvalidOptions, Overloaded, RequestError
+from service.evaluation.data_check import label_counts
 from service.evaluation.labelled_documents import (
+    MAPPING_FILE,
     BadRecords,
     LabelledDocument,
     LabelledSet,
@@ -43,6 +46,8 @@ from service.evaluation.labelled_documents import (
 from service.evaluation.report import EvaluationReport, all_together, set_report
 from service.evaluation.scoring import ScoredAnswer, from_answer, score_set
 from service.evaluation.tables import ReportTable, tables
+from service.text.pipeline import answered_labels
+from service.wire import ModelStatus
 
 BUILTIN = "builtin"
 FOLDER_NAME = "evaluated"
@@ -216,6 +221,8 @@ async def _evaluate(model: str, sets: Sequence[LabelledSet], scheme: LabelScheme
     with evaluated_service(model, lambda what: show(what, 0, 0)) as service:
         async with service:
             name = service.model
+            for lacking in labels_lacking(sets, answerable_labels(name)):
+                print(f"gleaner: warning: {lacking}", file=sys.stderr)
             answers = await ask_all(service, sets, show)
     seconds = time.monotonic() - begun
     scores, reports = [], []
@@ -227,6 +234,28 @@ async def _evaluate(model: str, sets: Sequence[LabelledSet], scheme: LabelScheme
         reports.append(set_report(scores[-1], notes=notes))
     tokens = sum(answer.tokens for found in answers for answer in found)
     return all_together(f"{name.name}@{name.tag}", name.revision, reports, scores, tokens=tokens, seconds=seconds)
+
+
+def answerable_labels(model: ModelStatus) -> frozenset[str]:
+    """The labels that a served model and its rules may answer."""
+    if (Path(model.folder) / RULES).is_file():
+        return frozenset(answered_labels(None, model.labels))
+    return frozenset(scheme_of(model.labels).types)
+
+
+def labels_lacking(sets: Iterable[LabelledSet], known: frozenset[str]) -> list[str]:
+    """A sentence for each set with entities of labels that the model does not answer, and that so are all missed."""
+    said = []
+    for each in sets:
+        counts = label_counts(each.documents)
+        if lacking := [f"{label} ({count:,})" for label, count in counts.most_common() if label not in known]:
+            said.append(
+                f"{each.name} has entities of labels that the model does not have: {', '.join(lacking)}. "
+                f"A {MAPPING_FILE} beside the data translates labels: "
+                f'{{"map": {{"{each.name}": {{"THEIRS": "OURS", "OTHER": null}}}}, "coarse_parent": {{}}}}. '
+                f"The model has {', '.join(sorted(known))}."
+            )
+    return said
 
 
 def _drawn(table: ReportTable) -> Table:

@@ -70,7 +70,7 @@ async def _answers(chosen: argparse.Namespace, report: Callable[[str], None]) ->
     options = options_of(chosen, ("model", "labels", "min_score", "aggregation", "include_text", "fields"))
     async with _service(chosen, options, report) as service:
         report("extracting")
-        async for path, answer in answers(chosen.files, service.extract):
+        async for path, answer in answers(chosen.files, service.extract, chosen.type):
             yield path, answer
 
 

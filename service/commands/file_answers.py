@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,10 @@ from rich.table import Table
 
 from service.core.decoding.aggregation_strategies import Aggregation
 from service.core.errors import GleanerError, InvalidOptions
+from service.environment import service_url
 
+STANDARD_INPUT = Path("-")
+TYPES = ("pdf", "docx", "html", "txt", "md", "xml")
 AT_ONCE = 8
 """Files that are worked on at the same time, so that batches fill."""
 Answer = dict[str, Any]
@@ -20,8 +24,13 @@ Answer = dict[str, Any]
 
 def add_file_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the files, and the arguments that say by what and how their entities are found."""
-    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="PDF, DOCX, HTML, TXT, MD or XML invoice")
-    parser.add_argument("--url", help="ask this running service, e.g. http://127.0.0.1:8080")
+    parser.add_argument(
+        "files", nargs="+", type=Path, metavar="FILE", help="PDF, DOCX, HTML, TXT, MD or XML invoice; `-`: stdin"
+    )
+    parser.add_argument("--type", choices=TYPES, help="what stdin holds, where its content does not say it")
+    parser.add_argument(
+        "--url", type=service_url, help="ask this running service (127.0.0.1:8080) rather than start one for 10 to 20 s"
+    )
     parser.add_argument("--key-file", type=Path, help="the file with its API key")
     parser.add_argument("--model", help="`name`, `name@tag` or `name@sha256:…`")
     parser.add_argument("--labels", help="only entities with these, comma-separated")
@@ -48,18 +57,29 @@ def read_key(file: Path | None) -> str | None:
 
 
 async def answers(
-    files: list[Path], ask: Callable[[Path, bytes], Awaitable[Answer]]
+    files: list[Path], ask: Callable[[Path, bytes], Awaitable[Answer]], stdin_type: str | None = None
 ) -> AsyncIterator[tuple[Path, Answer]]:
-    """Each file with its answer, in the order given, `AT_ONCE` at a time."""
+    """Each file with its answer, in the order given, `AT_ONCE` at a time.
+
+    Raises:
+        InvalidOptions: standard input is named twice.
+    """
+    if files.count(STANDARD_INPUT) > 1:
+        raise InvalidOptions("standard input (`-`) can be read once")
     gate = asyncio.Semaphore(AT_ONCE)
-    tasks = [asyncio.create_task(_answer(ask, path, gate)) for path in files]
+    tasks = [asyncio.create_task(_answer(ask, path, gate, stdin_type)) for path in files]
     for path, task in zip(files, tasks, strict=True):
         yield path, await task
 
 
-async def _answer(ask: Callable[[Path, bytes], Awaitable[Answer]], path: Path, gate: asyncio.Semaphore) -> Answer:
+async def _answer(
+    ask: Callable[[Path, bytes], Awaitable[Answer]], path: Path, gate: asyncio.Semaphore, stdin_type: str | None
+) -> Answer:
     async with gate:
         try:
+            if path == STANDARD_INPUT:
+                name = Path(f"stdin.{stdin_type}" if stdin_type else "stdin")
+                return await ask(name, await asyncio.to_thread(sys.stdin.buffer.read))
             return await ask(path, await asyncio.to_thread(path.read_bytes))
         except GleanerError as error:
             return {"id": path.name, "entities": [], "error": {"code": error.code, "detail": error.detail}}

@@ -12,10 +12,7 @@ import ssl
 import sys
 from contextlib import closing
 
-from service.environment import probed_address, speaks_tls
-
-ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}
-"""The address to ask where the service listens on all addresses."""
+from service.environment import ANY_ADDRESS, probed_address, speaks_tls
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from model_store.reference import DEFAULT_TAG
+from service.environment import service_url
 
 Run = Callable[[argparse.Namespace], int]
 GC_THRESHOLD = 100_000
@@ -73,7 +74,9 @@ def _add_rollback(actions: Any, both: argparse.ArgumentParser) -> None:
 def _add_canary(actions: Any, both: argparse.ArgumentParser) -> None:
     parser = actions.add_parser("canary", parents=[both], help="judge a candidate beside what is served, on documents")
     parser.add_argument("name", metavar="NAME", help="its tags `stable` and `candidate` are compared")
-    parser.add_argument("--url", help="a service that serves both (GLEANER_MODELS=NAME,NAME@candidate)")
+    parser.add_argument(
+        "--url", type=service_url, help="a service that serves both (GLEANER_MODELS=NAME,NAME@candidate)"
+    )
     parser.add_argument("--key-file", type=Path, help="the file with its API key")
     parser.add_argument("--documents", type=Path, metavar="FOLDER", help="files to post to each of the two")
     parser.add_argument("--drift", type=float, default=0.1, help="most entities that only one finds (default: 0.1)")

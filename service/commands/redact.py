@@ -2,7 +2,7 @@
 
 PDFs come back as PDFs, texts as texts; of DOCX and HTML the redacted text with `--output text`. Prints what went: a
 line for each file on a terminal, JSON lines in a pipe. A file that fails is reported on stderr, nothing is written for
-it, the others go on, and the exit code is 1.
+it, the others go on, and the exit code is 1. Of standard input (`-`) the result goes to standard output.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from service.commands.file_answers import Answer, add_file_arguments, answers, options_of, read_key
+from service.commands.file_answers import STANDARD_INPUT, Answer, add_file_arguments, answers, options_of, read_key
+from service.core.errors import InvalidOptions
 from service.core.redaction import RedactionMode
 
 if TYPE_CHECKING:
@@ -44,8 +45,10 @@ def run(chosen: argparse.Namespace) -> int:
 async def _run(chosen: argparse.Namespace) -> int:
     names = ("model", "labels", "min_score", "aggregation", "mode", "output", "repeats", "allow_unread")
     failed = 0
+    if STANDARD_INPUT in chosen.files and len(chosen.files) > 1:
+        raise InvalidOptions("standard input (`-`) is redacted alone, because the result goes to standard output")
     async with _service(chosen, options_of(chosen, names)) as service:
-        async for path, answer in answers(chosen.files, service.redact):
+        async for path, answer in answers(chosen.files, service.redact, chosen.type):
             written = None
             if answer["error"] is None:
                 written = await asyncio.to_thread(_write, path, answer, chosen.folder)
@@ -71,6 +74,11 @@ def _service(chosen: argparse.Namespace, options: dict[str, Any]) -> RemoteServi
 def _write(path: Path, answer: Answer, folder: Path | None) -> Path:
     """Write what came back, and return where."""
     is_file = answer["file"] is not None
+    data = base64.b64decode(answer["file"]["data"]) if is_file else answer["text"].encode("utf-8", "replace")
+    if path == STANDARD_INPUT:
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+        return path
     ending = path.suffix if is_file or path.suffix in (".txt", ".md") else ".txt"
     if folder is None:
         target = path.with_name(f"{path.stem}.redacted{ending}")
@@ -79,20 +87,22 @@ def _write(path: Path, answer: Answer, folder: Path | None) -> Path:
         target = folder / f"{path.stem}{ending}"
     if target.exists() and target.samefile(path):
         target = path.with_name(f"{path.stem}.redacted{ending}")
-    data = base64.b64decode(answer["file"]["data"]) if is_file else answer["text"].encode("utf-8", "replace")
     target.write_bytes(data)
     return target
 
 
 def _report(path: Path, answer: Answer, written: Path | None, *, as_line: bool) -> None:
+    to = sys.stderr if path == STANDARD_INPUT else sys.stdout
     if not as_line:
         kept = {name: value for name, value in answer.items() if name not in ("file", "text")}
         print(
-            json.dumps({"file": str(path), "written": written and str(written), **kept}, ensure_ascii=False), flush=True
+            json.dumps({"file": str(path), "written": written and str(written), **kept}, ensure_ascii=False),
+            flush=True,
+            file=to,
         )
     elif written is not None:
         counts = Counter(each["label"] for each in answer["entities"])
         went = ", ".join(f"{count} {label}" for label, count in counts.most_common()) or "nothing"
         pictures = [str(each["page"]) for each in answer["rasterized_pages"]]
         also = f"; now pictures: pages {', '.join(pictures)}" if pictures else ""
-        print(f"{path} → {written}: {went}{also}", flush=True)
+        print(f"{path} → {written}: {went}{also}", flush=True, file=to)

@@ -6,7 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from service import client
-from service.core.errors import BY_CODE, InternalError
+from service.core.errors import BY_CODE, InternalError, ServiceError
+
+
+class NoAnswer(ServiceError):
+    """No service answers at an address."""
+
+    code = "unreachable"
 
 
 class RemoteService:
@@ -27,7 +33,7 @@ class RemoteService:
         """The result of one file, as the service wrote it.
 
         Raises:
-            GleanerError: the service's error, or InternalError if it cannot be reached.
+            GleanerError: the service's error, or NoAnswer if it cannot be reached.
         """
         return await self._document("/extract", path, data)
 
@@ -39,7 +45,7 @@ class RemoteService:
         try:
             answer = await self._client.ask(route, [client.FileSource(data, path.name)], **self._options)
         except client.GleanerError as error:
-            kind = BY_CODE.get(error.code, InternalError)
+            kind = NoAnswer if isinstance(error, client.Unreachable) else BY_CODE.get(error.code, InternalError)
             raise kind(error.detail, retry_after_seconds=error.retry_after_seconds) from error
         match answer:
             case {"documents": [dict(document)]}:

@@ -6,7 +6,9 @@ A platform such as SageMaker puts a model into the container's file system befor
 from __future__ import annotations
 
 import argparse
+import errno
 import logging
+import socket
 import ssl
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from model_store.transfer.publish import publish
 from service.api.adapters.registry import check_extras
 from service.api.http.api_keys import read_keys
 from service.core.errors import ModelError
+from service.environment import PREFIX, address_of
 from service.logs import LogEvent, configure
 from service.process import hide_memory
 from service.settings import Settings, read_settings, unknown_settings
@@ -60,12 +63,41 @@ def run(chosen: argparse.Namespace) -> int:
     read_keys(settings.api_keys_file, settings.api_keys)
     check_tls(settings.tls_certificate, settings.tls_key)
     check_extras(settings)
-    configure(settings.log_level)
-    if unknown := unknown_settings():
-        fields = {"event": LogEvent.UNKNOWN_SETTINGS, "names": unknown}
-        logging.getLogger(__name__).warning("variables that are no settings are ignored", extra=fields)
+    check_ports(settings)
+    configure(settings.log_level, settings.log_format)
+    for name, said in unknown_settings().items():
+        logging.getLogger(__name__).warning(said, extra={"event": LogEvent.UNKNOWN_SETTINGS, "names": [name]})
     hide_memory()
     return Supervisor(settings, {flag.upper(): value for flag, value in flags.items()}).run()
+
+
+class PortTaken(ModelError):
+    """An address cannot be listened on."""
+
+    code = "port_taken"
+
+
+def check_ports(settings: Settings) -> None:
+    """Bind each port that the service will listen on, and let go of it, before anything is started.
+
+    Raises:
+        PortTaken: another program has one, or this one may not have it.
+    """
+    for name in ("port", "internal_port", "grpc_port"):
+        if not (port := getattr(settings, name)):
+            continue
+        family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+        try:
+            with socket.socket(family) as tried:
+                tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                tried.bind((settings.host, port))
+        except OSError as error:
+            why = "another program listens there" if error.errno == errno.EADDRINUSE else str(error.strerror)
+            flag = ", or --port" if name == "port" else ""
+            raise PortTaken(
+                f"Nothing can be served at {address_of(settings.host, port)}: {why}. "
+                f"Choose another port by {PREFIX}{name.upper()}{flag}."
+            ) from error
 
 
 class BadTlsFiles(ModelError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -28,7 +29,6 @@ def test_help_is_everywhere_and_exits_0(arguments: list[str], capsys: pytest.Cap
 @pytest.mark.parametrize(
     "arguments",
     [
-        [],
         ["dance"],
         ["extract"],
         ["models"],
@@ -41,6 +41,30 @@ def test_wrong_usage_exits_2_and_shows_the_right_one(arguments: list[str], capsy
         main(arguments)
     assert ended.value.code == 2
     assert "usage: gleaner" in capsys.readouterr().err
+
+
+def test_alone_it_shows_its_help_and_exits_2(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 2
+    shown = capsys.readouterr()
+    assert all(f"\n    {name}" in shown.err for name in COMMANDS)
+    assert shown.out == ""
+
+
+def test_the_version_is_that_of_the_project(capsys: pytest.CaptureFixture[str]) -> None:
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"gleaner {version}\n"
+
+
+def test_a_misspelt_setting_is_warned_of(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GLEANER_MODEL_STOR", "/nowhere")
+    assert main(["models", "list"]) == 0
+    assert "warning: GLEANER_MODEL_STOR is no setting and is ignored; did you mean GLEANER_MODEL_STORE?" in (
+        capsys.readouterr().err
+    )
+    monkeypatch.delenv("GLEANER_MODEL_STOR")
+    assert main(["models", "list"]) == 0
+    assert capsys.readouterr().err == ""
 
 
 def test_a_failure_is_one_sentence_and_exits_1(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

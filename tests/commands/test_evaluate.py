@@ -129,3 +129,14 @@ def test_what_cannot_be_scored_is_one_message(home: Path, arguments: tuple[str, 
     assert ended.returncode == status
     assert words in ended.stderr
     assert ended.stderr.splitlines()[-1].startswith("gleaner: ")
+
+
+def test_labels_that_the_model_lacks_are_said_before_the_scores(home: Path) -> None:
+    entities = [{"start": 0, "end": 4, "label": "MEDICINE"}, {"start": 5, "end": 10, "label": "PER"}]
+    (home / "meds.jsonl").write_text(json.dumps({"text": TEXT, "entities": entities}))
+    ended = evaluate(home, "tiny", "meds.jsonl")
+    assert ended.returncode == 0, ended.stderr
+    (warning,) = [line for line in ended.stderr.splitlines() if "warning" in line]
+    for words in ("MEDICINE (1)", "MAPPING.json", '{"map": {"meds": {', "DATE, ORG, PER"):
+        assert words in warning
+    assert "PER (" not in warning

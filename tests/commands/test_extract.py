@@ -151,14 +151,16 @@ def test_a_model_that_cannot_be_loaded_exits_1_and_leaves_no_files(home: Path) -
     assert list((home / "tmp").iterdir()) == []
 
 
-@pytest.mark.parametrize("url", ["http://127.0.0.1:{port}", "nonsense", "http://[", "ftp://example.org"])
+@pytest.mark.parametrize(
+    "url", ["http://127.0.0.1:{port}", "127.0.0.1:{port}", "nonsense", "http://[", "ftp://example.org"]
+)
 def test_a_service_that_is_not_there_is_one_sentence_for_the_file(home: Path, url: str) -> None:
     nobody = KeptPort()
     code, lines, errors = extract(home, "a.txt", "--url", url.format(port=nobody.number))
     assert code == 1
     assert len(errors.splitlines()) == 1
     assert errors.startswith("gleaner: a.txt: ")
-    assert [line["error"]["code"] for line in lines] == ["internal_error"]
+    assert [line["error"]["code"] for line in lines] == ["unreachable"]
 
 
 class Stranger(BaseHTTPRequestHandler):
@@ -216,3 +218,47 @@ def test_a_key_that_cannot_be_read_is_one_sentence(home: Path) -> None:
     assert code == 2
     assert "nowhere" in errors
     assert "Traceback" not in errors
+
+
+class Echo(BaseHTTPRequestHandler):
+    """Answers with one document whose text is the request's body."""
+
+    def do_POST(self) -> None:
+        sent = self.rfile.read(int(self.headers["Content-Length"])).decode(errors="replace")
+        body = json.dumps({"documents": [{"id": "a", "entities": [], "error": None, "text": sent}]}).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@pytest.mark.parametrize(("options", "name"), [((), 'filename="stdin"'), (("--type", "html"), 'filename="stdin.html"')])
+def test_standard_input_goes_to_an_address_without_a_scheme(home: Path, options: tuple[str, ...], name: str) -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Echo) as server:
+        threading.Thread(target=server.serve_forever).start()
+        try:
+            command = [*COMMAND, "-", "--url", f"localhost:{server.server_port}", *options]
+            ended = subprocess.run(
+                command,
+                input=b"<p>Ida</p>",
+                env=settings(home),
+                capture_output=True,
+                timeout=LIMIT_SECONDS,
+                check=False,
+            )
+        finally:
+            server.shutdown()
+    assert ended.returncode == 0, ended.stderr
+    line = json.loads(ended.stdout)
+    assert line["file"] == "-"
+    assert name in line["text"]
+    assert "<p>Ida</p>" in line["text"]
+
+
+def test_standard_input_is_read_once(home: Path) -> None:
+    code, lines, errors = extract(home, "-", "-", "--url", "localhost:9")
+    assert (code, lines) == (2, [])
+    assert "once" in errors

@@ -73,3 +73,34 @@ def test_what_fails_is_reported_and_not_written(redacted: Run) -> None:
     assert "output=text" in errors
     assert sorted(path.name for path in home.glob("*.redacted.*")) == ["a.redacted.txt", "b.redacted.pdf"]
     assert "Traceback" not in errors
+
+
+@pytest.mark.parametrize(
+    ("data", "options", "start"), [(TEXT.encode(), ("--type", "txt"), b"<"), (simple_pdf(LINE), (), b"%PDF")]
+)
+def test_standard_input_is_redacted_to_standard_output(
+    redacted: Run, data: bytes, options: tuple[str, ...], start: bytes
+) -> None:
+    home = redacted[0]
+    ended = subprocess.run(
+        [*COMMAND, "-", *options, "--only-found"],
+        input=data,
+        env=environment(home, MODELS="tiny", DTYPE="float32"),
+        cwd=home,
+        capture_output=True,
+        timeout=240,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.startswith(start)
+    assert ended.stdout != data
+    report = json.loads(ended.stderr)
+    assert report["file"] == "-"
+    assert report["entities"]
+
+
+def test_standard_input_is_redacted_alone(redacted: Run) -> None:
+    command = [*COMMAND, "-", "a.txt", "--url", "localhost:9"]
+    ended = subprocess.run(command, cwd=redacted[0], capture_output=True, text=True, timeout=60, input="", check=False)
+    assert ended.returncode == 2
+    assert "alone" in ended.stderr

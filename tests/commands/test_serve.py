@@ -1,13 +1,17 @@
-"""Certificate and key are tried before a service starts."""
+"""Certificate, key and ports are tried before a service starts."""
 
 from __future__ import annotations
 
+import socket
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from service.commands.serve import BadTlsFiles, check_tls
+from service.cli import main
+from service.commands.serve import BadTlsFiles, PortTaken, check_ports, check_tls
+from service.settings import read_settings
 from tests.support.certificates import make_certificate
 
 
@@ -41,3 +45,35 @@ def test_an_encrypted_key_is_refused_and_no_password_is_asked_for(tmp_path: Path
     subprocess.run(command, check=True, capture_output=True, timeout=60)
     with pytest.raises(BadTlsFiles):
         check_tls(certificate, locked)
+
+
+@pytest.fixture
+def taken() -> Iterator[int]:
+    """A port that a program listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        yield listening.getsockname()[1]
+
+
+@pytest.mark.parametrize("name", ["port", "internal_port", "grpc_port"])
+def test_a_port_that_is_taken_is_named_with_its_setting(taken: int, name: str) -> None:
+    chosen = {"port": 0, "host": "127.0.0.1", name: taken}
+    with pytest.raises(PortTaken, match=f"127.0.0.1:{taken}: another program listens there.*GLEANER_{name.upper()}"):
+        check_ports(read_settings(**chosen))
+
+
+def test_a_port_that_was_just_left_is_free(taken: int) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening, socket.create_connection(listening.getsockname()[:2]):
+        port = listening.getsockname()[1]
+        listening.accept()[0].close()
+    check_ports(read_settings(host="127.0.0.1", port=port))
+    check_ports(read_settings(host="127.0.0.1", port=0))
+
+
+def test_an_address_of_another_machine_is_refused() -> None:
+    with pytest.raises(PortTaken, match=r"192\.0\.2\.1:8341"):
+        check_ports(read_settings(host="192.0.2.1", port=8341))
+
+
+def test_a_taken_port_is_one_line(taken: int, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["serve", "--host", "127.0.0.1", "--port", str(taken)]) == 1
+    assert len(capsys.readouterr().err.splitlines()) == 1
