@@ -87,7 +87,7 @@ class JsonLines(logging.Formatter):
         return written if written.isascii() and "\x7f" not in written else written.translate(_OTHER_LINE_ENDS)
 
 
-class TextLines(logging.Formatter):
+class PlainLines(logging.Formatter):
     """Formats a record for a person: time of day, level, message, the fields of `extra`; an exception below it."""
 
     def format(self, record: logging.LogRecord) -> str:
@@ -117,7 +117,7 @@ def configure(level: str, log_format: str = "json") -> None:
     Libraries log at INFO at most, whatever the level: at DEBUG some write whole requests, with credentials in them.
     """
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(TextLines() if as_text(log_format) else JsonLines())
+    handler.setFormatter(PlainLines() if as_text(log_format) else JsonLines())
     logging.basicConfig(level=max(logging.getLevelName(level), logging.INFO), handlers=[handler], force=True)
     logging.captureWarnings(True)
     for ours in OURS:

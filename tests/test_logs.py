@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.logs import JsonLines, TextLines
+from service.logs import JsonLines, PlainLines
 
 
 def line(message: str, *values: object, level: int = logging.INFO, **extra: object) -> str:
@@ -56,7 +56,7 @@ def test_any_record_is_one_line_of_json(message: str, extra: dict[str, Any]) -> 
 def text_line(message: str, *, level: int = logging.INFO, **extra: object) -> str:
     record = logging.LogRecord("a.logger", level, "file.py", 1, message, (), None)
     vars(record).update(extra)
-    return TextLines().format(record)
+    return PlainLines().format(record)
 
 
 def test_a_line_of_text_has_time_level_message_and_fields() -> None:
