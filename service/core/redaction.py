@@ -18,6 +18,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import accumulate
 from urllib.parse import unquote
 
 LEAST_CHARACTERS = 4
@@ -69,6 +70,8 @@ class Repeats:
             self._add(text)
         self._keys = sorted(self._spellings)
         self._longest = max(map(len, self._keys), default=0)
+        self._beginnings = frozenset(key[:LEAST_CHARACTERS] for key in self._keys)
+        self._lengths = frozenset(map(len, self._beginnings))
         self._within = self._prefixes()
 
     def _add(self, text: str) -> None:
@@ -97,24 +100,33 @@ class Repeats:
         """Start and end of each place, as whole words, in order, the longest first; they do not overlap."""
         if not self._keys:
             return
-        words = list(_WORD.finditer(text))
-        parts = [_folded(word.group()) for word in words]
-        run, ends, length = "".join(parts), dict[int, int](), 0
-        for index, part in enumerate(parts):
-            length += len(part)
+        parts = [word.lower() if word.isascii() else _folded(word) for word in _WORD.findall(text)]
+        run, places = "".join(parts), list(accumulate(map(len, parts), initial=0))
+        likely = self._likely(run, places[:-1])
+        if not likely:
+            return
+        words = [word.span() for word in _WORD.finditer(text)]
+        ends: dict[int, int] = {}
+        for index, length in enumerate(places[1:]):
             ends.setdefault(length, index)
-        at = reached = 0
-        for index, part in enumerate(parts):
-            if index % _WORDS_AT_ONCE == 0:
-                self._watch()
-            if index >= reached:
-                for key in self._at(run, at):
-                    last = ends.get(at + len(key))
-                    if last is not None and self._is_spelt(key, text[words[index].start() : words[last].end()]):
-                        yield words[index].start(), words[last].end()
-                        reached = last + 1
-                        break
-            at += len(part)
+        reached = 0
+        for index in likely:
+            for key in self._at(run, places[index]) if index >= reached else ():
+                last = ends.get(places[index] + len(key))
+                if last is not None and self._is_spelt(key, text[words[index][0] : words[last][1]]):
+                    yield words[index][0], words[last][1]
+                    reached = last + 1
+                    break
+
+    def _likely(self, run: str, places: Sequence[int]) -> list[int]:
+        """Which of the words that begin at these places of squeezed text begin as a key does: mostly none of them."""
+        found: set[int] = set()
+        for first in range(0, len(places), _WORDS_AT_ONCE):
+            self._watch()
+            some = list(enumerate(places[first : first + _WORDS_AT_ONCE], first))
+            for length in self._lengths:
+                found.update(index for index, at in some if run[at : at + length] in self._beginnings)
+        return sorted(found)
 
     def _at(self, run: str, at: int) -> Iterator[str]:
         """The keys that stand at a place of squeezed text, the longest first."""

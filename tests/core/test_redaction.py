@@ -204,3 +204,17 @@ def test_amounts_are_hashed_by_what_they_are_worth() -> None:
 
 def test_a_text_from_which_nothing_goes_stays() -> None:
     assert replaced_text(REPLACED_TEXT, [], replacer(RedactionMode.MASK, KEY, value_of)) == (REPLACED_TEXT, [])
+
+
+@pytest.mark.parametrize(
+    ("texts", "text", "found"),
+    [
+        (["1.5 %", "Jane Doe"], "1.5 % of 15 to JaneDoe and jane-doe, 15", ["1.5", "JaneDoe", "jane-doe"]),
+        (["Ann 1"], "ann1 ann 12 Ann-1", ["ann1", "Ann-1"]),
+        (["Jane Doe", "Jane Doe Ltd"], "Jane Doe Ltd, Jane Doe Limited", ["Jane Doe Ltd", "Jane Doe"]),
+        (["Élan"], "elan ELAN Elani Ela n", ["elan", "ELAN", "Ela n"]),
+        (["Jane"], "Janet " * 5_000 + "Jane", ["Jane"]),
+    ],
+)
+def test_words_that_begin_alike_are_compared_whole(texts: list[str], text: str, found: list[str]) -> None:
+    assert [text[start:end] for start, end in Repeats(texts).find(text)] == found
