@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import cache, partial
 from typing import Any
@@ -20,12 +20,13 @@ from service.api.calls import AppState, open_tracing
 from service.api.connection.connections import Connections, connection_limits
 from service.api.console import routes as console_routes
 from service.api.console.console import open_console
+from service.api.docs_page import docs_page
 from service.api.engine.routing import CanaryRouter
 from service.api.http.access import Access
 from service.api.http.request_body import BodyLimits
 from service.api.http.response import CLIENT_CLOSED_REQUEST
 from service.api.middleware import AccessLog, InternalPort, RouteName
-from service.api.openapi import docs_page, with_adapters, with_keys
+from service.api.openapi import openapi_document
 from service.api.routes import router
 from service.api.worker import Worker, open_worker
 from service.core.errors import GleanerError, InternalError, MalformedRequest, UnknownRoute, WrongMethod
@@ -34,16 +35,11 @@ from service.environment import distribution_version
 from service.process import raise_open_files
 from service.settings import Settings
 
-DESCRIPTION = """Posts documents of any length (text, PDF, DOCX, HTML, XML invoices), gets entities with exact offsets,
-scores, pages and boxes. Nothing is ever truncated."""
-
 
 def create_app(settings: Settings) -> ASGIApp:
     """Build the application; its lifespan starts and stops the worker's parts."""
     registry = open_adapters(settings.adapters, grpc=bool(settings.grpc_port))
     app = FastAPI(
-        title="Gleaner",
-        description=DESCRIPTION,
         version=distribution_version(),
         lifespan=lambda app: _lifespan(app, settings, registry),
         routes=router.routes,
@@ -56,7 +52,8 @@ def create_app(settings: Settings) -> ASGIApp:
     console = settings.console != "off"
     if console:
         app.include_router(console_routes.router)
-    app.openapi = _described(app.openapi, registry, keyed=bool(settings.api_keys_file or settings.api_keys))  # type: ignore[method-assign]
+    keyed = bool(settings.api_keys_file or settings.api_keys)
+    app.openapi = cache(partial(openapi_document, app.version, registry.operations(), keyed=keyed))  # type: ignore[method-assign]
     app.add_exception_handler(GleanerError, _problem)
     app.add_exception_handler(ClientDisconnect, _disconnected)
     app.add_exception_handler(HTTPException, _not_routed)
@@ -110,19 +107,6 @@ async def _access(settings: Settings, worker: Worker) -> AsyncIterator[Access]:
         yield access
     finally:
         following.cancel()
-
-
-def _described(
-    plain: Callable[[], dict[str, Any]], registry: AdapterRegistry, *, keyed: bool
-) -> Callable[[], dict[str, Any]]:
-    """The OpenAPI document with the open adapters, and with keys where they are asked for; made once."""
-
-    @cache
-    def document() -> dict[str, Any]:
-        shown = with_adapters(plain(), registry.operations())
-        return with_keys(shown) if keyed else shown
-
-    return document
 
 
 def _adapter_route(registry: AdapterRegistry, scope: Scope) -> RouteName | None:

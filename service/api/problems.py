@@ -43,7 +43,7 @@ MEDIA_TYPE = "application/problem+json"
 
 
 class Problem(TypedDict):
-    """The members of a problem document; `code` is the service's own error code."""
+    """A problem document (RFC 9457); `code` is the service's own error code, `detail` a sentence for people."""
 
     type: str
     title: str

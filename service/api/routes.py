@@ -9,15 +9,14 @@ from typing import Any
 import msgspec
 from fastapi import APIRouter, Request
 from fastapi.routing import APIRoute
-from starlette.responses import PlainTextResponse, Response, StreamingResponse
+from starlette.responses import Response, StreamingResponse
 
 from service.api.calls import AppState, authorize_request
 from service.api.http.request_body import read_body
 from service.api.http.response import json_response, ndjson_lines, unless_disconnected
-from service.api.openapi import EXTRACT, MODELS, READY, ROUTE
 from service.api.redaction.answers import redact_response
-from service.api.redaction.operation import REDACT
 from service.api.redaction.schemas import RedactOptions
+from service.core.decoding.tag_scheme import scheme_of
 from service.core.errors import InvalidOptions
 from service.core.types import Phase
 from service.metrics.prometheus import CONTENT_TYPE, exposition
@@ -28,8 +27,8 @@ NDJSON = "application/x-ndjson"
 class DirectRoute(APIRoute):
     """A FastAPI route whose endpoint takes the request and returns the response itself.
 
-    FastAPI describes it in /openapi.json; its parameter injection and response models, which would cost more than the
-    rest of the framework together, are left out.
+    FastAPI's parameter injection and response models, which would cost more than the rest of the framework together,
+    are left out; `openapi.py` describes the routes.
     """
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
@@ -41,7 +40,7 @@ class DirectRoute(APIRoute):
 router = APIRouter(route_class=DirectRoute)
 
 
-@router.post("/extract", summary="Documents in, entities out", **EXTRACT)
+@router.post("/extract")
 async def extract(request: Request) -> Response:
     state: AppState = request.state.app_state
     context = authorize_request(request)
@@ -57,7 +56,7 @@ async def extract(request: Request) -> Response:
         return await unless_disconnected(request, json_response(call.start(), body, call.request, call.begun_seconds))
 
 
-@router.post("/redact", summary="Documents in, the same without what was found in them out", **REDACT)
+@router.post("/redact")
 async def redact(request: Request) -> Response:
     state: AppState = request.state.app_state
     worker = state.worker
@@ -75,12 +74,12 @@ async def redact(request: Request) -> Response:
         return await unless_disconnected(request, work)
 
 
-@router.get("/livez", summary="Is the process alive?", response_model=dict[str, str], **ROUTE)
+@router.get("/livez")
 async def livez(_request: Request) -> Response:
     return Response(b'{"status":"alive"}', media_type="application/json")
 
 
-@router.get("/readyz", summary="Is the service ready?", **READY)
+@router.get("/readyz")
 async def readyz(request: Request) -> Response:
     engine = request.state.app_state.worker.engine
     status = engine.status
@@ -90,17 +89,18 @@ async def readyz(request: Request) -> Response:
     return Response(msgspec.json.encode(report), 200 if ready else 503, media_type="application/json")
 
 
-@router.get("/models", summary="Which models are served?", **MODELS)
+@router.get("/models")
 async def models(request: Request) -> Response:
     status = request.state.app_state.worker.engine.status
     shown = [
         {name: value for name, value in msgspec.to_builtins(model).items() if name != "folder"}
+        | {"entity_labels": sorted(scheme_of(model.labels).types)}
         for model in status.models
     ]
     body = {"models": shown, "device": status.device, "dtype": status.dtype, "start_seconds": status.start_seconds}
     return Response(msgspec.json.encode(body), media_type="application/json")
 
 
-@router.get("/metrics", summary="Metrics for Prometheus", response_class=PlainTextResponse, **ROUTE)
+@router.get("/metrics")
 async def metrics(_request: Request) -> Response:
     return Response(await asyncio.to_thread(exposition), headers={"Content-Type": CONTENT_TYPE})

@@ -1,156 +1,42 @@
-"""The schemas of HTTP bodies: request options (pydantic) and results (msgspec).
-
-`ExtractJson` is what OpenAPI shows of a JSON body; `bodies/json_body` decodes it."""
+"""Answers to /extract, as msgspec writes them; OpenAPI shows them under the names of `json_schemas`."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from functools import cache
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    PlainSerializer,
-    PlainValidator,
-    ValidationError,
-    WithJsonSchema,
-)
 
-from service.api.bodies.json_body import ID_CHARACTERS, known_options
 from service.api.problems import Problem
-from service.core.decoding.aggregation_strategies import Aggregation
 from service.core.decoding.entities import Source
-from service.core.decoding.offsets import OffsetUnit
 from service.core.decoding.value import ValueKind
-from service.core.errors import InvalidOptions
 from service.core.fields.kinds import DocumentKind
 from service.core.fields.mentions import Reason
-from service.core.score_limits import PATTERN, ScoreLimits, read_limits
-from service.core.types import Priority
 from service.documents.document import Charset, UnreadReason
 
-OPTION_CHARACTERS = 65_536
-"""Longest value of an option in a form or a query."""
-_MOST_SENTENCES = 3
-
-
-def _labels(value: object) -> object:
-    """A comma-separated string as a list; of a list with anything but strings, the first is named."""
-    if isinstance(value, str):
-        return [part.strip() for part in value.split(",") if part.strip()]
-    if (
-        isinstance(value, list)
-        and (wrong := next((i for i, each in enumerate(value) if type(each) is not str), -1)) >= 0
-    ):
-        raise ValueError(f"Element {wrong} should be a valid string")
-    return value
-
-
-def _number(value: object) -> object:
-    if isinstance(value, bool):
-        raise ValueError("Input should be a number, not true or false")
-    return value
-
-
-_LABELS = {
-    "anyOf": [
-        {"type": "array", "items": {"type": "string"}},
-        {"type": "string", "maxLength": OPTION_CHARACTERS},
-        {"type": "null"},
-    ]
-}
-_MIN_SCORE = {
-    "anyOf": [
-        {"type": "number", "minimum": 0, "maximum": 1},
-        {"type": "string", "pattern": PATTERN, "maxLength": OPTION_CHARACTERS},
-    ]
-}
-
-
-class Options(BaseModel):
-    """The options of a request; JSON keys, form fields and query parameters have these names."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, use_enum_values=False)
-
-    model: str | None = Field(
-        None, max_length=512, description="`name`, `name@tag` or `name@sha256:…`; the first served if absent."
-    )
-    labels: Annotated[list[str] | None, BeforeValidator(_labels), WithJsonSchema(_LABELS)] = Field(
-        None, description="Keep only entities with these labels: a list, or one text with commas between them."
-    )
-    min_score: Annotated[
-        ScoreLimits, PlainValidator(read_limits), PlainSerializer(asdict), WithJsonSchema(_MIN_SCORE)
-    ] = Field(
-        ScoreLimits(),
-        description="Keep only entities with at least this score: a number, or `PERSON:0.8,IBAN:0.5` with a number "
-        "among them for all other labels. Scores of a calibrated model are the share that is right.",
-        json_schema_extra={"default": 0.0},
-    )
-    aggregation: Aggregation = Field(
-        Aggregation.CONSTRAINED,
-        description="`constrained`: the best valid tag path; the others as transformers' pipeline has them.",
-    )
-    offsets: OffsetUnit = Field(OffsetUnit.CODEPOINT, description="What `start` and `end` count.")
-    deadline_ms: Annotated[int | None, BeforeValidator(_number)] = Field(
-        None, ge=1, le=3_600_000, description="Give up after this many milliseconds."
-    )
-    priority: Priority = Field(Priority.INTERACTIVE, description="`batch` yields to `interactive`.")
-    include_text: bool = Field(False, description="Return each document's text, so that offsets can be checked.")
-    fields: bool = Field(
-        False, description="Return what invoices, receipts and résumés say: the best value for each role, rows, checks."
-    )
-
-
-class TextDocument(BaseModel):
-    """One document of a JSON batch."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    id: str | None = Field(None, max_length=ID_CHARACTERS, description="Comes back with the result.")
-    text: str
-
-
-class ExtractJson(Options):
-    """A JSON body: `text`, or `documents`, with the options beside it."""
-
-    text: str | None = None
-    documents: list[TextDocument] | None = None
-
-
-def read_options(values: dict[str, Any], kind: type[Options] = Options) -> Options:
-    """Validated options of a route.
-
-    Raises:
-        InvalidOptions: an unknown name or a bad value; names it, and the next two if there are more.
-    """
-    for name, value in values.items():
-        if isinstance(value, str) and len(value) > OPTION_CHARACTERS:
-            raise InvalidOptions(f"{name[:100]}: longer than {OPTION_CHARACTERS:,} characters.")
-    try:
-        return kind.model_validate(values)
-    except ValidationError as error:
-        wrong = error.errors(include_url=False, include_context=False, include_input=False)
-        raise InvalidOptions("; ".join(_sentence(each, kind) for each in wrong[:_MOST_SENTENCES])) from None
-
-
-@cache
-def option_names(kind: type[Options]) -> tuple[str, ...]:
-    """The names of all options of a route, sorted."""
-    return tuple(sorted(kind.model_fields))
-
-
-def _sentence(error: Any, kind: type[Options]) -> str:
-    where = ".".join(map(str, error["loc"])) or "body"
-    what = error["msg"].removeprefix("Value error, ")
-    return f"{where[:100]}: {what}{known_options(option_names(kind)) if error['type'] == 'extra_forbidden' else ''}"
+Box = Annotated[
+    tuple[float, float, float, float],
+    msgspec.Meta(
+        title="Box",
+        description="`[left, top, right, bottom]` in points (1/72 inch) from the top left of the page as shown.",
+    ),
+]
+PageSize = Annotated[
+    tuple[float, float],
+    msgspec.Meta(title="PageSize", description="`[width, height]` of the page as shown, in points (1/72 inch)."),
+]
+Offset = Annotated[
+    int,
+    msgspec.Meta(
+        ge=0,
+        description="From the start of the text, in code points; with `offsets=utf16` in UTF-16 units, as JavaScript "
+        "counts; with `offsets=byte` in bytes of UTF-8.",
+    ),
+]
+_Milliseconds = Annotated[float, msgspec.Meta(ge=0)]
 
 
 class ModelName(msgspec.Struct, frozen=True):
-    """The model that the answer is from."""
+    """The model that answered: its name and the digest of its revision."""
 
     name: str
     revision: str
@@ -168,18 +54,26 @@ class EntityResult(msgspec.Struct, frozen=True):
 
     label: str
     text: str
-    start: int
-    end: int
-    score: float
-    value: str
-    page: int | None
-    boxes: list[tuple[float, float, float, float]]
+    start: Offset
+    end: Offset
+    score: Annotated[float, msgspec.Meta(ge=0, le=1)]
+    value: Annotated[str, msgspec.Meta(description="The text in the standard form of its `kind`.")]
+    page: Annotated[int | None, msgspec.Meta(description="From 1; null where the format has no pages.")]
+    boxes: Annotated[list[Box], msgspec.Meta(description="One for each line; empty where there is no layout.")]
     kind: ValueKind = ValueKind.TEXT
     source: Source = Source.MODEL
-    valid: bool | msgspec.UnsetType = msgspec.UNSET
-    ambiguous: list[str] | msgspec.UnsetType = msgspec.UNSET
-    number: str | msgspec.UnsetType = msgspec.UNSET
-    unit: str | msgspec.UnsetType = msgspec.UNSET
+    valid: Annotated[
+        bool | msgspec.UnsetType, msgspec.Meta(description="Whether the checksum or numbering plan holds.")
+    ] = msgspec.UNSET
+    ambiguous: Annotated[
+        list[str] | msgspec.UnsetType, msgspec.Meta(description="All readings, where there are several.")
+    ] = msgspec.UNSET
+    number: Annotated[
+        str | msgspec.UnsetType, msgspec.Meta(description="Of money, a quantity or a percentage: plain decimal.")
+    ] = msgspec.UNSET
+    unit: Annotated[
+        str | msgspec.UnsetType, msgspec.Meta(description="ISO 4217 of money, CLDR's name of a quantity's unit.")
+    ] = msgspec.UNSET
 
 
 class FieldResult(EntityResult, frozen=True, kw_only=True):
@@ -279,12 +173,13 @@ class PartlyReadResult(msgspec.Struct, frozen=True):
 
     page: int
     reason: UnreadReason
-    boxes: list[tuple[float, float, float, float]]
+    boxes: list[Box]
 
 
 class DocumentResult(msgspec.Struct, frozen=True, omit_defaults=False):
     """One document's entities, or its error.
 
+    `page_sizes`: of each page of a PDF, for those who draw `boxes` over it.
     `unread_pages`: numbers of the pages of which nothing was read, or next to nothing: scans, also with a stamp.
     `partly_read`: what was not read of pages with text; all others were read in full.
     `charset`: the character encoding that a text or HTML file was read in, how it was found, and how surely.
@@ -301,6 +196,7 @@ class DocumentResult(msgspec.Struct, frozen=True, omit_defaults=False):
     entities: list[EntityResult]
     error: Problem | None
     partly_read: list[PartlyReadResult] = []
+    page_sizes: list[PageSize] | msgspec.UnsetType = msgspec.UNSET
     charset: Charset | msgspec.UnsetType = msgspec.UNSET
     text: str | msgspec.UnsetType = msgspec.UNSET
     fields: FieldsResult | msgspec.UnsetType | None = msgspec.UNSET
@@ -309,16 +205,16 @@ class DocumentResult(msgspec.Struct, frozen=True, omit_defaults=False):
 class Timing(msgspec.Struct, frozen=True):
     """Milliseconds by stage, summed over the documents; `total_ms` is the request's own time."""
 
-    parse_ms: float = 0.0
-    tokenize_ms: float = 0.0
-    queue_ms: float = 0.0
-    compute_ms: float = 0.0
-    decode_ms: float = 0.0
-    total_ms: float = 0.0
+    parse_ms: _Milliseconds = 0.0
+    tokenize_ms: _Milliseconds = 0.0
+    queue_ms: _Milliseconds = 0.0
+    compute_ms: _Milliseconds = 0.0
+    decode_ms: _Milliseconds = 0.0
+    total_ms: _Milliseconds = 0.0
 
 
 class ExtractResult(msgspec.Struct, frozen=True):
-    """The JSON answer to one request."""
+    """The answer to one request; `documents` in the order of the request."""
 
     model: ModelName
     documents: list[DocumentResult]

@@ -16,8 +16,8 @@ import msgspec
 from service.api.engine.routing import find_model
 from service.api.extraction.request import DocumentInput, ExtractRequest
 from service.api.extraction.trace import StageTimer
+from service.api.options import Options, read_options
 from service.api.redaction.schemas import RedactOptions
-from service.api.schemas import Options, read_options
 from service.api.worker import Worker, open_worker
 from service.core.errors import InternalError, ModelError, NotReady
 from service.core.types import Phase

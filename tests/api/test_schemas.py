@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.api.schemas import OPTION_CHARACTERS, DocumentResult, Options, read_options
+from service.api.options import OPTION_CHARACTERS, Options, read_options
+from service.api.schemas import DocumentResult
 from service.core.decoding.aggregation_strategies import Aggregation
 from service.core.decoding.offsets import OffsetUnit
 from service.core.errors import InvalidOptions

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from service.api.options import Options
 from service.api.problems import STATUS
 from service.api.redaction.schemas import RedactOptions as RedactOptionsOfService
-from service.api.schemas import Options
 from service.client.errors import GleanerError, Overloaded, RequestError, ServiceError, kind_of
 from service.client.requests import CHANCE, FIRST_SECONDS, ExtractOptions, RedactOptions, RetryBudget
 from service.core import errors

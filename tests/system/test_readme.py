@@ -8,9 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
+from service.api.openapi import EXAMPLES
 from tests.examples import ROOT, URL, Example, ask, examples
+from tests.support.openapi_answers import assert_fits
 from tests.support.service import Service, serving
 
 API = (ROOT / "service" / "API.md").read_text()
@@ -85,3 +88,22 @@ def test_the_python_example_of_the_api_page_runs(
     exec(code.replace(URL, builtin.url), names)
     assert capsys.readouterr().out == "PERSON Jane Doe 0 8\n"
     assert names["redacted"].startswith(b"%PDF")
+
+
+@pytest.mark.parametrize("path", EXAMPLES)
+def test_an_answer_of_the_page_at_docs_is_the_real_one(builtin: Service, path: str) -> None:
+    example = EXAMPLES[path]
+    if "request" not in example:
+        assert set(builtin.get(path).json()) == set(example["answer"])
+        return
+    found = httpx.post(builtin.url + path, json=example["request"], timeout=60.0).json()
+    assert plain(found) == plain(example["answer"])
+    assert found["model"] == example["answer"]["model"]
+
+
+@pytest.mark.parametrize("name", ["invoice.pdf", "resume.docx"])
+def test_the_fields_of_a_sample_are_as_openapi_describes_them(builtin: Service, name: str) -> None:
+    files = {"file": (name, (ROOT / "loadtest/samples" / name).read_bytes())}
+    answer = httpx.post(builtin.url + "/extract", files=files, data={"fields": "true"}, timeout=60.0)
+    assert answer.json()["documents"][0]["fields"]
+    assert_fits(builtin.get("/openapi.json").json(), answer, "/extract")

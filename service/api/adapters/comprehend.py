@@ -20,7 +20,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from service.api import openapi, problems
+from service.api import json_schemas, problems
 from service.api.adapters.comprehend_bodies import BatchRequest, EntitiesRequest, TextRequest
 from service.api.adapters.protocol_adapter import (
     BINARY,
@@ -41,7 +41,8 @@ from service.api.calls import RequestContext, authorize_request
 from service.api.extraction.request import DocumentInput
 from service.api.http.request_body import Body
 from service.api.http.response import DocumentOutcome
-from service.api.schemas import EntityResult, read_options
+from service.api.options import read_options
+from service.api.schemas import EntityResult
 from service.core.arrays import Logits
 from service.core.decoding.entities import Entity
 from service.core.errors import GleanerError, MalformedRequest, Overloaded, UnknownRoute, UnsupportedFormat
@@ -303,7 +304,7 @@ def _unread(number: int) -> dict[str, Any]:
     return {"Page": number, "ErrorCode": "TEXTRACT_BAD_PAGE", "ErrorMessage": said}
 
 
-_BODY = {"anyOf": [openapi.of(each) for each in (EntitiesRequest, BatchRequest, TextRequest)]}
+_BODY = {"anyOf": [json_schemas.of(each) for each in (EntitiesRequest, BatchRequest, TextRequest)]}
 _OPERATION = operation(
     "Comprehend: DetectEntities, BatchDetectEntities, DetectPiiEntities, ContainsPiiEntities (`X-Amz-Target`)",
     body={AMZ_JSON: _BODY},

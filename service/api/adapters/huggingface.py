@@ -14,7 +14,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from service.api import openapi, problems
+from service.api import json_schemas, problems
 from service.api.adapters.huggingface_bodies import Parameters, Strategy, TokenClassificationInput
 from service.api.adapters.protocol_adapter import (
     JSON,
@@ -125,9 +125,9 @@ def refuse(error: GleanerError) -> Response:
     return refusal(error, said)
 
 
-_ENTITY = {"anyOf": [openapi.of(GroupEntity), openapi.of(TokenEntity)]}
+_ENTITY = {"anyOf": [json_schemas.of(GroupEntity), json_schemas.of(TokenEntity)]}
 ANSWER_SCHEMA = {"type": "array", "items": {"anyOf": [_ENTITY, {"type": "array", "items": _ENTITY}]}}
-BODY_SCHEMA = openapi.of(TokenClassificationInput)
+BODY_SCHEMA = json_schemas.of(TokenClassificationInput)
 ERROR_SCHEMA = {"type": "object", "required": ["error"], "properties": {"error": {"type": "string"}}}
 _OPERATION = operation(
     "Hugging Face token classification",

@@ -26,14 +26,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from service.api import openapi, problems
+from service.api import json_schemas, problems
 from service.api.adapters.protocol_adapter import JSON, AdapterRoute, ProtocolAdapter, operation, refusal
 from service.api.calls import AppState, RequestContext, authorize_request
 from service.api.extraction.request import DocumentInput
 from service.api.http.request_body import Body, read_all
+from service.api.options import Options, read_options
 from service.api.redaction.answers import redact_timing, redacted_outcomes
 from service.api.redaction.schemas import RedactedLine, RedactOptions, RedactOutput
-from service.api.schemas import DocumentLine, ModelName, Options, read_options
+from service.api.schemas import DocumentLine, ModelName
 from service.core.errors import GleanerError, InternalError, MalformedRequest, Overloaded, WrongMethod
 from service.core.redaction import RedactionMode
 from service.environment import distribution_version
@@ -160,7 +161,7 @@ async def _list_models(context: RequestContext, _arguments: Arguments) -> object
 
 def _schema(kind: type[ToolArguments]) -> dict[str, Any]:
     """The schema of arguments, without the nulls and defaults of what may be left out."""
-    properties, redact_options = openapi.of(kind)["properties"], openapi.written_options(RedactOptions)
+    properties, redact_options = json_schemas.of(kind)["properties"], json_schemas.written_options(RedactOptions)
     for name, value in properties.items():
         first = next(each for each in value.get("anyOf", (value,)) if each.get("type") != "null")
         own = {key: each for key, each in first.items() if key != "default"}
@@ -175,7 +176,7 @@ _TOOLS: tuple[tuple[Tool, Callable[[RequestContext, Arguments], Awaitable[object
             description="Find entities and fields (persons, dates, amounts, ids, …) in a document, with exact offsets, "
             "scores and, in a PDF, pages and boxes. Nothing is ever truncated.",
             input_schema=_schema(ToolArguments),
-            output_schema=openapi.line_answer(),
+            output_schema=json_schemas.of(DocumentLine),
         ),
         _extract,
     ),
@@ -186,7 +187,7 @@ _TOOLS: tuple[tuple[Tool, Callable[[RequestContext, Arguments], Awaitable[object
             "hashes instead, a PDF (in base64) with its characters gone and bars where they were. What cannot be "
             "redacted in full is refused.",
             input_schema=_schema(RedactArguments),
-            output_schema=openapi.of(RedactedLine),
+            output_schema=json_schemas.of(RedactedLine),
         ),
         _redact,
     ),
@@ -195,7 +196,7 @@ _TOOLS: tuple[tuple[Tool, Callable[[RequestContext, Arguments], Awaitable[object
             name="list_models",
             description="List the models that are served, with their labels.",
             input_schema={"type": "object", "properties": {}},
-            output_schema=openapi.of(ServedModels),
+            output_schema=json_schemas.of(ServedModels),
         ),
         _list_models,
     ),
@@ -327,7 +328,7 @@ _OPERATION = {
     "responses": {
         **_CALL["responses"],
         "202": {"description": "A notification was taken; there is no answer."},
-        "406": {**_CALL["responses"]["400"], "description": "`Accept` lacks what the protocol asks for."},
+        "406": {**_CALL["responses"]["4XX"], "description": "`Accept` lacks what the protocol asks for."},
         "421": {"description": "The service was called by a name that is not its own."},
     },
 }

@@ -45,7 +45,8 @@ from service.api.adapters.protocol_adapter import (
 from service.api.calls import AppState, RequestContext, authorize_request
 from service.api.engine.routing import find_model, is_serving
 from service.api.http.response import DocumentOutcome
-from service.api.schemas import DocumentResult, Options
+from service.api.options import Options
+from service.api.schemas import DocumentResult
 from service.core.errors import GleanerError, InvalidOptions, MalformedRequest, Overloaded, UnsupportedFormat
 from service.environment import distribution_version
 from service.wire import ModelStatus

@@ -22,7 +22,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
-from service.api import openapi, problems
+from service.api import json_schemas, problems
 from service.api.adapters.presidio_bodies import (
     OPERATORS,
     AnalyzeRequest,
@@ -171,16 +171,16 @@ def refuse(error: GleanerError) -> Response:
     return refusal(error, {"error": problems.problem(error)["detail"]})
 
 
-_FOUND = openapi.of(RecognizerResult)
+_FOUND = json_schemas.of(RecognizerResult)
 _ANALYZE = operation(
     "Presidio: personal data in a text",
-    body={JSON: openapi.of(AnalyzeRequest)},
+    body={JSON: json_schemas.of(AnalyzeRequest)},
     answer={JSON: {"type": "array", "items": {"anyOf": [_FOUND, {"type": "array", "items": _FOUND}]}}},
     error=ERROR_TEXT,
 )
 _ANONYMIZE = operation(
     "Presidio: a text without what was found in it",
-    body={JSON: openapi.of(AnonymizeRequest)},
+    body={JSON: json_schemas.of(AnonymizeRequest)},
     answer={JSON: {"type": "object", "required": ["text", "items"]}},
     error=ERROR_TEXT,
 )

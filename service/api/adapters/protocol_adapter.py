@@ -20,15 +20,16 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from service.api import openapi, problems
+from service.api import json_schemas, problems
 from service.api.bodies.kinds import AdapterBody, AdapterJson
 from service.api.bodies.received_body import ReceivedBody
 from service.api.calls import AppState, Call, RequestContext
 from service.api.extraction.request import DocumentInput
 from service.api.http.request_body import Body, read_all
 from service.api.http.response import ENTITIES_AT_ONCE, REVISION_HEADER, DocumentOutcome, unless_disconnected
+from service.api.options import read_options
 from service.api.problems import MEDIA_TYPE, STATUS
-from service.api.schemas import DocumentResult, read_options
+from service.api.schemas import DocumentResult
 from service.core.errors import DocumentTooLarge, GleanerError, MalformedRequest
 from service.settings import Settings
 
@@ -196,13 +197,14 @@ def operation(
 
     Errors are in the protocol's form, but for those of a head that could not be read.
     """
-    errors = _content({**error, MEDIA_TYPE: openapi.problem()})
+    errors = _content({**error, MEDIA_TYPE: json_schemas.reference("Error")})
     refused = {"description": "Refused; with `Retry-After` where the same may succeed later.", "content": errors}
     described: dict[str, Any] = {
         "summary": summary,
         "responses": {
             str(status): {"description": "As the protocol has it.", "content": _content(answer)},
-            **{str(each): refused for each in sorted(set(STATUS.values())) if each != status},
+            "4XX": refused,
+            "5XX": refused,
         },
     }
     if body is not None:

@@ -21,7 +21,7 @@ from urllib.parse import parse_qsl
 from starlette.requests import Request
 from starlette.responses import Response
 
-from service.api import openapi, problems
+from service.api import json_schemas, problems
 from service.api.adapters.huggingface import ANSWER_SCHEMA, BODY_SCHEMA, classify_tokens
 from service.api.adapters.huggingface_bodies import TokenClassificationInput
 from service.api.adapters.protocol_adapter import (
@@ -42,7 +42,8 @@ from service.api.calls import AppState, RequestContext, authorize_request
 from service.api.engine.routing import is_serving
 from service.api.http.request_body import FORM, media_type_of, parse_body, read_body
 from service.api.http.response import DocumentOutcome, whole_result
-from service.api.schemas import ExtractResult, Options
+from service.api.options import Options
+from service.api.schemas import ExtractResult
 from service.core.errors import GleanerError
 
 ATTRIBUTES = "x-amzn-sagemaker-custom-attributes"
@@ -112,8 +113,8 @@ ERROR_SCHEMA = {"type": "object", "required": ["code", "message", "status"]}
 _FILES = ("application/pdf", "application/vnd.openxmlformats-officedocument.wordprocessingml.document", "text/plain")
 _INVOKE = operation(
     "SageMaker: documents in, entities out",
-    body={JSON: {"anyOf": [openapi.json_body(), BODY_SCHEMA]}, **dict.fromkeys(_FILES, BINARY)},
-    answer={JSON: {"anyOf": [openapi.extract_answer(), ANSWER_SCHEMA]}},
+    body={JSON: {"anyOf": [json_schemas.reference("ExtractRequest"), BODY_SCHEMA]}, **dict.fromkeys(_FILES, BINARY)},
+    answer={JSON: {"anyOf": [json_schemas.reference("ExtractResponse"), ANSWER_SCHEMA]}},
     error={JSON: ERROR_SCHEMA},
 )
 _PING = operation("SageMaker: are documents answered?", answer=NOTHING, error=NOTHING)

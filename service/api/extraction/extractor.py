@@ -27,8 +27,9 @@ from service.api.extraction.request import DocumentInput, ExtractRequest
 from service.api.extraction.result import build_result, find_entities
 from service.api.extraction.text_queue import TimeSlicer, TokenizationThrottle
 from service.api.extraction.trace import StageTimer
+from service.api.options import Options
 from service.api.parsers.pool import ParserPool
-from service.api.schemas import DocumentResult, Options
+from service.api.schemas import DocumentResult
 from service.core.admission.pacing import PacingTicket
 from service.core.admission.policy import refuse_if_late, timed_out
 from service.core.admission.size import DocumentMemory, MemoryLease, WorkEstimate

@@ -15,8 +15,8 @@ from typing import Generic, Protocol, TypeVar
 
 from service.api import problems
 from service.api.extraction.trace import DocumentTrace, RequestTrace, StageTimer
+from service.api.options import Options
 from service.api.problems import Problem
-from service.api.schemas import Options
 from service.core.admission.size import WorkEstimate
 from service.core.arrays import Logits, TokenIds
 from service.core.decoding.aggregation_strategies import Aggregation

@@ -22,8 +22,8 @@ from service.api.bodies.kinds import DocumentsJson, JsonKind
 from service.api.bodies.received_body import BodyCollector, ReceivedBody
 from service.api.extraction.request import DocumentInput
 from service.api.http.request_scope import DisconnectNotice, until_disconnect
+from service.api.options import OPTION_CHARACTERS, Options, option_names, read_options
 from service.api.parsers.pool import ParserPool
-from service.api.schemas import OPTION_CHARACTERS, Options, option_names, read_options
 from service.core.errors import DocumentTooLarge, InvalidOptions, MalformedRequest
 
 CHARSETS = frozenset(

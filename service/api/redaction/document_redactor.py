@@ -15,6 +15,7 @@ import msgspec
 from service.api.extraction.extractor import Extractor
 from service.api.extraction.request import DocumentInput, ExtractRequest
 from service.api.extraction.trace import StageTimer
+from service.api.options import Options
 from service.api.parsers.pool import ParserPool
 from service.api.redaction.schemas import (
     RasterizedPage,
@@ -24,7 +25,7 @@ from service.api.redaction.schemas import (
     RedactOptions,
     RedactOutput,
 )
-from service.api.schemas import DocumentResult, Options
+from service.api.schemas import DocumentResult
 from service.core.admission.policy import refuse_if_late
 from service.core.decoding.offsets import OffsetMap, OffsetUnit
 from service.core.errors import InvalidOptions, UnsupportedFormat
@@ -210,5 +211,6 @@ def _result(
         unread_pages=sorted({*found.unread_pages, *(each.page for each in found.partly_read)}),
         removed=[],
         error=None,
+        page_sizes=found.page_sizes,
         original_text=found.text if options.include_text else msgspec.UNSET,
     )

@@ -7,8 +7,9 @@ from enum import StrEnum
 import msgspec
 from pydantic import Field
 
+from service.api.options import Options, TextDocument
 from service.api.problems import Problem
-from service.api.schemas import ModelName, Options, TextDocument
+from service.api.schemas import Box, ModelName, Offset, PageSize
 from service.core.redaction import RedactionMode
 
 
@@ -54,14 +55,14 @@ class RedactedEntity(msgspec.Struct, frozen=True):
     """
 
     label: str
-    start: int
-    end: int
-    new_start: int | None
-    new_end: int | None
+    start: Offset
+    end: Offset
+    new_start: Offset | None
+    new_end: Offset | None
     replacement: str | None
     score: float | None
     page: int | None
-    boxes: list[tuple[float, float, float, float]]
+    boxes: list[Box]
     text: str | msgspec.UnsetType = msgspec.UNSET
 
 
@@ -97,6 +98,7 @@ class RedactedResult(msgspec.Struct, frozen=True):
     unread_pages: list[int]
     removed: list[str]
     error: Problem | None
+    page_sizes: list[PageSize] | msgspec.UnsetType = msgspec.UNSET
     original_text: str | msgspec.UnsetType = msgspec.UNSET
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from service.api.bodies.json_body import ID_CHARACTERS, OPTION_BYTES, JsonBody
 from service.api.bodies.kinds import DocumentsJson
-from service.api.schemas import ExtractJson, Options, option_names
+from service.api.options import ExtractJson, Options, option_names
 from service.core.errors import DocumentTooLarge, GleanerError, InvalidOptions, MalformedRequest
 from tests.support.json_ways import WAYS, decoding, json_parser
 

@@ -18,8 +18,9 @@ from service.api.engine.routing import queue_of
 from service.api.extraction.extractor import SHORT_TOKENS, Extractor
 from service.api.extraction.request import DocumentInput, ExtractRequest
 from service.api.extraction.trace import StageTimer
+from service.api.options import Options, read_options
 from service.api.parsers.pool import ParserPool
-from service.api.schemas import DocumentResult, Options, read_options
+from service.api.schemas import DocumentResult
 from service.core.admission.policy import QueueState
 from service.core.admission.size import RefusalCache
 from service.core.arrays import TokenIds

@@ -20,8 +20,8 @@ from service.api.extraction.request import (
     start_all,
 )
 from service.api.extraction.trace import RequestTrace, StageTimer
+from service.api.options import Options
 from service.api.problems import Problem
-from service.api.schemas import Options
 from service.core.errors import InternalError, QueueFull, UnreadableDocument
 from service.core.types import Priority
 from service.metrics.worker import WorkerMetrics

@@ -14,7 +14,8 @@ from service.api.engine.pending import InferenceResult
 from service.api.extraction.field_answers import FieldAnswers
 from service.api.extraction.request import DocumentInput, ExtractRequest
 from service.api.extraction.result import build_result, find_entities
-from service.api.schemas import DocumentResult, EmbeddedResult, EntityResult, FieldsResult, Options, read_options
+from service.api.options import Options, read_options
+from service.api.schemas import DocumentResult, EmbeddedResult, EntityResult, FieldsResult
 from service.core.arrays import Logits
 from service.core.decoding.entities import Entity, Source
 from service.core.decoding.offsets import OffsetMap, OffsetUnit

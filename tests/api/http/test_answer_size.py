@@ -23,8 +23,8 @@ from service.api.extraction.extractor import Extractor
 from service.api.extraction.request import DocumentInput, ExtractRequest
 from service.api.http.request_body import Body
 from service.api.http.response import json_response, start_documents
+from service.api.options import Options
 from service.api.parsers.pool import ParserPool
-from service.api.schemas import Options
 from service.core.admission.policy import QueueState
 from service.core.admission.size import RefusalCache
 from service.core.arrays import TokenIds

@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.types import Message
 
 from service.api.http.request_body import Body, BodyLimits, check_name, read_body
-from service.api.schemas import Options
+from service.api.options import Options
 from service.core.errors import DocumentTooLarge, GleanerError, InvalidOptions, MalformedRequest
 from service.core.score_limits import ScoreLimits
 from tests.support.json_ways import AtOnce

@@ -24,7 +24,8 @@ from service.api.http.response import (
     ndjson_lines,
     start_documents,
 )
-from service.api.schemas import DocumentLine, DocumentResult, EntityResult, ExtractResult, ModelName, Options, Timing
+from service.api.options import Options
+from service.api.schemas import DocumentLine, DocumentResult, EntityResult, ExtractResult, ModelName, Timing
 from service.core.errors import NotReady, QueueFull, UnreadableDocument
 from service.metrics.worker import WorkerMetrics
 from service.wire import ModelStatus
