@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +22,8 @@ import pypdfium2.raw as pdfium
 
 from service.documents.document import Box, UnreadReason
 from service.documents.pdf.angles import Flags, Floats
-from service.documents.pdf.glyphs import REPLACEMENT, Glyphs, PageFrame
+from service.documents.pdf.glyphs import REPLACEMENT, Glyphs, PageFrame, address
+from service.documents.pdf.page_objects import Painted
 
 CELL_POINTS = 12.0
 MOST_CELLS = 16_000
@@ -42,7 +43,6 @@ LEAST_READ = 0.1
 _PIXELS = 16  # of a cell's side
 _FEWEST_SEGMENTS = 1_000  # of all filled outlines of a page: 50 letters have about as many
 _SIMPLE_PATH = 5  # segments of a rectangle; such a path is a rule or a frame
-_MOST_OBJECTS, _DEEPEST = 20_000, 8  # of forms within forms
 _SMALLEST_REGION, _REACH = 6, 2  # in cells; a region's cells are at most so far from each other
 _MOST_REGIONS = 16  # boxes said for one reason
 
@@ -56,14 +56,15 @@ class Coverage:
     was_drawn: bool = False
 
 
-def page_coverage(page: Any, glyphs: Glyphs, *, may_draw: bool) -> Coverage:
+def page_coverage(page: Any, objects: Sequence[Painted], glyphs: Glyphs, *, may_draw: bool) -> Coverage:
     """The coverage of a loaded page.
 
     Args:
+        objects: of the page.
         glyphs: of the page.
         may_draw: False: images that the text leaves free count as written on without being looked at.
     """
-    images, segments = _contents(page)
+    images, segments = _contents(objects)
     if not (len(images) or segments >= _FEWEST_SEGMENTS or len(glyphs.unmapped)):
         return Coverage(is_unread=bool(len(glyphs.codes)) and bool((glyphs.codes == REPLACEMENT).all()))
     grid = _Grid.of(glyphs)
@@ -157,38 +158,11 @@ class _Grid:
         return round(left, 1), round(top, 1), round(min(right, self.width), 1), round(min(bottom, self.height), 1)
 
 
-def _contents(page: Any) -> tuple[Floats, int]:
+def _contents(objects: Sequence[Painted]) -> tuple[Floats, int]:
     """Boxes of the page's images, or of the forms that hold one, in its own space; and the segments of outlines."""
-    boxes: list[tuple[float, float, float, float]] = []
-    segments = 0
-    for thing in _objects(page, pdfium.FPDFPage_CountObjects, pdfium.FPDFPage_GetObject):
-        kind = pdfium.FPDFPageObj_GetType(thing)
-        if kind == pdfium.FPDF_PAGEOBJ_TEXT:
-            continue
-        inner = _in_form(thing) if kind == pdfium.FPDF_PAGEOBJ_FORM else [thing]
-        kinds = [pdfium.FPDFPageObj_GetType(each) for each in inner]
-        if pdfium.FPDF_PAGEOBJ_IMAGE in kinds:
-            boxes.append(_bounds(thing))
-        segments += sum(_segments(each) for each, k in zip(inner, kinds, strict=True) if k == pdfium.FPDF_PAGEOBJ_PATH)
-    return np.array(boxes, np.float32).reshape(-1, 4), segments
-
-
-def _objects(holder: Any, count: Any, get: Any) -> Iterator[Any]:
-    return (get(holder, index) for index in range(min(max(int(count(holder)), 0), _MOST_OBJECTS)))
-
-
-def _in_form(form: Any) -> list[Any]:
-    """The objects of a form and of the forms in it."""
-    found: list[Any] = []
-    forms = [(form, 0)]
-    while forms and len(found) < _MOST_OBJECTS:
-        holder, depth = forms.pop()
-        for thing in _objects(holder, pdfium.FPDFFormObj_CountObjects, pdfium.FPDFFormObj_GetObject):
-            if pdfium.FPDFPageObj_GetType(thing) != pdfium.FPDF_PAGEOBJ_FORM:
-                found.append(thing)
-            elif depth < _DEEPEST:
-                forms.append((thing, depth + 1))
-    return found
+    images = {address(each.outer): each.outer for each in objects if each.kind == pdfium.FPDF_PAGEOBJ_IMAGE}
+    segments = sum(_segments(each.handle) for each in objects if each.kind == pdfium.FPDF_PAGEOBJ_PATH)
+    return np.array(list(map(_bounds, images.values())), np.float32).reshape(-1, 4), segments
 
 
 def _segments(path: Any) -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ctypes
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
 from typing import Any
@@ -20,6 +20,7 @@ import numpy.typing as npt
 import pypdfium2.raw as pdfium
 
 from service.documents.pdf.angles import Flags, Floats, read_turns, turned_back
+from service.documents.pdf.page_objects import Painted, hidden_characters
 
 Codes = npt.NDArray[np.uint32]
 Indices = npt.NDArray[np.int32]
@@ -82,20 +83,18 @@ class Glyphs:
     unmapped: Floats = field(default_factory=lambda: np.zeros((0, 4), np.float32))
 
 
-def read_glyphs(page: Any, text_page: Any, count: int) -> Glyphs:
-    """The glyphs of a loaded page (pdfium's raw handles) whose text page has `count` characters."""
+def read_glyphs(page: Any, text_page: Any, count: int, objects: Sequence[Painted] = ()) -> Glyphs:
+    """The glyphs of a loaded page (pdfium's raw handles) with these objects, whose text page has `count` characters."""
     codes = code_points(text_page, count)
     unmapped = _unmapped(text_page, codes)
     codes[holds(_HYPHENS, codes)] = ord("-")
     frame = PageFrame.of(page)
-    loose = frame.shown(loose_boxes(text_page, count))
-    ink = frame.shown(_ink_boxes(text_page, count))
-    loose, ink = _or_else(loose, ink), _or_else(ink, loose)
+    loose, ink = shown_boxes(text_page, count, frame)
     codes[unmapped & ~_is_private(codes)] = REPLACEMENT
     blank = holds(_BLANKS, codes)
     is_typed = blank & (loose[:, 2] > loose[:, 0])
     codes, is_whole = _whole(codes)
-    keep = is_whole & ~blank & ~holds(_UNWANTED, codes) & frame.contains(loose)
+    keep = is_whole & ~blank & ~holds(_UNWANTED, codes) & ~unseen_characters(text_page, frame, loose, ink, objects)
     gone = np.zeros(count, np.bool_)
     gone[keep] = _long_runs(unmapped[keep])
     keep &= ~gone
@@ -160,6 +159,13 @@ class PageFrame:
         return np.asarray((x >= 0) & (x <= self.width) & (y >= 0) & (y <= self.height))
 
 
+def unseen_characters(
+    text_page: Any, frame: PageFrame, loose: Floats, ink: Floats, objects: Sequence[Painted]
+) -> Flags:
+    """True for characters with these boxes that are not on the page as shown, or below a box painted over them."""
+    return ~frame.contains(loose) | hidden_characters(objects, text_page, ink, frame.shown, frame.width * frame.height)
+
+
 def code_points(text_page: Any, count: int) -> Codes:
     """The UTF-16 units of a text page's characters."""
     call, handle = _CodePoint(address(pdfium.FPDFText_GetUnicode)), address(text_page)
@@ -209,6 +215,12 @@ def _ink_boxes(text_page: Any, count: int) -> Floats:
     sides = (range(base + side, base + side + 32 * count, 32) for side in (0, 8, 16, 24))
     deque(map(call, repeat(handle), range(count), *sides), maxlen=0)
     return rows[:, [0, 2, 1, 3]].clip(-1e6, 1e6).astype(np.float32)
+
+
+def shown_boxes(text_page: Any, count: int, frame: PageFrame) -> tuple[Floats, Floats]:
+    """The loose and the ink boxes of a text page's characters on the page as shown."""
+    loose, ink = frame.shown(loose_boxes(text_page, count)), frame.shown(_ink_boxes(text_page, count))
+    return _or_else(loose, ink), _or_else(ink, loose)
 
 
 def address(pointer: Any) -> int:

@@ -29,6 +29,7 @@ from service.documents.pdf.glyphs import Glyphs, Indices, read_glyphs
 from service.documents.pdf.hyphenation import undivided
 from service.documents.pdf.line_text import SEPARATORS, line_text
 from service.documents.pdf.overprint import shown_once, without_marks
+from service.documents.pdf.page_objects import painted_objects
 from service.documents.pdf.reading_order import order_lines
 from service.documents.pdf.words import Word, level_boxes, words_by_direction
 
@@ -133,9 +134,10 @@ class _Pages:
             self._limits.check_characters(
                 self._length + count // 2
             )  # up to half of it may be white space that pdfium adds
-            glyphs = read_glyphs(page, text_page, count)
+            objects = painted_objects(page)
+            glyphs = read_glyphs(page, text_page, count, objects)
             layers = _layers(glyphs, text_page)
-            coverage = page_coverage(page, glyphs, may_draw=self._drawn < MOST_DRAWN)
+            coverage = page_coverage(page, objects, glyphs, may_draw=self._drawn < MOST_DRAWN)
             size = (float(pdfium.FPDF_GetPageWidthF(page)), float(pdfium.FPDF_GetPageHeightF(page)))
         self._drawn += coverage.was_drawn
         self._partly_read += [PartlyRead(number, *part) for part in coverage.parts]

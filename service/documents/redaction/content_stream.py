@@ -43,7 +43,7 @@ class ContentRewriter:
         """
         if depth > _DEEPEST:
             raise CannotRewrite("forms are nested too deeply")
-        before = len(self._area.removed)
+        before = self._area.gone
         stream_run = _StreamRun(self, resources, state, depth)
         try:
             instructions = pikepdf.parse_content_stream(stream)
@@ -54,7 +54,7 @@ class ContentRewriter:
             raise CannotRewrite("its content is too long")
         for each in instructions:
             stream_run.do(each)
-        if len(self._area.removed) == before and not stream_run.changed:
+        if self._area.gone == before and not stream_run.changed:
             return None
         return pikepdf.unparse_content_stream(stream_run.finished()), stream_run.own_resources()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 from typing import Any
@@ -15,7 +15,7 @@ from service.documents.pdf.glyphs import Indices, PageFrame
 from service.documents.redaction.content_stream import ACTUAL_TEXT, HIDDEN_TEXT_KEYS, ContentRewriter
 from service.documents.redaction.fonts import FontMetrics, read_font
 from service.documents.redaction.geometry import BoxGrid, GraphicsState, Point, Rectangle, joined
-from service.documents.redaction.shown_text import SAME_PLACE, PageText, RedactedArea
+from service.documents.redaction.shown_text import SAME_PLACE, PageText, Places, RedactedArea
 from service.documents.redaction.standard_fonts import standard_widths
 from service.documents.redaction.values import CannotRewrite
 
@@ -24,7 +24,7 @@ from service.documents.redaction.values import CannotRewrite
 class PageTargets:
     """The deletions of one page: glyphs in `boxes` or at `origins`, of which each must be found; `bars` are drawn.
 
-    `inked`: the origins of all glyphs of the page that have ink.
+    `inked`: the origins of all glyphs of the page that have ink. `unseen`: index and origin of glyphs that do not show.
     """
 
     frame: PageFrame
@@ -32,6 +32,7 @@ class PageTargets:
     origins: list[Point] = field(default_factory=list)
     bars: list[Rectangle] = field(default_factory=list)
     inked: list[Point] = field(default_factory=list)
+    unseen: dict[int, Point] = field(default_factory=dict)
 
     def add(self, text: PageText, characters: Iterable[int]) -> None:
         """Let characters of a text page go, all on one line."""
@@ -53,10 +54,9 @@ class PageTargets:
             line.append(index)
         self.add(text, line)
 
-    def add_outside(self, text: PageText, characters: Iterable[int]) -> None:
+    def add_unseen(self, text: PageText, characters: Iterable[int]) -> None:
         """Let characters go of which the page shows nothing, without a bar."""
-        found = [index for index in characters if index in text.inked_ones()]
-        self.origins += map(text.origin, found)
+        self.unseen |= {index: text.origin(index) for index in characters if not text.generated[index]}
 
     def add_passages(self, passages: Iterable[list[Rectangle]]) -> None:
         """Let each passage go as a whole of which a part goes: which glyphs say which of its words is not known."""
@@ -69,9 +69,10 @@ class PageTargets:
 
 @dataclass(frozen=True, slots=True)
 class RewrittenPage:
-    """The origins of the glyphs that went."""
+    """The origins of the glyphs that went, and the indices of those that did not show."""
 
     removed: tuple[Point, ...]
+    unseen: frozenset[int] = frozenset()
 
 
 def add_ranges(
@@ -96,13 +97,14 @@ def rewrite_page(
     """
     bars = BoxGrid(targets.bars)
     area = RedactedArea(
-        BoxGrid(targets.boxes), _around(targets.origins), bars, _around(filter(bars.holds, targets.inked))
-    )
+        BoxGrid(targets.boxes), _around(targets.origins), bars, _around(filter(bars.holds, targets.inked)),
+        Places((0, origin) for origin in targets.unseen.values()),
+    )  # fmt: skip
     rewritten = _rewritten(pdf, page, area, document)
-    _check_found(targets, area.removed)
+    _check_found(targets, area)
     if rewritten is not None:
         _replace(pdf, page, *rewritten, after=_bars(targets.bars))
-    return RewrittenPage(tuple(area.removed))
+    return RewrittenPage(tuple(area.removed), frozenset(targets.unseen))
 
 
 def drop_hidden_words(
@@ -132,33 +134,9 @@ def is_as_it_was(before: PageText, done: RewrittenPage, after: PageText) -> bool
     In any order, as pdfium puts the runs of a line in order by what else there is.
     """
     gone = _around(done.removed)
-    expected = [i for i in before.inked() if not gone.holds(before.origin(i))]
-    return _Places(after).hold_exactly(before, expected)
-
-
-class _Places:
-    """The characters of a page by code and place."""
-
-    def __init__(self, text: PageText) -> None:
-        self._cells: dict[tuple[int, int, int], list[Point]] = {}
-        self._count = 0
-        for index in text.inked():
-            x, y = point = text.origin(index)
-            self._cells.setdefault((int(text.codes[index]), round(x), round(y)), []).append(point)
-            self._count += 1
-
-    def hold_exactly(self, text: PageText, indices: Sequence[int]) -> bool:
-        """Whether these characters of another page are all of this one's, each in its place."""
-        return len(indices) == self._count and all(self._take(int(text.codes[i]), text.origin(i)) for i in indices)
-
-    def _take(self, code: int, point: Point) -> bool:
-        x, y = round(point[0]), round(point[1])
-        for cell in ((code, x + i, y + j) for i in (0, -1, 1) for j in (0, -1, 1)):
-            for other in self._cells.get(cell, ()):
-                if abs(other[0] - point[0]) <= SAME_PLACE and abs(other[1] - point[1]) <= SAME_PLACE:
-                    self._cells[cell].remove(other)
-                    return True
-        return False
+    expected = [i for i in before.inked() if i not in done.unseen and not gone.holds(before.origin(i))]
+    places = Places((int(after.codes[i]), after.origin(i)) for i in after.inked())
+    return len(expected) == places.left and all(places.take(int(before.codes[i]), before.origin(i)) for i in expected)
 
 
 class _Fonts:
@@ -207,9 +185,9 @@ def _around(points: Iterable[Point]) -> BoxGrid:
     return BoxGrid((x - near, y - near, x + near, y + near) for x, y in points)
 
 
-def _check_found(targets: PageTargets, removed: Sequence[Point]) -> None:
-    went = _around(removed)
-    if not all(map(went.holds, targets.origins)):
+def _check_found(targets: PageTargets, area: RedactedArea) -> None:
+    went = _around(area.removed)
+    if area.unseen.left or not all(map(went.holds, targets.origins)):
         raise CannotRewrite("not all of the text was found in its content")
 
 

@@ -46,7 +46,7 @@ from service.documents.redaction.page_rewriting import (
 from service.documents.redaction.rasterizing import paint_page
 from service.documents.redaction.shown_text import (
     PageText,
-    characters_outside,
+    characters_unseen,
     read_page_string,
     read_page_text,
 )
@@ -82,7 +82,7 @@ def redact_pdf(data: bytes, redaction: Redaction, *, limits: DocumentLimits) -> 
             targets.add_ranges(document, indices, ranges)
             everywhere = leaks if redaction.everywhere else Repeats(())
             targets.add_repeats(everywhere)
-            targets.add_outside()
+            targets.add_unseen()
             work = _Work(pdf, before, targets.pages())
             work.rewrite()
             removed = sorted({*clean(pdf, leaks), *emptied})
@@ -168,12 +168,12 @@ class _Targets:
                 for start, end in found:
                     self._of(number, text).add_words(text, start, end)
 
-    def add_outside(self) -> None:
-        """Let all go that is written beside the visible part of a page: nobody read it."""
+    def add_unseen(self) -> None:
+        """Let all go that is written beside the visible part of a page or below a box on it: nobody read it."""
         for number in range(1, len(self._plain) + 1):
-            if len(outside := characters_outside(self._plain, number)):
+            if len(unseen := characters_unseen(self._plain, number)):
                 text = read_page_text(self._plain, number)
-                self._of(number, text).add_outside(text, outside)
+                self._of(number, text).add_unseen(text, unseen)
 
     def pages(self) -> dict[int, PageTargets]:
         """Page number → what goes from it."""

@@ -6,6 +6,7 @@ What is left does not move: a glyph that goes leaves a number in its place, by w
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +15,16 @@ import numpy.typing as npt
 import pypdfium2
 import pypdfium2.raw as pdfium
 
-from service.documents.pdf.glyphs import HYPHENS, PageFrame, address, code_points, loose_boxes
+from service.documents.pdf.glyphs import (
+    HYPHENS,
+    PageFrame,
+    address,
+    code_points,
+    loose_boxes,
+    shown_boxes,
+    unseen_characters,
+)
+from service.documents.pdf.page_objects import painted_objects
 from service.documents.pdf.reader import loaded_page, opened_text
 from service.documents.redaction.geometry import BoxGrid, GraphicsState, Point, Rectangle, around
 from service.documents.redaction.values import CannotRewrite
@@ -26,6 +36,34 @@ _MIDDLE, _DEPTH, _HEIGHT = 0.25, -0.25, 0.95
 """Heights of a glyph's middle, bottom and top above its base line, in font sizes."""
 
 
+SAME_PLACE = 0.3
+"""Points: origins that are nearer than this are one glyph's, if its text is not tiny."""
+
+
+class Places:
+    """Glyphs by code and origin, each to be taken once."""
+
+    def __init__(self, glyphs: Iterable[tuple[int, Point]]) -> None:
+        self.left = 0
+        self._cells: dict[tuple[int, int, int], list[Point]] = {}
+        for code, (x, y) in glyphs:
+            self._cells.setdefault((code, round(x), round(y)), []).append((x, y))
+            self.left += 1
+
+    def take(self, code: int, point: Point) -> bool:
+        """Take a glyph with this code near this point; whether there was one."""
+        if not self.left:
+            return False
+        x, y = round(point[0]), round(point[1])
+        for cell in ((code, x + i, y + j) for i in (0, -1, 1) for j in (0, -1, 1)):
+            for other in self._cells.get(cell, ()):
+                if abs(other[0] - point[0]) <= SAME_PLACE and abs(other[1] - point[1]) <= SAME_PLACE:
+                    self._cells[cell].remove(other)
+                    self.left -= 1
+                    return True
+        return False
+
+
 @dataclass(slots=True)
 class RedactedArea:
     """The area from which glyphs are removed: their middle is in one of the `boxes`, or their origin in `origins`.
@@ -33,7 +71,8 @@ class RedactedArea:
     Attributes:
         bars: what has no ink goes under these too, since the places of spaces tell how wide words were.
         inked: the origins of all glyphs with ink.
-        removed: the origins of those that went.
+        unseen: the origins of glyphs that do not show; of those at one place the first go, as others are painted over.
+        removed: the origins of those that went for their place.
         reworded: the boxes of the glyphs of each passage for which the file has other words.
         passage: the last of these while it goes on.
     """
@@ -42,16 +81,23 @@ class RedactedArea:
     origins: BoxGrid
     bars: BoxGrid = field(default_factory=lambda: BoxGrid(()))
     inked: BoxGrid = field(default_factory=lambda: BoxGrid(()))
+    unseen: Places = field(default_factory=lambda: Places(()))
     removed: list[Point] = field(default_factory=list)
     reworded: list[list[Rectangle]] = field(default_factory=list)
     passage: list[Rectangle] | None = None
+
+    @property
+    def gone(self) -> int:
+        """A number that grows with each glyph that goes."""
+        return len(self.removed) - self.unseen.left
 
     def takes(self, origin: Point, middle: Point) -> bool:
         """Whether this glyph goes."""
         is_blank = self.bars.holds(middle) and not self.inked.holds(origin)
         if not (is_blank or self.boxes.holds(middle) or self.origins.holds(origin)):
-            return False
+            return self.unseen.take(0, origin)
         self.removed.append(origin)
+        self.unseen.take(0, origin)
         return True
 
 
@@ -64,14 +110,14 @@ def without_redacted(items: list[Item], state: GraphicsState, area: RedactedArea
     if state.font is None:
         raise CannotRewrite("text is shown without a font")
     left: list[Item] = []
-    before = len(area.removed)
+    before = area.gone
     for item in items:
         if not isinstance(item, bytes):
             _move(state, item)
             left.append(item)
         else:
             left += _shown(item, state, area)
-    return _merged(left) if len(area.removed) > before else None
+    return _merged(left) if area.gone > before else None
 
 
 def _shown(data: bytes, state: GraphicsState, area: RedactedArea) -> list[Item]:
@@ -124,8 +170,6 @@ def _merged(items: list[Item]) -> list[Item]:
     return merged
 
 
-SAME_PLACE = 0.3
-"""Points: origins that are nearer than this are one glyph's, if its text is not tiny."""
 _Flag = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int)
 _Origin = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
 _UNKNOWN = "\ufffd"
@@ -189,15 +233,16 @@ def read_page_text(document: pypdfium2.PdfDocument, number: int) -> PageText:
         )
 
 
-def characters_outside(document: pypdfium2.PdfDocument, number: int) -> list[int]:
-    """The indices of a page's characters that lie outside its visible part.
+def characters_unseen(document: pypdfium2.PdfDocument, number: int) -> list[int]:
+    """The indices of a page's characters that lie outside its visible part, or below boxes painted over them.
 
     Raises:
         UnreadableDocument: it cannot be read.
     """
     with loaded_page(document, number) as page, opened_text(page, number) as text_page:
         frame, count = PageFrame.of(page), max(int(pdfium.FPDFText_CountChars(text_page)), 0)
-        return np.flatnonzero(~frame.contains(frame.shown(loose_boxes(text_page, count)))).tolist()
+        loose, ink = shown_boxes(text_page, count, frame)
+        return np.flatnonzero(unseen_characters(text_page, frame, loose, ink, painted_objects(page))).tolist()
 
 
 def read_page_string(document: pypdfium2.PdfDocument, number: int) -> str:

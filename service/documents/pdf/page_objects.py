@@ -1,0 +1,231 @@
+"""Objects of a PDF page in the order in which it paints them, and the characters that boxes painted later hide.
+
+A correction is often a box in the paper's colour over the old text, with the new text on it; a reader that knows
+characters alone would read both. Only a filled upright rectangle without any transparency hides what it covers, and
+none that is larger than half the page: behind such a ground, texts of scans are kept (as below an image).
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise, repeat
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pypdfium2.raw as pdfium
+
+from service.documents.pdf.angles import Flags, Floats
+
+Box = tuple[float, float, float, float]
+Point = tuple[float, float]
+
+_MOST_OBJECTS, _DEEPEST = 20_000, 8  # of a page or a form, and of forms within forms
+_SMALLEST_SIDE = 3.0
+"""Points: lower or narrower boxes are rules, which hide no character."""
+_LARGEST = 0.5
+"""Of the page's area that a box may have."""
+_HIDDEN = 0.85
+"""Of a character's width and of its height that lie in the box painted over it, at least."""
+_BOXES_AT_ONCE = 256
+_MOST_CORNERS = 6
+_PATTERN = (191, 191, 191)
+"""pdfium's colour for a pattern, which may leave gaps."""
+_SAME = 0.05
+"""Points between coordinates of one edge."""
+
+
+@dataclass(frozen=True, slots=True)
+class Painted:
+    """An object that is no form; `outer` is the object of the page itself that holds it, or it itself.
+
+    Attributes:
+        matrices: of the forms that hold it, the innermost first.
+        clips: their boxes on the page.
+        is_opaque: none of them is transparent.
+    """
+
+    handle: Any
+    kind: int
+    outer: Any
+    matrices: tuple[pdfium.FS_MATRIX, ...] = ()
+    clips: tuple[Box, ...] = ()
+    is_opaque: bool = True
+
+
+def painted_objects(page: Any) -> list[Painted]:
+    """The objects of a loaded page, those of forms among them, in their order."""
+    found: list[Painted] = []
+    for thing in _objects(page, pdfium.FPDFPage_CountObjects, pdfium.FPDFPage_GetObject):
+        _add(Painted(thing, int(pdfium.FPDFPageObj_GetType(thing)), thing), found, _MOST_OBJECTS + len(found))
+    return found
+
+
+def _add(painted: Painted, found: list[Painted], most: int) -> None:
+    if painted.kind != pdfium.FPDF_PAGEOBJ_FORM:
+        found.append(painted)
+        return
+    form = painted.handle
+    if len(painted.matrices) >= _DEEPEST:
+        return
+    clip = _clip(painted)
+    matrix = pdfium.FS_MATRIX()
+    pdfium.FPDFPageObj_GetMatrix(form, matrix)
+    is_opaque = painted.is_opaque and clip is not None and not pdfium.FPDFPageObj_HasTransparency(form)
+    inner = (painted.outer, (matrix, *painted.matrices), tuple(clip or ()), is_opaque)
+    for thing in _objects(form, pdfium.FPDFFormObj_CountObjects, pdfium.FPDFFormObj_GetObject):
+        if len(found) >= most:
+            break
+        _add(Painted(thing, int(pdfium.FPDFPageObj_GetType(thing)), *inner), found, most)
+
+
+def _objects(holder: Any, count: Callable[[Any], int], get: Callable[[Any, int], Any]) -> Iterator[Any]:
+    return (get(holder, index) for index in range(min(max(int(count(holder)), 0), _MOST_OBJECTS)))
+
+
+def hidden_characters(
+    objects: Sequence[Painted], text_page: Any, shown: Floats, to_shown: Callable[[Floats], Floats], area: float
+) -> Flags:
+    """True for the characters of a text page that a box painted over them hides.
+
+    Args:
+        shown: float32 [n, 4], their ink boxes on the page as shown; `to_shown` makes such boxes of the page's own.
+        area: of the page, in square points.
+    """
+    hidden = np.zeros(len(shown), np.bool_)
+    texts = [index for index, each in enumerate(objects) if each.kind == pdfium.FPDF_PAGEOBJ_TEXT]
+    later = range(texts[0], len(objects)) if texts else range(0)
+    paths = [at for at in later if objects[at].kind == pdfium.FPDF_PAGEOBJ_PATH and objects[at].is_opaque]
+    if not paths:
+        return hidden
+    boxes = to_shown(_bounds([objects[at] for at in paths]))
+    numbers, below = _under(boxes, shown, _LARGEST * area)
+    places = {_address(objects[at].handle): at for at in texts}
+    call = _TextObject(_address(pdfium.FPDFText_GetTextObject))
+    order = np.full(len(shown), len(objects), np.int64)
+    asked = np.unique(below)
+    found = map(call, repeat(_address(text_page)), asked.tolist())
+    order[asked] = [places.get(each or 0, len(objects)) for each in found]
+    is_earlier = order[below] < np.array(paths)[numbers]
+    numbers, below = numbers[is_earlier], below[is_earlier]
+    for number in np.unique(numbers).tolist():
+        boxes[number] = to_shown(np.array([_cover(objects[paths[number]]) or [np.nan] * 4], np.float32))[0]
+    hidden[below[_are_inside(shown[below], boxes[numbers])]] = True
+    return hidden
+
+
+_TextObject = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int)
+_Bounds = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, *(ctypes.c_void_p for _ in range(4)))
+
+
+def _bounds(paths: Sequence[Painted]) -> Floats:
+    """The boxes [left, bottom, right, top] on the page that paths lie in."""
+    boxes = np.zeros((len(paths), 4), np.float32)
+    call, base = _Bounds(_address(pdfium.FPDFPageObj_GetBounds)), boxes.ctypes.data
+    for number, path in enumerate(paths):
+        at = base + 16 * number
+        call(_address(path.handle), at, at + 4, at + 8, at + 12)
+        if path.matrices:
+            left, bottom, right, top = boxes[number].tolist()
+            corners = [_moved((x, y), path.matrices) for x in (left, right) for y in (bottom, top)]
+            boxes[number] = *map(min, *corners), *map(max, *corners)
+    return boxes
+
+
+def _address(pointer: Any) -> int:
+    return ctypes.cast(pointer, ctypes.c_void_p).value or 0
+
+
+def _under(boxes: Floats, shown: Floats, largest: float) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Pairs of a box, neither narrow nor larger than `largest`, and a character below it: the numbers of both."""
+    sides = boxes[:, 2:] - boxes[:, :2]
+    middles = (shown[:, 1] + shown[:, 3]) / 2
+    order = np.argsort(middles)
+    firsts, lasts = np.searchsorted(middles[order], boxes[:, 1]), np.searchsorted(middles[order], boxes[:, 3])
+    is_over = (sides.min(axis=1) >= _SMALLEST_SIDE) & (sides.prod(axis=1) <= largest) & (lasts > firsts)
+    chosen = np.flatnonzero(is_over)
+    numbers, below = [np.zeros(0, np.intp)], [np.zeros(0, np.intp)]
+    for start in range(0, len(chosen), _BOXES_AT_ONCE):
+        some = chosen[start : start + _BOXES_AT_ONCE]
+        box = some.repeat(lasts[some] - firsts[some])
+        character = order[np.concatenate([np.arange(firsts[each], lasts[each]) for each in some.tolist()])]
+        inside = _are_inside(shown[character], boxes[box])
+        numbers.append(box[inside])
+        below.append(character[inside])
+    return np.concatenate(numbers), np.concatenate(below)
+
+
+def _are_inside(shown: Floats, boxes: Floats) -> Flags:
+    """True where a character lies in the box beside it, nearly as a whole."""
+    common = np.minimum(shown[:, 2:], boxes[:, 2:]) - np.maximum(shown[:, :2], boxes[:, :2])
+    return np.asarray((common >= _HIDDEN * (shown[:, 2:] - shown[:, :2])).all(axis=1) & (common > 0).all(axis=1))
+
+
+def _cover(path: Painted) -> Box | None:
+    """The box on the page that a path paints over, if it hides what is below."""
+    count = int(pdfium.FPDFPath_CountSegments(path.handle))
+    if not (path.is_opaque and 4 <= count <= _MOST_CORNERS):
+        return None
+    fill, stroke = ctypes.c_int(), ctypes.c_int()
+    colour = [ctypes.c_uint() for _ in range(4)]
+    pdfium.FPDFPath_GetDrawMode(path.handle, fill, stroke)
+    if not fill.value or pdfium.FPDFPageObj_HasTransparency(path.handle):
+        return None
+    if not pdfium.FPDFPageObj_GetFillColor(path.handle, *colour) or tuple(c.value for c in colour[:3]) == _PATTERN:
+        return None
+    matrix = pdfium.FS_MATRIX()
+    pdfium.FPDFPageObj_GetMatrix(path.handle, matrix)
+    segments = (pdfium.FPDFPath_GetPathSegment(path.handle, index) for index in range(count))
+    box = _rectangle(segments, (matrix, *path.matrices))
+    clip = _clip(path)
+    if box is None or clip is None:
+        return None
+    lefts, bottoms, rights, tops = zip(box, *clip, strict=True)
+    left, bottom, right, top = max(lefts), max(bottoms), min(rights), min(tops)
+    return left, bottom, right, top
+
+
+def _clip(painted: Painted) -> list[Box] | None:
+    """The boxes on the page within which an object shows; None if it shows within something else."""
+    clip = pdfium.FPDFPageObj_GetClipPath(painted.handle)
+    boxes = list(painted.clips)
+    for number in range(int(pdfium.FPDFClipPath_CountPaths(clip)) if clip else 0):
+        count = int(pdfium.FPDFClipPath_CountPathSegments(clip, number))
+        if not 4 <= count <= _MOST_CORNERS:
+            return None
+        segments = (pdfium.FPDFClipPath_GetPathSegment(clip, number, index) for index in range(count))
+        box = _rectangle(segments, painted.matrices)
+        if box is None:
+            return None
+        boxes.append(box)
+    return boxes
+
+
+def _rectangle(segments: Iterator[Any], matrices: Sequence[pdfium.FS_MATRIX]) -> Box | None:
+    """The upright rectangle that these segments are, moved by matrices one after the other; None if they are none."""
+    points: list[Point] = []
+    for segment in segments:
+        x, y = ctypes.c_float(), ctypes.c_float()
+        if pdfium.FPDFPathSegment_GetType(segment) == pdfium.FPDF_SEGMENT_BEZIERTO:
+            return None
+        pdfium.FPDFPathSegment_GetPoint(segment, x, y)
+        points.append(_moved((x.value, y.value), matrices))
+    xs, ys = [x for x, _ in points], [y for _, y in points]
+    box = (min(xs), min(ys), max(xs), max(ys))
+    corners = {(_nearest(x, box[0], box[2]), _nearest(y, box[1], box[3])) for x, y in points}
+    is_upright = all(min(abs(a[0] - b[0]), abs(a[1] - b[1])) <= _SAME for a, b in pairwise(points))
+    return box if is_upright and len(corners) == 4 and all(None not in corner for corner in corners) else None
+
+
+def _nearest(value: float, low: float, high: float) -> bool | None:
+    """Whether a coordinate is the higher edge's; None if it is of neither."""
+    return False if value - low <= _SAME else True if high - value <= _SAME else None
+
+
+def _moved(point: Point, matrices: Sequence[pdfium.FS_MATRIX]) -> Point:
+    x, y = point
+    for m in matrices:
+        x, y = m.a * x + m.c * y + m.e, m.b * x + m.d * y + m.f
+    return x, y
