@@ -154,6 +154,8 @@ MAY_IMPORT = {
         "service.core",
         "service.text",
         "service.evaluation",
+        "service.documents.pdf.reading_order",
+        "service.documents.pdf.words",
         "service.engine.tools.training",
     ),
     "service/evaluation/": ("service.core", "service.evaluation", "service.text.values"),

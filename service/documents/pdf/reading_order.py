@@ -8,7 +8,9 @@ The method is a recursive XY-cut that also uses the order of the content stream:
     4. elsewhere apply the method to each paragraph of the stretch; a stretch of one paragraph is read as rows.
 
 A gutter separates columns if each side is contiguous in the content stream (a table is written row by row), unless the
-sides pair up as keys and values.
+sides pair up as keys and values. In whatever order they are written, these are columns too, of lines without gaps:
+sides whose lines stand at different heights, prose beside others, sides under keys of their own ("From:", "To:"),
+addresses (some lines of words and numbers below a name), and keys with their values beside anything else.
 
 XY-cut: Nagy and Seth, "Hierarchical representation of optically scanned documents", ICPR 1984.
 """
@@ -28,6 +30,11 @@ _FEWEST_LINES = 2  # on each side of a gutter
 _MOST_PAIRED = 0.75  # lines of the smaller side that stand at the height of one of the other side
 _MOST_VALUES = 0.75  # of a side's lines are amounts: then it is a column of a table, not a block
 _PARAGRAPH_GAP = 0.4  # in typical word heights; loose boxes of following lines touch or nearly so
+_SOLID_GAP = 0.6  # between following lines of one block at most, in typical heights
+_LEAST_BESIDE = 0.5  # of the taller side's height, at which the other side stands too
+_FEWEST_PAIRED = 0.25  # lines of the smaller side at the height of one of the other side: with fewer they are no rows
+_PROSE_LINES, _PROSE_WORDS, _PROSE_WIDTH = 3, 6, 0.75  # lines at least; words of one on average; of the widest line
+_ADDRESS, _MOST_MIXED = range(3, 9), 0.6  # lines of an address; of these of words and numbers, where it is two lines
 _FURTHEST_MARGIN = 1.2  # a first or last line further away than this, in typical heights, is a running head or foot
 
 
@@ -43,14 +50,24 @@ def order_lines(words: list[Word], depth: int = 0) -> list[Line]:
 def _read(lines: list[Line], gaps: list[Gap], depth: int) -> list[Line]:
     """The lines of one stretch: by columns; where no gutter separates any, by paragraphs; of one paragraph, as rows."""
     for _, right_edge in sorted(gaps, key=lambda gap: gap[0] - gap[1])[:_MOST_GUTTERS]:
-        left = [word for line in lines for word in line if word.left < right_edge - 0.01]
-        right = [word for line in lines for word in line if word.left >= right_edge - 0.01]
-        if left and right and _switches(left, right) <= _most_switches(len(lines)) and _are_columns(left, right):
+        left_lines, right_lines = _sides(lines, right_edge - 0.01)
+        left, right = ([word for line in side for word in line] for side in (left_lines, right_lines))
+        if not (left and right):
+            continue
+        if _are_blocks(left_lines, right_lines) or (
+            _switches(left, right) <= _most_switches(len(lines)) and _are_columns(left, right)
+        ):
             return order_lines(left, depth + 1) + order_lines(right, depth + 1)
     paragraphs = _paragraphs(lines)
     if len(paragraphs) == 1:
         return lines
     return [line for words in paragraphs for line in order_lines(words, depth + 1)]
+
+
+def _sides(lines: list[Line], edge: float) -> tuple[list[Line], list[Line]]:
+    """The parts of lines on the left and on the right of an edge."""
+    left = [part for line in lines if (part := [word for word in line if word.left < edge])]
+    return left, [part for line in lines if (part := [word for word in line if word.left >= edge])]
 
 
 def _paragraphs(lines: list[Line]) -> list[list[Word]]:
@@ -115,7 +132,79 @@ def _are_columns(left: list[Word], right: list[Word]) -> bool:
     fewest = min(len(left_lines), len(right_lines))
     if fewest < _FEWEST_LINES or _switches(left, right) > _most_switches(fewest):
         return False
-    return not (_paired(left_lines, right_lines) and (_are_keys(left_lines) or _are_values(right_lines)))
+    if _paired(left_lines, right_lines) < _MOST_PAIRED:
+        return True
+    are_values = _are_values(right_lines) and not _are_labelled(right_lines)
+    return not (are_values or _are_keys(left_lines))
+
+
+def _are_blocks(left: list[Line], right: list[Line]) -> bool:
+    """Whether what the sides look like says that they are read one after the other."""
+    if min(len(left), len(right)) < _FEWEST_LINES or not (_are_solid(left) and _are_solid(right)):
+        return False
+    are_values = _are_values(right) or _are_numbers(right[1:])
+    if _are_values(left) or _are_numbers(left[1:]) or (are_values and not _are_labelled(right)):
+        return False
+    if _common_height(left, right) < _LEAST_BESIDE:
+        return False
+    if _are_pairs(left) != _are_pairs(right) and not _are_keys(left):
+        return True
+    if _paired(left, right) <= _FEWEST_PAIRED:
+        return True
+    return not are_values and (
+        _are_headed(left, right) or _are_prose(left, right) or (_is_address(left) and _is_address(right))
+    )
+
+
+def _common_height(left: list[Line], right: list[Line]) -> float:
+    """The share of the taller side's height at which the other side stands too."""
+    spans = [(_top(side[0]), max(word.bottom for word in side[-1])) for side in (left, right)]
+    common = min(bottom for _, bottom in spans) - max(top for top, _ in spans)
+    return common / max(bottom - top for top, bottom in spans)
+
+
+def _are_pairs(lines: list[Line]) -> bool:
+    """Whether the lines have a key and its value each, nearly all of them."""
+    return sum(
+        any(word.is_key and word.end - word.start > 1 for word in line[:-1]) for line in lines
+    ) >= _MOST_PAIRED * len(lines)
+
+
+def _are_solid(lines: list[Line]) -> bool:
+    """Whether following lines nearly touch."""
+    most = _SOLID_GAP * typical_height([line[0] for line in lines])
+    return all(_top(lower) - max(word.bottom for word in upper) <= most for upper, lower in pairwise(lines))
+
+
+def _are_headed(left: list[Line], right: list[Line]) -> bool:
+    """Whether both sides begin with a line that ends in a colon, and no other line does."""
+    return all(side[0][-1].is_key and not any(line[-1].is_key for line in side[1:]) for side in (left, right))
+
+
+def _is_address(lines: list[Line]) -> bool:
+    """Whether lines below the first, but not nearly all, are of words and numbers, as streets and towns are."""
+    numbers = [sum(word.is_numeric for word in line) for line in lines]
+    mixed = [count == 1 and len(line) > 1 for count, line in zip(numbers, lines, strict=True)]
+    is_other = (
+        sum(count > 1 for count in numbers) > 1 or mixed[0] or any(word.is_key for line in lines for word in line)
+    )
+    return len(lines) in _ADDRESS and not is_other and 0 < sum(mixed) <= max(2, _MOST_MIXED * len(lines))
+
+
+def _are_prose(left: list[Line], right: list[Line]) -> bool:
+    """Whether one of the sides is running text: lines of many words, all but the last about as wide as the widest."""
+    if min(len(left), len(right)) < _PROSE_LINES:
+        return False
+    for side in (left, right):
+        gutter = _NARROWEST_GUTTER * typical_height([line[0] for line in side])
+        edges = [(min(word.left for word in line), max(word.right for word in line)) for line in side]
+        widths = [right_edge - left_edge for left_edge, right_edge in edges]
+        whole = sum(not _gaps(line, *ends, gutter) for line, ends in zip(side, edges, strict=True))
+        words = sum(not word.is_numeric for line in side for word in line)
+        are_full = min(widths[:-1]) >= _PROSE_WIDTH * max(widths) and whole >= _MOST_PAIRED * len(side)
+        if are_full and words >= _PROSE_WORDS * len(side):
+            return True
+    return False
 
 
 def _most_switches(lines: int) -> int:
@@ -128,12 +217,13 @@ def _switches(left: list[Word], right: list[Word]) -> int:
     return sum(a != b for (_, a), (_, b) in pairwise(sides))
 
 
-def _paired(left: list[Line], right: list[Line]) -> bool:
+def _paired(left: list[Line], right: list[Line]) -> float:
+    """The share of the shorter side's lines that stand at the height of one of the other side."""
     few, many = sorted((left, right), key=len)
     centres = [_centre(line) for line in many]
     near = 0.3 * typical_height([line[0] for line in many])
     paired = sum(any(abs(_centre(line) - centre) < near for centre in centres) for line in few)
-    return paired >= _MOST_PAIRED * len(few)
+    return paired / len(few)
 
 
 def _centre(line: Line) -> float:
@@ -147,3 +237,15 @@ def _are_keys(lines: list[Line]) -> bool:
 
 def _are_values(lines: list[Line]) -> bool:
     return sum(sum(word.is_numeric for word in line) * 2 >= len(line) for line in lines) >= _MOST_VALUES * len(lines)
+
+
+def _are_numbers(lines: list[Line]) -> bool:
+    """Whether nothing else stands in most lines, as below the head of a column."""
+    return sum(all(word.is_numeric for word in line) for line in lines) >= _MOST_VALUES * len(lines)
+
+
+def _are_labelled(lines: list[Line]) -> bool:
+    """Whether values have names of their own on the same side, across a gap."""
+    gutter = _NARROWEST_GUTTER * typical_height([line[0] for line in lines])
+    gaps = sum(not line[0].is_numeric and line[-1].left - line[0].right >= gutter for line in lines)
+    return gaps >= _MOST_VALUES * len(lines)

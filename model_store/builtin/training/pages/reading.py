@@ -1,29 +1,25 @@
 """Reading simulates a file reader: it makes lines in reading order, text and spans of a page.
 
-A PDF is read as the service reads one, by a recursive XY-cut over the places and the drawing order (the paper is
-named in `service/documents/pdf/reading_order.py`); a test draws pages and compares. HTML and DOCX give the drawing
+A PDF is read in the service's own order of words; a test draws pages and compares. HTML and DOCX give the drawing
 order, with tabs between cells; layout-keeping text gives the lines with runs of spaces.
 """
 
 from collections.abc import Sequence
 from enum import StrEnum
-from itertools import groupby, pairwise
+from itertools import groupby
 
 from model_store.builtin.training.pages.sheet import Fragment, Part, width_of
+from service.documents.pdf.reading_order import order_lines
+from service.documents.pdf.words import Word
 from service.evaluation.labelled_documents import LabelledSpan
 
 Line = list[Fragment]
 LabelledRun = tuple[int, int, str, object]
 """Start, end, label, and the entity's key; None: interrupted."""
-Gap = tuple[float, float]
 
 POINTS_A_CHARACTER, POINTS_A_LINE, POINTS_HIGH = 6.0, 12.0, 10.51
 """Of Courier at 10 points: the advance, a usual leading, ascent to descent."""
-_GUTTER = 0.8 * POINTS_HIGH / POINTS_A_CHARACTER
 _TAB = 2.0 * POINTS_HIGH / POINTS_A_CHARACTER
-_PARAGRAPH = (1.4 * POINTS_HIGH) / POINTS_A_LINE
-_MARGIN = (2.2 * POINTS_HIGH) / POINTS_A_LINE
-_MOST_GUTTERS, _DEEPEST = 8, 12
 _NUMERIC = frozenset("0123456789.,:;-+/%$()#*'€£¥")
 
 
@@ -81,9 +77,10 @@ def _separator(before: Fragment, fragment: Fragment, medium: Medium) -> str:
 def _lines(fragments: Sequence[Fragment], medium: Medium) -> list[Line]:
     match medium:
         case Medium.PDF:
-            return _ordered(list(enumerate(fragments)), 0)
+            return _as_the_service(fragments)
         case Medium.SPACED:
-            return [_in_line([f for _, f in line]) for line in _by_height(list(enumerate(fragments)))]
+            by_height = sorted(fragments, key=lambda fragment: (fragment.y, fragment.x))
+            return [_in_line(list(line)) for _, line in groupby(by_height, key=lambda fragment: fragment.y)]
     lines: list[Line] = []
     for fragment in fragments:
         if lines and lines[-1][-1].y == fragment.y:
@@ -93,96 +90,26 @@ def _lines(fragments: Sequence[Fragment], medium: Medium) -> list[Line]:
     return lines
 
 
-DrawOrder = tuple[int, Fragment]
+def _as_the_service(fragments: Sequence[Fragment]) -> list[Line]:
+    """The lines of a page in Courier; fragments of which a line holds all words in their order are whole."""
+    shown = [_shown(fragment) for fragment in fragments]
+    owners = [(number, word) for number, words in enumerate(shown) for word in words]
+    lines: list[Line] = []
+    for line in order_lines([_word(word, start) for start, (_, word) in enumerate(owners)]):
+        lines.append([])
+        for number, group in groupby((owners[word.start] for word in line), key=lambda owner: owner[0]):
+            words = [word for _, word in group]
+            is_whole = words == shown[number] and not is_rtl(fragments[number].text)
+            lines[-1] += [fragments[number]] if is_whole else words
+    return lines
 
 
-def _by_height(drawn: list[DrawOrder]) -> list[list[DrawOrder]]:
-    drawn = sorted(drawn, key=lambda item: (item[1].y, item[1].x))
-    return [list(group) for _, group in groupby(drawn, key=lambda item: item[1].y)]
-
-
-def _ordered(drawn: list[DrawOrder], depth: int) -> list[Line]:
-    lines = _by_height(drawn)
-    if depth >= _DEEPEST or len(lines) < 2:
-        return [_in_line([f for _, f in line]) for line in lines]
-    return [line for stretch, gaps in _stretches(lines) for line in _read(stretch, gaps, depth)]
-
-
-def _read(lines: list[list[DrawOrder]], gaps: list[Gap], depth: int) -> list[Line]:
-    for _, edge in sorted(gaps, key=lambda gap: gap[0] - gap[1])[:_MOST_GUTTERS]:
-        left = [item for line in lines for item in line if item[1].x < edge - 0.01]
-        right = [item for line in lines for item in line if item[1].x >= edge - 0.01]
-        if left and right and _switches(left, right) <= max(1, len(lines) // 4) and _are_columns(left, right):
-            return _ordered(left, depth + 1) + _ordered(right, depth + 1)
-    paragraphs: list[list[DrawOrder]] = [[]]
-    for number, line in enumerate(lines):
-        if number and line[0][1].y - lines[number - 1][0][1].y > _PARAGRAPH:
-            paragraphs.append([])
-        paragraphs[-1] += line
-    if len(paragraphs) == 1:
-        return [_in_line([f for _, f in line]) for line in lines]
-    return [line for drawn in paragraphs for line in _ordered(drawn, depth + 1)]
-
-
-def _stretches(lines: list[list[DrawOrder]]) -> list[tuple[list[list[DrawOrder]], list[Gap]]]:
-    """Groups of lines that follow each other, with the gaps that they share."""
-    left = min(f.x for line in lines for _, f in line)
-    right = max(f.x + f.width for line in lines for _, f in line)
-    last = len(lines) - 1
-    margins = {n for n in (1, last) if lines[n][0][1].y - lines[n - 1][0][1].y > _MARGIN}
-    stretches: list[tuple[list[list[DrawOrder]], list[Gap]]] = []
-    for number, line in enumerate(lines):
-        gaps = _gaps(line, left, right)
-        common = _common(stretches[-1][1], gaps) if stretches and number not in margins else []
-        if common:
-            stretches[-1] = ([*stretches[-1][0], line], common)
-        else:
-            stretches.append(([line], gaps))
-    return stretches
-
-
-def _gaps(line: list[DrawOrder], left: float, right: float) -> list[Gap]:
-    gaps, reached = [], left
-    for _, fragment in line:
-        if fragment.x - reached >= _GUTTER:
-            gaps.append((reached, fragment.x))
-        reached = max(reached, fragment.x + fragment.width)
-    if right - reached >= _GUTTER:
-        gaps.append((reached, right))
-    return gaps
-
-
-def _common(ours: list[Gap], theirs: list[Gap]) -> list[Gap]:
-    pairs = ((max(a, c), min(b, d)) for a, b in ours for c, d in theirs)
-    return [(start, end) for start, end in pairs if end - start >= _GUTTER]
-
-
-def _are_columns(left: list[DrawOrder], right: list[DrawOrder]) -> bool:
-    ours, theirs = _by_height(left), _by_height(right)
-    fewest = min(len(ours), len(theirs))
-    if fewest < 2 or _switches(left, right) > max(1, fewest // 4):
-        return False
-    few, many = sorted(([line[0][1].y for line in ours], [line[0][1].y for line in theirs]), key=len)
-    paired = len(set(few) & set(many)) >= 0.75 * len(few)
-    return not (paired and (_are_keys(ours) or _are_values(theirs)))
-
-
-def _switches(left: list[DrawOrder], right: list[DrawOrder]) -> int:
-    sides = sorted([(order, 0) for order, _ in left] + [(order, 1) for order, _ in right])
-    return sum(a != b for (_, a), (_, b) in pairwise(sides))
-
-
-def _are_keys(lines: list[list[DrawOrder]]) -> bool:
-    return sum(line[-1][1].text.endswith((":", "：")) for line in lines) * 2 >= len(lines)
-
-
-def _are_values(lines: list[list[DrawOrder]]) -> bool:
-    return sum(_is_amounts([f for _, f in line]) for line in lines) >= 0.75 * len(lines)
-
-
-def _is_amounts(line: Line) -> bool:
-    words = [word for fragment in line for word in fragment.text.split()]
-    return 2 * sum(map(_is_number, words)) >= len(words)
+def _word(word: Fragment, start: int) -> Word:
+    left, top, text = POINTS_A_CHARACTER * word.x, POINTS_A_LINE * word.y, word.text
+    right, bottom = left + POINTS_A_CHARACTER * word.width, top + POINTS_HIGH
+    return Word(
+        left, top, right, bottom, start, start + len(text), True, _is_number(text), text[-1] in ":：", is_rtl(text)
+    )
 
 
 def _is_number(word: str) -> bool:
