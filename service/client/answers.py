@@ -185,6 +185,7 @@ class ExtractedDocument(msgspec.Struct, frozen=True):
     unread_pages: list[int] = []
     partly_read: list[UnreadPart] = []
     charset: FileCharset | None = None
+    page_sizes: list[tuple[float, float]] | None = None
     error: RemoteProblem | None = None
     text: str | None = None
     fields: DocumentFields | None = None
@@ -256,6 +257,7 @@ class RedactedDocument(msgspec.Struct, frozen=True):
     rasterized_pages: list[RedactedPageImage] = []
     unread_pages: list[int] = []
     removed: list[str] = []
+    page_sizes: list[tuple[float, float]] | None = None
     error: RemoteProblem | None = None
     original_text: str | None = None
 
@@ -301,11 +303,15 @@ class Lines:
     """The whole lines of a body that comes in pieces; JSON may hold what Python and httpx take for ends of lines."""
 
     def __init__(self) -> None:
-        self._begun = b""
+        self._begun: list[bytes] = []
 
     def add(self, piece: bytes) -> list[bytes]:
         """The lines that this piece completes."""
-        *whole, self._begun = (self._begun + piece).split(b"\n")
+        first, *more = piece.split(b"\n")
+        self._begun.append(first)
+        if not more:
+            return []
+        whole, self._begun = [b"".join(self._begun), *more[:-1]], [more[-1]]
         return whole
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -23,6 +24,8 @@ from .errors import GleanerError, Overloaded, Unreachable
 
 LINES = "application/x-ndjson"
 LONGEST_PATH = 1_024
+_SURROGATE = re.compile("[\ud800-\udfff]")
+"""Halves of characters, as `surrogateescape` makes them: no Unicode. U+FFFD in place of each keeps all offsets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +103,10 @@ def request_of(
 
     Raises:
         ValueError: none came, some of each, or a text that is the path of a file.
+        TypeError: something else came.
     """
+    if isinstance(sources, str | bytes):
+        raise TypeError("a list of documents is needed, not one")
     if not sources:
         raise ValueError("one request holds at least one text or file")
     chosen = {name: value for name, value in options.items() if value is not None}
@@ -120,8 +126,8 @@ def request_of(
             documents = {
                 "documents": [{"text": each.text, **({} if each.id is None else {"id": each.id})} for each in texts]
             }
-        body = json.dumps({**documents, **chosen}, ensure_ascii=False).encode("utf-8", "surrogatepass")
-        request = PreparedRequest(path, {**headers, "Content-Type": "application/json"}, content=body)
+        body = _SURROGATE.sub("\ufffd", json.dumps({**documents, **chosen}, ensure_ascii=False))
+        request = PreparedRequest(path, {**headers, "Content-Type": "application/json"}, content=body.encode())
     return replace(request, deadline_seconds=deadline_ms / 1_000) if isinstance(deadline_ms, int) else request
 
 
@@ -135,6 +141,8 @@ def _read(source: Source, number: int) -> TextSource | FileSource:
         return TextSource(source)
     if isinstance(source, Path):
         return FileSource.read(source)
+    if not isinstance(source, bytes | FileSource | TextSource):
+        raise TypeError(f"a document is a text, bytes, Path, FileSource or TextSource, not {type(source).__name__}")
     return FileSource(source, str(number)) if isinstance(source, bytes) else source
 
 

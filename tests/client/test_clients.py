@@ -271,3 +271,19 @@ def test_texts_and_files_do_not_go_together() -> None:
         client(Server(good())).extract_batch(["Jane", FileSource(b"", "a.pdf")])
     with pytest.raises(ValueError, match="at least one"):
         client(Server(good())).extract_batch([])
+
+
+@pytest.mark.parametrize("wrong", ["Jane", b"Jane", [4], [None], [["Jane"]], [{"text": "Jane"}]])
+def test_what_is_no_list_of_documents_is_refused(wrong: Any) -> None:
+    server = Server(good())
+    with pytest.raises(TypeError):
+        client(server).extract_batch(wrong)
+    assert not server.requests
+
+
+@pytest.mark.parametrize("text", ["\udcff Jane", "Ja\ud800ne", "\udc00\ud800 Jane 😀"])
+def test_halves_of_characters_are_replaced_one_by_one(text: str) -> None:
+    server = Server(good())
+    client(server).extract(text)
+    sent = json.loads(server.requests[0].content)["text"]
+    assert sent == "".join("\ufffd" if "\ud800" <= each <= "\udfff" else each for each in text)

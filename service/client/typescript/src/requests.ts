@@ -1,0 +1,109 @@
+/** Bodies of requests, and when a failed one is sent again. */
+
+import { Overloaded, type GleanerError } from "./errors.js";
+
+/** A text with the id that its result has; without one it is the document's place in the request. */
+export interface TextSource {
+  text: string;
+  id?: string;
+}
+
+/** A file with the name that its result has as id. */
+export interface FileSource {
+  data: Blob | ArrayBuffer | Uint8Array;
+  name: string;
+  /** Needed only where neither the name's ending nor the bytes say it. */
+  mediaType?: string;
+}
+
+/** One document: a text, or a file such as a `File` of a form, a `Blob`, or bytes (a `Buffer`). */
+export type Source = string | TextSource | Blob | ArrayBuffer | Uint8Array | FileSource;
+
+/** The body for documents, all texts (JSON) or all files (a form); bytes without a name have their place as one. */
+export function bodyOf(sources: readonly Source[], options: object, batch: boolean): string | FormData {
+  const chosen = Object.entries(options).filter(([, value]) => value !== undefined && value !== null);
+  const texts = sources.map(textOf).filter((each) => each !== undefined);
+  const [first] = texts;
+  if (first === undefined) return formOf(sources.map(fileOf), chosen);
+  if (texts.length < sources.length) throw new TypeError("one request holds texts or files, not both");
+  const documents = batch || first.id !== undefined ? { documents: texts } : { text: first.text };
+  return JSON.stringify({ ...documents, ...Object.fromEntries(chosen) });
+}
+
+function textOf(source: Source): TextSource | undefined {
+  if (typeof source === "string") return { text: wellFormed(source) };
+  return isText(source) ? { ...source, text: wellFormed(source.text) } : undefined;
+}
+
+/** Halves of characters, as `slice` leaves them, are no Unicode: each becomes U+FFFD, which is as long. */
+function wellFormed(text: string): string {
+  return text.replace(/\p{Surrogate}/gu, "\ufffd");
+}
+
+function isText(source: object): source is TextSource {
+  return "text" in source && typeof source.text === "string";
+}
+
+function fileOf(source: Source, number: number): { blob: Blob; name: string } {
+  const { data, name, mediaType } = isNamed(source) ? source : { data: source, name: undefined, mediaType: undefined };
+  if (!(data instanceof Blob || data instanceof ArrayBuffer || ArrayBuffer.isView(data)))
+    throw new TypeError("a document is a text, a Blob, an ArrayBuffer, bytes, or { data, name }");
+  const blob = data instanceof Blob && mediaType === undefined ? data : new Blob([data as BlobPart], { type: mediaType ?? "" });
+  return { blob, name: name ?? (data instanceof Blob && "name" in data ? String(data.name) : String(number)) };
+}
+
+function isNamed(source: Source): source is FileSource {
+  return typeof source === "object" && source !== null && "data" in source;
+}
+
+function formOf(files: { blob: Blob; name: string }[], options: [string, unknown][]): FormData {
+  if (files.length === 0) throw new TypeError("one request holds at least one text or file");
+  const form = new FormData();
+  for (const { blob, name } of files) form.append("file", blob, name);
+  for (const [name, value] of options) form.append(name, String(value)); // Of a list: joined by commas.
+  return form;
+}
+
+/** Limits of retries: seconds from the first try and number of tries, fewer where nobody answers. */
+export interface RetryBudget {
+  seconds: number;
+  tries: number;
+  triesUnanswered: number;
+}
+
+export const RETRIES: RetryBudget = { seconds: 60, tries: 8, triesUnanswered: 4 };
+const FIRST_SECONDS = 0.2;
+const LONGEST_SECONDS = 10;
+/** Most of a wait that is added to it by chance, so that those refused together do not come back together. */
+const CHANCE = 0.5;
+
+/** How long to wait before the next try; undefined: give up. `error`: undefined where the connection broke. */
+export function waitSeconds(
+  budget: RetryBudget,
+  tries: number,
+  spentSeconds: number,
+  error: GleanerError | undefined,
+  chance: number = Math.random(),
+): number | undefined {
+  if (tries >= (error === undefined ? budget.triesUnanswered : budget.tries)) return undefined;
+  if (error !== undefined && !(error instanceof Overloaded)) return undefined;
+  const said = error?.retryAfterSeconds ?? Math.min(LONGEST_SECONDS, FIRST_SECONDS * 2 ** (tries - 1));
+  const wait = said * (1 + CHANCE * chance);
+  return spentSeconds + wait < budget.seconds ? wait : undefined;
+}
+
+/** Wait, unless the signal ends it: then its reason is thrown. */
+export function sleep(seconds: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    signal?.throwIfAborted();
+    const ended = (): void => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", ended);
+      resolve();
+    }, seconds * 1_000);
+    signal?.addEventListener("abort", ended, { once: true });
+  });
+}

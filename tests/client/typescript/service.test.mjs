@@ -1,0 +1,107 @@
+// Against a real service with the built-in model, at GLEANER_URL; SAMPLES: the folder of the invoice.
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { Client, RequestError, ok } from "gleaner-client";
+
+const client = new Client({ url: process.env.GLEANER_URL });
+const invoice = await readFile(join(process.env.SAMPLES, "invoice.pdf"));
+const TEXT = "Jane Doe, jane@acme.example, Berlin";
+
+const labels = (document) => document.entities.map((each) => each.label);
+
+for (const before of ["", "😀 ", "𝔸𝔹 — ", "👩‍👩‍👧 é ", "\ud800 ", "\udc00\ud800 "])
+  test(`offsets are JavaScript's behind ${JSON.stringify(before)}`, async () => {
+    const document = await client.extract(before + TEXT);
+    assert.ok(labels(document).includes("EMAIL"));
+    for (const { text, start, end } of document.entities) assert.equal((before + TEXT).slice(start, end), text);
+  });
+
+test("offsets are code points where they are asked for", async () => {
+  const document = await client.extract(`😀 ${TEXT}`, { offsets: "codepoint", labels: ["EMAIL"] });
+  assert.equal(document.entities[0].start, 2 + TEXT.indexOf("jane@"));
+});
+
+const files = {
+  "a Buffer": invoice,
+  "a Uint8Array": new Uint8Array(invoice),
+  "an ArrayBuffer": new Uint8Array(invoice).buffer,
+  "a Blob": new Blob([invoice]),
+  "a File": new File([invoice], "bill.pdf"),
+  "bytes with a name": { data: invoice, name: "bill.pdf" },
+  "bytes with a type": { data: invoice, name: "bill", mediaType: "application/pdf" },
+};
+for (const [kind, file] of Object.entries(files))
+  test(`${kind} is a file`, async () => {
+    const document = await client.extract(file, { labels: ["IBAN", "TOTAL_AMOUNT"], fields: true });
+    assert.ok(labels(document).includes("IBAN"));
+    assert.equal(document.entities[0].page, 1);
+    assert.equal(document.id, file.name ?? "0");
+    assert.equal(document.fields.kind, "invoice");
+  });
+
+test("each document of a batch has its own error", async () => {
+  const { documents } = await client.extractBatch([invoice, { data: Buffer.from("\x89PNG\r\n\x1a\n", "latin1"), name: "a.png" }]);
+  assert.ok(labels(ok(documents[0])).includes("IBAN"));
+  assert.throws(() => ok(documents[1]), (error) => error instanceof RequestError && error.status === 415);
+});
+
+test("texts keep their ids, also alone", async () => {
+  const { documents } = await client.extractBatch([{ id: "a", text: TEXT }, TEXT]);
+  assert.deepEqual(documents.map(({ id }) => id), ["a", "1"]);
+  assert.equal((await client.extract({ id: "b", text: TEXT })).id, "b");
+});
+
+test("a stream gives each document, with signs that may end lines", async () => {
+  const texts = Array.from({ length: 20 }, (_, number) => `${number}\u2028\u0085 ${TEXT}`);
+  const seen = new Map();
+  for await (const { document, model } of client.stream(texts, { include_text: true })) {
+    assert.equal(model.name, "documents");
+    seen.set(document.id, document.text);
+  }
+  assert.deepEqual(texts.map((_, number) => seen.get(String(number))), texts);
+});
+
+test("a stream may be left", async () => {
+  for await (const { document } of client.stream([TEXT, TEXT])) {
+    assert.ok(document);
+    break;
+  }
+  assert.ok(await client.extract(TEXT));
+});
+
+test("a text and a PDF are redacted", async () => {
+  const text = await client.redact(`😀 ${TEXT}`, { labels: ["EMAIL"] });
+  assert.equal(text.text, "😀 Jane Doe, <EMAIL>, Berlin");
+  const [{ new_start, new_end }] = text.entities;
+  assert.equal(text.text.slice(new_start, new_end), "<EMAIL>");
+  const { documents } = await client.redactBatch([new File([invoice], "bill.pdf")], { labels: ["IBAN"] });
+  assert.equal(new TextDecoder().decode(documents[0].file.data.slice(0, 5)), "%PDF-");
+});
+
+test("errors are typed", async () => {
+  const cases = [
+    [client.extract(TEXT, { labels: ["NOBODY"] }), "invalid_options", 422],
+    [client.extract(TEXT, { model: "nothing" }), "unknown_model", 404],
+    [client.extract(Buffer.from("%PDF-1.7\nnothing")), "unreadable_document", 422],
+  ];
+  for (const [asked, code, status] of cases)
+    await assert.rejects(asked, (error) => {
+      assert.ok(error instanceof RequestError);
+      assert.deepEqual([error.code, error.status, error.name], [code, status, "RequestError"]);
+      assert.ok(error.message.length > 10);
+      assert.ok(error.requestId);
+      return true;
+    });
+});
+
+test("what is no document is refused before it is sent", async () => {
+  for (const wrong of [4, {}, { data: {}, name: "a" }, []]) await assert.rejects(client.extract(wrong), TypeError);
+  await assert.rejects(client.extractBatch([]), TypeError);
+  await assert.rejects(client.extractBatch(["a", invoice]), TypeError);
+});
+
+test("the models are listed", async () => {
+  assert.equal((await client.models()).models[0].name, "documents");
+});
