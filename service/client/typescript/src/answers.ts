@@ -1,31 +1,28 @@
-/** Types of the service's answers and options, by short names; all are those of its OpenAPI document (openapi.ts). */
+/** Types of the service's answers and options; those that are not here are in openapi.ts, which is generated. */
 
-import type { paths } from "./openapi.js";
+import type { components } from "./openapi.js";
 
-type Answer<Path extends "/extract" | "/redact"> =
-  paths[Path]["post"]["responses"][200]["content"]["application/json"];
-type Body<Path extends "/extract" | "/redact"> = paths[Path]["post"]["requestBody"]["content"]["application/json"];
+/** The schemas of the service's OpenAPI document, by name. */
+export type Schemas = components["schemas"];
 
 /** Options of a request; `signal` ends it and its retries. `offsets` is `utf16` unless it is given. */
-export type ExtractOptions = Partial<Omit<Body<"/extract">, "text" | "documents">> & { signal?: AbortSignal };
-export type RedactOptions = Partial<Omit<Body<"/redact">, "text" | "documents" | "raw">> & { signal?: AbortSignal };
+export type ExtractOptions = Omit<Schemas["ExtractRequest"], "text" | "documents"> & { signal?: AbortSignal };
+export type RedactOptions = Omit<Schemas["RedactRequest"], "text" | "documents" | "raw"> & { signal?: AbortSignal };
 
-export type ExtractAnswer = Answer<"/extract">;
-export type ExtractedDocument = ExtractAnswer["documents"][number];
-export type Entity = ExtractedDocument["entities"][number];
-export type Problem = NonNullable<ExtractedDocument["error"]>;
-export type Fields = NonNullable<ExtractedDocument["fields"]>;
+export type ExtractAnswer = Schemas["ExtractResponse"];
+export type ExtractedDocument = Schemas["ExtractedDocument"];
+export type Entity = Schemas["Entity"];
+export type Fields = Schemas["Fields"];
+export type Problem = Schemas["Error"];
 /** One line of a stream: a document as soon as it is finished. */
-export type StreamedDocument = Omit<ExtractAnswer, "documents"> & { document: ExtractedDocument };
+export type StreamedDocument = Schemas["ExtractLine"];
 
 export interface RedactedFile {
   media_type: string;
   data: Uint8Array;
 }
 /** A document without what was found in it: `text`, or of a PDF `file`, whose base64 is decoded. */
-export type RedactedDocument = Omit<Answer<"/redact">["documents"][number], "file"> & { file: RedactedFile | null };
-export type RedactAnswer = Omit<Answer<"/redact">, "documents"> & { documents: RedactedDocument[] };
-/** The answer of /redact as it is sent. */
-export type SentRedactAnswer = Answer<"/redact">;
+export type RedactedDocument = Omit<Schemas["RedactedDocument"], "file"> & { file: RedactedFile | null };
+export type RedactAnswer = Omit<Schemas["RedactResponse"], "documents"> & { documents: RedactedDocument[] };
 
-export type Models = paths["/models"]["get"]["responses"][200]["content"]["application/json"];
+export type Models = Schemas["Models"];

@@ -14,7 +14,7 @@ import type {
   RedactAnswer,
   RedactOptions,
   RedactedDocument,
-  SentRedactAnswer,
+  Schemas,
   StreamedDocument,
 } from "./answers.js";
 import { GleanerError, Unreachable, errorOf, errorOfResponse, strange } from "./errors.js";
@@ -72,12 +72,12 @@ export class Client {
 
   /** One document without the entities in it. */
   async redact(source: Source, options: RedactOptions = {}): Promise<RedactedDocument> {
-    return only((await this.#post("/redact", [source], options, false, json<SentRedactAnswer>)).documents.map(withFile));
+    return only((await this.#post("/redact", [source], options, false, json<Schemas["RedactResponse"]>)).documents.map(withFile));
   }
 
   /** Several documents without their entities; each may have an `error`. */
   async redactBatch(sources: readonly Source[], options: RedactOptions = {}): Promise<RedactAnswer> {
-    const answer = await this.#post("/redact", sources, options, true, json<SentRedactAnswer>);
+    const answer = await this.#post("/redact", sources, options, true, json<Schemas["RedactResponse"]>);
     return { ...answer, documents: answer.documents.map(withFile) };
   }
 
@@ -182,7 +182,7 @@ function only<Kind extends { error: Problem | null }>(documents: Kind[]): Kind {
   return ok(document);
 }
 
-function withFile({ file, ...document }: SentRedactAnswer["documents"][number]): RedactedDocument {
+function withFile({ file, ...document }: Schemas["RedactedDocument"]): RedactedDocument {
   if (file === null) return { ...document, file };
   const data = Uint8Array.from(atob(file.data), (character) => character.charCodeAt(0));
   return { ...document, file: { media_type: file.media_type, data } };

@@ -3,62 +3,580 @@
  * Do not make direct changes to the file.
  */
 
-export interface paths {
-    "/extract": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Documents in, entities out */
-        post: operations["extract_extract_post"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/redact": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Documents in, the same without what was found in them out */
-        post: operations["redact_redact_post"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/models": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Which models are served? */
-        get: operations["models_models_get"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-}
+export type paths = Record<string, never>;
 export type webhooks = Record<string, never>;
 export interface components {
-    schemas: never;
+    schemas: {
+        /**
+         * @description A way to turn logits into entities; all but `constrained` are the pipeline's strategies.
+         * @enum {string}
+         */
+        Aggregation: "constrained" | "simple" | "first" | "average" | "max";
+        /** @description `[left, top, right, bottom]` in points (1/72 inch) from the top left of the page as shown. */
+        Box: [
+            number,
+            number,
+            number,
+            number
+        ];
+        /**
+         * @description The character encoding that a text was read in.
+         *
+         *     Attributes:
+         *         name: as registered, in small letters: `utf-8`, `windows-1252`.
+         *         confidence: 0 to 1; of a guess, the share of its letters that the encoding's languages explain, halved where
+         *             another encoding explains them as well.
+         */
+        Charset: {
+            name: string;
+            source: components["schemas"]["CharsetSource"];
+            confidence: number;
+        };
+        /**
+         * @description How a charset was found: declared by type or markup, proved by the form of the bytes, or guessed by letters.
+         * @enum {string}
+         */
+        CharsetSource: "declared" | "detected" | "guessed";
+        /** @description A role for which an invoice's XML states one value (`embedded`) and the page shows another (`page`). */
+        Contradiction: {
+            role: string;
+            embedded: string;
+            page: components["schemas"]["Entity"];
+        };
+        /**
+         * @description The kinds that have fields.
+         * @enum {string}
+         */
+        DocumentKind: "invoice" | "receipt" | "resume";
+        /** @description One education of a résumé. `ongoing`: the document says that it lasts. */
+        Education: {
+            degree: components["schemas"]["Entity"] | null;
+            school: components["schemas"]["Entity"] | null;
+            dates: components["schemas"]["Entity"][];
+            ongoing: boolean;
+        };
+        /**
+         * @description The XML of an electronic invoice, of which the fields are: an attachment (`file`), or the document itself.
+         *
+         *     `profile`: the guideline that it names; `document_type`: of UNTDID 1001: 380 an invoice, 381 a credit note.
+         *     `contradictions`: where page and XML say different things, as in a fraud or a mistake of the sender.
+         */
+        EmbeddedInvoice: {
+            syntax: string;
+            profile: string;
+            file: string | null;
+            document_type: string;
+            contradictions: components["schemas"]["Contradiction"][];
+        };
+        /**
+         * @description One entity; `text` is exactly the document's characters `[start:end]`.
+         *
+         *     `kind` is the form of `value`, and `source` says whether the model or a rule found it. What there is nothing to say
+         *     about is left out: `valid` where there is no checksum, `ambiguous` (all readings) where there is one reading, and
+         *     `number` and `unit` where the value has none.
+         *     `score`: with `constrained`, of a calibrated model (`/models`), the share of such entities whose span and label are
+         *     right; of others the mean probability that the model gave its words.
+         */
+        Entity: {
+            label: string;
+            text: string;
+            /** @description From the start of the text, in code points; with `offsets=utf16` in UTF-16 units, as JavaScript counts; with `offsets=byte` in bytes of UTF-8. */
+            start: number;
+            /** @description From the start of the text, in code points; with `offsets=utf16` in UTF-16 units, as JavaScript counts; with `offsets=byte` in bytes of UTF-8. */
+            end: number;
+            score: number;
+            /** @description The text in the standard form of its `kind`. */
+            value: string;
+            /** @description From 1; null where the format has no pages. */
+            page: number | null;
+            /** @description One for each line; empty where there is no layout. */
+            boxes: components["schemas"]["Box"][];
+            kind: components["schemas"]["ValueKind"];
+            source: components["schemas"]["EntitySource"];
+            /** @description Whether the checksum or numbering plan holds. */
+            valid?: boolean;
+            /** @description All readings, where there are several. */
+            ambiguous?: string[];
+            /** @description Of money, a quantity or a percentage: plain decimal. */
+            number?: string;
+            /** @description ISO 4217 of money, CLDR's name of a quantity's unit. */
+            unit?: string;
+        };
+        /**
+         * @description The finder of an entity: the model (its borders may be a rule's), a rule alone, or an invoice's embedded XML.
+         * @enum {string}
+         */
+        EntitySource: "embedded" | "model" | "rule";
+        /** @description A problem document (RFC 9457); `code` is the service's own error code, `detail` a sentence for people. */
+        Error: {
+            code: components["schemas"]["ErrorCode"];
+            detail: string;
+            status: number;
+            title: string;
+            type: string;
+        };
+        /** @enum {string} */
+        ErrorCode: "malformed_request" | "unauthenticated" | "forbidden" | "unknown_model" | "unknown_route" | "wrong_method" | "too_slow" | "document_too_large" | "target_too_long" | "unsupported_format" | "invalid_options" | "unreadable_document" | "unredactable_document" | "queue_full" | "rate_limited" | "headers_too_large" | "internal_error" | "model_error" | "poison_document" | "too_much_at_once" | "not_ready" | "draining" | "engine_restarting" | "deadline_exceeded" | "insufficient_memory";
+        ExtractForm: {
+            file: string[];
+            /** @description `name`, `name@tag` or `name@sha256:…`; the first served if absent. */
+            model?: string;
+            /** @description Keep only entities with these labels: a list, or one text with commas between them. */
+            labels?: string;
+            /** @description Keep only entities with at least this score: a number, or `PERSON:0.8,IBAN:0.5` with a number among them for all other labels. Scores of a calibrated model are the share that is right. */
+            min_score?: number | string;
+            /**
+             * Aggregation
+             * @description `constrained`: the best valid tag path; the others as transformers' pipeline has them.
+             * @enum {string}
+             */
+            aggregation?: "constrained" | "simple" | "first" | "average" | "max";
+            /**
+             * OffsetUnit
+             * @description What `start` and `end` count.
+             * @enum {string}
+             */
+            offsets?: "codepoint" | "utf16" | "byte";
+            /** @description Give up after this many milliseconds. */
+            deadline_ms?: number;
+            /**
+             * Priority
+             * @description `batch` yields to `interactive`.
+             * @enum {string}
+             */
+            priority?: "interactive" | "batch";
+            /**
+             * Include Text
+             * @description Return each document's text, so that offsets can be checked.
+             */
+            include_text?: boolean;
+            /**
+             * Fields
+             * @description Return what invoices, receipts and résumés say: the best value for each role, rows, checks.
+             */
+            fields?: boolean;
+        };
+        /** @description One line of an NDJSON answer. */
+        ExtractLine: {
+            model: components["schemas"]["ModelRevision"];
+            document: components["schemas"]["ExtractedDocument"];
+            timing: components["schemas"]["Timing"];
+        };
+        /** @description A JSON body: `text`, or `documents`, with the options beside it. */
+        ExtractRequest: {
+            /** @description `name`, `name@tag` or `name@sha256:…`; the first served if absent. */
+            model?: string | null;
+            /** @description Keep only entities with these labels: a list, or one text with commas between them. */
+            labels?: string[] | string | null;
+            /** @description Keep only entities with at least this score: a number, or `PERSON:0.8,IBAN:0.5` with a number among them for all other labels. Scores of a calibrated model are the share that is right. Default: `0.0`. */
+            min_score?: number | string;
+            /** @description `constrained`: the best valid tag path; the others as transformers' pipeline has them. Default: `constrained`. */
+            aggregation?: components["schemas"]["Aggregation"];
+            /** @description What `start` and `end` count. Default: `codepoint`. */
+            offsets?: components["schemas"]["OffsetUnit"];
+            /** @description Give up after this many milliseconds. */
+            deadline_ms?: number | null;
+            /** @description `batch` yields to `interactive`. Default: `interactive`. */
+            priority?: components["schemas"]["Priority"];
+            /** @description Return each document's text, so that offsets can be checked. Default: `false`. */
+            include_text?: boolean;
+            /** @description Return what invoices, receipts and résumés say: the best value for each role, rows, checks. Default: `false`. */
+            fields?: boolean;
+            text?: string;
+            documents?: components["schemas"]["TextDocument"][];
+        } & (unknown | unknown);
+        /** @description The answer to one request; `documents` in the order of the request. */
+        ExtractResponse: {
+            model: components["schemas"]["ModelRevision"];
+            documents: components["schemas"]["ExtractedDocument"][];
+            timing: components["schemas"]["Timing"];
+        };
+        /**
+         * @description One document's entities, or its error.
+         *
+         *     `page_sizes`: of each page of a PDF, for those who draw `boxes` over it.
+         *     `unread_pages`: numbers of the pages of which nothing was read, or next to nothing: scans, also with a stamp.
+         *     `partly_read`: what was not read of pages with text; all others were read in full.
+         *     `charset`: the character encoding that a text or HTML file was read in, how it was found, and how surely.
+         *     `fields`: null where no kind of document fits; absent unless asked for.
+         */
+        ExtractedDocument: {
+            id: string;
+            pages: number | null;
+            unread_pages: number[];
+            characters: number;
+            tokens: number;
+            windows: number;
+            truncated: boolean;
+            entities: components["schemas"]["Entity"][];
+            error: components["schemas"]["Error"] | null;
+            partly_read: components["schemas"]["PartlyRead"][];
+            page_sizes?: components["schemas"]["PageSize"][];
+            charset?: components["schemas"]["Charset"];
+            text?: string;
+            fields?: components["schemas"]["Fields"] | null;
+        };
+        /**
+         * @description The entity chosen for a role, and those with other values, best first.
+         *
+         *     With `source: rule` and a label of no role (MONEY, DATE, ID_NUMBER) it may be none of `entities`: a value that the
+         *     model has not found, beside words for the role. `score` is then judged by the kind of words, and not calibrated.
+         *     `reason`: what decided: its label and score, amounts that add up (`sum`), or words and place (`context`).
+         *     With `source: embedded` the value is the one that the XML of an electronic invoice states; `text` is then empty
+         *     where the page does not show it.
+         */
+        Field: {
+            label: string;
+            text: string;
+            /** @description From the start of the text, in code points; with `offsets=utf16` in UTF-16 units, as JavaScript counts; with `offsets=byte` in bytes of UTF-8. */
+            start: number;
+            /** @description From the start of the text, in code points; with `offsets=utf16` in UTF-16 units, as JavaScript counts; with `offsets=byte` in bytes of UTF-8. */
+            end: number;
+            score: number;
+            /** @description The text in the standard form of its `kind`. */
+            value: string;
+            /** @description From 1; null where the format has no pages. */
+            page: number | null;
+            /** @description One for each line; empty where there is no layout. */
+            boxes: components["schemas"]["Box"][];
+            kind: components["schemas"]["ValueKind"];
+            source: components["schemas"]["EntitySource"];
+            /** @description Whether the checksum or numbering plan holds. */
+            valid?: boolean;
+            /** @description All readings, where there are several. */
+            ambiguous?: string[];
+            /** @description Of money, a quantity or a percentage: plain decimal. */
+            number?: string;
+            /** @description ISO 4217 of money, CLDR's name of a quantity's unit. */
+            unit?: string;
+            reason: components["schemas"]["FieldReason"];
+            alternatives: components["schemas"]["Entity"][];
+        };
+        /**
+         * @description The reason of a choice: the label and its score, the sum of amounts, words and position, or an invoice's XML.
+         * @enum {string}
+         */
+        FieldReason: "context" | "embedded" | "label" | "sum";
+        /**
+         * @description The fields of one document, by role. `evidence`: the labels that decided its kind, with the best score of each.
+         *
+         *     Bills have `currency`, `line_items`, `checks` and `bills`, résumés the lists after them. `bills`: how many the text
+         *     seems to hold; over 1, the roles are chosen from all of them, and the file is better split.
+         */
+        Fields: {
+            kind: components["schemas"]["DocumentKind"];
+            evidence: {
+                [key: string]: number;
+            };
+            roles: {
+                [key: string]: components["schemas"]["Field"];
+            };
+            currency?: string | null;
+            line_items?: components["schemas"]["LineItem"][];
+            checks?: components["schemas"]["SumCheck"][];
+            bills?: number;
+            embedded?: components["schemas"]["EmbeddedInvoice"];
+            jobs?: components["schemas"]["Job"][];
+            educations?: components["schemas"]["Education"][];
+            skills?: components["schemas"]["Entity"][];
+            languages?: components["schemas"]["Entity"][];
+        };
+        /** @description One job of a résumé. `ongoing`: the document says that it lasts ("present"). */
+        Job: {
+            title: components["schemas"]["Entity"] | null;
+            employer: components["schemas"]["Entity"] | null;
+            dates: components["schemas"]["Entity"][];
+            ongoing: boolean;
+        };
+        /** @description One row of a bill. */
+        LineItem: {
+            description: components["schemas"]["Entity"];
+            quantity: components["schemas"]["Entity"] | null;
+            unit_price: components["schemas"]["Entity"] | null;
+            amount: components["schemas"]["Entity"] | null;
+        };
+        /** @description The model that answered: its name and the digest of its revision. */
+        ModelRevision: {
+            name: string;
+            revision: string;
+        };
+        Models: {
+            models: components["schemas"]["ServedModel"][];
+            device: string;
+            dtype: string;
+            /** @description Seconds that each step of the engine's start took. */
+            start_seconds: {
+                [key: string]: number;
+            };
+        };
+        /**
+         * @description The unit of `start` and `end`.
+         * @enum {string}
+         */
+        OffsetUnit: "codepoint" | "utf16" | "byte";
+        /** @description `[width, height]` of the page as shown, in points (1/72 inch). */
+        PageSize: [
+            number,
+            number
+        ];
+        /** @description Part of a page that was not read: why (`image`, `outlines`, `unmapped`), and boxes around it in points. */
+        PartlyRead: {
+            page: number;
+            reason: components["schemas"]["UnreadReason"];
+            boxes: components["schemas"]["Box"][];
+        };
+        /** @enum {string} */
+        Phase: "syncing" | "loading" | "warming" | "ready" | "draining" | "failed";
+        /**
+         * @description Interactive work takes precedence; batch work takes what is left, and a small share in any case.
+         * @enum {string}
+         */
+        Priority: "interactive" | "batch";
+        /** @description A page that is a picture now, and why: it could not be rewritten exactly. */
+        RasterizedPage: {
+            page: number;
+            reason: string;
+        };
+        Readiness: {
+            phase: components["schemas"]["Phase"];
+            percent: number;
+            detail: string;
+        };
+        RedactForm: {
+            file: string[];
+            /** @description `name`, `name@tag` or `name@sha256:…`; the first served if absent. */
+            model?: string;
+            /** @description Keep only entities with these labels: a list, or one text with commas between them. */
+            labels?: string;
+            /** @description Keep only entities with at least this score: a number, or `PERSON:0.8,IBAN:0.5` with a number among them for all other labels. Scores of a calibrated model are the share that is right. */
+            min_score?: number | string;
+            /**
+             * Aggregation
+             * @description `constrained`: the best valid tag path; the others as transformers' pipeline has them.
+             * @enum {string}
+             */
+            aggregation?: "constrained" | "simple" | "first" | "average" | "max";
+            /**
+             * OffsetUnit
+             * @description What `start` and `end` count.
+             * @enum {string}
+             */
+            offsets?: "codepoint" | "utf16" | "byte";
+            /** @description Give up after this many milliseconds. */
+            deadline_ms?: number;
+            /**
+             * Priority
+             * @description `batch` yields to `interactive`.
+             * @enum {string}
+             */
+            priority?: "interactive" | "batch";
+            /**
+             * Include Text
+             * @description Return each document's text, so that offsets can be checked.
+             */
+            include_text?: boolean;
+            /**
+             * Fields
+             * @description Return what invoices, receipts and résumés say: the best value for each role, rows, checks.
+             */
+            fields?: boolean;
+            /**
+             * RedactionMode
+             * @description What stands in a text instead: `replace`: `<LABEL>`; `mask`: asterisks; `hash`: a keyed hash, equal for equal values. In a PDF there is a black bar.
+             * @enum {string}
+             */
+            mode?: "replace" | "mask" | "hash";
+            /**
+             * Repeats
+             * @description Also redact other places where the same words stand (of 4 characters or more).
+             */
+            repeats?: boolean;
+            /**
+             * RedactOutput
+             * @description `document`: a PDF comes back as a PDF; `text`: the text of any file.
+             * @enum {string}
+             */
+            output?: "document" | "text";
+            /**
+             * Raw
+             * @description The answer is the redacted document itself, without a report; of one only.
+             */
+            raw?: boolean;
+            /**
+             * Allow Unread
+             * @description Let what was not read of a PDF's pages stay as it is; otherwise it is refused.
+             */
+            allow_unread?: boolean;
+        };
+        /**
+         * @description `document`: a file of the same format; `text`: its text.
+         * @enum {string}
+         */
+        RedactOutput: "document" | "text";
+        /** @description A JSON body: `text`, or `documents`, with the options beside it. */
+        RedactRequest: {
+            /** @description `name`, `name@tag` or `name@sha256:…`; the first served if absent. */
+            model?: string | null;
+            /** @description Keep only entities with these labels: a list, or one text with commas between them. */
+            labels?: string[] | string | null;
+            /** @description Keep only entities with at least this score: a number, or `PERSON:0.8,IBAN:0.5` with a number among them for all other labels. Scores of a calibrated model are the share that is right. Default: `0.0`. */
+            min_score?: number | string;
+            /** @description `constrained`: the best valid tag path; the others as transformers' pipeline has them. Default: `constrained`. */
+            aggregation?: components["schemas"]["Aggregation"];
+            /** @description What `start` and `end` count. Default: `codepoint`. */
+            offsets?: components["schemas"]["OffsetUnit"];
+            /** @description Give up after this many milliseconds. */
+            deadline_ms?: number | null;
+            /** @description `batch` yields to `interactive`. Default: `interactive`. */
+            priority?: components["schemas"]["Priority"];
+            /** @description Return each document's text, so that offsets can be checked. Default: `false`. */
+            include_text?: boolean;
+            /** @description Return what invoices, receipts and résumés say: the best value for each role, rows, checks. Default: `false`. */
+            fields?: boolean;
+            /** @description What stands in a text instead: `replace`: `<LABEL>`; `mask`: asterisks; `hash`: a keyed hash, equal for equal values. In a PDF there is a black bar. Default: `replace`. */
+            mode?: components["schemas"]["RedactionMode"];
+            /** @description Also redact other places where the same words stand (of 4 characters or more). Default: `true`. */
+            repeats?: boolean;
+            /** @description `document`: a PDF comes back as a PDF; `text`: the text of any file. Default: `document`. */
+            output?: components["schemas"]["RedactOutput"];
+            /** @description The answer is the redacted document itself, without a report; of one only. Default: `false`. */
+            raw?: boolean;
+            /** @description Let what was not read of a PDF's pages stay as it is; otherwise it is refused. Default: `false`. */
+            allow_unread?: boolean;
+            text?: string;
+            documents?: components["schemas"]["TextDocument"][];
+        } & (unknown | unknown);
+        /** @description The JSON answer to one request. */
+        RedactResponse: {
+            model: components["schemas"]["ModelRevision"];
+            documents: components["schemas"]["RedactedDocument"][];
+            timing: components["schemas"]["RedactTiming"];
+        };
+        /** @description Milliseconds by stage, summed over the documents; `total_ms` is the request's own time. */
+        RedactTiming: {
+            parse_ms: number;
+            tokenize_ms: number;
+            queue_ms: number;
+            compute_ms: number;
+            decode_ms: number;
+            redact_ms: number;
+            total_ms: number;
+        };
+        /**
+         * @description One document without what was to go, or its error: `text`, or of a PDF `file`.
+         *
+         *     `rasterized_pages` became pictures; what was not read of `unread_pages` was left alone, as `allow_unread` says.
+         *     `removed`: what went of a file beside its text (metadata, attachments, form fields …).
+         */
+        RedactedDocument: {
+            id: string;
+            characters: number;
+            tokens: number;
+            entities: components["schemas"]["RedactedEntity"][];
+            text: string | null;
+            file: components["schemas"]["RedactedFile"] | null;
+            pages: number | null;
+            rasterized_pages: components["schemas"]["RasterizedPage"][];
+            unread_pages: number[];
+            removed: string[];
+            error: components["schemas"]["Error"] | null;
+            page_sizes?: components["schemas"]["PageSize"][];
+            original_text?: string;
+        };
+        /**
+         * @description One range that went: `start`, `end` in the document's text; `new_start`, `new_end` in the text that comes back.
+         *
+         *     `score` is null for one that the model did not find, and that repeats another. `text`, what stood there, only with
+         *     `include_text`.
+         */
+        RedactedEntity: {
+            label: string;
+            /** @description From the start of the text, in code points; with `offsets=utf16` in UTF-16 units, as JavaScript counts; with `offsets=byte` in bytes of UTF-8. */
+            start: number;
+            /** @description From the start of the text, in code points; with `offsets=utf16` in UTF-16 units, as JavaScript counts; with `offsets=byte` in bytes of UTF-8. */
+            end: number;
+            new_start: number | null;
+            new_end: number | null;
+            replacement: string | null;
+            score: number | null;
+            page: number | null;
+            boxes: components["schemas"]["Box"][];
+            text?: string;
+        };
+        /** @description A redacted file; `data` in base64. */
+        RedactedFile: {
+            media_type: string;
+            data: string;
+        };
+        /**
+         * @description `replace`: `<PERSON>`; `mask`: an asterisk for each character; `hash`: `<PERSON:3f9a…>`.
+         * @enum {string}
+         */
+        RedactionMode: "replace" | "mask" | "hash";
+        /**
+         * @description One revision that the engine serves; `folder` holds its tokenizer.
+         *
+         *     `state`: `serving` is what its name and tag lead to; `previous` is served to those who ask for the revision itself.
+         *     `place`: where its weights are, `device` or `host`. `problem`: why a newer revision was not taken, if so.
+         *     What runs its batches, as in `gleaner_model_path`: `path`: `fused` layers, `packed` rows through transformers' code,
+         *     `padded` ones, rows of `equal` length or `single` ones, and the `reason` why it is no faster one; `attention`: its
+         *     back-ends, joined by `+` where layers differ, or transformers' `own`; `kernels`: what computes its linear layers:
+         *     `cuda`, or on a CPU `onednn` or, in float32, `torch`; `dtype`: the format of its numbers.
+         *     `calibrated`: its scores are the share of such entities that is right, on documents like those it was fitted on.
+         */
+        ServedModel: {
+            name: string;
+            tag: string;
+            revision: string;
+            /** @description The model's tags: `B-PERSON` begins an entity, `I-PERSON` goes on with it. */
+            labels: string[];
+            max_tokens: number;
+            packed: boolean;
+            parameter_bytes: number;
+            state: string;
+            place: string;
+            problem: string;
+            path: string;
+            reason: string;
+            attention: string;
+            kernels: string;
+            dtype: string;
+            calibrated: boolean;
+            /** @description The labels of its entities, which the option `labels` takes. */
+            entity_labels: string[];
+        };
+        /** @description A sum that was checked; `difference`: its left side less its right one. */
+        SumCheck: {
+            rule: string;
+            holds: boolean;
+            difference: string;
+        };
+        /** @description One document of a JSON batch. */
+        TextDocument: {
+            /** @description Comes back with the result. */
+            id?: string | null;
+            text: string;
+        };
+        /** @description Milliseconds by stage, summed over the documents; `total_ms` is the request's own time. */
+        Timing: {
+            parse_ms: number;
+            tokenize_ms: number;
+            queue_ms: number;
+            compute_ms: number;
+            decode_ms: number;
+            total_ms: number;
+        };
+        /**
+         * @description Why part of a page was not read: an image, letters as outlines, or characters without a Unicode value.
+         * @enum {string}
+         */
+        UnreadReason: "image" | "outlines" | "unmapped";
+        /**
+         * @description In what form a value is. All but `text` promise it, unless the value is ambiguous.
+         * @enum {string}
+         */
+        ValueKind: "bic" | "card" | "date" | "email" | "iban" | "money" | "percent" | "phone" | "quantity" | "tax_id" | "text" | "url";
+    };
     responses: never;
     parameters: never;
     requestBodies: never;
@@ -66,2125 +584,4 @@ export interface components {
     pathItems: never;
 }
 export type $defs = Record<string, never>;
-export interface operations {
-    extract_extract_post: {
-        parameters: {
-            query?: {
-                /** @description `name`, `name@tag` or `name@sha256:…`; the first served if absent. */
-                model?: string;
-                /** @description Keep only entities with these labels: a list, or one text with commas between them. */
-                labels?: string;
-                /** @description Keep only entities with at least this score: a number, or `PERSON:0.8,IBAN:0.5` with a number among them for all other labels. Scores of a calibrated model are the share that is right. */
-                min_score?: number | string;
-                /** @description `constrained`: the best valid tag path; the others as transformers' pipeline has them. */
-                aggregation?: "constrained" | "simple" | "first" | "average" | "max";
-                /** @description What `start` and `end` count. */
-                offsets?: "codepoint" | "utf16" | "byte";
-                /** @description Give up after this many milliseconds. */
-                deadline_ms?: number;
-                /** @description `batch` yields to `interactive`. */
-                priority?: "interactive" | "batch";
-                /** @description Return each document's text, so that offsets can be checked. */
-                include_text?: boolean;
-                /** @description Return what invoices, receipts and résumés say: the best value for each role, rows, checks. */
-                fields?: boolean;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /**
-                     * Model
-                     * @description `name`, `name@tag` or `name@sha256:…`; the first served if absent.
-                     */
-                    model?: string | null;
-                    /**
-                     * Labels
-                     * @description Keep only entities with these labels: a list, or one text with commas between them.
-                     */
-                    labels?: string[] | string | null;
-                    /**
-                     * Min Score
-                     * @description Keep only entities with at least this score: a number, or `PERSON:0.8,IBAN:0.5` with a number among them for all other labels. Scores of a calibrated model are the share that is right.
-                     * @default 0
-                     */
-                    min_score?: number | string;
-                    /**
-                     * Aggregation
-                     * @description `constrained`: the best valid tag path; the others as transformers' pipeline has them.
-                     * @default constrained
-                     * @enum {string}
-                     */
-                    aggregation?: "constrained" | "simple" | "first" | "average" | "max";
-                    /**
-                     * OffsetUnit
-                     * @description What `start` and `end` count.
-                     * @default codepoint
-                     * @enum {string}
-                     */
-                    offsets?: "codepoint" | "utf16" | "byte";
-                    /**
-                     * Deadline Ms
-                     * @description Give up after this many milliseconds.
-                     */
-                    deadline_ms?: number | null;
-                    /**
-                     * Priority
-                     * @description `batch` yields to `interactive`.
-                     * @default interactive
-                     * @enum {string}
-                     */
-                    priority?: "interactive" | "batch";
-                    /**
-                     * Include Text
-                     * @description Return each document's text, so that offsets can be checked.
-                     * @default false
-                     */
-                    include_text?: boolean;
-                    /**
-                     * Fields
-                     * @description Return what invoices, receipts and résumés say: the best value for each role, rows, checks.
-                     * @default false
-                     */
-                    fields?: boolean;
-                    text?: string;
-                    documents?: {
-                        /**
-                         * Id
-                         * @description Comes back with the result.
-                         */
-                        id?: string | null;
-                        /** Text */
-                        text: string;
-                    }[];
-                } & (unknown | unknown);
-                "multipart/form-data": {
-                    file: string[];
-                    /** @description `name`, `name@tag` or `name@sha256:…`; the first served if absent. */
-                    model?: string;
-                    /** @description Keep only entities with these labels: a list, or one text with commas between them. */
-                    labels?: string;
-                    /** @description Keep only entities with at least this score: a number, or `PERSON:0.8,IBAN:0.5` with a number among them for all other labels. Scores of a calibrated model are the share that is right. */
-                    min_score?: number | string;
-                    /**
-                     * Aggregation
-                     * @description `constrained`: the best valid tag path; the others as transformers' pipeline has them.
-                     * @default constrained
-                     * @enum {string}
-                     */
-                    aggregation?: "constrained" | "simple" | "first" | "average" | "max";
-                    /**
-                     * OffsetUnit
-                     * @description What `start` and `end` count.
-                     * @default codepoint
-                     * @enum {string}
-                     */
-                    offsets?: "codepoint" | "utf16" | "byte";
-                    /** @description Give up after this many milliseconds. */
-                    deadline_ms?: number;
-                    /**
-                     * Priority
-                     * @description `batch` yields to `interactive`.
-                     * @default interactive
-                     * @enum {string}
-                     */
-                    priority?: "interactive" | "batch";
-                    /**
-                     * Include Text
-                     * @description Return each document's text, so that offsets can be checked.
-                     * @default false
-                     */
-                    include_text?: boolean;
-                    /**
-                     * Fields
-                     * @description Return what invoices, receipts and résumés say: the best value for each role, rows, checks.
-                     * @default false
-                     */
-                    fields?: boolean;
-                };
-                "application/pdf": string;
-                "application/vnd.openxmlformats-officedocument.wordprocessingml.document": string;
-                "text/html": string;
-                "text/plain": string;
-                "text/markdown": string;
-            };
-        };
-        responses: {
-            /** @description The entities of each document; with `Accept: application/x-ndjson`, a line for each. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "model": {
-                     *         "name": "documents",
-                     *         "revision": "sha256:…"
-                     *       },
-                     *       "documents": [
-                     *         {
-                     *           "id": "0",
-                     *           "unread_pages": [],
-                     *           "characters": 72,
-                     *           "tokens": 21,
-                     *           "windows": 1,
-                     *           "truncated": false,
-                     *           "entities": [
-                     *             {
-                     *               "label": "TOTAL_AMOUNT",
-                     *               "text": "EUR 1,200.00",
-                     *               "start": 59,
-                     *               "end": 71,
-                     *               "score": 0.993,
-                     *               "value": "1200.00 EUR",
-                     *               "boxes": [],
-                     *               "kind": "money",
-                     *               "source": "model",
-                     *               "number": "1200.00",
-                     *               "unit": "EUR"
-                     *             }
-                     *           ],
-                     *           "partly_read": []
-                     *         }
-                     *       ],
-                     *       "timing": {
-                     *         "parse_ms": 0,
-                     *         "tokenize_ms": 0.6,
-                     *         "queue_ms": 0.4,
-                     *         "compute_ms": 3.9,
-                     *         "decode_ms": 0.4,
-                     *         "total_ms": 5.6
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        /**
-                         * ModelName
-                         * @description The model that the answer is from.
-                         */
-                        model: {
-                            name: string;
-                            revision: string;
-                        };
-                        documents: {
-                            id: string;
-                            pages: number | null;
-                            unread_pages: number[];
-                            characters: number;
-                            tokens: number;
-                            windows: number;
-                            truncated: boolean;
-                            entities: {
-                                label: string;
-                                text: string;
-                                start: number;
-                                end: number;
-                                score: number;
-                                value: string;
-                                page: number | null;
-                                boxes: number[][];
-                                /**
-                                 * ValueKind
-                                 * @description In what form a value is. All but `text` promise it, unless the value is ambiguous.
-                                 * @default text
-                                 * @enum {unknown}
-                                 */
-                                kind: "bic" | "card" | "date" | "email" | "iban" | "money" | "percent" | "phone" | "quantity" | "tax_id" | "text" | "url";
-                                /**
-                                 * Source
-                                 * @description The finder of an entity: the model (its borders may be a rule's), or a rule alone.
-                                 * @default model
-                                 * @enum {unknown}
-                                 */
-                                source: "model" | "rule";
-                                valid?: boolean;
-                                ambiguous?: string[];
-                                number?: string;
-                                unit?: string;
-                            }[];
-                            error: {
-                                code: string;
-                                detail: string;
-                                status: number;
-                                title: string;
-                                type: string;
-                            } | null;
-                            /** @default [] */
-                            partly_read: {
-                                page: number;
-                                /**
-                                 * UnreadReason
-                                 * @description Why part of a page was not read: an image, letters as outlines, or characters without a Unicode value.
-                                 * @enum {unknown}
-                                 */
-                                reason: "image" | "outlines" | "unmapped";
-                                boxes: number[][];
-                            }[];
-                            /**
-                             * Charset
-                             * @description The character encoding that a text was read in.
-                             *
-                             *         Attributes:
-                             *             name: as registered, in small letters: `utf-8`, `windows-1252`.
-                             *             confidence: 0 to 1; of a guess, the share of its letters that the encoding's languages explain, halved where
-                             *                 another encoding explains them as well.
-                             */
-                            charset?: {
-                                name: string;
-                                /**
-                                 * CharsetSource
-                                 * @description How a charset was found: declared by type or markup, proved by the form of the bytes, or guessed by letters.
-                                 * @enum {unknown}
-                                 */
-                                source: "declared" | "detected" | "guessed";
-                                confidence: number;
-                            };
-                            text?: string;
-                            fields?: {
-                                /**
-                                 * DocumentKind
-                                 * @description The kinds that have fields.
-                                 * @enum {unknown}
-                                 */
-                                kind: "invoice" | "receipt" | "resume";
-                                evidence: {
-                                    [key: string]: number;
-                                };
-                                roles: {
-                                    [key: string]: {
-                                        label: string;
-                                        text: string;
-                                        start: number;
-                                        end: number;
-                                        score: number;
-                                        value: string;
-                                        page: number | null;
-                                        boxes: number[][];
-                                        /**
-                                         * ValueKind
-                                         * @description In what form a value is. All but `text` promise it, unless the value is ambiguous.
-                                         * @default text
-                                         * @enum {unknown}
-                                         */
-                                        kind: "bic" | "card" | "date" | "email" | "iban" | "money" | "percent" | "phone" | "quantity" | "tax_id" | "text" | "url";
-                                        /**
-                                         * Source
-                                         * @description The finder of an entity: the model (its borders may be a rule's), or a rule alone.
-                                         * @default model
-                                         * @enum {unknown}
-                                         */
-                                        source: "model" | "rule";
-                                        valid?: boolean;
-                                        ambiguous?: string[];
-                                        number?: string;
-                                        unit?: string;
-                                        /**
-                                         * Reason
-                                         * @description The reason of a choice: the model's label and score, the sum of amounts, or words and position in the text.
-                                         * @enum {unknown}
-                                         */
-                                        reason: "context" | "label" | "sum";
-                                        alternatives: {
-                                            label: string;
-                                            text: string;
-                                            start: number;
-                                            end: number;
-                                            score: number;
-                                            value: string;
-                                            page: number | null;
-                                            boxes: number[][];
-                                            /**
-                                             * ValueKind
-                                             * @description In what form a value is. All but `text` promise it, unless the value is ambiguous.
-                                             * @default text
-                                             * @enum {unknown}
-                                             */
-                                            kind: "bic" | "card" | "date" | "email" | "iban" | "money" | "percent" | "phone" | "quantity" | "tax_id" | "text" | "url";
-                                            /**
-                                             * Source
-                                             * @description The finder of an entity: the model (its borders may be a rule's), or a rule alone.
-                                             * @default model
-                                             * @enum {unknown}
-                                             */
-                                            source: "model" | "rule";
-                                            valid?: boolean;
-                                            ambiguous?: string[];
-                                            number?: string;
-                                            unit?: string;
-                                        }[];
-                                    };
-                                };
-                                currency?: string | null;
-                                line_items?: {
-                                    /**
-                                     * EntityResult
-                                     * @description One entity; `text` is exactly the document's characters `[start:end]`.
-                                     *
-                                     *         `kind` is the form of `value`, and `source` says whether the model or a rule found it. What there is nothing to say
-                                     *         about is left out: `valid` where there is no checksum, `ambiguous` (all readings) where there is one reading, and
-                                     *         `number` and `unit` where the value has none.
-                                     *         `score`: with `constrained`, of a calibrated model (`/models`), the share of such entities whose span and label are
-                                     *         right; of others the mean probability that the model gave its words.
-                                     */
-                                    description: {
-                                        label: string;
-                                        text: string;
-                                        start: number;
-                                        end: number;
-                                        score: number;
-                                        value: string;
-                                        page: number | null;
-                                        boxes: number[][];
-                                        /**
-                                         * ValueKind
-                                         * @description In what form a value is. All but `text` promise it, unless the value is ambiguous.
-                                         * @default text
-                                         * @enum {unknown}
-                                         */
-                                        kind: "bic" | "card" | "date" | "email" | "iban" | "money" | "percent" | "phone" | "quantity" | "tax_id" | "text" | "url";
-                                        /**
-                                         * Source
-                                         * @description The finder of an entity: the model (its borders may be a rule's), or a rule alone.
-                                         * @default model
-                                         * @enum {unknown}
-                                         */
-                                        source: "model" | "rule";
-                                        valid?: boolean;
-                                        ambiguous?: string[];
-                                        number?: string;
-                                        unit?: string;
-                                    };
-                                    quantity: {
-                                        label: string;
-                                        text: string;
-                                        start: number;
-                                        end: number;
-                                        score: number;
-                                        value: string;
-                                        page: number | null;
-                                        boxes: number[][];
-                                        /**
-                                         * ValueKind
-                                         * @description In what form a value is. All but `text` promise it, unless the value is ambiguous.
-                                         * @default text
-                                         * @enum {unknown}
-                                         */
-                                        kind: "bic" | "card" | "date" | "email" | "iban" | "money" | "percent" | "phone" | "quantity" | "tax_id" | "text" | "url";
-                                        /**
-                                         * Source
-                                         * @description The finder of an entity: the model (its borders may be a rule's), or a rule alone.
-                                         * @default model
-                                         * @enum {unknown}
-                                         */
-                                        source: "model" | "rule";
-                                        valid?: boolean;
-                                        ambiguous?: string[];
-                                        number?: string;
-                                        unit?: string;
-                                    } | null;
-                                    unit_price: {
-                                        label: string;
-                                        text: string;
-                                        start: number;
-                                        end: number;
-                                        score: number;
-                                        value: string;
-                                        page: number | null;
-                                        boxes: number[][];
-                                        /**
-                                         * ValueKind
-                                         * @description In what form a value is. All but `text` promise it, unless the value is ambiguous.
-                                         * @default text
-                                         * @enum {unknown}
-                                         */
-                                        kind: "bic" | "card" | "date" | "email" | "iban" | "money" | "percent" | "phone" | "quantity" | "tax_id" | "text" | "url";
-                                        /**
-                                         * Source
-                                         * @description The finder of an entity: the model (its borders may be a rule's), or a rule alone.
-                                         * @default model
-                                         * @enum {unknown}
-                                         */
-                                        source: "model" | "rule";
-                                        valid?: boolean;
-                                        ambiguous?: string[];
-                                        number?: string;
-                                        unit?: string;
-                                    } | null;
-                                    amount: {
-                                        label: string;
-                                        text: string;
-                                        start: number;
-                                        end: number;
-                                        score: number;
-                                        value: string;
-                                        page: number | null;
-                                        boxes: number[][];
-                                        /**
-                                         * ValueKind
-                                         * @description In what form a value is. All but `text` promise it, unless the value is ambiguous.
-                                         * @default text
-                                         * @enum {unknown}
-                                         */
-                                        kind: "bic" | "card" | "date" | "email" | "iban" | "money" | "percent" | "phone" | "quantity" | "tax_id" | "text" | "url";
-                                        /**
-                                         * Source
-                                         * @description The finder of an entity: the model (its borders may be a rule's), or a rule alone.
-                                         * @default model
-                                         * @enum {unknown}
-                                         */
-                                        source: "model" | "rule";
-                                        valid?: boolean;
-                                        ambiguous?: string[];
-                                        number?: string;
-                                        unit?: string;
-                                    } | null;
-                                }[];
-                                checks?: {
-                                    rule: string;
-                                    holds: boolean;
-                                    difference: string;
-                                }[];
-                                bills?: number;
-                                jobs?: {
-                                    title: {
-                                        label: string;
-                                        text: string;
-                                        start: number;
-                                        end: number;
-                                        score: number;
-                                        value: string;
-                                        page: number | null;
-                                        boxes: number[][];
-                                        /**
-                                         * ValueKind
-                                         * @description In what form a value is. All but `text` promise it, unless the value is ambiguous.
-                                         * @default text
-                                         * @enum {unknown}
-                                         */
-                                        kind: "bic" | "card" | "date" | "email" | "iban" | "money" | "percent" | "phone" | "quantity" | "tax_id" | "text" | "url";
-                                        /**
-                                         * Source
-                                         * @description The finder of an entity: the model (its borders may be a rule's), or a rule alone.
-                                         * @default model
-                                         * @enum {unknown}
-                                         */
-                                        source: "model" | "rule";
-                                        valid?: boolean;
-                                        ambiguous?: string[];
-                                        number?: string;
-                                        unit?: string;
-                                    } | null;
-                                    employer: {
-                                        label: string;
-                                        text: string;
-                                        start: number;
-                                        end: number;
-                                        score: number;
-                                        value: string;
-                                        page: number | null;
-                                        boxes: number[][];
-                                        /**
-                                         * ValueKind
-                                         * @description In what form a value is. All but `text` promise it, unless the value is ambiguous.
-                                         * @default text
-                                         * @enum {unknown}
-                                         */
-                                        kind: "bic" | "card" | "date" | "email" | "iban" | "money" | "percent" | "phone" | "quantity" | "tax_id" | "text" | "url";
-                                        /**
-                                         * Source
-                                         * @description The finder of an entity: the model (its borders may be a rule's), or a rule alone.
-                                         * @default model
-                                         * @enum {unknown}
-                                         */
-                                        source: "model" | "rule";
-                                        valid?: boolean;
-                                        ambiguous?: string[];
-                                        number?: string;
-                                        unit?: string;
-                                    } | null;
-                                    dates: {
-                                        label: string;
-                                        text: string;
-                                        start: number;
-                                        end: number;
-                                        score: number;
-                                        value: string;
-                                        page: number | null;
-                                        boxes: number[][];
-                                        /**
-                                         * ValueKind
-                                         * @description In what form a value is. All but `text` promise it, unless the value is ambiguous.
-                                         * @default text
-                                         * @enum {unknown}
-                                         */
-                                        kind: "bic" | "card" | "date" | "email" | "iban" | "money" | "percent" | "phone" | "quantity" | "tax_id" | "text" | "url";
-                                        /**
-                                         * Source
-                                         * @description The finder of an entity: the model (its borders may be a rule's), or a rule alone.
-                                         * @default model
-                                         * @enum {unknown}
-                                         */
-                                        source: "model" | "rule";
-                                        valid?: boolean;
-                                        ambiguous?: string[];
-                                        number?: string;
-                                        unit?: string;
-                                    }[];
-                                    ongoing: boolean;
-                                }[];
-                                educations?: {
-                                    degree: {
-                                        label: string;
-                                        text: string;
-                                        start: number;
-                                        end: number;
-                                        score: number;
-                                        value: string;
-                                        page: number | null;
-                                        boxes: number[][];
-                                        /**
-                                         * ValueKind
-                                         * @description In what form a value is. All but `text` promise it, unless the value is ambiguous.
-                                         * @default text
-                                         * @enum {unknown}
-                                         */
-                                        kind: "bic" | "card" | "date" | "email" | "iban" | "money" | "percent" | "phone" | "quantity" | "tax_id" | "text" | "url";
-                                        /**
-                                         * Source
-                                         * @description The finder of an entity: the model (its borders may be a rule's), or a rule alone.
-                                         * @default model
-                                         * @enum {unknown}
-                                         */
-                                        source: "model" | "rule";
-                                        valid?: boolean;
-                                        ambiguous?: string[];
-                                        number?: string;
-                                        unit?: string;
-                                    } | null;
-                                    school: {
-                                        label: string;
-                                        text: string;
-                                        start: number;
-                                        end: number;
-                                        score: number;
-                                        value: string;
-                                        page: number | null;
-                                        boxes: number[][];
-                                        /**
-                                         * ValueKind
-                                         * @description In what form a value is. All but `text` promise it, unless the value is ambiguous.
-                                         * @default text
-                                         * @enum {unknown}
-                                         */
-                                        kind: "bic" | "card" | "date" | "email" | "iban" | "money" | "percent" | "phone" | "quantity" | "tax_id" | "text" | "url";
-                                        /**
-                                         * Source
-                                         * @description The finder of an entity: the model (its borders may be a rule's), or a rule alone.
-                                         * @default model
-                                         * @enum {unknown}
-                                         */
-                                        source: "model" | "rule";
-                                        valid?: boolean;
-                                        ambiguous?: string[];
-                                        number?: string;
-                                        unit?: string;
-                                    } | null;
-                                    dates: {
-                                        label: string;
-                                        text: string;
-                                        start: number;
-                                        end: number;
-                                        score: number;
-                                        value: string;
-                                        page: number | null;
-                                        boxes: number[][];
-                                        /**
-                                         * ValueKind
-                                         * @description In what form a value is. All but `text` promise it, unless the value is ambiguous.
-                                         * @default text
-                                         * @enum {unknown}
-                                         */
-                                        kind: "bic" | "card" | "date" | "email" | "iban" | "money" | "percent" | "phone" | "quantity" | "tax_id" | "text" | "url";
-                                        /**
-                                         * Source
-                                         * @description The finder of an entity: the model (its borders may be a rule's), or a rule alone.
-                                         * @default model
-                                         * @enum {unknown}
-                                         */
-                                        source: "model" | "rule";
-                                        valid?: boolean;
-                                        ambiguous?: string[];
-                                        number?: string;
-                                        unit?: string;
-                                    }[];
-                                    ongoing: boolean;
-                                }[];
-                                skills?: {
-                                    label: string;
-                                    text: string;
-                                    start: number;
-                                    end: number;
-                                    score: number;
-                                    value: string;
-                                    page: number | null;
-                                    boxes: number[][];
-                                    /**
-                                     * ValueKind
-                                     * @description In what form a value is. All but `text` promise it, unless the value is ambiguous.
-                                     * @default text
-                                     * @enum {unknown}
-                                     */
-                                    kind: "bic" | "card" | "date" | "email" | "iban" | "money" | "percent" | "phone" | "quantity" | "tax_id" | "text" | "url";
-                                    /**
-                                     * Source
-                                     * @description The finder of an entity: the model (its borders may be a rule's), or a rule alone.
-                                     * @default model
-                                     * @enum {unknown}
-                                     */
-                                    source: "model" | "rule";
-                                    valid?: boolean;
-                                    ambiguous?: string[];
-                                    number?: string;
-                                    unit?: string;
-                                }[];
-                                languages?: {
-                                    label: string;
-                                    text: string;
-                                    start: number;
-                                    end: number;
-                                    score: number;
-                                    value: string;
-                                    page: number | null;
-                                    boxes: number[][];
-                                    /**
-                                     * ValueKind
-                                     * @description In what form a value is. All but `text` promise it, unless the value is ambiguous.
-                                     * @default text
-                                     * @enum {unknown}
-                                     */
-                                    kind: "bic" | "card" | "date" | "email" | "iban" | "money" | "percent" | "phone" | "quantity" | "tax_id" | "text" | "url";
-                                    /**
-                                     * Source
-                                     * @description The finder of an entity: the model (its borders may be a rule's), or a rule alone.
-                                     * @default model
-                                     * @enum {unknown}
-                                     */
-                                    source: "model" | "rule";
-                                    valid?: boolean;
-                                    ambiguous?: string[];
-                                    number?: string;
-                                    unit?: string;
-                                }[];
-                            } | null;
-                        }[];
-                        /**
-                         * Timing
-                         * @description Milliseconds by stage, summed over the documents; `total_ms` is the request's own time.
-                         */
-                        timing: {
-                            /** @default 0 */
-                            parse_ms: number;
-                            /** @default 0 */
-                            tokenize_ms: number;
-                            /** @default 0 */
-                            queue_ms: number;
-                            /** @default 0 */
-                            compute_ms: number;
-                            /** @default 0 */
-                            decode_ms: number;
-                            /** @default 0 */
-                            total_ms: number;
-                        };
-                    };
-                };
-            };
-            /** @description `malformed_request`: The request or its body is malformed */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:gleaner:error:malformed_request",
-                     *       "title": "The request or its body is malformed",
-                     *       "status": 400,
-                     *       "detail": "…",
-                     *       "code": "malformed_request"
-                     *     }
-                     */
-                    "application/problem+json": {
-                        code: string;
-                        detail: string;
-                        status: number;
-                        title: string;
-                        type: string;
-                    };
-                };
-            };
-            /** @description `unauthenticated`: An API key is needed */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:gleaner:error:unauthenticated",
-                     *       "title": "An API key is needed",
-                     *       "status": 401,
-                     *       "detail": "…",
-                     *       "code": "unauthenticated"
-                     *     }
-                     */
-                    "application/problem+json": {
-                        code: string;
-                        detail: string;
-                        status: number;
-                        title: string;
-                        type: string;
-                    };
-                };
-            };
-            /** @description `forbidden`: The API key is not known */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:gleaner:error:forbidden",
-                     *       "title": "The API key is not known",
-                     *       "status": 403,
-                     *       "detail": "…",
-                     *       "code": "forbidden"
-                     *     }
-                     */
-                    "application/problem+json": {
-                        code: string;
-                        detail: string;
-                        status: number;
-                        title: string;
-                        type: string;
-                    };
-                };
-            };
-            /** @description `unknown_model`: No such model is served here; `unknown_route`: There is nothing at this path */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:gleaner:error:unknown_model",
-                     *       "title": "No such model is served here",
-                     *       "status": 404,
-                     *       "detail": "…",
-                     *       "code": "unknown_model"
-                     *     }
-                     */
-                    "application/problem+json": {
-                        code: string;
-                        detail: string;
-                        status: number;
-                        title: string;
-                        type: string;
-                    };
-                };
-            };
-            /** @description `wrong_method`: The path does not take this method */
-            405: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:gleaner:error:wrong_method",
-                     *       "title": "The path does not take this method",
-                     *       "status": 405,
-                     *       "detail": "…",
-                     *       "code": "wrong_method"
-                     *     }
-                     */
-                    "application/problem+json": {
-                        code: string;
-                        detail: string;
-                        status: number;
-                        title: string;
-                        type: string;
-                    };
-                };
-            };
-            /** @description `too_slow`: The request did not arrive in time */
-            408: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:gleaner:error:too_slow",
-                     *       "title": "The request did not arrive in time",
-                     *       "status": 408,
-                     *       "detail": "…",
-                     *       "code": "too_slow"
-                     *     }
-                     */
-                    "application/problem+json": {
-                        code: string;
-                        detail: string;
-                        status: number;
-                        title: string;
-                        type: string;
-                    };
-                };
-            };
-            /** @description `document_too_large`: The document is over a limit */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:gleaner:error:document_too_large",
-                     *       "title": "The document is over a limit",
-                     *       "status": 413,
-                     *       "detail": "…",
-                     *       "code": "document_too_large"
-                     *     }
-                     */
-                    "application/problem+json": {
-                        code: string;
-                        detail: string;
-                        status: number;
-                        title: string;
-                        type: string;
-                    };
-                };
-            };
-            /** @description `target_too_long`: The path and query are over a limit */
-            414: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:gleaner:error:target_too_long",
-                     *       "title": "The path and query are over a limit",
-                     *       "status": 414,
-                     *       "detail": "…",
-                     *       "code": "target_too_long"
-                     *     }
-                     */
-                    "application/problem+json": {
-                        code: string;
-                        detail: string;
-                        status: number;
-                        title: string;
-                        type: string;
-                    };
-                };
-            };
-            /** @description `unsupported_format`: The document's format is not supported */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:gleaner:error:unsupported_format",
-                     *       "title": "The document's format is not supported",
-                     *       "status": 415,
-                     *       "detail": "…",
-                     *       "code": "unsupported_format"
-                     *     }
-                     */
-                    "application/problem+json": {
-                        code: string;
-                        detail: string;
-                        status: number;
-                        title: string;
-                        type: string;
-                    };
-                };
-            };
-            /** @description `invalid_options`: An option has a bad value; `unreadable_document`: No text can be read from the document; `unredactable_document`: It cannot be made sure that nothing is left in the document */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:gleaner:error:invalid_options",
-                     *       "title": "An option has a bad value",
-                     *       "status": 422,
-                     *       "detail": "…",
-                     *       "code": "invalid_options"
-                     *     }
-                     */
-                    "application/problem+json": {
-                        code: string;
-                        detail: string;
-                        status: number;
-                        title: string;
-                        type: string;
-                    };
-                };
-            };
-            /** @description `queue_full`: The queue is full; `rate_limited`: A rate limit is reached */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:gleaner:error:queue_full",
-                     *       "title": "The queue is full",
-                     *       "status": 429,
-                     *       "detail": "…",
-                     *       "code": "queue_full"
-                     *     }
-                     */
-                    "application/problem+json": {
-                        code: string;
-                        detail: string;
-                        status: number;
-                        title: string;
-                        type: string;
-                    };
-                };
-            };
-            /** @description `headers_too_large`: The headers are over a limit */
-            431: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:gleaner:error:headers_too_large",
-                     *       "title": "The headers are over a limit",
-                     *       "status": 431,
-                     *       "detail": "…",
-                     *       "code": "headers_too_large"
-                     *     }
-                     */
-                    "application/problem+json": {
-                        code: string;
-                        detail: string;
-                        status: number;
-                        title: string;
-                        type: string;
-                    };
-                };
-            };
-            /** @description `internal_error`: Something failed inside the service; `model_error`: The model cannot be used; `poison_document`: The engine died twice while it worked on this document */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:gleaner:error:internal_error",
-                     *       "title": "Something failed inside the service",
-                     *       "status": 500,
-                     *       "detail": "…",
-                     *       "code": "internal_error"
-                     *     }
-                     */
-                    "application/problem+json": {
-                        code: string;
-                        detail: string;
-                        status: number;
-                        title: string;
-                        type: string;
-                    };
-                };
-            };
-            /** @description `too_much_at_once`: Too many connections are open, or too many bytes of bodies and answers held; `not_ready`: The service is not ready yet; `draining`: The service is shutting down; `engine_restarting`: The engine is restarting */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:gleaner:error:too_much_at_once",
-                     *       "title": "Too many connections are open, or too many bytes of bodies and answers held",
-                     *       "status": 503,
-                     *       "detail": "…",
-                     *       "code": "too_much_at_once"
-                     *     }
-                     */
-                    "application/problem+json": {
-                        code: string;
-                        detail: string;
-                        status: number;
-                        title: string;
-                        type: string;
-                    };
-                };
-            };
-            /** @description `deadline_exceeded`: The deadline cannot be met */
-            504: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:gleaner:error:deadline_exceeded",
-                     *       "title": "The deadline cannot be met",
-                     *       "status": 504,
-                     *       "detail": "…",
-                     *       "code": "deadline_exceeded"
-                     *     }
-                     */
-                    "application/problem+json": {
-                        code: string;
-                        detail: string;
-                        status: number;
-                        title: string;
-                        type: string;
-                    };
-                };
-            };
-            /** @description `insufficient_memory`: One sequence or document alone does not fit the memory */
-            507: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:gleaner:error:insufficient_memory",
-                     *       "title": "One sequence or document alone does not fit the memory",
-                     *       "status": 507,
-                     *       "detail": "…",
-                     *       "code": "insufficient_memory"
-                     *     }
-                     */
-                    "application/problem+json": {
-                        code: string;
-                        detail: string;
-                        status: number;
-                        title: string;
-                        type: string;
-                    };
-                };
-            };
-        };
-    };
-    redact_redact_post: {
-        parameters: {
-            query?: {
-                /** @description `name`, `name@tag` or `name@sha256:…`; the first served if absent. */
-                model?: string;
-                /** @description Keep only entities with these labels: a list, or one text with commas between them. */
-                labels?: string;
-                /** @description Keep only entities with at least this score: a number, or `PERSON:0.8,IBAN:0.5` with a number among them for all other labels. Scores of a calibrated model are the share that is right. */
-                min_score?: number | string;
-                /** @description `constrained`: the best valid tag path; the others as transformers' pipeline has them. */
-                aggregation?: "constrained" | "simple" | "first" | "average" | "max";
-                /** @description What `start` and `end` count. */
-                offsets?: "codepoint" | "utf16" | "byte";
-                /** @description Give up after this many milliseconds. */
-                deadline_ms?: number;
-                /** @description `batch` yields to `interactive`. */
-                priority?: "interactive" | "batch";
-                /** @description Return each document's text, so that offsets can be checked. */
-                include_text?: boolean;
-                /** @description Return what invoices, receipts and résumés say: the best value for each role, rows, checks. */
-                fields?: boolean;
-                /** @description What stands in a text instead: `replace`: `<LABEL>`; `mask`: asterisks; `hash`: a keyed hash, equal for equal values. In a PDF there is a black bar. */
-                mode?: "replace" | "mask" | "hash";
-                /** @description Also redact other places where the same words stand (of 4 characters or more). */
-                repeats?: boolean;
-                /** @description `document`: a PDF comes back as a PDF; `text`: the text of any file. */
-                output?: "document" | "text";
-                /** @description The answer is the redacted document itself, without a report; of one only. */
-                raw?: boolean;
-                /** @description Let what was not read of a PDF's pages stay as it is; otherwise it is refused. */
-                allow_unread?: boolean;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /**
-                     * Model
-                     * @description `name`, `name@tag` or `name@sha256:…`; the first served if absent.
-                     */
-                    model?: string | null;
-                    /**
-                     * Labels
-                     * @description Keep only entities with these labels: a list, or one text with commas between them.
-                     */
-                    labels?: string[] | string | null;
-                    /**
-                     * Min Score
-                     * @description Keep only entities with at least this score: a number, or `PERSON:0.8,IBAN:0.5` with a number among them for all other labels. Scores of a calibrated model are the share that is right.
-                     * @default 0
-                     */
-                    min_score?: number | string;
-                    /**
-                     * Aggregation
-                     * @description `constrained`: the best valid tag path; the others as transformers' pipeline has them.
-                     * @default constrained
-                     * @enum {string}
-                     */
-                    aggregation?: "constrained" | "simple" | "first" | "average" | "max";
-                    /**
-                     * OffsetUnit
-                     * @description What `start` and `end` count.
-                     * @default codepoint
-                     * @enum {string}
-                     */
-                    offsets?: "codepoint" | "utf16" | "byte";
-                    /**
-                     * Deadline Ms
-                     * @description Give up after this many milliseconds.
-                     */
-                    deadline_ms?: number | null;
-                    /**
-                     * Priority
-                     * @description `batch` yields to `interactive`.
-                     * @default interactive
-                     * @enum {string}
-                     */
-                    priority?: "interactive" | "batch";
-                    /**
-                     * Include Text
-                     * @description Return each document's text, so that offsets can be checked.
-                     * @default false
-                     */
-                    include_text?: boolean;
-                    /**
-                     * Fields
-                     * @description Return what invoices, receipts and résumés say: the best value for each role, rows, checks.
-                     * @default false
-                     */
-                    fields?: boolean;
-                    /**
-                     * RedactionMode
-                     * @description What stands in a text instead: `replace`: `<LABEL>`; `mask`: asterisks; `hash`: a keyed hash, equal for equal values. In a PDF there is a black bar.
-                     * @default replace
-                     * @enum {string}
-                     */
-                    mode?: "replace" | "mask" | "hash";
-                    /**
-                     * Repeats
-                     * @description Also redact other places where the same words stand (of 4 characters or more).
-                     * @default true
-                     */
-                    repeats?: boolean;
-                    /**
-                     * RedactOutput
-                     * @description `document`: a PDF comes back as a PDF; `text`: the text of any file.
-                     * @default document
-                     * @enum {string}
-                     */
-                    output?: "document" | "text";
-                    /**
-                     * Raw
-                     * @description The answer is the redacted document itself, without a report; of one only.
-                     * @default false
-                     */
-                    raw?: boolean;
-                    /**
-                     * Allow Unread
-                     * @description Let what was not read of a PDF's pages stay as it is; otherwise it is refused.
-                     * @default false
-                     */
-                    allow_unread?: boolean;
-                    text?: string;
-                    documents?: {
-                        /**
-                         * Id
-                         * @description Comes back with the result.
-                         */
-                        id?: string | null;
-                        /** Text */
-                        text: string;
-                    }[];
-                } & (unknown | unknown);
-                "multipart/form-data": {
-                    file: string[];
-                    /** @description `name`, `name@tag` or `name@sha256:…`; the first served if absent. */
-                    model?: string;
-                    /** @description Keep only entities with these labels: a list, or one text with commas between them. */
-                    labels?: string;
-                    /** @description Keep only entities with at least this score: a number, or `PERSON:0.8,IBAN:0.5` with a number among them for all other labels. Scores of a calibrated model are the share that is right. */
-                    min_score?: number | string;
-                    /**
-                     * Aggregation
-                     * @description `constrained`: the best valid tag path; the others as transformers' pipeline has them.
-                     * @default constrained
-                     * @enum {string}
-                     */
-                    aggregation?: "constrained" | "simple" | "first" | "average" | "max";
-                    /**
-                     * OffsetUnit
-                     * @description What `start` and `end` count.
-                     * @default codepoint
-                     * @enum {string}
-                     */
-                    offsets?: "codepoint" | "utf16" | "byte";
-                    /** @description Give up after this many milliseconds. */
-                    deadline_ms?: number;
-                    /**
-                     * Priority
-                     * @description `batch` yields to `interactive`.
-                     * @default interactive
-                     * @enum {string}
-                     */
-                    priority?: "interactive" | "batch";
-                    /**
-                     * Include Text
-                     * @description Return each document's text, so that offsets can be checked.
-                     * @default false
-                     */
-                    include_text?: boolean;
-                    /**
-                     * Fields
-                     * @description Return what invoices, receipts and résumés say: the best value for each role, rows, checks.
-                     * @default false
-                     */
-                    fields?: boolean;
-                    /**
-                     * RedactionMode
-                     * @description What stands in a text instead: `replace`: `<LABEL>`; `mask`: asterisks; `hash`: a keyed hash, equal for equal values. In a PDF there is a black bar.
-                     * @default replace
-                     * @enum {string}
-                     */
-                    mode?: "replace" | "mask" | "hash";
-                    /**
-                     * Repeats
-                     * @description Also redact other places where the same words stand (of 4 characters or more).
-                     * @default true
-                     */
-                    repeats?: boolean;
-                    /**
-                     * RedactOutput
-                     * @description `document`: a PDF comes back as a PDF; `text`: the text of any file.
-                     * @default document
-                     * @enum {string}
-                     */
-                    output?: "document" | "text";
-                    /**
-                     * Raw
-                     * @description The answer is the redacted document itself, without a report; of one only.
-                     * @default false
-                     */
-                    raw?: boolean;
-                    /**
-                     * Allow Unread
-                     * @description Let what was not read of a PDF's pages stay as it is; otherwise it is refused.
-                     * @default false
-                     */
-                    allow_unread?: boolean;
-                };
-                "application/pdf": string;
-                "application/vnd.openxmlformats-officedocument.wordprocessingml.document": string;
-                "text/html": string;
-                "text/plain": string;
-                "text/markdown": string;
-            };
-        };
-        responses: {
-            /** @description Each document without its entities: a text, or a PDF in base64; with `raw`, the one document itself. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "model": {
-                     *         "name": "documents",
-                     *         "revision": "sha256:…"
-                     *       },
-                     *       "documents": [
-                     *         {
-                     *           "id": "0",
-                     *           "characters": 33,
-                     *           "tokens": 12,
-                     *           "entities": [
-                     *             {
-                     *               "label": "SUPPLIER_NAME",
-                     *               "start": 23,
-                     *               "end": 32,
-                     *               "new_start": 23,
-                     *               "new_end": 38,
-                     *               "replacement": "<SUPPLIER_NAME>",
-                     *               "score": 0.969,
-                     *               "boxes": []
-                     *             }
-                     *           ],
-                     *           "text": "Invoice INV-20931 from <SUPPLIER_NAME>.",
-                     *           "rasterized_pages": [],
-                     *           "unread_pages": [],
-                     *           "removed": []
-                     *         }
-                     *       ],
-                     *       "timing": {
-                     *         "parse_ms": 0,
-                     *         "tokenize_ms": 0.6,
-                     *         "compute_ms": 3.9,
-                     *         "redact_ms": 0.2,
-                     *         "total_ms": 5.6
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        /**
-                         * ModelName
-                         * @description The model that the answer is from.
-                         */
-                        model: {
-                            name: string;
-                            revision: string;
-                        };
-                        documents: {
-                            id: string;
-                            characters: number;
-                            tokens: number;
-                            entities: {
-                                label: string;
-                                start: number;
-                                end: number;
-                                new_start: number | null;
-                                new_end: number | null;
-                                replacement: string | null;
-                                score: number | null;
-                                page: number | null;
-                                boxes: number[][];
-                                text?: string;
-                            }[];
-                            text: string | null;
-                            file: {
-                                media_type: string;
-                                data: string;
-                            } | null;
-                            pages: number | null;
-                            rasterized_pages: {
-                                page: number;
-                                reason: string;
-                            }[];
-                            unread_pages: number[];
-                            removed: string[];
-                            error: {
-                                code: string;
-                                detail: string;
-                                status: number;
-                                title: string;
-                                type: string;
-                            } | null;
-                            original_text?: string;
-                        }[];
-                        /**
-                         * RedactTiming
-                         * @description Milliseconds by stage, summed over the documents; `total_ms` is the request's own time.
-                         */
-                        timing: {
-                            /** @default 0 */
-                            parse_ms: number;
-                            /** @default 0 */
-                            tokenize_ms: number;
-                            /** @default 0 */
-                            queue_ms: number;
-                            /** @default 0 */
-                            compute_ms: number;
-                            /** @default 0 */
-                            decode_ms: number;
-                            /** @default 0 */
-                            redact_ms: number;
-                            /** @default 0 */
-                            total_ms: number;
-                        };
-                    };
-                    "application/pdf": string;
-                    "text/plain": string;
-                };
-            };
-            /** @description `malformed_request`: The request or its body is malformed */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:gleaner:error:malformed_request",
-                     *       "title": "The request or its body is malformed",
-                     *       "status": 400,
-                     *       "detail": "…",
-                     *       "code": "malformed_request"
-                     *     }
-                     */
-                    "application/problem+json": {
-                        code: string;
-                        detail: string;
-                        status: number;
-                        title: string;
-                        type: string;
-                    };
-                };
-            };
-            /** @description `unauthenticated`: An API key is needed */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:gleaner:error:unauthenticated",
-                     *       "title": "An API key is needed",
-                     *       "status": 401,
-                     *       "detail": "…",
-                     *       "code": "unauthenticated"
-                     *     }
-                     */
-                    "application/problem+json": {
-                        code: string;
-                        detail: string;
-                        status: number;
-                        title: string;
-                        type: string;
-                    };
-                };
-            };
-            /** @description `forbidden`: The API key is not known */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:gleaner:error:forbidden",
-                     *       "title": "The API key is not known",
-                     *       "status": 403,
-                     *       "detail": "…",
-                     *       "code": "forbidden"
-                     *     }
-                     */
-                    "application/problem+json": {
-                        code: string;
-                        detail: string;
-                        status: number;
-                        title: string;
-                        type: string;
-                    };
-                };
-            };
-            /** @description `unknown_model`: No such model is served here; `unknown_route`: There is nothing at this path */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:gleaner:error:unknown_model",
-                     *       "title": "No such model is served here",
-                     *       "status": 404,
-                     *       "detail": "…",
-                     *       "code": "unknown_model"
-                     *     }
-                     */
-                    "application/problem+json": {
-                        code: string;
-                        detail: string;
-                        status: number;
-                        title: string;
-                        type: string;
-                    };
-                };
-            };
-            /** @description `wrong_method`: The path does not take this method */
-            405: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:gleaner:error:wrong_method",
-                     *       "title": "The path does not take this method",
-                     *       "status": 405,
-                     *       "detail": "…",
-                     *       "code": "wrong_method"
-                     *     }
-                     */
-                    "application/problem+json": {
-                        code: string;
-                        detail: string;
-                        status: number;
-                        title: string;
-                        type: string;
-                    };
-                };
-            };
-            /** @description `too_slow`: The request did not arrive in time */
-            408: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:gleaner:error:too_slow",
-                     *       "title": "The request did not arrive in time",
-                     *       "status": 408,
-                     *       "detail": "…",
-                     *       "code": "too_slow"
-                     *     }
-                     */
-                    "application/problem+json": {
-                        code: string;
-                        detail: string;
-                        status: number;
-                        title: string;
-                        type: string;
-                    };
-                };
-            };
-            /** @description `document_too_large`: The document is over a limit */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:gleaner:error:document_too_large",
-                     *       "title": "The document is over a limit",
-                     *       "status": 413,
-                     *       "detail": "…",
-                     *       "code": "document_too_large"
-                     *     }
-                     */
-                    "application/problem+json": {
-                        code: string;
-                        detail: string;
-                        status: number;
-                        title: string;
-                        type: string;
-                    };
-                };
-            };
-            /** @description `target_too_long`: The path and query are over a limit */
-            414: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:gleaner:error:target_too_long",
-                     *       "title": "The path and query are over a limit",
-                     *       "status": 414,
-                     *       "detail": "…",
-                     *       "code": "target_too_long"
-                     *     }
-                     */
-                    "application/problem+json": {
-                        code: string;
-                        detail: string;
-                        status: number;
-                        title: string;
-                        type: string;
-                    };
-                };
-            };
-            /** @description `unsupported_format`: The document's format is not supported */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:gleaner:error:unsupported_format",
-                     *       "title": "The document's format is not supported",
-                     *       "status": 415,
-                     *       "detail": "…",
-                     *       "code": "unsupported_format"
-                     *     }
-                     */
-                    "application/problem+json": {
-                        code: string;
-                        detail: string;
-                        status: number;
-                        title: string;
-                        type: string;
-                    };
-                };
-            };
-            /** @description `invalid_options`: An option has a bad value; `unreadable_document`: No text can be read from the document; `unredactable_document`: It cannot be made sure that nothing is left in the document */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:gleaner:error:invalid_options",
-                     *       "title": "An option has a bad value",
-                     *       "status": 422,
-                     *       "detail": "…",
-                     *       "code": "invalid_options"
-                     *     }
-                     */
-                    "application/problem+json": {
-                        code: string;
-                        detail: string;
-                        status: number;
-                        title: string;
-                        type: string;
-                    };
-                };
-            };
-            /** @description `queue_full`: The queue is full; `rate_limited`: A rate limit is reached */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:gleaner:error:queue_full",
-                     *       "title": "The queue is full",
-                     *       "status": 429,
-                     *       "detail": "…",
-                     *       "code": "queue_full"
-                     *     }
-                     */
-                    "application/problem+json": {
-                        code: string;
-                        detail: string;
-                        status: number;
-                        title: string;
-                        type: string;
-                    };
-                };
-            };
-            /** @description `headers_too_large`: The headers are over a limit */
-            431: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:gleaner:error:headers_too_large",
-                     *       "title": "The headers are over a limit",
-                     *       "status": 431,
-                     *       "detail": "…",
-                     *       "code": "headers_too_large"
-                     *     }
-                     */
-                    "application/problem+json": {
-                        code: string;
-                        detail: string;
-                        status: number;
-                        title: string;
-                        type: string;
-                    };
-                };
-            };
-            /** @description `internal_error`: Something failed inside the service; `model_error`: The model cannot be used; `poison_document`: The engine died twice while it worked on this document */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:gleaner:error:internal_error",
-                     *       "title": "Something failed inside the service",
-                     *       "status": 500,
-                     *       "detail": "…",
-                     *       "code": "internal_error"
-                     *     }
-                     */
-                    "application/problem+json": {
-                        code: string;
-                        detail: string;
-                        status: number;
-                        title: string;
-                        type: string;
-                    };
-                };
-            };
-            /** @description `too_much_at_once`: Too many connections are open, or too many bytes of bodies and answers held; `not_ready`: The service is not ready yet; `draining`: The service is shutting down; `engine_restarting`: The engine is restarting */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:gleaner:error:too_much_at_once",
-                     *       "title": "Too many connections are open, or too many bytes of bodies and answers held",
-                     *       "status": 503,
-                     *       "detail": "…",
-                     *       "code": "too_much_at_once"
-                     *     }
-                     */
-                    "application/problem+json": {
-                        code: string;
-                        detail: string;
-                        status: number;
-                        title: string;
-                        type: string;
-                    };
-                };
-            };
-            /** @description `deadline_exceeded`: The deadline cannot be met */
-            504: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:gleaner:error:deadline_exceeded",
-                     *       "title": "The deadline cannot be met",
-                     *       "status": 504,
-                     *       "detail": "…",
-                     *       "code": "deadline_exceeded"
-                     *     }
-                     */
-                    "application/problem+json": {
-                        code: string;
-                        detail: string;
-                        status: number;
-                        title: string;
-                        type: string;
-                    };
-                };
-            };
-            /** @description `insufficient_memory`: One sequence or document alone does not fit the memory */
-            507: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:gleaner:error:insufficient_memory",
-                     *       "title": "One sequence or document alone does not fit the memory",
-                     *       "status": 507,
-                     *       "detail": "…",
-                     *       "code": "insufficient_memory"
-                     *     }
-                     */
-                    "application/problem+json": {
-                        code: string;
-                        detail: string;
-                        status: number;
-                        title: string;
-                        type: string;
-                    };
-                };
-            };
-        };
-    };
-    models_models_get: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Every revision that is served. `path`: what runs its batches: `fused` layers, `packed` rows through transformers' code, `padded` ones, only rows of `equal` length, or `single` ones; `reason`: why it is no faster one: `padding` or other rows of a `batch` would change its answers, its `architecture`, its `accuracy`, or it `failed`. `attention`: what computes it, several joined by `+`, or the model's `own`. `kernels`: what computes its linear layers: `cuda`, or on a CPU `onednn`, or in float32 `torch`. `dtype`: the format of its numbers. `calibrated`: a score is the share of such entities that is right, on documents like those that the map was fitted on. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "models": [
-                     *         {
-                     *           "name": "documents",
-                     *           "tag": "stable",
-                     *           "revision": "sha256:…",
-                     *           "labels": [
-                     *             "O",
-                     *             "B-INVOICE_ID",
-                     *             "I-INVOICE_ID"
-                     *           ],
-                     *           "max_tokens": 512,
-                     *           "packed": true,
-                     *           "parameter_bytes": 5900000,
-                     *           "state": "serving",
-                     *           "place": "device",
-                     *           "problem": "",
-                     *           "path": "packed",
-                     *           "reason": "none",
-                     *           "attention": "blockwise",
-                     *           "kernels": "onednn",
-                     *           "dtype": "bfloat16",
-                     *           "calibrated": true
-                     *         }
-                     *       ],
-                     *       "device": "AMD EPYC 9R14, 2 threads, 7.6 GiB",
-                     *       "dtype": "bfloat16",
-                     *       "start_seconds": {
-                     *         "ready": 2.1
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        models: {
-                            name: string;
-                            tag: string;
-                            revision: string;
-                            labels: string[];
-                            max_tokens: number;
-                            packed: boolean;
-                            parameter_bytes: number;
-                            /** @default serving */
-                            state: string;
-                            /** @default device */
-                            place: string;
-                            /** @default  */
-                            problem: string;
-                            /** @default  */
-                            path: string;
-                            /** @default  */
-                            reason: string;
-                            /** @default  */
-                            attention: string;
-                            /** @default  */
-                            kernels: string;
-                            /** @default  */
-                            dtype: string;
-                            /** @default false */
-                            calibrated: boolean;
-                        }[];
-                        device: string;
-                        dtype: string;
-                        start_seconds: {
-                            [key: string]: number;
-                        };
-                    };
-                };
-            };
-            /** @description `malformed_request`: The request or its body is malformed */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:gleaner:error:malformed_request",
-                     *       "title": "The request or its body is malformed",
-                     *       "status": 400,
-                     *       "detail": "…",
-                     *       "code": "malformed_request"
-                     *     }
-                     */
-                    "application/problem+json": {
-                        code: string;
-                        detail: string;
-                        status: number;
-                        title: string;
-                        type: string;
-                    };
-                };
-            };
-            /** @description `wrong_method`: The path does not take this method */
-            405: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:gleaner:error:wrong_method",
-                     *       "title": "The path does not take this method",
-                     *       "status": 405,
-                     *       "detail": "…",
-                     *       "code": "wrong_method"
-                     *     }
-                     */
-                    "application/problem+json": {
-                        code: string;
-                        detail: string;
-                        status: number;
-                        title: string;
-                        type: string;
-                    };
-                };
-            };
-            /** @description `too_slow`: The request did not arrive in time */
-            408: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:gleaner:error:too_slow",
-                     *       "title": "The request did not arrive in time",
-                     *       "status": 408,
-                     *       "detail": "…",
-                     *       "code": "too_slow"
-                     *     }
-                     */
-                    "application/problem+json": {
-                        code: string;
-                        detail: string;
-                        status: number;
-                        title: string;
-                        type: string;
-                    };
-                };
-            };
-            /** @description `document_too_large`: The document is over a limit */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:gleaner:error:document_too_large",
-                     *       "title": "The document is over a limit",
-                     *       "status": 413,
-                     *       "detail": "…",
-                     *       "code": "document_too_large"
-                     *     }
-                     */
-                    "application/problem+json": {
-                        code: string;
-                        detail: string;
-                        status: number;
-                        title: string;
-                        type: string;
-                    };
-                };
-            };
-            /** @description `target_too_long`: The path and query are over a limit */
-            414: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:gleaner:error:target_too_long",
-                     *       "title": "The path and query are over a limit",
-                     *       "status": 414,
-                     *       "detail": "…",
-                     *       "code": "target_too_long"
-                     *     }
-                     */
-                    "application/problem+json": {
-                        code: string;
-                        detail: string;
-                        status: number;
-                        title: string;
-                        type: string;
-                    };
-                };
-            };
-            /** @description `headers_too_large`: The headers are over a limit */
-            431: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:gleaner:error:headers_too_large",
-                     *       "title": "The headers are over a limit",
-                     *       "status": 431,
-                     *       "detail": "…",
-                     *       "code": "headers_too_large"
-                     *     }
-                     */
-                    "application/problem+json": {
-                        code: string;
-                        detail: string;
-                        status: number;
-                        title: string;
-                        type: string;
-                    };
-                };
-            };
-            /** @description `internal_error`: Something failed inside the service; `model_error`: The model cannot be used; `poison_document`: The engine died twice while it worked on this document */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:gleaner:error:internal_error",
-                     *       "title": "Something failed inside the service",
-                     *       "status": 500,
-                     *       "detail": "…",
-                     *       "code": "internal_error"
-                     *     }
-                     */
-                    "application/problem+json": {
-                        code: string;
-                        detail: string;
-                        status: number;
-                        title: string;
-                        type: string;
-                    };
-                };
-            };
-            /** @description `too_much_at_once`: Too many connections are open, or too many bytes of bodies and answers held; `not_ready`: The service is not ready yet; `draining`: The service is shutting down; `engine_restarting`: The engine is restarting */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:gleaner:error:too_much_at_once",
-                     *       "title": "Too many connections are open, or too many bytes of bodies and answers held",
-                     *       "status": 503,
-                     *       "detail": "…",
-                     *       "code": "too_much_at_once"
-                     *     }
-                     */
-                    "application/problem+json": {
-                        code: string;
-                        detail: string;
-                        status: number;
-                        title: string;
-                        type: string;
-                    };
-                };
-            };
-        };
-    };
-}
+export type operations = Record<string, never>;
