@@ -103,6 +103,22 @@ if [ "$pool" -gt 0 ]; then
   fi
 fi
 
+# Instances in service keep the machine image that they were launched with. Protected ones too are replaced, one after the
+# other: ECS moves their tasks first. Without ECS the stack's update has done it.
+if [ "$("$python" -m infra.environments "$environment" variant)" = ecs ]; then
+  newest=$(ask '<machine image>' aws ssm get-parameter --region "$region" --name "$machine_image" --query Parameter.Value --output text)
+  for group in $(groups); do
+    images=$(ask '<older image>' aws ec2 describe-instances --region "$region" --filters "Name=tag:aws:autoscaling:groupName,Values=$group" \
+      Name=instance-state-name,Values=running --query 'Reservations[].Instances[].ImageId' --output text)
+    if [ -n "$(printf '%s\n' $images | grep -vx "$newest")" ]; then
+      say "$group: instances of an older machine image are replaced, within hours; $newest is the new one."
+      run aws autoscaling start-instance-refresh --region "$region" --auto-scaling-group-name "$group" --preferences \
+        '{"MinHealthyPercentage": 100, "MaxHealthyPercentage": 150, "ScaleInProtectedInstances": "Refresh", "SkipMatching": true}' \
+        || say "It could not be begun; one before it may not have ended."
+    fi
+  done
+fi
+
 say "A test alarm: whoever is subscribed gets a message now, and its end a minute later…"
 alarm=$fleet-too-few-healthy
 began=$(date -u +%Y-%m-%dT%H:%M:%SZ)
@@ -124,4 +140,4 @@ topic=$(output "$fleet-base" AlarmTopic)
 subscribed=$(ask 1 aws sns get-topic-attributes --region "$region" --topic-arn "$topic" \
   --query Attributes.SubscriptionsConfirmed --output text)
 [ "$subscribed" != 0 ] || say "Nobody hears the alarms yet: set alarm_email, or subscribe to $topic, and confirm."
-say "Ready. Point a name that the certificate covers at $(output "$fleet-fleet" Endpoint)"
+say "Ready at $(output "$fleet-fleet" Endpoint); point the name of a certificate there."

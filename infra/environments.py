@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
+from infra.instances import INSTANCE_SIZES, NOTICED_SECONDS, SPOT_LOOK_SECONDS, SPOT_NOTICE_SECONDS, InstanceSize
 from infra.scaling.policy_file import BadPolicyFile, read_policy
 from infra.scaling.policy_values import BURSTY, Delays, Forecast, Limits, Schedule, Tuning
 from service.signals.routes import PUBLIC_ADAPTERS
@@ -45,11 +46,10 @@ def wanted_container(fleet: str) -> str:
 
 HERE = Path(__file__).parent
 PLACEHOLDER_ACCOUNT = "111122223333"
-SPOT_NOTICE_SECONDS = 120
 ON_DEMAND_QUOTA, SPOT_QUOTA = "L-DB2E81BA", "L-3819A6DF"
 """Codes of EC2's quotas of vCPUs for G and VT instances."""
-VCPUS_EACH = 4
-"""Of an xlarge."""
+DEFAULT_MAX_QUEUE_MS = 10_000
+"""Longest wait that a task admits where nothing was measured: twice the backlog that is worth another task."""
 MAXIMUM_PERCENT = 150
 """Tasks during a deployment, of those wanted: an instance has one GPU, so each new task needs another instance."""
 LOG_DAYS = (1, 7, 14, 30, 90, 365)
@@ -81,7 +81,7 @@ class Environment:
     """One fleet in one account and region.
 
     Attributes:
-        instance_types: one GPU each, in the order of preference; the others are taken when the first has run out.
+        instance_types: some of `INSTANCE_SIZES`, in the order of preference; the next when one has run out.
         tuning: `BURSTY` or `STEADY` of `infra/scaling/policy_values.py`, or one of your own that you have simulated.
         warm_pool: stopped instances that wait, booted and with the image pulled; it is exactly as large as said.
         step_tasks: tasks that the largest usual step adds at once; the warm pool must hold as many, since what it lacks
@@ -92,18 +92,21 @@ class Environment:
         capacity_file: JSON of `gleaner loadtest --find-knee`, relative to this folder; none: a cautious assumption.
         policy_file: JSON of `gleaner simulate --tune`, relative to this folder: its tuning, warm pool and limit on
             waiting take the place of those here.
-        max_queue_ms: longest wait that a task admits, 0 for no limit; none: as the capacity says.
-        certificate: ARN in AWS Certificate Manager; TLS is not optional.
+        max_queue_ms: longest wait that a task admits, 0 for no limit; none: as the capacity says, or the default.
+        certificate: ARN in AWS Certificate Manager, of the fleet's region. None, to try it out: HTTP inside the network
+            alone.
+        home: the region, where there is no certificate.
         allowed_networks: networks that may reach the balancer.
         public: whether the balancer has public addresses; otherwise it is for the network and its peers only.
         models: what the tasks serve, as GLEANER_MODELS takes it.
         adapters: other people's protocols that callers may use, as GLEANER_ADAPTERS has them; these alone are open.
-        canary_percent: share of the requests without a tag that `NAME@candidate` answers, which is among the models.
+        canary_percent: share of the requests without a tag that `NAME@candidate`, one of the models, answers.
         scrape_networks: networks other than the VPC's own that may read /metrics from the tasks.
         zones: two or three zones by name, which the deployment checks for the instance types; none: the first ones.
         zone_count: how many of the first ones.
         spare_percent: instances kept running and empty, so that a task starts without waiting for one; costs that much.
         alarm_email: address that is notified; none: subscribe to the topic by hand.
+        monthly_dollars: budget of what has the environment's tag; the topic hears when it is passed, or will be.
     """
 
     name: str
@@ -120,7 +123,8 @@ class Environment:
     capacity_file: str | None = None
     policy_file: str | None = None
     max_queue_ms: int | None = None
-    certificate: str
+    certificate: str | None
+    home: str = "eu-central-1"
     allowed_networks: tuple[str, ...] = ("10.0.0.0/8",)
     scrape_networks: tuple[str, ...] = ()
     public: bool = False
@@ -136,6 +140,7 @@ class Environment:
     volume_gib: int = 100
     log_days: int = 30
     alarm_email: str | None = None
+    monthly_dollars: int | None = None
 
     def __post_init__(self) -> None:
         for holds, problem in self._rules():
@@ -146,7 +151,10 @@ class Environment:
         spot = self.above_base is Purchase.SPOT
         return (
             (re.fullmatch(r"[a-z][a-z0-9-]{0,19}", self.name) is not None, "a name has 1 to 20 of a-z, 0-9 and -"),
-            (bool(self.instance_types), "at least one instance type is needed"),
+            (
+                bool(self.instance_types) and {*self.instance_types} <= {*INSTANCE_SIZES},
+                f"instance types, one at least, each with one GPU, are some of {', '.join(INSTANCE_SIZES)}",
+            ),
             (bool(self.models), "at least one model is needed"),
             (
                 len({*self.adapters} & {*PUBLIC_ADAPTERS}) == len(self.adapters),
@@ -157,7 +165,11 @@ class Environment:
                 not self.canary_percent or any(each.endswith("@candidate") for each in self.models),
                 "a canary needs a candidate: add `NAME@candidate` to the models",
             ),
-            (_CERTIFICATE.fullmatch(self.certificate) is not None, "the certificate is not an ARN of ACM"),
+            (
+                self.certificate is None or _CERTIFICATE.fullmatch(self.certificate) is not None,
+                "the certificate is not an ARN of ACM",
+            ),
+            (bool(self.certificate) or not self.public, "a public balancer needs a certificate"),
             (0 <= self.warm_pool <= self.limits.maximum_tasks, "the warm pool is larger than the fleet may become"),
             (self.step_tasks >= 1, "a step adds one task at least"),
             (
@@ -174,9 +186,13 @@ class Environment:
             (0 <= self.spare_percent < 100, "spare_percent is a share of what runs"),
             (not (spot and self.warm_pool), "Spot instances cannot wait in a warm pool: set warm_pool=0"),
             (
-                not spot or self.delays.stop_seconds <= SPOT_NOTICE_SECONDS,
-                f"Spot gives {SPOT_NOTICE_SECONDS} s in all, stopping takes up to {self.delays.stop_seconds} s: "
-                "shorten longest_request_seconds",
+                not spot or self.delays.stop_seconds <= SPOT_NOTICE_SECONDS - SPOT_LOOK_SECONDS,
+                f"Spot gives {SPOT_NOTICE_SECONDS} s, {SPOT_LOOK_SECONDS} s may go by unseen, stopping takes up to "
+                f"{self.delays.stop_seconds} s: shorten longest_request_seconds",
+            ),
+            (
+                not spot or self.delays.drain_grace_seconds > NOTICED_SECONDS,
+                f"requests come for {NOTICED_SECONDS} s to a Spot instance that goes: raise drain_grace_seconds",
             ),
             (
                 not spot or self.variant is Variant.ECS,
@@ -194,7 +210,7 @@ class Environment:
     @property
     def region(self) -> str:
         """Where it is deployed: a balancer takes certificates of its own region only."""
-        return self.certificate.split(":")[3]
+        return self.certificate.split(":")[3] if self.certificate else self.home
 
     @property
     def timed_delays(self) -> Delays:
@@ -240,19 +256,28 @@ class Environment:
         A deployment may run half as many tasks again. Spot has a quota of its own, which new accounts do not have.
         """
         tasks = (self.limits.minimum_tasks, self.limits.maximum_tasks)
-        least, most = (math.ceil(each * MAXIMUM_PERCENT / 100) * VCPUS_EACH for each in tasks)
+        each = max(size.vcpus for size in self._sizes)
+        least, most = (math.ceil(number * MAXIMUM_PERCENT / 100) * each for number in tasks)
         if self.above_base is Purchase.SPOT:
             return {ON_DEMAND_QUOTA: least, SPOT_QUOTA: most}
-        return {ON_DEMAND_QUOTA: most + self.warm_pool * VCPUS_EACH}
+        return {ON_DEMAND_QUOTA: most + self.warm_pool * each}
+
+    @property
+    def task_memory_mib(self) -> int:
+        """What a task may take on the smallest of its instances."""
+        return min(size.task_memory_mib for size in self._sizes)
+
+    @property
+    def _sizes(self) -> list[InstanceSize]:
+        return [INSTANCE_SIZES[name] for name in self.instance_types]
 
     @property
     def is_placeholder(self) -> bool:
         """True when the certificate is still the example's: it synthesizes, but must not be deployed."""
-        return f":{PLACEHOLDER_ACCOUNT}:" in self.certificate
+        return self.certificate is not None and f":{PLACEHOLDER_ACCOUNT}:" in self.certificate
 
 
-def _example_certificate() -> str:
-    return f"arn:aws:acm:eu-central-1:{PLACEHOLDER_ACCOUNT}:certificate/00000000-0000-0000-0000-000000000000"
+_EXAMPLE = f"arn:aws:acm:eu-central-1:{PLACEHOLDER_ACCOUNT}:certificate/00000000-0000-0000-0000-000000000000"
 
 
 ENVIRONMENTS = (
@@ -261,20 +286,21 @@ ENVIRONMENTS = (
         limits=Limits(minimum_tasks=2, maximum_tasks=20),
         warm_pool=8,
         step_tasks=8,
-        certificate=_example_certificate(),
+        certificate=_EXAMPLE,
         schedules=(
             Schedule(name="morning", cron="0 7 ? * MON-FRI *", timezone="Europe/Berlin", minimum_tasks=4),
             Schedule(name="evening", cron="0 19 ? * MON-FRI *", timezone="Europe/Berlin", minimum_tasks=2),
         ),
         forecast=Forecast.LOOK,
+        monthly_dollars=5000,
     ),
     Environment(
         name="staging",
         limits=Limits(minimum_tasks=2, maximum_tasks=6),
-        delays=Delays(longest_request_seconds=80, drain_grace_seconds=5, stop_slack_seconds=25),
+        delays=Delays(longest_request_seconds=70, drain_grace_seconds=20, stop_slack_seconds=25),
         warm_pool=0,
         above_base=Purchase.SPOT,
-        certificate=_example_certificate(),
+        certificate=_EXAMPLE,
         adapters=("huggingface", "sagemaker", "oip", "comprehend", "presidio"),
         network="10.43.0.0/16",
     ),
@@ -282,12 +308,20 @@ ENVIRONMENTS = (
         name="plain",
         variant=Variant.ASG,
         limits=Limits(minimum_tasks=2, maximum_tasks=8),
-        certificate=_example_certificate(),
+        certificate=_EXAMPLE,
         adapters=("oip",),
         network="10.44.0.0/16",
     ),
+    Environment(
+        name="tryout",
+        limits=Limits(minimum_tasks=2, maximum_tasks=3),
+        warm_pool=0,
+        certificate=None,
+        network="10.45.0.0/16",
+        monthly_dollars=1500,
+    ),
 )
-"""Examples of the three shapes: ECS with a warm pool, ECS with Spot above the base and adapters, no ECS at all."""
+"""Examples: ECS with a warm pool, ECS with Spot above the base and adapters, no ECS, and a small one to begin with."""
 
 
 def find_environment(name: str) -> Environment:

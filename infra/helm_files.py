@@ -10,6 +10,7 @@ from typing import Any
 
 import yaml
 
+from infra.environments import DEFAULT_MAX_QUEUE_MS
 from infra.scaling.policy import Policy, policy_for
 from infra.stacks.container import INTERNAL_PORT, KEEP_ALIVE_SLACK_SECONDS, PORT
 from service.signals.routes import ALWAYS_PUBLIC
@@ -35,6 +36,7 @@ def policy_file(policy: Policy) -> dict[str, object]:
         "paths": list(ALWAYS_PUBLIC),
         "keep_alive_seconds": delays.idle_seconds + KEEP_ALIVE_SLACK_SECONDS,
         "ready_seconds": delays.ready_seconds,
+        "max_queue_ms": DEFAULT_MAX_QUEUE_MS,
         "work_ratio": targets.work_ratio,
         "backlog_seconds": targets.backlog_seconds,
         "queue_depth": targets.queue_depth,

@@ -9,12 +9,16 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
-from infra.environments import SPOT_QUOTA, BadEnvironment, Environment, find_environment
+from infra.environments import ON_DEMAND_QUOTA, SPOT_QUOTA, BadEnvironment, Environment, find_environment
 
 ISSUED = "ISSUED"
+COUNTED = "g3*,g4*,g5*,g6*,gr6*,vt1*"
+"""Types whose vCPUs count towards the quotas of G and VT instances."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,21 +27,24 @@ class AccountFacts:
 
     Attributes:
         quotas: vCPUs by the quota's code.
+        used: of these, what runs and is not of this fleet.
         offered: instance types by zone.
         certificate: the state of the environment's certificate.
     """
 
     quotas: Mapping[str, float]
     offered: Mapping[str, frozenset[str]]
-    certificate: str
+    certificate: str | None = ISSUED
+    used: Mapping[str, int] = field(default_factory=dict)
 
 
 def problems(environment: Environment, facts: AccountFacts) -> list[str]:
     """What would keep the environment from coming up, one sentence each, with what to do."""
     found = [_quota(environment, code, needed, facts) for code, needed in environment.vcpus.items()]
     found += [_zone(environment, zone, facts) for zone in zones_of(environment, facts)]
-    if len(zones_of(environment, facts)) < 2:
-        found.append(f"{environment.region} shows fewer than two zones to this account")
+    wanted = len(environment.zones) or environment.zone_count
+    if len(zones_of(environment, facts)) < wanted:
+        found.append(f"{environment.region} shows fewer than {('two', 'three')[wanted - 2]} zones to this account")
     if facts.certificate != ISSUED:
         found.append(f"the certificate is {facts.certificate}, not {ISSUED}: put its DNS record in place and wait")
     return [each for each in found if each]
@@ -57,30 +64,51 @@ def ask(environment: Environment, aws: Callable[[Sequence[str]], str]) -> Accoun
     region = ("--region", environment.region, "--output", "json")
     quota = ("service-quotas", "get-service-quota", *region, "--service-code", "ec2", "--quota-code")
     quotas = {code: json.loads(aws([*quota, code]))["Quota"]["Value"] for code in environment.vcpus}
-    zones = json.loads(aws(["ec2", "describe-availability-zones", *region]))["AvailabilityZones"]
+    # Local Zones that the account has opted into are among them else, and come first in the alphabet.
+    zoned = ["ec2", "describe-availability-zones", *region, "--filters", "Name=zone-type,Values=availability-zone"]
+    zones = json.loads(aws(zoned))["AvailabilityZones"]
+    running = ["Name=instance-state-name,Values=pending,running", f"Name=instance-type,Values={COUNTED}"]
+    instances = json.loads(aws(["ec2", "describe-instances", *region, "--filters", *running]))["Reservations"]
     types = f"Name=instance-type,Values={','.join(environment.instance_types)}"
     offerings = ["ec2", "describe-instance-type-offerings", *region, "--location-type", "availability-zone"]
     found = json.loads(aws([*offerings, "--filters", types]))["InstanceTypeOfferings"]
-    certificate = ["acm", "describe-certificate", *region, "--certificate-arn", environment.certificate]
+    status = ISSUED
+    if environment.certificate:
+        certificate = ["acm", "describe-certificate", *region, "--certificate-arn", environment.certificate]
+        status = json.loads(aws(certificate))["Certificate"]["Status"]
     return AccountFacts(
         quotas=quotas,
         offered={
             zone["ZoneName"]: frozenset(each["InstanceType"] for each in found if each["Location"] == zone["ZoneName"])
             for zone in zones
         },
-        certificate=json.loads(aws(certificate))["Certificate"]["Status"],
+        certificate=status,
+        used=_used(environment, [each for group in instances for each in group["Instances"]]),
     )
 
 
+def _used(environment: Environment, instances: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+    """vCPUs by quota, of instances that are not of this fleet: its own are among what it needs."""
+    found = Counter[str]()
+    for each in instances:
+        names = {tag["Value"] for tag in each.get("Tags", ()) if tag["Key"] == "Name"}
+        if not names & {environment.fleet, f"{environment.fleet}-spot"}:
+            code = SPOT_QUOTA if each.get("InstanceLifecycle") == "spot" else ON_DEMAND_QUOTA
+            found[code] += each["CpuOptions"]["CoreCount"] * each["CpuOptions"]["ThreadsPerCore"]
+    return found
+
+
 def _quota(environment: Environment, code: str, needed: int, facts: AccountFacts) -> str | None:
-    have = facts.quotas.get(code, 0.0)
-    if have >= needed:
+    have, used = facts.quotas.get(code, 0.0), facts.used.get(code, 0)
+    if have - used >= needed:
         return None
+    taken = f", of which others use {used}" if used else ""
     kind = "Spot requests of" if code == SPOT_QUOTA else "running on-demand"
     return (
-        f"the quota {code} allows {have:g} vCPUs of {kind} G and VT instances, {environment.name} may need {needed}: "
+        f"the quota {code} allows {have:g} vCPUs of {kind} G and VT instances{taken}, "
+        f"{environment.name} may need {needed}: "
         f"aws service-quotas request-service-quota-increase --region {environment.region} --service-code ec2 "
-        f"--quota-code {code} --desired-value {needed}"
+        f"--quota-code {code} --desired-value {needed + used}"
     )
 
 

@@ -20,10 +20,11 @@ from dataclasses import dataclass, replace
 from infra.scaling.alarm_evaluation import Alarm, Comparison, Condition, Series, State, Statistic, evaluate
 from infra.scaling.policy import Policy
 from infra.scaling.policy_values import TargetTracking
-from service.signals.catalog import PERIOD_SECONDS
+from service.signals.catalog import GPU_UTILIZATION, PERIOD_SECONDS
 
 REPEAT_SECONDS = 60
 TRACKING = "target-tracking"
+GPU_TRACKING = "gpu-target"
 TRACKING_PERIODS = 3
 TRACKING_PERIOD_SECONDS = 60
 POINTS_A_MINUTE = TRACKING_PERIOD_SECONDS // PERIOD_SECONDS
@@ -71,7 +72,7 @@ class Autoscaler:
         self.policy = policy
         self.wanted = wanted
         names = [step.alarm.name for step in policy.steps]
-        self._records = {name: _Record() for name in (*names, TRACKING)}
+        self._records = {name: _Record() for name in (*names, TRACKING, GPU_TRACKING)}
 
     def decide(self, series: Series, now: float, running: int) -> Decision | None:
         """Evaluate every alarm at `now`; change the wanted number if a policy asks for it.
@@ -80,7 +81,7 @@ class Autoscaler:
             running: tasks that run by now; those that still start are not among them.
         """
         asked = [self._step(i, series, now, running) for i in range(len(self.policy.scale_out))]
-        asked.append(self._track_target(series, now))
+        asked += [self._track_target(series, now), self._track_gpu(series, now, running)]
         fewer = self._scale_in(series, now, running)
         more = [ask for ask in asked if ask]
         if more:
@@ -117,6 +118,15 @@ class Autoscaler:
         wanted = max(math.ceil(round(work / tracking.target, 6)), self.wanted)
         return self._decision(TRACKING, work / self.wanted, wanted, now)
 
+    def _track_gpu(self, series: Series, now: float, running: int) -> Decision | None:
+        """Tasks in proportion to utilization over its target, from those that run."""
+        target = self.policy.targets.gpu_target
+        value = self._invoked(gpu_alarm(target), series, now) if target else None
+        if value is None:
+            return None
+        there = min(running, self.wanted - self._added_recently(GPU_TRACKING, self._cooldown(GPU_TRACKING), now))
+        return self._decision(GPU_TRACKING, value, max(math.ceil(there * value / target), self.wanted), now)
+
     def _scale_in(self, series: Series, now: float, running: int) -> Decision | None:
         step = self.policy.scale_in
         value = self._invoked(step.alarm, series, now)
@@ -137,7 +147,7 @@ class Autoscaler:
 
     def _is_calm(self, now: float) -> bool:
         cooldowns = {step.alarm.name: step.cooldown_seconds for step in self.policy.steps}
-        cooldowns[TRACKING] = self.policy.tracking.cooldown_seconds
+        cooldowns[TRACKING] = cooldowns[GPU_TRACKING] = self.policy.tracking.cooldown_seconds
         return all(now - self._records[name].changed_at >= seconds for name, seconds in cooldowns.items())
 
     def _decision(self, by: str, value: float, wanted: int, now: float) -> Decision | None:
@@ -156,6 +166,18 @@ class Autoscaler:
     def _cooldown(self, name: str) -> int:
         steps = {step.alarm.name: step.cooldown_seconds for step in self.policy.steps}
         return steps.get(name, self.policy.tracking.cooldown_seconds)
+
+
+def gpu_alarm(target: float) -> Alarm:
+    """The alarm that AWS makes for target tracking of GPU utilization: three of three minutes above the target."""
+    return Alarm(
+        name=GPU_TRACKING,
+        conditions=(Condition(GPU_UTILIZATION, Statistic.AVERAGE, Comparison.ABOVE, target),),
+        periods=TRACKING_PERIODS,
+        period_seconds=TRACKING_PERIOD_SECONDS,
+        meaning="GPU utilization is above its target.",
+        remedy="Tasks are added in proportion.",
+    )
 
 
 def tracking_alarm(tracking: TargetTracking, wanted: int) -> Alarm:

@@ -24,7 +24,7 @@ MONTHLY_TASK_DOLLARS: Mapping[str, float] = {"PutMetricData, every 10 s": 2.59, 
 AROUND_DOLLARS: Mapping[str, float] = {
     "11 endpoints in 2 zones": 0.22,
     "balancer, without what it carries": 0.0225,
-    "metrics and alarms": 0.015,
+    "metrics, alarms and a dashboard": 0.019,
 }
 """By the hour, whatever the size of the fleet."""
 NOT_IN_IT = (

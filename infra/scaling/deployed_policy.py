@@ -40,6 +40,7 @@ class Deployed:
         maximum_percent: of the wanted tasks, while a release is rolled out.
         deregistration_seconds: how long a task that ends keeps its instance at least.
         managed: whether ECS's capacity provider asks for instances; else they are asked for with their tasks.
+        spot_watched: whether instances on Spot end their tasks themselves when their notice comes.
         spot_base, spot_weight: on-demand tasks before the first on Spot, and Spot's share above them.
         zones: that instances are spread over.
         max_queue_seconds, queue_limit_tokens, deadline_seconds: the tasks' own limits; infinite where there is none.
@@ -57,6 +58,7 @@ class Deployed:
     deadline_seconds: float
     managed: bool = True
     zones: int = 2
+    spot_watched: bool = True
 
 
 def read_template(template: Mapping[str, Any], capacity: Capacity = ASSUMED, *, start_seconds: float) -> Deployed:
@@ -89,6 +91,7 @@ def read_template(template: Mapping[str, Any], capacity: Capacity = ASSUMED, *, 
         delays=replace(basis.delays, start_seconds=start_seconds),
         scale_out=more,
         scale_in=fewer[0],
+        targets=replace(basis.targets, gpu_target=_gpu_target(scalings)),
         tracking=_tracking(scalings),
         schedules=tuple(_schedule(each) for each in target.get("ScheduledActions", ())),
     )
@@ -105,6 +108,7 @@ def read_template(template: Mapping[str, Any], capacity: Capacity = ASSUMED, *, 
         queue_limit_tokens=float(settings.get("GLEANER_QUEUE_LIMIT_TOKENS", math.inf)),
         deadline_seconds=float(settings.get("GLEANER_DEADLINE_MS", 0)) / 1000 or math.inf,
         zones=_zones(found),
+        spot_watched=not weight or "spot/instance-action" in str(found),
     )
 
 
@@ -174,15 +178,26 @@ def _statistic(query: Resource) -> Statistic:
 
 
 def _tracking(scalings: Mapping[str, Resource]) -> TargetTracking:
-    for each in scalings.values():
-        if (found := each.get("TargetTrackingScalingPolicyConfiguration")) is not None:
-            metrics = found["CustomizedMetricSpecification"]["Metrics"]
+    for found in _targets(scalings):
+        metrics = found["CustomizedMetricSpecification"].get("Metrics")
+        if metrics:
             return TargetTracking(
                 signal=_SIGNALS[metrics[0]["MetricStat"]["Metric"]["MetricName"]],
                 target=found["TargetValue"],
                 cooldown_seconds=found["ScaleOutCooldown"],
             )
     raise BadTemplate("the template has no target tracking")
+
+
+def _gpu_target(scalings: Mapping[str, Resource]) -> int:
+    """Of the tracking that has a plain metric; 0 without it."""
+    plain = (each for each in _targets(scalings) if "MetricName" in each["CustomizedMetricSpecification"])
+    return next((int(each["TargetValue"]) for each in plain), 0)
+
+
+def _targets(scalings: Mapping[str, Resource]) -> Iterator[Mapping[str, Any]]:
+    key = "TargetTrackingScalingPolicyConfiguration"
+    return (each[key] for each in scalings.values() if each.get(key) is not None)
 
 
 def _schedule(found: Resource) -> Schedule:
@@ -216,8 +231,7 @@ def _zones(resources: Mapping[str, Resource]) -> int:
 
 def _spot(resources: Mapping[str, Resource]) -> tuple[int, float]:
     """The tasks before the first on Spot, and Spot's part of those above."""
-    (_, found), *_ = _of(resources, "AWS::ECS::ClusterCapacityProviderAssociations")
-    strategy = found["DefaultCapacityProviderStrategy"]
+    strategy = _service(resources)["CapacityProviderStrategy"]
     weights = [each.get("Weight", 0) for each in strategy]
     return strategy[0].get("Base", 0), sum(weights[1:]) / sum(weights)
 

@@ -21,7 +21,9 @@ from service.signals.catalog import (
     RESTARTS,
     STAGES,
     WORK_RATIO,
+    Kind,
     Signal,
+    Unit,
 )
 
 MINUTE = 60
@@ -29,6 +31,11 @@ MINUTE = 60
 
 MOST_REFUSED = 0.01
 """Documents for each request."""
+FEWEST_REQUESTS = 100
+"""In a minute, of which a hundredth says something: of twenty it is the slowest one, a long file."""
+OLDEST_INSTANCE_DAYS = 45
+INSTANCE_DAYS = Signal("InstanceDays", Unit.COUNT, Kind.LEVEL)
+"""Since an instance's boot. It says so itself once an hour, by its watch (`stacks/user_data.py`)."""
 
 
 def points_of(tasks: int) -> int:
@@ -53,11 +60,15 @@ def alarms_for(policy: Policy) -> tuple[Alarm, ...]:
         ),
         Alarm(
             name="latency-slo",
-            conditions=(Condition(REQUEST_SECONDS, Statistic.P99, Comparison.ABOVE, targets.slo_seconds),),
+            conditions=(
+                Condition(REQUEST_SECONDS, Statistic.P99, Comparison.ABOVE, targets.slo_seconds),
+                Condition(REQUEST_SECONDS, Statistic.SAMPLE_COUNT, Comparison.AT_LEAST, FEWEST_REQUESTS),
+            ),
             periods=5,
             datapoints=3,
             period_seconds=MINUTE,
-            meaning="The slowest hundredth of requests took longer than promised, in three of five minutes.",
+            meaning="The slowest hundredth of a hundred requests and more took longer than promised, in three of five "
+            "minutes.",
             remedy="Which stage is slow: parse, tokenize, queue, compute or decode? Queue: is the fleet at its "
             "maximum, or starting? Parse or compute: which documents came?",
         ),
@@ -110,6 +121,14 @@ def alarms_for(policy: Policy) -> tuple[Alarm, ...]:
             period_seconds=MINUTE,
             meaning="A GPU's memory has been all but full for five minutes: more than the memory guard would take.",
             remedy="Does another process use the GPU? Else lower GLEANER_MEMORY_FRACTION.",
+        ),
+        Alarm(
+            name="instances-old",
+            conditions=(Condition(INSTANCE_DAYS, Statistic.MAXIMUM, Comparison.ABOVE, OLDEST_INSTANCE_DAYS),),
+            periods=1,
+            period_seconds=24 * 60 * MINUTE,
+            meaning=f"An instance has run for more than {OLDEST_INSTANCE_DAYS} days, without the patches since.",
+            remedy="Deploy: a new machine image replaces all instances, one after the other.",
         ),
         Alarm(
             name="at-maximum",

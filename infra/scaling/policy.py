@@ -98,7 +98,7 @@ def policy_for(
     """The policy of a fleet whose tasks have this capacity."""
     targets, delays = targets_for(capacity, tuning), delays or Delays()
     cooldown = delays.scale_out_cooldown_seconds
-    return Policy(
+    made = Policy(
         limits=limits or Limits(),
         delays=delays,
         targets=targets,
@@ -108,6 +108,23 @@ def policy_for(
         schedules=schedules,
         forecast=forecast,
         capacity=capacity,
+    )
+    return with_gpu_target(made, tuning.gpu_target) if tuning.gpu_target else made
+
+
+def with_gpu_target(policy: Policy, percent: int) -> Policy:
+    """The policy with target tracking on GPU utilization beside its own; 0 takes it away again.
+
+    Tasks are then removed only where utilization is as far below its target as work is: else they would be added anew.
+    """
+    targets, alarm = policy.targets, policy.scale_in.alarm
+    limit = round(percent * targets.scale_in_work_ratio / targets.work_ratio, 1) if percent else targets.gpu_percent
+    others = tuple(each for each in alarm.conditions if each.signal is not GPU_UTILIZATION)
+    idle = replace(alarm, conditions=(*others, _below(GPU_UTILIZATION, limit)))
+    return replace(
+        policy,
+        targets=replace(targets, gpu_target=percent),
+        scale_in=replace(policy.scale_in, alarm=idle),
     )
 
 

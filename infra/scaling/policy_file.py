@@ -54,7 +54,8 @@ def read_policy(text: str) -> ChosenPolicy:
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         raise BadPolicyFile(f"this is not a policy file of format {FORMAT}")
     types = {each.name: type(each.default) for each in fields(Tuning)}
-    values = {name: _value(found, name, kind) for name, kind in types.items()}
+    # Files of before there was one have no target for the GPU.
+    values = {name: _value({"gpu_target": 0, **found}, name, kind) for name, kind in types.items()}
     try:
         tuning = Tuning(**values)
     except ValueError as error:

@@ -195,6 +195,8 @@ class Tuning:
         quiet_seconds: how long that must hold.
         scale_in_percent: of the tasks, removed at once.
         gpu_veto: whether a saturated GPU forbids removing tasks.
+        gpu_target: percent of utilization that target tracking keeps, too; 0: none, as a batching server shows 71 at a
+            fifth of its capacity. `gleaner simulate` says what it costs.
     """
 
     work_ratio: float = TARGET_WORK_RATIO
@@ -203,8 +205,11 @@ class Tuning:
     quiet_seconds: int = 300
     scale_in_percent: int = 10
     gpu_veto: bool = True
+    gpu_target: int = 0
 
     def __post_init__(self) -> None:
+        if not 0 <= self.gpu_target < 100:
+            raise ValueError(f"gpu_target is a percentage below 100, or 0 for none, not {self.gpu_target}")
         if not 0 < self.scale_in_share < 1 or not 0 < self.work_ratio < self.before_a_step < 1:
             raise ValueError(f"scaling in begins below the target, and a step above it and below 1, not {self}")
 
@@ -220,6 +225,7 @@ class Targets:
         backlog_seconds: what waits needs longer than a caller is willing to wait.
         queue_depth: documents per task that take the same time.
         gpu_percent: saturated by NVML's measure; a healthy batching server reads 95 at 40 % of its capacity.
+        gpu_target: that target tracking keeps; 0: none.
         slo_seconds: the limit on the 99th percentile of requests.
     """
 
@@ -229,6 +235,7 @@ class Targets:
     backlog_seconds: float
     queue_depth: float
     gpu_percent: float = 95.0
+    gpu_target: int = 0
     slo_seconds: float
 
 

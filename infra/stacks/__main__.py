@@ -28,6 +28,11 @@ def main() -> int:
     except BadEnvironment as error:
         print(f"infra: {error}", file=sys.stderr)
         return 2
+    for environment in _chosen(chosen.environment):
+        if environment.tuned.tuning.gpu_target:
+            print(
+                f"{environment.name}: gpu_target keeps more tasks than work needs; gleaner simulate says what it costs"
+            )
     regions = sorted({environment.region for environment in ENVIRONMENTS})
     found = [problem for template in templates(chosen.out) for problem in check(template, regions)]
     for problem in found:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from aws_cdk import App, Tags, Validations
+from aws_cdk import App, Stack, Tags, Validations
 from cdk_nag import AwsSolutionsChecks
 
 from infra.environments import ENVIRONMENTS, Baking, Environment, Variant
@@ -14,6 +14,7 @@ from infra.stacks.asg_fleet import AsgFleet
 from infra.stacks.base import BaseStack
 from infra.stacks.ecs_fleet import EcsFleet
 from infra.stacks.machine_image import MachineImageStack
+from infra.stacks.template import ENVIRONMENT_TAG
 
 HERE = Path(__file__).parents[1]
 CONTEXT = {
@@ -34,10 +35,12 @@ def build(out: Path, environments: tuple[Environment, ...] = ENVIRONMENTS, nag: 
     app = App(outdir=str(out), context=CONTEXT, analytics_reporting=False)
     for environment in (each.tuned for each in environments):
         base = BaseStack(app, environment)
-        if environment.baking is not Baking.OFF:
-            MachineImageStack(app, environment, base)
         fleet = AsgFleet if environment.variant is Variant.ASG else EcsFleet
-        fleet(app, environment, policy_of(environment), base)
+        stacks: list[Stack] = [base, fleet(app, environment, policy_of(environment), base)]
+        if environment.baking is not Baking.OFF:
+            stacks.append(MachineImageStack(app, environment, base))
+        for stack in stacks:
+            Tags.of(stack).add(ENVIRONMENT_TAG, environment.name)
     Tags.of(app).add("service", "gleaner")
     if nag:
         Validations.of(app).add_plugins(AwsSolutionsChecks(app))

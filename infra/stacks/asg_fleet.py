@@ -15,7 +15,6 @@ from infra.scaling.oncall_alarms import instances_missing
 from infra.scaling.policy import Policy
 from infra.stacks.acknowledged import acknowledge, asg_reasons
 from infra.stacks.base import BaseStack
-from infra.stacks.cloudwatch_alarms import shortfall_alarm
 from infra.stacks.container import container_environment
 from infra.stacks.fleet import Fleet
 from infra.stacks.machines import GroupSpec, Machines
@@ -52,6 +51,7 @@ class AsgFleet(Fleet):
             "Machines",
             GroupSpec(
                 name=environment.fleet,
+                environment=environment.name,
                 instance_types=environment.instance_types,
                 purchase=Purchase.ON_DEMAND,
                 minimum=limits.minimum_tasks,
@@ -80,7 +80,7 @@ class AsgFleet(Fleet):
             )
         )
         machines.group.node.add_dependency(self.balancer.routes)
-        shortfall_alarm(self, environment.fleet, instances_missing(environment.fleet), [base.topic.topic_arn])
+        self.watch(instances_missing(environment.fleet))
         AsgScaling(
             self, "Scaling", environment.fleet, policy,
             group=machines.group, requests_label=self.balancer.resource_label,
@@ -114,4 +114,11 @@ class AsgFleet(Fleet):
         base = self.base
         keys = {"KeysSecret": base.keys.secret_arn} if self.environment_values.needs_api_keys else {}
         bucket = base.storage.models.bucket_name
-        return {"Image": self.image, "LogGroup": self.logs.log_group_name, "ModelBucket": bucket, **keys}
+        fleet = self.environment_values.fleet
+        return {
+            "Image": self.image,
+            "Fleet": fleet,
+            "LogGroup": self.logs.log_group_name,
+            "ModelBucket": bucket,
+            **keys,
+        }

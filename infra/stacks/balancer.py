@@ -17,6 +17,7 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from infra.environments import Environment
+from infra.scaling.oncall_alarms import FEWEST_REQUESTS
 from infra.scaling.policy import Policy
 from infra.stacks.cloudwatch_alarms import metric_query, result_query
 from infra.stacks.container import INTERNAL_PORT, NAMESPACE, PORT
@@ -37,6 +38,7 @@ class Balancer(Construct):
     proxies: tuple[str, ...]
     """The networks that the balancer's own addresses are in."""
     server_errors: cloudwatch.CfnAlarm
+    too_few: cloudwatch.CfnAlarm
 
     def __init__(
         self,
@@ -53,21 +55,20 @@ class Balancer(Construct):
         self.security_group = ec2.SecurityGroup(
             self, "Doors", vpc=vpc, allow_all_outbound=False, description="The balancer: HTTPS in, tasks out"
         )
+        self.port = 443 if environment.certificate else 80
         for network in environment.allowed_networks:
-            self.security_group.add_ingress_rule(ec2.Peer.ipv4(network), ec2.Port.tcp(443), "HTTPS")
+            self.security_group.add_ingress_rule(ec2.Peer.ipv4(network), ec2.Port.tcp(self.port), "Callers")
         kind = ec2.SubnetType.PUBLIC if environment.public else ec2.SubnetType.PRIVATE_ISOLATED
         subnets = ec2.SubnetSelection(subnet_type=kind)
         self.proxies = tuple(each.ipv4_cidr_block for each in vpc.select_subnets(subnet_type=kind).subnets)
         self.balancer = self._balancer(environment, policy, vpc, subnets, access_logs)
         self.targets = self._targets(policy, vpc, target_type)
         self.listener = self.balancer.add_listener(
-            "Https",
-            port=443,
-            protocol=elb.ApplicationProtocol.HTTPS,
-            certificates=[elb.ListenerCertificate.from_arn(environment.certificate)],
-            ssl_policy=elb.SslPolicy.TLS13_RES,
+            "Https" if environment.certificate else "Http",
+            port=self.port,
             open=False,
             default_action=elb.ListenerAction.fixed_response(404, content_type="text/plain", message_body="not found"),
+            **_protocol(environment),
         )
         self.routes = self._hand_on("Routes", PublicPaths(ALWAYS_PUBLIC, posts_only=False), priority=1)
         for number, name in enumerate(environment.adapters):
@@ -84,7 +85,7 @@ class Balancer(Construct):
 
     def alarms(self, environment: Environment, topic: sns.ITopic) -> None:
         """What only the balancer sees; `server_errors` also guards deployments."""
-        too_few_healthy(self, environment, self.balancer, self.targets, topic.topic_arn)
+        self.too_few = too_few_healthy(self, environment, self.balancer, self.targets, topic.topic_arn)
         self.server_errors = server_errors(self, environment, self.balancer, topic.topic_arn)
 
     @property
@@ -152,10 +153,21 @@ class Balancer(Construct):
         )
 
 
+def _protocol(environment: Environment) -> dict[str, Any]:
+    """TLS; or, without a certificate, plain HTTP, which then stays inside the network."""
+    if environment.certificate is None:
+        return {"protocol": elb.ApplicationProtocol.HTTP}
+    return {
+        "protocol": elb.ApplicationProtocol.HTTPS,
+        "certificates": [elb.ListenerCertificate.from_arn(environment.certificate)],
+        "ssl_policy": elb.SslPolicy.TLS13_RES,
+    }
+
+
 TOO_FEW, ERRORS = "too-few-healthy", "server-errors"
 BALANCER = "AWS/ApplicationELB"
 MOST_ERRORS = 0.01
-"""Of the requests."""
+"""Of the requests, or of `FEWEST_REQUESTS` where there are fewer: one error of twenty requests calls nobody."""
 
 
 def too_few_healthy(
@@ -197,7 +209,8 @@ def server_errors(
         metric_query("refused", NAMESPACE, REFUSALS.name, {SERVICE_DIMENSION: environment.fleet}, "Sum"),
         metric_query("requests", BALANCER, "RequestCount", whole, "Sum"),
     ]
-    share = "(FILL(errors, 0) + FILL(broken, 0) - FILL(refused, 0)) / requests"
+    several = f"IF(requests < {FEWEST_REQUESTS}, {FEWEST_REQUESTS}, requests)"
+    share = f"(FILL(errors, 0) + FILL(broken, 0) - FILL(refused, 0)) / {several}"
     return _alarm(
         scope,
         "ServerErrors",

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from aws_cdk import Aws, BootstraplessSynthesizer, CfnOutput, Duration, RemovalPolicy, SecretValue, Stack, aws_logs
+from aws_cdk import Aws, BootstraplessSynthesizer, CfnOutput, Duration, Fn, RemovalPolicy, SecretValue, Stack, aws_logs
+from aws_cdk import aws_budgets as budgets
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_ecr as ecr
 from aws_cdk import aws_iam as iam
@@ -16,6 +15,7 @@ from constructs import Construct
 
 from infra.environments import LOG_DAYS, Environment
 from infra.stacks.acknowledged import BASE_REASONS, acknowledge
+from infra.stacks.template import ENVIRONMENT_TAG
 
 
 def models_export(environment: Environment) -> str:
@@ -37,6 +37,8 @@ class BaseStack(Stack):
         self.vpc = self.network.vpc
         self.storage = Storage(self, "Storage", environment)
         self.topic = self._topic(environment)
+        if environment.monthly_dollars is not None:
+            self._budget(environment.name, environment.monthly_dollars)
         self.keys = secrets.Secret(
             self,
             "ApiKeys",
@@ -54,6 +56,29 @@ class BaseStack(Stack):
             CfnOutput(self, f"{name}Output", value=value).override_logical_id(name)
         acknowledge(self, BASE_REASONS)
 
+    def _budget(self, name: str, dollars: int) -> None:
+        """Of a month: passed, or going to be. The tag must be one of the account's cost allocation tags."""
+        told = [budgets.CfnBudget.SubscriberProperty(subscription_type="SNS", address=self.topic.topic_arn)]
+        budgets.CfnBudget(
+            self,
+            "Budget",
+            budget=budgets.CfnBudget.BudgetDataProperty(
+                budget_type="COST",
+                time_unit="MONTHLY",
+                budget_limit=budgets.CfnBudget.SpendProperty(amount=dollars, unit="USD"),
+                cost_filters={"TagKeyValue": [f"user:{ENVIRONMENT_TAG}${name}"]},
+            ),
+            notifications_with_subscribers=[
+                budgets.CfnBudget.NotificationWithSubscribersProperty(
+                    notification=budgets.CfnBudget.NotificationProperty(
+                        notification_type=kind, comparison_operator="GREATER_THAN", threshold=100
+                    ),
+                    subscribers=told,
+                )
+                for kind in ("ACTUAL", "FORECASTED")
+            ],
+        ).node.add_dependency(self.topic.node.find_child("Policy"))
+
     def _topic(self, environment: Environment) -> sns.Topic:
         """The topic of the alarms. Its policy takes the place of the default one, so it must name CloudWatch."""
         topic = sns.Topic(self, "Alarms", enforce_ssl=True)
@@ -69,6 +94,15 @@ class BaseStack(Stack):
                         "aws:SourceArn": f"arn:{Aws.PARTITION}:cloudwatch:{Aws.REGION}:{Aws.ACCOUNT_ID}:alarm:*"
                     },
                 },
+            )
+        )
+        topic.add_to_resource_policy(
+            iam.PolicyStatement(
+                sid="BudgetPublishes",
+                principals=[iam.ServicePrincipal("budgets.amazonaws.com")],
+                actions=["sns:Publish"],
+                resources=[topic.topic_arn],
+                conditions={"StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID}},
             )
         )
         if environment.alarm_email:
@@ -104,12 +138,13 @@ class Network(Construct):
             self,
             "Vpc",
             ip_addresses=ec2.IpAddresses.cidr(environment.network),
-            **_zones(environment),
+            availability_zones=_zones(environment),
             nat_gateways=0,
             restrict_default_security_group=False,
             subnet_configuration=_subnets(environment),
         )
-        self.vpc.add_gateway_endpoint("S3", service=ec2.GatewayVpcEndpointAwsService.S3)
+        bucket_gateway = self.vpc.add_gateway_endpoint("S3", service=ec2.GatewayVpcEndpointAwsService.S3)
+        bucket_gateway.add_to_policy(_reads_alone())
         self._endpoints(environment)
         self._flow_log(environment)
 
@@ -141,11 +176,18 @@ class Network(Construct):
         self.vpc.add_flow_log("Flow", destination=ec2.FlowLogDestination.to_cloud_watch_logs(logs))
 
 
-def _zones(environment: Environment) -> dict[str, Any]:
-    """The zones by name, or the region's first ones, which need not offer the instance types."""
-    if environment.zones:
-        return {"availability_zones": list(environment.zones)}
-    return {"max_azs": environment.zone_count}
+def _reads_alone() -> iam.PolicyStatement:
+    """Models, image layers and packages are read through S3, and nothing is written: no document leaves this way."""
+    actions = ["s3:GetObject", "s3:GetObjectVersion", "s3:ListBucket", "s3:GetBucketLocation"]
+    return iam.PolicyStatement(principals=[iam.AnyPrincipal()], actions=actions, resources=["*"])
+
+
+def _zones(environment: Environment) -> list[str]:
+    """The zones by name, or the region's first ones, which need not offer the instance types.
+
+    Not by `max_azs`: of a stack that knows no region CDK takes two, however many are asked for.
+    """
+    return [*environment.zones] or [Fn.select(each, Fn.get_azs()) for each in range(environment.zone_count)]
 
 
 def _subnets(environment: Environment) -> list[ec2.SubnetConfiguration]:

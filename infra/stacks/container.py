@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from infra.environments import Environment
+from infra.environments import DEFAULT_MAX_QUEUE_MS, Environment
 from infra.scaling.policy import Policy
 
 NAMESPACE = "Gleaner"
+CONTAINER = "gleaner"
 PORT = 8080
 INTERNAL_PORT = 8081
 """Metrics, models and docs: for scrapers inside the network, never through the balancer."""
@@ -47,6 +48,7 @@ def container_environment(
         "DRAIN_GRACE_SECONDS": delays.drain_grace_seconds,
         "DRAIN_SECONDS": delays.longest_request_seconds,
         "KEEP_ALIVE_SECONDS": delays.idle_seconds + KEEP_ALIVE_SLACK_SECONDS,
+        "MAX_QUEUE_MS": DEFAULT_MAX_QUEUE_MS,
     }
     if environment.canary_percent:
         settings["CANARY_PERCENT"] = environment.canary_percent

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 
+from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_ecs as ecs
 from aws_cdk import aws_elasticloadbalancingv2 as elb
 from aws_cdk import aws_iam as iam
@@ -19,8 +20,8 @@ from infra.scaling.oncall_alarms import rollback_alarms, tasks_missing
 from infra.scaling.policy import Policy
 from infra.stacks.acknowledged import acknowledge, ecs_reasons
 from infra.stacks.base import BaseStack
-from infra.stacks.cloudwatch_alarms import shortfall_alarm
 from infra.stacks.container import (
+    CONTAINER,
     INTERNAL_PORT,
     MODELS_INSIDE,
     MODELS_ON_HOST,
@@ -47,8 +48,9 @@ from infra.stacks.scaling import EcsScaling
 from infra.stacks.user_data import ecs_user_data
 
 MINIMUM_HEALTHY_PERCENT = 100
-TASK_MEMORY_MIB = 13_312
-"""Of the 16 GiB of an xlarge; the rest is the system's and the agent's."""
+"""On Spot too: each instance watches for its notice itself, as at 100 % ECS has no time to move a task within it."""
+INSTANCE_WARMUP_SECONDS = 90
+"""From a launch to a registered agent, in which ECS asks for no more instances; a task's whole start takes longer."""
 CONTAINER_START_SECONDS = 300
 """The longest start period that ECS allows a container's health check."""
 FAILED_TASKS_TO_ROLL_BACK = 2
@@ -65,6 +67,11 @@ class EcsFleet(Fleet):
         self._fleet = environment.fleet
         self._tasks_group = self.closed_group("TaskDoors", "Tasks: from the balancer to AWS endpoints")
         self._instances_group = self.closed_group("InstanceDoors", "Instances: nobody comes in")
+        if self.balancer.port != 443:
+            # Who tries it out asks through a session on an instance.
+            self._instances_group.add_egress_rule(
+                ec2.Peer.ipv4(environment.network), ec2.Port.tcp(self.balancer.port), "The balancer"
+            )
         self.balancer.admit_to(self._tasks_group, self.scrapers)
         self.cluster = ecs.CfnCluster(
             self,
@@ -78,8 +85,7 @@ class EcsFleet(Fleet):
             self, "Scaling", self._fleet, policy,
             service=self.service, cluster=self._fleet, requests_label=self.balancer.resource_label,
         )  # fmt: skip
-        missing = tasks_missing(self._fleet, self._fleet)
-        shortfall_alarm(self, self._fleet, missing, [base.topic.topic_arn])
+        self.watch(tasks_missing(self._fleet, self._fleet))
         acknowledge(self, ecs_reasons(environment))
 
     def _providers(self) -> ecs.CfnClusterCapacityProviderAssociations:
@@ -95,20 +101,22 @@ class EcsFleet(Fleet):
                 *serves_sessions(),
                 *writes_logs(self.logs),
                 *speaks_for_its_instance(names),
+                *writes_metrics(),
             ],
         )
         on_demand = self._provider("OnDemand", names[0], instances, Purchase.ON_DEMAND)
-        made, strategy = [on_demand], [self._share(on_demand, base=environment.limits.minimum_tasks, weight=1)]
+        made = [on_demand]
+        self._strategy = [self._share(on_demand, base=environment.limits.minimum_tasks, weight=1)]
         if self._has_spot:
             spot = self._provider("Spot", names[1], instances, Purchase.SPOT)
             made.append(spot)
-            strategy.append(self._share(spot, base=0, weight=SPOT_WEIGHT))
+            self._strategy.append(self._share(spot, base=0, weight=SPOT_WEIGHT))
         return ecs.CfnClusterCapacityProviderAssociations(
             self,
             "Providers",
             cluster=self.cluster.ref,
             capacity_providers=[each.ref for each in made],
-            default_capacity_provider_strategy=strategy,
+            default_capacity_provider_strategy=[],
         )
 
     def _provider(self, name: str, group_name: str, instances: iam.Role, purchase: Purchase) -> ecs.CfnCapacityProvider:
@@ -119,6 +127,7 @@ class EcsFleet(Fleet):
             f"{name}Machines",
             GroupSpec(
                 name=group_name,
+                environment=environment.name,
                 instance_types=environment.instance_types,
                 purchase=purchase,
                 minimum=0 if spot else limits.minimum_tasks,
@@ -132,9 +141,10 @@ class EcsFleet(Fleet):
             image_id=self.machine_image,
             role=instances,
             security_group=self._instances_group,
-            user_data=ecs_user_data(),
+            user_data=ecs_user_data(spot=spot),
             filled_in={
                 "Cluster": self.cluster.ref,
+                "Fleet": self._fleet,
                 "LogGroup": self.logs.log_group_name,
                 "Image": self.image,
                 "StopSeconds": str(self.policy.delays.stop_seconds),
@@ -152,15 +162,15 @@ class EcsFleet(Fleet):
                     target_capacity=100 - environment.spare_percent,
                     minimum_scaling_step_size=1,
                     maximum_scaling_step_size=limits.maximum_tasks,
-                    instance_warmup_period=math.ceil(self.policy.delays.start_seconds),
+                    instance_warmup_period=INSTANCE_WARMUP_SECONDS,
                 ),
             ),
         )
 
     def _share(
         self, provider: ecs.CfnCapacityProvider, base: int, weight: int
-    ) -> ecs.CfnClusterCapacityProviderAssociations.CapacityProviderStrategyProperty:
-        return ecs.CfnClusterCapacityProviderAssociations.CapacityProviderStrategyProperty(
+    ) -> ecs.CfnService.CapacityProviderStrategyItemProperty:
+        return ecs.CfnService.CapacityProviderStrategyItemProperty(
             capacity_provider=provider.ref, base=base, weight=weight
         )
 
@@ -194,10 +204,10 @@ class EcsFleet(Fleet):
             self.environment_values, self.policy, proxies=self.balancer.proxies, bucket=bucket, region=self.region
         )
         return Task.ContainerDefinitionProperty(
-            name="gleaner",
+            name=CONTAINER,
             image=self.image,
             essential=True,
-            memory=TASK_MEMORY_MIB,
+            memory=self.environment_values.task_memory_mib,
             user=str(USER),
             readonly_root_filesystem=True,
             stop_timeout=self.policy.delays.stop_seconds,
@@ -250,6 +260,8 @@ class EcsFleet(Fleet):
             service_name=self._fleet,
             cluster=self.cluster.ref,
             task_definition=task.ref,
+            # Not the cluster's default, which a service takes when it is created and never again.
+            capacity_provider_strategy=self._strategy,
             # To move a task between zones takes a free instance: without spare ones each move buys one for a while.
             availability_zone_rebalancing="ENABLED" if self.environment_values.spare_percent else "DISABLED",
             enable_ecs_managed_tags=True,
@@ -277,7 +289,7 @@ class EcsFleet(Fleet):
             ],
             load_balancers=[
                 Service.LoadBalancerProperty(
-                    container_name="gleaner",
+                    container_name=CONTAINER,
                     container_port=PORT,
                     target_group_arn=self.balancer.targets.target_group_arn,
                 )

@@ -10,11 +10,12 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from infra.environments import GPU_IMAGE, Environment
-from infra.scaling.oncall_alarms import alarms_for
+from infra.scaling.oncall_alarms import Shortfall, alarms_for
 from infra.scaling.policy import Policy
 from infra.stacks.balancer import Balancer
 from infra.stacks.base import BaseStack, retention
-from infra.stacks.cloudwatch_alarms import alarm
+from infra.stacks.cloudwatch_alarms import alarm, shortfall_alarm
+from infra.stacks.cloudwatch_dashboard import dashboard
 
 
 class Fleet(Stack):
@@ -51,6 +52,13 @@ class Fleet(Stack):
         }
         output = CfnOutput(self, "EndpointOutput", value=self.balancer.balancer.load_balancer_dns_name)
         output.override_logical_id("Endpoint")
+
+    def watch(self, shortfall: Shortfall) -> None:
+        """The alarm for what is wanted and not there, and the dashboard with it and all others that call somebody."""
+        fleet, topic = self.environment_values.fleet, self.base.topic.topic_arn
+        missing = shortfall_alarm(self, fleet, shortfall, [topic])
+        alarms = [*self.alarms.values(), self.balancer.too_few, self.balancer.server_errors, missing]
+        dashboard(self, fleet, self.policy, shortfall, alarms)
 
     def closed_group(self, name: str, description: str) -> ec2.SecurityGroup:
         """A security group that lets HTTPS out (AWS's endpoints) and nothing in."""

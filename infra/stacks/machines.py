@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from aws_cdk import Fn
+from aws_cdk import CfnTag, Fn
 from aws_cdk import aws_autoscaling as autoscaling
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from infra.environments import Purchase
+from infra.stacks.template import ENVIRONMENT_TAG
 from infra.stacks.user_data import HOOK
 
 BOOT_LIMIT_SECONDS = 900
@@ -25,9 +26,11 @@ class GroupSpec:
     Attributes:
         scale_in_protection: True where ECS manages termination; such a group also carries the tag that ECS looks for.
         launch_errors_to: ARN of the topic that hears of instances that could not be launched.
+        environment: value of the tag that instances, disks and network interfaces carry.
     """
 
     name: str
+    environment: str
     instance_types: tuple[str, ...]
     purchase: Purchase
     minimum: int
@@ -115,6 +118,13 @@ def _template(
         ),
         monitoring=Template.MonitoringProperty(enabled=True),
         user_data=script,
+        tag_specifications=[
+            Template.TagSpecificationProperty(
+                resource_type=kind,
+                tags=[CfnTag(key="Name", value=spec.name), CfnTag(key=ENVIRONMENT_TAG, value=spec.environment)],
+            )
+            for kind in ("volume", "network-interface")
+        ],
     )
 
 

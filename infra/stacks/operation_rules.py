@@ -2,7 +2,7 @@
 
 topic      its policy lets CloudWatch publish: any policy takes the place of the default one
 groups     a warm pool of the size that is said; ECS's mark; launches that fail are reported; an update of a group is
-           not disturbed; a boot script that fits, and whose log outlives the instance
+           not disturbed; Spot's notice is heard; a boot script that fits, and whose log outlives the instance
 balancer   hands on what callers may ask, and nothing else; services come after the rule that joins them to it
 task       operators' routes on a port of their own, which scrapers reach; the balancer's addresses are known
 service    guarded by alarms that are there before it; gives a bad release up soon; moves no task without room
@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from infra.instances import NOTICED_SECONDS
 from infra.stacks.template import Finding, Template, boot_scripts, containers, listed, of, variables
 from service.signals.routes import ALWAYS_PUBLIC, PUBLIC_ADAPTERS
 
@@ -64,6 +65,21 @@ def groups(template: Template) -> Iterator[Finding]:
         policy = template["Resources"][name].get("UpdatePolicy", {}).get("AutoScalingRollingUpdate")
         if policy is not None and not set(policy.get("SuspendProcesses", ())) >= DURING_UPDATES:
             yield name, "lets alarms and rebalancing change it in the middle of an update"
+
+
+def spot(template: Template) -> Iterator[Finding]:
+    """At 100 % healthy ECS ends no task before another has come, and Spot's notice is shorter than that."""
+    full = [each["DeploymentConfiguration"]["MinimumHealthyPercent"] for _, each in of(template, "AWS::ECS::Service")]
+    scripts = dict(boot_scripts(template))
+    for name, group in of(template, "AWS::AutoScaling::AutoScalingGroup"):
+        mixed = group["MixedInstancesPolicy"]
+        on_spot = mixed["InstancesDistribution"].get("OnDemandPercentageAboveBaseCapacity", 100) < 100
+        script = scripts[mixed["LaunchTemplate"]["LaunchTemplateSpecification"]["LaunchTemplateId"]["Ref"]]
+        if on_spot and max(full, default=0) >= 100 and "spot/instance-action" not in script:
+            yield name, "does not end its task at Spot's notice, so requests are cut when the instance goes"
+        grace = float(variables(template).get("GLEANER_DRAIN_GRACE_SECONDS", 0))
+        if on_spot and grace <= NOTICED_SECONDS:
+            yield name, f"takes requests for {grace:g} s of its notice, and gets them for {NOTICED_SECONDS} s"
 
 
 def boots(template: Template) -> Iterator[Finding]:
@@ -187,6 +203,7 @@ RULES: tuple[Callable[[Template], Iterator[Finding]], ...] = (
     topics,
     warm_pool_sizes,
     groups,
+    spot,
     boots,
     routes,
     ports,

@@ -20,7 +20,7 @@ from infra.scaling.policy import Policy
 from infra.scaling.policy_values import Forecast, Schedule, StepScaling
 from infra.stacks.cloudwatch_alarms import alarm
 from infra.stacks.container import NAMESPACE
-from service.signals.catalog import SERVICE_DIMENSION
+from service.signals.catalog import GPU_UTILIZATION, SERVICE_DIMENSION
 
 ServicePolicy, GroupPolicy = scaling.CfnScalingPolicy, autoscaling.CfnScalingPolicy
 
@@ -62,6 +62,21 @@ class EcsScaling(Construct):
                 customized_metric_specification=metrics,
             ),
         )
+        if policy.targets.gpu_target:
+            utilization = Policies.CustomizedMetricSpecificationProperty(
+                **_gpu(Policies.MetricDimensionProperty, fleet)
+            )
+            self._policy(
+                "GpuTarget",
+                "gpu-target",
+                "TargetTrackingScaling",
+                target_tracking_scaling_policy_configuration=Policies.TargetTrackingScalingPolicyConfigurationProperty(
+                    target_value=policy.targets.gpu_target,
+                    scale_out_cooldown=policy.tracking.cooldown_seconds,
+                    disable_scale_in=True,
+                    customized_metric_specification=utilization,
+                ),
+            )
         if policy.forecast is not Forecast.OFF:
             forecast = Policies.PredictiveScalingPolicyConfigurationProperty(
                 **predictive(Policies, policy, requests_label)
@@ -120,6 +135,20 @@ class AsgScaling(Construct):
                 target_value=policy.tracking.target, disable_scale_in=True, customized_metric_specification=metrics
             ),
         )
+        if policy.targets.gpu_target:
+            utilization = GroupPolicy.CustomizedMetricSpecificationProperty(
+                **_gpu(GroupPolicy.MetricDimensionProperty, fleet)
+            )
+            self._policy(
+                "GpuTarget",
+                "TargetTrackingScaling",
+                estimated_instance_warmup=policy.tracking.cooldown_seconds,
+                target_tracking_configuration=GroupPolicy.TargetTrackingConfigurationProperty(
+                    target_value=policy.targets.gpu_target,
+                    disable_scale_in=True,
+                    customized_metric_specification=utilization,
+                ),
+            )
         for each in policy.schedules:
             autoscaling.CfnScheduledAction(
                 self,
@@ -150,6 +179,12 @@ class AsgScaling(Construct):
         return autoscaling.CfnScalingPolicy(
             self, name, auto_scaling_group_name=self._group, policy_type=kind, **properties
         )
+
+
+def _gpu(dimension: Any, fleet: str) -> dict[str, Any]:
+    """The fleet's GPU utilization, as a metric that target tracking keeps."""
+    place = {"namespace": NAMESPACE, "metric_name": GPU_UTILIZATION.name, "statistic": "Average"}
+    return {**place, "dimensions": [dimension(name=SERVICE_DIMENSION, value=fleet)]}
 
 
 def step_id(scaling: StepScaling) -> str:

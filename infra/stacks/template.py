@@ -10,6 +10,8 @@ Template = Mapping[str, Any]
 Resources = list[tuple[str, dict[str, Any]]]
 Finding = tuple[str, str]
 """A resource's logical name and what is wrong with it."""
+ENVIRONMENT_TAG = "environment"
+"""On everything that costs: bills and budgets are by its value."""
 _SETTING = re.compile(r"^(GLEANER_\w+)=(.*)$", re.MULTILINE)
 
 

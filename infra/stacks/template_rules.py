@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+from infra.scaling.oncall_alarms import INSTANCE_DAYS
 from infra.stacks import operation_rules
 from infra.stacks.template import Finding, Template, attributes, containers, longest_request_seconds, of, variables
 from service.signals.catalog import SERVICE_DIMENSION, SIGNALS
@@ -170,7 +171,7 @@ def schedules(template: Template) -> Iterator[Finding]:
 
 def alarms(template: Template) -> Iterator[Finding]:
     """An alarm on a metric that no task publishes stays silent for ever."""
-    known = {signal.name for signal in SIGNALS}
+    known = {signal.name for signal in (*SIGNALS, INSTANCE_DAYS)}
     for name, alarm in of(template, "AWS::CloudWatch::Alarm"):
         stats = [each["MetricStat"] for each in alarm.get("Metrics", ()) if "MetricStat" in each]
         metrics = [(each["Metric"], each["Period"]) for each in stats] or [(alarm, alarm["Period"])]

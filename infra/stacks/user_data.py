@@ -3,19 +3,33 @@
     first boot      folders, image pulled, agent configured (ECS) or the container's unit written (no ECS); its log is
                     sent, well or not, since a disk does not outlive its instance
     every boot      complete the launch hook: out of the warm pool an instance boots without running user data again
-    every minute    does the GPU answer? An instance whose GPU is lost says that it is unhealthy, and is replaced
+    every minute    do GPU, Docker and ECS's agent answer? An instance without one of them says that it is unhealthy,
+                    and is replaced. Once an hour: for how many days has it run?
+    on Spot         every five seconds: has the notice come? Then the task is told to end, which it has time for
 
 Without the hook an instance of the warm pool would be stopped in the middle of its first boot.
 """
 
 from __future__ import annotations
 
-from infra.stacks.container import MODELS_INSIDE, MODELS_ON_HOST, SHARED_MEMORY_MIB, TEMPORARY, USER
+from infra.instances import SPOT_LOOK_SECONDS
+from infra.scaling.oncall_alarms import INSTANCE_DAYS
+from infra.stacks.container import (
+    CONTAINER,
+    MODELS_INSIDE,
+    MODELS_ON_HOST,
+    NAMESPACE,
+    SHARED_MEMORY_MIB,
+    TEMPORARY,
+    USER,
+)
+from service.signals.catalog import SERVICE_DIMENSION
 
 HOOK = "ready"
 READY_UNIT = "gleaner-instance-ready"
 
 GPU_UNIT = "gleaner-gpu-watch"
+SPOT_UNIT = "gleaner-spot-watch"
 GPU_FAILURES = 3
 """Minutes in a row without an answer of the GPU until the instance is given up."""
 READY_TRIES = 30
@@ -105,31 +119,44 @@ systemctl start --no-block {READY_UNIT}.service
 """After cloud-final: on the first boot that is when this very script has ended, and well."""
 
 
-_GPU = f"""
+_METADATA = """metadata=http://169.254.169.254/latest
+token=$(curl --silent --fail --request PUT $metadata/api/token --header 'X-aws-ec2-metadata-token-ttl-seconds: 60')
+"""
+_ECS_ANSWERS = "curl --silent --fail --max-time 10 http://localhost:51678/v1/metadata"
+
+
+def _watch(managed: bool) -> str:
+    """`managed`: ECS's agent must answer too; without it tasks are neither started, ended nor replaced."""
+    agent = f" && {_ECS_ANSWERS} >/dev/null" if managed else ""
+    return f"""
 cat > /usr/local/bin/{GPU_UNIT} <<'SCRIPT'
 #!/bin/bash
 set -euo pipefail
+# The timer's looks are a minute apart, so one of them is in the hour's first two; an hour may have two points.
+if [ "$(date +%M)" -lt 2 ]; then
+  aws cloudwatch put-metric-data --region ${{AWS::Region}} --namespace {NAMESPACE} --metric-name {INSTANCE_DAYS.name} \\
+    --dimensions {SERVICE_DIMENSION}=${{Fleet}} --value $(($(cut -d. -f1 /proc/uptime) / 86400)) || true
+fi
 failures=/run/{GPU_UNIT}
-if timeout 30 nvidia-smi --query-gpu=uuid --format=csv,noheader >/dev/null; then echo 0 > $failures; exit 0; fi
+if timeout 30 nvidia-smi --query-gpu=uuid --format=csv,noheader >/dev/null \\
+  && timeout 30 docker ps --quiet >/dev/null{agent}; then echo 0 > $failures; exit 0; fi
 count=$(($(cat $failures 2>/dev/null || echo 0) + 1))
 echo $count > $failures
 [ $count -ge {GPU_FAILURES} ] || exit 0
-metadata=http://169.254.169.254/latest
-token=$(curl --silent --fail --request PUT $metadata/api/token --header 'X-aws-ec2-metadata-token-ttl-seconds: 60')
-instance=$(curl --silent --fail --header "X-aws-ec2-metadata-token: $token" $metadata/meta-data/instance-id)
+{_METADATA}instance=$(curl --silent --fail --header "X-aws-ec2-metadata-token: $token" $metadata/meta-data/instance-id)
 aws autoscaling set-instance-health --region ${{AWS::Region}} --instance-id "$instance" --health-status Unhealthy
 SCRIPT
 chmod 0755 /usr/local/bin/{GPU_UNIT}
 cat > /etc/systemd/system/{GPU_UNIT}.service <<'UNIT'
 [Unit]
-Description=Give this instance up when its GPU no longer answers
+Description=Give this instance up when its GPU, Docker or ECS's agent no longer answers
 [Service]
 Type=oneshot
 ExecStart=/usr/local/bin/{GPU_UNIT}
 UNIT
 cat > /etc/systemd/system/{GPU_UNIT}.timer <<'UNIT'
 [Unit]
-Description=Ask the GPU every minute
+Description=Ask them every minute
 [Timer]
 OnBootSec=5min
 OnUnitInactiveSec=1min
@@ -141,18 +168,53 @@ systemctl enable --now {GPU_UNIT}.timer
 """
 
 
-def ecs_user_data() -> str:
-    """For an instance of a cluster. To fill in: Cluster, Group, Image, LogGroup, StopSeconds."""
-    return _HEAD + _LOG + _AGENT + _FOLDERS + _TOOLS + _PULL + _GPU + _READY
+_SPOT = f"""
+cat > /usr/local/bin/{SPOT_UNIT} <<'SCRIPT'
+#!/bin/bash
+set -euo pipefail
+while :; do
+  {_METADATA.rstrip().replace(chr(10), chr(10) + "  ")}
+  notice=$metadata/meta-data/spot/instance-action
+  if curl --silent --fail --header "X-aws-ec2-metadata-token: $token" $notice; then break; fi
+  sleep {SPOT_LOOK_SECONDS}
+done
+docker ps --quiet --filter label=com.amazonaws.ecs.container-name={CONTAINER} \\
+  | xargs --no-run-if-empty docker stop --time ${{StopSeconds}}
+SCRIPT
+chmod 0755 /usr/local/bin/{SPOT_UNIT}
+cat > /etc/systemd/system/{SPOT_UNIT}.service <<'UNIT'
+[Unit]
+Description=End the task as soon as Spot says that this instance goes
+After=docker.service
+[Service]
+ExecStart=/usr/local/bin/{SPOT_UNIT}
+Restart=on-failure
+RestartSec={SPOT_LOOK_SECONDS}
+[Install]
+WantedBy=multi-user.target
+UNIT
+systemctl daemon-reload
+systemctl enable --now {SPOT_UNIT}.service
+"""
+"""ECS drains such an instance, but at 100 % healthy it ends no task before another has come, which takes longer than
+the notice. /readyz of a task that ends is red, so the balancer lets it go, and what it has is answered in time."""
+
+
+def ecs_user_data(spot: bool = False) -> str:
+    """For an instance of a cluster. To fill in: Cluster, Fleet, Group, Image, LogGroup, StopSeconds."""
+    watches = _watch(managed=True) + (_SPOT if spot else "")
+    return _HEAD + _LOG + _AGENT + _FOLDERS + _TOOLS + _PULL + watches + _READY
 
 
 def asg_user_data(variables: dict[str, str], stop_seconds: int, needs_keys: bool) -> str:
-    """For an instance that runs the container itself. To fill in: Group, Image, LogGroup, KeysSecret.
+    """For an instance that runs the container itself. To fill in: Fleet, Group, Image, LogGroup, KeysSecret.
 
     The container is on the host's network: behind a bridge, the hop limit of 1 would keep it from the instance's role.
     """
     parts = (_HEAD, _LOG, "systemctl disable --now ecs.service || true\n", _FOLDERS, _TOOLS, _PULL)
-    return "".join(parts) + _environment_file(variables) + _unit(stop_seconds, needs_keys) + _GPU + _READY
+    # The container last: where systemd reads its units anew, a container may lose its GPU.
+    units = _watch(managed=False) + _READY + _unit(stop_seconds, needs_keys)
+    return "".join(parts) + _environment_file(variables) + units
 
 
 def _environment_file(variables: dict[str, str]) -> str:
@@ -161,9 +223,12 @@ def _environment_file(variables: dict[str, str]) -> str:
 
 
 def _unit(stop_seconds: int, needs_keys: bool) -> str:
-    """Docker's own restart policy would hide a service that ends again and again; systemd's log shows it."""
+    """Docker's own restart policy would hide a service that ends again and again; systemd's log shows it.
+
+    Not `--gpus`: a device that its hook adds is lost when systemd reads its units anew; the runtime's are not.
+    """
     start = [
-        "/usr/bin/docker run --rm --name gleaner --gpus all --network host --read-only --init",
+        "/usr/bin/docker run --rm --name gleaner --runtime nvidia --network host --read-only --init",
         f"--user {USER} --cap-drop ALL --security-opt no-new-privileges --shm-size {SHARED_MEMORY_MIB}m",
         *(f"--tmpfs {folder}:size={size}m" for folder, size in TEMPORARY.items()),
         f"--volume {MODELS_ON_HOST}:{MODELS_INSIDE}",

@@ -20,6 +20,7 @@ import msgspec
 from infra.scaling.capacity import ASSUMED, BadCapacity, Capacity, read_capacity
 from infra.scaling.costs import HOURLY_DOLLARS
 from infra.scaling.deployed_policy import Deployed, read_template
+from infra.scaling.policy import Policy, with_gpu_target
 from infra.scaling.policy_file import write_policy
 from infra.scaling.policy_values import Delays
 from loadtest.cli import require_extra
@@ -94,11 +95,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tokens", type=float, help="mean length of a document (default: the capacity's)")
     parser.add_argument("--parse-ms", type=float, default=0.0, help="of a file's parser; 0: text (default)")
     parser.add_argument("--parsers", type=int, default=4, help="of a task (default: 4)")
+    parser.add_argument("--gpu-target", type=int, metavar="PERCENT", help="as Tuning(gpu_target=…); 0: none")
     parser.add_argument("--pool", type=int, help="instead of the template's warm pool")
     parser.add_argument("--max-queue-ms", type=float, help="instead of the template's GLEANER_MAX_QUEUE_MS; 0: none")
     parser.add_argument("--release", type=float, action="append", default=[], metavar="HOUR", help="a release begins")
     parser.add_argument("--retries", type=float, default=0.0, metavar="SHARE", help="of the refused that come again")
     parser.add_argument("--zone-loss", type=float, action="append", default=[], metavar="HOUR", help="for an hour")
+    parser.add_argument(
+        "--spot-notice", type=float, action="append", default=[], metavar="HOUR", help="one instance goes"
+    )
     parser.add_argument("--scaling", choices=list(Scaling), default=Scaling.ALARMS, help="hpa: as Helm's chart does it")
     parser.add_argument("--price", type=float, default=PRICE, help=f"dollars for an instance's hour (default: {PRICE})")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write figures, decisions and minutes; -: to stdout")
@@ -134,11 +139,23 @@ def _simulate(chosen: argparse.Namespace) -> None:
         releases=tuple(hour * 3600 for hour in chosen.release),
         retry_share=chosen.retries,
         zone_losses=tuple(ZoneLoss(at_seconds=hour * 3600) for hour in chosen.zone_loss),
+        spot_notices=tuple(hour * 3600 for hour in chosen.spot_notice),
     )
-    fleet = Fleet(deployed, model, table, events, chosen.seed, Scaling(chosen.scaling))
-    found = fleet.run(demand)
-    outcome = outcome_of(found, demand, deployed, model, table, chosen.price)
+
+    def simulated(policy: Policy) -> tuple[FleetRun, Outcome]:
+        run = replace(deployed, policy=policy)
+        found = Fleet(run, model, table, events, chosen.seed, Scaling(chosen.scaling)).run(demand)
+        return found, outcome_of(found, demand, run, model, table, chosen.price)
+
+    found, outcome = simulated(deployed.policy)
     said = [*lines(outcome), *at_maximum(found.minutes, most)]
+    if target := deployed.policy.targets.gpu_target:
+        _, without = simulated(with_gpu_target(deployed.policy, 0))
+        times = outcome.dollars_per_million / without.dollars_per_million
+        said.append(
+            f"keeping GPUs at {target} % costs {times:.2f} times the ${without.dollars_per_million:.2f} of the policy "
+            f"without it, which keeps {without.kept:.3%} in time"
+        )
     to_stdout = chosen.json is not None and str(chosen.json) == "-"
     if not to_stdout:
         print("\n".join([*chart(found.minutes), "", *said]))
@@ -219,6 +236,8 @@ def _deployed(chosen: argparse.Namespace, capacity: Capacity) -> Deployed:
         raise BadInput(f"{chosen.template} is not the template of a fleet on ECS: {error}") from error
     if chosen.pool is not None:
         deployed = replace(deployed, warm_pool=chosen.pool)
+    if chosen.gpu_target is not None:
+        deployed = replace(deployed, policy=with_gpu_target(deployed.policy, chosen.gpu_target))
     if chosen.max_queue_ms is not None:
         deployed = replace(deployed, max_queue_seconds=chosen.max_queue_ms / 1000 or float("inf"))
     return deployed

@@ -4,6 +4,9 @@ wanted      a task waits for an instance, starts on it, and serves
 not wanted  it leaves the balancer at once, and keeps its instance for the deregistration delay
 a release   replaces all, as many at a time as the deployment's maximum allows; nothing is scaled in meanwhile
 
+a notice    of Spot: ECS starts another task at once, but ends this one only when the other serves; the instance goes
+            after two minutes, whatever it does. Where it watches for the notice itself, its task ends in time
+
 The loss of a zone takes its instances away without notice.
 """
 
@@ -15,6 +18,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
+from infra.instances import NOTICED_SECONDS, SPOT_NOTICE_SECONDS
 from infra.scaling.deployed_policy import Deployed
 from loadtest.simulator.machines import TASK_START_SECONDS, Machine, Machines
 from loadtest.simulator.task_group import TaskGroup
@@ -62,16 +66,18 @@ class Events:
     Attributes:
         releases: times at which a release begins.
         retry_share: of the refused documents that come again after a few seconds.
+        spot_notices: times at which the oldest instance on Spot that has a task is told that it goes.
     """
 
     releases: tuple[float, ...] = ()
     retry_share: float = 0.0
     zone_losses: tuple[ZoneLoss, ...] = ()
+    spot_notices: tuple[float, ...] = ()
 
 
 @dataclass(slots=True)
 class Task:
-    """One task. `release`: which one it is of."""
+    """One task. `release`: which one it is of. `doomed`: its instance goes, so that another is to take its place."""
 
     number: int
     spot: bool
@@ -79,6 +85,7 @@ class Task:
     machine: Machine | None = None
     serving: bool = False
     leaving: bool = False
+    doomed: bool = False
 
 
 class Tasks:
@@ -130,7 +137,7 @@ class Tasks:
     def settle(self, now: float) -> None:
         """Start and stop tasks until they are those that are wanted."""
         wanted = self._wanted()
-        present = [task for task in self._tasks if not task.leaving]
+        present = [task for task in self._tasks if not task.leaving and not task.doomed]
         old = [task for task in present if task.release < self._release]
         most = math.floor(wanted * self._deployed.maximum_percent / 100) if old else wanted
         new = len(present) - len(old)
@@ -152,6 +159,20 @@ class Tasks:
                 if task.machine is not None:
                     self._queue.at(now + TASK_START_SECONDS, partial(self._started_up, task))
 
+    def notice(self, machine: Machine, now: float) -> None:
+        """Spot wants the instance back: another task is started, and this one ended if the instance watches for it."""
+        machine.ready = math.inf
+        for task in (task for task in self._tasks if task.machine is machine):
+            task.doomed = True
+            if self._deployed.spot_watched:
+                self._queue.at(now + NOTICED_SECONDS, partial(self._stop, task))
+        self.settle(now)
+
+    @property
+    def serving(self) -> int:
+        """Tasks that the balancer sends to."""
+        return len(self._serving)
+
     def lose(self, machine: Machine) -> float:
         """An instance is gone with what ran on it; returns the documents that waited there."""
         lost = 0.0
@@ -165,7 +186,7 @@ class Tasks:
 
     def _new_task(self) -> Task:
         self._started += 1
-        present = [task for task in self._tasks if not task.leaving]
+        present = [task for task in self._tasks if not task.leaving and not task.doomed]
         above = len(present) + 1 - self._deployed.spot_base
         on_spot = sum(task.spot for task in present)
         return Task(self._started, above > 0 and on_spot < self._deployed.spot_weight * above, self._release)
@@ -173,6 +194,8 @@ class Tasks:
     def _started_up(self, task: Task, now: float) -> None:
         if not task.leaving:
             self._serve(task)
+            if replaced := next((each for each in self._tasks if each.doomed and each.serving), None):
+                self._stop(replaced, now)
             if self.is_releasing:
                 self.settle(now)
 
@@ -181,6 +204,8 @@ class Tasks:
         self._serving.join(task.number)
 
     def _stop(self, task: Task, now: float) -> None:
+        if task.leaving:
+            return
         task.leaving = True
         if task.serving:
             task.serving = False
@@ -204,12 +229,8 @@ class Tasks:
                 group.match(self.needed(spot), now)
 
 
-NOTICED_SECONDS = 10.0
-"""Two of the balancer's health checks, five seconds apart."""
-
-
 class FailureInjector:
-    """Takes the instances of a zone away.
+    """Takes the instances of a zone away, and single ones on Spot.
 
     Attributes:
         lost_share: of the requests, which go to tasks that are gone.
@@ -231,6 +252,23 @@ class FailureInjector:
         """Note what will be."""
         for loss in self._events.zone_losses:
             self._queue.at(loss.at_seconds, partial(self._lose_zone, loss))
+
+        for at in self._events.spot_notices:
+            self._queue.at(at, self._notice)
+
+    def _notice(self, now: float) -> None:
+        if machine := next((each for each in self._groups[True].alive if each.has_task), None):
+            self._tasks.notice(machine, now)
+            self._queue.at(now + SPOT_NOTICE_SECONDS, partial(self._take, machine))
+
+    def _take(self, machine: Machine, now: float) -> None:
+        """The instance is gone; what the balancer still sends to its task is lost until it has noticed."""
+        before = self._tasks.serving
+        self.lost += self._tasks.lose(machine)
+        self._groups[True].end(machine, now)
+        if self._tasks.serving < before:
+            self.lost_share = 1 / before
+            self._queue.at(now + NOTICED_SECONDS, self._noticed)
 
     def _lose_zone(self, loss: ZoneLoss, now: float) -> None:
         before = sum(len(group.alive) for group in self._groups.values())

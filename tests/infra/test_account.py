@@ -250,6 +250,21 @@ def test_a_machine_image_is_made_and_the_next_deployment_starts_from_it(account:
     assert told == "ImageTag=v2", "what a weekly build bakes in"
 
 
+@pytest.mark.parametrize(
+    ("running", "replaced"),
+    [([], False), (["ami-0aws"], False), (["ami-0old"], True), (["ami-0aws", "ami-0old"], True)],
+)
+@pytest.mark.parametrize("refreshing", [False, True])
+def test_instances_of_an_older_machine_image_are_replaced(
+    account: Account, running: list[str], replaced: bool, refreshing: bool
+) -> None:
+    account.change(images_run=running, refreshing=refreshing)
+    done = account.deploy()
+    assert done.returncode == 0, done.stderr
+    assert bool(account.called("start-instance-refresh")) is replaced
+    assert ("one before it may not have ended" in done.stderr) is (replaced and refreshing)
+
+
 def test_a_build_that_fails_says_why(account: Account) -> None:
     account.change(building=["BUILDING", "FAILED"])
     assert account.deploy(BAKING="weekly").returncode == 0

@@ -65,7 +65,7 @@ def test_an_examples_certificate_is_not_deployed(tmp_path: Path) -> None:
 @pytest.mark.parametrize("script", ["deploy.sh", "destroy.sh"])
 def test_an_unknown_or_missing_environment_is_a_sentence(script: str) -> None:
     assert "Which environment?" in run(script, "").stderr
-    assert "there are production, staging, plain" in run(script, "prod").stderr
+    assert "there are production, staging, plain, tryout" in run(script, "prod").stderr
 
 
 def test_destroying_needs_the_fleets_name(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ from service.api.adapters.registry import open_adapters
 from service.signals.routes import ALWAYS_PUBLIC, PUBLIC_ADAPTERS
 
 CERTIFICATE = ENVIRONMENTS[0].certificate
-SHORT = Delays(longest_request_seconds=80)
+SHORT = Delays(longest_request_seconds=70, drain_grace_seconds=20)
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,11 @@ SHORT = Delays(longest_request_seconds=80)
         ({"name": "Prod_1"}, "a name has"),
         ({"certificate": "arn:aws:iam::1:server-certificate/x"}, "ARN of ACM"),
         ({"models": ()}, "one model"),
-        ({"instance_types": ()}, "one instance type"),
+        ({"instance_types": ()}, "one at least"),
+        ({"instance_types": ("g6.xlarge", "g5.12xlarge")}, "each with one GPU"),
+        ({"instance_types": ("g6f.xlarge",)}, "each with one GPU"),
+        ({"instance_types": ("m7i.xlarge",)}, "each with one GPU"),
+        ({"certificate": None, "public": True}, "needs a certificate"),
         ({"warm_pool": 99}, "warm pool is larger"),
         ({"warm_pool": 2, "step_tasks": 8}, "2 of the 8 instances of a usual step"),
         ({"step_tasks": 0}, "one task at least"),
@@ -54,6 +58,14 @@ SHORT = Delays(longest_request_seconds=80)
         ({"log_days": 42}, "log_days is one of"),
         ({"above_base": Purchase.SPOT, "delays": SHORT}, "set warm_pool=0"),
         ({"above_base": Purchase.SPOT, "warm_pool": 0}, "shorten longest_request_seconds"),
+        (
+            {"above_base": Purchase.SPOT, "warm_pool": 0, "delays": replace(SHORT, longest_request_seconds=71)},
+            "shorten longest_request_seconds",
+        ),
+        (
+            {"above_base": Purchase.SPOT, "warm_pool": 0, "delays": replace(SHORT, drain_grace_seconds=15)},
+            "raise drain_grace_seconds",
+        ),
         ({"above_base": Purchase.SPOT, "warm_pool": 0, "delays": SHORT, "variant": Variant.ASG}, "Spot needs ECS"),
         ({"public": True, "allowed_networks": ("0.0.0.0/0",), "needs_api_keys": False}, "needs API keys"),
     ],
@@ -90,10 +102,40 @@ def test_a_start_takes_what_pool_and_capacity_provider_take(changes: dict[str, A
             {"limits": Limits(maximum_tasks=6), "warm_pool": 0, "above_base": Purchase.SPOT, "delays": SHORT},
             {ON_DEMAND_QUOTA: 12, SPOT_QUOTA: 36},
         ),
+        (
+            {"limits": Limits(maximum_tasks=20), "warm_pool": 2, "instance_types": ("g6.2xlarge",)},
+            {ON_DEMAND_QUOTA: 256},
+        ),
+        (
+            {"limits": Limits(maximum_tasks=3), "warm_pool": 0, "instance_types": ("g6.xlarge", "g5.8xlarge")},
+            {ON_DEMAND_QUOTA: 160},
+        ),
     ],
 )
 def test_quotas_count_a_deployment_the_pool_and_spot_apart(changes: dict[str, Any], vcpus: dict[str, int]) -> None:
     assert Environment(**{"name": "test", "certificate": CERTIFICATE, **changes}).vcpus == vcpus
+
+
+@pytest.mark.parametrize(
+    ("types", "memory_mib"),
+    [
+        (("g6.xlarge", "g5.2xlarge"), 13 * 1024),
+        (("g6.2xlarge",), 29 * 1024),
+        (("gr6.4xlarge", "g6e.xlarge"), 29 * 1024),
+        (("g6.16xlarge",), 240 * 1024),
+    ],
+)
+def test_a_task_has_the_memory_of_its_smallest_instance(types: tuple[str, ...], memory_mib: int) -> None:
+    environment = Environment(name="test", certificate=CERTIFICATE, instance_types=types)
+    assert environment.task_memory_mib == memory_mib
+
+
+def test_trying_it_out_takes_twenty_vcpus_and_no_certificate() -> None:
+    environment = find_environment("tryout")
+    assert environment.vcpus == {ON_DEMAND_QUOTA: 20}
+    assert (environment.limits.minimum_tasks, environment.warm_pool) == (2, 0)
+    assert environment.certificate is None
+    assert not environment.is_placeholder
 
 
 def test_a_measured_capacity_limits_what_may_wait(tmp_path: Path) -> None:
@@ -107,7 +149,8 @@ def test_a_measured_capacity_limits_what_may_wait(tmp_path: Path) -> None:
         name: container_environment(each, policy_of(each), proxies=(), bucket="b", region="r")
         for name, each in environments.items()
     }
-    assert not {"GLEANER_QUEUE_LIMIT_TOKENS", "GLEANER_MAX_QUEUE_MS"} & told["assumed"].keys()
+    assert "GLEANER_QUEUE_LIMIT_TOKENS" not in told["assumed"]
+    assert told["assumed"]["GLEANER_MAX_QUEUE_MS"] == "10000", "unmeasured, not until the deadline"
     assert told["measured"]["GLEANER_QUEUE_LIMIT_TOKENS"] == "15200"
     assert told["measured"]["GLEANER_MAX_QUEUE_MS"] == "500"
 

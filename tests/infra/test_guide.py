@@ -58,7 +58,7 @@ def test_a_million_documents_cost_what_the_formula_says() -> None:
     assert per_million(0.8, 50.0, 0.7) == pytest.approx(0.8 * 1_000_000 / (3600 * 50 * 0.7))
     hour = 0.8 + (8 + 15 + 2.59 + 2.10) / 730
     assert task_hour(0.8) == pytest.approx(hour)
-    assert fleet_hour(0.8, 2, 2) == pytest.approx(2 * hour + 2 * 23 / 730 + 0.2575)
+    assert fleet_hour(0.8, 2, 2) == pytest.approx(2 * hour + 2 * 23 / 730 + 0.2615)
     row = cost_table(
         {"g6.xlarge": 0.8}, Capacity(documents_per_second=200.0, tokens_per_second=8e4, slo_ms=500.0), 2, 2
     )[2]

@@ -11,6 +11,7 @@ import kubernetes_validate
 import pytest
 import yaml
 
+from infra.environments import DEFAULT_MAX_QUEUE_MS
 from infra.helm_files import CHART, files
 from infra.scaling.policy import policy_for
 from service.settings import Settings
@@ -255,7 +256,8 @@ def test_a_measured_capacity_limits_what_may_wait_unless_it_is_set(helm: Helm, t
     values.write_text(yaml.safe_dump({"capacity": json.dumps(CAPACITY)}))
     limits = {"GLEANER_QUEUE_LIMIT_TOKENS": "12500000", "GLEANER_MAX_QUEUE_MS": "500"}
     assert limits.items() <= variables(helm.rendered(values=(values,))).items()
-    assert not limits.keys() & variables(helm.rendered()).keys()
+    assert variables(helm.rendered())["GLEANER_MAX_QUEUE_MS"] == str(DEFAULT_MAX_QUEUE_MS)
+    assert "GLEANER_QUEUE_LIMIT_TOKENS" not in variables(helm.rendered())
     own = variables(helm.rendered("settings.MAX_QUEUE_MS=2s", values=(values,)))
     assert own["GLEANER_MAX_QUEUE_MS"] == "2s"
     values.write_text(yaml.safe_dump({"capacity": "{}"}))

@@ -37,6 +37,8 @@ FRESH: State = {
     "zones": {"eu-central-1a": ["g6.xlarge"], "eu-central-1b": ["g5.xlarge"]},
     "certificate": "ISSUED",
     "machine_image": None,
+    "images_run": [],
+    "refreshing": False,
     "baked": None,
     "building": ["BUILDING", "TESTING", "AVAILABLE"],
     "base_drops_exports": False,
@@ -215,6 +217,8 @@ class FakeAws:
         return str(now)
 
     def ssm_get_parameter(self) -> str:
+        if self.options["name"].startswith("/aws/service/"):
+            return "ami-0aws"
         if self.options["name"] != BAKED or self.state["baked"] is None:
             raise Refused("ParameterNotFound")
         return str(self.state["baked"])
@@ -253,6 +257,16 @@ class FakeAws:
 
     def service_quotas_get_service_quota(self) -> str:
         return json.dumps({"Quota": {"Value": self.state["quotas"][self.options["quota-code"]]}})
+
+    def ec2_describe_instances(self) -> str:
+        return "\t".join(self.state["images_run"]) if "query" in self.options else json.dumps({"Reservations": []})
+
+    def autoscaling_start_instance_refresh(self) -> str:
+        assert json.loads(self.options["preferences"])["ScaleInProtectedInstances"] == "Refresh"
+        if self.state["refreshing"]:
+            raise Refused("An Instance Refresh is already in progress")
+        self.state["refreshing"] = True
+        return "refresh"
 
     def ec2_describe_availability_zones(self) -> str:
         return json.dumps({"AvailabilityZones": [{"ZoneName": zone} for zone in self.state["zones"]]})

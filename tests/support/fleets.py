@@ -8,17 +8,19 @@ from typing import Any
 
 import pytest
 
-from infra.environments import ENVIRONMENTS, Baking, Environment, Variant
+from infra.environments import ENVIRONMENTS, Baking, Environment, Variant, find_environment
+from infra.scaling.policy_values import Tuning
 from tests.support.templates import Template, resources
 
 Read = Callable[[str], Template]
 OPTIONS = replace(
-    ENVIRONMENTS[0],
+    find_environment("production"),
     name="options",
-    network="10.45.0.0/16",
+    network="10.46.0.0/16",
     baking=Baking.WEEKLY,
+    tuning=Tuning(gpu_target=70),
 )
-"""What no example has, because it costs: machine images of its own."""
+"""What no example has, because it costs: machine images of its own, a target for the GPU."""
 SYNTHESIZED = (*ENVIRONMENTS, OPTIONS)
 EACH = pytest.mark.parametrize("environment", SYNTHESIZED, ids=lambda environment: environment.name)
 ON_ECS = pytest.mark.parametrize(

@@ -7,11 +7,13 @@ from dataclasses import replace
 
 import pytest
 
-from infra.environments import ENVIRONMENTS, Environment, Variant
+from infra.environments import ENVIRONMENTS, Environment, Purchase, Variant
 from infra.scaling.alarm_evaluation import Alarm
 from infra.scaling.deployed_policy import BadTemplate, read_template
 from infra.scaling.policy_values import StepScaling
 from infra.stacks.app import policy_of
+from service.signals.catalog import GPU_UTILIZATION, WORK_RATIO
+from tests.support.fleets import OPTIONS
 from tests.support.templates import Template
 
 ON_ECS = [each for each in ENVIRONMENTS if each.variant is Variant.ECS]
@@ -37,8 +39,18 @@ def test_the_template_has_the_whole_policy(environment: Environment, template: C
     assert deployed.deregistration_seconds == policy.delays.deregistration_seconds
     assert deployed.maximum_percent == 150
     assert deployed.zones == environment.zone_count
-    assert deployed.spot_weight == (0.75 if environment.warm_pool == 0 else 0.0)
+    assert deployed.spot_weight == (0.75 if environment.above_base is Purchase.SPOT else 0.0)
+    assert deployed.spot_watched
+    assert deployed.policy.targets.gpu_target == 0
     assert deployed.deadline_seconds == policy.delays.longest_request_seconds
+
+
+def test_a_target_for_the_gpu_is_read(template: Callable[[str], Template]) -> None:
+    deployed = read_template(template("options-fleet"), start_seconds=100.0).policy
+    assert deployed.targets.gpu_target == OPTIONS.tuning.gpu_target == 70
+    assert deployed.tracking.signal is WORK_RATIO
+    (veto,) = [each for each in deployed.scale_in.alarm.conditions if each.signal is GPU_UTILIZATION]
+    assert veto.threshold == 40.0, "as far below its target as work is"
 
 
 def test_the_tasks_own_limits_are_read(template: Callable[[str], Template]) -> None:

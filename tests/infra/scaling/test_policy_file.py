@@ -22,6 +22,8 @@ CERTIFICATE = ENVIRONMENTS[0].certificate
 def test_what_is_written_is_what_is_read() -> None:
     assert read_policy(TEXT) == CHOSEN
     assert json.loads(TEXT)["found"] == {"kept": 0.9991}
+    older = {name: value for name, value in json.loads(TEXT).items() if name != "gpu_target"}
+    assert read_policy(json.dumps(older)) == CHOSEN
 
 
 @pytest.mark.parametrize(
@@ -32,6 +34,8 @@ def test_what_is_written_is_what_is_read() -> None:
         ({"work_ratio": 0.99}, "begins below the target"),
         ({"gpu_veto": 1}, "`gpu_veto` is 1"),
         ({"quiet_seconds": 10.5}, "`quiet_seconds` is 10.5"),
+        ({"gpu_target": 100}, "below 100"),
+        ({"gpu_target": 70.5}, "`gpu_target` is 70.5"),
         ({"warm_pool": -1}, "`warm_pool` is -1"),
         ({"warm_pool": True}, "`warm_pool` is True"),
         ({"max_queue_ms": "500"}, "`max_queue_ms` is '500'"),
@@ -67,7 +71,7 @@ def test_an_environment_takes_all_of_it(tmp_path: Path, monkeypatch: pytest.Monk
 def test_spot_has_no_pool_whatever_the_file_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "policy.json").write_text(TEXT)
     monkeypatch.setattr(environments, "HERE", tmp_path)
-    short = Delays(longest_request_seconds=80)
+    short = Delays(longest_request_seconds=70, drain_grace_seconds=20)
     spot = Environment(
         name="test", certificate=CERTIFICATE, above_base=Purchase.SPOT, warm_pool=0, delays=short,
         policy_file="policy.json",

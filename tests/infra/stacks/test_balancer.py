@@ -15,11 +15,12 @@ from tests.support.templates import only, resources
 
 
 @EACH
-def test_the_balancer_speaks_tls_only_and_to_whom_it_should(template: Read, environment: Environment) -> None:
+def test_the_balancer_speaks_tls_and_to_whom_it_should(template: Read, environment: Environment) -> None:
     made = fleet(template, environment)
     listener = only(made, "AWS::ElasticLoadBalancingV2::Listener")
-    assert (listener["Port"], listener["Protocol"]) == (443, "HTTPS")
-    assert "TLS13" in listener["SslPolicy"]
+    port = 443 if environment.certificate else 80
+    assert (listener["Port"], listener["Protocol"]) == (port, "HTTPS" if environment.certificate else "HTTP")
+    assert environment.certificate is None or "TLS13" in listener["SslPolicy"]
     balancer = only(made, "AWS::ElasticLoadBalancingV2::LoadBalancer")
     assert balancer["Scheme"] == ("internet-facing" if environment.public else "internal")
     rules = [
@@ -27,7 +28,7 @@ def test_the_balancer_speaks_tls_only_and_to_whom_it_should(template: Read, envi
         for group in resources(made, "AWS::EC2::SecurityGroup").values()
         for rule in group.get("SecurityGroupIngress", ())
     ]
-    callers = {(443, network) for network in environment.allowed_networks}
+    callers = {(port, network) for network in environment.allowed_networks}
     scrapers = {(INTERNAL_PORT, network) for network in (environment.network, *environment.scrape_networks)}
     assert set(rules) == callers | scrapers
 
@@ -55,6 +56,7 @@ def computed(alarm: dict[str, Any], **points: float | None) -> float | None:
     (whole,) = [each for each in alarm["Metrics"] if each.get("ReturnData")]
     assert {each["Id"] for each in alarm["Metrics"]} - {whole["Id"]} == set(points)
     functions = {"SUM": total, "FILL": lambda point, instead: instead if point is None else point}
+    functions["IF"] = lambda holds, then, otherwise: then if holds else otherwise
     found: float | None = eval(whole["Expression"], {"__builtins__": {}}, {**functions, **points})
     return found
 
@@ -70,26 +72,31 @@ def test_fewer_healthy_tasks_than_the_minimum_are_an_alarm(template: Read, envir
 
 @EACH
 @pytest.mark.parametrize(
-    ("errors", "broken", "refused", "alarming"),
+    ("requests", "errors", "broken", "refused", "alarming"),
     [
-        (None, None, None, False),
-        (10.0, None, None, False),
-        (11.0, None, None, True),
-        (None, 11.0, None, True),
-        (500.0, None, 500.0, False),
-        (None, None, 500.0, False),
+        (1000.0, None, None, None, False),
+        (1000.0, 10.0, None, None, False),
+        (1000.0, 11.0, None, None, True),
+        (1000.0, None, 11.0, None, True),
+        (1000.0, 500.0, None, 500.0, False),
+        (1000.0, None, None, 500.0, False),
+        (20.0, 1.0, None, None, False),
+        (20.0, None, 1.0, None, False),
+        (20.0, 2.0, None, None, True),
+        (20.0, 20.0, None, None, True),
     ],
 )
 def test_errors_are_counted_and_deadlines_that_nobody_could_keep_are_not(
     template: Read,
     environment: Environment,
+    requests: float,
     errors: float | None,
     broken: float | None,
     refused: float | None,
     alarming: bool,
 ) -> None:
     alarm = alarms(fleet(template, environment))[f"{environment.fleet}-server-errors"]
-    share = computed(alarm, errors=errors, broken=broken, refused=refused, requests=1000.0)
+    share = computed(alarm, errors=errors, broken=broken, refused=refused, requests=requests)
     assert share is not None
     assert (share > alarm["Threshold"]) is alarming
     assert alarm["Threshold"] == MOST_ERRORS

@@ -60,6 +60,44 @@ def test_three_zones_by_name_are_where_everything_is(tmp_path: Path) -> None:
     assert [problem for each in made.values() for problem in findings(each)] == []
 
 
+def test_three_zones_without_names_are_three(tmp_path: Path) -> None:
+    """CDK's own count is two in a stack that knows no region."""
+    from infra.stacks.app import build
+
+    build(tmp_path, (replace(ENVIRONMENTS[0], zone_count=3),)).synth()
+    base = json.loads((tmp_path / "gleaner-production-base.template.json").read_text())
+    fleet = json.loads((tmp_path / "gleaner-production-fleet.template.json").read_text())
+    zones = [each["AvailabilityZone"] for each in resources(base, "AWS::EC2::Subnet").values()]
+    assert [each["Fn::Select"][0] for each in zones] == [0, 1, 2]
+    assert len(only(fleet, "AWS::AutoScaling::AutoScalingGroup")["VPCZoneIdentifier"]) == 3
+    assert [problem for each in (base, fleet) for problem in findings(each)] == []
+
+
+@EACH
+def test_nothing_is_written_through_the_gateway_to_s3(template: Read, environment: Environment) -> None:
+    endpoints = resources(template(f"{environment.name}-base"), "AWS::EC2::VPCEndpoint").values()
+    (gateway,) = [each for each in endpoints if each["VpcEndpointType"] == "Gateway"]
+    (statement,) = gateway["PolicyDocument"]["Statement"]
+    assert statement["Effect"] == "Allow"
+    assert all(action.startswith(("s3:Get", "s3:List")) for action in statement["Action"])
+
+
+@EACH
+def test_a_budget_tells_the_topic_of_this_environment_alone(template: Read, environment: Environment) -> None:
+    base = template(f"{environment.name}-base")
+    if environment.monthly_dollars is None:
+        assert not resources(base, "AWS::Budgets::Budget")
+        return
+    made = only(base, "AWS::Budgets::Budget")
+    assert made["Budget"]["BudgetLimit"]["Amount"] == environment.monthly_dollars
+    assert made["Budget"]["CostFilters"] == {"TagKeyValue": [f"user:environment${environment.name}"]}
+    (topic,) = resources(base, "AWS::SNS::Topic")
+    told = [each["Subscribers"][0]["Address"] for each in made["NotificationsWithSubscribers"]]
+    assert told == [{"Ref": topic}] * 2
+    statements = only(base, "AWS::SNS::TopicPolicy")["PolicyDocument"]["Statement"]
+    assert {"Service": "budgets.amazonaws.com"} in [each["Principal"] for each in statements]
+
+
 def _bucket_statements(base: Template) -> list[dict[str, Any]]:
     found = resources(base, "AWS::S3::BucketPolicy").values()
     return [each for policy in found for each in policy["PolicyDocument"]["Statement"]]

@@ -65,6 +65,17 @@ def _evaluate(text: str, values: list[float]) -> float:
     return values[0] if eval(condition, {}) else float(found[2])
 
 
+FEW = next(each for each in alarms_for(policy_of(ENVIRONMENTS[0])) if each.name == "latency-slo")
+
+
+@pytest.mark.parametrize(
+    ("requests", "p99", "alarming"), [(1000, 0.6, True), (100, 0.6, True), (99, 60.0, False), (1000, 0.5, False)]
+)
+def test_the_slowest_of_a_few_requests_calls_nobody(requests: float, p99: float, alarming: bool) -> None:
+    first = FEW.conditions[0]
+    assert first.comparison.holds(_evaluate(expression(FEW.conditions), [p99, requests]), first.threshold) is alarming
+
+
 @pytest.mark.parametrize("alarm", [step.alarm for step in policy_of(ENVIRONMENTS[0]).steps], ids=lambda a: a.name)
 def test_an_expression_breaches_exactly_where_all_conditions_hold(alarm: Alarm) -> None:
     first = alarm.conditions[0]

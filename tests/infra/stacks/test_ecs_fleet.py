@@ -46,6 +46,7 @@ def test_the_task_is_locked_in(template: Read, environment: Environment) -> None
     container = task["ContainerDefinitions"][0]
     assert container["ReadonlyRootFilesystem"] is True
     assert container["User"] == "10001"
+    assert container["Memory"] == environment.task_memory_mib
     assert container["LinuxParameters"]["Capabilities"] == {"Drop": ["ALL"]}
     memory = container["LinuxParameters"]
     assert memory["SharedMemorySize"] == SHARED_MEMORY_MIB
@@ -71,9 +72,17 @@ def test_the_service_rolls_back_by_itself(template: Read, environment: Environme
 
 
 @ON_ECS
+def test_more_instances_are_asked_for_once_the_last_have_an_agent(template: Read, environment: Environment) -> None:
+    for each in resources(fleet(template, environment), "AWS::ECS::CapacityProvider").values():
+        warmup = each["AutoScalingGroupProvider"]["ManagedScaling"]["InstanceWarmupPeriod"]
+        assert 60 <= warmup <= 90 < environment.timed_delays.start_seconds
+
+
+@ON_ECS
 def test_spot_comes_above_an_on_demand_base(template: Read, environment: Environment) -> None:
     made = fleet(template, environment)
-    strategy = only(made, "AWS::ECS::ClusterCapacityProviderAssociations")["DefaultCapacityProviderStrategy"]
+    strategy = only(made, "AWS::ECS::Service")["CapacityProviderStrategy"]
+    assert only(made, "AWS::ECS::ClusterCapacityProviderAssociations")["DefaultCapacityProviderStrategy"] == []
     assert strategy[0]["Base"] == environment.limits.minimum_tasks
     groups = list(resources(made, "AWS::AutoScaling::AutoScalingGroup").values())
     spot = environment.above_base is Purchase.SPOT

@@ -9,7 +9,7 @@ from pathlib import Path
 from infra.environments import Environment, Variant
 from infra.stacks.container import SHARED_MEMORY_MIB
 from tests.support.fleets import EACH, Read, fleet
-from tests.support.templates import resources
+from tests.support.templates import only, resources
 
 
 @EACH
@@ -26,6 +26,18 @@ def test_instances_run_awss_gpu_image_on_an_encrypted_disk(template: Read, envir
     assert "/gpu/" in made["Parameters"]["MachineImage"]["Default"]
     for each in resources(made, "AWS::EC2::LaunchTemplate").values():
         assert each["LaunchTemplateData"]["BlockDeviceMappings"][0]["Ebs"]["Encrypted"] is True
+
+
+@EACH
+def test_what_costs_has_the_tag_of_its_environment(template: Read, environment: Environment) -> None:
+    tag = {"Key": "environment", "Value": environment.name}
+    made = fleet(template, environment)
+    for each in resources(made, "AWS::EC2::LaunchTemplate").values():
+        tagged = {spec["ResourceType"]: spec["Tags"] for spec in each["LaunchTemplateData"]["TagSpecifications"]}
+        assert {"volume", "network-interface"} <= {kind for kind, tags in tagged.items() if tag in tags}
+    for group in resources(made, "AWS::AutoScaling::AutoScalingGroup").values():
+        assert {**tag, "PropagateAtLaunch": True} in group["Tags"]
+    assert tag in only(made, "AWS::ElasticLoadBalancingV2::LoadBalancer")["Tags"]
 
 
 @EACH
@@ -47,6 +59,9 @@ def test_user_data_is_shell_that_pulls_readies_and_leaves_nothing_unfilled(
             for line in ("ECS_AWSVPC_BLOCK_IMDS=true", "ECS_WARM_POOLS_CHECK=true", "ECS_ENABLE_GPU_SUPPORT=true"):
                 assert line in text
         else:
-            for option in ("--gpus all", "--network host", "--read-only", "--user 10001", "--cap-drop ALL"):
+            for option in ("--runtime nvidia", "--network host", "--read-only", "--user 10001", "--cap-drop ALL"):
                 assert option in text
             assert f"--shm-size {SHARED_MEMORY_MIB}m" in text
+            assert "--gpus" not in text
+            started = text.index("start --no-block gleaner.service")
+            assert text.rindex("daemon-reload") < started, "a later one would take the GPU from it"

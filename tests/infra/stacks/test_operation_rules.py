@@ -48,8 +48,9 @@ def variable(name: str, value: str | None) -> Change:
 
 def script(change: Callable[[str], str]) -> Change:
     def spoil(template: Template) -> None:
-        filled = first(template, "AWS::EC2::LaunchTemplate")["LaunchTemplateData"]["UserData"]["Fn::Base64"]["Fn::Sub"]
-        filled[0] = change(filled[0])
+        for each in resources(template, "AWS::EC2::LaunchTemplate").values():
+            filled = each["LaunchTemplateData"]["UserData"]["Fn::Base64"]["Fn::Sub"]
+            filled[0] = change(filled[0])
 
     return spoil
 
@@ -90,7 +91,7 @@ def hand_on_the_console(template: Template) -> None:
 
 FORWARD = {"Type": "forward", "TargetGroupArn": "x"}
 SPOILT: dict[str, tuple[str, Change, str]] = {
-    "only a denial": (BASE, lambda t: statements(t).pop(), "no alarm arrives"),
+    "only a denial": (BASE, lambda t: statements(t).__delitem__(slice(1, None)), "no alarm arrives"),
     "another service may": (BASE, lambda t: statements(t)[1].update(Principal={"Service": "events.amazonaws.com"}),
         "no alarm arrives"),
     "a pool up to the maximum": (ECS,
@@ -152,6 +153,10 @@ SPOILT: dict[str, tuple[str, Change, str]] = {
         "has no tag AmazonECSManaged"),
     "guards that come later": (ECS, lambda t: whole(t, "AWS::ECS::Service")["DependsOn"].remove("LatencySlo"),
         "guarded by gleaner-production-latency-slo"),
+    "a notice that nobody hears": (SPOT, script(lambda text: text.replace("spot/instance-action", "spot/nothing")),
+        "does not end its task at Spot's notice"),
+    "requests during the notice": (SPOT, variable("GLEANER_DRAIN_GRACE_SECONDS", "5"),
+        "takes requests for 5 s of its notice"),
     "a log that dies": (ECS, script(lambda text: text.replace("put-log-events", "describe-log-groups")),
         "on a disk that goes with it"),
     "a script too long": (ECS, script(lambda text: text + "#" * LARGEST_BOOT_SCRIPT),

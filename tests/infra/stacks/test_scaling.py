@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from infra.environments import Environment
+import pytest
+
+from infra.environments import Environment, find_environment
+from infra.scaling.policy_values import Tuning
 from infra.stacks.app import policy_of
+from infra.stacks.template_rules import findings
 from tests.support.fleets import EACH, Read, fleet
 from tests.support.templates import resources
 
@@ -34,13 +41,36 @@ def _adjustments(scaling: Any) -> list[dict[str, float]]:
     ]
 
 
+def _targets(policies: list[Any]) -> list[dict[str, Any]]:
+    """What target tracking is told, work first."""
+    keys = ("TargetTrackingScalingPolicyConfiguration", "TargetTrackingConfiguration")
+    found = [each[key] for each in policies for key in keys if key in each]
+    return sorted(found, key=lambda each: "Metrics" not in each["CustomizedMetricSpecification"])
+
+
+@pytest.mark.parametrize("name", ["production", "plain"])
+def test_whoever_insists_gets_a_target_for_the_gpu(tmp_path: Path, name: str) -> None:
+    from infra.stacks.app import build
+
+    environment = replace(find_environment(name), tuning=Tuning(gpu_target=60))
+    build(tmp_path, (environment,), nag=False).synth()
+    made = json.loads((tmp_path / f"gleaner-{name}-fleet.template.json").read_text())
+    kinds = ("AWS::ApplicationAutoScaling::ScalingPolicy", "AWS::AutoScaling::ScalingPolicy")
+    _, target = _targets([each for kind in kinds for each in resources(made, kind).values()])
+    metric = target["CustomizedMetricSpecification"]
+    assert (target["TargetValue"], metric["MetricName"], metric["Statistic"]) == (60, "GpuUtilization", "Average")
+    assert target["DisableScaleIn"] is True
+    assert findings(made) == []
+
+
 @EACH
 def test_target_tracking_keeps_work_per_task_and_only_scales_out(template: Read, environment: Environment) -> None:
     made = fleet(template, environment)
     kinds = ("AWS::ApplicationAutoScaling::ScalingPolicy", "AWS::AutoScaling::ScalingPolicy")
     found = [each for kind in kinds for each in resources(made, kind).values()]
-    (tracking,) = [each for each in found if each["PolicyType"] == "TargetTrackingScaling"]
-    configuration = tracking.get("TargetTrackingScalingPolicyConfiguration") or tracking["TargetTrackingConfiguration"]
+    work_target, *gpu_targets = _targets(found)
+    configuration = work_target
+    assert [each["TargetValue"] for each in gpu_targets] == [each for each in [environment.tuning.gpu_target] if each]
     work, wanted, whole = configuration["CustomizedMetricSpecification"]["Metrics"]
     assert configuration["TargetValue"] == policy_of(environment).tracking.target
     assert configuration["DisableScaleIn"] is True

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from infra.stacks.user_data import GPU_FAILURES, GPU_UNIT, READY_UNIT, asg_user_data, ecs_user_data
+from infra.stacks.user_data import GPU_FAILURES, GPU_UNIT, READY_UNIT, SPOT_UNIT, asg_user_data, ecs_user_data
 
-SCRIPTS = pytest.mark.parametrize("script", [ecs_user_data(), asg_user_data({"GLEANER_PORT": "8080"}, 330, True)])
+MANAGED, PLAIN = ecs_user_data(spot=True), asg_user_data({"GLEANER_PORT": "8080"}, 330, True)
+SCRIPTS = pytest.mark.parametrize("script", [MANAGED, PLAIN], ids=["ecs", "asg"])
 STUB = """#!/bin/bash
 echo "$(basename "$0") $*" >> {calls}
 {does}
@@ -46,6 +47,9 @@ def machine(tmp_path: Path) -> Machine:
     made.has("sleep", "")
     made.has("curl", "echo i-123")
     made.has("aws", "")
+    made.has("docker", "")
+    made.has("nvidia-smi", "")
+    made.has("date", "echo 30")
     return made
 
 
@@ -75,16 +79,67 @@ def test_the_hook_is_completed_though_it_is_not_there_at_first(machine: Machine,
     assert "--instance-id i-123 --lifecycle-action-result CONTINUE" in calls[-1]
 
 
-@SCRIPTS
-def test_an_instance_whose_gpu_stays_silent_is_given_up(machine: Machine, script: str) -> None:
+NO_AGENT = 'case "$*" in *51678*) exit 7 ;; esac; echo i-123'
+"""A curl to which ECS's agent does not answer."""
+
+
+@pytest.mark.parametrize(
+    ("script", "program", "does"),
+    [
+        (MANAGED, "nvidia-smi", "exit 15"),
+        (PLAIN, "nvidia-smi", "exit 15"),
+        (MANAGED, "docker", "exit 1"),
+        (PLAIN, "docker", "exit 1"),
+        (MANAGED, "curl", NO_AGENT),
+    ],
+)
+def test_an_instance_without_gpu_docker_or_agent_is_given_up(
+    machine: Machine, script: str, program: str, does: str
+) -> None:
     watch = installed(script, GPU_UNIT, machine)
-    machine.has("nvidia-smi", "exit 15")
+    machine.has(program, does)
     for _ in range(GPU_FAILURES - 1):
         assert machine.run(watch).returncode == 0
     assert not machine.calls("set-instance-health")
     assert machine.run(watch).returncode == 0
     (call,) = machine.calls("set-instance-health")
     assert "--instance-id i-123 --health-status Unhealthy" in call
+
+
+@pytest.mark.parametrize(("script", "program", "does"), [(MANAGED, "sleep", ""), (PLAIN, "curl", NO_AGENT)])
+def test_an_instance_that_is_well_is_not_given_up(machine: Machine, script: str, program: str, does: str) -> None:
+    machine.has(program, does)
+    for _ in range(GPU_FAILURES + 1):
+        assert machine.run(installed(script, GPU_UNIT, machine)).returncode == 0
+    assert not machine.calls("aws")
+
+
+@SCRIPTS
+@pytest.mark.parametrize(("minute", "told"), [("00", 1), ("01", 1), ("08", 0), ("59", 0)])
+def test_once_an_hour_it_says_how_old_it_is(machine: Machine, script: str, minute: str, told: int) -> None:
+    machine.has("date", f"echo {minute}")
+    machine.has("cut", "echo 3974400")
+    assert machine.run(installed(script, GPU_UNIT, machine)).returncode == 0
+    calls = machine.calls("put-metric-data")
+    assert len(calls) == told
+    assert all("--metric-name InstanceDays --dimensions Service=the-Fleet --value 46" in each for each in calls)
+
+
+def test_a_task_on_spot_is_ended_at_the_notice_and_not_before(machine: Machine) -> None:
+    watch = installed(MANAGED, SPOT_UNIT, machine)
+    notice = failing_first(machine, 3)
+    machine.has("curl", f'case "$*" in *spot/instance-action*) {notice} || exit 22 ;; *) echo token ;; esac')
+    machine.has("docker", '[ "$1" != ps ] || echo c0ffee')
+    assert machine.run(watch).returncode == 0
+    assert len(machine.calls("spot/instance-action")) == 4
+    assert machine.calls("sleep") == ["sleep 5"] * 3
+    assert machine.calls("docker stop") == ["docker stop --time the-StopSeconds c0ffee"]
+    assert "com.amazonaws.ecs.container-name=gleaner" in machine.calls("docker ps")[0]
+
+
+def test_only_instances_on_spot_watch_for_its_notice() -> None:
+    assert SPOT_UNIT not in ecs_user_data()
+    assert SPOT_UNIT not in PLAIN
 
 
 @SCRIPTS

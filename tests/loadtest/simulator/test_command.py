@@ -64,6 +64,15 @@ def test_options_change_the_run(deployed: Path, tmp_path: Path, capsys: pytest.C
     assert pooled["late"] + pooled["refused"] < plain["late"] + plain["refused"]
 
 
+@pytest.mark.parametrize(("target", "said"), [("70", True), ("0", False)])
+def test_what_a_target_for_the_gpu_costs_is_said(
+    target: str, said: bool, deployed: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["simulate", "steady", "--hours", "0.5", "--template", str(deployed), "--gpu-target", target]
+    assert main(command) == 0
+    assert ("keeping GPUs at 70 % costs" in capsys.readouterr().out) is said
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [

@@ -8,9 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from infra.instances import NOTICED_SECONDS
 from infra.scaling.capacity import ASSUMED
 from infra.scaling.deployed_policy import Deployed
-from infra.scaling.policy import policy_for
+from infra.scaling.policy import policy_for, with_gpu_target
 from infra.scaling.policy_values import Limits, Schedule
 from loadtest.simulator.demand import Demand, make_demand
 from loadtest.simulator.fleet import Fleet, FleetRun, Scaling
@@ -94,7 +95,7 @@ def test_the_loss_of_a_zone_is_made_good_elsewhere(table: LatencyTable) -> None:
     at = {minute.at_seconds: minute.serving for minute in found.minutes}
     assert at[1260] == at[1200] // 2
     assert at[1560] >= at[1200]
-    arrived = demand.counts[1200:1210].sum()
+    arrived = demand.counts[1200 : 1200 + NOTICED_SECONDS].sum()
     assert outcome.lost * outcome.documents == pytest.approx(arrived / 2, rel=0.15)
     assert outcome.documents == pytest.approx(demand.counts.sum()), "nothing is counted twice"
     assert outcome.refused + outcome.late > run(table, demand)[1].refused
@@ -106,9 +107,40 @@ def test_what_waited_where_a_zone_was_is_lost(table: LatencyTable) -> None:
     short = replace(DEPLOYED, policy=policy_for(limits=Limits(minimum_tasks=2, maximum_tasks=2)))
     calm, full = (run(table, busy, short, Events(zone_losses=(ZoneLoss(at_seconds=at),)))[1] for at in (200.0, 420.0))
     in_queue = 2.0 / MODEL.document_seconds
-    noticed = busy.counts[420:430].sum() / 2
+    noticed = busy.counts[420 : 420 + NOTICED_SECONDS].sum() / 2
     assert full.lost * full.documents == pytest.approx(noticed + in_queue, rel=0.05)
-    assert calm.lost * calm.documents == pytest.approx(busy.counts[200:210].sum() / 2, rel=0.05)
+    assert calm.lost * calm.documents == pytest.approx(busy.counts[200 : 200 + NOTICED_SECONDS].sum() / 2, rel=0.05)
+
+
+SPOT = replace(DEPLOYED, warm_pool=0, spot_weight=0.75, deregistration_seconds=70.0)
+
+
+@pytest.mark.parametrize(("watched", "spare", "loses"), [(True, 100, False), (False, 100, True), (False, 60, False)])
+def test_a_notice_of_spot_loses_nothing_where_the_instance_heeds_it(
+    table: LatencyTable, watched: bool, spare: int, loses: bool
+) -> None:
+    """By itself ECS ends a task in time only where another starts at once, on an instance that is kept empty."""
+    demand = make_demand("steady", 270.0, 1, 3600)
+    deployed = replace(SPOT, spot_watched=watched, target_percent=spare)
+    found, outcome = run(table, demand, deployed, Events(spot_notices=(1200.0, 2400.0)))
+    assert (outcome.lost > 0) is loses
+    assert found.minutes[-1].serving == found.minutes[-1].wanted
+
+
+def test_without_an_instance_on_spot_a_notice_is_for_nobody(table: LatencyTable) -> None:
+    demand = make_demand("steady", 270.0, 1, 1800)
+    unwatched = replace(DEPLOYED, spot_watched=False)
+    assert run(table, demand, unwatched, Events(spot_notices=(600.0,)))[1] == run(table, demand, unwatched)[1]
+
+
+def test_a_target_for_the_gpu_buys_more_than_the_work_needs(table: LatencyTable) -> None:
+    demand = make_demand("steady", 270.0, 1, 3600)
+    insisting = replace(DEPLOYED, policy=with_gpu_target(DEPLOYED.policy, 60))
+    more, plain = run(table, demand, insisting), run(table, demand)
+    assert more[1].dollars_per_million > 1.5 * plain[1].dollars_per_million
+    assert {each.by for each in more[0].decisions if each.added > 0} == {"gpu-target"}
+    back = replace(DEPLOYED, policy=with_gpu_target(insisting.policy, 0))
+    assert run(table, demand, back)[1] == plain[1]
 
 
 def test_pods_follow_kubernetes_formula(table: LatencyTable) -> None:
