@@ -6,6 +6,8 @@ Only the sub-command that is asked for is imported, so that none pays for the im
 from __future__ import annotations
 
 import argparse
+import os
+import signal
 import sys
 from importlib import import_module
 
@@ -41,6 +43,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--version", action="store_true", help="print the version")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command")
     words = sys.argv[1:] if arguments is None else arguments
+    if os.getpid() == 1 and "serve" in words:  # The kernel drops what PID 1 neither handles nor blocks.
+        signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGTERM, signal.SIGINT))
     for name, purpose in COMMANDS.items():
         command = commands.add_parser(name, help=purpose)
         if name in words:

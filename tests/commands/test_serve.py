@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import socket
 import subprocess
+import sys
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -13,6 +17,17 @@ from service.cli import main
 from service.commands.serve import BadTlsFiles, PortTaken, check_ports, check_tls
 from service.settings import read_settings
 from tests.support.certificates import make_certificate
+from tests.support.service import wait_until
+
+AS_PID_1 = ("unshare", "--map-root-user", "--pid", "--fork", "--mount-proc", "--kill-child")
+SLOW_IMPORT = """
+import os, sys
+
+sys.path.remove(os.environ.pop("PYTHONPATH"))
+open(os.path.join(os.path.dirname(__file__), "pipe")).read()
+del sys.modules["ssl"]
+import ssl
+"""
 
 
 def test_a_certificate_and_its_key_are_good(tmp_path: Path) -> None:
@@ -77,3 +92,48 @@ def test_an_address_of_another_machine_is_refused() -> None:
 def test_a_taken_port_is_one_line(taken: int, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["serve", "--host", "127.0.0.1", "--port", str(taken)]) == 1
     assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+@contextmanager
+def importing(folder: Path, *before: str) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
+    """A service in the midst of an import, before it awaits signals, which goes on when the pipe is closed."""
+    (folder / "ssl.py").write_text(SLOW_IMPORT)
+    os.mkfifo(folder / "pipe")
+    environment = {**os.environ, "PYTHONPATH": str(folder), "GLEANER_MODEL_STORE": str(folder / "store")}
+    command = [*before, sys.executable, "-m", "service.cli", "serve", "--port", "0"]
+    process = subprocess.Popen(command, env=environment, start_new_session=True)
+    pipes: list[int] = []
+
+    def is_read() -> bool:
+        with suppress(OSError):
+            pipes.append(os.open(folder / "pipe", os.O_WRONLY | os.O_NONBLOCK))
+        return bool(pipes)
+
+    try:
+        wait_until(is_read, 30.0)
+        yield process, pipes[0]
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def child_of(process: subprocess.Popen[bytes]) -> int:
+    return int(Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()[0])
+
+
+@pytest.mark.needs("pid-namespaces")
+@pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
+def test_a_stop_while_pid_1_starts_ends_it_once_it_has_started(tmp_path: Path, stop: signal.Signals) -> None:
+    with importing(tmp_path, *AS_PID_1) as (process, pipe):
+        os.kill(child_of(process), stop)
+        os.close(pipe)
+        assert process.wait(30.0) == 0
+
+
+@pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
+def test_a_stop_while_another_process_starts_ends_it_at_once(tmp_path: Path, stop: signal.Signals) -> None:
+    with importing(tmp_path) as (process, pipe):
+        process.send_signal(stop)
+        assert process.wait(10.0) == -stop
+        os.close(pipe)

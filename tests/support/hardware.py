@@ -34,9 +34,15 @@ def _mounts() -> bool:
     return shutil.which("unshare") is not None and subprocess.run(command, capture_output=True).returncode == 0
 
 
+def _namespaces() -> bool:
+    command = ["unshare", "--map-root-user", "--pid", "--fork", "--mount-proc", "true"]
+    return shutil.which("unshare") is not None and subprocess.run(command, capture_output=True).returncode == 0
+
+
 NEEDS: dict[str, tuple[Callable[[], bool], str]] = {
     "cuda": (_cuda, "a CUDA device"),
     "cuda-emulator": (_cuda_emulator, "a CUDA build of torch and the CUDA emulator (`make test-cuda-emulator`)"),
+    "pid-namespaces": (_namespaces, "unshare, and a kernel that gives its user process ids of their own"),
     "mounts": (_mounts, "unshare, and a kernel that lets its user mount in a namespace"),
 }
 """What can be needed → whether it is there, and what it is in words."""
