@@ -32,7 +32,7 @@ async function told(t, answers, options = {}) {
     server.closeAllConnections();
     server.close();
   });
-  return { client: new Client({ url: `http://127.0.0.1:${server.address().port}/`, key: "k", ...options }), bodies, server };
+  return { client: new Client({ url: `http://127.0.0.1:${server.address().port}/`, key: "k", ...options }), bodies };
 }
 
 test("refusals and broken connections are sent again as they were", async (t) => {

@@ -65,14 +65,15 @@ export class Client {
   }
 
   /** Several documents of one request, each as soon as it is finished; retried only until the answer begins. */
-  async *stream(sources: readonly Source[], options: ExtractOptions = {}): AsyncGenerator<StreamedDocument, void, void> {
+  async *stream(sources: readonly Source[], options: ExtractOptions = {}): AsyncGenerator<StreamedDocument, void> {
     const response = await this.#post("/extract", sources, options, true, (whole) => whole, "application/x-ndjson");
     for await (const line of lines(response, options.signal)) yield parsed<StreamedDocument>(line, response);
   }
 
   /** One document without the entities in it. */
   async redact(source: Source, options: RedactOptions = {}): Promise<RedactedDocument> {
-    return only((await this.#post("/redact", [source], options, false, json<Schemas["RedactResponse"]>)).documents.map(withFile));
+    const { documents } = await this.#post("/redact", [source], options, false, json<Schemas["RedactResponse"]>);
+    return only(documents.map(withFile));
   }
 
   /** Several documents without their entities; each may have an `error`. */
@@ -137,7 +138,8 @@ async function json<Answer>(response: Response): Promise<Answer> {
 function parsed<Answer>(text: string, response: Response): Answer {
   try {
     const answer: unknown = JSON.parse(text);
-    if (typeof answer === "object" && answer !== null && ("model" in answer || "models" in answer)) return answer as Answer;
+    const isOurs = typeof answer === "object" && answer !== null && ("model" in answer || "models" in answer);
+    if (isOurs) return answer as Answer;
   } catch {
     // Reported below.
   }

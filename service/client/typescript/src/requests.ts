@@ -48,7 +48,8 @@ function fileOf(source: Source, number: number): { blob: Blob; name: string } {
   const { data, name, mediaType } = isNamed(source) ? source : { data: source, name: undefined, mediaType: undefined };
   if (!(data instanceof Blob || data instanceof ArrayBuffer || ArrayBuffer.isView(data)))
     throw new TypeError("a document is a text, a Blob, an ArrayBuffer, bytes, or { data, name }");
-  const blob = data instanceof Blob && mediaType === undefined ? data : new Blob([data as BlobPart], { type: mediaType ?? "" });
+  const isReady = data instanceof Blob && mediaType === undefined;
+  const blob = isReady ? data : new Blob([data as BlobPart], { type: mediaType ?? "" });
   return { blob, name: name ?? (data instanceof Blob && "name" in data ? String(data.name) : String(number)) };
 }
 
