@@ -23,7 +23,7 @@ import pypdfium2.raw as pdfium
 from service.documents.document import Box, UnreadReason
 from service.documents.pdf.angles import Flags, Floats
 from service.documents.pdf.glyphs import REPLACEMENT, Glyphs, PageFrame, address
-from service.documents.pdf.page_objects import Painted
+from service.documents.pdf.page_objects import Painted, boxes_of
 
 CELL_POINTS = 12.0
 MOST_CELLS = 16_000
@@ -42,6 +42,9 @@ LEAST_READ = 0.1
 
 _PIXELS = 16  # of a cell's side
 _FEWEST_SEGMENTS = 1_000  # of all filled outlines of a page: 50 letters have about as many
+_HIGHEST_STROKES = 24  # points: letters that are drawn and not filled are lower, of whatever makes up one path
+_LOOKED_AT, _LONGEST_LETTER = 300, 60  # segments of such a path that are looked at, and of a letter
+_MOST_ALIKE, _FEWEST_ALIKE = 0.4, 20  # of the paths: if more of them have one shape, they are signs, not letters
 _SIMPLE_PATH = 5  # segments of a rectangle; such a path is a rule or a frame
 _SMALLEST_REGION, _REACH = 6, 2  # in cells; a region's cells are at most so far from each other
 _MOST_REGIONS = 16  # boxes said for one reason
@@ -161,17 +164,39 @@ class _Grid:
 def _contents(objects: Sequence[Painted]) -> tuple[Floats, int]:
     """Boxes of the page's images, or of the forms that hold one, in its own space; and the segments of outlines."""
     images = {address(each.outer): each.outer for each in objects if each.kind == pdfium.FPDF_PAGEOBJ_IMAGE}
-    segments = sum(_segments(each.handle) for each in objects if each.kind == pdfium.FPDF_PAGEOBJ_PATH)
-    return np.array(list(map(_bounds, images.values())), np.float32).reshape(-1, 4), segments
+    return np.array(list(map(_bounds, images.values())), np.float32).reshape(-1, 4), _outline_segments(objects)
 
 
-def _segments(path: Any) -> int:
-    """The segments of a path, if it is filled as letters are, and no rectangle."""
+def _outline_segments(objects: Sequence[Painted]) -> int:
+    """The segments of paths that may be letters: of many shapes, none of which is that of most, as signs in a chart."""
+    paths = [each for each in objects if each.kind == pdfium.FPDF_PAGEOBJ_PATH]
+    boxes = boxes_of(paths)
+    shapes: dict[tuple[int, ...], list[int]] = {}
+    for path, size in zip(paths, (boxes[:, 2:] - boxes[:, :2]).round().astype(np.int32).tolist(), strict=True):
+        if segments := _segments(path.handle, *size):
+            shapes.setdefault((segments, *size), []).append(segments)
+    most = max(map(len, shapes.values()), default=0)
+    return 0 if most > _MOST_ALIKE * sum(map(len, shapes.values())) > _FEWEST_ALIKE else sum(map(sum, shapes.values()))
+
+
+def _segments(path: Any, width: int, height: int) -> int:
+    """The segments of a path that is filled or drawn as letters are: no rectangle, no long line and no curve."""
     count = int(pdfium.FPDFPath_CountSegments(path))
     if count <= _SIMPLE_PATH:
-        return 0
+        return count if count < 4 and max(width, height) <= _HIGHEST_STROKES else 0
     fill, stroke = ctypes.c_int(), ctypes.c_int()
-    return count if pdfium.FPDFPath_GetDrawMode(path, fill, stroke) and fill.value else 0
+    pdfium.FPDFPath_GetDrawMode(path, fill, stroke)
+    is_drawn = stroke.value and (height <= _HIGHEST_STROKES or _has_parts(path, count))
+    return count if fill.value or is_drawn else 0
+
+
+def _has_parts(path: Any, count: int) -> bool:
+    """Whether a path begins anew as often as letters do."""
+    kinds = [
+        pdfium.FPDFPathSegment_GetType(pdfium.FPDFPath_GetPathSegment(path, index))
+        for index in range(min(count, _LOOKED_AT))
+    ]
+    return kinds.count(pdfium.FPDF_SEGMENT_MOVETO) * _LONGEST_LETTER >= len(kinds)
 
 
 def _bounds(thing: Any) -> tuple[float, float, float, float]:

@@ -100,7 +100,7 @@ def hidden_characters(
     paths = [at for at in later if objects[at].kind == pdfium.FPDF_PAGEOBJ_PATH and objects[at].is_opaque]
     if not paths:
         return hidden
-    boxes = to_shown(_bounds([objects[at] for at in paths]))
+    boxes = to_shown(boxes_of([objects[at] for at in paths]))
     numbers, below = _under(boxes, shown, _LARGEST * area)
     places = {_address(objects[at].handle): at for at in texts}
     call = _TextObject(_address(pdfium.FPDFText_GetTextObject))
@@ -120,8 +120,8 @@ _TextObject = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int)
 _Bounds = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, *(ctypes.c_void_p for _ in range(4)))
 
 
-def _bounds(paths: Sequence[Painted]) -> Floats:
-    """The boxes [left, bottom, right, top] on the page that paths lie in."""
+def boxes_of(paths: Sequence[Painted]) -> Floats:
+    """The boxes [left, bottom, right, top] on the page that objects lie in."""
     boxes = np.zeros((len(paths), 4), np.float32)
     call, base = _Bounds(_address(pdfium.FPDFPageObj_GetBounds)), boxes.ctypes.data
     for number, path in enumerate(paths):

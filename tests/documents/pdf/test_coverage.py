@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Callable
+from functools import partial
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -109,22 +111,55 @@ def test_the_boxes_are_around_what_was_not_read() -> None:
     assert PAGE_HEIGHT - 435 <= top < bottom <= PAGE_HEIGHT - 150
 
 
-def outlined(canvas: Any, lines: int, top: float = 500) -> None:
+def outlined(canvas: Any, lines: int, top: float = 500, *, stroke: int = 0, whole: bool = False) -> None:
+    """Lines of letters as paths, one for each line or one in all, filled or drawn."""
+    canvas.setLineWidth(0.4)
+    path = canvas.beginPath()
     for row in range(lines):
-        path = canvas.beginPath()
         for outline in TextPath((60, top - 14 * row), LINE, size=10).to_polygons():
             letter = np.asarray(outline).tolist()
             path.moveTo(*letter[0])
             for point in letter[1:]:
                 path.lineTo(*point)
             path.close()
-        canvas.drawPath(path, stroke=0, fill=1)
+        if not whole:
+            canvas.drawPath(path, stroke=stroke, fill=1 - stroke)
+            path = canvas.beginPath()
+    if whole:
+        canvas.drawPath(path, stroke=stroke, fill=1 - stroke)
 
 
-def test_letters_as_outlines_beside_text_are_named() -> None:
+STROKES = {
+    "A": "0092 2941 49", "E": "6000 0222 2060 0151", "L": "02 0060", "R": "00 0262 6202 2160", "T": "0262 3230",
+    "O": "0002 0262 6260 6000", "N": "0002 0260 6062", "7": "0262 6220", "1": "1232 3230", "4": "5052 5201 0161",
+}  # fmt: skip
+"""Lines of letters on a grid of 10 by 3."""
+
+
+def plotted(canvas: Any, lines: int) -> None:
+    """Lines of letters that a plotter draws, each stroke by itself."""
+    for row in range(lines):
+        for place, letter in enumerate("TOTAL 1741 ALTERNATE TREE NOTE 471 LATER TONNAGE"):
+            points = STROKES.get(letter, "").replace(" ", "")
+            for a, b, c, d in zip(*(points[i::4] for i in range(4)), strict=False):
+                x, y = 60 + 9 * place, 500 - 14 * row
+                canvas.line(x + 0.8 * int(a), y + 4 * int(b), x + 0.8 * int(c), y + 4 * int(d))
+
+
+@pytest.mark.parametrize(
+    "letters",
+    [
+        outlined,
+        partial(outlined, whole=True),
+        partial(outlined, stroke=1),
+        partial(outlined, stroke=1, whole=True),
+        plotted,
+    ],
+)
+def test_letters_as_outlines_beside_text_are_named(letters: Callable[[Any, int], None]) -> None:
     def draw(canvas: Any) -> None:
         typed(canvas, 5)
-        outlined(canvas, 12)
+        letters(canvas, 12)
 
     assert parts_of(draw) == [(1, UnreadReason.OUTLINES)]
 
@@ -263,6 +298,41 @@ def with_waves(canvas: Any) -> None:
         canvas.drawPath(path)
 
 
+def with_signs(canvas: Any) -> None:
+    """A chart of signs of one shape."""
+    typed(canvas, 12)
+    dice = Random(1)
+    for _ in range(400):
+        canvas.circle(dice.gauss(300, 60), dice.gauss(300, 25), 2)
+
+
+def with_hatching(canvas: Any) -> None:
+    typed(canvas, 12)
+    for bar in range(6):
+        for line in range(60):
+            canvas.line(100 + 50 * bar, 200 + 3 * line, 130 + 50 * bar, 206 + 3 * line)
+
+
+def with_guilloche(canvas: Any) -> None:
+    typed(canvas, 12)
+    for wave in range(20):
+        path = canvas.beginPath()
+        path.moveTo(60, 300)
+        for x in range(400):
+            path.lineTo(60 + x * 1.2, 300 + 10 * math.sin(x / 4 + wave / 3))
+        canvas.drawPath(path)
+
+
+def with_drawn_signature(canvas: Any) -> None:
+    typed(canvas, 12)
+    dice = Random(1)
+    path = canvas.beginPath()
+    path.moveTo(60, 300)
+    for step in range(1, 400):
+        path.lineTo(60 + step / 3, 300 + dice.uniform(0, 40))
+    canvas.drawPath(path)
+
+
 def with_photograph(canvas: Any) -> None:
     typed(canvas, 8)
     canvas.drawImage(PHOTOGRAPH, 60, 100, 480, 320)
@@ -284,7 +354,20 @@ def with_payment_code(canvas: Any) -> None:
 
 @pytest.mark.parametrize(
     "draw",
-    [letter, short_letter, bill_with_logo, with_rules, with_waves, with_photograph, with_signature, with_payment_code],
+    [
+        letter,
+        short_letter,
+        bill_with_logo,
+        with_rules,
+        with_waves,
+        with_photograph,
+        with_signature,
+        with_payment_code,
+        with_signs,
+        with_hatching,
+        with_guilloche,
+        with_drawn_signature,
+    ],
 )
 def test_a_page_read_in_full_is_not_named(draw: Draw) -> None:
     document = read(drawn(draw))
