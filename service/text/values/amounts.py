@@ -28,7 +28,7 @@ _LEADING = re.compile(r"(?<![\w/.,])[.,][0-9]{1,6}(?![0-9.,'’ ]*[0-9])")
 _NO_DECIMALS = re.compile(r"(?<=[0-9])[.,:]\s?(?:--?|[–—])(?![0-9])")
 _BRACKETS = re.compile(r"([^()]*)\(([^()]*[0-9][^()]*)\)([^()]*)")
 _MINUS_BEFORE = re.compile(r"-\s*(?:[^\s\w-]\s*)?$|^\s*-")
-_POWER = re.compile(r"[千万億兆亿천만억조]|[^\W\d_]+\.?")
+_POWER = re.compile(r"[千万億兆亿천만억조]|[^\W\d_]++(?!/)\.?")
 _MINUS_AFTER = re.compile(rf"-(?!-)|\s+-\s*$|\s*(?:[^\W\d_]{{1,4}}|[{SIGNS}])\s*-\s*$")
 _BRACKETED_WORD = re.compile(r"\(([^()0-9]*)\)")
 
@@ -123,8 +123,11 @@ _SUBUNITS = {
 """Name of a hundredth, as `key` has it → the sign of its currency; empty where it is of several."""
 _HUNDREDTHS = re.compile(r"(?P<number>[0-9]{1,2}) ?(?P<unit>¢|[^\W\d_]{1,8})\.?")
 _SIGN_AS_POINT = re.compile(
-    r"(?P<whole>[0-9]{1,6}) ?(?P<sign>[€£]|EUR|zł|Kč|руб\.?|kr) ?(?P<cents>[0-9]{2})(?P<unit> ?[^\W\d_]{0,8}\.?)"
+    r"(?:Esc\.? ?)?(?P<whole>[0-9]{1,3}(?:[. ][0-9]{3})+|[0-9]{1,6}) ?"
+    r"(?P<sign>[€£$]|EUR|zł|Kč|руб\.?|kr) ?(?P<cents>[0-9]{2})(?P<unit> ?[^\W\d_]{0,8}\.?)",
+    re.I,
 )
+"""The sign `$` stands so for escudos."""
 _COLON = re.compile(r"(?<=[0-9]):(?=[0-9]{2}(?: ?(?:kr|SEK)|:-))")
 _BOOKED = re.compile(r"(?<=[0-9€$£]) ?(?P<mark>CR|Cr|DR|Dr|DB)\.?$|^(?P<before>CR|DR) ?(?=[0-9€$£])")
 _DASHES = re.compile("[‒–—―－]")
@@ -162,7 +165,7 @@ def _either(text: str, first: Value | None, second: Value | None) -> Value | Non
 
 def _amount(text: str, written_as: str, context: DocumentContext) -> Value | None:
     """The amount in a text as it is written without a word for its side of an account."""
-    found = find_number(_TRIANGLE.sub("-", _COLON.sub(".", _with_hundredths(written_as))))
+    found = find_number(_TRIANGLE.sub("-", _COLON.sub(".", _with_hundredths(written_as, context))))
     if found is None:
         return None
     exponent, words = take_power(found.around, context, is_currency)
@@ -180,10 +183,15 @@ def _amount(text: str, written_as: str, context: DocumentContext) -> Value | Non
     return Value(ValueKind.MONEY, value, number=amount, unit=currency)
 
 
-def _with_hundredths(text: str) -> str:
-    """`12€50` and `99¢` as `12.50 €` and `0.99 $`; all other texts as they are."""
-    if (match := _SIGN_AS_POINT.fullmatch(text)) and key(match["unit"].strip(" .")) in {"", *_SUBUNITS}:
-        return f"{match['whole']}.{match['cents']} {match['sign']}"
+def _with_hundredths(text: str, context: DocumentContext) -> str:
+    """`12€50`, `12$50` and `99¢` as `12.50 €`, `12.50 esc` and `0.99 $`; all other texts as they are."""
+    if match := _SIGN_AS_POINT.fullmatch(text):
+        whole, sign = re.sub("[. ]", "", match["whole"]), match["sign"].replace("$", "esc")
+        unit = match["unit"].strip(" .")
+        if key(unit) in {"", *_SUBUNITS}:
+            return f"{whole}.{match['cents']} {sign}"
+        if currencies_in(unit, context):
+            return f"{whole}.{match['cents']} {unit}"
     if (match := _HUNDREDTHS.fullmatch(text)) and key(match["unit"]) in _SUBUNITS and key(match["unit"]) != "kr":
         return f"0.{match['number']:0>2} {_SUBUNITS[key(match['unit'])]}"
     return text

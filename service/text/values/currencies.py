@@ -13,20 +13,25 @@ from service.text.values.context import DocumentContext
 from service.text.values.script import key
 
 _NAMED = {
-    "AED": "درهم د.إ", "AUD": "a$ au$ aus$", "AZN": "₼", "BDT": "৳ tk taka", "BGN": "лв", "BRL": "r$ reais real",
-    "BYN": "byn", "CAD": "c$ ca$ can$ $ca $can", "CHF": "sfr franken chf", "CNY": "rmb 人民币 yuan", "COP": "col$",
-    "CRC": "₡", "CZK": "kc", "DOP": "rd$", "EGP": "ج.م le", "EUR": "€ euro euros", "GEL": "₾", "GHS": "gh₵ ghc ₵",
-    "HKD": "hk$", "HUF": "ft", "IDR": "rp", "ILS": "₪", "INR": "₹ रुपये", "JPY": "円 円也 yen", "KES": "ksh kshs",
+    "AED": "درهم د.إ", "AOA": "kz", "AUD": "a$ au$ aus$", "AZN": "₼", "BBD": "bds$", "BDT": "৳ tk taka", "BGN": "лв",
+    "BRL": "r$ reais real", "BYN": "byn", "BZD": "bz$", "CAD": "ca$ can$ $ca $can", "CHF": "sfr franken chf",
+    "CNY": "rmb 人民币 yuan", "COP": "col$", "CRC": "₡", "CZK": "kc", "DOP": "rd$", "EGP": "ج.م le",
+    "EUR": "€ euro euros", "GEL": "₾", "GHS": "gh₵ ghc ₵", "GTQ": "q", "HKD": "hk$", "HNL": "lps lempiras",
+    "HUF": "ft", "IDR": "rp", "ILS": "₪", "INR": "₹ रुपये", "JMD": "j$", "JPY": "円 円也 yen", "KES": "ksh kshs",
     "KHR": "៛", "KRW": "₩ 原 원", "KZT": "₸", "LAK": "₭", "MAD": "د.م", "MNT": "₮", "MXN": "mx$ mex$", "MYR": "rm",
-    "NGN": "₦", "NZD": "nz$", "PEN": "s/ s/.", "PHP": "₱", "PLN": "zl zlotych zloty zlote", "PYG": "₲",
-    "QAR": "ر.ق", "RON": "ron", "RSD": "din дин", "RUB": "₽ руб р рублей", "SAR": "ريال ر.س", "SGD": "s$ sg$",
-    "THB": "฿ บาท", "TRY": "₺ tl", "TWD": "nt$", "TZS": "tsh tshs", "UAH": "₴ грн", "UGX": "ush", "USD": "us$ $us",
-    "UYU": "$u", "VND": "₫ đ", "ZAR": "rand",
+    "MZN": "mt mtn meticais", "NAD": "n$", "NGN": "₦", "NZD": "nz$", "PAB": "b/ b/. balboas", "PEN": "s/ s/.",
+    "PHP": "₱", "PLN": "zl zlotych zloty zlote", "PYG": "₲ gs", "QAR": "ر.ق", "RON": "ron", "RSD": "din дин",
+    "RUB": "₽ руб р рублей", "SAR": "ريال ر.س", "SGD": "s$ sg$", "THB": "฿ บาท", "TRY": "₺ tl", "TTD": "tt$",
+    "TWD": "nt$", "TZS": "tsh tshs", "UAH": "₴ грн", "UGX": "ush", "USD": "us$ $us u$s", "UYU": "$u", "VND": "₫ đ",
+    "XCD": "ec$", "ZAR": "rand",
 }  # fmt: skip
 _SIGNS = {key(name).replace(".", ""): code for code, listed in _NAMED.items() for name in listed.split()}
 """Sign or name, as `key` has it without points → ISO 4217, where it is of one currency."""
 _FAMILIES: dict[str, tuple[str, str | None]] = {
     "$": ("USD CAD AUD NZD MXN SGD HKD TWD CLP COP ARS UYU", "USD"),
+    "c$": ("CAD NIO", "CAD"),
+    "esc": ("CVE PTE", None),
+    "bs": ("BOB VES", None),
     "dollar": ("USD CAD AUD NZD SGD HKD", "USD"),
     "dollars": ("USD CAD AUD NZD SGD HKD", "USD"),
     "£": ("GBP EGP", "GBP"),
