@@ -86,6 +86,8 @@ def tabbed(rows: list[tuple[str, str]]) -> list[str]:
     [
         ([column(60, 100, SELLER), column(330, 100, BUYER)], SELLER + BUYER),
         ([column(60, 100, SELLER), column(330, 106, BUYER)], SELLER + BUYER),
+        ([column(60, 100, [*SELLER, "Tel. 01632 960134"]), column(330, 103, BUYER, leading=15)],
+         [*SELLER, "Tel. 01632 960134", *BUYER]),
         ([column(60, 100, ["Bill to", *SELLER]), column(330, 100, ["Ship to", *BUYER[:3]])],
          ["Bill to", *SELLER, "Ship to", *BUYER[:3]]),
         ([column(60, 100, ["From:", "Ann Lee", "Hull"]), column(330, 100, ["To:", "Max Lee", "Ghent"])],
