@@ -30,6 +30,8 @@ MOST_CELLS = 16_000
 """Of one page: the cells of a larger page (an A1 sheet has 12,000) are larger."""
 FEWEST_WRITTEN = 90
 """Cells that look written on and were not read: fewer are a logo, a signature or a stamp. 90 are three A4 lines."""
+_SCAN, _FEWEST_ON_SCAN = 0.7, 12
+"""Of a page's cells in images: from here on, if they hold more writing than was read, so many cells are one line."""
 MOST_COVERED = 0.4
 """Of the images' cells with characters: above it they have a text layer, or stand behind a page of text."""
 HEAD, FOOT = 0.2, 0.12
@@ -90,7 +92,8 @@ def page_coverage(page: Any, objects: Sequence[Painted], glyphs: Glyphs, *, may_
     regions = _regions(unread)
     if read.sum() >= unread.sum():
         regions = [region for region in regions if not grid.is_letterhead(region)]
-    if sum(map(len, regions)) < FEWEST_WRITTEN:
+    is_scan = image_cells.mean() >= _SCAN and unread.sum() > read.sum()
+    if sum(map(len, regions)) < (_FEWEST_ON_SCAN if is_scan else FEWEST_WRITTEN):
         regions = []
     by_reason: dict[UnreadReason, list[Box]] = {}
     for region in regions:

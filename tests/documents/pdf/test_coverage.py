@@ -94,7 +94,14 @@ def in_strips(canvas: Any) -> None:
     canvas.drawString(280, 20, "Page 2 of 2")
 
 
-@pytest.mark.parametrize("draw", [stamped, numbered, faxed, watermarked, with_annex, in_strips])
+def with_one_line(canvas: Any) -> None:
+    image = scan(lines=0)
+    ImageDraw.Draw(image).text((160, 600), "Patient: Jane Doe, born 1970", fill=20, font=ImageFont.load_default(22))
+    picture(canvas, image, 0, 0, PAGE_WIDTH, PAGE_HEIGHT)
+    canvas.drawString(500, 20, "BATES 000017")
+
+
+@pytest.mark.parametrize("draw", [stamped, numbered, faxed, watermarked, with_annex, in_strips, with_one_line])
 def test_a_scan_with_some_text_on_its_page_is_named(draw: Draw) -> None:
     assert parts_of(draw) == [(1, UnreadReason.IMAGE)]
 
@@ -323,6 +330,16 @@ def with_guilloche(canvas: Any) -> None:
         canvas.drawPath(path)
 
 
+def with_empty_scan(canvas: Any) -> None:
+    picture(canvas, Image.effect_noise((1200, 1600), 6), 0, 0, PAGE_WIDTH, PAGE_HEIGHT)
+    canvas.drawString(280, 20, "Page 1 of 2")
+
+
+def with_photograph_behind(canvas: Any) -> None:
+    canvas.drawImage(PHOTOGRAPH, 0, 0, PAGE_WIDTH, PAGE_HEIGHT)
+    canvas.drawString(200, 400, "Annual report")
+
+
 def with_drawn_signature(canvas: Any) -> None:
     typed(canvas, 12)
     dice = Random(1)
@@ -366,6 +383,8 @@ def with_payment_code(canvas: Any) -> None:
         with_signs,
         with_hatching,
         with_guilloche,
+        with_empty_scan,
+        with_photograph_behind,
         with_drawn_signature,
     ],
 )
