@@ -23,7 +23,8 @@ import pypdfium2.raw as pdfium
 from service.documents.document import Box, UnreadReason
 from service.documents.pdf.angles import Flags, Floats
 from service.documents.pdf.glyphs import REPLACEMENT, Glyphs, PageFrame, address
-from service.documents.pdf.page_objects import Painted, boxes_of
+from service.documents.pdf.outlines import outline_rows, outline_segments
+from service.documents.pdf.page_objects import Painted
 
 CELL_POINTS = 12.0
 MOST_CELLS = 16_000
@@ -44,10 +45,6 @@ LEAST_READ = 0.1
 
 _PIXELS = 16  # of a cell's side
 _FEWEST_SEGMENTS = 1_000  # of all filled outlines of a page: 50 letters have about as many
-_HIGHEST_STROKES = 24  # points: letters that are drawn and not filled are lower, of whatever makes up one path
-_LOOKED_AT, _LONGEST_LETTER = 300, 60  # segments of such a path that are looked at, and of a letter
-_MOST_ALIKE, _FEWEST_ALIKE = 0.4, 20  # of the paths: if more of them have one shape, they are signs, not letters
-_SIMPLE_PATH = 5  # segments of a rectangle; such a path is a rule or a frame
 _SMALLEST_REGION, _REACH = 6, 2  # in cells; a region's cells are at most so far from each other
 _MOST_REGIONS = 16  # boxes said for one reason
 
@@ -69,11 +66,12 @@ def page_coverage(page: Any, objects: Sequence[Painted], glyphs: Glyphs, *, may_
         glyphs: of the page.
         may_draw: False: images that the text leaves free count as written on without being looked at.
     """
-    images, segments = _contents(objects)
-    if not (len(images) or segments >= _FEWEST_SEGMENTS or len(glyphs.unmapped)):
+    images, segments = _images(objects), outline_segments(objects)
+    rows = outline_rows(objects) if segments else np.zeros((0, 4), np.float32)
+    if not (len(images) or segments >= _FEWEST_SEGMENTS or len(rows) or len(glyphs.unmapped)):
         return Coverage(is_unread=bool(len(glyphs.codes)) and bool((glyphs.codes == REPLACEMENT).all()))
-    grid = _Grid.of(glyphs)
-    image_cells = grid.painted(PageFrame.of(page).shown(images))
+    grid, frame = _Grid.of(glyphs), PageFrame.of(page)
+    image_cells = grid.painted(frame.shown(images))
     has_text = bool((glyphs.codes != REPLACEMENT).any())
     if not has_text and len(images):
         return Coverage(is_unread=True)
@@ -95,19 +93,27 @@ def page_coverage(page: Any, objects: Sequence[Painted], glyphs: Glyphs, *, may_
     is_scan = image_cells.mean() >= _SCAN and unread.sum() > read.sum()
     if sum(map(len, regions)) < (_FEWEST_ON_SCAN if is_scan else FEWEST_WRITTEN):
         regions = []
+    lines = [] if regions else _regions(grid.painted(frame.shown(rows)) & ~(read | image_cells))
+    regions += [line for line in lines if not grid.is_letterhead(line)]
+    missed = sum(map(len, regions)) + broken.sum()
+    is_unread = bool(missed) and (not has_text or read.sum() < LEAST_READ * (read.sum() + missed))
+    if not has_text:
+        return Coverage(is_unread, (), was_drawn)
+    return Coverage(is_unread, _parts(grid, regions, image_cells, broken), was_drawn)
+
+
+def _parts(
+    grid: _Grid, regions: Sequence[npt.NDArray[np.intp]], image_cells: Flags, broken: Flags
+) -> tuple[tuple[UnreadReason, tuple[Box, ...]], ...]:
+    """The boxes for each reason."""
     by_reason: dict[UnreadReason, list[Box]] = {}
     for region in regions:
         in_images = image_cells[region[:, 0], region[:, 1]].mean() >= 0.5
         reason = UnreadReason.IMAGE if in_images else UnreadReason.OUTLINES
         by_reason.setdefault(reason, []).append(grid.box(region))
-    if len(glyphs.unmapped):
+    if broken.any():
         by_reason[UnreadReason.UNMAPPED] = [grid.box(region) for region in _regions(broken, smallest=1)]
-    missed = sum(map(len, regions)) + broken.sum()
-    is_unread = bool(missed) and (not has_text or read.sum() < LEAST_READ * (read.sum() + missed))
-    if not has_text:
-        return Coverage(is_unread, (), was_drawn)
-    parts = tuple((reason, tuple(boxes[:_MOST_REGIONS])) for reason, boxes in by_reason.items())
-    return Coverage(is_unread, parts, was_drawn)
+    return tuple((reason, tuple(boxes[:_MOST_REGIONS])) for reason, boxes in by_reason.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,42 +170,10 @@ class _Grid:
         return round(left, 1), round(top, 1), round(min(right, self.width), 1), round(min(bottom, self.height), 1)
 
 
-def _contents(objects: Sequence[Painted]) -> tuple[Floats, int]:
-    """Boxes of the page's images, or of the forms that hold one, in its own space; and the segments of outlines."""
+def _images(objects: Sequence[Painted]) -> Floats:
+    """Boxes of the page's images, or of the forms that hold one, in its own space."""
     images = {address(each.outer): each.outer for each in objects if each.kind == pdfium.FPDF_PAGEOBJ_IMAGE}
-    return np.array(list(map(_bounds, images.values())), np.float32).reshape(-1, 4), _outline_segments(objects)
-
-
-def _outline_segments(objects: Sequence[Painted]) -> int:
-    """The segments of paths that may be letters: of many shapes, none of which is that of most, as signs in a chart."""
-    paths = [each for each in objects if each.kind == pdfium.FPDF_PAGEOBJ_PATH]
-    boxes = boxes_of(paths)
-    shapes: dict[tuple[int, ...], list[int]] = {}
-    for path, size in zip(paths, (boxes[:, 2:] - boxes[:, :2]).round().astype(np.int32).tolist(), strict=True):
-        if segments := _segments(path.handle, *size):
-            shapes.setdefault((segments, *size), []).append(segments)
-    most = max(map(len, shapes.values()), default=0)
-    return 0 if most > _MOST_ALIKE * sum(map(len, shapes.values())) > _FEWEST_ALIKE else sum(map(sum, shapes.values()))
-
-
-def _segments(path: Any, width: int, height: int) -> int:
-    """The segments of a path that is filled or drawn as letters are: no rectangle, no long line and no curve."""
-    count = int(pdfium.FPDFPath_CountSegments(path))
-    if count <= _SIMPLE_PATH:
-        return count if count < 4 and max(width, height) <= _HIGHEST_STROKES else 0
-    fill, stroke = ctypes.c_int(), ctypes.c_int()
-    pdfium.FPDFPath_GetDrawMode(path, fill, stroke)
-    is_drawn = stroke.value and (height <= _HIGHEST_STROKES or _has_parts(path, count))
-    return count if fill.value or is_drawn else 0
-
-
-def _has_parts(path: Any, count: int) -> bool:
-    """Whether a path begins anew as often as letters do."""
-    kinds = [
-        pdfium.FPDFPathSegment_GetType(pdfium.FPDFPath_GetPathSegment(path, index))
-        for index in range(min(count, _LOOKED_AT))
-    ]
-    return kinds.count(pdfium.FPDF_SEGMENT_MOVETO) * _LONGEST_LETTER >= len(kinds)
+    return np.array(list(map(_bounds, images.values())), np.float32).reshape(-1, 4)
 
 
 def _bounds(thing: Any) -> tuple[float, float, float, float]:

@@ -71,8 +71,7 @@ def _add(painted: Painted, found: list[Painted], most: int) -> None:
     if len(painted.matrices) >= _DEEPEST:
         return
     clip = _clip(painted)
-    matrix = pdfium.FS_MATRIX()
-    pdfium.FPDFPageObj_GetMatrix(form, matrix)
+    matrix = own_matrix(form)
     is_opaque = painted.is_opaque and clip is not None and not pdfium.FPDFPageObj_HasTransparency(form)
     inner = (painted.outer, (matrix, *painted.matrices), tuple(clip or ()), is_opaque)
     for thing in _objects(form, pdfium.FPDFFormObj_CountObjects, pdfium.FPDFFormObj_GetObject):
@@ -129,7 +128,7 @@ def boxes_of(paths: Sequence[Painted]) -> Floats:
         call(_address(path.handle), at, at + 4, at + 8, at + 12)
         if path.matrices:
             left, bottom, right, top = boxes[number].tolist()
-            corners = [_moved((x, y), path.matrices) for x in (left, right) for y in (bottom, top)]
+            corners = [moved((x, y), path.matrices) for x in (left, right) for y in (bottom, top)]
             boxes[number] = *map(min, *corners), *map(max, *corners)
     return boxes
 
@@ -175,8 +174,7 @@ def _cover(path: Painted) -> Box | None:
         return None
     if not pdfium.FPDFPageObj_GetFillColor(path.handle, *colour) or tuple(c.value for c in colour[:3]) == _PATTERN:
         return None
-    matrix = pdfium.FS_MATRIX()
-    pdfium.FPDFPageObj_GetMatrix(path.handle, matrix)
+    matrix = own_matrix(path.handle)
     segments = (pdfium.FPDFPath_GetPathSegment(path.handle, index) for index in range(count))
     box = _rectangle(segments, (matrix, *path.matrices))
     clip = _clip(path)
@@ -211,7 +209,7 @@ def _rectangle(segments: Iterator[Any], matrices: Sequence[pdfium.FS_MATRIX]) ->
         if pdfium.FPDFPathSegment_GetType(segment) == pdfium.FPDF_SEGMENT_BEZIERTO:
             return None
         pdfium.FPDFPathSegment_GetPoint(segment, x, y)
-        points.append(_moved((x.value, y.value), matrices))
+        points.append(moved((x.value, y.value), matrices))
     xs, ys = [x for x, _ in points], [y for _, y in points]
     box = (min(xs), min(ys), max(xs), max(ys))
     corners = {(_nearest(x, box[0], box[2]), _nearest(y, box[1], box[3])) for x, y in points}
@@ -224,7 +222,15 @@ def _nearest(value: float, low: float, high: float) -> bool | None:
     return False if value - low <= _SAME else True if high - value <= _SAME else None
 
 
-def _moved(point: Point, matrices: Sequence[pdfium.FS_MATRIX]) -> Point:
+def own_matrix(handle: Any) -> pdfium.FS_MATRIX:
+    """The matrix of a form or a path."""
+    matrix = pdfium.FS_MATRIX()
+    pdfium.FPDFPageObj_GetMatrix(handle, matrix)
+    return matrix
+
+
+def moved(point: Point, matrices: Sequence[pdfium.FS_MATRIX]) -> Point:
+    """A point moved by matrices one after the other."""
     x, y = point
     for m in matrices:
         x, y = m.a * x + m.c * y + m.e, m.b * x + m.d * y + m.f

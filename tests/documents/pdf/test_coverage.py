@@ -171,6 +171,43 @@ def test_letters_as_outlines_beside_text_are_named(letters: Callable[[Any, int],
     assert parts_of(draw) == [(1, UnreadReason.OUTLINES)]
 
 
+def amount(canvas: Any, *, stroke: int = 0, whole: bool = True, text: str = "EUR 9,876.50") -> None:
+    """One amount below a page's text as paths."""
+    typed(canvas, 10)
+    canvas.setLineWidth(0.4)
+    canvas.drawString(60, 450, "Total:")
+    path = canvas.beginPath()
+    for outline in TextPath((120, 450), text, size=10).to_polygons():
+        letter = np.asarray(outline).tolist()
+        path.moveTo(*letter[0])
+        for point in letter[1:]:
+            path.lineTo(*point)
+        path.close()
+        if not whole:
+            canvas.drawPath(path, stroke=stroke, fill=1 - stroke)
+            path = canvas.beginPath()
+    canvas.drawPath(path, stroke=stroke, fill=1 - stroke)
+
+
+def plotted_amount(canvas: Any) -> None:
+    typed(canvas, 10)
+    plotted(canvas, 1)
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        amount,
+        partial(amount, stroke=1),
+        partial(amount, whole=False),
+        partial(amount, text="Jane Doe, 14 Dock Road"),
+        plotted_amount,
+    ],
+)
+def test_one_line_of_outlines_is_named(draw: Draw) -> None:
+    assert parts_of(draw) == [(1, UnreadReason.OUTLINES)]
+
+
 def test_a_page_of_outlines_alone_is_unread_and_an_empty_one_is_not() -> None:
     def draw(canvas: Any) -> None:
         typed(canvas, 5)
@@ -330,6 +367,31 @@ def with_guilloche(canvas: Any) -> None:
         canvas.drawPath(path)
 
 
+def with_icons(canvas: Any) -> None:
+    typed(canvas, 12)
+    for number in range(6):
+        for radius in (7, 5, 3):
+            canvas.circle(70 + 20 * number, 420, radius)
+        canvas.wedge(65 + 20 * number, 415, 75 + 20 * number, 425, 0, 120)
+
+
+def with_strokes_of_a_pen(canvas: Any) -> None:
+    typed(canvas, 12)
+    dice = Random(2)
+    for stroke in range(12):
+        path = canvas.beginPath()
+        path.moveTo(60 + 9 * stroke, 300 + dice.uniform(0, 34))
+        for _ in range(6):
+            path.lineTo(60 + 9 * stroke + dice.uniform(0, 14), 300 + dice.uniform(0, 34))
+        canvas.drawPath(path)
+
+
+def with_word_in_head(canvas: Any) -> None:
+    typed(canvas, 12)
+    canvas.translate(0, 290)
+    amount(canvas, text="Alder Timber")
+
+
 def with_empty_scan(canvas: Any) -> None:
     picture(canvas, Image.effect_noise((1200, 1600), 6), 0, 0, PAGE_WIDTH, PAGE_HEIGHT)
     canvas.drawString(280, 20, "Page 1 of 2")
@@ -383,6 +445,9 @@ def with_payment_code(canvas: Any) -> None:
         with_signs,
         with_hatching,
         with_guilloche,
+        with_icons,
+        with_strokes_of_a_pen,
+        with_word_in_head,
         with_empty_scan,
         with_photograph_behind,
         with_drawn_signature,
