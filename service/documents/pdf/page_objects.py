@@ -31,7 +31,10 @@ _HIDDEN = 0.85
 """Of a character's width and of its height that lie in the box painted over it, at least."""
 _BOXES_AT_ONCE = 256
 _MOST_CORNERS = 6
-_PATTERN = (191, 191, 191)
+_BRIGHT, _COLOURED = 224, 176
+"""Of 255, the strongest and the weakest of red, green and blue in a marker's colour: viewers show text through it, also
+where the file forgets to say so."""
+_PATTERN = [191, 191, 191]
 """pdfium's colour for a pattern, which may leave gaps."""
 _SAME = 0.05
 """Points between coordinates of one edge."""
@@ -172,7 +175,9 @@ def _cover(path: Painted) -> Box | None:
     pdfium.FPDFPath_GetDrawMode(path.handle, fill, stroke)
     if not fill.value or pdfium.FPDFPageObj_HasTransparency(path.handle):
         return None
-    if not pdfium.FPDFPageObj_GetFillColor(path.handle, *colour) or tuple(c.value for c in colour[:3]) == _PATTERN:
+    pdfium.FPDFPageObj_GetFillColor(path.handle, *colour)
+    rgb = [each.value for each in colour[:3]]
+    if rgb == _PATTERN or (max(rgb) >= _BRIGHT and min(rgb) <= _COLOURED):
         return None
     matrix = own_matrix(path.handle)
     segments = (pdfium.FPDFPath_GetPathSegment(path.handle, index) for index in range(count))

@@ -127,6 +127,7 @@ SHOWN = {
     "painted before": page(f"1 g {COVER} 0 g {OLD}"),
     "see-through": page(f"{OLD} 1 1 0 rg /G gs {COVER}", ExtGState=HALF),
     "multiplied": page(f"{OLD} 1 1 0 rg /G gs {COVER}", ExtGState=MULTIPLY),
+    "marker without transparency": annotated(OLD, f"1 1 0 rg {COVER}", Name.Highlight),
     "form in a group": in_forms(OLD, f"1 1 0 rg {COVER}", Group=GROUP),
     "frame": page(f"{OLD} 55 694 150 18 re S"),
     "struck out": page(f"{OLD} 55 703 150 1 re f"),
