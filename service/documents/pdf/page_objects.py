@@ -22,7 +22,7 @@ from service.documents.pdf.angles import Flags, Floats
 Box = tuple[float, float, float, float]
 Point = tuple[float, float]
 
-_MOST_OBJECTS, _DEEPEST = 20_000, 8  # of a page or a form, and of forms within forms
+_MOST_OBJECTS, _DEEPEST = 40_000, 8  # of a page with its forms, and of forms within forms
 _SMALLEST_SIDE = 3.0
 """Points: lower or narrower boxes are rules, which hide no character."""
 _LARGEST = 0.5
@@ -60,27 +60,32 @@ class Painted:
 
 def painted_objects(page: Any) -> list[Painted]:
     """The objects of a loaded page, those of forms among them, in their order."""
-    found: list[Painted] = []
+    walk = _Walk()
     for thing in _objects(page, pdfium.FPDFPage_CountObjects, pdfium.FPDFPage_GetObject):
-        _add(Painted(thing, int(pdfium.FPDFPageObj_GetType(thing)), thing), found, _MOST_OBJECTS + len(found))
-    return found
+        walk.add(Painted(thing, int(pdfium.FPDFPageObj_GetType(thing)), thing))
+    return walk.found
 
 
-def _add(painted: Painted, found: list[Painted], most: int) -> None:
-    if painted.kind != pdfium.FPDF_PAGEOBJ_FORM:
-        found.append(painted)
-        return
-    form = painted.handle
-    if len(painted.matrices) >= _DEEPEST:
-        return
-    clip = _clip(painted)
-    matrix = own_matrix(form)
-    is_opaque = painted.is_opaque and clip is not None and not pdfium.FPDFPageObj_HasTransparency(form)
-    inner = (painted.outer, (matrix, *painted.matrices), tuple(clip or ()), is_opaque)
-    for thing in _objects(form, pdfium.FPDFFormObj_CountObjects, pdfium.FPDFFormObj_GetObject):
-        if len(found) >= most:
-            break
-        _add(Painted(thing, int(pdfium.FPDFPageObj_GetType(thing)), *inner), found, most)
+class _Walk:
+    """Collects objects, of which a file may claim to have any number."""
+
+    def __init__(self) -> None:
+        self.found: list[Painted] = []
+        self._left = _MOST_OBJECTS
+
+    def add(self, painted: Painted) -> None:
+        """Add an object, or those of a form."""
+        self._left -= 1
+        if painted.kind != pdfium.FPDF_PAGEOBJ_FORM:
+            self.found.append(painted)
+        elif len(painted.matrices) < _DEEPEST:
+            form, clip = painted.handle, _clip(painted)
+            is_opaque = painted.is_opaque and clip is not None and not pdfium.FPDFPageObj_HasTransparency(form)
+            inner = (painted.outer, (own_matrix(form), *painted.matrices), tuple(clip or ()), is_opaque)
+            for thing in _objects(form, pdfium.FPDFFormObj_CountObjects, pdfium.FPDFFormObj_GetObject):
+                if self._left <= 0:
+                    break
+                self.add(Painted(thing, int(pdfium.FPDFPageObj_GetType(thing)), *inner))
 
 
 def _objects(holder: Any, count: Callable[[Any], int], get: Callable[[Any, int], Any]) -> Iterator[Any]:
