@@ -51,7 +51,8 @@ fi
 
 say "Image $repository:$tag…"
 if ! in_repository; then
-  engine=$(ask '<engine>' engine) || fail "To build and push the image, docker, podman or buildah is needed."
+  engine=${DRY_RUN:+<engine>}
+  [ -n "$engine" ] || engine=$(engine) || fail "To build and push the image, docker, podman or buildah is needed."
   run "$python" -m infra.image.build --tag "$repository:$tag"
   if [ -n "${VERIFY:-}" ]; then
     run make --no-print-directory sbom IMAGE="$repository:$tag"
@@ -89,15 +90,15 @@ run aws cloudformation deploy --region "$region" --stack-name "$fleet-fleet" --n
 
 # Instances of the pool that were stopped before this release have the image before it.
 pool=$("$python" -m infra.environments "$environment" warm_pool)
-warm_pool() { aws autoscaling describe-warm-pool --region "$region" --auto-scaling-group-name "$fleet" "$@" --output text; }
+warm_pool=(aws autoscaling describe-warm-pool --region "$region" --auto-scaling-group-name "$fleet" --output text --query)
 if [ "$pool" -gt 0 ]; then
   wanted=$(ask '<version>' aws autoscaling describe-auto-scaling-groups --region "$region" --auto-scaling-group-names "$fleet" \
     --query 'AutoScalingGroups[0].MixedInstancesPolicy.LaunchTemplate.LaunchTemplateSpecification.Version' --output text)
-  waiting=$(ask '<older version>' warm_pool --query 'Instances[].LaunchTemplate.Version')
+  waiting=$(ask '<older version>' "${warm_pool[@]}" 'Instances[].LaunchTemplate.Version')
   if [ -z "$waiting" ] || [ -n "$(printf '%s\n' $waiting | grep -vx "$wanted")" ]; then
     say "Warm pool: $pool instances with this release's image…"
     attempt aws autoscaling delete-warm-pool --region "$region" --auto-scaling-group-name "$fleet" --force-delete
-    while [ -z "${DRY_RUN:-}" ] && [ "$(warm_pool --query 'WarmPoolConfiguration.Status')" = PendingDelete ]; do pause 10; done
+    while [ -z "${DRY_RUN:-}" ] && [ "$("${warm_pool[@]}" 'WarmPoolConfiguration.Status')" = PendingDelete ]; do pause 10; done
     run aws autoscaling put-warm-pool --region "$region" --auto-scaling-group-name "$fleet" --min-size "$pool" \
       --max-group-prepared-capacity "$pool" --pool-state Stopped --instance-reuse-policy ReuseOnScaleIn=false
   fi

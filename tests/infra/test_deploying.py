@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from infra.environments import ENVIRONMENTS
+
 ROOT = Path(__file__).parents[2]
 RECORDER = """#!/bin/sh
 echo "$(basename "$0") $*" >> "$RECORD"
@@ -46,6 +48,15 @@ def test_a_dry_run_shows_every_step_in_order(dry: str) -> None:
     places = [dry.index(step) for step in steps]
     assert places == sorted(places)
     assert dry.count("--region eu-central-1") >= 8
+
+
+@pytest.mark.parametrize("environment", [each.name for each in ENVIRONMENTS])
+def test_each_line_of_a_dry_run_is_a_command(environment: str) -> None:
+    """Of programs that are there, not of functions of the script."""
+    done = [run(script, environment, "v1", DRY_RUN="1") for script in ("deploy.sh", "destroy.sh")]
+    shown = [line.split()[1] for each in done for line in (each.stdout + each.stderr).splitlines() if line[:2] == "+ "]
+    assert len(shown) > 30
+    assert set(shown) <= {"aws", ".venv/bin/python", "\\<engine\\>"}
 
 
 def test_a_dry_run_stores_the_digest_of_a_key_and_not_the_key(dry: str) -> None:
