@@ -58,7 +58,7 @@ OPTIONS: dict[str, tuple[str, ...]] = {
         "network.egress[0].ports[0].port=9000",
         "gateway.parents[0].name=public",
         "gateway.hostnames={extract.example.com}",
-        "gateway.paths={/invocations}",
+        "gateway.paths={/,/models/*,/invocations}",
         "scaling.minimum=3",
         "scaling.maximum=9",
         "scaling.fallback=5",
@@ -171,7 +171,11 @@ def test_pods_reach_pod_identity_and_the_store_and_no_more(helm: Helm, address: 
 def test_a_route_hands_on_what_callers_may_ask_and_nothing_else(helm: Helm) -> None:
     assert "HTTPRoute" not in helm.rendered()
     (rule,) = helm.rendered(*OPTIONS["other clusters"])["HTTPRoute"]["spec"]["rules"]
-    assert [each["path"]["value"] for each in rule["matches"]] == [*ALWAYS_PUBLIC, "/invocations"]
+    *own, root, models, invocations = rule["matches"]
+    assert own == [{"path": {"type": "Exact", "value": each}} for each in ALWAYS_PUBLIC]
+    assert root == {"path": {"type": "Exact", "value": "/"}, "method": "POST"}, "a GET would be the console"
+    assert models == {"path": {"type": "PathPrefix", "value": "/models"}}
+    assert invocations["path"]["value"] == "/invocations"
     seconds = int(rule["timeouts"]["request"].removesuffix("s"))
     assert seconds > policy_for().delays.longest_request_seconds
     assert rule["backendRefs"] == [{"name": RELEASE, "port": 8000}]
