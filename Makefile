@@ -174,12 +174,12 @@ clean: ## remove .venv and caches
 
 .venv/.run: pyproject.toml constraints.txt | .venv/bin/python
 	@echo "Installing the service (the first time takes some minutes)…"
-	@$(PIP) $(EDITABLE) .
+	@$(PIP) $(EDITABLE) '.[ocr]'
 	@touch $@
 
 .venv/.loadtest: pyproject.toml constraints.txt | .venv/bin/python
 	@echo "Installing the service and what the load test needs…"
-	@$(PIP) $(EDITABLE) '.[loadtest]'
+	@$(PIP) $(EDITABLE) '.[loadtest,ocr]'
 	@touch $@ .venv/.run
 
 .venv/.dev: pyproject.toml constraints.txt | .venv/bin/python

@@ -114,6 +114,14 @@ class Settings(BaseSettings):
     )
     parse_seconds: float = Field(60.0, gt=0, description="longest time that one file may take to parse")
     parse_memory_bytes: int = Field(2 * 1024**3, ge=2**28, description="most memory that one parser may take")
+    ocr: Literal["auto", "off"] = Field(
+        "auto", description="recognize text in pictures and scanned pages; auto: if the extra `ocr` is installed"
+    )
+    ocr_folder: Path = Field(
+        Path(__file__).parents[1] / "model_store" / "builtin" / "ocr",
+        description="weights of OCR: detection.onnx and recognition.onnx, of PP-OCR's kind",
+    )
+    max_ocr_pages: int = Field(200, ge=1, description="most pages of one document whose text is recognized")
     parser_sandbox: Literal["auto", "require", "off"] = Field(
         "auto",
         description="parsers without files, network and other processes; auto: as far as the kernel allows"

@@ -24,7 +24,7 @@ from service.core.decoding.aggregation_strategies import Aggregation
 from service.core.decoding.offsets import OffsetUnit
 from service.core.errors import InvalidOptions
 from service.core.score_limits import PATTERN, ScoreLimits, read_limits
-from service.core.types import Priority
+from service.core.types import Ocr, Priority
 
 OPTION_CHARACTERS = 65_536
 """Longest value of an option in a form or a query."""
@@ -93,6 +93,11 @@ class Options(BaseModel):
     )
     priority: Priority = Field(Priority.INTERACTIVE, description="`batch` yields to `interactive`.")
     include_text: bool = Field(False, description="Return each document's text, so that offsets can be checked.")
+    ocr: Ocr = Field(
+        Ocr.AUTO,
+        description="Recognize text in pictures: `auto`: of pages and pictures whose text is not in the file; `off`; "
+        "`force`: of all pages of a PDF, in place of its text.",
+    )
     fields: bool = Field(
         False, description="Return what invoices, receipts and résumés say: the best value for each role, rows, checks."
     )

@@ -11,7 +11,7 @@ from service.core.decoding.entities import Source
 from service.core.decoding.value import ValueKind
 from service.core.fields.kinds import DocumentKind
 from service.core.fields.mentions import Reason
-from service.documents.document import Charset, UnreadReason
+from service.documents.document import Charset, RecognizedPage, UnreadReason
 
 Box = Annotated[
     tuple[float, float, float, float],
@@ -73,6 +73,10 @@ class EntityResult(msgspec.Struct, frozen=True):
     ] = msgspec.UNSET
     unit: Annotated[
         str | msgspec.UnsetType, msgspec.Meta(description="ISO 4217 of money, CLDR's name of a quantity's unit.")
+    ] = msgspec.UNSET
+    ocr_confidence: Annotated[
+        float | msgspec.UnsetType,
+        msgspec.Meta(description="The least of its words, if in a picture; 0 to 1."),
     ] = msgspec.UNSET
 
 
@@ -182,6 +186,7 @@ class DocumentResult(msgspec.Struct, frozen=True, omit_defaults=False):
     `page_sizes`: of each page of a PDF, for those who draw `boxes` over it.
     `unread_pages`: numbers of the pages of which nothing was read, or next to nothing: scans, also with a stamp.
     `partly_read`: what was not read of pages with text; all others were read in full.
+    `ocr_pages`: pages whose pictures were read, with the mean confidence, and how their text was turned.
     `charset`: the character encoding that a text or HTML file was read in, how it was found, and how surely.
     `fields`: null where no kind of document fits; absent unless asked for.
     """
@@ -197,6 +202,7 @@ class DocumentResult(msgspec.Struct, frozen=True, omit_defaults=False):
     error: Problem | None
     partly_read: list[PartlyReadResult] = []
     page_sizes: list[PageSize] | msgspec.UnsetType = msgspec.UNSET
+    ocr_pages: list[RecognizedPage] | msgspec.UnsetType = msgspec.UNSET
     charset: Charset | msgspec.UnsetType = msgspec.UNSET
     text: str | msgspec.UnsetType = msgspec.UNSET
     fields: FieldsResult | msgspec.UnsetType | None = msgspec.UNSET

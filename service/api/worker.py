@@ -7,9 +7,11 @@ from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 
 from service.api.engine.client import EngineClient
 from service.api.extraction.extractor import Extractor
+from service.api.extraction.ocr import PageRecognizer
 from service.api.extraction.trace import TraceBook
 from service.api.middleware import ActiveRequests
 from service.api.parsers.pool import ParseLimits, ParserPool
@@ -58,6 +60,9 @@ async def open_worker(settings: Settings, body_modules: tuple[str, ...] = ()) ->
         limits=limits,
         window_tokens=settings.window_tokens,
         overlap_tokens=settings.overlap_tokens,
+        ocr=PageRecognizer(
+            parsers, limits, is_available=ocr_folder(settings) is not None, most_pages=settings.max_ocr_pages
+        ),
     )
     engine.on_models_change(extractor.load_tokenizers)
     engine.report_load(lambda: _load_of(extractor, parsers, time.monotonic()))
@@ -79,6 +84,11 @@ def _load_of(extractor: Extractor, parsers: ParserPool, now: float) -> WorkerLoa
     return worker_load(extractor.text.work, parsers.asked, parsers.wait_seconds, now, extractor.held_tokens)
 
 
+def ocr_folder(settings: Settings) -> str | None:
+    """The weights of OCR's networks; None where it is off, or what runs them is not installed."""
+    return str(settings.ocr_folder) if settings.ocr == "auto" and find_spec("onnxruntime") else None
+
+
 def _make_parsers(
     settings: Settings,
     limits: DocumentLimits,
@@ -87,7 +97,9 @@ def _make_parsers(
     body_modules: tuple[str, ...],
 ) -> ParserPool:
     mode = SandboxMode(settings.parser_sandbox)
-    config = ZygoteConfig(mode, settings.parse_memory_bytes, settings.parse_seconds, modules=body_modules)
+    config = ZygoteConfig(
+        mode, settings.parse_memory_bytes, settings.parse_seconds, ocr_folder=ocr_folder(settings), modules=body_modules
+    )
     zygote = ZygoteClient(config, lambda report: announce(report, mode, metrics))
     queue_bytes = QUEUED_REQUESTS * settings.max_request_bytes
     parse_limits = ParseLimits(limits, settings.parse_seconds, queue_bytes, settings.wait_limit_seconds)

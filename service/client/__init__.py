@@ -9,22 +9,16 @@ imports among them are relative, and lead to nothing else of the service.
 """
 
 from .answers import (
-    DocumentFields,
-    Education,
     ExtractedDocument,
     Extraction,
-    FieldEntity,
-    FoundEntity,
-    Job,
-    LineItem,
     RedactedDocument,
     RedactedPart,
     RedactionAnswer,
     RemoteProblem,
     StreamedDocument,
-    SumCheck,
 )
 from .clients import AsyncClient, Client
+from .entities import DocumentFields, Education, FieldEntity, FoundEntity, Job, LineItem, SumCheck
 from .errors import GleanerError, Overloaded, RequestError, ServiceError, Unreachable
 from .requests import ExtractOptions, FileSource, RedactOptions, RetryBudget, TextSource, Timeouts
 

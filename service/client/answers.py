@@ -12,6 +12,7 @@ from typing import TypeVar
 import httpx
 import msgspec
 
+from .entities import DocumentFields, FoundEntity
 from .errors import GleanerError, Overloaded, Unreachable, kind_of
 
 _T = TypeVar("_T")
@@ -44,125 +45,21 @@ class AnsweringModel(msgspec.Struct, frozen=True):
     revision: str
 
 
-class FoundEntity(msgspec.Struct, frozen=True):
-    """One entity; `text` is exactly the document's characters `[start:end]`.
-
-    Attributes:
-        boxes: of a PDF's words, in points from the top left of the page.
-        kind: what `value` is, such as `money` or `date`.
-        source: `model` or `rule`.
-        valid: whether the check digits hold; None where there are none.
-        ambiguous: other values that the text may mean.
-        number, unit: of an amount or a quantity, as decimal and currency.
-    """
-
-    label: str
-    text: str
-    start: int
-    end: int
-    score: float
-    value: str
-    page: int | None = None
-    boxes: list[tuple[float, float, float, float]] = []
-    kind: str = "text"
-    source: str = "model"
-    valid: bool | None = None
-    ambiguous: list[str] = []
-    number: str | None = None
-    unit: str | None = None
-
-
-class FieldEntity(FoundEntity, frozen=True, kw_only=True):
-    """The entity chosen for a role, why (`reason`: `label`, `sum` or `context`), and those with other values."""
-
-    reason: str
-    alternatives: list[FoundEntity] = []
-
-
-class LineItem(msgspec.Struct, frozen=True):
-    """One row of a bill."""
-
-    description: FoundEntity
-    quantity: FoundEntity | None = None
-    unit_price: FoundEntity | None = None
-    amount: FoundEntity | None = None
-
-
-class SumCheck(msgspec.Struct, frozen=True):
-    """A sum that was checked; `difference`: its left side less its right one, in decimal."""
-
-    rule: str
-    holds: bool
-    difference: str
-
-
-class Job(msgspec.Struct, frozen=True):
-    """One job of a résumé; `ongoing`: the document says that it lasts."""
-
-    title: FoundEntity | None = None
-    employer: FoundEntity | None = None
-    dates: list[FoundEntity] = []
-    ongoing: bool = False
-
-
-class Education(msgspec.Struct, frozen=True):
-    """One education of a résumé; `ongoing`: the document says that it lasts."""
-
-    degree: FoundEntity | None = None
-    school: FoundEntity | None = None
-    dates: list[FoundEntity] = []
-    ongoing: bool = False
-
-
-class Contradiction(msgspec.Struct, frozen=True):
-    """A role for which an invoice's XML states one value (`embedded`) and the page shows another (`page`)."""
-
-    role: str
-    embedded: str
-    page: FoundEntity
-
-
-class EmbeddedInvoice(msgspec.Struct, frozen=True):
-    """The XML of an electronic invoice, of which the fields are; `file`: the attachment's name, if it is one."""
-
-    syntax: str
-    profile: str
-    document_type: str
-    file: str | None = None
-    contradictions: list[Contradiction] = []
-
-
-class DocumentFields(msgspec.Struct, frozen=True):
-    """The fields of an invoice, a receipt or a résumé (`kind`), by role.
-
-    Attributes:
-        evidence: the labels that decided the kind, with the best score of each.
-        currency, line_items, checks: of bills.
-        bills: how many the text seems to hold; over 1, the roles are chosen from all of them.
-        embedded: of an electronic invoice.
-        jobs, educations, skills, languages: of résumés.
-    """
-
-    kind: str
-    evidence: dict[str, float]
-    roles: dict[str, FieldEntity]
-    currency: str | None = None
-    line_items: list[LineItem] = []
-    checks: list[SumCheck] = []
-    bills: int = 0
-    embedded: EmbeddedInvoice | None = None
-    jobs: list[Job] = []
-    educations: list[Education] = []
-    skills: list[FoundEntity] = []
-    languages: list[FoundEntity] = []
-
-
 class UnreadPart(msgspec.Struct, frozen=True):
     """Part of a page that was not read: why (`image`, `outlines`, `unmapped`), and boxes around it in points."""
 
     page: int
     reason: str
     boxes: list[tuple[float, float, float, float]] = []
+
+
+class RecognizedPage(msgspec.Struct, frozen=True):
+    """A page whose picture was read (OCR): the mean confidence, and degrees by which its text was turned."""
+
+    page: int
+    confidence: float
+    turned: int = 0
+    skew: float = 0.0
 
 
 class FileCharset(msgspec.Struct, frozen=True):
@@ -184,6 +81,7 @@ class ExtractedDocument(msgspec.Struct, frozen=True):
     pages: int | None = None
     unread_pages: list[int] = []
     partly_read: list[UnreadPart] = []
+    ocr_pages: list[RecognizedPage] = []
     charset: FileCharset | None = None
     page_sizes: list[tuple[float, float]] | None = None
     error: RemoteProblem | None = None

@@ -66,6 +66,7 @@ class ExtractOptions(TypedDict, total=False):
     priority: Literal["interactive", "batch"] | None
     include_text: bool | None
     fields: bool | None
+    ocr: Literal["auto", "off", "force"] | None
 
 
 class RedactOptions(ExtractOptions, total=False):

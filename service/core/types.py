@@ -29,6 +29,14 @@ MonotonicSeconds = Annotated[float, Meta(ge=0.0, le=1e12)]
 """A time; NaN is none."""
 
 
+class Ocr(StrEnum):
+    """Pages of a file whose text is recognized in their picture: those not read in full, none, or all."""
+
+    AUTO = "auto"
+    OFF = "off"
+    FORCE = "force"
+
+
 class Priority(StrEnum):
     """Interactive work takes precedence; batch work takes what is left, and a small share in any case."""
 

@@ -53,6 +53,9 @@ FIRST_GUESS_SECONDS_PER_BYTE = 2e-7
 JSON = "json"
 JSON_SECONDS_PER_BYTE = 1e-8
 """A first guess too: decoding JSON is no matter of pages and fonts."""
+OCR, OCR_PAGE_BYTES = "ocr", 1024 * 1024
+"""Recognition of pages: its cost is learnt by pages, each counted as so many bytes."""
+_FIRST_GUESSES = {JSON: JSON_SECONDS_PER_BYTE, OCR: 3e-6}
 BASE_BYTES = 64 * 1024
 """Added to the size of every file, so that what small files take says little of what large ones would."""
 _WEIGHT = 0.05
@@ -81,7 +84,7 @@ class ParseCost:
         self._logarithms[kind] = known + _WEIGHT * step
 
     def _logarithm(self, kind: str) -> float:
-        guess = JSON_SECONDS_PER_BYTE if kind == JSON else FIRST_GUESS_SECONDS_PER_BYTE
+        guess = _FIRST_GUESSES.get(kind, FIRST_GUESS_SECONDS_PER_BYTE)
         return self._logarithms.get(kind, math.log(guess))
 
 

@@ -42,10 +42,13 @@ class Layout:
     Attributes:
         boxes: float32 of shape [characters, 4]; NaN for characters without ink (space, line break).
         line_starts: int32 of shape [lines], ascending: the offset at which each line begins.
+        confidence: float32 of shape [characters]: the mean probability of the word of each character that was
+            recognized in a picture, NaN for others; None: nothing was recognized.
     """
 
     boxes: npt.NDArray[np.float32]
     line_starts: npt.NDArray[np.int32]
+    confidence: npt.NDArray[np.float32] | None = None
 
 
 class UnreadReason(StrEnum):
@@ -63,6 +66,22 @@ class PartlyRead:
     page: int
     reason: UnreadReason
     boxes: tuple[Box, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RecognizedPage:
+    """A page of which text was recognized in its picture (OCR).
+
+    Attributes:
+        confidence: the mean probability of the recognized characters.
+        turned: degrees clockwise by which its text stands on the page as shown: 0, 90, 180 or 270.
+        skew: further degrees by which its lines rise to the right.
+    """
+
+    page: int
+    confidence: float
+    turned: int
+    skew: float
 
 
 class CharsetSource(StrEnum):
@@ -95,7 +114,7 @@ class Document:
     `pages` is None for formats without pages (text, HTML, DOCX), `layout` for those without boxes. `unread_pages` are
     the numbers of pages of which nothing was read, or next to nothing: scans, scans with a stamp, pages of outlines.
     `partly_read` says what was not read of pages with text. `charset` is that of a text or HTML file. `invoice` is what
-    the XML of an electronic invoice states.
+    the XML of an electronic invoice states. `recognized` lists the pages whose pictures were read.
     """
 
     text: str
@@ -105,11 +124,20 @@ class Document:
     partly_read: tuple[PartlyRead, ...] = ()
     charset: Charset | None = None
     invoice: ElectronicInvoice | None = None
+    recognized: tuple[RecognizedPage, ...] = ()
 
     @property
     def incomplete_pages(self) -> tuple[int, ...]:
         """The numbers of pages of which something was not read, unread ones among them."""
         return tuple(sorted({*self.unread_pages, *(each.page for each in self.partly_read)}))
+
+    def confidence(self, start: int, end: int) -> float | None:
+        """The least confidence of the recognized words in [start:end]; None if none of them was recognized."""
+        if self.layout is None or self.layout.confidence is None:
+            return None
+        found = self.layout.confidence[start:end]
+        found = found[~np.isnan(found)]
+        return float(found.min()) if len(found) else None
 
     def page_at(self, offset: int) -> int | None:
         """The number of the page that holds the character at `offset`; None without pages."""

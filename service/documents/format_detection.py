@@ -27,6 +27,7 @@ class Format(StrEnum):
     DOCX = "DOCX"
     HTML = "HTML"
     INVOICE = "XML invoice"
+    PICTURE = "picture"
     TEXT = "plain text"
 
 
@@ -63,16 +64,19 @@ _REQUEST_START_BYTES = 64
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _FOREIGN: tuple[tuple[bytes, str], ...] = (
     (b"{\\rtf", "an RTF document"),
-    (b"\x89PNG\r\n", "a PNG image"),
-    (b"\xff\xd8\xff", "a JPEG image"),
-    (b"GIF8", "a GIF image"),
-    (b"II*\x00", "a TIFF image"),
-    (b"MM\x00*", "a TIFF image"),
-    (b"BM", "a BMP image"),
     (b"\x1f\x8b\x08", "a gzip archive"),
     (b"7z\xbc\xaf", "a 7-Zip archive"),
     (b"\x7fELF", "a program"),
     (b"%!PS", "a PostScript document"),
+)
+_PICTURES: tuple[tuple[bytes, str], ...] = (
+    (b"\x89PNG\r\n", "A PNG image"),
+    (b"\xff\xd8\xff", "A JPEG image"),
+    (b"GIF8", "A GIF image"),
+    (b"II*\x00", "A TIFF image"),
+    (b"MM\x00*", "A TIFF image"),
+    (b"BM", "A BMP image"),
+    (b"RIFF", "A WebP image"),
 )
 _HTML_START = re.compile(  # the atomic group prevents backtracking over many comments
     rb"(?>\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*)<(?:!doctype\s+html|html|head|body|title|meta)\b", re.I | re.S
@@ -170,15 +174,22 @@ def _certain(data: bytes, declared: Format | None) -> Format | None:
     if data.startswith(_OLE):
         raise _ole(data)
     for signature, what in _FOREIGN:
-        if data.startswith(signature) and (signature != b"BM" or data[6:10] == bytes(4)):
+        if data.startswith(signature):
             raise unsupported(what[0].upper() + what[1:])
-    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
-        raise unsupported("A WebP image")
+    if picture_kind(data):
+        return Format.PICTURE
     if data[4:8] == b"ftyp" and data[8:12] in _HEIF_BRANDS:
         raise unsupported("A HEIC or AVIF image")
     if _is_mail(data):
         raise unsupported("A mail or web archive")
     return None
+
+
+def picture_kind(data: bytes) -> str | None:
+    """What a picture file is, as a sentence begins with it; None if it is none."""
+    if (data.startswith(b"BM") and data[6:10] != bytes(4)) or (data.startswith(b"RIFF") and data[8:12] != b"WEBP"):
+        return None
+    return next((what for signature, what in _PICTURES if data.startswith(signature)), None)
 
 
 def _is_mail(data: bytes) -> bool:

@@ -5,19 +5,29 @@ A pure function of its arguments that raises nothing but `GleanerError`. Not thr
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from service.core.errors import UnreadableDocument
 from service.documents.charset import charset_of, read_text
 from service.documents.document import Document
 from service.documents.docx import read_docx
 from service.documents.electronic_invoice import read_electronic_invoice
-from service.documents.format_detection import Format, detect_format
+from service.documents.format_detection import Format, detect_format, picture_kind, unsupported
 from service.documents.html import read_html
 from service.documents.limits import DocumentLimits
+from service.documents.ocr.networks import loaded_networks
+from service.documents.ocr.pictures import picture_pages
+from service.documents.ocr.reader import recognize_pages
 from service.documents.pdf.reader import read_pdf
 
 
 def read_document(
-    data: bytes, *, media_type: str | None = None, name: str | None = None, limits: DocumentLimits
+    data: bytes,
+    *,
+    media_type: str | None = None,
+    name: str | None = None,
+    limits: DocumentLimits,
+    ocr_pages: Sequence[int] | None = None,
 ) -> Document:
     """The text of one file, with pages and boxes where its format has them.
 
@@ -26,6 +36,8 @@ def read_document(
         media_type: as in a Content-Type header, parameters included; None if unknown.
         name: the file's name, of which the ending is used.
         limits: of the document.
+        ocr_pages: the pages to recognize: a document of these alone; empty: the text of all pages, of which some or
+            all may be unread; None: pictures and files without text are refused.
 
     Raises:
         DocumentTooLarge: over a limit; names the limit and the excess.
@@ -37,17 +49,32 @@ def read_document(
         raise UnreadableDocument("The document is empty: it has no bytes.")
     limits = limits.for_file_of(len(data))
     format_ = detect_format(data, media_type=media_type, name=name)
-    document = _read_as(format_, data, charset_of(media_type), limits)
+    if ocr_pages:
+        return _recognized(format_, data, ocr_pages, limits)
+    document = _read_as(format_, data, charset_of(media_type), limits, may_be_empty=ocr_pages is not None)
     limits.check_characters(len(document.text))
-    if not document.text.strip():
+    if not document.text.strip() and not (ocr_pages is not None and document.unread_pages):
         raise UnreadableDocument("The document has no text.")
     return document
 
 
-def _read_as(format_: Format, data: bytes, charset: str | None, limits: DocumentLimits) -> Document:
+def _recognized(format_: Format, data: bytes, pages: Sequence[int], limits: DocumentLimits) -> Document:
+    networks = loaded_networks()
+    if networks is None or format_ not in (Format.PDF, Format.PICTURE):
+        raise UnreadableDocument("Nothing can be recognized in the document.")
+    return recognize_pages(data, pages, networks, limits=limits, is_pdf=format_ is Format.PDF)
+
+
+def _read_as(
+    format_: Format, data: bytes, charset: str | None, limits: DocumentLimits, *, may_be_empty: bool
+) -> Document:
     match format_:
         case Format.PDF:
-            return read_pdf(data, limits=limits)
+            return read_pdf(data, limits=limits, may_be_empty=may_be_empty)
+        case Format.PICTURE:
+            if not may_be_empty:
+                raise unsupported(picture_kind(data) or "A picture")
+            return picture_pages(data, limits=limits)
         case Format.DOCX:
             return read_docx(data, limits=limits)
         case Format.HTML:

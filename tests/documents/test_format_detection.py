@@ -3,7 +3,9 @@ from __future__ import annotations
 import pytest
 
 from service.core.errors import UnreadableDocument, UnsupportedFormat
-from service.documents.format_detection import Format, detect_format
+from service.documents.format_detection import Format, detect_format, picture_kind
+from service.documents.limits import DocumentLimits
+from service.documents.reader import read_document
 from tests.support import document_files
 
 DOCX_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
@@ -88,9 +90,28 @@ def test_text_declared_as_another_format_is_unreadable(name: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("data", "what"),
+    [
+        (b"\x89PNG\r\n\x1a\n", "A PNG image"),
+        (b"\xff\xd8\xff\xe0", "A JPEG image"),
+        (b"II*\x00", "A TIFF image"),
+        (b"RIFF\x10\x00\x00\x00WEBPVP8 ", "A WebP image"),
+        (b"BM\x36\x00\x0c\x00\x00\x00\x00\x00\x36", "A BMP image"),
+        (b"BMW is a brand", None),
+        (b"RIFF\x10\x00\x00\x00WAVEfmt ", None),
+    ],
+)
+def test_pictures_are_known_by_their_first_bytes(data: bytes, what: str | None) -> None:
+    assert picture_kind(data) == what
+    assert (detect_format(data, media_type="image/png" if what else None) is Format.PICTURE) == bool(what)
+    if what:
+        with pytest.raises(UnsupportedFormat, match=f"{what} is not supported"):
+            read_document(data, limits=DocumentLimits())
+
+
+@pytest.mark.parametrize(
     ("data", "word"),
     [
-        (b"\x89PNG\r\n\x1a\n", "PNG"),
         (b"{\\rtf1 hello}", "RTF"),
         (OLE + "WordDocument".encode("utf-16-le"), r"\.doc"),
         (OLE, "old Office"),
@@ -98,9 +119,7 @@ def test_text_declared_as_another_format_is_unreadable(name: str) -> None:
         (b"PK\x03\x04" + bytes(26) + b"xl/workbook.xml", "Excel"),
         (b"PK\x03\x04" + bytes(26) + b"photo.jpg", "zip archive"),
         (b"PK\x03\x04" + bytes(26) + b"a.pdf%PDF-1.7 ...", "zip archive"),
-        (b"RIFF\x10\x00\x00\x00WEBPVP8 ", "WebP"),
         (b"\x00\x00\x00\x18ftypheic\x00\x00", "HEIC"),
-        (b"BM\x36\x00\x0c\x00\x00\x00\x00\x00\x36", "BMP"),
         (MAIL, "mail or web archive"),
         (MAIL.replace(b"\n", b"\r\n"), "mail or web archive"),
         (b"Return-Path: <a@a.example>\nReceived: from b\n\tby c\nSubject: Invoice\n\nText", "mail or web archive"),

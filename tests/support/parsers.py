@@ -14,6 +14,7 @@ from service.api.parsers.zygote_client import IdleParserPool, ZygoteClient
 from service.core.tenants import ANONYMOUS
 from service.documents.limits import DocumentLimits
 from service.sandbox.apply import SandboxMode, SandboxReport
+from service.settings import Settings
 from tests.support.processes import children_of, command_of
 
 MODULE = "service.api.parsers.zygote"
@@ -34,6 +35,7 @@ class PoolSetup:
     mode: SandboxMode = SandboxMode.AUTO
     reader: str = READER
     modules: tuple[str, ...] = BODY_MODULES
+    ocr: bool = False
     deaths: int = 0
     refused: list[str] = field(default_factory=list)
     reports: list[SandboxReport] = field(default_factory=list)
@@ -45,7 +47,8 @@ class PoolSetup:
 @asynccontextmanager
 async def pool_of(setup: PoolSetup) -> AsyncIterator[ParserPool]:
     """A pool that has started; stopped when the context ends."""
-    config = ZygoteConfig(setup.mode, setup.memory_bytes, setup.seconds, setup.reader, setup.modules)
+    folder = str(Settings().ocr_folder) if setup.ocr else None
+    config = ZygoteConfig(setup.mode, setup.memory_bytes, setup.seconds, setup.reader, setup.modules, folder)
     stock = IdleParserPool(setup.size, setup.files, ZygoteClient(config, setup.reports.append), anonymous=ANONYMOUS)
     limits = ParseLimits(setup.limits, setup.seconds, setup.queue_bytes, setup.wait_seconds)
     pool = ParserPool(setup.size, limits, stock, setup.died, setup.refused.append)

@@ -23,6 +23,7 @@ from typing import TypeVar
 
 from service.api.engine.client import EngineClient
 from service.api.engine.pending import NO_LOGITS, InferenceResult
+from service.api.extraction.ocr import PageRecognizer
 from service.api.extraction.request import DocumentInput, ExtractRequest
 from service.api.extraction.result import build_result, find_entities
 from service.api.extraction.text_queue import TimeSlicer, TokenizationThrottle
@@ -66,8 +67,10 @@ class Extractor:
         limits: DocumentLimits,
         window_tokens: int,
         overlap_tokens: int,
+        ocr: PageRecognizer,
     ) -> None:
         self._engine = engine
+        self._ocr = ocr
         self._parsers = parsers
         self._threads = threads
         self._limits = limits
@@ -211,9 +214,7 @@ class Extractor:
         if source.text is not None:
             self.check_text(source.text)
             return Document(source.text)
-        sender, deadline = request.sender or request.client, request.deadline_seconds
-        parse = self._parsers.parse
-        return await parse(source.data, source.media_type, source.name, client=sender, deadline_seconds=deadline)
+        return await self._ocr.read(source, request)
 
     async def _prepare(
         self,

@@ -42,6 +42,7 @@ class FieldAnswers:
 
     def entity(self, found: Entity, value: Value) -> EntityResult:
         """An entity with its value and its places."""
+        confidence = self._document.confidence(found.start, found.end)
         return EntityResult(
             label=found.label,
             text=found.text,
@@ -57,6 +58,7 @@ class FieldAnswers:
             ambiguous=list(value.ambiguous) or msgspec.UNSET,
             number=msgspec.UNSET if value.number is None else format(value.number, "f"),
             unit=msgspec.UNSET if value.unit is None else value.unit,
+            ocr_confidence=msgspec.UNSET if confidence is None else round(confidence, SCORE_DIGITS),
         )
 
     def fields(
@@ -77,6 +79,7 @@ class FieldAnswers:
                 order.
         """
         count = len(found) - by_keyword
+        turned = {page.page for page in self._document.recognized if page.turned}  # their rows do not go downwards
         mentions = [
             Mention(
                 index,
@@ -87,7 +90,7 @@ class FieldAnswers:
                 said.score,
                 value,
                 said.page,
-                tuple(said.boxes),
+                () if said.page in turned else tuple(said.boxes),
                 by_keyword=index >= count,
             )
             for index, (each, value, said) in enumerate(zip(found, values, answered, strict=True))

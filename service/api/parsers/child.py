@@ -12,9 +12,12 @@ import os
 import pkgutil
 import signal
 import zipfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from pathlib import Path
 from typing import BinaryIO
+
+from PIL import Image, ImageDraw
 
 from service.api.bodies.kinds import DOCUMENTS, JsonKindRef, kind_of
 from service.api.parsers.frames import (
@@ -32,7 +35,10 @@ from service.api.parsers.frames import (
 from service.api.parsers.json_frames import json_frames
 from service.core.errors import DocumentTooLarge, GleanerError, UnreadableDocument, UnredactableDocument
 from service.documents.document import Document, PictureRequest
+from service.documents.format_detection import picture_kind
 from service.documents.limits import DocumentLimits
+from service.documents.ocr.networks import load_networks
+from service.documents.ocr.pictures import draw_picture
 from service.documents.pdf.picture import draw_page
 from service.documents.reader import read_document
 from service.documents.redaction.pdf_redactor import redact_document
@@ -89,6 +95,17 @@ def _pdf() -> bytes:
     return file + table + b"trailer\n<< /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF" % (count, start)
 
 
+def _pictures() -> Iterator[bytes]:
+    """A line of print, askew so that the page is straightened, in the formats of pictures."""
+    sheet = Image.new("L", (640, 480), 255)
+    for row in range(6):
+        ImageDraw.Draw(sheet).text((60, 40 + 60 * row), "Invoice 17 Total EUR 9.00", fill=0, font_size=28)
+    for kind in ("PNG", "JPEG", "TIFF", "WEBP", "BMP", "GIF"):
+        file = io.BytesIO()
+        sheet.rotate(2, fillcolor=255).save(file, kind)
+        yield file.getvalue()
+
+
 def _docx() -> bytes:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -111,8 +128,12 @@ def read(data: bytes, media_type: str | None, name: str | None, limits: Document
     return read_document(data, media_type=media_type, name=name, limits=limits)
 
 
-def prepare() -> None:
-    """Import all that a reader may ever need, since a parser opens no file, and keep pages shared with the children."""
+def prepare(ocr_folder: str | None = None) -> None:
+    """Import all that a reader may ever need, since a parser opens no file, and keep pages shared with the children.
+
+    Args:
+        ocr_folder: the weights of OCR's networks; None: nothing is to be recognized.
+    """
     import encodings
 
     for module in pkgutil.iter_modules(encodings.__path__):
@@ -122,6 +143,13 @@ def prepare() -> None:
     for name, data in samples().items():
         read(data, None, name, DocumentLimits())
     _redact(FileHeader(None, None, DocumentLimits(), REHEARSAL), samples()["a.pdf"])
+    for data in _pictures():
+        draw_picture(data, PictureRequest(1, 10), limits=DocumentLimits())
+    if ocr_folder is not None:
+        load_networks(Path(ocr_folder))
+        for data in (samples()["a.pdf"], *_pictures()):
+            for pages in ((), (1,)):
+                read_document(data, limits=DocumentLimits(), ocr_pages=pages)
     draw_page(samples()["a.pdf"], PictureRequest(1, 10), limits=DocumentLimits())
     _read_json(b'{"documents": [{"text": ""}]}', JsonKindRef(DOCUMENTS, 1), DocumentLimits())
     gc.collect()
@@ -156,9 +184,16 @@ def _answer(file: FileHeader, data: bytes, reader: Reader) -> Iterable[bytes | m
         if file.redaction is not None:
             return _redact(file, data)
         if file.picture is not None:
-            return picture_frames(draw_page(data, file.picture, limits=file.limits))
+            draw = draw_picture if picture_kind(data) else draw_page
+            return picture_frames(draw(data, file.picture, limits=file.limits))
         if file.json is not None:
             return _read_json(data, file.json, file.limits)
+        if file.ocr_pages is not None:
+            return to_frames(
+                read_document(
+                    data, media_type=file.media_type, name=file.name, limits=file.limits, ocr_pages=file.ocr_pages
+                )
+            )
         return to_frames(reader(data, file.media_type, file.name, file.limits))
     except GleanerError as error:
         return error_frames(error.code, error.detail)

@@ -41,7 +41,7 @@ from service.api.parsers.json_frames import (
 )
 from service.core.errors import BY_CODE, InternalError
 from service.core.parser_queue import QueuedFile
-from service.core.worker_load import JSON
+from service.core.worker_load import JSON, OCR, OCR_PAGE_BYTES
 from service.documents.document import MOST_PNG_BYTES, Document, PagePicture, PictureRequest
 from service.documents.limits import MEBIBYTE, DocumentLimits
 from service.documents.redaction.values import RedactedFile, Redaction
@@ -87,7 +87,8 @@ class Parser:
         parsed = await self._answer(header, data, longest, limits)
         boxes = await self._read(longest) if parsed.has_layout else b""
         line_starts = await self._read(longest) if parsed.has_layout else b""
-        return from_frames(parsed, boxes, line_starts, limits)
+        confidence = await self._read(longest) if parsed.has_layout and parsed.has_confidence else b""
+        return from_frames(parsed, boxes, line_starts, limits, confidence)
 
     async def draw(self, header: bytes, data: bytes, limits: DocumentLimits) -> PagePicture:
         """The picture of a page of a file, whose header says which; raises as `ask` does."""
@@ -195,12 +196,14 @@ class ParserWork(Generic[T]):
 
     Attributes:
         kind: by which its cost is learnt.
+        cost_bytes: bytes of the file that its cost is learnt by; None: all of them.
         ask: has a parser do it.
     """
 
     kind: str
     data: bytes | ReceivedBody
     ask: Callable[[Parser], Awaitable[T]]
+    cost_bytes: int | None = None
 
     def left_little(self, made: T) -> bool:
         """Whether the file can have left little behind in its parser's memory."""
@@ -216,9 +219,18 @@ class ParserWork(Generic[T]):
         return max(len(self.data), size) <= MOST_SMALL_BYTES
 
 
-def document(data: bytes, media_type: str | None, name: str | None, limits: DocumentLimits) -> ParserWork[Document]:
-    """Its document is wanted."""
-    header = file_header(media_type, name, limits)
+def document(
+    data: bytes,
+    media_type: str | None,
+    name: str | None,
+    limits: DocumentLimits,
+    ocr_pages: tuple[int, ...] | None = None,
+) -> ParserWork[Document]:
+    """Its document is wanted; `ocr_pages`: as `read_document` takes them."""
+    header = file_header(media_type, name, limits, ocr_pages=ocr_pages)
+    if ocr_pages:
+        cost = len(ocr_pages) * OCR_PAGE_BYTES
+        return ParserWork(OCR, data, lambda parser: parser.ask(header, data, limits), cost)
     return ParserWork(_format(data), data, lambda parser: parser.ask(header, data, limits))
 
 

@@ -13,14 +13,25 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Callable
-from typing import TypeVar
+from dataclasses import replace
+from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
 
 from service.api.bodies.kinds import JsonKindRef
 from service.core.fields.electronic_invoice import ElectronicInvoice
-from service.documents.document import Box, Charset, Document, Layout, Page, PagePicture, PartlyRead, PictureRequest
+from service.documents.document import (
+    Box,
+    Charset,
+    Document,
+    Layout,
+    Page,
+    PagePicture,
+    PartlyRead,
+    PictureRequest,
+    RecognizedPage,
+)
 from service.documents.limits import MEBIBYTE, DocumentLimits
 from service.documents.redaction.values import RedactedFile, RedactedPage, Redaction
 
@@ -32,7 +43,7 @@ _T = TypeVar("_T")
 class FileHeader(msgspec.Struct, frozen=True):
     """The header of a file; its bytes follow in the next frame.
 
-    `redaction`, `picture`, `json`: what is wanted instead of its document.
+    `redaction`, `picture`, `json`: what is wanted instead of its document. `ocr_pages`: as `read_document` takes them.
     """
 
     media_type: str | None
@@ -41,6 +52,7 @@ class FileHeader(msgspec.Struct, frozen=True):
     redaction: Redaction | None = None
     picture: PictureRequest | None = None
     json: JsonKindRef | None = None
+    ocr_pages: tuple[int, ...] | None = None
 
 
 class ParsedHeader(msgspec.Struct, frozen=True):
@@ -57,6 +69,8 @@ class ParsedHeader(msgspec.Struct, frozen=True):
     partly_read: tuple[PartlyRead, ...] = ()
     charset: Charset | None = None
     invoice: ElectronicInvoice | None = None
+    recognized: tuple[RecognizedPage, ...] = ()
+    has_confidence: bool = False
     error_code: str = ""
     detail: str = ""
     crash: str = ""
@@ -89,6 +103,7 @@ class _ParsedLists(msgspec.Struct, frozen=True):
     unread_pages: msgspec.Raw = _ABSENT
     partly_read: msgspec.Raw = _ABSENT
     invoice: msgspec.Raw = _ABSENT
+    recognized: msgspec.Raw = _ABSENT
 
 
 class BadAnswer(Exception):
@@ -130,9 +145,10 @@ def file_header(
     redaction: Redaction | None = None,
     picture: PictureRequest | None = None,
     json: JsonKindRef | None = None,
+    ocr_pages: tuple[int, ...] | None = None,
 ) -> bytes:
     """The header frame of a file; with `redaction`, `picture` or `json` not its text is asked for, but that."""
-    return msgspec.msgpack.encode(FileHeader(media_type, name, limits, redaction, picture, json))
+    return msgspec.msgpack.encode(FileHeader(media_type, name, limits, redaction, picture, json, ocr_pages))
 
 
 def decode_file(data: bytes) -> FileHeader:
@@ -153,12 +169,16 @@ def to_frames(document: Document) -> list[bytes | memoryview]:
             document.partly_read,
             document.charset,
             document.invoice,
+            document.recognized,
+            layout is not None and layout.confidence is not None,
         )
     )
     if layout is None:
         return [head]
-    arrays = (np.ascontiguousarray(layout.boxes), np.ascontiguousarray(layout.line_starts))
-    return [head, *(array.data.cast("B") for array in arrays)]
+    arrays: list[np.ndarray[Any, Any]] = [layout.boxes, layout.line_starts]
+    if layout.confidence is not None:
+        arrays.append(layout.confidence)
+    return [head, *(np.ascontiguousarray(array).data.cast("B") if array.size else b"" for array in arrays)]
 
 
 def redacted_frames(file: RedactedFile) -> list[bytes | memoryview]:
@@ -205,6 +225,7 @@ def decode_header(data: bytes, limits: DocumentLimits) -> ParsedHeader:
     if (
         memoryview(lists.pages).nbytes > PAGE_BYTES * (most + 1)
         or memoryview(lists.unread_pages).nbytes > NUMBER_BYTES * (most + 1)
+        or memoryview(lists.recognized).nbytes > PAGE_BYTES * (most + 1)
         or memoryview(lists.partly_read).nbytes > PARTS_BYTES * (most + 1)
     ):
         raise BadAnswer("lists of too many pages")
@@ -226,7 +247,9 @@ def decode_redacted(data: bytes, redaction: Redaction, limits: DocumentLimits) -
     return head
 
 
-def from_frames(parsed: ParsedHeader, boxes: bytes, line_starts: bytes, limits: DocumentLimits) -> Document:
+def from_frames(
+    parsed: ParsedHeader, boxes: bytes, line_starts: bytes, limits: DocumentLimits, confidence: bytes = b""
+) -> Document:
     """The document whose header and arrays came in these frames.
 
     Raises:
@@ -239,10 +262,13 @@ def from_frames(parsed: ParsedHeader, boxes: bytes, line_starts: bytes, limits: 
     if any(not 0 <= page.start <= page.end <= length for page in pages or ()):
         raise BadAnswer("pages outside the text")
     numbers = {page.number for page in pages or ()}
-    if not numbers.issuperset((*parsed.unread_pages, *(each.page for each in parsed.partly_read))):
+    parts = [*(each.page for each in parsed.partly_read), *(each.page for each in parsed.recognized)]
+    if not numbers.issuperset((*parsed.unread_pages, *parts)):
         raise BadAnswer("parts of pages that are none of its own")
     if not all(math.isfinite(side) for each in parsed.partly_read for box in each.boxes for side in box):
         raise BadAnswer("boxes that are none")
+    if not all(math.isfinite(each.confidence) and math.isfinite(each.skew) for each in parsed.recognized):
+        raise BadAnswer("pages that were not recognized")
     if parsed.charset is not None and not (len(parsed.charset.name) < 40 and 0 <= parsed.charset.confidence <= 1):
         raise BadAnswer("a charset that is none")
     if parsed.invoice is not None and not parsed.invoice.is_sound:
@@ -257,8 +283,12 @@ def from_frames(parsed: ParsedHeader, boxes: bytes, line_starts: bytes, limits: 
     if len(starts) > length + 1 or (len(starts) and not 0 <= starts.min() <= starts.max() <= length):
         raise BadAnswer("lines outside the text")
     points = np.frombuffer(boxes, dtype=np.float32).reshape(-1, 4)
-    layout = Layout(points, starts)
-    return Document(parsed.text, pages, layout, parsed.unread_pages, parsed.partly_read, invoice=parsed.invoice)
+    sure = np.frombuffer(confidence, dtype=np.float32) if parsed.has_confidence else None
+    if sure is not None and len(sure) != length:
+        raise BadAnswer("confidence of another text")
+    layout = Layout(points, starts, sure)
+    document = Document(parsed.text, pages, layout, parsed.unread_pages, parsed.partly_read)
+    return replace(document, invoice=parsed.invoice, recognized=parsed.recognized)
 
 
 def picture_from_frames(parsed: ParsedHeader, png: bytes) -> PagePicture:

@@ -72,6 +72,7 @@ class ParserPool:
 
     Attributes:
         asked: the seconds of the files that came.
+        size: files that are read at the same time.
     """
 
     def __init__(
@@ -83,6 +84,7 @@ class ParserPool:
         on_refusal: Callable[[str], None],
     ) -> None:
         self._limits = limits
+        self.size = size
         self.asked = AskedWork(size)
         self._on_refusal = on_refusal
         self._stock = stock
@@ -120,9 +122,16 @@ class ParserPool:
     # What callers want
 
     async def parse(
-        self, data: bytes, media_type: str | None, name: str | None, *, client: str, deadline_seconds: float
+        self,
+        data: bytes,
+        media_type: str | None,
+        name: str | None,
+        *,
+        client: str,
+        deadline_seconds: float,
+        ocr_pages: tuple[int, ...] | None = None,
     ) -> Document:
-        """Parse one file of a client.
+        """Parse one file of a client; `ocr_pages`: as `read_document` takes them.
 
         Raises:
             GleanerError: the error that the reader raised (`service/documents/reader.py`).
@@ -130,7 +139,7 @@ class ParserPool:
             QueueFull: too much waits to be read, or the file would wait for too long.
             DeadlineExceeded: the file cannot be read by its deadline, or was not.
         """
-        work = document(data, media_type, name, self._limits.document)
+        work = document(data, media_type, name, self._limits.document, ocr_pages)
         return await self._make(work, client, deadline_seconds)
 
     async def redact(
@@ -191,7 +200,7 @@ class ParserPool:
     def _admit(self, work: ParserWork[T], client: str, deadline_seconds: float) -> Job[T]:
         """Queue a file, or refuse it."""
         now, size_bytes = time.monotonic(), len(work.data)
-        expected = self._cost.expected_seconds(work.kind, size_bytes)
+        expected = self._cost.expected_seconds(work.kind, work.cost_bytes or size_bytes)
         file = QueuedFile(next(self._keys), client, size_bytes, now, deadline_seconds, expected)
         self.asked.ask(expected, now)
         decision = self._queue.decide_on(file, now)
@@ -275,7 +284,7 @@ class ParserPool:
         now = time.monotonic()
         seconds = self._queue.leave(job.file.key, now)
         if seconds is not None:
-            self._cost.observe(job.work.kind, job.file.size_bytes, seconds)
+            self._cost.observe(job.work.kind, job.work.cost_bytes or job.file.size_bytes, seconds)
             self.asked.correct(job.expected_seconds, seconds, job.file.arrived, now)
 
     def _remove(self, job: Job[Any]) -> None:

@@ -13,7 +13,6 @@ import signal
 import socket
 import struct
 import sys
-from collections.abc import Iterable
 from enum import IntEnum
 from importlib import import_module
 
@@ -40,13 +39,17 @@ SIGNALS = {Order.STOP: signal.SIGSTOP, Order.CONTINUE: signal.SIGCONT, Order.KIL
 
 
 class ZygoteConfig(msgspec.Struct, frozen=True):
-    """The zygote's configuration, as JSON on its command line. `modules`: imported before the sandbox is closed."""
+    """The zygote's configuration, as JSON on its command line.
+
+    `modules` are imported before the sandbox is closed; `ocr_folder` has the weights of OCR's networks, if it is on.
+    """
 
     mode: SandboxMode
     memory_bytes: int
     cpu_seconds: float
     reader: str = READER
     modules: tuple[str, ...] = ()
+    ocr_folder: str | None = None
 
 
 class ZygoteReady(msgspec.Struct, frozen=True, tag="ready"):
@@ -65,21 +68,22 @@ class ParserEnded(msgspec.Struct, frozen=True, tag="ended"):
 class Zygote:
     """The loop of the zygote: orders in, forks and signals out."""
 
-    def __init__(self, control: socket.socket, sandbox: ParserSandbox, reader: str, modules: Iterable[str]) -> None:
+    def __init__(self, control: socket.socket, sandbox: ParserSandbox, config: ZygoteConfig) -> None:
         self._control = control
         self._sandbox = sandbox
         self._null = os.open(os.devnull, os.O_RDWR)
         self._child = import_module("service.api.parsers.child")
-        module, _, function = reader.partition(":")
+        module, _, function = config.reader.partition(":")
         self._reader = getattr(import_module(module), function)
-        for each in modules:
+        for each in config.modules:
             import_module(each)
+        self._ocr_folder = config.ocr_folder
         self._parsers: dict[int, int] = {}
         self._numbers: dict[int, int] = {}
 
     def run(self) -> None:
         """Warm up, close the sandbox, and serve orders until the worker is gone."""
-        self._child.prepare()
+        self._child.prepare(self._ocr_folder)
         self._sandbox.close()
         self._try_out()
         ended, waker = socket.socketpair()
@@ -182,7 +186,7 @@ def main() -> None:
     die_with_parent()
     hide_memory()
     control = socket.socket(fileno=0)
-    Zygote(control, sandbox, config.reader, config.modules).run()
+    Zygote(control, sandbox, config).run()
     os._exit(0)
 
 

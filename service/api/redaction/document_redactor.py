@@ -30,6 +30,7 @@ from service.core.admission.policy import refuse_if_late
 from service.core.decoding.offsets import OffsetMap, OffsetUnit
 from service.core.errors import InvalidOptions, UnsupportedFormat
 from service.core.redaction import RedactedSpan, RedactionMode, ReplacedSpan, replaced_text, replacer, spans_to_redact
+from service.core.types import Ocr
 from service.documents.format_detection import Format, detect_format
 from service.documents.redaction.values import Range, RedactedFile, Redaction
 from service.text.values.context import DocumentContext
@@ -126,6 +127,10 @@ def _format_of(source: DocumentInput, options: RedactOptions) -> Format:
     if source.text is not None:
         return Format.TEXT
     found = detect_format(source.data, media_type=source.media_type, name=source.name) if source.data else Format.TEXT
+    if found is Format.PICTURE and options.output is RedactOutput.DOCUMENT:
+        raise UnsupportedFormat(
+            "Pictures are not redacted as files; with `output=text` their redacted text comes back."
+        )
     if found in (Format.DOCX, Format.HTML, Format.INVOICE) and options.output is RedactOutput.DOCUMENT:
         raise UnsupportedFormat(
             f"{found} files are not redacted as files, since too much in them never shows (revisions, comments, "
@@ -137,8 +142,10 @@ def _format_of(source: DocumentInput, options: RedactOptions) -> Format:
 def _of_extraction(options: RedactOptions) -> Options:
     """The options of the extraction: offsets are of code points until the end, and the text is needed."""
     names = set(Options.model_fields) - {"offsets", "include_text"}
-    same = {name: getattr(options, name) for name in names}
-    return Options(**same, offsets=OffsetUnit.CODEPOINT, include_text=True)
+    same_values = {name: getattr(options, name) for name in names}
+    if options.output is RedactOutput.DOCUMENT:  # A PDF's text must be the one that is found again in the file.
+        same_values["ocr"] = Ocr.OFF
+    return Options(**same_values, offsets=OffsetUnit.CODEPOINT, include_text=True)
 
 
 def _with_text(

@@ -11,7 +11,7 @@ from __future__ import annotations
 import ctypes
 from collections import deque
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import repeat
 from typing import Any
 
@@ -68,6 +68,8 @@ class Glyphs:
         indices: int32 [n], of the characters on pdfium's text page.
         angles: float32 [n], degrees by which each is turned clockwise as shown, 0 to 360; without any, all are level.
         typed: bool [n], True where the file itself holds that white space; without any, pdfium found it by distance.
+        confidence: float32 [n], the mean probability of its word, if it was recognized in a picture; without any, the
+            file says what it is.
         unmapped: float32 [m, 4], loose boxes of characters that are left out as their fonts do not say what they mean.
     """
 
@@ -80,7 +82,15 @@ class Glyphs:
     indices: Indices = field(default_factory=lambda: np.zeros(0, np.int32))
     angles: Floats = field(default_factory=lambda: np.zeros(0, np.float32))
     typed: Flags = field(default_factory=lambda: np.zeros(0, np.bool_))
+    confidence: Floats = field(default_factory=lambda: np.zeros(0, np.float32))
     unmapped: Floats = field(default_factory=lambda: np.zeros((0, 4), np.float32))
+
+    def only(self, kept: Flags) -> Glyphs:
+        """Those of them that are kept (bool [n]); of recognized ones."""
+        parts = {
+            name: getattr(self, name)[kept] for name in ("codes", "loose", "ink", "spaced", "indices", "confidence")
+        }
+        return replace(self, **parts)
 
 
 def read_glyphs(page: Any, text_page: Any, count: int, objects: Sequence[Painted] = ()) -> Glyphs:

@@ -23,6 +23,7 @@ from service.core.fields.electronic_invoice import ElectronicInvoice
 from service.documents.document import Document, Layout, Page, PartlyRead
 from service.documents.electronic_invoice import attached_invoice
 from service.documents.limits import DocumentLimits
+from service.documents.pdf.angles import Floats
 from service.documents.pdf.as_shown import as_shown
 from service.documents.pdf.coverage import page_coverage
 from service.documents.pdf.glyphs import Glyphs, Indices, read_glyphs
@@ -39,17 +40,20 @@ MOST_DRAWN = 100
 """Pages of a file that are drawn to see whether their images hold writing; in further ones they count as if."""
 
 
-def read_pdf(data: bytes, *, limits: DocumentLimits) -> Document:
+def read_pdf(data: bytes, *, limits: DocumentLimits, may_be_empty: bool = False) -> Document:
     """The document in a PDF file; its pages are separated by an empty line.
+
+    Args:
+        may_be_empty: without a text layer, the document has no text, and its pages are unread.
 
     Raises:
         UnreadableDocument: encrypted, damaged, or without a text layer.
         DocumentTooLarge: too many pages or characters.
     """
-    return read_with_indices(data, limits=limits)[0]
+    return read_with_indices(data, limits=limits, may_be_empty=may_be_empty)[0]
 
 
-def read_with_indices(data: bytes, *, limits: DocumentLimits) -> tuple[Document, Indices]:
+def read_with_indices(data: bytes, *, limits: DocumentLimits, may_be_empty: bool = False) -> tuple[Document, Indices]:
     """The document, and int32 [characters]: the index of each on pdfium's text page of its page; -1: it is on none.
 
     Raises:
@@ -57,10 +61,10 @@ def read_with_indices(data: bytes, *, limits: DocumentLimits) -> tuple[Document,
     """
     with opened_pdf(data) as document:
         limits.check_pages(len(document))
-        pages = _Pages(limits)
+        pages = PageCollector(limits)
         unread = tuple(number for number in range(1, len(document) + 1) if pages.add(document, number))
         invoice = _attached_invoice(document)
-    if not pages.has_text:
+    if not pages.has_text and not (may_be_empty and unread):
         raise UnreadableDocument(_why_empty(len(pages.pages), len(unread)))
     read, indices = pages.document(unread)
     return replace(read, invoice=invoice), indices
@@ -112,8 +116,8 @@ def _why_empty(pages: int, images: int) -> str:
     return "The PDF has no text: there are neither characters nor images on its pages."
 
 
-class _Pages:
-    """Collects pages, and joins them to a document."""
+class PageCollector:
+    """Collects the glyphs of pages, and joins them to a document."""
 
     def __init__(self, limits: DocumentLimits) -> None:
         self.pages: list[Page] = []
@@ -124,6 +128,8 @@ class _Pages:
         self._boxes: list[npt.NDArray[np.float32]] = []
         self._line_starts: list[npt.NDArray[np.int32]] = []
         self._indices: list[Indices] = []
+        self._confidence: list[Floats] = []
+        self._is_recognized = False
         self._partly_read: list[PartlyRead] = []
         self._drawn = 0
 
@@ -136,22 +142,23 @@ class _Pages:
             )  # up to half of it may be white space that pdfium adds
             objects = painted_objects(page)
             glyphs = read_glyphs(page, text_page, count, objects)
-            layers = _layers(glyphs, text_page)
+            layers = shown_layers(glyphs, text_page)
             coverage = page_coverage(page, objects, glyphs, may_draw=self._drawn < MOST_DRAWN)
             size = (float(pdfium.FPDF_GetPageWidthF(page)), float(pdfium.FPDF_GetPageHeightF(page)))
         self._drawn += coverage.was_drawn
         self._partly_read += [PartlyRead(number, *part) for part in coverage.parts]
-        self._append(number, glyphs, layers, size)
+        self.append(number, glyphs, layers, size)
         self._limits.check_characters(self._length)
         return coverage.is_unread
 
-    def _append(self, number: int, glyphs: Glyphs, layers: list[list[Word]], size: tuple[float, float]) -> None:
+    def append(self, number: int, glyphs: Glyphs, layers: list[list[Word]], size: tuple[float, float]) -> None:
+        """Add a page of a size in points, whose words are laid out in layers."""
         lines = [line for words in layers for line in order_lines(words)]
         order, starts = line_text(lines, glyphs.codes, level_boxes(glyphs))
         self.has_text = self.has_text or bool(lines)
         if self.pages:
             none = np.full(2, -1, np.int32)
-            self._extend(np.full(2, ord("\n"), np.uint32), np.full((2, 4), np.nan, np.float32), none)
+            self._extend(np.full(2, ord("\n"), np.uint32), np.full((2, 4), np.nan, np.float32), none, _nan(2))
         start = self._length
         drawn = order >= 0
         boxes = np.full((len(order), 4), np.nan, np.float32)
@@ -159,29 +166,39 @@ class _Pages:
         codes = np.concatenate((glyphs.codes, SEPARATORS))[order]
         indices = np.full(len(order), -1, np.int32)
         indices[drawn] = glyphs.indices[order[drawn]]
-        self._extend(codes, boxes, indices)
+        confidence = _nan(len(order))
+        if len(glyphs.confidence):
+            confidence[drawn] = glyphs.confidence[order[drawn]]
+            self._is_recognized = True
+        self._extend(codes, boxes, indices, confidence)
         self._line_starts.append(starts + start)
         self.pages.append(Page(number, start, self._length, *size))
 
-    def _extend(self, codes: npt.NDArray[np.uint32], boxes: npt.NDArray[np.float32], indices: Indices) -> None:
+    def _extend(self, codes: npt.NDArray[np.uint32], boxes: Floats, indices: Indices, confidence: Floats) -> None:
         self._codes.append(codes)
         self._boxes.append(boxes)
         self._indices.append(indices)
+        self._confidence.append(confidence)
         self._length += len(codes)
 
     def document(self, unread_pages: tuple[int, ...]) -> tuple[Document, Indices]:
         """The document of all pages so far, with its divided words joined, and its characters' indices."""
         codes, boxes, indices = np.concatenate(self._codes), np.concatenate(self._boxes), np.concatenate(self._indices)
-        starts, pages = np.concatenate(self._line_starts), self.pages
+        starts, pages, confidence = np.concatenate(self._line_starts), self.pages, np.concatenate(self._confidence)
         text = _decoded(codes)
         if (joined := undivided(text, indices)) is not None:
             codes[joined.line_ends] = ord("\n")
             places = np.cumsum(joined.stays, dtype=np.int32) - joined.stays
             places = np.append(places, np.int32(joined.stays.sum()))
             text, boxes, indices = _decoded(codes[joined.stays]), boxes[joined.stays], indices[joined.stays]
-            starts = places[starts]
+            starts, confidence = places[starts], confidence[joined.stays]
             pages = [replace(page, start=int(places[page.start]), end=int(places[page.end])) for page in pages]
-        return Document(text, tuple(pages), Layout(boxes, starts), unread_pages, tuple(self._partly_read)), indices
+        layout = Layout(boxes, starts, confidence if self._is_recognized else None)
+        return Document(text, tuple(pages), layout, unread_pages, tuple(self._partly_read)), indices
+
+
+def _nan(count: int) -> Floats:
+    return np.full(count, np.nan, np.float32)
 
 
 def _decoded(codes: npt.NDArray[np.uint32]) -> str:
@@ -231,7 +248,7 @@ def opened_text(page: Any, number: int) -> Iterator[Any]:
         pdfium.FPDFText_ClosePage(text_page)
 
 
-def _layers(glyphs: Glyphs, text_page: Any) -> list[list[Word]]:
+def shown_layers(glyphs: Glyphs, text_page: Any) -> list[list[Word]]:
     """The words that are laid out together: those of each direction, each once, and marks across them by themselves."""
 
     def is_hidden(glyph: int) -> bool:

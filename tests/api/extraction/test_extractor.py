@@ -16,6 +16,7 @@ from service.api.engine.client import EngineClient
 from service.api.engine.pending import InferenceResult, Kept
 from service.api.engine.routing import queue_of
 from service.api.extraction.extractor import SHORT_TOKENS, Extractor
+from service.api.extraction.ocr import PageRecognizer
 from service.api.extraction.request import DocumentInput, ExtractRequest
 from service.api.extraction.trace import StageTimer
 from service.api.options import Options, read_options
@@ -87,7 +88,8 @@ def extract(model: ModelStatus, text: str, *, alone: bool, loaded: bool = True) 
 
 def _extractor(threads: ThreadPoolExecutor) -> Extractor:
     engine, parsers = cast(EngineClient, FakeEngine()), cast(ParserPool, None)
-    return Extractor(engine, parsers, threads, limits=DocumentLimits(), window_tokens=512, overlap_tokens=128)
+    ocr = PageRecognizer(parsers, DocumentLimits(), is_available=False, most_pages=1)
+    return Extractor(engine, parsers, threads, limits=DocumentLimits(), window_tokens=512, overlap_tokens=128, ocr=ocr)
 
 
 def _request(model: ModelStatus, *, alone: bool) -> ExtractRequest:

@@ -16,6 +16,7 @@ from service.api.engine.client import EngineClient
 from service.api.engine.pending import InferenceResult, Kept
 from service.api.engine.routing import queue_of
 from service.api.extraction.extractor import Extractor
+from service.api.extraction.ocr import PageRecognizer
 from service.api.extraction.request import LONG_TEXTS_AT_ONCE, DocumentInput, ExtractRequest
 from service.api.extraction.trace import StageTimer
 from service.api.options import Options
@@ -79,8 +80,10 @@ class Scene:
         self.engine = FakeEngine(status)
         self.thread = CountingThread()
         engine, parsers = cast(EngineClient, self.engine), cast(ParserPool, None)
+        allowed = DocumentLimits(**limits)
+        ocr = PageRecognizer(parsers, allowed, is_available=False, most_pages=1)
         self.extractor = Extractor(
-            engine, parsers, self.thread, limits=DocumentLimits(**limits), window_tokens=512, overlap_tokens=128
+            engine, parsers, self.thread, limits=allowed, window_tokens=512, overlap_tokens=128, ocr=ocr
         )
 
     def request(self, deadline_seconds: float = FAR) -> ExtractRequest:

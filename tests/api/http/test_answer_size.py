@@ -20,6 +20,7 @@ from service.api.engine.client import EngineClient
 from service.api.engine.pending import InferenceResult, Kept
 from service.api.engine.routing import queue_of
 from service.api.extraction.extractor import Extractor
+from service.api.extraction.ocr import PageRecognizer
 from service.api.extraction.request import DocumentInput, ExtractRequest
 from service.api.http.request_body import Body
 from service.api.http.response import json_response, start_documents
@@ -83,8 +84,9 @@ def answer(model: ModelStatus, sources: list[DocumentInput], options: dict[str, 
     async def scene() -> bytes:
         with ThreadPoolExecutor(1) as threads:
             client, parsers = cast(EngineClient, engine), cast(ParserPool, None)
+            ocr = PageRecognizer(parsers, DocumentLimits(), is_available=False, most_pages=1)
             extractor = Extractor(
-                client, parsers, threads, limits=DocumentLimits(), window_tokens=512, overlap_tokens=128
+                client, parsers, threads, limits=DocumentLimits(), window_tokens=512, overlap_tokens=128, ocr=ocr
             )
             body = Body(tuple(sources), Options(**options), batch=True)
             request = ExtractRequest(model, body.options, "c", 1e9)

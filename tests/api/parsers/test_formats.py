@@ -14,6 +14,7 @@ from service.documents.document import Document
 from service.documents.limits import DocumentLimits
 from service.documents.reader import read_document
 from tests.support.document_files import column, drawn, pdf, simple_docx, simple_pdf
+from tests.support.drawn_sheets import networks, sheet
 from tests.support.electronic_invoices import Bill, cii, hybrid, ubl
 from tests.support.parsers import PoolSetup, pool_of
 
@@ -102,6 +103,20 @@ def _outcome(document: Document) -> tuple[object, ...]:
     shape = None if layout is None else (np.nansum(layout.boxes).item(), layout.line_starts.tolist())
     read = (document.text, document.pages, document.unread_pages, document.partly_read, document.charset)
     return *read, document.invoice, shape
+
+
+async def test_pages_are_recognized_in_the_sandbox() -> None:
+    """Nothing that OCR needs is imported, opened or started there for the first time."""
+    networks()
+    files = {"a.png": sheet().file(), "a.tiff": sheet().file("TIFF"), "a.jpg": sheet().file("JPEG")}
+    async with pool_of(PoolSetup(size=1, seconds=120.0, ocr=True)) as pool:
+        for name, data in files.items():
+            expected = read_document(data, limits=DocumentLimits(), ocr_pages=(1,))
+            deadline = time.monotonic() + 120.0
+            found = await pool.parse(data, None, name, client="a", deadline_seconds=deadline, ocr_pages=(1,))
+            assert _outcome(found) == _outcome(expected), name
+            assert found.recognized == expected.recognized
+            assert found.confidence(0, 9) == expected.confidence(0, 9)
 
 
 async def test_every_format_reads_as_it_does_without_a_sandbox() -> None:

@@ -25,7 +25,7 @@ export class DocumentView {
     this.source = this.list = null;
     this.strip?.close();
     this.strip = null;
-    const chosen = make("input", { type: "file", accept: ".pdf,.docx,.html,.htm,.txt,.md", hidden: true, "aria-label": "A file",
+    const chosen = make("input", { type: "file", accept: ".pdf,.docx,.html,.htm,.txt,.md,.xml,.png,.jpg,.jpeg,.tif,.tiff,.webp,.bmp", hidden: true, "aria-label": "A file",
       onchange: () => chosen.files[0] && this.open(fileSource(chosen.files[0])) });
     const words = make("textarea", { id: "words", placeholder: "Invoice INV-20931 from Acme GmbH, due 12 March 2026, total EUR 1,200.00." });
     this.root.replaceChildren(make("div", { class: "start" },

@@ -101,6 +101,8 @@ export interface components {
             number?: string;
             /** @description ISO 4217 of money, CLDR's name of a quantity's unit. */
             unit?: string;
+            /** @description The least of its words, if in a picture; 0 to 1. */
+            ocr_confidence?: number;
         };
         /**
          * @description The finder of an entity: the model (its borders may be a rule's), a rule alone, or an invoice's embedded XML.
@@ -151,6 +153,12 @@ export interface components {
              */
             include_text?: boolean;
             /**
+             * Ocr
+             * @description Recognize text in pictures: `auto`: of pages and pictures whose text is not in the file; `off`; `force`: of all pages of a PDF, in place of its text.
+             * @enum {string}
+             */
+            ocr?: "auto" | "off" | "force";
+            /**
              * Fields
              * @description Return what invoices, receipts and résumés say: the best value for each role, rows, checks.
              */
@@ -180,6 +188,8 @@ export interface components {
             priority?: components["schemas"]["Priority"];
             /** @description Return each document's text, so that offsets can be checked. Default: `false`. */
             include_text?: boolean;
+            /** @description Recognize text in pictures: `auto`: of pages and pictures whose text is not in the file; `off`; `force`: of all pages of a PDF, in place of its text. Default: `auto`. */
+            ocr?: components["schemas"]["Ocr"];
             /** @description Return what invoices, receipts and résumés say: the best value for each role, rows, checks. Default: `false`. */
             fields?: boolean;
             text?: string;
@@ -197,6 +207,7 @@ export interface components {
          *     `page_sizes`: of each page of a PDF, for those who draw `boxes` over it.
          *     `unread_pages`: numbers of the pages of which nothing was read, or next to nothing: scans, also with a stamp.
          *     `partly_read`: what was not read of pages with text; all others were read in full.
+         *     `ocr_pages`: pages whose pictures were read, with the mean confidence, and how their text was turned.
          *     `charset`: the character encoding that a text or HTML file was read in, how it was found, and how surely.
          *     `fields`: null where no kind of document fits; absent unless asked for.
          */
@@ -212,6 +223,7 @@ export interface components {
             error: components["schemas"]["Error"] | null;
             partly_read: components["schemas"]["PartlyRead"][];
             page_sizes?: components["schemas"]["PageSize"][];
+            ocr_pages?: components["schemas"]["RecognizedPage"][];
             charset?: components["schemas"]["Charset"];
             text?: string;
             fields?: components["schemas"]["Fields"] | null;
@@ -249,6 +261,8 @@ export interface components {
             number?: string;
             /** @description ISO 4217 of money, CLDR's name of a quantity's unit. */
             unit?: string;
+            /** @description The least of its words, if in a picture; 0 to 1. */
+            ocr_confidence?: number;
             reason: components["schemas"]["FieldReason"];
             alternatives: components["schemas"]["Entity"][];
         };
@@ -310,6 +324,11 @@ export interface components {
             };
         };
         /**
+         * @description Pages of a file whose text is recognized in their picture: those not read in full, none, or all.
+         * @enum {string}
+         */
+        Ocr: "auto" | "off" | "force";
+        /**
          * @description The unit of `start` and `end`.
          * @enum {string}
          */
@@ -341,6 +360,20 @@ export interface components {
             phase: components["schemas"]["Phase"];
             percent: number;
             detail: string;
+        };
+        /**
+         * @description A page of which text was recognized in its picture (OCR).
+         *
+         *     Attributes:
+         *         confidence: the mean probability of the recognized characters.
+         *         turned: degrees clockwise by which its text stands on the page as shown: 0, 90, 180 or 270.
+         *         skew: further degrees by which its lines rise to the right.
+         */
+        RecognizedPage: {
+            page: number;
+            confidence: number;
+            turned: number;
+            skew: number;
         };
         RedactForm: {
             file: string[];
@@ -375,6 +408,12 @@ export interface components {
              * @description Return each document's text, so that offsets can be checked.
              */
             include_text?: boolean;
+            /**
+             * Ocr
+             * @description Recognize text in pictures: `auto`: of pages and pictures whose text is not in the file; `off`; `force`: of all pages of a PDF, in place of its text.
+             * @enum {string}
+             */
+            ocr?: "auto" | "off" | "force";
             /**
              * Fields
              * @description Return what invoices, receipts and résumés say: the best value for each role, rows, checks.
@@ -431,6 +470,8 @@ export interface components {
             priority?: components["schemas"]["Priority"];
             /** @description Return each document's text, so that offsets can be checked. Default: `false`. */
             include_text?: boolean;
+            /** @description Recognize text in pictures: `auto`: of pages and pictures whose text is not in the file; `off`; `force`: of all pages of a PDF, in place of its text. Default: `auto`. */
+            ocr?: components["schemas"]["Ocr"];
             /** @description Return what invoices, receipts and résumés say: the best value for each role, rows, checks. Default: `false`. */
             fields?: boolean;
             /** @description What stands in a text instead: `replace`: `<LABEL>`; `mask`: asterisks; `hash`: a keyed hash, equal for equal values. In a PDF there is a black bar. Default: `replace`. */

@@ -1,0 +1,94 @@
+"""Reads a file, and has the pages that its text layer leaves unread recognized (OCR), each as a job of its own.
+
+So the parser queue shares the parsers' time between clients page by page, a page that kills its parser or takes too
+long stays unread alone, and its neighbours are read.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from service.api.extraction.request import DocumentInput, ExtractRequest
+from service.api.parsers.pool import ParserPool
+from service.core.errors import DocumentTooLarge, InvalidOptions, UnreadableDocument
+from service.core.types import Ocr
+from service.documents.document import Document
+from service.documents.limits import DocumentLimits
+from service.documents.ocr.joining import with_recognized
+
+
+class PageRecognizer:
+    """Reads files, a few pages of one at the same time.
+
+    Args:
+        is_available: whether the parsers have the networks of OCR.
+        most_pages: of one document that are recognized.
+    """
+
+    def __init__(self, parsers: ParserPool, limits: DocumentLimits, *, is_available: bool, most_pages: int) -> None:
+        self._parsers = parsers
+        self._limits = limits
+        self._is_available = is_available
+        self._most_pages = most_pages
+
+    async def read(self, source: DocumentInput, request: ExtractRequest) -> Document:
+        """The document of a file.
+
+        Raises:
+            GleanerError: as `ParserPool.parse`.
+            InvalidOptions: `ocr=force` without the networks.
+            DocumentTooLarge: more pages would have to be recognized than one document may have.
+            UnreadableDocument: nothing was read at all.
+        """
+        wanted = request.options.ocr
+        if wanted is Ocr.FORCE and not self._is_available:
+            raise InvalidOptions("ocr: this service recognizes nothing; it was started without OCR.")
+        if wanted is Ocr.OFF or not self._is_available:
+            return await self._parse(source, request, None)
+        document = await self._parse(source, request, ())
+        pages = document.incomplete_pages
+        if wanted is Ocr.FORCE and document.layout is not None:
+            pages = tuple(page.number for page in document.pages or ())
+        if pages:
+            document = with_recognized(document, await self._recognize(source, request, pages))
+            self._limits.check_characters(len(document.text))
+        if not document.text.strip():
+            raise UnreadableDocument("No text was recognized: the pages are empty, too coarse, or in another script.")
+        return document
+
+    async def _parse(self, source: DocumentInput, request: ExtractRequest, pages: tuple[int, ...] | None) -> Document:
+        return await self._parsers.parse(
+            source.data,
+            source.media_type,
+            source.name,
+            client=request.sender or request.client,
+            deadline_seconds=request.deadline_seconds,
+            ocr_pages=pages,
+        )
+
+    async def _recognize(
+        self, source: DocumentInput, request: ExtractRequest, pages: tuple[int, ...]
+    ) -> dict[int, Document]:
+        """Page number → a document of that page; pages that cannot be read are left out."""
+        if len(pages) > self._most_pages:
+            raise DocumentTooLarge(
+                f"{len(pages):,} pages hold text in pictures; the limit is {self._most_pages:,} "
+                "(GLEANER_MAX_OCR_PAGES)."
+            )
+        found: dict[int, Document] = {}
+        turns = asyncio.Semaphore(self._parsers.size)
+
+        async def recognize(page: int) -> None:
+            async with turns:
+                try:
+                    found[page] = await self._parse(source, request, (page,))
+                except UnreadableDocument:
+                    return  # This page alone is damaged, too costly, or kills its parser.
+
+        tasks = [asyncio.create_task(recognize(page)) for page in pages]
+        try:
+            await asyncio.gather(*tasks)
+        finally:
+            for task in tasks:
+                task.cancel()
+        return found

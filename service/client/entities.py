@@ -1,0 +1,120 @@
+"""Entities and fields as values: what was found in a document, and what an invoice, a receipt or a résumé says."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class FoundEntity(msgspec.Struct, frozen=True):
+    """One entity; `text` is exactly the document's characters `[start:end]`.
+
+    Attributes:
+        boxes: of a PDF's words, in points from the top left of the page.
+        kind: what `value` is, such as `money` or `date`.
+        source: `model` or `rule`.
+        valid: whether the check digits hold; None where there are none.
+        ambiguous: other values that the text may mean.
+        number, unit: of an amount or a quantity, as decimal and currency.
+        ocr_confidence: the least of its words, if they were recognized in a picture.
+    """
+
+    label: str
+    text: str
+    start: int
+    end: int
+    score: float
+    value: str
+    page: int | None = None
+    boxes: list[tuple[float, float, float, float]] = []
+    kind: str = "text"
+    source: str = "model"
+    valid: bool | None = None
+    ambiguous: list[str] = []
+    number: str | None = None
+    unit: str | None = None
+    ocr_confidence: float | None = None
+
+
+class FieldEntity(FoundEntity, frozen=True, kw_only=True):
+    """The entity chosen for a role, why (`reason`: `label`, `sum` or `context`), and those with other values."""
+
+    reason: str
+    alternatives: list[FoundEntity] = []
+
+
+class LineItem(msgspec.Struct, frozen=True):
+    """One row of a bill."""
+
+    description: FoundEntity
+    quantity: FoundEntity | None = None
+    unit_price: FoundEntity | None = None
+    amount: FoundEntity | None = None
+
+
+class SumCheck(msgspec.Struct, frozen=True):
+    """A sum that was checked; `difference`: its left side less its right one, in decimal."""
+
+    rule: str
+    holds: bool
+    difference: str
+
+
+class Job(msgspec.Struct, frozen=True):
+    """One job of a résumé; `ongoing`: the document says that it lasts."""
+
+    title: FoundEntity | None = None
+    employer: FoundEntity | None = None
+    dates: list[FoundEntity] = []
+    ongoing: bool = False
+
+
+class Education(msgspec.Struct, frozen=True):
+    """One education of a résumé; `ongoing`: the document says that it lasts."""
+
+    degree: FoundEntity | None = None
+    school: FoundEntity | None = None
+    dates: list[FoundEntity] = []
+    ongoing: bool = False
+
+
+class Contradiction(msgspec.Struct, frozen=True):
+    """A role for which an invoice's XML states one value (`embedded`) and the page shows another (`page`)."""
+
+    role: str
+    embedded: str
+    page: FoundEntity
+
+
+class EmbeddedInvoice(msgspec.Struct, frozen=True):
+    """The XML of an electronic invoice, of which the fields are; `file`: the attachment's name, if it is one."""
+
+    syntax: str
+    profile: str
+    document_type: str
+    file: str | None = None
+    contradictions: list[Contradiction] = []
+
+
+class DocumentFields(msgspec.Struct, frozen=True):
+    """The fields of an invoice, a receipt or a résumé (`kind`), by role.
+
+    Attributes:
+        evidence: the labels that decided the kind, with the best score of each.
+        currency, line_items, checks: of bills.
+        bills: how many the text seems to hold; over 1, the roles are chosen from all of them.
+        embedded: of an electronic invoice.
+        jobs, educations, skills, languages: of résumés.
+    """
+
+    kind: str
+    evidence: dict[str, float]
+    roles: dict[str, FieldEntity]
+    currency: str | None = None
+    line_items: list[LineItem] = []
+    checks: list[SumCheck] = []
+    bills: int = 0
+    embedded: EmbeddedInvoice | None = None
+    jobs: list[Job] = []
+    educations: list[Education] = []
+    skills: list[FoundEntity] = []
+    languages: list[FoundEntity] = []

@@ -1,0 +1,166 @@
+"""Finds the lines of text in a straight page's picture: connected parts of the detection network's map, as bands.
+
+The network marks the inside of a line, so a band is grown by a share of its area over its perimeter, as in its
+training (DB, Liao et al., AAAI 2020). A band has the slope of its own pixels, by least squares.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+
+from service.documents.ocr.networks import Floats, TextNetworks
+from service.documents.ocr.straighten import Gray
+
+SIDE = 1_280
+"""Pixels of the longer side of the picture that the network sees."""
+_MULTIPLE = 32
+_LEAST_PROBABILITY = 0.3
+"""Compared with a pixel of the map: it belongs to a line."""
+_LEAST_MEAN = 0.45
+"""Compared with the mean of a part's pixels: it is a line."""
+_SMALLEST = 3
+"""Pixels of the map; a part that is thinner is none."""
+_GROWTH = 1.6
+_FULL = 1.12
+"""A band's height over its pixels by its width: the map's parts have round ends."""
+_LONG, _STEEPEST = 3, 0.2  # a part so many times as long as high has a slope; a steeper one is not believed
+_UPRIGHT = 1.5
+"""Height over width of a part that stands upright, as words do on a page that lies on its side."""
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """One line of text: from left to right, its middle at the left end, its slope and its height; pixels."""
+
+    left: float
+    right: float
+    middle: float
+    slope: float
+    height: float
+
+    @property
+    def width(self) -> float:
+        return self.right - self.left
+
+    def middle_at(self, across: float) -> float:
+        """Its middle at a distance from the page's left edge."""
+        return self.middle + self.slope * (across - self.left)
+
+
+class _Parts(NamedTuple):
+    """Connected parts of a map, an array [parts] of each figure."""
+
+    left: Floats
+    right: Floats
+    top: Floats
+    bottom: Floats
+    pixels: Floats
+    mean: Floats
+    middle: Floats
+    slope: Floats
+
+
+def find_bands(gray: Gray, networks: TextNetworks) -> tuple[list[Band], bool]:
+    """The lines of a picture, and whether it lies on its side: more of its text stands upright than level."""
+    height, width = gray.shape
+    scale = min(1.0, SIDE / max(height, width))
+    rows, columns = (max(_MULTIPLE, round(side * scale / _MULTIPLE) * _MULTIPLE) for side in (height, width))
+    small = Image.fromarray(gray).resize((columns, rows), Image.Resampling.BILINEAR)
+    pixels = np.asarray(small, np.float32) / 127.5 - 1
+    probability = networks.detect(np.ascontiguousarray(np.broadcast_to(pixels, (3, rows, columns))))
+    parts = _connected(probability > _LEAST_PROBABILITY, probability)
+    if parts is None:
+        return [], False
+    wide, high = parts.right - parts.left, parts.bottom - parts.top
+    kept = (np.minimum(wide, high) >= _SMALLEST) & (parts.mean >= _LEAST_MEAN)
+    area = np.where(kept, wide * high, 0)
+    on_side = bool(area[high > _UPRIGHT * wide].sum() > area[wide > _UPRIGHT * high].sum())
+    has_slope = (wide >= _LONG * high) & (np.abs(parts.slope) <= _STEEPEST)
+    slope = np.where(has_slope, parts.slope, 0.0)
+    middle = np.where(has_slope, parts.middle, (parts.top + parts.bottom) / 2)
+    thick = np.where(has_slope, np.minimum(high, parts.pixels / np.maximum(wide, 1) * _FULL), high)
+    grown = wide * thick * _GROWTH / (2 * (wide + thick))
+    across, down = width / columns, height / rows
+    bands = np.stack(
+        (
+            np.maximum((parts.left - grown) * across, 0),
+            np.minimum((parts.right + grown) * across, width),
+            (middle - slope * grown) * down,
+            slope * down / across,
+            (thick + 2 * grown) * down,
+        ),
+        axis=1,
+    )
+    return [Band(*figures) for figures in bands[kept].tolist()], on_side
+
+
+def _connected(mask: npt.NDArray[np.bool_], probability: Floats) -> _Parts | None:
+    """The parts of a map whose pixels touch, also by their corners; None without any."""
+    rows, starts, ends = _runs(mask)
+    if not len(rows):
+        return None
+    part = _joined(mask.shape[0], rows, starts, ends)
+    count = int(part.max()) + 1
+
+    def total(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        return np.bincount(part, values, count).astype(np.float64)
+
+    length = (ends - starts).astype(np.float64)
+    down = rows + 0.5
+    across = (starts + ends) / 2 * length
+    pixels, sum_x, sum_y = total(length), total(across), total(down * length)
+    sum_xx, sum_xy = total((ends.astype(np.float64) ** 3 - starts.astype(np.float64) ** 3) / 3), total(across * down)
+    running: npt.NDArray[np.float64] = np.zeros((mask.shape[0], mask.shape[1] + 1))
+    np.cumsum(probability, axis=1, out=running[:, 1:])
+    mean = total(running[rows, ends] - running[rows, starts]) / pixels
+    left, right = np.full(count, mask.shape[1]), np.zeros(count, np.int64)
+    top, bottom = np.full(count, mask.shape[0]), np.zeros(count, np.int64)
+    np.minimum.at(left, part, starts)
+    np.maximum.at(right, part, ends)
+    np.minimum.at(top, part, rows)
+    np.maximum.at(bottom, part, rows + 1)
+    spread = sum_xx / pixels - (sum_x / pixels) ** 2
+    slope = np.where(spread > 1, (sum_xy / pixels - sum_x / pixels * sum_y / pixels) / np.maximum(spread, 1), 0.0)
+    middle = sum_y / pixels + slope * (left - sum_x / pixels)
+    return _Parts(*(np.asarray(each, np.float32) for each in (left, right, top, bottom, pixels, mean, middle, slope)))
+
+
+Ends = npt.NDArray[np.int64]
+
+
+def _runs(mask: npt.NDArray[np.bool_]) -> tuple[Ends, Ends, Ends]:
+    """Row, start and end of each run of set pixels, row by row."""
+    padded = np.zeros((mask.shape[0], mask.shape[1] + 2), np.int8)
+    padded[:, 1:-1] = mask
+    steps = np.diff(padded, axis=1)
+    rows, starts = np.nonzero(steps == 1)
+    return rows, starts, np.nonzero(steps == -1)[1]
+
+
+def _joined(height: int, rows: Ends, starts: Ends, ends: Ends) -> Ends:
+    """The number of each run's part: runs of neighbouring rows that touch are of one (union by walking both rows)."""
+    parents = list(range(len(rows)))
+
+    def root(run: int) -> int:
+        while parents[run] != run:
+            parents[run] = parents[parents[run]]
+            run = parents[run]
+        return run
+
+    first = np.searchsorted(rows, np.arange(height + 1)).tolist()
+    begins, stops = starts.tolist(), ends.tolist()
+    for row in range(1, height):
+        above, here = first[row - 1], first[row]
+        while above < first[row] and here < first[row + 1]:
+            if begins[above] <= stops[here] and begins[here] <= stops[above]:
+                parents[root(here)] = root(above)
+            if stops[above] < stops[here]:
+                above += 1
+            else:
+                here += 1
+    return np.unique(np.array([root(run) for run in range(len(rows))]), return_inverse=True)[1]

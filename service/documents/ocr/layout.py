@@ -1,0 +1,165 @@
+"""Lays out recognized words: as glyphs of their page, in blocks, so that text and boxes come as from a text layer."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from statistics import median
+
+import numpy as np
+
+from service.documents.ocr.networks import Floats
+from service.documents.ocr.page import ReadPicture
+from service.documents.ocr.recognition import Box, RecognizedWord
+from service.documents.ocr.straighten import Matrix
+from service.documents.pdf.glyphs import Glyphs
+
+_ASCENT = 0.12
+"""Of a line's height: what its characters' boxes for the layout reach beyond its ink, above and below."""
+_CLOSEST, _FURTHEST = -0.5, 0.9  # from a line to the next of its block, in heights of the larger
+_OVERLAP = 0.5
+"""Least overlap of two lines of a block, of the width of the narrower."""
+_LIKE = 1.6
+"""Most ratio of the heights of two lines of a block."""
+_PROSE_LINES, _PROSE_CHARACTERS = 3, 25  # lines of a block of prose, and characters of its middling line
+_SAME_ROW = 0.5
+"""Most distance of the middles of two lines of a row, in heights of the smaller."""
+MOST_COVERED = 0.3
+"""Share of a recognized word's box under characters of the text layer: over it the word is the text layer's."""
+
+
+@dataclass(slots=True)
+class _Line:
+    words: Sequence[RecognizedWord]
+    box: Box = field(init=False)
+
+    @property
+    def middle(self) -> float:
+        return (self.box[1] + self.box[3]) / 2
+
+    @property
+    def height(self) -> float:
+        return self.box[3] - self.box[1]
+
+    @property
+    def characters(self) -> int:
+        return sum(len(word.text) for word in self.words)
+
+    def __post_init__(self) -> None:
+        boxes = [word.box for word in self.words]
+        top, bottom = median(box[1] for box in boxes), median(box[3] for box in boxes)
+        self.box = (min(box[0] for box in boxes), top, max(box[2] for box in boxes), bottom)
+
+
+@dataclass(slots=True)
+class _Block:
+    lines: list[_Line]
+
+    @property
+    def is_prose(self) -> bool:
+        """Whether it has the long lines of running text; others may be the cells of a table's column."""
+        characters = median(line.characters for line in self.lines)
+        return len(self.lines) >= _PROSE_LINES and characters >= _PROSE_CHARACTERS
+
+    def gap_to(self, line: _Line) -> float | None:
+        """The distance of a line below that continues the block; None if it does not."""
+        left, top, right, bottom = line.box
+        before = self.lines[-1].box
+        height, height_before = bottom - top, max(before[3] - before[1], 1.0)
+        larger = max(height, height_before)
+        overlap = min(right, before[2]) - max(left, before[0])
+        gap = top - before[3]
+        fits = _CLOSEST * height_before <= gap <= _FURTHEST * larger and 1 / _LIKE < height / height_before < _LIKE
+        return gap if fits and overlap > _OVERLAP * min(right - left, before[2] - before[0]) else None
+
+
+def recognized_glyphs(read: ReadPicture, points_per_pixel: float, width: float, height: float) -> Glyphs:
+    """The glyphs of a picture: boxes for the layout are of the straightened page, those of the ink of the given one.
+
+    Args:
+        points_per_pixel: of the given picture.
+        width: of the page as shown, in points.
+        height: likewise.
+    """
+    lines = _in_order([_Line(words) for words in read.lines])
+    back = np.linalg.inv(read.matrix).astype(np.float64)
+    codes, loose, ink, spaced, confidence = [], [], [], [], []
+    for line in lines:
+        tallest = max(word.box[3] for word in line.words) - min(word.box[1] for word in line.words)
+        top, bottom = line.box[1] - _ASCENT * tallest, line.box[3] + _ASCENT * tallest
+        for word in line.words:
+            text = unicodedata.normalize("NFC", word.text)
+            left, step = word.box[0], (word.box[2] - word.box[0]) / max(len(text), 1)
+            for place, sign in enumerate(text):
+                across = (left + step * place, left + step * (place + 1))
+                codes.append(ord(sign))
+                loose.append((across[0], top, across[1], bottom))
+                ink.append(_given(back, (across[0], word.box[1], across[1], word.box[3]), word.slope))
+                spaced.append(place == 0)
+                confidence.append(word.confidence)
+    count = len(codes)
+    return Glyphs(
+        codes=np.array(codes, np.uint32),
+        loose=np.array(loose, np.float32).reshape(-1, 4) * np.float32(points_per_pixel),
+        ink=np.array(ink, np.float32).reshape(-1, 4) * np.float32(points_per_pixel),
+        spaced=np.array(spaced, np.bool_),
+        width=width,
+        height=height,
+        indices=np.arange(count, dtype=np.int32),
+        confidence=np.array(confidence, np.float32),
+    )
+
+
+def given_boxes(read: ReadPicture, boxes: Sequence[Box], points_per_pixel: float) -> tuple[Box, ...]:
+    """Boxes of the straightened picture in points of the given page."""
+    back = np.linalg.inv(read.matrix).astype(np.float64)
+    found = (_given(back, box, 0.0) for box in boxes)
+    return tuple(tuple(round(side * points_per_pixel, 1) for side in box) for box in found)  # type: ignore[misc]
+
+
+def _given(back: Matrix, box: Box, slope: float) -> Box:
+    left, top, right, bottom = box
+    lower = slope * (right - left)
+    corners = np.array([[left, top, 1], [right, top + lower, 1], [right, bottom + lower, 1], [left, bottom, 1]])
+    points = (corners @ back.T)[:, :2]
+    (x0, y0), (x1, y1) = points.min(axis=0).tolist(), points.max(axis=0).tolist()
+    return x0, y0, x1, y1
+
+
+def _in_order(lines: Sequence[_Line]) -> list[_Line]:
+    """The lines as a content stream has them: blocks of prose whole, all others row by row, as tables are written."""
+    blocks: list[_Block] = []
+    for line in sorted(lines, key=lambda each: each.box[1]):
+        gaps = [(gap, number) for number, block in enumerate(blocks) if (gap := block.gap_to(line)) is not None]
+        if gaps:
+            blocks[min(gaps)[1]].lines.append(line)
+        else:
+            blocks.append(_Block([line]))
+    units = [[block.lines] if block.is_prose else [[line] for line in block.lines] for block in blocks]
+    rows: list[list[list[_Line]]] = []
+    for unit in sorted(chain(*units), key=lambda each: each[0].middle):
+        if rows and unit[0].middle - rows[-1][0][0].middle < _SAME_ROW * min(unit[0].height, rows[-1][0][0].height):
+            rows[-1].append(unit)
+        else:
+            rows.append([unit])
+    ordered = chain(*(sorted(row, key=lambda each: each[0].box[0]) for row in rows))
+    return list(chain(*ordered))
+
+
+def uncovered(found: Glyphs, text_layer: Floats) -> Glyphs:
+    """The recognized words that no characters of a text layer (boxes of their ink) cover."""
+    if not len(found.codes) or not len(text_layer):
+        return found
+    starts = np.flatnonzero(found.spaced)
+    ends = np.append(starts[1:], len(found.codes))
+    kept = np.zeros(len(found.codes), np.bool_)
+    for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+        left, top = found.ink[start:end, :2].min(axis=0)
+        right, bottom = found.ink[start:end, 2:].max(axis=0)
+        across = np.minimum(text_layer[:, 2], right) - np.maximum(text_layer[:, 0], left)
+        down = np.minimum(text_layer[:, 3], bottom) - np.maximum(text_layer[:, 1], top)
+        covered = (np.maximum(across, 0) * np.maximum(down, 0)).sum()
+        kept[start:end] = covered <= MOST_COVERED * max((right - left) * (bottom - top), 1e-3)
+    return found.only(kept)

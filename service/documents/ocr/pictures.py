@@ -1,0 +1,154 @@
+"""Reads picture files (PNG, JPEG, TIFF, WebP, BMP, GIF) as gray pages; their text is recognized elsewhere (`ocr`).
+
+What a file claims is judged by its header, before anything is decoded: a few bytes may unpack to gigabytes.
+"""
+
+from __future__ import annotations
+
+import io
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+from PIL import Image, ImageOps
+
+from service.core.errors import DocumentTooLarge, InvalidOptions, UnreadableDocument
+from service.documents.document import Document, Layout, Page, PagePicture, PictureRequest
+from service.documents.limits import DocumentLimits
+from service.documents.ocr.straighten import Gray
+from service.documents.pdf.picture import picture_size
+
+MOST_PIXELS, MOST_SIDE = 100_000_000, 30_000
+"""Of one page of a picture file."""
+READ_PIXELS = 8_700_000
+"""Pixels that a page is read with, at most: an A4 sheet with 300 dots an inch; larger pictures are made smaller."""
+_LEAST_DPI, _MOST_DPI, _USUAL_DPI = 100, 1_200, 200  # those believed (cameras say 72), and where there are none
+_FORMATS = ("PNG", "JPEG", "TIFF", "WEBP", "BMP", "GIF", "MPO")
+_COLOURS = ("RGB", "RGBA", "P", "CMYK", "YCbCr", "LAB", "HSV")
+_BROKEN = (OSError, ValueError, TypeError, SyntaxError, EOFError, KeyError, IndexError, Image.DecompressionBombError)
+
+Image.MAX_IMAGE_PIXELS = MOST_PIXELS
+Image.init()  # A parser cannot import what reads a format.
+
+
+def picture_pages(data: bytes, *, limits: DocumentLimits) -> Document:
+    """The pages of a picture file with their sizes in points; nothing of them is read.
+
+    Raises:
+        UnreadableDocument: the file is damaged.
+        DocumentTooLarge: too many pages, or too many pixels.
+    """
+    pages: list[Page] = []
+    with _opened(data) as picture:
+        count = int(getattr(picture, "n_frames", 1)) if picture.format == "TIFF" else 1
+        limits.check_pages(count)
+        for number in range(1, count + 1):
+            if number > 1:
+                picture.seek(number - 1)
+            _check_size(picture.width, picture.height)
+            across, down = _dots(picture)
+            wide, high = picture.width * 72 / across, picture.height * 72 / down
+            if _stands_on_side(picture):
+                wide, high = high, wide
+            start = 2 * (number - 1)
+            pages.append(Page(number, start, start, wide, high))
+    text = "\n\n" * (len(pages) - 1)
+    layout = Layout(np.full((len(text), 4), np.nan, np.float32), np.zeros(0, np.int32))
+    return Document(text, tuple(pages), layout, tuple(page.number for page in pages))
+
+
+@contextmanager
+def _opened(data: bytes) -> Iterator[Image.Image]:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            with Image.open(io.BytesIO(data), formats=_FORMATS) as picture:
+                yield picture
+    except _BROKEN as error:
+        raise UnreadableDocument(f"The picture is damaged ({str(error)[:100] or type(error).__name__}).") from None
+
+
+def _check_size(wide: int, high: int) -> None:
+    if wide * high > MOST_PIXELS or max(wide, high) > MOST_SIDE:
+        raise DocumentTooLarge(
+            f"The picture has {wide:,} × {high:,} pixels; the limit is {MOST_PIXELS:,}, and {MOST_SIDE:,} on a side."
+        )
+
+
+def _dots(picture: Image.Image) -> tuple[float, float]:
+    """Dots an inch, across and down."""
+    said = picture.info.get("dpi", (0, 0))
+    try:
+        across, down = (float(each) for each in said)
+    except (TypeError, ValueError, ZeroDivisionError):
+        across = down = 0.0
+    if _LEAST_DPI <= across <= _MOST_DPI and _LEAST_DPI <= down <= _MOST_DPI:
+        return across, down
+    return _USUAL_DPI, _USUAL_DPI
+
+
+def _stands_on_side(picture: Image.Image) -> bool:
+    return picture.getexif().get(0x0112, 1) in (5, 6, 7, 8)
+
+
+def gray_page(data: bytes, number: int) -> Gray:
+    """One page of a picture file as it is shown, uint8 [height, width], at most `READ_PIXELS` of them.
+
+    Raises:
+        UnreadableDocument: the file is damaged, or has no such page.
+        DocumentTooLarge: too many pixels.
+    """
+    with _opened(data) as picture:
+        if number > 1:
+            picture.seek(number - 1)
+        _check_size(picture.width, picture.height)
+        scale = (READ_PIXELS / (picture.width * picture.height)) ** 0.5
+        if scale < 1:
+            picture.draft("L", (int(picture.width * scale), int(picture.height * scale)))
+        gray = _as_gray(picture)
+        if gray.width * gray.height > READ_PIXELS:
+            scale = (READ_PIXELS / (gray.width * gray.height)) ** 0.5
+            size = (max(int(gray.width * scale), 1), max(int(gray.height * scale), 1))
+            gray = gray.resize(size, Image.Resampling.BOX)
+        return np.asarray(ImageOps.exif_transpose(gray))
+
+
+def draw_picture(data: bytes, wanted: PictureRequest, *, limits: DocumentLimits) -> PagePicture:
+    """A page of a picture file as a PNG.
+
+    Raises:
+        UnreadableDocument: the file is damaged.
+        DocumentTooLarge: too many pages, or too many pixels.
+        InvalidOptions: there is no such page.
+    """
+    pages = picture_pages(data, limits=limits).pages or ()
+    if not 1 <= wanted.page <= len(pages):
+        raise InvalidOptions(f"There is no page {wanted.page}; the file has {len(pages)}.")
+    page = pages[wanted.page - 1]
+    with _opened(data) as picture:
+        if wanted.page > 1:
+            picture.seek(wanted.page - 1)
+        size = picture_size(page.width, page.height, wanted.width)
+        picture.draft("RGB", (max(size), max(size)))
+        shown = ImageOps.exif_transpose(picture.convert("RGB" if picture.mode in _COLOURS else "L"))
+        file = io.BytesIO()
+        shown.resize(size, Image.Resampling.BOX).save(file, "PNG", compress_level=3)
+    return PagePicture(file.getvalue(), page.width, page.height, len(pages))
+
+
+def _as_gray(picture: Image.Image) -> Image.Image:
+    """In levels from black to white; what is transparent is white."""
+    exif = picture.getexif()
+    if picture.mode.startswith("I") or picture.mode == "F":
+        levels = np.asarray(picture, np.float32)
+        low, high = float(levels.min()), float(levels.max())
+        gray = Image.fromarray(((levels - low) * (255 / max(high - low, 1.0))).astype(np.uint8))
+    elif picture.mode in ("RGBA", "LA", "PA", "La", "RGBa") or "transparency" in picture.info:
+        layer = picture.convert("RGBA")
+        gray = Image.alpha_composite(Image.new("RGBA", layer.size, "white"), layer).convert("L")
+    else:
+        gray = picture.convert("L")
+    gray.info["exif"] = exif.tobytes()
+    gray.getexif().update(exif)
+    return gray

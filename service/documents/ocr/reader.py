@@ -1,0 +1,145 @@
+"""Reads pages of a PDF or of a picture file by recognizing what their text layer does not hold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pypdfium2
+import pypdfium2.raw as pdfium
+
+from service.core.errors import UnreadableDocument
+from service.documents.document import Document, PartlyRead, RecognizedPage, UnreadReason
+from service.documents.limits import DocumentLimits
+from service.documents.ocr.layout import given_boxes, recognized_glyphs, uncovered
+from service.documents.ocr.networks import TextNetworks
+from service.documents.ocr.page import read_picture
+from service.documents.ocr.pictures import READ_PIXELS, gray_page, picture_pages
+from service.documents.ocr.straighten import Gray
+from service.documents.pdf.glyphs import Glyphs, read_glyphs
+from service.documents.pdf.page_objects import painted_objects
+from service.documents.pdf.reader import PageCollector, loaded_page, opened_pdf, opened_text, shown_layers
+from service.documents.pdf.words import words_by_direction
+
+LEAST_CONFIDENCE = 0.9
+"""Compared with the mean probability of a page's characters: below it the networks do not know the page's script."""
+_DPI = 200
+"""Dots an inch in which a PDF's pages are drawn."""
+
+
+def recognize_pages(
+    data: bytes, numbers: Sequence[int], networks: TextNetworks, *, limits: DocumentLimits, is_pdf: bool
+) -> Document:
+    """A document of these pages alone; the ones that are not sure enough are among its `unread_pages`.
+
+    Raises:
+        UnreadableDocument: the file is damaged, or has no such page.
+        DocumentTooLarge: over a limit.
+    """
+    pages = _Recognition(networks, limits)
+    if is_pdf:
+        with opened_pdf(data) as document:
+            for number in numbers:
+                if not 1 <= number <= len(document):
+                    raise UnreadableDocument(f"The PDF has no page {number}.")
+                pages.add_pdf_page(document, number)
+    else:
+        sizes = {page.number: (page.width, page.height) for page in picture_pages(data, limits=limits).pages or ()}
+        for number in numbers:
+            if number not in sizes:
+                raise UnreadableDocument(f"The picture has no page {number}.")
+            pages.add(number, gray_page(data, number), sizes[number])
+    return pages.document()
+
+
+_NO_GLYPHS = Glyphs(
+    np.zeros(0, np.uint32), np.zeros((0, 4), np.float32), np.zeros((0, 4), np.float32), np.zeros(0, np.bool_), 0.0, 0.0
+)
+
+
+class _Recognition:
+    """Collects pages as they are recognized."""
+
+    def __init__(self, networks: TextNetworks, limits: DocumentLimits) -> None:
+        self._networks = networks
+        self._pages = PageCollector(limits)
+        self._recognized: list[RecognizedPage] = []
+        self._unread: list[int] = []
+        self._partly_read: list[PartlyRead] = []
+
+    def add_pdf_page(self, document: pypdfium2.PdfDocument, number: int) -> None:
+        """A page of a PDF: its text layer stays, and what was recognized outside of it is added."""
+        with loaded_page(document, number) as page, opened_text(page, number) as text_page:
+            size = (float(pdfium.FPDF_GetPageWidthF(page)), float(pdfium.FPDF_GetPageHeightF(page)))
+            count = max(int(pdfium.FPDFText_CountChars(text_page)), 0)
+            glyphs = read_glyphs(page, text_page, count, painted_objects(page))
+            layers = shown_layers(glyphs, text_page)
+            gray = _drawn(page, size)
+        self.add(number, gray, size, (glyphs, layers))
+
+    def add(
+        self, number: int, gray: Gray, size: tuple[float, float], layer: tuple[Glyphs, list[Any]] | None = None
+    ) -> None:
+        """A page as a gray picture; `layer`: the glyphs of its text layer, and their words as they are laid out."""
+        read = read_picture(gray, self._networks)
+        scale = size[0] / gray.shape[1]
+        found = recognized_glyphs(read, scale, *size)
+        glyphs, layers = layer if layer is not None else (_NO_GLYPHS, [])
+        added = uncovered(found, glyphs.ink)
+        confidence = float(added.confidence.mean()) if len(added.codes) else 0.0
+        if confidence < LEAST_CONFIDENCE:
+            self._unread.append(number)
+            self._pages.append(number, glyphs, layers, size)
+            return
+        self._recognized.append(RecognizedPage(number, round(confidence, 4), read.turned, round(read.skew, 2)))
+        if read.doubtful:
+            boxes = given_boxes(read, read.doubtful, scale)
+            self._partly_read.append(PartlyRead(number, UnreadReason.IMAGE, boxes))
+        if not len(glyphs.codes):
+            self._pages.append(number, added, words_by_direction(added), size)
+            return
+        shift = len(glyphs.codes)
+        words = [
+            [word._replace(start=word.start + shift, end=word.end + shift) for word in words]
+            for words in words_by_direction(added)
+        ]
+        self._pages.append(number, _joined(glyphs, added), [*layers, *words], size)
+
+    def document(self) -> Document:
+        """All pages so far."""
+        document, _ = self._pages.document(tuple(self._unread))
+        return replace(document, recognized=tuple(self._recognized), partly_read=tuple(self._partly_read))
+
+
+def _joined(glyphs: Glyphs, added: Glyphs) -> Glyphs:
+    """The glyphs of a text layer, then recognized ones."""
+    none = np.full(len(glyphs.codes), np.nan, np.float32)
+    angles = np.zeros(len(added.codes), np.float32)
+    return replace(
+        glyphs,
+        codes=np.concatenate((glyphs.codes, added.codes)),
+        loose=np.concatenate((glyphs.loose, added.loose)),
+        ink=np.concatenate((glyphs.ink, added.ink)),
+        spaced=np.concatenate((glyphs.spaced, added.spaced)),
+        typed=np.concatenate((glyphs.typed, added.spaced)) if len(glyphs.typed) else glyphs.typed,
+        indices=np.concatenate((glyphs.indices, added.indices + len(glyphs.indices) + 8)),
+        angles=np.concatenate((glyphs.angles, angles)) if len(glyphs.angles) else glyphs.angles,
+        confidence=np.concatenate((none, added.confidence)),
+    )
+
+
+def _drawn(page: Any, size: tuple[float, float]) -> Gray:
+    """A loaded page of a size in points as a gray picture."""
+    across, down = max(size[0], 1.0), max(size[1], 1.0)
+    scale = min(_DPI / 72, (READ_PIXELS / (across * down)) ** 0.5)
+    wide, high = max(round(across * scale), 1), max(round(down * scale), 1)
+    bitmap = pypdfium2.PdfBitmap.new_native(wide, high, pdfium.FPDFBitmap_Gray)
+    try:
+        pdfium.FPDFBitmap_FillRect(bitmap.raw, 0, 0, wide, high, 0xFFFFFFFF)
+        pdfium.FPDF_RenderPageBitmap(bitmap.raw, page, 0, 0, wide, high, 0, pdfium.FPDF_ANNOT)
+        pixels = bitmap.to_numpy()
+        return np.array(pixels if pixels.ndim == 2 else pixels[..., 0], np.uint8)
+    finally:
+        bitmap.close()

@@ -1,0 +1,162 @@
+"""Recognizes the characters of lines: cuts each along its slope, runs the network, and makes words of its answer.
+
+The network says for each step along a strip which character is likeliest, or none. A character is the first step of a
+run of equal ones (greedy CTC decoding, Graves et al., ICML 2006). A word's box is shrunk to its ink.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.ma  # np.percentile imports it, which a parser cannot
+import numpy.typing as npt
+from PIL import Image
+
+from service.documents.ocr.detection import Band
+from service.documents.ocr.networks import STRIP_HEIGHT, Floats, Integers, TextNetworks
+
+_BATCH_PIXELS = 4_000
+"""Most pixels along the strips of one batch, the padding among them."""
+_NARROWEST, _MULTIPLE = 16, 8  # pixels of a batch's width
+_HALF_CHARACTER = 12
+"""Pixels of a strip on each side of a character's middle that a word at least covers."""
+_LEAST_CONTRAST = 30
+"""Levels between a strip's dark and light pixels; a strip with less is taken as without ink."""
+_EDGE = 2
+"""Rows at a strip's top and bottom that may hold ink of other lines."""
+
+Box = tuple[float, float, float, float]
+
+
+class StripText(NamedTuple):
+    """The characters of a strip, with the probability and the middle (pixels of the strip) of each."""
+
+    numbers: Integers
+    probabilities: Floats
+    middles: Floats
+
+
+class RecognizedWord(NamedTuple):
+    """A word: its box (pixels of its page), and the mean and the least probability of its characters.
+
+    `slope`: pixels by which its right end stands lower than its left one, for each pixel of its width.
+    """
+
+    text: str
+    box: Box
+    slope: float
+    confidence: float
+    least: float
+
+
+def cut(page: Image.Image, band: Band) -> Image.Image:
+    """The picture of a line, level and of the height that the network reads."""
+    scale = band.height / STRIP_HEIGHT
+    width = max(_MULTIPLE, round(band.width / scale))
+    along = band.width / width
+    matrix = (along, 0, band.left, band.slope * along, scale, band.middle - band.height / 2)
+    size = (width, STRIP_HEIGHT)
+    return page.transform(size, Image.Transform.AFFINE, matrix, Image.Resampling.BILINEAR, fillcolor=255)
+
+
+def recognized(strips: Sequence[Image.Image], networks: TextNetworks) -> list[StripText]:
+    """The characters of each strip; those of like width go through the network together."""
+    found: list[StripText | None] = [None] * len(strips)
+    for batch in _batches(strips):
+        widest = max(strips[number].width for number in batch)
+        width = max(_NARROWEST, -(-widest // _MULTIPLE) * _MULTIPLE)
+        pixels = np.zeros((len(batch), 3, STRIP_HEIGHT, width), np.float32)
+        for row, number in enumerate(batch):
+            pixels[row, :, :, : strips[number].width] = np.asarray(strips[number], np.float32) / 127.5 - 1
+        numbers, probabilities = networks.recognize(pixels)
+        step = width / numbers.shape[1]
+        for row, number in enumerate(batch):
+            found[number] = _first_steps(numbers[row], probabilities[row], step)
+    return [each for each in found if each is not None]
+
+
+def _batches(strips: Sequence[Image.Image]) -> Iterator[list[int]]:
+    batch: list[int] = []
+    for number in sorted(range(len(strips)), key=lambda each: strips[each].width):
+        if batch and (len(batch) + 1) * strips[number].width > _BATCH_PIXELS:
+            yield batch
+            batch = []
+        batch.append(number)
+    if batch:
+        yield batch
+
+
+def _first_steps(numbers: Integers, probabilities: Floats, step: float) -> StripText:
+    is_new = np.concatenate(([True], numbers[1:] != numbers[:-1])) if len(numbers) else np.zeros(0, np.bool_)
+    at = np.flatnonzero((numbers != 0) & is_new)
+    return StripText(numbers[at], probabilities[at], ((at + 0.5) * step).astype(np.float32))
+
+
+def mean_probability(texts: Iterable[StripText]) -> float:
+    """The mean over strips of the mean probability of their characters; 0 of a strip without any."""
+    means = [float(each.probabilities.mean()) if len(each.probabilities) else 0.0 for each in texts]
+    return sum(means) / len(means) if means else 0.0
+
+
+def words_of(strip: Image.Image, band: Band, text: StripText, characters: Sequence[str]) -> Iterator[RecognizedWord]:
+    """The words of a line, from left to right."""
+    signs = [characters[number] if number < len(characters) else "" for number in text.numbers.tolist()]
+    dark = _dark(np.asarray(strip))
+    for first, last in _spans(signs):
+        left, right = _reach(text.middles, signs, first, last, strip.width)
+        left, top, right, bottom = _shrunk(dark, left, right)
+        probabilities = text.probabilities[first : last + 1]
+        yield RecognizedWord(
+            "".join(signs[first : last + 1]),
+            _on_page(band, strip.width, (left, top, right, bottom)),
+            band.slope,
+            float(probabilities.mean()),
+            float(probabilities.min()),
+        )
+
+
+def _spans(signs: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """First and last character of each word."""
+    first: int | None = None
+    for number, sign in enumerate((*signs, " ")):
+        is_blank = not sign or sign.isspace()
+        if is_blank and first is not None:
+            yield first, number - 1
+            first = None
+        elif not is_blank and first is None:
+            first = number
+
+
+def _reach(middles: Floats, signs: Sequence[str], first: int, last: int, width: int) -> tuple[int, int]:
+    """Where a word may begin and end: half a character around it, but not beyond the blank beside it."""
+    left, right = float(middles[first]) - _HALF_CHARACTER, float(middles[last]) + _HALF_CHARACTER
+    if first > 0:
+        left = max(left, float(middles[first - 1]))
+    if last + 1 < len(signs):
+        right = min(right, float(middles[last + 1]))
+    return max(0, int(left)), min(width, math.ceil(right))
+
+
+def _dark(strip: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
+    darkest, lightest = (float(np.percentile(strip, share)) for share in (3, 85))
+    if lightest - darkest < _LEAST_CONTRAST:
+        return np.zeros(strip.shape, np.bool_)
+    return np.asarray(strip < (darkest + lightest) / 2)
+
+
+def _shrunk(dark: npt.NDArray[np.bool_], left: int, right: int) -> tuple[int, int, int, int]:
+    inside = dark[_EDGE:-_EDGE, left:right]
+    rows, columns = np.flatnonzero(inside.any(axis=1)), np.flatnonzero(inside.any(axis=0))
+    if not len(rows):
+        return left, 2 * _EDGE, right, STRIP_HEIGHT - 2 * _EDGE
+    return left + int(columns[0]), int(rows[0]) + _EDGE, left + int(columns[-1]) + 1, int(rows[-1]) + _EDGE + 1
+
+
+def _on_page(band: Band, width: int, box: tuple[int, int, int, int]) -> Box:
+    along, down = band.width / width, band.height / STRIP_HEIGHT
+    left = band.left + box[0] * along
+    top = band.middle_at(left) - band.height / 2
+    return left, top + box[1] * down, band.left + box[2] * along, top + box[3] * down

@@ -1,0 +1,66 @@
+"""Pages read by the networks that ship: level, skewed, on a side, upside down; noise, blanks, other scripts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from service.documents.ocr.layout import given_boxes
+from service.documents.ocr.page import ReadPicture, read_picture
+from tests.support.drawn_sheets import INVOICE, WORDS, networks, sheet
+
+
+def words(read: ReadPicture) -> list[str]:
+    return [word.text for line in read.lines for word in line]
+
+
+@pytest.mark.parametrize(
+    ("degrees", "turned", "skew"), [(0, 0, 0), (1.5, 0, -1.5), (-2, 0, 2), (90, 270, 0), (180, 180, 0), (-90, 90, 0)]
+)
+def test_a_page_is_read_however_it_lies(degrees: float, turned: int, skew: float) -> None:
+    read = read_picture(sheet().turned(degrees), networks())
+    assert (read.turned, round(read.skew - skew, 1) == 0 or abs(read.skew - skew) <= 0.2) == (turned, True)
+    assert sorted(words(read)) == sorted(WORDS)
+    assert read.confidence > 0.97
+    assert read.doubtful == ()
+
+
+def test_the_boxes_of_words_are_those_of_their_ink_on_the_given_page() -> None:
+    drawn = sheet()
+    read = read_picture(drawn.turned(180), networks())
+    found = {"".join(each.text for each in line): line for line in read.lines}
+    line = found["1240.50"]
+    ((left, top, right, bottom),) = given_boxes(read, [line[0].box], 1.0)
+    x0, y0, x1, y1 = drawn.boxes["1240.50"]
+    expected = (1000 - x1, 700 - y1, 1000 - x0, 700 - y0)
+    assert np.allclose((left, top, right, bottom), expected, atol=4)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_noise_and_gray_paper_change_nothing(seed: int) -> None:
+    noise = np.random.default_rng(seed).normal(0, 9, (700, 1000))
+    gray = np.clip(sheet().turned(1.2).astype(np.float64) * 0.85 + noise, 0, 255).astype(np.uint8)
+    assert sorted(words(read_picture(gray, networks()))) == sorted(WORDS)
+
+
+def test_a_dithered_fax_is_straightened() -> None:
+    paper = Image.fromarray((sheet().turned(1.5).astype(np.uint16) * 240 // 255).astype(np.uint8)).resize((2000, 1400))
+    read = read_picture(np.asarray(paper.convert("1").convert("L")), networks())
+    assert read.skew == pytest.approx(-1.5, abs=0.3)
+    assert "1240.50" in words(read)
+
+
+@pytest.mark.parametrize("gray", [np.full((400, 300), 255, np.uint8), np.zeros((400, 300), np.uint8)])
+def test_a_blank_page_has_no_words(gray: np.ndarray) -> None:
+    read = read_picture(gray, networks())
+    assert (read.lines, read.confidence) == ((), 0.0)
+
+
+def test_a_tiny_picture_is_read_without_an_error() -> None:
+    assert read_picture(np.full((3, 5), 200, np.uint8), networks()).lines == ()
+
+
+def test_every_text_is_a_line_of_its_own() -> None:
+    read = read_picture(sheet().gray, networks())
+    assert sorted(" ".join(word.text for word in line) for line in read.lines) == sorted(text for _, text in INVOICE)

@@ -1,0 +1,165 @@
+"""Pictures and pages of PDFs as documents: text in its order, boxes, confidence, what the text layer says already."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+from reportlab.lib.utils import ImageReader
+
+from service.core.errors import DocumentTooLarge, GleanerError, UnreadableDocument
+from service.documents.document import Document, PictureRequest
+from service.documents.limits import DocumentLimits
+from service.documents.ocr.joining import with_recognized
+from service.documents.ocr.pictures import draw_picture, gray_page, picture_pages
+from service.documents.ocr.reader import recognize_pages
+from service.documents.reader import read_document
+from tests.support.document_files import drawn
+from tests.support.drawn_sheets import Sheet, networks, sheet
+
+LIMITS = DocumentLimits()
+TEXT = """Nordlicht Optik GmbH
+Invoice No: RE-2026-118
+Date: 12 March 2026
+Reading glasses\t2\t420.25\t840.50
+Lens cloth\t8\t50.00\t400.00
+Total\t1240.50
+IBAN: DE89 3704 0044 0532 0130 00"""
+
+
+def recognized(data: bytes, *pages: int, is_pdf: bool = False) -> Document:
+    return recognize_pages(data, pages or (1,), networks(), limits=LIMITS, is_pdf=is_pdf)
+
+
+def scan(*sheets: Sheet | None, typed: str = "") -> bytes:
+    """A PDF with a picture on each page, or none, and a typed line at the foot."""
+
+    def draw(canvas: Any) -> None:
+        for each in sheets:
+            if each is not None:
+                canvas.drawImage(ImageReader(each.picture), 0, 142, 595, 416)
+            if typed:
+                canvas.drawString(60, 700, typed)
+            canvas.showPage()
+
+    return drawn(draw)
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "TIFF", "WEBP", "BMP", "GIF"])
+def test_a_picture_of_any_format_is_read(kind: str) -> None:
+    document = recognized(sheet().file(kind))
+    assert document.text == TEXT
+    assert document.pages is not None
+    assert (document.pages[0].width, document.pages[0].height) == (360, 252)
+    at = document.text.index("1240.50")
+    ((left, top, right, bottom),) = document.boxes(at, at + 7)
+    assert np.allclose((left, top, right, bottom), np.array(sheet().boxes["1240.50"]) * 0.36, atol=2)
+    assert (document.confidence(at, at + 7) or 0) > 0.99
+
+
+def test_dots_an_inch_are_the_files_where_they_can_be() -> None:
+    assert picture_pages(sheet().file("PNG", dpi=(120, 120)), limits=LIMITS).pages[0].width == pytest.approx(600, abs=1)  # type: ignore[index]
+    assert picture_pages(sheet().file("PNG", dpi=(1, 1)), limits=LIMITS).pages[0].width == 360  # type: ignore[index]
+
+
+def test_a_photograph_is_turned_as_its_camera_says() -> None:
+    turned = Sheet(sheet().picture.rotate(90, expand=True), {})
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    data = turned.file("JPEG", exif=exif)
+    assert gray_page(data, 1).shape == (700, 1000)
+    document = recognized(data)
+    assert (document.text, document.recognized[0].turned) == (TEXT, 0)
+    assert document.pages is not None
+    assert (document.pages[0].width, document.pages[0].height) == (360, 252)
+
+
+def test_transparent_and_deep_pictures_are_read() -> None:
+    layer = Image.new("RGBA", (1000, 700), (0, 0, 0, 0))
+    layer.paste((0, 0, 0, 255), mask=Image.eval(sheet().picture, lambda level: 255 - level))
+    assert recognized(Sheet(layer, {}).file("PNG")).text == TEXT
+    deep = Image.fromarray(sheet().gray.astype(np.uint16) * 200)
+    assert recognized(Sheet(deep, {}).file("PNG")).text == TEXT
+
+
+def test_a_tiff_has_pages() -> None:
+    second = sheet((((80, 60), "The second page, which stands on its head"),)).picture.rotate(180)
+    data = sheet().file("TIFF", save_all=True, append_images=[second])
+    first_look = read_document(data, limits=LIMITS, ocr_pages=())
+    assert (first_look.unread_pages, first_look.text) == ((1, 2), "\n\n")
+    document = with_recognized(first_look, {number: recognized(data, number) for number in (1, 2)})
+    assert document.text == f"{TEXT}\n\nThe second page, which stands on its head"
+    assert [each.turned for each in document.recognized] == [0, 180]
+    assert document.unread_pages == ()
+
+
+@pytest.mark.parametrize(
+    ("data", "error"),
+    [
+        (sheet().file()[:300], UnreadableDocument),
+        (b"\x89PNG\r\n\x1a\n" + bytes(100), UnreadableDocument),
+        (sheet().file("TIFF")[:200], UnreadableDocument),
+    ],
+)
+def test_a_damaged_picture_is_refused(data: bytes, error: type[GleanerError]) -> None:
+    with pytest.raises(error):
+        recognized(data)
+
+
+@pytest.mark.parametrize("size", [(12_000, 12_000), (40_000, 10)])
+def test_a_huge_picture_is_refused_by_its_header(size: tuple[int, int]) -> None:
+    file = io.BytesIO()
+    Image.new("1", size).save(file, "PNG")
+    with pytest.raises(DocumentTooLarge, match="pixels"):
+        read_document(file.getvalue(), limits=LIMITS, ocr_pages=())
+
+
+def test_pages_that_are_not_there_are_refused() -> None:
+    for data, is_pdf in ((sheet().file(), False), (scan(sheet()), True)):
+        with pytest.raises(UnreadableDocument, match="no page 2"):
+            recognized(data, 2, is_pdf=is_pdf)
+
+
+def test_a_scan_is_read_in_the_place_of_its_page() -> None:
+    data = scan(None, sheet(), None, typed="A typed line")
+    first_look = read_document(data, limits=LIMITS, ocr_pages=())
+    assert first_look.incomplete_pages == (2,)
+    document = with_recognized(first_look, {2: recognized(data, 2, is_pdf=True)})
+    assert document.text == f"A typed line\n\nA typed line\n{TEXT}\n\nA typed line"
+    assert document.incomplete_pages == ()
+    assert document.pages is not None
+    assert [document.text[page.start : page.end].count("typed") for page in document.pages] == [1, 1, 1]
+    typed = document.text.index("typed")
+    assert document.confidence(typed, typed + 5) is None
+    assert document.page_at(document.text.index("RE-2026")) == 2
+    assert document.layout is not None
+    lines = [document.text[start : document.text.find("\n", start)] for start in document.layout.line_starts.tolist()]
+    assert "Invoice No: RE-2026-118" in lines
+
+
+def test_words_of_the_text_layer_are_not_read_twice() -> None:
+    data = scan(sheet(), typed="A typed line over the scan")
+    document = recognized(data, is_pdf=True)
+    assert document.text.count("typed line") == 1
+    assert TEXT in document.text
+
+
+def test_a_page_that_is_not_recognized_stays_as_it_was() -> None:
+    blank = Sheet(Image.effect_noise((1000, 700), 60), {})
+    data = scan(blank, typed="A typed line")
+    document = recognized(data, is_pdf=True)
+    assert (document.text, document.unread_pages, document.recognized) == ("A typed line", (1,), ())
+    first_look = read_document(data, limits=LIMITS, ocr_pages=())
+    assert with_recognized(first_look, {1: document}).text == "A typed line"
+
+
+def test_a_picture_is_drawn_for_those_who_look_at_it() -> None:
+    drawn_page = draw_picture(sheet().file("JPEG"), PictureRequest(1, 500), limits=LIMITS)
+    with Image.open(io.BytesIO(drawn_page.png)) as shown:
+        assert shown.size == (500, 350)
+    assert (drawn_page.width_points, drawn_page.pages) == (360, 1)
+    with pytest.raises(GleanerError, match="no page 2"):
+        draw_picture(sheet().file(), PictureRequest(2, 500), limits=LIMITS)
