@@ -91,7 +91,8 @@ def run(chosen: argparse.Namespace) -> None:
         events=target.events,
     )
     sentences = findings(summary, trends(absolute, found.records, found.samples))
-    result = Result(replace(summary, findings=sentences), found.records, found.samples)
+    source = "given" if chosen.capacity else "measured first"
+    result = Result(replace(summary, findings=sentences, capacity_source=source), found.records, found.samples)
     finish(result, folder, checks, untrusted=chosen.untrusted)
 
 

@@ -53,7 +53,12 @@ def _knee(summary: Summary) -> str:
     holding = [phase for phase in phases if holds(phase, slo)]
     peak = max(phase.goodput_rps for phase in phases)
     if not holding:
-        return f"No phase held a p99 of {slo:g} ms; the best goodput was {peak:.1f} documents a second."
+        mildest = _why(min(phases, key=lambda phase: phase.offered_rps))
+        least = min(phase.offered_rps for phase in phases)
+        return (
+            f"No phase held a p99 of {slo:g} ms: even at {least:.1f} documents a second {mildest}; "
+            f"the best goodput was {peak:.1f}."
+        )
     best = max(holding, key=lambda phase: phase.offered_rps)
     beyond = [phase for phase in phases if phase.offered_rps > best.offered_rps]
     ending = _no_longer(min(beyond, key=lambda phase: phase.offered_rps)) if beyond else ", the highest rate offered"
@@ -64,11 +69,16 @@ def _knee(summary: Summary) -> str:
 
 def _no_longer(phase: Figures) -> str:
     """The rate and the reason of a phase that did not hold."""
+    return f" and no longer at {phase.offered_rps:.1f}, where {_why(phase)}"
+
+
+def _why(phase: Figures) -> str:
+    """The reason why a phase did not hold: what was refused or failed, else its latency."""
     unanswered = 1 - phase.ok / phase.requests
-    why = (
-        f"{unanswered:.0%} were not answered" if unanswered > UNANSWERED else f"it was {phase.latency_ms['p99']:.0f} ms"
-    )
-    return f" and no longer at {phase.offered_rps:.1f}, where {why}"
+    if unanswered <= UNANSWERED and phase.latency_ms:
+        return f"it was {phase.latency_ms['p99']:.0f} ms"
+    kinds = [f"{count} {word}" for count, word in ((phase.refused, "refused"), (phase.failed, "failed")) if count]
+    return f"{unanswered:.0%} were not answered ({', '.join(kinds) or 'lost'})"
 
 
 def holds(phase: Figures, slo_ms: float) -> bool:
@@ -103,7 +113,7 @@ def _overload(summary: Summary) -> str:
             f"{offered}, {worst.throughput_rps:.1f} a second are answered, but only {worst.goodput_rps:.1f} of them "
             f"within {slo:g} ms: requests with a deadline of {deadline} ms let a queue stand for that long."
         )
-    kept = "goodput stays at" if share >= COLLAPSE else "goodput FALLS to"
+    kept = "goodput stays at" if share >= COLLAPSE else "goodput falls to"
     return f"{offered}, {kept} {share:.0%} of it ({worst.goodput_rps:.1f} a second)."
 
 

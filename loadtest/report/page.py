@@ -87,7 +87,7 @@ def _share(position: float) -> str:
     return f"{100 * (1 - 10.0**-position):.4g} %"
 
 
-ALARMS = ("FAIL", "FALLS", "DO NOT TRUST", "No phase held", "MISSED", "Not one", "without", "after the deadline")
+ALARMS = ("FAIL", "falls to", "DO NOT TRUST", "No phase held", "MISSED", "Not one", "without", "after the deadline")
 """Words of a finding that is shown as a problem."""
 COLUMNS = (
     "phase", "offered /s", "answered /s", "goodput /s", "p50 ms", "p90 ms", "p99 ms", "max ms", "refused", "failed",
@@ -112,7 +112,9 @@ def page(result: Result) -> str:
 
 def _about(summary: Summary) -> str:
     capacity = (
-        f", capacity measured first: {summary.capacity_rps:.1f} documents a second" if summary.capacity_rps else ""
+        f", capacity {summary.capacity_source}: {summary.capacity_rps:.1f} documents a second"
+        if summary.capacity_rps
+        else ""
     )
     seconds = summary.scenario.seconds
     arrivals = {"even": "evenly spaced", "poisson": "Poisson", "bursty": "bursty (Gamma-Poisson)"}[

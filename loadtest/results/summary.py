@@ -119,7 +119,7 @@ def quantiles(values: np.typing.NDArray[np.float64]) -> dict[str, float]:
 
 
 class Summary(msgspec.Struct, frozen=True):
-    """summary.json. `capacity_rps`: requests per second at full load, measured before where rates are shares of it."""
+    """summary.json. `capacity_rps`: requests per second at full load, where rates are shares of it."""
 
     title: str
     at: str
@@ -133,6 +133,7 @@ class Summary(msgspec.Struct, frozen=True):
     events: list[tuple[float, str]]
     findings: list[str]
     scenario: Scenario
+    capacity_source: str = "measured first"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -68,6 +68,11 @@ def _print(plan: CapacityPlan) -> None:
     for name, value in rows(plan):
         table.add_row(name, value)
     Console(width=None if sys.stdout.isatty() else PIPE_COLUMNS).print(table)
+    print(
+        "The speed is the device's alone: a service also reads, tokenizes and answers (`gleaner loadtest --find-knee`)."
+    )
+    if plan.device != plan.measured_on:
+        print("The memory is computed for that device from what was measured here; its speed is not predicted.")
 
 
 def rows(plan: CapacityPlan) -> list[tuple[str, str]]:
@@ -79,13 +84,13 @@ def rows(plan: CapacityPlan) -> list[tuple[str, str]]:
         ("weights", _size(plan.weights_bytes)),
         ("activations per 1,000 tokens", _size(plan.activation_bytes_per_1000_tokens)),
         ("workspace", _size(plan.workspace_bytes)),
-        ("most that the prediction is above a measured batch", f"{plan.fit_error_ratio:.0%}"),
+        ("predicted memory of a batch over what it took, at most", f"{1 + plan.fit_error_ratio:.1f} times"),
         ("room for a batch", _size(plan.room_bytes)),
         ("longest sequence", f"{plan.longest_sequence_tokens:,} tokens"),
         ("largest batch", f"{plan.batch_tokens:,} tokens"),
         ("largest batch that memory would hold", f"{plan.memory_batch_tokens:,} tokens"),
         ("models of this size that fit", f"{plan.models:,}"),
-        (f"expected speed on {plan.measured_on.split(',')[0]}", f"{plan.tokens_per_second:,.0f} tokens/s"),
+        (f"speed of full batches on {plan.measured_on.split(',')[0]}", f"{plan.tokens_per_second:,.0f} tokens/s"),
     ]
 
 

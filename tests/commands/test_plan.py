@@ -50,6 +50,7 @@ def test_a_plan_for_a_gpu_is_a_table_with_the_measuring_device(home: Path) -> No
     lines = {line.split("  ")[0].strip(): line for line in done.stdout.splitlines()}
     assert "a GPU of 16 GiB" in lines["device"]
     assert "threads" in lines["measured on"]
+    assert "its speed is not predicted" in done.stdout
     assert "tokens" in lines["largest batch"]
     assert lines["models of this size that fit"]
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from loadtest.report.page import page
@@ -93,6 +95,13 @@ def test_the_page_is_small_and_loads_nothing_from_anywhere(html: str) -> None:
     assert len(html.encode()) < MOST_BYTES
     assert Outline(html).sources == []
     assert not re.search(r"@import|url\((?!#)", html)
+
+
+@pytest.mark.parametrize("source", ["given", "measured first"])
+def test_the_source_of_the_capacity_is_said(source: str) -> None:
+    result = made_result()
+    summary = msgspec.structs.replace(result.summary, capacity_rps=60.0, capacity_source=source)
+    assert f"capacity {source}: 60.0 documents a second" in page(replace(result, summary=summary))
 
 
 def test_findings_stand_on_top(html: str) -> None:
