@@ -11,6 +11,8 @@ import sys
 from contextlib import suppress
 from typing import NoReturn
 
+EXIT_BROKEN = 1
+"""Exit code after which the supervisor starts another engine, and workers submit again what was pending."""
 EXIT_UNUSABLE = 78
 """The configuration or a model cannot be used, so starting again would not help (EX_CONFIG of sysexits.h)."""
 

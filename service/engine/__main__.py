@@ -15,13 +15,12 @@ from service.engine.device.gpu_monitor import GpuMonitor
 from service.engine.device.watch import DeviceHealth
 from service.engine.engine_socket import EngineSocket, Waker
 from service.engine.execution.executor import DeviceExecutor
-from service.engine.lifecycle import EXIT_BROKEN
 from service.engine.models.startup import MakeFactory, Startup, model_factory
 from service.environment import heartbeat_pipe
 from service.host_memory import peak_switch
 from service.logs import configure
 from service.metrics.engine import EngineMetrics
-from service.process import die_with_parent, exit_now, hide_memory, send_heartbeat
+from service.process import EXIT_BROKEN, die_with_parent, exit_now, hide_memory, send_heartbeat
 from service.settings import read_settings
 
 log = logging.getLogger(__name__)

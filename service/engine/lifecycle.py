@@ -17,11 +17,8 @@ from service.engine.models.manager import ModelManager
 from service.engine.models.startup import StartupState
 from service.logs import LogEvent
 from service.metrics.engine import EngineMetrics
-from service.process import EXIT_DEVICE_LOST, EXIT_UNUSABLE
+from service.process import EXIT_BROKEN, EXIT_DEVICE_LOST, EXIT_UNUSABLE
 from service.settings import Settings
-
-EXIT_BROKEN = 1
-"""Exit code after which the supervisor starts another engine, and workers submit again what was pending."""
 
 START_SECONDS = 600.0
 """Longest time without a step of a start-up: a cold disk gives large libraries and weights that slowly."""

@@ -14,7 +14,9 @@ from __future__ import annotations
 
 import ctypes
 import logging
+import os
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
@@ -33,6 +35,7 @@ from service.engine.models.loaded_model import LoadedModel, ProfiledModel
 from service.engine.models.profiling import ModelProfiler
 from service.engine.models.repository import ModelRepository
 from service.engine.models.tokenizer_check import refuse_other_tokens
+from service.process import EXIT_BROKEN
 from service.settings import Settings
 from service.text.pipeline import apply_rules, decode_entities, prepare
 from service.text.tokenizer import TOKENIZER_FILE, TextTokenizer, vocabulary_of
@@ -47,6 +50,8 @@ log = logging.getLogger(__name__)
 BRING_UP_SECONDS = 900.0
 """Most time to bring a revision up, from its folder to its golden examples."""
 REPEAT_SECONDS = 1.0
+STUCK_SECONDS = 60.0
+"""How much longer a block may go on that does not end by itself: it is in one call of C code, and its process ends."""
 TRIAL_TEXT = "Invoice 4711 of 31.01.2026: Jane Doe, Acme GmbH, Zürich, pays EUR 1,250.00 (jane@example.org)."
 """Answered by each revision before it may serve."""
 
@@ -143,15 +148,23 @@ class BringUpTimeout(Exception):
 
 
 @contextmanager
-def time_limit(seconds: float) -> Iterator[None]:
-    """Have a block of this thread end with BringUpTimeout, between two bytecodes, when it takes longer."""
+def time_limit(seconds: float, stuck_seconds: float = STUCK_SECONDS) -> Iterator[None]:
+    """Have a block of this thread end with BringUpTimeout, between two bytecodes, when it takes longer.
+
+    One that goes on for `stuck_seconds` more ends the process, as nothing else can end it. The next engine serves what
+    this one served, and does not try again what was in trial.
+    """
     thread, over, deciding = threading.get_ident(), threading.Event(), threading.Lock()
+    end = time.monotonic() + seconds + stuck_seconds
 
     def watch() -> None:
         wait = seconds
         while not over.wait(wait):
             wait = REPEAT_SECONDS  # A block may catch whatever is raised in it.
             with deciding:
+                if not over.is_set() and time.monotonic() > end:
+                    log.critical("a revision is stuck in one call; the engine ends", extra={"seconds": seconds})
+                    os._exit(EXIT_BROKEN)
                 if not over.is_set():
                     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(BringUpTimeout))
 

@@ -19,6 +19,7 @@ from service.engine.memory.guard import Guard
 from service.engine.models.bring_up import GoldenFailed, Rollout
 from service.engine.models.loaded_model import InitialModels, LoadedModel, ProfiledModel
 from service.engine.models.repository import by_digest
+from service.engine.models.tag_watcher import DIED, RolloutJournal
 
 log = logging.getLogger(__name__)
 
@@ -26,10 +27,13 @@ log = logging.getLogger(__name__)
 class InitialRollout:
     """The rollout target of a start-up: nothing serves yet, so every step is taken directly."""
 
-    def __init__(self, rollout: Rollout, executor: Executor, weights_budget_bytes: int | None) -> None:
+    def __init__(
+        self, rollout: Rollout, executor: Executor, weights_budget_bytes: int | None, journal: RolloutJournal
+    ) -> None:
         self._rollout = rollout
         self._repository = rollout.repository
         self._executor = executor
+        self._journal = journal
         self._placement = Placement(weights_budget_bytes)
         self._models: dict[str, ProfiledModel] = {}
         self._serving: dict[str, str] = {}
@@ -40,11 +44,19 @@ class InitialRollout:
         Raises:
             GleanerError: none passes.
         """
+        has_died = self._journal.before.crashed.get(reference) == revision.revision
         try:
-            self._bring_up(revision)
+            if has_died:
+                raise ModelError(DIED)
+            self._bring_up(reference, revision)
         except GleanerError as error:
             log.error("a revision is not taken", extra={"revision": revision.revision, "reason": error.detail})
-            revision = self._earlier(reference, error)
+            earlier = self._earlier(reference)
+            if earlier is None and not has_died:
+                raise
+            if earlier is None:
+                self._bring_up(reference, revision)  # There is nothing else; it may have died of something else.
+            revision = earlier or revision
         self._serving[reference] = revision.revision
 
     def memories(self) -> dict[str, ModelMemory]:
@@ -78,10 +90,12 @@ class InitialRollout:
             logits.append(outcome)
         return logits
 
-    def _bring_up(self, revision: Revision) -> None:
+    def _bring_up(self, reference: str, revision: Revision) -> None:
         name = revision.revision
         if name in self._models:
             return
+        if self._journal.before.serving.get(reference) != name:
+            self._journal.write(self._journal.before.serving, {reference: name})
         try:
             self._models[name] = self._rollout.bring_up(revision, self)
         except GleanerError as error:
@@ -91,14 +105,15 @@ class InitialRollout:
                 raise ModelError(f"{revision.name}@{name} is not served: {error.detail}") from error
             raise
 
-    def _earlier(self, reference: str, error: GleanerError) -> Revision:
+    def _earlier(self, reference: str) -> Revision | None:
+        """The newest revision that the reference stood for before and that passes, brought up."""
         for earlier in self._repository.earlier(reference):
             try:
                 revision = self._repository.obtain(by_digest(reference, earlier))
-                self._bring_up(revision)
+                self._bring_up(reference, revision)
             except (GleanerError, StoreError) as next_error:
                 log.error("a revision is not taken", extra={"revision": earlier, "reason": next_error.detail})
             else:
                 log.error("an earlier revision serves", extra={"model": reference, "revision": earlier})
                 return revision
-        raise error
+        return None

@@ -173,7 +173,7 @@ class Startup:
             self.state.gpu = _gpu_uuid(factory)
             profiler = ModelProfiler(self._settings, factory.device, self._executor)
             rollout = Rollout(repository, factory, profiler, self._settings, self.state.timed)
-            first = InitialRollout(rollout, self._executor, factory.weights_budget_bytes())
+            first = InitialRollout(rollout, self._executor, factory.weights_budget_bytes(), self._journal)
             for number, (reference, fetch) in enumerate(fetches.items(), start=1):
                 revision = fetch.result()
                 self._step(Phase.LOADING)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,6 +25,7 @@ from service.engine.models.factory import ModelFactory
 from service.engine.models.loaded_model import LoadedModel, ProfiledModel
 from service.engine.models.profiling import ModelProfiler
 from service.engine.models.repository import ModelRepository
+from service.process import EXIT_BROKEN
 from service.settings import Settings
 from service.wire import ModelStatus
 from tests.support.revisions import TEXTS, Made, make_revision
@@ -114,6 +117,29 @@ def test_what_takes_too_long_is_ended_whatever_it_catches() -> None:
     with pytest.raises(BringUpTimeout), time_limit(0.2):
         stubborn()
     assert len(caught) == 2
+
+
+STUCK = """
+import ctypes
+from service.engine.models.bring_up import time_limit
+
+with time_limit(0.1, 0.3):
+    {block}
+"""
+
+
+@pytest.mark.parametrize(
+    "block", ["ctypes.CDLL(None).pause()", "ctypes.CDLL(None).sleep(60)", "__import__('time').sleep(60)"]
+)
+def test_a_block_stuck_in_one_call_of_c_ends_its_process(block: str) -> None:
+    ended = subprocess.run([sys.executable, "-c", STUCK.format(block=block)], timeout=50.0)
+    assert ended.returncode == EXIT_BROKEN
+
+
+def test_a_block_that_only_python_delays_is_ended_alone() -> None:
+    block = "\n".join(["try:", "        while True: sum(range(9))", "    except BaseException: print('ended')"])
+    ended = subprocess.run([sys.executable, "-c", STUCK.format(block=block)], capture_output=True, timeout=50.0)
+    assert (ended.returncode, ended.stdout) == (0, b"ended\n")
 
 
 def test_what_is_done_in_time_is_not_interrupted_afterwards() -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
+import msgspec
 import numpy as np
 import pytest
 from safetensors.torch import load_file, save_file
@@ -18,7 +19,7 @@ from service.core.scheduling.throughput import REACH
 from service.engine.device.selection import DeviceMissing
 from service.engine.execution.executor import DeviceExecutor
 from service.engine.models.profiling import CPU_BATCH_TOKENS
-from service.engine.models.tag_watcher import RolloutJournal
+from service.engine.models.tag_watcher import RolloutJournal, RolloutRecord
 from service.settings import Settings
 from tests.support.startup import LIMIT_SECONDS, Outcome, start_up
 from tests.support.tiny_models import LABELS, MAX_TOKENS, make_model
@@ -89,6 +90,60 @@ def test_a_bad_revision_leaves_the_one_before_in_service_at_start(
     assert found is not None
     assert found.serving["tiny"] == good.serving["tiny"]
     assert len(found.serving) == 2
+
+
+def journal(folder: Path, **record: dict[str, str]) -> Path:
+    """The folder of a service whose engine died, which left this journal."""
+    folder.mkdir(exist_ok=True)
+    (folder / "revisions.json").write_text(json.dumps(record))
+    return folder
+
+
+@pytest.mark.parametrize("name", ["in_trial", "crashed"])
+def test_a_revision_an_engine_died_with_at_start_leaves_the_one_before(
+    name: str, load: Load, store: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(store, tmp_path / "store")
+    good = load("tiny", store=tmp_path / "store").initial
+    publish(make_model(tmp_path / "next", seed=1), "tiny", Store(tmp_path / "store"))
+    newest = load("tiny", store=tmp_path / "store", runtime_dir=journal(tmp_path / "run")).initial
+    assert good is not None
+    assert newest is not None
+    assert newest.serving != good.serving
+    died = journal(tmp_path / "run", **{name: newest.serving})
+    found = load("tiny", store=tmp_path / "store", runtime_dir=died).initial
+    assert found is not None
+    assert found.serving == good.serving
+
+
+def test_an_engine_says_which_revision_it_tries_at_start(load: Load, store: Path, tmp_path: Path) -> None:
+    run = journal(tmp_path / "run")
+    seen: list[RolloutRecord] = []
+
+    class Watched(DeviceExecutor):
+        def submit_batch(self, batch: Callable[[], None]) -> None:
+            seen.append(msgspec.json.decode((run / "revisions.json").read_bytes(), type=RolloutRecord))
+            super().submit_batch(batch)
+
+    settings = Settings(
+        model_store=store, models=("tiny",), device="cpu", dtype="float32", model_poll_seconds=0, runtime_dir=run
+    )
+    with Watched() as executor:
+        initial = start_up(settings, executor).initial
+    assert initial is not None
+    assert seen[0].in_trial == initial.serving
+    assert RolloutJournal(run).before == RolloutRecord(initial.serving)
+
+
+@pytest.mark.parametrize("name", ["in_trial", "serving"])
+def test_the_only_revision_and_one_that_served_are_tried_again(
+    name: str, load: Load, store: Path, tmp_path: Path
+) -> None:
+    first = load("tiny").initial
+    assert first is not None
+    found = load("tiny", runtime_dir=journal(tmp_path / "run", **{name: first.serving})).initial
+    assert found is not None
+    assert found.serving == first.serving
 
 
 @pytest.mark.parametrize("limit", [-1, 1e30, float("inf"), 0])
