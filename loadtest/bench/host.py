@@ -203,7 +203,12 @@ async def post_texts(port: int, texts: Sequence[str], size: int, clients: int, d
 
 def _request(body: object) -> bytes:
     data = json.dumps(body).encode()
-    fields = ("POST /extract HTTP/1.1", "Host: bench", "Content-Type: application/json", f"Content-Length: {len(data)}")
+    fields = (
+        "POST /extract HTTP/1.1",
+        "Host: localhost",
+        "Content-Type: application/json",
+        f"Content-Length: {len(data)}",
+    )
     return "\r\n".join((*fields, "", "")).encode() + data
 
 

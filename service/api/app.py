@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import cache, partial
 from typing import Any
@@ -25,7 +26,7 @@ from service.api.engine.routing import CanaryRouter
 from service.api.http.access import Access
 from service.api.http.request_body import BodyLimits
 from service.api.http.response import CLIENT_CLOSED_REQUEST
-from service.api.middleware import AccessLog, InternalPort, RouteName
+from service.api.middleware import AccessLog, InternalPort, OwnNames, RouteName, is_loopback
 from service.api.openapi import openapi_document
 from service.api.routes import router
 from service.api.worker import Worker, open_worker
@@ -43,6 +44,7 @@ def create_app(settings: Settings) -> ASGIApp:
         version=distribution_version(),
         lifespan=lambda app: _lifespan(app, settings, registry),
         routes=router.routes,
+        openapi_url=None,
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
@@ -54,6 +56,7 @@ def create_app(settings: Settings) -> ASGIApp:
         app.include_router(console_routes.router)
     keyed = bool(settings.api_keys_file or settings.api_keys)
     app.openapi = cache(partial(openapi_document, app.version, registry.operations(), keyed=keyed))  # type: ignore[method-assign]
+    app.add_api_route("/openapi.json", _page_of(app.openapi), include_in_schema=False)
     app.add_exception_handler(GleanerError, _problem)
     app.add_exception_handler(ClientDisconnect, _disconnected)
     app.add_exception_handler(HTTPException, _not_routed)
@@ -63,6 +66,8 @@ def create_app(settings: Settings) -> ASGIApp:
         inner = InternalPort(
             app, settings.internal_port, lambda scope: registry.match(scope) is not None, console=console
         )
+    if not keyed and is_loopback(settings.host) and settings.console != "on":
+        inner = OwnNames(inner)
     return AccessLog(inner, partial(_adapter_route, registry))
 
 
@@ -107,6 +112,19 @@ async def _access(settings: Settings, worker: Worker) -> AsyncIterator[Access]:
         yield access
     finally:
         following.cancel()
+
+
+def _page_of(document: Callable[[], dict[str, Any]]) -> Callable[[], Awaitable[Response]]:
+    """A route that answers with a document, which is encoded once."""
+
+    @cache
+    def encoded() -> bytes:
+        return json.dumps(document(), ensure_ascii=False, separators=(",", ":")).encode()
+
+    async def page() -> Response:
+        return Response(encoded(), media_type="application/json")
+
+    return page
 
 
 def _adapter_route(registry: AdapterRegistry, scope: Scope) -> RouteName | None:

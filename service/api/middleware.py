@@ -1,6 +1,7 @@
 """ASGI middleware around every request.
 
 `AccessLog`: request id, security headers, HEAD, access log, metrics, count of active requests.
+`OwnNames`: refuses what another site's page sends to a service of this machine that has no keys.
 `InternalPort`: operators' routes on a port of their own, and nothing else there but the probes, and documents, which
 the operators' console posts. Which port a request came in on is read off its socket, so no header can claim another.
 """
@@ -11,15 +12,18 @@ import logging
 import re
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from ipaddress import ip_address
 from typing import NamedTuple
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from service.api import problems
 from service.api.connection.refusals import SECURITY_HEADERS
 from service.api.extraction.trace import RequestTrace
 from service.api.http.request_scope import request_start_time
+from service.core.errors import Forbidden
 from service.metrics.worker import WorkerMetrics
 from service.signals.routes import OTHER, OWN_WORK_ROUTES
 
@@ -101,6 +105,52 @@ class AccessLog:
                 if (tracing := state["app_state"].tracing) is not None:
                     ids["trace_id"] = tracing.finish(trace, _callers_trace(scope))
             _record(worker.metrics, route, method, status, ended - begun, ids)
+
+
+class OwnNames:
+    """Refuses requests whose Host or Origin header names no loopback host. Plain ASGI.
+
+    A page of another site may have its own name lead to a loopback address (DNS rebinding) and then read what a browser
+    on this machine may read, or have this machine work for it; these headers, which a browser writes, give it away.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        app = self._app
+        if scope["type"] == "http" and not all(map(is_loopback, _named_hosts(scope["headers"]))):
+            app = problems.response(
+                Forbidden(
+                    "A service without API keys answers to localhost only, and no page of another site. Give it keys, "
+                    "have a proxy send its Host header as localhost, or set GLEANER_CONSOLE=on to open it to all names."
+                )
+            )
+        await app(scope, receive, send)
+
+
+def _named_hosts(headers: list[tuple[bytes, bytes]]) -> Iterator[str]:
+    for name, value in headers:
+        text = value.decode("latin-1")
+        if name == b"host" and text:
+            yield host_name(text)
+        elif name == b"origin" and text.startswith(("http://", "https://")):
+            yield host_name(text.partition("://")[2])
+
+
+def host_name(host: str) -> str:
+    """The name or address in a Host header, without its port."""
+    if host.startswith("["):
+        return host[1:].partition("]")[0]
+    return host.partition(":")[0]
+
+
+def is_loopback(name: str) -> bool:
+    """True for `localhost` and for addresses that lead nowhere else."""
+    try:
+        return ip_address(name).is_loopback
+    except ValueError:
+        return name.lower() == "localhost" or name.lower().endswith(".localhost")
 
 
 class InternalPort:

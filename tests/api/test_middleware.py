@@ -1,13 +1,18 @@
-"""Middleware around every request: the two ports."""
+"""Middleware around every request: the two ports, and the names of a service without keys."""
 
 from __future__ import annotations
 
 import asyncio
+import json
+from typing import Any
 
 import pytest
+from starlette.responses import PlainTextResponse
 from starlette.types import Message, Receive, Scope, Send
 
-from service.api.middleware import NOWHERE, InternalPort
+from service.api.app import create_app
+from service.api.middleware import NOWHERE, InternalPort, OwnNames, host_name, is_loopback
+from service.settings import Settings
 
 PUBLIC, INTERNAL = 8080, 9090
 
@@ -68,3 +73,67 @@ def test_what_is_no_request_passes() -> None:
 
     asyncio.run(InternalPort(app, INTERNAL)({"type": "lifespan"}, nothing, nothing))  # type: ignore[arg-type]
     assert kinds == ["lifespan"]
+
+
+def status_of(**headers: str) -> int:
+    """The status of an answer of a service without keys on a loopback address."""
+    sent: list[Message] = []
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    async def receive() -> Message:
+        return {"type": "http.request"}
+
+    raw = [(name.encode(), value.encode()) for name, value in headers.items()]
+    scope = {"type": "http", "method": "POST", "path": "/extract", "headers": raw}
+    asyncio.run(OwnNames(PlainTextResponse("an answer"))(scope, receive, send))
+    return int(sent[0]["status"])
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:8080", "localhost", "[::1]:8080", "app.localhost:80", "127.9.9.9", ""])
+def test_a_service_without_keys_answers_to_names_of_its_machine(host: str) -> None:
+    assert status_of(host=host) == 200
+    assert status_of(host="localhost", origin=f"http://{host}") == 200 or not host
+    assert status_of(host=host, origin="chrome-extension://abc") == 200
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:8080", "10.0.0.1", "localhost.evil.example", "[::2]:1"])
+def test_a_name_that_only_leads_to_this_machine_is_refused(host: str) -> None:
+    assert status_of(host=host) == 403
+    assert status_of(host="localhost", origin=f"https://{host}") == 403
+
+
+def test_without_these_headers_it_is_no_browser_that_asks() -> None:
+    assert status_of() == 200
+
+
+def test_the_name_in_a_host_header_is_found() -> None:
+    assert [host_name(host) for host in ("a:1", "a", "[::1]:2", "[::1]")] == ["a", "a", "::1", "::1"]
+    assert is_loopback("LOCALHOST")
+    assert not is_loopback("8.8.8.8")
+
+
+@pytest.mark.parametrize(
+    ("settings", "is_checked"),
+    [
+        ({}, True),
+        ({"host": "::1", "console": "off"}, True),
+        ({"host": "0.0.0.0"}, False),
+        ({"console": "on"}, False),
+        ({"api_keys": "one=0123456789abcdef0123456789abcdef"}, False),
+    ],
+    ids=str,
+)
+def test_names_are_checked_on_a_loopback_address_without_keys(settings: dict[str, Any], is_checked: bool) -> None:
+    app: Any = create_app(Settings(**{"host": "127.0.0.1", **settings}))
+    assert isinstance(app._app, OwnNames) is is_checked
+
+
+def test_the_openapi_document_is_encoded_once() -> None:
+    app: Any = create_app(Settings(host="0.0.0.0"))
+    (route,) = [each for each in app._app.routes if getattr(each, "path", "") == "/openapi.json"]
+    first, second = (asyncio.run(route.endpoint()) for _ in range(2))
+    assert first.body is second.body
+    assert first.media_type == "application/json"
+    assert "/extract" in json.loads(first.body)["paths"]

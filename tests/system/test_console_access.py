@@ -53,3 +53,4 @@ def test_without_keys_it_is_open_under_a_loopback_name_only(home: Path) -> None:
         assert statuses(service, (*PAGES, *SHOWN)) == [200] * 7 + [404]
         assert statuses(service, SHOWN[:1], {"Host": "localhost"}) == [200]
         assert {*statuses(service, SHOWN, STRANGER), *live_and_picture(service, STRANGER)} == {403}
+        assert {*statuses(service, ("/metrics", "/models", "/openapi.json", "/readyz"), STRANGER)} == {403}

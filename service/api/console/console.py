@@ -4,12 +4,10 @@ Who may see more than the empty page is decided by the settings and the Host hea
 
     keys are configured                    every request with a valid key, as for /extract
     no keys, `on`                          everybody
-    no keys, `auto`, on a loopback address requests that name a loopback host
+    no keys, `auto`, on a loopback address everybody whom `OwnNames` lets pass (service/api/middleware.py)
     no keys, `auto`, on any other address  nobody
 
-A page of another site may have its own name lead to a loopback address (DNS rebinding) and then read what a browser on
-this machine may read; its Host header gives it away. Nothing of the page is inline, and it may load from here only, so
-whatever a document says stays text.
+Nothing of the page is inline, and it may load from here only, so whatever a document says stays text.
 """
 
 from __future__ import annotations
@@ -18,7 +16,6 @@ import hashlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Literal
 
@@ -26,8 +23,9 @@ from starlette.responses import Response
 
 from service.api.console.live import LiveFeed
 from service.api.console.requests import RequestFinder
+from service.api.middleware import is_loopback
 from service.api.worker import Worker
-from service.core.errors import Forbidden, Unauthenticated, UnknownRoute
+from service.core.errors import Unauthenticated, UnknownRoute
 from service.settings import Settings
 
 
@@ -39,12 +37,11 @@ class ConsoleAccessPolicy:
     keyed: bool
     address: str
 
-    def check(self, host: str) -> None:
-        """Let a request with this Host header pass on to its key.
+    def check(self) -> None:
+        """Let a request pass on to its key.
 
         Raises:
             Unauthenticated: there is no key that could be sent.
-            Forbidden: the name that it came by is not one of this machine's own.
         """
         if self.keyed or self.mode == "on":
             return
@@ -53,23 +50,6 @@ class ConsoleAccessPolicy:
                 "The console is closed: the service listens to other machines and has no API keys. Give it keys, or "
                 "set GLEANER_CONSOLE=on to open the console to everybody."
             )
-        if not is_loopback(host_name(host)):
-            raise Forbidden("The console answers to localhost only; GLEANER_CONSOLE=on opens it under other names.")
-
-
-def host_name(host: str) -> str:
-    """The name or address in a Host header, without its port."""
-    if host.startswith("["):
-        return host[1:].partition("]")[0]
-    return host.partition(":")[0]
-
-
-def is_loopback(name: str) -> bool:
-    """True for `localhost` and for addresses that lead nowhere else."""
-    try:
-        return ip_address(name).is_loopback
-    except ValueError:
-        return name.lower() == "localhost" or name.lower().endswith(".localhost")
 
 
 _HERE = Path(__file__).parent

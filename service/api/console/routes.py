@@ -124,7 +124,7 @@ def _enter(request: Request) -> Tenant:
         Unauthenticated, Forbidden, RateLimited: it may not.
     """
     state: AppState = request.state.app_state
-    _console(request).access.check(request.headers.get("host", ""))
+    _console(request).access.check()
     address = request.client.host if request.client else ""
     return state.access.enter(request.headers, address, time.monotonic())
 
