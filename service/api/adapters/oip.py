@@ -47,7 +47,7 @@ from service.api.engine.routing import find_model, is_serving
 from service.api.http.response import DocumentOutcome
 from service.api.options import Options
 from service.api.schemas import DocumentResult
-from service.core.errors import GleanerError, InvalidOptions, MalformedRequest, Overloaded, UnsupportedFormat
+from service.core.errors import GleanerError, InvalidOptions, MalformedRequest, Overloaded
 from service.environment import distribution_version
 from service.wire import ModelStatus
 
@@ -162,8 +162,6 @@ def sentence(error: GleanerError) -> str:
 
 async def _infer(request: Request, model: str, version: str = "") -> Response:
     context = authorize_request(request)
-    if request.headers.get("content-encoding", "identity") != "identity":
-        raise UnsupportedFormat("Bodies are taken uncompressed.")
     received = await receive_body(request, context)
     head, tail = received.divided(_json_bytes(request, len(received)))
     sent = await decode_body(head, context, InferBody)

@@ -24,7 +24,7 @@ from service.api.extraction.request import DocumentInput
 from service.api.http.request_scope import DisconnectNotice, until_disconnect
 from service.api.options import OPTION_CHARACTERS, Options, option_names, read_options
 from service.api.parsers.pool import ParserPool
-from service.core.errors import DocumentTooLarge, InvalidOptions, MalformedRequest
+from service.core.errors import DocumentTooLarge, InvalidOptions, MalformedRequest, UnsupportedFormat
 
 CHARSETS = frozenset(
     "utf-8 utf8 us-ascii ascii iso-8859-1 latin-1 latin1 iso-8859-15 windows-1250 windows-1251 windows-1252 cp1252 "
@@ -218,6 +218,8 @@ async def _from_form(request: Request, options: Mapping[str, Any], limits: BodyL
     try:
         files = [(name, value) for name, value in form.multi_items() if isinstance(value, UploadFile)]
         fields = _join_repeated((name, value) for name, value in form.multi_items() if isinstance(value, str))
+        if not files and "file" in fields:
+            raise MalformedRequest("The form's `file` part has no file name: send it as a file, or a text as JSON.")
         if not files:
             raise MalformedRequest("The form has no `file` part.")
         if strange := sorted({name for name, _ in files} - {"file"}):
@@ -239,6 +241,7 @@ async def read_all(request: Request, limits: BodyLimits) -> ReceivedBody:
 
     Raises:
         DocumentTooLarge: over the limit.
+        UnsupportedFormat: it is compressed.
     """
     collector = BodyCollector()
     async for chunk in _limited(request, limits):
@@ -247,6 +250,9 @@ async def read_all(request: Request, limits: BodyLimits) -> ReceivedBody:
 
 
 async def _limited(request: Request, limits: BodyLimits) -> AsyncGenerator[bytes, None]:
+    encoding = request.headers.get("content-encoding", "").strip().lower()
+    if encoding not in ("", "identity"):
+        raise UnsupportedFormat(f"Bodies are taken uncompressed, not with Content-Encoding: {encoding[:40]}.")
     total = 0
     async for chunk in request.stream():
         total += len(chunk)

@@ -35,7 +35,7 @@ def ask(settings: Settings, method: str, path: str) -> httpx.Response:
         await app({**scope, "state": state}, receive, send)
 
     async def answer() -> httpx.Response:
-        async with httpx.AsyncClient(transport=httpx.ASGITransport(with_state), base_url="http://test") as client:
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(with_state), base_url="http://localhost") as client:
             return await client.request(method, path)
 
     return asyncio.run(answer())

@@ -17,7 +17,7 @@ from starlette.types import Message
 
 from service.api.http.request_body import Body, BodyLimits, check_name, read_body
 from service.api.options import Options
-from service.core.errors import DocumentTooLarge, GleanerError, InvalidOptions, MalformedRequest
+from service.core.errors import DocumentTooLarge, GleanerError, InvalidOptions, MalformedRequest, UnsupportedFormat
 from service.core.score_limits import ScoreLimits
 from tests.support.json_ways import AtOnce
 
@@ -224,3 +224,28 @@ def test_no_upload_touches_a_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     chunks = [body[at : at + 65_536] for at in range(0, len(body), 65_536)]
     found = read(chunks, FORM, limits=BodyLimits(request_bytes=4 << 20, documents=3))
     assert len(found.sources[0].data) == 3 << 20
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "deflate", "GZIP", "br, gzip"])
+@pytest.mark.parametrize("media_type", [JSON, FORM, "text/plain", "application/pdf", None])
+def test_a_compressed_body_is_refused_as_such(encoding: str, media_type: str | None) -> None:
+    with pytest.raises(UnsupportedFormat, match="uncompressed"):
+        read_encoded(b"\x1f\x8b", media_type, encoding)
+
+
+@pytest.mark.parametrize("encoding", ["identity", "Identity", ""])
+def test_an_encoding_that_is_none_is_taken(encoding: str) -> None:
+    assert read_encoded(b"a text", "text/plain", encoding).sources[0].data == b"a text"
+
+
+def read_encoded(body: bytes, media_type: str | None, encoding: str) -> Body:
+    sent = request(Sender([body]), media_type)
+    sent.scope["headers"].append((b"content-encoding", encoding.encode()))
+    return asyncio.run(read_body(sent, LIMITS, AtOnce()))
+
+
+@pytest.mark.parametrize(("name", "word"), [("file", "no file name"), ("text", "has no `file` part")])
+def test_a_form_without_files_says_what_is_missing(name: str, word: str) -> None:
+    form = f'--x\r\nContent-Disposition: form-data; name="{name}"\r\n\r\nJane Doe\r\n--x--\r\n'
+    with pytest.raises(MalformedRequest, match=word):
+        read(form.encode(), FORM)
