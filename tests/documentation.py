@@ -31,6 +31,8 @@ are flags of `gleaner serve` as well (`--help`).
 def _plain(value: object) -> str:
     if isinstance(value, tuple):
         return ",".join(value)
+    if isinstance(value, Path) and value.is_relative_to(ROOT):
+        return value.relative_to(ROOT).as_posix()
     return "" if value in (None, {}) else str(value)
 
 
