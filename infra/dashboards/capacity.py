@@ -2,7 +2,21 @@
 
 from __future__ import annotations
 
-from infra.dashboards.page import RUNBOOK, Page, Query, Row, Text, Variable, bars, lines, number, stack
+from infra.dashboards.page import (
+    DOCUMENTS,
+    RUNBOOK,
+    TASKS,
+    TOKENS,
+    Page,
+    Query,
+    Row,
+    Text,
+    Variable,
+    bars,
+    lines,
+    number,
+    stack,
+)
 
 PRICE = Variable(name="price", label="Dollars per task and hour", default="1.006")
 """A g5.xlarge in us-east-1, on demand; the load balancer and the traffic are not in it."""
@@ -30,15 +44,15 @@ COST = Row("What does it cost?", (
     number("Dollars per hour that idle", "currencyUSD",
         Query("gleaner:tasks:up * $price * clamp_min(1 - gleaner:work_ratio:mean, 0)", "idle"), width=6,
         meaning="Price of the capacity that nobody asks for."),
-    lines("Tasks", "none", Query("gleaner:tasks:up", "answering"), Query("gleaner:tasks:ready", "ready"),
+    lines("Tasks", TASKS, Query("gleaner:tasks:up", "answering"), Query("gleaner:tasks:ready", "ready"),
         Query("sum(gleaner_work_ratio) / 0.7", "needed for 70 %"), width=12,
         meaning="Needed: the tasks that would bring the work ratio to 70 %."),
-    stack("Documents per second", "cps", Query("sum by (outcome) (rate(gleaner_documents_total[1m]))", "{{outcome}}"),
+    stack("Documents", DOCUMENTS, Query("sum by (outcome) (rate(gleaner_documents_total[1m]))", "{{outcome}}"),
         width=12, meaning="By outcome."),
 ))  # fmt: skip
 
 ROOM = Row("How much room is there?", (
-    lines("Tokens per second", "cps", Query("gleaner:tokens:rate1m", "computed"),
+    lines("Tokens", TOKENS, Query("gleaner:tokens:rate1m", "computed"),
         Query('sum(sum by (instance) (gleaner_stage_work_ratio{stage="compute"})'
               " * on (instance) sum by (instance) (gleaner_capacity_tokens_per_second))", "asked for"),
         Query("gleaner:capacity_tokens:sum", "capacity"), meaning="Asked for above capacity: the queue grows."),
@@ -51,21 +65,22 @@ ROOM = Row("How much room is there?", (
         Query("sum by (instance) (rate(gleaner_batch_fill_sum[1m]))"
               " / sum by (instance) (rate(gleaner_batch_fill_count[1m]))", "{{instance}}"),
         width=6, meaning="Tokens of a batch over the most that it may hold."),
-    lines("Tokens per document", "none", Query("gleaner:tokens:rate1m / (gleaner:documents:rate1m > 0)", "tokens"),
+    lines("Tokens per document", "si: tokens",
+        Query("gleaner:tokens:rate1m / (gleaner:documents:rate1m > 0)", "tokens"),
         width=6, meaning="Costs follow tokens: if this doubles, capacity in documents halves."),
-    stack("Tokens that wait", "none", Query("sum by (instance) (gleaner_queue_tokens)", "{{instance}}"), width=6,
+    stack("Tokens that wait", "si: tokens", Query("sum by (instance) (gleaner_queue_tokens)", "{{instance}}"), width=6,
         meaning="By task."),
     bars("Seconds from start to ready", "s", Query("max by (part) (gleaner_start_seconds)", "{{part}}"), width=6,
         meaning="The slowest task, by part. What scaling out has to wait for, in addition to the instance itself."),
 ))  # fmt: skip
 
 MODELS = Row("Which models use it?", (
-    stack("Tokens per second, by model", "cps",
+    stack("Tokens, by model", TOKENS,
         Query("sum by (model) (rate(gleaner_model_tokens_total[1m]))", "{{model}}"),
         meaning="What each model takes of the fleet."),
     stack("Weights", "bytes", Query("sum by (place) (gleaner_weight_bytes)", "{{place}}"),
         meaning="On devices, and in host memory."),
-    lines("Largest batch", "none",
+    lines("Largest batch", "si: tokens",
         Query(BY_REVISION.format("min by (model) (gleaner_budget_tokens)"), "{{revision}}"),
         meaning="Most tokens that a batch may hold now, on the tightest task; by revision."),
 ))  # fmt: skip

@@ -18,16 +18,16 @@ from grafana_foundation_sdk.builders import (
 )
 from grafana_foundation_sdk.cog.encoder import JSONEncoder
 from grafana_foundation_sdk.models.common import GraphTresholdsStyleMode, StackingMode
-from grafana_foundation_sdk.models.dashboard import DataSourceRef, Threshold, ThresholdsMode
+from grafana_foundation_sdk.models.dashboard import DashboardLinkType, DataSourceRef, Threshold, ThresholdsMode
 from grafana_foundation_sdk.models.text import TextMode
 
 from infra.dashboards.capacity import CAPACITY
 from infra.dashboards.on_call import ON_CALL
-from infra.dashboards.page import Kind, Page, Panel, Text, Variable
+from infra.dashboards.page import RUNBOOK, Kind, Page, Panel, Text, Variable
 
 DATASOURCE = DataSourceRef(type_val="prometheus", uid="${datasource}")
 Chart = timeseries.Panel | stat.Panel | bargauge.Panel | statetimeline.Panel
-QUIET, WORRY, ALARM = "green", "yellow", "red"
+QUIET, WORRY, ALARM, NEUTRAL = "green", "yellow", "red", "text"
 
 
 def to_json(page: Page) -> str:
@@ -40,6 +40,8 @@ def to_dashboard(page: Page) -> dashboard.Dashboard:
     built = dashboard.Dashboard(page.title).uid(page.uid).description(page.description)
     built = built.tags(["gleaner"]).time("now-1h", "now").refresh("10s").timezone("browser")
     built = built.with_variable(dashboard.DatasourceVariable("datasource").label("Prometheus").type("prometheus"))
+    runbook = dashboard.DashboardLink("Runbook").type(DashboardLinkType.LINK).url(f"${RUNBOOK.name}")
+    built = built.link(runbook.icon("doc").target_blank(True))
     for variable in page.variables:
         built = built.with_variable(_variable(variable))
     numbers = count(1)
@@ -91,8 +93,10 @@ def _of_kind(panel: Panel) -> Chart:
 
 
 def _thresholds(panel: Panel) -> dashboard.ThresholdsConfig:
-    steps = [Threshold(None, QUIET)]
-    steps += [Threshold(at, color) for at, color in ((panel.worry, WORRY), (panel.alarm, ALARM)) if at is not None]
+    """Colours by value; a number without a level that matters has none, as green would say that all is well."""
+    levels = ((panel.least, QUIET), (panel.worry, WORRY), (panel.alarm, ALARM))
+    steps = [Threshold(at, color) for at, color in levels if at is not None]
+    steps.insert(0, Threshold(None, ALARM if panel.least is not None else QUIET if steps else NEUTRAL))
     return dashboard.ThresholdsConfig().mode(ThresholdsMode.ABSOLUTE).steps(steps)
 
 

@@ -2,7 +2,24 @@
 
 from __future__ import annotations
 
-from infra.dashboards.page import RUNBOOK, Page, Query, Row, Text, bars, lines, number, stack, states
+from infra.dashboards.page import (
+    DOCUMENTS,
+    REQUESTS,
+    RUNBOOK,
+    TASKS,
+    Page,
+    Query,
+    Row,
+    Text,
+    bars,
+    lines,
+    number,
+    stack,
+    states,
+)
+
+LEAST_TASKS = 2
+"""Of a fleet, as in GleanerTooFewTasks."""
 
 ADVICE = (
     ("queue, on all tasks", "more work than capacity", "Is the fleet at its maximum, or still starting?",
@@ -26,23 +43,23 @@ def advice() -> str:
 
 
 IS_IT_SLOW = Row("Is it slow?", (
-    number("Requests per second", "reqps", Query("sum(gleaner:requests:rate1m)", "requests"), width=4,
+    number("Requests", REQUESTS, Query("sum(gleaner:requests:rate1m)", "requests"), width=4,
         meaning="Answered requests for work (/extract, /redact, adapters) of the whole fleet, over a minute."),
     number("Slow requests", "percentunit", Query("gleaner:slow:ratio5m", "slower than 0.5 s"), worry=0.005,
         alarm=0.01, width=4,
         meaning="Share that took longer than 0.5 s, over five minutes. 1 % is what was promised."),
     number("Failed requests", "percentunit", Query("gleaner:errors:ratio5m", "5xx"), worry=0.001, alarm=0.01, width=4,
         meaning="Share answered with 5xx, over five minutes."),
-    number("Turned away", "cps", Query("sum(gleaner:refusals:rate1m) or vector(0)", "documents"), worry=0.001,
+    number("Turned away", DOCUMENTS, Query("sum(gleaner:refusals:rate1m) or vector(0)", "documents"), worry=0.001,
         alarm=1.0, width=4, meaning="Documents a second that the engines refused, for whatever reason."),
     number("Oldest that waits", "s", Query("max(gleaner_queue_oldest_age_seconds)", "age"), worry=2.0, alarm=10.0,
         width=4, meaning="Age of the document that has waited longest, on the worst task."),
-    number("Ready tasks", "none", Query("gleaner:tasks:ready", "ready"), Query("gleaner:tasks:up", "answering"),
-        width=4, meaning="Two are the least that may be ready."),
+    number("Ready tasks", TASKS, Query("gleaner:tasks:ready", "ready"), least=LEAST_TASKS, width=4,
+        meaning="Two are the least that may be ready, so that one may fail."),
     lines("Seconds of a request", "s", Query("gleaner:request_seconds:p50", "median"),
         Query("gleaner:request_seconds:p95", "95 of 100"), Query("gleaner:request_seconds:p99", "99 of 100"),
         alarm=0.5, width=12, meaning="From the first byte to the answer, read off the histogram's buckets."),
-    stack("Answers by status", "reqps", Query("gleaner:requests:rate1m", "{{status}}"), width=12,
+    stack("Answers by status", REQUESTS, Query("gleaner:requests:rate1m", "{{status}}"), width=12,
         meaning="429 and 503 are overload, other 4xx are the callers', 5xx ours."),
 ))  # fmt: skip
 
@@ -60,16 +77,19 @@ SINCE_WHEN = Row("Since when?", (
     states("What the tasks are doing", "none",
         Query('max by (instance) (gleaner_phase{phase="ready"})', "{{instance}} ready"), width=12,
         meaning="1: ready. A gap: did not answer."),
-    lines("Alerts", "none", Query('count by (alertname) (ALERTS{alertstate="firing"}) or vector(0)', "{{alertname}}"),
+    lines("Alerts", "suffix:alerts",
+        Query('count by (alertname) (ALERTS{alertstate="firing"}) or vector(0)', "{{alertname}}"),
         width=6, meaning="Which alerts sound, since when."),
-    lines("Deaths", "none", Query("sum by (instance) (gleaner_engine_starts_total - 1)", "engine of {{instance}}"),
+    lines("Deaths", "suffix:deaths",
+        Query("sum by (instance) (gleaner_engine_starts_total - 1)", "engine of {{instance}}"),
         Query("sum by (instance) (gleaner_parser_deaths_total)", "parsers of {{instance}}"), width=6,
         meaning="Each step is a process that died and was replaced."),
     lines("Work ratio", "percentunit", Query("gleaner_work_ratio", "{{instance}}"), worry=0.8, alarm=1.0,
         meaning="Asked-for work over capacity, by task, of the stage that has most. Above 100 % its queue grows."),
     lines("Seconds of work that waits", "s", Query("gleaner_backlog_seconds", "{{instance}}"), worry=5.0, alarm=30.0,
         meaning="What waits and was recently turned away, over measured speed; or what waits for parsers, if more."),
-    stack("Turned away, by reason", "cps", Query("sum by (code) (gleaner:refusals:rate1m) or vector(0)", "{{code}}"),
+    stack("Turned away, by reason", DOCUMENTS,
+        Query("sum by (code) (gleaner:refusals:rate1m) or vector(0)", "{{code}}"),
         meaning="queue_full, deadline_exceeded: too little capacity. draining, not_ready: tasks come and go."),
 ))  # fmt: skip
 
@@ -80,11 +100,12 @@ WORKERS = Row("Do the API workers keep up?", (
     lines("Files wait for a parser", "s", Query("max by (instance) (gleaner_parser_wait_seconds)", "{{instance}}"),
         worry=2.0, alarm=10.0, width=12,
         meaning="What the parsers need for the files that have not begun. GLEANER_MAX_QUEUE_MS bounds it."),
-    lines("Open connections", "none", Query("sum by (instance) (gleaner_connections)", "{{instance}} open"),
+    lines("Open connections", "suffix:connections",
+        Query("sum by (instance) (gleaner_connections)", "{{instance}} open"),
         Query("sum by (instance) (gleaner_requests_in_flight)", "{{instance}} being answered"),
         meaning="Balancers keep idle connections open. Being answered and growing, with nothing in the engine's "
               "queue: requests wait for the API workers."),
-    stack("Refused unread", "reqps",
+    stack("Refused unread", REQUESTS,
         Query("sum by (code) (gleaner:connection_refusals:rate1m) or vector(0)", "{{code}}"),
         meaning="Requests and connections refused before a body was read. queue_full and deadline_exceeded: the "
               "API workers are full."),
@@ -93,7 +114,7 @@ WORKERS = Row("Do the API workers keep up?", (
         meaning="Longest delay of a timer in the last second, in the worst worker. The cores are busy."),
     lines("Bytes held", "bytes", Query("sum by (instance) (gleaner_held_bytes)", "{{instance}}"), width=12,
         meaning="Unfinished bodies and unread answers. At its limit the largest is given up."),
-    stack("Dropped without an answer", "cps",
+    stack("Dropped without an answer", "suffix:connections/s",
         Query("sum by (reason) (rate(gleaner_connection_drops_total[1m])) or vector(0)", "{{reason}}"), width=12,
         meaning="Idle or slow connections that were closed, by reason."),
 ))  # fmt: skip
@@ -106,7 +127,7 @@ DEVICE = Row("Is the device well?", (
         Query("gleaner_memory_rest_bytes", "{{instance}} weights, libraries, graphs"),
         Query("gleaner_gpu_memory_used_bytes", "{{instance}} used by anybody"),
         meaning="If used by anybody grows and ours does not, somebody else is on the GPU."),
-    lines("Batches split for want of memory", "none",
+    lines("Batches split for want of memory", "suffix:batches",
         Query("sum by (instance) (increase(gleaner_memory_splits_total[5m]))", "{{instance}}"), alarm=1.0,
         meaning="Should be zero. Answers were right, but late."),
     states("What runs each model", "none",
@@ -130,10 +151,10 @@ ON_CALL = Page(
     rows=(
         IS_IT_SLOW,
         WHY,
+        Row("What to do", (Text(title="What to do", markdown=advice(), height=4 + len(ADVICE)),)),
         SINCE_WHEN,
         WORKERS,
         DEVICE,
-        Row("What to do", (Text(title="What to do", markdown=advice(), height=8),)),
     ),
     variables=(RUNBOOK,),
 )

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+REQUESTS, DOCUMENTS, TOKENS = "suffix:requests/s", "suffix:documents/s", "si: tokens/s"
+TASKS = "suffix:tasks"
+
 
 class Kind(Enum):
     """A form in which a panel shows its numbers."""
@@ -31,10 +34,11 @@ class Panel:
     """One question with its numbers.
 
     Attributes:
-        unit: Grafana's id of the unit.
+        unit: Grafana's id of the unit, or one of the units in words below.
         meaning: what it shows and which values call for attention; shown next to the title.
         worry: from this value on it is yellow, or None.
         alarm: from this value on it is red, or None.
+        least: below this value it is red, or None.
     """
 
     title: str
@@ -44,6 +48,7 @@ class Panel:
     meaning: str
     worry: float | None = None
     alarm: float | None = None
+    least: float | None = None
     width: int = 8
     height: int = 7
 

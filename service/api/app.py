@@ -136,8 +136,15 @@ async def _disconnected(_request: Request, _error: Exception) -> Response:
     return Response(status_code=CLIENT_CLOSED_REQUEST)
 
 
-async def _problem(_request: Request, error: Exception) -> Response:
+async def _problem(request: Request, error: Exception) -> Response:
     assert isinstance(error, GleanerError)
+    return _noted(request, error)
+
+
+def _noted(request: Request, error: GleanerError) -> Response:
+    """An error's response, with its code in the request's trace."""
+    if (trace := request.scope["state"].get("trace")) is not None:
+        trace.code = error.code
     return problems.response(error)
 
 
@@ -152,11 +159,11 @@ async def _not_routed(request: Request, error: Exception) -> Response:
         404: UnknownRoute("There is nothing at this path; /docs lists what there is."),
         405: WrongMethod(f"This path does not take {request.method}."),
     }
-    answer = problems.response(kinds.get(error.status_code) or MalformedRequest(str(error.detail)))
+    answer = _noted(request, kinds.get(error.status_code) or MalformedRequest(str(error.detail)))
     answer.headers.update(error.headers or {})
     return answer
 
 
-async def _failed(_request: Request, error: Exception) -> Response:
+async def _failed(request: Request, error: Exception) -> Response:
     """The answer to a defect; the server logs its traceback."""
-    return problems.response(InternalError(f"The service failed over this request ({type(error).__name__})."))
+    return _noted(request, InternalError(f"The service failed over this request ({type(error).__name__})."))

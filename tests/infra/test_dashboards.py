@@ -15,6 +15,7 @@ from grafana_foundation_sdk.cog.encoder import JSONEncoder
 from grafana_foundation_sdk.models.dashboard import Dashboard
 
 from infra.dashboards.grafana import FOLDER, PAGES, to_json
+from infra.dashboards.on_call import ADVICE, LEAST_TASKS, ON_CALL
 from infra.dashboards.page import Page
 from tests.support.metric_values import exported_names
 
@@ -77,3 +78,50 @@ def test_every_expression_asks_for_what_is_exported_or_recorded(page: Page) -> N
             plain = next((name.removesuffix(end) for end in SUFFIXES if name.endswith(end)), name)
             assert {name, plain} & exported, name
         assert set(RECORDED.findall(expression)) <= recorded
+
+
+def shown(title: str, page: Page = ON_CALL) -> dict[str, Any]:
+    """A panel as Grafana reads it."""
+    (found,) = [panel for panel in panels(page) if panel["title"] == title and panel["type"] != "row"]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("title", "steps"),
+    [
+        ("Ready tasks", [(None, "red"), (2, "green")]),
+        ("Slow requests", [(None, "green"), (0.005, "yellow"), (0.01, "red")]),
+        ("Requests", [(None, "text")]),
+    ],
+)
+def test_a_number_is_green_only_where_it_is_well(title: str, steps: list[tuple[float | None, str]]) -> None:
+    found = shown(title)["fieldConfig"]["defaults"]["thresholds"]["steps"]
+    assert [(step["value"], step["color"]) for step in found] == steps
+
+
+@page
+def test_units_are_words_and_texts_are_shown_whole(page: Page) -> None:
+    units = {panel["fieldConfig"]["defaults"].get("unit") for panel in panels(page) if "fieldConfig" in panel}
+    assert not units & {"cps", "reqps"}
+    for panel in panels(page):
+        if panel["type"] == "text":
+            assert panel["options"]["mode"] == "markdown"
+            assert panel["gridPos"]["h"] >= 2 + panel["options"]["content"].count("\n")
+
+
+def test_the_alerts_level_of_ready_tasks_is_the_panels() -> None:
+    groups = yaml.safe_load((PROMETHEUS / "alerts.yml").read_text())["groups"]
+    (rule,) = [rule for group in groups for rule in group["rules"] if rule.get("alert") == "GleanerTooFewTasks"]
+    assert rule["expr"].endswith(f"< {LEAST_TASKS}")
+
+
+@page
+def test_the_runbook_is_one_click_away(page: Page) -> None:
+    assert [(link["title"], link["url"]) for link in json.loads(to_json(page))["links"]] == [("Runbook", "$runbook")]
+
+
+def test_each_advice_leads_to_a_section_of_the_runbook() -> None:
+    sections = re.findall(r"^### (\w+)$", (PROMETHEUS.parent / "RUNBOOK.md").read_text(), re.MULTILINE)
+    led_to = re.findall(r"\$runbook#(\w+)", shown("What to do")["options"]["content"])
+    assert len(led_to) == len(ADVICE)
+    assert set(led_to) <= {name.lower() for name in sections}

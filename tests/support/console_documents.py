@@ -49,6 +49,17 @@ def report(pages: int, rows: int, *, scanned: int = 0) -> bytes:
     return file.getvalue()
 
 
+def half_a_page() -> bytes:
+    """A letter whose lower half is a picture of a note."""
+    file = io.BytesIO()
+    canvas = Canvas(file, pagesize=A4, invariant=1)
+    for row, line in enumerate(("Dear Ada Lindqvist,", *["please see the note below that Jonas Moreau wrote."] * 8)):
+        canvas.drawString(56, 760 - 20 * row, line)
+    canvas.drawImage(ImageReader(_picture().crop((100, 150, 1_140, 900))), 56, 80, 480, 340)
+    canvas.save()
+    return file.getvalue()
+
+
 def scan() -> bytes:
     """A page that lay across the scanner, and a little askew: a picture, of which nothing can be read."""
     file = io.BytesIO()

@@ -15,10 +15,11 @@ from pathlib import Path
 
 import httpx
 from PIL import Image
-from playwright.sync_api import Browser, FilePayload, Page
+from playwright.sync_api import Browser, Page
 
 from tests.support import console_documents as documents
 from tests.support.browser import chromium, opened
+from tests.support.console_page import drop, entities, sample
 from tests.support.service import Service, serving
 
 FOLDER = documents.SAMPLES.parent / "views"
@@ -30,20 +31,10 @@ TEXT = "Invoice INV-20931 from Acme GmbH, due 12 March 2026, total EUR 1,200.00.
 Scene = Callable[[Page, Service], None]
 
 
-def drop(page: Page, name: str, data: bytes) -> None:
-    page.set_input_files("input[type=file]", files=[FilePayload(name=name, mimeType="", buffer=data)])
-
-
-def sample(page: Page, name: str) -> None:
-    page.click(f'#view-document [data-sample="{name}"]')
-    page.wait_for_selector(".entity")
-    page.wait_for_selector(".sheet img")
-
-
 def invoice(page: Page, _: Service) -> None:
     sample(page, "invoice.pdf")
-    page.hover('.entity >> text="2 March 2026"')
-    page.hover('.entity >> text="2 March 2026"')
+    page.hover('.role >> text="Due date"')
+    page.hover('.role >> text="Due date"')
 
 
 def resume(page: Page, _: Service) -> None:
@@ -52,10 +43,9 @@ def resume(page: Page, _: Service) -> None:
 
 
 def german(page: Page, _: Service) -> None:
-    sample(page, "rechnung.pdf")
+    entities(page, "rechnung.pdf")
     page.fill("input[type=range]", "0.3")
-    page.click('text="Fields 11"')
-    page.click('.role >> text="Total amount"')
+    page.hover('.entity >> text="RE-2026-1184"')
 
 
 def report(page: Page, _: Service) -> None:

@@ -125,10 +125,15 @@ def _read(path: Path) -> PageFile:
 
 @dataclass(frozen=True, slots=True)
 class Console:
-    """State that the console's routes share: `request.state.console`."""
+    """State that the console's routes share: `request.state.console`.
+
+    Attributes:
+        limits: most bytes, pages and characters of a document, as the empty page says them.
+    """
 
     files: PageFiles
     access: ConsoleAccessPolicy
+    limits: dict[str, int]
     on_internal_port: bool
     requests: RequestFinder
     live: LiveFeed
@@ -147,6 +152,11 @@ async def open_console(settings: Settings, worker: Worker) -> AsyncIterator[Cons
         yield Console(
             files=PageFiles(),
             access=ConsoleAccessPolicy(settings.console, keyed, settings.host),
+            limits={
+                "bytes": settings.max_document_bytes,
+                "pages": settings.max_document_pages,
+                "characters": settings.max_document_characters,
+            },
             on_internal_port=bool(settings.internal_port),
             requests=finder,
             live=LiveFeed(worker.engine, settings.queue_limit_tokens),

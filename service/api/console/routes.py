@@ -43,9 +43,9 @@ async def file(request: Request, name: str) -> Response:
 
 
 @router.get("/console/entrance")
-async def entrance(request: Request) -> dict[str, str]:
-    """Whether the sender may come in, and as whom."""
-    return {"client": _enter(request).name}
+async def entrance(request: Request) -> Response:
+    """Whether the sender may come in, as whom, and how large a document may be."""
+    return _json({"client": _enter(request).name, "limits": _console(request).limits})
 
 
 @router.post("/console/picture")

@@ -109,6 +109,7 @@ class RequestTrace:
     Attributes:
         received_seconds: when its body had been read.
         engine: the one that ran it.
+        code: of the error that it was answered with as a whole, if so.
         count: of its documents, of which the first `MOST_DOCUMENTS` are in `documents`.
         timer: of the document that was begun last, while it is worked on.
     """
@@ -124,6 +125,7 @@ class RequestTrace:
     received_seconds: float | None = None
     ended_seconds: float = 0.0
     status: int = 0
+    code: str = ""
     count: int = 0
     documents: list[DocumentTrace] = field(default_factory=list)
     timer: StageTimer | None = None

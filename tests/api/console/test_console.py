@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Literal
+from itertools import combinations
+from pathlib import Path
+from typing import Any, Literal
 
+import pypdfium2
+import pypdfium2.raw as raw
 import pytest
 
 from service.api.console.console import (
@@ -16,6 +20,7 @@ from service.api.console.console import (
 )
 from service.core.errors import Unauthenticated, UnknownRoute
 from tests.support.console_documents import SAMPLES
+from tests.support.document_files import drawn
 
 
 def test_on_a_loopback_address_without_keys_the_console_is_open() -> None:
@@ -79,3 +84,32 @@ def test_a_file_has_its_type_and_policy_and_is_sent_again_if_changed() -> None:
 def test_nothing_else_is_served(name: str) -> None:
     with pytest.raises(UnknownRoute):
         FILES.response(name)
+
+
+PAPERS = [*SAMPLES.glob("*.pdf"), *(SAMPLES.parents[3] / "loadtest" / "samples").glob("*.pdf")]
+
+
+def overprinted(data: bytes) -> list[tuple[int, int]]:
+    """Pairs of the first page's texts, by number, of which one stands on the other by more than half a point."""
+    document = pypdfium2.PdfDocument(data)
+    frames = [each.get_bounds() for each in document[0].get_objects(filter=[raw.FPDF_PAGEOBJ_TEXT])]
+    document.close()
+    return [
+        (one, other)
+        for (one, a), (other, b) in combinations(enumerate(frames), 2)
+        if min(a[2], b[2]) - max(a[0], b[0]) > 0.5 and min(a[3], b[3]) - max(a[1], b[1]) > 0.5
+    ]
+
+
+@pytest.mark.parametrize("path", PAPERS, ids=lambda path: f"{path.parts[-3]}-{path.stem}")
+def test_no_line_of_a_sample_is_printed_over_another(path: Path) -> None:
+    assert overprinted(path.read_bytes()) == []
+
+
+@pytest.mark.parametrize(("top", "pairs"), [(742.0, [(0, 1)]), (715.0, [])])
+def test_a_line_that_is_printed_over_another_is_seen(top: float, pairs: list[tuple[int, int]]) -> None:
+    def draw(canvas: Any) -> None:
+        canvas.drawString(72, 748, "VAT ID: DE136695976    Phone: +49 89 2154 7730    billing@northwind.example")
+        canvas.drawString(400, top, "Invoice No: NO-1")
+
+    assert overprinted(drawn(draw)) == pairs

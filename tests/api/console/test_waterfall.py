@@ -76,9 +76,9 @@ def test_a_document_that_failed_early_ends_where_it_failed() -> None:
     assert found["code"] == "unreadable_document"
 
 
-def test_a_request_that_was_refused_before_any_document_has_no_outcome() -> None:
-    trace = RequestTrace("r", BEGUN, ended_seconds=BEGUN + 0.001, status=503)
-    assert (summary(trace)["code"], summary(trace)["total_ms"]) == ("", 1.0)
+def test_a_request_that_was_refused_before_any_document_has_its_code() -> None:
+    trace = RequestTrace("r", BEGUN, ended_seconds=BEGUN + 0.001, status=503, code="draining")
+    assert (summary(trace)["code"], summary(trace)["total_ms"]) == ("draining", 1.0)
 
 
 @given(

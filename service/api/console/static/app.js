@@ -1,12 +1,13 @@
 // The shell: which view shows, the state of the service, the key, light and dark, and files dropped anywhere.
 
-import { ask, askJson, keepKey, whenLocked } from "./api.js";
+import { ask, askJson, keepKey, key, whenLocked } from "./api.js";
 import { find } from "./dom.js";
 import { DocumentView } from "./document_view.js";
 import { fileSource } from "./source.js";
 
 const VIEWS = ["document", "compare", "requests", "live"];
 const LOOK_MS = 4_000;
+const PHASES = { syncing: "Fetching models", loading: "Loading models", warming: "Warming up", draining: "Shutting down", failed: "Failed" };
 let served = [];
 
 async function openLater(name) {
@@ -38,8 +39,10 @@ async function look() {
       const answer = await fetch("/readyz", { cache: "no-store" });
       const { phase, percent } = await answer.json();
       const known = await askJson("/models");
+      const isFirst = !served.length;
       served = known.models;
-      say(phase, phase === "ready" ? `Ready · ${known.device} · ${known.dtype}` : `${phase} ${percent} %`);
+      if (isFirst) document.dispatchEvent(new Event("models"));
+      say(phase, phase === "ready" ? `Ready · ${known.device}` : `${PHASES[phase] ?? phase} ${percent} %`);
     } catch {
       say("unreachable", "Not reachable");
     }
@@ -50,7 +53,12 @@ async function look() {
 function askForKey(problem) {
   const dialog = find("#key");
   if (dialog.open) return;
-  find("#key-why").textContent = problem.message;
+  const isClosed = problem.message.startsWith("The console ");
+  find("#key-title").textContent = isClosed ? "The console is closed" : "This service asks for a key";
+  find("#key-why").textContent = isClosed ? problem.message
+    : key() ? "This key is not known here. Was it copied in full? It may also have been withdrawn."
+      : "Whoever runs the service gives you one: a line of letters and digits.";
+  find("#key-asked").hidden = isClosed;
   dialog.showModal();
 }
 
@@ -58,11 +66,14 @@ function followTheme() {
   const root = document.documentElement;
   const kept = localStorage.getItem("gleaner-theme");
   if (kept) root.dataset.theme = kept;
+  const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches);
+  const offer = () => { find("#theme").textContent = isDark() ? "Light" : "Dark"; find("#theme").title = `Show in ${isDark() ? "light" : "dark"} colours`; };
   find("#theme").addEventListener("click", () => {
-    const isDark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-    root.dataset.theme = isDark ? "light" : "dark";
+    root.dataset.theme = isDark() ? "light" : "dark";
     localStorage.setItem("gleaner-theme", root.dataset.theme);
+    offer();
   });
+  offer();
 }
 
 function takeDrops() {

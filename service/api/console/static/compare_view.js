@@ -2,12 +2,12 @@
 
 import { extract } from "./api.js";
 import { count, find, make, milliseconds, short } from "./dom.js";
-import { partlyRead } from "./document_view.js";
 import { EntityList } from "./entity_list.js";
 import { Findings } from "./findings.js";
 import { MarkedText } from "./marked_text.js";
 import { PageStrip } from "./pages.js";
-import { SAMPLES, sampleSource } from "./source.js";
+import { SAMPLES, fileSource, sampleSource } from "./source.js";
+import { failure } from "./start_view.js";
 
 const SAME = "Same", DIFFERS = "Differs", ONLY_A = "Only in A", ONLY_B = "Only in B";
 const COLOURS = new Map([[DIFFERS, "c1"], [ONLY_A, "c0"], [ONLY_B, "c3"], [SAME, "c10"]]);
@@ -34,13 +34,17 @@ const name = (each) => (each.state === "serving" ? `${each.name}@${each.tag || "
 export class View {
   constructor(root, { models, documents }) {
     Object.assign(this, { root, models, documents });
-    this.a = this.#choice("A");
-    this.b = this.#choice("B");
+    this.a = this.#choice("A", "what is served now");
+    this.b = this.#choice("B", "what may take its place");
     this.go = make("button", { type: "submit", class: "primary" }, "Compare");
     this.what = make("span", { class: "facts" });
-    this.result = make("div", { class: "work" });
+    this.result = make("div", { class: "work" }, make("p", { class: "empty" },
+      "Choose A and B, then a document. It shows here with what only A finds, what only B finds, and what they name or cut differently."));
+    this.hint = make("p", { class: "soft small compare-hint" });
     root.replaceChildren(make("form", { class: "head compare-head", onsubmit: (event) => { event.preventDefault(); this.#compare(); } },
-      make("h1", {}, "Compare"), this.a.label, this.b.label, this.go, this.what), this.result);
+      make("div", { class: "why" }, make("h1", {}, "Compare two models on one document"), make("p", { class: "soft" },
+        "For the question whether a new revision of a model may take the place of the one that is served: what only one of them finds, and where they differ.")),
+      this.a.label, this.b.label, this.go, this.what, this.hint), this.result);
     addEventListener("scroll", () => this.strip?.noteScroll(), { passive: true });
   }
 
@@ -55,15 +59,28 @@ export class View {
 
   leave() { this.abort?.abort(); }
 
-  #choice(letter) {
+  #choice(letter, what) {
     const list = make("datalist", { id: `revisions-${letter}` });
-    const input = make("input", { list: list.id, placeholder: "name@tag or name@sha256:…", spellcheck: "false" });
-    return { input, list, label: make("label", { class: "side-choice" }, make("b", {}, letter), input, list) };
+    const input = make("input", { list: list.id, placeholder: "name@tag or name@sha256:…", spellcheck: "false", oninput: () => this.#sayWhat() });
+    return { input, list, label: make("label", { class: "side-choice" }, make("span", {}, make("b", {}, letter), ` – ${what}`), input, list) };
   }
 
+  #take(source) {
+    this.source = source;
+    this.#sayWhat();
+    this.#compare();
+  }
+
+  /** The document, or the ways to one; and what is still to be chosen before a comparison says anything. */
   #sayWhat() {
-    if (this.source) return this.what.replaceChildren("on ", make("b", {}, this.source.name));
-    this.what.replaceChildren("on a sample: ", ...SAMPLES.map(([file, title]) => make("button", { type: "button", "data-sample": file, onclick: async () => { this.source = await sampleSource(file); this.#sayWhat(); this.#compare(); } }, title)));
+    const file = make("input", { type: "file", hidden: true, "aria-label": "A file to compare on", onchange: () => file.files[0] && this.#take(fileSource(file.files[0])) });
+    const other = make("button", { type: "button", onclick: () => file.click() }, this.source ? "Another file" : "Choose a file");
+    this.what.replaceChildren(...(this.source ? ["on ", make("b", {}, this.source.name), " "] : ["on a sample: ", ...SAMPLES.map(([sample, title]) =>
+      make("button", { type: "button", "data-sample": sample, onclick: async () => this.#take(await sampleSource(sample)) }, title)), " or "]), other, file);
+    const isSame = this.a.input.value.trim() === this.b.input.value.trim();
+    this.go.disabled = !this.source;
+    this.hint.replaceChildren(...(isSame ? ["A and B are the same, so nothing can differ. ", ...(this.models().length > 1 ? ["Choose another model for one of them."]
+      : ["Only one model is served: name another revision as ", make("code", {}, "name@sha256:…"), ", or serve a second one (", make("code", {}, "GLEANER_MODELS"), ")."])] : []));
   }
 
   async #compare() {
@@ -77,7 +94,7 @@ export class View {
       for (const { input } of [this.a, this.b]) answers.push(await extract(this.source, { model: input.value.trim() }, abort.signal));
       this.#show(...answers);
     } catch (problem) {
-      if (problem.name !== "AbortError") this.result.replaceChildren(make("p", { class: "notice bad", role: "alert" }, problem.message));
+      if (problem.name !== "AbortError") this.result.replaceChildren(failure(problem));
     }
   }
 
@@ -89,7 +106,7 @@ export class View {
     const pages = a.document.pages ?? 1;
     this.strip = this.source.isPdf ? new PageStrip(this.source, { onPage: (number) => list.setPage(number) }) : null;
     this.strip?.setPages(pages);
-    this.strip?.setFindings(findings, a.document.unread_pages, partlyRead(a.document));
+    this.strip?.setFindings(findings, a.document.unread_pages, a.document.partly_read);
     const list = new EntityList(findings, { pages });
     const tell = (letter, answer) => make("p", {}, make("b", {}, letter), ` ${answer.model.name} `, make("span", { class: "mono" }, short(answer.model.revision)), ` · ${count(answer.document.entities.length, "entity", "entities")} · ${milliseconds(answer.timing.total_ms)}`);
     const same = a.model.revision === b.model.revision && make("p", { class: "soft small" }, "Both names lead to the same revision.");

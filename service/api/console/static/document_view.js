@@ -1,14 +1,18 @@
 // The first view: a document is dropped, and what was found stands on its pages.
 
-import { Problem, extract } from "./api.js";
+import { extract } from "./api.js";
 import { count, find, make, milliseconds, short } from "./dom.js";
 import { EntityList } from "./entity_list.js";
-import { Findings } from "./findings.js";
+import { Findings, labelsOf } from "./findings.js";
 import { MarkedText } from "./marked_text.js";
-import { PageStrip } from "./pages.js";
+import { PageStrip, reasons } from "./pages.js";
 import { Progress } from "./progress.js";
 import { curl, json, python, showSnippets } from "./snippets.js";
-import { SAMPLES, fileSource, sampleSource, textSource } from "./source.js";
+import { fileSource, textSource } from "./source.js";
+import { dropZone, failure, startView } from "./start_view.js";
+
+const PREVIEW = 40_000; // bytes or characters
+const NOTED = 5; // pages with a notice of their own above the document; each says it in its place too
 
 export class DocumentView {
   constructor(root, { models }) {
@@ -21,23 +25,11 @@ export class DocumentView {
     addEventListener("paste", (event) => this.#paste(event));
   }
 
-  #start(problem) {
+  #start(more = {}) {
     this.source = this.list = null;
     this.strip?.close();
     this.strip = null;
-    const chosen = make("input", { type: "file", accept: ".pdf,.docx,.html,.htm,.txt,.md,.xml,.png,.jpg,.jpeg,.tif,.tiff,.webp,.bmp", hidden: true, "aria-label": "A file",
-      onchange: () => chosen.files[0] && this.open(fileSource(chosen.files[0])) });
-    const words = make("textarea", { id: "words", placeholder: "Invoice INV-20931 from Acme GmbH, due 12 March 2026, total EUR 1,200.00." });
-    this.root.replaceChildren(make("div", { class: "start" },
-      make("h1", {}, "See what is found in a document"),
-      make("p", {}, "It is read by this service, on this machine’s models, and kept nowhere."),
-      problem && make("p", { class: "notice bad", role: "alert" }, problem),
-      make("div", { class: "drop" }, make("strong", {}, "Drop a document here"), make("span", { class: "soft" }, "PDF, DOCX, HTML, XML invoice or text, of any length"),
-        make("button", { type: "button", class: "primary", onclick: () => chosen.click() }, "Choose a file"), chosen),
-      make("form", { class: "paste", onsubmit: (event) => { event.preventDefault(); if (words.value.trim()) this.open(textSource(words.value)); } },
-        make("label", { for: "words" }, "Or paste a text"), words, make("button", { type: "submit" }, "Extract")),
-      make("div", { class: "samples" }, make("span", { class: "soft" }, "Or a sample:"), ...SAMPLES.map(([name, title]) =>
-        make("button", { type: "button", "data-sample": name, onclick: async () => this.open(await sampleSource(name)) }, title)))));
+    this.root.replaceChildren(startView({ open: (source) => this.open(source), models: this.models, ...more }));
   }
 
   /** Show a document: its pages as they are drawn, its entities when they are there. */
@@ -48,10 +40,10 @@ export class DocumentView {
     this.source = source;
     this.strip = source.isPdf ? new PageStrip(source, { onPage: (number) => this.#onPage(number) }) : null;
     this.findings = this.answer = this.list = null;
-    const progress = new Progress();
+    const progress = new Progress(() => this.strip?.known ?? 0);
     this.notes = make("div", { class: "notes" });
-    this.body = make("div", { class: "body" }, this.strip?.node ?? "");
-    this.side = make("aside", { class: "card side", "aria-label": "What was found" }, make("div", { class: "filters" }, progress.node));
+    this.body = make("div", { class: "body" }, this.strip?.node ?? make("div", { class: "text card soft" }, await preview(source)));
+    this.side = make("aside", { class: "card side", "aria-label": "What was found" }, progress.node);
     this.facts = make("span", { class: "facts" });
     this.#layout();
     try {
@@ -89,16 +81,15 @@ export class DocumentView {
   #show(answer) {
     this.answer = answer;
     const { document, timing, request } = answer;
-    this.findings = new Findings(document);
+    this.findings = new Findings(document, labelsOf(this.models().find((each) => each.revision === answer.model.revision)));
     const total = document.pages ?? 1;
-    this.facts.replaceChildren([document.pages && count(document.pages, "page"), count(document.tokens, "token"), document.windows > 1 && count(document.windows, "window"), ""].filter(Boolean).join(" · "), " · ",
-      make("a", { href: `#requests/${encodeURIComponent(request)}`, title: "Where the time went" }, milliseconds(timing.total_ms)));
-    const partly = partlyRead(document);
+    this.facts.replaceChildren([document.pages && count(document.pages, "page"), count(document.characters, "character")].filter(Boolean).join(" · "), " · ",
+      make("a", { href: `#requests/${encodeURIComponent(request)}` }, `${milliseconds(timing.total_ms)}: where the time went`));
     if (document.unread_pages.length) this.notes.append(make("p", { class: "notice" }, `${numbered(document.unread_pages)}: not read, but for a stamp or a heading at most.`));
-    if (partly.length) this.notes.append(make("p", { class: "notice" }, `${numbered(partly)}: partly read; some of it is a picture, or no text.`));
+    this.notes.append(...partlyRead(document).map(([number, parts]) => make("p", { class: "notice" }, `Page ${number}: not read in part, which is ${reasons(parts)}.`)));
     if (this.strip) {
       this.strip.setPages(total);
-      this.strip.setFindings(this.findings, document.unread_pages, partly);
+      this.strip.setFindings(this.findings, document.unread_pages, document.partly_read);
       if (total > 1) this.#addJump(total);
     } else this.body.replaceChildren((this.text = new MarkedText(this.findings)).node);
     this.list = new EntityList(this.findings, { pages: total });
@@ -108,10 +99,13 @@ export class DocumentView {
     this.root.dataset.request = request;
   }
 
+  /** Say what is wrong and offer the next step; the pages of a PDF stay, as its reader may see why. */
   #fail(problem) {
-    this.notes.replaceChildren(make("p", { class: "notice bad", role: "alert" }, problem.message));
-    this.side.replaceChildren(make("div", { class: "filters" }, make("p", { class: "soft" }, "Nothing was extracted.")));
-    if (!this.strip) this.body.replaceChildren(this.source.text ? make("div", { class: "text card" }, this.source.text) : "");
+    const again = () => this.open(source);
+    const { source } = this;
+    if (!this.strip) return this.#start({ problem, again, text: source.text });
+    this.notes.replaceChildren(failure(problem, again));
+    this.side.replaceChildren(dropZone((chosen) => this.open(chosen), "Drop another document here"));
   }
 
   #addJump(total) {
@@ -161,9 +155,21 @@ export class DocumentView {
   }
 }
 
-/** The numbers of the pages with text of which something was not read. */
-export function partlyRead(document) {
-  return [...new Set(document.partly_read.map((part) => part.page))].filter((page) => !document.unread_pages.includes(page));
+/** The pages with text of which something was not read: [number, parts]. */
+function partlyRead(document) {
+  const pages = new Map();
+  for (const part of document.partly_read) if (!document.unread_pages.includes(part.page)) pages.set(part.page, [...(pages.get(part.page) ?? []), part]);
+  return [...pages].slice(0, NOTED);
+}
+
+/** What shows of a document without pages until its answer is there. */
+async function preview({ file, text, type }) {
+  if (text) return text.slice(0, PREVIEW);
+  const isText = /^text\/(plain|markdown)$/.test(type);
+  try {
+    if (isText) return new TextDecoder("utf-8", { fatal: true }).decode(await file.slice(0, PREVIEW).arrayBuffer(), { stream: true });
+  } catch { /* It has another charset, which the service finds out. */ }
+  return "The text shows here when the file has been read.";
 }
 
 function numbered(pages) {

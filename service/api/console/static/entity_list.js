@@ -1,11 +1,12 @@
-// The panel beside the document: filters, then the entities with their values or, where the answer has them, its fields.
+// The panel beside the document: its fields where the answer has some, else its entities, with filters where there are many.
 
 import { count, make, percent } from "./dom.js";
 import { FieldsPanel } from "./fields_panel.js";
-import { Marks } from "./findings.js";
+import { Marks, ownValue } from "./findings.js";
 
 const AT_ONCE = 150; // rows; more follow as the list is scrolled
 const CHIPS = 9; // labels that show at first
+const MANY = 8; // entities: more than these are worth searching in
 
 export class EntityList {
   constructor(findings, { pages }) {
@@ -15,8 +16,8 @@ export class EntityList {
     this.list = make("ol", { class: "entities", "aria-label": "Entities", tabindex: "-1" });
     this.said = make("p", { class: "small soft", role: "status" });
     this.fields = findings.result.fields ? new FieldsPanel(findings) : null;
-    if (this.fields) this.fields.node.hidden = true;
-    this.node = make("aside", { class: "card side", "aria-label": "What was found" }, this.#filters(), this.fields?.node, this.list);
+    this.filters = this.#filters();
+    this.node = make("aside", { class: "card side", "aria-label": "What was found" }, this.fields && this.#switch(), this.fields?.node, this.filters, this.list);
     this.more = new IntersectionObserver((entries) => entries.some((each) => each.isIntersecting) && this.#append(), { root: this.list, rootMargin: "400px" });
     this.marks.follow(this.list, "list");
     this.list.addEventListener("keydown", (event) => this.#step(event));
@@ -27,6 +28,7 @@ export class EntityList {
     findings.addEventListener("filter", () => this.#show());
     findings.addEventListener("choose", (event) => event.detail.by !== "list" && this.#reveal());
     this.#show();
+    if (this.fields) this.#turn(this.fields.number > 0);
   }
 
   setPage(number) {
@@ -36,14 +38,18 @@ export class EntityList {
     else if (!this.list.matches(":hover, :focus-within")) this.#follow(number);
   }
 
-  focusSearch() { this.search.focus(); }
+  focusSearch() {
+    if (!this.search.isConnected) return;
+    this.#turn(false);
+    this.search.focus();
+  }
 
   #filters() {
     const { findings } = this;
     this.search = make("input", { type: "search", placeholder: "Find in text, values, labels", "aria-label": "Find among the entities", "aria-keyshortcuts": "/",
       oninput: () => findings.narrow({ words: this.search.value.trim().toLowerCase() }) });
     const level = make("output", { class: "number" }, "0 %");
-    const score = make("input", { type: "range", min: 0, max: 1, step: 0.05, value: 0, "aria-label": "Least score",
+    const score = make("input", { type: "range", min: 0, max: 1, step: 0.05, value: 0, "aria-label": "Minimum score",
       oninput: () => { level.textContent = percent(score.value); findings.narrow({ score: Number(score.value) }); } });
     const only = make("input", { type: "checkbox", onchange: () => findings.narrow({ page: only.checked ? this.page ?? 1 : null }) });
     const chips = findings.labels.map(([label, number]) => {
@@ -53,11 +59,12 @@ export class EntityList {
       return chip;
     });
     this.chips = chips;
+    const many = findings.entities.length > MANY;
     return make("div", { class: "filters" },
-      make("div", { class: "row" }, this.search),
-      make("div", { class: "row" }, make("label", {}, "Score from", score, level), this.pages > 1 && make("label", {}, only, "This page only")),
-      make("div", { class: "chips", role: "group", "aria-label": "Labels; with Shift, one alone" }, ...chips, this.#rest(chips)),
-      make("div", { class: "row" }, this.fields && this.#switch(), this.said));
+      many && make("div", { class: "row" }, this.search),
+      (many || this.pages > 1) && make("div", { class: "row" }, many && make("label", {}, "Minimum score", score, level), this.pages > 1 && make("label", {}, only, "This page only")),
+      chips.length > 1 && make("div", { class: "chips", role: "group", "aria-label": "Labels; with Shift, one alone" }, ...chips, this.#rest(chips)),
+      this.said);
   }
 
   /** Hide the rarer labels' chips behind one that shows them. */
@@ -74,15 +81,17 @@ export class EntityList {
   }
 
   #switch() {
-    const shows = (fields) => {
-      this.fields.node.hidden = !fields;
-      this.list.hidden = fields;
-      entities.setAttribute("aria-pressed", String(!fields));
-      roles.setAttribute("aria-pressed", String(fields));
-    };
-    const entities = make("button", { type: "button", "aria-pressed": "true", onclick: () => shows(false) }, "Entities");
-    const roles = make("button", { type: "button", "aria-pressed": "false", onclick: () => shows(true) }, `Fields ${this.fields.number}`);
-    return make("div", { class: "choice", role: "group", "aria-label": "Show" }, entities, roles);
+    const tab = (name, isFields) => make("button", { type: "button", "aria-pressed": "false", onclick: () => this.#turn(isFields) }, name);
+    this.tabs = [tab(`Fields ${this.fields.number}`, true), tab(`Entities ${this.findings.entities.length.toLocaleString("en")}`, false)];
+    return make("div", { class: "choice", role: "group", "aria-label": "Show" }, ...this.tabs);
+  }
+
+  /** Show the fields, or the entities with their filters. */
+  #turn(toFields) {
+    if (!this.fields) return;
+    this.fields.node.hidden = !toFields;
+    this.list.hidden = this.filters.hidden = toFields;
+    this.tabs.forEach((each, at) => each.setAttribute("aria-pressed", String(toFields === (at === 0))));
   }
 
   #toggle(label, alone) {
@@ -125,11 +134,12 @@ export class EntityList {
   }
 
   #row(entity) {
+    const value = ownValue(entity);
     const row = make("button", { type: "button", class: `entity ${this.findings.colour(entity)}` },
       make("span", { class: "swatch" }),
       make("span", { class: "what" }, entity.text.replace(/\s+/g, " "), ...tagsOf(entity)),
       make("span", { class: "score" }, percent(entity.score)),
-      make("span", { class: "label" }, entity.label, entity.note && ` · ${entity.note}`, entity.value && entity.value !== entity.text && make("span", { class: "value" }, entity.value)));
+      make("span", { class: "label" }, entity.label, entity.note && ` · ${entity.note}`, value && make("span", { class: "value" }, value)));
     return this.marks.add(entity.index, row);
   }
 
@@ -146,6 +156,7 @@ export class EntityList {
   #reveal() {
     const at = this.shown.findIndex((each) => each.index === this.findings.chosen);
     if (at < 0) return;
+    if (this.fields && !this.fields.marks.of(this.findings.chosen).length) this.#turn(false);
     while (this.rows <= at) this.#append();
     this.marks.of(this.findings.chosen)[0]?.classList.add("chosen");
     this.marks.of(this.findings.chosen)[0]?.scrollIntoView({ block: "nearest" });

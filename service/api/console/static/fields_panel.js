@@ -5,15 +5,16 @@ import { Marks } from "./findings.js";
 
 const LISTS = [["skills", "Skills"], ["languages", "Languages"]];
 const TABLES = [
-  ["line_items", "Line items", [["description", "Item"], ["quantity", "Quantity"], ["unit_price", "Price"], ["amount", "Amount"]]],
+  ["line_items", "Line items", [["description", "Item"], ["quantity", "Quantity", "number"], ["unit_price", "Price", "number"], ["amount", "Amount", "number"]]],
   ["jobs", "Jobs", [["title", "Title"], ["employer", "Employer"], ["dates", "When"]]],
   ["educations", "Education", [["degree", "Degree"], ["school", "School"], ["dates", "When"]]],
 ];
 
-const INITIALS = new Set(["iban", "bic", "id"]);
+const WEIGHTY = "total_amount"; // what a bill's reader looks for
+const INITIALS = new Set(["iban", "bic", "id", "url"]);
 
 /** A name of the interface, such as `tax_id`, as people write it. */
-function words(name) {
+export function words(name) {
   const all = name.split("_").map((each) => (INITIALS.has(each) ? each.toUpperCase() : each)).join(" ");
   return all.charAt(0).toUpperCase() + all.slice(1);
 }
@@ -36,15 +37,15 @@ export class FieldsPanel {
 
   #role(name, field) {
     const others = field.alternatives.map((each) => each.text).join(", ");
-    return this.#leads(field, make("button", { type: "button", class: "role", title: others && `Or: ${others}` },
+    return this.#leads(field, make("button", { type: "button", class: `role${name === WEIGHTY ? " weighty" : ""}`, title: others && `Or: ${others}` },
       make("span", { class: "small soft" }, words(name)), make("span", {}, field.value ?? field.text), make("span", { class: "score" }, percent(field.score))));
   }
 
   #table(title, columns, rows) {
     const cell = (found) => [found].flat().filter(Boolean).map((each, at) => [at ? " – " : "", this.#leads(each, make("span", {}, each.text))]);
     return make("section", {}, make("h3", {}, title), make("table", {},
-      make("thead", {}, make("tr", {}, ...columns.map(([, head]) => make("th", { scope: "col" }, head)))),
-      make("tbody", {}, ...rows.map((row) => make("tr", {}, ...columns.map(([key]) => make("td", {}, ...cell(row[key]).flat())))))));
+      make("thead", {}, make("tr", {}, ...columns.map(([, head, kind]) => make("th", { scope: "col", class: kind ?? "" }, head)))),
+      make("tbody", {}, ...rows.map((row) => make("tr", {}, ...columns.map(([key, , kind]) => make("td", { class: kind ?? "" }, ...cell(row[key]).flat(), key === "dates" && row.ongoing && " – present")))))));
   }
 
   #list(title, found) {
@@ -55,7 +56,7 @@ export class FieldsPanel {
   #leads(field, node) {
     const entity = this.places.get(`${field.start} ${field.end}`);
     if (!entity) return node;
-    node.classList.add("leads", this.findings.colour(entity));
+    node.classList.add("leads", ...this.findings.colour(entity).split(" "));
     return this.marks.add(entity.index, node);
   }
 }

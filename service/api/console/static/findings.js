@@ -1,6 +1,40 @@
 // The entities of one answer, which of them are shown, and which one is looked at. Views subscribe to both.
 
-const COLOURS = 12;
+const HUES = 12, TONES = 3; // base.css has them; a label's tone is its hue as it is, darker, or hollow
+/** Labels by slot, 12 hues a row: those of one kind of document have hues that are easily told apart. */
+const KNOWN = ("SUPPLIER_NAME LINE_ITEM QUANTITY ADDRESS EMAIL MONEY TAX_ID PHONE INVOICE_ID TOTAL_AMOUNT IBAN PERSON "
+  + "ORGANIZATION DATE LOCATION PERCENT INVOICE_DATE NET_AMOUNT DUE_DATE RECEIVER_NAME TAX_AMOUNT PURCHASE_ORDER BIC ID_NUMBER "
+  + "EMPLOYER JOB_TITLE SKILL DEGREE SCHOOL LANGUAGE URL PARTY GOVERNING_LAW EFFECTIVE_DATE COMMERCIAL_ITEM").split(" ");
+
+/** Label → classes of its colour: no two alike among 36 labels, and those of one model always the same. */
+export function coloursOf(labels) {
+  const all = new Set(labels);
+  const free = Array.from({ length: HUES * TONES }, (_, slot) => slot).filter((slot) => !all.has(KNOWN[slot]));
+  const others = [...all].filter((label) => !KNOWN.includes(label)).sort();
+  const slot = (label) => (KNOWN.includes(label) ? KNOWN.indexOf(label) : free[others.indexOf(label) % free.length]);
+  return new Map([...all].map((label) => [label, `c${slot(label) % HUES} t${Math.floor(slot(label) / HUES)}`]));
+}
+
+/** All labels of a model, by its entry in /models; [] of none. */
+export const labelsOf = (model) => [...new Set((model?.labels ?? []).map((each) => each.replace(/^[BIES]-/, "")))].filter((each) => each !== "O");
+
+/** A text as words without case or punctuation; numbers keep their decimals where it is clear which sign divides them. */
+function words(text) {
+  const plain = (word) => {
+    if (!/^[-+]?(?:\d{1,3}(?:[.,'’]\d{3})+(?:[.,]\d{1,2})?|\d+[.,]\d{1,2})$/.test(word)) return word.replace(/(?!^-\p{N})[^\p{L}\p{N}]/gu, "");
+    if (/^[-+]?\d{1,3}[.,]\d{3}$/.test(word)) return word; // Thousands, or three decimals: nobody knows.
+    return String(Number(word.replace(/[.,](\d{1,2})$/, "#$1").replace(/[.,'’]/g, "").replace("#", ".")));
+  };
+  return text.normalize("NFKC").toLowerCase().split(/\s+/).map(plain).filter(Boolean);
+}
+
+/** The normalized value of an entity, where it says something that its text does not say; else nothing. */
+export function ownValue({ text, value }) {
+  if (!value) return "";
+  const [written, normal] = [words(text), words(value)];
+  const isSame = written.join("") === normal.join("") || written.sort().join(" ") === normal.sort().join(" ");
+  return isSame ? "" : value;
+}
 
 /** Offsets of code points, as the service counts, in the units of this language's strings. */
 function unitsOf(text) {
@@ -16,7 +50,8 @@ function unitsOf(text) {
 }
 
 export class Findings extends EventTarget {
-  constructor(result) {
+  /** `labels`: all those of the model that answered. */
+  constructor(result, labels = []) {
     super();
     this.result = result;
     this.text = result.text ?? "";
@@ -25,7 +60,7 @@ export class Findings extends EventTarget {
     const counts = new Map();
     for (const each of this.entities) counts.set(each.label, (counts.get(each.label) ?? 0) + 1);
     this.labels = [...counts].sort((a, b) => b[1] - a[1]);
-    this.colours = new Map(this.labels.map(([label], at) => [label, `c${at % COLOURS}`]));
+    this.colours = coloursOf([...labels, ...counts.keys()]);
     this.filter = { hidden: new Set(), score: 0, page: null, words: "" };
     this.hovered = this.chosen = null;
   }

@@ -6,6 +6,8 @@ import { bytes, count, make, milliseconds, percent, short, tip } from "./dom.js"
 
 const AGAIN_MS = 2_000;
 const STAGES = [["compute", "Device", "c0"], ["tokenize", "Text", "c5"], ["parse", "Parsers", "c1"]];
+const PHASES = { syncing: "Fetching models", loading: "Loading models", warming: "Warming up", ready: "Ready", draining: "Shutting down", failed: "Failed", unreachable: "Not reachable" };
+const MARKS = { "scale in": "shrink", target: "aim", step: "grow fast" }; // thresholds of scaling, in one or two words
 const LOOK_SECONDS = 10;
 
 async function* events(signal) {
@@ -25,9 +27,12 @@ export class View {
   constructor(root) {
     this.root = root;
     this.colours = new Map();
-    this.tiles = Object.fromEntries(["phase", "documents", "tokens", "oldest", "backlog", "speed", "busy"].map((name) => [name, make("dd", { class: "number", "data-tile": name }, "–")]));
-    const tile = (name, title) => make("div", { class: "tile card" }, make("dt", {}, title), this.tiles[name]);
-    this.ratio = new LineChart({ title: "Work ratio of each stage, with the thresholds of scaling", series: STAGES.map(([, name, colour]) => [name, colour]), least: 1, most: 2, format: (value) => value.toFixed(2) });
+    this.tiles = {};
+    const tile = (name, title) => {
+      this.tiles[name] = [make("dd", { class: "number", "data-tile": name }, "–"), make("dd", { class: "soft small" }, "")];
+      return make("div", { class: "tile card" }, make("dt", {}, title), ...this.tiles[name]);
+    };
+    this.ratio = new LineChart({ title: "Work ratio of each stage, with the levels at which a fleet shrinks and grows", series: STAGES.map(([, name, colour]) => [name, colour]), least: 1, most: 2, format: (value) => value.toFixed(2) });
     this.queue = new LineChart({ title: "Documents that wait", series: [["Documents waiting", "c3"]], least: 10, format: (value) => Math.round(value).toLocaleString("en") });
     this.timeline = new BatchTimeline({ seconds: LOOK_SECONDS, onBatch: (event, batch) => tip.show(event, `Batch ${batch.number} · ${milliseconds((batch.ended - batch.begun) * 1000)}`, fill(batch), who(batch)), onLeave: () => tip.hide() });
     this.last = make("tbody");
@@ -35,13 +40,17 @@ export class View {
     this.refusals = make("div");
     this.models = make("div");
     this.notice = make("div", { class: "notes" });
-    const card = (title, ...children) => make("section", { class: "card" }, make("h2", {}, title), ...children);
-    root.replaceChildren(make("h1", { class: "unseen" }, "The engine at work"), this.notice, make("dl", { class: "tiles" }, tile("phase", "Phase"), tile("documents", "Documents waiting"), tile("tokens", "Tokens waiting"), tile("oldest", "Oldest waits"),
-      tile("backlog", "Backlog"), tile("speed", "Capacity"), tile("busy", "Device busy")),
-    make("div", { class: "charts" }, card("Work ratio", this.ratio.node), card("Queue", this.queue.node)),
-    card("Batches", this.timeline.svg, make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "The last batches" }, make("table", { class: "last" }, make("thead", {}, make("tr", {}, ...[["Batch", "number"], ["Took", "number"], ["Fill"], ["Whose"]].map(([name, kind]) => make("th", { class: kind ?? "", scope: "col" }, name)))), this.last))),
-    make("div", { class: "charts" }, card("Memory guard", this.memory), card("Refusals", this.refusals)),
-    card("Models", this.models));
+    const card = (title, words, ...children) => make("section", { class: "card" }, make("h2", {}, title), words && make("p", { class: "soft small" }, words), ...children);
+    root.replaceChildren(make("h1", { class: "unseen" }, "The engine at work"), this.notice, make("dl", { class: "tiles" },
+      tile("phase", "State"), tile("busy", "Device busy"), tile("waiting", "Waiting"), tile("backlog", "Time to catch up"), tile("speed", "Speed"), tile("refused", "Refused")),
+    make("div", { class: "charts" },
+      card("Work ratio", "Work that is asked for over what can be done: above 1 a queue grows. Device: computes; Text: prepares tokens; Parsers: read files. "
+        + "A fleet aims at the middle line, shrinks below the lowest, and grows faster above the highest.", this.ratio.node),
+      card("Queue", "Documents that were taken and wait for the device.", this.queue.node)),
+    card("Batches", "Parts of documents that the device computed together: as wide as it took, as high as it was full.", this.timeline.svg,
+      scrolled("The last batches", heads([["Batch", "number"], ["Took", "number"], ["How full"], ["Whose documents"]]), this.last, "last")),
+    make("div", { class: "charts" }, card("Memory for batches", "", this.memory), card("Refusals since the start", "", this.refusals)),
+    card("Models", "", this.models));
     document.addEventListener("visibilitychange", () => this.#follow());
   }
 
@@ -66,28 +75,35 @@ export class View {
   }
 
   #show(state) {
-    this.tiles.phase.textContent = state.phase;
     this.notice.replaceChildren(...(state.detail ? [make("p", { class: "notice" }, state.detail)] : []));
     this.#showModels(state.models, state.engine?.memory);
     const { engine } = state;
+    this.#tile("phase", PHASES[state.phase] ?? state.phase, engine?.load.running_tokens ? "computes a batch" : engine ? "nothing to compute" : "");
     if (!engine) return;
     if (this.name !== engine.engine) { this.name = engine.engine; this.timeline.clear(); }
     const { load, now_seconds: now } = engine;
-    const { tiles } = this;
-    tiles.documents.textContent = load.documents.toLocaleString("en");
-    tiles.tokens.textContent = `${load.tokens.toLocaleString("en")} of ${compact(state.queue_limit_tokens)}`;
-    tiles.oldest.textContent = load.documents ? milliseconds(load.oldest_age_seconds * 1000) : "–";
-    tiles.backlog.textContent = `${engine.backlog_seconds.toFixed(1)} s`;
-    tiles.speed.textContent = engine.tokens_per_second ? `${compact(engine.tokens_per_second)} tokens/s` : "–";
-    this.ratio.marks = state.thresholds;
+    const refused = engine.refusals.reduce((sum, each) => sum + each.documents, 0);
+    this.#tile("waiting", load.documents ? count(load.documents, "document") : "Nothing", load.documents
+      ? `${compact(load.tokens)} of ${compact(state.queue_limit_tokens)} tokens, the oldest for ${milliseconds(load.oldest_age_seconds * 1000)}`
+      : `room for ${compact(state.queue_limit_tokens)} tokens`);
+    this.#tile("backlog", engine.backlog_seconds >= 0.05 ? `${engine.backlog_seconds.toFixed(1)} s` : "At once", "to compute all that waits");
+    this.#tile("speed", engine.tokens_per_second ? `${compact(engine.tokens_per_second)} tokens/s` : "Not measured", engine.tokens_per_second ? "when it computes" : "until a document comes");
+    this.#tile("refused", refused ? count(refused, "document") : "None", "since the start");
+    this.ratio.marks = Object.fromEntries(Object.entries(state.thresholds).map(([name, level]) => [MARKS[name] ?? name, level]));
     this.ratio.add(now, STAGES.map(([stage]) => engine.work_ratios[stage] ?? 0));
     this.queue.add(now, [load.documents]);
     this.timeline.add(now, engine.batches, load.running_tokens, (model) => this.#colour(model));
-    tiles.busy.textContent = percent(this.timeline.busy(now));
+    this.#tile("busy", percent(this.timeline.busy(now)), `of the last ${LOOK_SECONDS} s`);
     this.#showBatches();
     this.#showMemory(engine);
     this.#showRefusals(engine.refusals);
     this.root.dataset.now = now;
+  }
+
+  #tile(name, value, words) {
+    const [number, said] = this.tiles[name];
+    number.textContent = value;
+    said.textContent = words;
   }
 
   #colour(revision) {
@@ -113,8 +129,8 @@ export class View {
         part.style.width = `${Math.max((size / all) * 100, size ? 0.4 : 0)}%`;
         bar.append(part);
       }
-      parts.push(bar, make("dl", { class: "facts-list" }, ...[["rest", "At rest", bytes(memory.rest_bytes)], ["used", `Largest batch of the last ${LOOK_SECONDS} s, as predicted`, used ? bytes(used) : "–"],
-        ["room", "Batches may take", bytes(memory.room_bytes)], ["", "Never less than", bytes(memory.floor_bytes)], ["", "Shrank by 5 % or more", String(memory.shrinks)]]
+      parts.push(bar, make("dl", { class: "facts-list" }, ...[["rest", "In use without a batch", bytes(memory.rest_bytes)], ["used", `Largest batch of the last ${LOOK_SECONDS} s, as predicted`, used ? bytes(used) : "–"],
+        ["room", "Batches may take", bytes(memory.room_bytes)], ["", "Batches may always take", bytes(memory.floor_bytes)], ["", "Shrank by 5 % or more", memory.shrinks ? count(memory.shrinks, "time") : "never"]]
         .flatMap(([kind, name, value]) => [make("dt", {}, make("span", { class: `swatch memory-${kind || "none"}` }), name), make("dd", { class: "number" }, value)])));
     } else parts.push(make("p", { class: "empty" }, "Memory is not measured on this device."));
     if (gpu) {
@@ -130,7 +146,7 @@ export class View {
     this.refusals.replaceChildren(make("table", {}, make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "Reason"), make("th", { class: "number", scope: "col" }, "Documents"))), make("tbody", {}, ...refusals.map((each) => {
       const bar = make("div", { class: "bar-line" });
       bar.style.width = `${(each.documents / most) * 100}%`;
-      return make("tr", {}, make("td", {}, make("code", {}, each.code), make("div", { class: "soft small" }, each.detail ? `Last: ${each.detail}` : "By a front worker, before the engine was asked"), bar), make("td", { class: "number" }, each.documents.toLocaleString("en")));
+      return make("tr", {}, make("td", {}, make("code", {}, each.code), make("div", { class: "soft small" }, each.detail ? `Last: ${each.detail}` : "By an API worker, before the engine was asked"), bar), make("td", { class: "number" }, each.documents.toLocaleString("en")));
     }))));
   }
 
@@ -138,17 +154,19 @@ export class View {
     const drawn = JSON.stringify([models, memory?.budget_tokens]);
     if (drawn === this.drawnModels) return;
     this.drawnModels = drawn;
-    const heads = [["Model"], ["Revision"], ["State"], ["Place"], ["Runs as"], ["Weights", "number"], ["Batch, most", "number"]];
+    const columns = [["Model"], ["Revision"], ["State"], ["Weights are on"], ["Runs as"], ["Weights", "number"], ["Largest batch", "number"]];
     const rows = models.flatMap((model) => {
       const row = make("tr", {}, make("td", {}, make("span", { class: `swatch ${this.#colour(model.revision)}` }), ` ${model.name}${model.tag ? `@${model.tag}` : ""}`), make("td", { class: "mono", title: model.revision }, short(model.revision)),
         make("td", {}, model.state), make("td", {}, model.place), make("td", { title: "Path, attention, kernels, number format" }, model.code.filter(Boolean).join(", ")), make("td", { class: "number" }, bytes(model.bytes)),
         make("td", { class: "number" }, memory?.budget_tokens[model.revision] ? `${memory.budget_tokens[model.revision].toLocaleString("en")} tokens` : "–"));
-      return model.problem ? [row, make("tr", {}, make("td", { colspan: heads.length }, make("p", { class: "notice bad" }, `A newer revision was not taken: ${model.problem}`)))] : [row];
+      return model.problem ? [row, make("tr", {}, make("td", { colspan: columns.length }, make("p", { class: "notice bad" }, `A newer revision was not taken: ${model.problem}`)))] : [row];
     });
-    this.models.replaceChildren(make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Models" }, make("table", {}, make("thead", {}, make("tr", {}, ...heads.map(([name, kind]) => make("th", { class: kind ?? "", scope: "col" }, name)))), make("tbody", {}, ...rows))));
+    this.models.replaceChildren(scrolled("Models", heads(columns), make("tbody", {}, ...rows)));
   }
 }
 
+const heads = (columns) => make("thead", {}, make("tr", {}, ...columns.map(([name, kind]) => make("th", { class: kind ?? "", scope: "col" }, name))));
+const scrolled = (name, head, body, kind) => make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": name }, make("table", { class: kind }, head, body));
 const compact = (value) => Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 }).format(value);
 const fill = (batch) => `${percent(batch.tokens / batch.full_tokens)} · ${batch.tokens.toLocaleString("en")} tokens, ${count(batch.sequences, "sequence")} of ${count(batch.documents, "document")}`;
 const who = (batch) => Object.entries(batch.clients).map(([name, number]) => `${name} ${number}`).join(", ") || "–";

@@ -1,15 +1,23 @@
 // A document's text with its entities marked in it.
 
 import { make, percent, tip } from "./dom.js";
-import { Marks } from "./findings.js";
+import { Marks, ownValue } from "./findings.js";
 
 const PIECE = 6_000; // characters; the browser lays out only the pieces that show
+const GAP = /\S(?: {3,}|\t+)\S/; // within a line: the next column begins
+const LONGEST = 160; // characters of a line that may stand in one
+
+/** Whether a text has columns, which stand below each other only if all letters are equally wide. */
+export function hasColumns(text) {
+  const lines = text.split("\n");
+  return lines.filter((line) => GAP.test(line)).length >= 3 && lines.every((line) => line.length <= LONGEST);
+}
 
 export class MarkedText {
   constructor(findings) {
     this.findings = findings;
     this.marks = new Marks(findings);
-    this.node = make("div", { class: "text card" });
+    this.node = make("div", { class: `text card${hasColumns(findings.text) ? " columns mono" : ""}`, tabindex: "0", role: "region", "aria-label": "Text" });
     this.nodes = [];
     this.#write();
     this.marks.follow(this.node, "text");
@@ -60,6 +68,6 @@ export class MarkedText {
     const mark = event.target.closest?.("mark:not(.off)");
     if (!mark) return tip.hide();
     const entity = this.findings.entities[Number(mark.dataset.entity)];
-    tip.show(event, `${entity.label} · ${percent(entity.score)}`, entity.note, entity.value && entity.value !== entity.text && `= ${entity.value}`);
+    tip.show(event, `${entity.label} · ${percent(entity.score)}`, entity.note, ownValue(entity) && `= ${ownValue(entity)}`);
   }
 }

@@ -2,12 +2,13 @@
 
 import { picture } from "./api.js";
 import { draw, make, percent, tip } from "./dom.js";
-import { Marks } from "./findings.js";
+import { Marks, ownValue } from "./findings.js";
 
 const AT_ONCE = 2;
 const KEPT = 24; // pictures; those farthest away are dropped
 const NEAR = "1200px 0px";
 const TOP = 120, BOTTOM = 60; // pixels of the window in which a box hides behind the head, or is about to leave
+const REASONS = { image: "a picture", outlines: "letters that are drawn as lines", unmapped: "letters of a font that does not say which they are" };
 const A4 = { width: 595.28, height: 841.89 };
 
 class Page {
@@ -71,13 +72,18 @@ export class PageStrip {
     for (const node of added) this.seen.observe(node);
   }
 
-  setFindings(findings, unread, partly) {
+  /** `unread`: numbers of the pages that were not read; `parts`: what was not read on others, with boxes and reasons. */
+  setFindings(findings, unread, parts) {
     this.findings = findings;
     this.marks = new Marks(findings);
     this.marks.follow(this.node, "page");
-    this.byPage = Map.groupBy?.(findings.entities, (each) => each.page) ?? grouped(findings.entities);
-    for (const number of unread) this.#say(number, "Not read: this page is a picture");
-    for (const number of partly) this.#say(number, "Partly read");
+    this.byPage = grouped(findings.entities);
+    this.unreadByPage = grouped(parts);
+    for (const number of unread) {
+      this.#say(number, `Not read: this page is ${reasons(this.unreadByPage.get(number)) || "a picture"}`);
+      this.pages[number - 1]?.sheet.classList.add("not-read");
+    }
+    for (const [number, found] of this.unreadByPage) if (!unread.includes(number)) this.#say(number, `Partly read; the dashed part is ${reasons(found)}`);
     for (const page of this.pages) page.framed = undefined;
     findings.addEventListener("filter", () => this.#frameAll());
     findings.addEventListener("choose", (event) => event.detail.by !== "page" && this.goTo(findings.chosen));
@@ -147,6 +153,7 @@ export class PageStrip {
     try {
       const wide = Math.min(Math.ceil(((page.sheet.clientWidth || 800) * Math.min(devicePixelRatio, 2)) / 200) * 200, 2000);
       const drawn = await picture(this.source.file, next, wide, abort.signal);
+      this.known = drawn.pages;
       this.setPages(drawn.pages);
       page.show(drawn, drawn.pages);
       this.#frame(page, true);
@@ -178,7 +185,7 @@ export class PageStrip {
   }
 
   #clear(page) {
-    for (const box of page.boxes.childNodes) this.marks.drop(Number(box.dataset.entity), box);
+    for (const box of page.boxes.querySelectorAll("[data-entity]")) this.marks.drop(Number(box.dataset.entity), box);
     page.boxes.replaceChildren();
     page.framed = false;
   }
@@ -186,6 +193,11 @@ export class PageStrip {
   #frame(page, anew) {
     if (!this.findings || (page.framed && !anew)) return;
     this.#clear(page);
+    for (const { reason, boxes } of this.unreadByPage.get(page.number) ?? []) {
+      for (const [left, top, right, bottom] of boxes) {
+        page.boxes.append(draw("rect", { class: "unread-box", "data-reason": reason, x: left, y: top, width: right - left, height: bottom - top }));
+      }
+    }
     for (const entity of this.byPage.get(page.number) ?? []) {
       if (!this.findings.isShown(entity)) continue;
       for (const [left, top, right, bottom] of entity.boxes) {
@@ -203,12 +215,17 @@ export class PageStrip {
   }
 
   #tip(event) {
+    const { reason } = event.target.dataset ?? {};
+    if (reason) return tip.show(event, "Not read", `This part is ${REASONS[reason] ?? reason}.`);
     const box = event.target.closest?.(".box");
     if (!box) return tip.hide();
     const entity = this.findings.entities[Number(box.dataset.entity)];
-    tip.show(event, `${entity.label} · ${percent(entity.score)}`, entity.text, entity.note, entity.value && entity.value !== entity.text && `= ${entity.value}`);
+    tip.show(event, `${entity.label} · ${percent(entity.score)}`, entity.text, entity.note, ownValue(entity) && `= ${ownValue(entity)}`);
   }
 }
+
+/** Why parts were not read, in words. */
+export const reasons = (parts = []) => [...new Set(parts.map((each) => REASONS[each.reason] ?? each.reason))].join(", or ");
 
 function grouped(entities) {
   const found = new Map();

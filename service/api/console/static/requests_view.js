@@ -2,6 +2,7 @@
 
 import { askJson } from "./api.js";
 import { bytes, count, make, milliseconds, percent, tip } from "./dom.js";
+import { copy } from "./snippets.js";
 
 const STAGES = {
   receive: ["Receive", "The body came in"], parse: ["Parse", "A parser read the file"], tokenize: ["Tokenize", "Text became tokens"],
@@ -12,9 +13,9 @@ const STAGES = {
 export class View {
   constructor(root) {
     this.root = root;
-    this.input = make("input", { type: "search", placeholder: "A request’s id (X-Request-Id)", "aria-label": "Request id", class: "mono" });
+    this.input = make("input", { type: "search", placeholder: "A request’s id (X-Request-Id)", "aria-label": "Request id", class: "mono", spellcheck: "false" });
     this.list = make("div", { class: "card recent" });
-    this.shown = make("div", { class: "card way", "aria-live": "polite" }, make("p", { class: "empty" }, "Choose a request, or look one up by its id."));
+    this.shown = make("div", { class: "card way", "aria-live": "polite" }, make("p", { class: "empty" }, "Choose a request to see where its time went. Every answer names its id in the header X-Request-Id."));
     root.replaceChildren(make("div", { class: "requests" },
       make("form", { class: "head", onsubmit: (event) => { event.preventDefault(); if (this.input.value.trim()) location.hash = `#requests/${encodeURIComponent(this.input.value.trim())}`; } },
         make("h1", {}, "Requests"), this.input, make("button", { type: "submit" }, "Look up"),
@@ -45,11 +46,25 @@ export class View {
   }
 }
 
+/** What became of a request: its status with the code of its error, or how many of its documents failed. */
+function outcome({ status, code, count: all, failed }) {
+  if (status !== 200) return ["bad", `${status} ${code === "ok" ? "" : code}`.trim()];
+  if (!failed) return ["", "ok"];
+  return ["bad", all === failed ? `200 ${code}` : `200 ok, but ${failed} of ${all}: ${code}`];
+}
+
+/** The id in full, which a click copies. */
+function copyable(id) {
+  const button = make("button", { type: "button", class: "plain copy-id", title: `Copy ${id}`, "aria-label": `Copy the id ${id}` }, "Copy");
+  button.addEventListener("click", async () => { button.textContent = await copy(id, button); });
+  return button;
+}
+
 function table(requests, id) {
   const rows = requests.map((each) => make("tr", { "aria-current": each.id === id ? "true" : null },
     make("td", { class: "number" }, new Date(each.unix_seconds * 1000).toLocaleTimeString("en-GB")),
-    make("td", {}, make("a", { class: "mono", href: `#requests/${encodeURIComponent(each.id)}` }, each.id.length > 20 ? `${each.id.slice(0, 18)}…` : each.id)),
-    make("td", { class: each.status >= 400 ? "bad" : "" }, each.status === 200 ? each.code : `${each.status} ${each.code}`),
+    make("td", { class: "id" }, make("a", { class: "mono", title: each.id, href: `#requests/${encodeURIComponent(each.id)}` }, each.id.length > 14 ? `${each.id.slice(0, 12)}…` : each.id), copyable(each.id)),
+    make("td", { class: outcome(each)[0] }, outcome(each)[1]),
     make("td", { class: "number" }, each.tokens.toLocaleString("en")),
     make("td", { class: "number" }, milliseconds(each.total_ms))));
   return make("table", {}, make("thead", {}, make("tr", {}, ...[["Time", "number"], ["Request"], ["Outcome"], ["Tokens", "number"], ["Total", "number"]]
@@ -58,9 +73,9 @@ function table(requests, id) {
 
 function way(request) {
   const facts = [new Date(request.unix_seconds * 1000).toLocaleString("en-GB"), request.model, request.client, count(request.count, "document")].filter(Boolean).join(" · ");
-  const head = [make("h2", { class: "mono" }, request.id), make("p", { class: "soft small" }, facts)];
+  const head = [make("h2", { class: "mono" }, request.id, copyable(request.id)), make("p", { class: "soft small" }, facts)];
   if (!request.documents.length) {
-    return [...head, make("p", { class: "notice" }, `It was answered with status ${request.status} after ${milliseconds(request.total_ms)}, before any document was begun.`)];
+    return [...head, make("p", { class: "notice" }, `It was answered with ${outcome(request)[1]} after ${milliseconds(request.total_ms)}, before any document was begun.`)];
   }
   const parts = request.documents.map((each, at) => documentWay(each, request, at));
   const more = request.count - request.documents.length;

@@ -34,7 +34,7 @@ export function json(answer) {
 }
 
 /** Copy a text; where the browser gives no clipboard, select it for the reader. */
-async function copy(text, shown) {
+export async function copy(text, shown) {
   try {
     await navigator.clipboard.writeText(text);
     return "Copied";
