@@ -27,7 +27,7 @@ from infra.dashboards.page import RUNBOOK, Kind, Page, Panel, Text, Variable
 
 DATASOURCE = DataSourceRef(type_val="prometheus", uid="${datasource}")
 Chart = timeseries.Panel | stat.Panel | bargauge.Panel | statetimeline.Panel
-QUIET, WORRY, ALARM, NEUTRAL = "green", "yellow", "red", "text"
+QUIET, WORRY, ALARM, NEUTRAL = "green", "yellow", "red", "blue"
 
 
 def to_json(page: Page) -> str:
@@ -93,7 +93,7 @@ def _of_kind(panel: Panel) -> Chart:
 
 
 def _thresholds(panel: Panel) -> dashboard.ThresholdsConfig:
-    """Colours by value; a number without a level that matters has none, as green would say that all is well."""
+    """Colours by value; a number without a level that matters is not green, which would say that all is well."""
     levels = ((panel.least, QUIET), (panel.worry, WORRY), (panel.alarm, ALARM))
     steps = [Threshold(at, color) for at, color in levels if at is not None]
     steps.insert(0, Threshold(None, ALARM if panel.least is not None else QUIET if steps else NEUTRAL))

@@ -39,7 +39,8 @@ ADVICE = (
 def advice() -> str:
     """The advice as a table in Markdown."""
     rows = (f"| **{grown}** | {why} | {what} [More]($runbook#{alert.lower()}) |" for grown, why, what, alert in ADVICE)
-    return "\n".join(("| What has grown | Usual cause | What to do |", "|---|---|---|", *rows))
+    where = "*More* leads to the runbook, at the address that stands under *Runbook* at the top of this page."
+    return "\n".join(("| What has grown | Usual cause | What to do |", "|---|---|---|", *rows, "", where))
 
 
 IS_IT_SLOW = Row("Is it slow?", (
@@ -75,8 +76,8 @@ WHY = Row("Why? Where the seconds go", (
 
 SINCE_WHEN = Row("Since when?", (
     states("What the tasks are doing", "none",
-        Query('max by (instance) (gleaner_phase{phase="ready"})', "{{instance}} ready"), width=12,
-        meaning="1: ready. A gap: did not answer."),
+        Query('max by (instance) (gleaner_phase{phase="ready"})', "{{instance}} ready"), least=1.0,
+        width=12, meaning="1, green: ready. A gap: did not answer."),
     lines("Alerts", "suffix:alerts",
         Query('count by (alertname) (ALERTS{alertstate="firing"}) or vector(0)', "{{alertname}}"),
         width=6, meaning="Which alerts sound, since when."),
@@ -135,8 +136,8 @@ DEVICE = Row("Is the device well?", (
               "{{path}}, {{attention}}, {{kernels}}, {{dtype}}: {{reason}}"),
         width=12, meaning="How many revisions run so, and why no faster. On a GPU: fused; padded is slow."),
     states("What keeps the clocks down", "none",
-        Query("max by (instance, reason) (gleaner_gpu_throttled)", "{{instance}} {{reason}}"), width=12,
-        meaning="1 while it does. power_cap under full load is normal; anything hardware or thermal is not."),
+        Query("max by (instance, reason) (gleaner_gpu_throttled)", "{{instance}} {{reason}}"), worry=1.0,
+        width=12, meaning="1 while it does. power_cap under full load is normal; anything hardware or thermal is not."),
     lines("Temperature", "celsius", Query("gleaner_gpu_temperature_celsius", "{{instance}}"), worry=80.0, alarm=90.0,
         width=6, meaning="By GPU."),
     lines("Power", "watt", Query("gleaner_gpu_power_watts", "{{instance}}"),
@@ -151,7 +152,7 @@ ON_CALL = Page(
     rows=(
         IS_IT_SLOW,
         WHY,
-        Row("What to do", (Text(title="What to do", markdown=advice(), height=4 + len(ADVICE)),)),
+        Row("What to do", (Text(title="What to do", markdown=advice(), height=5 + len(ADVICE)),)),
         SINCE_WHEN,
         WORKERS,
         DEVICE,

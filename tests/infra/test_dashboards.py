@@ -91,7 +91,8 @@ def shown(title: str, page: Page = ON_CALL) -> dict[str, Any]:
     [
         ("Ready tasks", [(None, "red"), (2, "green")]),
         ("Slow requests", [(None, "green"), (0.005, "yellow"), (0.01, "red")]),
-        ("Requests", [(None, "text")]),
+        ("Requests", [(None, "blue")]),
+        ("What the tasks are doing", [(None, "red"), (1, "green")]),
     ],
 )
 def test_a_number_is_green_only_where_it_is_well(title: str, steps: list[tuple[float | None, str]]) -> None:

@@ -19,7 +19,7 @@ from playwright.sync_api import Browser, Page
 
 from tests.support import console_documents as documents
 from tests.support.browser import chromium, opened
-from tests.support.console_page import drop, entities, sample
+from tests.support.console_page import drop, sample
 from tests.support.service import Service, serving
 
 FOLDER = documents.SAMPLES.parent / "views"
@@ -43,9 +43,8 @@ def resume(page: Page, _: Service) -> None:
 
 
 def german(page: Page, _: Service) -> None:
-    entities(page, "rechnung.pdf")
-    page.fill("input[type=range]", "0.3")
-    page.hover('.entity >> text="RE-2026-1184"')
+    sample(page, "rechnung.pdf")
+    page.click('.role >> text="Total amount"')
 
 
 def report(page: Page, _: Service) -> None:
