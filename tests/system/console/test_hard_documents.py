@@ -111,7 +111,7 @@ def test_of_a_long_document_the_share_and_the_time_left_are_told(browser: Browse
         drop(page, "long.txt", ("from anna smith " * 5_000).encode())
         page.wait_for_selector(".progress.known")
         assert page.inner_text(".body .text").startswith("from anna smith"), "an empty panel while it is read"
-        told = r"Looking for entities, \\d+ % done, (a few seconds|about \\d+ (seconds|minutes)) left …"
+        told = r"Looking for entities, \d+ % done, (a few seconds|about \d+ (seconds|minutes)) left …"
         page.wait_for_function(f"() => /^{told}$/.test(document.querySelector('aside [role=status]')?.innerText ?? '')")
         page.wait_for_selector(".entity")
         assert page.query_selector(".progress") is None
