@@ -19,7 +19,7 @@ from playwright.sync_api import Browser, Page
 
 from tests.support import console_documents as documents
 from tests.support.browser import chromium, opened
-from tests.support.console_page import drop, sample
+from tests.support.console_page import DONE, drop, sample
 from tests.support.service import Service, serving
 
 FOLDER = documents.SAMPLES.parent / "views"
@@ -59,7 +59,7 @@ def report(page: Page, _: Service) -> None:
 
 def scan(page: Page, _: Service) -> None:
     drop(page, "delivery note.pdf", documents.scan())
-    page.wait_for_selector(".notice.bad")
+    page.wait_for_selector(f".notice.bad, {DONE}")
     page.wait_for_selector(".sheet img")
 
 

@@ -24,7 +24,7 @@ from starlette.responses import Response
 from service.api.console.live import LiveFeed
 from service.api.console.requests import RequestFinder
 from service.api.middleware import is_loopback
-from service.api.worker import Worker
+from service.api.worker import Worker, ocr_folder
 from service.core.errors import Unauthenticated, UnknownRoute
 from service.settings import Settings
 
@@ -129,11 +129,13 @@ class Console:
 
     Attributes:
         limits: most bytes, pages and characters of a document, as the empty page says them.
+        ocr: text in pictures is recognized.
     """
 
     files: PageFiles
     access: ConsoleAccessPolicy
     limits: dict[str, int]
+    ocr: bool
     on_internal_port: bool
     requests: RequestFinder
     live: LiveFeed
@@ -157,6 +159,7 @@ async def open_console(settings: Settings, worker: Worker) -> AsyncIterator[Cons
                 "pages": settings.max_document_pages,
                 "characters": settings.max_document_characters,
             },
+            ocr=ocr_folder(settings) is not None,
             on_internal_port=bool(settings.internal_port),
             requests=finder,
             live=LiveFeed(worker.engine, settings.queue_limit_tokens),

@@ -15,7 +15,7 @@ from tests.support.service import Service, serving
 @pytest.fixture(scope="package")
 def service(home: Path) -> Iterator[Service]:
     """A service with the built-in model and another one."""
-    with serving(home, MODELS="documents,tiny", WORKERS=2, PARSERS=1) as service:
+    with serving(home, MODELS="documents,tiny", WORKERS=2, PARSERS=1, OCR="off") as service:
         yield service
 
 

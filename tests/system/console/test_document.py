@@ -272,7 +272,7 @@ COLOURS = """async (labels) => [...(await import("/console/files/findings.js")).
 def test_a_label_has_its_colour_in_every_document(page: Page, service: Service, extra: list[str]) -> None:
     config = service.get("/models").json()["models"]
     for model in config:
-        labels = sorted({each.partition("-")[2] or each for each in model["labels"]} - {"O"})
+        labels = sorted(model["entity_labels"])
         whole = dict(page.evaluate(COLOURS, labels + extra))
         assert len(set(whole.values())) == len(labels + extra), f"{model['name']}: two labels have one colour"
         assert dict(page.evaluate(COLOURS, (labels + extra)[::-1])) == whole

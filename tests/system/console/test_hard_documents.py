@@ -20,9 +20,7 @@ VIEWS = ("document", "compare", "requests", "live")
 def test_pages_that_were_not_read_are_said_on_top_and_on_the_page(page: Page) -> None:
     drop(page, "half.pdf", documents.report(1, 12, scanned=1))
     page.wait_for_selector(DONE)
-    assert page.inner_text(".notice").startswith(
-        "Page 2: not read, but for a stamp or a heading at most. There is no OCR"
-    )
+    assert page.inner_text(".notice") == "Page 2: not read, but for a stamp or a heading at most."
     assert page.inner_text('[data-page="2"] .unread') == "Not read: this page is a picture"
     assert page.query_selector('[data-page="1"] .unread') is None
 

@@ -240,7 +240,14 @@ def test_a_closed_console_asks_for_no_key(browser: Browser, home: Path) -> None:
 def test_the_empty_page_says_what_can_be_dropped_and_what_is_found(page: Page, service: Service) -> None:
     page.wait_for_function("() => document.querySelector('.labels b')")
     about = page.inner_text(".about")
-    for said in ("DOCX", "no OCR", "35 labels: Address, BIC", "67.1 MB", "5,000 pages", "20 million characters"):
+    for said in (
+        "DOCX",
+        "OCR is not installed",
+        "35 labels: Address, BIC",
+        "67.1 MB",
+        "5,000 pages",
+        "20 million characters",
+    ):
         assert said in about
     assert page.get_attribute(".about a", "href") == "/docs"
     assert service.get("/docs").status_code == 200

@@ -16,7 +16,7 @@ export function coloursOf(labels) {
 }
 
 /** All labels of a model, by its entry in /models; [] of none. */
-export const labelsOf = (model) => [...new Set((model?.labels ?? []).map((each) => each.replace(/^[BIES]-/, "")))].filter((each) => each !== "O");
+export const labelsOf = (model) => model?.entity_labels ?? [];
 
 /** A text as words without case or punctuation; numbers keep their decimals where it is clear which sign divides them. */
 function words(text) {

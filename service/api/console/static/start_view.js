@@ -36,9 +36,9 @@ export function failure(problem, again) {
 
 /** The place where files are dropped or chosen. */
 export function dropZone(open, words = "Drop a document here") {
-  const chosen = make("input", { type: "file", accept: ".pdf,.docx,.html,.htm,.txt,.md", hidden: true, "aria-label": "A file",
+  const chosen = make("input", { type: "file", accept: ".pdf,.docx,.html,.htm,.txt,.md,.xml,.png,.jpg,.jpeg,.tif,.tiff,.webp,.bmp", hidden: true, "aria-label": "A file",
     onchange: () => chosen.files[0] && open(fileSource(chosen.files[0])) });
-  return make("div", { class: "drop" }, make("strong", {}, words), make("span", { class: "soft" }, "PDF, DOCX, HTML or text, or paste with Ctrl+V"),
+  return make("div", { class: "drop" }, make("strong", {}, words), make("span", { class: "soft" }, "PDF, DOCX, HTML, XML invoice or text, or paste with Ctrl+V"),
     make("button", { type: "button", class: "primary", onclick: () => chosen.click() }, "Choose a file"), chosen);
 }
 
@@ -59,16 +59,20 @@ export function startView({ open, models, problem, again, text = "" }) {
 
 function facts(models) {
   const limits = make("p", {}, "Long documents are read to the end; nothing is cut off.");
-  askJson("/console/entrance").then(({ limits: { bytes: most, pages, characters } }) => limits.append(
-    ` One may have up to ${bytes(most)}, ${count(pages, "page")} or ${Intl.NumberFormat("en", { notation: "compact", compactDisplay: "long" }).format(characters)} characters.`), () => {});
+  const scans = make("p");
+  const told = ({ ocr, limits: { bytes: most, pages, characters } }) => {
+    scans.replaceChildren(...(ocr ? ["Scans and photos (PNG, JPEG, TIFF, WebP, BMP): printed text in them is recognized, handwriting is not."]
+      : [make("b", {}, "Not scans or photos: "), "OCR is not installed here. Give a scan a text layer first: ", make("code", {}, "ocrmypdf scan.pdf readable.pdf"), "."]));
+    limits.append(` One may have up to ${bytes(most)}, ${count(pages, "page")} or ${Intl.NumberFormat("en", { notation: "compact", compactDisplay: "long" }).format(characters)} characters.`);
+  };
+  askJson("/console/entrance").then(told, () => {});
   const labels = make("p", { class: "labels" }, "The labels of the model that is served, for example names, dates, amounts and identifiers.");
   const known = () => { if (models().length) labels.replaceChildren(...said(models()[0])); };
   known();
   document.addEventListener("models", known);
   const part = (title, ...children) => make("section", {}, make("h2", {}, title), ...children);
   return make("div", { class: "about" },
-    part("What can be dropped", make("p", {}, "PDF with text in it, DOCX, HTML, plain text, Markdown. ",
-      make("b", {}, "Not scans or photos: "), "there is no OCR yet. Give a scan a text layer first: ", make("code", {}, "ocrmypdf scan.pdf readable.pdf"), "."), limits),
+    part("What can be dropped", make("p", {}, "PDF, DOCX, HTML, plain text, Markdown, invoices as XML."), scans, limits),
     part("What is found", labels, make("p", {}, "Invoices, receipts and résumés also have fields: the total, the due date, the jobs.")),
     part("From a program", make("p", {}, "Post the same file to ", make("code", {}, "/extract"), ". ", make("a", { href: "/docs" }, "The API’s documentation"),
       " has all options; every answer here can be copied as curl, Python or JSON.")));
