@@ -31,7 +31,7 @@ READY_UNIT = "gleaner-instance-ready"
 GPU_UNIT = "gleaner-gpu-watch"
 SPOT_UNIT = "gleaner-spot-watch"
 GPU_FAILURES = 3
-"""Minutes in a row without an answer of the GPU until the instance is given up."""
+"""Minutes in a row without an answer of one of them until the instance is given up."""
 READY_TRIES = 30
 """To complete the launch hook, ten seconds apart: the hook may not be there yet when the instance is."""
 
