@@ -79,17 +79,6 @@ def test_a_command_of_the_api_page_is_answered(builtin: Service, command: str, t
     assert done.stdout.endswith(b"200"), done.stdout[-500:]
 
 
-def test_the_python_example_of_the_api_page_runs(
-    builtin: Service, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (code,) = re.findall(r"^```python\n(.*?)^```", API, re.DOTALL | re.MULTILINE)
-    monkeypatch.chdir(ROOT)
-    names: dict[str, Any] = {}
-    exec(code.replace(URL, builtin.url), names)
-    assert capsys.readouterr().out == "PERSON Jane Doe 0 8\n"
-    assert names["redacted"].startswith(b"%PDF")
-
-
 @pytest.mark.parametrize("path", EXAMPLES)
 def test_an_answer_of_the_page_at_docs_is_the_real_one(builtin: Service, path: str) -> None:
     example = EXAMPLES[path]
