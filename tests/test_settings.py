@@ -29,7 +29,7 @@ def plainly(value: object) -> str:
     """A default as the documents show it."""
     if value is None or value == {}:
         return ""
-    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
+    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value).removeprefix(f"{ROOT}/")
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
