@@ -24,7 +24,7 @@ _ERA = re.compile(
 _HAN_DIGITS = {each: str(value) for value, each in enumerate("〇一二三四五六七八九")} | {"零": "0"}
 _HAN_NUMBER = re.compile(r"[〇零一二三四五六七八九十]{1,4}(?= ?[年月日])")
 _BUDDHIST_YEAR = re.compile(r"(?:พศ|พ\.ศ\.|B\.?E\.?)? ?(?<![0-9])(2[45][0-9]{2})(?![0-9])(?: ?B\.?E\.?)?")
-_BUDDHIST_SHORT = re.compile(r"(?<=[0-9/.-])(6[0-9]|7[0-5])$")
+_BUDDHIST_SHORT = re.compile(r"(?<=[/. -])(6[0-9]|7[0-5])$")
 _MAYBE_BUDDHIST = re.compile(r"2[45][0-9]{2}|[67][0-9]$")
 _REPUBLICAN_YEAR = re.compile(r"1[0-9]{2}(?= ?[年./-] ?[0-9]{1,2})")
 _BEFORE_BUDDHIST, _BEFORE_REPUBLICAN = 543, 1911
