@@ -40,7 +40,7 @@ def test_the_waterfall_of_a_request_adds_up_whichever_worker_is_asked(page: Page
 
 
 def test_every_request_that_failed_has_its_code_and_its_whole_id(page: Page, service: Service) -> None:
-    pictures = {"files": [("file", ("a.png", b"\x89PNG\r\n\x1a\n00")), ("file", ("b.txt", b"Jane Doe"))]}
+    two = [("file", ("a.png", b"\x89PNG\r\n\x1a\n00")), ("file", ("b.txt", b"Jane Doe"))]
     with service.client() as client:
         answers = [
             client.post("/extract", json={"text": "Jane", "colour": 1}),
@@ -48,7 +48,7 @@ def test_every_request_that_failed_has_its_code_and_its_whole_id(page: Page, ser
             client.post("/extract", content=b"{", headers={"Content-Type": "application/json"}),
             client.post("/extract", content=b"\x89PNG\r\n\x1a\n00", headers={"Content-Type": "image/png"}),
             client.get("/extract"),
-            client.post("/extract", **pictures),
+            client.post("/extract", files=two),
         ]
     page.click('.tabs [href="#requests"]')
     page.wait_for_selector(".recent tbody tr")
