@@ -26,7 +26,7 @@ from service.api.engine.routing import CanaryRouter
 from service.api.http.access import Access
 from service.api.http.request_body import BodyLimits
 from service.api.http.response import CLIENT_CLOSED_REQUEST
-from service.api.middleware import AccessLog, InternalPort, OwnNames, RouteName, is_loopback
+from service.api.middleware import ROUTES, AccessLog, InternalPort, OwnNames, RouteName, is_loopback
 from service.api.openapi import openapi_document
 from service.api.routes import router
 from service.api.worker import Worker, open_worker
@@ -155,9 +155,11 @@ async def _docs() -> Response:
 async def _not_routed(request: Request, error: Exception) -> Response:
     """The problem document in place of the framework's own 404, 405 and 400."""
     assert isinstance(error, HTTPException)
+    path, allowed = request.url.path.rstrip("/"), (error.headers or {}).get("Allow", "")
+    meant = f" Do you mean {path}?" if path in ROUTES else ""
     kinds: dict[int, GleanerError] = {
-        404: UnknownRoute("There is nothing at this path; /docs lists what there is."),
-        405: WrongMethod(f"This path does not take {request.method}."),
+        404: UnknownRoute(f"There is nothing at this path; /docs lists what there is.{meant}"),
+        405: WrongMethod(f"This path does not take {request.method}, but {allowed}."),
     }
     answer = _noted(request, kinds.get(error.status_code) or MalformedRequest(str(error.detail)))
     answer.headers.update(error.headers or {})

@@ -213,7 +213,11 @@ def authorize(state: AppState, headers: Mapping[str, str], address: str | None, 
     """
     engine = state.worker.engine
     tenant = state.access.enter(headers, address or "", begun_seconds)
-    refuse_unless_serving(engine.status, engine.connected)
+    try:
+        refuse_unless_serving(engine.status, engine.connected)
+    except Overloaded as error:
+        state.worker.metrics.refusals.labels(error.code).inc()
+        raise
     refuse_if_late(begun_seconds + state.deadline_seconds, time.monotonic())
     return RequestContext(state, tenant, headers, address, begun_seconds)
 

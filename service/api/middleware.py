@@ -23,7 +23,7 @@ from service.api import problems
 from service.api.connection.refusals import SECURITY_HEADERS
 from service.api.extraction.trace import RequestTrace
 from service.api.http.request_scope import request_start_time
-from service.core.errors import Forbidden
+from service.core.errors import ForeignHost
 from service.metrics.worker import WorkerMetrics
 from service.signals.routes import OTHER, OWN_WORK_ROUTES
 
@@ -121,7 +121,7 @@ class OwnNames:
         app = self._app
         if scope["type"] == "http" and not all(map(is_loopback, _named_hosts(scope["headers"]))):
             app = problems.response(
-                Forbidden(
+                ForeignHost(
                     "A service without API keys answers to localhost only, and no page of another site. Give it keys, "
                     "have a proxy send its Host header as localhost, or set GLEANER_CONSOLE=on to open it to all names."
                 )

@@ -19,7 +19,7 @@ from pydantic import (
     WithJsonSchema,
 )
 
-from service.api.bodies.json_body import ID_CHARACTERS, known_options
+from service.api.bodies.json_body import ID_CHARACTERS, unknown_option
 from service.core.decoding.aggregation_strategies import Aggregation
 from service.core.decoding.offsets import OffsetUnit
 from service.core.errors import InvalidOptions
@@ -143,5 +143,6 @@ def option_names(kind: type[Options]) -> tuple[str, ...]:
 
 def _sentence(error: Any, kind: type[Options]) -> str:
     where = ".".join(map(str, error["loc"])) or "body"
-    what = error["msg"].removeprefix("Value error, ")
-    return f"{where[:100]}: {what}{known_options(option_names(kind)) if error['type'] == 'extra_forbidden' else ''}"
+    if error["type"] == "extra_forbidden":
+        return unknown_option(where, option_names(kind)).detail
+    return f"{where[:100]}: {error['msg'].removeprefix('Value error, ')}"

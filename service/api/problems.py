@@ -13,7 +13,8 @@ from service.core.errors import GleanerError, Overloaded
 STATUS = {
     "malformed_request": 400,
     "unauthenticated": 401,
-    "forbidden": 403,
+    "forbidden": 401,
+    "foreign_host": 403,
     "unknown_model": 404,
     "unknown_route": 404,
     "wrong_method": 405,

@@ -5,6 +5,7 @@
     │   ├── MalformedRequest
     │   ├── Unauthenticated
     │   ├── Forbidden
+    │   ├── ForeignHost
     │   ├── UnknownModel
     │   ├── UnknownRoute
     │   ├── WrongMethod
@@ -67,6 +68,11 @@ class Unauthenticated(RequestError):
 class Forbidden(RequestError):
     code = "forbidden"
     title = "The API key is not known"
+
+
+class ForeignHost(RequestError):
+    code = "foreign_host"
+    title = "The service does not answer under this name"
 
 
 class UnknownModel(RequestError):

@@ -46,7 +46,7 @@ def read_document(
     """
     limits.check_bytes(len(data))
     if not data:
-        raise UnreadableDocument("The document is empty: it has no bytes.")
+        raise UnreadableDocument('The document is empty: it has no bytes. (An empty text is `{"text": ""}`.)')
     limits = limits.for_file_of(len(data))
     format_ = detect_format(data, media_type=media_type, name=name)
     if ocr_pages:

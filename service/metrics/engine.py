@@ -9,7 +9,7 @@ from service.core.gpu_reading import THROTTLE_REASONS, GpuReading
 from service.core.memory.budget import MemoryReport
 from service.core.types import Load, Phase
 from service.core.worker_load import Stage, WorkerLoad
-from service.metrics.prometheus import counter, gauge, gauge_by_model, histogram
+from service.metrics.prometheus import REFUSALS_TEXT, counter, gauge, gauge_by_model, histogram
 
 _FILL_BUCKETS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
 
@@ -26,7 +26,7 @@ class EngineMetrics:
         self.phase = gauge("gleaner_phase", "1 for the phase that the engine is in.", "phase")
         self.start_seconds = gauge("gleaner_start_seconds", "Seconds that each part of the start took.", "part")
         self.starts = counter("gleaner_engine_starts", "Engines started; above one, engines that died.")
-        self.refusals = counter("gleaner_refusals", "Documents that the engine refused.", "code")
+        self.refusals = counter("gleaner_refusals", REFUSALS_TEXT, "code")
         self.bad_messages = counter("gleaner_bad_messages", "Messages to the engine that made no sense.")
         self.gpu_lost = gauge("gleaner_gpu_lost", "1 when the GPU is lost and the service ends for replacement.")
 

@@ -90,6 +90,10 @@ def _allocate(descriptor: int, size: int) -> bool:
 setattr(values, MmapedDict.__name__, AllocatedValues)
 
 
+REFUSALS_TEXT = "Documents refused by the engine, and requests refused by a worker while no engine answers."
+"""Help of a counter that the engine and the workers have."""
+
+
 def counter(name: str, text: str, *labels: str) -> Counter:
     """A counter; the processes' values are added up."""
     return Counter(name, text, labels, registry=None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from service.metrics.prometheus import counter, gauge, gauge_of_workers, histogram
+from service.metrics.prometheus import REFUSALS_TEXT, counter, gauge, gauge_of_workers, histogram
 
 _STAGE_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
 
@@ -18,6 +18,7 @@ class WorkerMetrics:
         self.documents = counter(
             "gleaner_documents", "Answered documents by outcome: ok, or the error's code.", "outcome"
         )
+        self.refusals = counter("gleaner_refusals", REFUSALS_TEXT, "code")
         self.stage_seconds = histogram(
             "gleaner_stage_seconds", "Seconds of a document in each stage.", _STAGE_BUCKETS, "stage"
         )

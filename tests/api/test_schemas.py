@@ -94,7 +94,16 @@ def test_the_first_wrong_label_and_three_wrong_options_are_named() -> None:
     assert len(caught.value.detail) < 100
     with pytest.raises(InvalidOptions) as caught:
         read_options({f"option{i}": "x" * 1_000 for i in range(1_000)})
-    assert caught.value.detail.count("Extra inputs") == 3
+    assert caught.value.detail.count("no such option") == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"), [("label", "labels"), ("Min_Score", "min_score"), ("ofsets", "offsets"), ("colour", None)]
+)
+def test_a_mistyped_option_is_answered_with_the_one_that_is_meant(name: str, meant: str | None) -> None:
+    with pytest.raises(InvalidOptions, match=f"{name}: there is no such option") as caught:
+        read_options({name: 1})
+    assert (f"Do you mean `{meant}`?" in caught.value.detail) == (meant is not None)
 
 
 @pytest.mark.parametrize("name", ["labels", "model", "x" * 100_000])

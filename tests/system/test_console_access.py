@@ -40,7 +40,7 @@ def test_the_empty_page_is_for_all_and_what_it_shows_for_a_key(home: Path) -> No
     with serving(home, **SMALL, HOST="0.0.0.0", API_KEYS=f"ada {DIGEST}") as service:
         assert set(statuses(service, PAGES)) == {200}
         assert {*statuses(service, SHOWN), *live_and_picture(service)} == {401}
-        assert set(statuses(service, SHOWN, {"Authorization": "Bearer wrong"})) == {403}
+        assert set(statuses(service, SHOWN, {"Authorization": "Bearer wrong"})) == {401}
         assert statuses(service, SHOWN, {**KEY, **STRANGER}) == [200, 200, 200, 404]
         assert live_and_picture(service, KEY) == (200, 422)
         assert service.get("/console/entrance").json()["code"] == "unauthenticated"

@@ -110,6 +110,12 @@ def reads_as_a_value(case: Case[Any]) -> bool:
     return any(isinstance(value, list) for name, value in case.body.items() if name != "file")
 
 
+def fails_alone(case: Case[Any]) -> bool:
+    """True for a list of documents of which one is bad: it has its own error, in an answer with status 200."""
+    documents = case.body.get("documents") if isinstance(case.body, dict) else None
+    return isinstance(documents, list) and any(isinstance(each, dict) for each in documents)
+
+
 def answer(case: Case[Any]) -> Response:
     """The answer to a request, which is one that the schema lists."""
     response = case.call_and_validate(timeout=DEADLINE_MS / 1000, excluded_checks=[not_a_server_error])
@@ -143,6 +149,7 @@ def test_spoilt_requests_are_answered_as_the_schema_says(service: Service, path:
     @given(case=schema_of(service)[path]["POST"].as_strategy(generation_mode=GenerationMode.NEGATIVE))
     def ask(case: Case[Any]) -> None:
         assume(not reads_as_a_value(case))
+        assume(not fails_alone(case))
         response = answer(case)
         statuses[response.status_code] += 1
         if response.status_code >= 400:

@@ -51,7 +51,6 @@ PING_MILLISECONDS = 1_000
 """Clients may ask this often whether their connection lives: several do each 10 s, and calls take up to 300 s."""
 _CODES = {
     401: grpc.StatusCode.UNAUTHENTICATED,
-    403: grpc.StatusCode.PERMISSION_DENIED,
     404: grpc.StatusCode.NOT_FOUND,
     429: grpc.StatusCode.RESOURCE_EXHAUSTED,
     500: grpc.StatusCode.INTERNAL,

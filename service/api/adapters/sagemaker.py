@@ -52,7 +52,6 @@ _SEPARATOR = re.compile(r"[;&]|,(?=[^,;&=]*=)")
 """What stands between two attributes: of a comma, a name and a sign follow; others are within a list."""
 _KINDS = {
     401: "AccessDeniedException",
-    403: "AccessDeniedException",
     429: "ThrottlingException",
     500: "InternalFailure",
     503: "ServiceUnavailable",

@@ -8,8 +8,9 @@ are built as what they must be, until the first that is something else or one to
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import cache, lru_cache
 from typing import Annotated, Any, TypeVar
 
@@ -21,13 +22,16 @@ ID_CHARACTERS = 1_024
 """Longest id of a document."""
 OPTION_BYTES = 65_536
 """Most bytes of one option: some thousand labels."""
+_LIKENESS = 0.6
+"""Least share of letters that a name must have in common with the one that is meant (`difflib`)."""
 _UNKNOWN_FIELD = re.compile(r"Object contains unknown field `(.*)`", re.S)
 _KINDS = {"`str | null`": "a string or null", "`str`": "a string", "`object`": "an object", "`array`": "a list"}
 
 _Id = Annotated[str, msgspec.Meta(max_length=ID_CHARACTERS)]
-_ABSENT = msgspec.Raw(b"")
+_ABSENT, _NULL = msgspec.Raw(b""), msgspec.Raw(b"null")
 _T = TypeVar("_T")
 _decode_text = msgspec.json.Decoder(str).decode
+_decode_id = msgspec.json.Decoder(_Id | None).decode
 
 
 def decoded(decode: Callable[[], _T], wrong: Callable[[msgspec.ValidationError], GleanerError]) -> _T:
@@ -51,14 +55,23 @@ def decoded(decode: Callable[[], _T], wrong: Callable[[msgspec.ValidationError],
 
 @dataclass(frozen=True, slots=True)
 class JsonBody:
-    """A decoded JSON body. `documents`: pairs of id and text; `batch`: True if they came as a list.
+    """A decoded JSON body.
 
-    `options` are decoded, but not validated.
+    Attributes:
+        documents: pairs of id and text; one that is refused has an empty text.
+        batch: True if they came as a list.
+        options: decoded, but not validated.
+        refused: what is wrong with documents of a list, by their place; the others are answered.
     """
 
     documents: tuple[tuple[str | None, str], ...]
     batch: bool
     options: dict[str, Any]
+    refused: dict[int, str] = field(default_factory=dict)
+
+
+class _BadDocument(MalformedRequest):
+    """A document of a list has a value of another type."""
 
 
 class _TooManyDocumentsError(Exception):
@@ -73,16 +86,16 @@ class _DocumentsDecoder:
         self._left = most
         document: Any = msgspec.defstruct(
             "JsonDocument",
-            [("text", str), ("id", _Id | None, None)],
+            [("text", msgspec.Raw, _ABSENT), ("id", msgspec.Raw, _NULL)],
             namespace={"__post_init__": lambda _document: self._count()},
             forbid_unknown_fields=True,
         )
         self._decoder: msgspec.json.Decoder[list[Any]] = msgspec.json.Decoder(list[document])
 
-    def decode(self, data: msgspec.Raw) -> tuple[tuple[str | None, str], ...]:
-        """The id and text of each document."""
+    def decode(self, data: msgspec.Raw) -> list[Any]:
+        """The id and text of each document, not decoded."""
         self._left = self._most
-        return tuple((each.id, each.text) for each in self._decoder.decode(data))
+        return self._decoder.decode(data)
 
     def _count(self) -> None:
         self._left -= 1
@@ -106,10 +119,30 @@ def read_json(data: bytes, most_documents: int, options: tuple[str, ...]) -> Jso
     if not batch:
         text = decoded(lambda: _decode_text(values.text), lambda error: _value_error("text", error))
         return JsonBody(((None, text),), False, given)
-    return JsonBody(_documents(values.documents, most_documents), True, given)
+    found = _documents(values.documents, most_documents)
+    refused: dict[int, str] = {}
+    documents = tuple(_document(number, each, refused) for number, each in enumerate(found))
+    return JsonBody(documents, True, given, refused)
 
 
-def _documents(data: msgspec.Raw, most: int) -> tuple[tuple[str | None, str], ...]:
+def _document(number: int, raw: Any, refused: dict[int, str]) -> tuple[str | None, str]:
+    """The id and text of a document; what is wrong with it is put in `refused`."""
+
+    def bad(name: str) -> Callable[[msgspec.ValidationError], GleanerError]:
+        return lambda error: _BadDocument(_value_error(f"documents.{number}.{name}", error).detail)
+
+    id_ = None
+    try:
+        if raw.text is _ABSENT:
+            raise _BadDocument(f"documents.{number}: there is no `text`.")
+        id_ = decoded(lambda: _decode_id(raw.id), bad("id"))
+        return id_, decoded(lambda: _decode_text(raw.text), bad("text"))
+    except _BadDocument as error:
+        refused[number] = error.detail
+        return id_, ""
+
+
+def _documents(data: msgspec.Raw, most: int) -> list[Any]:
     try:
         found = decoded(lambda: _decoder(most).decode(data), lambda error: _value_error("documents", error))
     except _TooManyDocumentsError:
@@ -147,7 +180,7 @@ def _body_error(error: msgspec.ValidationError, options: tuple[str, ...]) -> Gle
     unknown = _UNKNOWN_FIELD.match(str(error))
     if unknown is None:
         return MalformedRequest("The body must be a JSON object with `text` or `documents`.")
-    return InvalidOptions(f"{unknown[1][:100]}: Extra inputs are not permitted{known_options(options)}")
+    return unknown_option(unknown[1], ("text", "documents", *options))
 
 
 def _value_error(name: str, error: msgspec.ValidationError) -> GleanerError:
@@ -162,6 +195,9 @@ def _value_error(name: str, error: msgspec.ValidationError) -> GleanerError:
     return MalformedRequest(f"{name}{where}: {message[:200]}{known}")
 
 
-def known_options(names: Iterable[str]) -> str:
-    """The names of all options of a route, as a refusal of another one ends."""
-    return f" (known: {', '.join(sorted(names))})"
+def unknown_option(name: str, known: Sequence[str]) -> InvalidOptions:
+    """The error for a name that is none of these; says which are like it."""
+    shown = name[:100]
+    meant = get_close_matches(shown.casefold(), known, n=1, cutoff=_LIKENESS)
+    hint = f" Do you mean `{meant[0]}`?" if meant else ""
+    return InvalidOptions(f"{shown}: there is no such option.{hint} (known: {', '.join(known)})")

@@ -75,6 +75,7 @@ class _DocumentsRest(msgspec.Struct, forbid_unknown_fields=True):
     ids: list[Annotated[str, msgspec.Meta(max_length=ID_CHARACTERS)] | None]
     batch: bool
     options: dict[str, msgspec.Raw]
+    refused: dict[int, str] = {}
 
 
 _decode_documents_rest = msgspec.json.Decoder(_DocumentsRest).decode
@@ -93,7 +94,8 @@ class DocumentsJson:
         return read_json(data, most_documents, self.options)
 
     def divide(self, value: JsonBody) -> tuple[bytes, list[Content]]:
-        rest = {"ids": [id_ for id_, _ in value.documents], "batch": value.batch, "options": value.options}
+        ids = [id_ for id_, _ in value.documents]
+        rest = {"ids": ids, "batch": value.batch, "options": value.options, "refused": value.refused}
         return _encoded(rest), [text for _, text in value.documents]
 
     def restore(self, rest: bytes, contents: Sequence[Content]) -> JsonBody:
@@ -104,7 +106,7 @@ class DocumentsJson:
         if len(texts) != len(contents):
             raise ValueError("a file among texts")
         options = {name: decode_option(name, value) for name, value in found.options.items()}
-        return JsonBody(tuple(zip(found.ids, texts, strict=True)), found.batch, options)
+        return JsonBody(tuple(zip(found.ids, texts, strict=True)), found.batch, options, found.refused)
 
 
 class AdapterBody(Protocol):

@@ -21,7 +21,7 @@ from service.core.admission.size import WorkEstimate
 from service.core.arrays import Logits, TokenIds
 from service.core.decoding.aggregation_strategies import Aggregation
 from service.core.decoding.entities import Entity
-from service.core.errors import GleanerError, InternalError, Overloaded
+from service.core.errors import GleanerError, InternalError, MalformedRequest, Overloaded
 from service.core.tenants import UNLIMITED, ClientQuota
 from service.core.types import ResponseKind
 from service.documents.document import Document
@@ -47,13 +47,17 @@ def _turns() -> asyncio.Semaphore:
 
 @dataclass(frozen=True, slots=True)
 class DocumentInput:
-    """One document as it was sent: `text`, or a file's `data` with its declared media type and name."""
+    """One document as it was sent: `text`, or a file's `data` with its declared media type and name.
+
+    `refused`: what is wrong with it, of one that is none.
+    """
 
     id: str
     text: str | None = None
     data: bytes = b""
     media_type: str | None = None
     name: str | None = None
+    refused: str = ""
 
 
 class Decoder(Protocol):
@@ -227,6 +231,8 @@ async def _finish(work: DocumentWork[R], source: DocumentInput, request: Extract
         request.trace.timer = timer
     error: GleanerError | None = None
     try:
+        if source.refused:
+            raise MalformedRequest(source.refused)
         result = await work.result(source, request, timer)
         request.charge_tokens(result.tokens)
     except GleanerError as known:

@@ -195,7 +195,10 @@ async def _from_json(
     body: ReceivedBody, options: Mapping[str, Any], limits: BodyLimits, reader: JsonReader, kind: type[Options]
 ) -> Body:
     found = await reader.read(body, DocumentsJson(option_names(kind)), limits.documents)
-    sources = (DocumentInput(id_ or str(number), text=text) for number, (id_, text) in enumerate(found.documents))
+    sources = (
+        DocumentInput(id_ or str(number), text=text, refused=found.refused.get(number, ""))
+        for number, (id_, text) in enumerate(found.documents)
+    )
     return Body(tuple(sources), _options(options, found.options, kind), found.batch)
 
 

@@ -103,7 +103,8 @@ def late(needed_seconds: float, left_seconds: float, retry_after_seconds: float 
     """Refuse work that needs longer than is left until its deadline; admit any other."""
     if needed_seconds <= left_seconds:
         return ADMIT
-    detail = f"about {needed_seconds:.1f} s are needed and {max(left_seconds, 0.0):.1f} s are left"
+    left = max(left_seconds, 0.0)
+    detail = f"about {needed_seconds:.1f} s are needed and {left:.1f} s are left; a longer `deadline_ms` gives more"
     return refuse("deadline_exceeded", detail, retry_after_seconds)
 
 

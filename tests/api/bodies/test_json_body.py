@@ -79,9 +79,6 @@ def test_an_escaped_key_is_the_same_key_and_the_last_of_two_counts(read: Read) -
         ({"documents": {}}, "documents: Expected a list"),
         ({"documents": []}, "at least one"),
         ({"documents": ["a"]}, "documents.0: Expected an object"),
-        ({"documents": [{"text": "a"}, {"text": 5}]}, "documents.1.text: Expected a string"),
-        ({"documents": [{"id": 5, "text": "a"}]}, "documents.0.id: Expected a string or null"),
-        ({"documents": [{"id": "a" * (ID_CHARACTERS + 1), "text": "a"}]}, "of length <= 1024"),
         ({"documents": [{"text": "a", "labels": ["PER"]}]}, "labels.*known: id, text"),
         ([1], "object"),
     ],
@@ -89,6 +86,30 @@ def test_an_escaped_key_is_the_same_key_and_the_last_of_two_counts(read: Read) -
 def test_anything_else_is_malformed(read: Read, body: Any, word: str) -> None:
     with pytest.raises(MalformedRequest, match=word):
         read(json.dumps(body).encode(), MOST)
+
+
+@pytest.mark.parametrize(
+    ("bad", "word"),
+    [
+        ({"text": 5}, "documents.1.text: Expected a string"),
+        ({"text": None}, "documents.1.text: Expected a string"),
+        ({"id": "b"}, "documents.1: there is no `text`"),
+        ({"id": 5, "text": "a"}, "documents.1.id: Expected a string or null"),
+        ({"id": "a" * (ID_CHARACTERS + 1), "text": "a"}, "of length <= 1024"),
+    ],
+)
+def test_a_bad_document_of_a_list_fails_alone(read: Read, bad: dict[str, Any], word: str) -> None:
+    found = read(json.dumps({"documents": [{"text": "a"}, bad, {"id": "c", "text": "c"}]}).encode(), MOST)
+    assert [found.documents[0], found.documents[2]] == [(None, "a"), ("c", "c")]
+    assert found.refused.keys() == {1}
+    assert word in found.refused[1]
+    assert read(b'{"documents": [{"text": ""}]}', MOST).refused == {}
+
+
+@pytest.mark.parametrize(("name", "meant"), [("txt", "text"), ("document", "documents"), ("label", "labels")])
+def test_an_unknown_key_is_answered_with_the_one_that_is_meant(read: Read, name: str, meant: str) -> None:
+    with pytest.raises(InvalidOptions, match=f"{name}: .* Do you mean `{meant}`.*known: text, documents"):
+        read(json.dumps({name: "a"}).encode(), MOST)
 
 
 @pytest.mark.parametrize(
@@ -129,7 +150,7 @@ COSTLY = {
     "a key": (b'{"documents": [{"' + b"x" * 1_000_000 + b'": 1}]}', MalformedRequest),
     "documents": (b'{"documents": [' + many(b'{"text":""}', 100_000) + b"]}", DocumentTooLarge),
     "other documents": (b'{"documents": [' + many(b"[]", 500_000) + b"]}", MalformedRequest),
-    "inside": (b'{"documents": [{"text": [' + many(b"[]", 500_000) + b"]}]}", MalformedRequest),
+    "inside": (b'{"documents": [["text", ' + many(b"[]", 500_000) + b"]]}", MalformedRequest),
 }
 
 
@@ -144,6 +165,16 @@ def test_what_is_refused_takes_little_memory_and_says_little(kind: str) -> None:
     tracemalloc.stop()
     assert peak < 3 * len(body)
     assert len(caught.value.detail) < 300
+
+
+def test_a_bad_text_takes_no_memory_and_is_told_in_short() -> None:
+    body = b'{"documents": [{"text": [' + many(b"[]", 500_000) + b"]}]}"
+    tracemalloc.start()
+    (said,) = read_json(body, MOST).refused.values()
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 3 * len(body)
+    assert len(said) < 300
 
 
 @pytest.mark.parametrize(

@@ -97,7 +97,7 @@ def test_boto3_raises_comprehend_s_own_errors(opened: Service) -> None:
     assert (neither["code"], neither["typed"]) == ("InvalidRequestException", "InvalidRequestException")
     assert image["typed"] == "InvalidRequestException"
     assert arn["typed"] == "ResourceUnavailableException"
-    assert (nobody["status"], nobody["code"]) == (403, "UnrecognizedClientException")
+    assert (nobody["status"], nobody["code"]) == (401, "UnrecognizedClientException")
     assert debt["code"] == "TooManyRequestsException"
     assert debt["status"] == 429
     assert int(debt["retry"]) >= 1

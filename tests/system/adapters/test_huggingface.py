@@ -72,7 +72,7 @@ def test_the_client_gets_entities_behind_token_512_and_errors_with_hints(opened:
     assert "aggregation_strategy" in bad["body"]["error"]
     assert (contrary["status"], contrary["body"]["error_type"]) == (422, "invalid_options")
     assert (unknown["status"], unknown["body"]["error_type"]) == (404, "unknown_model")
-    assert (nobody["status"], nobody["body"]["error_type"]) == (403, "forbidden")
+    assert (nobody["status"], nobody["body"]["error_type"]) == (401, "forbidden")
     assert (debt["status"], debt["body"]["error_type"]) == (429, "rate_limited")
     assert int(debt["retry"]) >= 1
 

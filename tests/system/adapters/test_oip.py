@@ -94,7 +94,7 @@ def test_errors_are_typed_and_say_when_to_come_back(opened: Service, grpc_port: 
     assert "`text`" in bad["message"]
     assert unknown["status"] == version["status"] == ("404" if http else "StatusCode.NOT_FOUND")
     assert option["status"] == ("422" if http else "StatusCode.INVALID_ARGUMENT")
-    assert nobody["status"] == ("403" if http else "StatusCode.PERMISSION_DENIED")
+    assert nobody["status"] == ("401" if http else "StatusCode.UNAUTHENTICATED")
     assert debt["status"] == ("429" if http else "StatusCode.RESOURCE_EXHAUSTED")
     assert "Retry after" in debt["message"]
 

@@ -140,6 +140,6 @@ def test_the_lists_the_health_and_errors_with_their_hint(opened: Service) -> Non
     assert (health["status"], health["body"]) == (200, "Presidio Analyzer service is up")
     assert bad["status"] == 400
     assert set(bad["body"]) == {"error"}
-    assert (unknown["status"], nobody["status"]) == (422, 403)
+    assert (unknown["status"], nobody["status"]) == (422, 401)
     assert debt["status"] == 429
     assert int(debt["retry"]) >= 1

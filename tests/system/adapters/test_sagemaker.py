@@ -88,7 +88,7 @@ def test_boto3_sees_typed_errors_and_when_to_come_back(opened: Service) -> None:
     assert "words" in bad["message"]
     assert encrypted["code"] == "ValidationError"
     assert (unknown["status"], unknown["code"]) == (404, "ValidationError")
-    assert (nobody["status"], nobody["code"]) == (403, "AccessDeniedException")
+    assert (nobody["status"], nobody["code"]) == (401, "AccessDeniedException")
     assert (debt["status"], debt["code"]) == (429, "ThrottlingException")
     assert int(debt["retry"]) >= 1
 

@@ -53,6 +53,23 @@ def test_every_answer_has_the_security_headers_and_no_word_of_its_server(service
         assert "x-request-id" in answer.headers
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "word"),
+    [
+        ("POST", "/extract/", "/extract?"),
+        ("POST", "/redact//", "/redact?"),
+        ("GET", "/models/", "/models?"),
+        ("GET", "/extract", "POST"),
+        ("PUT", "/redact", "POST"),
+        ("POST", "/readyz", "GET"),
+    ],
+)
+def test_a_near_miss_is_told_what_is_meant(service: Service, method: str, path: str, word: str) -> None:
+    with service.client() as client:
+        assert word in client.request(method, path).json()["detail"]
+        assert "Do you mean" not in client.request(method, "/nowhere/").json()["detail"]
+
+
 @pytest.mark.parametrize("path", GETS)
 def test_head_is_get_without_its_body(service: Service, path: str) -> None:
     with service.client() as client:

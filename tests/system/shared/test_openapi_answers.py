@@ -19,6 +19,7 @@ REQUESTS: dict[str, tuple[str, dict[str, Any]]] = {
     "a text": ("/extract", {"json": {"text": TEXT}}),
     "its text and fields": ("/extract", {"json": {"text": TEXT, "include_text": True, "fields": True}}),
     "a batch": ("/extract", {"json": {"documents": [{"text": TEXT}, {"id": "b", "text": "Berlin"}]}}),
+    "a batch with a bad text": ("/extract", {"json": {"documents": [{"text": TEXT}, {"text": 5}, {}]}}),
     "lines": ("/extract", {"json": {"documents": [{"text": TEXT}, {"text": "Berlin"}]}, "headers": LINES}),
     "a form": ("/extract", {"files": [("file", PDF), ("file", ("b.png", b"\x89PNG\r\n\x1a\n", "image/png"))]}),
     "a PDF": ("/extract", {"content": PDF[1], "headers": {"Content-Type": PDF[2]}}),
