@@ -117,9 +117,9 @@ class Settings(BaseSettings):
     ocr: Literal["auto", "off"] = Field(
         "auto", description="recognize text in pictures and scanned pages; auto: if the extra `ocr` is installed"
     )
-    ocr_folder: Path = Field(
-        Path(__file__).parents[1] / "model_store" / "builtin" / "ocr",
-        description="weights of OCR: detection.onnx and recognition.onnx, of PP-OCR's kind",
+    ocr_folder: Path | None = Field(
+        None,
+        description="weights of OCR: detection.onnx and recognition.onnx, of PP-OCR's kind; none: built-in",
     )
     max_ocr_pages: int = Field(200, ge=1, description="most pages of one document whose text is recognized")
     parser_sandbox: Literal["auto", "require", "off"] = Field(

@@ -21,6 +21,7 @@ from service.api.redaction.document_redactor import Redactor
 from service.core.tenants import ANONYMOUS
 from service.core.worker_load import WorkerLoad, worker_load
 from service.documents.limits import DocumentLimits
+from service.documents.ocr.networks import BUILTIN_WEIGHTS
 from service.metrics.worker import WorkerMetrics
 from service.sandbox.apply import SandboxMode
 from service.settings import Settings
@@ -86,7 +87,9 @@ def _load_of(extractor: Extractor, parsers: ParserPool, now: float) -> WorkerLoa
 
 def ocr_folder(settings: Settings) -> str | None:
     """The weights of OCR's networks; None where it is off, or what runs them is not installed."""
-    return str(settings.ocr_folder) if settings.ocr == "auto" and find_spec("onnxruntime") else None
+    if settings.ocr == "off" or find_spec("onnxruntime") is None:
+        return None
+    return str(settings.ocr_folder or BUILTIN_WEIGHTS)
 
 
 def _make_parsers(

@@ -9,9 +9,8 @@ from functools import cache
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from service.documents.ocr.networks import TextNetworks, load_networks
+from service.documents.ocr.networks import BUILTIN_WEIGHTS, TextNetworks, load_networks
 from service.documents.ocr.straighten import Gray
-from service.settings import Settings
 
 INVOICE = (
     ((80, 60), "Nordlicht Optik GmbH"),
@@ -71,4 +70,4 @@ def sheet(texts: tuple[tuple[tuple[int, int], str], ...] = INVOICE, size: tuple[
 @cache
 def networks() -> TextNetworks:
     """The networks that ship, loaded once in each test process."""
-    return load_networks(Settings().ocr_folder)
+    return load_networks(BUILTIN_WEIGHTS)

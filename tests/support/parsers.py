@@ -13,8 +13,8 @@ from service.api.parsers.zygote import READER, ZygoteConfig
 from service.api.parsers.zygote_client import IdleParserPool, ZygoteClient
 from service.core.tenants import ANONYMOUS
 from service.documents.limits import DocumentLimits
+from service.documents.ocr.networks import BUILTIN_WEIGHTS
 from service.sandbox.apply import SandboxMode, SandboxReport
-from service.settings import Settings
 from tests.support.processes import children_of, command_of
 
 MODULE = "service.api.parsers.zygote"
@@ -47,7 +47,7 @@ class PoolSetup:
 @asynccontextmanager
 async def pool_of(setup: PoolSetup) -> AsyncIterator[ParserPool]:
     """A pool that has started; stopped when the context ends."""
-    folder = str(Settings().ocr_folder) if setup.ocr else None
+    folder = str(BUILTIN_WEIGHTS) if setup.ocr else None
     config = ZygoteConfig(setup.mode, setup.memory_bytes, setup.seconds, setup.reader, setup.modules, folder)
     stock = IdleParserPool(setup.size, setup.files, ZygoteClient(config, setup.reports.append), anonymous=ANONYMOUS)
     limits = ParseLimits(setup.limits, setup.seconds, setup.queue_bytes, setup.wait_seconds)

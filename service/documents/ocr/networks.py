@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 Floats = npt.NDArray[np.float32]
 Integers = npt.NDArray[np.int64]
+BUILTIN_WEIGHTS = Path(__file__).parents[3] / "model_store" / "builtin" / "ocr"
 STRIP_HEIGHT = 48
 """Height of a strip in pixels, as the recognition network was trained."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -25,8 +26,8 @@ from service.documents.pdf.words import words_by_direction
 
 LEAST_CONFIDENCE = 0.9
 """Compared with the mean probability of a page's characters: below it the networks do not know the page's script."""
-_DPI = 200
-"""Dots an inch in which a PDF's pages are drawn."""
+_DPI, _LEAST_DPI, _MOST_DPI = 200, 100, 300
+"""Dots an inch in which a PDF's pages are drawn, unless a picture has its own: drawn otherwise it would be blurred."""
 
 
 def recognize_pages(
@@ -57,6 +58,10 @@ def recognize_pages(
 _NO_GLYPHS = Glyphs(
     np.zeros(0, np.uint32), np.zeros((0, 4), np.float32), np.zeros((0, 4), np.float32), np.zeros(0, np.bool_), 0.0, 0.0
 )
+
+
+_MOST_OBJECTS = 1_000
+"""Of a page among which its largest picture is searched; a scan has few."""
 
 
 class _Recognition:
@@ -133,7 +138,7 @@ def _joined(glyphs: Glyphs, added: Glyphs) -> Glyphs:
 def _drawn(page: Any, size: tuple[float, float]) -> Gray:
     """A loaded page of a size in points as a gray picture."""
     across, down = max(size[0], 1.0), max(size[1], 1.0)
-    scale = min(_DPI / 72, (READ_PIXELS / (across * down)) ** 0.5)
+    scale = min(_picture_dpi(page) / 72, (READ_PIXELS / (across * down)) ** 0.5)
     wide, high = max(round(across * scale), 1), max(round(down * scale), 1)
     bitmap = pypdfium2.PdfBitmap.new_native(wide, high, pdfium.FPDFBitmap_Gray)
     try:
@@ -143,3 +148,22 @@ def _drawn(page: Any, size: tuple[float, float]) -> Gray:
         return np.array(pixels if pixels.ndim == 2 else pixels[..., 0], np.uint8)
     finally:
         bitmap.close()
+
+
+def _picture_dpi(page: Any) -> float:
+    """Dots an inch of the largest picture on a loaded page, if they are usual for a scan."""
+    largest, dpi = 0.0, float(_DPI)
+    wide, high = ctypes.c_uint(), ctypes.c_uint()
+    left, bottom, right, top = (ctypes.c_float() for _ in range(4))
+    for number in range(min(pdfium.FPDFPage_CountObjects(page), _MOST_OBJECTS)):
+        each = pdfium.FPDFPage_GetObject(page, number)
+        if pdfium.FPDFPageObj_GetType(each) != pdfium.FPDF_PAGEOBJ_IMAGE:
+            continue
+        has_size = pdfium.FPDFImageObj_GetImagePixelSize(each, wide, high)
+        if has_size and pdfium.FPDFPageObj_GetBounds(each, left, bottom, right, top):
+            area = (right.value - left.value) * (top.value - bottom.value)
+            if area > largest:
+                # A picture may lie on its side: its longer side is as long as that of its bounds.
+                dots = max(wide.value, high.value) / max(right.value - left.value, top.value - bottom.value) * 72
+                largest, dpi = area, dots if _LEAST_DPI <= dots <= _MOST_DPI else min(max(dots, _DPI), _MOST_DPI)
+    return dpi
