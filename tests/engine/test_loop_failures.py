@@ -13,10 +13,10 @@ from service.core.memory.budget import FAILURE_SHARE, ModelMemory
 from service.core.memory.cost_model import MemoryCostModel
 from service.core.types import Phase, Shape
 from service.engine.device.gpu_monitor import GpuMonitor
-from service.engine.lifecycle import DEVICE_START_SECONDS, EXIT_BROKEN, START_SECONDS, ExitReason
+from service.engine.lifecycle import DEVICE_START_SECONDS, START_SECONDS, ExitReason
 from service.engine.loop import LOOK_SECONDS
 from service.engine.memory.guard import Guard
-from service.process import EXIT_DEVICE_LOST, EXIT_UNUSABLE
+from service.process import EXIT_BROKEN, EXIT_DEVICE_LOST, EXIT_UNUSABLE
 from service.wire import Refused
 from tests.support.engine_scenes import BUDGET, MODEL, OTHER_MODEL, A, B, Turn, World, document, hello, marked, play
 from tests.support.manual_device import DEADLY, TOO_LARGE
