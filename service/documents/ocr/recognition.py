@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +26,14 @@ _HALF_CHARACTER = 12
 """Pixels of a strip on each side of a character's middle that a word at least covers."""
 _LEAST_CONTRAST = 30
 """Levels between a strip's dark and light pixels; a strip with less is taken as without ink."""
+_LEAST_SPACE, _SPACE_TIMES = 12, 2.5
+"""Pixels of a strip without ink between two characters, and how often they hold the line's middling gap: a space."""
+_FAINT = 0.25
+"""Of the contrast between paper and ink: what is darker is not blank, such as gray letters beside black ones."""
+_NARROW, _NARROW_TIMES = frozenset(".,:;'’-–1"), 1.6
+"""Signs that are narrower than their place, so that a gap beside one must be wider."""
+_UNSPACED = "\u2e80"
+"""The first character of the scripts that are written without spaces."""
 _EDGE = 2
 """Rows at a strip's top and bottom that may hold ink of other lines."""
 
@@ -105,6 +114,7 @@ def words_of(strip: Image.Image, band: Band, text: StripText, characters: Sequen
     """The words of a line, from left to right."""
     signs = [characters[number] if number < len(characters) else "" for number in text.numbers.tolist()]
     dark = _dark(np.asarray(strip))
+    signs, text = _spaced(signs, text, _dark(np.asarray(strip), _FAINT))
     for first, last in _spans(signs):
         left, right = _reach(text.middles, signs, first, last, strip.width)
         left, top, right, bottom = _shrunk(dark, left, right)
@@ -116,6 +126,33 @@ def words_of(strip: Image.Image, band: Band, text: StripText, characters: Sequen
             float(probabilities.mean()),
             float(probabilities.min()),
         )
+
+
+def _spaced(signs: list[str], text: StripText, inked: npt.NDArray[np.bool_]) -> tuple[list[str], StripText]:
+    """A line's characters with a space in each gap far wider than its others: on crisp print the network overlooks it.
+
+    Compression leaves a pattern in such gaps that print of any other kind has not.
+    """
+    if len(signs) < 2:
+        return signs, text
+    columns = inked[_EDGE:-_EDGE].any(axis=0)
+    gaps = np.array([_widest_gap(columns, *each) for each in pairwise(text.middles.astype(int).tolist())])
+    narrow = [_NARROW_TIMES if {left, right} & _NARROW else 1.0 for left, right in pairwise(signs)]
+    least = max(_LEAST_SPACE, _SPACE_TIMES * float(np.median(gaps))) * np.array(narrow)
+    is_open = [not (" " in (left, right) or max(left, right) >= _UNSPACED) for left, right in pairwise(signs)]
+    at = np.flatnonzero((gaps >= least) & is_open) + 1
+    for place in at[::-1].tolist():
+        signs.insert(place, " ")
+    between = (text.middles[at - 1] + text.middles[at]) / 2
+    return signs, StripText(
+        np.insert(text.numbers, at, 0), np.insert(text.probabilities, at, 1), np.insert(text.middles, at, between)
+    )
+
+
+def _widest_gap(columns: npt.NDArray[np.bool_], left: int, right: int) -> int:
+    """Most neighbouring columns without ink between two characters' middles."""
+    inked = np.flatnonzero(columns[left : right + 1])
+    return int(np.diff(inked).max()) - 1 if len(inked) > 1 else 0
 
 
 def _spans(signs: Sequence[str]) -> Iterator[tuple[int, int]]:
@@ -140,11 +177,11 @@ def _reach(middles: Floats, signs: Sequence[str], first: int, last: int, width: 
     return max(0, int(left)), min(width, math.ceil(right))
 
 
-def _dark(strip: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
-    darkest, lightest = (float(np.percentile(strip, share)) for share in (3, 85))
+def _dark(strip: npt.NDArray[np.uint8], share: float = 0.5) -> npt.NDArray[np.bool_]:
+    darkest, lightest = (float(np.percentile(strip, percent)) for percent in (3, 85))
     if lightest - darkest < _LEAST_CONTRAST:
         return np.zeros(strip.shape, np.bool_)
-    return np.asarray(strip < (darkest + lightest) / 2)
+    return np.asarray(strip < lightest - share * (lightest - darkest))
 
 
 def _shrunk(dark: npt.NDArray[np.bool_], left: int, right: int) -> tuple[int, int, int, int]:
