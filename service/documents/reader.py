@@ -28,6 +28,7 @@ def read_document(
     name: str | None = None,
     limits: DocumentLimits,
     ocr_pages: Sequence[int] | None = None,
+    ocr_forced: bool = False,
 ) -> Document:
     """The text of one file, with pages and boxes where its format has them.
 
@@ -38,6 +39,7 @@ def read_document(
         limits: of the document.
         ocr_pages: the pages to recognize: a document of these alone; empty: the text of all pages, of which some or
             all may be unread; None: pictures and files without text are refused.
+        ocr_forced: what is recognized takes the place of the pages' text layers.
 
     Raises:
         DocumentTooLarge: over a limit; names the limit and the excess.
@@ -50,7 +52,7 @@ def read_document(
     limits = limits.for_file_of(len(data))
     format_ = detect_format(data, media_type=media_type, name=name)
     if ocr_pages:
-        return _recognized(format_, data, ocr_pages, limits)
+        return _recognized(format_, data, ocr_pages, limits, ocr_forced)
     document = _read_as(format_, data, charset_of(media_type), limits, may_be_empty=ocr_pages is not None)
     limits.check_characters(len(document.text))
     if not document.text.strip() and not (ocr_pages is not None and document.unread_pages):
@@ -58,11 +60,13 @@ def read_document(
     return document
 
 
-def _recognized(format_: Format, data: bytes, pages: Sequence[int], limits: DocumentLimits) -> Document:
+def _recognized(
+    format_: Format, data: bytes, pages: Sequence[int], limits: DocumentLimits, is_forced: bool
+) -> Document:
     networks = loaded_networks()
     if networks is None or format_ not in (Format.PDF, Format.PICTURE):
         raise UnreadableDocument("Nothing can be recognized in the document.")
-    return recognize_pages(data, pages, networks, limits=limits, is_pdf=format_ is Format.PDF)
+    return recognize_pages(data, pages, networks, limits=limits, is_pdf=format_ is Format.PDF, is_forced=is_forced)
 
 
 def _read_as(

@@ -64,6 +64,7 @@ class PageRecognizer:
             client=request.sender or request.client,
             deadline_seconds=request.deadline_seconds,
             ocr_pages=pages,
+            ocr_forced=request.options.ocr is Ocr.FORCE,
         )
 
     async def _recognize(

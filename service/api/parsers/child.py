@@ -191,7 +191,12 @@ def _answer(file: FileHeader, data: bytes, reader: Reader) -> Iterable[bytes | m
         if file.ocr_pages is not None:
             return to_frames(
                 read_document(
-                    data, media_type=file.media_type, name=file.name, limits=file.limits, ocr_pages=file.ocr_pages
+                    data,
+                    media_type=file.media_type,
+                    name=file.name,
+                    limits=file.limits,
+                    ocr_pages=file.ocr_pages,
+                    ocr_forced=file.ocr_forced,
                 )
             )
         return to_frames(reader(data, file.media_type, file.name, file.limits))

@@ -225,9 +225,10 @@ def document(
     name: str | None,
     limits: DocumentLimits,
     ocr_pages: tuple[int, ...] | None = None,
+    ocr_forced: bool = False,
 ) -> ParserWork[Document]:
-    """Its document is wanted; `ocr_pages`: as `read_document` takes them."""
-    header = file_header(media_type, name, limits, ocr_pages=ocr_pages)
+    """Its document is wanted; `ocr_pages`, `ocr_forced`: as `read_document` takes them."""
+    header = file_header(media_type, name, limits, ocr_pages=ocr_pages, ocr_forced=ocr_forced)
     if ocr_pages:
         cost = len(ocr_pages) * OCR_PAGE_BYTES
         return ParserWork(OCR, data, lambda parser: parser.ask(header, data, limits), cost)

@@ -43,7 +43,8 @@ _T = TypeVar("_T")
 class FileHeader(msgspec.Struct, frozen=True):
     """The header of a file; its bytes follow in the next frame.
 
-    `redaction`, `picture`, `json`: what is wanted instead of its document. `ocr_pages`: as `read_document` takes them.
+    `redaction`, `picture`, `json`: what is wanted instead of its document. `ocr_pages` and
+    `ocr_forced`: as `read_document` takes them.
     """
 
     media_type: str | None
@@ -53,6 +54,7 @@ class FileHeader(msgspec.Struct, frozen=True):
     picture: PictureRequest | None = None
     json: JsonKindRef | None = None
     ocr_pages: tuple[int, ...] | None = None
+    ocr_forced: bool = False
 
 
 class ParsedHeader(msgspec.Struct, frozen=True):
@@ -146,9 +148,10 @@ def file_header(
     picture: PictureRequest | None = None,
     json: JsonKindRef | None = None,
     ocr_pages: tuple[int, ...] | None = None,
+    ocr_forced: bool = False,
 ) -> bytes:
     """The header frame of a file; with `redaction`, `picture` or `json` not its text is asked for, but that."""
-    return msgspec.msgpack.encode(FileHeader(media_type, name, limits, redaction, picture, json, ocr_pages))
+    return msgspec.msgpack.encode(FileHeader(media_type, name, limits, redaction, picture, json, ocr_pages, ocr_forced))
 
 
 def decode_file(data: bytes) -> FileHeader:

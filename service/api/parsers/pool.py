@@ -130,8 +130,9 @@ class ParserPool:
         client: str,
         deadline_seconds: float,
         ocr_pages: tuple[int, ...] | None = None,
+        ocr_forced: bool = False,
     ) -> Document:
-        """Parse one file of a client; `ocr_pages`: as `read_document` takes them.
+        """Parse one file of a client; `ocr_pages`, `ocr_forced`: as `read_document` takes them.
 
         Raises:
             GleanerError: the error that the reader raised (`service/documents/reader.py`).
@@ -139,7 +140,7 @@ class ParserPool:
             QueueFull: too much waits to be read, or the file would wait for too long.
             DeadlineExceeded: the file cannot be read by its deadline, or was not.
         """
-        work = document(data, media_type, name, self._limits.document, ocr_pages)
+        work = document(data, media_type, name, self._limits.document, ocr_pages, ocr_forced)
         return await self._make(work, client, deadline_seconds)
 
     async def redact(

@@ -158,8 +158,13 @@ def uncovered(found: Glyphs, text_layer: Floats) -> Glyphs:
     for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
         left, top = found.ink[start:end, :2].min(axis=0)
         right, bottom = found.ink[start:end, 2:].max(axis=0)
-        across = np.minimum(text_layer[:, 2], right) - np.maximum(text_layer[:, 0], left)
-        down = np.minimum(text_layer[:, 3], bottom) - np.maximum(text_layer[:, 1], top)
-        covered = (np.maximum(across, 0) * np.maximum(down, 0)).sum()
-        kept[start:end] = covered <= MOST_COVERED * max((right - left) * (bottom - top), 1e-3)
+        kept[start:end] = covered((left, top, right, bottom), text_layer) <= MOST_COVERED
     return found.only(kept)
+
+
+def covered(box: Box, text_layer: Floats) -> float:
+    """The share of a box that lies under characters of a text layer (boxes of their ink)."""
+    left, top, right, bottom = box
+    across = np.minimum(text_layer[:, 2], right) - np.maximum(text_layer[:, 0], left)
+    down = np.minimum(text_layer[:, 3], bottom) - np.maximum(text_layer[:, 1], top)
+    return float((np.maximum(across, 0) * np.maximum(down, 0)).sum() / max((right - left) * (bottom - top), 1e-3))

@@ -18,6 +18,8 @@ from service.documents.ocr.straighten import Gray, Matrix, line_angles, straight
 LEAST_LINE = 0.5
 """Compared with the mean probability of a line's characters; a line below it is not believed."""
 _TRIED, _LEAST_TRIED, _TYPICAL = 6, 64, 360  # lines read both ways, and their least and best width in pixels
+_UPRIGHT = 4
+"""Height over width of a part that is a line up the margin of a page, which is not read; one character has less."""
 _UPSIDE_DOWN = 0.05
 """Compared with how much surer the lines are read upside down than as they stand."""
 
@@ -68,10 +70,11 @@ def read_picture(gray: Gray, networks: TextNetworks) -> ReadPicture:
     lines, doubtful, sure = [], [], []
     for strip, band, text in zip(strips, bands, recognized(strips, networks), strict=True):
         words = tuple(words_of(strip, band, text, networks.characters))
-        if words and float(text.probabilities.mean()) >= LEAST_LINE:
+        is_upright = band.height > _UPRIGHT * band.width
+        if words and not is_upright and float(text.probabilities.mean()) >= LEAST_LINE:
             lines.append(words)
             sure.append(text.probabilities)
-        elif band.height >= 4:
+        else:
             middle = band.middle_at((band.left + band.right) / 2)
             doubtful.append((band.left, middle - band.height / 2, band.right, middle + band.height / 2))
     return ReadPicture(

@@ -14,15 +14,16 @@ import pypdfium2.raw as pdfium
 from service.core.errors import UnreadableDocument
 from service.documents.document import Document, PartlyRead, RecognizedPage, UnreadReason
 from service.documents.limits import DocumentLimits
-from service.documents.ocr.layout import given_boxes, recognized_glyphs, uncovered
+from service.documents.ocr.layout import MOST_COVERED, covered, given_boxes, recognized_glyphs, uncovered
 from service.documents.ocr.networks import TextNetworks
-from service.documents.ocr.page import read_picture
+from service.documents.ocr.page import ReadPicture, read_picture
 from service.documents.ocr.pictures import READ_PIXELS, gray_page, picture_pages
 from service.documents.ocr.straighten import Gray
 from service.documents.pdf.glyphs import Glyphs, read_glyphs
+from service.documents.pdf.hidden_text import agree, shown_ones, words_of
 from service.documents.pdf.page_objects import painted_objects
 from service.documents.pdf.reader import PageCollector, loaded_page, opened_pdf, opened_text, shown_layers
-from service.documents.pdf.words import words_by_direction
+from service.documents.pdf.words import Word, words_by_direction
 
 LEAST_CONFIDENCE = 0.9
 """Compared with the mean probability of a page's characters: below it the networks do not know the page's script."""
@@ -31,9 +32,18 @@ _DPI, _LEAST_DPI, _MOST_DPI = 200, 100, 300
 
 
 def recognize_pages(
-    data: bytes, numbers: Sequence[int], networks: TextNetworks, *, limits: DocumentLimits, is_pdf: bool
+    data: bytes,
+    numbers: Sequence[int],
+    networks: TextNetworks,
+    *,
+    limits: DocumentLimits,
+    is_pdf: bool,
+    is_forced: bool = False,
 ) -> Document:
     """A document of these pages alone; the ones that are not sure enough are among its `unread_pages`.
+
+    Args:
+        is_forced: the text layers of a PDF's pages are not used.
 
     Raises:
         UnreadableDocument: the file is damaged, or has no such page.
@@ -45,7 +55,7 @@ def recognize_pages(
             for number in numbers:
                 if not 1 <= number <= len(document):
                     raise UnreadableDocument(f"The PDF has no page {number}.")
-                pages.add_pdf_page(document, number)
+                pages.add_pdf_page(document, number, is_forced=is_forced)
     else:
         sizes = {page.number: (page.width, page.height) for page in picture_pages(data, limits=limits).pages or ()}
         for number in numbers:
@@ -74,24 +84,41 @@ class _Recognition:
         self._unread: list[int] = []
         self._partly_read: list[PartlyRead] = []
 
-    def add_pdf_page(self, document: pypdfium2.PdfDocument, number: int) -> None:
-        """A page of a PDF: its text layer stays, and what was recognized outside of it is added."""
+    def add_pdf_page(self, document: pypdfium2.PdfDocument, number: int, *, is_forced: bool) -> None:
+        """A page of a PDF: its text layer stays, and what was recognized outside of it is added.
+
+        Hidden text in which most words are not those of the picture goes; with `is_forced` the whole layer.
+        """
         with loaded_page(document, number) as page, opened_text(page, number) as text_page:
             size = (float(pdfium.FPDF_GetPageWidthF(page)), float(pdfium.FPDF_GetPageHeightF(page)))
-            count = max(int(pdfium.FPDFText_CountChars(text_page)), 0)
-            glyphs = read_glyphs(page, text_page, count, painted_objects(page))
-            layers = shown_layers(glyphs, text_page)
             gray = _drawn(page, size)
-        self.add(number, gray, size, (glyphs, layers))
+            read = read_picture(gray, self._networks)
+            glyphs = _NO_GLYPHS
+            if not is_forced:
+                count = max(int(pdfium.FPDFText_CountChars(text_page)), 0)
+                glyphs = read_glyphs(page, text_page, count, painted_objects(page))
+                shown = shown_ones(glyphs, text_page)
+                if not agree(words_of(glyphs.only(~shown)), (word.text for line in read.lines for word in line)):
+                    glyphs = glyphs.only(shown)
+            layers = shown_layers(glyphs, text_page)
+        self._add(number, read, size, size[0] / gray.shape[1], glyphs, layers)
 
-    def add(
-        self, number: int, gray: Gray, size: tuple[float, float], layer: tuple[Glyphs, list[Any]] | None = None
-    ) -> None:
-        """A page as a gray picture; `layer`: the glyphs of its text layer, and their words as they are laid out."""
+    def add(self, number: int, gray: Gray, size: tuple[float, float]) -> None:
+        """A page as a gray picture."""
         read = read_picture(gray, self._networks)
-        scale = size[0] / gray.shape[1]
+        self._add(number, read, size, size[0] / gray.shape[1], _NO_GLYPHS, [])
+
+    def _add(
+        self,
+        number: int,
+        read: ReadPicture,
+        size: tuple[float, float],
+        scale: float,
+        glyphs: Glyphs,
+        layers: list[list[Word]],
+    ) -> None:
+        """Add a page: the glyphs of its text layer, whose words are laid out in layers, and recognized ones."""
         found = recognized_glyphs(read, scale, *size)
-        glyphs, layers = layer if layer is not None else (_NO_GLYPHS, [])
         added = uncovered(found, glyphs.ink)
         confidence = float(added.confidence.mean()) if len(added.codes) else 0.0
         if confidence < LEAST_CONFIDENCE:
@@ -99,8 +126,10 @@ class _Recognition:
             self._pages.append(number, glyphs, layers, size)
             return
         self._recognized.append(RecognizedPage(number, round(confidence, 4), read.turned, round(read.skew, 2)))
-        if read.doubtful:
-            boxes = given_boxes(read, read.doubtful, scale)
+        boxes = tuple(
+            box for box in given_boxes(read, read.doubtful, scale) if covered(box, glyphs.ink) <= MOST_COVERED
+        )
+        if boxes:
             self._partly_read.append(PartlyRead(number, UnreadReason.IMAGE, boxes))
         if not len(glyphs.codes):
             self._pages.append(number, added, words_by_direction(added), size)

@@ -135,7 +135,7 @@ def _spaced(signs: list[str], text: StripText, inked: npt.NDArray[np.bool_]) -> 
     """
     if len(signs) < 2:
         return signs, text
-    columns = inked[_EDGE:-_EDGE].any(axis=0)
+    columns: npt.NDArray[np.bool_] = np.asarray(inked[_EDGE:-_EDGE].any(axis=0))
     gaps = np.array([_widest_gap(columns, *each) for each in pairwise(text.middles.astype(int).tolist())])
     narrow = [_NARROW_TIMES if {left, right} & _NARROW else 1.0 for left, right in pairwise(signs)]
     least = max(_LEAST_SPACE, _SPACE_TIMES * float(np.median(gaps))) * np.array(narrow)

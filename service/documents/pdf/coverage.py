@@ -23,6 +23,7 @@ import pypdfium2.raw as pdfium
 from service.documents.document import Box, UnreadReason
 from service.documents.pdf.angles import Flags, Floats
 from service.documents.pdf.glyphs import REPLACEMENT, Glyphs, PageFrame, address
+from service.documents.pdf.hidden_text import is_doubtful
 from service.documents.pdf.outlines import outline_rows, outline_segments
 from service.documents.pdf.page_objects import Painted
 
@@ -74,6 +75,8 @@ def page_coverage(page: Any, objects: Sequence[Painted], glyphs: Glyphs, *, may_
     image_cells = grid.painted(frame.shown(images))
     has_text = bool((glyphs.codes != REPLACEMENT).any())
     if not has_text and len(images):
+        return Coverage(is_unread=True)
+    if len(images) and is_doubtful(objects, glyphs):
         return Coverage(is_unread=True)
     read, broken = grid.painted(glyphs.ink), grid.painted(glyphs.unmapped)
     free = image_cells & ~read

@@ -86,11 +86,9 @@ class Glyphs:
     unmapped: Floats = field(default_factory=lambda: np.zeros((0, 4), np.float32))
 
     def only(self, kept: Flags) -> Glyphs:
-        """Those of them that are kept (bool [n]); of recognized ones."""
-        parts = {
-            name: getattr(self, name)[kept] for name in ("codes", "loose", "ink", "spaced", "indices", "confidence")
-        }
-        return replace(self, **parts)
+        """Those of them that are kept (bool [n])."""
+        names = ("codes", "loose", "ink", "spaced", "indices", "angles", "typed", "confidence")
+        return replace(self, **{name: part[kept] for name in names if len(part := getattr(self, name))})
 
 
 def read_glyphs(page: Any, text_page: Any, count: int, objects: Sequence[Painted] = ()) -> Glyphs:

@@ -61,6 +61,16 @@ def test_a_tiny_picture_is_read_without_an_error() -> None:
     assert read_picture(np.full((3, 5), 200, np.uint8), networks()).lines == ()
 
 
+@pytest.mark.parametrize(("size", "place"), [((24, 420), (20, 100)), ((24, 300), (960, 60)), ((30, 330), (20, 300))])
+def test_a_line_that_is_not_read_is_named(size: tuple[int, int], place: tuple[int, int]) -> None:
+    page = sheet().picture.copy()
+    note = sheet((((0, 0), "A note that runs up the margin"),), size[::-1]).picture.rotate(90, expand=True)
+    page.paste(note, place)
+    read = read_picture(np.asarray(page), networks())
+    assert set(WORDS) <= set(words(read))
+    assert any(left < place[0] + size[0] and right > place[0] for left, _, right, _ in read.doubtful)
+
+
 def test_every_text_is_a_line_of_its_own() -> None:
     read = read_picture(sheet().gray, networks())
     assert sorted(" ".join(word.text for word in line) for line in read.lines) == sorted(text for _, text in INVOICE)

@@ -34,8 +34,8 @@ def recognized(data: bytes, *pages: int, is_pdf: bool = False) -> Document:
     return recognize_pages(data, pages or (1,), networks(), limits=LIMITS, is_pdf=is_pdf)
 
 
-def scan(*sheets: Sheet | None, typed: str = "") -> bytes:
-    """A PDF with a picture on each page, or none, and a typed line at the foot."""
+def scan(*sheets: Sheet | None, typed: str = "", hidden: str = "") -> bytes:
+    """A PDF with a picture on each page, or none, a typed line above it, and hidden lines under it."""
 
     def draw(canvas: Any) -> None:
         for each in sheets:
@@ -43,6 +43,10 @@ def scan(*sheets: Sheet | None, typed: str = "") -> bytes:
                 canvas.drawImage(ImageReader(each.picture), 0, 142, 595, 416)
             if typed:
                 canvas.drawString(60, 700, typed)
+            layer = canvas.beginText(48, 520)
+            layer.setTextRenderMode(3)
+            layer.textLines(hidden)
+            canvas.drawText(layer)
             canvas.showPage()
 
     return drawn(draw)
@@ -145,6 +149,42 @@ def test_words_of_the_text_layer_are_not_read_twice() -> None:
     document = recognized(data, is_pdf=True)
     assert document.text.count("typed line") == 1
     assert TEXT in document.text
+
+
+GARBAGE = (
+    "l nv0 ice N0 ### rn|l1 ~~ c0ns",
+    "II|/ \\\\ _l1 i. i. 'l l j ; |f t1 1l",
+    "Nqrd1iChl 0pt!k 6mbH |n\\/0!ce ^^ {8",
+) * 3
+HIDDEN = TEXT.replace("\t", " ")
+
+
+@pytest.mark.parametrize("hidden", ["\n".join(GARBAGE), "\n".join(GARBAGE[:2]), "\n".join(GARBAGE[2:4])])
+@pytest.mark.parametrize("typed", ["", "A typed line"])
+def test_hidden_text_that_says_nothing_gives_way(hidden: str, typed: str) -> None:
+    data = scan(sheet(), hidden=hidden, typed=typed)
+    first_look = read_document(data, limits=LIMITS, ocr_pages=())
+    assert first_look.unread_pages == (1,)
+    document = with_recognized(first_look, {1: recognized(data, is_pdf=True)})
+    assert document.text == (f"{typed}\n{TEXT}" if typed else TEXT)
+    assert document.incomplete_pages == ()
+
+
+def test_hidden_text_that_the_picture_confirms_stays() -> None:
+    document = recognized(scan(sheet(), hidden=HIDDEN), is_pdf=True)
+    assert document.text.count("RE-2026-118") == 1
+    assert document.confidence(0, 5) is None
+
+
+def test_a_text_layer_gives_way_by_force() -> None:
+    data = scan(None, typed="A typed line of some length")
+    document = recognize_pages(data, (1,), networks(), limits=LIMITS, is_pdf=True, is_forced=True)
+    assert (document.text, document.unread_pages) == ("A typed line of some length", ())
+    assert (document.confidence(2, 7) or 0) > 0.95
+    hidden = scan(sheet(), typed="A typed line", hidden="Something else\nthat nobody sees")
+    assert recognize_pages(hidden, (1,), networks(), limits=LIMITS, is_pdf=True, is_forced=True).text == (
+        f"A typed line\n{TEXT}"
+    )
 
 
 def test_a_page_that_is_not_recognized_stays_as_it_was() -> None:
