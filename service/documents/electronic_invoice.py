@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import date
 from decimal import Decimal, DecimalException
 from itertools import chain
 from typing import Any, cast
@@ -18,6 +19,7 @@ from lxml import etree
 from service.core.decoding.value import Value, ValueKind
 from service.core.errors import UnreadableDocument
 from service.core.fields.electronic_invoice import (
+    MOST_DIGITS,
     MOST_ROWS,
     MOST_VALUE_CHARACTERS,
     ElectronicInvoice,
@@ -32,8 +34,10 @@ _SAMPLE_BYTES = 65_536
 """Bytes in which an invoice's root must begin; terms of use may stand before it."""
 _COMMENT = re.compile(rb"<!--.*?(?:-->|$)", re.DOTALL)
 _KINDS = {"IBAN": ValueKind.IBAN, "BIC": ValueKind.BIC, "TAX_ID": ValueKind.TAX_ID}
+_LONGEST_CURRENCY = 16
+"""Characters; what is longer names none."""
 _ROOT = re.compile(
-    rb"<(?:[\w.-]{1,40}:)?(?:CrossIndustry(?:Invoice|Document)|Invoice|CreditNote)\b[^>]{0,3000}?"
+    rb"<(?:[\w.-]{1,40}:)?(?:CrossIndustry(?:Invoice|Document)|Invoice|CreditNote)\b[^<>]{0,3000}?"
     rb"(?:urn:un:unece:uncefact:data:standard:CrossIndustryInvoice|urn:ferd:CrossIndustryDocument|"
     rb"urn:oasis:names:specification:ubl:schema:xsd:(?:Invoice|CreditNote)-2)"
 )
@@ -100,16 +104,14 @@ def _parsed(data: bytes) -> etree._Element:
 
 def _invoice(root: etree._Element, file: str | None) -> ElectronicInvoice:
     syntax = SYNTAXES[root.tag]
-    currency = _first(root, (syntax.currency,)) or None
+    currency = _currency(_first(root, (syntax.currency,)))
     roles: dict[str, Value] = {}
     for label, paths in syntax.texts.items():
         if text := _first(root, paths):
-            roles[label] = Value(
-                ValueKind(label.lower()) if label in ("IBAN", "BIC", "TAX_ID") else ValueKind.TEXT, text
-            )
+            roles[label] = Value(_KINDS.get(label, ValueKind.TEXT), text)
     for label, paths in syntax.dates.items():
-        if date := _date(_first(root, paths)):
-            roles[label] = Value(ValueKind.DATE, date)
+        if day := _date(_first(root, paths)):
+            roles[label] = Value(ValueKind.DATE, day)
     for label, paths in syntax.amounts.items():
         if (amount := _amount(root, paths, currency)) is not None:
             roles[label] = amount
@@ -132,7 +134,8 @@ def _row(row: etree._Element, syntax: Syntax, currency: str | None) -> InvoiceRo
     count = row.find(syntax.quantity)
     price, base = _amount(row, (syntax.price,), currency), _decimal(_first(row, (syntax.price_base,)))
     if price is not None and price.number is not None and base:
-        price = _money(round(price.number / base, 6), price.unit)
+        of_one = price.number / base
+        price = _money(round(of_one, 6), price.unit) if of_one.adjusted() < MOST_DIGITS else None
     return InvoiceRow(
         _first(row, syntax.row_texts),
         None if count is None else _quantity(count),
@@ -161,8 +164,12 @@ def _amount(element: etree._Element, paths: tuple[str, ...], currency: str | Non
         in_currency = [each for each in found if each.get("currencyID") in (currency, None)]
         for each in in_currency or found:
             if (number := _decimal(each.text or "")) is not None:
-                return _money(number, each.get("currencyID") or currency)
+                return _money(number, _currency(each.get("currencyID")) or currency)
     return None
+
+
+def _currency(text: str | None) -> str | None:
+    return text if text and len(text) <= _LONGEST_CURRENCY else None
 
 
 def _money(number: Decimal, currency: str | None) -> Value:
@@ -191,11 +198,12 @@ def _decimal(text: str) -> Decimal | None:
 
 
 def _date(text: str) -> str:
-    """ISO 8601, of `20180305` (CII's format 102) and `2018-03-05` (UBL); empty if it is neither."""
-    found = re.match(r"(\d{4})-?(\d\d)-?(\d\d)", text)
-    if found is None or not (1 <= int(found[2]) <= 12 and 1 <= int(found[3]) <= 31):
+    """ISO 8601, of `20180305` (CII's format 102) and `2018-03-05` (UBL); empty if it is no day of either form."""
+    found = re.match(r"(\d{4})-?(\d\d)-?(\d\d)", text, re.ASCII)
+    try:
+        return "" if found is None else date.fromisoformat("-".join(found.groups())).isoformat()
+    except ValueError:
         return ""
-    return "-".join(found.groups())
 
 
 _HEADINGS = {

@@ -91,6 +91,23 @@ def test_a_price_for_several_pieces_is_divided() -> None:
     assert invoice.rows[1].unit_price.text == "50.00 EUR"
 
 
+@pytest.mark.parametrize("price", [b"5E13", b"400000000000000", b"-999999999999999"])
+def test_a_price_beyond_all_digits_is_left_out(price: bytes) -> None:
+    divided = price + b"</r:ChargeAmount><r:BasisQuantity>0.000000000001</r:BasisQuantity>"
+    invoice = read(cii(Bill()).replace(b"50</r:ChargeAmount>", divided)).invoice
+    assert invoice is not None
+    assert invoice.rows[1].unit_price is None
+    assert invoice.is_sound
+
+
+def test_a_currency_is_a_short_name() -> None:
+    for name, said in (("USD", "USD"), ("E" * 2_000, None)):
+        invoice = read(ubl(Bill(currency=name))).invoice
+        assert invoice is not None
+        assert invoice.is_sound
+        assert (invoice.currency, invoice.roles["TOTAL_AMOUNT"].unit) == (said, said)
+
+
 @pytest.mark.parametrize(
     ("wrong", "role"),
     [
@@ -98,6 +115,8 @@ def test_a_price_for_several_pieces_is_divided() -> None:
         (b"<r:GrandTotalAmount>1E999999", "TOTAL_AMOUNT"),
         (b"<r:GrandTotalAmount>", "TOTAL_AMOUNT"),
         (b'<u:DateTimeString format="102">20261', "INVOICE_DATE"),
+        (b'<u:DateTimeString format="102">20260230', "INVOICE_DATE"),
+        ('<u:DateTimeString format="102">٢٠٢٦٠٣١٢'.encode(), "INVOICE_DATE"),
     ],
 )
 def test_a_value_that_is_none_is_left_out(wrong: bytes, role: str) -> None:

@@ -10,6 +10,7 @@ The rules:
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -29,6 +30,8 @@ SEARCHED_CHARACTERS = 200_000
 """Characters of a text in which values are searched that no entity has."""
 ROW_CHARACTERS, NUMBERS_CHARACTERS, MOST_PLACED_ROWS = 20_000, 300, 500
 """Characters behind a row in which the next is searched, and behind a description its numbers; most rows searched."""
+LONGEST_SEARCHED_ID = 40
+"""Letters and digits of an IBAN, a BIC or a tax number that is searched; there are none of so many."""
 SHORTEST_PART = 5
 """Least letters and digits of a name that is equal to a longer one in which it stands."""
 _THOUSANDS = r"[.,'’ \u00a0\u202f]?"
@@ -148,7 +151,7 @@ def invoice_fields(
         mentions: what was found in the text, in order.
         chosen: the page's own fields, by role.
     """
-    searched = text[:SEARCHED_CHARACTERS]
+    searched = _Searched(text[:SEARCHED_CHARACTERS])
     roles, contradictions = {}, []
     for label, value in invoice.roles.items():
         role = label.lower()
@@ -160,17 +163,58 @@ def invoice_fields(
     return InvoiceFields(roles, tuple(_rows(invoice.rows, searched)), _check(invoice.roles), tuple(contradictions))
 
 
+class _Searched:
+    """A text in small letters, a blank for each run of white space, and the place in the text of each character.
+
+    Words are searched in it by `str.find`, which is linear; a regular expression is not where words repeat.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._small = _small(text)
+        self._places = [
+            at
+            for found in re.finditer(r"\S+|\s+", text)
+            for at in ((found.start(),) if found[0].isspace() else range(*found.span()))
+        ]
+
+    def find(self, words: str, start: int = 0, end: int = SEARCHED_CHARACTERS) -> tuple[int, int] | None:
+        """Where these words stand, not within others, from the place `start` of the text on."""
+        wanted = _small(words).strip()
+        at = bisect_left(self._places, start)
+        last = bisect_left(self._places, end)
+        while wanted and (at := self._small.find(wanted, at, last)) >= 0:
+            behind = at + len(wanted)
+            if not (_is_word(self._small[max(at - 1, 0) : at]) or _is_word(self._small[behind : behind + 1])):
+                return self._places[at], self._places[behind - 1] + 1
+            at = behind
+        return None
+
+
+def _small(text: str) -> str:
+    """In small letters that are as many, with a blank for each run of white space."""
+    small = (sign if len(sign) == 1 else each for each in text for sign in (each.lower(),))
+    return re.sub(r"\s+", " ", "".join(small))
+
+
+def _is_word(sign: str) -> bool:
+    return sign.isalnum() or sign == "_"
+
+
 def _place(
-    label: str, value: Value, text: str, mentions: Sequence[Mention], choice: Choice | None
+    label: str, value: Value, text: _Searched, mentions: Sequence[Mention], choice: Choice | None
 ) -> tuple[int, int] | None:
     """Where a value stands: the page's choice first, then mentions under the same label, under any, the characters."""
-    if choice is not None and _is_equal(label, value, choice.best):
+    stated = _compact(value.text)
+    if choice is not None and _is_equal(label, value, stated, choice.best):
         return choice.best.start, choice.best.end
-    equal = [each for each in mentions if _is_equal(label, value, each)]
+    equal = [each for each in mentions if _is_equal(label, value, stated, each)]
     if equal:
         best = min(equal, key=lambda each: (each.label != label, each.start))
         return best.start, best.end
-    found = re.search(_pattern(value), text, re.IGNORECASE)
+    if value.kind is ValueKind.TEXT:
+        return text.find(value.text)
+    found = re.search(_pattern(value), text.text, re.IGNORECASE)
     return found.span() if found and found.group() else None
 
 
@@ -178,13 +222,13 @@ def _is_sure(choice: Choice) -> bool:
     return choice.reason is Reason.SUM or choice.best.score >= SURE
 
 
-def _is_equal(label: str, value: Value, mention: Mention) -> bool:
+def _is_equal(label: str, value: Value, stated: str, mention: Mention) -> bool:
     found = mention.value
     if value.number is not None:
         return found.kind is value.kind and found.number is not None and abs(found.number) == abs(value.number)
     if value.kind is ValueKind.DATE:
         return value.text in (found.text, *found.ambiguous)
-    stated, shown = _compact(value.text), _compact(mention.text)
+    shown = _compact(mention.text)
     if label in _NAMES:
         shorter, longer = sorted((stated, shown), key=len)
         return stated == shown or (len(shorter) >= SHORTEST_PART and shorter in longer and mention.label in _NAMES)
@@ -196,7 +240,7 @@ def _compact(text: str) -> str:
 
 
 def _pattern(value: Value) -> str:
-    """A regular expression for a value as it may be written; without nested repeats, so that it is linear."""
+    """A regular expression for a value other than words as it may be written; short, so that it is linear."""
     if value.kind is ValueKind.DATE:
         year, month, day = value.text.split("-")
         of_month, of_year = rf"0?{int(month)}", rf"(?:{year}|{year[2:]})"
@@ -204,14 +248,9 @@ def _pattern(value: Value) -> str:
         return rf"(?<!\d)(?:{year}[-/.]{of_month}[-/.]0?{int(day)}|{'|'.join(orders)})(?!\d)"
     if value.number is not None:
         return _number_pattern(value.number)
-    words = (re.escape(word) for word in value.text.split())
-    if value.kind is ValueKind.TEXT:
-        return _apart(r"\s{1,4}".join(words))
-    return _apart(r"\s?".join(re.escape(letter) for letter in _compact(value.text)))
-
-
-def _apart(pattern: str) -> str:
-    return rf"(?<!\w){pattern}(?!\w)"
+    letters = _compact(value.text)
+    spaced = r"\s?".join(letters if len(letters) <= LONGEST_SEARCHED_ID else "")
+    return rf"(?<!\w){spaced}(?!\w)"
 
 
 def _number_pattern(number: Decimal) -> str:
@@ -224,17 +263,16 @@ def _number_pattern(number: Decimal) -> str:
     return rf"(?<![\d.,]){groups}{decimals}(?!\d|[.,]\d)"
 
 
-def _rows(rows: Sequence[InvoiceRow], text: str) -> Iterator[PlacedRow]:
+def _rows(rows: Sequence[InvoiceRow], text: _Searched) -> Iterator[PlacedRow]:
     at = 0
     for number, row in enumerate(rows):
         name = Value(ValueKind.TEXT, row.description)
-        near = text[at : at + ROW_CHARACTERS] if number < MOST_PLACED_ROWS else ""
-        found = re.search(_pattern(name), near, re.IGNORECASE) if row.description else None
+        found = text.find(row.description, at, at + ROW_CHARACTERS) if number < MOST_PLACED_ROWS else None
         described, behind = Placed("LINE_ITEM", name), ""
         if found is not None:
-            described = Placed("LINE_ITEM", name, at + found.start(), at + found.end())
+            described = Placed("LINE_ITEM", name, *found)
             at = described.end
-            behind = text[at : at + NUMBERS_CHARACTERS]
+            behind = text.text[at : at + NUMBERS_CHARACTERS]
         numbers = (("QUANTITY", row.quantity), ("MONEY", row.unit_price), ("MONEY", row.amount))
         yield PlacedRow(described, *_placed_numbers(numbers, behind, at))
 

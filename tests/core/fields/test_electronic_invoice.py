@@ -83,6 +83,10 @@ def test_a_date_is_found_as_it_is_written(text: str, shown: str | None) -> None:
         ("IBAN", Value(ValueKind.IBAN, "DE89370400440532013000"), "DE89 3704 0044 0532 0130 00",
          "DE89 3704 0044 0532 0130 00"),
         ("SUPPLIER_NAME", text_of("Nordlicht Optik"), "NORDLICHT  OPTIK", "NORDLICHT  OPTIK"),
+        ("SUPPLIER_NAME", text_of("İnci Ltd"), "Inci İNCİ LTD; İnci Ltd.", "İnci Ltd"),
+        ("SUPPLIER_NAME", text_of("Opti"), "Optik, _Opti, \t\n (Opti)", "Opti"),
+        ("SUPPLIER_NAME", text_of("  "), "a  b", None),
+        ("TAX_ID", Value(ValueKind.TAX_ID, "1" * 41), "1" * 41, None),
     ],
 )  # fmt: skip
 def test_characters_are_searched_where_nothing_was_found(
@@ -172,6 +176,14 @@ def test_of_very_many_rows_the_first_are_placed() -> None:
     rows = [InvoiceRow("Pen", amount=money("3.00"))] * 600
     placed = invoice_fields(invoice(*rows), "Pen 3,00\n" * 600, [], {}).rows
     assert [bool(row.description.end) for row in placed] == [True] * 500 + [False] * 100
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize(("name", "text"), [("ab " * 300 + "c", "ab " * 66_000), ("a" * 900, "a" * 200_000)])
+def test_names_that_repeat_cost_linear_time(name: str, text: str) -> None:
+    rows = [InvoiceRow(name, amount=money("3.00"))] * 500
+    placed = invoice_fields(invoice(*rows, SUPPLIER_NAME=text_of(name)), text, [], {})
+    assert not any(row.description.end for row in placed.rows)
 
 
 def test_the_sums_of_the_xml_are_checked() -> None:
