@@ -21,7 +21,7 @@ from infra.dashboards.page import (
 PRICE = Variable(name="price", label="Dollars per task and hour", default="1.006")
 """A g5.xlarge in us-east-1, on demand; the load balancer and the traffic are not in it."""
 
-BY_REVISION = 'label_replace({}, "revision", "$1", "model", "sha256:(.{{12}}).*")'
+BY_REVISION = 'label_replace({}, "revision", "$1", "revision", "sha256:(.{{12}}).*")'
 """The first letters of a revision's digest are enough to tell it by."""
 
 HOW_TO_READ = """
@@ -81,8 +81,8 @@ MODELS = Row("Which models use it?", (
     stack("Weights", "bytes", Query("sum by (place) (gleaner_weight_bytes)", "{{place}}"),
         meaning="On devices, and in host memory."),
     lines("Largest batch", "si: tokens",
-        Query(BY_REVISION.format("min by (model) (gleaner_budget_tokens)"), "{{revision}}"),
-        meaning="Most tokens that a batch may hold now, on the tightest task; by revision."),
+        Query(BY_REVISION.format("min by (model, revision) (gleaner_budget_tokens)"), "{{model}} {{revision}}"),
+        meaning="Most tokens that a batch may hold now, on the tightest task."),
 ))  # fmt: skip
 
 CAPACITY = Page(

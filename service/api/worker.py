@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import time
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
@@ -22,6 +23,7 @@ from service.core.tenants import ANONYMOUS
 from service.core.worker_load import WorkerLoad, worker_load
 from service.documents.limits import DocumentLimits
 from service.documents.ocr.networks import BUILTIN_WEIGHTS
+from service.environment import distribution_version
 from service.metrics.worker import WorkerMetrics
 from service.sandbox.apply import SandboxMode
 from service.settings import Settings
@@ -50,6 +52,7 @@ class Worker:
 async def open_worker(settings: Settings, body_modules: tuple[str, ...] = ()) -> AsyncIterator[Worker]:
     """Start the parts; stop them when the context ends. `body_modules`: imported by parsers, for adapters' bodies."""
     active_requests, metrics = ActiveRequests(), WorkerMetrics()
+    metrics.build.labels(distribution_version(), platform.python_version()).set(1)
     engine = EngineClient(settings.engine_address, lambda: active_requests.count, metrics.resubmitted.inc)
     limits = document_limits(settings)
     parsers = _make_parsers(settings, limits, metrics, engine, body_modules)

@@ -9,19 +9,21 @@ from service.core.gpu_reading import THROTTLE_REASONS, GpuReading
 from service.core.memory.budget import MemoryReport
 from service.core.types import Load, Phase
 from service.core.worker_load import Stage, WorkerLoad
+from service.metrics.processes import ProcessMetrics
 from service.metrics.prometheus import REFUSALS_TEXT, counter, gauge, gauge_by_model, histogram
 
 _FILL_BUCKETS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
 
 
 class EngineMetrics:
-    """Metrics of the engine process: its own, and those of its queue, batches, models, memory and GPU."""
+    """Metrics of the engine process: its own, and those of its queue, batches, models, memory, process and GPU."""
 
     def __init__(self) -> None:
         self.queue = QueueMetrics()
         self.batches = BatchMetrics()
         self.models = ModelMetrics()
         self.memory = MemoryMetrics()
+        self.process = ProcessMetrics("engine")
         self.gpu: GpuMetrics | None = None
         self.phase = gauge("gleaner_phase", "1 for the phase that the engine is in.", "phase")
         self.start_seconds = gauge("gleaner_start_seconds", "Seconds that each part of the start took.", "part")
@@ -130,11 +132,12 @@ class ModelMetrics:
             "gleaner_model_move_seconds", "Seconds of the device spent on moving models.", "direction"
         )
         self.switches = counter(
-            "gleaner_revision_switches", "New revisions by outcome: switched, or why not.", "model", "outcome"
+            "gleaner_revision_switches", "New revisions by outcome: switched, or why not.", "model", "tag", "outcome"
         )
         self.path = gauge_by_model(
             "gleaner_model_path",
             "1 for the code that runs a revision's batches, and why it is no faster.",
+            "revision",
             "path",
             "attention",
             "kernels",
@@ -142,7 +145,7 @@ class ModelMetrics:
             "reason",
         )
         self.rejected = gauge(
-            "gleaner_revision_rejected", "1 while a model's tag points to a revision that is not taken.", "model"
+            "gleaner_revision_rejected", "1 while a model's tag points to a revision that is not taken.", "model", "tag"
         )
 
 
@@ -155,26 +158,30 @@ class MemoryMetrics:
         self.rest_bytes = gauge(
             "gleaner_memory_rest_bytes", "Bytes in use when no batch runs: weights, libraries, graphs."
         )
-        self.shrinks = gauge("gleaner_memory_shrinks", "How often the room for batches shrank by 5 % or more.")
+        self.shrinks = counter("gleaner_memory_shrinks", "How often the room for batches shrank by 5 % or more.")
+        self._counted_shrinks = 0
         self.fit_error_ratio = gauge_by_model(
-            "gleaner_memory_fit_error_ratio", "Largest overestimate of a measured batch, as a share of it."
+            "gleaner_memory_fit_error_ratio", "Largest overestimate of a measured batch, as a share of it.", "revision"
         )
         self.bytes_per_token = gauge_by_model(
-            "gleaner_memory_bytes_per_token", "What one more token of a batch takes at its peak."
+            "gleaner_memory_bytes_per_token", "What one more token of a batch takes at its peak.", "revision"
         )
-        self.budget_tokens = gauge_by_model("gleaner_budget_tokens", "Most tokens that a batch may hold now.")
+        self.budget_tokens = gauge_by_model(
+            "gleaner_budget_tokens", "Most tokens that a batch may hold now.", "revision"
+        )
 
-    def update(self, report: MemoryReport, budget_tokens: Mapping[str, int]) -> None:
-        """Set all gauges; `budget_tokens` is by revision."""
+    def update(self, report: MemoryReport, budget_tokens: Mapping[tuple[str, str], int]) -> None:
+        """Set all gauges and count new shrinks; `budget_tokens` is by model and revision."""
         self.room_bytes.set(report.room_bytes)
         self.available_bytes.set(report.available_bytes)
         self.rest_bytes.set(report.rest_bytes)
-        self.shrinks.set(report.shrinks)
-        for model, function in report.functions.items():
-            self.fit_error_ratio.labels(model).set(function.error_ratio)
-            self.bytes_per_token.labels(model).set(function.bytes_per_token)
-        for model, tokens in budget_tokens.items():
-            self.budget_tokens.labels(model).set(tokens)
+        self.shrinks.inc(report.shrinks - self._counted_shrinks)
+        self._counted_shrinks = report.shrinks
+        for (model, revision), tokens in budget_tokens.items():
+            function = report.functions[revision]
+            self.fit_error_ratio.labels(model, revision).set(function.error_ratio)
+            self.bytes_per_token.labels(model, revision).set(function.bytes_per_token)
+            self.budget_tokens.labels(model, revision).set(tokens)
 
 
 class GpuMetrics:

@@ -105,13 +105,16 @@ def gauge(name: str, text: str, *labels: str) -> Gauge:
 
 
 def gauge_by_model(name: str, text: str, *more_labels: str) -> Gauge:
-    """A gauge that disappears with its engine process, because the next one may serve other models."""
+    """A gauge that disappears with its engine process, because the next one may serve other models.
+
+    In every metric `model` is a model's name, and `revision` the digest of one revision of it.
+    """
     return Gauge(name, text, ("model", *more_labels), multiprocess_mode="livemostrecent", registry=None)
 
 
-def gauge_of_workers(name: str, text: str, *, together: Literal["livesum", "livemax"]) -> Gauge:
-    """A gauge that each worker has: its sum or its maximum over those that live."""
-    return Gauge(name, text, (), multiprocess_mode=together, registry=None)
+def gauge_of_processes(name: str, text: str, *labels: str, together: Literal["livesum", "livemax"]) -> Gauge:
+    """A gauge that several processes have: its sum or its maximum over those that live."""
+    return Gauge(name, text, labels, multiprocess_mode=together, registry=None)
 
 
 def histogram(name: str, text: str, buckets: tuple[float, ...], *labels: str) -> Histogram:

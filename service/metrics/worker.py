@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from service.metrics.prometheus import REFUSALS_TEXT, counter, gauge, gauge_of_workers, histogram
+from service.metrics.processes import ProcessMetrics
+from service.metrics.prometheus import REFUSALS_TEXT, counter, gauge, gauge_of_processes, histogram
 
 _STAGE_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
 
@@ -19,6 +20,9 @@ class WorkerMetrics:
             "gleaner_documents", "Answered documents by outcome: ok, or the error's code.", "outcome"
         )
         self.refusals = counter("gleaner_refusals", REFUSALS_TEXT, "code")
+        clients = "by client; `other` beyond a hundred, and without GLEANER_INTERNAL_PORT."
+        self.client_documents = counter("gleaner_client_documents", f"Documents that were sent, {clients}", "client")
+        self.client_tokens = counter("gleaner_client_tokens", f"Tokens that were answered, {clients}", "client")
         self.stage_seconds = histogram(
             "gleaner_stage_seconds", "Seconds of a document in each stage.", _STAGE_BUCKETS, "stage"
         )
@@ -41,20 +45,22 @@ class WorkerMetrics:
             "gleaner_failed_keys", "Requests with an unknown key, by answer: forbidden or rate_limited.", "code"
         )
         self.connections = ConnectionMetrics()
+        self.process = ProcessMetrics("worker", children="parser")
+        self.build = gauge("gleaner_build_info", "1, by the service's version and Python's.", "version", "python")
 
 
 class ConnectionMetrics:
     """Metrics of an API worker's connections: what is open and held, and what was refused before it was parsed."""
 
     def __init__(self) -> None:
-        self.open = gauge_of_workers("gleaner_connections", "Connections that are open.", together="livesum")
-        self.in_flight = gauge_of_workers(
+        self.open = gauge_of_processes("gleaner_connections", "Connections that are open.", together="livesum")
+        self.in_flight = gauge_of_processes(
             "gleaner_requests_in_flight", "Requests that were taken on and are not answered.", together="livesum"
         )
-        self.held_bytes = gauge_of_workers(
+        self.held_bytes = gauge_of_processes(
             "gleaner_held_bytes", "Bytes of unfinished bodies and unread answers.", together="livesum"
         )
-        self.loop_lag_seconds = gauge_of_workers(
+        self.loop_lag_seconds = gauge_of_processes(
             "gleaner_event_loop_lag_seconds", "Longest delay of a timer in the last second.", together="livemax"
         )
         self.refused = counter(

@@ -74,8 +74,9 @@ def test_the_memory_gauges_show_the_guard_s_report() -> None:
     report = MemoryReport(
         room_bytes=5, floor_bytes=1, available_bytes=6, rest_bytes=7, shrinks=2, functions={"r": function}
     )
-    memory.update(report, {"r": 512})
+    for _ in range(2):
+        memory.update(report, {("m", "r"): 512})
     shown = (memory.room_bytes, memory.available_bytes, memory.rest_bytes, memory.shrinks)
     assert [value(each) for each in shown] == [5, 6, 7, 2]
     by_model = (memory.fit_error_ratio, memory.bytes_per_token, memory.budget_tokens)
-    assert [value(each.labels("r")) for each in by_model] == [0.2, 30, 512]
+    assert [value(each, model="m", revision="r") for each in by_model] == [0.2, 30, 512]

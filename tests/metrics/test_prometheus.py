@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import subprocess
 import sys
@@ -40,7 +41,7 @@ def test_counters_of_processes_add_up_and_the_latest_gauge_counts(tmp_path: Path
     process(tmp_path, "EngineMetrics().starts.inc(); EngineMetrics().batches.count(BatchCounts(1, 10, 0.5))")
     engine = "m = EngineMetrics(); m.starts.inc(); m.batches.count(BatchCounts(1, 5, 0.5))"
     engine += "; m.queue.update(Load(tokens=9), IDLE, 1, 2, 3)"
-    engine += "; m.memory.budget_tokens.labels('old').set(512)"
+    engine += "; m.memory.budget_tokens.labels('old', 'sha256:0').set(512)"
     dead, _ = process(tmp_path, engine)
     process(tmp_path, "WorkerMetrics().documents.labels('ok').inc(4)")
     _, shown = process(tmp_path, "WorkerMetrics().documents.labels('ok').inc()\n" + SHOW)
@@ -50,13 +51,45 @@ def test_counters_of_processes_add_up_and_the_latest_gauge_counts(tmp_path: Path
         "gleaner_tokens_total 15.0",
         "gleaner_queue_tokens 9.0",
         'gleaner_documents_total{outcome="ok"} 5.0',
-        'gleaner_budget_tokens{model="old"} 512.0',
+        'gleaner_budget_tokens{model="old",revision="sha256:0"} 512.0',
     ):
         assert expected in lines
     forget_process(dead, tmp_path)
     _, shown = process(tmp_path, SHOW)
     assert "gleaner_tokens_total 15.0" in shown.splitlines()
     assert 'model="old"' not in shown, "the next engine may hold other models"
+
+
+WITH_CHILDREN = """
+import json, subprocess, sys
+from service.metrics.processes import ProcessMetrics
+from service.metrics.prometheus import series
+metrics = ProcessMetrics("worker", children="parser")
+BUSY = "while __import__('time').process_time() < 0.3: pass\\nprint(flush=True)\\ninput()"
+for _ in range(2):
+    with subprocess.Popen([sys.executable, "-c", BUSY], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        child.stdout.readline()
+        metrics.update()
+        there = series()[("process_resident_memory_bytes", (("process", "parser"),))]
+        child.communicate(b"\\n")
+    metrics.update()
+found = {f"{name} {labels[0][1]}": value for (name, labels), value in series().items()}
+print(json.dumps({**found, "there": there}))
+"""
+
+
+def test_cpu_time_of_ended_processes_stays_and_their_memory_goes(tmp_path: Path) -> None:
+    dead, printed = process(tmp_path, WITH_CHILDREN)
+    found = json.loads(printed)
+    assert found["process_cpu_seconds_total parser"] >= 0.5
+    assert found["there"] > 1_000_000
+    assert found["process_resident_memory_bytes parser"] == 0
+    for name in ("cpu_seconds_total", "resident_memory_bytes", "open_fds", "max_fds", "start_time_seconds"):
+        assert found[f"process_{name} worker"] > 0, name
+    forget_process(dead, tmp_path)
+    _, shown = process(tmp_path, SHOW)
+    assert 'process_cpu_seconds_total{process="parser"}' in shown
+    assert "process_resident_memory_bytes" not in shown
 
 
 MANY = 2_000
@@ -167,9 +200,12 @@ METRICS: dict[str, tuple[str, ...]] = {
     "gleaner_batch_fill": ("histogram",),
     "gleaner_batch_splits": ("counter",),
     "gleaner_batches": ("counter",),
-    "gleaner_budget_tokens": ("gauge", "model"),
+    "gleaner_budget_tokens": ("gauge", "model", "revision"),
+    "gleaner_build_info": ("gauge", "version", "python"),
     "gleaner_busy_seconds": ("counter",),
     "gleaner_capacity_tokens_per_second": ("gauge",),
+    "gleaner_client_documents": ("counter", "client"),
+    "gleaner_client_tokens": ("counter", "client"),
     "gleaner_cloudwatch_deliveries": ("counter", "outcome"),
     "gleaner_cloudwatch_given_up": ("counter",),
     "gleaner_connection_drops": ("counter", "reason"),
@@ -194,15 +230,15 @@ METRICS: dict[str, tuple[str, ...]] = {
     "gleaner_held_bytes": ("gauge",),
     "gleaner_keys_rejected": ("gauge",),
     "gleaner_memory_available_bytes": ("gauge",),
-    "gleaner_memory_bytes_per_token": ("gauge", "model"),
-    "gleaner_memory_fit_error_ratio": ("gauge", "model"),
+    "gleaner_memory_bytes_per_token": ("gauge", "model", "revision"),
+    "gleaner_memory_fit_error_ratio": ("gauge", "model", "revision"),
     "gleaner_memory_rest_bytes": ("gauge",),
     "gleaner_memory_room_bytes": ("gauge",),
-    "gleaner_memory_shrinks": ("gauge",),
+    "gleaner_memory_shrinks": ("counter",),
     "gleaner_memory_splits": ("counter",),
     "gleaner_model_move_seconds": ("counter", "direction"),
     "gleaner_model_moves": ("counter", "direction"),
-    "gleaner_model_path": ("gauge", "model", "path", "attention", "kernels", "dtype", "reason"),
+    "gleaner_model_path": ("gauge", "model", "revision", "path", "attention", "kernels", "dtype", "reason"),
     "gleaner_model_queue_tokens": ("gauge", "model"),
     "gleaner_model_tokens": ("counter", "model"),
     "gleaner_models": ("gauge", "place"),
@@ -221,14 +257,19 @@ METRICS: dict[str, tuple[str, ...]] = {
     "gleaner_requests": ("counter", "route", "status"),
     "gleaner_requests_in_flight": ("gauge",),
     "gleaner_resubmitted_documents": ("counter",),
-    "gleaner_revision_rejected": ("gauge", "model"),
-    "gleaner_revision_switches": ("counter", "model", "outcome"),
+    "gleaner_revision_rejected": ("gauge", "model", "tag"),
+    "gleaner_revision_switches": ("counter", "model", "tag", "outcome"),
     "gleaner_stage_seconds": ("histogram", "stage"),
     "gleaner_stage_work_ratio": ("gauge", "stage"),
     "gleaner_start_seconds": ("gauge", "part"),
     "gleaner_tokens": ("counter",),
     "gleaner_weight_bytes": ("gauge", "place"),
     "gleaner_work_ratio": ("gauge",),
+    "process_cpu_seconds": ("counter", "process"),
+    "process_max_fds": ("gauge", "process"),
+    "process_open_fds": ("gauge", "process"),
+    "process_resident_memory_bytes": ("gauge", "process"),
+    "process_start_time_seconds": ("gauge", "process"),
 }
 """Name → kind, labels. A change here is a change for everybody who reads `/metrics`."""
 

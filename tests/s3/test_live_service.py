@@ -140,7 +140,7 @@ def test_the_old_revision_serves_through_every_failure_of_the_store(bucket: Buck
                 rig.answers(0, rig.old)
                 rig.recover()
         assert service.metric("gleaner_revision_switches_total{") >= len(FAILURES)
-        assert service.metric('gleaner_revision_switches_total{model="live",outcome="switched"}') == 0
+        assert service.metric('gleaner_revision_switches_total{model="live",outcome="switched",tag="stable"}') == 0
         point(bucket.remote(), NAME, rig.new.revision)
         wait_until(lambda: rig.model()["revision"] == rig.new.revision)
         rig.answers(1, rig.new)

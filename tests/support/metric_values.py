@@ -26,7 +26,7 @@ def instruments(metrics: object) -> Iterator[MetricWrapperBase]:
     for each in vars(metrics).values():
         if isinstance(each, MetricWrapperBase):
             yield each
-        elif each is not None:
+        elif hasattr(each, "__dict__"):
             yield from instruments(each)
 
 

@@ -65,6 +65,7 @@ def test_killing_the_engine_fails_no_request(home: Path) -> None:
             service.kill_engine()
             wait_until(lambda: service.phase() != "ready")
             assert_problem(service.extract(text=TEXT), 503, "engine_restarting")
+            assert service.metric('gleaner_refusals_total{code="engine_restarting"}') >= 1
         assert [found(each.result()) for each in asked] == right
         assert service.child("engine") != first_engine
         assert service.metric("gleaner_engine_starts_total") == 2

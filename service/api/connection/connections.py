@@ -319,6 +319,7 @@ class Connections:
                 log.exception("connections could not be swept", extra={"event": LogEvent.CONNECTIONS_NOT_SWEPT})
 
     def _write_metrics(self) -> None:
+        self._metrics.process.update()
         metrics = self._metrics.connections
         metrics.open.set(len(self.table))
         metrics.in_flight.set(self.overload.in_flight)

@@ -29,9 +29,10 @@ from service.api.http.api_keys import WatchedKeys, presented_key, warn_if_expose
 from service.api.http.request_body import BodyLimits
 from service.core.admission.policy import ADMIT, NOTHING_PAID, Decision, charged, in_debt
 from service.core.errors import Forbidden
-from service.core.tenants import RateLimits, Tenant
+from service.core.tenants import ANONYMOUS, RateLimits, Tenant
 from service.metrics.worker import WorkerMetrics
 from service.settings import Settings
+from service.signals.routes import OTHER
 
 log = logging.getLogger(__name__)
 
@@ -150,6 +151,8 @@ class Access:
         self._limiter = ClientRateLimiter(settings.sockets)
         self._failed_keys = FailedKeys()
         self._metrics = metrics
+        self._loads = {"documents": metrics.client_documents, "tokens": metrics.client_tokens}
+        self._shows_names = bool(settings.internal_port)
         self._most_bytes = settings.max_request_bytes
 
     def enter(self, headers: Mapping[str, str], address: str, now: float) -> Tenant:
@@ -168,8 +171,15 @@ class Access:
 
     def charge(self, tenant: Tenant, kind: str, amount: float, now: float) -> None:
         """Charge a client for `documents`, `tokens` or `bytes`."""
+        if kind in self._loads:
+            self._loads[kind].labels(self._shown_name(tenant)).inc(amount)
         if tenant.rates:
             self._limiter.charge(tenant, kind, amount, now)
+
+    def _shown_name(self, tenant: Tenant) -> str:
+        """Its name in metrics; who may read them where anybody may, gets no names of clients."""
+        named = tenant.name == ANONYMOUS or (self._shows_names and tenant.name in self.keys.keys.first_names)
+        return tenant.name if named else OTHER
 
     def body_limits(self, tenant: Tenant, headers: Mapping[str, str], limits: BodyLimits) -> BodyLimits:
         """These limits for a body with this head; bytes that it did not declare are charged while they are read."""

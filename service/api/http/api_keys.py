@@ -27,6 +27,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from itertools import islice
 from pathlib import Path
 from typing import IO
 
@@ -42,6 +43,8 @@ NOBODY = "nobody"
 """The line of a file that means to hold no key: an empty file may be a mistake."""
 LIMITS: tuple[str, ...] = (*ClientQuota.__struct_fields__, *RateLimits.__struct_fields__)
 """What may follow a digest, as `name=value`."""
+MOST_NAMES = 100
+"""As many clients, the first of the keys, have their names in metrics."""
 _DIGEST = re.compile(r"[0-9a-fA-F]{64}")
 
 Line = tuple[str, str]
@@ -153,6 +156,8 @@ class ApiKeys:
 
     def __init__(self, tenants: Mapping[str, Tenant] | None) -> None:
         self._tenants = None if tenants is None else dict(tenants)
+        names = dict.fromkeys(tenant.name for tenant in (tenants or {}).values())
+        self.first_names = frozenset(islice(names, MOST_NAMES))
 
     def tenant(self, key: str | None) -> Tenant:
         """The tenant whose key this is; `ANONYMOUS` where no keys are needed.

@@ -26,6 +26,7 @@ from service.core.types import Refusal, Submission
 from service.engine.memory.guard import Guard
 from service.engine.models.device_weights import DeviceWeights, WeightMover
 from service.engine.models.loaded_model import InitialModels, LoadedModel, ProfiledModel
+from service.engine.models.repository import model_and_tag
 from service.metrics.engine import EngineMetrics
 from service.wire import PREVIOUS, SERVING, ModelStatus
 
@@ -140,13 +141,20 @@ class ModelManager:
         for name, tokens in self._launched_tokens.items():
             self._metrics.models.tokens.labels(name).inc(tokens)
         self._launched_tokens.clear()
-        for reference, revision in self.aliases.serving().items():
-            name = self._models[revision].status.name
-            self._metrics.models.queue_tokens.labels(name).set(self._scheduler.stats(revision).waiting_tokens)
-            self._metrics.models.rejected.labels(reference).set(float(self.aliases.problem(reference) != ""))
+        waiting = Counter[str]()
+        for revision, model in self._models.items():
+            waiting[model.status.name] += self._scheduler.stats(revision).waiting_tokens
+        for name, tokens in waiting.items():
+            self._metrics.models.queue_tokens.labels(name).set(tokens)
+        for reference in self.aliases.serving():
+            problem = self.aliases.problem(reference)
+            self._metrics.models.rejected.labels(*model_and_tag(reference)).set(float(problem != ""))
         report = self.guard.report()
         if report is not None:
-            budget_tokens = {revision: self.guard.budget_tokens(revision) for revision in self._models}
+            budget_tokens = {
+                (model.status.name, revision): self.guard.budget_tokens(revision)
+                for revision, model in self._models.items()
+            }
             self._metrics.memory.update(report, budget_tokens)
 
     # For a rollout, by calls onto the loop's thread
@@ -201,7 +209,7 @@ class ModelManager:
     def _export_path(self, model: LoadedModel, *, held: bool = True) -> None:
         status = model.status
         code = status.path, status.attention, status.kernels, status.dtype, status.reason
-        self._metrics.models.path.labels(model.revision, *code).set(float(held))
+        self._metrics.models.path.labels(status.name, model.revision, *code).set(float(held))
 
     def _drop(self, revision: str) -> None:
         self.weights.remove(revision)

@@ -72,5 +72,11 @@ def is_tag(reference: str) -> bool:
     return parse_reference(reference).tag is not None
 
 
+def model_and_tag(reference: str) -> tuple[str, str]:
+    """A reference as metrics name it; its tag is empty when it names a revision."""
+    parsed = parse_reference(reference)
+    return parsed.name, parsed.tag or ""
+
+
 def _warn(error: StoreError) -> None:
     log.warning("the remote store cannot be asked; what the local store has is served", extra={"error": error.detail})

@@ -27,7 +27,7 @@ from service.engine.engine_socket import LoopCalls
 from service.engine.models.bring_up import GoldenFailed, Rollout
 from service.engine.models.live_rollout import LiveRollout
 from service.engine.models.manager import ModelManager
-from service.engine.models.repository import is_tag
+from service.engine.models.repository import is_tag, model_and_tag
 from service.metrics.engine import EngineMetrics
 from service.process import collect_once
 from service.settings import Settings
@@ -201,12 +201,12 @@ class TagWatcher:
         self._rejected.pop(reference, None)
         self._reported.pop(reference, None)
         self._write_journal()
-        self._metrics.models.switches.labels(reference, RolloutOutcome.SWITCHED.value).inc()
+        self._metrics.models.switches.labels(*model_and_tag(reference), RolloutOutcome.SWITCHED.value).inc()
         facts = {"model": reference, "revision": revision, "seconds": round(seconds, 3)}
         log.warning("a new revision serves", extra=facts)
 
     def _reject(self, reference: str, revision: str, outcome: RolloutOutcome, detail: str) -> None:
-        self._metrics.models.switches.labels(reference, outcome.value).inc()
+        self._metrics.models.switches.labels(*model_and_tag(reference), outcome.value).inc()
         problem = f"{revision} is not taken: {detail}"
         self._calls.call(lambda: self._models.aliases.note_problem(reference, problem))
         if self._reported.get(reference) != problem:

@@ -132,6 +132,7 @@ class StatusPublisher:
     def export_metrics(self, now: float) -> None:
         """Set the gauges of models, memory and load, and count what ran."""
         self._models.export_metrics()
+        self._metrics.process.update()
         self._metrics.batches.count(self._ran)
         self._ran = BatchCounts()
         load = self._scheduler.load(now)

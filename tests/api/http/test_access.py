@@ -12,9 +12,10 @@ from starlette.requests import Request
 from starlette.types import Message
 
 from service.api.http.access import ADDRESS_BURST, ALL_BURST, MOST_ADDRESSES, Access, FailedKeys, open_access
+from service.api.http.api_keys import MOST_NAMES, ApiKeys
 from service.api.http.request_body import BodyLimits, read_all
 from service.core.errors import DocumentTooLarge, Forbidden, RateLimited, Unauthenticated
-from service.core.tenants import Tenant
+from service.core.tenants import ANONYMOUS, Tenant
 from service.metrics.worker import WorkerMetrics
 from service.settings import Settings
 from tests.support.metric_values import value
@@ -25,10 +26,10 @@ ALICE = {"x-api-key": "a"}
 BOB = {"x-api-key": "b"}
 
 
-def settings(folder: Path) -> Settings:
+def settings(folder: Path, internal_port: int = 0) -> Settings:
     lines = ("alice", "a", LIMITS), ("bob", "b", "")
     text = "".join(f"{client} {hashlib.sha256(key.encode()).hexdigest()} {limits}\n" for client, key, limits in lines)
-    return Settings(api_keys=text, runtime_dir=folder)
+    return Settings(api_keys=text, runtime_dir=folder, internal_port=internal_port)
 
 
 def worker(folder: Path) -> Access:
@@ -129,6 +130,26 @@ def test_a_client_without_limits_has_no_account(access: Access, tmp_path: Path) 
     assert access.body_limits(bob, {}, LIMIT) is LIMIT
     assert access.enter(BOB, "192.0.2.1", 0.0) == bob
     assert list(tmp_path.glob("door-*")) == []
+
+
+@pytest.mark.parametrize(("internal_port", "shown"), [(8081, "bob"), (0, "other")])
+def test_load_is_counted_by_client_where_metrics_are_internal(tmp_path: Path, internal_port: int, shown: str) -> None:
+    access = Access(settings(tmp_path, internal_port), WorkerMetrics())
+    access.keys.load()
+    access.charge(access.enter(BOB, "192.0.2.1", 0.0), "documents", 3, 0.0)
+    access.charge(access.enter(BOB, "192.0.2.1", 0.0), "tokens", 70, 0.0)
+    access.charge(Tenant(ANONYMOUS), "documents", 2, 0.0)
+    access.charge(Tenant("removed"), "documents", 1, 0.0)
+    metrics = access._metrics
+    assert value(metrics.client_documents, client=shown) == 3 + (shown == "other")
+    assert value(metrics.client_tokens, client=shown) == 70
+    assert value(metrics.client_documents, client=ANONYMOUS) == 2
+    assert value(metrics.client_documents, client="removed") == 0
+
+
+def test_the_first_hundred_clients_have_names_in_metrics() -> None:
+    tenants = {str(number): Tenant(f"client{number:03}") for number in range(2 * MOST_NAMES)}
+    assert sorted(ApiKeys(tenants).first_names) == [f"client{number:03}" for number in range(MOST_NAMES)]
 
 
 def test_guesses_are_slowed_and_a_good_key_from_the_same_address_never(access: Access) -> None:

@@ -262,6 +262,19 @@ def test_a_rate_limit_holds_for_its_model_whatever_the_revision() -> None:
     assert world.models.refusal_for(world.submission("b0", 100), world.now) is None
 
 
+def test_metrics_name_a_model_and_sum_what_waits_for_all_its_revisions() -> None:
+    world = World()
+    world.scheduler.admit(world.submission("a0", 30), world.now, None)
+    world.bring_new("a", "a1")
+    world.scheduler.admit(world.submission("a1", 12), world.now, None)
+    world.models.aliases.note_problem("b@candidate", "golden example 1 fails")
+    world.models.export_metrics()
+    metrics = world.metrics.models
+    assert [value(metrics.queue_tokens, model=name) for name in ("a", "b")] == [42, 0]
+    assert value(metrics.rejected, model="a", tag="stable") == 0
+    assert value(metrics.rejected, model="b", tag="candidate") == 1
+
+
 def test_a_manager_that_is_not_open_refuses_as_not_ready() -> None:
     metrics = EngineMetrics()
     scheduler: Scheduler[str] = Scheduler(QueueLimits(10))
@@ -282,9 +295,13 @@ def test_a_sequence_that_may_not_fit_the_device_is_refused() -> None:
 
 def test_what_runs_a_revision_is_a_metric_for_as_long_as_it_is_held() -> None:
     world = World()
+
+    def path(revision: str) -> float:
+        return value(world.metrics.models.path, model=revision[0], revision=revision, **CODE)
+
     for revision in ("a1", "a2"):
         world.bring_new("a", revision)
-    assert [value(world.metrics.models.path, model=each, **CODE) for each in ("a0", "a2", "b0")] == [1.0, 1.0, 1.0]
+    assert [path(each) for each in ("a0", "a2", "b0")] == [1.0, 1.0, 1.0]
     world.hello("a1")
     world.collect()
-    assert [value(world.metrics.models.path, model=each, **CODE) for each in ("a0", "a1", "a2")] == [0.0, 1.0, 1.0]
+    assert [path(each) for each in ("a0", "a1", "a2")] == [0.0, 1.0, 1.0]

@@ -93,7 +93,7 @@ class Engine:
         return self.calls.call(lambda: self.loop.models.statuses()[0])
 
     def count(self, outcome: RolloutOutcome) -> float:
-        return value(self.metrics.models.switches, model="live", outcome=outcome.value)
+        return value(self.metrics.models.switches, model="live", tag="stable", outcome=outcome.value)
 
     def close(self) -> None:
         self._stopping = True

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import socket
+import subprocess
 
 import httpx
 import pytest
 
 from service.api.problems import STATUS
 from tests.support.extraction import TEXT, assert_problem
-from tests.support.service import Service
+from tests.support.service import Service, wait_until
 
 GETS = ("/livez", "/readyz", "/models", "/metrics", "/docs", "/openapi.json")
 
@@ -121,3 +122,20 @@ def test_heads_are_bounded_by_the_real_service_too(service: Service) -> None:
         caller.sendall(b"GET /livez HTTP/1.1\r\nHost: a\r\n" + b"a: b\r\n" * 101)
         assert caller.recv(100).startswith(b"HTTP/1.1 431 ")
     assert service.get("/livez").status_code == 200
+
+
+def test_metrics_name_models_processes_and_build(service: Service) -> None:
+    """`promtool` finds nothing to say of them either."""
+    assert service.extract(text=TEXT).status_code == 200
+    wait_until(lambda: service.metric("process_cpu_seconds_total{") > 0)
+    wait_until(lambda: service.metric('process_resident_memory_bytes{process="parser"}') > 0)
+    shown = service.get("/metrics").text
+    served = {(each["name"], each["revision"]) for each in service.get("/models").json()["models"]}
+    assert set(re.findall(r'[{,]model="([^"]*)"', shown)) == {name for name, _ in served}
+    assert set(re.findall(r'model="([^"]*)".*revision="([^"]*)"', shown)) == served
+    assert service.metric("gleaner_build_info{") == 1
+    for name in ("cpu_seconds_total", "resident_memory_bytes", "start_time_seconds", "open_fds", "max_fds"):
+        for process in ("engine", "worker"):
+            assert service.metric(f'process_{name}{{process="{process}"}}') > 0, (name, process)
+    checked = subprocess.run(["promtool", "check", "metrics"], input=shown, capture_output=True, text=True)
+    assert (checked.returncode, checked.stdout + checked.stderr) == (0, "")
