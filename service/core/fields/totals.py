@@ -12,8 +12,8 @@ The rules:
   of the best candidates of each role together: then an amount is missing.
 - If the amount to pay is that total plus another named sum (untaxed supplies), it is the total. The triple then belongs
   to one tax rate: its net is not the bill's, and its tax only if no other amount is called a tax.
-- Zero amounts add up with anything: a net of zero decides nothing, and a tax of zero only if the model or a keyword
-  called it a tax.
+- Of a triple the model or a keyword must have called the tax a tax: two rows of goods add up to their total as well.
+- A net of zero adds up with anything and decides nothing.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def settle_totals(
     likely = {role: _likely(mentions, role, keywords, paid) for role in ROLES}
     own = {role: [found for found in likely[role] if _is_labelled(found[0], role, keywords, paid)] for role in ROLES}
     choices = {role: choice for role in ROLES if (choice := _own_choice(own[role], role))}
-    settled = _heaviest_sum(likely, keywords)
+    settled = _heaviest_sum(likely | {TAX: own[TAX]})
     alone = sum(own[role][0][1] for role in ROLES if own[role])
     if settled is None or sum(weight for _, weight in settled) < KEPT_WEIGHT * alone:
         return choices, _check_sum(choices)
@@ -93,7 +93,7 @@ def _amount_to_pay(part: Mention, likely: Weighted, keywords: Keywords) -> Menti
     return None
 
 
-def _is_labelled(mention: Mention, role: str, keywords: Keywords, paid: frozenset[Decimal] = frozenset()) -> bool:
+def _is_labelled(mention: Mention, role: str, keywords: Keywords, paid: frozenset[Decimal]) -> bool:
     """True if the label or the keyword of an amount is for the role, or it is the total that was paid."""
     keyword, is_paid = keywords.get(mention.entity), amount(mention) in paid
     return mention.label == role or (keyword is not None and _keyword_weight(keyword, role, is_paid) is not None)
@@ -147,15 +147,14 @@ def _label_share(mention: Mention, role: str) -> float:
     return ANY_MONEY if mention.label == "MONEY" else OTHER_ROLE if mention.label in ROLES else 0.0
 
 
-def _heaviest_sum(likely: dict[str, Weighted], keywords: Keywords) -> Weighted | None:
+def _heaviest_sum(likely: dict[str, Weighted]) -> Weighted | None:
     """One amount for each role with net + tax = total; None if no likely amounts add up."""
     best: Weighted | None = None
     best_weight = 0.0
     for triple in product(*(_with_amount(likely[role]) for role in ROLES)):
-        (net, _, _), (tax, tax_mention, _), (total, _, _) = triple
+        (net, _, _), (tax, _, _), (total, _, _) = triple
         weight = sum(each[2] for each in triple)
-        proves = net != 0 and (tax != 0 or _is_labelled(tax_mention, TAX, keywords))
-        if weight > best_weight and proves and abs(net + tax - total) <= TOLERANCE:
+        if weight > best_weight and net != 0 and abs(net + tax - total) <= TOLERANCE:
             best, best_weight = [(mention, share) for _, mention, share in triple], weight
     return best
 

@@ -67,6 +67,34 @@ def test_what_adds_up_by_chance_does_not_replace_what_the_model_is_sure_of() -> 
     assert checks == ()
 
 
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ("120.00", "300.00"),
+        ("100.00", "19.00"),
+        ("60.00", "120.00", "60.00"),
+        ("3.20", "2.80"),
+        ("5.00", "0.30"),
+        ("-120.00", "-300.00"),
+    ],
+)
+def test_rows_that_add_up_to_the_total_are_no_net_and_tax(rows: tuple[str, ...]) -> None:
+    total = f"{sum(map(Decimal, rows)):.2f}"
+    found = amounts(*(("MONEY", row, 0.97) for row in rows), ("TOTAL_AMOUNT", total, 0.6))
+    assert settle_totals(found) == ({"TOTAL_AMOUNT": Choice(found[-1], Reason.LABEL)}, ())
+    assert settled(found, *(None for _ in rows), AmountKeyword.TOTAL) == {"TOTAL_AMOUNT": (total, "label")}
+
+
+@pytest.mark.parametrize(("label", "word"), [("TAX_AMOUNT", None), ("MONEY", AmountKeyword.TAX)])
+def test_a_row_and_its_tax_are_net_and_tax(label: str, word: AmountKeyword | None) -> None:
+    found = amounts(("MONEY", "300.00", 0.97), (label, "57.00", 0.3), ("TOTAL_AMOUNT", "357.00", 0.6))
+    assert {role: text for role, (text, _) in settled(found, None, word, None).items()} == {
+        "NET_AMOUNT": "300.00",
+        "TAX_AMOUNT": "57.00",
+        "TOTAL_AMOUNT": "357.00",
+    }
+
+
 def test_net_equal_to_total_is_no_proof_of_a_tax_of_nothing() -> None:
     found = amounts(("MONEY", "0.00", 0.9), ("NET_AMOUNT", "80.90", 0.6), ("TOTAL_AMOUNT", "80.90", 0.6))
     assert "TAX_AMOUNT" not in settle_totals(found)[0]
