@@ -16,6 +16,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Scope
 
 from service.api import problems
+from service.api.adapters.protocol_adapter import Refuse
 from service.api.adapters.registry import AdapterRegistry, open_adapters
 from service.api.calls import AppState, open_tracing
 from service.api.connection.connections import Connections, connection_limits
@@ -59,7 +60,7 @@ def create_app(settings: Settings) -> ASGIApp:
     app.add_api_route("/openapi.json", _page_of(app.openapi), include_in_schema=False)
     app.add_exception_handler(GleanerError, _problem)
     app.add_exception_handler(ClientDisconnect, _disconnected)
-    app.add_exception_handler(HTTPException, _not_routed)
+    app.add_exception_handler(HTTPException, partial(_not_routed, registry))
     app.add_exception_handler(Exception, _failed)
     inner: ASGIApp = app
     if settings.internal_port:
@@ -141,19 +142,19 @@ async def _problem(request: Request, error: Exception) -> Response:
     return _noted(request, error)
 
 
-def _noted(request: Request, error: GleanerError) -> Response:
+def _noted(request: Request, error: GleanerError, refuse: Refuse = problems.response) -> Response:
     """An error's response, with its code in the request's trace."""
     if (trace := request.scope["state"].get("trace")) is not None:
         trace.code = error.code
-    return problems.response(error)
+    return refuse(error)
 
 
 async def _docs() -> Response:
     return docs_page()
 
 
-async def _not_routed(request: Request, error: Exception) -> Response:
-    """The problem document in place of the framework's own 404, 405 and 400."""
+async def _not_routed(registry: AdapterRegistry, request: Request, error: Exception) -> Response:
+    """The problem document, or the path's adapter's refusal, in place of the framework's own 404, 405 and 400."""
     assert isinstance(error, HTTPException)
     path, allowed = request.url.path.rstrip("/"), (error.headers or {}).get("Allow", "")
     meant = f" Do you mean {path}?" if path in ROUTES else ""
@@ -161,7 +162,9 @@ async def _not_routed(request: Request, error: Exception) -> Response:
         404: UnknownRoute(f"There is nothing at this path; /docs lists what there is.{meant}"),
         405: WrongMethod(f"This path does not take {request.method}, but {allowed}."),
     }
-    answer = _noted(request, kinds.get(error.status_code) or MalformedRequest(str(error.detail)))
+    owner = registry.owner(request.url.path)
+    refuse = problems.response if owner is None else owner.refuse
+    answer = _noted(request, kinds.get(error.status_code) or MalformedRequest(str(error.detail)), refuse)
     answer.headers.update(error.headers or {})
     return answer
 

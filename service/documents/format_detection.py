@@ -60,6 +60,9 @@ SUPPORTED = "PDF, DOCX, HTML, plain text, Markdown, and invoices as XML (CII, UB
 
 _FORM = "application/x-www-form-urlencoded"
 _UNTYPED = {"", "application/octet-stream", "binary/octet-stream", _FORM}
+_TEXT_FORM = re.compile(rb"(?:[A-Za-z_]{1,40}=[^\r\n]*\r\n)*(?:text|file)=")
+_TEXT_FORM_BYTES = 1_024
+"""Of a body of type text/plain that are looked at for the fields of a form, each `name=value` and a line's end."""
 _REQUEST_START_BYTES = 64
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _FOREIGN: tuple[tuple[bytes, str], ...] = (
@@ -129,6 +132,8 @@ def _refuse_request(data: bytes, essence: str) -> None:
             if isinstance(request.text, str) or isinstance(request.documents, list):
                 sent = essence or "no Content-Type"
                 raise UnsupportedFormat(f"The body is a JSON request, sent with {sent}: send `application/json`.")
+    if essence == "text/plain" and data.endswith(b"\r\n") and _TEXT_FORM.match(data[:_TEXT_FORM_BYTES]):
+        raise UnsupportedFormat("The body is a form, sent with text/plain: send `multipart/form-data`.")
     if essence == _FORM:
         raise UnsupportedFormat(
             f"The media type {_FORM!r}, which `curl -d` sends unless told otherwise, is not supported: "

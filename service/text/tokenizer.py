@@ -46,6 +46,7 @@ class Vocabulary:
     Attributes:
         digest: of the file.
         prefix, suffix: special tokens before and after each sequence.
+        segments: segment ids (`token_type_ids`) of the prefix, of a text, and of the suffix.
         split_points: the places where a long text may be cut without changing its tokens.
         word_split: where words begin whose tokens are the same in every text; None if that cannot be said.
         token_cache: of words that came before; None without a word split.
@@ -60,7 +61,7 @@ class Vocabulary:
         self.digest = digest
         self.tokenizer.no_truncation()
         self.tokenizer.no_padding()
-        self.prefix, self.suffix = _special_tokens(self.tokenizer)
+        self.prefix, self.suffix, self.segments = _special_tokens(self.tokenizer)
         self.split_points = find_split_points(self.tokenizer, SPLIT_KINDS)
         self.word_split = find_word_split(self.tokenizer)
         encode = partial(encoded, self.tokenizer)  # Not of this object: what is dropped is freed at once.
@@ -99,14 +100,18 @@ def _unreadable(file: Path, error: Exception) -> ModelError:
     return ModelError(f"the tokenizer of {file.parent.name} cannot be read: {reason}")
 
 
-def _special_tokens(tokenizer: Tokenizer) -> tuple[TokenIds, TokenIds]:
+Segments = tuple[tuple[int, ...], int, tuple[int, ...]]
+
+
+def _special_tokens(tokenizer: Tokenizer) -> tuple[TokenIds, TokenIds, Segments]:
     encoding = tokenizer.encode("a")
     mask = np.array(encoding.special_tokens_mask, dtype=np.bool_)
     ids = np.array(encoding.ids, dtype=np.int32)
     content = np.flatnonzero(~mask)
     if not len(content):
         raise ModelError("the tokenizer gives no token for the letter 'a'")
-    return ids[: content[0]], ids[content[-1] + 1 :]
+    start, stop, types = content[0], content[-1] + 1, encoding.type_ids
+    return ids[:start], ids[stop:], (tuple(types[:start]), types[start], tuple(types[stop:]))
 
 
 def _find_unknown(tokenizer: Tokenizer) -> int | None:

@@ -52,6 +52,9 @@ FORM = "application/x-www-form-urlencoded"
         (b'{"text": "a"}', "application/octet-stream", "JSON request"),
         (b"text=Jane+Doe&labels=PERSON", FORM, "curl -d"),
         (b"Jane Doe", FORM, "curl -d"),
+        (b"text=Jane Doe\r\nAcme GmbH\r\n", "text/plain", "a form"),
+        (b"labels=PERSON\r\nmin_score=\r\ntext=Jane Doe\r\n", "text/plain; charset=utf-8", "a form"),
+        (b"file=invoice.pdf\r\n", "text/plain", "a form"),
     ],
 )
 def test_a_request_without_its_type_is_not_read_as_a_text(data: bytes, media_type: str | None, word: str) -> None:
@@ -69,6 +72,10 @@ def test_a_request_without_its_type_is_not_read_as_a_text(data: bytes, media_typ
         (b"{" * 100_000, "text/plain", None),
         (b"[1]", None, None),
         (b"Jane Doe", FORM, "a.txt"),
+        (b"text=Jane Doe\n", "text/plain", None),
+        (b"text=Jane Doe\r\n", "text/plain", "a.ini"),
+        (b"host=db\r\nuser=Jane\r\n", "text/plain", None),
+        (b"Jane wrote text=1\r\n", "text/plain", None),
     ],
 )
 def test_other_texts_that_look_like_json_are_texts(data: bytes, media_type: str | None, name: str | None) -> None:

@@ -21,6 +21,9 @@ KINDS = PACKABLE + UNPACKABLE
 MIXING = ("fnet", "convbert", "nystromformer", "mobilebert", "funnel", "yoso")
 """Their rows change with padding, whatever the mask says."""
 
+FULL_PRECISION = ("deberta", "fnet", "xlnet", "mra")
+"""Their code raises in bfloat16."""
+
 LABELS = ("O", "B-PER", "I-PER", "B-ORG", "I-ORG", "B-DATE", "I-DATE")
 MAX_TOKENS = 512
 HEADS = 4
@@ -75,8 +78,8 @@ def _config(kind: str, vocabulary: dict[str, int], labels: Sequence[str], hidden
         "id2label": dict(enumerate(labels)),
         "label2id": {label: index for index, label in enumerate(labels)},
     }
-    if kind == "funnel":  # Its layers are numbered by blocks.
-        del sizes["num_hidden_layers"]
+    for name in {"funnel": ["num_hidden_layers"], "xlnet": ["max_position_embeddings"]}.get(kind, []):
+        del sizes[name]  # Layers that are numbered by blocks; no limit.
     return sizes | _of_kind(kind, vocabulary, hidden, layers)
 
 
@@ -89,14 +92,17 @@ def _of_kind(kind: str, vocabulary: dict[str, int], hidden: int, layers: int) ->
         special: dict[str, Any] = {"cls_token_id": vocabulary["[CLS]"], "sep_token_id": vocabulary["[SEP]"]}
         special |= {"bos_token_id": None, "eos_token_id": None}
         return special | {"local_attention": SLIDING_WINDOW, "global_attn_every_n_layers": 2}
-    if kind == "deberta-v2":
-        return {"relative_attention": True, "pos_att_type": ["p2c", "c2p"], "position_buckets": 32}
+    if kind in ("deberta", "deberta-v2"):
+        relative: dict[str, Any] = {"relative_attention": True, "pos_att_type": ["p2c", "c2p"]}
+        return relative | ({"position_buckets": 32} if kind == "deberta-v2" else {"max_relative_positions": 64})
     if kind == "funnel":
         sizes: dict[str, Any] = {"d_model": hidden, "n_head": HEADS, "d_head": hidden // HEADS, "d_inner": 2 * hidden}
         return sizes | {"block_sizes": [1] * layers, "num_decoder_layers": 1}
     others: dict[str, dict[str, Any]] = {
         "convbert": {"embedding_size": hidden, "head_ratio": 2, "conv_kernel_size": 9, "num_groups": 1},
         "nystromformer": {"num_landmarks": 64, "segment_means_seq_len": 64, "conv_kernel_size": 65},
+        "xlnet": {"d_inner": 2 * hidden, "d_head": hidden // HEADS},
+        "mra": {"max_position_embeddings": MAX_TOKENS - 2},
         "mobilebert": {"embedding_size": 16, "intra_bottleneck_size": 16, "true_hidden_size": 16},
         "big_bird": {"block_size": 16, "num_random_blocks": 1, "attention_type": "block_sparse"},
     }

@@ -319,5 +319,6 @@ ADAPTER = ProtocolAdapter(
         AdapterRoute("POST", f"{_VERSION}/infer", _infer, with_parameters(_INFER, "model", "version")),
     ),
     refuse,
+    prefix="/v2/",
     bodies=(InferBody,),
 )

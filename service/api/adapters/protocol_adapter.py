@@ -69,6 +69,7 @@ class ProtocolAdapter:
     Attributes:
         refuse: makes the response to an error.
         running: what it runs beside its routes as long as the worker runs.
+        prefix: of paths that are all the protocol's: what none of its routes takes is refused in its form. Empty: none.
         bodies: the types of its JSON bodies, which a parser decodes where they are long. Parsers import the modules
             of these types, and nothing else of the adapter.
     """
@@ -77,6 +78,7 @@ class ProtocolAdapter:
     routes: tuple[AdapterRoute, ...]
     refuse: Refuse
     running: Running | None = None
+    prefix: str = ""
     bodies: tuple[type, ...] = ()
 
 

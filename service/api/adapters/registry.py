@@ -128,8 +128,13 @@ class AdapterRegistry:
         """The refusal of a request that was not read, in the form of the protocol that it is for."""
         match = self.find("GET" if method == "HEAD" else method, path, headers)
         if match is None:
-            return None
+            owner = self.owner(path)
+            return None if owner is None else Translation(OTHER, owner.refuse(error))
         return Translation(match.adapter.name if match.route.works else OTHER, match.adapter.refuse(error))
+
+    def owner(self, path: str) -> ProtocolAdapter | None:
+        """The adapter under whose prefix a path is, whether or not one of its routes takes it."""
+        return next((each for each in self.adapters if each.prefix and path.startswith(each.prefix)), None)
 
     @asynccontextmanager
     async def running(self, state: AppState, settings: Settings) -> AsyncIterator[None]:

@@ -34,15 +34,19 @@ class Checkpoint:
     """A model in host memory, in inference mode, and its properties.
 
     Attributes:
-        name: of the folder, for log lines.
         first_position: what position ids start at: 0, or the padding index + 1 in the RoBERTa family.
         max_tokens: of one sequence, special tokens included.
     """
 
-    name: str
+    folder: Path
     model: PreTrainedModel
     first_position: int
     max_tokens: int
+
+    @property
+    def name(self) -> str:
+        """The folder's, for log lines."""
+        return self.folder.name
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -91,10 +95,10 @@ def read_checkpoint(folder: Path, dtype: torch.dtype, *, int8: bool = False) -> 
     except ModelError:
         raise
     except Exception as error:  # transformers raises whatever its many loaders meet.
-        raise ModelError(f"the folder {folder.name} cannot be loaded: {_first_line(error)}") from error
+        raise ModelError(f"the folder {folder.name} cannot be loaded: {first_line(error)}") from error
     _require_complete(folder, model, report)
     model.eval().requires_grad_(False)
-    return Checkpoint(folder.name, model, _first_position(model), _max_tokens(model, folder))
+    return Checkpoint(folder, model, _first_position(model), _max_tokens(model, folder))
 
 
 LAYER_COUNTS = ("num_hidden_layers", "num_layers", "n_layers", "n_layer", "encoder_layers", "num_decoder_layers")
@@ -165,7 +169,8 @@ def _some(keys: list[str]) -> str:
     return ", ".join(keys[:3]) + more
 
 
-def _first_line(error: Exception) -> str:
+def first_line(error: Exception) -> str:
+    """What an error says, in short."""
     lines = str(error).strip().splitlines()
     return lines[0] if lines else type(error).__name__
 

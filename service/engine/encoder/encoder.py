@@ -36,8 +36,8 @@ from service.engine.encoder.packed_batch import (
     pack,
     round_up,
 )
-from service.engine.encoder.padded_rows import LONGEST_TOKENS, group_rows, run_padded
-from service.engine.encoder.path_selection import dtype_without_overflow, path_on_device, path_on_host
+from service.engine.encoder.padded_rows import LONGEST_TOKENS, group_rows, read_segments, run_padded
+from service.engine.encoder.path_selection import dtype_that_runs, logits_are_finite, path_on_device, path_on_host
 
 log = logging.getLogger(__name__)
 
@@ -82,13 +82,17 @@ def build_encoder(
     register_packed_attention()
     path = path_on_host(checkpoint, device, longest_tokens) if known is None else known
     model.to(device)
+    cause = ""
     if device.type == "cuda":
-        dtype = dtype_without_overflow(checkpoint, dtype)
+        dtype, cause = dtype_that_runs(checkpoint, dtype, partial(logits_are_finite, checkpoint))
     path, fused = path_on_device(checkpoint, path, longest_tokens)
-    encoder = TransformersEncoder(checkpoint, device, INT8 if int8 else name_of(dtype), path, fused)
+    encoder = TransformersEncoder(checkpoint, device, path, fused)
     if device.type == "cpu":
         trial = partial(encoder.forward, _trial_sequences(encoder))
-        encoder.kernels = accelerate_for_cpu(model, dtype, trial, int8=int8)
+        kernels = accelerate_for_cpu(model, dtype, trial, int8=int8)
+        dtype, cause = dtype_that_runs(checkpoint, dtype, lambda: bool(trial()))  # bfloat16 does not overflow.
+        encoder.kernels = Kernels.TORCH if cause and not int8 else kernels
+    encoder.dtype_name, encoder.dtype_reason = INT8 if int8 else name_of(dtype), cause
     if not path.packed:
         longest = min(encoder.max_tokens, longest_tokens, LONGEST_TOKENS)
         trial = partial(encoder.forward, [*_trial_sequences(encoder), np.zeros(longest, dtype=np.int32)])
@@ -120,7 +124,6 @@ class TransformersEncoder:
         self,
         checkpoint: Checkpoint,
         device: torch.device,
-        dtype_name: str,
         path: ChosenPath,
         fused: FusedModel | None = None,
     ) -> None:
@@ -131,7 +134,8 @@ class TransformersEncoder:
         self.kernels = Kernels.CUDA if device.type == "cuda" else Kernels.TORCH
         self.attention = attention.OWN
         self.labels = checkpoint.labels
-        self.dtype_name = dtype_name
+        self.dtype_name = self.dtype_reason = ""
+        self._segments = None if path.packed else read_segments(checkpoint)
         self.first_position = checkpoint.first_position
         self.vocabulary_size = int(checkpoint.model.config.vocab_size)
         self._model = checkpoint.model
@@ -196,9 +200,9 @@ class TransformersEncoder:
     def _run_rows(self, sequences: Sequence[TokenIds]) -> torch.Tensor:
         """Compute, or queue, one group: logits [sequences, longest, labels]."""
         if not self.changes_itself:
-            return run_padded(self._model, sequences)
+            return run_padded(self._model, sequences, self._segments)
         with self._one_pass, state_kept(self._model):
-            return run_padded(self._model, sequences)
+            return run_padded(self._model, sequences, self._segments)
 
 
 def _in_order(

@@ -8,8 +8,12 @@ equal length share a batch, and if those differ too, each row is a batch.
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from inspect import signature
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +21,7 @@ import torch
 from transformers import PreTrainedModel
 
 from service.core.arrays import TokenIds
+from service.core.errors import ModelError
 from service.engine.encoder import attention
 from service.engine.encoder.checkpoint import Checkpoint
 from service.engine.encoder.forward_path import ChosenPath, ForwardPath, PathReason
@@ -24,6 +29,7 @@ from service.engine.encoder.layer_subset import first_layers_only
 from service.engine.encoder.model_state import state_kept
 from service.engine.encoder.packed_batch import to_device
 from service.engine.encoder.packing_check import FLOAT32_TOLERANCE, LAYERS, LENGTHS, example_sequences, in_float32
+from service.text.tokenizer import TOKENIZER_FILE, vocabulary_of
 
 PADDING_SHARE = 0.1
 """Largest share of a padded group's tokens that may be padding."""
@@ -66,10 +72,51 @@ def pad(sequences: Sequence[TokenIds], padding_id: int) -> tuple[npt.NDArray[np.
     return ids, mask.astype(np.int64)
 
 
-def run_padded(model: PreTrainedModel, sequences: Sequence[TokenIds]) -> torch.Tensor:
+@dataclass(frozen=True, slots=True)
+class Segments:
+    """The segment ids (`token_type_ids`) of a sequence: of its special tokens before and after the text, and of it."""
+
+    before: tuple[int, ...]
+    text: int
+    after: tuple[int, ...]
+
+    def of(self, length: int) -> TokenIds:
+        """Those of a sequence of this length."""
+        found = np.full(length, self.text, dtype=np.int32)
+        found[: len(self.before)] = self.before[:length]
+        found[max(0, length - len(self.after)) :] = self.after[max(0, len(self.after) - length) :]
+        return found
+
+
+def read_segments(checkpoint: Checkpoint) -> Segments | None:
+    """What the folder's tokenizer gives a text, as for XLNet and Funnel; None where the model takes none, or all are 0.
+
+    Raises:
+        ModelError: the tokenizer cannot be read, or it gives segment ids that the model has no embeddings for.
+    """
+    sizes = getattr(checkpoint.model.config, "type_vocab_size", None)
+    if sizes == 0 or "token_type_ids" not in signature(checkpoint.model.forward).parameters:
+        return None
+    with suppress(OSError, ValueError):
+        options = json.loads((checkpoint.folder / "tokenizer_config.json").read_text(encoding="utf-8"))
+        names = options.get("model_input_names") if isinstance(options, dict) else None
+        if isinstance(names, list) and "token_type_ids" not in names:
+            return None
+    before, text, after = vocabulary_of(checkpoint.folder / TOKENIZER_FILE).segments
+    largest = max(*before, text, *after, 0)
+    if isinstance(sizes, int) and largest >= sizes:
+        raise ModelError(f"the tokenizer gives a segment id {largest}, and the model embeddings for {sizes} alone")
+    return Segments(before, text, after) if largest else None
+
+
+def run_padded(model: PreTrainedModel, sequences: Sequence[TokenIds], segments: Segments | None = None) -> torch.Tensor:
     """Compute, or queue, one batch: logits [sequences, longest, labels] on the device."""
     ids, mask = (to_device(each, model.device) for each in pad(sequences, model.config.pad_token_id or 0))
-    logits: torch.Tensor = model(input_ids=ids, attention_mask=mask).logits
+    more = {}
+    if segments is not None:
+        types, _ = pad([segments.of(len(tokens)) for tokens in sequences], 0)
+        more["token_type_ids"] = to_device(types, model.device)
+    logits: torch.Tensor = model(input_ids=ids, attention_mask=mask, **more).logits
     return logits
 
 

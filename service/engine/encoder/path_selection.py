@@ -1,28 +1,32 @@
 """The selection of a model's forward path and precision: the fastest ones that pass their checks at load.
 
 float16 ends at 65,504. Some models, such as XLM-RoBERTa's largest, have activations near or above that; the infinity
-becomes NaN in the next normalisation and reaches every logit. bfloat16 has float32's range, so only float16 is checked.
+becomes NaN in the next normalisation and reaches every logit. The code of others makes float32 tensors of its own
+(XLNet's positions, DeBERTa's), or computes what has no half precision (FNet's Fourier transform), and raises.
 """
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 
 import numpy as np
 import torch
 
+from service.engine.device.selection import name_of
 from service.engine.encoder import attention
-from service.engine.encoder.checkpoint import Checkpoint
+from service.engine.encoder.checkpoint import Checkpoint, first_line
 from service.engine.encoder.forward_path import FUSED, ChosenPath, ForwardPath, PathReason
 from service.engine.encoder.fused_check import fuse_on_device, is_exact_in_float32
 from service.engine.encoder.fused_model import FusedModel
 from service.engine.encoder.model_state import state_kept
 from service.engine.encoder.packing_check import packs_on_device, packs_on_host
 from service.engine.encoder.padded_rows import path_of_rows
+from service.engine.execution.device_errors import is_broken_device, is_out_of_memory
 
 SEQUENCES = 4
 LONGEST_TOKENS = 256
-"""Of the random batch whose logits must be finite in float16: sequences, and tokens of each."""
+"""Of the random batch whose logits must be finite in half precision: sequences, and tokens of each."""
 
 log = logging.getLogger(__name__)
 
@@ -54,21 +58,31 @@ def path_on_device(
     return fuse_on_device(checkpoint) if path.fused else (path, None)
 
 
-def dtype_without_overflow(checkpoint: Checkpoint, dtype: torch.dtype) -> torch.dtype:
-    """The precision for a model that is on its device in `dtype`: float32, to which it is converted, if float16 fails.
+def dtype_that_runs(checkpoint: Checkpoint, dtype: torch.dtype, finite: Callable[[], bool]) -> tuple[torch.dtype, str]:
+    """The precision for a model that is on its device in `dtype`, and why it is another: float32, if `dtype` fails.
 
-    Its attention must be its own.
+    Args:
+        checkpoint: its model is converted to float32 if need be.
+        finite: runs the model; False if a logit is NaN or infinite.
     """
-    if dtype != torch.float16 or logits_are_finite(checkpoint):
-        return dtype
-    log.warning("float16 does not hold the model's activations; it runs in float32", extra={"folder": checkpoint.name})
+    if dtype == torch.float32:
+        return dtype, ""
+    try:
+        if finite():
+            return dtype, ""
+        cause = f"in {name_of(dtype)} its scores are no numbers"
+    except Exception as error:  # The model's own code, which may raise whatever it likes.
+        if is_broken_device(error) or is_out_of_memory(error):
+            raise
+        cause = f"its code fails in {name_of(dtype)}: {first_line(error)}"
+    log.warning("a model runs in float32", extra={"folder": checkpoint.name, "reason": cause})
     checkpoint.model.float()
-    return torch.float32
+    return torch.float32, cause
 
 
 @torch.inference_mode()
 def logits_are_finite(checkpoint: Checkpoint) -> bool:
-    """Run random tokens of the whole vocabulary, between the model's special tokens."""
+    """Run random tokens of the whole vocabulary, between the model's special tokens; its attention must be its own."""
     config, model = checkpoint.model.config, checkpoint.model
     length = min(LONGEST_TOKENS, checkpoint.max_tokens)
     ids = np.random.default_rng(0).integers(0, int(config.vocab_size), (SEQUENCES, length))

@@ -169,5 +169,6 @@ def _status(revision: Revision, encoder: TransformersEncoder, *, calibrated: boo
         attention=encoder.attention,
         kernels=encoder.kernels.value,
         dtype=encoder.dtype_name,
+        dtype_reason=encoder.dtype_reason,
         calibrated=calibrated,
     )

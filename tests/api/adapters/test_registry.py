@@ -97,6 +97,24 @@ def test_other_methods_of_the_root_are_not_an_adapter_s(console: str, expected: 
     )
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "owned"),
+    [
+        ("GET", "/v2/models/m/config", True),
+        ("POST", "/v2/repository/index", True),
+        ("GET", "/v2/", True),
+        ("GET", "/v3/models", False),
+        ("GET", "/v2x", False),
+    ],
+)
+def test_a_path_that_a_protocol_lacks_is_refused_in_its_form(method: str, path: str, owned: bool) -> None:
+    answer = ask(Settings(adapters=("oip",)), method, path)
+    assert answer.status_code == 404
+    assert (answer.headers["content-type"], next(iter(answer.json()))) == (
+        ("application/json", "error") if owned else ("application/problem+json", "type")
+    )
+
+
 @pytest.mark.parametrize("name", ADAPTERS)
 def test_a_refusal_for_load_is_in_the_protocol_s_form_with_its_hint(registry: AdapterRegistry, name: str) -> None:
     route = next(each for opened in registry.adapters if opened.name == name for each in opened.routes if each.works)

@@ -16,7 +16,7 @@ from service.core.errors import InternalError, ModelError
 from service.engine.encoder.checkpoint import read_checkpoint
 from service.engine.encoder.encoder import TransformersEncoder, build_encoder, load_encoder
 from service.engine.encoder.forward_path import ChosenPath, ForwardPath
-from tests.support.tiny_models import KINDS, MAX_TOKENS, PACKABLE, make_model
+from tests.support.tiny_models import FULL_PRECISION, KINDS, MAX_TOKENS, PACKABLE, make_model
 
 CPU = torch.device("cpu")
 LENGTHS = (1, 2, 17, MAX_TOKENS, 40, 100, 3)
@@ -93,6 +93,32 @@ def test_bfloat16_scores_stay_near_float32(
     assert half.packed == (kind in PACKABLE)
     for given, wanted in zip(half.forward(sequences), encoders[kind].forward(sequences), strict=True):
         assert np.abs(_scores(given) - _scores(wanted)).mean() < 0.01
+
+
+@pytest.mark.parametrize(
+    ("kind", "int8", "fails"),
+    [(kind, False, kind in FULL_PRECISION) for kind in (*FULL_PRECISION, "bert", "mpnet")]
+    + [("fnet", True, True), ("deberta", True, False), ("bert", True, False)],
+)
+def test_a_model_whose_code_fails_in_bfloat16_runs_in_float32(
+    tmp_path: Path, kind: str, int8: bool, fails: bool
+) -> None:
+    folder = make_model(tmp_path, kind, hidden=64)
+    encoder = load_encoder(folder, CPU, torch.bfloat16, int8=int8)
+    assert encoder.dtype_reason.startswith("its code fails in bfloat16: ") == fails
+    assert encoder.dtype_name == ("int8" if int8 else "float32" if fails else "bfloat16")
+    sequences = _sequences((40, 90))
+    for given, wanted in zip(encoder.forward(sequences), _untouched(folder, sequences), strict=True):
+        assert np.abs(_scores(given) - _scores(wanted)).mean() < 0.03
+
+
+def test_weights_that_are_no_numbers_are_no_fault_of_bfloat16(tmp_path: Path) -> None:
+    weights = load_file(make_model(tmp_path) / "model.safetensors")
+    weights["classifier.bias"] *= float("nan")
+    save_file(weights, tmp_path / "model.safetensors", metadata={"format": "pt"})
+    encoder = load_encoder(tmp_path, CPU, torch.bfloat16)
+    assert (encoder.dtype_name, encoder.dtype_reason) == ("bfloat16", "")
+    assert np.isnan(encoder.forward(_sequences((40,)))[0]).all()
 
 
 def _scores(logits: np.ndarray) -> np.ndarray:

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from transformers import AutoModelForTokenClassification
+from tokenizers import Tokenizer
+from tokenizers.processors import TemplateProcessing
+from transformers import AutoModelForTokenClassification, AutoTokenizer
 
 from service.core.arrays import TokenIds
+from service.core.errors import ModelError
 from service.engine.encoder.checkpoint import read_checkpoint
 from service.engine.encoder.encoder import TransformersEncoder, load_encoder
 from service.engine.encoder.forward_path import ChosenPath, ForwardPath, PathReason
-from service.engine.encoder.padded_rows import group_rows, pad, path_of_rows
+from service.engine.encoder.padded_rows import Segments, group_rows, pad, path_of_rows
+from service.text.pipeline import prepare
+from service.text.tokenizer import TextTokenizer
 from tests.support.tiny_models import MAX_TOKENS, MIXING, UNPACKABLE, make_model
 
 CPU = torch.device("cpu")
@@ -76,6 +82,58 @@ def test_a_short_row_leaves_the_logits_of_long_ones(tmp_path: Path, known: Chose
 @pytest.mark.parametrize(("path", "groups"), [("equal", [[0, 2], [3], [1, 4]]), ("single", [[0], [1], [2], [3], [4]])])
 def test_rows_share_a_batch_as_far_as_the_path_allows(path: str, groups: list[list[int]]) -> None:
     assert group_rows([9, 7, 9, 8, 7], ForwardPath(path)) == groups
+
+
+XLNET, FUNNEL, LAST_TWO = "$A:0 [SEP]:0 [CLS]:2", "[CLS]:2 $A:0 [SEP]:0", "[CLS] $A:1 [SEP]:1"
+
+
+@pytest.mark.parametrize(
+    ("kind", "template", "given"),
+    [
+        ("xlnet", XLNET, True),
+        ("funnel", FUNNEL, True),
+        ("convbert", LAST_TWO, True),
+        ("xlnet", XLNET, False),
+        ("mpnet", "<s>:1 $A:1 </s>:1", True),
+        ("fnet", "[CLS] $A [SEP]", True),
+    ],
+)
+def test_segment_ids_are_those_of_transformers(tmp_path: Path, kind: str, template: str, given: bool) -> None:
+    make_model(tmp_path, kind)
+    _write_template(tmp_path, template, ["input_ids", "attention_mask", *["token_type_ids"] * given])
+    text = "invoice number 12 from anna smith in berlin"
+    inputs = dict(AutoTokenizer.from_pretrained(tmp_path)(text, return_tensors="pt"))
+    if kind == "mpnet":  # It takes none.
+        del inputs["token_type_ids"]
+    with torch.no_grad():
+        theirs = AutoModelForTokenClassification.from_pretrained(tmp_path)(**inputs).logits[0]
+    tokenizer = TextTokenizer(tmp_path)
+    prepared = prepare(tokenizer, text, longest=MAX_TOKENS, overlap=0)
+    ours, _ = load_encoder(tmp_path, CPU, torch.float32).forward([*prepared.sequences, *_sequences(3)])
+    np.testing.assert_allclose(ours, theirs, atol=1e-4, rtol=0)
+
+
+def test_segment_ids_that_a_model_has_no_embeddings_for_are_refused(tmp_path: Path) -> None:
+    make_model(tmp_path, "convbert")
+    _write_template(tmp_path, FUNNEL, ["input_ids", "token_type_ids"])
+    with pytest.raises(ModelError, match="a segment id 2, and the model embeddings for 2 alone"):
+        load_encoder(tmp_path, CPU, torch.float32)
+
+
+def _write_template(folder: Path, template: str, names: list[str]) -> None:
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    specials = [part.partition(":")[0] for part in template.split() if not part.startswith("$A")]
+    tokenizer.post_processor = TemplateProcessing(
+        single=template, special_tokens=[(each, tokenizer.token_to_id(each)) for each in specials]
+    )
+    tokenizer.save(str(folder / "tokenizer.json"))
+    options = json.loads((folder / "tokenizer_config.json").read_text()) | {"model_input_names": names}
+    (folder / "tokenizer_config.json").write_text(json.dumps(options))
+
+
+@pytest.mark.parametrize(("length", "wanted"), [(6, [2, 1, 1, 1, 0, 3]), (3, [2, 0, 3]), (2, [0, 3]), (1, [3])])
+def test_segment_ids_of_a_sequence(length: int, wanted: list[int]) -> None:
+    assert Segments((2,), 1, (0, 3)).of(length).tolist() == wanted
 
 
 def test_groups_hold_similar_lengths_and_each_sequence_once() -> None:
