@@ -30,7 +30,7 @@ def test_the_linter_finds_nothing() -> None:
         "GLEANER_DEVICE=cuda",
         "HEALTHCHECK ",
         'CMD ["gleaner", "healthcheck"]',
-        'ENTRYPOINT ["gleaner", "serve"]',
+        'ENTRYPOINT ["env", "--block-signal=TERM,INT", "gleaner", "serve"]',
         'org.opencontainers.image.version="${VERSION}"',
         'org.opencontainers.image.revision="${COMMIT}"',
         "COPY --chown=10001:10001 ${MODELS} /opt/models",
