@@ -32,9 +32,9 @@ _MOST_SENTENCES = 3
 
 
 def _labels(value: object) -> object:
-    """A comma-separated string as a list; of a list with anything but strings, the first is named."""
+    """A comma-separated string as a list, a blank one as none; in a list, the first that is no string is named."""
     if isinstance(value, str):
-        return [part.strip() for part in value.split(",") if part.strip()]
+        return [part.strip() for part in value.split(",") if part.strip()] or None
     if (
         isinstance(value, list)
         and (wrong := next((i for i, each in enumerate(value) if type(each) is not str), -1)) >= 0

@@ -141,6 +141,7 @@ class EmbeddedResult(msgspec.Struct, frozen=True):
     """The XML of an electronic invoice, of which the fields are: an attachment (`file`), or the document itself.
 
     `profile`: the guideline that it names; `document_type`: of UNTDID 1001: 380 an invoice, 381 a credit note.
+    `amount_due`: what is to be paid, where it is another amount than the total.
     `contradictions`: where page and XML say different things, as in a fraud or a mistake of the sender.
     """
 
@@ -149,6 +150,7 @@ class EmbeddedResult(msgspec.Struct, frozen=True):
     file: str | None
     document_type: str
     contradictions: list[ContradictionResult]
+    amount_due: str | None = None
 
 
 class FieldsResult(msgspec.Struct, frozen=True):

@@ -93,6 +93,7 @@ class EmbeddedInvoice(msgspec.Struct, frozen=True):
     document_type: str
     file: str | None = None
     contradictions: list[Contradiction] = []
+    amount_due: str | None = None
 
 
 class DocumentFields(msgspec.Struct, frozen=True):

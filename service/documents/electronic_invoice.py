@@ -118,6 +118,8 @@ def _invoice(root: etree._Element, file: str | None) -> ElectronicInvoice:
     rows = root.findall(syntax.row)
     if len(rows) > MOST_ROWS:
         raise UnreadableDocument(f"The invoice has {len(rows):,} rows; the limit is {MOST_ROWS:,}.")
+    due, total = _amount(root, (syntax.amount_due,), currency), roles.get("TOTAL_AMOUNT")
+    is_other = due is not None and total is not None and due.number != total.number
     default = "381" if root.tag == "CreditNote" else "380"
     return ElectronicInvoice(
         syntax.name,
@@ -127,6 +129,7 @@ def _invoice(root: etree._Element, file: str | None) -> ElectronicInvoice:
         currency,
         roles,
         tuple(_row(row, syntax, currency) for row in rows),
+        due if is_other else None,
     )
 
 
@@ -231,6 +234,8 @@ def _lines(root: etree._Element, syntax: Syntax, invoice: ElectronicInvoice) -> 
     for label in _AMOUNTS:
         if label in invoice.roles:
             yield f"{_HEADINGS[label]}: {invoice.roles[label].text}"
+    if invoice.amount_due is not None:
+        yield f"Amount due: {invoice.amount_due.text}"
     yield ""
     yield from _rest(root, syntax)
 

@@ -56,7 +56,10 @@ ENDINGS: dict[str, Format] = {
     "md": Format.TEXT,
     "markdown": Format.TEXT,
 }
-SUPPORTED = "PDF, DOCX, HTML, plain text, Markdown, and invoices as XML (CII, UBL)"
+SUPPORTED = (
+    "PDF, DOCX, HTML, plain text, Markdown, invoices as XML (CII, UBL), and with OCR pictures (PNG, JPEG, TIFF, WebP, "
+    "BMP, GIF)"
+)
 
 _FORM = "application/x-www-form-urlencoded"
 _UNTYPED = {"", "application/octet-stream", "binary/octet-stream", _FORM}

@@ -34,6 +34,7 @@ class Syntax:
     texts: dict[str, tuple[str, ...]]
     dates: dict[str, tuple[str, ...]]
     amounts: dict[str, tuple[str, ...]]
+    amount_due: str
     row: str
     row_texts: tuple[str, ...]
     quantity: str
@@ -72,6 +73,7 @@ _CII = Syntax(
         "TAX_AMOUNT": (f"{_SUMS}/TaxTotalAmount",),
         "TOTAL_AMOUNT": (f"{_SUMS}/GrandTotalAmount", f"{_SUMS}/DuePayableAmount"),
     },
+    amount_due=f"{_SUMS}/DuePayableAmount",
     row="SupplyChainTradeTransaction/IncludedSupplyChainTradeLineItem",
     row_texts=("SpecifiedTradeProduct/Name", "SpecifiedTradeProduct/Description",
                "AssociatedDocumentLineDocument/IncludedNote/Content"),
@@ -108,6 +110,7 @@ def _ubl(kind: str, quantity: str) -> Syntax:
             "TAX_AMOUNT": ("TaxTotal/TaxAmount",),
             "TOTAL_AMOUNT": ("LegalMonetaryTotal/TaxInclusiveAmount", "LegalMonetaryTotal/PayableAmount"),
         },
+        amount_due="LegalMonetaryTotal/PayableAmount",
         row=f"{kind}Line",
         row_texts=("Item/Name", "Item/Description", "Note"),
         quantity=quantity,

@@ -59,6 +59,18 @@ def test_every_syntax_states_the_same(write: Callable[[Bill], bytes], code: str)
         assert said in document.text
 
 
+@pytest.mark.parametrize("write", [cii, old, ubl])
+def test_what_is_to_be_paid_is_said_where_a_part_was_paid(write: Callable[[Bill], bytes]) -> None:
+    document = read(write(Bill(due_amount="1000")))
+    assert document.invoice is not None
+    assert document.invoice.amount_due is not None
+    assert document.invoice.amount_due.text == "1000.00 EUR"
+    assert "Amount due: 1000.00 EUR" in document.text
+    paid = read(write(Bill())).invoice
+    assert paid is not None
+    assert paid.amount_due is None
+
+
 def test_other_texts_and_files_of_the_xml_are_named() -> None:
     assert "hours.pdf" in read(ubl(Bill())).text
     more = (
@@ -121,8 +133,9 @@ def test_a_currency_is_a_short_name() -> None:
 )
 def test_a_value_that_is_none_is_left_out(wrong: bytes, role: str) -> None:
     right = {"TOTAL_AMOUNT": b"<r:GrandTotalAmount>1476.20", "INVOICE_DATE": b'format="102">20260312'}[role]
-    data = cii(Bill()).replace(right, wrong.removeprefix(b"<u:DateTimeString "))
-    assert data != cii(Bill())
+    bill = cii(Bill()).replace(b"<r:DuePayableAmount>1476.20", b"<r:DuePayableAmount>")
+    data = bill.replace(right, wrong.removeprefix(b"<u:DateTimeString "))
+    assert data != bill
     invoice = read(data).invoice
     assert invoice is not None
     assert invoice.roles.keys() == STATED.keys() - {role}

@@ -34,6 +34,7 @@ class Bill:
     tax: str = "235.70"
     total: str = "1476.20"
     currency: str = "EUR"
+    due_amount: str = ""
     rows: tuple[tuple[str, str, str, str], ...] = (
         ("Gleitsichtgläser 1.6", "2.000", "420.2500", "840.50"),
         ("Lesebrille +2,0", "8", "50", "400.00"),
@@ -95,7 +96,9 @@ def cii(bill: Bill, *, old: bool = False, more: str = "") -> bytes:
         f"<r:SpecifiedTradeSettlementHeaderMonetarySummation><r:TaxBasisTotalAmount>{bill.net}</r:TaxBasisTotalAmount>"
         f'<r:TaxTotalAmount currencyID="HUF">94280.00</r:TaxTotalAmount>'
         f'<r:TaxTotalAmount currencyID="{bill.currency}">{bill.tax}</r:TaxTotalAmount>'
-        f"<r:GrandTotalAmount>{bill.total}</r:GrandTotalAmount></r:SpecifiedTradeSettlementHeaderMonetarySummation>"
+        f"<r:GrandTotalAmount>{bill.total}</r:GrandTotalAmount>"
+        f"<r:DuePayableAmount>{bill.due_amount or bill.total}</r:DuePayableAmount>"
+        "</r:SpecifiedTradeSettlementHeaderMonetarySummation>"
         f"</r:ApplicableHeaderTradeSettlement>{more}</x:SupplyChainTradeTransaction></x:CrossIndustryInvoice>"
     )
     return (_renamed(text) if old else text).encode()
@@ -154,7 +157,8 @@ def ubl(bill: Bill) -> bytes:
         f"<a:PaymentMeans>{due_later}<a:PayeeFinancialAccount><b:ID>{bill.iban}</b:ID><a:FinancialInstitutionBranch>"
         f"<b:ID>{bill.bic}</b:ID></a:FinancialInstitutionBranch></a:PayeeFinancialAccount></a:PaymentMeans><a:TaxTotal>"
         f"{money('TaxAmount', bill.tax)}</a:TaxTotal><a:LegalMonetaryTotal>{money('TaxExclusiveAmount', bill.net)}"
-        f"{money('TaxInclusiveAmount', bill.total)}</a:LegalMonetaryTotal>{rows}</{kind}>"
+        f"{money('TaxInclusiveAmount', bill.total)}{money('PayableAmount', bill.due_amount or bill.total)}"
+        f"</a:LegalMonetaryTotal>{rows}</{kind}>"
     ).encode()
 
 

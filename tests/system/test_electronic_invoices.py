@@ -30,7 +30,7 @@ def fields(service: Service, data: bytes, media_type: str = "application/pdf") -
     return found
 
 
-@pytest.mark.parametrize("bill", [Bill(), ENGLISH, Bill(code="381")])
+@pytest.mark.parametrize("bill", [Bill(due_amount="1000"), ENGLISH, Bill(code="381")])
 @pytest.mark.parametrize("write", [cii, ubl])
 def test_an_xml_file_gives_every_field_and_their_places(service: Service, bill: Bill, write: Any) -> None:
     found = fields(service, write(bill), "application/xml")
@@ -38,6 +38,7 @@ def test_an_xml_file_gives_every_field_and_their_places(service: Service, bill: 
     assert len(found["roles"]) == 12
     assert all(role["text"] for role in found["roles"].values())
     assert found["roles"]["iban"]["valid"] is True
+    assert found["embedded"]["amount_due"] == (f"{bill.due_amount}.00 EUR" if bill.due_amount else None)
     assert (found["embedded"]["file"], found["embedded"]["contradictions"]) == (None, [])
     assert [row["amount"]["value"] for row in found["line_items"]] == ["840.50 EUR", "400.00 EUR"]
 

@@ -79,7 +79,7 @@ class FieldAnswers:
                 order.
         """
         count = len(found) - by_keyword
-        turned = {page.page for page in self._document.recognized if page.turned}  # their rows do not go downwards
+        turned = {page.page for page in self._document.recognized if page.turned or page.skew}  # rows are not level
         mentions = [
             Mention(
                 index,
@@ -130,7 +130,14 @@ class FieldAnswers:
             line_items=rows or (page.line_items if page else []),
             checks=[CheckResult(each.rule, each.holds, str(each.difference)) for each in stated.checks],
             bills=1,
-            embedded=EmbeddedResult(invoice.syntax, invoice.profile, invoice.file, invoice.type_code, contradictions),
+            embedded=EmbeddedResult(
+                invoice.syntax,
+                invoice.profile,
+                invoice.file,
+                invoice.type_code,
+                contradictions,
+                None if invoice.amount_due is None else invoice.amount_due.text,
+            ),
         )
 
     def _role(self, placed: Placed) -> FieldResult:

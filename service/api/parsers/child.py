@@ -38,7 +38,8 @@ from service.documents.document import Document, PictureRequest
 from service.documents.format_detection import picture_kind
 from service.documents.limits import DocumentLimits
 from service.documents.ocr.networks import load_networks
-from service.documents.ocr.pictures import draw_picture
+from service.documents.ocr.pictures import draw_picture, gray_page
+from service.documents.ocr.reader import recognize_pages
 from service.documents.pdf.picture import draw_page
 from service.documents.reader import read_document
 from service.documents.redaction.pdf_redactor import redact_document
@@ -97,9 +98,9 @@ def _pdf() -> bytes:
 
 def _pictures() -> Iterator[bytes]:
     """A line of print, askew so that the page is straightened, in the formats of pictures."""
-    sheet = Image.new("L", (640, 480), 255)
-    for row in range(6):
-        ImageDraw.Draw(sheet).text((60, 40 + 60 * row), "Invoice 17 Total EUR 9.00", fill=0, font_size=28)
+    sheet = Image.new("L", (320, 128), 255)
+    for row in range(3):
+        ImageDraw.Draw(sheet).text((20, 10 + 40 * row), "Invoice 17 Total EUR 9", fill=0, font_size=20)
     for kind in ("PNG", "JPEG", "TIFF", "WEBP", "BMP", "GIF"):
         file = io.BytesIO()
         sheet.rotate(2, fillcolor=255).save(file, kind)
@@ -145,11 +146,10 @@ def prepare(ocr_folder: str | None = None) -> None:
     _redact(FileHeader(None, None, DocumentLimits(), REHEARSAL), samples()["a.pdf"])
     for data in _pictures():
         draw_picture(data, PictureRequest(1, 10), limits=DocumentLimits())
+        gray_page(data, 1)
     if ocr_folder is not None:
-        load_networks(Path(ocr_folder))
-        for data in (samples()["a.pdf"], *_pictures()):
-            for pages in ((), (1,)):
-                read_document(data, limits=DocumentLimits(), ocr_pages=pages)
+        networks = load_networks(Path(ocr_folder))
+        recognize_pages(next(_pictures()), [1], networks, limits=DocumentLimits(), is_pdf=False)
     draw_page(samples()["a.pdf"], PictureRequest(1, 10), limits=DocumentLimits())
     _read_json(b'{"documents": [{"text": ""}]}', JsonKindRef(DOCUMENTS, 1), DocumentLimits())
     gc.collect()

@@ -57,7 +57,7 @@ class FileHeader(msgspec.Struct, frozen=True):
     ocr_forced: bool = False
 
 
-class ParsedHeader(msgspec.Struct, frozen=True):
+class ParsedHeader(msgspec.Struct, frozen=True, omit_defaults=True):
     """The header of a document; boxes and line starts follow if it has a layout. With `error_code` it is an error.
 
     `crash` names the exception of a reader that failed in a way that it should not. `picture`: of a page, whose PNG

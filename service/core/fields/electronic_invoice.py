@@ -64,6 +64,7 @@ class ElectronicInvoice:
         file: the name of the attachment that holds it; None where the XML is the document.
         type_code: of UNTDID 1001: 380 an invoice, 381 a credit note.
         roles: label (`INVOICE_ID`, `TOTAL_AMOUNT`, …) → value.
+        amount_due: what is to be paid, where it is another amount than the total (a part was paid before).
     """
 
     syntax: str
@@ -73,6 +74,7 @@ class ElectronicInvoice:
     currency: str | None
     roles: dict[str, Value]
     rows: tuple[InvoiceRow, ...] = ()
+    amount_due: Value | None = None
 
     @property
     def is_sound(self) -> bool:
@@ -84,6 +86,7 @@ class ElectronicInvoice:
             and all(len(text) <= MOST_VALUE_CHARACTERS for text in (*names, *(row.description for row in self.rows)))
             and self.roles.keys() <= ROLES
             and all(_is_sound(value) for value in (*self.roles.values(), *in_rows))
+            and (self.amount_due is None or _is_sound(self.amount_due))
         )
 
 

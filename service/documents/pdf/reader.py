@@ -111,7 +111,7 @@ def _why_empty(pages: int, images: int) -> str:
         held = f"its page holds {only}" if pages == 1 else f"{images} of its {pages} pages hold {only}"
         return (
             f"The PDF has no text layer: {held}, as a scan does; "
-            "recognizing characters in images (OCR) is not part of this service."
+            "what it shows is read by OCR alone, which is off (`ocr=off`) or not installed, or cannot redact a file."
         )
     return "The PDF has no text: there are neither characters nor images on its pages."
 

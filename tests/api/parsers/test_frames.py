@@ -21,6 +21,7 @@ from service.api.parsers.frames import (
     crash_frames,
     decode_file,
     decode_header,
+    decode_redacted,
     error_frames,
     file_header,
     frame_prefix,
@@ -192,6 +193,13 @@ def test_an_invoice_comes_back_as_it_was_unless_it_is_too_long() -> None:
     long = replace(STATED, rows=(InvoiceRow("x" * 1_000),) * 20_000)
     with pytest.raises(BadAnswer, match="rows"):
         decode_header(bytes(to_frames(Document("hello", invoice=long))[0]), LIMITS)
+
+
+def test_an_error_is_one_whatever_was_asked_for() -> None:
+    (head,) = error_frames("unredactable_document", "why")
+    redaction = Redaction((Range(0, 1, "a"),), ("a",))
+    for decoded in (decode_header(bytes(head), LIMITS), decode_redacted(bytes(head), redaction, LIMITS)):
+        assert (decoded.error_code, decoded.detail) == ("unredactable_document", "why")
 
 
 PICTURE = PagePicture(b"\x89PNG\r\n\x1a\n...", 600.0, 800.0, 3)

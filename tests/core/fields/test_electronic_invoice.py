@@ -205,6 +205,7 @@ SOUND = invoice(InvoiceRow("Pen", amount=money("3.00")), TOTAL_AMOUNT=money("3.0
         replace(SOUND, profile="x" * 1_001),
         replace(SOUND, rows=SOUND.rows * (MOST_ROWS + 1)),
         invoice(PERSON=text_of("Anna")),
+        replace(SOUND, amount_due=money("NaN")),
         invoice(TOTAL_AMOUNT=money("1E+20")),
         invoice(TOTAL_AMOUNT=money("1E-20")),
         invoice(TOTAL_AMOUNT=money("NaN")),

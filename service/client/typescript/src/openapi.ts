@@ -59,6 +59,7 @@ export interface components {
          * @description The XML of an electronic invoice, of which the fields are: an attachment (`file`), or the document itself.
          *
          *     `profile`: the guideline that it names; `document_type`: of UNTDID 1001: 380 an invoice, 381 a credit note.
+         *     `amount_due`: what is to be paid, where it is another amount than the total.
          *     `contradictions`: where page and XML say different things, as in a fraud or a mistake of the sender.
          */
         EmbeddedInvoice: {
@@ -67,6 +68,7 @@ export interface components {
             file: string | null;
             document_type: string;
             contradictions: components["schemas"]["Contradiction"][];
+            amount_due: string | null;
         };
         /**
          * @description One entity; `text` is exactly the document's characters `[start:end]`.
