@@ -9,8 +9,8 @@ is clipped to nothing or overflows a pixel (as previews of mails do), and what s
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import Enum, auto
 from functools import lru_cache
 
@@ -21,17 +21,17 @@ _LONGEST_KNOWN = 500
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|<!--|-->", re.S)
 _PARTS = re.compile(r"[^{}]*\{|[^{}]*\}|[^{}]+$")
 _COMPOUND = re.compile(r"(\*|[a-z][a-z0-9-]*)?((?:[.#][\w-]+)*)$", re.I)
-_COMMA = re.compile(r",(?![^()]*\))")
+_SELECTOR = re.compile(r"(?:\([^()]*\)|[^,])+")
 _NAME = re.compile(r"[.#][\w-]+")
 _ON_SCREEN = re.compile(r"@(?:media\s+(?:only\s+)?(?:screen|all)|layer\b[^{]*|supports\b(?!\s+not\b)[^{]*)\s*$", re.I)
 """At-rules whose rules hold in every window."""
-_MEDIA = re.compile(r"\s*(?:(?:only\s+)?(?:screen|all))?\s*(?:,|$)", re.I)
+_MEDIA = re.compile(r"(?:(?:only\s+)?(?:screen|all)\s*)?(?:,|$)", re.I)
 _LONGEST_SELECTOR, _DEEPEST, _MOST_NAMES = 8, 4, 64
 """Elements within each other that a selector names, at-rules within each other, and classes of an element."""
 _MOST_COMPARED = 200_000
 """Comparisons of elements with rules of several names, in one document; after them only rules of one name count."""
-_ZERO = re.compile(r"0*\.?0+(?:[a-z%]+)?$")
-_PIXEL = re.compile(r"0*\.?0+(?:[a-z%]+)?$|1px$")
+_ZERO = re.compile(r"(?:0+(?:\.0+)?|\.0+)[a-z%]*$")
+_PIXEL = re.compile(rf"{_ZERO.pattern}|1px$")
 _CLIPPED = re.compile(r"rect\((?:[01](?:px)?[\s,]+){3}[01](?:px)?\)|inset\((?:50|100)%")
 _FAR = re.compile(r"-\d{3,}(?:\.\d+)?(?:px|em|rem)")
 _CONTAINERS = frozenset("flex inline-flex grid inline-grid".split())
@@ -82,18 +82,17 @@ class _Compound:
 
 @dataclass(slots=True)
 class _Rule:
-    """A selector, by its last element first, and what it says."""
+    """A selector, by its last element first, and what it says: property → place in the sheet, value."""
 
     compounds: tuple[_Compound, ...]
-    order: int
-    said: Declarations
-    important: Declarations
+    said: dict[str, tuple[int, str]] = field(default_factory=dict)
+    important: dict[str, tuple[int, str]] = field(default_factory=dict)
 
     @property
-    def weight(self) -> tuple[int, int, int, int]:
-        """Its ids, classes, tags and place in the sheet."""
+    def weight(self) -> tuple[int, int, int]:
+        """Its ids, classes and tags."""
         names = [name[0] for each in self.compounds for name in each.names]
-        return names.count("#"), names.count("."), sum(each.tag != "" for each in self.compounds), self.order
+        return names.count("#"), names.count("."), sum(each.tag != "" for each in self.compounds)
 
 
 class StyleSheet:
@@ -103,11 +102,12 @@ class StyleSheet:
         self._rules: dict[tuple[_Compound, ...], _Rule] = {}
         self._of_several: dict[tuple[str, str], list[_Rule]] = {}  # by tag and a name of the last element
         self._known: dict[tuple[str, str, str, str], Style] = {}
+        self._read = 0  # rules so far
         self._left = _MOST_COMPARED
 
     def add(self, css: str, media: str = "") -> None:
         """Read one sheet, for these media."""
-        if not _MEDIA.match(media):
+        if not _MEDIA.match(media.strip()):
             return
         self._known.clear()
         preludes: list[str] = []
@@ -118,19 +118,20 @@ class StyleSheet:
                 selectors = preludes.pop()
                 said, important = _declarations(part[:-1])
                 if (said or important) and len(preludes) <= _DEEPEST and all(map(_ON_SCREEN.match, preludes)):
-                    for selector in _COMMA.split(selectors):
+                    for selector in _SELECTOR.findall(selectors):
                         self._add_rule(_compounds(selector), said, important)
 
     def _add_rule(self, compounds: tuple[_Compound, ...], said: Declarations, important: Declarations) -> None:
         if not compounds:
             return
-        rule = self._rules.pop(compounds, None)
+        rule = self._rules.get(compounds)
         if rule is None:
-            rule = _Rule(compounds, 0, {}, {})
+            rule = self._rules[compounds] = _Rule(compounds)
             if len(compounds) > 1 or len(compounds[0].names) > 1:
                 self._of_several.setdefault(_key(compounds[0]), []).append(rule)
-        rule.order, rule.said, rule.important = len(self._rules), rule.said | said, rule.important | important
-        self._rules[compounds] = rule
+        self._read += 1
+        rule.said |= {name: (self._read, value) for name, value in said.items()}
+        rule.important |= {name: (self._read, value) for name, value in important.items()}
 
     def style_of(self, tag: str, attributes: Mapping[str, str], within: Sequence[Place] = ()) -> Style:
         """The style of an element with these attributes, within these elements, the outermost first."""
@@ -194,14 +195,18 @@ def _compounds(selector: str) -> tuple[_Compound, ...]:
 
 
 def _weighed(rules: list[_Rule], inline: str) -> Style:
-    rules.sort(key=lambda rule: rule.weight)
     said, important = _declarations(inline)
     if not (rules or said or important):
         return PLAIN
-    merged: Declarations = {}
-    for each in (*(rule.said for rule in rules), said, *(rule.important for rule in rules), important):
-        merged |= each
-    return _style(merged)
+    weighed = [(rule.weight, rule) for rule in rules]
+    ordinary = _strongest((weight, rule.said) for weight, rule in weighed)
+    return _style(ordinary | said | _strongest((weight, rule.important) for weight, rule in weighed) | important)
+
+
+def _strongest(rules: Iterable[tuple[tuple[int, int, int], dict[str, tuple[int, str]]]]) -> Declarations:
+    """Of each property the value of the rule with the most weight; of equal ones of the last in the sheet."""
+    ranked = sorted((weight, place, name, value) for weight, said in rules for name, (place, value) in said.items())
+    return {name: value for _, _, name, value in ranked}
 
 
 def _declarations(css: str) -> tuple[Declarations, Declarations]:

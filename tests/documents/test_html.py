@@ -101,7 +101,12 @@ def test_raised_cents_and_notes_stay_apart_from_their_number(html: str, expected
         "<style>.sr{position:absolute;width:1px;height:1px;overflow:hidden}</style><b class=sr>no</b>yes",
         '<b style="position:absolute; clip:rect(0 0 0 0)">no</b><b style="position:fixed;left:-9999px">no</b>yes',
         '<a style="text-indent:-9999px">no</a>yes',
+        "<style>.a{display:none} .b{left:0} .c{display:block} .a{display:none}</style><p class='a c'>no</p>yes",
+        "<style>.a{display:none} .c{display:block} .c{display:none}</style><p class='c a'>no</p>yes",
+        "<style>p:not(.b,.c),.a,(.d{display:none}</style><p class=a>no</p>yes",
+        "<b style='opacity:0.00'>no</b><b style='opacity:.0'>no</b><b style='opacity:00'>no</b>yes",
         # controls: these show
+        "<style>.a{display:none;opacity:1} .b{display:block} .a{opacity:1;left:0}</style><p class='b a'>yes</p>",
         "<style>.x > .a, #x .a, .a .a, p.a.b{display:none}</style><b class=x><i id=y><u class=a>yes</u></i></b>",
         "<style media=print>.a{display:none}</style><style media='(width<9px)'>p{opacity:0}</style><p class=a>yes</p>",
         "<style>p:not(.b, .a, .c){display:none}</style><p class=a>yes</p>",
@@ -133,6 +138,9 @@ def test_many_rules_and_styles_cost_linear_time() -> None:
     assert text_of(f"<style>{rules}</style>" + f"<p class='a {classes}'>" * 20_000 + "yes") == "yes"
     assert text_of("<style>" + "/*" * 500_000 + "</style>yes") == "yes"
     assert text_of("<style>" + "{" * 500_000 + "</style>yes") == "yes"
+    assert text_of("<style>" + "a," * 500_000 + "b{opacity:0}</style>yes") == "yes"
+    assert text_of(f"<style media='{' ' * 500_000}x'>p{{opacity:0}}</style><p>yes") == "yes"
+    assert text_of(f"<p style='opacity:{'0' * 500_000}!'>yes") == "yes"
 
 
 @pytest.mark.parametrize(
