@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from service.core.errors import UnreadableDocument
+from service.core.errors import UnreadableDocument, UnsupportedFormat
 from service.documents.charset import charset_of, read_text
 from service.documents.document import Document
 from service.documents.docx import read_docx
 from service.documents.electronic_invoice import read_electronic_invoice
-from service.documents.format_detection import Format, detect_format, picture_kind, unsupported
+from service.documents.format_detection import Format, detect_format, picture_kind
 from service.documents.html import read_html
 from service.documents.limits import DocumentLimits
 from service.documents.ocr.networks import loaded_networks
@@ -77,7 +77,10 @@ def _read_as(
             return read_pdf(data, limits=limits, may_be_empty=may_be_empty)
         case Format.PICTURE:
             if not may_be_empty:
-                raise unsupported(picture_kind(data) or "A picture")
+                raise UnsupportedFormat(
+                    f"{picture_kind(data) or 'A picture'} is read by recognizing its text (OCR), which is off here: "
+                    "by `ocr=off` in the request, by GLEANER_OCR=off, or as the extra `ocr` is not installed."
+                )
             return picture_pages(data, limits=limits)
         case Format.DOCX:
             return read_docx(data, limits=limits)

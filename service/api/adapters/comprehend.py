@@ -230,7 +230,7 @@ def _cbor_text(text: str) -> bytes:
     return b"\x79" + len(data).to_bytes(2) + data
 
 
-_FILE_TYPES = {Format.PDF: "NATIVE_PDF", Format.DOCX: "MS_WORD"}
+_FILE_TYPES = {Format.PDF: "NATIVE_PDF", Format.DOCX: "MS_WORD", Format.PICTURE: "IMAGE"}
 
 
 class BlocksDecoder:

@@ -26,7 +26,7 @@ READ_PIXELS = 8_700_000
 _LEAST_DPI, _MOST_DPI, _USUAL_DPI = 100, 1_200, 200  # those believed (cameras say 72), and where there are none
 _FORMATS = ("PNG", "JPEG", "TIFF", "WEBP", "BMP", "GIF", "MPO")
 _COLOURS = ("RGB", "RGBA", "P", "CMYK", "YCbCr", "LAB", "HSV")
-_BROKEN = (OSError, ValueError, TypeError, SyntaxError, EOFError, KeyError, IndexError, Image.DecompressionBombError)
+_BROKEN = (OSError, ValueError, TypeError, SyntaxError, EOFError, KeyError, IndexError)
 
 Image.MAX_IMAGE_PIXELS = MOST_PIXELS
 Image.init()  # A parser cannot import what reads a format.
@@ -65,6 +65,8 @@ def _opened(data: bytes) -> Iterator[Image.Image]:
             warnings.simplefilter("ignore")
             with Image.open(io.BytesIO(data), formats=_FORMATS) as picture:
                 yield picture
+    except Image.DecompressionBombError:
+        raise DocumentTooLarge(f"The picture has far more pixels than the limit of {MOST_PIXELS:,}.") from None
     except _BROKEN as error:
         raise UnreadableDocument(f"The picture is damaged ({str(error)[:100] or type(error).__name__}).") from None
 
