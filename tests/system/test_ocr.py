@@ -18,6 +18,8 @@ import pypdfium2
 import pytest
 from PIL import Image, ImageFilter
 
+from tests.support.browser import chromium, opened
+from tests.support.console_page import DONE, drop
 from tests.support.drawn_sheets import sheet
 from tests.support.parsers import parsers_of
 from tests.support.processes import children_of
@@ -143,6 +145,17 @@ def test_other_doors_take_pictures_as_they_take_pdfs(service: Service) -> None:
     found = {entity["Text"] for entity in comprehend["Entities"]}
     assert "Nordlicht Optik GmbH" in found
     assert {entity["text"] for entity in sagemaker["documents"][0]["entities"]} == found
+
+
+def test_the_console_shows_a_picture_s_page_with_its_boxes(service: Service) -> None:
+    with chromium() as browser, opened(browser, service.url) as page:
+        drop(page, "photo.png", sheet().file())
+        page.wait_for_selector(DONE)
+        page.wait_for_selector(".sheet img")
+        page.hover(".box >> nth=0")
+        assert "recognized (OCR)" in page.inner_text(".tip")
+        sides = page.eval_on_selector(".sheet img", "each => each.naturalWidth / each.naturalHeight")
+        assert sides == pytest.approx(1000 / 700, abs=0.01)
 
 
 def _ticks(process: int) -> int:

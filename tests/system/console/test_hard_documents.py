@@ -57,7 +57,12 @@ def test_a_scan_is_refused_with_a_sentence_and_still_shown(page: Page) -> None:
 @pytest.mark.parametrize(
     ("name", "data", "said", "next_step"),
     [
-        ("photo.png", b"\x89PNG\r\n\x1a\n" + bytes(900), "PNG image is not supported", "Save it as PDF, DOCX"),
+        (
+            "photo.png",
+            b"\x89PNG\r\n\x1a\n" + bytes(900),
+            "PNG image is read by",
+            "Save it as PDF, DOCX",
+        ),
         ("archive.zip", b"PK\x03\x04" + bytes(900), "", "drop"),
         ("empty.txt", b"", "empty", "Drop another document"),
     ],

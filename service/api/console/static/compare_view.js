@@ -104,7 +104,7 @@ export class View {
     findings.colours = COLOURS;
     findings.labels = [...COLOURS.keys()].map((label) => [label, entities.filter((each) => each.label === label).length]).filter(([, number]) => number);
     const pages = a.document.pages ?? 1;
-    this.strip = this.source.isPdf ? new PageStrip(this.source, { onPage: (number) => list.setPage(number) }) : null;
+    this.strip = this.source.hasPages ? new PageStrip(this.source, { onPage: (number) => list.setPage(number) }) : null;
     this.strip?.setPages(pages);
     this.strip?.setFindings(findings, a.document.unread_pages, a.document.partly_read);
     const list = new EntityList(findings, { pages });

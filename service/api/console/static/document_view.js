@@ -38,7 +38,7 @@ export class DocumentView {
     const abort = this.abort = new AbortController();
     this.strip?.close();
     this.source = source;
-    this.strip = source.isPdf ? new PageStrip(source, { onPage: (number) => this.#onPage(number) }) : null;
+    this.strip = source.hasPages ? new PageStrip(source, { onPage: (number) => this.#onPage(number) }) : null;
     this.findings = this.answer = this.list = null;
     const progress = new Progress(() => this.strip?.known ?? 0);
     this.notes = make("div", { class: "notes" });

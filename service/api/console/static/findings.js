@@ -1,5 +1,7 @@
 // The entities of one answer, which of them are shown, and which one is looked at. Views subscribe to both.
 
+import { percent } from "./dom.js";
+
 const HUES = 12, TONES = 3; // base.css has them; a label's tone is its hue as it is, darker, or hollow
 /** Labels by slot, 12 hues a row: those of one kind of document have hues that are easily told apart. */
 const KNOWN = ("SUPPLIER_NAME LINE_ITEM QUANTITY ADDRESS EMAIL MONEY TAX_ID PHONE INVOICE_ID TOTAL_AMOUNT IBAN PERSON "
@@ -35,6 +37,9 @@ export function ownValue({ text, value }) {
   const isSame = written.join("") === normal.join("") || written.sort().join(" ") === normal.sort().join(" ");
   return isSame ? "" : value;
 }
+
+/** That an entity was recognized in a picture, and how surely; nothing of others. */
+export const recognized = ({ ocr_confidence: sure }) => sure != null && `recognized (OCR), ${percent(sure)} sure`;
 
 /** Offsets of code points, as the service counts, in the units of this language's strings. */
 function unitsOf(text) {

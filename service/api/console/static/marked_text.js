@@ -1,7 +1,7 @@
 // A document's text with its entities marked in it.
 
 import { make, percent, tip } from "./dom.js";
-import { Marks, ownValue } from "./findings.js";
+import { Marks, ownValue, recognized } from "./findings.js";
 
 const PIECE = 6_000; // characters; the browser lays out only the pieces that show
 const GAP = /\S(?: {3,}|\t+)\S/; // within a line: the next column begins
@@ -68,6 +68,6 @@ export class MarkedText {
     const mark = event.target.closest?.("mark:not(.off)");
     if (!mark) return tip.hide();
     const entity = this.findings.entities[Number(mark.dataset.entity)];
-    tip.show(event, `${entity.label} · ${percent(entity.score)}`, entity.note, ownValue(entity) && `= ${ownValue(entity)}`);
+    tip.show(event, `${entity.label} · ${percent(entity.score)}`, recognized(entity), entity.note, ownValue(entity) && `= ${ownValue(entity)}`);
   }
 }

@@ -1,8 +1,8 @@
-// The pages of a PDF, drawn by the service when they come near, with the entities' boxes over them.
+// The pages of a PDF or picture, drawn by the service when they come near, with the entities' boxes over them.
 
 import { picture } from "./api.js";
 import { draw, make, percent, tip } from "./dom.js";
-import { Marks, ownValue } from "./findings.js";
+import { Marks, ownValue, recognized } from "./findings.js";
 
 const AT_ONCE = 2;
 const KEPT = 24; // pictures; those farthest away are dropped
@@ -220,7 +220,7 @@ export class PageStrip {
     const box = event.target.closest?.(".box");
     if (!box) return tip.hide();
     const entity = this.findings.entities[Number(box.dataset.entity)];
-    tip.show(event, `${entity.label} · ${percent(entity.score)}`, entity.text, entity.note, ownValue(entity) && `= ${ownValue(entity)}`);
+    tip.show(event, `${entity.label} · ${percent(entity.score)}`, entity.text, recognized(entity), entity.note, ownValue(entity) && `= ${ownValue(entity)}`);
   }
 }
 

@@ -6,14 +6,16 @@ const TYPES = {
   html: "text/html", htm: "text/html", txt: "text/plain", md: "text/markdown",
 };
 
+const PICTURE = /^image\/(png|jpeg|tiff|webp|bmp|gif)$/;
+
 const ending = (name) => /\.([a-z0-9]+)$/i.exec(name)?.[1].toLowerCase() ?? "";
 
 export function fileSource(file, name = file.name) {
   const type = TYPES[ending(name)] ?? (file.type || "application/octet-stream");
-  return { name, file, type, isPdf: type === "application/pdf" };
+  return { name, file, type, hasPages: type === "application/pdf" || PICTURE.test(type) };
 }
 
-export const textSource = (text) => ({ name: "Pasted text", text, isPdf: false });
+export const textSource = (text) => ({ name: "Pasted text", text, hasPages: false });
 
 export async function sampleSource(name) {
   const answer = await fetch(`/console/files/samples/${name}`);
