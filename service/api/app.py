@@ -22,7 +22,7 @@ from service.api.calls import AppState, open_tracing
 from service.api.connection.connections import Connections, connection_limits
 from service.api.console import routes as console_routes
 from service.api.console.console import open_console
-from service.api.docs_page import docs_page
+from service.api.docs_page import docs_page, rendered_docs
 from service.api.engine.routing import CanaryRouter
 from service.api.http.access import Access
 from service.api.http.request_body import BodyLimits
@@ -50,7 +50,6 @@ def create_app(settings: Settings) -> ASGIApp:
         redoc_url=None,
         redirect_slashes=False,
     )
-    app.add_api_route("/docs", _docs, include_in_schema=False)
     app.router.routes.extend(registry.routes)
     console = settings.console != "off"
     if console:
@@ -58,6 +57,7 @@ def create_app(settings: Settings) -> ASGIApp:
     keyed = bool(settings.api_keys_file or settings.api_keys)
     app.openapi = cache(partial(openapi_document, app.version, registry.operations(), keyed=keyed))  # type: ignore[method-assign]
     app.add_api_route("/openapi.json", _page_of(app.openapi), include_in_schema=False)
+    app.add_api_route("/docs", _docs_of(app.openapi), include_in_schema=False)
     app.add_exception_handler(GleanerError, _problem)
     app.add_exception_handler(ClientDisconnect, _disconnected)
     app.add_exception_handler(HTTPException, partial(_not_routed, registry))
@@ -128,6 +128,16 @@ def _page_of(document: Callable[[], dict[str, Any]]) -> Callable[[], Awaitable[R
     return page
 
 
+def _docs_of(document: Callable[[], dict[str, Any]]) -> Callable[[Request], Awaitable[Response]]:
+    """A route that answers with the page of a document, which is rendered once."""
+    rendered = cache(lambda: rendered_docs(document()))
+
+    async def page(request: Request) -> Response:
+        return docs_page(rendered(), str(request.base_url))
+
+    return page
+
+
 def _adapter_route(registry: AdapterRegistry, scope: Scope) -> RouteName | None:
     match = registry.match(scope)
     return RouteName(match.adapter.name, match.route.works) if match else None
@@ -147,10 +157,6 @@ def _noted(request: Request, error: GleanerError, refuse: Refuse = problems.resp
     if (trace := request.scope["state"].get("trace")) is not None:
         trace.code = error.code
     return refuse(error)
-
-
-async def _docs() -> Response:
-    return docs_page()
 
 
 async def _not_routed(registry: AdapterRegistry, request: Request, error: Exception) -> Response:

@@ -130,7 +130,7 @@ ANSWER_SCHEMA = {"type": "array", "items": {"anyOf": [_ENTITY, {"type": "array",
 BODY_SCHEMA = json_schemas.of(TokenClassificationInput)
 ERROR_SCHEMA = {"type": "object", "required": ["error"], "properties": {"error": {"type": "string"}}}
 _OPERATION = operation(
-    "Hugging Face token classification",
+    "Hugging Face: token classification",
     body={JSON: BODY_SCHEMA},
     answer={JSON: ANSWER_SCHEMA},
     error={JSON: ERROR_SCHEMA},

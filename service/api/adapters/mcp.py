@@ -318,7 +318,7 @@ def refuse(error: GleanerError) -> Response:
 
 _ERROR = {JSON: {"type": "object", "required": ["jsonrpc", "error"]}}
 _CALL = operation(
-    "Model Context Protocol (streamable HTTP, JSON-RPC)",
+    "Model Context Protocol: streamable HTTP, JSON-RPC",
     body={JSON: {"type": "object", "required": ["jsonrpc", "method"]}},
     answer={JSON: {"type": "object"}},
     error=_ERROR,

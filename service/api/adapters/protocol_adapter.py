@@ -195,13 +195,14 @@ ERROR_TEXT: Schemas = {JSON: {"type": "object", "required": ["error"], "properti
 def operation(
     summary: str, *, answer: Schemas, error: Schemas, body: Schemas | None = None, status: int = 200
 ) -> dict[str, Any]:
-    """The OpenAPI operation of one route, whose good answer has this status.
+    """The OpenAPI operation of one route, whose good answer has this status; the summary begins with the protocol.
 
     Errors are in the protocol's form, but for those of a head that could not be read.
     """
     errors = _content({**error, MEDIA_TYPE: json_schemas.reference("Error")})
     refused = {"description": "Refused; with `Retry-After` where the same may succeed later.", "content": errors}
     described: dict[str, Any] = {
+        "tags": [summary.partition(":")[0]],
         "summary": summary,
         "responses": {
             str(status): {"description": "As the protocol has it.", "content": _content(answer)},
