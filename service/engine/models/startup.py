@@ -14,6 +14,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -40,6 +41,8 @@ from service.process import collect_once
 from service.settings import Settings
 
 DEVICE_PARTS = frozenset({"warm-up", "measure", "prove"})
+SHARES_PERCENT = {"fetch": 10, "import": 45, "load": 12, "warm-up": 8, "measure": 18, "prove": 7}
+"""Of a start-up's time, as `start_seconds` of `/models` has it for the built-in model."""
 
 
 @dataclass(slots=True)
@@ -47,7 +50,9 @@ class StartupState:
     """The progress of a start-up.
 
     Attributes:
-        percent: of the whole start-up.
+        models: how many are to be served; each has the parts after the import.
+        fetched: share of the models' bytes that is here.
+        runs: by part, how often it has begun, plus how often it has ended.
         seconds: time spent in each part so far.
         failure: why the models cannot be served, if so.
         steps: grows with every step forward, also within a part.
@@ -56,12 +61,24 @@ class StartupState:
     """
 
     phase: Phase = Phase.LOADING
-    percent: int = 0
+    models: int = 1
+    fetched: float = 0.0
+    runs: Counter[str] = field(default_factory=Counter)
     seconds: dict[str, float] = field(default_factory=dict)
     failure: str | None = None
     gpu: str | None = None
     steps: int = 0
     under_way: set[str] = field(default_factory=set)
+
+    @property
+    def percent(self) -> int:
+        """Of the whole start-up, by the parts' typical shares; one under way counts half. Never falls."""
+        done = {part: self.runs[part] / (2 * self._expected(part)) for part in SHARES_PERCENT} | {"fetch": self.fetched}
+        return min(99, int(sum(share * min(1.0, done[part]) for part, share in SHARES_PERCENT.items())))
+
+    def _expected(self, part: str) -> int:
+        """How often a part runs; `measure` once more for all models together."""
+        return 1 if part == "import" else self.models + (part == "measure")
 
     @property
     def on_device(self) -> bool:
@@ -73,17 +90,16 @@ class StartupState:
         """Add the time of the block to the seconds of a part."""
         begun = time.monotonic()
         self.steps += 1
+        self.runs[part] += 1
         self.under_way.add(part)
         try:
             yield
         finally:
             self.under_way.discard(part)
+            self.runs[part] += 1
             self.steps += 1
             self.seconds[part] = round(self.seconds.get(part, 0.0) + time.monotonic() - begun, 3)
 
-
-FETCH_PERCENT, LOAD_PERCENT = 50, 45
-"""Parts of the progress; the rest is the memory guard's."""
 
 log = logging.getLogger(__name__)
 
@@ -121,13 +137,12 @@ class Startup:
         make_factory: MakeFactory = model_factory,
     ) -> None:
         self._make_factory = make_factory
-        self.state = StartupState()
+        self.state = StartupState(models=len(settings.models))
         self._settings = settings
         self._executor = executor
         self._calls = calls
         self._metrics = metrics
         self._journal = RolloutJournal(settings.runtime_dir)
-        self._fetched = self._loaded = 0.0
 
     def begin(self, models: ModelManager, open_models: Callable[[InitialModels], None]) -> threading.Thread:
         """Start the thread. It calls `open_models` on the loop's thread, then has new revisions replace old ones."""
@@ -174,11 +189,10 @@ class Startup:
             profiler = ModelProfiler(self._settings, factory.device, self._executor)
             rollout = Rollout(repository, factory, profiler, self._settings, self.state.timed)
             first = InitialRollout(rollout, self._executor, factory.weights_budget_bytes(), self._journal)
-            for number, (reference, fetch) in enumerate(fetches.items(), start=1):
+            for reference, fetch in fetches.items():
                 revision = fetch.result()
                 self._step(Phase.LOADING)
                 first.bring_up(reference, revision)
-                self._loaded = number / len(fetches)
             self._step(Phase.WARMING)
             with self.state.timed("measure"):
                 guard = profiler.guard(first.memories())
@@ -200,12 +214,13 @@ class Startup:
         count = len(self._settings.models)
 
         def progress(done_bytes: int, total_bytes: int) -> None:
-            self._fetched = (number + done_bytes / max(total_bytes, 1)) / count
+            share = min(1.0, done_bytes / max(total_bytes, 1))
+            self.state.fetched = max(self.state.fetched, (number + share) / count)
             self._step(self.state.phase)
 
         with self.state.timed("fetch"):
             found = self._served_before(repository, reference) or repository.obtain(reference, progress)
-        self._fetched = (number + 1) / count
+        self.state.fetched = (number + 1) / count
         return found
 
     def _served_before(self, repository: ModelRepository, reference: str) -> Revision | None:
@@ -222,7 +237,6 @@ class Startup:
     def _step(self, phase: Phase) -> None:
         self.state.phase = phase
         self.state.steps += 1
-        self.state.percent = int(FETCH_PERCENT * self._fetched + LOAD_PERCENT * self._loaded)
         self._calls.wake()
 
 

@@ -19,6 +19,7 @@ from service.core.scheduling.throughput import REACH
 from service.engine.device.selection import DeviceMissing
 from service.engine.execution.executor import DeviceExecutor
 from service.engine.models.profiling import CPU_BATCH_TOKENS
+from service.engine.models.startup import SHARES_PERCENT, StartupState
 from service.engine.models.tag_watcher import RolloutJournal, RolloutRecord
 from service.settings import Settings
 from tests.support.startup import LIMIT_SECONDS, Outcome, start_up
@@ -262,3 +263,34 @@ def test_a_model_whose_weights_are_damaged_is_not_served(tmp_path: Path, load: L
     outcome = load("m", store=broken)
     assert outcome.initial is None
     assert outcome.state.failure
+
+
+@pytest.mark.parametrize("models", [1, 2, 3])
+def test_percent_moves_with_each_part_and_never_falls(models: int) -> None:
+    state = StartupState(models=models)
+    seen = [state.percent]
+
+    def run(part: str) -> None:
+        with state.timed(part):
+            seen.append(state.percent)
+        seen.append(state.percent)
+
+    run("import")
+    assert seen[1] > 15, "the longest part is seen at once"
+    for number in range(models):
+        state.fetched = (number + 1) / models
+        for part in ("load", "warm-up", "measure", "prove"):
+            run(part)
+    run("measure")
+    assert seen == sorted(seen)
+    assert (seen[0], seen[-1], sum(SHARES_PERCENT.values())) == (0, 99, 100)
+    assert len(set(seen)) > 8
+
+
+@pytest.mark.parametrize("part", ["load", "measure", "prove"])
+def test_a_part_that_is_run_again_counts_no_more_than_its_share(part: str) -> None:
+    state = StartupState()
+    for _ in range(5):
+        with pytest.raises(ValueError, match="again"), state.timed(part):
+            raise ValueError("again")
+    assert state.percent == SHARES_PERCENT[part]
