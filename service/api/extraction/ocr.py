@@ -37,7 +37,7 @@ class PageRecognizer:
         Raises:
             GleanerError: as `ParserPool.parse`.
             InvalidOptions: `ocr=force` without the networks.
-            DocumentTooLarge: more pages would have to be recognized than one document may have.
+            DocumentTooLarge: as `_wanted`.
             UnreadableDocument: nothing was read at all.
         """
         wanted = request.options.ocr
@@ -46,15 +46,30 @@ class PageRecognizer:
         if wanted is Ocr.OFF or not self._is_available:
             return await self._parse(source, request, None)
         document = await self._parse(source, request, ())
-        pages = document.incomplete_pages
-        if wanted is Ocr.FORCE and document.layout is not None:
-            pages = tuple(page.number for page in document.pages or ())
+        pages = self._wanted(document, is_forced=wanted is Ocr.FORCE)
         if pages:
             document = with_recognized(document, await self._recognize(source, request, pages))
             self._limits.check_characters(len(document.text))
         if not document.text.strip():
             raise UnreadableDocument("No text was recognized: the pages are empty, too coarse, or in another script.")
         return document
+
+    def _wanted(self, document: Document, *, is_forced: bool) -> tuple[int, ...]:
+        """The pages to recognize: all, or those not read in full; of many partly read ones the first.
+
+        Raises:
+            DocumentTooLarge: too many pages would have nothing of them read.
+        """
+        pages = document.unread_pages
+        if is_forced and document.layout is not None:
+            pages = tuple(page.number for page in document.pages or ())
+        if len(pages) > self._most_pages:
+            raise DocumentTooLarge(
+                f"{len(pages):,} pages hold text in pictures; the limit is {self._most_pages:,} "
+                "(GLEANER_MAX_OCR_PAGES). With `ocr=off` they stay unread."
+            )
+        partly = [page for page in document.incomplete_pages if page not in set(pages)]
+        return tuple(sorted((*pages, *partly[: self._most_pages - len(pages)])))
 
     async def _parse(self, source: DocumentInput, request: ExtractRequest, pages: tuple[int, ...] | None) -> Document:
         return await self._parsers.parse(
@@ -71,20 +86,17 @@ class PageRecognizer:
         self, source: DocumentInput, request: ExtractRequest, pages: tuple[int, ...]
     ) -> dict[int, Document]:
         """Page number → a document of that page; pages that cannot be read are left out."""
-        if len(pages) > self._most_pages:
-            raise DocumentTooLarge(
-                f"{len(pages):,} pages hold text in pictures; the limit is {self._most_pages:,} "
-                "(GLEANER_MAX_OCR_PAGES)."
-            )
         found: dict[int, Document] = {}
         turns = asyncio.Semaphore(self._parsers.size)
 
         async def recognize(page: int) -> None:
             async with turns:
                 try:
-                    found[page] = await self._parse(source, request, (page,))
+                    document = await self._parse(source, request, (page,))
                 except UnreadableDocument:
                     return  # This page alone is damaged, too costly, or kills its parser.
+            if document.layout is not None and [each.number for each in document.pages or ()] == [page]:
+                found[page] = document  # A parser that its file has taken over may answer anything.
 
         tasks = [asyncio.create_task(recognize(page)) for page in pages]
         try:

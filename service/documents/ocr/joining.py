@@ -17,7 +17,7 @@ def with_recognized(document: Document, read: Mapping[int, Document]) -> Documen
 
     Args:
         document: of a file with pages and a layout.
-        read: page number → a document with this page; one of which nothing was recognized changes nothing.
+        read: page number → a document of this page alone; one of which nothing was recognized changes nothing.
     """
     assert document.layout is not None, "only formats with pages are recognized"
     chosen = {number: each for number, each in read.items() if number not in each.unread_pages}
@@ -29,13 +29,14 @@ def with_recognized(document: Document, read: Mapping[int, Document]) -> Documen
             boxes.append(np.full((len(_BETWEEN), 4), np.nan, np.float32))
             confidence.append(np.full(len(_BETWEEN), np.nan, np.float32))
             at += len(_BETWEEN)
-        source = chosen.get(page.number, document)
-        own = next(each for each in source.pages or () if each.number == page.number)
+        source, own = document, page
+        if (alone := chosen.get(page.number)) is not None and alone.pages:
+            source, own = alone, alone.pages[0]
         assert source.layout is not None, "a recognized page has boxes"
         texts.append(source.text[own.start : own.end])
         boxes.append(source.layout.boxes[own.start : own.end])
-        inside = (source.layout.line_starts >= own.start) & (source.layout.line_starts < max(own.end, own.start + 1))
-        starts.append(source.layout.line_starts[inside] - own.start + at)
+        first, last = np.searchsorted(source.layout.line_starts, (own.start, max(own.end, own.start + 1)))
+        starts.append(source.layout.line_starts[first:last] - own.start + at)
         sure = source.layout.confidence
         length = own.end - own.start
         confidence.append(np.full(length, np.nan, np.float32) if sure is None else sure[own.start : own.end])

@@ -6,6 +6,7 @@ What a file claims is judged by its header, before anything is decoded: a few by
 from __future__ import annotations
 
 import io
+import struct
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,9 +25,9 @@ MOST_PIXELS, MOST_SIDE = 100_000_000, 30_000
 READ_PIXELS = 8_700_000
 """Pixels that a page is read with, at most: an A4 sheet with 300 dots an inch; larger pictures are made smaller."""
 _LEAST_DPI, _MOST_DPI, _USUAL_DPI = 100, 1_200, 200  # those believed (cameras say 72), and where there are none
-_FORMATS = ("PNG", "JPEG", "TIFF", "WEBP", "BMP", "GIF", "MPO")
-_COLOURS = ("RGB", "RGBA", "P", "CMYK", "YCbCr", "LAB", "HSV")
-_BROKEN = (OSError, ValueError, TypeError, SyntaxError, EOFError, KeyError, IndexError)
+_FORMATS = ("PNG", "JPEG", "TIFF", "WEBP", "BMP", "GIF")
+_COLOURS = ("RGB", "P", "CMYK", "YCbCr", "LAB", "HSV")
+_BROKEN = (OSError, ValueError, TypeError, SyntaxError, EOFError, KeyError, IndexError, struct.error)
 
 Image.MAX_IMAGE_PIXELS = MOST_PIXELS
 Image.init()  # A parser cannot import what reads a format.
@@ -68,7 +69,8 @@ def _opened(data: bytes) -> Iterator[Image.Image]:
     except Image.DecompressionBombError:
         raise DocumentTooLarge(f"The picture has far more pixels than the limit of {MOST_PIXELS:,}.") from None
     except _BROKEN as error:
-        raise UnreadableDocument(f"The picture is damaged ({str(error)[:100] or type(error).__name__}).") from None
+        why = str(error).partition(" <")[0][:100]  # Pillow says where in memory the file is.
+        raise UnreadableDocument(f"The picture is damaged ({why or type(error).__name__}).") from None
 
 
 def _check_size(wide: int, high: int) -> None:
@@ -133,10 +135,16 @@ def draw_picture(data: bytes, wanted: PictureRequest, *, limits: DocumentLimits)
             picture.seek(wanted.page - 1)
         size = picture_size(page.width, page.height, wanted.width)
         picture.draft("RGB", (max(size), max(size)))
-        shown = ImageOps.exif_transpose(picture.convert("RGB" if picture.mode in _COLOURS else "L"))
+        shown = ImageOps.exif_transpose(_as_shown(picture))
         file = io.BytesIO()
         shown.resize(size, Image.Resampling.BOX).save(file, "PNG", compress_level=3)
     return PagePicture(file.getvalue(), page.width, page.height, len(pages))
+
+
+def _as_shown(picture: Image.Image) -> Image.Image:
+    """In colours, or in gray where it has none or is transparent."""
+    is_opaque = picture.mode in _COLOURS and "transparency" not in picture.info
+    return picture.convert("RGB") if is_opaque else _as_gray(picture)
 
 
 def _as_gray(picture: Image.Image) -> Image.Image:

@@ -114,6 +114,12 @@ def test_no_more_pages_at_once_than_there_are_parsers() -> None:
     assert pool.most_at_once == pool.size
 
 
+def test_of_many_partly_read_pages_the_first_are_recognized() -> None:
+    found = read(FakePool(paged(*["text"] * 11, partly=tuple(range(1, 12)))))
+    assert [each.page for each in found.recognized] == list(range(1, 11))
+    assert found.incomplete_pages == (11,)
+
+
 def test_too_many_pages_are_refused_and_nothing_at_all_is_an_error() -> None:
     with pytest.raises(DocumentTooLarge, match=r"11 pages .* the limit is 10"):
         read(FakePool(paged(*[""] * 11, unread=tuple(range(1, 12)))))

@@ -100,16 +100,26 @@ def test_a_tiff_has_pages() -> None:
     assert document.unread_pages == ()
 
 
+def with_orientation(kind: str) -> bytes:
+    """A picture whose EXIF says how it was held."""
+    exif, file = Image.Exif(), io.BytesIO()
+    exif[0x0112] = 6
+    sheet().picture.save(file, kind, exif=exif)
+    return file.getvalue()
+
+
 @pytest.mark.parametrize(
-    ("data", "error"),
+    ("data", "why"),
     [
-        (sheet().file()[:300], UnreadableDocument),
-        (b"\x89PNG\r\n\x1a\n" + bytes(100), UnreadableDocument),
-        (sheet().file("TIFF")[:200], UnreadableDocument),
+        (sheet().file()[:300], "damaged"),
+        (b"\x89PNG\r\n\x1a\n" + bytes(100), r"\(cannot identify image file\)"),
+        (sheet().file("TIFF")[:200], "damaged"),
+        (with_orientation("JPEG").replace(b"\x01\x12\x00\x03", b"\x01\x12\x00\x02"), "not an integer"),
+        (with_orientation("WEBP").replace(b"\x01\x12\x00\x03", b"\x01\x12\x00\x0b"), "not an integer"),
     ],
 )
-def test_a_damaged_picture_is_refused(data: bytes, error: type[GleanerError]) -> None:
-    with pytest.raises(error):
+def test_a_damaged_picture_is_refused(data: bytes, why: str) -> None:
+    with pytest.raises(UnreadableDocument, match=why):
         recognized(data)
 
 
@@ -201,5 +211,10 @@ def test_a_picture_is_drawn_for_those_who_look_at_it() -> None:
     with Image.open(io.BytesIO(drawn_page.png)) as shown:
         assert shown.size == (500, 350)
     assert (drawn_page.width_points, drawn_page.pages) == (360, 1)
+    layer = Image.new("RGBA", (400, 300), (0, 0, 0, 0))
+    for picture in (layer, layer.convert("LA"), layer.quantize(4), Image.fromarray(np.eye(300, dtype=np.uint16) * 900)):
+        drawn_page = draw_picture(Sheet(picture, {}).file("PNG"), PictureRequest(1, 200), limits=LIMITS)
+        with Image.open(io.BytesIO(drawn_page.png)) as shown:
+            assert round(float(np.asarray(shown.convert("L")).mean()) / 255) == (picture.mode[0] != "I"), picture.mode
     with pytest.raises(GleanerError, match="no page 2"):
         draw_picture(sheet().file(), PictureRequest(2, 500), limits=LIMITS)
