@@ -49,6 +49,8 @@ MOST_STREAMS = 128
 HANDSHAKE_MILLISECONDS = 10_000
 PING_MILLISECONDS = 1_000
 """Clients may ask this often whether their connection lives: several do each 10 s, and calls take up to 300 s."""
+PING_STRIKES = 20
+"""Sooner pings that a connection may send: those of a busy client come bunched."""
 _CODES = {
     401: grpc.StatusCode.UNAUTHENTICATED,
     404: grpc.StatusCode.NOT_FOUND,
@@ -224,6 +226,7 @@ async def serving(state: AppState, settings: Settings) -> AsyncIterator[None]:
         ("grpc.max_connection_idle_ms", settings.keep_alive_seconds * 1000),
         ("grpc.server_handshake_timeout_ms", HANDSHAKE_MILLISECONDS),
         ("grpc.http2.min_recv_ping_interval_without_data_ms", PING_MILLISECONDS),
+        ("grpc.http2.max_ping_strikes", PING_STRIKES),
         ("grpc.keepalive_permit_without_calls", 1),
     )
     server = grpc.aio.server(options=options, maximum_concurrent_rpcs=MOST_AT_ONCE)

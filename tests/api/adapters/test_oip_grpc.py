@@ -170,7 +170,7 @@ async def test_keys_are_asked_for_and_messages_are_what_they_should_be(world: Wo
     async with world.channel() as channel:
         assert await answer(channel, READY, "a") == "OK"
         assert await answer(channel, READY) == "UNAUTHENTICATED"
-        assert await answer(channel, READY, "guess") == "PERMISSION_DENIED"
+        assert await answer(channel, READY, "guess") == "UNAUTHENTICATED"
         for content in BROKEN.values():
             assert await answer(channel, content, "a") == "INVALID_ARGUMENT"
         for content in MANY.values():
