@@ -112,7 +112,7 @@ def test_pictures_are_known_by_their_first_bytes(data: bytes, what: str | None) 
     assert picture_kind(data) == what
     assert (detect_format(data, media_type="image/png" if what else None) is Format.PICTURE) == bool(what)
     if what:
-        with pytest.raises(UnsupportedFormat, match=f"{what} is not supported"):
+        with pytest.raises(UnsupportedFormat, match=f"{what} is read by recognizing its text"):
             read_document(data, limits=DocumentLimits())
 
 

@@ -178,7 +178,7 @@ def test_health_metrics_and_documentation(service: Service) -> None:
         openapi = client.get("/openapi.json").json()
         content = openapi["paths"]["/extract"]["post"]["requestBody"]["content"]
         assert {"application/json", "multipart/form-data", "application/pdf", "text/html"} <= set(content)
-        assert content["application/json"]["examples"]
+        assert content["application/json"]["example"]
         assert client.get("/docs").status_code == 200
 
 
