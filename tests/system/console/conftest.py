@@ -12,14 +12,14 @@ from tests.support.browser import chromium, opened
 from tests.support.service import Service, serving
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def service(home: Path) -> Iterator[Service]:
     """A service with the built-in model and another one."""
     with serving(home, MODELS="documents,tiny", WORKERS=2, PARSERS=1, OCR="off") as service:
         yield service
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     with chromium() as browser:
         yield browser
