@@ -88,7 +88,7 @@ def build_encoder(
     path, fused = path_on_device(checkpoint, path, longest_tokens)
     encoder = TransformersEncoder(checkpoint, device, path, fused)
     if device.type == "cpu":
-        trial = partial(encoder.forward, _trial_sequences(encoder))
+        trial = partial(_run_trial, encoder)
         kernels = accelerate_for_cpu(model, dtype, trial, int8=int8)
         dtype, cause = dtype_that_runs(checkpoint, dtype, lambda: bool(trial()))  # bfloat16 does not overflow.
         encoder.kernels = Kernels.TORCH if cause and not int8 else kernels
@@ -115,6 +115,12 @@ def _trial_sequences(encoder: TransformersEncoder) -> list[TokenIds]:
     """Two sequences of tokens that differ."""
     longest = min(encoder.max_tokens, encoder.vocabulary_size, 24)
     return [np.arange(length, dtype=np.int32) for length in (longest, (longest + 1) // 2)]
+
+
+def _run_trial(encoder: TransformersEncoder) -> list[Logits]:
+    """Logits of the trial sequences; the model stays as it was."""
+    with state_kept(encoder.module):
+        return encoder.forward(_trial_sequences(encoder))
 
 
 class TransformersEncoder:

@@ -79,6 +79,18 @@ def test_a_short_row_leaves_the_logits_of_long_ones(tmp_path: Path, known: Chose
         encoder.forward([short])
 
 
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_a_trial_in_half_precision_leaves_a_model_as_it_was(tmp_path: Path, dtype: torch.dtype) -> None:
+    encoder = load_encoder(make_model(tmp_path, "big_bird"), CPU, dtype)
+    assert encoder.dtype_reason == ""
+    assert encoder.changes_itself
+    long, short = _sequences(SPARSE_FROM_TOKENS + 100, 30)
+    (before,) = encoder.forward([long])
+    encoder.forward([short])
+    np.testing.assert_array_equal(encoder.forward([long])[0], before)
+    np.testing.assert_allclose(before, _fresh(tmp_path, long), atol=0.05, rtol=0)
+
+
 @pytest.mark.parametrize(("path", "groups"), [("equal", [[0, 2], [3], [1, 4]]), ("single", [[0], [1], [2], [3], [4]])])
 def test_rows_share_a_batch_as_far_as_the_path_allows(path: str, groups: list[list[int]]) -> None:
     assert group_rows([9, 7, 9, 8, 7], ForwardPath(path)) == groups
