@@ -10,9 +10,13 @@ The rules:
   gains `ROUNDED_PAID` as total.
 - Of all triples of candidates with net + tax = total the heaviest is chosen, unless it weighs less than `KEPT_WEIGHT`
   of the best candidates of each role together: then an amount is missing.
-- If the amount to pay is that total plus another named sum (untaxed supplies), it is the total. The triple then belongs
-  to one tax rate: its net is not the bill's, and its tax only if no other amount is called a tax.
-- Of a triple the model or a keyword must have called the tax a tax: two rows of goods add up to their total as well.
+- If another total is that total plus another named sum (untaxed supplies) or an amount between them (a tip), it is the
+  total. The triple then belongs to one tax rate: its net is not the bill's, and its tax only if no other amount is
+  called a tax.
+- Of a triple the model or a keyword must have called the tax a tax, or it is the percentage before it of the net: two
+  rows of goods add up to their total as well.
+- An amount that is more than the percentage before it of the total is what was bought at that rate, no tax.
+- Taxes of several rates are parts of the bill's tax: one of them is chosen only where the total is net plus this tax.
 - A net of zero adds up with anything and decides nothing.
 """
 
@@ -21,15 +25,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from itertools import product
+from itertools import pairwise, product
 from types import MappingProxyType
+from typing import NamedTuple
 
 from service.core.fields.amount_keywords import NET, PAID_TOTAL_WEIGHTS, ROLE_WEIGHTS, TAX, TOTAL, AmountKeyword
-from service.core.fields.mentions import MOST_ALTERNATIVES, Choice, Mention, Reason, amount, choose, ranked
+from service.core.fields.mentions import MOST_ALTERNATIVES, Choice, Mention, Reason, amount, choose, number, ranked
 
 ROLES = (NET, TAX, TOTAL)
+PERCENT = "PERCENT"
 TOLERANCE = Decimal("0.02")
 """Most difference of net + tax from the total, in units of the currency: each is rounded to cents."""
+TO_RATE = 12
+"""Most characters between a percentage and the amount that it is the rate of."""
 MOST_LIKELY = 8
 """Most amounts of a role that are tried in triples."""
 OTHER_ROLE, ANY_MONEY = 0.4, 0.25
@@ -44,6 +52,8 @@ ROUNDED_PAID = 0.3
 """Weight added for a total to a payment that was rounded."""
 SUMS = frozenset((AmountKeyword.TOTAL, AmountKeyword.GROSS, AmountKeyword.NET_OR_TOTAL, AmountKeyword.SUBTOTAL))
 """Keywords of a sum that may be one of several on the bill."""
+LAST_SUMS = SUMS - {AmountKeyword.SUBTOTAL} | {AmountKeyword.TO_PAY}
+"""Keywords of a sum that may be the last one."""
 KEPT_WEIGHT = 0.6
 """Compared with the weight of the triple as a share of that of the best candidates of each role alone."""
 
@@ -66,30 +76,103 @@ def settle_totals(
     mentions: Sequence[Mention], keywords: Keywords = NO_KEYWORDS
 ) -> tuple[dict[str, Choice], tuple[SumCheck, ...]]:
     """The choices for net, tax and total by label, and the check of their sum where all three are known."""
-    paid = _paid_less_change(mentions, keywords)
+    paid, rates = _paid_less_change(mentions, keywords), _rates(mentions)
     likely = {role: _likely(mentions, role, keywords, paid) for role in ROLES}
     own = {role: [found for found in likely[role] if _is_labelled(found[0], role, keywords, paid)] for role in ROLES}
-    choices = {role: choice for role in ROLES if (choice := _own_choice(own[role], role))}
-    settled = _heaviest_sum(likely | {TAX: own[TAX]})
+    largest = max((value for mention, _ in own[TOTAL] if (value := amount(mention))), key=abs, default=None)
+    no_taxes = _no_taxes(likely[TAX], rates, largest)
+    own = _apart(own | {TAX: [found for found in own[TAX] if found[0].entity not in no_taxes]}, keywords)
+    parts = _parts(own[TAX], rates)
+    rated = [found for found in likely[TAX] if found[0].entity in rates.keys() - no_taxes and found not in own[TAX]]
+    settled = _heaviest_sum(likely | {TAX: own[TAX]}, _Rated(rated, rates, largest))
     alone = sum(own[role][0][1] for role in ROLES if own[role])
+    whole = own | {TAX: [found for found in own[TAX] if found[0].entity not in parts]}
+    choices = {role: choice for role in ROLES if (choice := _own_choice(whole[role], role))}
     if settled is None or sum(weight for _, weight in settled) < KEPT_WEIGHT * alone:
         return choices, _check_sum(choices)
     net, tax, total = (mention for mention, _ in settled)
     found = {NET: net, TAX: tax, TOTAL: total}
-    if (to_pay := _amount_to_pay(total, likely[TOTAL], keywords)) is not None:
-        found = {TAX: tax, TOTAL: to_pay} if len(own[TAX]) <= 1 else {TOTAL: to_pay}
+    if (last := _last_sum(total, mentions, likely[TOTAL], keywords)) is not None:
+        found = {TAX: tax, TOTAL: last} if len(own[TAX]) <= 1 else {TOTAL: last}
+    elif tax.entity in parts and TOTAL in choices and _size(choices[TOTAL].best) > _size(total):
+        found = {TOTAL: choices[TOTAL].best}
     choices = {role: _settled(choices.get(role), mention, likely[role]) for role, mention in found.items()}
     return choices, _check_sum(choices)
 
 
-def _amount_to_pay(part: Mention, likely: Weighted, keywords: Keywords) -> Mention | None:
-    """The amount to pay that equals this total plus another named sum; None if there is none."""
-    called = [(mention, number) for mention, _ in likely if (number := amount(mention))]
-    others = {number for mention, number in called if keywords.get(mention.entity) in SUMS and mention != part}
+def _size(mention: Mention) -> Decimal:
+    return abs(amount(mention) or Decimal())
+
+
+def _rates(mentions: Sequence[Mention]) -> dict[int, Decimal]:
+    """Mention number of an amount → the percentage right before it, or before the net beside it."""
+    found: dict[int, Decimal] = {}
+    places = sorted(mentions, key=lambda each: each.start)
+    for before, behind in pairwise(places):
+        rate = number(before) if before.label == PERCENT else found.get(before.entity)
+        if rate is None or behind.start - before.end > TO_RATE:
+            continue
+        if before.label == PERCENT or _is_rate_of(rate, amount(before), amount(behind)):
+            found[behind.entity] = rate
+    return found
+
+
+def _is_rate_of(rate: Decimal, net: Decimal | None, tax: Decimal | None) -> bool:
+    """True if a tax is a rate in percent of a net, up to rounding."""
+    return net is not None and tax is not None and abs(net * rate / 100 - tax) <= TOLERANCE
+
+
+def _no_taxes(found: Weighted, rates: Mapping[int, Decimal], largest: Decimal | None) -> frozenset[int]:
+    """The mention numbers of what was bought at a rate, and of taxes of nothing beside another rate's tax."""
+    bases = {mention.entity for mention, _ in found if _is_base(mention, rates, largest)}
+    rated = {mention.entity: amount(mention) for mention, _ in found if mention.entity in rates.keys() - bases}
+    return frozenset(bases | ({each for each in rated if rated[each] == 0} if any(rated.values()) else set()))
+
+
+def _is_base(mention: Mention, rates: Mapping[int, Decimal], largest: Decimal | None) -> bool:
+    """True for what was bought at a rate: it is more than a tax at that rate on the largest total could be."""
+    rate, stated = rates.get(mention.entity), amount(mention)
+    if rate is None or stated is None or largest is None:
+        return False
+    return abs(stated) > abs(largest) * rate / 100 + TOLERANCE
+
+
+def _parts(taxes: Weighted, rates: Mapping[int, Decimal]) -> frozenset[int]:
+    """The mention numbers of the taxes of several rates; none if there is one rate."""
+    parts = {each.entity: rates[each.entity] for each, _ in taxes if each.entity in rates and amount(each)}
+    return frozenset(parts) if len(set(parts.values())) > 1 else frozenset()
+
+
+def _apart(own: dict[str, Weighted], keywords: Keywords) -> dict[str, Weighted]:
+    """The candidates of each role without those of another label that are the best of the role that a keyword names."""
+
+    def is_contradicted(mention: Mention, role: str) -> bool:
+        keyword = keywords.get(mention.entity)
+        return keyword is not None and role not in ROLE_WEIGHTS[keyword]
+
+    if any(keywords.get(mention.entity) in LAST_SUMS for mention, _ in own[TOTAL]):
+        own = own | {TOTAL: [each for each in own[TOTAL] if keywords.get(each[0].entity) is not AmountKeyword.SUBTOTAL]}
+    named = {own[role][0][0].entity for role in ROLES if own[role] and not is_contradicted(own[role][0][0], role)}
+    return {
+        role: [found for found in own[role] if not (found[0].entity in named and is_contradicted(found[0], role))]
+        for role in ROLES
+    }
+
+
+def _last_sum(part: Mention, mentions: Sequence[Mention], likely: Weighted, keywords: Keywords) -> Mention | None:
+    """The total that is this one plus another named sum, or plus an amount between them; None if there is none."""
     of_part = amount(part) or Decimal()
-    for mention, number in called:
-        if keywords.get(mention.entity) is AmountKeyword.TO_PAY and number - of_part in others:
-            return mention
+    stated = [(each, value, keywords.get(each.entity)) for each in mentions if (value := amount(each))]
+    for mention, _ in likely:
+        keyword, whole = keywords.get(mention.entity), amount(mention)
+        if keyword not in LAST_SUMS or whole is None:
+            continue
+        extras = (AmountKeyword.NO_SUM, *(() if keyword is AmountKeyword.TO_PAY else (None,)))
+        for each, value, word in stated:
+            is_sum = word in SUMS and each.entity not in (part.entity, mention.entity)
+            is_extra = word in extras and value > 0 and part.start < each.start < mention.start
+            if (is_sum or is_extra) and value == whole - of_part:
+                return mention
     return None
 
 
@@ -147,13 +230,30 @@ def _label_share(mention: Mention, role: str) -> float:
     return ANY_MONEY if mention.label == "MONEY" else OTHER_ROLE if mention.label in ROLES else 0.0
 
 
-def _heaviest_sum(likely: dict[str, Weighted]) -> Weighted | None:
+class _Rated(NamedTuple):
+    """Candidates for a tax that nothing calls one: taken where they are their rate of the net of the largest total."""
+
+    unnamed: Weighted
+    rates: Mapping[int, Decimal]
+    largest: Decimal | None
+
+    def allows(self, net: Decimal, tax: Decimal, mention: Mention, total: Decimal) -> bool:
+        """Whether an amount may be the tax of this net and total."""
+        if all(mention is not each for each, _ in self.unnamed):
+            return True
+        return self.largest in (None, total) and _is_rate_of(self.rates[mention.entity], net, tax)
+
+
+def _heaviest_sum(likely: dict[str, Weighted], rated: _Rated) -> Weighted | None:
     """One amount for each role with net + tax = total; None if no likely amounts add up."""
     best: Weighted | None = None
     best_weight = 0.0
-    for triple in product(*(_with_amount(likely[role]) for role in ROLES)):
-        (net, _, _), (tax, _, _), (total, _, _) = triple
+    nets, taxes, totals = (_with_amount(likely[role]) for role in ROLES)
+    for triple in product(nets, [*taxes, *_with_amount(rated.unnamed)], totals):
+        (net, _, _), (tax, mention, _), (total, _, _) = triple
         weight = sum(each[2] for each in triple)
+        if not rated.allows(net, tax, mention, total):
+            continue
         if weight > best_weight and net != 0 and abs(net + tax - total) <= TOLERANCE:
             best, best_weight = [(mention, share) for _, mention, share in triple], weight
     return best

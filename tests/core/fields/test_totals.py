@@ -245,3 +245,115 @@ def test_a_sum_rounded_for_payment_is_the_total(total: str, paid: str, chosen: s
     found = amounts(("TOTAL_AMOUNT", total, 0.5), ("MONEY", paid, 0.9), ("MONEY", paid, 0.9))
     words = (AmountKeyword.GROSS, AmountKeyword.ROUNDING, AmountKeyword.PAID)
     assert settled(found, *words)["TOTAL_AMOUNT"][0] == chosen
+
+
+def page(*lines: str) -> list[Mention]:
+    """Mentions of a page of one `LABEL value LABEL value …` a line, eight characters apart."""
+    words = [
+        (*each, 100 * row + 8 * column) for row, line in enumerate(lines) for column, each in enumerate(_cells(line))
+    ]
+    return [mention(index, label, text, at, 0.5) for index, (label, text, at) in enumerate(words)]
+
+
+def _cells(line: str) -> list[tuple[str, str]]:
+    parts = line.split()
+    return list(zip(parts[::2], parts[1::2], strict=True))
+
+
+def roles(found: list[Mention], *words: AmountKeyword | None) -> dict[str, str]:
+    """Role → the amount chosen, where these words stand before the mentions, one for each."""
+    return {label: text for label, (text, _) in settled(found, *words).items()}
+
+
+def test_a_percentage_of_the_net_is_a_tax_that_nothing_calls_one() -> None:
+    found = page("MONEY 300.00", "PERCENT 19% MONEY 57.00", "MONEY 357.00")
+    assert roles(found, None, None, None, AmountKeyword.TOTAL) == {
+        "NET_AMOUNT": "300.00",
+        "TAX_AMOUNT": "57.00",
+        "TOTAL_AMOUNT": "357.00",
+    }
+    other = page("MONEY 300.00", "PERCENT 18% MONEY 57.00", "MONEY 357.00")
+    assert roles(other, None, None, None, AmountKeyword.TOTAL) == {"TOTAL_AMOUNT": "357.00"}
+    row = page("MONEY 300.00", "PERCENT 19% MONEY 57.00 MONEY 357.00", "MONEY 400.00")
+    assert roles(row, None, None, None, None, AmountKeyword.TOTAL) == {"TOTAL_AMOUNT": "400.00"}
+
+
+def test_what_was_bought_at_a_rate_is_no_tax() -> None:
+    found = page("PERCENT 7% TAX_AMOUNT 3.40", "PERCENT 19% TAX_AMOUNT 6.10", "TAX_AMOUNT 9.50")
+    assert roles(found, None, None, None, None, AmountKeyword.TOTAL) == {"TOTAL_AMOUNT": "9.50"}
+    nothing = page("PERCENT 0% TAX_AMOUNT 10.00 MONEY 0.00", "PERCENT 20% MONEY 5.00 TAX_AMOUNT 1.00", "MONEY 16.00")
+    assert roles(nothing, *[None] * 6, AmountKeyword.TOTAL) == {"TAX_AMOUNT": "1.00", "TOTAL_AMOUNT": "16.00"}
+
+
+def test_taxes_of_two_rates_are_parts_of_the_tax() -> None:
+    taxes = ("PERCENT 7% TAX_AMOUNT 14.00", "PERCENT 19% TAX_AMOUNT 57.00")
+    found = page("NET_AMOUNT 500.00", *taxes, "TOTAL_AMOUNT 571.00")
+    assert roles(found, *[None] * 6) == {"NET_AMOUNT": "500.00", "TOTAL_AMOUNT": "571.00"}
+    with_both = page("NET_AMOUNT 500.00", *taxes, "TAX_AMOUNT 71.00", "TOTAL_AMOUNT 571.00")
+    assert roles(with_both, *[None] * 7)["TAX_AMOUNT"] == "71.00"
+    with_base = page("PERCENT 7% MONEY 200.00 TAX_AMOUNT 14.00", "PERCENT 19% MONEY 300.00 TAX_AMOUNT 57.00")
+    assert "TAX_AMOUNT" not in settle_totals(with_base)[0]
+
+
+def test_net_tax_and_gross_of_a_rate_are_not_those_of_the_bill() -> None:
+    rates = ("PERCENT 19% TAX_AMOUNT 0.97 NET_AMOUNT 5.13 MONEY 6.10", "PERCENT 7% TAX_AMOUNT 0.22 NET_AMOUNT 3.18")
+    words = (
+        None,
+        AmountKeyword.TAX,
+        AmountKeyword.NET,
+        AmountKeyword.GROSS,
+        None,
+        AmountKeyword.TAX,
+        AmountKeyword.NET,
+    )
+    found = page("MONEY 9.50", *rates)
+    assert roles(found, AmountKeyword.GROSS, *words) == {"TOTAL_AMOUNT": "9.50"}
+    with_gross = page("MONEY 9.50", *rates, "MONEY 3.40")
+    assert roles(with_gross, AmountKeyword.TOTAL, *words, AmountKeyword.GROSS) == {"TOTAL_AMOUNT": "9.50"}
+
+
+def test_a_total_with_withheld_tax_keeps_its_own_tax() -> None:
+    found = page(
+        "NET_AMOUNT 300.00", "PERCENT 22% TAX_AMOUNT 66.00", "TOTAL_AMOUNT 366.00", "PERCENT 20% TAX_AMOUNT 60.00"
+    )
+    assert roles(found, *[None] * 6)["TAX_AMOUNT"] == "66.00"
+
+
+@pytest.mark.parametrize("word", [None, AmountKeyword.NO_SUM])
+@pytest.mark.parametrize(("last", "chosen"), [(AmountKeyword.TOTAL, "44.00"), (AmountKeyword.TO_PAY, None)])
+def test_a_total_with_a_tip_is_the_later_one(
+    word: AmountKeyword | None, last: AmountKeyword, chosen: str | None
+) -> None:
+    found = page("MONEY 40.00", "MONEY 4.00", "MONEY 44.00", "NET_AMOUNT 36.36 PERCENT 10% TAX_AMOUNT 3.64")
+    given = roles(found, AmountKeyword.TOTAL, word, last, AmountKeyword.NET, None, AmountKeyword.TAX)
+    assert given["TOTAL_AMOUNT"] == (chosen or ("44.00" if word else "40.00"))
+    cheaper = page("MONEY 44.00", "MONEY 4.00", "MONEY 40.00", "NET_AMOUNT 36.36 PERCENT 10% TAX_AMOUNT 3.64")
+    given = roles(cheaper, AmountKeyword.TOTAL, word, last, AmountKeyword.NET, None, AmountKeyword.TAX)
+    assert given["TOTAL_AMOUNT"] == "40.00"
+
+
+def test_one_amount_is_not_net_and_total() -> None:
+    found = page("NET_AMOUNT 54.00", "TAX_AMOUNT 9.00")
+    assert roles(found, AmountKeyword.TOTAL, AmountKeyword.TAX) == {"TAX_AMOUNT": "9.00", "TOTAL_AMOUNT": "54.00"}
+
+
+def test_a_subtotal_is_the_total_only_without_another() -> None:
+    found = amounts(("MONEY", "800.00", 0.97), ("NET_AMOUNT", "800.00", 0.85), ("MONEY", "845.00", 0.25))
+    assert roles(found, None, AmountKeyword.SUBTOTAL, AmountKeyword.TOTAL)["TOTAL_AMOUNT"] == "845.00"
+    assert roles(found, None, AmountKeyword.SUBTOTAL, None)["TOTAL_AMOUNT"] == "800.00"
+
+
+LABELS = st.sampled_from(("NET_AMOUNT", "TAX_AMOUNT", "TOTAL_AMOUNT", "MONEY", "PERCENT"))
+FEW = st.sampled_from(("0.00", "1.00", "5.00", "6.00", "19.00", "100.00", "119.00", "-5.00", "five"))
+
+
+@given(st.lists(st.tuples(LABELS, FEW, st.sampled_from((None, *AmountKeyword))), max_size=9))
+def test_any_page_is_settled(cells: list[tuple[str, str, AmountKeyword | None]]) -> None:
+    found = [
+        mention(at, label, "19%" if label == "PERCENT" else text, 9 * at, 0.5)
+        for at, (label, text, _) in enumerate(cells)
+    ]
+    words = {at: word for at, (label, _, word) in enumerate(cells) if word is not None and label != "PERCENT"}
+    choices, checks = settle_totals(found, words)
+    assert all(choice.best.label != "PERCENT" for choice in choices.values())
+    assert len(checks) <= 1
