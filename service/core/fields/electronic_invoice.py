@@ -17,7 +17,7 @@ from decimal import Decimal
 
 from service.core.decoding.value import Value, ValueKind
 from service.core.fields.mentions import Choice, Mention, Reason
-from service.core.fields.totals import TOLERANCE, SumCheck
+from service.core.fields.totals import ROLES, SumCheck, check_sum
 
 MOST_ROWS = 10_000
 """Most rows of an invoice: those of a longer one would be an answer of megabytes."""
@@ -163,7 +163,8 @@ def invoice_fields(
         roles[role] = Placed(label, value, *place) if place else Placed(label, value)
         if place is None and choice is not None and _is_sure(choice):
             contradictions.append(Contradiction(role, value, choice.best))
-    return InvoiceFields(roles, tuple(_rows(invoice.rows, searched)), _check(invoice.roles), tuple(contradictions))
+    sums = (value.number if (value := invoice.roles.get(role)) is not None else None for role in ROLES)
+    return InvoiceFields(roles, tuple(_rows(invoice.rows, searched)), check_sum(*sums), tuple(contradictions))
 
 
 class _Searched:
@@ -293,14 +294,3 @@ def _placed_numbers(numbers: Sequence[tuple[str, Value | None]], behind: str, at
         else:
             taken.append(place)
             yield Placed(label, value, at + place[0], at + place[1])
-
-
-def _check(roles: Mapping[str, Value]) -> tuple[SumCheck, ...]:
-    net, tax, total = (
-        value.number if (value := roles.get(label)) is not None else None
-        for label in ("NET_AMOUNT", "TAX_AMOUNT", "TOTAL_AMOUNT")
-    )
-    if net is None or tax is None or total is None:
-        return ()
-    difference = net + tax - total
-    return (SumCheck("net_amount + tax_amount = total_amount", abs(difference) <= TOLERANCE, difference),)

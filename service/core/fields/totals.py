@@ -89,7 +89,7 @@ def settle_totals(
     whole = own | {TAX: [found for found in own[TAX] if found[0].entity not in parts]}
     choices = {role: choice for role in ROLES if (choice := _own_choice(whole[role], role))}
     if settled is None or sum(weight for _, weight in settled) < KEPT_WEIGHT * alone:
-        return choices, _check_sum(choices)
+        return choices, _check_choices(choices)
     net, tax, total = (mention for mention, _ in settled)
     found = {NET: net, TAX: tax, TOTAL: total}
     if (last := _last_sum(total, mentions, likely[TOTAL], keywords)) is not None:
@@ -97,7 +97,7 @@ def settle_totals(
     elif tax.entity in parts and TOTAL in choices and _size(choices[TOTAL].best) > _size(total):
         found = {TOTAL: choices[TOTAL].best}
     choices = {role: _settled(choices.get(role), mention, likely[role]) for role, mention in found.items()}
-    return choices, _check_sum(choices)
+    return choices, _check_choices(choices)
 
 
 def _size(mention: Mention) -> Decimal:
@@ -272,10 +272,13 @@ def _settled(alone: Choice | None, mention: Mention, likely: Weighted) -> Choice
     return Choice(mention, Reason.SUM, tuple(others[:MOST_ALTERNATIVES]))
 
 
-def _check_sum(choices: dict[str, Choice]) -> tuple[SumCheck, ...]:
-    stated = [amount(choices[role].best) for role in ROLES if role in choices]
-    if len(stated) < len(ROLES) or None in stated:
+def check_sum(net: Decimal | None, tax: Decimal | None, total: Decimal | None) -> tuple[SumCheck, ...]:
+    """The check that net and tax add up to the total; none where one of them is unknown."""
+    if net is None or tax is None or total is None:
         return ()
-    net, tax, total = (number for number in stated if number is not None)
     difference = net + tax - total
     return (SumCheck("net_amount + tax_amount = total_amount", abs(difference) <= TOLERANCE, difference),)
+
+
+def _check_choices(choices: dict[str, Choice]) -> tuple[SumCheck, ...]:
+    return check_sum(*(amount(choices[role].best) if role in choices else None for role in ROLES))
