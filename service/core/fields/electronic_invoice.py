@@ -17,7 +17,8 @@ from decimal import Decimal
 
 from service.core.decoding.value import Value, ValueKind
 from service.core.fields.mentions import Choice, Mention, Reason
-from service.core.fields.totals import ROLES, SumCheck, check_sum
+from service.core.fields.totals import ROLES as AMOUNT_ROLES
+from service.core.fields.totals import SumCheck, check_sum
 
 MOST_ROWS = 10_000
 """Most rows of an invoice: those of a longer one would be an answer of megabytes."""
@@ -163,7 +164,7 @@ def invoice_fields(
         roles[role] = Placed(label, value, *place) if place else Placed(label, value)
         if place is None and choice is not None and _is_sure(choice):
             contradictions.append(Contradiction(role, value, choice.best))
-    sums = (value.number if (value := invoice.roles.get(role)) is not None else None for role in ROLES)
+    sums = (None if (stated := invoice.roles.get(role)) is None else stated.number for role in AMOUNT_ROLES)
     return InvoiceFields(roles, tuple(_rows(invoice.rows, searched)), check_sum(*sums), tuple(contradictions))
 
 
