@@ -35,7 +35,7 @@ _LAST_OF_EUROPE = "\u052f"
 def is_doubtful(objects: Sequence[Painted], glyphs: Glyphs) -> bool:
     """Whether most of a page's text objects are hidden, and their words do not look like text."""
     texts = [each.handle for each in objects if each.kind == pdfium.FPDF_PAGEOBJ_TEXT]
-    hidden = sum(map(_is_invisible, texts))
+    hidden = sum(map(is_invisible, texts))
     if 2 * hidden <= len(texts) or not hidden:
         return False
     return not looks_like_text(words_of(glyphs))
@@ -71,7 +71,7 @@ def words_of(glyphs: Glyphs) -> list[str]:
 def shown_ones(glyphs: Glyphs, text_page: Any) -> Flags:
     """True for the glyphs that are not hidden."""
     objects = (pdfium.FPDFText_GetTextObject(text_page, index) for index in glyphs.indices.tolist())
-    return np.array([not _is_invisible(each) for each in objects], np.bool_)
+    return np.array([not is_invisible(each) for each in objects], np.bool_)
 
 
 def agree(hidden: Iterable[str], recognized: Iterable[str]) -> bool:
@@ -81,5 +81,6 @@ def agree(hidden: Iterable[str], recognized: Iterable[str]) -> bool:
     return bool(found) and sum(found) >= _LEAST_AGREEMENT * len(found)
 
 
-def _is_invisible(text_object: Any) -> bool:
+def is_invisible(text_object: Any) -> bool:
+    """Whether a text object paints nothing."""
     return bool(pdfium.FPDFTextObj_GetTextRenderMode(text_object) == pdfium.FPDF_TEXTRENDERMODE_INVISIBLE)

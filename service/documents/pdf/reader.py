@@ -27,6 +27,7 @@ from service.documents.pdf.angles import Floats
 from service.documents.pdf.as_shown import as_shown
 from service.documents.pdf.coverage import page_coverage
 from service.documents.pdf.glyphs import Glyphs, Indices, read_glyphs
+from service.documents.pdf.hidden_text import is_invisible
 from service.documents.pdf.hyphenation import undivided
 from service.documents.pdf.line_text import SEPARATORS, line_text
 from service.documents.pdf.overprint import shown_once, without_marks
@@ -252,8 +253,7 @@ def shown_layers(glyphs: Glyphs, text_page: Any) -> list[list[Word]]:
     """The words that are laid out together: those of each direction, each once, and marks across them by themselves."""
 
     def is_hidden(glyph: int) -> bool:
-        shown = pdfium.FPDFText_GetTextObject(text_page, int(glyphs.indices[glyph]))
-        return bool(pdfium.FPDFTextObj_GetTextRenderMode(shown) == pdfium.FPDF_TEXTRENDERMODE_INVISIBLE)
+        return is_invisible(pdfium.FPDFText_GetTextObject(text_page, int(glyphs.indices[glyph])))
 
     directions = (shown_once(words, glyphs, is_hidden) for words in words_by_direction(glyphs))
     return [layer for words in directions for layer in without_marks(words)]
