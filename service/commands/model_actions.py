@@ -32,7 +32,6 @@ from model_store.transfer.publish import PublishResult, publish
 from model_store.transfer.pull import pull
 from model_store.transfer.push import push
 from model_store.transfer.tag_moves import roll_back
-from service.engine.models.tokenizer_check import refuse_other_tokens
 from service.evaluation.data_check import findings
 from service.evaluation.labelled_documents import BadRecords, read_sets
 from service.settings import read_settings
@@ -72,6 +71,8 @@ UNNAMED_LABEL = re.compile(r"LABEL_\d+")
 
 def run_publish(chosen: argparse.Namespace) -> int:
     """Publish a folder and print the result."""
+    from service.engine.models.tokenizer_check import refuse_other_tokens  # A third of what a listing would import.
+
     store, remote = store_of(chosen), remote_of(chosen)
     provenance = Provenance(base_model=chosen.base_model, data=chosen.data, commit=chosen.commit)
     golden = golden_examples(chosen.golden, scan_folder(chosen.folder)) if chosen.golden else ()
