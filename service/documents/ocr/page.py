@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
 from PIL import Image
 
 from service.documents.ocr.detection import Band, find_bands
@@ -31,21 +30,16 @@ class ReadPicture:
     Attributes:
         lines: the words of each line, from left to right; boxes are of the straightened picture.
         doubtful: boxes of lines that were detected and not believed, of the straightened picture.
-        width, height: of the straightened picture, in pixels.
         matrix: from the given picture's pixels to the straightened one's.
         turned: degrees clockwise by which the page stood: 0, 90, 180 or 270.
         skew: further degrees by which its lines rose to the right.
-        confidence: the mean probability of all characters; 0 without any.
     """
 
     lines: tuple[tuple[RecognizedWord, ...], ...]
     doubtful: tuple[tuple[float, float, float, float], ...]
-    width: int
-    height: int
     matrix: Matrix
     turned: int
     skew: float
-    confidence: float
 
 
 def read_picture(gray: Gray, networks: TextNetworks) -> ReadPicture:
@@ -67,25 +61,21 @@ def read_picture(gray: Gray, networks: TextNetworks) -> ReadPicture:
             for each in bands
         ]
         strips = _strips(page, bands)
-    lines, doubtful, sure = [], [], []
+    lines, doubtful = [], []
     for strip, band, text in zip(strips, bands, recognized(strips, networks), strict=True):
         words = tuple(words_of(strip, band, text, networks.characters))
         is_upright = band.height > _UPRIGHT * band.width
         if words and not is_upright and float(text.probabilities.mean()) >= LEAST_LINE:
             lines.append(words)
-            sure.append(text.probabilities)
         else:
             middle = band.middle_at((band.left + band.right) / 2)
             doubtful.append((band.left, middle - band.height / 2, band.right, middle + band.height / 2))
     return ReadPicture(
         tuple(lines),
         tuple(doubtful),
-        page.shape[1],
-        page.shape[0],
         matrix,
         (90 if on_side else 0) + (180 if is_upside_down else 0),
         if_on_side if on_side else level,
-        float(np.concatenate(sure).mean()) if sure else 0.0,
     )
 
 

@@ -45,9 +45,7 @@ def picture_pages(data: bytes, *, limits: DocumentLimits) -> Document:
         count = int(getattr(picture, "n_frames", 1)) if picture.format == "TIFF" else 1
         limits.check_pages(count)
         for number in range(1, count + 1):
-            if number > 1:
-                picture.seek(number - 1)
-            _check_size(picture.width, picture.height)
+            _turn_to(picture, number)
             across, down = _dots(picture)
             wide, high = picture.width * 72 / across, picture.height * 72 / down
             if _stands_on_side(picture):
@@ -73,7 +71,11 @@ def _opened(data: bytes) -> Iterator[Image.Image]:
         raise UnreadableDocument(f"The picture is damaged ({why or type(error).__name__}).") from None
 
 
-def _check_size(wide: int, high: int) -> None:
+def _turn_to(picture: Image.Image, number: int) -> None:
+    """Make a page the picture's current one, unless it is too large."""
+    if number > 1:
+        picture.seek(number - 1)
+    wide, high = picture.size
     if wide * high > MOST_PIXELS or max(wide, high) > MOST_SIDE:
         raise DocumentTooLarge(
             f"The picture has {wide:,} × {high:,} pixels; the limit is {MOST_PIXELS:,}, and {MOST_SIDE:,} on a side."
@@ -104,9 +106,7 @@ def gray_page(data: bytes, number: int) -> Gray:
         DocumentTooLarge: too many pixels.
     """
     with _opened(data) as picture:
-        if number > 1:
-            picture.seek(number - 1)
-        _check_size(picture.width, picture.height)
+        _turn_to(picture, number)
         scale = (READ_PIXELS / (picture.width * picture.height)) ** 0.5
         if scale < 1:
             picture.draft("L", (int(picture.width * scale), int(picture.height * scale)))
@@ -131,8 +131,7 @@ def draw_picture(data: bytes, wanted: PictureRequest, *, limits: DocumentLimits)
         raise InvalidOptions(f"There is no page {wanted.page}; the file has {len(pages)}.")
     page = pages[wanted.page - 1]
     with _opened(data) as picture:
-        if wanted.page > 1:
-            picture.seek(wanted.page - 1)
+        _turn_to(picture, wanted.page)
         size = picture_size(page.width, page.height, wanted.width)
         picture.draft("RGB", (max(size), max(size)))
         shown = ImageOps.exif_transpose(_as_shown(picture))

@@ -21,7 +21,7 @@ from service.documents.ocr.pictures import READ_PIXELS, gray_page, picture_pages
 from service.documents.ocr.straighten import Gray
 from service.documents.pdf.glyphs import Glyphs, read_glyphs
 from service.documents.pdf.hidden_text import agree, shown_ones, words_of
-from service.documents.pdf.page_objects import painted_objects
+from service.documents.pdf.page_objects import Painted, boxes_of, painted_objects
 from service.documents.pdf.reader import PageCollector, loaded_page, opened_pdf, opened_text, shown_layers
 from service.documents.pdf.words import Word, words_by_direction
 
@@ -70,8 +70,8 @@ _NO_GLYPHS = Glyphs(
 )
 
 
-_MOST_OBJECTS = 1_000
-"""Of a page among which its largest picture is searched; a scan has few."""
+_MOST_PICTURES = 1_000
+"""Of a page among which the largest one is searched; a scan has few."""
 
 
 class _Recognition:
@@ -91,12 +91,13 @@ class _Recognition:
         """
         with loaded_page(document, number) as page, opened_text(page, number) as text_page:
             size = (float(pdfium.FPDF_GetPageWidthF(page)), float(pdfium.FPDF_GetPageHeightF(page)))
-            gray = _drawn(page, size)
+            objects = painted_objects(page)
+            gray = _drawn(page, size, _picture_dpi(objects))
             read = read_picture(gray, self._networks)
             glyphs = _NO_GLYPHS
             if not is_forced:
                 count = max(int(pdfium.FPDFText_CountChars(text_page)), 0)
-                glyphs = read_glyphs(page, text_page, count, painted_objects(page))
+                glyphs = read_glyphs(page, text_page, count, objects)
                 shown = shown_ones(glyphs, text_page)
                 if not agree(words_of(glyphs.only(~shown)), (word.text for line in read.lines for word in line)):
                     glyphs = glyphs.only(shown)
@@ -164,10 +165,10 @@ def _joined(glyphs: Glyphs, added: Glyphs) -> Glyphs:
     )
 
 
-def _drawn(page: Any, size: tuple[float, float]) -> Gray:
+def _drawn(page: Any, size: tuple[float, float], dpi: float) -> Gray:
     """A loaded page of a size in points as a gray picture."""
     across, down = max(size[0], 1.0), max(size[1], 1.0)
-    scale = min(_picture_dpi(page) / 72, (READ_PIXELS / (across * down)) ** 0.5)
+    scale = min(dpi / 72, (READ_PIXELS / (across * down)) ** 0.5)
     wide, high = max(round(across * scale), 1), max(round(down * scale), 1)
     bitmap = pypdfium2.PdfBitmap.new_native(wide, high, pdfium.FPDFBitmap_Gray)
     try:
@@ -179,20 +180,15 @@ def _drawn(page: Any, size: tuple[float, float]) -> Gray:
         bitmap.close()
 
 
-def _picture_dpi(page: Any) -> float:
-    """Dots an inch of the largest picture on a loaded page, if they are usual for a scan."""
+def _picture_dpi(objects: Sequence[Painted]) -> float:
+    """Dots an inch of the largest picture among a page's objects, if they are usual for a scan."""
+    pictures = [each for each in objects if each.kind == pdfium.FPDF_PAGEOBJ_IMAGE][:_MOST_PICTURES]
     largest, dpi = 0.0, float(_DPI)
     wide, high = ctypes.c_uint(), ctypes.c_uint()
-    left, bottom, right, top = (ctypes.c_float() for _ in range(4))
-    for number in range(min(pdfium.FPDFPage_CountObjects(page), _MOST_OBJECTS)):
-        each = pdfium.FPDFPage_GetObject(page, number)
-        if pdfium.FPDFPageObj_GetType(each) != pdfium.FPDF_PAGEOBJ_IMAGE:
-            continue
-        has_size = pdfium.FPDFImageObj_GetImagePixelSize(each, wide, high)
-        if has_size and pdfium.FPDFPageObj_GetBounds(each, left, bottom, right, top):
-            area = (right.value - left.value) * (top.value - bottom.value)
-            if area > largest:
-                # A picture may lie on its side: its longer side is as long as that of its bounds.
-                dots = max(wide.value, high.value) / max(right.value - left.value, top.value - bottom.value) * 72
-                largest, dpi = area, dots if _LEAST_DPI <= dots <= _MOST_DPI else min(max(dots, _DPI), _MOST_DPI)
+    for picture, (left, bottom, right, top) in zip(pictures, boxes_of(pictures).tolist(), strict=True):
+        area = (right - left) * (top - bottom)
+        if area > largest and pdfium.FPDFImageObj_GetImagePixelSize(picture.handle, wide, high):
+            # A picture may lie on its side: its longer side is as long as that of its bounds.
+            dots = max(wide.value, high.value) / max(right - left, top - bottom) * 72
+            largest, dpi = area, dots if _LEAST_DPI <= dots <= _MOST_DPI else min(max(dots, _DPI), _MOST_DPI)
     return dpi

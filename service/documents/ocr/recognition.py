@@ -49,7 +49,7 @@ class StripText(NamedTuple):
 
 
 class RecognizedWord(NamedTuple):
-    """A word: its box (pixels of its page), and the mean and the least probability of its characters.
+    """A word: its box (pixels of its page), and the mean probability of its characters.
 
     `slope`: pixels by which its right end stands lower than its left one, for each pixel of its width.
     """
@@ -58,7 +58,6 @@ class RecognizedWord(NamedTuple):
     box: Box
     slope: float
     confidence: float
-    least: float
 
 
 def cut(page: Image.Image, band: Band) -> Image.Image:
@@ -118,13 +117,11 @@ def words_of(strip: Image.Image, band: Band, text: StripText, characters: Sequen
     for first, last in _spans(signs):
         left, right = _reach(text.middles, signs, first, last, strip.width)
         left, top, right, bottom = _shrunk(dark, left, right)
-        probabilities = text.probabilities[first : last + 1]
         yield RecognizedWord(
             "".join(signs[first : last + 1]),
             _on_page(band, strip.width, (left, top, right, bottom)),
             band.slope,
-            float(probabilities.mean()),
-            float(probabilities.min()),
+            float(text.probabilities[first : last + 1].mean()),
         )
 
 

@@ -22,7 +22,6 @@ def test_a_page_is_read_however_it_lies(degrees: float, turned: int, skew: float
     read = read_picture(sheet().turned(degrees), networks())
     assert (read.turned, round(read.skew - skew, 1) == 0 or abs(read.skew - skew) <= 0.2) == (turned, True)
     assert sorted(words(read)) == sorted(WORDS)
-    assert read.confidence > 0.97
     assert read.doubtful == ()
 
 
@@ -54,7 +53,7 @@ def test_a_dithered_fax_is_straightened() -> None:
 @pytest.mark.parametrize("gray", [np.full((400, 300), 255, np.uint8), np.zeros((400, 300), np.uint8)])
 def test_a_blank_page_has_no_words(gray: np.ndarray) -> None:
     read = read_picture(gray, networks())
-    assert (read.lines, read.confidence) == ((), 0.0)
+    assert read.lines == ()
 
 
 def test_a_tiny_picture_is_read_without_an_error() -> None:
