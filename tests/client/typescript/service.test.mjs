@@ -83,12 +83,12 @@ test("a text and a PDF are redacted", async () => {
 
 test("errors are typed", async () => {
   const cases = [
-    [client.extract(TEXT, { labels: ["NOBODY"] }), "invalid_options", 422],
-    [client.extract(TEXT, { model: "nothing" }), "unknown_model", 404],
-    [client.extract(Buffer.from("%PDF-1.7\nnothing")), "unreadable_document", 422],
+    [TEXT, { labels: ["NOBODY"] }, "invalid_options", 422],
+    [TEXT, { model: "nothing" }, "unknown_model", 404],
+    [Buffer.from("%PDF-1.7\nnothing"), {}, "unreadable_document", 422],
   ];
-  for (const [asked, code, status] of cases)
-    await assert.rejects(asked, (error) => {
+  for (const [document, options, code, status] of cases)
+    await assert.rejects(client.extract(document, options), (error) => {
       assert.ok(error instanceof RequestError);
       assert.deepEqual([error.code, error.status, error.name], [code, status, "RequestError"]);
       assert.ok(error.message.length > 10);
