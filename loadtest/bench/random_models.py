@@ -83,6 +83,7 @@ def write_tokenizer(folder: Path) -> int:
     tokenizer = Tokenizer(models.WordPiece(ids, unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=False)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.add_special_tokens(SPECIALS)
     specials = [(piece, ids[piece]) for piece in ("[CLS]", "[SEP]")]
     tokenizer.post_processor = processors.TemplateProcessing("[CLS] $A [SEP]", None, specials)
     tokenizer.save(str(folder / "tokenizer.json"))

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from loadtest.bench.random_models import write_tokenizer
 from service.core.errors import ModelError
 from service.engine.models.tokenizer_check import refuse_other_tokens
 from tests.support.tiny_models import make_model
@@ -65,4 +66,9 @@ def test_a_folder_without_options_passes(tmp_path: Path, content: str | None) ->
     (tmp_path / "tokenizer_config.json").unlink()
     if content is not None:
         (tmp_path / "tokenizer_config.json").write_text(content)
+    refuse_other_tokens(tmp_path)
+
+
+def test_models_of_the_benchmarks_may_be_published(tmp_path: Path) -> None:
+    write_tokenizer(tmp_path)
     refuse_other_tokens(tmp_path)
