@@ -156,8 +156,10 @@ class EmbeddedResult(msgspec.Struct, frozen=True):
 class FieldsResult(msgspec.Struct, frozen=True):
     """The fields of one document, by role. `evidence`: the labels that decided its kind, with the best score of each.
 
-    Bills have `currency`, `line_items`, `checks` and `bills`, résumés the lists after them. `bills`: how many the text
-    seems to hold; over 1, the roles are chosen from all of them, and the file is better split.
+    Bills have `currency`, `line_items`, `checks`, `bills` and `document_type`, résumés the lists after them. The total
+    of a `credit_note` is nothing to pay: the supplier owes it. `bills`: how many the text seems to hold; over 1, the
+    fields are those of the first, and the file is to be split. `document_type`: of UNTDID 1001: 380 an invoice, 381 a
+    credit note, 384 a correction; null for a receipt.
     """
 
     kind: DocumentKind
@@ -167,6 +169,7 @@ class FieldsResult(msgspec.Struct, frozen=True):
     line_items: list[LineItemResult] | msgspec.UnsetType = msgspec.UNSET
     checks: list[CheckResult] | msgspec.UnsetType = msgspec.UNSET
     bills: int | msgspec.UnsetType = msgspec.UNSET
+    document_type: str | msgspec.UnsetType | None = msgspec.UNSET
     embedded: EmbeddedResult | msgspec.UnsetType = msgspec.UNSET
     jobs: list[JobResult] | msgspec.UnsetType = msgspec.UNSET
     educations: list[EducationResult] | msgspec.UnsetType = msgspec.UNSET

@@ -34,6 +34,7 @@ from .requests import (
     headers_of,
     raised,
     request_of,
+    url_of,
 )
 
 _T = TypeVar("_T")
@@ -101,7 +102,7 @@ class Client:
     """A client of one service; safe to share among threads.
 
     Args:
-        url: where the service is, e.g. `http://127.0.0.1:8080`.
+        url: where the service is, e.g. `http://127.0.0.1:8080`; of this machine, `localhost:8080` will do.
         key: the API key, where one is needed.
         retries: how long and how often a request is tried again.
         timeouts: of one try.
@@ -123,7 +124,7 @@ class Client:
         self._retries = retries or RetryBudget()
         self._timeouts = timeouts or Timeouts()
         self._http = httpx.Client(headers=headers_of(key), transport=transport)
-        self._url = url.rstrip("/")
+        self._url = url_of(url)
 
     def __enter__(self) -> Client:
         return self
@@ -211,7 +212,7 @@ class AsyncClient:
         self._retries = retries or RetryBudget()
         self._timeouts = timeouts or Timeouts()
         self._http = httpx.AsyncClient(headers=headers_of(key), transport=transport)
-        self._url = url.rstrip("/")
+        self._url = url_of(url)
 
     async def __aenter__(self) -> AsyncClient:
         return self

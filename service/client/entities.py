@@ -97,12 +97,13 @@ class EmbeddedInvoice(msgspec.Struct, frozen=True):
 
 
 class DocumentFields(msgspec.Struct, frozen=True):
-    """The fields of an invoice, a receipt or a résumé (`kind`), by role.
+    """The fields of an invoice, a credit note, a receipt or a résumé (`kind`), by role.
 
     Attributes:
         evidence: the labels that decided the kind, with the best score of each.
-        currency, line_items, checks: of bills.
-        bills: how many the text seems to hold; over 1, the roles are chosen from all of them.
+        currency, line_items, checks: of bills. A `credit_note`'s total is nothing to pay.
+        bills: how many the text seems to hold; over 1, the fields are those of the first.
+        document_type: of UNTDID 1001: `380` an invoice, `381` a credit note; None for a receipt.
         embedded: of an electronic invoice.
         jobs, educations, skills, languages: of résumés.
     """
@@ -114,6 +115,7 @@ class DocumentFields(msgspec.Struct, frozen=True):
     line_items: list[LineItem] = []
     checks: list[SumCheck] = []
     bills: int = 0
+    document_type: str | None = None
     embedded: EmbeddedInvoice | None = None
     jobs: list[Job] = []
     educations: list[Education] = []

@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -24,6 +25,11 @@ from .errors import GleanerError, Overloaded, Unreachable
 
 LINES = "application/x-ndjson"
 LONGEST_PATH = 1_024
+_FILE_NAME = re.compile(
+    r"\S+\.(?:pdf|docx?|html?|txt|md|xml|png|jpe?g|tiff?|webp|bmp|gif|odt|rtf|xlsx?|pptx?|csv|eml)", re.IGNORECASE
+)
+"""One word that ends as files with documents do."""
+_LOOPBACK = re.compile(r"(?:localhost|127(?:\.[0-9]{1,3}){3}|\[::1\])(?::[0-9]{1,5})?(?:/.*)?", re.IGNORECASE)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 """Halves of characters, as `surrogateescape` makes them: no Unicode. U+FFFD in place of each keeps all offsets."""
 
@@ -139,12 +145,23 @@ def _read(source: Source, number: int) -> TextSource | FileSource:
             raise ValueError(
                 f"{source!r} is a file: pass Path({source!r}), or TextSource({source!r}) for these characters"
             )
+        _warn_of_name(source)
         return TextSource(source)
     if isinstance(source, Path):
         return FileSource.read(source)
     if not isinstance(source, bytes | FileSource | TextSource):
         raise TypeError(f"a document is a text, bytes, Path, FileSource or TextSource, not {type(source).__name__}")
     return FileSource(source, str(number)) if isinstance(source, bytes) else source
+
+
+def _warn_of_name(text: str) -> None:
+    """Warn of a text that is a file's name and nothing else: there is no such file here, and none is read."""
+    if len(text) <= LONGEST_PATH and _FILE_NAME.fullmatch(text):
+        warnings.warn(
+            f"{text!r} is sent as a text of {len(text)} characters; for a file pass Path({text!r}), for this text "
+            f"TextSource({text!r})",
+            stacklevel=2,
+        )
 
 
 def _is_path(text: str) -> bool:
@@ -173,6 +190,20 @@ class Timeouts:
         """The same for httpx, none longer than this."""
         most = float("inf") if most_seconds is None else most_seconds
         return httpx.Timeout(min(self.read, most), connect=min(self.connect, most))
+
+
+def url_of(url: str) -> str:
+    """A service's URL without the slash at its end; an address of this machine may come without `http://`.
+
+    Raises:
+        ValueError: another one has no scheme, which says whether the key and the documents are encrypted.
+    """
+    if _LOOPBACK.fullmatch(url):
+        url = f"http://{url}"
+    if not url.lower().startswith(("http://", "https://")):
+        bare = url.rpartition("//")[2] or "127.0.0.1:8080"
+        raise ValueError(f"{url!r} is no URL of a service: write 'http://{bare}' or 'https://{bare}'")
+    return url.rstrip("/")
 
 
 def headers_of(key: str | None) -> dict[str, str]:

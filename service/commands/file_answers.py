@@ -101,7 +101,10 @@ def field_tables(fields: Fields | None) -> Iterator[Table]:
     """A table of the roles, and one of each list that is not empty; none without fields."""
     if fields is None:
         return
-    roles = _table(f"{fields['kind']}, by {', '.join(fields['evidence'])}", ("role", "value", "score", "reason"))
+    kind, bills = fields["kind"], fields.get("bills", 1)
+    if bills > 1:
+        kind = f"{kind}, the first of {bills} bills in the file"
+    roles = _table(f"{kind}, by {', '.join(fields['evidence'])}", ("role", "value", "score", "reason"))
     for role, choice in fields["roles"].items():
         roles.add_row(role, _cell(choice), f"{choice['score']:.3f}", choice["reason"])
     for name in ("skills", "languages"):

@@ -220,7 +220,7 @@ _WORD = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 def _lines(root: etree._Element, syntax: Syntax, invoice: ElectronicInvoice) -> Iterator[str]:
     """The lines of the text: roles under their names, rows, sums, and the rest of the XML's texts."""
-    yield "Credit note" if invoice.type_code in ("381", "261", "396") else "Invoice"
+    yield "Credit note" if invoice.is_credit_note else "Invoice"
     for label, heading in _HEADINGS.items():
         if label in invoice.roles and label not in _AMOUNTS:
             yield f"{heading}: {invoice.roles[label].text}"

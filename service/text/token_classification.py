@@ -1,7 +1,9 @@
 """Entities in the spelling of transformers' token-classification pipeline, for clients that expect exactly that.
 
-The rule: `word` is what the pipeline's own decoding makes of the tokens, which is not always the text's slice, and
-labels that are to be ignored are dropped after tokens were put together (`TokenClassificationPipeline.postprocess`).
+The rules:
+- `word` is what the pipeline's own decoding makes of the tokens, which is not always the text's slice; a folder
+  without a decoder has the text's slice, where transformers would show tokens and their marks ("▁Jan e").
+- Labels that are to be ignored are dropped after tokens were put together (`TokenClassificationPipeline.postprocess`).
 """
 
 from __future__ import annotations
@@ -77,6 +79,9 @@ def _word(
     tokens = tokenizer.spellings(prepared.text, prepared.tokens, span.start_token, span.stop_token)
     if not joined:
         return tokens[0]
+    if not tokenizer.has_decoder:
+        (start, _), (_, end) = prepared.tokens.offsets[[span.start_token, span.stop_token - 1]]
+        return prepared.text[start:end]
     if units is None:
         return tokenizer.joined(tokens)
     low, high = np.searchsorted(units, (span.start_token, span.stop_token))

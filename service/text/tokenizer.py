@@ -223,12 +223,14 @@ class TextTokenizer:
             for token, (a, b) in zip(tokens.ids[start:stop].tolist(), tokens.offsets[start:stop].tolist(), strict=True)
         ]
 
+    @property
+    def has_decoder(self) -> bool:
+        """Whether the folder says how tokens are put together to words."""
+        return self._tokenizer.decoder is not None
+
     def joined(self, spellings: Sequence[str]) -> str:
-        """What transformers' `convert_tokens_to_string` makes of tokens."""
-        decoder = self._tokenizer.decoder
-        if decoder is None:
-            return " ".join(spellings)
-        words: str = decoder.decode(list(spellings))
+        """What transformers' `convert_tokens_to_string` makes of tokens; only with a decoder."""
+        words: str = self._tokenizer.decoder.decode(list(spellings))
         return words
 
 

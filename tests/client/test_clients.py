@@ -6,6 +6,7 @@ import asyncio
 import base64
 import json
 import re
+import warnings
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -264,6 +265,40 @@ def test_the_path_of_a_file_as_a_text_is_refused(tmp_path: Path, monkeypatch: py
         with pytest.raises(ValueError, match="pass Path"), client(server) as asking:
             asking.extract(path)
     assert not server.requests
+
+
+@pytest.mark.parametrize(("text", "warned"), [("a/bill.PDF", True), ("bill.docx", True), ("see bill.pdf", False)])
+def test_the_name_of_a_file_that_is_not_there_is_sent_with_a_warning(text: str, warned: bool) -> None:
+    server = Server(good())
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        client(server).extract(text)
+        client(server).extract(TextSource(text))
+    assert [json.loads(each.content)["text"] for each in server.requests] == [text, text]
+    assert ["Path(" in str(each.message) for each in caught] == [True] * warned
+
+
+@pytest.mark.parametrize(
+    ("url", "asked"),
+    [
+        ("localhost:8471", "http://localhost:8471"),
+        ("127.0.0.1:8471/", "http://127.0.0.1:8471"),
+        ("[::1]:8471", "http://[::1]:8471"),
+        ("localhost", "http://localhost"),
+        ("HTTPS://gleaner.example/a/", "https://gleaner.example/a"),
+    ],
+)
+def test_an_address_of_this_machine_needs_no_scheme(url: str, asked: str) -> None:
+    server = Server(good())
+    Client(url, transport=httpx.MockTransport(server)).extract("Jane")
+    assert str(server.requests[0].url) == f"{asked}/extract"
+
+
+@pytest.mark.parametrize("kind", [Client, AsyncClient])
+@pytest.mark.parametrize("url", ["gleaner:8080", "10.0.0.5", "ws://gleaner:8080", "localhost.example:80", ""])
+def test_another_address_without_a_scheme_is_refused_at_once(kind: type[Client | AsyncClient], url: str) -> None:
+    with pytest.raises(ValueError, match=r"'http://.*' or 'https://"):
+        kind(url)
 
 
 def test_texts_and_files_do_not_go_together() -> None:

@@ -33,6 +33,12 @@ def test_a_bill_is_its_roles_its_check_and_its_rows() -> None:
     assert "total_amount: yes" in shown({**fields, "checks": [{**check, "holds": True}], "line_items": []})
 
 
+def test_the_first_of_several_bills_is_said_to_be_one() -> None:
+    fields = {"kind": "credit_note", "evidence": {}, "roles": {"total_amount": entity("999.60")}}
+    assert "credit_note, the first of 3 bills" in shown({**fields, "bills": 3})
+    assert "the first" not in shown({**fields, "bills": 1})
+
+
 def test_a_resume_is_its_lists() -> None:
     job = {"title": entity("Engineer"), "employer": None, "dates": [entity("2017"), entity("2020")]}
     fields = {

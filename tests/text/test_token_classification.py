@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 import warnings
 from pathlib import Path
 from typing import Any
@@ -59,6 +61,20 @@ def test_words_places_and_scores_are_the_pipeline_s(
         assert [e.score for e in found] == pytest.approx([float(e["score"]) for e in theirs], abs=1e-5)
         if strategy is None:
             assert [e.index for e in found] == [e["index"] for e in theirs]
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES[1:], ids=str)
+def test_words_of_a_folder_without_a_decoder_are_the_text_s_own(
+    folder: Path, reference: Any, strategy: Aggregation, tmp_path: Path
+) -> None:
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    without = json.loads((tmp_path / "tokenizer.json").read_text()) | {"decoder": None}
+    (tmp_path / "tokenizer.json").write_text(json.dumps(without))
+    tokenizer = TextTokenizer(tmp_path)
+    for text in random_texts(4, seed=3):
+        prepared = prepare(tokenizer, text, longest=512, overlap=128)
+        found = classify(tokenizer, prepared, logits(reference, prepared, tokenizer), LABELS, strategy, ())
+        assert [each.word for each in found] == [text[each.start : each.end] for each in found]
 
 
 def test_a_text_without_tokens_has_nothing_and_scores_must_be_numbers(folder: Path) -> None:

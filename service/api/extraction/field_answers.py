@@ -96,7 +96,8 @@ class FieldAnswers:
             for index, (each, value, said) in enumerate(zip(found, values, answered, strict=True))
         ]
         text, invoice = self._document.text, self._document.invoice
-        fields = find_fields(text, mentions[:count], mentions[count:])
+        pages = [page.start for page in self._document.pages or ()]
+        fields = find_fields(text, mentions[:count], mentions[count:], pages)
         shown = None if fields is None else _answer(fields, answered)
         if invoice is None:
             return shown
@@ -123,13 +124,14 @@ class FieldAnswers:
             for row in stated.rows
         ]
         return FieldsResult(
-            kind=DocumentKind.INVOICE,
+            kind=DocumentKind.CREDIT_NOTE if invoice.is_credit_note else DocumentKind.INVOICE,
             evidence=page.evidence if page else {},
             roles={name: roles[name] for label in ORDER if (name := label.lower()) in roles},
             currency=invoice.currency or (page.currency if page else None),
             line_items=rows or (page.line_items if page else []),
             checks=[CheckResult(each.rule, each.holds, str(each.difference)) for each in stated.checks],
             bills=1,
+            document_type=invoice.type_code,
             embedded=EmbeddedResult(
                 invoice.syntax,
                 invoice.profile,
@@ -196,4 +198,5 @@ def _answer(found: DocumentFields, entities: Sequence[EntityResult]) -> FieldsRe
         ],
         checks=[CheckResult(each.rule, each.holds, str(each.difference)) for each in found.checks],
         bills=found.bills,
+        document_type=found.document_type,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -30,6 +31,10 @@ from service.metrics.worker import WorkerMetrics
 TEXT = "text/plain; charset=utf-8"
 LARGE_BYTES = 256 * 1024
 """An answer with more file than this is encoded in a thread."""
+UNREAD_HEADER = "X-Gleaner-Unread-Pages"
+"""Names the pages that were not read, or not in full, where the answer is the document itself."""
+MOST_RANGES = 100
+"""Most ranges of pages in a header, so that proxies take it."""
 
 RedactionOutcome = FinishedDocument[RedactedResult]
 """How a document that was to be redacted ended."""
@@ -91,9 +96,21 @@ async def redact_response(
 
 
 def _document(result: RedactedResult) -> Response:
+    headers = {UNREAD_HEADER: page_ranges(result.unread_pages)} if result.unread_pages else {}
     if result.file is not None:
-        return Response(result.file.data, media_type=result.file.media_type)
-    return Response((result.text or "").encode("utf-8", "replace"), media_type=TEXT)
+        return Response(result.file.data, headers=headers, media_type=result.file.media_type)
+    return Response((result.text or "").encode("utf-8", "replace"), headers=headers, media_type=TEXT)
+
+
+def page_ranges(pages: Sequence[int]) -> str:
+    """Sorted page numbers as `1-3,7`; the last of `MOST_RANGES` ranges goes to the last page."""
+    ranges: list[list[int]] = []
+    for page in pages:
+        if ranges and (page == ranges[-1][1] + 1 or len(ranges) == MOST_RANGES):
+            ranges[-1][1] = page
+        else:
+            ranges.append([page, page])
+    return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in ranges)
 
 
 def redact_timing(timer: StageTimer, total_seconds: float) -> RedactTiming:

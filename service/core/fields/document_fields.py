@@ -9,12 +9,13 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from service.core.fields.amount_keywords import AmountKeyword, amount_keywords
+from service.core.fields.amount_keywords import TOTAL, AmountKeyword, amount_keywords
+from service.core.fields.headings import CORRECTION, CREDIT, bill_spans, heading_kind
 from service.core.fields.kinds import DocumentKind, KindMatch, decide_kind, is_letter
 from service.core.fields.line_items import LineItem, find_line_items
 from service.core.fields.lines import TextLines
-from service.core.fields.mentions import Choice, Mention, choose, currency, ranked
-from service.core.fields.named_roles import NAMED_LABELS, choose_named, count_bills, named_currency
+from service.core.fields.mentions import Choice, Mention, amount, choose, currency, ranked
+from service.core.fields.named_roles import NAMED_LABELS, choose_named, named_currency
 from service.core.fields.parties import RECEIVER, SUPPLIER, TAX_ID, choose_parties, choose_tax_id
 from service.core.fields.resume import Entry, choose_person, distinct, find_entries
 from service.core.fields.totals import ROLES as AMOUNT_ROLES
@@ -24,6 +25,8 @@ MOST_ENTITIES = 10_000
 """Most entities of a document with fields: the rows of a larger one would be an answer of megabytes."""
 TOTALS = frozenset((AmountKeyword.TOTAL, AmountKeyword.GROSS, AmountKeyword.TO_PAY, AmountKeyword.ROUNDED))
 """Keywords of a bill's last sum."""
+INVOICE, CREDIT_NOTE, CORRECTED = "380", "381", "384"
+"""Codes of UNTDID 1001."""
 BILL_LABELS = ("IBAN", "BIC")
 """Labels of which the best score is chosen. A role has its label's name in lower case."""
 ORDER = (*NAMED_LABELS, SUPPLIER, RECEIVER, *AMOUNT_ROLES, *BILL_LABELS, TAX_ID)
@@ -33,7 +36,8 @@ ORDER = (*NAMED_LABELS, SUPPLIER, RECEIVER, *AMOUNT_ROLES, *BILL_LABELS, TAX_ID)
 class DocumentFields:
     """The fields of one document; roles without a choice are left out.
 
-    `bills`: how many bills the text seems to hold; the roles are chosen from all of them.
+    `bills`: how many bills the text seems to hold; of several, the first one's fields are here.
+    `document_type`: of a bill but a receipt, a code of UNTDID 1001.
     """
 
     found: KindMatch
@@ -42,6 +46,7 @@ class DocumentFields:
     line_items: tuple[LineItem, ...] = ()
     checks: tuple[SumCheck, ...] = ()
     bills: int = 1
+    document_type: str | None = None
     jobs: tuple[Entry, ...] = ()
     educations: tuple[Entry, ...] = ()
     skills: tuple[Mention, ...] = ()
@@ -49,19 +54,30 @@ class DocumentFields:
 
 
 def find_fields(
-    text: str, mentions: Sequence[Mention], keyword_mentions: Sequence[Mention] = ()
+    text: str, mentions: Sequence[Mention], keyword_mentions: Sequence[Mention] = (), pages: Sequence[int] = ()
 ) -> DocumentFields | None:
     """The fields of a document; None where no kind fits.
 
     Args:
         mentions: its entities, in order.
         keyword_mentions: values of the key-value fallback, for roles and rows of a bill; in order.
+        pages: where the pages begin.
     """
     if len(mentions) > MOST_ENTITIES or (found := decide_kind(mentions)) is None:
         return None
     if found.kind is DocumentKind.RESUME:
         return None if is_letter(text) else _resume(found, mentions, TextLines(text))
-    return _bill(found, mentions, keyword_mentions, text)
+    everything = sorted([*mentions, *keyword_mentions], key=lambda each: each.start)
+    words = amount_keywords(everything, TextLines(text))
+    totals = (each.start for each in everything if words.get(each.entity) in TOTALS)
+    first, *others = bill_spans(everything, totals, text, pages)
+    if others:
+        text = text[: first[1]]
+        mentions, keyword_mentions = (
+            [each for each in some if each.end <= len(text)] for some in (mentions, keyword_mentions)
+        )
+        found = decide_kind(mentions) or found
+    return replace(_bill(found, mentions, keyword_mentions, text), bills=1 + len(others))
 
 
 def _bill(found: KindMatch, mentions: Sequence[Mention], by_keyword: Sequence[Mention], text: str) -> DocumentFields:
@@ -83,14 +99,23 @@ def _bill(found: KindMatch, mentions: Sequence[Mention], by_keyword: Sequence[Me
         by_label[TAX_ID] = number
     taken = {by_label[label].best.entity for label in AMOUNT_ROLES if label in by_label}
     currencies = Counter(code for each in everything if (code := currency(each)))
+    found, document_type = _named_kind(found, heading_kind(text), by_label.get(TOTAL))
     return DocumentFields(
         found,
         {label.lower(): by_label[label] for label in ORDER if label in by_label},
         named_currency(text) or (currencies.most_common(1)[0][0] if currencies else None),
         find_line_items(everything, lines, taken | {each.entity for each in by_keyword if each.entity in words}),
         checks,
-        count_bills(everything, (each.start for each in everything if words.get(each.entity) in TOTALS), lines),
+        document_type=document_type,
     )
+
+
+def _named_kind(found: KindMatch, heading: str | None, total: Choice | None) -> tuple[KindMatch, str | None]:
+    """The kind that a bill's heading names, and its code in UNTDID 1001."""
+    is_negative = total is not None and (amount(total.best) or 0) < 0
+    if heading == CREDIT or (heading == CORRECTION and is_negative):
+        return replace(found, kind=DocumentKind.CREDIT_NOTE), CREDIT_NOTE
+    return found, CORRECTED if heading == CORRECTION else INVOICE if found.kind is DocumentKind.INVOICE else None
 
 
 def _resume(found: KindMatch, mentions: Sequence[Mention], lines: TextLines) -> DocumentFields:

@@ -42,6 +42,8 @@ ROLES = frozenset(
     "IBAN BIC TAX_ID".split()
 )
 """The labels of which an invoice may state a value."""
+CREDIT_NOTES = frozenset("81 83 261 262 296 308 381 396 420 458 532".split())
+"""Codes of UNTDID 1001 that EN 16931 counts as credit notes."""
 _NAMES = frozenset(("SUPPLIER_NAME", "RECEIVER_NAME"))
 
 
@@ -76,6 +78,11 @@ class ElectronicInvoice:
     roles: dict[str, Value]
     rows: tuple[InvoiceRow, ...] = ()
     amount_due: Value | None = None
+
+    @property
+    def is_credit_note(self) -> bool:
+        """Whether its total is credited, not to be paid."""
+        return self.type_code in CREDIT_NOTES
 
     @property
     def is_sound(self) -> bool:

@@ -6,7 +6,8 @@ The rules:
   party, an account or tax number. A résumé needs `RESUME_EVIDENCE`, and a person, e-mail or phone number.
 - The best scores of contract labels are subtracted. Of two kinds the one with more evidence is chosen.
 - A letter is no résumé, though it names jobs and schools: a salutation with a closing line behind it, and little else.
-- A receipt is a bill without a receiver, due date, order number and bank account.
+- A receipt is a bill without a receiver, due date, order number and bank account. Credit notes are told apart later,
+  by their heading (`headings`).
 """
 
 from __future__ import annotations
@@ -71,6 +72,7 @@ class DocumentKind(StrEnum):
     """The kinds that have fields."""
 
     INVOICE = "invoice"
+    CREDIT_NOTE = "credit_note"
     RECEIPT = "receipt"
     RESUME = "resume"
 

@@ -6,18 +6,15 @@ The rules:
   it.
 - An invoice date after words for the due date counts `CONTRADICTED` of its score.
 - A currency's code after words for it ("Währung: EUR") is the bill's, before those beside the amounts.
-- Several bills in one text are counted by their numbers and totals.
-- A number after words for another bill ("related invoice", "Facture liée") is not this bill's number; one after words
-  for this bill is no order number, and no number without words is both.
+- A number after words for another bill ("related invoice", "Facture liée") is neither this bill's number nor an order
+  number; one after words for this bill is no order number, and no number without words is both.
 """
 
 from __future__ import annotations
 
 import re
-import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import pairwise
 
 from service.core.decoding.entities import Entity
 from service.core.fields.lines import TextLines, key_above
@@ -48,8 +45,12 @@ _DAY_ROLES = {"due": "DUE_DATE", "dated": "INVOICE_DATE", "another_day": ANOTHER
 _DAYS = PhraseTable(*_DAY_ROLES)
 _NUMBERED = rf"[\s:.#-]*(?:\([0-9]{{1,4}}\)\s*)?(?:{any_of('number', starts=False)})?[\s:.#]*$"
 _NUMBER_ROLES = {
-    role: re.compile(rf"(?:{any_of(kind, ends=False)}){_NUMBERED}")
-    for role, kind in ((ANOTHER, "another_bill"), ("INVOICE_ID", "bill"), ("PURCHASE_ORDER", "order"))
+    role: re.compile(rf"(?:{any_of(*kinds, ends=False)}){_NUMBERED}")
+    for role, kinds in (
+        (ANOTHER, ("another_bill",)),
+        ("INVOICE_ID", ("bill", "credit", "correction")),
+        ("PURCHASE_ORDER", ("order",)),
+    )
 }
 
 
@@ -67,24 +68,6 @@ def choose_named(mentions: Sequence[Mention], lines: TextLines) -> dict[str, Cho
     if bill and order and same_value(bill.best) == same_value(order.best) and not said[order.best.entity]:
         del choices["PURCHASE_ORDER"]
     return choices
-
-
-def count_bills(mentions: Sequence[Mention], totals: Iterable[int], lines: TextLines) -> int:
-    """The bills in one text: the numbers called a bill's, each with a total before the next one; at least 1.
-
-    A number that stands on both sides of another one is of the same bill. `totals`: offsets of amounts called a total.
-    """
-    places: dict[str, tuple[int, int]] = {}
-    for each in mentions:
-        if each.label in NUMBERS and role_before(lines, each) == "INVOICE_ID":
-            first, _ = places.get(same_value(each), (each.start, 0))
-            places[same_value(each)] = (first, each.start)
-    spans = sorted(places.values())
-    apart = [one for one, following in pairwise([*spans, (sys.maxsize, 0)]) if one[1] < following[0]]
-    ends = [*(start for start, _ in apart[1:]), sys.maxsize]
-    found = sorted(totals)
-    ended = sum(any(last < total < end for total in found) for (_, last), end in zip(apart, ends, strict=False))
-    return max(ended, 1)
 
 
 def role_before(lines: TextLines, mention: Mention) -> str | None:
@@ -142,7 +125,7 @@ def _weight(mention: Mention, label: str, said: dict[int, str | None]) -> float:
         return share * mention.score + WORD if words == label else 0.0
     if words == label:
         return mention.score + WORD
-    if (label, words) in (("INVOICE_ID", ANOTHER), ("PURCHASE_ORDER", "INVOICE_ID")):
+    if (words == ANOTHER and label in NUMBERS) or (label, words) == ("PURCHASE_ORDER", "INVOICE_ID"):
         return 0.0
     if label == "INVOICE_DATE" and words == "DUE_DATE":
         return CONTRADICTED * mention.score

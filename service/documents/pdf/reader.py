@@ -112,7 +112,8 @@ def _why_empty(pages: int, images: int) -> str:
         held = f"its page holds {only}" if pages == 1 else f"{images} of its {pages} pages hold {only}"
         return (
             f"The PDF has no text layer: {held}, as a scan does; "
-            "what it shows is read by OCR alone, which is off (`ocr=off`) or not installed, or cannot redact a file."
+            "what it shows is read by OCR alone, which is off (`ocr=off`), not installed, or not used on a file to be "
+            "redacted; with `output=text`, /redact returns the redacted text that OCR reads."
         )
     return "The PDF has no text: there are neither characters nor images on its pages."
 

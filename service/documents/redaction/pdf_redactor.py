@@ -70,7 +70,8 @@ def redact_pdf(data: bytes, redaction: Redaction, *, limits: DocumentLimits) -> 
     if document.incomplete_pages and not redaction.allow_unread:
         raise UnredactableDocument(
             f"{_pages(document.incomplete_pages)} of the PDF hold writing in images, as outlines or in fonts that do "
-            "not say what it is, which cannot be found; with `allow_unread` it stays as it is."
+            "not say what it is, which cannot be found; with `allow_unread` it stays as it is, with `output=text` the "
+            "redacted text comes back instead, that which OCR reads included."
         )
     leaks = Repeats(redaction.secrets)
     with opened_pdf(flat) as read:

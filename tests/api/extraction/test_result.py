@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -191,8 +192,8 @@ def test_a_role_is_the_entity_with_its_reason_and_alternatives() -> None:
 
 def test_a_bill_has_rows_checks_and_a_currency_and_no_list_of_a_resume() -> None:
     answer = msgspec.to_builtins(invoice())
-    assert set(answer) == {"kind", "evidence", "roles", "currency", "line_items", "checks", "bills"}
-    assert answer["kind"] == "receipt"
+    assert set(answer) == {"kind", "evidence", "roles", "currency", "line_items", "checks", "bills", "document_type"}
+    assert (answer["kind"], answer["document_type"]) == ("receipt", None)
     assert answer["checks"] == [{"rule": "net_amount + tax_amount = total_amount", "holds": True, "difference": "0.00"}]
     (row,) = answer["line_items"]
     assert [row[part]["text"] for part in ("description", "quantity", "unit_price", "amount")] == [
@@ -219,6 +220,16 @@ def stated_invoice(**texts: str) -> ElectronicInvoice:
     roles = {"TOTAL_AMOUNT": total, "IBAN": Value(ValueKind.IBAN, "DE89370400440532013000")}
     roles.update((label, Value(ValueKind.TEXT, text)) for label, text in texts.items())
     return ElectronicInvoice("UBL", "urn:x", "a.xml", "380", "EUR", roles, (InvoiceRow("Mount", amount=total),))
+
+
+@pytest.mark.parametrize(
+    ("code", "kind"), [("380", "invoice"), ("381", "credit_note"), ("384", "invoice"), ("261", "credit_note")]
+)
+def test_the_xml_says_whether_it_is_a_credit_note(code: str, kind: str) -> None:
+    parts = (("SUPPLIER_NAME", "Acme GmbH"), ("INVOICE_ID", "INV-1"), ("TOTAL_AMOUNT", "EUR 999.60"))
+    found = fields_of(INVOICE, *parts, stated=replace(stated_invoice(), type_code=code))
+    assert found is not None
+    assert (found.kind, found.document_type) == (kind, code)
 
 
 def test_what_an_invoices_xml_states_comes_before_what_the_page_says() -> None:

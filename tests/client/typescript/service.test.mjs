@@ -1,5 +1,6 @@
 // Against a real service with the built-in model, at GLEANER_URL; SAMPLES: the folder of the invoice.
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -95,6 +96,22 @@ test("errors are typed", async () => {
       assert.ok(error.requestId);
       return true;
     });
+});
+
+test("an address of this machine needs no scheme, another one does", async () => {
+  const bare = process.env.GLEANER_URL.replace("http://", "");
+  assert.equal((await new Client({ url: bare }).models()).models[0].name, "documents");
+  for (const url of ["gleaner:8080", "10.0.0.5", "ws://gleaner:8080", "localhost.example", ""])
+    assert.throws(() => new Client({ url }), { name: "TypeError", message: /"http:\/\/.*" or "https:/ });
+});
+
+test("the name of a file as a text is sent with a warning", () => {
+  const code = `import { Client } from "gleaner-client";
+    const client = new Client({ url: process.env.GLEANER_URL });
+    for (const source of ["bill.pdf", "see bill.pdf", { text: "bill.pdf" }]) await client.extract(source);`;
+  const { stderr, status } = spawnSync(process.execPath, ["--input-type=module", "-e", code], { encoding: "utf8" });
+  assert.equal(status, 0, stderr);
+  assert.equal(stderr.split("bill.pdf").length, 3, stderr);
 });
 
 test("what is no document is refused before it is sent", async () => {

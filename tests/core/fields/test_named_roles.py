@@ -44,6 +44,7 @@ def test_the_date_of_something_else_is_not_the_bills(words: str) -> None:
     [("Purchase order:", "PURCHASE_ORDER"), ("PO No. ", "PURCHASE_ORDER"), ("Bestellnummer ", "PURCHASE_ORDER"),
      ("N° de commande ", "PURCHASE_ORDER"), ("Bon de commande n° ", "PURCHASE_ORDER"), ("注文番号:", "PURCHASE_ORDER"),
      ("Invoice No. ", "INVOICE_ID"), ("Rechnungsnummer: ", "INVOICE_ID"), ("Facture n° ", "INVOICE_ID"),
+     ("Nota de crédito n.º ", "INVOICE_ID"),
      ("发票号码:", "INVOICE_ID"), ("Your order of the last invoice, see ", None)],
 )  # fmt: skip
 def test_words_for_numbers(words: str, role: str | None) -> None:

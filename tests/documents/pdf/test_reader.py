@@ -149,7 +149,9 @@ def scan(canvas: Any) -> None:
 
 
 def test_a_scan_is_refused_with_the_reason() -> None:
-    with pytest.raises(UnreadableDocument, match=r"no text layer: its page holds only images.* by OCR alone"):
+    with pytest.raises(
+        UnreadableDocument, match=r"no text layer: its page holds only images.* by OCR alone.*`output=text`"
+    ):
         read(document_files.drawn(scan))
 
 

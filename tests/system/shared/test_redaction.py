@@ -5,12 +5,17 @@ from __future__ import annotations
 import asyncio
 import base64
 import time
+from collections.abc import Sequence
+from typing import Any
 
 import pytest
+from PIL import Image, ImageDraw
+from reportlab.lib.utils import ImageReader
 
 from gleaner import Client, FileSource, RequestError
+from service.api.redaction.answers import page_ranges
 from service.documents.redaction.values import Range, RedactedFile, Redaction
-from tests.support.document_files import simple_docx, simple_pdf
+from tests.support.document_files import drawn, simple_docx, simple_pdf
 from tests.support.extraction import TEXT, assert_problem
 from tests.support.parsers import PoolSetup, pool_of
 from tests.support.redacted_pdfs import left_of
@@ -55,6 +60,43 @@ def test_raw_is_the_document_itself(service: Service) -> None:
     assert first.headers["content-type"] == "application/pdf"
     assert first.content.startswith(b"%PDF")
     assert base64.b64decode(report.json()["documents"][0]["file"]["data"]) == first.content
+
+
+def test_raw_names_the_pages_that_were_not_read(service: Service) -> None:
+    def draw(canvas: Any) -> None:
+        for page in range(1, 7):
+            canvas.drawString(60, 760, LINE)
+            if page in (2, 4, 5):
+                canvas.drawImage(ImageReader(scan), 0, 0, 600, 700)
+            canvas.showPage()
+
+    scan = Image.new("L", (600, 700), 250)
+    for row in range(100, 600, 15):
+        ImageDraw.Draw(scan).text((60, row), "A line of a scanned letter that says who lives where", fill=20)
+    read, unread = {"file": ("a.pdf", simple_pdf(LINE))}, {"file": ("b.pdf", drawn(draw))}
+    with service.client() as client:
+        allowed = client.post("/redact", files=unread, data={"raw": "true", "allow_unread": "true"})
+        text = client.post("/redact", files=unread, data={"raw": "true", "output": "text", "ocr": "off"})
+        complete = client.post("/redact", files=read, data={"raw": "true"})
+        assert_problem(client.post("/redact", files=unread), 422, "unredactable_document", "output=text")
+    assert [each.headers.get("X-Gleaner-Unread-Pages") for each in (allowed, text, complete)] == [
+        "2,4-5",
+        "2,4-5",
+        None,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("pages", "written"),
+    [
+        ([], ""),
+        ([3], "3"),
+        ([1, 2, 3, 7, 9, 10], "1-3,7,9-10"),
+        (range(2, 5001, 2), f"{','.join(map(str, range(2, 200, 2)))},200-5000"),
+    ],
+)
+def test_a_header_of_pages_is_short(pages: Sequence[int], written: str) -> None:
+    assert page_ranges(pages) == written
 
 
 def test_what_cannot_be_redacted_is_refused_with_a_reason(service: Service) -> None:

@@ -28,6 +28,7 @@ export class FieldsPanel {
     this.findings = findings;
     this.node = make("div", { class: "fields", tabindex: "0", role: "region", "aria-label": "Fields" },
       make("p", { class: "small soft" }, `${words(fields.kind)}${fields.currency ? `, in ${fields.currency}` : ""}`),
+      fields.bills > 1 && make("p", { class: "notice small bad" }, `This file seems to hold ${fields.bills} bills. These are the fields of the first: split the file.`),
       make("div", { class: "roles" }, ...Object.entries(fields.roles).map(([name, field]) => this.#role(name, field))),
       ...(fields.checks ?? []).map(check),
       ...TABLES.map(([key, title, columns]) => fields[key]?.length > 0 && this.#table(title, columns, fields[key])),

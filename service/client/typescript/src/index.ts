@@ -18,14 +18,14 @@ import type {
   StreamedDocument,
 } from "./answers.js";
 import { GleanerError, Unreachable, errorOf, errorOfResponse, strange } from "./errors.js";
-import { RETRIES, bodyOf, sleep, waitSeconds, type RetryBudget, type Source } from "./requests.js";
+import { RETRIES, bodyOf, sleep, urlOf, waitSeconds, type RetryBudget, type Source } from "./requests.js";
 
 export type * from "./answers.js";
 export type { FileSource, RetryBudget, Source, TextSource } from "./requests.js";
 export { GleanerError, Overloaded, RequestError, ServiceError, Unreachable } from "./errors.js";
 
 export interface ClientOptions {
-  /** Where the service is, such as `http://127.0.0.1:8080`. */
+  /** Where the service is, such as `http://127.0.0.1:8080`; of this machine, `localhost:8080` will do. */
   url: string | URL;
   /** The API key, where one is needed. Do not put one into a page that others load. */
   key?: string;
@@ -48,7 +48,7 @@ export class Client {
   readonly #fetch: typeof fetch;
 
   constructor({ url, key, retries, fetch: ask = fetch }: ClientOptions) {
-    this.#url = String(url).replace(/\/+$/, "");
+    this.#url = urlOf(String(url));
     this.#headers = key === undefined ? {} : { Authorization: `Bearer ${key}` };
     this.#retries = { ...RETRIES, ...retries };
     this.#fetch = (...request) => ask(...request);

@@ -47,7 +47,7 @@ export interface components {
          * @description The kinds that have fields.
          * @enum {string}
          */
-        DocumentKind: "invoice" | "receipt" | "resume";
+        DocumentKind: "credit_note" | "invoice" | "receipt" | "resume";
         /** @description One education of a résumé. `ongoing`: the document says that it lasts. */
         Education: {
             degree: components["schemas"]["Entity"] | null;
@@ -276,8 +276,10 @@ export interface components {
         /**
          * @description The fields of one document, by role. `evidence`: the labels that decided its kind, with the best score of each.
          *
-         *     Bills have `currency`, `line_items`, `checks` and `bills`, résumés the lists after them. `bills`: how many the text
-         *     seems to hold; over 1, the roles are chosen from all of them, and the file is better split.
+         *     Bills have `currency`, `line_items`, `checks`, `bills` and `document_type`, résumés the lists after them. The total
+         *     of a `credit_note` is nothing to pay: the supplier owes it. `bills`: how many the text seems to hold; over 1, the
+         *     fields are those of the first, and the file is to be split. `document_type`: of UNTDID 1001: 380 an invoice, 381 a
+         *     credit note, 384 a correction; null for a receipt.
          */
         Fields: {
             kind: components["schemas"]["DocumentKind"];
@@ -291,6 +293,7 @@ export interface components {
             line_items?: components["schemas"]["LineItem"][];
             checks?: components["schemas"]["SumCheck"][];
             bills?: number;
+            document_type?: string | null;
             embedded?: components["schemas"]["EmbeddedInvoice"];
             jobs?: components["schemas"]["Job"][];
             educations?: components["schemas"]["Education"][];

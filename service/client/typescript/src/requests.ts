@@ -30,8 +30,15 @@ export function bodyOf(sources: readonly Source[], options: object, batch: boole
   return JSON.stringify({ ...documents, ...Object.fromEntries(chosen) });
 }
 
+const FILE_NAME =
+  /^\S{1,1000}\.(?:pdf|docx?|html?|txt|md|xml|png|jpe?g|tiff?|webp|bmp|gif|odt|rtf|xlsx?|pptx?|csv|eml)$/i;
+
 function textOf(source: Source): TextSource | undefined {
-  if (typeof source === "string") return { text: wellFormed(source) };
+  if (typeof source === "string") {
+    if (FILE_NAME.test(source))
+      console.warn(`"${source}" is sent as a text: for a file pass { data, name }, for this text { text: "${source}" }.`);
+    return { text: wellFormed(source) };
+  }
   return isText(source) ? { ...source, text: wellFormed(source.text) } : undefined;
 }
 
@@ -63,6 +70,17 @@ function formOf(files: { blob: Blob; name: string }[], options: [string, unknown
   for (const { blob, name } of files) form.append("file", blob, name);
   for (const [name, value] of options) form.append(name, String(value)); // Of a list: joined by commas.
   return form;
+}
+
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?(?:\/.*)?$/i;
+
+/** A service's URL without the slash at its end; an address of this machine may come without `http://`. */
+export function urlOf(url: string): string {
+  const whole = LOOPBACK.test(url) ? `http://${url}` : url;
+  const bare = /^(?:.*\/\/)?(.*)$/.exec(url)?.[1] || "127.0.0.1:8080";
+  if (!/^https?:\/\//i.test(whole))
+    throw new TypeError(`"${url}" is no URL of a service: write "http://${bare}" or "https://${bare}"`);
+  return whole.replace(/\/+$/, "");
 }
 
 /** Limits of retries: seconds from the first try and number of tries, fewer where nobody answers. */

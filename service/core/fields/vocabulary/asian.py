@@ -17,13 +17,14 @@ JAPANESE = BillWords(
     due="支払期限 お支払期限 支払期日 振込期限",
     dated="発行日 日付 請求日 領収日",
     another_day="納品日 納期 注文日",
-    bill="請求書 請求書番号 領収書 領収証 請求 伝票 返還 返還請求書",
+    bill="請求書 請求書番号 領収書 領収証 請求 伝票 返還",
     order="注文 注文書 発注",
     another_bill="元請求書 対象請求書",
     number="番号",
     seller="販売者 発行者 請求元 売主",
     buyer="お客様 請求先 宛先 買主 お届け先",
     currency="通貨",
+    credit="返還請求書 適格返還請求書 返還インボイス",
 )
 
 CHINESE = BillWords(
@@ -40,13 +41,14 @@ CHINESE = BillWords(
     due="付款日期 付款期限 到期日 最迟付款日",
     dated="日期 开票日期 開立日期 账单日期",
     another_day="交货日期 订单日期",
-    bill="发票 發票 收据 账单 单号 红字发票",
+    bill="发票 發票 收据 账单 单号",
     order="订单 訂單 采购单",
     another_bill="原发票 对应发票",
     number="号码 號碼 号",
     seller="销售方 卖方 賣方 供应商 销售方名称",
     buyer="购买方 买方 買方 客户 购买方名称 收货方",
     currency="币种 幣別 货币",
+    credit="红字发票 紅字發票",
 )
 
 KOREAN = BillWords(
@@ -62,13 +64,14 @@ KOREAN = BillWords(
     due="납부기한 지급기한 결제기한 결제일",
     dated="발행일 작성일자 거래일시 날짜",
     another_day="납품일 주문일",
-    bill="송장 청구서 세금계산서 영수증 승인 수정세금계산서",
+    bill="송장 청구서 세금계산서 영수증 승인",
     order="주문 발주",
     another_bill="당초_승인번호 원_청구서",
     number="번호",
     seller="공급자 판매자 발행인",
     buyer="공급받는자 구매자 고객명 공급받는_자 수신",
     currency="통화",
+    correction="수정세금계산서",
 )
 
 ARABIC = BillWords(
@@ -86,7 +89,7 @@ ARABIC = BillWords(
     due="تاريخ_الاستحقاق يستحق_في آخر_موعد_للدفع",
     dated="التاريخ تاريخ_الفاتورة تاريخ تاريخ_الإصدار",
     another_day="تاريخ_التسليم",
-    bill="فاتورة الفاتورة إشعار_دائن",
+    bill="فاتورة الفاتورة",
     order="طلب الطلب أمر_الشراء أمر_شراء",
     another_bill="الفاتورة_الأصلية مرجع_الفاتورة",
     number="رقم",
@@ -95,6 +98,7 @@ ARABIC = BillWords(
     by="من",
     to="إلى",
     currency="العملة",
+    credit="إشعار_دائن",
 )
 
 HINDI = BillWords(
@@ -107,13 +111,14 @@ HINDI = BillWords(
     no_sum="मात्रा छूट",
     due="देय_तिथि भुगतान_तिथि",
     dated="दिनांक तिथि तारीख",
-    bill="बीजक चालान बिल क्रेडिट_नोट",
+    bill="बीजक चालान बिल",
     order="आदेश क्रय_आदेश",
     another_bill="मूल_बीजक संदर्भ_बीजक",
     number="संख्या नं.",
     seller="विक्रेता आपूर्तिकर्ता प्रेषक",
     buyer="ग्राहक खरीदार प्राप्तकर्ता",
     currency="मुद्रा",
+    credit="क्रेडिट_नोट",
 )
 
 MALAY = BillWords(
@@ -134,4 +139,5 @@ MALAY = BillWords(
     seller="penjual pembekal",
     buyer="pelanggan pembeli",
     currency="mata_uang mata_wang",
+    credit="nota_kredit",
 )

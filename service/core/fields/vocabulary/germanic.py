@@ -29,7 +29,7 @@ ENGLISH = BillWords(
     dated="date dated date_of_issue issued issue_date issued_on billing_date bill_date",
     another_day="delivery_date shipping_date service_date order_date print_date start_date end_date birth_date "
     "date_of_birth date_of_supply training_date discount_until expiry_date",
-    bill="invoice credit_note receipt bill inv doc document credit_memo credit_invoice",
+    bill="invoice receipt bill inv doc document",
     order="purchase_order order po p.o. your_order customer_po your_reference your_ref order_reference "
     "customer_reference client_reference",
     another_bill="related_invoice original_invoice corrected_invoice previous_invoice for_invoice ref_invoice "
@@ -41,6 +41,8 @@ ENGLISH = BillWords(
     "buyer client purchaser ship_to bill_to_party attention recipient payer account_holder",
     to="to att",
     currency="currency currency_code invoice_currency document_currency amounts_in all_amounts_in prices_in",
+    credit="credit_note credit_memo credit_memorandum credit_invoice refund_note",
+    correction="corrective_invoice correction_invoice adjustment_note",
 )
 
 GERMAN = BillWords(
@@ -66,7 +68,7 @@ GERMAN = BillWords(
     dated="datum rechnungsdatum belegdatum ausstellungsdatum ausgestellt_am rechnungstag",
     another_day="lieferdatum leistungsdatum liefertermin bestelldatum auftragsdatum druckdatum geburtsdatum skonto "
     "leistungszeitraum",
-    bill="*rechnung *rechnungs gutschrift gutschrifts beleg quittung quittungs stornorechnung rechnungskorrektur re",
+    bill="*rechnung *rechnungs beleg quittung quittungs re",
     order="bestellung bestell auftrag auftrags ihre_bestellung ihr_auftrag ihre_referenz ihr_zeichen bestellreferenz",
     another_bill="ursprungsrechnung originalrechnung bezugsrechnung zu_rechnung zur_rechnung bezug_rechnung "
     "storno_zu_rechnung",
@@ -79,6 +81,8 @@ GERMAN = BillWords(
     to="an firma",
     by="von",
     currency="währung rechnungswährung belegwährung währungscode beträge_in alle_beträge_in preise_in",
+    credit="*gutschrift* *storno_rechnung *rechnungskorrektur",
+    correction="*korrekturrechnung",
 )
 
 DUTCH = BillWords(
@@ -99,7 +103,7 @@ DUTCH = BillWords(
     due="vervaldatum betaaldatum betalen_voor uiterlijk te_betalen_voor uiterste_betaaldatum vervalt_op",
     dated="factuurdatum datum_factuur opgemaakt_op",
     another_day="leverdatum leveringsdatum besteldatum",
-    bill="factuur creditnota bon kassabon creditfactuur",
+    bill="factuur bon kassabon",
     order="bestelling bestel uw_bestelling inkooporder uw_referentie uw_kenmerk",
     another_bill="oorspronkelijke_factuur betreft_factuur",
     seller="verkoper leverancier afzender verkocht_door",
@@ -107,6 +111,8 @@ DUTCH = BillWords(
     to="aan",
     by="van",
     currency="valuta factuurvaluta bedragen_in",
+    credit="creditnota creditfactuur credit_nota credit_factuur",
+    correction="correctiefactuur",
 )
 
 SWEDISH = BillWords(
@@ -127,7 +133,7 @@ SWEDISH = BillWords(
     due="förfallodatum förfaller betalas_senast oss_tillhanda_senast",
     dated="fakturadatum utställd",
     another_day="leveransdatum orderdatum beställningsdatum",
-    bill="faktura kreditfaktura kvitto kreditnota",
+    bill="faktura kvitto",
     order="beställning er_beställning inköpsorder ert_ordernr er_order",
     another_bill="avser_faktura ursprunglig_faktura krediterar_faktura",
     seller="säljare leverantör avsändare utställare",
@@ -135,6 +141,7 @@ SWEDISH = BillWords(
     by="från",
     to="till",
     currency="valuta belopp_i",
+    credit="kreditfaktura kreditnota",
 )
 
 DANISH = BillWords(
@@ -154,7 +161,7 @@ DANISH = BillWords(
     due="forfald* betalingsfrist betales_senest",
     dated="dato fakturadato",
     another_day="leveringsdato ordredato",
-    bill="faktura kreditnota bon",
+    bill="faktura bon",
     order="ordre rekvisitions deres_ordre",
     another_bill="vedr_faktura oprindelig_faktura",
     seller="sælger leverandør afsender udsteder",
@@ -162,6 +169,7 @@ DANISH = BillWords(
     by="fra",
     to="til",
     currency="valuta beløb_i",
+    credit="kreditnota kreditfaktura",
 )
 
 NORWEGIAN = BillWords(
@@ -171,7 +179,7 @@ NORWEGIAN = BillWords(
     subtotal="delsum",
     tax="mva",
     excluding="eks",
-    bill="faktura kreditnota kvittering",
+    bill="faktura kvittering",
     paid="kontanter bankkort",
     change="veksel",
     no_sum="antall rabatt frakt",
@@ -179,4 +187,5 @@ NORWEGIAN = BillWords(
     due="forfallsdato betales_innen",
     seller="selger leverandør avsender utsteder",
     buyer="kjøper mottaker fakturaadresse leveringsadresse",
+    credit="kreditnota kreditfaktura",
 )

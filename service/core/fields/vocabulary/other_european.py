@@ -19,7 +19,7 @@ POLISH = BillWords(
     due="termin_płatności płatne_do termin_zapłaty",
     dated="data_wystawienia wystawiono wystawiono_dnia",
     another_day="data_dostawy data_sprzedaży data_zamówienia",
-    bill="faktura rachunek paragon faktury korekta_faktury faktura_korygująca",
+    bill="faktura rachunek paragon faktury",
     order="zamówienie zamówienia wasze_zamówienie",
     another_bill="do_faktury dotyczy_faktury faktura_pierwotna",
     number="numer",
@@ -28,6 +28,8 @@ POLISH = BillWords(
     by="od",
     to="dla",
     currency="waluta kwoty_w",
+    credit="nota_kredytowa",
+    correction="korekta_faktury faktura_korygująca faktura_korekta",
 )
 
 CZECH = BillWords(
@@ -47,7 +49,7 @@ CZECH = BillWords(
     due="splatnost splatnosti datum_splatnosti",
     dated="datum_vystavení vystaveno datum",
     another_day="datum_dodání duzp datum_objednávky",
-    bill="faktura účtenka dobropis faktury dokladu daňový_doklad opravný_daňový_doklad",
+    bill="faktura účtenka faktury dokladu daňový_doklad",
     order="objednávka objednávky",
     another_bill="k_faktuře původní_doklad",
     number="číslo č. č",
@@ -55,6 +57,8 @@ CZECH = BillWords(
     buyer="odběratel zákazník příjemce objednatel kupující",
     by="od",
     currency="měna částky_v",
+    credit="dobropis",
+    correction="opravný_daňový_doklad",
 )
 
 RUSSIAN = BillWords(
@@ -72,7 +76,7 @@ RUSSIAN = BillWords(
     due="срок_оплаты оплатить_до",
     dated="дата от дата_счета",
     another_day="дата_доставки дата_отгрузки",
-    bill="счет счёт чек счет_фактура счета кредит_нота",
+    bill="счет счёт чек счет_фактура счета",
     order="заказ заказа",
     another_bill="к_счету исходный_счет",
     number="номер №",
@@ -80,6 +84,8 @@ RUSSIAN = BillWords(
     buyer="покупатель заказчик плательщик грузополучатель клиент",
     to="кому",
     currency="валюта",
+    credit="кредит_нота кредитовое_авизо",
+    correction="корректировочный_счет_фактура",
 )
 
 TURKISH = BillWords(
@@ -98,13 +104,14 @@ TURKISH = BillWords(
     due="son_ödeme son_ödeme_tarihi vade vade_tarihi",
     dated="tarih* fatura_tarihi düzenleme_tarihi",
     another_day="teslim_tarihi sipariş_tarihi",
-    bill="fatura fiş iade_faturası",
+    bill="fatura fiş",
     order="sipariş",
     another_bill="ilgili_fatura iadeye_konu_fatura",
     number="numarası no",
     seller="satıcı tedarikçi gönderen",
     buyer="alıcı müşteri sayın",
     currency="para_birimi",
+    credit="iade_faturası",
 )
 
 FINNISH = BillWords(
@@ -122,11 +129,12 @@ FINNISH = BillWords(
     due="eräpäivä maksettava_viimeistään",
     dated="päivämäärä päiväys laskun_päivä",
     another_day="toimituspäivä tilauspäivä",
-    bill="lasku laskun hyvityslasku kuitti",
+    bill="lasku laskun kuitti",
     order="tilaus tilauksen",
     another_bill="hyvitettävä_lasku alkuperäinen_lasku",
     number="numero",
     seller="myyjä toimittaja lähettäjä",
     buyer="ostaja asiakas vastaanottaja laskutusosoite maksaja",
     currency="valuutta",
+    credit="hyvityslasku",
 )

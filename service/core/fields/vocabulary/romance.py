@@ -23,7 +23,7 @@ FRENCH = BillWords(
     "à_régler_avant",
     dated="date_de_facture date_de_facturation date_d'émission émise_le en_date_du date",
     another_day="date_de_livraison date_de_commande date_de_naissance",
-    bill="facture avoir ticket reçu facture_d'avoir note_de_crédit",
+    bill="facture ticket reçu",
     order="bon_de_commande commande votre_commande votre_référence réf_commande référence_commande",
     another_bill="facture_liée facture_d'origine facture_initiale facture_rectifiée sur_facture facture_concernée",
     number="numéro n°",
@@ -33,6 +33,8 @@ FRENCH = BillWords(
     to="à",
     by="de",
     currency="devise monnaie devise_de_facturation montants_en",
+    credit="avoir facture_d'avoir note_de_crédit",
+    correction="facture_rectificative",
 )
 
 SPANISH = BillWords(
@@ -52,15 +54,17 @@ SPANISH = BillWords(
     due="vencimiento fecha_de_vencimiento pagar_antes_del vence_el fecha_límite_de_pago",
     dated="fecha fecha_de_factura fecha_factura fecha_de_emisión emitida_el",
     another_day="fecha_de_entrega fecha_de_pedido fecha_de_operación",
-    bill="factura abono recibo ticket factura_rectificativa nota_de_crédito",
+    bill="factura recibo ticket",
     order="pedido orden_de_compra su_pedido su_referencia",
     another_bill="factura_rectificada factura_original ref_factura",
-    number="número núm",
+    number="número núm n.º",
     seller="vendedor proveedor emisor emitida_por prestador vendido_por",
     buyer="comprador cliente facturar_a facturado_a destinatario receptor pagador dirección_de_facturación "
     "dirección_de_envío señores",
     to="para",
     currency="moneda divisa importes_en",
+    credit="nota_de_crédito nota_crédito nota_de_abono factura_de_abono abono",
+    correction="factura_rectificativa",
 )
 
 ITALIAN = BillWords(
@@ -81,7 +85,7 @@ ITALIAN = BillWords(
     due="scadenza data_scadenza pagare_entro da_pagare_entro pagamento_entro scadenza_pagamento data_di_scadenza",
     dated="data data_fattura data_di_emissione emessa_il data_documento",
     another_day="data_di_consegna data_consegna data_ordine",
-    bill="fattura nota_di_credito ricevuta scontrino",
+    bill="fattura ricevuta scontrino",
     order="ordine vs_ordine rif_ordine ordine_d'acquisto vostro_ordine",
     another_bill="fattura_collegata fattura_di_riferimento rif_fattura fattura_originale",
     number="numero",
@@ -90,6 +94,7 @@ ITALIAN = BillWords(
     "cessionario/committente destinazione fatturare_a",
     by="da",
     currency="valuta divisa importi_in",
+    credit="nota_di_credito nota_credito nota_di_accredito",
 )
 
 PORTUGUESE = BillWords(
@@ -109,14 +114,15 @@ PORTUGUESE = BillWords(
     due="vencimento data_de_vencimento pagar_até vence_em data_limite_de_pagamento",
     dated="data data_da_fatura data_de_emissão emitida_em emissão",
     another_day="data_de_entrega data_do_pedido data_da_encomenda",
-    bill="fatura nota_fiscal recibo nota_de_crédito",
+    bill="fatura nota_fiscal recibo",
     order="encomenda pedido ordem_de_compra v/_encomenda seu_pedido",
     another_bill="fatura_original fatura_de_referência fatura_de_origem ref_fatura",
-    number="número",
+    number="número n.º",
     seller="fornecedor prestador emitente vendedor vendido_por",
     buyer="adquirente tomador destinatário cliente comprador exmo.(s)_sr.(s) exmo._sr. exmos_senhores sacado pagador",
     to="para",
     currency="moeda valores_em",
+    credit="nota_de_crédito nota_crédito",
 )
 
 ROMANIAN = BillWords(
@@ -133,11 +139,12 @@ ROMANIAN = BillWords(
     due="scadență scadent* termen_de_plată data_scadenței scadența",
     dated="dată data_facturii data_emiterii",
     another_day="data_livrării",
-    bill="factură chitanță bon storno factura facturii notă_de_credit",
+    bill="factură chitanță bon storno factura facturii",
     order="comandă comanda",
     another_bill="la_factura factura_inițială",
     number="număr seria_și_nr nr",
     seller="furnizor vânzător emitent prestator",
     buyer="cumpărător client beneficiar plătitor destinatar",
     currency="moneda",
+    credit="notă_de_credit notă_credit factură_storno factura_storno",
 )

@@ -32,6 +32,7 @@ class BillWords:
     Numbers:
         bill, order: the document that a number belongs to; `number`: "no.", "code", which may stand between.
         another_bill: a bill that this one refers to.
+        credit, correction: the name of a credit note; of a correction, which charges or credits.
     Parties:
         seller, buyer: the words before a name.
         currency: the words before a currency's code.
@@ -59,6 +60,8 @@ class BillWords:
     bill: str = ""
     order: str = ""
     another_bill: str = ""
+    credit: str = ""
+    correction: str = ""
     number: str = ""
     seller: str = ""
     buyer: str = ""

@@ -14,7 +14,7 @@ from service.core.fields.vocabulary.words import BillWords
 FAMILIES = (
     (*(word.value for word in AmountKeyword), "sums", "including", "excluding"),
     ("due", "dated", "another_day"),
-    ("another_bill", "bill", "order"),
+    ("another_bill", "bill", "credit", "correction", "order"),
     ("seller", "buyer"),
 )
 """Kinds that are looked for together: a phrase must be of one of them."""
