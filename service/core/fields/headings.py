@@ -7,7 +7,7 @@ The rules:
 - The first heading names the document. A credit note is no invoice: its total is nothing to pay. A correction is one
   or the other, as its total's sign says.
 - A bill begins with a number called a bill's, and a total stands before the next one. A number that stands on both
-  sides of another one is of the same bill. Without such numbers, pages that begin with a heading count in their place.
+  sides of another one is of the same bill. Of a page without such a number, a heading at its top counts in its place.
 - A bill ends before the page of the next one's number; on one page, before the first heading, supplier or receiver
   behind its total, at the latest before the line of the next one's number.
 """
@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 import sys
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from service.core.fields.lines import TextLines
@@ -58,7 +58,9 @@ def bill_spans(
         pages: where the pages begin.
     """
     lines, found = TextLines(text), sorted(totals)
-    starts = _numbers(mentions, lines) or _pages_with_heading(text, pages)
+    numbers = _numbers(mentions, lines)
+    numbered = {bisect_right(pages, place) for span in numbers for place in span}
+    starts = sorted([*numbers, *_headed_pages(text, pages, numbered)])
     stated = [
         (start, max(own))
         for (start, last), (end, _) in pairwise([*starts, (sys.maxsize, 0)])
@@ -79,11 +81,11 @@ def _numbers(mentions: Sequence[Mention], lines: TextLines) -> list[tuple[int, i
     return [one for one, following in pairwise([*spans, (sys.maxsize, 0)]) if one[1] < following[0]]
 
 
-def _pages_with_heading(text: str, pages: Sequence[int]) -> list[tuple[int, int]]:
-    """The beginnings of the pages that begin with a heading."""
-    ends = (min(end, start + TOP_CHARACTERS) for start, end in pairwise([*pages, len(text)]))
-    headed = (next(_headings(text, start, end), None) for start, end in zip(pages, ends, strict=True))
-    return [(start, start) for start, heading in zip(pages, headed, strict=True) if heading]
+def _headed_pages(text: str, pages: Sequence[int], numbered: Container[int]) -> Iterator[tuple[int, int]]:
+    """The beginnings of the pages that begin with a heading, but of those with a number."""
+    for page, (start, end) in enumerate(pairwise([*pages, len(text)]), start=1):
+        if page not in numbered and next(_headings(text, start, min(end, start + TOP_CHARACTERS)), None):
+            yield start, start
 
 
 def _border(

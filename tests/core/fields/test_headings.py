@@ -124,11 +124,14 @@ def test_the_fields_of_several_bills_are_the_first_one_s(between: str, has_pages
     assert [check.holds for check in found.checks] == [True]
 
 
-def test_bills_without_numbers_are_told_by_the_headings_of_their_pages() -> None:
-    shops = ["Book Shop\nRECEIPT\nTotal 9.00\n", "Tea House\nRECEIPT\nTotal 90.00\n"]
-    parts = (("SUPPLIER_NAME", "Book Shop"), ("TOTAL_AMOUNT", "9.00"), ("SUPPLIER_NAME", "Tea House"))
-    found = fields("".join(shops), *parts, ("TOTAL_AMOUNT", "90.00"), pages=(0, len(shops[0])))
-    assert (found.bills, values(found)) == (2, {"supplier_name": "Book Shop", "total_amount": "9.00"})
+@pytest.mark.parametrize("number", ["", "no. R-1"])
+def test_bills_without_numbers_are_told_by_the_headings_of_their_pages(number: str) -> None:
+    shops = [f"Book Shop\nRECEIPT {number}\nTotal 9.00\n", "Tea House\nRECEIPT\nTotal 90.00\n"]
+    named = [("INVOICE_ID", "R-1")] if number else []
+    parts = (("TOTAL_AMOUNT", "9.00"), ("SUPPLIER_NAME", "Tea House"), ("TOTAL_AMOUNT", "90.00"))
+    found = fields("".join(shops), ("SUPPLIER_NAME", "Book Shop"), *named, *parts, pages=(0, len(shops[0])))
+    chosen = {role: text for role, text in values(found).items() if role != "invoice_id"}
+    assert (found.bills, chosen) == (2, {"supplier_name": "Book Shop", "total_amount": "9.00"})
 
 
 def test_pages_of_one_bill_are_one() -> None:
