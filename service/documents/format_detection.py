@@ -66,6 +66,8 @@ _UNTYPED = {"", "application/octet-stream", "binary/octet-stream", _FORM}
 _TEXT_FORM = re.compile(rb"(?:[A-Za-z_]{1,40}=[^\r\n]*\r\n)*(?:text|file)=")
 _TEXT_FORM_BYTES = 1_024
 """Of a body of type text/plain that are looked at for the fields of a form, each `name=value` and a line's end."""
+_FORM_PART = re.compile(rb"--[^\r\n]{1,70}\r\nContent-Disposition: *form-data", re.IGNORECASE)
+"""The beginning of a form with files; its boundary has at most 70 characters."""
 _REQUEST_START_BYTES = 64
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _FOREIGN: tuple[tuple[bytes, str], ...] = (
@@ -108,6 +110,9 @@ def detect_format(data: bytes, *, media_type: str | None = None, name: str | Non
         UnreadableDocument: the content is of another format than declared, or is encrypted.
         UnsupportedFormat: the format is none of the supported ones.
     """
+    if not name and _FORM_PART.match(data):
+        sent = _essence(media_type or "") or "no Content-Type"
+        raise UnsupportedFormat(f"The body is a form, sent with {sent}: send `multipart/form-data; boundary=…`.")
     declared = declared_format(media_type, name)
     found = _certain(data, declared)
     if found is not None:

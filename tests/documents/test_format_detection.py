@@ -55,6 +55,8 @@ FORM = "application/x-www-form-urlencoded"
         (b"text=Jane Doe\r\nAcme GmbH\r\n", "text/plain", "a form"),
         (b"labels=PERSON\r\nmin_score=\r\ntext=Jane Doe\r\n", "text/plain; charset=utf-8", "a form"),
         (b"file=invoice.pdf\r\n", "text/plain", "a form"),
+        (b'--x\r\nContent-Disposition: form-data; name="file"\r\n\r\n%PDF-1.7', None, "a form"),
+        (b'--x\r\ncontent-disposition:form-data; name="file"\r\n\r\nJane', "application/pdf", "a form"),
     ],
 )
 def test_a_request_without_its_type_is_not_read_as_a_text(data: bytes, media_type: str | None, word: str) -> None:

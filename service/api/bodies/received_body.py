@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import codecs
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -31,6 +32,11 @@ class ReceivedBody:
         if self.is_short:
             return b"".join(self.pieces)
         return await asyncio.to_thread(b"".join, self.pieces)
+
+    def without_mark(self) -> ReceivedBody:
+        """The same without UTF-8's byte order mark, as some programs write it before JSON."""
+        mark, rest = self.divided(len(codecs.BOM_UTF8))
+        return rest if b"".join(mark.pieces) == codecs.BOM_UTF8 else self
 
     def divided(self, at: int) -> tuple[ReceivedBody, ReceivedBody]:
         """Its first `at` bytes, and all others."""

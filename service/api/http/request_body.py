@@ -1,7 +1,7 @@
 """Request body: reads documents and options of an /extract request, whichever of these media types it has:
 
     application/json       {"text": …} or {"documents": [{"id": …, "text": …}, …]}, options beside it
-    multipart/form-data    one or more `file` parts, options as form fields
+    multipart/form-data    one or more `file` parts, options as form fields; what a browser leaves empty is not there
     anything else          the body is one document, its Content-Type names the format, options in the query
 
 Limits are enforced while the body is read.
@@ -9,9 +9,11 @@ Limits are enforced while the body is read.
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
+from urllib.parse import unquote
 
 from python_multipart.multipart import parse_options_header
 from starlette.datastructures import UploadFile
@@ -30,6 +32,9 @@ CHARSETS = frozenset(
     "utf-8 utf8 us-ascii ascii iso-8859-1 latin-1 latin1 iso-8859-15 windows-1250 windows-1251 windows-1252 cp1252 "
     "shift_jis euc-jp gb18030 gb2312 gbk big5 euc-kr koi8-r".split()
 )
+PLAIN_ENCODINGS = frozenset(("", "7bit", "8bit", "binary"))
+"""A file's Content-Transfer-Encoding in a form, with which its bytes stand as they are."""
+_EXTENDED_NAME = re.compile(r"""[;\s]filename\*\s*=\s*"?utf-8'[^']{0,40}'([^;"\s]+)""", re.IGNORECASE)
 NAME_CHARACTERS = 1_024
 """Longest name of a file."""
 
@@ -94,7 +99,7 @@ class RequestJsonReader:
 
     async def read(self, body: ReceivedBody, kind: JsonKind[_T], most_documents: int) -> _T:
         try:
-            return await self._read(body, kind, most_documents)
+            return await self._read(body.without_mark(), kind, most_documents)
         except (MalformedRequest, InvalidOptions, DocumentTooLarge):
             self.on_bad()
             raise
@@ -219,24 +224,41 @@ async def _from_form(request: Request, options: Mapping[str, Any], limits: BodyL
     except (KeyError, UnicodeError) as error:
         raise MalformedRequest(f"The form cannot be read: {error}.") from error
     try:
-        files = [(name, value) for name, value in form.multi_items() if isinstance(value, UploadFile)]
+        inputs = [(name, value) for name, value in form.multi_items() if isinstance(value, UploadFile)]
+        files = [(name, value) for name, value in inputs if value.filename or value.size]
         fields = _join_repeated((name, value) for name, value in form.multi_items() if isinstance(value, str))
         if not files and "file" in fields:
             raise MalformedRequest("The form's `file` part has no file name: send it as a file, or a text as JSON.")
         if not files:
-            raise MalformedRequest("The form has no `file` part.")
+            raise MalformedRequest(
+                "The form has no `file` part." if not inputs else "The form has no file: none was chosen."
+            )
         if strange := sorted({name for name, _ in files} - {"file"}):
             raise MalformedRequest(f"File parts must be named `file`, not {', '.join(strange)}.")
         sources = [await _document(number, upload) for number, (_, upload) in enumerate(files)]
     finally:
         await form.close()
-    return Body(tuple(sources), _options(options, fields, kind), batch=len(sources) > 1)
+    known = option_names(kind)
+    filled = {name: value for name, value in fields.items() if value or name not in known}
+    return Body(tuple(sources), _options(options, filled, kind), batch=len(sources) > 1)
 
 
 async def _document(number: int, upload: UploadFile) -> DocumentInput:
-    name = upload.filename or None
+    encoding = upload.headers.get("content-transfer-encoding", "binary").strip().lower()
+    if encoding not in PLAIN_ENCODINGS:
+        raise MalformedRequest(
+            f"A file's bytes are taken as they are, not with Content-Transfer-Encoding: {encoding[:40]}."
+        )
+    name = _name_of(upload)
     check_name(name or "")
     return DocumentInput(name or str(number), data=await upload.read(), media_type=upload.content_type, name=name)
+
+
+def _name_of(upload: UploadFile) -> str | None:
+    """A file's name; .NET sends one that is not ASCII as `=?utf-8?B?…?=` and as `filename*`."""
+    if extended := _EXTENDED_NAME.search(upload.headers.get("content-disposition", "")):
+        return unquote(extended[1])
+    return upload.filename or None
 
 
 async def read_all(request: Request, limits: BodyLimits) -> ReceivedBody:

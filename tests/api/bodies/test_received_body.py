@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import codecs
 from itertools import pairwise
 
 from hypothesis import given
@@ -30,6 +31,14 @@ def test_a_body_is_the_same_in_any_split_and_can_be_divided_anywhere(data: bytes
     assert whole(before) == data[:at]
     assert whole(after) == data[at:]
     assert whole(collected(*body.pieces)) == data
+
+
+@given(st.binary(max_size=8), st.booleans(), st.lists(st.integers(0, 8), max_size=4))
+def test_a_byte_order_mark_goes_in_any_split(data: bytes, marked: bool, cuts: list[int]) -> None:
+    sent = codecs.BOM_UTF8 + data if marked else data
+    borders = [0, *sorted(cuts), max(len(sent), *cuts, 0)] if cuts else [0, len(sent)]
+    body = ReceivedBody([sent[a:b] for a, b in pairwise(borders)])
+    assert whole(body.without_mark()) == sent.removeprefix(codecs.BOM_UTF8)
 
 
 def test_chunks_of_a_byte_become_pieces_and_long_ones_are_not_copied() -> None:

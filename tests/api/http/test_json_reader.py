@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import codecs
 import json
 import os
 import signal
@@ -97,6 +98,16 @@ def test_a_body_of_a_mebibyte_is_decoded_at_once_and_without_a_parser() -> None:
         with pytest.raises(AssertionError, match="1048576 bytes"):
             await reader_of(pool).read(body_of(data), ELSEWHERE, MOST)
         assert pool.seconds_worked(time.monotonic()) == 0.0
+
+    play(scene)
+
+
+@pytest.mark.parametrize("characters", [4, 2 * SHORT_BYTES])
+def test_a_byte_order_mark_before_json_is_none_of_it(characters: int) -> None:
+    async def scene(pool: ParserPool) -> None:
+        data = codecs.BOM_UTF8 + b'{"text": "' + b"a" * characters + b'"}'
+        found = await reader_of(pool).read(body_of(data), KIND, MOST)
+        assert found.documents == ((None, "a" * characters),)
 
     play(scene)
 

@@ -244,6 +244,47 @@ def read_encoded(body: bytes, media_type: str | None, encoding: str) -> Body:
     return asyncio.run(read_body(sent, LIMITS, AtOnce()))
 
 
+def test_what_a_browser_leaves_empty_is_not_there() -> None:
+    empty, chosen = part("file", b"", file=""), part("file", b"a", file="a.txt")
+    options = (part("min_score", b""), part("labels", b""), part("model", b""), part("fields", b"on"))
+    body = read(form(empty, chosen, part("second", b"", file=""), *options), FORM)
+    assert [source.id for source in body.sources] == ["a.txt"]
+    assert (body.options, body.batch) == (Options(fields=True), False)
+    with pytest.raises(MalformedRequest, match="none was chosen"):
+        read(form(empty, *options), FORM)
+    with pytest.raises(InvalidOptions, match="lables"):
+        read(form(chosen, part("lables", b"")), FORM)
+
+
+@pytest.mark.parametrize("encoding", ["base64", "quoted-printable", "BASE64", "x-uuencode"])
+def test_a_file_in_another_encoding_is_no_text_of_letters(encoding: str) -> None:
+    with pytest.raises(MalformedRequest, match="Content-Transfer-Encoding"):
+        read(form(file_with(f"Content-Transfer-Encoding: {encoding}", b"SmFuZQ==")), FORM)
+
+
+@pytest.mark.parametrize("encoding", ["binary", "8bit", "7BIT"])
+def test_a_file_said_to_be_as_it_is_is_taken(encoding: str) -> None:
+    (source,) = read(form(file_with(f"Content-Transfer-Encoding: {encoding}", b"Jane")), FORM).sources
+    assert source.data == b"Jane"
+
+
+def file_with(header: str, data: bytes, name: str = 'filename="a.txt"') -> bytes:
+    return f'--x\r\nContent-Disposition: form-data; name="file"; {name}\r\n{header}\r\n\r\n'.encode() + data + b"\r\n"
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [
+        ("filename=\"=?utf-8?B?UsOkLnR4dA==?=\"; filename*=utf-8''R%C3%A4.txt", "Rä.txt"),
+        ('filename="a.txt"; filename*="UTF-8\'de\'R%C3%A4.txt"', "Rä.txt"),
+        ('filename="a;filename.txt"', "a;filename.txt"),
+    ],
+)
+def test_a_name_that_is_not_ascii_is_read_as_dotnet_writes_it(written: str, name: str) -> None:
+    (source,) = read(form(file_with("X-A: b", b"Jane", written)), FORM).sources
+    assert (source.id, source.name) == (name, name)
+
+
 @pytest.mark.parametrize(("name", "word"), [("file", "no file name"), ("text", "has no `file` part")])
 def test_a_form_without_files_says_what_is_missing(name: str, word: str) -> None:
     form = f'--x\r\nContent-Disposition: form-data; name="{name}"\r\n\r\nJane Doe\r\n--x--\r\n'
