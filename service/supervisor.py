@@ -136,6 +136,9 @@ class Supervisor:
     def run(self) -> int:
         """Serve until a signal or a failure ends the service; returns the exit code."""
         signal.pthread_sigmask(signal.SIG_BLOCK, HANDLED_SIGNALS)
+        if signal.sigpending() & set(STOP_SIGNALS):
+            log.info("stopped before anything was started")
+            return 0
         with runtime_folder(self._settings.runtime_dir) as self._runtime_dir:
             try:
                 self._start_engine()

@@ -71,12 +71,12 @@ UNNAMED_LABEL = re.compile(r"LABEL_\d+")
 
 def run_publish(chosen: argparse.Namespace) -> int:
     """Publish a folder and print the result."""
-    from service.engine.models.tokenizer_check import refuse_other_tokens  # A third of what a listing would import.
+    from service.engine.models.tokenizer_check import refuse_unusable_tokens  # A third of what a listing would import.
 
     store, remote = store_of(chosen), remote_of(chosen)
     provenance = Provenance(base_model=chosen.base_model, data=chosen.data, commit=chosen.commit)
     golden = golden_examples(chosen.golden, scan_folder(chosen.folder)) if chosen.golden else ()
-    refuse_other_tokens(chosen.folder)
+    refuse_unusable_tokens(chosen.folder)
     with progress_bar("publishing") as report:
         published = publish(
             chosen.folder,

@@ -99,6 +99,20 @@ def test_a_folder_whose_options_change_its_tokens_is_not_published(folder: Path,
     assert not blobs(tmp_path / "store")
 
 
+def test_a_folder_with_more_tokens_than_embeddings_is_not_published(
+    folder: Path, tmp_path: Path, capsys: Shown
+) -> None:
+    copy = shutil.copytree(folder, tmp_path / "model")
+    size = json.loads((copy / "config.json").read_text())["vocab_size"]
+    tokenizer = json.loads((copy / "tokenizer.json").read_text())
+    flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized", "special"), False)
+    tokenizer["added_tokens"].append({"id": size, "content": "Berlin", **flags})
+    (copy / "tokenizer.json").write_text(json.dumps(tokenizer))
+    assert gleaner("publish", copy, "cv", "--store", tmp_path / "store") == 1
+    assert "resize_token_embeddings" in capsys.readouterr().err
+    assert not blobs(tmp_path / "store")
+
+
 def labelled(path: Path, *records: dict[str, Any]) -> Path:
     path.write_text("\n".join(map(json.dumps, records)))
     return path

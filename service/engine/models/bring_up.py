@@ -34,7 +34,7 @@ from service.engine.models.factory import ModelFactory
 from service.engine.models.loaded_model import LoadedModel, ProfiledModel
 from service.engine.models.profiling import ModelProfiler
 from service.engine.models.repository import ModelRepository
-from service.engine.models.tokenizer_check import refuse_other_tokens
+from service.engine.models.tokenizer_check import refuse_missing_embeddings, refuse_other_tokens
 from service.process import EXIT_BROKEN
 from service.settings import Settings
 from service.text.pipeline import apply_rules, decode_entities, prepare
@@ -137,9 +137,7 @@ class Rollout:
 def _check_vocabulary(revision: Revision, embeddings: int | None) -> None:
     """Refuse a tokenizer with more tokens than the model has embeddings, with which a text fails, or other tokens."""
     vocabulary = vocabulary_of(revision.folder / TOKENIZER_FILE)
-    largest = vocabulary.largest_id
-    if embeddings is not None and largest >= embeddings:
-        raise ModelError(f"the tokenizer has a token {largest}, and the model embeddings for {embeddings} tokens alone")
+    refuse_missing_embeddings(vocabulary, embeddings)
     refuse_other_tokens(revision.folder, vocabulary)
 
 

@@ -18,7 +18,7 @@ from typing import Any
 from service.core.errors import ModelError
 from service.text.tokenizer import TOKENIZER_FILE, Vocabulary, encoded, vocabulary_of
 
-CONFIG_FILE = "tokenizer_config.json"
+CONFIG_FILE, MODEL_CONFIG_FILE = "tokenizer_config.json", "config.json"
 TEXTS = (
     "Jane Doe, Acme GmbH, pays EUR 1,250.00 on 31.01.2026 (jane@acme.example)!",
     "  José Núñez  visitó ÅLESUND: naïve café, Straße, e\u0301cole\tÆ\n\nﬁn ½ ㎏",
@@ -58,6 +58,30 @@ def refuse_other_tokens(folder: Path, vocabulary: Vocabulary | None = None) -> N
         f"{CONFIG_FILE} gives texts other tokens than {TOKENIZER_FILE}, which alone is read here, by its option "
         f"{_option(folder, options, texts, ours)}; write both with save_pretrained, or make the option agree"
     )
+
+
+def refuse_missing_embeddings(vocabulary: Vocabulary, embeddings: int | None) -> None:
+    """Raise ModelError for a tokenizer with more tokens than the model has embeddings; None: nobody knows how many."""
+    if embeddings is not None and vocabulary.largest_id >= embeddings:
+        raise ModelError(
+            f"the tokenizer has a token {vocabulary.largest_id}, and the model embeddings for {embeddings} tokens "
+            "alone; call model.resize_token_embeddings and save both again"
+        )
+
+
+def refuse_unusable_tokens(folder: Path) -> None:
+    """Raise ModelError for a folder whose tokens the model lacks, by its `config.json`, or reads differently here.
+
+    A folder whose files cannot be read passes, as in `refuse_other_tokens`.
+    """
+    try:
+        config = json.loads((folder / MODEL_CONFIG_FILE).read_text(encoding="utf-8"))
+        vocabulary = vocabulary_of(folder / TOKENIZER_FILE)
+    except (OSError, ValueError, ModelError):
+        return
+    size = config.get("vocab_size") if isinstance(config, dict) else None
+    refuse_missing_embeddings(vocabulary, size if isinstance(size, int) else None)
+    refuse_other_tokens(folder, vocabulary)
 
 
 def _is_harmless(options: dict[str, Any], vocabulary: Vocabulary) -> bool:
