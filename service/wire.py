@@ -84,9 +84,9 @@ class ModelStatus(msgspec.Struct, frozen=True):
     `place`: where its weights are, `device` or `host`. `problem`: why a newer revision was not taken, if so.
     What runs its batches, as in `gleaner_model_path`: `path`: `fused` layers, `packed` rows through transformers' code,
     `padded` ones, rows of `equal` length or `single` ones, and the `reason` why it is no faster one; `attention`: its
-    back-ends, joined by `+` where layers differ, or transformers' `own`; `kernels`: what computes its linear layers:
-    `cuda`, or on a CPU `onednn` or, in float32, `torch`; `dtype`: the format of its numbers; `dtype_reason`: why it is
-    float32 and not the service's, if so.
+    back-ends, joined by `+` where layers differ, `disentangled`, or transformers' `own`; `kernels`: what computes its
+    linear layers: `cuda`, or on a CPU `onednn` or, in float32, `torch`; `dtype`: the format of its numbers;
+    `dtype_reason`: why it is float32 and not the service's, if so.
     `calibrated`: its scores are the share of such entities that is right, on documents like those it was fitted on.
     """
 

@@ -156,7 +156,9 @@ def _said_and_launched(gpu: Gpu, kind: str, dtype: str) -> tuple[Labels, set[str
         (T4, "bert", "auto", ("fused", "memory_efficient", "cuda", "float16", "none")),
         (H200, "modernbert", "auto", ("packed", "flash", "cuda", "bfloat16", "architecture")),
         (T4, "modernbert", "auto", ("packed", "memory_efficient+windowed", "cuda", "float16", "architecture")),
-        (T4, "deberta-v2", "auto", ("padded", "own", "cuda", "float16", "architecture")),
+        (T4, "deberta-v2", "auto", ("packed", "disentangled", "cuda", "float16", "architecture")),
+        (A10G, "eurobert", "auto", ("packed", "flash", "cuda", "bfloat16", "architecture")),
+        (T4, "mpnet", "auto", ("padded", "own", "cuda", "float16", "architecture")),
     ],
 )
 def test_what_is_said_to_run_is_what_is_launched(

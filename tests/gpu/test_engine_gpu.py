@@ -13,7 +13,7 @@ from service.engine.device.selection import choose_device, choose_dtype, describ
 from service.engine.encoder.attention import PackedAttention
 from service.engine.encoder.attention_backends import BACKENDS
 from service.engine.encoder.encoder import load_encoder
-from tests.support.tiny_models import KINDS, MAX_TOKENS, PACKABLE, make_model
+from tests.support.tiny_models import FUSABLE, KINDS, MAX_TOKENS, PACKABLE, make_model
 
 pytestmark = pytest.mark.needs("cuda")
 
@@ -61,7 +61,7 @@ def test_logits_are_those_of_the_cpu(kind: str, precision: str, tmp_path: Path) 
     folder = make_model(tmp_path / kind, kind, hidden=64)  # A head size of 16: flash attention needs multiples of 8.
     on_gpu, on_cpu = load_encoder(folder, device, dtype), load_encoder(folder, CPU, torch.float32)
     assert on_gpu.packed == (kind in PACKABLE)
-    assert on_gpu.path.fused == (kind in PACKABLE and kind != "modernbert")
+    assert on_gpu.path.fused == (kind in FUSABLE)
     tolerance = 0.002 if dtype == torch.float32 else 0.1
     for given, wanted in zip(on_gpu.forward(_sequences()), on_cpu.forward(_sequences()), strict=True):
         assert np.abs(given - wanted).mean() < tolerance

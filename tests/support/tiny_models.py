@@ -15,8 +15,9 @@ from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers,
 from transformers import AutoConfig, AutoModelForTokenClassification
 from transformers.utils import logging as transformers_logging
 
-PACKABLE = ("bert", "roberta", "xlm-roberta", "distilbert", "electra", "modernbert")
-UNPACKABLE = ("deberta-v2", "mpnet")
+FUSABLE = ("bert", "roberta", "xlm-roberta", "distilbert", "electra")
+PACKABLE = (*FUSABLE, "modernbert", "eurobert", "openai_privacy_filter", "deberta-v2")
+UNPACKABLE = ("mpnet",)
 KINDS = PACKABLE + UNPACKABLE
 MIXING = ("fnet", "convbert", "nystromformer", "mobilebert", "funnel", "yoso")
 """Their rows change with padding, whatever the mask says."""
@@ -60,6 +61,8 @@ def make_model(
                 torch.nn.init.normal_(weight, std=0.2)
             elif name.endswith("bias"):
                 torch.nn.init.normal_(weight, std=0.1)
+            elif name.endswith("sinks"):
+                torch.nn.init.normal_(weight)
     transformers_logging.disable_progress_bar()
     model.save_pretrained(folder)
     return folder
@@ -92,9 +95,15 @@ def _of_kind(kind: str, vocabulary: dict[str, int], hidden: int, layers: int) ->
         special: dict[str, Any] = {"cls_token_id": vocabulary["[CLS]"], "sep_token_id": vocabulary["[SEP]"]}
         special |= {"bos_token_id": None, "eos_token_id": None}
         return special | {"local_attention": SLIDING_WINDOW, "global_attn_every_n_layers": 2}
+    if kind in ("eurobert", "openai_privacy_filter"):
+        grouped: dict[str, Any] = {"num_key_value_heads": HEADS // 2, "bos_token_id": None, "eos_token_id": None}
+        experts = {"num_local_experts": 4, "num_experts_per_tok": 2, "sliding_window": SLIDING_WINDOW // 2}
+        return grouped | ({"head_dim": hidden // 2} | experts if kind == "openai_privacy_filter" else {})
     if kind in ("deberta", "deberta-v2"):
         relative: dict[str, Any] = {"relative_attention": True, "pos_att_type": ["p2c", "c2p"]}
-        return relative | ({"position_buckets": 32} if kind == "deberta-v2" else {"max_relative_positions": 64})
+        third = {"position_buckets": 32, "share_att_key": True, "norm_rel_ebd": "layer_norm"}
+        third |= {"position_biased_input": False, "type_vocab_size": 0}
+        return relative | (third if kind == "deberta-v2" else {"max_relative_positions": 64})
     if kind == "funnel":
         sizes: dict[str, Any] = {"d_model": hidden, "n_head": HEADS, "d_head": hidden // HEADS, "d_inner": 2 * hidden}
         return sizes | {"block_sizes": [1] * layers, "num_decoder_layers": 1}

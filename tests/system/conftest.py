@@ -15,10 +15,10 @@ from tests.support.tiny_models import make_model
 
 @pytest.fixture(scope="session")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder whose store holds `tiny` and `other`, with the plain model folders beside it."""
+    """A folder whose store holds `tiny`, a BERT, and `other`, a DeBERTa, with the plain model folders beside it."""
     home = tmp_path_factory.mktemp("home")
-    for number, name in enumerate(("tiny", "other")):
-        publish(make_model(home / name, "bert", seed=number), name, Store(home / "store"))
+    for number, (name, kind) in enumerate({"tiny": "bert", "other": "deberta-v2"}.items()):
+        publish(make_model(home / name, kind, seed=number), name, Store(home / "store"))
     return home
 
 

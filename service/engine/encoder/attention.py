@@ -24,13 +24,15 @@ class AttentionCall(NamedTuple):
     """The inputs of one layer's attention.
 
     Attributes:
-        query, key, value: [total, heads, head_size].
+        query: [total, heads, head_size].
+        key, value: the same, or with fewer heads, each for as many neighbouring heads of the query.
         cu_seqlens: [n + 1] int32 on the same device, cumulative lengths.
         borders: the same as Python numbers.
         max_length: tokens of the longest sequence.
         scaling: of the scores.
         sliding_window: of this layer: w lets token i see token j where |i - j| < w; None if it sees all.
         out: [total, heads, head_size], contiguous, which a back-end may fill and return; it holds nothing of worth.
+        sinks: [heads], of each head a score that takes part in the softmax and stands for no token; None without.
     """
 
     query: torch.Tensor
@@ -42,6 +44,14 @@ class AttentionCall(NamedTuple):
     scaling: float
     sliding_window: int | None
     out: torch.Tensor | None = None
+    sinks: torch.Tensor | None = None
+
+    def with_all_heads(self) -> AttentionCall:
+        """The same call with as many heads of keys and values as of queries."""
+        share = self.query.shape[1] // self.key.shape[1]
+        if share == 1:
+            return self
+        return self._replace(key=self.key.repeat_interleave(share, 1), value=self.value.repeat_interleave(share, 1))
 
     @property
     def window(self) -> int | None:
@@ -81,19 +91,22 @@ class PackedAttention:
         max_length: int,
         scaling: float | None = None,
         sliding_window: int | None = None,
+        s_aux: torch.Tensor | None = None,
         **_unused: object,
     ) -> tuple[torch.Tensor, None]:
         """Run the first back-end that supports the call.
 
         Args:
             query, key, value: [1, heads, total, head_size].
+            s_aux: what transformers calls the sinks.
 
         Returns:
             [1, total, heads, head_size], and no weights.
         """
         query, key, value = query[0].transpose(0, 1), key[0].transpose(0, 1), value[0].transpose(0, 1)
         scaling = query.shape[-1] ** -0.5 if scaling is None else scaling
-        call = AttentionCall(query, key, value, cu_seqlens, borders, max_length, scaling, sliding_window)
+        lengths = cu_seqlens, borders, max_length
+        call = AttentionCall(query, key, value, *lengths, scaling, sliding_window, sinks=s_aux)
         return self.backend_for(call).run(call).unsqueeze(0), None
 
     def backend_for(self, call: AttentionCall) -> AttentionBackend:
@@ -127,12 +140,23 @@ def names_of(model: PreTrainedModel, dtype: torch.dtype, max_tokens: int) -> str
     table = AttentionInterface().get(model.config._attn_implementation)
     if not isinstance(table, PackedAttention):
         return OWN
-    heads = int(model.config.num_attention_heads)
-    rows = torch.empty(1, heads, int(model.config.hidden_size) // heads, dtype=dtype, device=model.device)
-    call = AttentionCall(rows, rows, rows, torch.tensor([0, 1]), (0, 1), max_tokens, 1.0, None)
+    call = example_call(model, dtype, max_tokens)
     windows = {part.sliding_window for part in model.modules() if hasattr(part, "sliding_window")} or {None}
     calls = (call._replace(sliding_window=window) for window in windows)
     return "+".join(sorted({table.backend_for(each).name for each in calls}))
+
+
+def example_call(model: PreTrainedModel, dtype: torch.dtype, max_tokens: int) -> AttentionCall:
+    """A call as of a model's layers without a sliding window, on its device, for the choice of a back-end."""
+    config = model.config
+    heads = int(config.num_attention_heads)
+    head_size = int(getattr(config, "head_dim", None) or config.hidden_size // heads)
+    query = torch.empty(1, heads, head_size, dtype=dtype, device=model.device)
+    key = query[:, : int(getattr(config, "num_key_value_heads", None) or heads)]
+    sinks = next(
+        (part.sinks for part in model.modules() if isinstance(getattr(part, "sinks", None), nn.Parameter)), None
+    )
+    return AttentionCall(query, key, key, torch.tensor([0, 1]), (0, 1), max_tokens, 1.0, None, sinks=sinks)
 
 
 @contextmanager

@@ -7,6 +7,9 @@
 - Blocks: everywhere else, one sequence after the other, in blocks of queries whose scores stay in the processor's
   cache. On CPUs this takes half the time of torch's own kernel in bfloat16, and a sliding window costs only the keys
   that it can see.
+
+A kernel that knows no sinks returns the logarithm of each query's sum of exponentials. With a sink in that sum the
+weights are smaller by the factor sum / (sum + exp(sink)), so the result is scaled by it (`scaled_by_sinks`).
 """
 
 from __future__ import annotations
@@ -50,11 +53,12 @@ class FlashAttention:
         lengths = call.cu_seqlens, call.cu_seqlens, call.max_length, call.max_length
         inputs = call.query, call.key, call.value, *lengths, 0.0, False, False
         options = {"scale": call.scaling, "window_size_left": reach, "window_size_right": reach}
-        if call.out is not None and _FILL_BY_FLASH is not None:
+        if call.out is not None and call.sinks is None and _FILL_BY_FLASH is not None:
             _FILL_BY_FLASH(call.out, *inputs, **options)
             return call.out
-        mixed: torch.Tensor = torch.ops.aten._flash_attention_forward.default(*inputs, **options)[0]
-        return mixed
+        mixed: torch.Tensor
+        mixed, sums, *_ = torch.ops.aten._flash_attention_forward.default(*inputs, **options)
+        return mixed if call.sinks is None else scaled_by_sinks(mixed, sums.t(), call.sinks)
 
 
 class MemoryEfficientAttention:
@@ -67,7 +71,9 @@ class MemoryEfficientAttention:
         return call.query.is_cuda and call.window is None
 
     def run(self, call: AttentionCall) -> torch.Tensor:
-        mixed: torch.Tensor = torch.ops.aten._efficient_attention_forward.default(
+        call = call.with_all_heads()
+        mixed: torch.Tensor
+        mixed, sums, *_ = torch.ops.aten._efficient_attention_forward.default(
             call.query.unsqueeze(0),
             call.key.unsqueeze(0),
             call.value.unsqueeze(0),
@@ -78,9 +84,12 @@ class MemoryEfficientAttention:
             max_seqlen_k=call.max_length,
             dropout_p=0.0,
             custom_mask_type=0,
+            compute_log_sumexp=call.sinks is not None,
             scale=call.scaling,
-        )[0]
-        return mixed[0]
+        )
+        if call.sinks is None:
+            return mixed[0]
+        return scaled_by_sinks(mixed[0], sums_by_token(sums, call.cu_seqlens, mixed.shape[1]), call.sinks)
 
 
 class BlockwiseAttention:
@@ -93,11 +102,11 @@ class BlockwiseAttention:
         return True
 
     def run(self, call: AttentionCall) -> torch.Tensor:
-        window = call.window
+        call = call.with_all_heads()
         mixed = torch.empty_like(call.query, memory_format=torch.contiguous_format)
         for start, stop in pairwise(call.borders):
             part = slice(start, stop)
-            _attend(call.query[part], call.key[part], call.value[part], call.scaling, window, out=mixed[part])
+            _attend(call._replace(query=call.query[part], key=call.key[part], value=call.value[part], out=mixed[part]))
         return mixed
 
 
@@ -119,19 +128,13 @@ def _has_flash(device: torch.device) -> bool:
     return torch.cuda.get_device_capability(device) >= (8, 0)
 
 
-def _attend(
-    query: torch.Tensor,
-    key: torch.Tensor,
-    value: torch.Tensor,
-    scaling: float,
-    window: int | None,
-    *,
-    out: torch.Tensor,
-) -> None:
-    """Attention within one sequence, written to `out`; all are [tokens, heads, head_size]."""
-    tokens, heads, _ = query.shape
+def _attend(call: AttentionCall) -> None:
+    """Attention within one sequence, whose rows alone the call has, written to `out`."""
+    tokens, heads, _ = call.query.shape
+    window, out = call.window, call.out
+    assert out is not None
     reach = tokens if window is None else window - 1
-    rows, key, value = _rounded(query * scaling), _rounded(key), _rounded(value)
+    rows, key, value = _rounded(call.query * call.scaling), _rounded(call.key), _rounded(call.value)
     size = rows.shape[1]
     step = max(SMALLEST_BLOCK_TOKENS, BLOCK_SCORES // (heads * size) if window is None else reach)
     for start in range(0, tokens, step):
@@ -141,9 +144,33 @@ def _attend(
         if reach < tokens - 1:
             scores.masked_fill_(_out_of_reach(start, stop, seen, reach, scores.device), float("-inf"))
         scores[:, :, max(0, tokens - seen.start) :] = float("-inf")
-        weights = torch.softmax(scores.float(), dim=-1).to(value.dtype)  # Half the time of bfloat16's own softmax.
-        mixed = torch.matmul(weights, value[:, seen])
+        mixed = torch.matmul(_weights(scores, call.sinks), value[:, seen])
         out[start:stop] = mixed[:, : tokens - start].transpose(0, 1)
+
+
+def _weights(scores: torch.Tensor, sinks: torch.Tensor | None) -> torch.Tensor:
+    """Softmax of [heads, rows, keys] in float32: half the time of bfloat16's own. A sink is one more key."""
+    exact = scores.float()
+    if sinks is None:
+        return torch.softmax(exact, dim=-1).to(scores.dtype)
+    exact = torch.cat([exact, sinks.float().view(-1, 1, 1).expand(-1, scores.shape[1], 1)], dim=-1)
+    return torch.softmax(exact, dim=-1)[:, :, :-1].to(scores.dtype)
+
+
+def scaled_by_sinks(mixed: torch.Tensor, sums: torch.Tensor, sinks: torch.Tensor) -> torch.Tensor:
+    """What attention [total, heads, head_size] is with a sink in each head's softmax.
+
+    Args:
+        sums: [total, heads] float32, the logarithm of each softmax's sum without the sink.
+    """
+    return mixed * torch.sigmoid(sums - sinks.float()).unsqueeze(-1).to(mixed.dtype)
+
+
+def sums_by_token(sums: torch.Tensor, cu_seqlens: torch.Tensor, total: int) -> torch.Tensor:
+    """[sequences, heads, longest or more] → [total, heads]."""
+    token = torch.arange(total, dtype=torch.int32, device=sums.device)
+    sequence = torch.searchsorted(cu_seqlens[1:], token, right=True)
+    return sums[sequence, :, token - cu_seqlens[sequence]]
 
 
 def _rounded(sequence: torch.Tensor) -> torch.Tensor:

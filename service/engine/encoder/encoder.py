@@ -27,7 +27,6 @@ from service.engine.encoder.attention_backends import register_packed_attention
 from service.engine.encoder.checkpoint import Checkpoint, read_checkpoint
 from service.engine.encoder.cpu_linear import Kernels, accelerate_for_cpu, weight_bytes
 from service.engine.encoder.forward_path import ChosenPath
-from service.engine.encoder.fused_model import FusedModel
 from service.engine.encoder.model_state import changes_itself, state_kept
 from service.engine.encoder.packed_batch import (
     PackedBatch,
@@ -36,6 +35,7 @@ from service.engine.encoder.packed_batch import (
     pack,
     round_up,
 )
+from service.engine.encoder.packed_model import ComputeRows, names_of
 from service.engine.encoder.padded_rows import LONGEST_TOKENS, group_rows, read_segments, run_padded
 from service.engine.encoder.path_selection import dtype_that_runs, logits_are_finite, path_on_device, path_on_host
 
@@ -85,8 +85,8 @@ def build_encoder(
     cause = ""
     if device.type == "cuda":
         dtype, cause = dtype_that_runs(checkpoint, dtype, partial(logits_are_finite, checkpoint))
-    path, fused = path_on_device(checkpoint, path, longest_tokens)
-    encoder = TransformersEncoder(checkpoint, device, path, fused)
+    path, compute = path_on_device(checkpoint, path, longest_tokens)
+    encoder = TransformersEncoder(checkpoint, device, path, compute)
     if device.type == "cpu":
         trial = partial(_run_trial, encoder)
         kernels = accelerate_for_cpu(model, dtype, trial, int8=int8)
@@ -97,7 +97,7 @@ def build_encoder(
         longest = min(encoder.max_tokens, longest_tokens, LONGEST_TOKENS)
         trial = partial(encoder.forward, [*_trial_sequences(encoder), np.zeros(longest, dtype=np.int32)])
         encoder.changes_itself = changes_itself(model, trial)
-    encoder.attention = attention.names_of(model, dtype, encoder.max_tokens)
+    encoder.attention = names_of(model, dtype, encoder.max_tokens)
     facts = {
         "folder": checkpoint.name,
         "dtype": encoder.dtype_name,
@@ -131,7 +131,7 @@ class TransformersEncoder:
         checkpoint: Checkpoint,
         device: torch.device,
         path: ChosenPath,
-        fused: FusedModel | None = None,
+        compute: ComputeRows | None = None,
     ) -> None:
         self.device = device
         self.max_tokens = checkpoint.max_tokens
@@ -145,7 +145,7 @@ class TransformersEncoder:
         self.first_position = checkpoint.first_position
         self.vocabulary_size = int(checkpoint.model.config.vocab_size)
         self._model = checkpoint.model
-        self._fused = fused
+        self._compute = compute
         self.changes_itself = False
         self._one_pass = Lock()
 
@@ -183,10 +183,8 @@ class TransformersEncoder:
 
     def compute(self, batch: PackedBatch) -> torch.Tensor:
         """Compute, or queue, one forward pass of a model that can be packed: logits [total, labels] on the device."""
-        if self._fused is not None:
-            return self._fused(batch)
-        logits: torch.Tensor = self._model(**batch.keywords()).logits[0]
-        return logits
+        assert self._compute is not None
+        return self._compute(batch)
 
     def validate(self, sequences: Sequence[TokenIds]) -> None:
         """Raise InternalError for sequences that the model cannot take."""

@@ -12,7 +12,7 @@ class ForwardPath(StrEnum):
     FUSED = "fused"
     """Packed rows through fused layers (fused_layer.py)."""
     PACKED = "packed"
-    """Packed rows through transformers' code."""
+    """Packed rows through transformers' code, with other attention."""
     PADDED = "padded"
     """Rows padded to groups of one length."""
     EQUAL = "equal"

@@ -10,7 +10,7 @@ import logging
 
 import torch
 
-from service.engine.encoder.attention import AttentionBackend, AttentionCall
+from service.engine.encoder.attention import AttentionBackend, example_call
 from service.engine.encoder.attention_backends import BACKENDS
 from service.engine.encoder.checkpoint import Checkpoint
 from service.engine.encoder.forward_path import FUSED, ChosenPath, ForwardPath, PathReason
@@ -68,10 +68,7 @@ def fuse_on_device(checkpoint: Checkpoint) -> tuple[ChosenPath, FusedModel | Non
 
 def backend_for(checkpoint: Checkpoint) -> AttentionBackend:
     """The back-end for a model's layers on its device and in its precision."""
-    config, weight = checkpoint.model.config, next(checkpoint.model.parameters())
-    heads = int(config.num_attention_heads)
-    rows = weight.new_zeros(1, heads, int(config.hidden_size) // heads)
-    call = AttentionCall(rows, rows, rows, torch.tensor([0, 1]), (0, 1), 1, 1.0, None)
+    call = example_call(checkpoint.model, checkpoint.model.dtype, 1)
     return next(backend for backend in BACKENDS if backend.supports(call))
 
 

@@ -150,7 +150,7 @@ def parts_of(layer: nn.Module) -> LayerParts:
     names = names_of(layer)
     assert names is not None
     return LayerParts(
-        qkv=_joined([_linear(layer, name) for name in (names.query, names.key, names.value)]),
+        qkv=joined([_linear(layer, name) for name in (names.query, names.key, names.value)]),
         mixed=_linear(layer, names.mixed),
         mixed_norm=_norm(layer, names.mixed_norm),
         inner=_linear(layer, names.inner),
@@ -178,7 +178,7 @@ def names_of(layer: nn.Module) -> LayerNames | None:
     return None
 
 
-def _joined(parts: list[nn.Linear]) -> nn.Linear:
+def joined(parts: list[nn.Linear]) -> nn.Linear:
     """One linear layer for several of the same input, whose weights become views of its own: no byte is held twice."""
     joined = nn.Linear(parts[0].in_features, sum(part.out_features for part in parts), device="meta")
     weight, bias = torch.cat([part.weight for part in parts]), torch.cat([part.bias for part in parts])

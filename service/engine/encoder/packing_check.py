@@ -1,11 +1,11 @@
 """The check, at load, that a model keeps the sequences of a packed row apart: a packed row against one by one.
 
-The yardstick is the model itself. `alone` is what it computes for each sequence with its own attention; `mixed` is what
-it computes so for the whole row, as a model would that ignores the borders.
+The yardstick is the model itself, a token classifier or a trunk alone. `alone` is what it computes for each sequence
+with its own attention; `mixed` is what it computes so for the whole row, as a model would that ignores the borders.
 
 - On the CPU, in float32, a packed row must be equal to `alone`, up to rounding. This proves that the model hands down
-  the borders and takes the positions. In half precision rounding hides such faults: DeBERTa-v2, which takes the
-  positions and ignores the borders, would pass. Two layers of each kind prove it as well as all (layer_subset.py).
+  the borders and takes the positions. In half precision rounding hides such faults: DeBERTa-v2's own code, which takes
+  the positions and ignores the borders, would pass. Two layers of each kind prove it as well as all (layer_subset.py).
 - On CUDA, in the precision that is served, it must be far nearer to `alone` than `mixed` is. This proves the kernel.
 """
 
@@ -22,14 +22,16 @@ import torch
 from transformers import PreTrainedModel
 
 from service.core.arrays import TokenIds
-from service.engine.encoder import attention
 from service.engine.encoder.checkpoint import Checkpoint
 from service.engine.encoder.forward_path import PACKED, ChosenPath, ForwardPath, PathReason
 from service.engine.encoder.layer_subset import first_layers_only
 from service.engine.encoder.model_state import state_kept
 from service.engine.encoder.packed_batch import PackedBatch, pack
+from service.engine.encoder.packed_model import packed_meanwhile
 
 LENGTHS = (24, 40)
+LONG = 300
+"""Tokens of a third sequence where distant tokens share a relative position: more than half of the usual buckets."""
 LAYERS = 2
 FLOAT32_TOLERANCE = 1e-4
 """Of the largest logit."""
@@ -41,7 +43,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _Trial:
-    """Logits of one row: [total, labels]."""
+    """Logits of one row [total, labels], or of a trunk its hidden states."""
 
     packed: torch.Tensor
     alone: torch.Tensor
@@ -59,12 +61,7 @@ class _Trial:
 def packs_on_host(checkpoint: Checkpoint) -> ChosenPath:
     """Check a model in host memory, in float32; it keeps its own attention."""
     model = checkpoint.model
-    with (
-        attention.own_attention_afterwards(model),
-        first_layers_only(model, LAYERS),
-        in_float32(model),
-        state_kept(model),
-    ):
+    with first_layers_only(model, LAYERS), in_float32(model), state_kept(model):
         trial = _try(checkpoint)
     if trial is not None and trial.is_exact():
         return PACKED
@@ -73,8 +70,7 @@ def packs_on_host(checkpoint: Checkpoint) -> ChosenPath:
 
 def packs_on_device(checkpoint: Checkpoint) -> ChosenPath:
     """Check, on its device and as it is served, a model that passed on the host; it keeps its own attention."""
-    with attention.own_attention_afterwards(checkpoint.model):
-        trial = _try(checkpoint)
+    trial = _try(checkpoint)
     if trial is None:
         return ChosenPath(ForwardPath.PADDED, PathReason.FAILED)
     return PACKED if trial.is_near() else ChosenPath(ForwardPath.PADDED, PathReason.ACCURACY)
@@ -82,14 +78,14 @@ def packs_on_device(checkpoint: Checkpoint) -> ChosenPath:
 
 @torch.inference_mode()
 def _try(checkpoint: Checkpoint) -> _Trial | None:
-    """None if the model cannot run a packed row; begins with its own attention set and ends with packed."""
+    """None if the model cannot run a packed row; it keeps its own attention."""
     model = checkpoint.model
     batch = example_batch(checkpoint)
     alone = torch.cat([_with_own_attention(model, batch, start, stop) for start, stop in pairwise(batch.borders)])
     mixed = _with_own_attention(model, batch, 0, batch.borders[-1])
     try:
-        attention.set_attention(model, attention.NAME)
-        packed = model(**batch.keywords()).logits[0].cpu().float()
+        with packed_meanwhile(model) as compute:
+            packed = compute(batch).cpu().float()
     except Exception as error:  # A model that fails on a packed row in any way can still be run padded.
         log.info("the model cannot run a packed row", extra={"reason": f"{type(error).__name__}: {error}"})
         return None
@@ -98,7 +94,9 @@ def _try(checkpoint: Checkpoint) -> _Trial | None:
 
 def example_batch(checkpoint: Checkpoint) -> PackedBatch:
     """A packed batch of random tokens on the model's device."""
-    lengths = [max(1, min(length, checkpoint.max_tokens // 2)) for length in LENGTHS]
+    has_buckets = (getattr(checkpoint.model.config, "position_buckets", None) or 0) > 0
+    wanted = (*LENGTHS, LONG) if has_buckets else LENGTHS
+    lengths = [max(1, min(length, checkpoint.max_tokens // 2)) for length in wanted]
     return pack(example_sequences(checkpoint, lengths), checkpoint.model.device, checkpoint.first_position)
 
 
@@ -113,8 +111,8 @@ def example_sequences(checkpoint: Checkpoint, lengths: Sequence[int]) -> list[To
 
 
 def _with_own_attention(model: PreTrainedModel, batch: PackedBatch, start: int, stop: int) -> torch.Tensor:
-    logits: torch.Tensor = model(input_ids=batch.input_ids[:, start:stop]).logits[0]
-    return logits.cpu().float()
+    rows: torch.Tensor = model(input_ids=batch.input_ids[:, start:stop])[0][0]
+    return rows.cpu().float()
 
 
 @contextmanager

@@ -18,10 +18,10 @@ from service.engine.encoder import attention
 from service.engine.encoder.checkpoint import Checkpoint, first_line
 from service.engine.encoder.forward_path import FUSED, ChosenPath, ForwardPath, PathReason
 from service.engine.encoder.fused_check import fuse_on_device, is_exact_in_float32
-from service.engine.encoder.fused_model import FusedModel
 from service.engine.encoder.model_state import state_kept
+from service.engine.encoder.packed_model import ComputeRows, set_packed
 from service.engine.encoder.packing_check import packs_on_device, packs_on_host
-from service.engine.encoder.padded_rows import path_of_rows
+from service.engine.encoder.padded_rows import path_of_rows, read_segments
 from service.engine.execution.device_errors import is_broken_device, is_out_of_memory
 
 SEQUENCES = 4
@@ -34,6 +34,8 @@ log = logging.getLogger(__name__)
 def path_on_host(checkpoint: Checkpoint, device: torch.device, longest_tokens: int) -> ChosenPath:
     """The fastest path for which a model's code is fit, by checks in host memory; it keeps its own attention."""
     path = packs_on_host(checkpoint)
+    if path.packed and _has_segments(checkpoint):
+        path = ChosenPath(ForwardPath.PADDED, PathReason.ARCHITECTURE)
     if not path.packed:
         return path_of_rows(checkpoint, path.reason, longest_tokens)
     if device.type != "cuda":
@@ -44,18 +46,28 @@ def path_on_host(checkpoint: Checkpoint, device: torch.device, longest_tokens: i
     return FUSED if exact else ChosenPath(ForwardPath.PACKED, PathReason.ARCHITECTURE)
 
 
+def _has_segments(checkpoint: Checkpoint) -> bool:
+    """True if the folder's tokenizer gives a text other segment ids than 0, which all tokens of a packed row have."""
+    kinds = getattr(checkpoint.model.config, "type_vocab_size", None) or 0
+    return kinds > 1 and read_segments(checkpoint) is not None
+
+
 def path_on_device(
     checkpoint: Checkpoint, path: ChosenPath, longest_tokens: int
-) -> tuple[ChosenPath, FusedModel | None]:
-    """The path that a model on its device takes, at most the one given, and its fused layers; sets its attention."""
+) -> tuple[ChosenPath, ComputeRows | None]:
+    """The path that a model on its device takes, at most the one given, and how it computes packed rows, if it does."""
     on_gpu = checkpoint.model.device.type == "cuda"
     if path.packed and on_gpu and not (found := packs_on_device(checkpoint)).packed:
         path = path_of_rows(checkpoint, found.reason, longest_tokens)
-    if path.packed:
-        attention.set_attention(checkpoint.model, attention.NAME)
-    elif on_gpu:
-        log.warning("a model is not packed, which is slow", extra={"folder": checkpoint.name, **path._asdict()})
-    return fuse_on_device(checkpoint) if path.fused else (path, None)
+    if not path.packed:
+        if on_gpu:
+            log.warning("a model is not packed, which is slow", extra={"folder": checkpoint.name, **path._asdict()})
+        return path, None
+    compute = set_packed(checkpoint.model)
+    fused = None
+    if path.fused:
+        path, fused = fuse_on_device(checkpoint)
+    return path, fused or compute
 
 
 def dtype_that_runs(checkpoint: Checkpoint, dtype: torch.dtype, finite: Callable[[], bool]) -> tuple[torch.dtype, str]:

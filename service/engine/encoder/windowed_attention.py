@@ -48,10 +48,10 @@ class WindowedAttention:
         self._plans = WeakIdKeyDictionary()
 
     def supports(self, call: AttentionCall) -> bool:
-        return call.query.is_cuda and call.window is not None
+        return call.query.is_cuda and call.window is not None and call.sinks is None
 
     def run(self, call: AttentionCall) -> torch.Tensor:
-        plan = self._plan(call)
+        plan, call = self._plan(call), call.with_all_heads()
         blocks, _, block, keys = plan.mask.shape
         size = call.query.shape[1:]
         query = call.query.index_select(0, plan.queries).view(blocks, block, *size).transpose(1, 2)

@@ -16,7 +16,7 @@ from service.core.errors import InternalError, ModelError
 from service.engine.encoder.checkpoint import read_checkpoint
 from service.engine.encoder.encoder import TransformersEncoder, build_encoder, load_encoder
 from service.engine.encoder.forward_path import ChosenPath, ForwardPath
-from tests.support.tiny_models import FULL_PRECISION, KINDS, MAX_TOKENS, PACKABLE, make_model
+from tests.support.tiny_models import FULL_PRECISION, KINDS, MAX_TOKENS, PACKABLE, UNPACKABLE, make_model
 
 CPU = torch.device("cpu")
 LENGTHS = (1, 2, 17, MAX_TOKENS, 40, 100, 3)
@@ -55,11 +55,10 @@ def test_logits_equal_the_untouched_model_s_one_by_one(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_models_that_follow_the_attention_interface_are_packed(
-    kind: str, encoders: dict[str, TransformersEncoder]
-) -> None:
+def test_models_of_a_packable_kind_are_packed(kind: str, encoders: dict[str, TransformersEncoder]) -> None:
     assert encoders[kind].packed == (kind in PACKABLE)
-    assert encoders[kind].attention == ("blockwise" if kind in PACKABLE else "own")
+    named = {"deberta-v2": "disentangled", **dict.fromkeys(UNPACKABLE, "own")}
+    assert encoders[kind].attention == named.get(kind, "blockwise")
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -18,9 +18,8 @@ from service.engine.encoder.checkpoint import Checkpoint, parameter_bytes, read_
 from service.engine.encoder.fused_model import FusedModel, can_be_fused
 from service.engine.encoder.packed_batch import pack
 from service.engine.execution.offloading import HostOffloaded
-from tests.support.tiny_models import KINDS, MAX_TOKENS, make_model
+from tests.support.tiny_models import FUSABLE, KINDS, MAX_TOKENS, make_model
 
-FUSABLE = ("bert", "roberta", "xlm-roberta", "distilbert", "electra")
 CPU = torch.device("cpu")
 
 

@@ -105,6 +105,8 @@ XLNET, FUNNEL, LAST_TWO = "$A:0 [SEP]:0 [CLS]:2", "[CLS]:2 $A:0 [SEP]:0", "[CLS]
         ("xlnet", XLNET, True),
         ("funnel", FUNNEL, True),
         ("convbert", LAST_TWO, True),
+        ("bert", LAST_TWO, True),
+        ("bert", LAST_TWO, False),
         ("xlnet", XLNET, False),
         ("mpnet", "<s>:1 $A:1 </s>:1", True),
         ("fnet", "[CLS] $A [SEP]", True),

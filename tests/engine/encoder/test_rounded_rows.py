@@ -24,9 +24,8 @@ def _ids(length: int, seed: int = 0) -> TokenIds:
 def _rows_of(encoder: TransformersEncoder) -> list[int]:
     """Filled with the tokens of each row that the model is given from now on."""
     rows: list[int] = []
-    encoder.module.register_forward_pre_hook(
-        lambda _, __, given: rows.append(given["input_ids"].shape[1]), with_kwargs=True
-    )
+    embeddings = encoder.module.get_input_embeddings()  # type: ignore[operator]
+    embeddings.register_forward_pre_hook(lambda _, given: rows.append(given[0].shape[1]))
     return rows
 
 

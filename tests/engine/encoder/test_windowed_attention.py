@@ -44,6 +44,12 @@ def test_a_token_sees_what_its_window_shows(
     torch.testing.assert_close(mixed.float(), _by_sequence(call), atol=tolerance, rtol=0)
 
 
+def test_heads_of_keys_serve_neighbouring_heads_of_queries() -> None:
+    call = _call((0, 40, 150), 9)
+    few = call._replace(key=call.key[:, ::2], value=call.value[:, ::2])
+    assert torch.equal(WindowedAttention().run(few), WindowedAttention().run(few.with_all_heads()))
+
+
 def test_not_even_nan_reaches_a_neighbour() -> None:
     call, borders = _call((0, 21, 40, 60), 9), (0, 21, 40, 60)
     expected = WindowedAttention().run(call)

@@ -23,10 +23,11 @@ STRATEGIES = ("simple", "first", "average", "max")
 WINDOW_TOKENS, OVERLAP_TOKENS = 510, 128
 
 
-@pytest.fixture(scope="module")
-def reference(home: Path) -> Any:
-    model = AutoModelForTokenClassification.from_pretrained(home / "tiny")
-    return pipeline("token-classification", model=model, tokenizer=AutoTokenizer.from_pretrained(home / "tiny"))
+@pytest.fixture(scope="module", params=["tiny", "other"])
+def reference(home: Path, request: pytest.FixtureRequest) -> Any:
+    folder = home / request.param
+    model = AutoModelForTokenClassification.from_pretrained(folder)
+    return pipeline("token-classification", model=model, tokenizer=AutoTokenizer.from_pretrained(folder))
 
 
 def ask(service: Service, text: str, **options: object) -> list[dict[str, Any]]:
@@ -45,7 +46,7 @@ def plain(entities: list[dict[str, Any]], label: str) -> list[tuple[str, int, in
 def test_sixty_documents_give_what_the_pipeline_gives(service: Service, reference: Any, strategy: str) -> None:
     texts = random_texts(60, seed=1)
     with ThreadPoolExecutor(12) as clients:
-        found = list(clients.map(lambda text: ask(service, text, aggregation=strategy), texts))
+        found = list(clients.map(lambda text: ask(service, text, model=_name(reference), aggregation=strategy), texts))
     for text, ours in zip(texts, found, strict=True):
         theirs = reference(text, aggregation_strategy=strategy)
         assert plain(ours, "label") == plain(theirs, "entity_group"), text
@@ -60,10 +61,14 @@ def test_long_documents_equal_the_stride_mode_outside_of_the_overlaps(service: S
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             theirs = reference(text, aggregation_strategy="simple", stride=OVERLAP_TOKENS)
-        ours = ask(service, text, aggregation="simple")
+        ours = ask(service, text, model=_name(reference), aggregation="simple")
         inside = [_outside(plain(found, key), overlaps) for found, key in ((ours, "label"), (theirs, "entity_group"))]
         assert inside[0] == inside[1]
         assert len(inside[0]) > 100
+
+
+def _name(reference: Any) -> str:
+    return Path(reference.model.name_or_path).name
 
 
 def _overlaps(tokenizer: Any, text: str) -> list[tuple[int, int]]:
