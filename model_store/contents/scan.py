@@ -1,7 +1,7 @@
 """Scan of a model's folder: names, sizes, the small JSON files, safetensors headers and golden examples; all problems.
 
-The rules are in `allowed_files`, `safetensors_header` and `model_config`; weights are not read. Golden examples are
-JSON lines `{"text": "…", "entities": [{"label": "…", "start": 0, "end": 4}]}`.
+The rules are in `allowed_files`, `safetensors_header` and `model_config`; only `require_finite` reads weights. Golden
+examples are JSON lines `{"text": "…", "entities": [{"label": "…", "start": 0, "end": 4}]}`.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ from model_store.contents.safetensors_header import (
     index_problems,
     shards_of,
 )
+from model_store.contents.weight_check import weight_problem
 from model_store.errors import FolderProblem, InvalidGolden, RefusedFolder, SourceChanged
 from model_store.manifest import File, GoldenExample, Manifest, Provenance
 
@@ -109,6 +110,13 @@ def scan_folder(folder: Path) -> ScannedFolder:
     taken = tuple(entry for name, entry in files.items() if name in weights or not name.endswith(".safetensors"))
     stale = sorted(files.keys() - {entry.name for entry in taken})
     return ScannedFolder(folder, taken, (*selection.left_out, *stale), parse_config(config, tokenizer_config))
+
+
+def require_finite(scanned: ScannedFolder) -> None:
+    """Read all weights. Raises RefusedFolder if one is NaN or infinite."""
+    files = (scanned.folder / entry.name for entry in scanned.files if entry.name.endswith(".safetensors"))
+    if problems := [problem for file in files if (problem := weight_problem(file))]:
+        raise RefusedFolder(str(scanned.folder), problems)
 
 
 def require_unchanged(scanned: ScannedFolder) -> None:

@@ -1,4 +1,5 @@
-"""Publishes a folder into the local store: scan it, plan which files to copy, then write blobs, manifest, folder, tag.
+"""Publishes a folder into the local store: scan it and its weights, plan which files to copy, then write blobs,
+manifest, folder, tag.
 
 Large files are read once: a file whose size no blob has cannot be in the store, so it is hashed while it is copied. A
 file whose size a blob has is hashed first, and copied only if its digest is new.
@@ -7,12 +8,12 @@ file whose size a blob has is hashed first, and copied only if its digest is new
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from model_store import fileio
 from model_store.contents.allowed_files import Entry
-from model_store.contents.scan import ScannedFolder, require_unchanged, scan_folder
+from model_store.contents.scan import ScannedFolder, require_finite, require_unchanged, scan_folder
 from model_store.fileio import Progress, ProgressCounter, no_progress
 from model_store.local import locks
 from model_store.local.blobs import add_blob, blob_sizes, has_blob, require_space
@@ -45,6 +46,11 @@ class PublishResult:
     left_out: tuple[str, ...]
     tag_moved: bool
 
+    def tagged(self, store: Store, tag: str) -> PublishResult:
+        """Move a tag to a revision that was published without one; raises as `publish`."""
+        tag_moved = move_tag(store.layout, self.revision.name, check_tag(tag), self.revision.revision)
+        return replace(self, revision=replace(self.revision, tag=tag), tag_moved=tag_moved)
+
     def __str__(self) -> str:
         name = f"{self.revision.name}@{self.revision.tag}"
         if not self.tag_moved and not self.copied_bytes:
@@ -71,6 +77,7 @@ def publish(
     """
     check_name(name), check_tag(tag or DEFAULT_TAG)
     scanned = scan_folder(folder)
+    require_finite(scanned)
     with locks.acquire(store.layout, locks.CONTENTS, shared=True):
         store.sweep()
         counter = ProgressCounter(progress, sum(entry.size_bytes for entry in scanned.files))

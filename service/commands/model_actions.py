@@ -15,12 +15,12 @@ from pathlib import Path
 
 from model_store.contents.allowed_files import RULES
 from model_store.contents.scan import ScannedFolder, scan_folder
-from model_store.errors import InvalidGolden, InvalidReference, InvalidRemote
+from model_store.errors import InvalidGolden, InvalidReference, InvalidRemote, NoEarlierRevision
 from model_store.fileio import ProgressCounter, no_progress
 from model_store.listing import ListedModel, sort_key
-from model_store.local.catalog import Catalog
+from model_store.local.catalog import BUILTIN_ROOT, Catalog, builtin_names
 from model_store.local.garbage_collection import KEEP_LAST, collect_garbage
-from model_store.local.store import Store
+from model_store.local.store import Revision, Store
 from model_store.local.tags import set_tag
 from model_store.local.verify import CheckOutcome, verify_revision, verify_store
 from model_store.manifest import GoldenEntity, GoldenExample, Provenance
@@ -32,6 +32,7 @@ from model_store.transfer.publish import PublishResult, publish
 from model_store.transfer.pull import pull
 from model_store.transfer.push import push
 from model_store.transfer.tag_moves import roll_back
+from service.core.errors import ServiceError
 from service.evaluation.data_check import findings
 from service.evaluation.labelled_documents import BadRecords, read_sets
 from service.settings import read_settings
@@ -82,11 +83,14 @@ def run_publish(chosen: argparse.Namespace) -> int:
             chosen.folder,
             chosen.name,
             store,
-            tag=None if remote else chosen.tag,
+            tag=None if remote or golden else chosen.tag,
             provenance=provenance,
             golden=golden,
             progress=report,
         )
+    if golden:
+        check_golden(published.revision, store)
+        published = published if remote else published.tagged(store, chosen.tag)
     print(_upload(published, store, remote, chosen.tag) if remote else published)
     for left_out in published.left_out:
         print(f"left out: {left_out}")
@@ -97,6 +101,30 @@ def run_publish(chosen: argparse.Namespace) -> int:
             file=sys.stderr,
         )
     return 0
+
+
+def check_golden(revision: Revision, store: Store) -> None:
+    """Bring a revision without a tag up on this machine, as a service would: it answers its golden examples.
+
+    Raises:
+        InvalidGolden: it answers one otherwise, or cannot be brought up here; it stays without a tag.
+    """
+    import asyncio
+
+    from service.commands.local_service import LocalService  # The workers' code takes half a second.
+
+    async def bring_up() -> None:
+        async with LocalService({}, lambda _: None, settings):
+            pass
+
+    count = len(revision.manifest.golden)
+    print(f"running {count} golden examples", file=sys.stderr)
+    reference = f"{revision.name}@{revision.revision}"
+    settings = {"models": reference, "model_store": str(store.root), "model_remote": ""}
+    try:
+        asyncio.run(bring_up())
+    except ServiceError as error:
+        raise InvalidGolden(f"Nothing was published: {error.detail}") from error
 
 
 def golden_examples(path: Path, scanned: ScannedFolder) -> tuple[GoldenExample, ...]:
@@ -142,7 +170,13 @@ def run_rollback(chosen: argparse.Namespace) -> int:
     if reference.tag is None:
         raise InvalidReference(f"'{chosen.name}' names a revision; only a tag can be rolled back: name or name@tag.")
     to = check_revision(chosen.to) if chosen.to else None
-    print(roll_back(reference, store_of(chosen), remote_of(chosen), to))
+    store, remote = store_of(chosen), remote_of(chosen)
+    if reference.name in builtin_names(BUILTIN_ROOT) and remote is None and store.find(reference) is None:
+        raise NoEarlierRevision(
+            f"{reference.name} is built in, and nothing was published as {reference}: each version of Gleaner has one "
+            "revision of it."
+        )
+    print(roll_back(reference, store, remote, to))
     return 0
 
 

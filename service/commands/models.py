@@ -39,9 +39,7 @@ def _add_publish(actions: Any, both: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", type=Path, metavar="DIR", help="config.json, tokenizer.json, *.safetensors")
     parser.add_argument("name", metavar="NAME")
     parser.add_argument("--tag", default=DEFAULT_TAG, help=f"what to call this revision (default: {DEFAULT_TAG})")
-    parser.add_argument(
-        "--golden", type=Path, help="labelled documents that the model must get right, a file or folder"
-    )
+    parser.add_argument("--golden", type=Path, help="labelled documents that it must get right here, and in services")
     for name in ("base-model", "data", "commit"):
         parser.add_argument(f"--{name}", help="provenance, kept in the manifest")
     parser.set_defaults(run=_lazy("model_actions", "run_publish"))

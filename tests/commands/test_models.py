@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import subprocess
+import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,6 +15,8 @@ from typing import Any
 import pytest
 
 from service.cli import main
+from tests.support.revisions import Made, golden, make_revision
+from tests.support.service import environment
 from tests.support.tiny_models import make_model
 
 Shown = pytest.CaptureFixture[str]
@@ -21,6 +25,13 @@ Shown = pytest.CaptureFixture[str]
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_model(tmp_path_factory.mktemp("models") / "tiny")
+
+
+def in_process_of_its_own(home: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
+    """For what starts an engine. In float32: in bfloat16 scores of nearly the same size may change places."""
+    command = [sys.executable, "-m", "service.cli", "models", *map(str, arguments)]
+    settings = environment(home, DTYPE="float32", DEVICE="cpu")
+    return subprocess.run(command, env=settings, capture_output=True, text=True, timeout=240, check=False)
 
 
 def gleaner(*arguments: object) -> int:
@@ -119,18 +130,42 @@ def labelled(path: Path, *records: dict[str, Any]) -> Path:
 
 
 GOLD = {"text": "anna paid", "entities": [{"start": 0, "end": 4, "label": "PER"}]}
-LIKE_TRAINING = {**GOLD, "id": "b7", "group": "acme", "lang": "en", "kind": "invoice", "fields": {"total_amount": "9"}}
 
 
-def test_a_file_that_trains_is_a_golden_file(folder: Path, tmp_path: Path) -> None:
-    data = labelled(tmp_path / "mine.jsonl", GOLD, LIKE_TRAINING)
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    return make_revision(tmp_path_factory.mktemp("revision"), 0)
+
+
+def test_a_file_that_trains_is_a_golden_file(made: Made, tmp_path: Path) -> None:
     (tmp_path / "more").mkdir()
-    labelled(tmp_path / "more" / "a.jsonl", GOLD)
-    for number, golden in enumerate((data, tmp_path / "more")):
-        assert gleaner("publish", folder, f"m{number}", "--golden", golden, "--store", tmp_path / f"s{number}") == 0
+    data = golden(made, tmp_path / "mine.jsonl")
+    first, *others = map(json.loads, data.read_text().splitlines())
+    like_training = {"id": "b7", "group": "acme", "lang": "en", "kind": "invoice", "fields": {"total_amount": "9"}}
+    labelled(tmp_path / "more" / "a.jsonl", {**first, **like_training}, *others)
+    for number, file in enumerate((data, tmp_path / "more")):
+        command = ("publish", made.folder, "m", "--golden", file, "--store", tmp_path / f"s{number}")
+        ended = in_process_of_its_own(tmp_path, *command)
+        assert ended.returncode == 0, ended.stderr
         (manifest,) = (tmp_path / f"s{number}" / "manifests" / "sha256").iterdir()
         examples = json.loads(manifest.read_text())["golden"]
-        assert [each["entities"] for each in examples] == [GOLD["entities"]] * len(examples)
+        assert [each["entities"] for each in examples] == [first["entities"], *(each["entities"] for each in others)]
+        assert (tmp_path / f"s{number}" / "tags" / "m" / "stable").is_file()
+
+
+@pytest.mark.parametrize("remote", [False, True])
+def test_a_wrong_golden_example_is_found_before_anything_is_published(made: Made, tmp_path: Path, remote: bool) -> None:
+    """The command answered success, and the services found it."""
+    wrong = golden(made, tmp_path / "wrong.jsonl", wrong=True)
+    where = ("--remote", f"file://{tmp_path}/remote") if remote else ()
+    ended = in_process_of_its_own(
+        tmp_path, "publish", made.folder, "m", "--golden", wrong, "--store", tmp_path / "store", *where
+    )
+    assert ended.returncode == 1
+    assert "golden example 1 of 3 fails: not wanted" in ended.stderr
+    assert "Nothing was published" in ended.stderr
+    assert not list(tmp_path.rglob("stable*"))
+    assert not list((tmp_path / "remote").rglob("*.json"))
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from model_store.errors import MissingFile, TagMoved, UnknownModel
+from model_store.errors import MissingFile, NoEarlierRevision, TagMoved, UnknownModel
 from model_store.local.store import Store
 from model_store.local.tags import read_tag
 from model_store.reference import Reference, Tag, hex_digits
@@ -68,6 +68,48 @@ TAGGED = Reference("documents", "stable", None)
 def test_a_rollback_to_a_revision_keeps_the_one_that_is_left() -> None:
     tag = rolled_back(Tag(TWO, 2.0, (ONE,)), "m@stable", THREE, now_seconds=3.0)
     assert tag == Tag(THREE, 3.0, (TWO, ONE))
+
+
+def test_what_a_rollback_says_is_true_in_every_state(make_model: MakeModel, store: Store) -> None:
+    """After two rollbacks it said that the tag never pointed anywhere else; of other tags it named `stable`'s way."""
+    reference = Reference("documents", "candidate", None)
+    revisions = []
+    for name in ("one", "two", "three"):
+        folder = make_model(name, {"model.safetensors": name.encode()})
+        revisions.append(publish(folder, "documents", store, tag="candidate").revision.revision)
+        if name == "one":
+            with pytest.raises(NoEarlierRevision, match="the only one"):
+                roll_back(reference, store, None)
+    one, two, three = revisions
+    assert f"rollback documents@candidate --to {three}" in str(roll_back(reference, store, None))
+    assert roll_back(reference, store, None).revision == one
+    with pytest.raises(NoEarlierRevision, match=f"left {two}.*--to {two}"):
+        roll_back(reference, store, None)
+    assert "nothing was moved" in str(roll_back(reference, store, None, one))
+    assert roll_back(reference, store, None, two).before == one
+    store.layout.manifest(hex_digits(one)).unlink()
+    with pytest.raises(MissingFile, match="not in the store"):
+        roll_back(reference, store, None)
+    roll_back(reference, store, None, three)
+    store.layout.manifest(hex_digits(two)).unlink()
+    with pytest.raises(MissingFile, match="stays where it is"):
+        roll_back(reference, store, None)
+
+
+def test_what_is_left_of_the_history_is_named(make_model: MakeModel, store: Store) -> None:
+    one, two = (
+        publish(make_model(name, {"model.safetensors": name.encode()}), "documents", store).revision.revision
+        for name in ("one", "two")
+    )
+    publish(make_model("three", {"model.safetensors": b"three"}), "documents", store)
+    store.layout.manifest(hex_digits(two)).unlink()
+    with pytest.raises(MissingFile, match=f"Still here: {one}"):
+        roll_back(TAGGED, store, None)
+
+
+def test_a_first_promotion_does_not_promise_a_way_back(make_model: MakeModel, store: Store) -> None:
+    publish(make_model("one"), "documents", store, tag="candidate")
+    assert "leads back" not in str(promote("documents", store, None, source="candidate", target="stable"))
 
 
 def test_a_local_rollback_serves_the_earlier_revision(make_model: MakeModel, store: Store) -> None:
