@@ -74,13 +74,14 @@ class DebugSnapshotRequest(msgspec.Struct, frozen=True, tag=True, forbid_unknown
     since: Count
 
 
-SERVING, PREVIOUS = "serving", "previous"
+SERVING, PREVIOUS, FAILED = "serving", "previous", "failed"
 
 
 class ModelStatus(msgspec.Struct, frozen=True):
     """One revision that the engine serves; `folder` holds its tokenizer.
 
-    `state`: `serving` is what its name and tag lead to; `previous` is served to those who ask for the revision itself.
+    `state`: `serving` is what its name and tag lead to; `previous` is served to those who ask for the revision itself;
+    `failed` is not served, because no revision of its name and tag could be brought up (`problem`).
     `place`: where its weights are, `device` or `host`. `problem`: why a newer revision was not taken, if so.
     What runs its batches, as in `gleaner_model_path`: `path`: `fused` layers, `packed` rows through transformers' code,
     `padded` ones, rows of `equal` length or `single` ones, and the `reason` why it is no faster one; `attention`: its

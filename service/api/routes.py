@@ -94,7 +94,7 @@ async def models(request: Request) -> Response:
     status = request.state.app_state.worker.engine.status
     shown = [
         {name: value for name, value in msgspec.to_builtins(model).items() if name != "folder"}
-        | {"entity_labels": sorted(scheme_of(model.labels).types)}
+        | {"entity_labels": sorted(scheme_of(model.labels).types) if model.labels else []}
         for model in status.models
     ]
     body = {"models": shown, "device": status.device, "dtype": status.dtype, "start_seconds": status.start_seconds}

@@ -7,13 +7,13 @@ The rules:
   moves take at most one part in `STAY_FACTOR` + 1 of the device's time, and no model waits for ever.
 - A model that is being loaded, or is pinned (while it is loaded or checked), stays.
 
-`ModelAliases`: a reference, as the settings name models, stands for exactly one revision. The previous one is kept for
-requests that name it by its digest, and for a tag that moves back.
+`ModelAliases`: a reference, as the settings name models, stands for one revision, or for none as long as none could be
+brought up. The previous one is kept for requests that name it by its digest, and for a tag that moves back.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 
 STAY_FACTOR = 8.0
@@ -135,32 +135,39 @@ class Placement:
 class ModelAliases:
     """The references of one engine, as its settings name them."""
 
-    def __init__(self, serving: dict[str, str]) -> None:
-        self._serving = dict(serving)
+    def __init__(self, revisions: Mapping[str, str | None]) -> None:
+        self._revisions = dict(revisions)
         self._previous: dict[str, str] = {}
         self._problems: dict[str, str] = {}
 
+    def revisions(self) -> dict[str, str | None]:
+        """What each reference stands for, in the order of the settings."""
+        return dict(self._revisions)
+
     def serving(self) -> dict[str, str]:
-        """The revision of each reference."""
-        return dict(self._serving)
+        """The revision of each reference that stands for one."""
+        return {reference: revision for reference, revision in self._revisions.items() if revision is not None}
 
     def previous(self) -> dict[str, str]:
         """The previous revision of each reference that had another one."""
         return dict(self._previous)
 
-    def resolve(self, reference: str) -> str:
+    def resolve(self, reference: str) -> str | None:
         """The revision that a reference stands for now."""
-        return self._serving[reference]
+        return self._revisions[reference]
 
     def __contains__(self, revision: str) -> bool:
-        return revision in self._serving.values() or revision in self._previous.values()
+        return revision in self._revisions.values() or revision in self._previous.values()
 
     def switch(self, reference: str, revision: str) -> set[str]:
         """Let a reference stand for another revision; returns its former ones that no reference stands for any more."""
-        previous, dropped = self._serving[reference], self._previous.get(reference)
-        self._serving[reference], self._previous[reference] = revision, previous
+        previous, dropped = self._revisions[reference], self._previous.get(reference)
+        self._revisions[reference] = revision
+        if previous is None:
+            return set()
+        self._previous[reference] = previous
         former = {previous} if dropped is None else {previous, dropped}
-        return former - set(self._serving.values())
+        return former - set(self._revisions.values())
 
     def note_problem(self, reference: str, problem: str) -> None:
         """Record why a newer revision is rejected."""

@@ -185,6 +185,14 @@ def test_a_problem_of_a_reference_stays_until_it_is_cleared() -> None:
     assert references.problem("a") == ""
 
 
+def test_a_reference_that_stands_for_nothing_keeps_its_place() -> None:
+    references = ModelAliases({"a": None, "b": "b0"})
+    assert (references.serving(), references.resolve("a")) == ({"b": "b0"}, None)
+    assert references.switch("a", "a1") == set()
+    assert list(references.revisions()) == ["a", "b"]
+    assert (references.resolve("a"), references.previous()) == ("a1", {})
+
+
 def test_a_model_is_known_once_it_was_added() -> None:
     models = residency(None, a=1)
     assert ("a" in models, "b" in models) == (True, False)

@@ -49,7 +49,7 @@ from service.api.options import Options
 from service.api.schemas import DocumentResult
 from service.core.errors import GleanerError, InvalidOptions, MalformedRequest, Overloaded
 from service.environment import distribution_version
-from service.wire import ModelStatus
+from service.wire import FAILED, ModelStatus
 
 OCTETS = "application/octet-stream"
 JSON_BYTES = "Inference-Header-Content-Length"
@@ -249,7 +249,11 @@ def find(context: RequestContext, model: str, version: str) -> ModelStatus:
 
 def metadata(context: RequestContext, model: ModelStatus) -> dict[str, Any]:
     """What the protocol says of a model."""
-    versions = [each.revision for each in context.state.worker.engine.status.models if each.name == model.name]
+    versions = [
+        each.revision
+        for each in context.state.worker.engine.status.models
+        if each.name == model.name and each.state != FAILED
+    ]
     return {
         "name": model.name,
         "versions": list(dict.fromkeys(versions)),

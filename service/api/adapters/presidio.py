@@ -51,6 +51,7 @@ from service.api.http.response import DocumentOutcome
 from service.api.schemas import DocumentResult
 from service.core.decoding.tag_scheme import scheme_of
 from service.core.errors import GleanerError, InvalidOptions, MalformedRequest
+from service.wire import FAILED
 
 TURNS = ClientTurns()
 """Of all requests of a worker."""
@@ -147,7 +148,9 @@ async def _supported_entities(request: Request) -> Response:
 
 async def _recognizers(request: Request) -> Response:
     models = authorize_request(request).state.worker.engine.status.models
-    return Response(msgspec.json.encode(list(dict.fromkeys(each.name for each in models))), media_type=JSON)
+    return Response(
+        msgspec.json.encode(list(dict.fromkeys(each.name for each in models if each.state != FAILED))), media_type=JSON
+    )
 
 
 async def _anonymizers(_request: Request) -> Response:

@@ -11,10 +11,10 @@ import math
 from service.core.admission.head import engine_decision
 from service.core.admission.policy import QueueState
 from service.core.canary import is_candidates_turn
-from service.core.errors import UnknownModel
+from service.core.errors import ModelError, UnknownModel
 from service.core.types import Phase
+from service.wire import FAILED, PREVIOUS, ModelStatus, Status
 from service.wire import SERVING as SERVED
-from service.wire import ModelStatus, Status
 
 STARTING = (Phase.SYNCING, Phase.LOADING, Phase.WARMING)
 SERVING = (Phase.READY, Phase.DRAINING)
@@ -64,27 +64,34 @@ def refuse_unless_serving(status: Status, connected: bool) -> None:
 
 
 def find_model(served: tuple[ModelStatus, ...], wanted: str | None) -> ModelStatus:
-    """The model that a request names: `name`, `name@tag` or `name@sha256:…`; the first served if it names none.
+    """The model that a request names: `name`, `name@tag` or `name@sha256:…`; the first set if it names none.
 
     A name without a tag means `name@stable` or, where that is not served, the first model of that name. A revision that
     no tag leads to any more is found by its digest alone.
 
     Raises:
         UnknownModel: lists the models that are served.
+        ModelError: there is one, and no revision of it could be brought up.
     """
     if wanted is None:
-        return served[0]
+        return _unless_failed(served[0])
     name, _, version = wanted.partition("@")
     for each in (version,) if version else (DEFAULT_TAG, ANY):
         for model in served:
-            wanted_by_name = model.state == SERVED and each in (ANY, model.tag)
+            wanted_by_name = model.state != PREVIOUS and each in (ANY, model.tag)
             if model.name == name and (wanted_by_name or each == model.revision):
-                return model
+                return _unless_failed(model)
     models = [model for model in served if model.state == SERVED]
     there = ", ".join(f"{model.name}@{model.tag} ({model.revision})" for model in models)
     if len(there) > _MOST_LISTED:
         there = ", ".join(f"{model.name}@{model.tag}" for model in models)
     raise UnknownModel(f"{_shortened(wanted)!r} is not served here; there are: {there}.")
+
+
+def _unless_failed(model: ModelStatus) -> ModelStatus:
+    if model.state == FAILED:
+        raise ModelError(f"{model.name}@{model.tag or model.revision} is not served: {model.problem}")
+    return model
 
 
 def _shortened(wanted: str) -> str:

@@ -45,7 +45,7 @@ from service.host_memory import free_bytes
 from service.text.pipeline import Prepared, WordStarts, answered_labels, kept_rows, prepare, prepare_in_steps
 from service.text.tokenizer import SHORT_CHARACTERS, TextTokenizer, Tokenizers
 from service.text.values.reading import read_tables
-from service.wire import ModelStatus
+from service.wire import FAILED, ModelStatus
 
 SHORT_TOKENS = 1_024
 """Documents up to this length are decoded on the event loop: about a millisecond, and 25 if every word is an entity."""
@@ -201,7 +201,7 @@ class Extractor:
 
     async def load_tokenizers(self, models: tuple[ModelStatus, ...]) -> None:
         """Read the tokenizers of new revisions, before a request needs them, and drop those of retired ones."""
-        folders = {model.revision: Path(model.folder) for model in models}
+        folders = {model.revision: Path(model.folder) for model in models if model.state != FAILED}
         await self.in_thread(lambda: self._tokenizers.replace(folders))
         await self.in_thread(read_tables)
 

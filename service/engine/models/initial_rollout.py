@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Callable
 from concurrent.futures import Executor
 
-from model_store.errors import StoreError
+from model_store.errors import Damaged, StoreError
 from model_store.local.store import Revision
 from service.core.arrays import Logits, TokenIds
-from service.core.errors import GleanerError, ModelError
+from service.core.errors import GleanerError, InsufficientMemory, ModelError, Overloaded
 from service.core.memory.budget import ModelMemory
 from service.core.placement import Placement
 from service.engine.memory.guard import Guard
 from service.engine.models.bring_up import GoldenFailed, Rollout
-from service.engine.models.loaded_model import InitialModels, LoadedModel, ProfiledModel
+from service.engine.models.loaded_model import FailedModel, InitialModels, LoadedModel, ProfiledModel
 from service.engine.models.repository import by_digest
 from service.engine.models.tag_watcher import DIED, RolloutJournal
 
@@ -37,36 +38,61 @@ class InitialRollout:
         self._placement = Placement(weights_budget_bytes)
         self._models: dict[str, ProfiledModel] = {}
         self._serving: dict[str, str] = {}
+        self._failed: dict[str, GleanerError | Damaged] = {}
+        self._failed_revisions: dict[str, str] = {}
 
-    def bring_up(self, reference: str, revision: Revision) -> None:
-        """Let a reference stand for this revision, or for the newest one before it that passes.
+    def bring_up(self, reference: str, fetch: Callable[[], Revision], *, is_only: bool) -> None:
+        """Let a reference stand for what is fetched, or for the newest revision before it that passes.
 
-        Raises:
-            GleanerError: none passes.
+        Where none passes, the other models are served without it: what is wrong with one ends none of them.
+
+        Args:
+            is_only: there is no other model, so that a revision with which an engine died is tried again.
         """
-        has_died = self._journal.before.crashed.get(reference) == revision.revision
+        revision, has_died = None, False
         try:
+            revision = fetch()
+            has_died = self._journal.before.crashed.get(reference) == revision.revision
             if has_died:
                 raise ModelError(DIED)
             self._bring_up(reference, revision)
-        except GleanerError as error:
-            log.error("a revision is not taken", extra={"revision": revision.revision, "reason": error.detail})
+        except (GleanerError, Damaged) as error:
+            name = revision.revision if revision else ""
+            log.error("a revision is not taken", extra={"model": reference, "revision": name, "reason": error.detail})
             earlier = self._earlier(reference)
-            if earlier is None and not has_died:
-                raise
-            if earlier is None:
+            if earlier is None and revision is not None and has_died and is_only:
                 self._bring_up(reference, revision)  # There is nothing else; it may have died of something else.
-            revision = earlier or revision
+                earlier = revision
+            if earlier is None:
+                self._failed[reference] = error
+                self._failed_revisions[reference] = name
+                return
+            revision = earlier
         self._serving[reference] = revision.revision
+
+    def require_any(self) -> None:
+        """Raise the first model's error if none can be served."""
+        if not self._serving:
+            raise next(iter(self._failed.values()))
 
     def memories(self) -> dict[str, ModelMemory]:
         """What the batches of each revision need."""
         return {revision: profiled.memory for revision, profiled in self._models.items()}
 
-    def models(self, guard: Guard, device: str, dtype: str) -> InitialModels:
-        """Everything brought up."""
+    def models(self, references: tuple[str, ...], guard: Guard, device: str, dtype: str) -> InitialModels:
+        """Everything brought up, and what failed; `references`: those of the settings, in their order."""
         models = tuple(self._models.values())
-        return InitialModels(self._serving, models, self._placement, guard, device, dtype, self._repository.release)
+        failed = {
+            reference: FailedModel(
+                revision := self._failed_revisions[reference],
+                f"{revision} is not taken: {error.detail}".strip(),
+                tries_again=not revision or isinstance(error, (Overloaded, InsufficientMemory)),
+            )
+            for reference, error in self._failed.items()
+        }
+        return InitialModels(
+            self._serving, models, self._placement, guard, device, dtype, self._repository.release, failed, references
+        )
 
     # The target of the rollout
 

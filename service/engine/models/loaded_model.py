@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from service.core.decoding.model_decoding import PLAIN, Decoding
@@ -52,6 +52,21 @@ class ProfiledModel:
 
 
 @dataclass(frozen=True, slots=True)
+class FailedModel:
+    """A reference for which no revision could be brought up.
+
+    Attributes:
+        revision: the one that it leads to; empty where that could not be read.
+        problem: why it is not served.
+        tries_again: with the same revision, because the reason may pass.
+    """
+
+    revision: str
+    problem: str
+    tries_again: bool
+
+
+@dataclass(frozen=True, slots=True)
 class InitialModels:
     """The models, placement and guard that an engine begins to serve with.
 
@@ -62,6 +77,8 @@ class InitialModels:
         guard: over the memory of all of them.
         device, dtype: what they run on and in, in words.
         release: to be called with each revision that is dropped.
+        failed: references of the settings that are not in `serving`.
+        references: all of them, in the order of the settings; those of `serving` if empty.
     """
 
     serving: dict[str, str]
@@ -71,3 +88,5 @@ class InitialModels:
     device: str
     dtype: str
     release: Callable[[str], None] = lambda _: None
+    failed: Mapping[str, FailedModel] = field(default_factory=dict)
+    references: tuple[str, ...] = ()

@@ -25,10 +25,10 @@ from service.core.scheduling.scheduler import Scheduler
 from service.core.types import Refusal, Submission
 from service.engine.memory.guard import Guard
 from service.engine.models.device_weights import DeviceWeights, WeightMover
-from service.engine.models.loaded_model import InitialModels, LoadedModel, ProfiledModel
+from service.engine.models.loaded_model import FailedModel, InitialModels, LoadedModel, ProfiledModel
 from service.engine.models.repository import model_and_tag
 from service.metrics.engine import EngineMetrics
-from service.wire import PREVIOUS, SERVING, ModelStatus
+from service.wire import FAILED, PREVIOUS, SERVING, ModelStatus
 
 IDLE_SECONDS = 10.0
 """How long the previous revision stays on the device after its last batch."""
@@ -57,6 +57,7 @@ class ModelManager:
         self._metrics = metrics
         self.aliases = ModelAliases({})
         self._models: dict[str, LoadedModel] = {}
+        self._failed: dict[str, FailedModel] = {}
         self._retired: dict[str, int] = {}
         self._used_seconds: dict[str, float] = {}
         self._launched_tokens: Counter[str] = Counter()
@@ -67,7 +68,10 @@ class ModelManager:
 
     def open(self, initial: InitialModels) -> None:
         """Begin to serve these models."""
-        self.aliases = ModelAliases(initial.serving)
+        self.aliases = ModelAliases({each: initial.serving.get(each) for each in initial.references or initial.serving})
+        self._failed = dict(initial.failed)
+        for reference, failed in initial.failed.items():
+            self.aliases.note_problem(reference, failed.problem)
         self._models = {each.model.revision: each.model for each in initial.models}
         self._take_over(initial.placement, initial.guard)
         self._release = initial.release
@@ -96,8 +100,11 @@ class ModelManager:
         return tuple(self._models)
 
     def statuses(self) -> tuple[ModelStatus, ...]:
-        """The status of every revision that serves, then of every previous one."""
-        serving = [self._status(ref, revision, SERVING) for ref, revision in self.aliases.serving().items()]
+        """The status of every reference, in the order of the settings, then of every previous revision."""
+        serving = [
+            self._failed_status(ref) if revision is None else self._status(ref, revision, SERVING)
+            for ref, revision in self.aliases.revisions().items()
+        ]
         previous = [self._status(ref, revision, PREVIOUS) for ref, revision in self.aliases.previous().items()]
         return (*serving, *previous)
 
@@ -146,7 +153,7 @@ class ModelManager:
             waiting[model.status.name] += self._scheduler.stats(revision).waiting_tokens
         for name, tokens in waiting.items():
             self._metrics.models.queue_tokens.labels(name).set(tokens)
-        for reference in self.aliases.serving():
+        for reference in self.aliases.revisions():
             problem = self.aliases.problem(reference)
             self._metrics.models.rejected.labels(*model_and_tag(reference)).set(float(problem != ""))
         report = self.guard.report()
@@ -204,6 +211,22 @@ class ModelManager:
             state=state,
             place="device" if self.weights.placement.is_on_device(revision) else "host",
             problem=self.aliases.problem(reference) if state == SERVING else "",
+        )
+
+    def _failed_status(self, reference: str) -> ModelStatus:
+        name, tag = model_and_tag(reference)
+        return ModelStatus(
+            name,
+            tag,
+            self._failed[reference].revision,
+            folder="",
+            labels=(),
+            max_tokens=0,
+            packed=False,
+            parameter_bytes=0,
+            state=FAILED,
+            place="",
+            problem=self.aliases.problem(reference),
         )
 
     def _export_path(self, model: LoadedModel, *, held: bool = True) -> None:

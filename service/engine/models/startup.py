@@ -16,7 +16,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -167,7 +167,7 @@ class Startup:
         self._calls.call(lambda: open_models(initial))
         if self._settings.model_poll_seconds:
             rollout = Rollout(repository, factory, profiler, self._settings)
-            TagWatcher(self._settings, rollout, models, self._calls, self._metrics, self._journal).run()
+            TagWatcher(self._settings, rollout, models, self._calls, self._metrics, self._journal).run(initial.failed)
 
     def _failed(self, error: Exception, reason: str) -> None:
         """A broken device is lost, as is one that a predecessor had; after any other failure starting again is vain."""
@@ -190,13 +190,14 @@ class Startup:
             rollout = Rollout(repository, factory, profiler, self._settings, self.state.timed)
             first = InitialRollout(rollout, self._executor, factory.weights_budget_bytes(), self._journal)
             for reference, fetch in fetches.items():
-                revision = fetch.result()
+                wait([fetch])
                 self._step(Phase.LOADING)
-                first.bring_up(reference, revision)
+                first.bring_up(reference, fetch.result, is_only=len(fetches) == 1)
+            first.require_any()
             self._step(Phase.WARMING)
             with self.state.timed("measure"):
                 guard = profiler.guard(first.memories())
-            initial = first.models(guard, factory.device_name(), factory.dtype_name)
+            initial = first.models(self._settings.models, guard, factory.device_name(), factory.dtype_name)
         self._journal.write(initial.serving)
         log.info("loaded", extra={"seconds": dict(self.state.seconds)})
         return factory, profiler, initial

@@ -26,6 +26,7 @@ from service.core.errors import GleanerError, InsufficientMemory, Overloaded
 from service.engine.engine_socket import LoopCalls
 from service.engine.models.bring_up import GoldenFailed, Rollout
 from service.engine.models.live_rollout import LiveRollout
+from service.engine.models.loaded_model import FailedModel
 from service.engine.models.manager import ModelManager
 from service.engine.models.repository import is_tag, model_and_tag
 from service.metrics.engine import EngineMetrics
@@ -112,8 +113,9 @@ class TagWatcher:
         self._loaded: tuple[str, ...] = ()
         self._references = [reference for reference in settings.models if is_tag(reference)]
 
-    def run(self) -> None:
-        """Follow the tags until the process ends."""
+    def run(self, failed: Mapping[str, FailedModel]) -> None:
+        """Follow the tags until the process ends; `failed`: the references that are not served."""
+        self._rejected |= {reference: each.revision for reference, each in failed.items() if not each.tries_again}
         self.report_crashed()
         self._loaded = self._calls.call(self._models.loaded)
         while True:

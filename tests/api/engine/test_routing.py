@@ -10,9 +10,9 @@ import pytest
 from model_store import reference
 from service.api.engine import routing
 from service.api.engine.routing import CANDIDATE_TAG, CanaryRouter, find_model, is_serving, refuse_unless_serving
-from service.core.errors import Draining, EngineRestarting, GleanerError, NotReady, UnknownModel
+from service.core.errors import Draining, EngineRestarting, GleanerError, ModelError, NotReady, UnknownModel
 from service.core.types import Phase
-from service.wire import PREVIOUS, ModelStatus, Status
+from service.wire import FAILED, PREVIOUS, ModelStatus, Status
 
 
 def model(name: str, tag: str = "stable", revision: str = "sha256:0") -> ModelStatus:
@@ -113,6 +113,14 @@ def test_a_name_alone_is_its_stable_tag_or_else_the_first_of_that_name() -> None
     assert find_model((candidate, beta), "cv") == candidate
     assert find_model((candidate, stable), None) == candidate
     assert reference.DEFAULT_TAG == routing.DEFAULT_TAG
+
+
+@pytest.mark.parametrize("wanted", [None, "cv", "cv@stable", "cv@sha256:a"])
+def test_a_model_that_failed_is_answered_by_no_other(wanted: str | None) -> None:
+    failed = msgspec.structs.replace(SERVED[0], state=FAILED, problem="its scores are no numbers")
+    with pytest.raises(ModelError, match="its scores are no numbers"):
+        find_model((failed, *SERVED[1:]), wanted)
+    assert find_model((failed, *SERVED[1:]), "cv@candidate") == SERVED[1]
 
 
 def test_a_revision_that_was_served_before_is_found_by_its_digest_alone() -> None:

@@ -56,9 +56,10 @@ def with_a_token_too_many(tokenizer: dict[str, Any]) -> None:
     tokenizer["added_tokens"].append(token)
 
 
-def with_nan(folder: Path) -> None:
+def with_overflow(folder: Path) -> None:
+    """Scores that are no numbers, of weights that are: publishing refuses others."""
     weights = load_file(folder / "model.safetensors")
-    weights["classifier.bias"] *= float("nan")
+    weights["classifier.weight"] = weights["classifier.weight"].sign() * 3e38
     save_file(weights, folder / "model.safetensors", {"format": "pt"})
 
 
@@ -67,7 +68,7 @@ BAD: dict[str, Callable[[Path], None]] = {
     "no token for unknown words": lambda folder: edited(folder, "tokenizer.json", without_unknown),
     "more special tokens than fit": lambda folder: edited(folder, "tokenizer.json", with_a_long_template),
     "a token without an embedding": lambda folder: edited(folder, "tokenizer.json", with_a_token_too_many),
-    "scores that are no numbers": with_nan,
+    "scores that are no numbers": with_overflow,
     "more layers than weights": lambda folder: edited(
         folder, "config.json", lambda c: c.update(num_hidden_layers=100_000)
     ),
@@ -91,6 +92,32 @@ def test_a_bad_revision_leaves_the_one_before_in_service_at_start(
     assert found is not None
     assert found.serving["tiny"] == good.serving["tiny"]
     assert len(found.serving) == 2
+
+
+@pytest.mark.parametrize("names", [("bad", "tiny"), ("tiny", "bad", "other")])
+@pytest.mark.parametrize("why", ["scores that are no numbers", "more layers than weights", "damaged", "an engine died"])
+def test_a_bad_model_leaves_the_others_in_service_at_start(
+    why: str, names: tuple[str, ...], load: Load, store: Path, tmp_path: Path
+) -> None:
+    """The engine ended with exit code 1, and with it the models that nothing was wrong with."""
+    shutil.copytree(store, tmp_path / "store")
+    folder = make_model(tmp_path / "bad", seed=1)
+    if why in BAD:
+        BAD[why](folder)
+    revision = publish(folder, "bad", Store(tmp_path / "store")).revision
+    if why == "damaged":
+        blob = (revision.folder / "model.safetensors").resolve()
+        blob.chmod(0o644)
+        blob.write_bytes(b"0" * blob.stat().st_size)
+    died = {"bad": revision.revision} if why == "an engine died" else {}
+    found = load(*names, store=tmp_path / "store", runtime_dir=journal(tmp_path / "run", in_trial=died))
+    assert found.initial is not None, found.state.failure
+    assert set(found.initial.serving) == {*names} - {"bad"}
+    assert found.initial.references == names
+    assert set(found.initial.failed) == {"bad"}
+    assert "is not taken" in found.initial.failed["bad"].problem or why == "damaged"
+    alone = load("bad", store=tmp_path / "store")
+    assert (alone.initial is None) == (why != "an engine died"), "the only model: the service ends with the sentence"
 
 
 def journal(folder: Path, **record: dict[str, str]) -> Path:

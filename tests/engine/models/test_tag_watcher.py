@@ -11,6 +11,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from safetensors.torch import load_file, save_file
 
 from model_store.local.store import Store
 from model_store.transfer.publish import publish
@@ -26,7 +27,7 @@ from service.engine.models.startup import Startup
 from service.engine.models.tag_watcher import DIED, RolloutJournal, RolloutOutcome, RolloutRecord, TagWatcher
 from service.metrics.engine import EngineMetrics
 from service.settings import Settings
-from service.wire import ModelStatus
+from service.wire import FAILED, SERVING, ModelStatus
 from tests.support.metric_values import value
 from tests.support.service import wait_until
 from tests.support.tiny_models import make_model
@@ -57,15 +58,15 @@ def test_an_engine_that_cannot_write_goes_on(tmp_path: Path) -> None:
 
 
 class Engine:
-    """An engine that serves `live`, and a watcher that looks when told to."""
+    """An engine that serves `live` after other models, and a watcher that looks when told to."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, *others: str) -> None:
         self.home = home
         self.store = Store(home / "store")
         self.first = self.put(0)
         self._stopping = False
         values = {"device": "cpu", "dtype": "float32", "threads": 1, "drain_grace_seconds": 0, "model_poll_seconds": 0}
-        self.settings = Settings(model_store=self.store.root, runtime_dir=home, models=("live",), **values)  # type: ignore[arg-type]
+        self.settings = Settings(model_store=self.store.root, runtime_dir=home, models=(*others, "live"), **values)  # type: ignore[arg-type]
         self.waker = Waker()
         self.ipc = EngineSocket(self.settings.engine_address, self.waker)
         self.calls, self.executor, self.metrics = self.ipc.calls, DeviceExecutor(), EngineMetrics()
@@ -109,6 +110,28 @@ def engine(tmp_path: Path) -> Iterator[Engine]:
     engine = Engine(tmp_path)
     yield engine
     engine.close()
+
+
+def test_a_model_that_failed_is_listed_and_served_once_a_revision_works(tmp_path: Path) -> None:
+    store, bad = Store(tmp_path / "store"), make_model(tmp_path / "bad")
+    weights = load_file(bad / "model.safetensors")
+    weights["classifier.weight"] = weights["classifier.weight"].sign() * 3e38
+    save_file(weights, bad / "model.safetensors", {"format": "pt"})
+    failing = publish(bad, "other", store).revision.revision
+    engine = Engine(tmp_path, "other")
+    try:
+        failed, live = engine.calls.call(engine.loop.models.statuses)
+        assert (failed.name, failed.tag, failed.revision, failed.state) == ("other", "stable", failing, FAILED)
+        assert "NaN or infinite" in failed.problem
+        assert (live.name, live.state) == ("live", SERVING)
+        watcher = engine.watcher()
+        watcher.poll()
+        assert engine.serving().state == FAILED
+        sound = publish(make_model(tmp_path / "sound", seed=3), "other", store).revision.revision
+        watcher.poll()
+        assert (engine.serving().revision, engine.serving().state, engine.serving().problem) == (sound, SERVING, "")
+    finally:
+        engine.close()
 
 
 def test_what_is_new_and_sound_serves_and_is_noted_for_the_next_engine(engine: Engine) -> None:
@@ -204,6 +227,6 @@ def test_garbage_is_collected_at_the_start_and_after_each_change(
 
     monkeypatch.setattr(tag_watcher, "time", SimpleNamespace(sleep=pause, monotonic=time.monotonic))
     with pytest.raises(KeyboardInterrupt):
-        engine.watcher().run()
+        engine.watcher().run({})
     engine.close()
     assert collections == [False, True]

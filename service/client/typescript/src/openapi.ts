@@ -562,7 +562,8 @@ export interface components {
         /**
          * @description One revision that the engine serves; `folder` holds its tokenizer.
          *
-         *     `state`: `serving` is what its name and tag lead to; `previous` is served to those who ask for the revision itself.
+         *     `state`: `serving` is what its name and tag lead to; `previous` is served to those who ask for the revision itself;
+         *     `failed` is not served, because no revision of its name and tag could be brought up (`problem`).
          *     `place`: where its weights are, `device` or `host`. `problem`: why a newer revision was not taken, if so.
          *     What runs its batches, as in `gleaner_model_path`: `path`: `fused` layers, `packed` rows through transformers' code,
          *     `padded` ones, rows of `equal` length or `single` ones, and the `reason` why it is no faster one; `attention`: its

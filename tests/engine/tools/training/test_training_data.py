@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -51,7 +52,7 @@ def test_entities_that_cannot_be_learnt_are_named(spans: list[LabelledSpan], rea
 
 
 def documents(count: int, *, groups: int) -> LabelledSet:
-    return one_set(*(document(LabelledSpan(0, 1, "A"), group=str(n % groups)) for n in range(count)))
+    return one_set(*(document(LabelledSpan(0, 1, "A"), group=str(n % groups), text=f"a {n}") for n in range(count)))
 
 
 @given(st.integers(2, 40), st.integers(2, 12), st.integers(1, 50))
@@ -67,6 +68,22 @@ def test_groups_are_never_on_both_sides_and_both_sides_have_some(count: int, gro
 def test_the_groups_left_out_are_those_that_evaluation_scores() -> None:
     every = documents(60, groups=20)
     assert split([every], left_out_percent=15)[1] == (left_out(every, 15),)
+
+
+def test_a_text_that_one_set_leaves_out_is_learned_from_no_other() -> None:
+    texts = [document(LabelledSpan(0, 1, "A"), group=str(number), text=f"a {number}") for number in range(60)]
+    others = [replace(each, group=f"other {number}") for number, each in enumerate(texts)]
+    learned, scored = split([one_set(*texts), one_set(*others)], left_out_percent=15)
+    sides = [{each.text for part in side for each in part.documents} for side in (learned, scored)]
+    assert all(sides)
+    assert not sides[0] & sides[1]
+
+
+def test_evaluation_scores_the_group_that_training_leaves_out_where_all_are_large() -> None:
+    every = documents(60, groups=2)
+    (outside,) = split([every], left_out_percent=15)[1]
+    assert outside.documents
+    assert left_out(every, 15, at_least_one=True) == outside
 
 
 def test_a_label_that_a_set_never_marks_is_open_there() -> None:
