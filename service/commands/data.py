@@ -6,6 +6,8 @@
 
   {"text": "Anna paid 9.00", "entities": [{"start": 0, "end": 4, "label": "PERSON"}]}
   {"id": "b7", "group": "acme", "text": "Nothing here.", "entities": []}
+
+The exit code is 0 if all is well, 1 if something was left out, is doubtful or cannot be read, 2 for a bad option.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from typing import Any
 
 from service.core.errors import InvalidOptions
 from service.evaluation.data_check import findings, label_counts
-from service.evaluation.foreign_formats import ForeignData, format_of, read_foreign
+from service.evaluation.foreign_formats import ForeignData, format_of, read_foreign, refuse_classes
 from service.evaluation.foreign_records import TITLES, ForeignDocument, ReadOptions, UnreadableFormat
 from service.evaluation.labelled_documents import BadRecords, LabelledDocument, LabelledSpan, read_sets, text_of_file
 
@@ -53,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_convert(chosen: argparse.Namespace) -> int:
-    """Convert and report; exit code 1 if an entity could not be converted."""
+    """Convert and report; exit code 1 if something was left out or is doubtful, as with `check`."""
     if chosen.column is not None and chosen.column < 2:
         raise InvalidOptions("--column takes the number of a column after the first")
     options = ReadOptions(tag_names(chosen.tags, chosen.source), chosen.column, chosen.offsets)
@@ -63,8 +65,9 @@ def run_convert(chosen: argparse.Namespace) -> int:
         data = _read(source, name, chosen.format, options)
         lines, documents, problems = converted(data, Path(name).stem)
         _write(target, lines)
-        whole = whole and not problems
-        _report(name, data, documents, problems)
+        doubts = [*(f"{count:,} {sentence}" for sentence, count in data.doubts.items()), *map(str, findings(documents))]
+        whole = whole and not problems and not doubts
+        _report(name, data, documents, [*doubts, *_left_out(problems)])
     return 0 if whole else 1
 
 
@@ -123,6 +126,10 @@ def _read(source: Path, name: str, format_name: str | None, options: ReadOptions
     """The documents of a file. Raises BadRecords with the file, the place and what is wrong."""
     text = sys.stdin.read() if source == STANDARD else text_of_file(source)
     found = format_name or format_of(text)
+    try:
+        refuse_classes(text)
+    except UnreadableFormat as error:
+        raise BadRecords([f"{name}, {error}."]) from error
     if found is None:
         raise BadRecords([f"{name} is of no format that is known; --from says which: {', '.join(sorted(TITLES))}."])
     try:
@@ -173,17 +180,18 @@ def _write(target: Path, lines: Iterable[str]) -> None:
         raise InvalidOptions(f"{target} cannot be written: {error.strerror}") from error
 
 
-def _report(name: str, data: ForeignData, documents: Sequence[LabelledDocument], problems: Sequence[str]) -> None:
+def _report(name: str, data: ForeignData, documents: Sequence[LabelledDocument], found: Sequence[str]) -> None:
     """On stderr, because the lines may go to stdout."""
     print(f"{name}: {TITLES[data.format]}; {_counted(documents)}", file=sys.stderr)
     for sentence, count in data.notes.items():
         print(f"  {count:,} {sentence}", file=sys.stderr)
-    for finding in findings(documents):
+    for finding in found:
         print(f"  {finding}", file=sys.stderr)
-    for problem in problems[:10]:
-        print(f"  left out: {problem}", file=sys.stderr)
-    if problems:
-        print(f"  {len(problems):,} entities were left out", file=sys.stderr)
+
+
+def _left_out(problems: Sequence[str]) -> list[str]:
+    shown = [f"left out: {problem}" for problem in problems[:10]]
+    return [*shown, f"{len(problems):,} entities were left out"] if problems else []
 
 
 def _counted(documents: Sequence[LabelledDocument]) -> str:

@@ -42,9 +42,11 @@ from service.evaluation.labelled_documents import (
     nearest_scheme,
     read_scheme,
     read_sets,
+    repeated_texts,
 )
 from service.evaluation.report import EvaluationReport, all_together, set_report
 from service.evaluation.scoring import ScoredAnswer, from_answer, score_set
+from service.evaluation.span_scores import overlapped
 from service.evaluation.tables import ReportTable, tables
 from service.text.pipeline import answered_labels
 from service.wire import ModelStatus
@@ -207,7 +209,13 @@ def _chosen_sets(chosen: argparse.Namespace, sets: Sequence[LabelledSet]) -> lis
         raise InvalidOptions(f"--sets: there is no {', '.join(sorted(unknown))}.")
     kept = [each for each in sets if each.name in names]
     if chosen.left_out is not None:
-        kept = [left_out(each, chosen.left_out) for each in kept]
+        repeated = repeated_texts(kept)
+        kept = [left_out(each, chosen.left_out, at_least_one=chosen.model != BUILTIN) for each in kept]
+        for each in kept:
+            if not each.documents:
+                _warn(f"{each.name} is not scored: no group of it was left out")
+        if repeated:
+            _warn(f"{repeated:,} documents have the text of an earlier one; equal texts are all left out or all not")
     if chosen.limit is not None:
         kept = [limited(each, chosen.limit) for each in kept]
     if not any(each.documents for each in kept):
@@ -221,8 +229,9 @@ async def _evaluate(model: str, sets: Sequence[LabelledSet], scheme: LabelScheme
     with evaluated_service(model, lambda what: show(what, 0, 0)) as service:
         async with service:
             name = service.model
-            for lacking in labels_lacking(sets, answerable_labels(name)):
-                print(f"gleaner: warning: {lacking}", file=sys.stderr)
+            overlaps = (f"{each.name}: {note}" for each in sets for note in overlap_notes(each))
+            for sentence in (*labels_lacking(sets, answerable_labels(name)), *overlaps):
+                _warn(sentence)
             answers = await ask_all(service, sets, show)
     seconds = time.monotonic() - begun
     scores, reports = [], []
@@ -230,7 +239,7 @@ async def _evaluate(model: str, sets: Sequence[LabelledSet], scheme: LabelScheme
         show(f"scoring {each.name}", number, len(sets))
         scores.append(score_set(each, found, scheme))
         refused = Counter(answer.refused for answer in found if answer.refused)
-        notes = [f"{count} refused: {code}" for code, count in refused.items()]
+        notes = [*overlap_notes(each), *(f"{count} refused: {code}" for code, count in refused.items())]
         reports.append(set_report(scores[-1], notes=notes))
     tokens = sum(answer.tokens for found in answers for answer in found)
     return all_together(f"{name.name}@{name.tag}", name.revision, reports, scores, tokens=tokens, seconds=seconds)
@@ -256,6 +265,20 @@ def labels_lacking(sets: Iterable[LabelledSet], known: frozenset[str]) -> list[s
                 f"The model has {', '.join(sorted(known))}."
             )
     return said
+
+
+def _warn(sentence: str) -> None:
+    print(f"gleaner: warning: {sentence}", file=sys.stderr)
+
+
+def overlap_notes(labelled: LabelledSet) -> list[str]:
+    """A note on the entities of the truth that are not scored, if there are any."""
+    count = sum(overlapped(document.spans, labelled.labels) for document in labelled.documents)
+    return (
+        [f"{count:,} entities not scored: a model finds one of those that overlap, so the first counts"]
+        if count
+        else []
+    )
 
 
 def _drawn(table: ReportTable) -> Table:

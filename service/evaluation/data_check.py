@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from service.evaluation.labelled_documents import LabelledDocument
+from service.evaluation.labelled_documents import LabelledDocument, text_key
 
 MOST_PLACES = 3
 """Places that a finding names at most."""
@@ -35,11 +35,11 @@ def findings(documents: Iterable[LabelledDocument], known_labels: Iterable[str] 
     """The doubts about these documents; `known_labels`: those of a model, None where there is none to compare with."""
     known = None if known_labels is None else frozenset(known_labels)
     places: dict[str, list[str]] = {}
-    first: dict[str, str] = {}
+    known_texts: set[str] = set()
     for document in documents:
-        if document.text in first:
+        if (key := text_key(document.text)) in known_texts:
             places.setdefault("documents have the text of an earlier one", []).append(document.id)
-        first.setdefault(document.text, document.id)
+        known_texts.add(key)
         for sentence, place in _doubts(document, known):
             places.setdefault(sentence, []).append(f"{document.id} {place}")
     return [Finding(sentence, len(found), tuple(found[:MOST_PLACES])) for sentence, found in places.items()]

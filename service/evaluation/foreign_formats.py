@@ -21,7 +21,9 @@ from service.evaluation.foreign_records import (
     ForeignSpan,
     ReadOptions,
     UnreadableFormat,
+    class_of,
     is_bare,
+    is_classification,
     is_pair,
 )
 from service.evaluation.tagged_tokens import BadTokens, looks_tagged, read_conll
@@ -33,11 +35,17 @@ CODE_POINTS, UTF_16 = "codepoint", "utf16"
 
 @dataclass(frozen=True, slots=True)
 class ForeignData:
-    """The documents of a file in code points, and what was noticed, with how often."""
+    """The documents of a file in code points.
+
+    Attributes:
+        notes: what was left out, or is to be known, with how often.
+        doubts: what may have been read wrongly, with how often.
+    """
 
     format: str
     documents: tuple[ForeignDocument, ...]
     notes: Counter[str] = field(default_factory=Counter)
+    doubts: Counter[str] = field(default_factory=Counter)
 
 
 Records = Sequence[tuple[str, Any]]
@@ -101,8 +109,20 @@ def read_foreign(text: str, name: str, options: ReadOptions) -> ForeignData:
         raise UnreadableFormat(str(error)) from error
     if name == "huggingface":
         return ForeignData(name, tuple(documents), notes)
-    unit = options.unit or _unit(name, documents, notes)
-    return ForeignData(name, tuple(_in_code_points(each, unit, notes) for each in documents), notes)
+    doubts: Counter[str] = Counter()
+    unit = options.unit or _unit(name, documents, doubts)
+    return ForeignData(name, tuple(_in_code_points(each, unit, doubts) for each in documents), notes, doubts)
+
+
+def refuse_classes(text: str) -> None:
+    """Raise UnreadableFormat if a file's records give their whole texts classes, and none has an entity."""
+    try:
+        records = records_of(text.removeprefix("\ufeff"))
+    except (UnreadableFormat, TypeError):
+        return
+    found = [(where, name) for where, record in records if (name := class_of(record)) is not None]
+    if found and len(found) == len(records):
+        raise is_classification(*found[0])
 
 
 def _read(name: str, record: Any, where: str, options: ReadOptions, notes: Counter[str]) -> Iterator[ForeignDocument]:
@@ -114,8 +134,8 @@ def _read(name: str, record: Any, where: str, options: ReadOptions, notes: Count
         raise UnreadableFormat(f"{where}: {error}") from error
 
 
-def _unit(name: str, documents: Iterable[ForeignDocument], notes: Counter[str]) -> str:
-    """The unit of a file's offsets; a note where it matters and nothing in the file says it."""
+def _unit(name: str, documents: Iterable[ForeignDocument], doubts: Counter[str]) -> str:
+    """The unit of a file's offsets; a doubt where it matters and nothing in the file says it."""
     usual = UTF_16 if name == "doccano" else CODE_POINTS
     wide = [each for each in documents if each.text and max(each.text) > "\uffff" and each.spans]
     if not wide:
@@ -124,7 +144,7 @@ def _unit(name: str, documents: Iterable[ForeignDocument], notes: Counter[str]) 
     if right[CODE_POINTS] != right[UTF_16]:
         return max(right, key=lambda unit: right[unit])
     other = CODE_POINTS if usual == UTF_16 else UTF_16
-    notes[f"documents with characters such as emoji, read as {usual} offsets: --offsets {other} reads the other"] += (
+    doubts[f"documents with characters such as emoji, read as {usual} offsets: --offsets {other} reads the other"] += (
         len(wide)
     )
     return usual
@@ -136,7 +156,7 @@ def _agreeing(document: ForeignDocument, unit: str) -> int:
     return sum(each.text is not None and document.text[each.start : each.end] == each.text for each in spans)
 
 
-def _in_code_points(document: ForeignDocument, unit: str, notes: Counter[str]) -> ForeignDocument:
+def _in_code_points(document: ForeignDocument, unit: str, doubts: Counter[str]) -> ForeignDocument:
     """The document with offsets in code points; one within a surrogate pair, or no number, stays as it is."""
     spans = document.spans
     if unit == UTF_16 and document.text and max(document.text) > "\uffff":
@@ -148,5 +168,5 @@ def _in_code_points(document: ForeignDocument, unit: str, notes: Counter[str]) -
     moved = replace(document, spans=spans)
     for each in spans:
         if each.text is not None and isinstance(each.start, int) and document.text[each.start : each.end] != each.text:
-            notes["entities whose own text is not the text at their offsets"] += 1
+            doubts["entities whose own text is not the text at their offsets"] += 1
     return moved

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from service.evaluation.tagged_tokens import BadTokens, joined, note_schemes, sentence
 
+_SPANS = ("entities", "spans", "ents", "paragraphs", "tokens", "words")
 _TOKENS, _TAGS = ("tokens", "words"), ("ner_tags", "tags", "ner", "labels", "label")
 
 
@@ -77,6 +78,29 @@ def _min_labels(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [each for value in lists for each in value if isinstance(each, dict) and "labels" in each]
 
 
+def class_of(record: Any) -> str | None:
+    """The class that a record gives its whole text, as exports for text classification do; None if it gives none."""
+    if is_pair(record):
+        record = record[1]
+    if not isinstance(record, dict) or any(record.get(name) for name in _SPANS):
+        return None
+    for name in ("cats", "label", "labels", "accept"):
+        if isinstance(found := record.get(name), dict):
+            found = [key for key, value in found.items() if value]
+        first = found[0] if isinstance(found, list) and found else found
+        if isinstance(first, str | int) and first != "":
+            return str(first)
+    return None
+
+
+def is_classification(where: str, name: str) -> UnreadableFormat:
+    """The error for a record that gives its whole text a class."""
+    return UnreadableFormat(
+        f"{where}: this is text classification: the whole text has the class {name[:40]!r}. Gleaner learns entities, "
+        "each with its start and end in the text: export the spans (sequence labelling)"
+    )
+
+
 SIGNS: tuple[tuple[str, Callable[[Any], bool]], ...] = (
     ("spacy", is_pair),
     ("label-studio", _of_object(lambda r: isinstance(r.get("data"), dict))),
@@ -132,6 +156,8 @@ def _prodigy(record: Any, where: str, _: ReadOptions, notes: Counter[str]) -> It
 def _doccano(record: Any, where: str, _: ReadOptions, notes: Counter[str]) -> Iterator[ForeignDocument]:
     if record.get("relations"):
         notes["relations, which were not read"] += len(record["relations"])
+    if (name := class_of(record)) is not None:
+        raise is_classification(where, name)
     newer = record.get("entities") or ()
     older = record.get("label") or record.get("labels") or ()
     spans = [ForeignSpan(each["start_offset"], each["end_offset"], each["label"]) for each in newer]

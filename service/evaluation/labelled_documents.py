@@ -4,8 +4,9 @@
      "kind": "invoice", "fields": {"total_amount": ["12.00"]}}
 
 Only `text` and `entities` are required. Offsets are code points, ends exclusive. Documents of one `group` (a company,
-an author) stay together when a set is drawn from or split; a document without one is a group of its own. A mapping
-translates a set's own labels to those of the model; null stands for a label that the model does not have.
+an author) stay together when a set is drawn from or split; a document without one is a group of its own, and documents
+of one text are in one group, so that no text is both learned and scored. A mapping translates a set's own labels to
+those of the model; null stands for a label that the model does not have.
 
 `gleaner train`, `gleaner evaluate` and the training of the built-in model read the same files through this module.
 """
@@ -181,22 +182,53 @@ def _read(path: Path, label_map: LabelMap | None, problems: list[str]) -> Labell
         problems[before:] = [f"{path} seems to be of {TITLES[known]}: {command}. ({problems[before]})"]
     if not documents and len(problems) == before:
         problems.append(f"{path} holds no document.")
-    return LabelledSet(path.stem, tuple(documents), frozenset(labels))
+    return LabelledSet(path.stem, _equal_texts_together(documents), frozenset(labels))
 
 
-def left_out(labelled: LabelledSet, percent: float) -> LabelledSet:
-    """The groups that the built-in model's training leaves out, by the order of their names' digests.
+def text_key(text: str) -> str:
+    """The same for texts that differ in white space alone."""
+    return " ".join(text.split())
+
+
+def repeated_texts(sets: Iterable[LabelledSet]) -> int:
+    """Documents that have the text of an earlier one, of any set."""
+    counts = Counter(text_key(document.text) for each in sets for document in each.documents)
+    return counts.total() - len(counts)
+
+
+def _equal_texts_together(documents: Iterable[LabelledDocument]) -> tuple[LabelledDocument, ...]:
+    """The documents, those of one text all in that one of their groups which is left out first."""
+    documents = tuple(documents)
+    groups: dict[str, str] = {}
+    for document in documents:
+        key = text_key(document.text)
+        groups[key] = min(document.group, groups.get(key, document.group), key=_order)
+    return tuple(
+        document if groups[key] == document.group else replace(document, group=groups[key])
+        for document in documents
+        for key in (text_key(document.text),)
+    )
+
+
+def left_out(labelled: LabelledSet, percent: float, *, at_least_one: bool = False) -> LabelledSet:
+    """The groups that training leaves out, by the order of their names' digests.
 
     Groups go out until they hold `percent` of the set's text; the choice depends on nothing else.
+
+    Args:
+        at_least_one: of several groups that are all large the first goes out, as in `gleaner train`. The built-in
+            model's training left none of them out.
     """
     sizes: Counter[str] = Counter()
     for document in labelled.documents:
         sizes[document.group] += len(document.text)
     total, taken, out = sizes.total(), 0, set[str]()
-    for group in sorted(sizes, key=digest_of):
+    for group in sorted(sizes, key=_order):
         if taken * 100 < percent * total and sizes[group] * 100 <= LARGEST_PERCENT * total:
             out.add(group)
             taken += sizes[group]
+    if not out and at_least_one and len(sizes) > 1:
+        out = {min(sizes, key=_order)}
     return labelled.only(document for document in labelled.documents if document.group in out)
 
 
@@ -214,6 +246,10 @@ def limited(labelled: LabelledSet, documents: int) -> LabelledSet:
 def digest_of(group: str) -> int:
     """A number that depends on the group's name alone, of 32 bits."""
     return int.from_bytes(hashlib.sha256(group.encode()).digest()[:4], "big")
+
+
+def _order(group: str) -> tuple[int, str]:
+    return digest_of(group), group
 
 
 def _files(paths: Iterable[Path], problems: list[str]) -> Iterator[Path]:

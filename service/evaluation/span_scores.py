@@ -45,6 +45,15 @@ def conventional(text: str, spans: Iterable[LabelledSpan], labels: Collection[st
     return [_with_currency(text, span) if span.label in _AMOUNTS else span for span in kept]
 
 
+def overlapped(spans: Iterable[LabelledSpan], labels: Collection[str]) -> int:
+    """The spans of these labels that `conventional` leaves out, because an earlier or longer one covers their start."""
+    count = end = 0
+    for span in sorted((each for each in spans if each.label in labels), key=lambda each: (each.start, -each.end)):
+        count += span.start < end
+        end = end if span.start < end else span.end
+    return count
+
+
 def _is_one_address(text: str, span: LabelledSpan, following: LabelledSpan) -> bool:
     return span.label == following.label == "ADDRESS" and bool(_GAP.fullmatch(text, span.end, following.start))
 

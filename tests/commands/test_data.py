@@ -111,6 +111,56 @@ def test_what_cannot_be_converted_is_one_message(
     assert not (tmp_path / "out").exists()
 
 
+CLASSES: list[Any] = [
+    {"id": 1, "text": "good", "label": ["positive"]},
+    {"text": "good", "label": "positive"},
+    {"text": "good", "label": 1},
+    {"text": "good", "labels": ["positive", "short"]},
+    {"text": "good", "cats": {"positive": 1.0, "negative": 0.0}},
+    {"text": "good", "cats": ["positive"]},
+    {"text": "good", "ents": [], "cats": {"positive": 1.0}},
+    ["good", {"cats": {"positive": 1.0}}],
+    {"text": "good", "label": "positive", "answer": "accept", "_input_hash": 1},
+    {"text": "good", "accept": ["positive"], "options": [{"id": "positive"}], "answer": "accept"},
+]
+
+
+@pytest.mark.parametrize("record", CLASSES)
+@pytest.mark.parametrize("options", [(), ("--from", "doccano")])
+def test_labels_of_whole_texts_are_refused_as_classification(
+    tmp_path: Path, capsys: Shown, record: Any, options: tuple[str, ...]
+) -> None:
+    """Their letters were read as offsets, or documents without entities came out, with success."""
+    source = written(tmp_path / "a.jsonl", json.dumps(record) + "\n" + json.dumps(record))
+    assert convert(source, tmp_path / "out", *options) == 1
+    said = capsys.readouterr().err
+    assert "classification" in said
+    assert "start and end" in said
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"text": "Ida", "label": []},
+        {"text": "Ida", "ents": [{"start": 0, "end": 3, "label": "P"}], "cats": {"letter": 1.0}},
+        {"text": "Ida", "spans": [{"start": 0, "end": 3, "label": "P"}], "answer": "accept", "label": "P"},
+    ],
+)
+def test_documents_without_entities_and_with_both_are_converted(tmp_path: Path, record: Any) -> None:
+    assert convert(written(tmp_path / "a.jsonl", json.dumps(record)), tmp_path / "out") == 0
+
+
+def test_what_is_doubtful_is_written_and_exits_1(tmp_path: Path, capsys: Shown) -> None:
+    """As `check` does; a pipeline went on with entities that overlap, which training refuses."""
+    overlap = ["Ida Berg", {"entities": [[0, 8, "P"], [4, 8, "P"]]}]
+    assert convert(written(tmp_path / "a.json", json.dumps([overlap])), tmp_path / "out") == 1
+    assert "1 entities overlap" in capsys.readouterr().err
+    assert len((tmp_path / "out").read_text().splitlines()) == 1
+    shifted = {"text": "Ida Berg", "spans": [{"start": 0, "end": 3, "label": "P", "text": "Berg"}], "answer": "accept"}
+    assert convert(written(tmp_path / "b.jsonl", json.dumps(shifted)), tmp_path / "out") == 1
+
+
 def test_the_source_is_not_written_over(tmp_path: Path) -> None:
     source = written(tmp_path / "a.conll", BIO)
     assert convert(source, source) == 2

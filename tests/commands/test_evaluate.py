@@ -74,7 +74,9 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("home")
     make_model(home / "tiny")
     truth = [{"start": 0, "end": 10, "label": "PER"}, {"start": 31, "end": 37, "label": "LOC"}]
-    records = [{"text": TEXT, "entities": truth, "lang": "en", "group": f"g{number % 6}"} for number in range(12)]
+    records = [
+        {"text": f"{TEXT} {number}", "entities": truth, "lang": "en", "group": f"g{number % 6}"} for number in range(12)
+    ]
     lines = [*records, {"text": " ", "entities": [], "group": "g0"}]
     (home / "letters.jsonl").write_text("\n".join(map(json.dumps, lines)))
     return home
@@ -129,6 +131,22 @@ def test_what_cannot_be_scored_is_one_message(home: Path, arguments: tuple[str, 
     assert ended.returncode == status
     assert words in ended.stderr
     assert ended.stderr.splitlines()[-1].startswith("gleaner: ")
+
+
+def test_entities_that_overlap_and_texts_that_repeat_are_said(home: Path) -> None:
+    """Both were silent: nested entities were gone from the truth, and copies of a text stood on both sides."""
+    entities = [{"start": 0, "end": 10, "label": "PER"}, {"start": 0, "end": 4, "label": "PER"}]
+    records = [{"text": f"{TEXT} {number // 2}", "entities": entities} for number in range(40)]
+    (home / "nested.jsonl").write_text("\n".join(map(json.dumps, records)))
+    ended = evaluate(home, "tiny", "nested.jsonl", "letters.jsonl", "--left-out", "15", "--out", "nested.json")
+    assert ended.returncode == 0, ended.stderr
+    nested, letters = json.loads((home / "nested.json").read_text())["sets"]
+    assert nested["rates"]["gold"] == nested["documents"] > 0
+    assert [note for note in nested["notes"] if note.startswith(f"{nested['documents']} entities not scored")]
+    assert not [note for note in letters["notes"] if "not scored" in note]
+    said = ended.stderr
+    assert f"nested: {nested['documents']} entities not scored" in said
+    assert "32 documents have the text of an earlier one" in said
 
 
 def test_labels_that_the_model_lacks_are_said_before_the_scores(home: Path) -> None:

@@ -245,7 +245,7 @@ EMOJI = "🎉👍 Ida in Ulm"
 def test_offsets_are_brought_to_code_points(record: Any, options: dict[str, str], noted: bool) -> None:
     data = read(lines(record), **options)
     assert marked(data) == [[("Ida", "P")]]
-    assert bool(data.notes) is noted
+    assert bool(data.doubts) is noted
 
 
 @pytest.mark.parametrize(
@@ -267,7 +267,7 @@ def test_offsets_are_brought_to_code_points(record: Any, options: dict[str, str]
 def test_what_is_left_out_is_noted(text: str, documents: int, words: Sequence[str]) -> None:
     data = read(text)
     assert len(data.documents) == documents
-    notes = "\n".join(data.notes)
+    notes = "\n".join(data.notes | data.doubts)
     assert all(word in notes for word in words), notes
 
 

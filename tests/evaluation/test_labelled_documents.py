@@ -20,6 +20,7 @@ from service.evaluation.labelled_documents import (
     nearest_scheme,
     read_scheme,
     read_sets,
+    repeated_texts,
 )
 
 DOCUMENT: dict[str, Any] = {"text": "Anna paid 9.00", "entities": [{"start": 0, "end": 4, "label": "PERSON"}]}
@@ -36,7 +37,7 @@ def read_set(path: Path, label_map: LabelMap | None = None) -> LabelledSet:
 
 
 def test_only_text_and_entities_must_be_there(tmp_path: Path) -> None:
-    found = read_set(write(tmp_path / "invoice_mine.jsonl", DOCUMENT, "", DOCUMENT))
+    found = read_set(write(tmp_path / "invoice_mine.jsonl", DOCUMENT, "", {**DOCUMENT, "text": "Anna paid 8.00"}))
     first, second = found.documents
     assert (found.name, found.labels, found.groups) == ("invoice_mine", frozenset({"PERSON"}), 2)
     assert first.spans == (LabelledSpan(0, 4, "PERSON"),)
@@ -148,3 +149,16 @@ def test_whole_groups_are_left_out_and_never_the_largest() -> None:
 def test_entities_whose_label_is_mapped_to_nothing_are_kept_apart(tmp_path: Path) -> None:
     (document,) = read_set(write(tmp_path / "a.jsonl", DOCUMENT), {"PERSON": None}).documents
     assert (document.spans, document.unmapped) == ((), ((0, 4),))
+
+
+def test_documents_of_one_text_are_in_one_group_and_on_one_side(tmp_path: Path) -> None:
+    """Each document was a group of its own, so that most of a small set's repeated texts were learned and scored."""
+    records = [{"text": f"Anna paid {number % 20}{' ' * (number % 3)}", "entities": []} for number in range(300)]
+    (found,) = read_sets([write(tmp_path / "a.jsonl", "\n".join(map(json.dumps, records)))])
+    outside = left_out(found, 15)
+    texts = {document.text.strip() for document in outside.documents}
+    inside = {document.text.strip() for document in found.documents if document not in outside.documents}
+    assert texts
+    assert not texts & inside
+    assert found.groups == 20
+    assert repeated_texts([found]) == 280

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from service.core.arrays import TokenIds
 from service.engine.tools.training.options import BadData, TooLittleData
-from service.evaluation.labelled_documents import LabelledDocument, LabelledSet, LabelledSpan, digest_of, left_out
+from service.evaluation.labelled_documents import LabelledDocument, LabelledSet, LabelledSpan, left_out, text_key
 from service.text.pipeline import prepare
 from service.text.tokenizer import TextTokenizer
 
@@ -122,26 +122,29 @@ def split(
 ) -> tuple[tuple[LabelledSet, ...], tuple[LabelledSet, ...]]:
     """(training, left out), set by set: whole groups, the same as `gleaner evaluate --left-out` scores.
 
-    Of a set whose groups are all large, the first by digest is left out.
+    A text that is left out of one set is learned from no other.
 
     Raises:
         TooLittleData: a percentage is asked for, and no set has two groups.
     """
     if not left_out_percent:
         return tuple(sets), tuple(each.only(()) for each in sets)
-    training, outside = [], []
-    for each in sets:
-        out = {document.group for document in left_out(each, left_out_percent).documents}
-        if not out and each.groups > 1:
-            out = {min((document.group for document in each.documents), key=lambda group: (digest_of(group), group))}
-        training.append(each.only(document for document in each.documents if document.group not in out))
-        outside.append(each.only(document for document in each.documents if document.group in out))
+    outside = [left_out(each, left_out_percent, at_least_one=True) for each in sets]
+    scored = {text_key(document.text) for each in outside for document in each.documents}
+    training = [_without(each, out, scored) for each, out in zip(sets, outside, strict=True)]
     if not any(each.documents for each in outside):
         raise TooLittleData(
             "Nothing can be left out to score on: each file has one group alone. "
             "Give the records several groups, or leave nothing out with --left-out 0."
         )
     return tuple(training), tuple(outside)
+
+
+def _without(labelled: LabelledSet, outside: LabelledSet, scored: set[str]) -> LabelledSet:
+    """The set without the groups of `outside`, and without texts that are scored in another set."""
+    groups = {document.group for document in outside.documents}
+    kept = (document for document in labelled.documents if document.group not in groups)
+    return labelled.only(document for document in kept if text_key(document.text) not in scored)
 
 
 def tags_of(labels: Iterable[str]) -> tuple[str, ...]:

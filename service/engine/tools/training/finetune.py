@@ -28,7 +28,7 @@ from service.engine.tools.training.model import (
     write_model,
 )
 from service.engine.tools.training.options import TrainingOptions
-from service.evaluation.labelled_documents import LabelledSpan, read_sets
+from service.evaluation.labelled_documents import LabelledSpan, read_sets, repeated_texts
 from service.evaluation.span_scores import SpanScore, Tally, conventional
 from service.settings import read_settings
 from service.text.pipeline import decode_entities, prepare
@@ -54,6 +54,8 @@ def train(options: TrainingOptions) -> LabelScores | None:
     paths = [Path(path) for path in options.data]
     sets = read_sets(paths)
     check_learnable(sets)
+    if options.left_out_percent and (repeated := repeated_texts(sets)):
+        log.info("%d documents have the text of an earlier one; equal texts are all learned or all left out", repeated)
     labels = frozenset().union(*(each.labels for each in sets))
     training, left_out = (
         [TrainingSet(each.documents, labels if options.closed else each.labels) for each in part]

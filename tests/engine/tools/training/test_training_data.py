@@ -79,7 +79,7 @@ def test_a_text_that_one_set_leaves_out_is_learned_from_no_other() -> None:
     assert not sides[0] & sides[1]
 
 
-def test_evaluation_scores_the_group_that_training_leaves_out_where_all_are_large() -> None:
+def test_of_large_groups_evaluation_scores_the_one_left_out() -> None:
     every = documents(60, groups=2)
     (outside,) = split([every], left_out_percent=15)[1]
     assert outside.documents
