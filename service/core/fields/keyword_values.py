@@ -3,8 +3,8 @@
 The rules:
 - An amount, a date or a number is kept where its key names a role of it (`amount_keywords`, `named_roles`).
 - The names of the two parties are kept where their places mark them (`party_names`), beside those of the model.
-- In a row of goods, the rest of a description's line, amounts and counts are kept; `line_items` decides which of them
-  are the price, the quantity and the amount.
+- In a row of goods, the rest of a description's line, amounts and counts are kept, and counts before the description;
+  `line_items` decides which of them are the price, the quantity and the amount.
 - A value of the model is never replaced: a value of the same kind that overlaps it is left out.
 - Every pattern begins where a run of its characters begins and has bounded repetitions.
 
@@ -142,7 +142,11 @@ def keyword_values(text: str, entities: Sequence[Entity], dates: Iterable[Span],
         *(("DATE", each) for each in _named_days(lines, days, entities)),
         *(("ID_NUMBER", each) for each in _named_numbers(lines, text, SpanSet([*sums, *days]), taken)),
         *party_names(text, entities),
-        *(("QUANTITY", each) for row in rows for each in _row_counts(read, text, row, SpanSet(sums), taken)),
+        *(
+            ("QUANTITY", each)
+            for place in sorted({*rows, *_before_items(lines, entities, len(text))})
+            for each in _row_counts(read, text, place, SpanSet(sums), taken)
+        ),
     ]
     return [
         Entity(label, text[start:end], start, end, SCORES[label], Source.RULE)
@@ -184,6 +188,16 @@ def _rows(lines: TextLines, entities: Sequence[Entity], end: int) -> Iterator[Sp
         stop = lines.end(line) if _WORD.search(following) else lines.end(line + 1)
         if item.end < min(stop, border):
             yield item.end, min(stop, border)
+
+
+def _before_items(lines: TextLines, entities: Sequence[Entity], end: int) -> Iterator[Span]:
+    """The beginning of each description's line, where the number of a row or its quantity may stand."""
+    last_end = 0
+    for item in (each for each in entities if each.label == ITEM and each.end <= end):
+        start = max(last_end, lines.start(lines.at(item.start)))
+        if start < item.start:
+            yield start, item.start
+        last_end = item.end
 
 
 def _row_counts(read: ReadValue, text: str, row: Span, sums: SpanSet, taken: SpanSet) -> Iterator[Span]:

@@ -210,6 +210,12 @@ _PERCENT = frozenset(
 )
 """Signs and words for a hundredth, as `key` has them."""
 _SQUARED = re.compile(r"(?<=[0-9] )([cdkm]?m)([23])(?![0-9])|(?<=[0-9])([cdkm]?m)([23])(?![0-9])")
+_SAID_TWICE = re.compile(
+    r"^(?:[^\W\d_][^()\d]{0,40})?\((?=[0-9]+\)\s?\S)"
+    r"|(?<=[0-9])\)(?=\s?\S)"
+    r"|(?<=[0-9]) ?\([^\W\d_][^()\d]{0,40}\)(?=\s?\S)"
+)
+"""Words for a number before it, and brackets around one of the two, as contracts have them."""
 _TIMES = re.compile(r"^[x×]$", re.IGNORECASE)
 
 
@@ -228,8 +234,8 @@ def read_percent(text: str, context: DocumentContext) -> Value | None:
 
 
 def read_quantity(text: str, context: DocumentContext) -> Value | None:
-    """The number in a text and its unit; None if there is another word."""
-    found = find_number(_SQUARED.sub(_squared, plain(text)))
+    """The number in a text and its unit; None if there is another word than for the number ("ninety (90) days")."""
+    found = find_number(_SQUARED.sub(_squared, plain(_SAID_TWICE.sub(" ", text))))
     if found is None:
         return None
     unit, exponent = _unit(found.around, context), 0

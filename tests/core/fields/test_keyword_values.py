@@ -159,6 +159,18 @@ def test_the_numbers_of_a_row_are_kept() -> None:
     assert kept(text, ("LINE_ITEM", "Steak"), ("QUANTITY", "4"), ("MONEY", "22,00")) == [("MONEY", "5,5000")]
 
 
+def test_a_count_before_a_description_is_kept() -> None:
+    text = "Qty Item\n300 Copper washers 0.12 36.00\n2 4 kg Steak 1.00"
+    assert kept(text, ("LINE_ITEM", "Copper washers"), ("LINE_ITEM", "Steak")) == [
+        ("QUANTITY", "300"),
+        ("MONEY", "0.12"),
+        ("MONEY", "36.00"),
+        ("QUANTITY", "2"),
+        ("QUANTITY", "4 kg"),
+        ("MONEY", "1.00"),
+    ]
+
+
 def test_a_row_ends_at_the_next_description() -> None:
     assert kept("Mount 1.00 Lens 2.00", ("LINE_ITEM", "Mount"), ("LINE_ITEM", "Lens")) == [
         ("MONEY", "1.00"),

@@ -204,6 +204,20 @@ def test_the_document_settles_the_currency(document: str, text: str, value: str)
     assert read_value("MONEY", text, DocumentContext(document)).text == value
 
 
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("ninety (90) days", "90 day"),
+        ("90) days", "90 day"),
+        ("(90) days", "90 day"),
+        ("thirty-six (36) months", "36 month"),
+        ("30 (dreißig) Tage", "30 day"),
+    ],
+)
+def test_a_number_that_is_also_written_out_is_read(text: str, value: str) -> None:
+    check("QUANTITY", ValueKind.QUANTITY, text, value)
+
+
 def test_a_quantity_with_three_digits_after_one_separator_is_ambiguous() -> None:
     found = read_value("QUANTITY", "1.250 kg", DocumentContext(""))
     assert found == Value(
