@@ -82,9 +82,9 @@ def _service(
         from service.commands.remote_service import RemoteService
 
         return RemoteService(chosen.url, options, read_key(chosen.key_file))
-    from service.commands.local_service import LocalService
+    from service.commands.local_service import LocalService, settings_for
 
-    return LocalService(options, report)
+    return LocalService(options, report, settings_for(options))
 
 
 def _table(path: Path, answer: Answer) -> Table:

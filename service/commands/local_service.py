@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from model_store.reference import parse_reference
 from service.api.engine.routing import find_model
 from service.api.extraction.request import DocumentInput, ExtractRequest
 from service.api.extraction.trace import StageTimer
@@ -25,6 +26,16 @@ from service.environment import child_environment
 from service.runtime_folder import runtime_folder
 from service.settings import read_settings
 from service.wire import ModelStatus
+
+
+def settings_for(options: Mapping[str, Any]) -> dict[str, str]:
+    """The settings of a service that has the model of these options: it alone, unless the settings name it anyway."""
+    wanted = options.get("model")
+    if wanted is None:
+        return {}
+    name = parse_reference(wanted).name
+    return {} if name in (parse_reference(each).name for each in read_settings().models) else {"models": wanted}
+
 
 START_SECONDS = 300.0
 POLL_SECONDS = 0.02

@@ -40,7 +40,8 @@ def run(chosen: argparse.Namespace) -> int:
     if size is not None and not 0 < size < 10_000:
         raise InvalidOptions("--gpu-memory-gib takes a size in GiB, such as 16")
     flags = {flag: value for flag in FLAGS if (value := getattr(chosen, flag)) is not None}
-    read_settings(**flags)
+    if read_settings(**flags).dtype == "int8" and size is not None:
+        raise InvalidOptions("int8 is for CPUs; for a GPU set --dtype to auto, bfloat16, float16 or float32")
     arguments = [chosen.model, *([] if size is None else [str(size)])]
     found = _measure(arguments, {flag.upper(): value for flag, value in flags.items()})
     if chosen.json:

@@ -66,9 +66,9 @@ def _service(chosen: argparse.Namespace, options: dict[str, Any]) -> RemoteServi
 
         return RemoteService(chosen.url, options, read_key(chosen.key_file))
     from service.api.redaction.schemas import RedactOptions
-    from service.commands.local_service import LocalService
+    from service.commands.local_service import LocalService, settings_for
 
-    return LocalService(options, lambda _: None, kind=RedactOptions)
+    return LocalService(options, lambda _: None, settings_for(options), kind=RedactOptions)
 
 
 def _write(path: Path, answer: Answer, folder: Path | None) -> Path:

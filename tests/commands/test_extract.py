@@ -31,6 +31,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store with `tiny`, and a folder of files: three good ones, a broken one."""
     home = tmp_path_factory.mktemp("home")
     publish(make_model(home / "tiny"), "tiny", Store(home / "store"))
+    publish(make_model(home / "own", seed=1), "own", Store(home / "store"), tag="candidate")
     (home / "a.txt").write_text(TEXT)
     (home / "b.pdf").write_bytes(simple_pdf("Anna Smith paid"))
     (home / "c.html").write_text(f"<p>{TEXT}</p>")
@@ -133,6 +134,13 @@ def test_a_bad_model_or_option_is_one_message_and_its_exit_code(
     assert code == status
     assert words in errors
     assert "Traceback" not in errors
+
+
+def test_a_model_of_the_store_is_served_though_the_settings_do_not_name_it(home: Path) -> None:
+    """It was refused as not served here, which is the command's own service."""
+    code, lines, errors = extract(home, "a.txt", "--model", "own@candidate")
+    assert (code, len(lines)) == (0, 1), errors
+    assert lines[0]["entities"] != extract(home, "a.txt", "--model", "tiny")[1][0]["entities"]
 
 
 def test_a_model_that_cannot_be_loaded_exits_1_and_leaves_no_files(home: Path) -> None:

@@ -45,8 +45,9 @@ def test_a_plan_agrees_with_the_engine(home: Path) -> None:
 
 
 def test_a_plan_for_a_gpu_is_a_table_with_the_measuring_device(home: Path) -> None:
-    done = _plan(home, "m", "--gpu-memory-gib", "16")
+    done = _plan(home, "m", "--gpu-memory-gib", "16", "--dtype", "float16")
     assert done.returncode == 0, done.stderr
+    assert "m@stable, float16" in done.stdout, "measured here in bfloat16, as a CPU has none"
     lines = {line.split("  ")[0].strip(): line for line in done.stdout.splitlines()}
     assert "a GPU of 16 GiB" in lines["device"]
     assert "threads" in lines["measured on"]
@@ -56,7 +57,15 @@ def test_a_plan_for_a_gpu_is_a_table_with_the_measuring_device(home: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "words"), [(("nobody",), 1, "nobody"), (("m", "--gpu-memory-gib", "0"), 2, "such as 16")]
+    ("arguments", "code", "words"),
+    [
+        (("nobody",), 1, "nobody"),
+        (("m", "--gpu-memory-gib", "0"), 2, "such as 16"),
+        (("m", "--gpu-memory-gib", "nan"), 2, "such as 16"),
+        (("m", "--gpu-memory-gib", "0.001"), 1, "does not fit a GPU of 0.001 GiB"),
+        (("m", "--gpu-memory-gib", "16", "--dtype", "int8"), 2, "int8 is for CPUs"),
+        (("m", "--dtype", "float16", "--device", "cpu"), 1, "GLEANER_DTYPE or --dtype"),
+    ],
 )
 def test_a_bad_model_or_size_has_its_exit_code(home: Path, arguments: tuple[str, ...], code: int, words: str) -> None:
     done = _plan(home, *arguments)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from service.core.errors import InsufficientMemory
 from service.core.memory.budget import ModelMemory
 from service.core.types import Shape
 
@@ -66,7 +67,11 @@ class CapacityPlan:
 
 
 def plan(measured: Measured, gpu_memory_gib: float | None = None) -> CapacityPlan:
-    """The plan for the device at hand, or for a GPU of so many GiB on which batches take what they take here."""
+    """The plan for the device at hand, or for a GPU of so many GiB on which batches take what they take here.
+
+    Raises:
+        InsufficientMemory: not even one token fits.
+    """
     memory = measured.memory
     if gpu_memory_gib is None:
         room, device = measured.available_bytes, measured.device
@@ -78,6 +83,13 @@ def plan(measured: Measured, gpu_memory_gib: float | None = None) -> CapacityPla
         memory = replace(memory, most_tokens=measured.gpu_batch_tokens)
     function = memory.function
     longest = memory.longest_tokens
+    least = measured.weights_bytes + int(function.bytes(Shape(1, 1, 1)) / measured.fraction)
+    if room <= 0 or function.longest_alone(room, longest) < 1:
+        context = 0 if gpu_memory_gib is None else CONTEXT_BYTES
+        raise InsufficientMemory(
+            f"{measured.model} does not fit {device}: weights, workspace and what the device itself takes are "
+            f"{(least + context) / GIBIBYTE:.2f} GiB, without a token of a document"
+        )
     thousands = [function.bytes(Shape(n * THOUSAND, longest, -(-n * THOUSAND // longest))) for n in (1, 2)]
     return CapacityPlan(
         model=measured.model,

@@ -66,7 +66,10 @@ def choose_dtype(setting: str, device: torch.device) -> torch.dtype:
         _require_exact_int8(device)
     elif setting != "auto":
         if setting == "float16" and device.type == "cpu":
-            raise ModelError("float16 is for CUDA devices; choose auto, bfloat16 or float32 on a CPU")
+            raise ModelError(
+                "float16 is for CUDA devices, and this device is a CPU: set GLEANER_DTYPE or --dtype to auto, bfloat16 "
+                "or float32"
+            )
         if setting == "bfloat16" and device.type == "cuda" and not gpu_has_bfloat16(device):
             raise ModelError("bfloat16 needs a GPU of compute capability 8.0; choose auto, float16 or float32")
         return DTYPES[setting]

@@ -17,6 +17,7 @@ from model_store.errors import StoreError
 from model_store.local.catalog import Catalog
 from service.core.errors import GleanerError, ModelError
 from service.core.memory.capacity_plan import CapacityPlan, Measured, plan
+from service.engine.device.selection import choose_device
 from service.engine.execution.executor import DeviceExecutor
 from service.engine.models.factory import GPU_SHARE, ModelFactory
 from service.engine.models.loaded_model import LoadedModel
@@ -47,10 +48,16 @@ def main() -> int:
 def make_plan(model: str, settings: Settings, gpu_memory_gib: float | None = None) -> CapacityPlan:
     """Load, warm up and profile a model on this machine's device.
 
+    Batches in float16 for a GPU are measured on a CPU in bfloat16, whose numbers are of the same size.
+
     Raises:
         StoreError: there is no such model.
         ModelError: it cannot be used, or memory cannot be measured on this system.
+        InsufficientMemory: it does not fit.
     """
+    wanted = settings.dtype
+    if gpu_memory_gib is not None and wanted == "float16" and choose_device(settings.device).type == "cpu":
+        settings = settings.model_copy(update={"dtype": "bfloat16"})
     revision = Catalog(settings.model_store).resolve(model)
     compute = DeviceExecutor()
     factory = ModelFactory(settings, compute, lambda: None)
@@ -68,7 +75,7 @@ def make_plan(model: str, settings: Settings, gpu_memory_gib: float | None = Non
         Measured(
             model=f"{revision.name}@{revision.tag}" if revision.tag else revision.name,
             device=factory.device_name(),
-            dtype=factory.dtype_name,
+            dtype=wanted if wanted == "float16" else factory.dtype_name,
             weights_bytes=loaded.status.parameter_bytes,
             memory=memory,
             available_bytes=report.available_bytes,
