@@ -76,11 +76,11 @@ infra: .venv/.dev ## synthesize and check the stacks, and run their tests
 
 .PHONY: deploy destroy autoscaling-test machine-image
 deploy: .venv/.deploy ## put an environment into AWS: make deploy ENV=production (TAG=…; DRY_RUN=1 shows the commands; VERIFY=1 scans and signs)
-	@DRY_RUN=$(DRY_RUN) VERIFY=$(VERIFY) infra/deploy.sh "$(ENV)" $(TAG)
+	@DRY_RUN="$(DRY_RUN)" VERIFY="$(VERIFY)" infra/deploy.sh "$(ENV)" "$(TAG)"
 machine-image: .venv/.deploy ## have a machine image made with the container image in it: make machine-image ENV=production (TAG=…; DRY_RUN=1)
-	@DRY_RUN=$(DRY_RUN) infra/machine_image.sh "$(ENV)" $(TAG)
+	@DRY_RUN="$(DRY_RUN)" infra/machine_image.sh "$(ENV)" "$(TAG)"
 destroy: .venv/.deploy ## take it out again: make destroy ENV=production CONFIRM=gleaner-production (DRY_RUN=1 as above)
-	@DRY_RUN=$(DRY_RUN) CONFIRM=$(CONFIRM) infra/destroy.sh "$(ENV)"
+	@DRY_RUN="$(DRY_RUN)" CONFIRM="$(CONFIRM)" infra/destroy.sh "$(ENV)"
 
 .PHONY: test-cuda-emulator
 test-cuda-emulator: .venv/.dev ## the GPU's code on emulated GPUs: CUDA's torch over a CUDA emulator (5 minutes)

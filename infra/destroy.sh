@@ -16,4 +16,5 @@ for stack in "$fleet-fleet" "$fleet-machine" "$fleet-base"; do
   say "Deleting $stack…"
   remove "$stack"
 done
-say "What stays, with your data in it: the buckets of models and access logs, the image repository, and machine images."
+say "What stays, with your data in it: the buckets of models and access logs, the image repository, and machine images. They are listed by
+  aws resourcegroupstaggingapi get-resources --region $region --tag-filters Key=environment,Values=$environment"

