@@ -225,7 +225,7 @@ class Supervisor:
         return True
 
     def _drain(self) -> int:
-        log.info("draining", extra={"event": LogEvent.DRAIN_STARTED})
+        log.info("a signal asked to stop: draining", extra={"event": LogEvent.DRAIN_STARTED})
         limit = self._settings.drain_grace_seconds + self._settings.drain_seconds + SLACK_SECONDS
         end = time.monotonic() + limit
         self._signal("engine", signal.SIGTERM)

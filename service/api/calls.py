@@ -163,7 +163,7 @@ class RequestContext:
         deadline = self.begun_seconds + (named or state.deadline_seconds)
         self.charge_documents(len(body.sources))
         if self.trace is not None:
-            self.trace.received_seconds, self.trace.client = time.monotonic(), self.tenant.name
+            self.trace.received_seconds = time.monotonic()
             self.trace.model, self.trace.engine = model.name, state.worker.engine.status.engine
         request = ExtractRequest(
             model,
@@ -195,15 +195,22 @@ def authorize_request(request: Request, headers: Mapping[str, str] | None = None
     """
     scope, sent = request.scope, request.headers if headers is None else headers
     address = request.client.host if request.client else None
-    context = authorize(request.state.app_state, sent, address, request_start_time(scope, time.monotonic()))
+    begun, trace = request_start_time(scope, time.monotonic()), scope["state"].get("trace")
+    context = authorize(request.state.app_state, sent, address, begun, trace)
     named_ms = named_deadline_ms(b"?" + scope["query_string"], b"")
-    context.trace, context.disconnect = scope["state"].get("trace"), disconnect_notice(scope)
+    context.trace, context.disconnect = trace, disconnect_notice(scope)
     context.named_seconds = named_ms / 1000 if named_ms else None
     return context
 
 
-def authorize(state: AppState, headers: Mapping[str, str], address: str | None, begun_seconds: float) -> RequestContext:
-    """Authorize a request by its headers.
+def authorize(
+    state: AppState,
+    headers: Mapping[str, str],
+    address: str | None,
+    begun_seconds: float,
+    trace: RequestTrace | None,
+) -> RequestContext:
+    """Authorize a request by its headers; its trace has the client's name as soon as that is known.
 
     Raises:
         Unauthenticated, Forbidden: no key, or one that is not known.
@@ -212,7 +219,10 @@ def authorize(state: AppState, headers: Mapping[str, str], address: str | None, 
         DeadlineExceeded: the request waited longer than its deadline.
     """
     engine = state.worker.engine
-    tenant = state.access.enter(headers, address or "", begun_seconds)
+    tenant = state.access.tenant(headers, address or "", begun_seconds)
+    if trace is not None:
+        trace.client = tenant.name
+    state.access.admit(tenant, headers, begun_seconds)
     try:
         refuse_unless_serving(engine.status, engine.connected)
     except Overloaded as error:

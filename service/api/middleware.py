@@ -34,6 +34,7 @@ REQUEST_ID = re.compile(r"[\w.:/+=@~-]{1,128}", re.ASCII)
 INTERNAL = frozenset({"metrics", "models", "docs", "redoc", "openapi.json", "console"})
 PROBES = frozenset({"livez", "readyz"})
 DOCUMENTS = frozenset({"extract"})
+UNAUTHORIZED = 401
 NOWHERE = "/nowhere"
 """No route: to the other port's callers a path is as unknown as any."""
 
@@ -99,7 +100,10 @@ class AccessLog:
             worker.active_requests.count -= route.works
             state["status"] = status
             ids, ended = {"request_id": request_id}, time.monotonic()
+            if status == UNAUTHORIZED and scope.get("client"):
+                ids["address"] = scope["client"][0]
             if trace is not None:
+                ids |= trace.facts
                 trace.method, trace.route, trace.status, trace.ended_seconds = method, route.name, status, ended
                 worker.traces.add(trace)
                 if (tracing := state["app_state"].tracing) is not None:

@@ -15,6 +15,7 @@ import httpx
 import pytest
 
 from tests.support.extraction import TEXT, assert_problem
+from tests.support.log_lines import log_lines
 from tests.support.processes import children_of
 from tests.support.service import Service, serving, wait_until
 
@@ -153,3 +154,16 @@ def test_a_client_over_its_documents_a_second_is_refused_by_every_worker(guarded
     assert_problem(answers[0], 429, "rate_limited", "documents a second")
     assert int(answers[0].headers["retry-after"]) >= 1
     assert outcomes(guarded, "a") == {ANSWERED}
+
+
+def test_the_log_says_whose_request_it_was_and_why_it_was_refused(guarded: Service) -> None:
+    wanted = {("alice", None, None), ("carol", "rate_limited", None), (None, "forbidden", "127.0.0.1")}
+    for key in ("a", "stranger"):  # A stranger may be known as one from the tests before.
+        ask(guarded, key)
+
+    def said() -> bool:
+        ask(guarded, "c")
+        lines = [each for each in log_lines(guarded.log) if each["logger"] == "gleaner.access"]
+        return wanted <= {(each.get("client"), each.get("code"), each.get("address")) for each in lines}
+
+    wait_until(said)

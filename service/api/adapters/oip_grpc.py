@@ -35,6 +35,7 @@ from service.api.adapters.oip_grpc_messages import SERVICE, MessageReader
 from service.api.adapters.protocol_adapter import ProtocolAdapter, results, text_body
 from service.api.calls import AppState, RequestContext, authorize
 from service.api.engine.routing import is_serving
+from service.api.extraction.trace import RequestTrace
 from service.api.http.response import CLIENT_CLOSED_REQUEST, REVISION_HEADER
 from service.core.errors import GleanerError, InternalError, MalformedRequest, ModelError, Overloaded
 from service.environment import address_of, distribution_version
@@ -64,7 +65,7 @@ _CODES = {
 
 log = logging.getLogger("gleaner.access")
 
-_Method = Callable[[Any], Awaitable[Any]]
+_Method = Callable[[Any, RequestTrace], Awaitable[Any]]
 
 
 class InferenceService:
@@ -102,13 +103,14 @@ class InferenceService:
 
         async def answer(_unread: Any, rpc: Any) -> Any:
             begun, status = time.monotonic(), CLIENT_CLOSED_REQUEST
+            trace = RequestTrace("", begun)
             worker.active_requests.count += works
             try:
-                answered = await method(rpc)
+                answered = await method(rpc, trace)
                 status = 200
                 return answered
             except GleanerError as error:
-                status = problems.STATUS[error.code]
+                status, trace.code = problems.STATUS[error.code], error.code
                 await _abort(rpc, error.with_traceback(None))
             except Exception as error:
                 if isinstance(error, grpc.aio.AbortError):
@@ -121,49 +123,49 @@ class InferenceService:
                 worker.active_requests.count -= works
                 worker.metrics.requests.labels(route, str(status)).inc()
                 worker.metrics.request_seconds.labels(route).observe(seconds)
-                facts = {"route": route, "status": status, "milliseconds": round(seconds * 1000, 1)}
+                facts = {"route": route, "status": status, "milliseconds": round(seconds * 1000, 1), **trace.facts}
                 log.log(logging.INFO if works else logging.DEBUG, "request", extra=facts)
 
         return answer
 
-    def _authorize(self, rpc: Any) -> RequestContext:
+    def _authorize(self, rpc: Any, trace: RequestTrace) -> RequestContext:
         sent = {key: value for key, value in rpc.invocation_metadata() or () if isinstance(value, str)}
         sent.pop("content-length", None)  # Bytes are charged as they are read.
         kind, _, address = rpc.peer().partition(":")
         host = address.rpartition(":")[0].strip("[]%5BD") if kind in ("ipv4", "ipv6") else None
-        return authorize(self._state, sent, host, time.monotonic())
+        return authorize(self._state, sent, host, time.monotonic(), trace)
 
     @asynccontextmanager
-    async def _read(self, rpc: Any, kind: str) -> AsyncIterator[tuple[RequestContext, Any]]:
+    async def _read(self, rpc: Any, kind: str, trace: RequestTrace) -> AsyncIterator[tuple[RequestContext, Any]]:
         """An authorized call, and its message."""
-        context = self._authorize(rpc)
+        context = self._authorize(rpc, trace)
         async with self._reader.read(rpc, kind, context) as message:
             yield context, message
 
-    async def _server_live(self, _rpc: Any) -> Any:
+    async def _server_live(self, _rpc: Any, _trace: RequestTrace) -> Any:
         return self._messages["ServerLiveResponse"](live=True)
 
-    async def _server_ready(self, _rpc: Any) -> Any:
+    async def _server_ready(self, _rpc: Any, _trace: RequestTrace) -> Any:
         engine = self._state.worker.engine
         return self._messages["ServerReadyResponse"](ready=is_serving(engine.status, engine.connected))
 
-    async def _server_metadata(self, rpc: Any) -> Any:
-        self._authorize(rpc)
+    async def _server_metadata(self, rpc: Any, trace: RequestTrace) -> Any:
+        self._authorize(rpc, trace)
         version = distribution_version()
         return self._messages["ServerMetadataResponse"](name="gleaner", version=version, extensions=EXTENSIONS)
 
-    async def _model_ready(self, rpc: Any) -> Any:
-        async with self._read(rpc, "ModelReadyRequest") as (context, request):
+    async def _model_ready(self, rpc: Any, trace: RequestTrace) -> Any:
+        async with self._read(rpc, "ModelReadyRequest", trace) as (context, request):
             find(context, request.name, request.version)
         return self._messages["ModelReadyResponse"](ready=True)
 
-    async def _model_metadata(self, rpc: Any) -> Any:
-        async with self._read(rpc, "ModelMetadataRequest") as (context, request):
+    async def _model_metadata(self, rpc: Any, trace: RequestTrace) -> Any:
+        async with self._read(rpc, "ModelMetadataRequest", trace) as (context, request):
             said = metadata(context, find(context, request.name, request.version))
         return self._messages["ModelMetadataResponse"](**said)
 
-    async def _model_infer(self, rpc: Any) -> Any:
-        async with self._read(rpc, "ModelInferRequest") as (context, request):
+    async def _model_infer(self, rpc: Any, trace: RequestTrace) -> Any:
+        async with self._read(rpc, "ModelInferRequest", trace) as (context, request):
             return await self._inferred(context, request, rpc)
 
     async def _inferred(self, context: RequestContext, request: Any, rpc: Any) -> Any:

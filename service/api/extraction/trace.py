@@ -130,6 +130,11 @@ class RequestTrace:
     documents: list[DocumentTrace] = field(default_factory=list)
     timer: StageTimer | None = None
 
+    @property
+    def facts(self) -> dict[str, str]:
+        """Client and error's code, so far as they are known, for lines of the log."""
+        return {name: value for name, value in (("client", self.client), ("code", self.code)) if value}
+
     def add(self, document: DocumentTrace) -> None:
         """Add a document that was answered."""
         self.count += 1

@@ -163,11 +163,19 @@ class Access:
             Forbidden: the key is unknown.
             RateLimited: the client is in debt, or too many unknown keys came.
         """
-        tenant = self._tenant(presented_key(headers), address, now)
+        tenant = self.tenant(headers, address, now)
+        self.admit(tenant, headers, now)
+        return tenant
+
+    def admit(self, tenant: Tenant, headers: Mapping[str, str], now: float) -> None:
+        """Charge a tenant for the declared bytes of its request.
+
+        Raises:
+            RateLimited: the client is in debt.
+        """
         if tenant.rates:
             self._limiter.decide(tenant, now).enforce()
             self._limiter.charge(tenant, "bytes", self._declared_bytes(headers), now)
-        return tenant
 
     def charge(self, tenant: Tenant, kind: str, amount: float, now: float) -> None:
         """Charge a client for `documents`, `tokens` or `bytes`."""
@@ -187,9 +195,14 @@ class Access:
             return limits
         return replace(limits, on_read=lambda count: self.charge(tenant, "bytes", count, time.monotonic()))
 
-    def _tenant(self, key: str | None, address: str, now: float) -> Tenant:
+    def tenant(self, headers: Mapping[str, str], address: str, now: float) -> Tenant:
+        """The tenant whose key these headers have.
+
+        Raises:
+            Unauthenticated, Forbidden, RateLimited: as `enter`.
+        """
         try:
-            return self.keys.keys.tenant(key)
+            return self.keys.keys.tenant(presented_key(headers))
         except Forbidden:
             decision = self._failed_keys.decide(address, now)
             self._metrics.failed_keys.labels(decision.code or "forbidden").inc()

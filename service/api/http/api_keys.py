@@ -277,7 +277,7 @@ class WatchedKeys:
             text = read_text(self._path)
             if text != self._in_force:
                 self._take(text)
-                log.info("new keys are in force", extra={"event": LogEvent.KEYS_RELOADED})
+                log.info("the keys of the file are in force", extra={"event": LogEvent.KEYS_RELOADED})
             self._on_rejected(False)
         except BadKeysFile as error:
             if signature != self._seen:
@@ -304,6 +304,7 @@ class WatchedKeys:
 
     def _reject(self, error: BadKeysFile) -> None:
         self._on_rejected(True)
+        self._in_force = None  # The same keys as before are news too, after this.
         log.error(
             "the keys file is bad; the keys before it stay in force",
             extra={"event": LogEvent.KEYS_REJECTED, "reason": error.detail},

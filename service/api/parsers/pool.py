@@ -241,8 +241,9 @@ class ParserPool:
                 self._on_refusal(QueueFull.code)
                 job.fail(queue_full("Other files need the parsers more.", wait).error)
             case Step.TIME_OUT:
-                self._on_death()
-                job.fail(UnreadableDocument(f"Reading the file took longer than {self._limits.seconds:g} s."))
+                error = UnreadableDocument(f"Reading the file took longer than {self._limits.seconds:g} s.")
+                self._note_death(job, error.detail)
+                job.fail(error)
 
     async def _read(self, job: Job[Any]) -> None:
         """Read a job's file in a parser, which is not used again unless all went well."""
@@ -272,14 +273,18 @@ class ParserPool:
     async def _mourn(self, job: Job[Any], parser: Parser | None, error: Exception) -> None:
         """Note a parser's death; its file is read once more, or refused."""
         code = None if parser is None else await parser.exit_code()
-        fields = {"reason": cause_of_death(error, code), "bytes": job.file.size_bytes, "second_try": job.file.alone}
-        log.warning("a parser died over a file", extra={"event": LogEvent.PARSER_DIED, **fields})
-        self._on_death()
+        self._note_death(job, cause_of_death(error, code))
         if job.file.alone:
             self._queue.leave(job.file.key, time.monotonic())
             job.fail(UnreadableDocument("The file crashes its parser; it is damaged or hostile."))
         elif not job.result.done():
             self._queue.retry_alone(job.file.key, time.monotonic())
+
+    def _note_death(self, job: Job[Any], reason: str) -> None:
+        file = job.file
+        whose = {"client": file.client, "bytes": file.size_bytes, "kind": job.work.kind, "second_try": file.alone}
+        log.warning("a parser died over a file", extra={"event": LogEvent.PARSER_DIED, "reason": reason, **whose})
+        self._on_death()
 
     def _learn(self, job: Job[Any]) -> None:
         now = time.monotonic()

@@ -252,6 +252,7 @@ def test_an_edit_of_the_same_length_in_the_same_moment_holds_too(home: Home) -> 
 def test_a_bad_file_leaves_the_keys_and_is_logged_once(home: Home, bad: str, caplog: pytest.LogCaptureFixture) -> None:
     keys = home.keys()
     keys.load()
+    caplog.set_level("INFO")
     home.write(bad)
     for _ in range(3):
         keys.refresh()
@@ -260,7 +261,10 @@ def test_a_bad_file_leaves_the_keys_and_is_logged_once(home: Home, bad: str, cap
     assert [record.event for record in caplog.records] == ["keys_rejected"]  # type: ignore[attr-defined]
     home.write(line("alice", "a"))
     keys.refresh()
+    keys.refresh()
     assert home.rejected[-1] is False
+    said = [record.event for record in caplog.records]  # type: ignore[attr-defined]
+    assert said == ["keys_rejected", "keys_reloaded"], "its end is logged, though the keys are those from before"
 
 
 def test_so_does_a_file_that_is_gone(home: Home, caplog: pytest.LogCaptureFixture) -> None:

@@ -197,7 +197,9 @@ def test_a_killed_zygote_is_replaced() -> None:
     assert len(setup.reports) == 3
 
 
-def test_a_file_over_the_time_limit_is_refused_and_the_pool_goes_on() -> None:
+def test_a_file_over_the_time_limit_is_refused_with_a_line_of_the_log(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     async def scene(pool: ParserPool) -> None:
         hanging = parsers()[0]
         os.kill(hanging, signal.SIGSTOP)
@@ -210,6 +212,9 @@ def test_a_file_over_the_time_limit_is_refused_and_the_pool_goes_on() -> None:
             await asyncio.sleep(0.001)
 
     assert play(scene, PoolSetup(seconds=HANG_SECONDS)) == 1
+    (said,) = [vars(record) for record in caplog.records if vars(record).get("event") == "parser_died"]
+    assert said["client"] == "c"
+    assert "longer than 4 s" in said["reason"]
 
 
 def test_an_abandoned_file_does_not_answer_the_next_one() -> None:

@@ -34,13 +34,13 @@ export class LineChart {
     this.svg.setAttribute("viewBox", `0 0 ${wide} ${high}`);
     const now = this.points.at(-1)[0];
     const highest = Math.max(this.least, ...this.points.flatMap(([, values]) => values.map((each) => each ?? 0)));
-    const top = Math.min(highest <= this.least ? this.least : roundUp(highest), this.most);
+    const top = Math.min(highest <= this.least ? this.least : roundUp(highest), this.most), beyond = highest > top;
     const x = (at) => wide - ROOM.right - ((now - at) / this.seconds) * (wide - ROOM.left - ROOM.right);
     const y = (value) => high - ROOM.bottom - (Math.min(value, top) / top) * (high - ROOM.top - ROOM.bottom);
     const parts = [];
     for (const share of [0, 0.5, 1]) {
       parts.push(draw("line", { class: "grid", x1: ROOM.left, x2: wide - ROOM.right, y1: y(top * share), y2: y(top * share) }),
-        draw("text", { class: "axis", x: ROOM.left - 6, y: y(top * share) + 4, "text-anchor": "end" }, this.format(top * share)));
+        draw("text", { class: "axis", x: ROOM.left - 6, y: y(top * share) + 4, "text-anchor": "end" }, `${this.format(top * share)}${beyond && share === 1 ? "+" : ""}`));
     }
     for (const ago of [0, this.seconds / 2, this.seconds]) {
       parts.push(draw("text", { class: "axis", x: x(now - ago), y: high - 4, "text-anchor": ago ? (ago === this.seconds ? "start" : "middle") : "end" }, ago ? `${ago} s ago` : "now"));

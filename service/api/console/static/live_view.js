@@ -86,7 +86,7 @@ export class View {
     this.#tile("waiting", load.documents ? count(load.documents, "document") : "Nothing", load.documents
       ? `${compact(load.tokens)} of ${compact(state.queue_limit_tokens)} tokens, the oldest for ${milliseconds(load.oldest_age_seconds * 1000)}`
       : `room for ${compact(state.queue_limit_tokens)} tokens`);
-    this.#tile("backlog", engine.backlog_seconds >= 0.05 ? `${engine.backlog_seconds.toFixed(1)} s` : "At once", "to compute all that waits");
+    this.#tile("backlog", engine.backlog_seconds >= 0.05 ? `${engine.backlog_seconds.toFixed(1)} s` : "At once", "for what waits and what was just refused");
     this.#tile("speed", engine.tokens_per_second ? `${compact(engine.tokens_per_second)} tokens/s` : "Not measured", engine.tokens_per_second ? "when it computes" : "until a document comes");
     this.#tile("refused", refused ? count(refused, "document") : "None", "since the start");
     this.ratio.marks = Object.fromEntries(Object.entries(state.thresholds).map(([name, level]) => [MARKS[name] ?? name, level]));
@@ -159,7 +159,7 @@ export class View {
       const row = make("tr", {}, make("td", {}, make("span", { class: `swatch ${this.#colour(model.revision)}` }), ` ${model.name}${model.tag ? `@${model.tag}` : ""}`), make("td", { class: "mono", title: model.revision }, short(model.revision)),
         make("td", {}, model.state), make("td", {}, model.place), make("td", { title: "Path, attention, kernels, number format" }, model.code.filter(Boolean).join(", ")), make("td", { class: "number" }, bytes(model.bytes)),
         make("td", { class: "number" }, memory?.budget_tokens[model.revision] ? `${memory.budget_tokens[model.revision].toLocaleString("en")} tokens` : "–"));
-      return model.problem ? [row, make("tr", {}, make("td", { colspan: columns.length }, make("p", { class: "notice bad" }, `A newer revision was not taken: ${model.problem}`)))] : [row];
+      return model.problem ? [row, make("tr", {}, make("td", { colspan: columns.length }, make("p", { class: "notice bad" }, model.problem)))] : [row];
     });
     this.models.replaceChildren(scrolled("Models", heads(columns), make("tbody", {}, ...rows)));
   }
