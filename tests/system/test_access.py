@@ -157,7 +157,15 @@ def test_a_client_over_its_documents_a_second_is_refused_by_every_worker(guarded
 
 
 def test_the_log_says_whose_request_it_was_and_why_it_was_refused(guarded: Service) -> None:
-    wanted = {("alice", None, None), ("carol", "rate_limited", None), (None, "forbidden", "127.0.0.1")}
+    wanted = {
+        ("alice", None, None),
+        ("alice", "document_too_large", None),
+        ("carol", "rate_limited", None),
+        (None, "forbidden", "127.0.0.1"),
+    }
+    with guarded.client() as client:
+        long = {"documents": [{"text": TEXT}, {"text": TEXT * 300}]}
+        assert client.post("/extract", json=long, headers={"X-API-Key": "a"}).status_code == 200
     for key in ("a", "stranger"):  # A stranger may be known as one from the tests before.
         ask(guarded, key)
 

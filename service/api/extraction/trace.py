@@ -132,8 +132,9 @@ class RequestTrace:
 
     @property
     def facts(self) -> dict[str, str]:
-        """Client and error's code, so far as they are known, for lines of the log."""
-        return {name: value for name, value in (("client", self.client), ("code", self.code)) if value}
+        """Client and first error's code, so far as they are known, for lines of the log."""
+        code = next((each.code for each in self.documents if each.code != "ok"), self.code)
+        return {name: value for name, value in (("client", self.client), ("code", code)) if value}
 
     def add(self, document: DocumentTrace) -> None:
         """Add a document that was answered."""

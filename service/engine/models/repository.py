@@ -36,6 +36,18 @@ class ModelRepository:
         """The revision that a reference stands for now; what is missing of it is fetched. Raises StoreError."""
         return self._resolver.obtain(reference, progress=progress, on_revision=self._keep, on_fallback=_warn)
 
+    def at_hand(self, reference: str) -> Revision | None:
+        """The newest whole revision that this machine has of those that a tag stood for; None if there is none."""
+        if not is_tag(reference):
+            return None
+        for digest in (self._resolver.find(parse_reference(reference)), *self.earlier(reference)):
+            try:
+                if digest is not None:
+                    return self.obtain(by_digest(reference, digest))
+            except StoreError as error:
+                log.warning("an earlier revision is not there", extra={"revision": digest, "reason": error.detail})
+        return None
+
     def points_to(self, reference: str) -> str:
         """The digest that a reference stands for now; nothing is fetched. Raises StoreError."""
         poller = self._pollers.get(reference)

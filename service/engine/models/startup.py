@@ -20,7 +20,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from model_store.errors import StoreError
+from model_store.errors import Damaged, StoreError, Unable
 from model_store.local.store import Revision
 from service.core.errors import GleanerError
 from service.core.types import Phase
@@ -220,8 +220,24 @@ class Startup:
             self._step(self.state.phase)
 
         with self.state.timed("fetch"):
-            found = self._served_before(repository, reference) or repository.obtain(reference, progress)
+            try:
+                found = self._served_before(repository, reference) or repository.obtain(reference, progress)
+            except (Unable, Damaged) as error:
+                found = self._instead(repository, reference, error)
         self.state.fetched = (number + 1) / count
+        return found
+
+    def _instead(self, repository: ModelRepository, reference: str, error: StoreError) -> Revision:
+        """What serves while a newer revision cannot be fetched, for which the tag watcher tries again.
+
+        Raises:
+            StoreError: that one; there is no other.
+        """
+        found = repository.at_hand(reference)
+        if found is None:
+            raise error
+        facts = {"model": reference, "revision": found.revision, "reason": error.detail}
+        log.error("a revision cannot be fetched; the one before serves", extra=facts)
         return found
 
     def _served_before(self, repository: ModelRepository, reference: str) -> Revision | None:

@@ -14,7 +14,9 @@ import pytest
 from safetensors.torch import load_file, save_file
 
 from model_store.local.store import Store
+from model_store.remote.folder import FolderRemote
 from model_store.transfer.publish import publish
+from model_store.transfer.push import push
 from service.core.scheduling.throughput import REACH
 from service.engine.device.selection import DeviceMissing
 from service.engine.execution.executor import DeviceExecutor
@@ -118,6 +120,27 @@ def test_a_bad_model_leaves_the_others_in_service_at_start(
     assert "is not taken" in found.initial.failed["bad"].problem or why == "damaged"
     alone = load("bad", store=tmp_path / "store")
     assert (alone.initial is None) == (why != "an engine died"), "the only model: the service ends with the sentence"
+
+
+def test_a_revision_that_cannot_be_fetched_leaves_the_one_before_in_service_at_start(
+    load: Load, tmp_path: Path
+) -> None:
+    """Its object is damaged here; a full disk is the same to an instance that starts anew."""
+    source, remote = Store(tmp_path / "source"), FolderRemote(tmp_path / "remote")
+    values = {"store": tmp_path / "store", "model_remote": remote.url}
+    push(publish(make_model(tmp_path / "first"), "tiny", source).revision, source, remote, tag="stable")
+    good = load("tiny", **values).initial
+    assert good is not None
+    there = {*remote.root.rglob("*")}
+    push(publish(make_model(tmp_path / "next", seed=1), "tiny", source).revision, source, remote, tag="stable")
+    (weights,) = [each for each in {*remote.root.rglob("*")} - there if each.is_file() and each.stat().st_size > 20_000]
+    weights.write_bytes(b"\0" * weights.stat().st_size)
+    found = load("tiny", **values).initial
+    assert found is not None
+    assert found.serving == good.serving
+    nowhere = load("tiny", **{**values, "store": tmp_path / "empty"})
+    assert nowhere.initial is None
+    assert nowhere.state.failure is not None
 
 
 def journal(folder: Path, **record: dict[str, str]) -> Path:
