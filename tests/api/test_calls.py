@@ -41,7 +41,12 @@ def state_of() -> AppState:
         status=Status("1", Phase.READY, admitting=True, models=(MODEL,)), connected=True, leases=RevisionLeases()
     )
     worker = SimpleNamespace(engine=engine, parsers=None, metrics=metrics, extractor=FullQueue())
-    access = SimpleNamespace(enter=lambda *_: Tenant("a"), charge=lambda *_: None, body_limits=lambda *given: given[2])
+    access = SimpleNamespace(
+        tenant=lambda *_: Tenant("a"),
+        admit=lambda *_: None,
+        charge=lambda *_: None,
+        body_limits=lambda *given: given[2],
+    )
     return AppState(cast(Worker, worker), cast(Access, access), BodyLimits(1_000, 3), 10.0, CanaryRouter(0.0))
 
 

@@ -69,7 +69,7 @@ def test_a_dry_run_shows_no_key_and_no_digest_that_could_be_stored(dry: str) -> 
     assert re.search(r"[0-9a-f]{64}", dry) is None
 
 
-def test_a_dry_run_is_about_its_environment_alone_and_names_what_would_stop_it(dry: str) -> None:
+def test_a_dry_run_is_about_its_environment_alone(dry: str) -> None:
     assert {*re.findall(r"gleaner-(\w+)", dry)} == {"production"}
     assert "certificate's ARN" in dry
     trying = run("deploy.sh", "tryout", "v1", DRY_RUN="1").stderr

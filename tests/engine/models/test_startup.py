@@ -122,9 +122,7 @@ def test_a_bad_model_leaves_the_others_in_service_at_start(
     assert (alone.initial is None) == (why != "an engine died"), "the only model: the service ends with the sentence"
 
 
-def test_a_revision_that_cannot_be_fetched_leaves_the_one_before_in_service_at_start(
-    load: Load, tmp_path: Path
-) -> None:
+def test_a_revision_that_cannot_be_fetched_leaves_the_one_before(load: Load, tmp_path: Path) -> None:
     """Its object is damaged here; a full disk is the same to an instance that starts anew."""
     source, remote = Store(tmp_path / "source"), FolderRemote(tmp_path / "remote")
     values = {"store": tmp_path / "store", "model_remote": remote.url}
