@@ -71,7 +71,13 @@ class PageRecognizer:
         partly = [page for page in document.incomplete_pages if page not in set(pages)]
         return tuple(sorted((*pages, *partly[: self._most_pages - len(pages)])))
 
-    async def _parse(self, source: DocumentInput, request: ExtractRequest, pages: tuple[int, ...] | None) -> Document:
+    async def _parse(
+        self,
+        source: DocumentInput,
+        request: ExtractRequest,
+        pages: tuple[int, ...] | None,
+        held: object | None = None,
+    ) -> Document:
         return await self._parsers.parse(
             source.data,
             source.media_type,
@@ -80,6 +86,7 @@ class PageRecognizer:
             deadline_seconds=request.deadline_seconds,
             ocr_pages=pages,
             ocr_forced=request.options.ocr is Ocr.FORCE,
+            held=held,
         )
 
     async def _recognize(
@@ -89,19 +96,22 @@ class PageRecognizer:
         found: dict[int, Document] = {}
         turns = asyncio.Semaphore(self._parsers.size)
 
-        async def recognize(page: int) -> None:
+        async def recognize(page: int, held: object) -> None:
             async with turns:
                 try:
-                    document = await self._parse(source, request, (page,))
+                    document = await self._parse(source, request, (page,), held)
                 except UnreadableDocument:
                     return  # This page alone is damaged, too costly, or kills its parser.
             if document.layout is not None and [each.number for each in document.pages or ()] == [page]:
                 found[page] = document  # A parser that its file has taken over may answer anything.
+                self._limits.check_characters(sum(len(each.text) for each in found.values()))
 
-        tasks = [asyncio.create_task(recognize(page)) for page in pages]
-        try:
-            await asyncio.gather(*tasks)
-        finally:
-            for task in tasks:
-                task.cancel()
+        with self._parsers.holding() as held:
+            tasks = [asyncio.create_task(recognize(page, held)) for page in pages]
+            try:
+                await asyncio.gather(*tasks)
+            finally:
+                for task in tasks:
+                    task.cancel()
+                await asyncio.gather(*tasks, return_exceptions=True)
         return found

@@ -166,8 +166,12 @@ def live(connection: int, null: int, sandbox: ParserSandbox, reader: Reader) -> 
     with open(CONNECTION, "rb", closefd=False) as source, open(CONNECTION, "wb", closefd=False) as sink:
         sandbox.restrict()
         gc.enable()
+        held = b""
         while (head := _read_frame(source)) is not None:
-            for part in _answer(decode_file(head), _read_frame(source) or b"", reader):
+            file, data = decode_file(head), _read_frame(source) or b""
+            if file.ocr_pages:
+                data = held = data or held
+            for part in _answer(file, data, reader):
                 sink.write(frame_prefix(part))
                 sink.write(part)
             sink.flush()

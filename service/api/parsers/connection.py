@@ -56,8 +56,8 @@ _T = TypeVar("_T")
 class Parser:
     """A parser process. `number` is its name for the zygote, `client` whose files it reads, `files` how many so far.
 
-    `halted` is True while it is stopped because it has no file. It was taken for its present file at `taken_seconds`,
-    and was busy with those before for `busy_seconds`.
+    `halted` is True while it is stopped because it has no file. It was busy with its files for `busy_seconds`. `held`
+    names the file whose bytes it keeps, as more of that file's pages are to be recognized in it.
     """
 
     def __init__(self, number: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -65,8 +65,8 @@ class Parser:
         self.client = ""
         self.files = 0
         self.halted = False
-        self.taken_seconds = 0.0
         self.busy_seconds = 0.0
+        self.held: object | None = None
         self._reader = reader
         self._writer = writer
         self._ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()
@@ -76,14 +76,17 @@ class Parser:
         """Whether it has not ended yet, as far as it is known."""
         return not self._ended.done() and not self._reader.at_eof()
 
-    async def ask(self, header: bytes, data: bytes, limits: DocumentLimits) -> Document:
-        """The document of a file.
+    async def ask(self, header: bytes, data: bytes, limits: DocumentLimits, held: object | None = None) -> Document:
+        """The document of a file; of one that it holds, no bytes are sent.
 
         Raises:
             GleanerError: the error that the reader raised.
             DEAD: the parser ended, or answered what no reader would.
         """
         longest = longest_frame(limits)
+        if held is not None and held is self.held:
+            data = b""
+        self.held = held
         parsed = await self._answer(header, data, longest, limits)
         boxes = await self._read(longest) if parsed.has_layout else b""
         line_starts = await self._read(longest) if parsed.has_layout else b""
@@ -198,15 +201,19 @@ class ParserWork(Generic[T]):
         kind: by which its cost is learnt.
         cost_bytes: bytes of the file that its cost is learnt by; None: all of them.
         ask: has a parser do it.
+        held: names the file if pages of it are recognized, in parsers that keep its bytes until it is released.
     """
 
     kind: str
     data: bytes | ReceivedBody
     ask: Callable[[Parser], Awaitable[T]]
     cost_bytes: int | None = None
+    held: object | None = None
 
     def left_little(self, made: T) -> bool:
-        """Whether the file can have left little behind in its parser's memory."""
+        """Whether the file can have left little behind in its parser's memory, or is to stay there."""
+        if self.held is not None:
+            return True
         match made:
             case Document():
                 size = len(made.text)
@@ -226,12 +233,13 @@ def document(
     limits: DocumentLimits,
     ocr_pages: tuple[int, ...] | None = None,
     ocr_forced: bool = False,
+    held: object | None = None,
 ) -> ParserWork[Document]:
     """Its document is wanted; `ocr_pages`, `ocr_forced`: as `read_document` takes them."""
     header = file_header(media_type, name, limits, ocr_pages=ocr_pages, ocr_forced=ocr_forced)
     if ocr_pages:
         cost = len(ocr_pages) * OCR_PAGE_BYTES
-        return ParserWork(OCR, data, lambda parser: parser.ask(header, data, limits), cost)
+        return ParserWork(OCR, data, lambda parser: parser.ask(header, data, limits, held), cost, held)
     return ParserWork(_format(data), data, lambda parser: parser.ask(header, data, limits))
 
 

@@ -15,7 +15,8 @@ import asyncio
 import logging
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
 from typing import Any, TypeVar
@@ -131,8 +132,12 @@ class ParserPool:
         deadline_seconds: float,
         ocr_pages: tuple[int, ...] | None = None,
         ocr_forced: bool = False,
+        held: object | None = None,
     ) -> Document:
         """Parse one file of a client; `ocr_pages`, `ocr_forced`: as `read_document` takes them.
+
+        Args:
+            held: names the file, of which pages are recognized; made by `holding`.
 
         Raises:
             GleanerError: the error that the reader raised (`service/documents/reader.py`).
@@ -140,8 +145,17 @@ class ParserPool:
             QueueFull: too much waits to be read, or the file would wait for too long.
             DeadlineExceeded: the file cannot be read by its deadline, or was not.
         """
-        work = document(data, media_type, name, self._limits.document, ocr_pages, ocr_forced)
+        work = document(data, media_type, name, self._limits.document, ocr_pages, ocr_forced, held)
         return await self._make(work, client, deadline_seconds)
+
+    @contextmanager
+    def holding(self) -> Iterator[object]:
+        """A name for a file; the parsers that keep it are ended with the context."""
+        held = object()
+        try:
+            yield held
+        finally:
+            self._stock.release(held)
 
     async def redact(
         self,
@@ -250,7 +264,7 @@ class ParserPool:
         parser: Parser | None = None
         made: object = None
         try:
-            parser = job.parser = await self._stock.take(job.file.client)
+            parser = job.parser = await self._stock.take(job.file.client, job.work.held)
             if job.interrupted:
                 self._stock.interrupt(parser, True)
             made = await job.work.ask(parser)
@@ -267,7 +281,8 @@ class ParserPool:
         finally:
             if parser is not None:
                 job.parser = None if job.parser is parser else job.parser
-                self._stock.put_back(parser, sound=made is not None and job.work.left_little(made))
+                sound = made is not None and job.work.left_little(made)
+                self._stock.put_back(parser, job.file.ran_seconds, sound=sound)
         self._act()
 
     async def _mourn(self, job: Job[Any], parser: Parser | None, error: Exception) -> None:

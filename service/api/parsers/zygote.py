@@ -33,9 +33,12 @@ class Order(IntEnum):
     STOP = 2
     CONTINUE = 3
     KILL = 4
+    STEP_BACK = 5
 
 
 SIGNALS = {Order.STOP: signal.SIGSTOP, Order.CONTINUE: signal.SIGCONT, Order.KILL: signal.SIGKILL}
+STEPPED_BACK = 10
+"""Nice value of parsers that recognize pages, which take seconds: they run in the time that the service leaves."""
 
 
 class ZygoteConfig(msgspec.Struct, frozen=True):
@@ -124,7 +127,11 @@ class Zygote:
             process = self._fork(descriptors[0])
             os.close(descriptors[0])
             self._parsers[number], self._numbers[process] = process, number
-        elif number in self._parsers:
+        elif number not in self._parsers:
+            return
+        elif order is Order.STEP_BACK:
+            os.setpriority(os.PRIO_PROCESS, self._parsers[number], STEPPED_BACK)
+        else:
             os.kill(self._parsers[number], SIGNALS[order])
 
     def _fork(self, connection: int) -> int:

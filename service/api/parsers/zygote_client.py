@@ -4,6 +4,7 @@ The rules of the idle parsers:
 - Fresh ones are forked before they are needed; used ones are kept for their client's next file.
 - A parser reads the files of one client only, and not more than a given number. The client `anonymous` may be anybody,
   so each of its files has a parser of its own.
+- Parsers that recognize pages read those of one file only, whose bytes they keep, and run behind all other processes.
 - A parser whose file failed, whatever the reason, is not used again. One that is kept stands still until its next file.
 """
 
@@ -245,23 +246,24 @@ class IdleParserPool:
             self._end(parser)
         await self._source.stop()
 
-    async def take(self, client: str) -> Parser:
-        """A parser for a file of this client.
+    async def take(self, client: str, held: object | None = None) -> Parser:
+        """A parser for a file of this client; with `held` one that may keep it, or does already.
 
         Raises:
             InternalError: none can be forked.
         """
-        parser = next(self._usable(client), None) or await self._source.fork()
+        parser = next(self._usable(client, held), None) or await self._source.fork()
+        if held is not None and parser.held is not held:
+            self._source.order(Order.STEP_BACK, parser)
         parser.client = client
         parser.files += 1
-        parser.taken_seconds = asyncio.get_running_loop().time()
         return parser
 
-    def put_back(self, parser: Parser, *, sound: bool) -> None:
-        """Take back a parser whose file is done; `sound` if it was read without any error and was not large."""
-        parser.busy_seconds += asyncio.get_running_loop().time() - parser.taken_seconds
-        fit = parser.files < self._files and parser.busy_seconds < MOST_BUSY_SECONDS
-        if sound and fit and parser.client != self._anonymous:
+    def put_back(self, parser: Parser, ran_seconds: float, *, sound: bool) -> None:
+        """Take back a parser whose file is done after so long; `sound` if without any error, and it was not large."""
+        parser.busy_seconds += ran_seconds
+        again = parser.held is not None or (parser.files < self._files and parser.client != self._anonymous)
+        if sound and again and parser.busy_seconds < MOST_BUSY_SECONDS:
             self._kept.append(parser)
             asyncio.get_running_loop().call_later(HALT_SECONDS, self._halt, parser, parser.files)
             if len(self._kept) <= self._size:
@@ -270,13 +272,19 @@ class IdleParserPool:
         self._end(parser)
         self._restock()
 
+    def release(self, held: object) -> None:
+        """End the parsers that keep a file."""
+        for parser in [each for each in self._kept if each.held is held]:
+            self._kept.remove(parser)
+            self._end(parser)
+
     def interrupt(self, parser: Parser, interrupted: bool) -> None:
         """Let a parser stand still, or go on."""
         self._source.order(Order.STOP if interrupted else Order.CONTINUE, parser)
 
-    def _usable(self, client: str) -> Iterator[Parser]:
+    def _usable(self, client: str, held: object | None) -> Iterator[Parser]:
         """Parsers for this client, taken out of the stock; those that have died meanwhile are dropped."""
-        for parser in [each for each in self._kept if each.client == client]:
+        for parser in [each for each in self._kept if each.client == client and each.held is held]:
             self._kept.remove(parser)
             if parser.usable:
                 if parser.halted:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -41,6 +42,9 @@ class FakePool:
     asked: list[tuple[int, ...] | None] = field(default_factory=list)
     at_once: int = 0
     most_at_once: int = 0
+
+    def holding(self) -> AbstractContextManager[object]:
+        return nullcontext(object())
 
     async def parse(self, *_: Any, ocr_pages: tuple[int, ...] | None, **__: Any) -> Document:
         self.asked.append(ocr_pages)

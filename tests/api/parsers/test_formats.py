@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 import random
 import time
 from pathlib import Path
@@ -9,14 +11,16 @@ from typing import Any
 
 import numpy as np
 
+from service.api.parsers.zygote import STEPPED_BACK
 from service.core.errors import GleanerError
+from service.core.tenants import ANONYMOUS
 from service.documents.document import Document
 from service.documents.limits import DocumentLimits
 from service.documents.reader import read_document
 from tests.support.document_files import column, drawn, pdf, simple_docx, simple_pdf
 from tests.support.drawn_sheets import networks, sheet
 from tests.support.electronic_invoices import Bill, cii, hybrid, ubl
-from tests.support.parsers import PoolSetup, pool_of
+from tests.support.parsers import PoolSetup, parsers_of, pool_of
 
 HTML_BOXES = b"""<style>.a{display:none} p b{display:flex}</style><p>12<sup>50</sup> EUR<b>x<i>y</i></b>
 <select><option>a<option selected>b</select><input value=c><p class=a>hidden"""
@@ -117,6 +121,27 @@ async def test_pages_are_recognized_in_the_sandbox() -> None:
             assert _outcome(found) == _outcome(expected), name
             assert found.recognized == expected.recognized
             assert found.confidence(0, 9) == expected.confidence(0, 9)
+
+
+async def test_a_file_is_sent_once_to_a_parser_that_recognizes_its_pages_behind_other_processes() -> None:
+    other = sheet((((80, 60), "The second page"),)).picture
+    data = sheet().file("TIFF", save_all=True, append_images=[other])
+
+    def stepped_back() -> list[int]:
+        return [each for each in parsers_of(os.getpid()) if os.getpriority(os.PRIO_PROCESS, each) == STEPPED_BACK]
+
+    async with pool_of(PoolSetup(size=1, seconds=120.0, ocr=True)) as pool:
+        deadline = time.monotonic() + 120.0
+        with pool.holding() as held:
+            for page, sent, text in ((1, data, "RE-2026-118"), (2, b"not sent", "The second page")):
+                found = await pool.parse(
+                    sent, None, None, client=ANONYMOUS, deadline_seconds=deadline, ocr_pages=(page,), held=held
+                )
+                assert text in found.text
+                assert len(stepped_back()) == 1
+            assert (await pool.parse(b"a text", None, "a.txt", client="a", deadline_seconds=deadline)).text == "a text"
+        while stepped_back():
+            await asyncio.sleep(0.001)
 
 
 async def test_every_format_reads_as_it_does_without_a_sandbox() -> None:
