@@ -63,6 +63,11 @@ class _Block:
         characters = median(line.characters for line in self.lines)
         return len(self.lines) >= _PROSE_LINES and characters >= _PROSE_CHARACTERS
 
+    def reaches(self, top: float) -> bool:
+        """Whether a line of any height whose top is there may continue it."""
+        before = self.lines[-1].box
+        return top - before[3] <= _FURTHEST * _LIKE * max(before[3] - before[1], 1.0)
+
     def gap_to(self, line: _Line) -> float | None:
         """The distance of a line below that continues the block; None if it does not."""
         left, top, right, bottom = line.box
@@ -131,12 +136,15 @@ def _given(back: Matrix, box: Box, slope: float) -> Box:
 def _in_order(lines: Sequence[_Line]) -> list[_Line]:
     """The lines as a content stream has them: blocks of prose whole, all others row by row, as tables are written."""
     blocks: list[_Block] = []
+    near: list[_Block] = []
     for line in sorted(lines, key=lambda each: each.box[1]):
-        gaps = [(gap, number) for number, block in enumerate(blocks) if (gap := block.gap_to(line)) is not None]
+        near = [block for block in near if block.reaches(line.box[1])]
+        gaps = [(gap, number) for number, block in enumerate(near) if (gap := block.gap_to(line)) is not None]
         if gaps:
-            blocks[min(gaps)[1]].lines.append(line)
+            near[min(gaps)[1]].lines.append(line)
         else:
             blocks.append(_Block([line]))
+            near.append(blocks[-1])
     units = [[block.lines] if block.is_prose else [[line] for line in block.lines] for block in blocks]
     rows: list[list[list[_Line]]] = []
     for unit in sorted(chain(*units), key=lambda each: each[0].middle):

@@ -5,20 +5,34 @@ angle of the lines → detect → on its side? turn, detect again → upside dow
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 from PIL import Image
 
 from service.documents.ocr.detection import Band, find_bands
 from service.documents.ocr.networks import TextNetworks
-from service.documents.ocr.recognition import RecognizedWord, cut, mean_probability, recognized, words_of
+from service.documents.ocr.recognition import (
+    Box,
+    RecognizedWord,
+    cut,
+    letter_columns,
+    mean_probability,
+    recognized,
+    words_of,
+)
 from service.documents.ocr.straighten import Gray, Matrix, line_angles, straightened, upside_down
 
-LEAST_LINE = 0.5
+LEAST_LINE = 0.8
 """Compared with the mean probability of a line's characters; a line below it is not believed."""
+_MOST_UNREAD = 0.4
+"""Of a line's columns with letters, those of which no character was recognized: over it the line is named."""
 _TRIED, _LEAST_TRIED, _TYPICAL = 6, 64, 360  # lines read both ways, and their least and best width in pixels
 _UPRIGHT = 4
-"""Height over width of a part that is a line up the margin of a page, which is not read; one character has less."""
+"""Height over width of a part that is a line up or down the margin of a page; one character has less."""
+_LEAST_LETTERS = 3
+"""Letters and digits of a line up the margin: rules and brackets have the same form."""
 _UPSIDE_DOWN = 0.05
 """Compared with how much surer the lines are read upside down than as they stand."""
 
@@ -33,6 +47,9 @@ class ReadPicture:
         matrix: from the given picture's pixels to the straightened one's.
         turned: degrees clockwise by which the page stood: 0, 90, 180 or 270.
         skew: further degrees by which its lines rose to the right.
+        margins: the lines that run up the page, and those that run down, each as on a picture that is turned.
+        unread_share: of the columns with letters in all lines, those of which no character was recognized: much of a
+            page in another script, which the network takes for blank.
     """
 
     lines: tuple[tuple[RecognizedWord, ...], ...]
@@ -40,6 +57,8 @@ class ReadPicture:
     matrix: Matrix
     turned: int
     skew: float
+    margins: tuple[ReadPicture, ...] = ()
+    unread_share: float = 0.0
 
 
 def read_picture(gray: Gray, networks: TextNetworks) -> ReadPicture:
@@ -60,23 +79,85 @@ def read_picture(gray: Gray, networks: TextNetworks) -> ReadPicture:
             Band(width - each.right, width - each.left, height - each.middle_at(each.right), each.slope, each.height)
             for each in bands
         ]
-        strips = _strips(page, bands)
-    lines, doubtful = [], []
-    for strip, band, text in zip(strips, bands, recognized(strips, networks), strict=True):
+    level_bands = [band for band in bands if band.height <= _UPRIGHT * band.width]
+    upright = [band for band in bands if band.height > _UPRIGHT * band.width]
+    strips = _strips(page, level_bands)
+    margins, doubtful = _margins(page, matrix, upright, networks)
+    lines = []
+    lettered = unread = 0
+    for strip, band, text in zip(strips, level_bands, recognized(strips, networks), strict=True):
         words = tuple(words_of(strip, band, text, networks.characters))
-        is_upright = band.height > _UPRIGHT * band.width
-        if words and not is_upright and float(text.probabilities.mean()) >= LEAST_LINE:
+        of_strip, unread_of_strip = letter_columns(strip, text, networks.characters)
+        lettered, unread = lettered + of_strip, unread + unread_of_strip
+        is_partly_read = unread_of_strip > _MOST_UNREAD * of_strip
+        if is_partly_read:
+            words = tuple(word for word in words if any(map(str.isalnum, word.text)))
+        is_believed = _confidence(words) >= LEAST_LINE
+        if is_believed:
             lines.append(words)
-        else:
-            middle = band.middle_at((band.left + band.right) / 2)
-            doubtful.append((band.left, middle - band.height / 2, band.right, middle + band.height / 2))
+        if is_partly_read or not is_believed:
+            doubtful.append(_box(band))
     return ReadPicture(
         tuple(lines),
         tuple(doubtful),
         matrix,
         (90 if on_side else 0) + (180 if is_upside_down else 0),
         if_on_side if on_side else level,
+        margins,
+        unread / max(lettered, 1),
     )
+
+
+def _confidence(words: Sequence[RecognizedWord]) -> float:
+    """The mean probability of the characters of words, without the spaces between them, which are always sure."""
+    characters = sum(len(word.text) for word in words)
+    return sum(word.confidence * len(word.text) for word in words) / max(characters, 1)
+
+
+def _box(band: Band) -> Box:
+    middle = band.middle_at((band.left + band.right) / 2)
+    return band.left, middle - band.height / 2, band.right, middle + band.height / 2
+
+
+def _margins(
+    page: Gray, matrix: Matrix, bands: list[Band], networks: TextNetworks
+) -> tuple[tuple[ReadPicture, ...], list[Box]]:
+    """The lines of upright bands, each read from the page turned to the side on which it is surer; boxes of others."""
+    if not bands:
+        return (), []
+    height, width = page.shape
+    boxes = list(map(_box, bands))
+    ways = (
+        (
+            np.rot90(page, -1).copy(),
+            np.array([[0.0, -1.0, height], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]),
+            [Band(height - low, height - top, (left + right) / 2, 0, right - left) for left, top, right, low in boxes],
+        ),
+        (
+            np.rot90(page).copy(),
+            np.array([[0.0, 1.0, 0.0], [-1.0, 0.0, width], [0.0, 0.0, 1.0]]),
+            [Band(top, low, width - (left + right) / 2, 0, right - left) for left, top, right, low in boxes],
+        ),
+    )
+    strips = [_strips(turned, level) for turned, _, level in ways]
+    texts = [recognized(each, networks) for each in strips]
+    lines: tuple[list[tuple[RecognizedWord, ...]], ...] = ([], [])
+    doubtful = []
+    for number, box in enumerate(boxes):
+        sure = [mean_probability([texts[way][number]]) for way in (0, 1)]
+        way = sure.index(max(sure))
+        words = tuple(words_of(strips[way][number], ways[way][2][number], texts[way][number], networks.characters))
+        letters = sum(sign.isalnum() for word in words for sign in word.text)
+        if letters >= _LEAST_LETTERS and sure[way] >= LEAST_LINE:
+            lines[way].append(words)
+        else:
+            doubtful.append(box)
+    found = (
+        ReadPicture(tuple(each), (), turn @ matrix, 0, 0.0)
+        for each, (_, turn, _) in zip(lines, ways, strict=True)
+        if each
+    )
+    return tuple(found), doubtful
 
 
 def _strips(page: Gray, bands: list[Band]) -> list[Image.Image]:

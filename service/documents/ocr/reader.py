@@ -27,6 +27,8 @@ from service.documents.pdf.words import Word, words_by_direction
 
 LEAST_CONFIDENCE = 0.9
 """Compared with the mean probability of a page's characters: below it the networks do not know the page's script."""
+MOST_UNREAD = 0.6
+"""Of a page's columns with letters, those of which no character was recognized: over it the page is unread."""
 _DPI, _LEAST_DPI, _MOST_DPI = 200, 100, 300
 """Dots an inch in which a PDF's pages are drawn, unless a picture has its own: drawn otherwise it would be blurred."""
 
@@ -91,7 +93,7 @@ class _Recognition:
         """
         with loaded_page(document, number) as page, opened_text(page, number) as text_page:
             size = (float(pdfium.FPDF_GetPageWidthF(page)), float(pdfium.FPDF_GetPageHeightF(page)))
-            objects = painted_objects(page)
+            objects, _ = painted_objects(page)
             gray = _drawn(page, size, _picture_dpi(objects))
             read = read_picture(gray, self._networks)
             glyphs = _NO_GLYPHS
@@ -119,10 +121,10 @@ class _Recognition:
         layers: list[list[Word]],
     ) -> None:
         """Add a page: the glyphs of its text layer, whose words are laid out in layers, and recognized ones."""
-        found = recognized_glyphs(read, scale, *size)
-        added = uncovered(found, glyphs.ink)
-        confidence = float(added.confidence.mean()) if len(added.codes) else 0.0
-        if confidence < LEAST_CONFIDENCE:
+        parts = [uncovered(recognized_glyphs(each, scale, *size), glyphs.ink) for each in (read, *read.margins)]
+        sure = np.concatenate([part.confidence for part in parts])
+        confidence = float(sure.mean()) if len(sure) else 0.0
+        if confidence < LEAST_CONFIDENCE or read.unread_share > MOST_UNREAD:
             self._unread.append(number)
             self._pages.append(number, glyphs, layers, size)
             return
@@ -132,15 +134,17 @@ class _Recognition:
         )
         if boxes:
             self._partly_read.append(PartlyRead(number, UnreadReason.IMAGE, boxes))
-        if not len(glyphs.codes):
-            self._pages.append(number, added, words_by_direction(added), size)
-            return
-        shift = len(glyphs.codes)
-        words = [
-            [word._replace(start=word.start + shift, end=word.end + shift) for word in words]
-            for words in words_by_direction(added)
-        ]
-        self._pages.append(number, _joined(glyphs, added), [*layers, *words], size)
+        for part in parts:
+            shift = len(glyphs.codes)
+            layers = [
+                *layers,
+                *(
+                    [word._replace(start=word.start + shift, end=word.end + shift) for word in words]
+                    for words in words_by_direction(part)
+                ),
+            ]
+            glyphs = _joined(glyphs, part) if shift else part
+        self._pages.append(number, glyphs, layers, size)
 
     def document(self) -> Document:
         """All pages so far."""

@@ -34,6 +34,8 @@ _NARROW, _NARROW_TIMES = frozenset(".,:;'’-–1"), 1.6
 """Signs that are narrower than their place, so that a gap beside one must be wider."""
 _UNSPACED = "\u2e80"
 """The first character of the scripts that are written without spaces."""
+_NEAR, _LETTER_HEIGHT = 24, 12
+"""Pixels of a strip on each side of a character's middle that may be of the widest one, and the least of a letter."""
 _EDGE = 2
 """Rows at a strip's top and bottom that may hold ink of other lines."""
 
@@ -123,6 +125,23 @@ def words_of(strip: Image.Image, band: Band, text: StripText, characters: Sequen
             band.slope,
             float(text.probabilities[first : last + 1].mean()),
         )
+
+
+def letter_columns(strip: Image.Image, text: StripText, characters: Sequence[str]) -> tuple[int, int]:
+    """How many columns of a strip have letters, and how many of these are far from all that was recognized.
+
+    Rules and dots are no letters: their columns hold little from the first dark row to the last.
+    """
+    dark = _dark(np.asarray(strip))
+    rows = np.arange(1, STRIP_HEIGHT + 1)[:, None]
+    last = np.where(dark, rows, 0).max(axis=0)
+    first = np.where(dark, rows, STRIP_HEIGHT).min(axis=0)
+    has_letter = last - first >= _LETTER_HEIGHT
+    near = np.zeros(strip.width, np.bool_)
+    for number, middle in zip(text.numbers.tolist(), text.middles.tolist(), strict=True):
+        if number < len(characters) and not characters[number].isspace():
+            near[max(int(middle) - _NEAR, 0) : int(middle) + _NEAR] = True
+    return int(has_letter.sum()), int((has_letter & ~near).sum())
 
 
 def _spaced(signs: list[str], text: StripText, inked: npt.NDArray[np.bool_]) -> tuple[list[str], StripText]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 from PIL import Image
 
-from service.documents.ocr.layout import given_boxes
+from service.documents.ocr.layout import given_boxes, recognized_glyphs
 from service.documents.ocr.page import ReadPicture, read_picture
+from service.documents.ocr.recognition import RecognizedWord
 from tests.support.drawn_sheets import INVOICE, WORDS, networks, sheet
 
 
@@ -61,13 +64,30 @@ def test_a_tiny_picture_is_read_without_an_error() -> None:
 
 
 @pytest.mark.parametrize(("size", "place"), [((24, 420), (20, 100)), ((24, 300), (960, 60)), ((30, 330), (20, 300))])
-def test_a_line_that_is_not_read_is_named(size: tuple[int, int], place: tuple[int, int]) -> None:
+@pytest.mark.parametrize("degrees", [90, -90])
+def test_a_line_up_or_down_the_margin_is_read(degrees: int, size: tuple[int, int], place: tuple[int, int]) -> None:
     page = sheet().picture.copy()
-    note = sheet((((0, 0), "A note that runs up the margin"),), size[::-1]).picture.rotate(90, expand=True)
+    note = sheet((((0, 0), "A note that runs up the margin"),), size[::-1]).picture.rotate(degrees, expand=True)
     page.paste(note, place)
     read = read_picture(np.asarray(page), networks())
-    assert set(WORDS) <= set(words(read))
-    assert any(left < place[0] + size[0] and right > place[0] for left, _, right, _ in read.doubtful)
+    assert (sorted(words(read)), read.doubtful) == (sorted(WORDS), ())
+    ((margin, (line,)),) = [(each, each.lines) for each in read.margins]
+    assert [word.text for word in line[:5]] == "A note that runs up".split()
+    for left, top, right, bottom in given_boxes(margin, [word.box for word in line], 1.0):
+        assert place[0] - 6 < left < right < place[0] + size[0] + 6
+        assert place[1] - 6 < top < bottom < place[1] + size[1] + 6
+
+
+def test_many_lines_are_put_in_order_in_little_time() -> None:
+    """Each was once compared with every block above it."""
+    word = RecognizedWord("a", (0, 0, 5, 5), 0.0, 1.0)
+    lines = [
+        (word._replace(box=(20.0 * x, 20.0 * y, 20.0 * x + 5, 20.0 * y + 5)),) for y in range(400) for x in range(20)
+    ]
+    read = ReadPicture(tuple(lines), (), np.eye(3), 0, 0.0)
+    begun = time.thread_time()
+    assert len(recognized_glyphs(read, 1.0, 400, 8_000).codes) == len(lines)
+    assert time.thread_time() - begun < 3
 
 
 def test_every_text_is_a_line_of_its_own() -> None:

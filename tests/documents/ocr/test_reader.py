@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
 from typing import Any
 
+import matplotlib
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageDraw, ImageFont
 from reportlab.lib.utils import ImageReader
 
 from service.core.errors import DocumentTooLarge, GleanerError, UnreadableDocument
@@ -195,6 +197,37 @@ def test_a_text_layer_gives_way_by_force() -> None:
     assert recognize_pages(hidden, (1,), networks(), limits=LIMITS, is_pdf=True, is_forced=True).text == (
         f"A typed line\n{TEXT}"
     )
+
+
+OTHER_SCRIPTS = {
+    "Russian": "Счёт на оплату № 118 от 12 марта 2026 г.|Поставщик: ООО Ромашка, Москва|Всего к оплате: 12 400,00 руб.",
+    "Ukrainian": "Рахунок на оплату послуг за березень|Постачальник: ТОВ Їжак, Київ|Усього до сплати: 1 200,00 грн",
+    "Arabic": "فاتورة رقم ١١٨ بتاريخ ١٢ مارس|المورد شركة الشمال للبصريات|المجموع الكلي ١٢٤٠ ريال",
+    "Hebrew": "חשבונית מס מספר 118|ספק: חברת הצפון בעם|סך הכל לתשלום 1240",
+    "Georgian": "ანგარიში ნომერი ასი|მიმწოდებელი საქართველო|სულ გადასახდელი თანხა",
+}
+LATIN = "Invoice number 118 of March 12, 2026|Supplier: Nordlicht Optik GmbH, Berlin|Total EUR 1,240.50"
+
+
+def printed(lines: str) -> bytes:
+    """A picture of lines in a font that has many scripts."""
+    font = ImageFont.truetype(Path(matplotlib.get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf", 28)
+    picture = Image.new("L", (1_000, 80 + 80 * lines.count("|")), 255)
+    for number, line in enumerate(lines.split("|")):
+        ImageDraw.Draw(picture).text((60, 30 + 80 * number), line, font=font, fill=20)
+    return Sheet(picture, {}).file()
+
+
+@pytest.mark.parametrize("script", OTHER_SCRIPTS)
+def test_a_script_that_the_networks_lack_is_unread_or_named(script: str) -> None:
+    """The letters of some are taken for blank, and the digits between them read with certainty."""
+    other = OTHER_SCRIPTS[script]
+    alone = recognized(printed(other))
+    assert (alone.text, alone.unread_pages, alone.recognized) == ("", (1,), ())
+    below = recognized(printed(f"{LATIN}|{other}"))
+    assert below.unread_pages == (1,) or below.partly_read
+    if below.text:
+        assert below.text.startswith(LATIN.replace("|", "\n"))
 
 
 def test_a_page_that_is_not_recognized_stays_as_it_was() -> None:
