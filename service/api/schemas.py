@@ -11,7 +11,7 @@ from service.core.decoding.entities import Source
 from service.core.decoding.value import ValueKind
 from service.core.fields.kinds import DocumentKind
 from service.core.fields.mentions import Reason
-from service.documents.document import Charset, RecognizedPage, UnreadReason
+from service.documents.document import Charset, RecognizedPage, UnreadAttachment, UnreadReason
 
 Box = Annotated[
     tuple[float, float, float, float],
@@ -192,6 +192,7 @@ class DocumentResult(msgspec.Struct, frozen=True, omit_defaults=False):
     `unread_pages`: numbers of the pages of which nothing was read, or next to nothing: scans, also with a stamp.
     `partly_read`: what was not read of pages with text; all others were read in full.
     `ocr_pages`: pages whose pictures were read, with the mean confidence, and how their text was turned.
+    `unread_attachments`: electronic invoices attached to the file that are damaged, and why.
     `charset`: the character encoding that a text or HTML file was read in, how it was found, and how surely.
     `fields`: null where no kind of document fits; absent unless asked for.
     """
@@ -208,6 +209,7 @@ class DocumentResult(msgspec.Struct, frozen=True, omit_defaults=False):
     partly_read: list[PartlyReadResult] = []
     page_sizes: list[PageSize] | msgspec.UnsetType = msgspec.UNSET
     ocr_pages: list[RecognizedPage] | msgspec.UnsetType = msgspec.UNSET
+    unread_attachments: list[UnreadAttachment] | msgspec.UnsetType = msgspec.UNSET
     charset: Charset | msgspec.UnsetType = msgspec.UNSET
     text: str | msgspec.UnsetType = msgspec.UNSET
     fields: FieldsResult | msgspec.UnsetType | None = msgspec.UNSET

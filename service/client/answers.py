@@ -62,6 +62,13 @@ class RecognizedPage(msgspec.Struct, frozen=True):
     skew: float = 0.0
 
 
+class UnreadAttachment(msgspec.Struct, frozen=True):
+    """An electronic invoice attached to the file that is damaged, and why it was not read."""
+
+    file: str
+    detail: str
+
+
 class FileCharset(msgspec.Struct, frozen=True):
     """The character encoding that a text or HTML file was read in; `source`: `declared`, `detected` or `guessed`."""
 
@@ -82,6 +89,7 @@ class ExtractedDocument(msgspec.Struct, frozen=True):
     unread_pages: list[int] = []
     partly_read: list[UnreadPart] = []
     ocr_pages: list[RecognizedPage] = []
+    unread_attachments: list[UnreadAttachment] = []
     charset: FileCharset | None = None
     page_sizes: list[tuple[float, float]] | None = None
     error: RemoteProblem | None = None

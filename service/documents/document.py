@@ -19,6 +19,7 @@ from service.core.fields.electronic_invoice import ElectronicInvoice
 from service.documents.limits import MEBIBYTE
 
 Box = tuple[float, float, float, float]
+MOST_SKEW = 45.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +84,19 @@ class RecognizedPage:
     turned: int
     skew: float
 
+    @property
+    def is_sound(self) -> bool:
+        """Whether its values have the bounds that the reader of pictures keeps."""
+        return 0 <= self.confidence <= 1 and self.turned in (0, 90, 180, 270) and abs(self.skew) <= MOST_SKEW
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadAttachment:
+    """An attachment that is an electronic invoice's XML by its name or its beginning, and why it was not read."""
+
+    file: str
+    detail: str
+
 
 class CharsetSource(StrEnum):
     """How a charset was found: declared by type or markup, proved by the form of the bytes, or guessed by letters."""
@@ -114,7 +128,8 @@ class Document:
     `pages` is None for formats without pages (text, HTML, DOCX), `layout` for those without boxes. `unread_pages` are
     the numbers of pages of which nothing was read, or next to nothing: scans, scans with a stamp, pages of outlines.
     `partly_read` says what was not read of pages with text. `charset` is that of a text or HTML file. `invoice` is what
-    the XML of an electronic invoice states. `recognized` lists the pages whose pictures were read.
+    the XML of an electronic invoice states. `recognized` lists the pages whose pictures were read, `unread_attachments`
+    invoices that are damaged.
     """
 
     text: str
@@ -125,6 +140,7 @@ class Document:
     charset: Charset | None = None
     invoice: ElectronicInvoice | None = None
     recognized: tuple[RecognizedPage, ...] = ()
+    unread_attachments: tuple[UnreadAttachment, ...] = ()
 
     @property
     def incomplete_pages(self) -> tuple[int, ...]:

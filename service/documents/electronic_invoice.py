@@ -26,7 +26,7 @@ from service.core.fields.electronic_invoice import (
     InvoiceRow,
     is_sound_number,
 )
-from service.documents.document import Document
+from service.documents.document import Document, UnreadAttachment
 from service.documents.invoice_syntaxes import OLD_NAMES, OLD_ROW_AMOUNT, SYNTAXES, Syntax
 from service.documents.limits import DocumentLimits
 
@@ -34,6 +34,10 @@ _SAMPLE_BYTES = 65_536
 """Bytes in which an invoice's root must begin; terms of use may stand before it."""
 _COMMENT = re.compile(rb"<!--.*?(?:-->|$)", re.DOTALL)
 _KINDS = {"IBAN": ValueKind.IBAN, "BIC": ValueKind.BIC, "TAX_ID": ValueKind.TAX_ID}
+_ATTACHED_NAMES = frozenset(("factur-x.xml", "zugferd-invoice.xml", "xrechnung.xml"))
+"""The names that Factur-X, ZUGFeRD and XRechnung give to an invoice's attachment."""
+MOST_NAME_CHARACTERS = 200
+"""Of an attachment's name in an answer."""
 _LONGEST_CURRENCY = 16
 """Characters; what is longer names none."""
 _ROOT = re.compile(
@@ -73,14 +77,15 @@ def read_electronic_invoice(data: bytes, *, limits: DocumentLimits) -> Document:
     return Document(text, invoice=invoice)
 
 
-def attached_invoice(name: str, data: bytes) -> ElectronicInvoice | None:
-    """The invoice in a PDF's attachment; None if it is none that can be read."""
-    if not is_electronic_invoice(data):
-        return None
+def attached_invoice(name: str, data: bytes | None) -> ElectronicInvoice | UnreadAttachment | None:
+    """The invoice in a PDF's attachment, whose bytes are None if it is damaged; None if it is another file."""
+    if data is None or not is_electronic_invoice(data):
+        is_meant = name.lower() in _ATTACHED_NAMES
+        return UnreadAttachment(name, "It does not begin as the XML of an invoice does.") if is_meant else None
     try:
         return _invoice(_parsed(data), name[:MOST_VALUE_CHARACTERS])
-    except UnreadableDocument:
-        return None
+    except UnreadableDocument as error:
+        return UnreadAttachment(name[:MOST_NAME_CHARACTERS], error.detail)
 
 
 def _parsed(data: bytes) -> etree._Element:

@@ -157,6 +157,18 @@ def test_a_damaged_or_hostile_xml_is_refused(data: bytes, why: str) -> None:
         read(data)
     attached = read(with_attachment(simple_pdf("Invoice 12"), data))
     assert (attached.invoice, attached.text) == (None, "Invoice 12")
+    ((file, detail),) = [(each.file, each.detail) for each in attached.unread_attachments]
+    assert file == "factur-x.xml"
+    assert why in detail
+
+
+@pytest.mark.parametrize(("name", "said"), [("ZUGFeRD-invoice.xml", 1), ("note.xml", 0), ("factur-x.pdf", 0)])
+def test_an_attachment_without_an_invoice_is_said_if_its_name_promises_one(name: str, said: int) -> None:
+    page = simple_pdf("Invoice 12")
+    assert len(read(with_attachment(page, b"nothing", name)).unread_attachments) == said
+    both = read(with_attachment(with_attachment(page, b"nothing", name), cii(Bill()), "zz.xml"))
+    assert both.invoice is not None
+    assert [each.file for each in both.unread_attachments] == [name] * said
 
 
 def test_an_invoice_has_limits() -> None:

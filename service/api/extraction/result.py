@@ -57,6 +57,7 @@ def build_result(
         partly_read=[PartlyReadResult(each.page, each.reason, list(each.boxes)) for each in document.partly_read],
         page_sizes=[(round(each.width, 1), round(each.height, 1)) for each in document.pages or ()] or msgspec.UNSET,
         ocr_pages=list(document.recognized) or msgspec.UNSET,
+        unread_attachments=list(document.unread_attachments) or msgspec.UNSET,
         charset=document.charset or msgspec.UNSET,
         text=text if options.include_text else msgspec.UNSET,
         fields=fields,

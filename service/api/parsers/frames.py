@@ -31,6 +31,7 @@ from service.documents.document import (
     PartlyRead,
     PictureRequest,
     RecognizedPage,
+    UnreadAttachment,
 )
 from service.documents.limits import MEBIBYTE, DocumentLimits
 from service.documents.redaction.values import RedactedFile, RedactedPage, Redaction
@@ -72,6 +73,7 @@ class ParsedHeader(msgspec.Struct, frozen=True, omit_defaults=True):
     charset: Charset | None = None
     invoice: ElectronicInvoice | None = None
     recognized: tuple[RecognizedPage, ...] = ()
+    unread_attachments: tuple[UnreadAttachment, ...] = ()
     has_confidence: bool = False
     error_code: str = ""
     detail: str = ""
@@ -96,6 +98,8 @@ PAGE_BYTES, NUMBER_BYTES, PARTS_BYTES = 64, 5, 2_048
 BOX_BYTES = 40
 INVOICE_BYTES = 16 * MEBIBYTE
 """Most bytes of what an electronic invoice states, in a header."""
+ATTACHMENTS_BYTES = 256 * 1024
+"""Most bytes of the attachments that were not read, in a header: of a hundred with a name and a sentence each."""
 
 
 class _ParsedLists(msgspec.Struct, frozen=True):
@@ -106,6 +110,7 @@ class _ParsedLists(msgspec.Struct, frozen=True):
     partly_read: msgspec.Raw = _ABSENT
     invoice: msgspec.Raw = _ABSENT
     recognized: msgspec.Raw = _ABSENT
+    unread_attachments: msgspec.Raw = _ABSENT
 
 
 class BadAnswer(Exception):
@@ -173,6 +178,7 @@ def to_frames(document: Document) -> list[bytes | memoryview]:
             document.charset,
             document.invoice,
             document.recognized,
+            document.unread_attachments,
             layout is not None and layout.confidence is not None,
         )
     )
@@ -232,6 +238,8 @@ def decode_header(data: bytes, limits: DocumentLimits) -> ParsedHeader:
         or memoryview(lists.partly_read).nbytes > PARTS_BYTES * (most + 1)
     ):
         raise BadAnswer("lists of too many pages")
+    if memoryview(lists.unread_attachments).nbytes > ATTACHMENTS_BYTES:
+        raise BadAnswer("too many attachments")
     if memoryview(lists.invoice).nbytes > INVOICE_BYTES:
         raise BadAnswer("an invoice of too many rows")
     return decoded_header(_decode_parsed, data)
@@ -264,13 +272,15 @@ def from_frames(
         raise BadAnswer("a document over the limits")
     if any(not 0 <= page.start <= page.end <= length for page in pages or ()):
         raise BadAnswer("pages outside the text")
+    if not all(0 <= side < math.inf for page in pages or () for side in (page.width, page.height)):
+        raise BadAnswer("pages without a size")
     numbers = {page.number for page in pages or ()}
     parts = [*(each.page for each in parsed.partly_read), *(each.page for each in parsed.recognized)]
     if not numbers.issuperset((*parsed.unread_pages, *parts)):
         raise BadAnswer("parts of pages that are none of its own")
     if not all(math.isfinite(side) for each in parsed.partly_read for box in each.boxes for side in box):
         raise BadAnswer("boxes that are none")
-    if not all(math.isfinite(each.confidence) and math.isfinite(each.skew) for each in parsed.recognized):
+    if not all(each.is_sound for each in parsed.recognized):
         raise BadAnswer("pages that were not recognized")
     if parsed.charset is not None and not (len(parsed.charset.name) < 40 and 0 <= parsed.charset.confidence <= 1):
         raise BadAnswer("a charset that is none")
@@ -287,11 +297,16 @@ def from_frames(
         raise BadAnswer("lines outside the text")
     points = np.frombuffer(boxes, dtype=np.float32).reshape(-1, 4)
     sure = np.frombuffer(confidence, dtype=np.float32) if parsed.has_confidence else None
-    if sure is not None and len(sure) != length:
+    if sure is not None and (len(sure) != length or not (np.isnan(sure) | ((sure >= 0) & (sure <= 1))).all()):
         raise BadAnswer("confidence of another text")
     layout = Layout(points, starts, sure)
     document = Document(parsed.text, pages, layout, parsed.unread_pages, parsed.partly_read)
-    return replace(document, invoice=parsed.invoice, recognized=parsed.recognized)
+    return replace(
+        document,
+        invoice=parsed.invoice,
+        recognized=parsed.recognized,
+        unread_attachments=parsed.unread_attachments,
+    )
 
 
 def picture_from_frames(parsed: ParsedHeader, png: bytes) -> PagePicture:

@@ -59,15 +59,17 @@ class Coverage:
     was_drawn: bool = False
 
 
-def page_coverage(page: Any, objects: Sequence[Painted], glyphs: Glyphs, *, may_draw: bool) -> Coverage:
+def page_coverage(
+    page: Any, objects: Sequence[Painted], glyphs: Glyphs, *, are_all: bool = True, may_draw: bool
+) -> Coverage:
     """The coverage of a loaded page.
 
     Args:
-        objects: of the page.
+        objects: of the page; `are_all`: none was left out, else it is drawn as if there were many outlines.
         glyphs: of the page.
         may_draw: False: images that the text leaves free count as written on without being looked at.
     """
-    images, segments = _images(objects), outline_segments(objects)
+    images, segments = _images(objects), outline_segments(objects) if are_all else _FEWEST_SEGMENTS
     rows = outline_rows(objects) if segments else np.zeros((0, 4), np.float32)
     if not (len(images) or segments >= _FEWEST_SEGMENTS or len(rows) or len(glyphs.unmapped)):
         return Coverage(is_unread=bool(len(glyphs.codes)) and bool((glyphs.codes == REPLACEMENT).all()))

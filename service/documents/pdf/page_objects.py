@@ -22,14 +22,15 @@ from service.documents.pdf.angles import Flags, Floats
 Box = tuple[float, float, float, float]
 Point = tuple[float, float]
 
-_MOST_OBJECTS, _DEEPEST = 40_000, 8  # of a page with its forms, and of forms within forms
+MOST_OBJECTS, _DEEPEST = 40_000, 8  # of a page with its forms, and of forms within forms
 _SMALLEST_SIDE = 3.0
 """Points: lower or narrower boxes are rules, which hide no character."""
 _LARGEST = 0.5
 """Of the page's area that a box may have."""
 _HIDDEN = 0.85
 """Of a character's width and of its height that lie in the box painted over it, at least."""
-_BOXES_AT_ONCE = 256
+_PAIRS_AT_ONCE = 250_000
+"""Pairs of a box and a character that are compared in one step; those of a single box may be more."""
 _MOST_CORNERS = 6
 _BRIGHT, _COLOURED = 224, 176
 """Of 255, the strongest and the weakest of red, green and blue in a marker's colour: viewers show text through it, also
@@ -58,12 +59,13 @@ class Painted:
     is_opaque: bool = True
 
 
-def painted_objects(page: Any) -> list[Painted]:
-    """The objects of a loaded page, those of forms among them, in their order."""
+def painted_objects(page: Any) -> tuple[list[Painted], bool]:
+    """The objects of a loaded page, those of forms among them, in their order; and whether these are all."""
     walk = _Walk()
     for thing in _objects(page, pdfium.FPDFPage_CountObjects, pdfium.FPDFPage_GetObject):
-        walk.add(Painted(thing, int(pdfium.FPDFPageObj_GetType(thing)), thing))
-    return walk.found
+        if not walk.add(Painted(thing, int(pdfium.FPDFPageObj_GetType(thing)), thing)):
+            break
+    return walk.found, walk.is_whole
 
 
 class _Walk:
@@ -71,25 +73,30 @@ class _Walk:
 
     def __init__(self) -> None:
         self.found: list[Painted] = []
-        self._left = _MOST_OBJECTS
+        self.is_whole = True
+        self._left = MOST_OBJECTS
 
-    def add(self, painted: Painted) -> None:
-        """Add an object, or those of a form."""
+    def add(self, painted: Painted) -> bool:
+        """Add an object, or those of a form; False if there is no room for more."""
+        if not self._left:
+            self.is_whole = False
+            return False
         self._left -= 1
         if painted.kind != pdfium.FPDF_PAGEOBJ_FORM:
             self.found.append(painted)
-        elif len(painted.matrices) < _DEEPEST:
-            form, clip = painted.handle, _clip(painted)
-            is_opaque = painted.is_opaque and clip is not None and not pdfium.FPDFPageObj_HasTransparency(form)
-            inner = (painted.outer, (own_matrix(form), *painted.matrices), tuple(clip or ()), is_opaque)
-            for thing in _objects(form, pdfium.FPDFFormObj_CountObjects, pdfium.FPDFFormObj_GetObject):
-                if self._left <= 0:
-                    break
-                self.add(Painted(thing, int(pdfium.FPDFPageObj_GetType(thing)), *inner))
+            return True
+        form, clip = painted.handle, _clip(painted)
+        is_opaque = painted.is_opaque and clip is not None and not pdfium.FPDFPageObj_HasTransparency(form)
+        inner = (painted.outer, (own_matrix(form), *painted.matrices), tuple(clip or ()), is_opaque)
+        things = _objects(form, pdfium.FPDFFormObj_CountObjects, pdfium.FPDFFormObj_GetObject)
+        if len(painted.matrices) >= _DEEPEST:
+            self.is_whole &= next(things, None) is None
+            return True
+        return all(self.add(Painted(thing, int(pdfium.FPDFPageObj_GetType(thing)), *inner)) for thing in things)
 
 
 def _objects(holder: Any, count: Callable[[Any], int], get: Callable[[Any, int], Any]) -> Iterator[Any]:
-    return (get(holder, index) for index in range(min(max(int(count(holder)), 0), _MOST_OBJECTS)))
+    return (get(holder, index) for index in range(max(int(count(holder)), 0)))
 
 
 def hidden_characters(
@@ -108,18 +115,18 @@ def hidden_characters(
     if not paths:
         return hidden
     boxes = to_shown(boxes_of([objects[at] for at in paths]))
-    numbers, below = _under(boxes, shown, _LARGEST * area)
     places = {_address(objects[at].handle): at for at in texts}
     call = _TextObject(_address(pdfium.FPDFText_GetTextObject))
-    order = np.full(len(shown), len(objects), np.int64)
-    asked = np.unique(below)
-    found = map(call, repeat(_address(text_page)), asked.tolist())
-    order[asked] = [places.get(each or 0, len(objects)) for each in found]
-    is_earlier = order[below] < np.array(paths)[numbers]
-    numbers, below = numbers[is_earlier], below[is_earlier]
-    for number in np.unique(numbers).tolist():
-        boxes[number] = to_shown(np.array([_cover(objects[paths[number]]) or [np.nan] * 4], np.float32))[0]
-    hidden[below[_are_inside(shown[below], boxes[numbers])]] = True
+    order, unknown = np.full(len(shown), -1, np.int64), len(objects)
+    for numbers, below in _under(boxes, shown, _LARGEST * area):
+        asked = np.unique(below[order[below] < 0])
+        found = map(call, repeat(_address(text_page)), asked.tolist())
+        order[asked] = [places.get(each or 0, unknown) for each in found]
+        is_earlier = (order[below] < np.array(paths)[numbers]) & ~hidden[below]
+        numbers, below = numbers[is_earlier], below[is_earlier]
+        for number in np.unique(numbers).tolist():
+            boxes[number] = to_shown(np.array([_cover(objects[paths[number]]) or [np.nan] * 4], np.float32))[0]
+        hidden[below[_are_inside(shown[below], boxes[numbers])]] = True
     return hidden
 
 
@@ -145,23 +152,23 @@ def _address(pointer: Any) -> int:
     return ctypes.cast(pointer, ctypes.c_void_p).value or 0
 
 
-def _under(boxes: Floats, shown: Floats, largest: float) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-    """Pairs of a box, neither narrow nor larger than `largest`, and a character below it: the numbers of both."""
+def _under(boxes: Floats, shown: Floats, largest: float) -> Iterator[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]]:
+    """Pairs of a box, neither narrow nor larger than `largest`, and a character below it: the numbers of both.
+
+    They come in parts, since a file may have any number of boxes over the same characters; those of a box together.
+    """
     sides = boxes[:, 2:] - boxes[:, :2]
     middles = (shown[:, 1] + shown[:, 3]) / 2
     order = np.argsort(middles)
     firsts, lasts = np.searchsorted(middles[order], boxes[:, 1]), np.searchsorted(middles[order], boxes[:, 3])
     is_over = (sides.min(axis=1) >= _SMALLEST_SIDE) & (sides.prod(axis=1) <= largest) & (lasts > firsts)
     chosen = np.flatnonzero(is_over)
-    numbers, below = [np.zeros(0, np.intp)], [np.zeros(0, np.intp)]
-    for start in range(0, len(chosen), _BOXES_AT_ONCE):
-        some = chosen[start : start + _BOXES_AT_ONCE]
+    part = np.cumsum((lasts - firsts)[chosen]) // _PAIRS_AT_ONCE
+    for some in np.split(chosen, np.flatnonzero(np.diff(part)) + 1) if len(chosen) else ():
         box = some.repeat(lasts[some] - firsts[some])
         character = order[np.concatenate([np.arange(firsts[each], lasts[each]) for each in some.tolist()])]
         inside = _are_inside(shown[character], boxes[box])
-        numbers.append(box[inside])
-        below.append(character[inside])
-    return np.concatenate(numbers), np.concatenate(below)
+        yield box[inside], character[inside]
 
 
 def _are_inside(shown: Floats, boxes: Floats) -> Flags:

@@ -20,7 +20,7 @@ import pypdfium2.raw as pdfium
 
 from service.core.errors import UnreadableDocument
 from service.core.fields.electronic_invoice import ElectronicInvoice
-from service.documents.document import Document, Layout, Page, PartlyRead
+from service.documents.document import Document, Layout, Page, PartlyRead, UnreadAttachment
 from service.documents.electronic_invoice import attached_invoice
 from service.documents.limits import DocumentLimits
 from service.documents.pdf.angles import Floats
@@ -64,23 +64,32 @@ def read_with_indices(data: bytes, *, limits: DocumentLimits, may_be_empty: bool
         limits.check_pages(len(document))
         pages = PageCollector(limits)
         unread = tuple(number for number in range(1, len(document) + 1) if pages.add(document, number))
-        invoice = _attached_invoice(document)
+        invoice, unread_attachments = _attached_invoice(document)
     if not pages.has_text and not (may_be_empty and unread):
         raise UnreadableDocument(_why_empty(len(pages.pages), len(unread)))
     read, indices = pages.document(unread)
-    return replace(read, invoice=invoice), indices
+    return replace(read, invoice=invoice, unread_attachments=unread_attachments), indices
 
 
-def _attached_invoice(document: pypdfium2.PdfDocument) -> ElectronicInvoice | None:
-    """What the XML of an electronic invoice states that is attached to the file; the first that can be read."""
+def _attached_invoice(
+    document: pypdfium2.PdfDocument,
+) -> tuple[ElectronicInvoice | None, tuple[UnreadAttachment, ...]]:
+    """What the XML of an electronic invoice states that is attached to the file: the first that can be read, and
+    those before it that cannot."""
+    unread: list[UnreadAttachment] = []
     for number in range(min(document.count_attachments(), MOST_ATTACHMENTS)):
-        attachment = document.get_attachment(number)
+        attachment, data = document.get_attachment(number), None
         name = attachment.get_name()
-        if name.lower().endswith(".xml"):
-            with suppress(pypdfium2.PdfiumError):
-                if (invoice := attached_invoice(name, bytes(attachment.get_data()))) is not None:
-                    return invoice
-    return None
+        if not name.lower().endswith(".xml"):
+            continue
+        with suppress(pypdfium2.PdfiumError):
+            data = bytes(attachment.get_data())
+        match attached_invoice(name, data):
+            case ElectronicInvoice() as invoice:
+                return invoice, tuple(unread)
+            case UnreadAttachment() as damaged:
+                unread.append(damaged)
+    return None, tuple(unread)
 
 
 @contextmanager
@@ -142,10 +151,10 @@ class PageCollector:
             self._limits.check_characters(
                 self._length + count // 2
             )  # up to half of it may be white space that pdfium adds
-            objects = painted_objects(page)
+            objects, are_all = painted_objects(page)
             glyphs = read_glyphs(page, text_page, count, objects)
             layers = shown_layers(glyphs, text_page)
-            coverage = page_coverage(page, objects, glyphs, may_draw=self._drawn < MOST_DRAWN)
+            coverage = page_coverage(page, objects, glyphs, are_all=are_all, may_draw=self._drawn < MOST_DRAWN)
             size = (float(pdfium.FPDF_GetPageWidthF(page)), float(pdfium.FPDF_GetPageHeightF(page)))
         self._drawn += coverage.was_drawn
         self._partly_read += [PartlyRead(number, *part) for part in coverage.parts]

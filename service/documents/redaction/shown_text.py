@@ -242,7 +242,7 @@ def characters_unseen(document: pypdfium2.PdfDocument, number: int) -> list[int]
     with loaded_page(document, number) as page, opened_text(page, number) as text_page:
         frame, count = PageFrame.of(page), max(int(pdfium.FPDFText_CountChars(text_page)), 0)
         loose, ink = shown_boxes(text_page, count, frame)
-        return np.flatnonzero(unseen_characters(text_page, frame, loose, ink, painted_objects(page))).tolist()
+        return np.flatnonzero(unseen_characters(text_page, frame, loose, ink, painted_objects(page)[0])).tolist()
 
 
 def read_page_string(document: pypdfium2.PdfDocument, number: int) -> str:

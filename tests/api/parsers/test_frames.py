@@ -44,6 +44,8 @@ from service.documents.document import (
     PagePicture,
     PartlyRead,
     PictureRequest,
+    RecognizedPage,
+    UnreadAttachment,
     UnreadReason,
 )
 from service.documents.limits import DocumentLimits
@@ -149,6 +151,14 @@ _TOTAL = Value(ValueKind.MONEY, "9.00 EUR", number=Decimal("9.00"), unit="EUR")
 STATED = ElectronicInvoice(
     "UBL", "urn:x", None, "380", "EUR", {"TOTAL_AMOUNT": _TOTAL}, (InvoiceRow("Pen", None, _TOTAL),)
 )
+UNRECOGNIZED = (
+    RecognizedPage(2, 0.9, 0, 0.0),
+    RecognizedPage(1, 1.5, 0, 0.0),
+    RecognizedPage(1, -0.1, 0, 0.0),
+    RecognizedPage(1, 0.9, 45, 0.0),
+    RecognizedPage(1, 0.9, 0, 1e300),
+    RecognizedPage(1, 0.9, 0, float("nan")),
+)
 ENDLESS = PartlyRead(1, UnreadReason.OUTLINES, ((0.0, 0.0, float("inf"), 1.0),))
 
 
@@ -163,6 +173,10 @@ ENDLESS = PartlyRead(1, UnreadReason.OUTLINES, ((0.0, 0.0, float("inf"), 1.0),))
         (ParsedHeader("hello", ((1, 0, 5, 9.0, 9.0),), unread_pages=(2,)), b"", b""),
         (ParsedHeader("hello", ((1, 0, 5, 9.0, 9.0),), partly_read=(PartlyRead(2, UnreadReason.IMAGE, ()),)), b"", b""),
         (ParsedHeader("hello", ((1, 0, 5, 9.0, 9.0),), partly_read=(ENDLESS,)), b"", b""),
+        (ParsedHeader("hello", ((1, 0, 5, float("inf"), 9.0),)), b"", b""),
+        (ParsedHeader("hello", ((1, 0, 5, 9.0, float("nan")),)), b"", b""),
+        (ParsedHeader("hello", ((1, 0, 5, -9.0, 9.0),)), b"", b""),
+        *((ParsedHeader("hello", ((1, 0, 5, 9.0, 9.0),), recognized=(each,)), b"", b"") for each in UNRECOGNIZED),
         (ParsedHeader("hello", charset=Charset("x" * 99, CharsetSource.DECLARED, 1.0)), b"", b""),
         (ParsedHeader("hello", charset=Charset("utf-8", CharsetSource.DECLARED, float("nan"))), b"", b""),
         (ParsedHeader("hello", invoice=replace(STATED, roles={"PERSON": Value(ValueKind.TEXT, "Anna")})), b"", b""),
@@ -177,6 +191,22 @@ ENDLESS = PartlyRead(1, UnreadReason.OUTLINES, ((0.0, 0.0, float("inf"), 1.0),))
 def test_a_document_whose_parts_do_not_fit_is_not_believed(parsed: ParsedHeader, boxes: bytes, lines: bytes) -> None:
     with pytest.raises(BadAnswer):
         from_frames(parsed, boxes, lines, LIMITS)
+
+
+@pytest.mark.parametrize("value", [-0.1, 1.1, float("inf")])
+def test_a_confidence_out_of_bounds_is_not_believed(value: float) -> None:
+    parsed = ParsedHeader("hello", ((1, 0, 5, 9.0, 9.0),), True, has_confidence=True)
+    with pytest.raises(BadAnswer):
+        from_frames(parsed, BOXES, LINES, LIMITS, np.array([0.5, np.nan, 0.5, 0.5, value], np.float32).tobytes())
+
+
+def test_attachments_that_were_not_read_come_back_unless_they_are_too_many() -> None:
+    unread = (UnreadAttachment("factur-x.xml", "damaged"),)
+    document = Document("hello", (Page(1, 0, 5),), Layout(np.zeros((5, 4), np.float32), np.zeros(1, np.int32)))
+    head, *arrays = map(bytes, to_frames(replace(document, unread_attachments=unread)))
+    assert from_frames(decode_header(head, LIMITS), *arrays, LIMITS).unread_attachments == unread  # type: ignore[call-arg, arg-type]
+    with pytest.raises(BadAnswer, match="attachments"):
+        decode_header(bytes(to_frames(replace(document, unread_attachments=unread * 10_000))[0]), LIMITS)
 
 
 def test_a_document_whose_parts_fit_is() -> None:

@@ -22,6 +22,7 @@ from reportlab.lib.utils import ImageReader
 
 from service.documents.document import Document, UnreadReason
 from service.documents.limits import DocumentLimits
+from service.documents.pdf.page_objects import MOST_OBJECTS
 from service.documents.pdf.reader import MOST_DRAWN, read_pdf
 from tests.support.document_files import PAGE_HEIGHT, PAGE_WIDTH, drawn
 from tests.support.odd_pdfs import new_pdf, saved
@@ -104,6 +105,18 @@ def with_one_line(canvas: Any) -> None:
 @pytest.mark.parametrize("draw", [stamped, numbered, faxed, watermarked, with_annex, in_strips, with_one_line])
 def test_a_scan_with_some_text_on_its_page_is_named(draw: Draw) -> None:
     assert parts_of(draw) == [(1, UnreadReason.IMAGE)]
+
+
+def test_a_picture_painted_after_more_objects_than_are_looked_at_is_named() -> None:
+    def crowded(canvas: Any) -> None:
+        typed(canvas, 12)
+        for number in range(MOST_OBJECTS):
+            canvas.rect(number % 200, 2, 0.1, 0.1, stroke=0, fill=1)
+        picture(canvas, scan(lines=18, height=700, top=20), 60, 150, 480, 280)
+
+    (part,) = read(drawn(crowded)).partly_read
+    ((left, top, right, bottom),) = part.boxes
+    assert (right - left > 250, bottom - top > 200) == (True, True)
 
 
 @pytest.mark.parametrize(("draw", "unread"), [(stamped, (1,)), (numbered, (1,)), (with_annex, ())])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
@@ -146,6 +147,19 @@ SHOWN = {
 @pytest.mark.parametrize("kind", SHOWN)
 def test_text_that_shows_or_belongs_to_a_scan_is_read(kind: str) -> None:
     assert text_of(SHOWN[kind]) == "Total EUR 1,576.00"
+
+
+def test_many_boxes_over_many_characters_take_little_memory() -> None:
+    """Painted before the characters, they hide none; every pair of the two was once kept."""
+    boxes = "60 100 300 600 re f\n" * 4_000
+    rows = " 0 10 Td ".join(f"({'x' * 90}) Tj" for _ in range(55))
+    data = page(f"BT /F1 6 Tf 60 750 Td (first) Tj ET 1 g {boxes} 0 g BT /F1 6 Tf 60 110 Td {rows} ET")
+    tracemalloc.start()
+    try:
+        assert text_of(data).count("x" * 90) == 55
+        assert tracemalloc.get_traced_memory()[1] < 120 << 20
+    finally:
+        tracemalloc.stop()
 
 
 def test_the_grounds_of_cells_hide_nothing() -> None:

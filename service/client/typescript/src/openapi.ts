@@ -210,6 +210,7 @@ export interface components {
          *     `unread_pages`: numbers of the pages of which nothing was read, or next to nothing: scans, also with a stamp.
          *     `partly_read`: what was not read of pages with text; all others were read in full.
          *     `ocr_pages`: pages whose pictures were read, with the mean confidence, and how their text was turned.
+         *     `unread_attachments`: electronic invoices attached to the file that are damaged, and why.
          *     `charset`: the character encoding that a text or HTML file was read in, how it was found, and how surely.
          *     `fields`: null where no kind of document fits; absent unless asked for.
          */
@@ -226,6 +227,7 @@ export interface components {
             partly_read: components["schemas"]["PartlyRead"][];
             page_sizes?: components["schemas"]["PageSize"][];
             ocr_pages?: components["schemas"]["RecognizedPage"][];
+            unread_attachments?: components["schemas"]["UnreadAttachment"][];
             charset?: components["schemas"]["Charset"];
             text?: string;
             fields?: components["schemas"]["Fields"] | null;
@@ -567,9 +569,9 @@ export interface components {
          *     `place`: where its weights are, `device` or `host`. `problem`: why a newer revision was not taken, if so.
          *     What runs its batches, as in `gleaner_model_path`: `path`: `fused` layers, `packed` rows through transformers' code,
          *     `padded` ones, rows of `equal` length or `single` ones, and the `reason` why it is no faster one; `attention`: its
-         *     back-ends, joined by `+` where layers differ, or transformers' `own`; `kernels`: what computes its linear layers:
-         *     `cuda`, or on a CPU `onednn` or, in float32, `torch`; `dtype`: the format of its numbers; `dtype_reason`: why it is
-         *     float32 and not the service's, if so.
+         *     back-ends, joined by `+` where layers differ, `disentangled`, or transformers' `own`; `kernels`: what computes its
+         *     linear layers: `cuda`, or on a CPU `onednn` or, in float32, `torch`; `dtype`: the format of its numbers;
+         *     `dtype_reason`: why it is float32 and not the service's, if so.
          *     `calibrated`: its scores are the share of such entities that is right, on documents like those it was fitted on.
          */
         ServedModel: {
@@ -614,6 +616,11 @@ export interface components {
             compute_ms: number;
             decode_ms: number;
             total_ms: number;
+        };
+        /** @description An attachment that is an electronic invoice's XML by its name or its beginning, and why it was not read. */
+        UnreadAttachment: {
+            file: string;
+            detail: string;
         };
         /**
          * @description Why part of a page was not read: an image, letters as outlines, or characters without a Unicode value.
