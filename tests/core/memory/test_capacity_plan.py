@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
+from service.core.errors import InsufficientMemory
 from service.core.memory.budget import ModelMemory
 from service.core.memory.capacity_plan import CONTEXT_BYTES, GIBIBYTE, Measured, plan
 from service.core.memory.cost_model import MemoryCostModel
@@ -44,5 +47,8 @@ def test_the_plan_for_a_gpu_of_another_size() -> None:
 
 
 def test_a_model_that_does_not_fit_at_all() -> None:
-    found = plan(replace(MEASURED, weights_bytes=GIBIBYTE), gpu_memory_gib=1)
-    assert (found.room_bytes, found.batch_tokens, found.longest_sequence_tokens, found.models) == (0, 0, 0, 0)
+    """Its figures were zeros, with a speed beside them."""
+    with pytest.raises(InsufficientMemory, match=r"does not fit a GPU of 1 GiB.* 1\.50 GiB"):
+        plan(replace(MEASURED, weights_bytes=GIBIBYTE), gpu_memory_gib=1)
+    with pytest.raises(InsufficientMemory, match="does not fit here"):
+        plan(replace(MEASURED, available_bytes=100))
