@@ -26,9 +26,12 @@ def _sequences() -> list[TokenIds]:
     return [random.integers(5, 200, length).astype(np.int32) for length in (1, 17, MAX_TOKENS, 40, 3)]
 
 
-def _attention(device: str, dtype: torch.dtype, window: int | None) -> torch.Tensor:
+def _attention(device: str, dtype: torch.dtype, window: int | None, *, sinks: bool) -> torch.Tensor:
+    """With half as many heads of keys, and with sinks, or without either."""
     generator = torch.Generator().manual_seed(0)
     query, key, value = torch.randn(3, 1, 4, BORDERS[-1], 16, generator=generator).to(dtype).to(device)
+    if sinks:
+        key, value = key[:, ::2], value[:, ::2]
     borders = torch.tensor(BORDERS, dtype=torch.int32, device=device)
     mixed, _ = PackedAttention(BACKENDS)(
         torch.nn.Identity(),
@@ -40,17 +43,19 @@ def _attention(device: str, dtype: torch.dtype, window: int | None) -> torch.Ten
         borders=BORDERS,
         max_length=200,
         sliding_window=window,
+        s_aux=torch.tensor([-2.0, 0.0, 1.0, 4.0], device=device) if sinks else None,
     )
     return mixed.float().cpu()
 
 
+@pytest.mark.parametrize("sinks", [False, True])
 @pytest.mark.parametrize("window", [None, 9])
 @pytest.mark.parametrize("precision", ["float32", "float16", "auto"])
-def test_attention_is_what_it_is_on_the_cpu(precision: str, window: int | None) -> None:
+def test_attention_is_what_it_is_on_the_cpu(precision: str, window: int | None, sinks: bool) -> None:
     dtype = choose_dtype(precision, choose_device("cuda"))
     tolerance = 1e-4 if dtype == torch.float32 else 0.02
-    expected = _attention("cpu", torch.float32, window)
-    torch.testing.assert_close(_attention("cuda", dtype, window), expected, atol=tolerance, rtol=0)
+    expected = _attention("cpu", torch.float32, window, sinks=sinks)
+    torch.testing.assert_close(_attention("cuda", dtype, window, sinks=sinks), expected, atol=tolerance, rtol=0)
 
 
 @pytest.mark.parametrize("kind", KINDS)
