@@ -60,8 +60,6 @@ async def measure(pages: int, files: int, dpi: int) -> str:
                     )
                     sizes = (psutil.Process(each).memory_info() for each in parsers_of(os.getpid()))
                     largest = max(largest, *(each.rss for each in sizes))
-            if not _ % 10:
-                print(_, _held_bytes() // MEBIBYTE, largest // MEBIBYTE, flush=True)
         count = pages * files
         seconds = (_processor_seconds() - worked) / count
         await asyncio.sleep(1)

@@ -277,6 +277,7 @@ class IdleParserPool:
         for parser in [each for each in self._kept if each.held is held]:
             self._kept.remove(parser)
             self._end(parser)
+        self._restock()
 
     def interrupt(self, parser: Parser, interrupted: bool) -> None:
         """Let a parser stand still, or go on."""
