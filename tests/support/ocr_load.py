@@ -33,9 +33,9 @@ def scan(pages: int, dpi: int) -> bytes:
 
 
 def _held_bytes() -> int:
-    """Of zygote and parsers, what they share counted once."""
+    """Resident in zygote and parsers, what they share counted in each."""
     processes = [*zygotes_of(os.getpid()), *parsers_of(os.getpid())]
-    return sum(psutil.Process(each).memory_full_info().pss for each in processes)
+    return sum(psutil.Process(each).memory_info().rss for each in processes)
 
 
 def _processor_seconds() -> float:
@@ -48,8 +48,7 @@ async def measure(pages: int, files: int, dpi: int) -> str:
     """Read the files; the figures as a line."""
     data, largest = scan(pages, dpi), 0
     async with pool_of(PoolSetup(size=1, seconds=600.0, ocr=True)) as pool:
-        while not parsers_of(os.getpid()):
-            await asyncio.sleep(0.01)
+        await asyncio.sleep(2)
         held, worked = _held_bytes(), _processor_seconds()
         for _ in range(files):
             with pool.holding() as name:
@@ -62,7 +61,7 @@ async def measure(pages: int, files: int, dpi: int) -> str:
                     largest = max(largest, *(each.rss for each in sizes))
         count = pages * files
         seconds = (_processor_seconds() - worked) / count
-        await asyncio.sleep(1)
+        await asyncio.sleep(2)
         after = _held_bytes()
     return (
         f"{count} pages of {dpi} dpi: {seconds:.2f} s a page, largest parser {largest // MEBIBYTE} MiB, "
