@@ -27,6 +27,10 @@ Size = Annotated[int, msgspec.Meta(ge=0)]
 Digest = Annotated[str, msgspec.Meta(pattern=r"\A[0-9a-f]{64}\Z")]
 Name = Annotated[str, msgspec.Meta(pattern=r"\A[a-z0-9][a-z0-9._-]{0,99}\Z")]
 Word = Annotated[str, msgspec.Meta(min_length=1)]
+Task = Literal["token-classification", "label-extraction"]
+TOKEN_CLASSIFICATION: Task = "token-classification"
+LABEL_EXTRACTION: Task = "label-extraction"
+"""The labels come with each request, and a manifest has none."""
 
 
 class _Value(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -49,11 +53,16 @@ class GoldenEntity(_Value, frozen=True):
     end: Size
 
 
-class GoldenExample(_Value, frozen=True):
-    """A text and exactly the entities that a correct revision finds in it."""
+class GoldenExample(_Value, frozen=True, omit_defaults=True):
+    """A text and exactly the entities that a correct revision finds in it.
+
+    `labels`: those that a model with free labels is given. What is not said is left out, so older revisions stay.
+    """
 
     text: Word
     entities: tuple[GoldenEntity, ...]
+    labels: tuple[Word, ...] = ()
+    min_score: Annotated[float, msgspec.Meta(ge=0, le=1)] | None = None
 
 
 class Provenance(_Value, frozen=True):
@@ -69,13 +78,13 @@ class Manifest(_Value, frozen=True, kw_only=True):
 
     name: Name
     files: Annotated[tuple[File, ...], msgspec.Meta(min_length=1)]
-    labels: Annotated[tuple[Word, ...], msgspec.Meta(min_length=1)]
+    labels: tuple[Word, ...]
     architecture: Word
     model_type: Word
     max_tokens: Annotated[int, msgspec.Meta(ge=1)]
     provenance: Provenance = Provenance()
     golden: tuple[GoldenExample, ...] = ()
-    task: Literal["token-classification"] = "token-classification"
+    task: Task = TOKEN_CLASSIFICATION
     format: Literal[1] = 1
 
     @property
@@ -136,7 +145,9 @@ def _contradiction(manifest: Manifest) -> str | None:
     for file in manifest.files:
         if problem := path_problem(file.path):
             return f"the path '{file.path}' {problem}"
-    return _clash(manifest.files) or _repeated_label(manifest.labels) or _bad_golden(manifest.golden)
+    if bool(manifest.labels) is not (manifest.task == TOKEN_CLASSIFICATION):
+        return f"it has {len(manifest.labels)} labels, and its task is {manifest.task}"
+    return _clash(manifest.files) or _repeated_label(manifest.labels) or _bad_golden(manifest)
 
 
 def _clash(files: tuple[File, ...]) -> str | None:
@@ -158,8 +169,10 @@ def _repeated_label(labels: tuple[str, ...]) -> str | None:
     return f"the label '{repeated[0]}' is given to more than one class" if repeated else None
 
 
-def _bad_golden(examples: tuple[GoldenExample, ...]) -> str | None:
-    for number, example in enumerate(examples, start=1):
+def _bad_golden(manifest: Manifest) -> str | None:
+    for number, example in enumerate(manifest.golden, start=1):
+        if bool(example.labels) is not (manifest.task == LABEL_EXTRACTION):
+            return f"golden example {number} has {len(example.labels)} labels, and the task is {manifest.task}"
         for entity in example.entities:
             if not entity.start < entity.end <= len(example.text):
                 return f"golden example {number} has an entity at {entity.start}:{entity.end}, outside its text"

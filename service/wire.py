@@ -28,7 +28,7 @@ from service.core.errors import BY_CODE
 from service.core.types import DocumentKey, Load, Name, Phase, ResponseKind, Submission
 from service.core.worker_load import WorkerLoad
 
-VERSION = 4
+VERSION = 5
 Count = Annotated[int, Meta(ge=0, le=1 << 53)]
 
 
@@ -80,6 +80,7 @@ SERVING, PREVIOUS, FAILED = "serving", "previous", "failed"
 class ModelStatus(msgspec.Struct, frozen=True):
     """One revision that the engine serves; `folder` holds its tokenizer.
 
+    `free_labels`: it has no labels of its own, and is given some with each request. `license`: as its folder says.
     `state`: `serving` is what its name and tag lead to; `previous` is served to those who ask for the revision itself;
     `failed` is not served, because no revision of its name and tag could be brought up (`problem`).
     `place`: where its weights are, `device` or `host`. `problem`: why a newer revision was not taken, if so.
@@ -99,6 +100,8 @@ class ModelStatus(msgspec.Struct, frozen=True):
     max_tokens: int
     packed: bool
     parameter_bytes: int
+    free_labels: bool = False
+    license: str = ""
     state: str = SERVING
     place: str = "device"
     problem: str = ""
@@ -147,7 +150,7 @@ class Started(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True)
 
 
 class Scored(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
-    """The logits of one sequence, float32 of shape [tokens, labels], follow.
+    """The logits of one sequence, float32 of shape [tokens, labels], follow; or its candidates of spans, one a row.
 
     Attributes:
         batch: number of the batch that it ran in, which took `batch_seconds` of the device.
@@ -233,7 +236,7 @@ class WireError(Exception):
 def pack(message: Message, buffer: Buffer | None = None) -> Parts:
     """The parts of a message."""
     head = _VERSION_BYTE + _encoder.encode(message)
-    return [head] if buffer is None else [head, np.ascontiguousarray(buffer).data.cast("B")]
+    return [head] if buffer is None else [head, np.ascontiguousarray(buffer).reshape(-1).view(np.uint8).data]
 
 
 def tagged(

@@ -94,6 +94,7 @@ ENGINE_MAY_IMPORT = (
     "service.text.decoding_files",
     "service.text.tokenizer",
     "service.text.pipeline",
+    "service.text.words",
     "model_store",
 )
 MAY_IMPORT = {
@@ -116,6 +117,8 @@ MAY_IMPORT = {
         "service.text.rules",
     ),
     "service/text/pipeline.py": ("service.core", "service.text.rules", "service.text.tokenizer", "service.text.values"),
+    "service/text/tokenizers.py": ("service.text.tokenizer", "service.text.words"),
+    "service/text/words/": ("service.core", "service.text.pipeline", "service.text.tokenizer", "service.text.words"),
     "service/text/values/": ("service.core", "service.text.values"),
     "service/text/rules/": ("service.core", "service.text.values", "service.text.rules"),
     "service/signals/": ("service.signals",),
@@ -145,8 +148,10 @@ MAY_IMPORT = {
         "service.host_memory",
         "service.text.values",
         "service.text.tokenizer",
+        "service.text.tokenizers",
         "service.text.pipeline",
         "service.text.token_classification",
+        "service.text.words",
     ),
     "service/sandbox/": ("service.sandbox",),
     "model_store/builtin/training/": (

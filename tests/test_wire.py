@@ -188,3 +188,11 @@ def test_tags_of_several_sequences_cannot_be_asked_for() -> None:
     several = Submitted("k", "m", (2, 3), "c", Priority.BATCH, 12.5, response_kind=ResponseKind.WORD_TAGS)
     with pytest.raises(WireError, match="2 sequences"):
         unpack(pack(several, IDS))
+
+
+def test_a_sequence_without_candidates_is_answered_with_none() -> None:
+    scored = Scored("k", 0, 0, 4, 1, 0.1)
+    message, buffer = unpack([bytes(part) for part in pack(scored, np.empty((0, 4), dtype=np.float32))])
+    assert message == scored
+    assert buffer is not None
+    assert buffer.shape == (0,)

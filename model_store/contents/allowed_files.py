@@ -16,6 +16,18 @@ from model_store.errors import FolderProblem
 from model_store.manifest import path_problem
 
 CONFIG = "config.json"
+GLINER_CONFIG = "gliner_config.json"
+"""In place of config.json, of a model that is given its labels with each request (`label_models`)."""
+CONVERSION = (
+    "where the gliner library is trusted, "
+    "`GLiNER.from_pretrained(ID).save_pretrained(FOLDER, safe_serialization=True)` writes a whole folder."
+)
+ENCODER_CONFIG = "encoder_config/config.json"
+"""Of GLiNER2's encoder."""
+LABELS_TOKENIZER = "labels_tokenizer/tokenizer.json"
+"""Of the labels of a bi-encoder."""
+SUBFOLDERS = frozenset({"encoder_config", "labels_tokenizer"})
+"""Folders that a model may have; those that stand in them are files of the same names as beside them."""
 TOKENIZER = "tokenizer.json"
 TOKENIZER_CONFIG = "tokenizer_config.json"
 WEIGHTS = "model.safetensors"
@@ -29,6 +41,7 @@ TRANSITIONS = "transitions.safetensors"
 _TAKEN = frozenset(
     {
         CONFIG,
+        GLINER_CONFIG,
         TOKENIZER,
         TOKENIZER_CONFIG,
         INDEX,
@@ -41,6 +54,7 @@ _TAKEN = frozenset(
         "merges.txt",
         "bpe.codes",
         "spiece.model",
+        "spm.model",
         "sentencepiece.bpe.model",
         "tokenizer.model",
         "README.md",
@@ -86,8 +100,12 @@ def select(entries: Iterable[Entry]) -> Selection:
     taken: list[Entry] = []
     left_out: list[str] = []
     problems: list[FolderProblem] = []
-    for entry in sorted(entries, key=lambda entry: entry.name):
+    entries = sorted(entries, key=lambda entry: entry.name)
+    is_gliner = any(entry.name == GLINER_CONFIG for entry in entries)
+    for entry in entries:
         if problem := entry_problem(entry):
+            if problem.code == "pickle" and is_gliner:
+                problem = FolderProblem("pickle", f"{entry.name} may be a pickle, which can run code; {CONVERSION}")
             problems.append(problem)
         elif entry.kind is EntryKind.FILE and _is_taken(entry.name):
             taken.append(entry)
@@ -105,7 +123,7 @@ def entry_problem(entry: Entry) -> FolderProblem | None:
         )
     if entry.kind is EntryKind.OTHER:
         return FolderProblem("special_file", f"{name!a} is neither a file nor a folder; remove it.")
-    if entry.kind is EntryKind.FOLDER or name.startswith("."):
+    if entry.kind is EntryKind.FOLDER or name.rpartition("/")[2].startswith("."):
         return None
     if lower == "training_args.bin":
         return FolderProblem(
@@ -138,14 +156,17 @@ def manifest_problems(names: Collection[str]) -> list[FolderProblem]:
 def missing_problems(names: Collection[str]) -> list[FolderProblem]:
     """A problem for each required file that is not in `names`, or for weights in both forms."""
     problems = []
-    if CONFIG not in names:
+    is_gliner = GLINER_CONFIG in names
+    if CONFIG not in names and not is_gliner:
         problems.append(FolderProblem("no_config", f"{CONFIG} is missing; model.save_pretrained(folder) writes it."))
     if TOKENIZER not in names:
         problems.append(
             FolderProblem(
                 "no_tokenizer",
                 f"{TOKENIZER} is missing; AutoTokenizer.from_pretrained(base_model).save_pretrained(folder) "
-                "writes it for every model that has a fast tokenizer.",
+                "writes it for every model that has a fast tokenizer."
+                if not is_gliner
+                else f"{TOKENIZER} is missing; {CONVERSION}",
             )
         )
     if WEIGHTS not in names and INDEX not in names:
@@ -167,8 +188,11 @@ def _no_weights(names: Collection[str]) -> FolderProblem:
 
 def _nesting_problem(name: str) -> FolderProblem | None:
     sentence = f"{name!a} is in a folder; a model's files stand side by side."
-    return FolderProblem("nested", sentence) if "/" in name else None
+    return FolderProblem("nested", sentence) if "/" in name and not _is_taken(name) else None
 
 
 def _is_taken(name: str) -> bool:
+    folder, _, file = name.rpartition("/")
+    if folder:
+        return folder in SUBFOLDERS and file in _TAKEN
     return name in _TAKEN or name.endswith(".safetensors")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from model_store.contents.allowed_files import CONFIG, TOKENIZER_CONFIG
 from model_store.errors import FolderProblem
+from model_store.manifest import TOKEN_CLASSIFICATION, Task
 
 _SUFFIX = "ForTokenClassification"
 _POSITIONS_AFTER_PADDING = frozenset(
@@ -42,6 +43,7 @@ class ModelConfig:
     model_type: str
     labels: tuple[str, ...]
     max_tokens: int
+    task: Task = TOKEN_CLASSIFICATION
 
 
 Json = Mapping[str, object]
@@ -72,7 +74,7 @@ def parse_config(config: Json, tokenizer_config: Json) -> ModelConfig:
         architecture=_architecture(config) or f"{model_type}{_SUFFIX}",
         model_type=model_type,
         labels=labels,
-        max_tokens=_max_tokens(config, tokenizer_config),
+        max_tokens=max_tokens(config, tokenizer_config),
     )
 
 
@@ -107,7 +109,7 @@ def _labels(config: Json) -> tuple[str, ...] | None:
     return tuple(words) if len(set(words)) == len(id2label) else None
 
 
-def _max_tokens(config: Json, tokenizer_config: Json) -> int:
+def max_tokens(config: Json, tokenizer_config: Json) -> int:
     """The smaller limit of position embeddings and tokenizer; 512 if neither has one."""
     limits = []
     positions = _positive(config.get("max_position_embeddings"))

@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import os
 import stat
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import takewhile
 from pathlib import Path
 
 import msgspec
@@ -18,8 +19,11 @@ import msgspec
 from model_store.contents.allowed_files import (
     CONFIG,
     DECODING,
+    ENCODER_CONFIG,
+    GLINER_CONFIG,
     INDEX,
     RULES,
+    SUBFOLDERS,
     TOKENIZER,
     TOKENIZER_CONFIG,
     TRANSITIONS,
@@ -29,6 +33,7 @@ from model_store.contents.allowed_files import (
     missing_problems,
     select,
 )
+from model_store.contents.label_models import describes_labels, label_config_problems, parse_label_config
 from model_store.contents.model_config import ModelConfig, config_problems, parse_config
 from model_store.contents.safetensors_header import (
     LENGTH_BYTES,
@@ -40,6 +45,9 @@ from model_store.contents.safetensors_header import (
 from model_store.contents.weight_check import weight_problem
 from model_store.errors import FolderProblem, InvalidGolden, RefusedFolder, SourceChanged
 from model_store.manifest import File, GoldenExample, Manifest, Provenance
+
+README = "README.md"
+HEAD_CHARACTERS, LICENSE_CHARACTERS = 65_536, 100
 
 
 def read_golden(path: Path) -> tuple[GoldenExample, ...]:
@@ -89,6 +97,7 @@ class ScannedFolder:
             architecture=self.config.architecture,
             model_type=self.config.model_type,
             max_tokens=self.config.max_tokens,
+            task=self.config.task,
             provenance=provenance or Provenance(),
             golden=tuple(golden),
         )
@@ -103,13 +112,20 @@ def scan_folder(folder: Path) -> ScannedFolder:
     weights = _weights(files, contents, problems)
     problems += [problem for name in weights if (problem := _header_problem(folder, files[name]))]
     config, tokenizer_config = contents.get(CONFIG), contents.get(TOKENIZER_CONFIG, {})
-    if config is not None:
+    is_label_model = describes_labels(contents)
+    if is_label_model:
+        problems += label_config_problems(contents, tokenizer_config, files.keys())
+    elif config is not None:
         problems += config_problems(config, tokenizer_config)
-    if problems or config is None:
+    if problems or (config is None and not is_label_model):
         raise RefusedFolder(str(folder), problems)
+    if is_label_model:
+        described = parse_label_config(contents, tokenizer_config)
+    else:
+        described = parse_config(contents[CONFIG], tokenizer_config)
     taken = tuple(entry for name, entry in files.items() if name in weights or not name.endswith(".safetensors"))
     stale = sorted(files.keys() - {entry.name for entry in taken})
-    return ScannedFolder(folder, taken, (*selection.left_out, *stale), parse_config(config, tokenizer_config))
+    return ScannedFolder(folder, taken, (*selection.left_out, *stale), described)
 
 
 def require_finite(scanned: ScannedFolder) -> None:
@@ -129,13 +145,36 @@ def require_unchanged(scanned: ScannedFolder) -> None:
             )
 
 
+def license_of(folder: Path) -> str:
+    """The licence that a model's README.md names at its head, as model cards do; empty if it names none."""
+    try:
+        lines = (folder / README).read_text(encoding="utf-8", errors="replace")[:HEAD_CHARACTERS].splitlines()
+    except OSError:
+        return ""
+    if not lines or lines[0].strip() != "---":
+        return ""
+    head = takewhile(lambda line: line.strip() != "---", lines[1:])
+    named = (line.partition(":")[2].strip() for line in head if line.startswith("license:"))
+    return next(named, "").strip("\"'")[:LICENSE_CHARACTERS]
+
+
 def _entries(folder: Path) -> list[Entry]:
     try:
         with os.scandir(folder) as found:
-            return [_entry(item) for item in found]
+            entries = [_entry(item) for item in found]
     except OSError as error:
         problem = FolderProblem("unreadable", f"It cannot be read: {error.strerror}.")
         raise RefusedFolder(str(folder), [problem]) from error
+    return [*_with_subfolders(folder, entries)]
+
+
+def _with_subfolders(folder: Path, entries: list[Entry]) -> Iterator[Entry]:
+    """The entries, and in place of a subfolder that a model may have those in it."""
+    for entry in entries:
+        if entry.kind is EntryKind.FOLDER and entry.name in SUBFOLDERS:
+            yield from (replace(each, name=f"{entry.name}/{each.name}") for each in _entries(folder / entry.name))
+        else:
+            yield entry
 
 
 def _entry(item: os.DirEntry[str]) -> Entry:
@@ -154,7 +193,7 @@ def _read_objects(
 ) -> dict[str, dict[str, object]]:
     """The decoded JSON files; one that is not a JSON object becomes a problem."""
     contents: dict[str, dict[str, object]] = {}
-    for name in (CONFIG, TOKENIZER, TOKENIZER_CONFIG, INDEX, RULES, DECODING):
+    for name in (CONFIG, GLINER_CONFIG, ENCODER_CONFIG, TOKENIZER, TOKENIZER_CONFIG, INDEX, RULES, DECODING):
         if name not in files:
             continue
         try:

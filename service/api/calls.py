@@ -153,12 +153,11 @@ class RequestContext:
 
         Raises:
             UnknownModel: the options name a model that is not served.
-            InvalidOptions: they name a label that the model does not have.
+            InvalidOptions: they name a label that the model does not have, or none to one that is given some.
         """
         state, options = self.state, body.options
         model = self.model(body)
-        if options.labels or options.min_score.by_label:
-            state.worker.extractor.check_labels(model, options)
+        labels = state.worker.extractor.labels_of(model, options, plain=decoder is None)
         named = options.deadline_ms / 1000 if options.deadline_ms else left_seconds
         deadline = self.begun_seconds + (named or state.deadline_seconds)
         self.charge_documents(len(body.sources))
@@ -176,6 +175,7 @@ class RequestContext:
             sender=self.sender,
             decoder=decoder,
             trace=self.trace,
+            labels=labels,
         )
         return Call(state.worker, body, request, self.begun_seconds)
 

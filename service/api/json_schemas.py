@@ -184,9 +184,9 @@ def _form(kind: type[Options]) -> Schema:
 
 
 def written_options(kind: type[Options] = Options) -> dict[str, Schema]:
-    """The schema of each option as text, as in a query or a form; lists are separated by commas."""
+    """The schema of each option as text, as in a query or a form; lists are separated by commas, objects are JSON."""
     properties: dict[str, Schema] = _inline(kind.model_json_schema())["properties"]
-    return {name: _present(schema, besides=("null", "array")) for name, schema in properties.items()}
+    return {name: _present(schema, besides=("null", "array", "object")) for name, schema in properties.items()}
 
 
 def _present(schema: Schema, besides: Sequence[str] = ("null",)) -> Schema:

@@ -6,8 +6,9 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from functools import cache
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
+import msgspec
 from pydantic import (
     BaseModel,
     BeforeValidator,
@@ -22,7 +23,10 @@ from pydantic import (
 from service.api.bodies.json_body import ID_CHARACTERS, unknown_option
 from service.core.decoding.aggregation_strategies import Aggregation
 from service.core.decoding.offsets import OffsetUnit
+from service.core.decoding.spans import Overlaps
+from service.core.decoding.value import ValueKind
 from service.core.errors import InvalidOptions
+from service.core.labels.label_set import DESCRIPTION_CHARACTERS, read_labels
 from service.core.score_limits import PATTERN, ScoreLimits, read_limits
 from service.core.types import Ocr, Priority
 
@@ -32,15 +36,14 @@ _MOST_SENTENCES = 3
 
 
 def _labels(value: object) -> object:
-    """A comma-separated string as a list, a blank one as none; in a list, the first that is no string is named."""
-    if isinstance(value, str):
-        return [part.strip() for part in value.split(",") if part.strip()] or None
-    if (
-        isinstance(value, list)
-        and (wrong := next((i for i, each in enumerate(value) if type(each) is not str), -1)) >= 0
-    ):
-        raise ValueError(f"Element {wrong} should be a valid string")
-    return value
+    """A list of names, from a text too; an object as it is, also as the JSON of a form's field."""
+    if isinstance(value, str) and value.lstrip().startswith("{"):
+        try:
+            value = msgspec.json.decode(value)
+        except (msgspec.DecodeError, RecursionError) as error:
+            raise ValueError(f"Input should be labels or the JSON of an object: {error}") from None
+    read = read_labels(value)
+    return value if read is None or isinstance(value, dict) else [each.name for each in read]
 
 
 def _number(value: object) -> object:
@@ -49,9 +52,24 @@ def _number(value: object) -> object:
     return value
 
 
+_LABEL: dict[str, Any] = {
+    "anyOf": [
+        {"type": "string", "maxLength": DESCRIPTION_CHARACTERS},
+        {
+            "type": "object",
+            "properties": {
+                "description": {"type": "string", "maxLength": DESCRIPTION_CHARACTERS},
+                "kind": {"type": "string", "enum": [*ValueKind]},
+                "min_score": {"type": "number", "minimum": 0, "maximum": 1},
+            },
+            "additionalProperties": False,
+        },
+    ]
+}
 _LABELS = {
     "anyOf": [
         {"type": "array", "items": {"type": "string"}},
+        {"type": "object", "additionalProperties": _LABEL},
         {"type": "string", "maxLength": OPTION_CHARACTERS},
         {"type": "null"},
     ]
@@ -72,16 +90,25 @@ class Options(BaseModel):
     model: str | None = Field(
         None, max_length=512, description="`name`, `name@tag` or `name@sha256:…`; the first served if absent."
     )
-    labels: Annotated[list[str] | None, BeforeValidator(_labels), WithJsonSchema(_LABELS)] = Field(
-        None, description="Keep only entities with these labels: a list, or one text with commas between them."
+    labels: Annotated[list[str] | dict[str, Any] | None, PlainValidator(_labels), WithJsonSchema(_LABELS)] = Field(
+        None,
+        description="Keep only entities with these labels: a list, or one text with commas between them. A model with "
+        "`free_labels` is given them; an object says more of each name: a description, which it reads in place of the "
+        "name, or an object with `description`, `kind` (the form of its values) and `min_score`.",
+    )
+    overlaps: Overlaps = Field(
+        Overlaps.FLAT,
+        description="Of a model with `free_labels`: entities share no words (`flat`), one may be inside another "
+        "(`nested`), or those of different labels do not mind each other (`per_label`).",
     )
     min_score: Annotated[
         ScoreLimits, PlainValidator(read_limits), PlainSerializer(asdict), WithJsonSchema(_MIN_SCORE)
     ] = Field(
         ScoreLimits(),
         description="Keep only entities with at least this score: a number, or `PERSON:0.8,IBAN:0.5` with a number "
-        "among them for all other labels. Scores of a calibrated model are the share that is right.",
-        json_schema_extra={"default": 0.0},
+        "among them for all other labels. 0.5 if absent, of a model with `free_labels`, else 0. "
+        "Scores of a calibrated model are the share that is right.",
+        json_schema_extra=lambda schema: cast(None, schema.pop("default", None)),
     )
     aggregation: Aggregation = Field(
         Aggregation.CONSTRAINED,

@@ -64,7 +64,8 @@ class ExtractOptions(TypedDict, total=False):
     """The options of /extract, as service/API.md describes them."""
 
     model: str | None
-    labels: Sequence[str] | None
+    labels: Sequence[str] | Mapping[str, str | Mapping[str, Any] | None] | None
+    overlaps: Literal["flat", "nested", "per_label"] | None
     min_score: float | str | None
     aggregation: Literal["constrained", "simple", "first", "average", "max"] | None
     offsets: Literal["codepoint", "utf16", "byte"] | None
@@ -173,6 +174,8 @@ def _written(name: str, value: Any) -> tuple[str, str]:
     """An option as the field of a form."""
     if isinstance(value, bool):
         return name, str(value).lower()
+    if isinstance(value, Mapping):
+        return name, json.dumps(value)
     return name, ",".join(value) if isinstance(value, Sequence) and not isinstance(value, str) else str(value)
 
 

@@ -27,6 +27,7 @@ from model_store.contents.allowed_files import CONFIG, RULES
 from model_store.local.store import Store
 from model_store.transfer.publish import publish
 from service.api.extraction.request import DocumentInput
+from service.api.options import read_options
 from service.commands.local_service import LocalService
 from service.core.decoding.tag_scheme import scheme_of
 from service.core.errors import InvalidOptions, Overloaded, RequestError
@@ -230,9 +231,13 @@ async def _evaluate(model: str, sets: Sequence[LabelledSet], scheme: LabelScheme
         async with service:
             name = service.model
             overlaps = (f"{each.name}: {note}" for each in sets for note in overlap_notes(each))
-            for sentence in (*labels_lacking(sets, answerable_labels(name)), *overlaps):
+            lacking = [] if name.free_labels else labels_lacking(sets, answerable_labels(name))
+            for sentence in (*lacking, *overlaps):
                 _warn(sentence)
-            answers = await ask_all(service, sets, show)
+            if name.free_labels:
+                answers = [found for each in sets for found in await _ask_with_labels(service, each, show)]
+            else:
+                answers = await ask_all(service, sets, show)
     seconds = time.monotonic() - begun
     scores, reports = [], []
     for number, (each, found) in enumerate(zip(sets, answers, strict=True)):
@@ -243,6 +248,12 @@ async def _evaluate(model: str, sets: Sequence[LabelledSet], scheme: LabelScheme
         reports.append(set_report(scores[-1], notes=notes))
     tokens = sum(answer.tokens for found in answers for answer in found)
     return all_together(f"{name.name}@{name.tag}", name.revision, reports, scores, tokens=tokens, seconds=seconds)
+
+
+async def _ask_with_labels(service: LocalService, asked: LabelledSet, show: OnProgress) -> list[list[ScoredAnswer]]:
+    """The answers of a model that is given the labels that a set is annotated with."""
+    service.options = read_options({"labels": sorted(asked.labels)})
+    return await ask_all(service, [asked], show)
 
 
 def answerable_labels(model: ModelStatus) -> frozenset[str]:

@@ -67,7 +67,7 @@ async def _run(chosen: argparse.Namespace) -> int:
 
 async def _answers(chosen: argparse.Namespace, report: Callable[[str], None]) -> AsyncIterator[tuple[Path, Answer]]:
     """Each file with its answer; `report` gets the progress in words."""
-    options = options_of(chosen, ("model", "labels", "min_score", "aggregation", "include_text", "fields"))
+    options = options_of(chosen, ("model", "labels", "overlaps", "min_score", "aggregation", "include_text", "fields"))
     async with _service(chosen, options, report) as service:
         report("extracting")
         async for path, answer in answers(chosen.files, service.extract, chosen.type):

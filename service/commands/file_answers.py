@@ -12,6 +12,7 @@ from typing import Any
 from rich.table import Table
 
 from service.core.decoding.aggregation_strategies import Aggregation
+from service.core.decoding.spans import Overlaps
 from service.core.errors import GleanerError, InvalidOptions
 from service.environment import service_url
 
@@ -33,7 +34,11 @@ def add_file_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--key-file", type=Path, help="the file with its API key")
     parser.add_argument("--model", help="`name`, `name@tag` or `name@sha256:…`")
-    parser.add_argument("--labels", help="only entities with these, comma-separated")
+    parser.add_argument(
+        "--labels",
+        help="only entities with these, comma-separated; what a model with free labels is to find, also as JSON",
+    )
+    parser.add_argument("--overlaps", choices=[each.value for each in Overlaps], help="of free labels")
     parser.add_argument("--min-score", help="only entities with at least this score (0.5, or PERSON:0.8,0.5)")
     parser.add_argument("--aggregation", choices=[each.value for each in Aggregation])
     parser.add_argument("--json", action="store_true", help="JSON lines even on a terminal")

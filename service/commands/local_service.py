@@ -42,7 +42,11 @@ POLL_SECONDS = 0.02
 
 
 class LocalService:
-    """An engine process and a worker, as long as the context lasts; `settings`: some in place of the environment's."""
+    """An engine process and a worker, as long as the context lasts; `settings`: some in place of the environment's.
+
+    Attributes:
+        options: of the documents that are asked for next.
+    """
 
     def __init__(
         self,
@@ -51,7 +55,7 @@ class LocalService:
         settings: Mapping[str, str] | None = None,
         kind: type[Options] = Options,
     ) -> None:
-        self._options = read_options(options, kind)
+        self.options = read_options(options, kind)
         self._report = report
         self._settings = dict(settings or {})
         self._stack = AsyncExitStack()
@@ -78,20 +82,21 @@ class LocalService:
     async def redact(self, path: Path, data: bytes) -> dict[str, Any]:
         """One file redacted, as /redact returns it for each document; raises as `extract`."""
         source = DocumentInput(path.name, data=data, name=path.name)
-        assert isinstance(self._options, RedactOptions), "made for it"
-        return await self._finished(self._worker.redactor.redact(source, self._request(), self._options, StageTimer()))
+        assert isinstance(self.options, RedactOptions), "made for it"
+        return await self._finished(self._worker.redactor.redact(source, self._request(), self.options, StageTimer()))
 
     @property
     def model(self) -> ModelStatus:
         """The model that answers."""
-        return find_model(self._worker.engine.status.models, self._options.model)
+        return find_model(self._worker.engine.status.models, self.options.model)
 
     async def answer(self, source: DocumentInput) -> dict[str, Any]:
         """The result of one document, as /extract returns it; raises as `extract`."""
         return await self._finished(self._worker.extractor.extract(source, self._request(), StageTimer()))
 
     def _request(self) -> ExtractRequest:
-        return ExtractRequest(self.model, self._options, "cli", time.monotonic() + self._deadline_seconds)
+        labels = self._worker.extractor.labels_of(self.model, self.options, plain=True)
+        return ExtractRequest(self.model, self.options, "cli", time.monotonic() + self._deadline_seconds, labels=labels)
 
     async def _finished(self, working: Coroutine[Any, Any, msgspec.Struct]) -> dict[str, Any]:
         work = asyncio.create_task(working)

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from model_store.contents.allowed_files import RULES
-from model_store.contents.scan import ScannedFolder, scan_folder
+from model_store.contents.scan import ScannedFolder, license_of, scan_folder
 from model_store.errors import InvalidGolden, InvalidReference, InvalidRemote, NoEarlierRevision
 from model_store.fileio import ProgressCounter, no_progress
 from model_store.listing import ListedModel, sort_key
@@ -23,7 +23,7 @@ from model_store.local.garbage_collection import KEEP_LAST, collect_garbage
 from model_store.local.store import Revision, Store
 from model_store.local.tags import set_tag
 from model_store.local.verify import CheckOutcome, verify_revision, verify_store
-from model_store.manifest import GoldenEntity, GoldenExample, Provenance
+from model_store.manifest import LABEL_EXTRACTION, GoldenEntity, GoldenExample, Provenance
 from model_store.reference import check_revision, parse_reference
 from model_store.remote.base import Remote
 from model_store.remote.listing import list_remote
@@ -34,7 +34,7 @@ from model_store.transfer.push import push
 from model_store.transfer.tag_moves import roll_back
 from service.core.errors import ServiceError
 from service.evaluation.data_check import findings
-from service.evaluation.labelled_documents import BadRecords, read_sets
+from service.evaluation.labelled_documents import BadRecords, LabelledDocument, read_sets
 from service.settings import read_settings
 
 OnProgress = Callable[[int, int], None]
@@ -76,7 +76,8 @@ def run_publish(chosen: argparse.Namespace) -> int:
 
     store, remote = store_of(chosen), remote_of(chosen)
     provenance = Provenance(base_model=chosen.base_model, data=chosen.data, commit=chosen.commit)
-    golden = golden_examples(chosen.golden, scan_folder(chosen.folder)) if chosen.golden else ()
+    scanned = scan_folder(chosen.folder)
+    golden = golden_examples(chosen.golden, scanned) if chosen.golden else ()
     refuse_unusable_tokens(chosen.folder)
     with progress_bar("publishing") as report:
         published = publish(
@@ -94,6 +95,14 @@ def run_publish(chosen: argparse.Namespace) -> int:
     print(_upload(published, store, remote, chosen.tag) if remote else published)
     for left_out in published.left_out:
         print(f"left out: {left_out}")
+    if licence := license_of(chosen.folder):
+        print(f"licence: {licence}")
+    if scanned.config.task == LABEL_EXTRACTION and not golden:
+        print(
+            "gleaner: warning: without golden examples nobody notices a revision that finds something else; "
+            "--golden takes labelled documents",
+            file=sys.stderr,
+        )
     if any(UNNAMED_LABEL.fullmatch(label) for label in published.revision.manifest.labels):
         print(
             "gleaner: warning: its labels are transformers' defaults (LABEL_0 …), and services will answer with them: "
@@ -134,9 +143,12 @@ def golden_examples(path: Path, scanned: ScannedFolder) -> tuple[GoldenExample, 
         InvalidGolden: a file is none of labelled documents, or a label is none that the model or its rules answer.
     """
     try:
-        documents = [document for each in read_sets([path]) for document in each.documents]
+        sets = read_sets([path])
     except BadRecords as error:
         raise InvalidGolden(error.detail) from error
+    if scanned.config.task == LABEL_EXTRACTION:
+        return tuple(_example(document, sorted(each.labels)) for each in sets for document in each.documents)
+    documents = [document for each in sets for document in each.documents]
     known = {label.partition("-")[2] or label for label in scanned.config.labels}
     if any(entry.name == RULES for entry in scanned.files):
         from service.text.rules.rule_set import ALL_RULES  # They take a tenth of a second.
@@ -144,10 +156,12 @@ def golden_examples(path: Path, scanned: ScannedFolder) -> tuple[GoldenExample, 
         known |= ALL_RULES.labels(known)
     if problems := [str(each) for each in findings(documents, known) if "which the model lacks" in each.sentence]:
         raise InvalidGolden(f"No service would take it: {'; '.join(problems)}.")
-    return tuple(
-        GoldenExample(each.text, tuple(GoldenEntity(span.label, span.start, span.end) for span in each.spans))
-        for each in documents
-    )
+    return tuple(map(_example, documents))
+
+
+def _example(document: LabelledDocument, labels: Sequence[str] = ()) -> GoldenExample:
+    entities = tuple(GoldenEntity(span.label, span.start, span.end) for span in document.spans)
+    return GoldenExample(document.text, entities, tuple(labels))
 
 
 def run_pull(chosen: argparse.Namespace) -> int:

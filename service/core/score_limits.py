@@ -15,14 +15,14 @@ PATTERN = rf"^{_ENTRY}(?:,{_ENTRY})*$"
 
 @dataclass(frozen=True, slots=True)
 class ScoreLimits:
-    """Least scores, 0 to 1: `default` for every label that `by_label` does not name."""
+    """Least scores, 0 to 1: `default` for every label that `by_label` does not name; None is for the model to say."""
 
-    default: float = 0.0
+    default: float | None = None
     by_label: tuple[tuple[str, float], ...] = ()
 
     def keeps(self, label: str, score: float) -> bool:
         """True if an entity of this label and score is kept."""
-        return score >= dict(self.by_label).get(label, self.default)
+        return score >= dict(self.by_label).get(label, self.default or 0.0)
 
 
 def read_limits(value: object) -> ScoreLimits:
@@ -37,7 +37,7 @@ def read_limits(value: object) -> ScoreLimits:
         return ScoreLimits(_limit(value))
     if not isinstance(value, str):
         raise ValueError("Input should be a number, or a text like 0.5,PERSON:0.8")
-    default, by_label = 0.0, {}
+    default, by_label = None, {}
     for entry in value.split(","):
         label, colon, number = entry.rpartition(":")
         try:

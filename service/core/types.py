@@ -49,10 +49,12 @@ class ResponseKind(StrEnum):
 
     `word_tags`: of a document of one sequence, the tags of its words (`decoding/word_tags`). The ids of all tokens but
     each word's first are sent as `-1 - id`.
+    `spans`: of a model with free labels, the candidates of each sequence (`decoding/spans`), marked in the same way.
     """
 
     LOGITS = "logits"
     WORD_TAGS = "word_tags"
+    SPANS = "spans"
 
 
 class Phase(StrEnum):
@@ -80,6 +82,7 @@ class Submission(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         readmitted: an engine that died had it, so it was accepted already, and no limit turns it away.
         response_kind: what its answer is to hold.
         special_tokens_at_end: of each sequence, which continue no word.
+        least_score: of the candidates that it is answered with.
     """
 
     key: DocumentKey
@@ -93,6 +96,7 @@ class Submission(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     readmitted: bool = False
     response_kind: ResponseKind = ResponseKind.LOGITS
     special_tokens_at_end: Annotated[int, Meta(ge=0, le=100)] = 0
+    least_score: Annotated[float, Meta(ge=0.0, le=1.0)] = 0.0
 
     @property
     def tokens(self) -> int:

@@ -11,7 +11,7 @@ one 0.5), in which a worker says nothing, so revisions whose files are equal sha
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -232,33 +232,3 @@ class TextTokenizer:
         """What transformers' `convert_tokens_to_string` makes of tokens; only with a decoder."""
         words: str = self._tokenizer.decoder.decode(list(spellings))
         return words
-
-
-class Tokenizers:
-    """A cache of tokenizers by revision, which share the vocabularies of equal files. Thread-safe."""
-
-    def __init__(self) -> None:
-        self._loaded: dict[str, TextTokenizer] = {}
-
-    def get(self, revision: str, folder: Path) -> TextTokenizer:
-        """The tokenizer of a revision, read from its folder the first time."""
-        if loaded := self.loaded(revision):
-            return loaded
-        known = [each.vocabulary for each in list(self._loaded.values())]
-        return self._loaded.setdefault(revision, TextTokenizer(folder, known))
-
-    def loaded(self, revision: str) -> TextTokenizer | None:
-        """The tokenizer of a revision, if it has been read already."""
-        return self._loaded.get(revision)
-
-    def replace(self, folders: Mapping[str, Path]) -> None:
-        """Read the tokenizers of new revisions, and drop those of all revisions that are not named.
-
-        Where none is named, an engine starts anew, most likely with the same ones.
-        """
-        for revision, folder in folders.items():
-            self.get(revision, folder)
-        if not folders:
-            return
-        for revision in set(self._loaded) - set(folders):
-            self._loaded.pop(revision, None)

@@ -68,7 +68,7 @@ def test_every_option_is_described_in_every_form(
         properties = schemas[body]["properties"]
         assert set(properties) == options | more
         assert all("default" not in each for each in properties.values()), "types would call them required"
-    assert {each["name"] for each in query if "default" in each["schema"]} >= {"offsets", "min_score", "priority"}
+    assert {each["name"] for each in query if "default" in each["schema"]} >= {"offsets", "overlaps", "priority"}
 
 
 def test_every_format_that_is_read_may_be_a_raw_body(document: dict[str, Any]) -> None:

@@ -18,7 +18,7 @@ from service.core.score_limits import PATTERN, ScoreLimits, read_limits
         (ScoreLimits(0.2), ScoreLimits(0.2)),
         ("0.5", ScoreLimits(0.5)),
         ("0.5, PERSON: 0.8,IBAN:0", ScoreLimits(0.5, (("PERSON", 0.8), ("IBAN", 0.0)))),
-        ("PERSON:0.8,PERSON:0.9", ScoreLimits(0.0, (("PERSON", 0.9),))),
+        ("PERSON:0.8,PERSON:0.9", ScoreLimits(None, (("PERSON", 0.9),))),
     ],
 )
 def test_limits_are_read(value: object, limits: ScoreLimits) -> None:

@@ -15,7 +15,8 @@ from tokenizers import AddedToken, Encoding, Regex, Tokenizer, models, normalize
 from model_store.builtin import model_folder
 from service.text.split_points import WORD_SPLIT_KINDS
 from service.text.token_cache import LONGEST_WORD, MOST_TOKENS, MOST_WORDS, TokenCache
-from service.text.tokenizer import TextTokenizer, Tokenizers
+from service.text.tokenizer import TextTokenizer
+from service.text.tokenizers import Tokenizers
 from tests.support.garbage import uncollected
 from tests.text.test_tokenizer import KINDS, tokenizer
 
@@ -192,7 +193,10 @@ def test_a_token_with_white_space_at_its_end_is_found(tmp_path: Path, added: Add
 def test_a_tokenizer_that_is_dropped_is_freed_at_once(tmp_path: Path) -> None:
     tokenizer("word pieces").save(str(tmp_path / "tokenizer.json"))
     tokenizers = Tokenizers()
-    tokenizers.get("old", tmp_path).encode("Total due")
+    old = tokenizers.get("old", tmp_path)
+    assert isinstance(old, TextTokenizer)
+    old.encode("Total due")
+    del old
     held = weakref.ref(tokenizers.get("old", tmp_path).vocabulary)
     (tmp_path / "new").mkdir()
     tokenizer("bytes").save(str(tmp_path / "new" / "tokenizer.json"))

@@ -17,7 +17,8 @@ from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizer
 
 from service.core.errors import ModelError
 from service.text.split_points import LONGEST_CHARACTERS, SHORTEST_CHARACTERS, SPLIT_KINDS, chunks
-from service.text.tokenizer import TextTokenizer, Tokenizers
+from service.text.tokenizer import TextTokenizer
+from service.text.tokenizers import Tokenizers
 from tests.support.tiny_models import BERT_SPECIALS, ROBERTA_SPECIALS, byte_level, word_piece
 
 LETTERS = st.text(st.sampled_from("aZßéǆя日本語ฟ한ا𝒜٣5²"), min_size=1, max_size=4)
@@ -246,6 +247,8 @@ def test_revisions_with_equal_tokenizer_files_share_the_vocabulary_only(folder: 
     (other / "tokenizer.json").write_text(json.dumps(written, indent=1))
     first, second, third = (tokenizers.get(name, each) for name, each in (("1", folder), ("2", same), ("3", other)))
     assert second.vocabulary is first.vocabulary
+    assert isinstance(first, TextTokenizer)
+    assert isinstance(second, TextTokenizer)
     assert second.decoding.compounds
     assert not first.decoding.compounds
     assert third.vocabulary is not first.vocabulary

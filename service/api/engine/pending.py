@@ -19,8 +19,10 @@ import numpy as np
 from msgspec.structs import replace
 
 from service.core.arrays import Logits, TokenIds
+from service.core.decoding.spans import Candidates
 from service.core.decoding.word_tags import WordTags
 from service.core.errors import BY_CODE, Draining, GleanerError, InternalError, PoisonDocument
+from service.core.types import ResponseKind
 from service.wire import Parts, Refused, Scored, Submitted, Tagged, pack
 
 MOST_DEATHS = 2
@@ -34,7 +36,7 @@ class InferenceResult:
     """One document's scores.
 
     `logits`: `[tokens, labels]`, the rows that were kept of its sequences' logits, in their order. `tags`: instead of
-    them, where tags were wanted.
+    them, where tags were wanted. `spans`: instead of them, each sequence's candidates, where those were wanted.
     `compute_seconds` is the time of the batches that it ran in; `queue_seconds` all other time in the engine.
     `batches` are their numbers.
     """
@@ -44,6 +46,7 @@ class InferenceResult:
     compute_seconds: float
     tags: WordTags | None = None
     batches: tuple[int, ...] = ()
+    spans: tuple[Candidates, ...] = ()
 
 
 @dataclass(slots=True)
@@ -54,7 +57,7 @@ class Pending:
         submission: as it is sent; its `attempt` grows with every death of an engine that ran it.
         tokens: the token ids of all sequences, end to end.
         kept: which rows `[start, stop)` of each sequence's logits are kept, as soon as they come: a long document's
-            take most of a worker's memory, and neighbouring windows repeat a third of them.
+            take most of a worker's memory, and neighbouring windows repeat a third of them. Of candidates all are.
         submitted: True while an engine has it.
         running: True from the engine's `Started` on.
         resubmitted: True once an engine died that had it.
@@ -70,6 +73,7 @@ class Pending:
     _begun_seconds: float = field(default_factory=time.monotonic)
     _logits: Logits | None = None
     _starts: tuple[int, ...] = ()
+    _spans: dict[int, Candidates] = field(default_factory=dict)
     _arrived: set[int] = field(default_factory=set)
     _batches: dict[int, float] = field(default_factory=dict)
 
@@ -81,7 +85,7 @@ class Pending:
     @property
     def windows(self) -> tuple[int, int]:
         """How many sequences have come back, and of how many."""
-        return len(self._arrived), len(self.kept)
+        return len(self._arrived), len(self.submission.lengths)
 
     @property
     def is_abandoned(self) -> bool:
@@ -92,12 +96,17 @@ class Pending:
         """Add one sequence's logits; the last sequence completes the result."""
         if self.result.done():
             return
-        start, stop = self.kept[scored.index]
-        rows = logits.reshape(scored.tokens, scored.labels)[start:stop]
+        rows = logits.reshape(scored.tokens, scored.labels)
         self._batches[scored.batch] = scored.batch_seconds
         self._arrived.add(scored.index)
-        merged = self._keep(scored.index, rows)
-        if len(self._arrived) == len(self.kept):
+        is_last = len(self._arrived) == len(self.submission.lengths)
+        if self.submission.response_kind is ResponseKind.SPANS:
+            self._spans[scored.index] = rows
+            if is_last:
+                self._complete(NO_LOGITS, spans=tuple(self._spans[index] for index in sorted(self._spans)))
+            return
+        merged = self._keep(scored.index, rows[slice(*self.kept[scored.index])])
+        if is_last:
             self._complete(merged)
 
     def take_tags(self, tagged: Tagged, tags: WordTags) -> None:
@@ -106,10 +115,10 @@ class Pending:
             self._batches[tagged.batch] = tagged.batch_seconds
             self._complete(NO_LOGITS, tags)
 
-    def _complete(self, logits: Logits, tags: WordTags | None = None) -> None:
+    def _complete(self, logits: Logits, tags: WordTags | None = None, spans: tuple[Candidates, ...] = ()) -> None:
         compute = sum(self._batches.values())
         queue = max(time.monotonic() - self._begun_seconds - compute, 0.0)
-        self.result.set_result(InferenceResult(logits, queue, compute, tags, tuple(self._batches)))
+        self.result.set_result(InferenceResult(logits, queue, compute, tags, tuple(self._batches), spans))
 
     def _keep(self, index: int, rows: Logits) -> Logits:
         """Put a sequence's rows in their place among the document's; those of a single one stay where they are."""

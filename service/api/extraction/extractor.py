@@ -16,13 +16,13 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 from service.api.engine.client import EngineClient
 from service.api.engine.pending import NO_LOGITS, InferenceResult
+from service.api.extraction.labels import check_labels, given_labels
 from service.api.extraction.ocr import PageRecognizer
 from service.api.extraction.request import DocumentInput, ExtractRequest
 from service.api.extraction.result import build_result, find_entities
@@ -34,23 +34,22 @@ from service.api.schemas import DocumentResult
 from service.core.admission.pacing import PacingTicket
 from service.core.admission.policy import refuse_if_late, timed_out
 from service.core.admission.size import DocumentMemory, MemoryLease, WorkEstimate
-from service.core.decoding.aggregation_strategies import Aggregation
-from service.core.decoding.tag_scheme import scheme_of
 from service.core.errors import InvalidOptions, Overloaded
+from service.core.labels.label_set import LabelSet
 from service.core.types import ResponseKind
 from service.core.worker_load import TextMeter
 from service.documents.document import Document
 from service.documents.limits import DocumentLimits, characters_of
 from service.host_memory import free_bytes
-from service.text.pipeline import Prepared, WordStarts, answered_labels, kept_rows, prepare, prepare_in_steps
-from service.text.tokenizer import SHORT_CHARACTERS, TextTokenizer, Tokenizers
+from service.text.pipeline import Prepared, WordStarts, kept_rows, prepare_in_steps
+from service.text.tokenizer import SHORT_CHARACTERS, TextTokenizer
+from service.text.tokenizers import ModelTokenizer, Tokenizers
 from service.text.values.reading import read_tables
+from service.text.words.word_tokenizer import WordTokenizer
 from service.wire import FAILED, ModelStatus
 
 SHORT_TOKENS = 1_024
 """Documents up to this length are decoded on the event loop: about a millisecond, and 25 if every word is an entity."""
-LABEL_CHARACTERS = 64
-"""Longest part of a label that is not known in the sentence that refuses it."""
 
 _T = TypeVar("_T")
 
@@ -183,21 +182,30 @@ class Extractor:
         self._limits.check_bytes(characters_of(text))
         self._limits.check_characters(characters_of(text))
 
-    def check_labels(self, model: ModelStatus, options: Options) -> None:
-        """Refuse labels that neither the model nor its rules answer; nothing would be found, and nobody told.
+    def labels_of(self, model: ModelStatus, options: Options, *, plain: bool) -> LabelSet | None:
+        """The labels that a model is given; None for one that has its own, of which the options name no other.
 
-        Rules take part in `constrained` alone.
+        Args:
+            plain: False where a protocol has a decoder of its own, for tags.
 
         Raises:
-            InvalidOptions: names the first, and those that are like it.
+            InvalidOptions: as `given_labels` and `check_labels`.
         """
-        has_rules = options.aggregation is Aggregation.CONSTRAINED
         tokenizer = self._tokenizers.loaded(model.revision)
-        known = answered_labels(tokenizer, model.labels) if has_rules else sorted(scheme_of(model.labels).types)
-        for option, asked in (("labels", options.labels or ()), ("min_score", dict(options.min_score.by_label))):
-            if (wrong := next((each for each in asked if each not in known), None)) is not None:
-                said, hint = wrong[:LABEL_CHARACTERS], _known_labels_like(wrong, known)
-                raise InvalidOptions(f"{option}: {model.name} has no label {said!r}; {hint}")
+        if not model.free_labels:
+            check_labels(model, tokenizer if isinstance(tokenizer, TextTokenizer) else None, options)
+            return None
+        if not plain:
+            raise InvalidOptions(
+                f"model: {model.name} is given its labels by each request, and this protocol has none."
+            )
+        words = tokenizer or self._tokenizers.get(model.revision, Path(model.folder))
+        assert isinstance(words, WordTokenizer), "its folder says so"
+        return given_labels(model, words, options, self._longest(model))
+
+    def _longest(self, model: ModelStatus) -> int:
+        """Tokens of its longest sequence."""
+        return min(self._window_tokens, model.max_tokens)
 
     async def load_tokenizers(self, models: tuple[ModelStatus, ...]) -> None:
         """Read the tokenizers of new revisions, before a request needs them, and drop those of retired ones."""
@@ -205,7 +213,7 @@ class Extractor:
         await self.in_thread(lambda: self._tokenizers.replace(folders))
         await self.in_thread(read_tables)
 
-    async def _tokenizer(self, model: ModelStatus) -> TextTokenizer:
+    async def _tokenizer(self, model: ModelStatus) -> ModelTokenizer:
         if loaded := self._tokenizers.loaded(model.revision):
             return loaded
         return await self.in_thread(lambda: self._tokenizers.get(model.revision, Path(model.folder)))
@@ -218,27 +226,37 @@ class Extractor:
 
     async def _prepare(
         self,
-        tokenizer: TextTokenizer,
+        tokenizer: ModelTokenizer,
         text: str,
         source: DocumentInput,
         request: ExtractRequest,
         timer: StageTimer,
         lease: MemoryLease,
     ) -> Prepared:
-        longest = min(self._window_tokens, request.model.max_tokens)
         if len(text) <= SHORT_CHARACTERS:
-            work = partial(prepare, tokenizer, text, longest=longest, overlap=self._overlap_tokens)
-            return await self._run(work, request, timer, short=True)
+            return await self._run(lambda: self._prepared(tokenizer, text, request), request, timer, short=True)
         async with request.long_texts:
             estimate = request.estimate(source, time.monotonic())
             self._engine.refusals.check(estimate)
-            steps = prepare_in_steps(tokenizer, text, longest=longest, overlap=self._overlap_tokens)
+            steps, scores = self._steps(tokenizer, text, request), request.scores_a_token
             while not isinstance(step := await self._work_in_thread(partial(next, steps), timer), Prepared):
                 self._check_tokens(step, estimate)
-                lease.grow(step, len(request.model.labels))
+                lease.grow(step, scores)
             self._limits.check_tokens(len(step.tokens.ids))
-            lease.grow(len(step.tokens.ids), len(request.model.labels))
+            lease.grow(len(step.tokens.ids), scores)
             return step
+
+    def _prepared(self, tokenizer: ModelTokenizer, text: str, request: ExtractRequest) -> Prepared:
+        *_, prepared = self._steps(tokenizer, text, request)
+        assert isinstance(prepared, Prepared), "the last step is the result"
+        return prepared
+
+    def _steps(self, tokenizer: ModelTokenizer, text: str, request: ExtractRequest) -> Iterator[int | Prepared]:
+        longest, overlap = self._longest(request.model), self._overlap_tokens
+        if isinstance(tokenizer, TextTokenizer):
+            return prepare_in_steps(tokenizer, text, longest=longest, overlap=overlap)
+        assert request.labels is not None, "it is given labels"
+        return tokenizer.prepare_in_steps(text, request.labels, longest=longest, overlap=overlap)
 
     def _check_tokens(self, tokens: int, estimate: WorkEstimate) -> None:
         """Refuse a document that has at least so many tokens, if that is certain by now."""
@@ -247,7 +265,7 @@ class Extractor:
 
     async def _infer(
         self,
-        tokenizer: TextTokenizer,
+        tokenizer: ModelTokenizer,
         prepared: Prepared,
         words: WordStarts | None,
         request: ExtractRequest,
@@ -257,6 +275,12 @@ class Extractor:
             return InferenceResult(NO_LOGITS, 0.0, 0.0)
         refuse_if_late(request.deadline_seconds, time.monotonic())
         key = timer.key = self._engine.new_key()
+        if request.labels is not None:
+            submission = request.submission(
+                key, prepared.sequences, ResponseKind.SPANS, least_score=request.labels.least_limit
+            )
+            return await self._engine.infer(submission, prepared.sequences, ())
+        assert isinstance(tokenizer, TextTokenizer), "labels are free where it is none"
         if words is not None:
             submission = request.submission(
                 key, [words.sequence], ResponseKind.WORD_TAGS, special_tokens_at_end=len(tokenizer.suffix)
@@ -278,11 +302,3 @@ class Extractor:
     async def in_thread(self, work: Callable[[], _T]) -> _T:
         """Run work on a text in one of the extractor's threads."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
-
-
-def _known_labels_like(wrong: str, known: Sequence[str]) -> str:
-    """A hint: labels in other case, those with it as one of their words, the one most like it, or else all."""
-    wanted = wrong[:LABEL_CHARACTERS].upper()
-    like = [each for each in known if each.upper() == wanted] or [each for each in known if wanted in each.split("_")]
-    like = like or get_close_matches(wanted, known, n=1, cutoff=0.5)
-    return f"did you mean {' or '.join(like)}?" if like else f"there are: {', '.join(known)}."

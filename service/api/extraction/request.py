@@ -21,7 +21,9 @@ from service.core.admission.size import WorkEstimate
 from service.core.arrays import Logits, TokenIds
 from service.core.decoding.aggregation_strategies import Aggregation
 from service.core.decoding.entities import Entity
+from service.core.decoding.spans import COLUMNS, MOST_A_WORD
 from service.core.errors import GleanerError, InternalError, MalformedRequest, Overloaded
+from service.core.labels.label_set import LabelSet
 from service.core.tenants import UNLIMITED, ClientQuota
 from service.core.types import ResponseKind
 from service.documents.document import Document
@@ -31,6 +33,8 @@ from service.logs import LogEvent
 from service.metrics.worker import WorkerMetrics
 from service.text.pipeline import Prepared, WordStarts, mark_word_starts
 from service.text.tokenizer import SHORT_CHARACTERS, TextTokenizer
+from service.text.tokenizers import ModelTokenizer
+from service.text.words.word_tokenizer import WordTokenizer
 from service.wire import ModelStatus, Submitted
 
 log = logging.getLogger(__name__)
@@ -84,6 +88,7 @@ class ExtractRequest:
         long_texts: held by its documents whose long texts are being tokenized.
         decoder: finds the entities where no aggregation of the options does.
         trace: where its documents are noted, if anywhere.
+        labels: those that the model is given, if its labels are free.
     """
 
     model: ModelStatus
@@ -97,6 +102,12 @@ class ExtractRequest:
     sender: str = ""
     decoder: Decoder | None = None
     trace: RequestTrace | None = field(default=None, compare=False, repr=False)
+    labels: LabelSet | None = None
+
+    @property
+    def scores_a_token(self) -> int:
+        """Numbers that come back for each token of a long text, at most."""
+        return len(self.model.labels) if self.labels is None else MOST_A_WORD * COLUMNS
 
     @property
     def queue(self) -> tuple[str, bool]:
@@ -115,8 +126,10 @@ class ExtractRequest:
             left_seconds=self.deadline_seconds - now,
         )
 
-    def word_starts(self, tokenizer: TextTokenizer, prepared: Prepared) -> WordStarts | None:
+    def word_starts(self, tokenizer: ModelTokenizer, prepared: Prepared) -> WordStarts | None:
         """The words whose tags are all that decoding needs; None where it needs more, or they take long to find."""
+        if isinstance(tokenizer, WordTokenizer):
+            return None
         is_short = len(prepared.sequences) == 1 and len(prepared.text) <= SHORT_CHARACTERS
         if self.decoder is not None or self.options.aggregation is not Aggregation.CONSTRAINED or not is_short:
             return None
@@ -129,6 +142,7 @@ class ExtractRequest:
         response_kind: ResponseKind = ResponseKind.LOGITS,
         *,
         special_tokens_at_end: int = 0,
+        least_score: float = 0.0,
     ) -> Submitted:
         """The message that submits a document of this request to the engine; its token ids travel beside it."""
         return Submitted(
@@ -142,6 +156,7 @@ class ExtractRequest:
             quota=self.quota,
             response_kind=response_kind,
             special_tokens_at_end=special_tokens_at_end,
+            least_score=least_score,
         )
 
 

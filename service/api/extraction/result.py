@@ -17,7 +17,10 @@ from service.core.score_limits import ScoreLimits
 from service.documents.document import Document
 from service.text.pipeline import Prepared, WordStarts, apply_rules, decode_merged, decode_word_scores, keyword_entities
 from service.text.tokenizer import TextTokenizer
+from service.text.tokenizers import ModelTokenizer
+from service.text.values.label_kinds import reading_labels
 from service.text.values.reading import read_values
+from service.text.words.word_tokenizer import PreparedWords, decode_spans
 
 _Labelled = TypeVar("_Labelled", Entity, EntityResult)
 
@@ -35,13 +38,13 @@ def build_result(
     """
     options, text = request.options, document.text
     labels = None if options.labels is None else frozenset(options.labels)
-    kept = _scored(found, options.min_score)
+    kept = _scored(found, options.min_score) if request.labels is None else found  # Which have limits of their own.
     if not options.fields:
         kept = _listed(kept, labels)
     by_keyword = _scored(keyword_entities(prepared, found), options.min_score) if options.fields else []
     shown = [*kept, *by_keyword]
     answers = FieldAnswers(document, prepared.context, OffsetMap(text, options.offsets))
-    values = read_values(prepared.context, shown)
+    values = read_values(prepared.context, shown, reading_labels(request.labels))
     answered = list(map(answers.entity, shown, values))
     fields = answers.fields(shown, values, answered, by_keyword=len(by_keyword)) if options.fields else msgspec.UNSET
     return DocumentResult(
@@ -67,7 +70,7 @@ def build_result(
 def find_entities(
     source: DocumentInput,
     document: Document,
-    tokenizer: TextTokenizer,
+    tokenizer: ModelTokenizer,
     prepared: Prepared,
     words: WordStarts | None,
     inference: InferenceResult,
@@ -81,6 +84,10 @@ def find_entities(
         ModelError: the logits are not finite numbers.
     """
     labels, options = request.model.labels, request.options
+    if request.labels is not None:
+        assert isinstance(prepared, PreparedWords), "as its tokenizer prepares it"
+        return decode_spans(prepared, inference.spans, request.labels)
+    assert isinstance(tokenizer, TextTokenizer), "labels are free where it is none"
     if request.decoder is not None:
         return request.decoder(source, document, tokenizer, prepared, inference.logits)
     if words is None:

@@ -36,12 +36,16 @@ class Checkpoint:
     Attributes:
         first_position: what position ids start at: 0, or the padding index + 1 in the RoBERTa family.
         max_tokens: of one sequence, special tokens included.
+        head: of a model with free labels, whose `model` is then the trunk alone.
+        label_trunk: where another model reads the labels.
     """
 
     folder: Path
     model: PreTrainedModel
     first_position: int
     max_tokens: int
+    head: torch.nn.Module | None = None
+    label_trunk: Checkpoint | None = None
 
     @property
     def name(self) -> str:
@@ -50,7 +54,9 @@ class Checkpoint:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Label names by class index."""
+        """Label names by class index; none where labels are free."""
+        if self.head is not None:
+            return ()
         names: dict[int, str] = self.model.config.id2label
         return tuple(names[index] for index in range(len(names)))
 
@@ -66,7 +72,7 @@ class Checkpoint:
     @property
     def weight_bytes(self) -> int:
         """Bytes of the weights in host memory."""
-        return parameter_bytes(self.model)
+        return parameter_bytes(self.model) + (0 if self.head is None else parameter_bytes(self.head))
 
 
 def read_checkpoint(folder: Path, dtype: torch.dtype, *, int8: bool = False) -> Checkpoint:
@@ -83,7 +89,7 @@ def read_checkpoint(folder: Path, dtype: torch.dtype, *, int8: bool = False) -> 
         raise ModelError(f"the folder {folder.name} has no safetensors weights")
     try:
         _check_layers(folder)
-        with _quiet_transformers():
+        with quiet_transformers():
             model, report = AutoModelForTokenClassification.from_pretrained(
                 folder,
                 dtype=torch.float32 if int8 else dtype,
@@ -96,9 +102,9 @@ def read_checkpoint(folder: Path, dtype: torch.dtype, *, int8: bool = False) -> 
         raise
     except Exception as error:  # transformers raises whatever its many loaders meet.
         raise ModelError(f"the folder {folder.name} cannot be loaded: {first_line(error)}") from error
-    _require_complete(folder, model, report)
+    require_complete(folder, model, report)
     model.eval().requires_grad_(False)
-    return Checkpoint(folder, model, _first_position(model), _max_tokens(model, folder))
+    return Checkpoint(folder, model, first_position(model), max_tokens(model, folder))
 
 
 LAYER_COUNTS = ("num_hidden_layers", "num_layers", "n_layers", "n_layer", "encoder_layers", "num_decoder_layers")
@@ -122,15 +128,16 @@ def parameter_bytes(model: torch.nn.Module) -> int:
     return sum(each.numel() * each.element_size() for each in model.parameters())
 
 
-def _first_position(model: PreTrainedModel) -> int:
+def first_position(model: PreTrainedModel) -> int:
+    """What the model's position ids start at."""
     table = _position_table(model)
     return 0 if table is None or table.padding_idx is None else table.padding_idx + 1
 
 
-def _max_tokens(model: PreTrainedModel, folder: Path) -> int:
+def max_tokens(model: PreTrainedModel, folder: Path) -> int:
     """The model's limit, or the tokenizer's if that is smaller."""
     limit = _limit(getattr(model.config, "max_position_embeddings", None)) or FALLBACK_MAX_TOKENS
-    return min(limit - _first_position(model), _tokenizer_limit(folder) or limit)
+    return min(limit - first_position(model), _tokenizer_limit(folder) or limit)
 
 
 def _position_table(model: PreTrainedModel) -> torch.nn.Embedding | None:
@@ -153,7 +160,8 @@ def _limit(said: object) -> int | None:
     return int(said) if isinstance(said, int | float) and 1 <= said < LIMITLESS else None
 
 
-def _require_complete(folder: Path, model: PreTrainedModel, report: dict[str, Any]) -> None:
+def require_complete(folder: Path, model: PreTrainedModel, report: dict[str, Any]) -> None:
+    """Raise ModelError for a model that lacks a weight, or whose folder has one for which it has no place."""
     missing = sorted(report["missing_keys"])
     unexpected = sorted(key for key in report["unexpected_keys"] if not any(word in key for word in HARMLESS))
     mismatched = sorted(str(key) for key in report["mismatched_keys"])
@@ -176,7 +184,7 @@ def first_line(error: Exception) -> str:
 
 
 @contextmanager
-def _quiet_transformers() -> Iterator[None]:
+def quiet_transformers() -> Iterator[None]:
     """Silence transformers' warnings and progress bars while a model loads; real problems are raised."""
     verbosity = transformers_logging.get_verbosity()
     bars = transformers_logging.is_progress_bar_enabled()

@@ -12,21 +12,23 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import accumulate, pairwise
 from pathlib import Path
 from threading import Lock
 
 import numpy as np
-import numpy.typing as npt
 import torch
 
 from service.core.arrays import Logits, TokenIds
 from service.core.errors import InternalError
+from service.core.labels.marking import text_part, unmarked
 from service.engine.device.selection import INT8, name_of
 from service.engine.encoder import attention
 from service.engine.encoder.attention_backends import register_packed_attention
 from service.engine.encoder.checkpoint import Checkpoint, read_checkpoint
 from service.engine.encoder.cpu_linear import Kernels, accelerate_for_cpu, weight_bytes
 from service.engine.encoder.forward_path import ChosenPath
+from service.engine.encoder.labels.gliner_head import GlinerHead
 from service.engine.encoder.model_state import changes_itself, state_kept
 from service.engine.encoder.packed_batch import (
     PackedBatch,
@@ -98,6 +100,12 @@ def build_encoder(
         trial = partial(encoder.forward, [*_trial_sequences(encoder), np.zeros(longest, dtype=np.int32)])
         encoder.changes_itself = changes_itself(model, trial)
     encoder.attention = names_of(model, dtype, encoder.max_tokens)
+    if checkpoint.head is not None:
+        encoder.attach(checkpoint.head)
+    if checkpoint.label_trunk is not None:
+        assert isinstance(checkpoint.head, GlinerHead), "only it has one"
+        labels = build_encoder(checkpoint.label_trunk, device, dtype, int8=int8, longest_tokens=longest_tokens)
+        checkpoint.head.read_labels_by(labels)
     facts = {
         "folder": checkpoint.name,
         "dtype": encoder.dtype_name,
@@ -146,22 +154,26 @@ class TransformersEncoder:
         self.vocabulary_size = int(checkpoint.model.config.vocab_size)
         self._model = checkpoint.model
         self._compute = compute
+        self._head: torch.nn.Module | None = None
+        self._module: torch.nn.Module = self._model
         self.changes_itself = False
         self._one_pass = Lock()
 
     @property
     def module(self) -> torch.nn.Module:
-        """The model itself, whose weights wrappers move."""
-        module: torch.nn.Module = self._model
-        return module
+        """The model itself, with its head if it has one, whose weights wrappers move."""
+        return self._module
 
     @property
     def parameter_bytes(self) -> int:
         """Bytes of the weights, in the precision and layout that they have now."""
-        return weight_bytes(self._model)
+        return weight_bytes(self._module)
 
     def forward(self, sequences: Sequence[TokenIds]) -> list[Logits]:
-        """Logits of each sequence: [tokens, labels] float32, in the order given; raises what `begin` raises."""
+        """Logits of each sequence: [tokens, labels] float32, in the order given; raises what `begin` raises.
+
+        With a head, sequences are marked: it gives scores of their words, [words, columns].
+        """
         return self.begin(sequences)()
 
     @torch.inference_mode()
@@ -172,14 +184,39 @@ class TransformersEncoder:
             InternalError: a sequence is empty or too long, or holds an id outside the model's vocabulary. On a CUDA
                 device such a sequence would break the whole context.
         """
+        if self._head is None:
+            scores = self.rows(sequences)
+            shapes = [(len(tokens), scores.shape[1]) for tokens in sequences]
+        else:
+            parts = self._head(self.rows([unmarked(text_part(tokens)) for tokens in sequences]), sequences)
+            scores = torch.cat([part.flatten() for part in parts])
+            shapes = [(len(part), part.shape[1]) for part in parts]
+        pending = copy_to_host(scores)
+
+        def wait() -> list[Logits]:
+            numbers = pending().reshape(-1)
+            borders = accumulate((rows * columns for rows, columns in shapes), initial=0)
+            return [numbers[a:b].reshape(shape) for (a, b), shape in zip(pairwise(borders), shapes, strict=True)]
+
+        return wait
+
+    def attach(self, head: torch.nn.Module) -> None:
+        """Return this head's scores from now on: the model is its trunk, and what were logits are hidden states."""
+        self._head = head.to(self.device)
+        self._module = torch.nn.ModuleDict({"trunk": self._model, "head": self._head})
+
+    @torch.inference_mode()
+    def rows(self, sequences: Sequence[TokenIds]) -> torch.Tensor:
+        """Compute, or queue, a batch: all tokens' logits end to end, on the device; raises what `begin` raises."""
         self.validate(sequences)
         if self.packed:
             batch = pack(self._filled(sequences), self.device, self.first_position)
-            pending = copy_to_host(self.compute(batch))
-            return lambda: batch.split(pending())[: len(sequences)]
+            return self.compute(batch)[: batch.borders[len(sequences)]]
         groups = group_rows([len(tokens) for tokens in sequences], self.path.path)
-        copies = [copy_to_host(self._run_rows([sequences[index] for index in group])) for group in groups]
-        return lambda: _in_order(sequences, groups, [copy() for copy in copies])
+        found: dict[int, torch.Tensor] = {}
+        for group in groups:
+            found.update(zip(group, self._run_rows([sequences[index] for index in group]), strict=True))
+        return torch.cat([found[index][: len(tokens)] for index, tokens in enumerate(sequences)])
 
     def compute(self, batch: PackedBatch) -> torch.Tensor:
         """Compute, or queue, one forward pass of a model that can be packed: logits [total, labels] on the device."""
@@ -207,15 +244,3 @@ class TransformersEncoder:
             return run_padded(self._model, sequences, self._segments)
         with self._one_pass, state_kept(self._model):
             return run_padded(self._model, sequences, self._segments)
-
-
-def _in_order(
-    sequences: Sequence[TokenIds], groups: Sequence[Sequence[int]], logits: Sequence[npt.NDArray[np.float32]]
-) -> list[Logits]:
-    """The logits of each sequence from those of its group."""
-    found = {
-        index: row[: len(sequences[index])]
-        for group, rows in zip(groups, logits, strict=True)
-        for index, row in zip(group, rows, strict=True)
-    }
-    return [found[index] for index in range(len(sequences))]

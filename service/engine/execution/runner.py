@@ -37,6 +37,12 @@ Outcome: TypeAlias = Logits | GleanerError
 """Logits [tokens, labels] of one sequence, or why there are none."""
 Finish: TypeAlias = Callable[[list[Outcome]], list[Any]]
 """Makes of a batch's outcomes what its handle returns, on its executor, off the loop's thread. It must not raise."""
+Blank: TypeAlias = Callable[[int], TokenIds]
+
+
+def zeros(length: int) -> TokenIds:
+    """A sequence of so many tokens."""
+    return np.zeros(length, dtype=np.int32)
 
 
 class BatchExecutor(Protocol):
@@ -104,6 +110,7 @@ class Runner:
         executor: runs batches in order.
         wake: called on its thread after each batch.
         pauses_seconds: before each further try of a lone sequence for which memory ran out.
+        blank: a sequence of so many tokens, for measurements.
     """
 
     def __init__(
@@ -112,8 +119,10 @@ class Runner:
         executor: BatchExecutor,
         wake: Callable[[], None],
         pauses_seconds: Sequence[float] = PAUSES_SECONDS,
+        blank: Blank = zeros,
     ) -> None:
         self.encoder = encoder
+        self.blank = blank
         self._executor = executor
         self._wake = wake
         self._pauses_seconds = pauses_seconds
@@ -132,14 +141,14 @@ class Runner:
         """
         length = min(WARM_LENGTH_TOKENS, longest_tokens)
         for count in WARM_SEQUENCES:
-            for handle in self._launch_on_all_threads(_blank(length, count)):
+            for handle in self._launch_on_all_threads([self.blank(length)] * count):
                 handle.result()
 
     def time(self, longest_tokens: int, most_tokens: int) -> TimedBatch | None:
         """Time a batch of about `most_tokens` on the warm device; None if it cannot be run whole."""
         length = min(WARM_LENGTH_TOKENS, longest_tokens)
         count = max(most_tokens // length, 1)
-        batch = _blank(length, count)
+        batch = [self.blank(length)] * count
         if count not in WARM_SEQUENCES:  # The first of a shape chooses kernels and maps memory.
             self.launch(batch).result()
         handle = self.launch(batch)
@@ -218,8 +227,3 @@ def _classified(error: Exception) -> GleanerError:
     if is_broken_device(error):
         raise DeviceBroken(summary(error)) from error
     return to_service_error(error)
-
-
-def _blank(length: int, count: int) -> list[TokenIds]:
-    """A batch of zeros."""
-    return [np.zeros(length, dtype=np.int32)] * count

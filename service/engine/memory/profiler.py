@@ -11,13 +11,12 @@ import time
 from collections.abc import Callable
 from functools import partial
 
-import numpy as np
-
 from service.core.errors import ModelError
 from service.core.memory.cost_model import MeasuredPeak, MemoryCostModel, fit
 from service.core.types import Shape
 from service.engine.execution.device_errors import is_out_of_memory
 from service.engine.execution.encoder_wrappers import Encoder
+from service.engine.execution.runner import Blank, zeros
 from service.engine.memory.probe import MemoryProbe
 
 SHORT_TOKENS, MEDIUM_TOKENS = 16, 128
@@ -49,7 +48,12 @@ def shapes(longest: int, most_tokens: int) -> list[list[int]]:
 
 
 def measure_peaks(
-    encoder: Encoder, probe: MemoryProbe, longest: int, most_tokens: int, clock: Clock = time.monotonic
+    encoder: Encoder,
+    probe: MemoryProbe,
+    longest: int,
+    most_tokens: int,
+    blank: Blank = zeros,
+    clock: Clock = time.monotonic,
 ) -> list[MeasuredPeak]:
     """The highest peak of each shape that fits; for the compute thread, while nothing else runs.
 
@@ -62,26 +66,30 @@ def measure_peaks(
     peaks: dict[Shape, int] = {}
     batches = shapes(longest, most_tokens)
     while batches and (not peaks or clock() < end):
-        batches = [lengths for lengths in batches if _measure_peak(encoder, probe, lengths, peaks)]
+        batches = [lengths for lengths in batches if _measure_peak(encoder, probe, lengths, peaks, blank)]
     probe.release_cache()
     if not peaks:
         raise ModelError("the device's free memory does not hold the smallest batch of this model")
     return [MeasuredPeak(shape, peak) for shape, peak in peaks.items()]
 
 
-def profile_memory(encoder: Encoder, probe: MemoryProbe, longest: int, most_tokens: int) -> MemoryCostModel:
-    """The memory cost model of an encoder on its device, from its peaks."""
+def profile_memory(
+    encoder: Encoder, probe: MemoryProbe, longest: int, most_tokens: int, blank: Blank = zeros
+) -> MemoryCostModel:
+    """The memory cost model of an encoder on its device, from its peaks; `blank` makes its sequences."""
     begun = time.monotonic()
-    points = measure_peaks(encoder, probe, longest, most_tokens)
+    points = measure_peaks(encoder, probe, longest, most_tokens, blank)
     cost_model = fit(points, probe.accuracy)
     seconds = round(time.monotonic() - begun, 3)
     log.info("memory measured", extra={"seconds": seconds, "error_ratio": round(cost_model.error_ratio, 3)})
     return cost_model
 
 
-def _measure_peak(encoder: Encoder, probe: MemoryProbe, lengths: list[int], peaks: dict[Shape, int]) -> bool:
+def _measure_peak(
+    encoder: Encoder, probe: MemoryProbe, lengths: list[int], peaks: dict[Shape, int], blank: Blank
+) -> bool:
     """Run one batch and note its peak; False if memory ran out."""
-    batch = [np.zeros(length, dtype=np.int32) for length in lengths]
+    batch = [blank(length) for length in lengths]
     shape = Shape.of(lengths)
     try:
         peak = probe.peak_bytes(partial(encoder.forward, batch))

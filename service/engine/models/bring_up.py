@@ -30,6 +30,8 @@ from model_store.manifest import GoldenExample, Manifest
 from service.core.arrays import Logits, TokenIds
 from service.core.decoding.entities import Entity
 from service.core.errors import GleanerError, ModelError
+from service.core.labels.label_set import Label, LabelSet
+from service.core.score_limits import ScoreLimits
 from service.engine.models.factory import ModelFactory
 from service.engine.models.loaded_model import LoadedModel, ProfiledModel
 from service.engine.models.profiling import ModelProfiler
@@ -39,6 +41,8 @@ from service.process import EXIT_BROKEN
 from service.settings import Settings
 from service.text.pipeline import apply_rules, decode_entities, prepare
 from service.text.tokenizer import TOKENIZER_FILE, TextTokenizer, vocabulary_of
+from service.text.words.label_config import is_label_model
+from service.text.words.word_tokenizer import WordTokenizer, decode_spans
 from service.wire import ModelStatus
 
 Timed = Callable[[str], AbstractContextManager[None]]
@@ -53,7 +57,8 @@ REPEAT_SECONDS = 1.0
 STUCK_SECONDS = 60.0
 """How much longer a block may go on that does not end by itself: it is in one call of C code, and its process ends."""
 TRIAL_TEXT = "Invoice 4711 of 31.01.2026: Jane Doe, Acme GmbH, Zürich, pays EUR 1,250.00 (jane@example.org)."
-"""Answered by each revision before it may serve."""
+TRIAL_LABELS = ("person", "organization", "date", "amount")
+"""Answered by each revision before it may serve; the labels, by one that is given some."""
 
 
 class GoldenFailed(ModelError):
@@ -137,7 +142,8 @@ class Rollout:
 def _check_vocabulary(revision: Revision, embeddings: int | None) -> None:
     """Refuse a tokenizer with more tokens than the model has embeddings, with which a text fails, or other tokens."""
     vocabulary = vocabulary_of(revision.folder / TOKENIZER_FILE)
-    refuse_missing_embeddings(vocabulary, embeddings)
+    free_labels = is_label_model(revision.folder)
+    refuse_missing_embeddings(WordTokenizer(revision.folder) if free_labels else vocabulary, embeddings)
     refuse_other_tokens(revision.folder, vocabulary)
 
 
@@ -185,13 +191,31 @@ def try_text(model: ModelStatus, infer: Infer, settings: Settings) -> None:
         ModelError: the scores are no numbers.
         Exception: whatever else is wrong with the revision.
     """
+    _entities(model, infer, settings, TRIAL_TEXT, LabelSet.of([*map(Label, TRIAL_LABELS)], ScoreLimits()))
+
+
+def _entities(model: ModelStatus, infer: Infer, settings: Settings, text: str, labels: LabelSet) -> list[Entity]:
+    """The entities in a text as requests find them; `labels`: for a model that is given some.
+
+    Raises:
+        ModelError: the scores are no numbers.
+    """
+    size = {"longest": min(settings.window_tokens, model.max_tokens), "overlap": settings.overlap_tokens}
+    if model.free_labels:
+        words = WordTokenizer(Path(model.folder))
+        text_words = words.prepare(text, labels, **size)
+        scores = _finite(infer(text_words.sequences))
+        return decode_spans(text_words, [words.config.candidates(each, labels.least_limit) for each in scores], labels)
     tokenizer = TextTokenizer(Path(model.folder))
-    longest = min(settings.window_tokens, model.max_tokens)
-    prepared = prepare(tokenizer, TRIAL_TEXT, longest=longest, overlap=settings.overlap_tokens)
-    logits = infer(prepared.sequences)
-    if not all(np.isfinite(each).all() for each in logits):
+    prepared = prepare(tokenizer, text, **size)
+    logits = _finite(infer(prepared.sequences))
+    return apply_rules(tokenizer, prepared, decode_entities(tokenizer, prepared, logits, model.labels), model.labels)
+
+
+def _finite(scores: list[Logits]) -> list[Logits]:
+    if not all(np.isfinite(each).all() for each in scores):
         raise ModelError("its scores are no numbers: NaN or infinite")
-    apply_rules(tokenizer, prepared, decode_entities(tokenizer, prepared, logits, model.labels), model.labels)
+    return scores
 
 
 Place = tuple[str, int, int]
@@ -204,12 +228,9 @@ def first_failure(manifest: Manifest, model: ModelStatus, infer: Infer, settings
     Raises:
         GleanerError: the tokenizer cannot be read, or an example cannot be inferred.
     """
-    tokenizer = TextTokenizer(Path(model.folder))
-    longest = min(settings.window_tokens, model.max_tokens)
     for number, example in enumerate(manifest.golden, start=1):
-        prepared = prepare(tokenizer, example.text, longest=longest, overlap=settings.overlap_tokens)
-        decoded = decode_entities(tokenizer, prepared, infer(prepared.sequences), model.labels)
-        found = apply_rules(tokenizer, prepared, decoded, model.labels)
+        labels = LabelSet.of([*map(Label, example.labels)], ScoreLimits(example.min_score))
+        found = _entities(model, infer, settings, example.text, labels)
         if difference := _difference(example, found):
             return f"golden example {number} of {len(manifest.golden)} fails: {difference}"
     return None

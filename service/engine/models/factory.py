@@ -12,6 +12,7 @@ from functools import cached_property, partial
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from model_store.contents.scan import license_of
 from model_store.local.store import Revision
 from service.engine.execution.executor import DeviceExecutor
 from service.engine.execution.in_flight import MOST_IN_FLIGHT
@@ -19,6 +20,8 @@ from service.engine.models.loaded_model import LoadedModel
 from service.environment import throttled_tokens_per_second
 from service.settings import Settings
 from service.text.decoding_files import read_decoding
+from service.text.words.label_config import CONFIG_FILE, config_file, is_label_model
+from service.text.words.word_tokenizer import WordTokenizer
 from service.wire import ModelStatus
 
 if TYPE_CHECKING:
@@ -81,16 +84,16 @@ class ModelFactory:
         """A revision's model, whole in host memory.
 
         Raises:
-            ModelError: the folder is no whole token classifier.
+            ModelError: the folder is no whole token classifier, nor a whole model with free labels.
         """
-        from service.engine.encoder.checkpoint import read_checkpoint
+        from service.engine.encoder.labels.label_checkpoint import read_any_checkpoint
 
-        return read_checkpoint(revision.folder, self._dtype, int8=self._int8)
+        return read_any_checkpoint(revision.folder, self._dtype, int8=self._int8)
 
     def build(self, revision: Revision, checkpoint: Checkpoint) -> LoadedModel:
         """Move a checkpoint's model to the device, where there must be room for it, and make it run."""
         from service.engine.encoder.encoder import build_encoder
-        from service.engine.execution.runner import Runner
+        from service.engine.execution.runner import Runner, zeros
 
         sizes = _sizes(revision)
         known = self._paths.get(sizes)
@@ -102,10 +105,13 @@ class ModelFactory:
             self._paths[sizes] = encoder.path
         on_gpu = self.device.type == "cuda"
         weights = self._offloadable_on_gpu(encoder) if on_gpu else self._offloadable_on_cpu(revision, encoder)
-        runner = Runner(self._throttled(weights), self._compute, self._wake)
+        words = WordTokenizer(revision.folder) if checkpoint.head is not None else None
+        blank = zeros if words is None else words.blank
+        runner = Runner(self._throttled(weights), self._compute, self._wake, blank=blank)
         decoding = read_decoding(revision.folder)
         status = _status(revision, encoder, calibrated=decoding.calibration is not None)
-        return LoadedModel(status, sizes, runner, weights, weakref.ref(encoder.module), decoding)
+        finder = None if words is None else words.config.candidates
+        return LoadedModel(status, sizes, runner, weights, weakref.ref(encoder.module), decoding, finder)
 
     def make(self, revision: Revision) -> LoadedModel:
         """Read and build a revision's model on a device that has room for it."""
@@ -124,13 +130,14 @@ class ModelFactory:
         return HostOffloaded(PipelinedEncoder(model, self._queuing), model.module)
 
     def _offloadable_on_cpu(self, revision: Revision, model: TransformersEncoder) -> Offloadable:
-        from service.engine.encoder.encoder import load_encoder
+        from service.engine.encoder.encoder import build_encoder
         from service.engine.execution.encoder_wrappers import ShardedEncoder
         from service.engine.execution.offloading import ReloadedFromDisk
 
-        path = model.path
-        load = partial(load_encoder, revision.folder, self.device, self._dtype, int8=self._int8, known=path)
-        return ReloadedFromDisk(ShardedEncoder(model, self._threads), lambda: ShardedEncoder(load(), self._threads))
+        build = partial(build_encoder, device=self.device, dtype=self._dtype, int8=self._int8, known=model.path)
+        return ReloadedFromDisk(
+            ShardedEncoder(model, self._threads), lambda: ShardedEncoder(build(self.read(revision)), self._threads)
+        )
 
     @cached_property
     def _queuing(self) -> Lock:
@@ -149,7 +156,8 @@ class ModelFactory:
 
 def _sizes(revision: Revision) -> str:
     """The model's configuration without the names of its labels: equal for models that compute alike."""
-    config = json.loads((revision.folder / "config.json").read_text(encoding="utf-8"))
+    name = config_file(revision.folder) or CONFIG_FILE
+    config = json.loads((revision.folder / name).read_text(encoding="utf-8"))
     kept = {key: value for key, value in config.items() if key not in ("id2label", "label2id", "_name_or_path")}
     return json.dumps([kept, len(revision.manifest.labels)], sort_keys=True)
 
@@ -161,6 +169,8 @@ def _status(revision: Revision, encoder: TransformersEncoder, *, calibrated: boo
         revision=revision.revision,
         folder=str(revision.folder),
         labels=encoder.labels,
+        license=license_of(revision.folder),
+        free_labels=is_label_model(revision.folder),
         max_tokens=encoder.max_tokens,
         packed=encoder.packed,
         parameter_bytes=encoder.parameter_bytes,

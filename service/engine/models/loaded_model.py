@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from service.core.decoding.model_decoding import PLAIN, Decoding
+from service.core.decoding.spans import CandidateFinder
 from service.core.memory.budget import ModelMemory
 from service.core.placement import Placement
 from service.core.scheduling.throughput import TimedBatch
@@ -28,6 +29,7 @@ class LoadedModel:
         sizes: equal for models of equal architecture, whose batches take equal memory.
         module: the model itself; None while its weights are offloaded.
         decoding: what its folder asks for, for the documents whose tags are found here.
+        finder: of a model with free labels: finds candidates in its scores.
     """
 
     status: ModelStatus
@@ -36,6 +38,7 @@ class LoadedModel:
     weights: Offloadable
     module: Callable[[], torch.nn.Module | None] = lambda: None
     decoding: Decoding = PLAIN
+    finder: CandidateFinder | None = None
 
     @property
     def revision(self) -> str:

@@ -14,8 +14,6 @@ import math
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from service.core.arrays import TokenIds
 from service.core.errors import GleanerError
 from service.core.memory.budget import ModelMemory
@@ -90,7 +88,7 @@ def climb(runner: Runner, longest_tokens: int, most_tokens: int) -> list[TimedBa
 
 def _time(runner: Runner, length: int, tokens: int) -> TimedBatch | None:
     """None if memory does not hold it."""
-    batch = [np.zeros(length, dtype=np.int32)] * (tokens // length)
+    batch = [runner.blank(length)] * (tokens // length)
     runner.launch(batch).result()
     spent, least = 0.0, math.inf
     for _ in range(ROUNDS):
@@ -179,7 +177,7 @@ class ModelProfiler:
 
         module = model.module() if self._on_cpu else None
         with first_layers_only(module, CPU_LAYERS) if module is not None else nullcontext():
-            return profile_memory(model.runner.encoder, probe, longest, most_tokens)
+            return profile_memory(model.runner.encoder, probe, longest, most_tokens, model.runner.blank)
 
     def _longest(self, model: LoadedModel) -> int:
         return min(model.status.max_tokens, self._settings.window_tokens)

@@ -17,6 +17,7 @@ from typing import Any
 
 from service.core.errors import ModelError
 from service.text.tokenizer import TOKENIZER_FILE, Vocabulary, encoded, vocabulary_of
+from service.text.words.word_tokenizer import WordTokenizer
 
 CONFIG_FILE, MODEL_CONFIG_FILE = "tokenizer_config.json", "config.json"
 TEXTS = (
@@ -60,7 +61,7 @@ def refuse_other_tokens(folder: Path, vocabulary: Vocabulary | None = None) -> N
     )
 
 
-def refuse_missing_embeddings(vocabulary: Vocabulary, embeddings: int | None) -> None:
+def refuse_missing_embeddings(vocabulary: Vocabulary | WordTokenizer, embeddings: int | None) -> None:
     """Raise ModelError for a tokenizer with more tokens than the model has embeddings; None: nobody knows how many."""
     if embeddings is not None and vocabulary.largest_id >= embeddings:
         raise ModelError(

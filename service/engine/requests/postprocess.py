@@ -1,4 +1,4 @@
-"""Postprocessing of a finished batch: reduces its logits to the word tags that a document's worker has asked for.
+"""Postprocessing of a finished batch: reduces its logits to the word tags, or the candidates of spans, asked for.
 
 It runs on the batch's executor, so that the loop's thread goes on, and on all documents of a batch at once.
 """
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from service.core.arrays import Logits, TokenIds
 from service.core.decoding.entities import check_finite
 from service.core.decoding.model_decoding import PLAIN, Decoding, join_pieces
+from service.core.decoding.spans import CandidateFinder
 from service.core.decoding.tag_scheme import Scheme, scheme_of
 from service.core.decoding.word_tags import WordTags, search_joined
 from service.core.errors import GleanerError, ModelError
@@ -63,6 +64,24 @@ def reduce_logits(
         tags = _tags(list(tagged.values()), scheme_of(labels), decoding)
         for index, each in zip(tagged, tags, strict=True):
             found[index] = each
+    return found
+
+
+def reduce_to_candidates(
+    outcomes: Sequence[Logits | GleanerError], limits: Sequence[float | None], find: CandidateFinder
+) -> list[Outcome]:
+    """The candidates of each sequence, of at least the limit; its scores as they are where there is none.
+
+    A sequence with a score that is not finite has a ModelError in its place.
+    """
+    found: list[Outcome] = list(outcomes)
+    for index, (outcome, limit) in enumerate(zip(outcomes, limits, strict=True)):
+        if isinstance(outcome, np.ndarray) and limit is not None:
+            try:
+                check_finite(outcome)
+                found[index] = find(outcome, limit)
+            except ModelError as error:
+                found[index] = error
     return found
 
 

@@ -18,12 +18,13 @@ import numpy as np
 from service.core.arrays import Logits, TokenIds
 from service.core.debug_snapshot import EngineHistory
 from service.core.decoding.model_decoding import PLAIN, Decoding
+from service.core.decoding.spans import CandidateFinder
 from service.core.decoding.word_tags import WordTags
 from service.core.errors import GleanerError, InternalError
 from service.core.scheduling.scheduler import Scheduler
 from service.core.types import Batch, Refusal, ResponseKind, Sequence, Submission
 from service.engine.engine_socket import EngineSocket
-from service.engine.requests.postprocess import Words, reduce_logits
+from service.engine.requests.postprocess import Words, reduce_logits, reduce_to_candidates
 from service.metrics.engine import EngineMetrics
 from service.wire import MOST_TAGGED, Refused, Scored, Started, tagged
 
@@ -35,7 +36,7 @@ if TYPE_CHECKING:  # It imports torch, for which the engine's first phase does n
 class Request(NamedTuple):
     """An admitted document as kept apart from the queue: all its sequences end to end, and where each begins.
 
-    Token ids are as they came: for `ResponseKind.WORD_TAGS`, those below 0 continue a word.
+    Token ids are as they came: for `WORD_TAGS` and `SPANS`, those below 0 begin no word.
     """
 
     worker: bytes
@@ -50,12 +51,12 @@ class Request(NamedTuple):
 
     def words(self) -> Words | None:
         """Those whose tags the worker wants; None if it wants all logits."""
-        if self.submission.response_kind is ResponseKind.LOGITS:
+        if self.submission.response_kind is not ResponseKind.WORD_TAGS:
             return None
         return Words.from_marked_ids(self.tokens, self.submission.special_tokens_at_end)
 
     def sequence(self, index: int) -> TokenIds:
-        """The token ids of one sequence, all in the vocabulary."""
+        """The token ids of one sequence, all in the vocabulary; those of a model with free labels as they came."""
         if self.submission.response_kind is ResponseKind.WORD_TAGS:
             return np.maximum(self.tokens, ~self.tokens)
         return self.tokens[self.borders[index] : self.borders[index + 1]]
@@ -90,9 +91,25 @@ class RequestTable:
             self._ipc.send(worker, Started(tuple(own)))
         return [requests[each.key].sequence(each.index) for each in batch.sequences]
 
-    def postprocessor(self, batch: Batch, labels: tuple[str, ...], decoding: Decoding = PLAIN) -> Finish | None:
-        """What is to be done with a batch's logits before they are delivered, off the loop's thread."""
+    def postprocessor(
+        self,
+        batch: Batch,
+        labels: tuple[str, ...],
+        decoding: Decoding = PLAIN,
+        finder: CandidateFinder | None = None,
+    ) -> Finish | None:
+        """What is to be done with a batch's logits before they are delivered, off the loop's thread.
+
+        Args:
+            finder: of a model with free labels.
+        """
         requests = [self._admitted(each.key) for each in batch.sequences]
+        if finder is not None:
+            limits = [
+                each.submission.least_score if each.submission.response_kind is ResponseKind.SPANS else None
+                for each in requests
+            ]
+            return lambda outcomes: reduce_to_candidates(outcomes, limits, finder)
         if all(each.submission.response_kind is ResponseKind.LOGITS for each in requests):
             return None
         return lambda outcomes: reduce_logits(outcomes, [each.words() for each in requests], labels, decoding)

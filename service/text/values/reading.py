@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from service.core.decoding.entities import Entity
 from service.core.decoding.value import Value, ValueKind
@@ -52,9 +52,12 @@ def read_value(label: str, text: str, context: DocumentContext) -> Value:
     return found
 
 
-def read_values(context: DocumentContext, entities: list[Entity]) -> list[Value]:
-    """The value of each entity of a document."""
-    return [read_value(each.label, each.text, context) for each in entities]
+def read_values(
+    context: DocumentContext, entities: list[Entity], reading_labels: Mapping[str, str] | None = None
+) -> list[Value]:
+    """The value of each entity of a document; `reading_labels`: by which label those of some others are read."""
+    others = reading_labels or {}
+    return [read_value(others.get(each.label, each.label), each.text, context) for each in entities]
 
 
 def read_tables() -> None:

@@ -150,10 +150,10 @@ def test_a_label_that_is_not_known_is_refused_with_those_like_it(model: ModelSta
     named = ("O", "B-PERSON", "I-PERSON", "B-SUPPLIER_NAME", "B-RECEIVER_NAME", "B-DATE")
     model = msgspec.structs.replace(model, labels=named)
     made = _extractor(cast(ThreadPoolExecutor, None))
-    made.check_labels(model, read_options({"labels": "DATE,EMAIL", "min_score": "PERSON:0.5"}))
+    made.labels_of(model, read_options({"labels": "DATE,EMAIL", "min_score": "PERSON:0.5"}), plain=True)
     with pytest.raises(InvalidOptions, match=words):
-        made.check_labels(model, read_options({"labels": f"DATE,{labels}"}))
+        made.labels_of(model, read_options({"labels": f"DATE,{labels}"}), plain=True)
     with pytest.raises(InvalidOptions, match="min_score"):
-        made.check_labels(model, read_options({"min_score": f"{labels}:0.5"}))
+        made.labels_of(model, read_options({"min_score": f"{labels}:0.5"}), plain=True)
     with pytest.raises(InvalidOptions, match="'EMAIL'"):
-        made.check_labels(model, read_options({"labels": "EMAIL", "aggregation": "simple"}))
+        made.labels_of(model, read_options({"labels": "EMAIL", "aggregation": "simple"}), plain=True)

@@ -9,7 +9,7 @@ import pytest
 
 from service.core.arrays import TokenIds
 from service.core.types import Shape
-from service.engine.execution.runner import BatchHandle
+from service.engine.execution.runner import BatchHandle, zeros
 from service.engine.models.profiling import ENOUGH_SECONDS, IN_A_ROW, ROUNDS, BatchSizer, climb
 
 LONGEST = 512
@@ -19,6 +19,7 @@ class ModelledRunner:
     """Batches that take the time which a device would; nothing is computed."""
 
     encoder = None
+    blank = staticmethod(zeros)
 
     def __init__(self, base_seconds: float, tokens_per_second: float, room_tokens: int = 1 << 20) -> None:
         self.base_seconds = base_seconds

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from service.core.decoding.model_decoding import Decoding
+from service.core.decoding.spans import boundary_candidates
 from service.core.decoding.tag_scheme import scheme_of
 from service.core.decoding.transitions import Transitions
 from service.core.decoding.word_tags import WordTags, search
 from service.core.errors import ModelError
-from service.engine.requests.postprocess import TOGETHER, Words, reduce_logits
+from service.engine.requests.postprocess import TOGETHER, Words, reduce_logits, reduce_to_candidates
 
 LABELS = ("O", "B-X", "I-X")
 ROWS = np.random.default_rng(1).normal(size=(6, 3)).astype(np.float32)
@@ -70,3 +71,16 @@ def test_many_documents_have_together_what_each_has_alone() -> None:
         assert isinstance(alone, WordTags)
         assert found.labels.tolist() == alone.labels.tolist()
         assert found.probabilities.tolist() == alone.probabilities.tolist()
+
+
+def test_candidates_are_found_and_a_bad_sequence_fails_alone() -> None:
+    bad = ROWS.copy()
+    bad[2, 1] = np.nan
+    found, whole, failed, error = reduce_to_candidates(
+        [ROWS, ROWS, bad, ModelError("over")], [0.5, None, 0.5, 0.5], boundary_candidates
+    )
+    assert isinstance(found, np.ndarray)
+    assert found.tolist() == boundary_candidates(ROWS, 0.5).tolist()
+    assert whole is ROWS
+    assert isinstance(failed, ModelError)
+    assert isinstance(error, ModelError)

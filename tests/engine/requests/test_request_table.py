@@ -9,6 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from service.core.arrays import Logits
+from service.core.decoding.spans import boundary_candidates
 from service.core.decoding.word_tags import WordTags
 from service.core.errors import GleanerError, InsufficientMemory
 from service.core.scheduling.scheduler import QueueLimits, Scheduler
@@ -170,6 +171,21 @@ def test_tags_are_those_of_the_words_and_the_model_sees_plain_ids() -> None:
     ((_, tags),) = tags_in(message, buffer)
     assert tags.labels.tolist() == [1, 0]
     assert tags.probabilities.tolist() == [pytest.approx(1.0, abs=1e-3)]
+
+
+def test_candidates_are_sent_and_the_model_sees_marked_ids() -> None:
+    table, sent = make_table()
+    ids = np.array([~8, 7, ~8, 9], dtype=np.int32)
+    document = replace(submission("k", 2, 2), response_kind=ResponseKind.SPANS, least_score=0.5)
+    assert table.admit(WORKER, document, ids, 0.0, None) is None
+    batch = table.scheduler.next_batch(FixedBudget(1_000))
+    assert batch is not None
+    assert [each.tolist() for each in table.start(batch)] == [[~8, 7], [~8, 9]]
+    reduce = table.postprocessor(batch, (), finder=boundary_candidates)
+    assert reduce is not None
+    rows = np.array([[5, 5, 5]], dtype=np.float32)
+    table.deliver(batch, reduce([rows, -rows]), 1, 0.5)
+    assert sent.answers()[-2:] == [(WORKER, Scored("k", 0, 1, 4, 1, 0.5)), (WORKER, Scored("k", 1, 0, 4, 1, 0.5))]
 
 
 def test_each_worker_gets_the_tags_of_its_documents_in_few_messages() -> None:

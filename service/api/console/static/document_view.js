@@ -14,11 +14,16 @@ import { dropZone, failure, startView } from "./start_view.js";
 const PREVIEW = 40_000; // bytes or characters
 const NOTED = 5; // pages with a notice of their own above the document; each says it in its place too
 
+export const LABELS = "person, organization, date, amount of money"; // for a model that is given some, until others are asked for
+
+const reference = (each) => (each.state === "serving" ? `${each.name}@${each.tag || "stable"}` : `${each.name}@${each.revision}`);
+
 export class DocumentView {
   constructor(root, { models }) {
     this.root = root;
     this.models = models;
     this.model = "";
+    this.labels = LABELS;
     this.#start();
     addEventListener("scroll", () => this.strip?.noteScroll(), { passive: true });
     addEventListener("keydown", (event) => this.#key(event));
@@ -58,19 +63,24 @@ export class DocumentView {
 
   get document() { return this.source; }
 
-  #options() { return { ...(this.model && { model: this.model }), fields: "true" }; }
+  #options() { return { ...(this.model && { model: this.model }), ...(this.#isGivenLabels() ? { labels: this.labels } : { fields: "true" }) }; }
+
+  /** Whether the chosen model, or else the first one, is told what to find. */
+  #isGivenLabels() { return (this.models().find((each) => reference(each) === this.model) ?? this.models()[0])?.free_labels; }
 
   #layout() {
     const model = make("select", { "aria-label": "Model", onchange: () => { this.model = model.value; this.open(this.source); } },
-      ...this.models().map((each) => make("option", { value: each.state === "serving" ? `${each.name}@${each.tag || "stable"}` : `${each.name}@${each.revision}`,
+      ...this.models().map((each) => make("option", { value: reference(each),
         selected: this.model.startsWith(each.name) }, `${each.name} · ${each.tag || each.state} · ${short(each.revision)}`)));
     if (this.model) model.value = this.model;
+    const labels = make("input", { type: "text", id: "labels", value: this.labels, "aria-label": "What to find, with commas between", title: "What to find, with commas between",
+      onchange: () => { this.labels = labels.value; this.open(this.source); } });
     this.modes = this.strip ? make("div", { class: "choice", role: "group", "aria-label": "Show" },
       ...["Pages", "Text"].map((name) => make("button", { type: "button", "aria-pressed": String(name === "Pages"), onclick: () => this.#mode(name) }, name))) : null;
     this.jump = make("span", { class: "jump", hidden: true });
     this.root.replaceChildren(make("div", { class: "work" },
       make("div", { class: "head" }, make("h1", {}, this.source.name), this.facts, this.jump,
-        make("div", { class: "tools" }, this.modes, model,
+        make("div", { class: "tools" }, this.modes, this.#isGivenLabels() && labels, model,
           make("button", { type: "button", id: "copy", disabled: true, onclick: () => this.#copy() }, "Copy as…"),
           make("button", { type: "button", class: "primary", id: "another", onclick: () => this.#another() }, "Another document"))),
       this.notes, this.body, this.side));

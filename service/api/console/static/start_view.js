@@ -79,6 +79,7 @@ function facts(models) {
 }
 
 function said(model) {
+  if (model.free_labels) return [make("b", {}, "What you name: "), "this model is given its labels; beside the document is a box for them."];
   const labels = labelsOf(model).sort();
   return [make("b", {}, `${count(labels.length, "label")}: `), `${labels.map((each) => named(each.toLowerCase())).join(", ")}.`];
 }

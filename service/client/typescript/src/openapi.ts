@@ -125,9 +125,15 @@ export interface components {
             file: string[];
             /** @description `name`, `name@tag` or `name@sha256:…`; the first served if absent. */
             model?: string;
-            /** @description Keep only entities with these labels: a list, or one text with commas between them. */
+            /** @description Keep only entities with these labels: a list, or one text with commas between them. A model with `free_labels` is given them; an object says more of each name: a description, which it reads in place of the name, or an object with `description`, `kind` (the form of its values) and `min_score`. */
             labels?: string;
-            /** @description Keep only entities with at least this score: a number, or `PERSON:0.8,IBAN:0.5` with a number among them for all other labels. Scores of a calibrated model are the share that is right. */
+            /**
+             * Overlaps
+             * @description Of a model with `free_labels`: entities share no words (`flat`), one may be inside another (`nested`), or those of different labels do not mind each other (`per_label`).
+             * @enum {string}
+             */
+            overlaps?: "flat" | "nested" | "per_label";
+            /** @description Keep only entities with at least this score: a number, or `PERSON:0.8,IBAN:0.5` with a number among them for all other labels. 0.5 if absent, of a model with `free_labels`, else 0. Scores of a calibrated model are the share that is right. */
             min_score?: number | string;
             /**
              * Aggregation
@@ -176,9 +182,18 @@ export interface components {
         ExtractRequest: {
             /** @description `name`, `name@tag` or `name@sha256:…`; the first served if absent. */
             model?: string | null;
-            /** @description Keep only entities with these labels: a list, or one text with commas between them. */
-            labels?: string[] | string | null;
-            /** @description Keep only entities with at least this score: a number, or `PERSON:0.8,IBAN:0.5` with a number among them for all other labels. Scores of a calibrated model are the share that is right. Default: `0.0`. */
+            /** @description Keep only entities with these labels: a list, or one text with commas between them. A model with `free_labels` is given them; an object says more of each name: a description, which it reads in place of the name, or an object with `description`, `kind` (the form of its values) and `min_score`. */
+            labels?: string[] | {
+                [key: string]: string | {
+                    description?: string;
+                    /** @enum {string} */
+                    kind?: "text" | "date" | "money" | "quantity" | "percent" | "email" | "url" | "phone" | "iban" | "bic" | "tax_id" | "card";
+                    min_score?: number;
+                };
+            } | string | null;
+            /** @description Of a model with `free_labels`: entities share no words (`flat`), one may be inside another (`nested`), or those of different labels do not mind each other (`per_label`). Default: `flat`. */
+            overlaps?: components["schemas"]["Overlaps"];
+            /** @description Keep only entities with at least this score: a number, or `PERSON:0.8,IBAN:0.5` with a number among them for all other labels. 0.5 if absent, of a model with `free_labels`, else 0. Scores of a calibrated model are the share that is right. */
             min_score?: number | string;
             /** @description `constrained`: the best valid tag path; the others as transformers' pipeline has them. Default: `constrained`. */
             aggregation?: components["schemas"]["Aggregation"];
@@ -340,6 +355,11 @@ export interface components {
          * @enum {string}
          */
         OffsetUnit: "codepoint" | "utf16" | "byte";
+        /**
+         * @description Which entities may share words: none; one inside another; or only those of different labels.
+         * @enum {string}
+         */
+        Overlaps: "flat" | "nested" | "per_label";
         /** @description `[width, height]` of the page as shown, in points (1/72 inch). */
         PageSize: [
             number,
@@ -386,9 +406,15 @@ export interface components {
             file: string[];
             /** @description `name`, `name@tag` or `name@sha256:…`; the first served if absent. */
             model?: string;
-            /** @description Keep only entities with these labels: a list, or one text with commas between them. */
+            /** @description Keep only entities with these labels: a list, or one text with commas between them. A model with `free_labels` is given them; an object says more of each name: a description, which it reads in place of the name, or an object with `description`, `kind` (the form of its values) and `min_score`. */
             labels?: string;
-            /** @description Keep only entities with at least this score: a number, or `PERSON:0.8,IBAN:0.5` with a number among them for all other labels. Scores of a calibrated model are the share that is right. */
+            /**
+             * Overlaps
+             * @description Of a model with `free_labels`: entities share no words (`flat`), one may be inside another (`nested`), or those of different labels do not mind each other (`per_label`).
+             * @enum {string}
+             */
+            overlaps?: "flat" | "nested" | "per_label";
+            /** @description Keep only entities with at least this score: a number, or `PERSON:0.8,IBAN:0.5` with a number among them for all other labels. 0.5 if absent, of a model with `free_labels`, else 0. Scores of a calibrated model are the share that is right. */
             min_score?: number | string;
             /**
              * Aggregation
@@ -463,9 +489,18 @@ export interface components {
         RedactRequest: {
             /** @description `name`, `name@tag` or `name@sha256:…`; the first served if absent. */
             model?: string | null;
-            /** @description Keep only entities with these labels: a list, or one text with commas between them. */
-            labels?: string[] | string | null;
-            /** @description Keep only entities with at least this score: a number, or `PERSON:0.8,IBAN:0.5` with a number among them for all other labels. Scores of a calibrated model are the share that is right. Default: `0.0`. */
+            /** @description Keep only entities with these labels: a list, or one text with commas between them. A model with `free_labels` is given them; an object says more of each name: a description, which it reads in place of the name, or an object with `description`, `kind` (the form of its values) and `min_score`. */
+            labels?: string[] | {
+                [key: string]: string | {
+                    description?: string;
+                    /** @enum {string} */
+                    kind?: "text" | "date" | "money" | "quantity" | "percent" | "email" | "url" | "phone" | "iban" | "bic" | "tax_id" | "card";
+                    min_score?: number;
+                };
+            } | string | null;
+            /** @description Of a model with `free_labels`: entities share no words (`flat`), one may be inside another (`nested`), or those of different labels do not mind each other (`per_label`). Default: `flat`. */
+            overlaps?: components["schemas"]["Overlaps"];
+            /** @description Keep only entities with at least this score: a number, or `PERSON:0.8,IBAN:0.5` with a number among them for all other labels. 0.5 if absent, of a model with `free_labels`, else 0. Scores of a calibrated model are the share that is right. */
             min_score?: number | string;
             /** @description `constrained`: the best valid tag path; the others as transformers' pipeline has them. Default: `constrained`. */
             aggregation?: components["schemas"]["Aggregation"];
@@ -564,6 +599,7 @@ export interface components {
         /**
          * @description One revision that the engine serves; `folder` holds its tokenizer.
          *
+         *     `free_labels`: it has no labels of its own, and is given some with each request. `license`: as its folder says.
          *     `state`: `serving` is what its name and tag lead to; `previous` is served to those who ask for the revision itself;
          *     `failed` is not served, because no revision of its name and tag could be brought up (`problem`).
          *     `place`: where its weights are, `device` or `host`. `problem`: why a newer revision was not taken, if so.
@@ -583,6 +619,8 @@ export interface components {
             max_tokens: number;
             packed: boolean;
             parameter_bytes: number;
+            free_labels: boolean;
+            license: string;
             state: string;
             place: string;
             problem: string;

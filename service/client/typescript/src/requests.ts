@@ -68,7 +68,7 @@ function formOf(files: { blob: Blob; name: string }[], options: [string, unknown
   if (files.length === 0) throw new TypeError("one request holds at least one text or file");
   const form = new FormData();
   for (const { blob, name } of files) form.append("file", blob, name);
-  for (const [name, value] of options) form.append(name, String(value)); // Of a list: joined by commas.
+  for (const [name, value] of options) form.append(name, written(value));
   return form;
 }
 
@@ -81,6 +81,11 @@ export function urlOf(url: string): string {
   if (!/^https?:\/\//i.test(whole))
     throw new TypeError(`"${url}" is no URL of a service: write "http://${bare}" or "https://${bare}"`);
   return whole.replace(/\/+$/, "");
+}
+
+/** An option as the field of a form: a list joined by commas, an object as JSON. */
+function written(value: unknown): string {
+  return typeof value === "object" && !Array.isArray(value) ? JSON.stringify(value) : String(value);
 }
 
 /** Limits of retries: seconds from the first try and number of tries, fewer where nobody answers. */

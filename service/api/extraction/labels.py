@@ -1,0 +1,84 @@
+"""Labels of a request: what a model with free labels is given; of another one, those that its entities are kept by.
+
+The rule: what cannot be answered is refused before any work. An unknown label of a model that has its own would find
+nothing, and nobody would be told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+
+from service.api.options import Options
+from service.core.decoding.aggregation_strategies import Aggregation
+from service.core.decoding.spans import Overlaps
+from service.core.decoding.tag_scheme import scheme_of
+from service.core.errors import InvalidOptions
+from service.core.labels.label_set import LabelSet, label_problem, read_labels
+from service.text.pipeline import answered_labels
+from service.text.tokenizer import TextTokenizer
+from service.text.words.word_tokenizer import WordTokenizer
+from service.wire import ModelStatus
+
+SHOWN_CHARACTERS = 64
+"""Longest part of a label that is not known in the sentence that refuses it."""
+
+
+def given_labels(model: ModelStatus, tokenizer: WordTokenizer, options: Options, longest: int) -> LabelSet:
+    """The labels that a model with free labels is given.
+
+    Raises:
+        InvalidOptions: there are none, too many, one that it cannot be given, or an option that it has no use for.
+    """
+    labels = read_labels(options.labels)
+    if labels is None:
+        raise InvalidOptions(
+            f"labels: {model.name} has no labels of its own; name what it is to find, as in "
+            '["person", "invoice number"].'
+        )
+    if problem := label_problem(labels):
+        raise InvalidOptions(f"labels: {problem}.")
+    if options.aggregation is not Aggregation.CONSTRAINED:
+        raise InvalidOptions(f"aggregation: {model.name} scores spans and has no tags to aggregate.")
+    if options.fields:
+        raise InvalidOptions(f"fields: {model.name} has no labels of its own, by which fields are chosen.")
+    names = [each.name for each in labels]
+    _refuse_unknown("min_score", model, [name for name, _ in options.min_score.by_label], names)
+    tokenizer.check(labels, longest)
+    return LabelSet.of(labels, options.min_score, options.overlaps)
+
+
+def check_labels(model: ModelStatus, tokenizer: TextTokenizer | None, options: Options) -> None:
+    """Refuse labels that neither the model nor its rules answer, and what is for models with free labels alone.
+
+    Rules take part in `constrained` alone.
+
+    Raises:
+        InvalidOptions: names the first, and those that are like it.
+    """
+    has_rules = options.aggregation is Aggregation.CONSTRAINED
+    asked = options.labels or ()
+    if asked or options.min_score.by_label:
+        known = answered_labels(tokenizer, model.labels) if has_rules else sorted(scheme_of(model.labels).types)
+        _refuse_unknown("labels", model, list(asked), known)
+        _refuse_unknown("min_score", model, [name for name, _ in options.min_score.by_label], known)
+    if more := next((each for each in read_labels(options.labels) or () if not each.is_plain), None):
+        raise InvalidOptions(
+            f"labels: {model.name} has labels of its own and reads no descriptions; give {more.name!r} by its name."
+        )
+    if options.overlaps is not Overlaps.FLAT:
+        raise InvalidOptions(f"overlaps: {model.name} has labels of its own, and its entities never overlap.")
+
+
+def _refuse_unknown(option: str, model: ModelStatus, asked: Sequence[str], known: Sequence[str]) -> None:
+    if (wrong := next((each for each in asked if each not in known), None)) is not None:
+        said, hint = wrong[:SHOWN_CHARACTERS], _known_labels_like(wrong, known)
+        raise InvalidOptions(f"{option}: {model.name} has no label {said!r}; {hint}")
+
+
+def _known_labels_like(wrong: str, known: Sequence[str]) -> str:
+    """A hint: labels in other case, those with it as one of their words, the one most like it, or else all."""
+    wanted = wrong[:SHOWN_CHARACTERS].upper()
+    like = [each for each in known if each.upper() == wanted] or [each for each in known if wanted in each.split("_")]
+    like = like or get_close_matches(wanted, known, n=1, cutoff=0.5)
+    return f"did you mean {' or '.join(like)}?" if like else f"there are: {', '.join(known)}."

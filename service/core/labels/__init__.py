@@ -1,0 +1,1 @@
+"""The labels of a request, where they are free."""

@@ -1,0 +1,180 @@
+"""GLiNER2.5's head: hidden states of words and labels to scores of a pool of spans, which all labels share.
+
+Written from the weights' names and the published formulas of the `gliner2` library (2.1), in float32. Between the words
+of a sequence and around them lie boundaries. Each label scores every boundary as a start and as an end, and every word
+as inside. The pairs of the best starts and ends make the pool: each label's best ones first, then by score. A span's
+vector, which does not depend on the label, is then scored by each label; a label may also say that it is absent.
+
+No shape depends on a value, so a GPU need not be waited for.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import torch
+import torch.nn.functional as F  # noqa: N812
+from torch import nn
+
+from service.core.arrays import TokenIds
+from service.core.decoding.spans import MASKED
+from service.engine.encoder.labels.head_parts import Weights, misfit, parted, pick_rows
+from service.text.words.label_config import BoundaryOptions
+
+NO_SCORE = 2 * MASKED
+"""Of a label that is absent, and of a pair that is no span."""
+QUOTA_SCORE = 5e3
+"""From here on scores of pairs that are in the pool for one label's sake."""
+PREFIX = "boundary_head."
+UNUSED = (
+    *("classifier.", "record_decoder.", "relation_scorer."),
+    *(f"{PREFIX}{part}." for part in ("boundary_proposer", "candidate_encoder", "count_head", "pair_scorer")),
+)
+"""Weights for other tasks and for training."""
+
+
+class BoundaryHead(nn.Module):
+    """The head of one model; its weights have their names in the folder.
+
+    Raises:
+        ModelError: a weight is missing or left over.
+    """
+
+    def __init__(self, options: BoundaryOptions, weights: Weights, trunk_size: int, class_id: int) -> None:
+        super().__init__()
+        self._options, self._class_id = options, class_id
+        self._used: set[str] = set()
+        own = {name.removeprefix(PREFIX): each for name, each in weights.items() if not name.startswith(UNUSED)}
+        for name, each in own.items():
+            self._put(name, each)
+        try:
+            self._scores(torch.zeros(2, trunk_size), torch.zeros(1, trunk_size))
+        except (AttributeError, RuntimeError) as error:
+            raise misfit(f"missing or of another shape: {error}") from error
+        if left_over := sorted(own.keys() - self._used):
+            raise misfit(f"unexpected: {', '.join(left_over[:3])}")
+
+    def _put(self, name: str, weight: torch.Tensor) -> None:
+        *path, last = name.split(".")
+        module: nn.Module = self
+        for part in path:
+            if part not in module._modules:
+                module.add_module(part, nn.Module())
+            module = module.get_submodule(part)
+        module.register_parameter(last, nn.Parameter(weight.float(), requires_grad=False))
+
+    def forward(self, rows: torch.Tensor, marked: Sequence[TokenIds]) -> list[torch.Tensor]:
+        """The pool of each sequence: `[spans, 2 + labels]`: first word, the word after the last one, scores."""
+        picked = pick_rows(rows, marked, self._class_id)
+        words, labels = parted(picked.words, picked.word_counts), parted(picked.labels, picked.label_counts)
+        return [*map(self._scores, words, labels)]
+
+    def _scores(self, words: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+        if not len(words) or not len(labels):
+            return words.new_empty(0, 2 + len(labels))
+        boundaries = self._boundaries(words)
+        query_head = "boundary_query_head."
+        starts = self._product(boundaries, labels, f"{query_head}start_boundary", f"{query_head}start_query")
+        ends = self._product(boundaries, labels, f"{query_head}end_boundary", f"{query_head}end_query")
+        insides = self._product(words, labels, f"{query_head}inside_text", f"{query_head}inside_query")
+        first, stop, is_span = self._pool(boundaries, starts, ends)
+        length = (stop - first).clamp(min=1).float()
+        vectors = self._vectors(words, boundaries, first, stop, length)
+        sums = F.pad(insides.cumsum(-1), (1, 0))
+        evidence = starts[:, first] + ends[:, stop] + (sums[:, stop] - sums[:, first]) / length.sqrt()
+        scores = (self._judged(vectors, labels) + evidence.T) / self._options.pair_temperature
+        is_absent = torch.sigmoid(self._linear(labels, "null_projection.")[:, 0]) > self._options.abstention_threshold
+        scores = scores.masked_fill(is_absent | ~is_span[:, None], NO_SCORE)
+        return torch.cat([first[:, None].float(), stop[:, None].float(), scores], dim=1)
+
+    def _boundaries(self, words: torch.Tensor) -> torch.Tensor:
+        """The states of the boundaries, one more than words."""
+        part = "boundary_encoder."
+        left = torch.cat([self._weight(f"{part}bos_state")[None], words])
+        right = torch.cat([words, self._weight(f"{part}eos_state")[None]])
+        sides = [self._linear(left, f"{part}left_projection."), self._linear(right, f"{part}right_projection.")]
+        states = self._norm(self._linear(torch.cat(sides, -1), f"{part}output_projection."), f"{part}layer_norm.")
+        for number in range(self._options.boundary_refinement_layers):
+            block = f"{part}refinement_blocks.{number}."
+            value, gate = self._linear(self._norm(states, f"{block}norm."), f"{block}input_projection.").chunk(2, -1)
+            states = states + self._linear(value * F.silu(gate), f"{block}output_projection.")
+        return states
+
+    def _product(self, states: torch.Tensor, labels: torch.Tensor, of_states: str, of_labels: str) -> torch.Tensor:
+        """Scores `[labels, states]`."""
+        keys, queries = (
+            self._linear(states, f"{of_states}_projection."),
+            self._linear(labels, f"{of_labels}_projection."),
+        )
+        return queries @ keys.T / math.sqrt(self._options.boundary_dim)
+
+    def _pool(
+        self, boundaries: torch.Tensor, starts: torch.Tensor, ends: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """First and last boundary of each pair in the pool, and whether it is a span."""
+        options = self._options
+        best_starts, best_ends = starts.amax(0), ends.amax(0)
+        most = min(options.pool_boundary_top_k, len(boundaries))
+        first = torch.sort(best_starts, descending=True, stable=True)[1][:most].repeat_interleave(most)
+        stop = torch.sort(best_ends, descending=True, stable=True)[1][:most].repeat(most)
+        is_span = stop > first
+        compatible = self._compatible(boundaries, first, stop)
+        own = (starts[:, first] + ends[:, stop] + compatible).masked_fill(~is_span, -1e4)
+        quota = min(options.min_pool_per_query, len(first))
+        wanted = torch.sort(own, dim=-1, descending=True, stable=True)[1][:, :quota]
+        places = QUOTA_SCORE + quota - torch.arange(quota, device=wanted.device, dtype=own.dtype)
+        ranks = compatible + best_starts[first] + best_ends[stop]
+        ranks = ranks.scatter_reduce(0, wanted.flatten(), places.repeat(len(wanted)), "amax")
+        chosen = ranks.masked_fill(~is_span, float("-inf")).topk(min(options.pool_size, len(first)))[1]
+        return first[chosen], stop[chosen], is_span[chosen]
+
+    def _compatible(self, boundaries: torch.Tensor, first: torch.Tensor, stop: torch.Tensor) -> torch.Tensor:
+        part = "shared_pool_builder."
+        left = self._linear(boundaries, f"{part}start_projection.")
+        right = self._linear(boundaries, f"{part}end_projection.")
+        return (left @ right.T)[first, stop] / math.sqrt(self._options.boundary_dim)
+
+    def _vectors(
+        self,
+        words: torch.Tensor,
+        boundaries: torch.Tensor,
+        first: torch.Tensor,
+        stop: torch.Tensor,
+        length: torch.Tensor,
+    ) -> torch.Tensor:
+        """The vector of each span, before any label: `[spans, size]`."""
+        part = "shared_pool_scorer."
+        stop = torch.maximum(stop, first)
+        features = torch.stack([length.log1p(), length / len(words), length.rsqrt()], -1)
+        vectors = (
+            self._linear(boundaries, f"{part}start_projection.")[first]
+            + self._linear(boundaries, f"{part}end_projection.")[stop]
+            + self._linear(features, f"{part}length_projection.")
+            + self._linear(self._compatible(boundaries, first, stop)[:, None], f"{part}prior_projection.")
+        )
+        if self._options.enable_span_content:
+            sums = F.pad(self._linear(words, f"{part}content_pooler.value_projection.").cumsum(0), (0, 0, 1, 0))
+            mean = self._norm((sums[stop] - sums[first]) / length[:, None], f"{part}content_pooler.layer_norm.")
+            vectors = vectors + self._linear(mean, f"{part}content_projection.")
+        return self._norm(vectors, f"{part}candidate_norm.")
+
+    def _judged(self, vectors: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+        """The score of each span's vector for each label: `[spans, labels]`."""
+        part = "shared_pool_scorer."
+        queries = self._linear(labels, f"{part}query_projection.")
+        scale, shift = self._linear(queries, f"{part}film.").chunk(2, -1)
+        conditioned = vectors[:, None] * (1 + scale) + shift
+        inner = F.gelu(self._linear(conditioned, f"{part}film_output.0."))
+        more = self._linear(inner, f"{part}film_output.3.")[..., 0]
+        return vectors @ queries.T / math.sqrt(vectors.shape[-1]) + more
+
+    def _linear(self, rows: torch.Tensor, name: str) -> torch.Tensor:
+        return F.linear(rows, self._weight(f"{name}weight"), self._weight(f"{name}bias"))
+
+    def _norm(self, rows: torch.Tensor, name: str) -> torch.Tensor:
+        return F.layer_norm(rows, rows.shape[-1:], self._weight(f"{name}weight"), self._weight(f"{name}bias"))
+
+    def _weight(self, name: str) -> torch.Tensor:
+        self._used.add(name)
+        return self.get_parameter(name)

@@ -1,0 +1,1 @@
+"""Words of a text and their tokens, for models that are given their labels."""

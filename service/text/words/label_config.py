@@ -1,0 +1,134 @@
+"""Configuration of a model with free labels: what worker and engine need of its folder.
+
+Two kinds of folders: GLiNER's, with `gliner_config.json`, and GLiNER2's, with a `config.json` of the type `extractor`.
+What is not served is refused when a folder is published (`model_store/contents/label_models.py`).
+"""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from service.core.arrays import Logits
+from service.core.decoding.spans import Candidates, boundary_candidates, grid_candidates, pool_candidates
+from service.core.errors import ModelError
+
+GLINER_FILE = "gliner_config.json"
+CONFIG_FILE = "config.json"
+TRUNK_FILE = "encoder_config/config.json"
+"""GLiNER2's: the configuration of its trunk."""
+LABELS_TOKENIZER = "labels_tokenizer"
+"""A bi-encoder's: the folder with the tokenizer of its labels."""
+EXTRACTOR = "extractor"
+TOKEN_LEVEL = "token_level"
+MOST_WORDS = 1 << 20
+
+
+class GlinerConfig(msgspec.Struct, frozen=True):
+    """A GLiNER folder's, with the library's defaults where it says nothing.
+
+    Attributes:
+        encoder_config: of the trunk, as transformers writes it.
+        labels_encoder, labels_encoder_config: of another trunk, which reads the labels (a bi-encoder).
+        max_width: longest entity in words, of a model that scores spans.
+        max_len: most words of a sequence.
+        max_types: most labels that it was trained with at a time.
+        class_token_index: the id of `ent_token`; -1 where the tokenizer says it.
+        embed_ent_token: a label is read at its `ent_token`, and not at the token behind it.
+    """
+
+    encoder_config: dict[str, Any]
+    labels_encoder: str | None = None
+    labels_encoder_config: dict[str, Any] | None = None
+    hidden_size: int = 512
+    span_mode: str = "markerV0"
+    max_width: int = 12
+    max_len: int = 384
+    max_types: int = 25
+    num_rnn_layers: int = 1
+    class_token_index: int = -1
+    embed_ent_token: bool = True
+    ent_token: str = "<<ENT>>"
+    sep_token: str = "<<SEP>>"
+
+    @property
+    def scores_spans(self) -> bool:
+        """True where it scores spans of up to `max_width` words; else starts, ends and insides."""
+        return self.span_mode != TOKEN_LEVEL
+
+    @property
+    def reads_labels_apart(self) -> bool:
+        """True for a bi-encoder, whose labels are in no prompt and do not change each other's scores."""
+        return self.labels_encoder is not None
+
+    def candidates(self, scores: Logits, limit: float) -> Candidates:
+        """The candidates in the scores of a sequence."""
+        if self.scores_spans:
+            return grid_candidates(scores, self.max_width, limit)
+        return boundary_candidates(scores, limit)
+
+
+class BoundaryOptions(msgspec.Struct, frozen=True):
+    """The head of GLiNER2.5. `pool_boundary_top_k`: starts, and ends, whose pairs may be in the pool of candidates."""
+
+    boundary_dim: int
+    boundary_refinement_layers: int = 1
+    pool_boundary_top_k: int = 64
+    pool_size: int = 192
+    min_pool_per_query: int = 4
+    enable_span_content: bool = True
+    pair_temperature: float = 1.0
+    abstention_threshold: float = 0.5
+
+
+class Gliner2Config(msgspec.Struct, frozen=True):
+    """A GLiNER2 folder's, of the architecture `boundary` (2.5)."""
+
+    boundary_head: BoundaryOptions
+    encoder_config: dict[str, Any] = {}
+    max_width: int = 0
+    max_len: int | None = None
+    max_types: int = 50
+
+    def candidates(self, scores: Logits, limit: float) -> Candidates:
+        """The candidates in the scores of a sequence."""
+        return pool_candidates(scores, limit)
+
+
+LabelConfig = GlinerConfig | Gliner2Config
+
+
+def config_file(folder: Path) -> str | None:
+    """The file that describes a model with free labels; None for a folder of another model."""
+    if (folder / GLINER_FILE).is_file():
+        return GLINER_FILE
+    with suppress(OSError, ValueError):
+        content = json.loads((folder / CONFIG_FILE).read_bytes())
+        if isinstance(content, dict) and content.get("model_type") == EXTRACTOR:
+            return CONFIG_FILE
+    return None
+
+
+def is_label_model(folder: Path) -> bool:
+    """True for a folder whose model is given its labels."""
+    return config_file(folder) is not None
+
+
+def read_config(folder: Path) -> LabelConfig:
+    """The configuration of a folder that is a label model's.
+
+    Raises:
+        ModelError: it cannot be read.
+    """
+    try:
+        if config_file(folder) == GLINER_FILE:
+            return msgspec.json.decode((folder / GLINER_FILE).read_bytes(), type=GlinerConfig)
+        config = msgspec.json.decode((folder / CONFIG_FILE).read_bytes(), type=Gliner2Config)
+        trunk = msgspec.json.decode((folder / TRUNK_FILE).read_bytes(), type=dict[str, Any])
+        return msgspec.structs.replace(config, encoder_config=trunk)
+    except (OSError, msgspec.DecodeError) as error:
+        raise ModelError(f"the configuration of {folder.name} cannot be read: {error}") from error

@@ -1,0 +1,190 @@
+"""Word tokenizer of a model with free labels: a text's words to sequences, each with a prompt of labels.
+
+A word's tokens are those that the tokenizer gives for the word alone, so they are looked up where it came before. No
+text can hold a special token: a word is letters and digits, or a single mark.
+
+A sequence is marked (`core/labels/marking`), so the engine sees the words and the labels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from service.core.arrays import TokenIds
+from service.core.decoding.entities import Entity
+from service.core.decoding.spans import Candidates, choose, keep_window, over_limits
+from service.core.errors import InvalidOptions
+from service.core.labels import marking
+from service.core.labels.label_set import Label, LabelSet
+from service.text.pipeline import Prepared
+from service.text.tokenizer import TOKENIZER_FILE, Tokens, Vocabulary, vocabulary_of
+from service.text.words.label_config import MOST_WORDS, read_config
+from service.text.words.layouts import Span, layout_of
+from service.text.words.word_windows import word_windows
+
+WORDS_AT_ONCE = 1_024
+"""Of one step of a long text."""
+MOST_KNOWN = 32_768
+"""Words of a generation; two are kept."""
+LONGEST_KNOWN_CHARACTERS = 32
+MOST_WORD_TOKENS = 128
+"""A longer word, as in scripts without spaces, is cut in two."""
+SMALLEST_ROOM_TOKENS = 8
+"""Of a window, for words."""
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedWords(Prepared):
+    """A text for a model with free labels: windows are of words, each with a sequence for every group of labels.
+
+    Attributes:
+        words: start and end in code points, int32 `[words, 2]`.
+        groups: the labels that each sequence of a window has.
+    """
+
+    words: NDArray[np.int32]
+    groups: list[range]
+
+
+class WordTokenizer:
+    """The tokenizer of one folder of a model with free labels. Thread-safe.
+
+    Args:
+        known: vocabularies that may be shared.
+        most_known: words of a generation that are kept with their tokens.
+
+    Raises:
+        ModelError: a file of the folder cannot be read, or its tokenizer lacks a token of the prompt.
+    """
+
+    def __init__(self, folder: Path, known: Iterable[Vocabulary] = (), *, most_known: int = MOST_KNOWN) -> None:
+        self._most_known = most_known
+        self.vocabulary = vocabulary_of(folder / TOKENIZER_FILE, known)
+        self.config = read_config(folder)
+        self._layout = layout_of(folder, self.vocabulary, self.config)
+        self.class_id = self._layout.class_id
+        self._young: dict[str, TokenIds] = {}
+        self._old: dict[str, TokenIds] = {}
+        added = self.vocabulary.tokenizer.get_added_tokens_decoder().values()
+        self._added = sorted(each.content for each in added if each.content)
+
+    def check(self, labels: Sequence[Label], longest: int) -> None:
+        """Refuse labels that no window has room for, or that would be read as special tokens.
+
+        Raises:
+            InvalidOptions: names the first.
+        """
+        for label in labels:
+            said = f"{label.name} {label.description}"
+            if token := next((each for each in self._added if each in said), None):
+                raise InvalidOptions(f"labels: {label.name[:50]!r} holds {token!r}, a special token of the model.")
+        for label in labels:
+            before, behind = self._layout.frame([label])
+            if longest - len(before) - len(behind) < max(SMALLEST_ROOM_TOKENS, longest // 4):
+                raise InvalidOptions(f"labels: {label.name[:50]!r} has too many tokens for a window of {longest}.")
+
+    @property
+    def largest_id(self) -> int:
+        """Of all tokens that a sequence may have, the largest id; those of labels beside it do not count."""
+        own = self.vocabulary.tokenizer.get_vocab(with_added_tokens=False).values()
+        frame = np.concatenate([marking.text_part(part) for part in self._layout.frame([Label("a")])])
+        return max(max(own, default=0), int(marking.unmarked(frame).max(initial=0)))
+
+    def prepare(self, text: str, labels: LabelSet, *, longest: int, overlap: int) -> PreparedWords:
+        """Tokenize a text and cut it for a model that takes `longest` tokens, prompt and special tokens included."""
+        *_, prepared = self.prepare_in_steps(text, labels, longest=longest, overlap=overlap)
+        assert isinstance(prepared, PreparedWords)
+        return prepared
+
+    def prepare_in_steps(
+        self, text: str, labels: LabelSet, *, longest: int, overlap: int
+    ) -> Iterator[int | PreparedWords]:
+        """What `prepare` does, some words a step, so that it may end early.
+
+        Yields the number of tokens so far, at last the result.
+        """
+        groups = self._groups(labels, longest)
+        frames = [self._layout.frame([labels.labels[index] for index in group]) for group in groups]
+        room = longest - max(len(before) + len(behind) for before, behind in frames)
+        spans: list[Span] = []
+        ids: list[TokenIds] = []
+        count, words = 0, self._layout.words(text)
+        while some := [*islice(words, WORDS_AT_ONCE)]:
+            for span, each in self._encoded(text, some, min(MOST_WORD_TOKENS, max(room // 2, 1))):
+                spans.append(span)
+                ids.append(each)
+                count += len(each)
+            yield count
+        counts = np.fromiter(map(len, ids), dtype=np.int64, count=len(ids))
+        windows = word_windows(
+            counts,
+            most_tokens=room,
+            most_words=self.config.max_len or MOST_WORDS,
+            overlap_words=max(2 * self.config.max_width, overlap // 2),
+        )
+        places = np.array(spans, dtype=np.int32).reshape(-1, 2)
+        every = np.concatenate(ids) if ids else np.empty(0, dtype=np.int32)
+        tokens = Tokens(np.maximum(every, ~every), np.repeat(places, counts, axis=0))
+        sequences = [np.concatenate([a, *ids[w.start : w.stop], b]) for w in windows for a, b in frames]
+        yield PreparedWords(text, tokens, windows, sequences, places, groups)
+
+    def blank(self, length: int) -> TokenIds:
+        """A sequence of so many tokens that is as much work as one may be: many short labels, short words."""
+        sequence = np.zeros(length, dtype=np.int32)
+        labels = min(self.config.max_types, length // 4)
+        if self.class_id is None:
+            beside = marking.label(np.zeros(1, dtype=np.int32))
+            return np.concatenate([sequence[labels:], *[beside] * labels])
+        sequence[: 2 * labels] = ~0
+        sequence[: 2 * labels : 2] = ~self.class_id
+        return sequence
+
+    def _groups(self, labels: LabelSet, longest: int) -> list[range]:
+        """Labels that have half a window together, or one of them that has more."""
+        before, behind = self._layout.frame([])
+        room = (longest - len(before) - len(behind)) // 2
+        return labels.groups(self._layout.label_tokens(labels.labels), self.config.max_types, room)
+
+    def _encoded(self, text: str, spans: Sequence[Span], most_tokens: int) -> Iterator[tuple[Span, TokenIds]]:
+        """Words and their tokens; one without tokens is none, and one of too many is cut in halves."""
+        for (start, end), ids in zip(spans, self._ids([text[start:end] for start, end in spans]), strict=True):
+            if len(ids) > most_tokens and end - start > 1:
+                middle = (start + end) // 2
+                yield from self._encoded(text, [(start, middle), (middle, end)], most_tokens)
+            elif len(ids):
+                yield (start, end), ids
+
+    def _ids(self, words: Sequence[str]) -> list[TokenIds]:
+        """The marked tokens of each word by itself."""
+        young, old = self._young, self._old
+        found = {word: ids for word in words if (ids := young.get(word, old.get(word))) is not None}
+        if unknown := [word for word in dict.fromkeys(words) if word not in found]:
+            found.update(zip(unknown, self._tokenized(unknown), strict=True))
+        young.update((word, ids) for word, ids in found.items() if len(word) <= LONGEST_KNOWN_CHARACTERS)
+        if len(young) > self._most_known:
+            self._young, self._old = {}, young
+        return [found[word] for word in words]
+
+    def _tokenized(self, words: Sequence[str]) -> list[TokenIds]:
+        return [marking.word(np.array(ids, dtype=np.int32)) for ids in self._layout.tokens(words)]
+
+
+def decode_spans(prepared: PreparedWords, found: Sequence[Candidates], labels: LabelSet) -> list[Entity]:
+    """The entities in a text, from the candidates of each sequence."""
+    owners = [(window, group) for window in prepared.windows for group in prepared.groups]
+    parts = [keep_window(part, *owner) for part, owner in zip(found, owners, strict=True)]
+    if not parts:
+        return []
+    chosen = choose(over_limits(np.concatenate(parts), labels.limits), labels.overlaps)
+    names, text = labels.names, prepared.text
+    words, labelled = chosen[:, :2].astype(np.intp), chosen[:, 2].astype(np.intp)
+    starts = prepared.words[words[:, 0], 0].tolist()
+    ends = np.minimum(prepared.words[words[:, 1] - 1, 1], len(text)).tolist()
+    columns = zip(labelled.tolist(), starts, ends, chosen[:, 3].tolist(), strict=True)
+    return [Entity(names[label], text[a:b], a, b, score) for label, a, b, score in columns if a < b]

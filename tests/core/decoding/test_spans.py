@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from service.core.decoding.spans import (
+    MOST_A_WORD,
+    Candidates,
+    Overlaps,
+    boundary_candidates,
+    choose,
+    grid_candidates,
+    keep_window,
+    over_limits,
+)
+from service.core.decoding.windows import Window
+
+
+def sigmoid(x: float) -> float:
+    return float(np.float32(1) / (np.float32(1) + np.exp(-np.float32(x))))
+
+
+def candidates(*rows: tuple[float, float, float, float]) -> Candidates:
+    return np.array(rows, dtype=np.float32).reshape(-1, 4)
+
+
+@given(
+    st.integers(1, 5), st.integers(1, 3), st.integers(1, 2), st.integers(0, 99), st.sampled_from([0.0, 0.3, 0.5, 1.0])
+)
+def test_a_grid_gives_every_span_within_the_text_that_is_likely_enough(
+    words: int, width: int, labels: int, seed: int, limit: float
+) -> None:
+    grid = np.random.default_rng(seed).normal(0, 3, (words, width * labels)).astype(np.float32)
+    found = {tuple(row[:3]): row[3] for row in grid_candidates(grid, width, limit).tolist()}
+    wanted = {
+        (i, i + k + 1, c): score
+        for i, k, c in itertools.product(range(words), range(width), range(labels))
+        if i + k < words and (score := sigmoid(grid[i, k * labels + c])) >= np.float32(limit)
+    }
+    assert found == pytest.approx(wanted)
+
+
+@given(st.integers(1, 6), st.integers(1, 2), st.integers(0, 99))
+def test_a_boundary_candidate_starts_ends_and_is_inside(words: int, labels: int, seed: int) -> None:
+    scores = np.random.default_rng(seed).normal(0, 3, (words, labels * 3)).astype(np.float32)
+    limit = 0.4
+    found = {tuple(row[:3]): row[3] for row in boundary_candidates(scores, limit).tolist()}
+    wanted = {}
+    for c in range(labels):
+        start, end, inside = ([sigmoid(x) for x in scores[:, c * 3 + part]] for part in range(3))
+        for i in range(words):
+            for j in range(i, words):
+                score = min(start[i], end[j], *inside[i : j + 1])
+                if score >= limit:
+                    wanted[i, j + 1, c] = score
+    assert found == pytest.approx(wanted)
+
+
+def test_of_one_start_the_best_candidates_stay_whatever_the_limit() -> None:
+    grid = np.random.default_rng(0).normal(0, 1, (20, 12 * 25)).astype(np.float32)
+    found = grid_candidates(grid, 12, 0.0)
+    starts, counts = np.unique(found[:, 0], return_counts=True)
+    assert len(starts) == 20
+    assert counts.max() == MOST_A_WORD
+    first = found[found[:, 0] == 0][:, 3]
+    assert first.min() >= np.sort(1 / (1 + np.exp(-grid[0])))[-MOST_A_WORD] - 1e-6
+
+
+def test_a_window_keeps_what_starts_in_its_kept_part() -> None:
+    found = keep_window(candidates((0, 2, 0, 0.5), (3, 9, 1, 0.6), (6, 7, 0, 0.7)), Window(10, 20, 12, 16), range(5, 7))
+    assert found[:, :3].tolist() == [[13, 19, 6]]
+
+
+def test_each_label_has_its_own_limit() -> None:
+    found = over_limits(candidates((0, 1, 0, 0.5), (0, 1, 1, 0.5), (2, 3, 1, 0.9)), [0.4, 0.8])
+    assert found[:, 2].tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("overlaps", "kept"),
+    [
+        (Overlaps.FLAT, [(0, 4, 0)]),
+        (Overlaps.NESTED, [(0, 4, 0), (1, 2, 1)]),
+        (Overlaps.PER_LABEL, [(0, 4, 0), (1, 2, 1), (2, 6, 1)]),
+    ],
+)
+def test_overlaps_decide_what_goes_together(overlaps: Overlaps, kept: list[tuple[int, int, int]]) -> None:
+    found = candidates((0, 4, 0, 0.9), (0, 4, 1, 0.8), (1, 2, 1, 0.7), (2, 6, 1, 0.6))
+    assert [tuple(row) for row in choose(found, overlaps)[:, :3].astype(int).tolist()] == kept
+
+
+rows = st.lists(
+    st.tuples(st.integers(0, 9), st.integers(1, 4), st.integers(0, 2), st.integers(1, 9)), unique_by=lambda row: row[:3]
+)
+
+
+@given(rows, st.sampled_from([Overlaps.FLAT, Overlaps.NESTED]))
+def test_a_choice_is_greedy_and_does_not_depend_on_the_order(
+    drawn: list[tuple[int, int, int, int]], overlaps: Overlaps
+) -> None:
+    found = candidates(*((start, start + length, label, score / 10) for start, length, label, score in drawn))
+    wanted: list[tuple[int, ...]] = []
+    for row in sorted(found.tolist(), key=lambda row: (-row[3], row[0], row[1], row[2])):
+        if not any(_clash(row, other, overlaps) for other in wanted):
+            wanted.append(tuple(row))
+    chosen = choose(found, overlaps)
+    assert sorted(map(tuple, chosen.tolist())) == sorted(wanted)
+    assert chosen[:, 0].tolist() == sorted(chosen[:, 0].tolist())
+    assert choose(found[::-1].copy(), overlaps).tolist() == chosen.tolist()
+
+
+def _clash(a: list[float], b: tuple[float, ...], overlaps: Overlaps) -> bool:
+    apart = a[0] >= b[1] or a[1] <= b[0]
+    if overlaps is Overlaps.NESTED and a[:2] != list(b[:2]):
+        return not apart and not (a[0] <= b[0] and b[1] <= a[1]) and not (b[0] <= a[0] and a[1] <= b[1])
+    return not apart
+
+
+@given(rows)
+def test_each_label_has_the_disjoint_spans_of_the_greatest_total(drawn: list[tuple[int, int, int, int]]) -> None:
+    found = candidates(*((start, start + length, label, score / 10) for start, length, label, score in drawn[:10]))
+    chosen = choose(found, Overlaps.PER_LABEL)
+    assert choose(found[::-1].copy(), Overlaps.PER_LABEL).tolist() == chosen.tolist()
+    for label in range(3):
+        own, kept = found[found[:, 2] == label], chosen[chosen[:, 2] == label]
+        assert _total(kept) == pytest.approx(max(map(_total, _subsets(own))), abs=1e-5)
+
+
+def _subsets(own: Candidates) -> list[Candidates]:
+    picks = itertools.product([False, True], repeat=len(own))
+    return [own[np.array(pick, dtype=np.bool_)] for pick in picks]
+
+
+def _total(spans: Candidates) -> float:
+    """Of their scores; negative if two share a word."""
+    pairs = itertools.combinations(spans.tolist(), 2)
+    return -1.0 if any(a[0] < b[1] and b[0] < a[1] for a, b in pairs) else float(spans[:, 3].sum())

@@ -1,0 +1,121 @@
+"""Models with free labels by the encoder: the library's answers, alone and in company, whole and in windows."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from service.core.decoding.spans import Overlaps
+from service.core.errors import ModelError
+from service.core.labels.label_set import Label, LabelSet
+from service.core.score_limits import ScoreLimits
+from service.engine.encoder.encoder import TransformersEncoder, build_encoder
+from service.engine.encoder.labels.label_checkpoint import read_any_checkpoint
+from service.text.words.word_tokenizer import PreparedWords, WordTokenizer, decode_spans
+from tests.support.label_models import HOME, NAMES, Case, Found, assert_found, cases, longest
+
+CPU = torch.device("cpu")
+TEXT = "Acme Tools GmbH sent invoice INV-2026-0417 to Jane Doe on 14 March 2026 for 1,250.00 EUR. "
+
+
+@cache
+def encoder(name: str) -> TransformersEncoder:
+    return build_encoder(read_any_checkpoint(HOME / name, torch.float32), CPU, torch.float32)
+
+
+@cache
+def tokenizer(name: str) -> WordTokenizer:
+    return WordTokenizer(HOME / name)
+
+
+def whole(name: str, case: Case) -> tuple[PreparedWords, LabelSet]:
+    labels = case.label_set
+    return tokenizer(name).prepare(case.text, labels, longest=longest(name), overlap=0), labels
+
+
+def found(name: str, prepared: Sequence[tuple[PreparedWords, LabelSet]]) -> list[Found]:
+    """The entities of texts whose sequences are one batch."""
+    sequences = [each for text, _ in prepared for each in text.sequences]
+    scores = iter(encoder(name).forward(sequences) if sequences else [])
+    answers = []
+    for text, labels in prepared:
+        parts = [tokenizer(name).config.candidates(next(scores), labels.least_limit) for _ in text.sequences]
+        answers.append([(e.start, e.end, e.label, e.score) for e in decode_spans(text, parts, labels)])
+    return answers
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_batch_of_all_cases_has_the_answers_of_the_library(name: str) -> None:
+    known = cases(name)
+    prepared = [
+        (tokenizer(name).prepare(each.text, each.label_set, longest=longest(name), overlap=0), each.label_set)
+        for each in known
+    ]
+    for case, answer in zip(known, found(name, prepared), strict=True):
+        assert_found(answer, case.entities)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_answer_depends_on_batch_mates(name: str) -> None:
+    known = random.Random(1).sample(cases(name), 12)
+    prepared = [
+        (tokenizer(name).prepare(each.text, each.label_set, longest=longest(name), overlap=0), each.label_set)
+        for each in known
+    ]
+    for each, answer in zip(prepared, found(name, prepared), strict=True):
+        assert_found(answer, found(name, [each])[0])
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("overlaps", list(Overlaps))
+def test_windows_find_nothing_twice_and_places_are_exact(name: str, overlaps: Overlaps) -> None:
+    names = "person", "organization", "date", "invoice number", "location"
+    labels = LabelSet.of([*map(Label, names)], ScoreLimits(0.3), overlaps)
+    text = TEXT * 20
+    prepared = tokenizer(name).prepare(text, labels, longest=96, overlap=24)
+    assert len(prepared.windows) > 5
+    (answer,) = found(name, [(prepared, labels)])
+    assert answer
+    assert len({each[:3] for each in answer}) == len(answer)
+    assert all(text[start:end] == text[start:end].strip() for start, end, _, _ in answer)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_a_window_keeps_is_what_it_finds_alone(name: str) -> None:
+    labels = LabelSet.of([Label("person"), Label("date")], ScoreLimits(0.6), Overlaps.PER_LABEL)
+    prepared = tokenizer(name).prepare(TEXT * 8, labels, longest=96, overlap=24)
+    config = tokenizer(name).config
+    together = encoder(name).forward(prepared.sequences)
+    for sequence, scores in zip(prepared.sequences, together, strict=True):
+        (alone,) = encoder(name).forward([sequence])
+        assert config.candidates(alone, 0.6)[:, :3].tolist() == config.candidates(scores, 0.6)[:, :3].tolist()
+
+
+@pytest.mark.parametrize("change", ["missing", "unexpected", "of another shape"])
+def test_a_folder_whose_weights_do_not_fit_is_refused(tmp_path: Path, change: str) -> None:
+    source = HOME / "uni-token-bert"
+    for file in source.iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    weights = load_file(tmp_path / "model.safetensors")
+    if change == "missing":
+        del weights["scorer.out_mlp.0.weight"]
+    else:
+        weights["scorer.new" if change == "unexpected" else "scorer.out_mlp.0.weight"] = torch.zeros(2, 2)
+    save_file(weights, tmp_path / "model.safetensors")
+    with pytest.raises(ModelError, match="do not fit"):
+        read_any_checkpoint(tmp_path, torch.float32)
+
+
+def test_more_labels_than_a_model_takes_go_in_groups() -> None:
+    words = tokenizer("uni-span-deberta")
+    labels = LabelSet.of([Label(f"thing {number}") for number in range(60)], ScoreLimits(0.9))
+    prepared = words.prepare(TEXT, labels, longest=512, overlap=0)
+    assert [len(group) for group in prepared.groups] == [25, 25, 10]
+    (answer,) = found("uni-span-deberta", [(prepared, labels)])
+    assert {label for *_, label, _ in answer} <= set(labels.names)

@@ -1,0 +1,78 @@
+"""Tiny models with free labels, and what the libraries that they come from answer with them (tests/label_models)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from service.core.decoding.spans import Overlaps
+from service.core.labels.label_set import LabelSet, read_labels
+from service.core.score_limits import ScoreLimits
+from service.text.words.label_config import MOST_WORDS, read_config
+from service.text.words.layouts import layout_of
+from service.text.words.word_tokenizer import WordTokenizer
+
+HOME = Path(__file__).parent.parent / "label_models"
+NAMES = sorted(path.stem for path in HOME.glob("*.json"))
+SCORE_DIFFERENCE = 1e-4
+Found = list[tuple[int, int, str, float]]
+"""Start, end, label and score of each entity."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A text with labels, and what is found in it."""
+
+    text: str
+    labels: list[str] | dict[str, str]
+    threshold: float
+    overlaps: Overlaps
+    entities: Found
+
+    @property
+    def label_set(self) -> LabelSet:
+        labels = read_labels(self.labels)
+        assert labels is not None
+        return LabelSet.of(labels, ScoreLimits(self.threshold), self.overlaps)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        return {"labels": self.labels, "min_score": self.threshold, "overlaps": self.overlaps.value}
+
+
+@cache
+def cases(name: str) -> list[Case]:
+    """The cases in which the library's rules are ours: it cuts long texts, and gives a model any number of labels."""
+    return list(_cases(name))
+
+
+def longest(name: str) -> int:
+    """Tokens of the longest sequence of a model."""
+    return min(512, int(read_config(HOME / name).encoder_config["max_position_embeddings"]))
+
+
+def _cases(name: str) -> Iterator[Case]:
+    content = json.loads((HOME / f"{name}.json").read_text(encoding="utf-8"))
+    folder = HOME / name
+    tokenizer = WordTokenizer(folder)
+    most = tokenizer.config.max_len or MOST_WORDS
+    for case in content["cases"]:
+        for text, found in zip(content["texts"], case["entities"], strict=True):
+            made = Case(
+                text, case["labels"], case["threshold"], Overlaps(case["overlaps"]), [tuple(each) for each in found]
+            )
+            words = len(list(layout_of(folder, tokenizer.vocabulary, tokenizer.config).words(text)))
+            prepared = tokenizer.prepare(text, made.label_set, longest=longest(name), overlap=0)
+            whole = words <= most and len(prepared.windows) <= 1 and len(prepared.groups) == 1
+            if whole and len(prepared.words) == words:  # It counts a word without tokens in some places only.
+                yield made
+
+
+def assert_found(found: Found, wanted: Found) -> None:
+    """The same entities, with nearly the same scores."""
+    assert [each[:3] for each in found] == [each[:3] for each in wanted]
+    assert all(abs(a[3] - b[3]) <= SCORE_DIFFERENCE for a, b in zip(found, wanted, strict=True))

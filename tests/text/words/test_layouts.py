@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from service.core.errors import ModelError
+from service.text.tokenizer import Vocabulary
+from service.text.words.label_config import read_config
+from service.text.words.layouts import PromptLayout, layout_of
+from tests.support.label_models import HOME
+
+GLINER, GLINER2 = "uni-token-bert", "gliner25-boundary"
+
+
+def layout(name: str) -> PromptLayout:
+    return layout_of(HOME / name, Vocabulary(HOME / name / "tokenizer.json", ""), read_config(HOME / name))
+
+
+def words(name: str, text: str) -> list[str]:
+    return [f"{text}."[start:end] for start, end in layout(name).words(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("", []),
+        (" \n", []),
+        ("Jane Doe-Smith, A_1.", ["Jane", "Doe-Smith", ",", "A_1", "."]),
+        ("-a- 3.5 東京の", ["-", "a", "-", "3", ".", "5", "東京の"]),
+        ("<<ENT>>", ["<", "<", "ENT", ">", ">"]),
+    ],
+)
+def test_words_are_those_of_gliner(text: str, found: list[str]) -> None:
+    assert words(GLINER, text) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("", []),
+        (" ", []),
+        ("Ask Jane_X@x.org!", ["Ask", "Jane_X@x.org", "!"]),
+        ("see www.x.org/a?b c", ["see", "www.x.org/a?b", "c", "."]),
+        ("@me की", ["@me", "की", "."]),
+        ("[E]", ["[", "E", "]", "."]),
+    ],
+)
+def test_words_of_gliner2_know_addresses_and_end_with_a_stop(text: str, found: list[str]) -> None:
+    assert words(GLINER2, text) == found
+
+
+def test_words_of_gliner2_are_read_in_lower_case() -> None:
+    two = layout(GLINER2)
+    assert two.tokens(["BERLIN", "berlin"])[0] == two.tokens(["BERLIN", "berlin"])[1]
+
+
+def test_a_tokenizer_without_the_prompts_tokens_is_refused(tmp_path: Path) -> None:
+    vocabulary = Vocabulary(HOME / GLINER / "tokenizer.json", "")
+    with pytest.raises(ModelError, match="no token"):
+        layout_of(HOME / GLINER, vocabulary, read_config(HOME / GLINER2))

@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tokenizers import Tokenizer
+
+from service.core.arrays import TokenIds
+from service.core.errors import InvalidOptions, ModelError
+from service.core.labels import marking
+from service.core.labels.label_set import Label, LabelSet
+from service.core.score_limits import ScoreLimits
+from service.text.words.word_tokenizer import PreparedWords, WordTokenizer
+from tests.support.label_models import HOME
+
+GLINER = ("uni-span-deberta", "uni-token-bert")
+NAMES = (*GLINER, "gliner25-boundary", "bi-span-modernbert")
+
+TEXT = "Jane Doe-Smith paid 1,250.00 EUR 😀 in Zürich.\nلبنان 東京の田中さん"
+LABELS = LabelSet.of([Label("person"), Label("sum", "an amount of money")], ScoreLimits())
+
+
+def prepared(tokenizer: WordTokenizer, text: str, labels: LabelSet = LABELS, longest: int = 512) -> PreparedWords:
+    return tokenizer.prepare(text, labels, longest=longest, overlap=0)
+
+
+def unmarked(sequence: TokenIds) -> list[int]:
+    return [*map(int, marking.unmarked(sequence))]
+
+
+@pytest.mark.parametrize("name", GLINER)
+def test_a_sequence_is_that_of_the_pretokenized_prompt_and_words(name: str) -> None:
+    words = WordTokenizer(HOME / name)
+    text = prepared(words, TEXT)
+    prompt = ["<<ENT>>", "person", "<<ENT>>", "an amount of money", "<<SEP>>"]
+    tokenizer = Tokenizer.from_file(str(HOME / name / "tokenizer.json"))
+    spelled = [TEXT[start:end] for start, end in text.words.tolist()]
+    encoded = tokenizer.encode([*prompt, *spelled], is_pretokenized=True)
+    (sequence,) = text.sequences
+    assert unmarked(sequence) == encoded.ids
+    assert (sequence >= 0).sum() == len(spelled)
+    firsts = [encoded.word_ids.index(number) for number in range(len(prompt), len(prompt) + len(spelled))]
+    assert np.flatnonzero(sequence >= 0).tolist() == firsts
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_known_words_have_the_tokens_of_new_ones(name: str) -> None:
+    fresh = prepared(WordTokenizer(HOME / name), TEXT).sequences[0].tolist()
+    words = WordTokenizer(HOME / name, most_known=3)
+    assert all(prepared(words, TEXT).sequences[0].tolist() == fresh for _ in range(3))
+
+
+def test_a_text_without_words_has_no_sequences() -> None:
+    words = WordTokenizer(HOME / NAMES[0])
+    assert prepared(words, "").sequences == prepared(words, " \n\t").sequences == []
+
+
+def test_long_words_are_cut_and_nothing_is_left_out() -> None:
+    words = WordTokenizer(HOME / NAMES[0])
+    text = prepared(words, "x" * 3_000 + " end", longest=64)
+    assert all(len(sequence) <= 64 for sequence in text.sequences)
+    assert text.words[0, 0] == 0
+    assert "".join(("x" * 3_000 + " end")[a:b] for a, b in text.words.tolist()) == "x" * 3_000 + "end"
+
+
+@pytest.mark.parametrize("label", ["a <<ENT>> b", "[CLS]", "x [SEP]"])
+def test_a_label_with_a_special_token_is_refused(label: str) -> None:
+    words = WordTokenizer(HOME / NAMES[0])
+    for each in (Label(label), Label("x", label)):
+        with pytest.raises(InvalidOptions, match="special token"):
+            words.check([Label("fine"), each], 512)
+
+
+def test_a_label_that_leaves_no_room_for_words_is_refused() -> None:
+    words = WordTokenizer(HOME / NAMES[0])
+    long = Label("x", "some words of a long description " * 10)
+    words.check([long], 512)
+    with pytest.raises(InvalidOptions, match="too many tokens for a window of 64"):
+        words.check([long], 64)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [({"class_token_index": 3}, "class_token_index"), ({"ent_token": "<<NO>>"}, "<<NO>>"), (None, "cannot be read")],
+)
+def test_a_folder_that_contradicts_itself_is_refused(
+    tmp_path: Path, changed: dict[str, object] | None, said: str
+) -> None:
+    for file in (HOME / NAMES[0]).iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    config = tmp_path / "gliner_config.json"
+    config.write_text("[]" if changed is None else json.dumps(json.loads(config.read_text()) | changed))
+    with pytest.raises(ModelError, match=said):
+        WordTokenizer(tmp_path)
+
+
+def test_a_blank_sequence_has_labels_and_words() -> None:
+    words = WordTokenizer(HOME / NAMES[0])
+    for length in (1, 16, 512):
+        blank = words.blank(length)
+        assert len(blank) == length
+        assert (blank >= 0).sum() >= length // 2
+        assert np.count_nonzero(blank == ~(words.class_id or 0)) == min(25, length // 4)
