@@ -25,6 +25,7 @@ SECOND_TIER = {
     "loadtest/scaling/test_autoscaling.py": "a fleet of services for two minutes",
     "documents/redaction/test_redacted_samples.py": "four readers of eighty PDFs",
     "documents/ocr/": "networks that read pages for seconds",
+    "api/redaction/": "the same",
     "commands/test_extract.py": "a service for each folder of files",
     "commands/test_evaluate.py": "an engine for each evaluation",
     "commands/test_plan.py": "an engine for each plan",

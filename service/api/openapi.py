@@ -182,11 +182,14 @@ _ROUTES: dict[str, tuple[str, dict[str, Any]]] = {
             "/redact",
             "Redact",
             RedactOptions,
-            {**_json("/redact", reference("RedactResponse")), "application/pdf": _BINARY, "text/plain": _BINARY},
+            {
+                **_json("/redact", reference("RedactResponse")),
+                **dict.fromkeys(("application/pdf", "image/*", "text/plain"), _BINARY),
+            },
             summary="Documents in, the same without their entities out",
-            description="Takes the bodies and options of `/extract`. A text comes back as `text`, a PDF as `file` in "
-            "base64; with `raw` the answer is the document itself; the header `X-Gleaner-Unread-Pages` names the pages "
-            "that were not read in full (`2,5-7`).",
+            description="Takes the bodies and options of `/extract`. A text comes back as `text`, a PDF or picture as "
+            "`file` in base64; with `raw` the answer is the document itself; the header `X-Gleaner-Unread-Pages` names "
+            "the pages that were not read in full (`2,5-7`).",
         ),
     ),
     "/models": (

@@ -19,6 +19,7 @@ from service.api.parsers.pool import ParseLimits, ParserPool
 from service.api.parsers.zygote import ZygoteConfig
 from service.api.parsers.zygote_client import IdleParserPool, ZygoteClient, announce
 from service.api.redaction.document_redactor import Redactor
+from service.api.redaction.file_redactor import FileRedactor
 from service.core.tenants import ANONYMOUS
 from service.core.worker_load import WorkerLoad, worker_load
 from service.documents.limits import DocumentLimits
@@ -57,6 +58,9 @@ async def open_worker(settings: Settings, body_modules: tuple[str, ...] = ()) ->
     limits = document_limits(settings)
     parsers = _make_parsers(settings, limits, metrics, engine, body_modules)
     threads = ThreadPoolExecutor(THREADS, thread_name_prefix="text")
+    ocr = PageRecognizer(
+        parsers, limits, is_available=ocr_folder(settings) is not None, most_pages=settings.max_ocr_pages
+    )
     extractor = Extractor(
         engine,
         parsers,
@@ -64,16 +68,14 @@ async def open_worker(settings: Settings, body_modules: tuple[str, ...] = ()) ->
         limits=limits,
         window_tokens=settings.window_tokens,
         overlap_tokens=settings.overlap_tokens,
-        ocr=PageRecognizer(
-            parsers, limits, is_available=ocr_folder(settings) is not None, most_pages=settings.max_ocr_pages
-        ),
+        ocr=ocr,
     )
     engine.on_models_change(extractor.load_tokenizers)
     engine.report_load(lambda: _load_of(extractor, parsers, time.monotonic()))
     engine.start()
     await parsers.start()
     try:
-        redactor = Redactor(extractor, parsers, settings.redact_key)
+        redactor = Redactor(extractor, FileRedactor(parsers, ocr), settings.redact_key)
         yield Worker(engine, extractor, redactor, parsers, metrics, active_requests, TraceBook())
     finally:
         await parsers.stop()

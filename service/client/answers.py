@@ -153,7 +153,7 @@ class RedactedPageImage(msgspec.Struct, frozen=True):
 
 
 class RedactedDocument(msgspec.Struct, frozen=True):
-    """One document without what was found in it: `text`, or of a PDF `file`; or its error."""
+    """One document without what was found in it: `text`, or of a PDF or picture `file`; or its error."""
 
     id: str
     entities: list[RedactedPart]

@@ -1,6 +1,6 @@
 """`gleaner redact`: writes files without the entities in them, beside each as `NAME.redacted.ENDING`, or into a folder.
 
-PDFs come back as PDFs, texts as texts; of DOCX and HTML the redacted text with `--output text`. Prints what went: a
+PDFs, pictures and texts come back as such; of DOCX and HTML the redacted text with `--output text`. Prints what went: a
 line for each file on a terminal, JSON lines in a pipe. A file that fails is reported on stderr, nothing is written for
 it, the others go on, and the exit code is 1. Of standard input (`-`) the result goes to standard output.
 """

@@ -41,6 +41,19 @@ def squeezed(text: str) -> str:
     return "".join(map(_folded, _WORD.findall(text)))
 
 
+_CONFUSED = str.maketrans("OoIil", "00111")
+_CONFUSED_ONLY = frozenset("OoIil")
+
+
+def alike(text: str) -> str:
+    """A recognized text (OCR) of which characters are the same that recognition mixes up: O and 0, I, l and 1."""
+    return _WORD.sub(lambda word: _alike(word.group()), text)
+
+
+def _alike(word: str) -> str:
+    return word if _CONFUSED_ONLY.issuperset(word) else word.translate(_CONFUSED)
+
+
 def _folded(word: str) -> str:
     if word.isascii():
         return word.lower()
@@ -183,11 +196,22 @@ class RedactedSpan:
 
 
 def spans_to_redact(
-    text: str, found: Sequence[RedactedSpan], *, repeats: bool, watch: Callable[[], None] = lambda: None
+    text: str,
+    found: Sequence[RedactedSpan],
+    *,
+    repeats: bool,
+    recognized: bool = False,
+    watch: Callable[[], None] = lambda: None,
 ) -> list[RedactedSpan]:
-    """The ranges of a text that go, in order; `repeats`: also those that say again what was found."""
+    """The ranges of a text that go, in order.
+
+    Args:
+        repeats: also those that say again what was found.
+        recognized: in characters that are alike, as the text was recognized (OCR).
+    """
     spans = list(found)
     if repeats:
+        text = alike(text) if recognized else text
         labels = {squeezed(text[span.start : span.end]): span.label for span in reversed(found)}
         places = Repeats((text[span.start : span.end] for span in found), watch).find(text)
         spans += [RedactedSpan(labels.get(squeezed(text[a:b]), ""), a, b, None) for a, b in places]

@@ -205,6 +205,12 @@ def picture_kind(data: bytes) -> str | None:
     return next((what for signature, what in _PICTURES if data.startswith(signature)), None)
 
 
+def media_type_of_picture(data: bytes) -> str | None:
+    """The media type of a picture file; None if it is none."""
+    kind = picture_kind(data)
+    return f"image/{kind.split()[1].lower()}" if kind else None
+
+
 def _is_mail(data: bytes) -> bool:
     """Whether the text begins with the header of a mail or web archive: encoded parts would pass for its text.
 

@@ -18,6 +18,7 @@ import pypdfium2
 import pytest
 from PIL import Image, ImageFilter
 
+from service.core.redaction import Repeats
 from tests.support.browser import chromium, opened
 from tests.support.console_page import DONE, drop
 from tests.support.drawn_sheets import sheet
@@ -85,11 +86,26 @@ def test_a_scanned_invoice_has_the_fields_of_its_pdf(service: Service) -> None:
     assert all(entity["ocr_confidence"] > 0.9 and entity["boxes"] for entity in document["entities"])
 
 
-def test_redaction_refuses_a_scan_unless_it_may_leave_it(service: Service) -> None:
-    data = scanned(SAMPLE.read_bytes())
-    refused = post(service, data, "/redact")
-    assert refused.status_code == 422
-    assert refused.json()["code"] in ("unreadable_document", "unredactable_document")
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [
+        (scanned(SAMPLE.read_bytes()), "application/pdf"),
+        (tiff(FIRST, FIRST.rotate(180)), "image/tiff"),
+        (sheet().file("JPEG"), "image/jpeg"),
+    ],
+)
+def test_a_scan_is_redacted_in_its_own_format(service: Service, data: bytes, kind: str) -> None:
+    found = extracted(service, data)
+    redacted = post(service, data, "/redact", raw="true")
+    assert (redacted.status_code, redacted.headers["content-type"]) == (200, kind), redacted.text
+    left = extracted(service, redacted.content, include_text="true")["text"]
+    assert not Repeats(entity["text"] for entity in found["entities"]).are_in(left), left
+    assert "Invoice" in left
+
+
+def test_redaction_without_ocr_refuses_scans(service: Service) -> None:
+    for data, status in ((scanned(SAMPLE.read_bytes()), 422), (sheet().file(), 415)):
+        assert post(service, data, "/redact", ocr="off").status_code == status
 
 
 def test_a_tiff_of_three_pages_is_read(service: Service) -> None:

@@ -75,7 +75,7 @@ class ToolArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The arguments of `extract`: one document, and the options that are named like those of /extract."""
 
     text: Annotated[str, _about("The document's text; a message may have 4 MiB.")] | None = None
-    base64: Annotated[str, _about("Or a file (PDF, DOCX, HTML, text) in base64.")] | None = None
+    base64: Annotated[str, _about("Or a file (PDF, DOCX, HTML, text, picture) in base64.")] | None = None
     file_name: Annotated[str, _about("The file's name; its ending tells the format.")] | None = None
     model: Annotated[str, _about("`name`, `name@tag` or `name@sha256:…`; see list_models.")] | None = None
     labels: Annotated[list[str], _about("Keep only entities with these labels.")] | None = None
@@ -184,7 +184,7 @@ _TOOLS: tuple[tuple[Tool, Callable[[RequestContext, Arguments], Awaitable[object
         Tool(
             name="redact",
             description="Take what `extract` finds out of a document: a text comes back with labels, asterisks or "
-            "hashes instead, a PDF (in base64) with its characters gone and bars where they were. What cannot be "
+            "hashes instead, a PDF or picture (in base64) with bars where words were, which are gone. What cannot be "
             "redacted in full is refused.",
             input_schema=_schema(RedactArguments),
             output_schema=json_schemas.of(RedactedLine),

@@ -87,6 +87,12 @@ class Extractor:
         Raises:
             GleanerError: the document is bad, was refused, or failed.
         """
+        return (await self.extract_with_document(source, request, timer))[0]
+
+    async def extract_with_document(
+        self, source: DocumentInput, request: ExtractRequest, timer: StageTimer
+    ) -> tuple[DocumentResult, Document]:
+        """The same, and the document as it was read."""
         now = time.monotonic()
         refuse_if_late(request.deadline_seconds, now)
         ticket = self._enter(source, request)
@@ -131,7 +137,7 @@ class Extractor:
         timer: StageTimer,
         lease: MemoryLease,
         ticket: PacingTicket,
-    ) -> DocumentResult:
+    ) -> tuple[DocumentResult, Document]:
         self._engine.refusals.check(estimate)
         with timer.measure("parse"):
             document = await self._document(source, request)
@@ -157,7 +163,7 @@ class Extractor:
                 return build_result(source, document, request, prepared, found)
 
             is_short = len(prepared.tokens.ids) <= SHORT_TOKENS and len(document.text) <= SHORT_CHARACTERS
-            return await self._run(decode, request, timer, short=is_short)
+            return await self._run(decode, request, timer, short=is_short), document
 
     @property
     def held_tokens(self) -> float:

@@ -7,6 +7,7 @@ long stays unread alone, and its neighbours are read.
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 from service.api.extraction.request import DocumentInput, ExtractRequest
 from service.api.parsers.pool import ParserPool
@@ -28,7 +29,7 @@ class PageRecognizer:
     def __init__(self, parsers: ParserPool, limits: DocumentLimits, *, is_available: bool, most_pages: int) -> None:
         self._parsers = parsers
         self._limits = limits
-        self._is_available = is_available
+        self.is_available = is_available
         self._most_pages = most_pages
 
     async def read(self, source: DocumentInput, request: ExtractRequest) -> Document:
@@ -41,9 +42,9 @@ class PageRecognizer:
             UnreadableDocument: nothing was read at all.
         """
         wanted = request.options.ocr
-        if wanted is Ocr.FORCE and not self._is_available:
+        if wanted is Ocr.FORCE and not self.is_available:
             raise InvalidOptions("ocr: this service recognizes nothing; it was started without OCR.")
-        if wanted is Ocr.OFF or not self._is_available:
+        if wanted is Ocr.OFF or not self.is_available:
             return await self._parse(source, request, None)
         document = await self._parse(source, request, ())
         pages = self._wanted(document, is_forced=wanted is Ocr.FORCE)
@@ -53,6 +54,13 @@ class PageRecognizer:
         if not document.text.strip():
             raise UnreadableDocument("No text was recognized: the pages are empty, too coarse, or in another script.")
         return document
+
+    async def read_again(
+        self, source: DocumentInput, request: ExtractRequest, pages: tuple[int, ...]
+    ) -> dict[int, Document]:
+        """Page number → a document of that page alone, by its picture; a page that cannot be read is left out."""
+        forced = request.options.model_copy(update={"ocr": Ocr.FORCE})
+        return await self._recognize(source, replace(request, options=forced), pages) if self.is_available else {}
 
     def _wanted(self, document: Document, *, is_forced: bool) -> tuple[int, ...]:
         """The pages to recognize: all, or those not read in full; of many partly read ones the first.

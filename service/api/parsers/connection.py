@@ -105,12 +105,12 @@ class Parser:
         _check(parsed)
         return parsed
 
-    async def redact(self, header: bytes, data: bytes, redaction: Redaction, limits: DocumentLimits) -> RedactedFile:
+    async def redact(self, header: bytes, data: bytes, limits: DocumentLimits) -> RedactedFile:
         """A file without what is to go; raises as `ask`."""
         await self._send(header, data)
-        head = decode_redacted(await self._read(longest_redacted_header(redaction, limits)), redaction, limits)
+        head = decode_redacted(await self._read(longest_redacted_header(limits)), limits)
         _check(head)
-        return RedactedFile(await self._read(longest_redacted(len(data))), head.pages, head.removed, head.places)
+        return RedactedFile(await self._read(longest_redacted(len(data))), head.pages, head.removed)
 
     async def read_json(self, header: bytes, body: ReceivedBody, kind: JsonKind[_T], limits: DocumentLimits) -> _T:
         """The value of a JSON body, which goes and comes in pieces, with a turn of the event loop after each.
@@ -248,7 +248,7 @@ def redacted(
 ) -> ParserWork[RedactedFile]:
     """The file is wanted without what is to go."""
     header = file_header(media_type, name, limits, redaction=redaction)
-    return ParserWork(f"redact {_format(data)}", data, lambda parser: parser.redact(header, data, redaction, limits))
+    return ParserWork(f"redact {_format(data)}", data, lambda parser: parser.redact(header, data, limits))
 
 
 def picture(data: bytes, page: PictureRequest, limits: DocumentLimits) -> ParserWork[PagePicture]:

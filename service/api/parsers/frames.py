@@ -22,7 +22,6 @@ import numpy as np
 from service.api.bodies.kinds import JsonKindRef
 from service.core.fields.electronic_invoice import ElectronicInvoice
 from service.documents.document import (
-    Box,
     Charset,
     Document,
     Layout,
@@ -86,7 +85,6 @@ class RedactedHeader(msgspec.Struct, frozen=True):
 
     pages: tuple[RedactedPage, ...] = ()
     removed: tuple[str, ...] = ()
-    places: tuple[tuple[int | None, tuple[Box, ...]], ...] = ()
     error_code: str = ""
     detail: str = ""
     crash: str = ""
@@ -95,7 +93,6 @@ class RedactedHeader(msgspec.Struct, frozen=True):
 _ABSENT = msgspec.Raw(b"")
 PAGE_BYTES, NUMBER_BYTES, PARTS_BYTES = 64, 5, 2_048
 """Most bytes of a page in a header: of itself, of its number among unread ones, of its parts that were not read."""
-BOX_BYTES = 40
 INVOICE_BYTES = 16 * MEBIBYTE
 """Most bytes of what an electronic invoice states, in a header."""
 ATTACHMENTS_BYTES = 256 * 1024
@@ -133,10 +130,9 @@ def longest_frame(limits: DocumentLimits) -> int:
     return 16 * limits.max_characters + PARTS_BYTES * limits.max_pages + INVOICE_BYTES + MEBIBYTE
 
 
-def longest_redacted_header(redaction: Redaction, limits: DocumentLimits) -> int:
-    """The most bytes that the header of a redacted file can have: a box for each character that is to go."""
-    characters = sum(each.end - each.start for each in redaction.ranges)
-    return BOX_BYTES * (characters + len(redaction.ranges)) + 256 * limits.max_pages + MEBIBYTE
+def longest_redacted_header(limits: DocumentLimits) -> int:
+    """The most bytes that the header of a redacted file can have."""
+    return 256 * limits.max_pages + MEBIBYTE
 
 
 def longest_redacted(file_bytes: int) -> int:
@@ -192,7 +188,7 @@ def to_frames(document: Document) -> list[bytes | memoryview]:
 
 def redacted_frames(file: RedactedFile) -> list[bytes | memoryview]:
     """The frames of a redacted file."""
-    return [msgspec.msgpack.encode(RedactedHeader(file.pages, file.removed, file.places)), file.data]
+    return [msgspec.msgpack.encode(RedactedHeader(file.pages, file.removed)), file.data]
 
 
 def picture_frames(picture: PagePicture) -> list[bytes | memoryview]:
@@ -245,7 +241,7 @@ def decode_header(data: bytes, limits: DocumentLimits) -> ParsedHeader:
     return decoded_header(_decode_parsed, data)
 
 
-def decode_redacted(data: bytes, redaction: Redaction, limits: DocumentLimits) -> RedactedHeader:
+def decode_redacted(data: bytes, limits: DocumentLimits) -> RedactedHeader:
     """Decode the header of a redacted file or an error.
 
     Raises:
@@ -253,7 +249,7 @@ def decode_redacted(data: bytes, redaction: Redaction, limits: DocumentLimits) -
     """
     head = decoded_header(_decode_redacted, data)
     failed = bool(head.error_code or head.crash)
-    if not failed and (len(head.places) != len(redaction.ranges) or len(head.pages) > limits.max_pages):
+    if not failed and len(head.pages) > limits.max_pages:
         raise BadAnswer("a report of another file")
     return head
 

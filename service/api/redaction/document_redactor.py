@@ -1,4 +1,4 @@
-"""Redactor: extracts a document's entities and removes them from its text, or from its PDF in a parser process.
+"""Redactor: extracts a document's entities and removes them from its text, or from its file in a parser process.
 
 The rule: what cannot be redacted in full is refused, with the reason; nothing comes back half done.
 """
@@ -16,7 +16,7 @@ from service.api.extraction.extractor import Extractor
 from service.api.extraction.request import DocumentInput, ExtractRequest
 from service.api.extraction.trace import StageTimer
 from service.api.options import Options
-from service.api.parsers.pool import ParserPool
+from service.api.redaction.file_redactor import FileRedactor
 from service.api.redaction.schemas import (
     RasterizedPage,
     RedactedContent,
@@ -30,21 +30,22 @@ from service.core.admission.policy import refuse_if_late
 from service.core.decoding.offsets import OffsetMap, OffsetUnit
 from service.core.errors import InvalidOptions, UnsupportedFormat
 from service.core.redaction import RedactedSpan, RedactionMode, ReplacedSpan, replaced_text, replacer, spans_to_redact
-from service.core.types import Ocr
-from service.documents.format_detection import Format, detect_format
-from service.documents.redaction.values import Range, RedactedFile, Redaction
+from service.documents.document import Document
+from service.documents.format_detection import Format, detect_format, media_type_of_picture
+from service.documents.redaction.values import RedactedFile
 from service.text.values.context import DocumentContext
 from service.text.values.reading import read_value
 
 PDF = "application/pdf"
+_REDACTED_AS_FILES = (Format.PDF, Format.PICTURE)
 
 
 class Redactor:
     """Redacts documents, one call for each. `key`: of the hashes; empty: there are none."""
 
-    def __init__(self, extractor: Extractor, parsers: ParserPool, key: str) -> None:
+    def __init__(self, extractor: Extractor, files: FileRedactor, key: str) -> None:
         self._extractor = extractor
-        self._parsers = parsers
+        self._files = files
         self._key = key.encode()
 
     async def redact(
@@ -57,16 +58,18 @@ class Redactor:
         """
         self.check(options)
         kind = _format_of(source, options)
-        found = await self._extractor.extract(source, replace(request, options=_of_extraction(options)), timer)
+        request = replace(request, options=_of_extraction(options))
+        found, document = await self._extractor.extract_with_document(source, request, timer)
         refuse_if_late(request.deadline_seconds, time.monotonic())
         assert isinstance(found.text, str), "it was asked for"
         with timer.measure("redact"):
-            replaced = partial(self._replaced, found.text, found, options, request)
+            replaced = partial(self._replaced, document, found, options, request)
             new_text, spans = await self._extractor.in_thread(replaced)
-            if kind is not Format.PDF or options.output is RedactOutput.TEXT:
+            if kind not in _REDACTED_AS_FILES or options.output is RedactOutput.TEXT:
                 return _with_text(source, found, new_text, spans, options)
-            file = await self._rewritten(source, request, options, found.text, spans)
-            return _with_file(source, found, file, spans, options)
+            file = await self._files.redact(source, request, options, document, [each.span for each in spans])
+            answer = partial(_with_file, source, found, document, file, spans, options)
+            return await self._extractor.in_thread(answer)
 
     def check(self, options: RedactOptions) -> None:
         """Refuse what this service cannot do.
@@ -82,14 +85,15 @@ class Redactor:
             raise InvalidOptions("mode: `hash` needs a key, and this service has none (GLEANER_REDACT_KEY).")
 
     def _replaced(
-        self, text: str, found: DocumentResult, options: RedactOptions, request: ExtractRequest
+        self, document: Document, found: DocumentResult, options: RedactOptions, request: ExtractRequest
     ) -> tuple[str, list[ReplacedSpan]]:
         def watch() -> None:
             refuse_if_late(request.deadline_seconds, time.monotonic())
 
         watch()
+        text, recognized = document.text, bool(document.recognized)
         chosen = [RedactedSpan(each.label, each.start, each.end, each.score) for each in found.entities]
-        spans = spans_to_redact(text, chosen, repeats=options.repeats, watch=watch)
+        spans = spans_to_redact(text, chosen, repeats=options.repeats, recognized=recognized, watch=watch)
         of_client = hmac.digest(self._key, request.client.encode(), "sha256") if self._key else b""
         context = DocumentContext(text)
 
@@ -97,25 +101,6 @@ class Redactor:
             return read_value(label, part, context).text
 
         return replaced_text(text, spans, replacer(options.mode, of_client, value_of))
-
-    async def _rewritten(
-        self,
-        source: DocumentInput,
-        request: ExtractRequest,
-        options: RedactOptions,
-        text: str,
-        spans: list[ReplacedSpan],
-    ) -> RedactedFile:
-        ranges = tuple(Range(each.span.start, each.span.end, text[each.span.start : each.span.end]) for each in spans)
-        secrets = tuple(sorted({each.text for each in ranges}))
-        return await self._parsers.redact(
-            source.data,
-            source.media_type,
-            source.name,
-            Redaction(ranges, secrets, everywhere=options.repeats, allow_unread=options.allow_unread),
-            client=request.sender or request.client,
-            deadline_seconds=request.deadline_seconds,
-        )
 
 
 def _format_of(source: DocumentInput, options: RedactOptions) -> Format:
@@ -127,10 +112,6 @@ def _format_of(source: DocumentInput, options: RedactOptions) -> Format:
     if source.text is not None:
         return Format.TEXT
     found = detect_format(source.data, media_type=source.media_type, name=source.name) if source.data else Format.TEXT
-    if found is Format.PICTURE and options.output is RedactOutput.DOCUMENT:
-        raise UnsupportedFormat(
-            "Pictures are not redacted as files; with `output=text` their redacted text comes back."
-        )
     if found in (Format.DOCX, Format.HTML, Format.INVOICE) and options.output is RedactOutput.DOCUMENT:
         raise UnsupportedFormat(
             f"{found} files are not redacted as files, since too much in them never shows (revisions, comments, "
@@ -142,10 +123,7 @@ def _format_of(source: DocumentInput, options: RedactOptions) -> Format:
 def _of_extraction(options: RedactOptions) -> Options:
     """The options of the extraction: offsets are of code points until the end, and the text is needed."""
     names = set(Options.model_fields) - {"offsets", "include_text"}
-    same_values = {name: getattr(options, name) for name in names}
-    if options.output is RedactOutput.DOCUMENT:  # A PDF's text must be the one that is found again in the file.
-        same_values["ocr"] = Ocr.OFF
-    return Options(**same_values, offsets=OffsetUnit.CODEPOINT, include_text=True)
+    return Options(**{name: getattr(options, name) for name in names}, offsets=OffsetUnit.CODEPOINT, include_text=True)
 
 
 def _with_text(
@@ -165,16 +143,25 @@ def _with_text(
 
 
 def _with_file(
-    source: DocumentInput, found: DocumentResult, file: RedactedFile, spans: list[ReplacedSpan], options: RedactOptions
+    source: DocumentInput,
+    found: DocumentResult,
+    document: Document,
+    file: RedactedFile,
+    spans: list[ReplacedSpan],
+    options: RedactOptions,
 ) -> RedactedResult:
     old = OffsetMap(str(found.text), options.offsets)
     entities = [
-        msgspec.structs.replace(_entity(each, found, old, options), page=page, boxes=list(boxes))
-        for each, (page, boxes) in zip(spans, file.places, strict=True)
+        msgspec.structs.replace(
+            _entity(each, found, old, options),
+            page=document.page_at(each.span.start),
+            boxes=document.boxes(each.span.start, each.span.end),
+        )
+        for each in spans
     ]
     return msgspec.structs.replace(
         _result(source, found, options, entities, text=None),
-        file=RedactedContent(PDF, file.data),
+        file=RedactedContent(media_type_of_picture(source.data) or PDF, file.data),
         rasterized_pages=[
             RasterizedPage(page.number, page.reason) for page in file.pages if page.method == "rasterized"
         ],

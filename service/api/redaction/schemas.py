@@ -26,17 +26,18 @@ class RedactOptions(Options):
     mode: RedactionMode = Field(
         RedactionMode.REPLACE,
         description="What stands in a text instead: `replace`: `<LABEL>`; `mask`: asterisks; `hash`: a keyed hash, "
-        "equal for equal values. In a PDF there is a black bar.",
+        "equal for equal values. In a file there is a black bar.",
     )
     repeats: bool = Field(
         True, description="Also redact other places where the same words stand (of 4 characters or more)."
     )
     output: RedactOutput = Field(
-        RedactOutput.DOCUMENT, description="`document`: a PDF comes back as a PDF; `text`: the text of any file."
+        RedactOutput.DOCUMENT,
+        description="`document`: a PDF or a picture comes back in its format; `text`: the text of any file.",
     )
     raw: bool = Field(False, description="The answer is the redacted document itself, without a report; of one only.")
     allow_unread: bool = Field(
-        False, description="Let what was not read of a PDF's pages stay as it is; otherwise it is refused."
+        False, description="Let what was not read of a file's pages stay as it is; otherwise it is refused."
     )
 
 
@@ -74,14 +75,14 @@ class RedactedContent(msgspec.Struct, frozen=True):
 
 
 class RasterizedPage(msgspec.Struct, frozen=True):
-    """A page that is a picture now, and why: it could not be rewritten exactly."""
+    """A page that is a picture now, and why: it was read by OCR, or could not be rewritten exactly."""
 
     page: int
     reason: str
 
 
 class RedactedResult(msgspec.Struct, frozen=True):
-    """One document without what was to go, or its error: `text`, or of a PDF `file`.
+    """One document without what was to go, or its error: `text`, or of a PDF or picture `file`.
 
     `rasterized_pages` became pictures; what was not read of `unread_pages` was left alone, as `allow_unread` says.
     `removed`: what went of a file beside its text (metadata, attachments, form fields …).

@@ -98,10 +98,10 @@ def recognized_glyphs(read: ReadPicture, points_per_pixel: float, width: float, 
             text = unicodedata.normalize("NFC", word.text)
             left, step = word.box[0], (word.box[2] - word.box[0]) / max(len(text), 1)
             for place, sign in enumerate(text):
-                across = (left + step * place, left + step * (place + 1))
+                across, lower = (left + step * place, left + step * (place + 1)), word.slope * step * place
                 codes.append(ord(sign))
                 loose.append((across[0], top, across[1], bottom))
-                ink.append(_given(back, (across[0], word.box[1], across[1], word.box[3]), word.slope))
+                ink.append(_given(back, (across[0], word.box[1] + lower, across[1], word.box[3] + lower), word.slope))
                 spaced.append(place == 0)
                 confidence.append(word.confidence)
     count = len(codes)

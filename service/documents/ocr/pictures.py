@@ -41,12 +41,12 @@ def picture_pages(data: bytes, *, limits: DocumentLimits) -> Document:
         DocumentTooLarge: too many pages, or too many pixels.
     """
     pages: list[Page] = []
-    with _opened(data) as picture:
+    with opened_picture(data) as picture:
         count = int(getattr(picture, "n_frames", 1)) if picture.format == "TIFF" else 1
         limits.check_pages(count)
         for number in range(1, count + 1):
-            _turn_to(picture, number)
-            across, down = _dots(picture)
+            turn_to(picture, number)
+            across, down = stated_dots(picture) or (_USUAL_DPI, _USUAL_DPI)
             wide, high = picture.width * 72 / across, picture.height * 72 / down
             if _stands_on_side(picture):
                 wide, high = high, wide
@@ -58,7 +58,13 @@ def picture_pages(data: bytes, *, limits: DocumentLimits) -> Document:
 
 
 @contextmanager
-def _opened(data: bytes) -> Iterator[Image.Image]:
+def opened_picture(data: bytes) -> Iterator[Image.Image]:
+    """A picture file at its first page.
+
+    Raises:
+        UnreadableDocument: the file is damaged, also where that is seen within the context.
+        DocumentTooLarge: it has far too many pixels.
+    """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -71,7 +77,7 @@ def _opened(data: bytes) -> Iterator[Image.Image]:
         raise UnreadableDocument(f"The picture is damaged ({why or type(error).__name__}).") from None
 
 
-def _turn_to(picture: Image.Image, number: int) -> None:
+def turn_to(picture: Image.Image, number: int) -> None:
     """Make a page the picture's current one, unless it is too large."""
     if number > 1:
         picture.seek(number - 1)
@@ -82,8 +88,8 @@ def _turn_to(picture: Image.Image, number: int) -> None:
         )
 
 
-def _dots(picture: Image.Image) -> tuple[float, float]:
-    """Dots an inch, across and down."""
+def stated_dots(picture: Image.Image) -> tuple[float, float] | None:
+    """Dots an inch, across and down; None where the file says none that can be."""
     said = picture.info.get("dpi", (0, 0))
     try:
         across, down = (float(each) for each in said)
@@ -91,7 +97,7 @@ def _dots(picture: Image.Image) -> tuple[float, float]:
         across = down = 0.0
     if _LEAST_DPI <= across <= _MOST_DPI and _LEAST_DPI <= down <= _MOST_DPI:
         return across, down
-    return _USUAL_DPI, _USUAL_DPI
+    return None
 
 
 def _stands_on_side(picture: Image.Image) -> bool:
@@ -105,8 +111,8 @@ def gray_page(data: bytes, number: int) -> Gray:
         UnreadableDocument: the file is damaged, or has no such page.
         DocumentTooLarge: too many pixels.
     """
-    with _opened(data) as picture:
-        _turn_to(picture, number)
+    with opened_picture(data) as picture:
+        turn_to(picture, number)
         scale = (READ_PIXELS / (picture.width * picture.height)) ** 0.5
         if scale < 1:
             picture.draft("L", (int(picture.width * scale), int(picture.height * scale)))
@@ -130,20 +136,24 @@ def draw_picture(data: bytes, wanted: PictureRequest, *, limits: DocumentLimits)
     if not 1 <= wanted.page <= len(pages):
         raise InvalidOptions(f"There is no page {wanted.page}; the file has {len(pages)}.")
     page = pages[wanted.page - 1]
-    with _opened(data) as picture:
-        _turn_to(picture, wanted.page)
+    with opened_picture(data) as picture:
+        turn_to(picture, wanted.page)
         size = picture_size(page.width, page.height, wanted.width)
         picture.draft("RGB", (max(size), max(size)))
-        shown = ImageOps.exif_transpose(_as_shown(picture))
+        shown = as_shown(picture)
         file = io.BytesIO()
         shown.resize(size, Image.Resampling.BOX).save(file, "PNG", compress_level=3)
     return PagePicture(file.getvalue(), page.width, page.height, len(pages))
 
 
-def _as_shown(picture: Image.Image) -> Image.Image:
-    """In colours, or in gray where it has none or is transparent."""
-    is_opaque = picture.mode in _COLOURS and "transparency" not in picture.info
-    return picture.convert("RGB") if is_opaque else _as_gray(picture)
+def as_shown(picture: Image.Image) -> Image.Image:
+    """Upright, in colours, or in gray where it has none; what is transparent is white."""
+    if picture.mode in ("RGBA", "RGBa") or (picture.mode in _COLOURS and "transparency" in picture.info):
+        orientation = picture.getexif()
+        layer = picture.convert("RGBA")
+        shown = Image.alpha_composite(Image.new("RGBA", layer.size, "white"), layer).convert("RGB")
+        return ImageOps.exif_transpose(_with_exif(shown, orientation))
+    return ImageOps.exif_transpose(picture.convert("RGB") if picture.mode in _COLOURS else _as_gray(picture))
 
 
 def _as_gray(picture: Image.Image) -> Image.Image:
@@ -158,6 +168,10 @@ def _as_gray(picture: Image.Image) -> Image.Image:
         gray = Image.alpha_composite(Image.new("RGBA", layer.size, "white"), layer).convert("L")
     else:
         gray = picture.convert("L")
-    gray.info["exif"] = exif.tobytes()
-    gray.getexif().update(exif)
-    return gray
+    return _with_exif(gray, exif)
+
+
+def _with_exif(picture: Image.Image, exif: Image.Exif) -> Image.Image:
+    picture.info["exif"] = exif.tobytes()
+    picture.getexif().update(exif)
+    return picture

@@ -19,6 +19,7 @@ from service.documents.ocr.networks import TextNetworks
 from service.documents.ocr.page import ReadPicture, read_picture
 from service.documents.ocr.pictures import READ_PIXELS, gray_page, picture_pages
 from service.documents.ocr.straighten import Gray
+from service.documents.pdf.coverage import has_shades, writing_beside
 from service.documents.pdf.glyphs import Glyphs, read_glyphs
 from service.documents.pdf.hidden_text import agree, shown_ones, words_of
 from service.documents.pdf.page_objects import Painted, boxes_of, painted_objects
@@ -94,7 +95,7 @@ class _Recognition:
         with loaded_page(document, number) as page, opened_text(page, number) as text_page:
             size = (float(pdfium.FPDF_GetPageWidthF(page)), float(pdfium.FPDF_GetPageHeightF(page)))
             objects, _ = painted_objects(page)
-            gray = _drawn(page, size, _picture_dpi(objects))
+            gray = _drawn(page, size, picture_dpi(objects))
             read = read_picture(gray, self._networks)
             glyphs = _NO_GLYPHS
             if not is_forced:
@@ -104,34 +105,41 @@ class _Recognition:
                 if not agree(words_of(glyphs.only(~shown)), (word.text for line in read.lines for word in line)):
                     glyphs = glyphs.only(shown)
             layers = shown_layers(glyphs, text_page)
-        self._add(number, read, size, size[0] / gray.shape[1], glyphs, layers)
+        self._add(number, read, size, gray, glyphs, layers)
 
     def add(self, number: int, gray: Gray, size: tuple[float, float]) -> None:
         """A page as a gray picture."""
         read = read_picture(gray, self._networks)
-        self._add(number, read, size, size[0] / gray.shape[1], _NO_GLYPHS, [])
+        self._add(number, read, size, gray, _NO_GLYPHS, [])
 
     def _add(
         self,
         number: int,
         read: ReadPicture,
         size: tuple[float, float],
-        scale: float,
+        gray: Gray,
         glyphs: Glyphs,
         layers: list[list[Word]],
     ) -> None:
-        """Add a page: the glyphs of its text layer, whose words are laid out in layers, and recognized ones."""
-        parts = [uncovered(recognized_glyphs(each, scale, *size), glyphs.ink) for each in (read, *read.margins)]
+        """Add a page: the glyphs of its text layer, whose words are laid out in layers, and recognized ones.
+
+        One on which nothing is left to recognize counts as recognized, such as the blank back of a sheet.
+        """
+        scale = size[0] / gray.shape[1]
+        found = [recognized_glyphs(each, scale, *size) for each in (read, *read.margins)]
+        parts = [uncovered(each, glyphs.ink) for each in found]
         sure = np.concatenate([part.confidence for part in parts])
-        confidence = float(sure.mean()) if len(sure) else 0.0
+        doubtful = given_boxes(read, read.doubtful, scale)
+        seen = [*(each.ink for each in found), glyphs.ink, np.array(doubtful, np.float32).reshape(-1, 4)]
+        boxes = tuple(box for box in doubtful if covered(box, glyphs.ink) <= MOST_COVERED)
+        boxes += writing_beside(gray, size, np.concatenate(seen))
+        is_empty = not (len(sure) or boxes or has_shades(gray, size))
+        confidence = float(sure.mean()) if len(sure) else float(is_empty)
         if confidence < LEAST_CONFIDENCE or read.unread_share > MOST_UNREAD:
             self._unread.append(number)
             self._pages.append(number, glyphs, layers, size)
             return
         self._recognized.append(RecognizedPage(number, round(confidence, 4), read.turned, round(read.skew, 2)))
-        boxes = tuple(
-            box for box in given_boxes(read, read.doubtful, scale) if covered(box, glyphs.ink) <= MOST_COVERED
-        )
         if boxes:
             self._partly_read.append(PartlyRead(number, UnreadReason.IMAGE, boxes))
         for part in parts:
@@ -184,8 +192,8 @@ def _drawn(page: Any, size: tuple[float, float], dpi: float) -> Gray:
         bitmap.close()
 
 
-def _picture_dpi(objects: Sequence[Painted]) -> float:
-    """Dots an inch of the largest picture among a page's objects, if they are usual for a scan."""
+def picture_dpi(objects: Sequence[Painted], most: float = _MOST_DPI) -> float:
+    """Dots an inch of the largest picture among a page's objects, if they are usual for a scan; at most so many."""
     pictures = [each for each in objects if each.kind == pdfium.FPDF_PAGEOBJ_IMAGE][:_MOST_PICTURES]
     largest, dpi = 0.0, float(_DPI)
     wide, high = ctypes.c_uint(), ctypes.c_uint()
@@ -194,5 +202,5 @@ def _picture_dpi(objects: Sequence[Painted]) -> float:
         if area > largest and pdfium.FPDFImageObj_GetImagePixelSize(picture.handle, wide, high):
             # A picture may lie on its side: its longer side is as long as that of its bounds.
             dots = max(wide.value, high.value) / max(right - left, top - bottom) * 72
-            largest, dpi = area, dots if _LEAST_DPI <= dots <= _MOST_DPI else min(max(dots, _DPI), _MOST_DPI)
+            largest, dpi = area, dots if _LEAST_DPI <= dots <= most else min(max(dots, _DPI), most)
     return dpi

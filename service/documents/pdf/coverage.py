@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import pypdfium2
 import pypdfium2.raw as pdfium
+from PIL import Image
 
 from service.documents.document import Box, UnreadReason
 from service.documents.pdf.angles import Flags, Floats
@@ -73,7 +74,7 @@ def page_coverage(
     rows = outline_rows(objects) if segments else np.zeros((0, 4), np.float32)
     if not (len(images) or segments >= _FEWEST_SEGMENTS or len(rows) or len(glyphs.unmapped)):
         return Coverage(is_unread=bool(len(glyphs.codes)) and bool((glyphs.codes == REPLACEMENT).all()))
-    grid, frame = _Grid.of(glyphs), PageFrame.of(page)
+    grid, frame = _Grid.of(glyphs.width, glyphs.height), PageFrame.of(page)
     image_cells = grid.painted(frame.shown(images))
     has_text = bool((glyphs.codes != REPLACEMENT).any())
     if not has_text and len(images):
@@ -107,6 +108,23 @@ def page_coverage(
     return Coverage(is_unread, _parts(grid, regions, image_cells, broken), was_drawn)
 
 
+def writing_beside(gray: npt.NDArray[np.uint8], size: tuple[float, float], read: Floats) -> tuple[Box, ...]:
+    """The boxes around what looks written on a page's gray picture where nothing was read; of a size in points."""
+    grid = _Grid.of(*size)
+    regions = _regions(written_cells(grid.scaled(gray), grid.painted(read)), _FEWEST_ON_SCAN)
+    return tuple(grid.box(region) for region in sorted(regions, key=len)[-_MOST_REGIONS:])
+
+
+def has_shades(gray: npt.NDArray[np.uint8], size: tuple[float, float]) -> bool:
+    """Whether a page's gray picture is more than paper with strokes and bars: a photograph, or noise."""
+    grid = _Grid.of(*size)
+    cells = grid.scaled(gray).reshape(grid.rows, _PIXELS, grid.columns, _PIXELS).transpose(0, 2, 1, 3).astype(np.int16)
+    low, high = cells.min(axis=(2, 3), keepdims=True), cells.max(axis=(2, 3), keepdims=True)
+    is_between = np.minimum(cells - low, high - cells) * 4 > high - low
+    shaded = (high - low >= _LEAST_CONTRAST)[..., 0, 0] & (is_between.mean(axis=(2, 3)) > _MOST_BETWEEN)
+    return bool(shaded.mean() > _MOST_SHADED)
+
+
 def _parts(
     grid: _Grid, regions: Sequence[npt.NDArray[np.intp]], image_cells: Flags, broken: Flags
 ) -> tuple[tuple[UnreadReason, tuple[Box, ...]], ...]:
@@ -132,8 +150,8 @@ class _Grid:
     height: float
 
     @classmethod
-    def of(cls, glyphs: Glyphs) -> _Grid:
-        width, height = max(glyphs.width, 1.0), max(glyphs.height, 1.0)
+    def of(cls, width: float, height: float) -> _Grid:
+        width, height = max(width, 1.0), max(height, 1.0)
         size = max(CELL_POINTS, math.sqrt(width * height / MOST_CELLS), max(width, height) / MOST_CELLS)
         rows, columns = (2 * math.ceil(side / size / 2) for side in (height, width))
         return cls(rows, columns, size, width, height)
@@ -151,6 +169,14 @@ class _Grid:
             for row, column, step in ((top, left, 1), (top, right, -1), (bottom, left, -1), (bottom, right, 1)):
                 np.add.at(edges, (row, column), step)
         return np.asarray(edges.cumsum(axis=0).cumsum(axis=1)[:-1, :-1] > 0)
+
+    def scaled(self, gray: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+        """uint8 [rows * 16, columns * 16]: a picture of the page in this size, with white beside it."""
+        drawn = np.full((self.rows * _PIXELS, self.columns * _PIXELS), 255, np.uint8)
+        wide = min(max(round(self.width * _PIXELS / self.size), 1), drawn.shape[1])
+        high = min(max(round(self.height * _PIXELS / self.size), 1), drawn.shape[0])
+        drawn[:high, :wide] = np.asarray(Image.fromarray(gray).resize((wide, high), Image.Resampling.BOX))
+        return drawn
 
     def drawn(self, page: Any) -> npt.NDArray[np.uint8]:
         """uint8 [rows * 16, columns * 16]: the page's grey values."""
@@ -187,6 +213,8 @@ def _bounds(thing: Any) -> tuple[float, float, float, float]:
     return left.value, bottom.value, right.value, top.value
 
 
+_MOST_BETWEEN, _MOST_SHADED = 0.25, 0.01
+"""Of a cell's pixels that are neither light nor dark, and of a page's cells with more such pixels."""
 _LEAST_CONTRAST = 64  # between a cell's darkest and lightest pixel, of 255
 _MOST_INK = 0.4  # of a cell's pixels; a QR code has half
 _LEAST_INK = 0.04

@@ -81,6 +81,11 @@ def agree(hidden: Iterable[str], recognized: Iterable[str]) -> bool:
     return bool(found) and sum(found) >= _LEAST_AGREEMENT * len(found)
 
 
+def has_hidden_text(objects: Iterable[Painted]) -> bool:
+    """Whether one of a page's objects is hidden text."""
+    return any(is_invisible(each.handle) for each in objects if each.kind == pdfium.FPDF_PAGEOBJ_TEXT)
+
+
 def is_invisible(text_object: Any) -> bool:
     """Whether a text object paints nothing."""
     return bool(pdfium.FPDFTextObj_GetTextRenderMode(text_object) == pdfium.FPDF_TEXTRENDERMODE_INVISIBLE)

@@ -8,7 +8,7 @@ The rules:
   place; and what went must be found in no page. A page of which that does not hold becomes a picture of itself, and
   the report says so.
 - A page of which something was not read is never passed over in silence: its file is refused unless its sender
-  allows it.
+  allows it. A page whose picture was read (OCR) becomes a picture, painted over, if something goes from it.
 - A file of which something is left after all that is refused.
 """
 
@@ -24,10 +24,12 @@ import pypdfium2.raw as pdfium
 
 from service.core.errors import UnreadableDocument, UnredactableDocument, UnsupportedFormat
 from service.core.redaction import Repeats, squeezed
-from service.documents.document import Document
+from service.documents.document import Box, Document
 from service.documents.format_detection import Format, detect_format
 from service.documents.limits import DocumentLimits
 from service.documents.pdf.glyphs import Indices
+from service.documents.pdf.hidden_text import has_hidden_text
+from service.documents.pdf.page_objects import painted_objects
 from service.documents.pdf.reader import loaded_page, opened_pdf, read_with_indices
 from service.documents.redaction.cleaning import clean, leaks_in_objects, own_resources
 from service.documents.redaction.decoded_text import TextDecoder
@@ -43,17 +45,19 @@ from service.documents.redaction.page_rewriting import (
     is_as_it_was,
     rewrite_page,
 )
-from service.documents.redaction.rasterizing import paint_page
+from service.documents.redaction.picture_redactor import redact_picture
+from service.documents.redaction.rasterizing import paint_page, paint_scan
 from service.documents.redaction.shown_text import (
     PageText,
     characters_unseen,
     read_page_string,
     read_page_text,
 )
-from service.documents.redaction.values import CannotRewrite, Range, RedactedFile, RedactedPage, Redaction
+from service.documents.redaction.values import CannotRewrite, PaintedPage, Range, RedactedFile, RedactedPage, Redaction
 
 _NOT_SAME = "what is left of its text would have moved or changed"
 _LEFT_OVER = "some of the text would have stayed behind"
+_RECOGNIZED = "its text was recognized in its picture (OCR)"
 
 
 def redact_pdf(data: bytes, redaction: Redaction, *, limits: DocumentLimits) -> RedactedFile:
@@ -63,35 +67,39 @@ def redact_pdf(data: bytes, redaction: Redaction, *, limits: DocumentLimits) -> 
         UnreadableDocument, DocumentTooLarge: as `read_pdf`.
         UnredactableDocument: it cannot be made sure that nothing is left.
     """
-    ranges, flat = redaction.ranges, _flattened(data)
-    document, indices = read_with_indices(flat, limits=limits)
+    flat, recognized = _flattened(data), {page.number: page for page in redaction.painted}
+    document, indices = read_with_indices(flat, limits=limits, may_be_empty=bool(recognized))
+    ranges = redaction.ranges_in(document.pages or ())
     if any(document.text[each.start : each.end] != each.text for each in ranges):
         raise UnredactableDocument("The PDF reads differently once its annotations are part of its pages.")
-    if document.incomplete_pages and not redaction.allow_unread:
-        raise UnredactableDocument(
-            f"{_pages(document.incomplete_pages)} of the PDF hold writing in images, as outlines or in fonts that do "
-            "not say what it is, which cannot be found; with `allow_unread` it stays as it is, with `output=text` the "
-            "redacted text comes back instead, that which OCR reads included."
-        )
+    redaction.check_complete(page for page in document.incomplete_pages if page not in recognized)
     leaks = Repeats(redaction.secrets)
     with opened_pdf(flat) as read:
         flat, emptied = _without_hidden_streams(flat, leaks)
+        pictures = {number: each for number, each in recognized.items() if _becomes_picture(read, each)}
         plain, passages = _without_hidden_words(flat, read)
         with opened_pdf(plain) as before, pikepdf.open(io.BytesIO(plain)) as pdf:
             own_resources(pdf)
-            targets = _Targets(read, before, passages)
+            targets = _Targets(read, before, passages, frozenset(pictures))
             targets.add_ranges(document, indices, ranges)
             everywhere = leaks if redaction.everywhere else Repeats(())
             targets.add_repeats(everywhere)
             targets.add_unseen()
             work = _Work(pdf, before, targets.pages())
             work.rewrite()
+            for number, page in pictures.items():
+                work.paint_scan(number, page.boxes)
             removed = sorted({*clean(pdf, leaks), *emptied})
             if not work.add_links(read_links(data), leaks):
                 removed.append(LINKS)
             result = work.checked(_saved(pdf), everywhere)
-    places = tuple((document.page_at(each.start), tuple(document.boxes(each.start, each.end))) for each in ranges)
-    return RedactedFile(result, tuple(work.report()), tuple(removed), places)
+    return RedactedFile(result, tuple(work.report()), tuple(removed))
+
+
+def _becomes_picture(document: pypdfium2.PdfDocument, recognized: PaintedPage) -> bool:
+    """Whether a page loses its text layer: also where a hidden one may not have been believed."""
+    with loaded_page(document, recognized.number) as page:
+        return recognized.must_be_painted or has_hidden_text(painted_objects(page)[0])
 
 
 def _flattened(data: bytes) -> bytes:
@@ -137,9 +145,17 @@ class _Targets:
     Args:
         read: the file whose text was asked for.
         plain: the same, whose pages say nothing in words that do not show.
+        pictures: the pages that become pictures, of which nothing need be deleted.
     """
 
-    def __init__(self, read: pypdfium2.PdfDocument, plain: pypdfium2.PdfDocument, passages: Passages) -> None:
+    def __init__(
+        self,
+        read: pypdfium2.PdfDocument,
+        plain: pypdfium2.PdfDocument,
+        passages: Passages,
+        pictures: frozenset[int],
+    ) -> None:
+        self._rewritten = [number for number in range(1, len(plain) + 1) if number not in pictures]
         self._read = read
         self._plain = plain
         self._passages = passages
@@ -162,7 +178,7 @@ class _Targets:
 
     def add_repeats(self, repeats: Repeats) -> None:
         """Let all go that the order of a page's content puts together to one of these texts."""
-        for number in range(1, len(self._plain) + 1) if repeats else ():
+        for number in self._rewritten if repeats else ():
             found = list(repeats.find(read_page_string(self._plain, number)))
             if found:
                 text = read_page_text(self._plain, number)
@@ -171,7 +187,7 @@ class _Targets:
 
     def add_unseen(self) -> None:
         """Let all go that is written beside the visible part of a page or below a box on it: nobody read it."""
-        for number in range(1, len(self._plain) + 1):
+        for number in self._rewritten:
             if len(unseen := characters_unseen(self._plain, number)):
                 text = read_page_text(self._plain, number)
                 self._of(number, text).add_unseen(text, unseen)
@@ -214,6 +230,11 @@ class _Work:
         paint_page(self.pdf, number, self.before, targets.frame, targets.bars)
         self.rewritten.pop(number, None)
         self.pictures[number] = reason
+
+    def paint_scan(self, number: int, boxes: Sequence[Box]) -> None:
+        """Make a page that was recognized a picture."""
+        paint_scan(self.pdf, number, self.before, read_page_text(self.before, number).frame, boxes)
+        self.pictures[number] = _RECOGNIZED
 
     def add_links(self, links: Sequence[Link | None], leaks: Repeats) -> bool:
         """Make anew the links of pages that are no pictures, where they may stay; returns whether all of them do."""
@@ -295,11 +316,6 @@ def _in_raw(result: bytes, leaks: Repeats) -> bool:
         return leaks_in_objects(pdf, leaks)
 
 
-def _pages(numbers: Sequence[int]) -> str:
-    shown = ", ".join(map(str, numbers[:5])) + (" and others" if len(numbers) > 5 else "")
-    return f"Pages {shown}"
-
-
 def redact_document(
     data: bytes, redaction: Redaction, *, media_type: str | None = None, name: str | None = None, limits: DocumentLimits
 ) -> RedactedFile:
@@ -307,12 +323,15 @@ def redact_document(
 
     Raises:
         DocumentTooLarge, UnreadableDocument: as `read_document`.
-        UnsupportedFormat: it is no PDF.
+        UnsupportedFormat: it is neither a PDF nor a picture.
         UnredactableDocument: it cannot be made sure that nothing is left.
     """
     limits.check_bytes(len(data))
-    if detect_format(data, media_type=media_type, name=name) is not Format.PDF:
-        raise UnsupportedFormat("Only PDFs can be redacted as files; of others, the redacted text can be had.")
+    kind = detect_format(data, media_type=media_type, name=name)
+    if kind is Format.PICTURE:
+        return redact_picture(data, redaction, limits=limits)
+    if kind is not Format.PDF:
+        raise UnsupportedFormat("Only PDFs and pictures are redacted as files; of others, the redacted text is there.")
     try:
         return redact_pdf(data, redaction, limits=limits.for_file_of(len(data)))
     except pikepdf.PdfError as error:

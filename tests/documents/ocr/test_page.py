@@ -90,6 +90,14 @@ def test_many_lines_are_put_in_order_in_little_time() -> None:
     assert time.thread_time() - begun < 3
 
 
+def test_the_characters_of_a_sloping_word_lie_on_its_slope() -> None:
+    word = RecognizedWord("sloping", (10, 20, 150, 40), 0.1, 1.0)
+    read = ReadPicture(((word,),), (), np.eye(3), 0, 0.0)
+    glyphs = recognized_glyphs(read, 1.0, 200, 100)
+    assert np.allclose(glyphs.ink[:, 1], 20 + 2 * np.arange(7))
+    assert np.allclose(glyphs.ink[:, 3], 42 + 2 * np.arange(7))
+
+
 def test_every_text_is_a_line_of_its_own() -> None:
     read = read_picture(sheet().gray, networks())
     assert sorted(" ".join(word.text for word in line) for line in read.lines) == sorted(text for _, text in INVOICE)

@@ -469,7 +469,7 @@ def test_pages_of_images_only_are_refused_unless_allowed() -> None:
     )
     file.pages[1].obj["/Resources"]["/XObject"] = Dictionary(Im=image)
     data = saved(file)
-    with pytest.raises(UnredactableDocument, match=r"Pages 2 of the PDF .* `allow_unread` .* `output=text`"):
+    with pytest.raises(UnredactableDocument, match=r"Pages 2 hold .* `allow_unread` .* `output=text`"):
         redacted(data, NAME)
     assert left_of(redacted(data, NAME, allow_unread=True).data, NAME) == {}
 

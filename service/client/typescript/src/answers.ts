@@ -21,7 +21,7 @@ export interface RedactedFile {
   media_type: string;
   data: Uint8Array;
 }
-/** A document without what was found in it: `text`, or of a PDF `file`, whose base64 is decoded. */
+/** A document without what was found in it: `text`, or of a PDF or picture `file`, whose base64 is decoded. */
 export type RedactedDocument = Omit<Schemas["RedactedDocument"], "file"> & { file: RedactedFile | null };
 export type RedactAnswer = Omit<Schemas["RedactResponse"], "documents"> & { documents: RedactedDocument[] };
 

@@ -378,7 +378,7 @@ export interface components {
          * @enum {string}
          */
         Priority: "interactive" | "batch";
-        /** @description A page that is a picture now, and why: it could not be rewritten exactly. */
+        /** @description A page that is a picture now, and why: it was read by OCR, or could not be rewritten exactly. */
         RasterizedPage: {
             page: number;
             reason: string;
@@ -454,7 +454,7 @@ export interface components {
             fields?: boolean;
             /**
              * RedactionMode
-             * @description What stands in a text instead: `replace`: `<LABEL>`; `mask`: asterisks; `hash`: a keyed hash, equal for equal values. In a PDF there is a black bar.
+             * @description What stands in a text instead: `replace`: `<LABEL>`; `mask`: asterisks; `hash`: a keyed hash, equal for equal values. In a file there is a black bar.
              * @enum {string}
              */
             mode?: "replace" | "mask" | "hash";
@@ -465,7 +465,7 @@ export interface components {
             repeats?: boolean;
             /**
              * RedactOutput
-             * @description `document`: a PDF comes back as a PDF; `text`: the text of any file.
+             * @description `document`: a PDF or a picture comes back in its format; `text`: the text of any file.
              * @enum {string}
              */
             output?: "document" | "text";
@@ -476,7 +476,7 @@ export interface components {
             raw?: boolean;
             /**
              * Allow Unread
-             * @description Let what was not read of a PDF's pages stay as it is; otherwise it is refused.
+             * @description Let what was not read of a file's pages stay as it is; otherwise it is refused.
              */
             allow_unread?: boolean;
         };
@@ -516,15 +516,15 @@ export interface components {
             ocr?: components["schemas"]["Ocr"];
             /** @description Return what invoices, receipts and résumés say: the best value for each role, rows, checks. Default: `false`. */
             fields?: boolean;
-            /** @description What stands in a text instead: `replace`: `<LABEL>`; `mask`: asterisks; `hash`: a keyed hash, equal for equal values. In a PDF there is a black bar. Default: `replace`. */
+            /** @description What stands in a text instead: `replace`: `<LABEL>`; `mask`: asterisks; `hash`: a keyed hash, equal for equal values. In a file there is a black bar. Default: `replace`. */
             mode?: components["schemas"]["RedactionMode"];
             /** @description Also redact other places where the same words stand (of 4 characters or more). Default: `true`. */
             repeats?: boolean;
-            /** @description `document`: a PDF comes back as a PDF; `text`: the text of any file. Default: `document`. */
+            /** @description `document`: a PDF or a picture comes back in its format; `text`: the text of any file. Default: `document`. */
             output?: components["schemas"]["RedactOutput"];
             /** @description The answer is the redacted document itself, without a report; of one only. Default: `false`. */
             raw?: boolean;
-            /** @description Let what was not read of a PDF's pages stay as it is; otherwise it is refused. Default: `false`. */
+            /** @description Let what was not read of a file's pages stay as it is; otherwise it is refused. Default: `false`. */
             allow_unread?: boolean;
             text?: string;
             documents?: components["schemas"]["TextDocument"][];
@@ -546,7 +546,7 @@ export interface components {
             total_ms: number;
         };
         /**
-         * @description One document without what was to go, or its error: `text`, or of a PDF `file`.
+         * @description One document without what was to go, or its error: `text`, or of a PDF or picture `file`.
          *
          *     `rasterized_pages` became pictures; what was not read of `unread_pages` was left alone, as `allow_unread` says.
          *     `removed`: what went of a file beside its text (metadata, attachments, form fields …).

@@ -1,0 +1,156 @@
+"""Scans and pictures of which OCR reads nothing any more that was redacted, and all else; with the real networks."""
+
+from __future__ import annotations
+
+import io
+import struct
+
+import numpy as np
+import pypdfium2
+import pytest
+from PIL import Image
+
+from service.core.redaction import Repeats, alike
+from service.documents.format_detection import Format, detect_format
+from service.documents.ocr.reader import recognize_pages
+from service.documents.redaction.pdf_redactor import redact_document
+from tests.support.drawn_sheets import networks, sheet
+from tests.support.redacted_pdfs import left_of, readings
+from tests.support.scans import (
+    LIMITS,
+    InProcessPool,
+    file_of,
+    redacted_scan,
+    scan_pdf,
+    scanned,
+    two_columns,
+)
+
+SHEET = sheet().picture
+SECRETS = ("Nordlicht Optik GmbH", "RE-2026-118", "DE89 3704 0044 0532 0130 00")
+KEPT = ("Invoice", "12 March 2026", "Reading glasses", "840.50", "Lens cloth", "1240.50")
+GARBAGE = tuple(
+    ((80, 60 + 40 * row), text)
+    for row, text in enumerate(
+        (
+            "l nv0 ice N0 ### rn|l1 ~~ c0ns",
+            "II|/ \\\\ _l1 i. i. 'l l j ; |f t1 1l",
+            "Nqrd1iChl 0pt!k 6mbH |n\\/0!ce ^^ {8",
+        )
+        * 3
+    )
+)
+
+
+def coloured() -> Image.Image:
+    """A sheet in blue on yellow paper, transparent at its edge."""
+    layer = Image.new("RGBA", SHEET.size, (0, 0, 0, 0))
+    layer.paste((250, 245, 200, 255), (10, 10, 990, 690))
+    layer.paste((10, 20, 120, 255), mask=Image.eval(SHEET, lambda level: 255 - level))
+    return layer
+
+
+def photograph() -> bytes:
+    """A JPEG that its camera turned, with a thumbnail, a comment and a colour profile."""
+    thumbnail = file_of(SHEET.resize((160, 112)), "JPEG")
+    turned = struct.pack("<HHHII", 1, 0x0112, 3, 1, 6)
+    second = struct.pack("<HHHIIHHIII", 2, 0x0201, 4, 1, 56, 0x0202, 4, 1, len(thumbnail), 0)
+    exif = b"Exif\0\0II*\0" + struct.pack("<I", 8) + turned + struct.pack("<I", 26) + second + thumbnail
+    comment = SECRETS[1].encode()
+    shown = scanned(SHEET).rotate(90, expand=True)
+    return file_of(shown, "JPEG", quality=60, exif=exif, comment=comment, icc_profile=b"Anna")
+
+
+SCANS: dict[str, bytes] = {
+    "askew, JPEG 60": file_of(scanned(SHEET, 1.5), "JPEG", quality=60),
+    "askew, gray PNG": file_of(scanned(SHEET, -2), "PNG"),
+    "on its side": file_of(scanned(SHEET, 90), "JPEG", quality=80),
+    "upside down": file_of(scanned(SHEET, 180), "PNG"),
+    "TIFF of three pages": file_of(scanned(SHEET), "TIFF", scanned(SHEET, 180), scanned(SHEET, 1), compression="jpeg"),
+    "fax": file_of(SHEET.convert("1", dither=Image.Dither.NONE), "TIFF", compression="group4"),
+    "WebP": file_of(scanned(SHEET), "WEBP", quality=80),
+    "BMP": file_of(SHEET, "BMP"),
+    "GIF": file_of(SHEET, "GIF"),
+    "colours": file_of(coloured(), "PNG"),
+    "photograph": photograph(),
+    "PDF": scan_pdf(scanned(SHEET, 1.2)),
+    "PDF, turned": scan_pdf(scanned(SHEET).rotate(90, expand=True), turned=90),
+    "PDF with a stamp": scan_pdf(scanned(SHEET), typed=f"Received from {SECRETS[0]}"),
+    "PDF, hidden garbage": scan_pdf(scanned(SHEET), hidden=GARBAGE),
+}
+
+
+def read_again(data: bytes) -> str:
+    """All that OCR reads in the pictures of a file's pages."""
+    is_pdf = detect_format(data) is Format.PDF
+    if is_pdf:
+        with pypdfium2.PdfDocument(data) as document:
+            count = len(document)
+    else:
+        with Image.open(io.BytesIO(data)) as picture:
+            count = getattr(picture, "n_frames", 1)
+    pages = range(1, count + 1)
+    return recognize_pages(data, pages, networks(), limits=LIMITS, is_pdf=is_pdf, is_forced=True).text
+
+
+def words_of(*texts: str) -> list[str]:
+    return [word for text in texts for word in text.split() if len(word) > 3]
+
+
+@pytest.mark.parametrize("name", SCANS)
+def test_nothing_of_what_went_is_read_and_all_else_is(name: str) -> None:
+    data = SCANS[name]
+    pool = InProcessPool()
+    document, made = redacted_scan(data, *SECRETS, pool=pool)
+    text = read_again(made.data)
+    assert not Repeats(map(alike, words_of(*SECRETS))).are_in(alike(text)), text
+    pages = len(document.pages or ())
+    assert {kept: text.count(kept) for kept in KEPT} == dict.fromkeys(KEPT, pages)
+    assert detect_format(made.data) is detect_format(data)
+    if detect_format(data) is Format.PDF:
+        assert left_of(made.data, *SECRETS) == {}
+        assert [page.method for page in made.pages] == ["rasterized"]
+    else:
+        with Image.open(io.BytesIO(data)) as before, Image.open(io.BytesIO(made.data)) as after:
+            assert (after.format, getattr(after, "n_frames", 1)) == (before.format, getattr(before, "n_frames", 1))
+            assert sorted(after.size) == sorted(before.size)
+        assert [page.method for page in made.pages] == ["painted"] * pages
+    assert not any(word.encode() in made.data for word in words_of(*SECRETS))
+    assert redact_document(data, pool.redactions[-1], limits=LIMITS).data == made.data
+
+
+def test_what_repeats_goes_from_every_column_and_page() -> None:
+    name, columns = "Katrin Morgenstern", two_columns()
+    data = scan_pdf(f"Order of {name}\nA typed line", scanned(columns, 1), "Nothing of her")
+    document, made = redacted_scan(data, name)
+    assert document.text.count(name) == 3
+    text = read_again(made.data)
+    assert not Repeats(name.split()).are_in(text), text
+    assert {each in text for each in ("Lindau", "Monday", "in full on", "the same day", "nothing is due")} == {True}
+    assert [(page.number, page.method) for page in made.pages] == [(1, "rewritten"), (2, "rasterized")]
+    assert "A typed line" in readings(made.data)["pdfium"]
+    assert "Nothing of her" in readings(made.data)["pdfium"]
+
+
+def test_recognition_s_confusions_are_the_same_word() -> None:
+    data = file_of(sheet((((80, 60), "Code RE-0101-O1 here"), ((80, 200), "Again RE-OlO1-01 there"))).picture, "PNG")
+    document, made = redacted_scan(data, "RE-0101-O1", "RE-0101-01")
+    assert "RE" not in read_again(made.data), document.text
+
+
+def test_the_pixels_of_a_word_are_gone_and_the_rest_is_as_it_was() -> None:
+    drawn = sheet()
+    _, made = redacted_scan(drawn.file(), "RE-2026-118", repeats=False)
+    with Image.open(io.BytesIO(made.data)) as picture:
+        after = np.asarray(picture)
+    ink = drawn.gray < 128
+    left, top, right, bottom = map(int, drawn.boxes["Invoice No: RE-2026-118"])
+    word = ink[top : bottom + 1, left + 150 : right + 1]
+    assert (after[top : bottom + 1, left + 150 : right + 1][word] == 0).all()
+    covered = (after == 0) & ~ink
+    rows = np.nonzero(covered)[0]
+    assert rows.min() >= top - 12
+    assert rows.max() <= bottom + 12
+    elsewhere = np.ones_like(ink)
+    elsewhere[rows.min() : rows.max() + 1] = False
+    assert (after == drawn.gray)[elsewhere].all()

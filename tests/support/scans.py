@@ -1,0 +1,133 @@
+"""Scans and photographs of drawn sheets, as scanners and cameras have them; and redaction of them without processes."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, cast
+
+import numpy as np
+from PIL import Image, ImageFilter
+from reportlab.lib.utils import ImageReader
+
+from service.api.extraction.ocr import PageRecognizer
+from service.api.extraction.request import DocumentInput, ExtractRequest
+from service.api.parsers.pool import ParserPool
+from service.api.redaction.file_redactor import FileRedactor
+from service.api.redaction.schemas import RedactOptions
+from service.core.redaction import RedactedSpan, spans_to_redact
+from service.documents.document import Document
+from service.documents.limits import DocumentLimits
+from service.documents.reader import read_document
+from service.documents.redaction.pdf_redactor import redact_document
+from service.documents.redaction.values import RedactedFile, Redaction
+from tests.support.document_files import drawn
+from tests.support.drawn_sheets import networks, sheet
+
+Placed = tuple[tuple[int, int], str]
+LIMITS = DocumentLimits()
+DPI = (200, 200)
+
+
+class InProcessPool:
+    """Parsers that are functions of this process."""
+
+    size = 1
+
+    def __init__(self) -> None:
+        networks()
+        self.redactions: list[Redaction] = []
+
+    def holding(self) -> AbstractContextManager[object]:
+        return nullcontext(object())
+
+    async def parse(
+        self,
+        data: bytes,
+        media_type: str | None,
+        name: str | None,
+        *,
+        ocr_pages: tuple[int, ...] | None = None,
+        ocr_forced: bool = False,
+        **_: Any,
+    ) -> Document:
+        return read_document(data, limits=LIMITS, ocr_pages=ocr_pages, ocr_forced=ocr_forced)
+
+    async def redact(
+        self, data: bytes, media_type: str | None, name: str | None, redaction: Redaction, **_: Any
+    ) -> RedactedFile:
+        self.redactions.append(redaction)
+        return redact_document(data, redaction, limits=LIMITS)
+
+
+def redacted_scan(
+    data: bytes, *texts: str, pool: Any = None, is_available: bool = True, **options: Any
+) -> tuple[Document, RedactedFile]:
+    """A file as it was read, and without each of these texts and what repeats them."""
+    parsers = cast(ParserPool, pool or InProcessPool())
+    chosen = RedactOptions(**options)
+    request = ExtractRequest(cast(Any, None), chosen, "c", 1e9)
+    source = DocumentInput("0", data=data)
+
+    async def redact() -> tuple[Document, RedactedFile]:
+        pages = PageRecognizer(parsers, LIMITS, is_available=is_available, most_pages=20)
+        document = await pages.read(source, request)
+        found = [RedactedSpan("X", at, at + len(each), 1.0) for each in texts if (at := document.text.find(each)) >= 0]
+        spans = spans_to_redact(document.text, found, repeats=chosen.repeats, recognized=True)
+        return document, await FileRedactor(parsers, pages).redact(source, request, chosen, document, spans)
+
+    return asyncio.run(redact())
+
+
+def scanned(picture: Image.Image, degrees: float = 0, *, noise: float = 8, light: float = 0.9) -> Image.Image:
+    """A gray sheet askew on gray paper, unsharp and noisy; it grows where it is turned by a quarter."""
+    turned = picture.convert("L").rotate(
+        degrees, resample=Image.Resampling.BICUBIC, expand=degrees % 90 == 0, fillcolor=255
+    )
+    levels = np.asarray(turned.filter(ImageFilter.GaussianBlur(0.8)), np.float32) * light
+    levels += np.random.default_rng(7).normal(0, noise, levels.shape)
+    return Image.fromarray(np.clip(levels, 0, 255).astype(np.uint8))
+
+
+def file_of(picture: Image.Image, kind: str, *more: Image.Image, **options: Any) -> bytes:
+    """The bytes of a picture file, with more pages."""
+    written = io.BytesIO()
+    if more:
+        options |= {"save_all": True, "append_images": list(more)}
+    picture.save(written, kind, dpi=DPI, **options)
+    return written.getvalue()
+
+
+def scan_pdf(*pages: Image.Image | str, typed: str = "", hidden: Sequence[Placed] = (), turned: int = 0) -> bytes:
+    """A PDF with a picture or lines on each page; over the pictures a typed line and hidden texts at their pixels."""
+
+    def draw(canvas: Any) -> None:
+        for page in pages:
+            canvas.setPageRotation(turned)
+            if isinstance(page, str):
+                for number, line in enumerate(page.splitlines()):
+                    canvas.drawString(60, 700 - 20 * number, line)
+            else:
+                scale = min(500 / page.width, 550 / page.height)
+                width, height = scale * page.width, scale * page.height
+                canvas.drawImage(ImageReader(page), 40, 600 - height, width, height)
+                canvas.drawString(60, 700, typed)
+                for (x, y), text in hidden:
+                    layer = canvas.beginText(40 + scale * x, 600 - scale * (y + 25))
+                    layer.setFont("Helvetica", 26 * scale)
+                    layer.setTextRenderMode(3)
+                    layer.textLine(text)
+                    canvas.drawText(layer)
+            canvas.showPage()
+
+    return drawn(draw)
+
+
+def two_columns() -> Image.Image:
+    """A sheet with two columns of prose."""
+    left = ("The glasses were ordered by", "Katrin Morgenstern of Lindau", "and sent to her address on", "Monday.")
+    right = ("They were paid in full on", "the same day by transfer", "from Katrin Morgenstern, so", "nothing is due.")
+    rows = [((80, 100 + 40 * row), text) for row, text in enumerate(left)]
+    return sheet((*rows, *(((540, 100 + 40 * row), text) for row, text in enumerate(right)))).picture
