@@ -30,7 +30,8 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     for name in NAMES:
         publish(HOME / name, name, store)
     publish(make_model(home / FIXED, "bert"), FIXED, store)
-    with serving(home, MODELS=",".join([*NAMES, FIXED]), MODEL_POLL_SECONDS=0, DTYPE="float32") as running:
+    settings = {"MODELS": ",".join([*NAMES, FIXED]), "MODEL_POLL_SECONDS": 0, "DTYPE": "float32"}
+    with serving(home, ADAPTERS="presidio,huggingface", **settings) as running:
         yield running
 
 
@@ -121,3 +122,20 @@ def test_models_say_that_their_labels_are_free(service: Service) -> None:
     models = {each["name"]: each for each in service.get("/models").json()["models"]}
     assert {name: each["free_labels"] for name, each in models.items()} == {**dict.fromkeys(NAMES, True), FIXED: False}
     assert all(models[name]["labels"] == models[name]["entity_labels"] == [] for name in NAMES)
+
+
+def test_presidio_asks_for_any_kind_of_entity(service: Service) -> None:
+    asked = {"text": TEXT, "language": "en", "entities": ["PERSON", "ORDER_NUMBER"], "score_threshold": 0.0}
+    with service.client() as client:
+        found = client.post("/analyze", json=asked).raise_for_status().json()
+        usual = client.get("/supportedentities").raise_for_status().json()
+    assert found
+    assert {each["entity_type"] for each in found} <= {"PERSON", "ORDER_NUMBER"}
+    assert "PHONE_NUMBER" in usual
+
+
+def test_a_protocol_without_labels_is_refused(service: Service) -> None:
+    with service.client() as client:
+        answer = client.post("/", json={"inputs": TEXT})
+    assert answer.status_code == 422, answer.text
+    assert "given its labels" in answer.text

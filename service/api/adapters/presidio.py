@@ -51,7 +51,7 @@ from service.api.http.response import DocumentOutcome
 from service.api.schemas import DocumentResult
 from service.core.decoding.tag_scheme import scheme_of
 from service.core.errors import GleanerError, InvalidOptions, MalformedRequest
-from service.wire import FAILED
+from service.wire import FAILED, ModelStatus
 
 TURNS = ClientTurns()
 """Of all requests of a worker."""
@@ -78,6 +78,10 @@ _KINDS: Mapping[str, str] = {
     "IBAN": "IBAN_CODE",
 }
 """Presidio's entity types."""
+FREE_KINDS = (*dict.fromkeys(_KINDS.values()), "CREDIT_CARD", "URL", "AGE")
+"""What a model with free labels is asked for where a request names nothing."""
+FREE_SCORE = 0.3
+"""Its least score where a request names none: that of Presidio's own GLiNER recognizer."""
 _DEFAULT = "DEFAULT"
 
 
@@ -86,7 +90,12 @@ async def _analyze(request: Request) -> Response:
     wanted = await decode_body(await receive_body(request, context), context, AnalyzeRequest)
     texts, single = wanted.texts, isinstance(wanted.text, str)
     body = text_body(texts, context)
-    _refuse_unknown(wanted, _kinds(context.model(body).labels))
+    model = context.model(body)
+    if model.free_labels:
+        least = FREE_SCORE if wanted.score_threshold is None else wanted.score_threshold
+        body = text_body(texts, context, labels=_prompts(wanted), min_score=least)
+    else:
+        _refuse_unknown(wanted, _kinds(model))
     patterns = RequestPatterns(wanted)
     run = partial(TURNS.run, context) if wanted.ad_hoc_recognizers or wanted.allow_list else None
     matched = await run(partial(patterns.find, texts)) if run else [[] for _ in texts]
@@ -117,6 +126,13 @@ def _refuse_unknown(asked: AnalyzeRequest, known: Collection[str]) -> None:
         raise InvalidOptions("No matching recognizers were found to serve the request.")
 
 
+def _prompts(asked: AnalyzeRequest) -> dict[str, str]:
+    """Each kind of entity that is asked for, with what a model with free labels reads: its name in words."""
+    own = {each.supported_entity for each in asked.ad_hoc_recognizers or ()}
+    wanted = [kind for kind in asked.entities or () if kind not in own] or FREE_KINDS
+    return {kind: " ".join(kind.lower().split("_")) for kind in wanted}
+
+
 async def _anonymize(request: Request) -> Response:
     context = authorize_request(request)
     wanted = await decode_body(await receive_body(request, context), context, AnonymizeRequest)
@@ -143,7 +159,7 @@ def _anonymized(wanted: AnonymizeRequest) -> bytes:
 async def _supported_entities(request: Request) -> Response:
     context = authorize_request(request)
     model = find_model(context.state.worker.engine.status.models, None)
-    return Response(msgspec.json.encode(_kinds(model.labels)), media_type=JSON)
+    return Response(msgspec.json.encode(_kinds(model)), media_type=JSON)
 
 
 async def _recognizers(request: Request) -> Response:
@@ -164,9 +180,11 @@ async def _health(request: Request) -> Response:
     return PlainTextResponse(said, 200 if serves else 503)
 
 
-def _kinds(labels: tuple[str, ...]) -> list[str]:
-    """The kinds of entities that a model finds, as Presidio names them."""
-    return list(dict.fromkeys(_KINDS.get(each, each) for each in scheme_of(labels).types))
+def _kinds(model: ModelStatus) -> list[str]:
+    """The kinds of entities that a model finds, as Presidio names them; of one that is given some, the usual ones."""
+    if model.free_labels:
+        return [*FREE_KINDS]
+    return list(dict.fromkeys(_KINDS.get(each, each) for each in scheme_of(model.labels).types))
 
 
 def refuse(error: GleanerError) -> Response:

@@ -12,6 +12,8 @@ from functools import cached_property, partial
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from model_store.contents.scan import license_of
 from model_store.local.store import Revision
 from service.engine.execution.executor import DeviceExecutor
@@ -20,7 +22,7 @@ from service.engine.models.loaded_model import LoadedModel
 from service.environment import throttled_tokens_per_second
 from service.settings import Settings
 from service.text.decoding_files import read_decoding
-from service.text.words.label_config import CONFIG_FILE, config_file, is_label_model
+from service.text.words.label_config import CONFIG_FILE, config_file
 from service.text.words.word_tokenizer import WordTokenizer
 from service.wire import ModelStatus
 
@@ -110,6 +112,8 @@ class ModelFactory:
         runner = Runner(self._throttled(weights), self._compute, self._wake, blank=blank)
         decoding = read_decoding(revision.folder)
         status = _status(revision, encoder, calibrated=decoding.calibration is not None)
+        if words is not None:
+            status = replace(status, free_labels=True, labels_per_pass=words.config.labels_per_pass)
         finder = None if words is None else words.config.candidates
         return LoadedModel(status, sizes, runner, weights, weakref.ref(encoder.module), decoding, finder)
 
@@ -170,7 +174,6 @@ def _status(revision: Revision, encoder: TransformersEncoder, *, calibrated: boo
         folder=str(revision.folder),
         labels=encoder.labels,
         license=license_of(revision.folder),
-        free_labels=is_label_model(revision.folder),
         max_tokens=encoder.max_tokens,
         packed=encoder.packed,
         parameter_bytes=encoder.parameter_bytes,

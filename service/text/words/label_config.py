@@ -61,6 +61,11 @@ class GlinerConfig(msgspec.Struct, frozen=True):
         return self.span_mode != TOKEN_LEVEL
 
     @property
+    def labels_per_pass(self) -> int:
+        """The most labels of a sequence; of a bi-encoder that scores spans, to which they cost little, more."""
+        return 4 * self.max_types if self.reads_labels_apart and self.scores_spans else self.max_types
+
+    @property
     def reads_labels_apart(self) -> bool:
         """True for a bi-encoder, whose labels are in no prompt and do not change each other's scores."""
         return self.labels_encoder is not None
@@ -92,7 +97,7 @@ class Gliner2Config(msgspec.Struct, frozen=True):
     encoder_config: dict[str, Any] = {}
     max_width: int = 0
     max_len: int | None = None
-    max_types: int = 50
+    labels_per_pass: int = 50
 
     def candidates(self, scores: Logits, limit: float) -> Candidates:
         """The candidates in the scores of a sequence."""

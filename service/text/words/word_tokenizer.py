@@ -137,7 +137,7 @@ class WordTokenizer:
     def blank(self, length: int) -> TokenIds:
         """A sequence of so many tokens that is as much work as one may be: many short labels, short words."""
         sequence = np.zeros(length, dtype=np.int32)
-        labels = min(self.config.max_types, length // 4)
+        labels = min(self.config.labels_per_pass, length // 4)
         if self.class_id is None:
             beside = marking.label(np.zeros(1, dtype=np.int32))
             return np.concatenate([sequence[labels:], *[beside] * labels])
@@ -149,7 +149,7 @@ class WordTokenizer:
         """Labels that have half a window together, or one of them that has more."""
         before, behind = self._layout.frame([])
         room = (longest - len(before) - len(behind)) // 2
-        return labels.groups(self._layout.label_tokens(labels.labels), self.config.max_types, room)
+        return labels.groups(self._layout.label_tokens(labels.labels), self.config.labels_per_pass, room)
 
     def _encoded(self, text: str, spans: Sequence[Span], most_tokens: int) -> Iterator[tuple[Span, TokenIds]]:
         """Words and their tokens; one without tokens is none, and one of too many is cut in halves."""

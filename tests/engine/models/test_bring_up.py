@@ -17,8 +17,10 @@ from model_store.local.store import Store
 from model_store.manifest import GoldenEntity, GoldenExample, Manifest
 from model_store.transfer.publish import publish
 from service.core.arrays import Logits, TokenIds
+from service.core.decoding.spans import Overlaps
 from service.core.errors import GleanerError, InsufficientMemory, InternalError, ModelError
-from service.engine.encoder.encoder import load_encoder
+from service.engine.encoder.encoder import build_encoder, load_encoder
+from service.engine.encoder.labels.label_checkpoint import read_any_checkpoint
 from service.engine.execution.executor import DeviceExecutor
 from service.engine.models.bring_up import BringUpTimeout, GoldenFailed, Infer, Rollout, first_failure, time_limit
 from service.engine.models.factory import ModelFactory
@@ -28,6 +30,7 @@ from service.engine.models.repository import ModelRepository
 from service.process import EXIT_BROKEN
 from service.settings import Settings
 from service.wire import ModelStatus
+from tests.support.label_models import HOME, cases
 from tests.support.revisions import TEXTS, Made, make_revision
 from tests.support.tiny_models import make_model
 
@@ -189,6 +192,21 @@ def test_the_first_failure_names_the_differing_entities_without_the_text(made: M
     failure = first_failure(wanted, status(made), judge_of(made), SETTINGS)
     places = f"missing {label} {start}:{end - 1}; not wanted {label} {start}:{end}"
     assert failure == f"golden example 2 of 2 fails: {places}"
+
+
+def test_examples_of_a_model_with_free_labels_have_labels(tmp_path: Path) -> None:
+    folder = HOME / "uni-token-bert"
+    encoder = build_encoder(read_any_checkpoint(folder, torch.float32), torch.device("cpu"), torch.float32)
+    free = ModelStatus("m", "stable", "sha256:0", str(folder), (), 256, True, 1, free_labels=True)
+    case = next(each for each in cases(folder.name) if each.entities and each.overlaps is Overlaps.FLAT)
+    entities = tuple(GoldenEntity(label, start, end) for start, end, label, _ in case.entities)
+    right = GoldenExample(case.text, entities, tuple(case.labels), case.threshold)
+    wrong = GoldenExample(case.text, entities[1:], tuple(case.labels), case.threshold)
+    wanted = publish(folder, "m", Store(tmp_path / "store"), golden=[right, wrong]).revision.manifest
+    failure = first_failure(wanted, free, encoder.forward, SETTINGS)
+    assert (
+        failure == f"golden example 2 of 2 fails: not wanted {entities[0].label} {entities[0].start}:{entities[0].end}"
+    )
 
 
 def test_an_example_that_cannot_be_judged_is_an_error(made: Made, tmp_path: Path) -> None:
