@@ -70,12 +70,14 @@ _FORM_PART = re.compile(rb"--[^\r\n]{1,70}\r\nContent-Disposition: *form-data", 
 """The beginning of a form with files; its boundary has at most 70 characters."""
 _REQUEST_START_BYTES = 64
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-_FOREIGN: tuple[tuple[bytes, str], ...] = (
-    (b"{\\rtf", "an RTF document"),
-    (b"\x1f\x8b\x08", "a gzip archive"),
-    (b"7z\xbc\xaf", "a 7-Zip archive"),
-    (b"\x7fELF", "a program"),
-    (b"%!PS", "a PostScript document"),
+_SAVE = "Save it as PDF or DOCX."
+_UNPACK = "Send each of its files."
+_FOREIGN: tuple[tuple[bytes, str, str], ...] = (
+    (b"{\\rtf", "An RTF document", _SAVE),
+    (b"\x1f\x8b\x08", "A gzip archive", _UNPACK),
+    (b"7z\xbc\xaf", "A 7-Zip archive", _UNPACK),
+    (b"\x7fELF", "A program", ""),
+    (b"%!PS", "A PostScript document", _SAVE),
 )
 _PICTURES: tuple[tuple[bytes, str], ...] = (
     (b"\x89PNG\r\n", "A PNG image"),
@@ -161,9 +163,9 @@ def declared_format(media_type: str | None, name: str | None) -> Format | None:
     return None
 
 
-def unsupported(what: str) -> UnsupportedFormat:
-    """The error for a format that is not supported: names it (`what`) and lists those that are."""
-    return UnsupportedFormat(f"{what} is not supported; supported are {SUPPORTED}.")
+def unsupported(what: str, way: str = "") -> UnsupportedFormat:
+    """The error for a format that is not supported: names it (`what`), lists those that are, and says the way there."""
+    return UnsupportedFormat(f"{what} is not supported; supported are {SUPPORTED}. {way}".rstrip())
 
 
 def _essence(media_type: str) -> str:
@@ -186,15 +188,15 @@ def _certain(data: bytes, declared: Format | None) -> Format | None:
         return Format.INVOICE
     if data.startswith(_OLE):
         raise _ole(data)
-    for signature, what in _FOREIGN:
+    for signature, what, way in _FOREIGN:
         if data.startswith(signature):
-            raise unsupported(what[0].upper() + what[1:])
+            raise unsupported(what, way)
     if picture_kind(data):
         return Format.PICTURE
     if data[4:8] == b"ftyp" and data[8:12] in _HEIF_BRANDS:
-        raise unsupported("A HEIC or AVIF image")
+        raise unsupported("A HEIC or AVIF image", "Save it as JPEG.")
     if _is_mail(data):
-        raise unsupported("A mail or web archive")
+        raise unsupported("A mail or web archive", "Send its text and each of its attachments as a document.")
     return None
 
 
@@ -237,22 +239,22 @@ def _zipped(data: bytes, declared: Format | None) -> Format:
     if b"word/document" in sample:
         return Format.DOCX
     if b"application/vnd.oasis.opendocument" in sample[:200]:
-        raise unsupported("An OpenDocument file")
+        raise unsupported("An OpenDocument file", _SAVE)
     if b"xl/workbook" in sample:
-        raise unsupported("An Excel workbook")
+        raise unsupported("An Excel workbook", _SAVE)
     if b"ppt/presentation" in sample:
-        raise unsupported("A PowerPoint presentation")
+        raise unsupported("A PowerPoint presentation", _SAVE)
     if declared is Format.DOCX or b"[Content_Types].xml" in sample:
         return Format.DOCX
-    raise unsupported("A zip archive")
+    raise unsupported("A zip archive", _UNPACK)
 
 
 def _ole(data: bytes) -> UnreadableDocument | UnsupportedFormat:
     if "EncryptedPackage".encode("utf-16-le") in data:
         return UnreadableDocument("The document is protected with a password; send it without one.")
     if "WordDocument".encode("utf-16-le") in data:
-        return unsupported("A Word document of the old .doc format")
-    return unsupported("A file of an old Office format")
+        return unsupported("A Word document of the old .doc format", _SAVE)
+    return unsupported("A file of an old Office format", _SAVE)
 
 
 def _looks_like_html(data: bytes) -> bool:

@@ -136,8 +136,8 @@ def test_pictures_are_known_by_their_first_bytes(data: bytes, what: str | None) 
         (b"From: <Saved by Blink>\nSubject: page\nMIME-Version: 1.0\n\n------", "mail or web archive"),
     ],
 )
-def test_other_formats_are_named_and_the_supported_ones_listed(data: bytes, word: str) -> None:
-    with pytest.raises(UnsupportedFormat, match=f"{word}.*supported are PDF, DOCX, HTML"):
+def test_other_formats_are_named_with_the_supported_ones_and_a_way(data: bytes, word: str) -> None:
+    with pytest.raises(UnsupportedFormat, match=rf"{word}.*supported are PDF, DOCX, HTML.* (Save it as|Send) .*\.$"):
         detect_format(data, media_type=None, name=None)
 
 
