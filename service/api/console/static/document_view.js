@@ -14,7 +14,7 @@ import { dropZone, failure, startView } from "./start_view.js";
 const PREVIEW = 40_000; // bytes or characters
 const NOTED = 5; // pages with a notice of their own above the document; each says it in its place too
 
-export const LABELS = "person, organization, date, amount of money"; // for a model that is given some, until others are asked for
+const LABELS = "person, organization, date, amount of money"; // for a model that is given some, until others are asked for
 
 const reference = (each) => (each.state === "serving" ? `${each.name}@${each.tag || "stable"}` : `${each.name}@${each.revision}`);
 
