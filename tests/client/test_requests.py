@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from service.api.options import Options
 from service.api.problems import STATUS
 from service.api.redaction.schemas import RedactOptions as RedactOptionsOfService
 from service.client.errors import GleanerError, Overloaded, RequestError, ServiceError, kind_of
-from service.client.requests import CHANCE, FIRST_SECONDS, ExtractOptions, RedactOptions, RetryBudget
+from service.client.requests import CHANCE, FIRST_SECONDS, ExtractOptions, RedactOptions, RetryBudget, request_of
 from service.core import errors
 
 BUDGET = RetryBudget(seconds=60.0, most_tries=5, most_tries_unanswered=3)
@@ -43,3 +45,11 @@ def test_the_class_of_an_error_is_that_of_the_service() -> None:
 @pytest.mark.parametrize(("client", "served"), [(ExtractOptions, Options), (RedactOptions, RedactOptionsOfService)])
 def test_the_options_are_those_of_the_service(client: type[ExtractOptions], served: type[Options]) -> None:
     assert set(client.__annotations__) == set(served.model_fields) - {"raw"}
+
+
+def test_labels_with_descriptions_are_sent_as_an_object() -> None:
+    labels = {"total": {"description": "what is due", "kind": "money"}, "person": ""}
+    texts = request_of("/extract", ["a"], {"labels": labels}, batch=False)
+    assert json.loads(texts.content)["labels"] == labels
+    files = request_of("/extract", [b"a"], {"labels": labels}, batch=False)
+    assert json.loads(files.fields["labels"]) == labels
