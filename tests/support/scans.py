@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any, cast
 
 import numpy as np
-from PIL import Image, ImageFilter
+from PIL import Image, ImageDraw, ImageFilter
 from reportlab.lib.utils import ImageReader
 
 from service.api.extraction.ocr import PageRecognizer
@@ -131,3 +131,13 @@ def two_columns() -> Image.Image:
     right = ("They were paid in full on", "the same day by transfer", "from Katrin Morgenstern, so", "nothing is due.")
     rows = [((80, 100 + 40 * row), text) for row, text in enumerate(left)]
     return sheet((*rows, *(((540, 100 + 40 * row), text) for row, text in enumerate(right)))).picture
+
+
+def with_note() -> Image.Image:
+    """A sheet with strokes as of a pen below its print."""
+    picture = sheet().picture.copy()
+    draw, random = ImageDraw.Draw(picture), np.random.default_rng(3)
+    for row in range(3):
+        points = [(300 + 9 * step, 520 + 55 * row + float(random.normal(0, 11))) for step in range(60)]
+        draw.line(points, fill=20, width=3, joint="curve")
+    return picture

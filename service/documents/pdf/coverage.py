@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import pypdfium2
 import pypdfium2.raw as pdfium
-from PIL import Image
+from PIL import Image, ImageFilter
 
 from service.documents.document import Box, UnreadReason
 from service.documents.pdf.angles import Flags, Floats
@@ -111,12 +111,13 @@ def page_coverage(
 def writing_beside(gray: npt.NDArray[np.uint8], size: tuple[float, float], read: Floats) -> tuple[Box, ...]:
     """The boxes around what looks written on a page's gray picture where nothing was read; of a size in points."""
     grid = _Grid.of(*size)
-    regions = _regions(written_cells(grid.scaled(gray), grid.painted(read)), _FEWEST_ON_SCAN)
+    unsharp = Image.fromarray(grid.scaled(gray)).filter(ImageFilter.BoxBlur(1))  # a fax's gray paper is dots
+    regions = _regions(written_cells(np.asarray(unsharp), grid.painted(read)), _FEWEST_ON_SCAN)
     return tuple(grid.box(region) for region in sorted(regions, key=len)[-_MOST_REGIONS:])
 
 
 def has_shades(gray: npt.NDArray[np.uint8], size: tuple[float, float]) -> bool:
-    """Whether a page's gray picture is more than paper with strokes and bars: a photograph, or noise."""
+    """Whether a large part of a page's gray picture is a photograph or noise, not paper with strokes and bars."""
     grid = _Grid.of(*size)
     cells = grid.scaled(gray).reshape(grid.rows, _PIXELS, grid.columns, _PIXELS).transpose(0, 2, 1, 3).astype(np.int16)
     low, high = cells.min(axis=(2, 3), keepdims=True), cells.max(axis=(2, 3), keepdims=True)
@@ -213,7 +214,7 @@ def _bounds(thing: Any) -> tuple[float, float, float, float]:
     return left.value, bottom.value, right.value, top.value
 
 
-_MOST_BETWEEN, _MOST_SHADED = 0.25, 0.01
+_MOST_BETWEEN, _MOST_SHADED = 0.25, 0.3
 """Of a cell's pixels that are neither light nor dark, and of a page's cells with more such pixels."""
 _LEAST_CONTRAST = 64  # between a cell's darkest and lightest pixel, of 255
 _MOST_INK = 0.4  # of a cell's pixels; a QR code has half

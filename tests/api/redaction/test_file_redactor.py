@@ -14,7 +14,7 @@ from service.core.redaction import Repeats, alike
 from service.documents.format_detection import Format, detect_format
 from service.documents.ocr.reader import recognize_pages
 from service.documents.redaction.pdf_redactor import redact_document
-from tests.support.drawn_sheets import networks, sheet
+from tests.support.drawn_sheets import INVOICE, networks, sheet
 from tests.support.redacted_pdfs import left_of, readings
 from tests.support.scans import (
     LIMITS,
@@ -76,6 +76,7 @@ SCANS: dict[str, bytes] = {
     "PDF": scan_pdf(scanned(SHEET, 1.2)),
     "PDF, turned": scan_pdf(scanned(SHEET).rotate(90, expand=True), turned=90),
     "PDF with a stamp": scan_pdf(scanned(SHEET), typed=f"Received from {SECRETS[0]}"),
+    "PDF, hidden layer": scan_pdf(scanned(SHEET), hidden=INVOICE),
     "PDF, hidden garbage": scan_pdf(scanned(SHEET), hidden=GARBAGE),
 }
 
@@ -154,3 +155,12 @@ def test_the_pixels_of_a_word_are_gone_and_the_rest_is_as_it_was() -> None:
     elsewhere = np.ones_like(ink)
     elsewhere[rows.min() : rows.max() + 1] = False
     assert (after == drawn.gray)[elsewhere].all()
+
+
+def test_pages_without_anything_to_remove_keep_their_text() -> None:
+    data = scan_pdf(scanned(SHEET), scanned(two_columns()), typed="A typed line")
+    _, made = redacted_scan(data, SECRETS[1])
+    assert [(page.number, page.method) for page in made.pages] == [(1, "rasterized")]
+    assert readings(made.data)["pdfium"].count("A typed line") == 1
+    _, forced = redacted_scan(data, SECRETS[1], ocr="force")
+    assert [page.number for page in forced.pages] == [1, 2]
