@@ -112,7 +112,7 @@ class Settings(BaseSettings):
     max_document_tokens: int = Field(
         5_000_000, ge=1, description="most tokens of a document, and a quarter of the characters of its text"
     )
-    parse_seconds: float = Field(60.0, gt=0, description="longest time that one file may take to parse")
+    parse_seconds: float = Field(60.0, gt=0, description="most processor time that parsing one file may take")
     parse_memory_bytes: int = Field(2 * 1024**3, ge=2**28, description="most memory that one parser may take")
     ocr: Literal["auto", "off"] = Field(
         "auto", description="recognize text in pictures and scanned pages; auto: if the extra `ocr` is installed"

@@ -158,7 +158,9 @@ class SingleTask:
             if step in (Step.START, Step.RESUME):
                 left = self.answers[number].document.parse_seconds - file.ran_seconds
                 self._at(now + max(left, 0.0), Event.PARSER, number)
-            elif step in (Step.TIME_OUT, Step.GIVE_UP):
+            elif step is Step.MEASURE:
+                self._parsers.note_processor_seconds(number, file.ran_seconds)
+            elif step in (Step.TIME_OUT, Step.STALL, Step.GIVE_UP):
                 del self._files[number]
                 self._refuse(number, "queue_full" if step is Step.GIVE_UP else "deadline_exceeded", now)
         look = self._parsers.next_look(now)

@@ -10,6 +10,8 @@ The rules:
   long does not take the last of these places. Should there be none for a file whose turn it is, the interrupted one
   that has run longest starts again later; the second time it is refused (`queue_full`).
 - A file whose parser died is read once more, alone.
+- A file's limit is of processor time, which on a busy machine its parser may not get: it is measured when the limit may
+  have been reached. A parser that has run for `STALL_LIMITS` times the limit, but not worked as long, is ended too.
 - What cannot be read by its deadline, behind what fair sharing lets go before, is refused when it arrives; so is what
   would wait for longer than the limit before it is begun (`queue_full`), however long its own reading takes.
 """
@@ -28,6 +30,7 @@ from service.core.scheduling.fair_queue import FairQueue
 
 SLICE_SECONDS = 0.25
 PATIENCE = 4.0
+STALL_LIMITS = 10.0
 
 
 class FileState(StrEnum):
@@ -44,7 +47,8 @@ class QueuedFile:
 
     Attributes:
         expected_seconds: of parsing, estimated from its format and size.
-        ran_seconds: of parsing so far, in its present parser.
+        ran_seconds: of parsing so far, in its present parser, whether or not the machine let that work.
+        processor_seconds: those that its parser got of them, as measured last, after `measured_at` of them.
         running_since: the time at which its present run began; `charged_until`: until when that is counted.
         alone: True for the second try of a file whose first parser died.
     """
@@ -59,6 +63,8 @@ class QueuedFile:
     ran_seconds: float = 0.0
     running_since: float = 0.0
     charged_until: float = 0.0
+    processor_seconds: float = 0.0
+    measured_at: float = 0.0
     alone: bool = False
     restarted: bool = False
 
@@ -70,6 +76,10 @@ class QueuedFile:
     def due(self) -> float:
         return self.arrived + PATIENCE * max(self.expected_seconds, self.ran_seconds)
 
+    @property
+    def weight(self) -> int:
+        return self.size_bytes + FILE_BYTES
+
 
 ROUNDING_SECONDS = 1e-6
 CERTAIN_SECONDS = 1.0
@@ -79,14 +89,16 @@ FILE_BYTES = 4096
 
 
 class Step(StrEnum):
-    """A step to take with a file's parser; RESTART and GIVE_UP end it, for a later try or for good."""
+    """A step to take with a file's parser; RESTART ends it for a later try, the steps after that for good."""
 
     START = "start"
     INTERRUPT = "interrupt"
     RESUME = "resume"
+    MEASURE = "measure"
     RESTART = "restart"
     GIVE_UP = "give_up"
     TIME_OUT = "time_out"
+    STALL = "stall"
 
 
 @dataclass(slots=True)
@@ -101,7 +113,7 @@ class ParserQueue:
 
     Args:
         limit_bytes: of all files together.
-        limit_seconds: of reading one file.
+        limit_seconds: of processor time for reading one file.
         wait_limit_seconds: before a file is begun.
     """
 
@@ -127,16 +139,14 @@ class ParserQueue:
         """Admit a file to the queue, or refuse it (`queue_full` or `deadline_exceeded`)."""
         if not self._files:
             return ADMIT
-        own = self._sums.get(file.client, _Sums())
+        own, work = self._sums.get(file.client, _Sums()), self.seconds_of_work
         clients = len(self._shares) + (file.client not in self._shares)
-        work = self.seconds_of_work
-        over = self._total.size_bytes + _weight(file) > self._limit_bytes
-        if over and own.size_bytes + _weight(file) > self._limit_bytes / clients:
+        over = self._total.size_bytes + file.weight > self._limit_bytes
+        if over and own.size_bytes + file.weight > self._limit_bytes / clients:
             detail = f"files of {self._total.size_bytes:,} bytes wait to be read; the limit is {self._limit_bytes:,}"
             return queue_full(detail, work)
-        decision = over_wait("the file gets a parser", self._wait_for(file), self._wait_limit_seconds)
-        if decision.refuses:
-            return decision
+        if (late_start := over_wait("the file gets a parser", self._wait_for(file), self._wait_limit_seconds)).refuses:
+            return late_start
         itself = min(file.expected_seconds, CERTAIN_SECONDS)
         needed = min(work + itself, clients * (own.seconds + itself) / self._parsers)
         return late(needed, file.deadline - now, work)
@@ -197,14 +207,18 @@ class ParserQueue:
             file.alone = True
             self._requeue(file, now)
 
+    def note_processor_seconds(self, key: int, seconds: float) -> None:
+        """Note what was measured for `Step.MEASURE`; a file that has left does not matter."""
+        if (file := self._files.get(key)) is not None:
+            file.processor_seconds = seconds
+
     def decide(self, now: float) -> list[tuple[Step, int]]:
         """The steps to take now, in order; they are taken for granted."""
-        steps = []
+        steps: list[tuple[Step, int]] = []
         for file in list(self._running()):
             self._charge(file, now)
-            if file.ran_seconds >= self._limit_seconds - ROUNDING_SECONDS:
-                steps.append((Step.TIME_OUT, file.key))
-                self.leave(file.key, now)
+            if (step := self._over(file, now)) is not None:
+                steps.append((step, file.key))
         wanted = self._wanted()
         chosen = {file.key for file in wanted}
         for file in list(self._running()):
@@ -219,19 +233,35 @@ class ParserQueue:
 
     def next_look(self, now: float) -> float | None:
         """The time at which `decide` may have something to do though nothing has happened; None: it will not."""
-        running = list(self._running())
-        if not running:
+        if not (running := list(self._running())):
             return None
-        expiry = min(file.charged_until + self._limit_seconds - file.ran_seconds for file in running)
+        expiry = min(file.charged_until + self._limit_of(file) - file.ran_seconds for file in running)
         if len(running) == len(self._files):
             return expiry
         ends = (file.slice_end if file.slice_end > now else now + SLICE_SECONDS / 2 for file in running)
         return min(expiry, *ends)
 
+    def _over(self, file: QueuedFile, now: float) -> Step | None:
+        """The step to take with a file that runs and may have reached its limit."""
+        timed_out, ran = file.processor_seconds >= self._limit_seconds, file.ran_seconds + ROUNDING_SECONDS
+        if timed_out or ran >= STALL_LIMITS * self._limit_seconds:
+            self.leave(file.key, now)
+            return Step.TIME_OUT if timed_out else Step.STALL
+        if ran < self._limit_of(file):
+            return None
+        file.measured_at = file.ran_seconds
+        return Step.MEASURE
+
+    def _limit_of(self, file: QueuedFile) -> float:
+        """The least `ran_seconds` at which a file may have reached its limit."""
+        left = max(self._limit_seconds - file.processor_seconds, SLICE_SECONDS)
+        return min(file.measured_at + left, STALL_LIMITS * self._limit_seconds)
+
     def _wanted(self) -> list[QueuedFile]:
         """The files that should be in the parsers: a client after the other, of each the one that is due first."""
+        clients = map(self._due, islice(self._shares.in_order(), self._parsers + 1))
         wanted: list[QueuedFile] = []
-        for file in self._in_turn():
+        for file in filter(None, chain.from_iterable(zip_longest(*clients))):
             if file.alone and wanted:
                 continue
             wanted.append(file)
@@ -239,17 +269,11 @@ class ParserQueue:
                 break
         return wanted
 
-    def _in_turn(self) -> Iterator[QueuedFile]:
-        clients = map(self._due, islice(self._shares.in_order(), self._parsers + 1))
-        return (file for turn in zip_longest(*clients) for file in turn if file is not None)
-
     def _due(self, client: str) -> list[QueuedFile]:
-        waiting = list(islice(self._startable(client), self._parsers + 1))
+        files = (self._files[key] for _, key in self._waiting.get(client, ()))
+        waiting = list(islice(filter(self._has_place, files), self._parsers + 1))
         started = [file for file in self._started.values() if file.client == client]
         return sorted(waiting + started, key=lambda file: (file.due, file.key))[: self._parsers + 1]
-
-    def _startable(self, client: str) -> Iterator[QueuedFile]:
-        return filter(self._has_place, (self._files[key] for _, key in self._waiting.get(client, ())))
 
     def _has_place(self, file: QueuedFile) -> bool:
         only_last = len(self._started) >= 2 * self._parsers - 1
@@ -291,6 +315,7 @@ class ParserQueue:
         self._count(file, -1)
         file.state = FileState.WAITING
         file.expected_seconds, file.ran_seconds = max(file.expected_seconds, file.ran_seconds), 0.0
+        file.processor_seconds, file.measured_at = 0.0, 0.0
         self._count(file, 1)
         self._wait(file)
 
@@ -305,7 +330,7 @@ class ParserQueue:
     def _count(self, file: QueuedFile, sign: int) -> None:
         for sums in (self._total, self._sums.setdefault(file.client, _Sums())):
             sums.files += sign
-            sums.size_bytes += sign * _weight(file)
+            sums.size_bytes += sign * file.weight
             sums.seconds = max(sums.seconds + sign * file.expected_seconds, 0.0) if sums.files else 0.0
 
     def _wait(self, file: QueuedFile) -> None:
@@ -323,7 +348,3 @@ class ParserQueue:
 
     def _in_state(self, state: FileState) -> Iterator[QueuedFile]:
         return (file for file in self._started.values() if file.state is state)
-
-
-def _weight(file: QueuedFile) -> int:
-    return file.size_bytes + FILE_BYTES

@@ -10,19 +10,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.core.parser_queue import PATIENCE, SLICE_SECONDS, ParserQueue, QueuedFile, Step
+from service.core.parser_queue import PATIENCE, SLICE_SECONDS, STALL_LIMITS, ParserQueue, QueuedFile, Step
 
 LIMIT_SECONDS = 60.0
 CHEAP = 0.01
 
 
 class Parsers:
-    """Parsers that need of each file the seconds that it really takes, driven by a queue, on a clock of their own."""
+    """Parsers that need of each file the seconds that it really takes, driven by a queue, on a clock of their own.
+
+    `speed`: the share of the processor that a parser gets while it runs.
+    """
 
     def __init__(self, parsers: int = 2, limit_bytes: int = 10**9, wait_limit_seconds: float = math.inf) -> None:
         self.queue = ParserQueue(parsers, limit_bytes, LIMIT_SECONDS, wait_limit_seconds)
         self.now = 0.0
         self.parsers = parsers
+        self.speed = 1.0
         self.needs: dict[int, float] = {}
         self.ran: dict[int, float] = {}
         self.running: set[int] = set()
@@ -59,7 +63,9 @@ class Parsers:
                 case Step.RESTART:
                     assert key not in self.running
                     self.began.remove(key)
-                case Step.GIVE_UP | Step.TIME_OUT:
+                case Step.MEASURE:
+                    self.queue.note_processor_seconds(key, self.ran[key] * self.speed)
+                case Step.GIVE_UP | Step.TIME_OUT | Step.STALL:
                     self.running.discard(key)
                     self.began.discard(key)
                     del self.needs[key]
@@ -89,13 +95,13 @@ class Parsers:
 
     def _advance(self, most: float) -> None:
         look = self.queue.next_look(self.now)
-        finish = min((self.needs[key] - self.ran[key] for key in self.running), default=most)
+        finish = min((self.needs[key] / self.speed - self.ran[key] for key in self.running), default=most)
         step = min(finish, look - self.now, most) if look is not None else min(finish, most)
         assert step >= 0
         self.now += step
         for key in list(self.running):
             self.ran[key] += step
-            if self.ran[key] >= self.needs[key] - 1e-9:
+            if self.ran[key] * self.speed >= self.needs[key] - 1e-9:
                 self.queue.leave(key, self.now)
                 self.running.remove(key)
                 self.began.discard(key)
@@ -195,12 +201,36 @@ def test_a_file_known_to_take_long_does_not_take_the_last_place() -> None:
     assert not [step for step, _ in parsers.steps if step is Step.RESTART]
 
 
-def test_a_file_runs_for_the_time_limit_and_not_longer() -> None:
+@pytest.mark.parametrize(
+    ("needs", "speed", "end", "seconds"),
+    [
+        (1e9, 1.0, Step.TIME_OUT, LIMIT_SECONDS),
+        (1e9, 0.5, Step.TIME_OUT, 2 * LIMIT_SECONDS),
+        (1e9, 1e-6, Step.STALL, STALL_LIMITS * LIMIT_SECONDS),
+        (LIMIT_SECONDS - 1.0, 0.25, None, 4 * LIMIT_SECONDS - 4.0),
+        (LIMIT_SECONDS - 1.0, 0.05, Step.STALL, STALL_LIMITS * LIMIT_SECONDS),
+    ],
+    ids=["busy", "busy on a busy machine", "hangs without work", "healthy on a busy machine", "on a far too busy one"],
+)
+def test_the_time_limit_is_of_processor_time(needs: float, speed: float, end: Step | None, seconds: float) -> None:
     parsers = Parsers(1)
-    hanging = parsers.add("a", needs=1e9)
-    parsers.run(lambda: bool(parsers.steps[-1][0] is Step.TIME_OUT))
-    assert parsers.steps[-1] == (Step.TIME_OUT, hanging)
-    assert parsers.now == pytest.approx(LIMIT_SECONDS)
+    parsers.speed = speed
+    file = parsers.add("a", needs=needs)
+    parsers.run(lambda: len(parsers.queue) == 0)
+    assert parsers.now == pytest.approx(seconds, abs=3 * SLICE_SECONDS)
+    assert [step for step, _ in parsers.steps if step not in (Step.START, Step.MEASURE)] == ([end] if end else [])
+    assert (file in parsers.ended) is (end is None)
+
+
+def test_another_parser_of_a_file_has_the_limit_for_itself() -> None:
+    parsers = Parsers(1)
+    file = parsers.add("a", needs=1.5 * LIMIT_SECONDS)
+    parsers.run_to(LIMIT_SECONDS - 1.0)
+    parsers.queue.note_processor_seconds(file, LIMIT_SECONDS - 1.0)
+    parsers.die(file)
+    parsers.queue.note_processor_seconds(file + 1, 1e9)
+    parsers.run(lambda: len(parsers.queue) == 0)
+    assert parsers.now == pytest.approx(2 * LIMIT_SECONDS - 1.0, abs=SLICE_SECONDS)
 
 
 def test_a_second_try_is_alone() -> None:
@@ -295,7 +325,7 @@ def test_whatever_comes_every_file_ends_once(
         if victim is not None:
             parsers.die(victim)
     parsers.run(lambda: len(parsers.queue) == 0, seconds=3000.0)
-    over = [key for step, key in parsers.steps if step in (Step.GIVE_UP, Step.TIME_OUT)]
+    over = [key for step, key in parsers.steps if step in (Step.GIVE_UP, Step.TIME_OUT, Step.STALL)]
     assert sorted([*parsers.ended, *over]) == keys
     assert parsers.most_begun <= 2 * size
 

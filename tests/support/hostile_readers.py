@@ -10,7 +10,7 @@ from service.documents.limits import DocumentLimits
 
 
 def crash(data: bytes, _media_type: str | None, _name: str | None, _limits: DocumentLimits) -> Document:
-    """Crashes, fails or hangs if the file says so; else the file is the text."""
+    """Crashes, fails, hangs or works without end if the file says so; else the file is the text."""
     match data:
         case b"crash":
             os._exit(1)
@@ -19,4 +19,7 @@ def crash(data: bytes, _media_type: str | None, _name: str | None, _limits: Docu
         case b"hang":
             while True:
                 time.sleep(0.01)
+        case b"spin":
+            while True:
+                pass
     return Document(data.decode())

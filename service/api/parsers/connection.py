@@ -57,7 +57,8 @@ class Parser:
     """A parser process. `number` is its name for the zygote, `client` whose files it reads, `files` how many so far.
 
     `halted` is True while it is stopped because it has no file. It was busy with its files for `busy_seconds`. `held`
-    names the file whose bytes it keeps, as more of that file's pages are to be recognized in it.
+    names the file whose bytes it keeps, as more of that file's pages are to be recognized in it. `on_measured` gets the
+    processor time of its present file.
     """
 
     def __init__(self, number: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -67,6 +68,7 @@ class Parser:
         self.halted = False
         self.busy_seconds = 0.0
         self.held: object | None = None
+        self.on_measured: Callable[[float], None] | None = None
         self._reader = reader
         self._writer = writer
         self._ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()
@@ -130,6 +132,12 @@ class Parser:
             pieces.add(await self._read(PIECE_BYTES))
             await asyncio.sleep(0)
         return await asyncio.to_thread(pieces.whole) if size.is_file else pieces.whole()
+
+    def note_processor_seconds(self, seconds: float) -> None:
+        """Note what it has had of the processor since its fork: of that at least what is beyond its earlier files'
+        time was for the present one."""
+        if self.on_measured is not None:
+            self.on_measured(seconds - self.busy_seconds)
 
     def note_end(self, exit_code: int) -> None:
         """Note that the process has ended: its exit code, or the negative number of the signal that ended it."""

@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from typing import Any, TypeVar
 
@@ -42,7 +43,7 @@ from service.core.errors import (
     QueueFull,
     UnreadableDocument,
 )
-from service.core.parser_queue import ParserQueue, QueuedFile, Step
+from service.core.parser_queue import STALL_LIMITS, ParserQueue, QueuedFile, Step
 from service.core.worker_load import AskedWork, ParseCost
 from service.documents.document import Document, PagePicture, PictureRequest
 from service.documents.limits import DocumentLimits
@@ -254,10 +255,26 @@ class ParserPool:
                 wait = self._queue.seconds_of_work
                 self._on_refusal(QueueFull.code)
                 job.fail(queue_full("Other files need the parsers more.", wait).error)
-            case Step.TIME_OUT:
-                error = UnreadableDocument(f"Reading the file took longer than {self._limits.seconds:g} s.")
+            case Step.MEASURE:
+                if (parser := job.parser) is not None:
+                    parser.on_measured = partial(self._measured, job, parser)
+                    self._stock.measure(parser)
+            case Step.TIME_OUT | Step.STALL:
+                error = self._over_limit(step)
                 self._note_death(job, error.detail)
                 job.fail(error)
+
+    def _measured(self, job: Job[Any], parser: Parser, seconds: float) -> None:
+        if job.parser is parser:
+            self._queue.note_processor_seconds(job.file.key, seconds)
+            self._act()
+
+    def _over_limit(self, step: Step) -> GleanerError:
+        limit = self._limits.seconds
+        if step is Step.TIME_OUT:
+            return UnreadableDocument(f"Reading the file took longer than {limit:g} s.")
+        detail = f"the file's parser got less than {limit:g} s of the processor in {STALL_LIMITS * limit:g} s"
+        return timed_out(detail, self._queue.seconds_of_work)
 
     async def _read(self, job: Job[Any]) -> None:
         """Read a job's file in a parser, which is not used again unless all went well."""

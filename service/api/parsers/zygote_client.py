@@ -23,7 +23,7 @@ from typing import Protocol
 import msgspec
 
 from service.api.parsers.connection import Parser, connect
-from service.api.parsers.zygote import LENGTH, ORDER, Order, ParserEnded, ZygoteConfig, ZygoteReady
+from service.api.parsers.zygote import LENGTH, ORDER, Order, ParserEnded, ParserMeasured, ZygoteConfig, ZygoteReady
 from service.core.errors import InternalError
 from service.environment import parser_environment
 from service.logs import LogEvent
@@ -40,7 +40,7 @@ START_TRIES = 3
 STOP_SECONDS = 5.0
 
 
-_decode = msgspec.msgpack.Decoder(ZygoteReady | ParserEnded).decode
+_decode = msgspec.msgpack.Decoder(ZygoteReady | ParserMeasured | ParserEnded).decode
 
 
 def announce(report: SandboxReport, mode: SandboxMode, metrics: WorkerMetrics) -> None:
@@ -175,6 +175,8 @@ class _Running:
         try:
             while True:
                 message = await _message(reader)
+                if isinstance(message, ParserMeasured) and (measured := self._parsers.get(message.number)):
+                    measured.note_processor_seconds(message.processor_seconds)
                 if isinstance(message, ParserEnded) and (parser := self._parsers.pop(message.number, None)):
                     parser.note_end(message.exit_code)
         except (asyncio.IncompleteReadError, ConnectionError):
@@ -189,9 +191,9 @@ class _Running:
             self._process.kill()
 
 
-async def _message(reader: asyncio.StreamReader) -> ZygoteReady | ParserEnded:
+async def _message(reader: asyncio.StreamReader) -> ZygoteReady | ParserMeasured | ParserEnded:
     length = LENGTH.unpack(await reader.readexactly(LENGTH.size))[0]
-    message: ZygoteReady | ParserEnded = _decode(await reader.readexactly(length))
+    message: ZygoteReady | ParserMeasured | ParserEnded = _decode(await reader.readexactly(length))
     return message
 
 
@@ -282,6 +284,10 @@ class IdleParserPool:
     def interrupt(self, parser: Parser, interrupted: bool) -> None:
         """Let a parser stand still, or go on."""
         self._source.order(Order.STOP if interrupted else Order.CONTINUE, parser)
+
+    def measure(self, parser: Parser) -> None:
+        """Have a parser's `on_measured` called, unless it ends before."""
+        self._source.order(Order.MEASURE, parser)
 
     def _usable(self, client: str, held: object | None) -> Iterator[Parser]:
         """Parsers for this client, taken out of the stock; those that have died meanwhile are dropped."""
