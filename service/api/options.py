@@ -36,12 +36,12 @@ _MOST_SENTENCES = 3
 
 
 def _labels(value: object) -> object:
-    """A list of names, from a text too; an object as it is, also as the JSON of a form's field."""
-    if isinstance(value, str) and value.lstrip().startswith("{"):
+    """A list of names, from a text too; an object as it is. A form's field may hold the JSON of both."""
+    if isinstance(value, str) and value.lstrip().startswith(("{", '["')):
         try:
             value = msgspec.json.decode(value)
         except (msgspec.DecodeError, RecursionError) as error:
-            raise ValueError(f"Input should be labels or the JSON of an object: {error}") from None
+            raise ValueError(f"Input should be labels, or the JSON of a list or an object: {error}") from None
     read = read_labels(value)
     return value if read is None or isinstance(value, dict) else [each.name for each in read]
 

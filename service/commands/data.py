@@ -214,14 +214,15 @@ def run_check(chosen: argparse.Namespace) -> int:
     return 1 if doubtful else 0
 
 
-def _labels_of(model: str) -> set[str]:
-    """The labels of a folder's model, or of one in the store, without the prefixes of its tags."""
+def _labels_of(model: str) -> frozenset[str] | None:
+    """The labels of a folder's model, or of one in the store, without the prefixes of its tags; None: it takes any."""
     from model_store.contents.scan import scan_folder
     from model_store.local.catalog import Catalog
     from service.settings import read_settings
+    from service.text.words.label_config import is_label_model
 
-    if (Path(model) / "config.json").is_file():
+    if is_label_model(Path(model)) or (Path(model) / "config.json").is_file():
         labels = scan_folder(Path(model)).config.labels
     else:
         labels = Catalog(read_settings().model_store).resolve(model).manifest.labels
-    return {label.partition("-")[2] or label for label in labels}
+    return frozenset(label.partition("-")[2] or label for label in labels) or None

@@ -22,6 +22,7 @@ from model_store.builtin import model_folder
 from service.core.errors import InvalidOptions
 from service.engine.tools.training.options import TrainingOptions
 from service.environment import child_environment
+from service.text.words.label_config import is_label_model
 
 BUILTIN = "builtin"
 DEFAULTS = TrainingOptions(data=(), base="", out="")
@@ -93,6 +94,8 @@ def options_of(chosen: argparse.Namespace) -> TrainingOptions:
     if chosen.minutes is not None and not chosen.minutes > 0:
         raise InvalidOptions("--minutes takes a time above 0")
     base = model_folder() if chosen.base == BUILTIN else Path(chosen.base)
+    if is_label_model(base):
+        raise InvalidOptions(f"--from takes a token classifier; {base} is a model that is given its labels")
     if not (base / "config.json").exists():
         raise InvalidOptions(f"--from takes `{BUILTIN}` or the folder of a model; {base} has no config.json")
     return TrainingOptions(

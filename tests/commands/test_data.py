@@ -12,6 +12,7 @@ import pytest
 
 from service.cli import main
 from service.evaluation.labelled_documents import BadRecords, read_sets
+from tests.support.label_models import HOME
 
 Shown = pytest.CaptureFixture[str]
 BIO = "Ida B-PER\nBerg I-PER\n\nUlm B-LOC\n\nnothing O\n"
@@ -218,3 +219,7 @@ def test_labels_that_the_built_in_model_lacks_are_named(tmp_path: Path, capsys: 
     data = written(tmp_path / "a.jsonl", json.dumps(GOOD))
     assert check(data, "--model", "documents") == 1
     assert "1 entities have the label PER, which the model lacks: a.jsonl, line 1 PER 0:8" in capsys.readouterr().out
+
+
+def test_a_model_with_free_labels_lacks_none(tmp_path: Path) -> None:
+    assert check(written(tmp_path / "a.jsonl", json.dumps(GOOD)), "--model", HOME / "uni-token-bert") == 0

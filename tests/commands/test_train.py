@@ -11,6 +11,7 @@ import pytest
 
 from service.commands.train import add_arguments, options_of
 from service.core.errors import InvalidOptions
+from tests.support.label_models import HOME
 from tests.support.service import environment
 from tests.support.tiny_models import make_model
 from tests.support.training_data import record, write_set
@@ -26,6 +27,8 @@ def chosen(*arguments: str) -> argparse.Namespace:
     ("arguments", "words"),
     [
         (("--from", "nowhere"), "no config.json"),
+        (("--from", str(HOME / "uni-token-bert")), "given its labels"),
+        (("--from", str(HOME / "gliner25-boundary")), "given its labels"),
         (("--rate", "2"), "learning rate"),
         (("--epochs", "0"), "--epochs takes 1"),
         (("--left-out", "90"), "--left-out takes 0 to 50"),

@@ -55,10 +55,19 @@ def grid_candidates(scores: Logits, width: int, limit: float) -> Candidates:
 
 
 def boundary_candidates(scores: Logits, limit: float) -> Candidates:
-    """Those of starts, ends and insides `[words, labels * 3]`."""
-    words = len(scores)
-    found = [_of_one_label(_probabilities(each), c, limit) for c, each in enumerate(_by_label(scores, words))]
-    return _best(np.concatenate([NONE, *found]), limit)
+    """Those of starts, ends and insides `[words, labels * 3]`: spans of one word, of two, as long as any goes on."""
+    starts, ends, insides = _probabilities(scores.reshape(len(scores), scores.shape[1] // 3, 3)).transpose(2, 0, 1)
+    first, label = np.nonzero((starts >= limit) & (insides >= limit))
+    last, least, found = first, starts[first, label], [NONE]
+    while len(first):
+        least = np.minimum(least, insides[last, label])
+        ended = ends[last, label] >= limit
+        score = np.minimum(least, ends[last, label])[ended]
+        found.append(_rows(first[ended], last[ended] + 1, label[ended], score))
+        on = np.flatnonzero(last + 1 < len(scores))
+        on = on[insides[last[on] + 1, label[on]] >= limit]
+        first, last, label, least = first[on], last[on] + 1, label[on], least[on]
+    return _best(np.concatenate(found), limit)
 
 
 def pool_candidates(scores: Logits, limit: float) -> Candidates:
@@ -126,28 +135,6 @@ def _best(candidates: Candidates, limit: float) -> Candidates:
     ranks = np.arange(len(starts)) - np.searchsorted(starts, starts)
     best: Candidates = candidates[np.sort(order[ranks < MOST_A_WORD])]
     return best
-
-
-def _by_label(scores: Logits, words: int) -> Logits:
-    """`[labels, 3, words]`."""
-    return scores.reshape(words, -1, 3).transpose(1, 2, 0)
-
-
-def _of_one_label(scores: Logits, label: int, limit: float) -> Candidates:
-    """The candidates of one label from its starts, ends and insides, `[3, words]`."""
-    start, end, inside = scores
-    broken = np.append(np.flatnonzero(inside < limit), len(inside))
-    ends = np.flatnonzero(end >= limit)
-    found = []
-    for first in np.flatnonzero(start >= limit).tolist():
-        stop = broken[np.searchsorted(broken, first)]
-        last = ends[np.searchsorted(ends, first) : np.searchsorted(ends, stop)]
-        if not len(last):
-            continue
-        least = np.minimum.accumulate(inside[first : last[-1] + 1])[last - first]
-        score = np.minimum(np.minimum(least, end[last]), start[first])
-        found.append(_rows(np.full(len(last), first), last + 1, np.full(len(last), label), score))
-    return np.concatenate(found) if found else NONE
 
 
 def _apart(candidates: Candidates, order: NDArray[np.intp]) -> list[int]:

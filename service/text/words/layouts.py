@@ -123,6 +123,7 @@ class Gliner2Layout:
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._tokenizer = vocabulary.tokenizer
+        self._word = _gliner2_word()
         self.class_id = token_id(vocabulary, _CLASS)
         for token in (_TEXT, _PROMPT, _DESCRIPTION):
             token_id(vocabulary, token)
@@ -131,7 +132,7 @@ class Gliner2Layout:
         if not text.strip():
             return iter(())
         ended = text if text.endswith((".", "!", "?")) else f"{text}."
-        return (found.span() for found in _gliner2_word().finditer(ended))
+        return (found.span() for found in self._word.finditer(ended))
 
     def tokens(self, words: Sequence[str]) -> list[list[int]]:
         return self._tokens([word.lower() or "." for word in words])

@@ -38,9 +38,11 @@ def test_labels_of_any_form_are_given() -> None:
 
 def test_labels_in_a_form_may_be_json() -> None:
     assert read_options({"labels": '{"a": "b"}'}).labels == {"a": "b"}
-    assert read_options({"labels": "a, b"}).labels == ["a", "b"]
-    with pytest.raises(InvalidOptions, match="labels: "):
-        read_options({"labels": "{a}"})
+    assert read_options({"labels": '["a, b", "c"]'}).labels == ["a, b", "c"]
+    assert read_options({"labels": "a, [b]"}).labels == ["a", "[b]"]
+    for broken in ("{a}", '["a, b', '["a", 1]'):
+        with pytest.raises(InvalidOptions, match="labels: "):
+            read_options({"labels": broken})
 
 
 @pytest.mark.parametrize(

@@ -44,10 +44,9 @@ def test_a_grid_gives_every_span_within_the_text_that_is_likely_enough(
     assert found == pytest.approx(wanted)
 
 
-@given(st.integers(1, 6), st.integers(1, 2), st.integers(0, 99))
-def test_a_boundary_candidate_starts_ends_and_is_inside(words: int, labels: int, seed: int) -> None:
+@given(st.integers(0, 6), st.integers(1, 2), st.integers(0, 99), st.sampled_from([0.0, 0.4, 1.0]))
+def test_a_boundary_candidate_starts_ends_and_is_inside(words: int, labels: int, seed: int, limit: float) -> None:
     scores = np.random.default_rng(seed).normal(0, 3, (words, labels * 3)).astype(np.float32)
-    limit = 0.4
     found = {tuple(row[:3]): row[3] for row in boundary_candidates(scores, limit).tolist()}
     wanted = {}
     for c in range(labels):
