@@ -19,6 +19,7 @@ from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TextColum
 from rich.table import Table
 
 from service.commands.file_answers import Answer, add_file_arguments, answers, field_tables, options_of, read_key
+from service.core.types import Priority
 
 if TYPE_CHECKING:
     from service.commands.local_service import LocalService
@@ -30,6 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = __doc__
     add_file_arguments(parser)
     parser.add_argument("--include-text", action="store_true", default=None, help="with the document's text (JSON)")
+    parser.add_argument("--priority", choices=[each.value for each in Priority], help="`batch` yields to `interactive`")
     parser.add_argument(
         "--fields",
         action=argparse.BooleanOptionalAction,
@@ -67,7 +69,8 @@ async def _run(chosen: argparse.Namespace) -> int:
 
 async def _answers(chosen: argparse.Namespace, report: Callable[[str], None]) -> AsyncIterator[tuple[Path, Answer]]:
     """Each file with its answer; `report` gets the progress in words."""
-    options = options_of(chosen, ("model", "labels", "overlaps", "min_score", "aggregation", "include_text", "fields"))
+    names = ("model", "labels", "overlaps", "min_score", "aggregation", "include_text", "priority", "fields")
+    options = options_of(chosen, names)
     async with _service(chosen, options, report) as service:
         report("extracting")
         async for path, answer in answers(chosen.files, service.extract, chosen.type):

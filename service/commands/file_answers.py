@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
+from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,8 @@ STANDARD_INPUT = Path("-")
 TYPES = ("pdf", "docx", "html", "txt", "md", "xml")
 AT_ONCE = 8
 """Files that are worked on at the same time, so that batches fill."""
+WINDOW = 8 * AT_ONCE
+"""Files begun, or answered behind one that is not: as many answers are kept at most, however many files there are."""
 Answer = dict[str, Any]
 
 
@@ -64,7 +67,7 @@ def read_key(file: Path | None) -> str | None:
 async def answers(
     files: list[Path], ask: Callable[[Path, bytes], Awaitable[Answer]], stdin_type: str | None = None
 ) -> AsyncIterator[tuple[Path, Answer]]:
-    """Each file with its answer, in the order given, `AT_ONCE` at a time.
+    """Each file with its answer, in the order given, `AT_ONCE` at a time, not more than `WINDOW` ahead.
 
     Raises:
         InvalidOptions: standard input is named twice.
@@ -72,8 +75,13 @@ async def answers(
     if files.count(STANDARD_INPUT) > 1:
         raise InvalidOptions("standard input (`-`) can be read once")
     gate = asyncio.Semaphore(AT_ONCE)
-    tasks = [asyncio.create_task(_answer(ask, path, gate, stdin_type)) for path in files]
-    for path, task in zip(files, tasks, strict=True):
+    begun: deque[tuple[Path, asyncio.Task[Answer]]] = deque()
+    for path in files:
+        if len(begun) == WINDOW:
+            first, task = begun.popleft()
+            yield first, await task
+        begun.append((path, asyncio.create_task(_answer(ask, path, gate, stdin_type))))
+    for path, task in begun:
         yield path, await task
 
 

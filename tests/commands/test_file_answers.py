@@ -1,13 +1,38 @@
-"""Fields on a terminal."""
+"""Answers of many files, and fields on a terminal."""
 
 from __future__ import annotations
 
+import asyncio
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
-from service.commands.file_answers import field_tables
+from service.commands.file_answers import WINDOW, Answer, answers, field_tables
+
+
+def test_a_slow_file_holds_back_a_window_of_others_and_the_order_stays(tmp_path: Path) -> None:
+    files = [tmp_path / str(number) for number in range(3 * WINDOW)]
+    asked: list[str] = []
+
+    async def scene() -> list[Path]:
+        async def ask(path: Path, _data: bytes) -> Answer:
+            asked.append(path.name)
+            while path == files[0] and len(asked) < WINDOW:
+                await asyncio.sleep(0.001)
+            return {"error": None}
+
+        found = []
+        async for path, _answer in answers(files, ask):
+            assert len(asked) <= len(found) + WINDOW
+            found.append(path)
+        return found
+
+    for each in files:
+        each.touch()
+    assert asyncio.run(asyncio.wait_for(scene(), 60.0)) == files
+    assert len(asked) == len(files)
 
 
 def entity(value: str) -> dict[str, Any]:
