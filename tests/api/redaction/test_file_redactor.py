@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import io
 import struct
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pypdfium2
 import pytest
 from PIL import Image
 
+from service.core.errors import UnreadableDocument, UnredactableDocument, UnsupportedFormat
 from service.core.redaction import Repeats, alike
+from service.documents.document import Document
 from service.documents.format_detection import Format, detect_format
 from service.documents.ocr.reader import recognize_pages
 from service.documents.redaction.pdf_redactor import redact_document
+from service.documents.redaction.values import RedactedFile
 from tests.support.drawn_sheets import INVOICE, networks, sheet
 from tests.support.redacted_pdfs import left_of, readings
 from tests.support.scans import (
@@ -24,6 +29,7 @@ from tests.support.scans import (
     scan_pdf,
     scanned,
     two_columns,
+    with_note,
 )
 
 SHEET = sheet().picture
@@ -164,3 +170,77 @@ def test_pages_without_anything_to_remove_keep_their_text() -> None:
     assert readings(made.data)["pdfium"].count("A typed line") == 1
     _, forced = redacted_scan(data, SECRETS[1], ocr="force")
     assert [page.number for page in forced.pages] == [1, 2]
+
+
+@pytest.mark.parametrize("picture", [with_note(), Image.effect_noise((1000, 700), 90)])
+def test_writing_that_was_not_read_is_refused_unless_it_may_stay(picture: Image.Image) -> None:
+    data = scan_pdf(scanned(SHEET), scanned(picture, light=1))
+    with pytest.raises(UnredactableDocument, match="Pages 2 hold writing"):
+        redacted_scan(data, SECRETS[1])
+    _, made = redacted_scan(data, SECRETS[1], allow_unread=True)
+    assert "RE-2026" not in read_again(made.data)
+
+
+def test_the_blank_back_of_a_sheet_is_no_reason_to_refuse() -> None:
+    blank = scanned(Image.new("L", (1000, 700), 255))
+    document, made = redacted_scan(file_of(scanned(SHEET), "TIFF", blank), SECRETS[1])
+    assert (document.unread_pages, [page.number for page in made.pages]) == ((), [1])
+
+
+def test_a_sheet_of_which_everything_goes_is_not_refused() -> None:
+    words = ("Katrin Morgenstern", "Lindau am Bodensee")
+    picture = sheet(tuple(((80, 100 + 80 * row), text) for row, text in enumerate(words))).picture
+    _, made = redacted_scan(file_of(scanned(picture), "PNG"), *words)
+    assert not any(map(str.isalnum, read_again(made.data)))
+
+
+TWICE = sheet((((80, 60), SECRETS[0]), ((80, 200), "Total 1240.50"), ((80, 400), f"Signed by {SECRETS[0]}"))).file()
+
+
+class AtFirstBlind(InProcessPool):
+    """Parsers that overlook the second place of a text when a file is read for the first time."""
+
+    async def parse(self, *args: Any, **options: Any) -> Document:
+        document = await super().parse(*args, **options)
+        before, _, after = document.text.rpartition(SECRETS[0])
+        if self.redactions or not before:
+            return document
+        return replace(document, text=f"{before}{'-' * len(SECRETS[0])}{after}")
+
+
+class Careless(InProcessPool):
+    """Parsers that paint nothing."""
+
+    async def redact(self, data: bytes, *args: Any, **options: Any) -> RedactedFile:
+        return replace(await super().redact(data, *args, **options), data=data)
+
+
+class AtLastBlind(InProcessPool):
+    """Parsers that cannot read what was painted."""
+
+    async def parse(self, *args: Any, **options: Any) -> Document:
+        if self.redactions:
+            raise UnreadableDocument("It crashes its parser.")
+        return await super().parse(*args, **options)
+
+
+def test_what_is_read_only_the_second_time_is_painted_as_well() -> None:
+    pool = AtFirstBlind()
+    _, made = redacted_scan(TWICE, SECRETS[0], pool=pool)
+    assert len(pool.redactions) == 2
+    text = read_again(made.data)
+    assert not Repeats(words_of(SECRETS[0])).are_in(text), text
+    assert "Signed by" in text
+
+
+@pytest.mark.parametrize(("pool", "why"), [(Careless(), "still read on pages 1"), (AtLastBlind(), "not read for")])
+def test_a_file_in_which_a_secret_is_still_read_is_refused(pool: InProcessPool, why: str) -> None:
+    with pytest.raises(UnredactableDocument, match=why):
+        redacted_scan(TWICE, SECRETS[0], pool=pool)
+
+
+def test_without_recognition_scans_are_refused_as_before() -> None:
+    with pytest.raises(UnsupportedFormat):
+        redacted_scan(TWICE, SECRETS[0], is_available=False)
+    with pytest.raises(UnreadableDocument):
+        redacted_scan(SCANS["PDF"], SECRETS[0], is_available=False)
