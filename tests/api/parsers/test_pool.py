@@ -198,7 +198,7 @@ def test_a_killed_zygote_is_replaced() -> None:
     assert len(setup.reports) == 3
 
 
-def test_a_file_that_takes_the_processor_for_longer_than_the_limit_is_refused() -> None:
+def test_a_file_that_computes_for_longer_than_the_limit_is_refused() -> None:
     async def outlast_the_load(pool: ParserPool) -> None:
         while True:
             with suppress(DeadlineExceeded):  # On a machine too busy even for this.
@@ -229,7 +229,7 @@ def test_a_file_whose_parser_never_works_may_be_tried_again(caplog: pytest.LogCa
     assert "of the processor in 5 s" in said["reason"]
 
 
-def test_a_file_whose_parser_gets_no_processor_for_longer_than_the_limit_is_read() -> None:
+def test_a_file_whose_parser_waits_for_longer_than_the_limit_is_read() -> None:
     async def scene(pool: ParserPool) -> None:
         starved = parsers()[0]
         os.kill(starved, signal.SIGSTOP)
