@@ -176,7 +176,9 @@ def _written(name: str, value: Any) -> tuple[str, str]:
         return name, str(value).lower()
     if isinstance(value, Mapping):
         return name, json.dumps(value)
-    return name, ",".join(value) if isinstance(value, Sequence) and not isinstance(value, str) else str(value)
+    if not isinstance(value, Sequence) or isinstance(value, str):
+        return name, str(value)
+    return name, json.dumps([*value]) if any("," in each for each in value) else ",".join(value)
 
 
 CONNECTION_ERRORS = (httpx.HTTPError, httpx.InvalidURL)

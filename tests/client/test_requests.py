@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from service.api.options import Options
+from service.api.options import Options, read_options
 from service.api.problems import STATUS
 from service.api.redaction.schemas import RedactOptions as RedactOptionsOfService
 from service.client.errors import GleanerError, Overloaded, RequestError, ServiceError, kind_of
@@ -53,3 +53,8 @@ def test_labels_with_descriptions_are_sent_as_an_object() -> None:
     assert json.loads(texts.content)["labels"] == labels
     files = request_of("/extract", [b"a"], {"labels": labels}, batch=False)
     assert json.loads(files.fields["labels"]) == labels
+
+
+def test_a_label_with_a_comma_stays_whole_beside_a_file() -> None:
+    sent = request_of("/extract", [b"a"], {"labels": ["city, state", "date"]}, batch=False).fields
+    assert read_options({"labels": sent["labels"]}).labels == ["city, state", "date"]

@@ -83,9 +83,10 @@ export function urlOf(url: string): string {
   return whole.replace(/\/+$/, "");
 }
 
-/** An option as the field of a form: a list joined by commas, an object as JSON. */
+/** An option as the field of a form: a list joined by commas, an object or a list with commas within as JSON. */
 function written(value: unknown): string {
-  return typeof value === "object" && !Array.isArray(value) ? JSON.stringify(value) : String(value);
+  const isJson = Array.isArray(value) ? value.some((each) => String(each).includes(",")) : typeof value === "object";
+  return isJson ? JSON.stringify(value) : String(value);
 }
 
 /** Limits of retries: seconds from the first try and number of tries, fewer where nobody answers. */
