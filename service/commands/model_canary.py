@@ -69,10 +69,10 @@ async def _report(chosen: argparse.Namespace) -> CanaryReport:
     if len(paths) >= LEAST_DOCUMENTS:
         paths *= math.ceil(LEAST_ANSWERS / len(paths))
     answers: dict[str, list[CanaryAnswer]] = {STABLE: [], CANDIDATE: []}
-    key = read_key(chosen.key_file)
+    key, options = read_key(chosen.key_file), {} if chosen.labels is None else {"labels": chosen.labels}
     async with (
-        RemoteService(chosen.url, {"model": f"{chosen.name}@{STABLE}"}, key) as stable,
-        RemoteService(chosen.url, {"model": f"{chosen.name}@{CANDIDATE}"}, key) as candidate,
+        RemoteService(chosen.url, {"model": f"{chosen.name}@{STABLE}", **options}, key) as stable,
+        RemoteService(chosen.url, {"model": f"{chosen.name}@{CANDIDATE}", **options}, key) as candidate,
     ):
         services = [(STABLE, stable), (CANDIDATE, candidate)]
         for _, service in services:
@@ -89,6 +89,8 @@ async def _answer(service: RemoteService, path: Path) -> CanaryAnswer:
     begun = time.perf_counter()
     try:
         document = await service.extract(path, path.read_bytes())
+    except InvalidOptions:  # The question is wrong, and says nothing of a revision.
+        raise
     except GleanerError as error:
         return CanaryAnswer(time.perf_counter() - begun, error=error.code)
     seconds = time.perf_counter() - begun

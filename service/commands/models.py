@@ -77,6 +77,7 @@ def _add_canary(actions: Any, both: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--key-file", type=Path, help="the file with its API key")
     parser.add_argument("--documents", type=Path, metavar="FOLDER", help="files to post to each of the two")
+    parser.add_argument("--labels", help="for models with free labels: what to find, as in `gleaner extract`")
     parser.add_argument("--drift", type=float, default=0.1, help="most entities that only one finds (default: 0.1)")
     parser.add_argument("--slower", type=float, default=1.25, help="most of p50 and p99 over the other (default: 1.25)")
     parser.add_argument("--more-errors", type=float, default=0.0, help="further share that may fail (default: 0)")

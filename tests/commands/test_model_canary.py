@@ -28,10 +28,12 @@ class Service(BaseHTTPRequestHandler):
         is_candidate = tag is not None and tag[1] == b"candidate"
         entity = {**ENTITY, "end": 6} if is_candidate and b"differs" in body else ENTITY
         failed = is_candidate and b"fails" in body
-        problem = {"code": "internal_error", "detail": "it failed"}
-        answer = problem if failed else {"documents": [{"entities": [entity], "error": None}]}
+        unnamed = b"free" in body and b"invoice number" not in body
+        status, code = (422, "invalid_options") if unnamed else (500 if failed else 200, "internal_error")
+        problem = {"code": code, "detail": "it failed"}
+        answer = problem if status != 200 else {"documents": [{"entities": [entity], "error": None}]}
         text = json.dumps(answer).encode()
-        self.send_response(500 if failed else 200)
+        self.send_response(status)
         self.send_header("Content-Length", str(len(text)))
         self.end_headers()
         self.wfile.write(text)
@@ -87,6 +89,12 @@ def test_a_good_candidate_is_promoted(url: str, revisions: dict[str, str], tmp_p
 def test_without_a_word_nothing_is_moved(url: str, revisions: dict[str, str], tmp_path: Path) -> None:
     assert canary(url, tmp_path / "files", "plain") == 0
     assert served(tmp_path) == revisions
+
+
+def test_a_model_with_free_labels_is_asked_with_some(url: str, revisions: dict[str, str], tmp_path: Path) -> None:
+    assert canary(url, tmp_path / "a", "free", "--withdraw", different=20) == 2
+    assert served(tmp_path) == revisions, "a question without labels says nothing of a revision"
+    assert canary(url, tmp_path / "b", "free", "--labels", "invoice number", different=20) == 0
 
 
 @pytest.mark.parametrize(
