@@ -23,7 +23,7 @@ def test_a_slow_file_holds_back_a_window_of_others_and_the_order_stays(tmp_path:
                 await asyncio.sleep(0.001)
             return {"error": None}
 
-        found = []
+        found: list[Path] = []
         async for path, _answer in answers(files, ask):
             assert len(asked) <= len(found) + WINDOW
             found.append(path)
