@@ -599,8 +599,8 @@ export interface components {
         /**
          * @description One revision that the engine serves; `folder` holds its tokenizer.
          *
-         *     `free_labels`: it has no labels of its own, and is given some with each request, at most `labels_per_pass` at a time:
-         *     more are read in groups. `license`: as its folder says.
+         *     `free_labels`: it has no labels of its own, and is given some with each request, in groups of `labels_per_pass`.
+         *     `license`: as its folder says.
          *     `state`: `serving` is what its name and tag lead to; `previous` is served to those who ask for the revision itself;
          *     `failed` is not served, because no revision of its name and tag could be brought up (`problem`).
          *     `place`: where its weights are, `device` or `host`. `problem`: why a newer revision was not taken, if so.
