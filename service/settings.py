@@ -119,7 +119,8 @@ class Settings(BaseSettings):
     )
     ocr_folder: Path | None = Field(
         None,
-        description="weights of OCR: detection.onnx and recognition.onnx, of PP-OCR's kind; none: built-in",
+        description="weights of OCR: detection.onnx and recognition.onnx, of PP-OCR's kind, such as one for Cyrillic;"
+        " none: built-in",
     )
     max_ocr_pages: int = Field(200, ge=1, description="most pages of one document whose text is recognized")
     parser_sandbox: Literal["auto", "require", "off"] = Field(
