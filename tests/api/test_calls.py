@@ -31,6 +31,9 @@ from tests.support.engine_endpoint import MODEL
 class FullQueue:
     """An extractor whose engine lately refused such documents."""
 
+    def labels_of(self, *_: object, **__: object) -> None:
+        """The model has labels of its own."""
+
     def refuse_all_again(self, sources: Sequence[DocumentInput], request: ExtractRequest) -> None:
         raise QueueFull("The queue is full.")
 

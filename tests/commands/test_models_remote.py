@@ -77,10 +77,10 @@ def test_a_rollback_moves_the_tag_and_prints_the_way_back(publish: Publish, caps
     one, two, three = publish("one"), publish("two"), publish("three")
     assert gleaner("rollback", "cv") == 0
     said = capsys.readouterr().out
-    assert f"cv@stable is {two} again" in said
+    assert f"cv@stable is {two} now" in said
     assert f"gleaner models rollback cv --to {three}" in said
     assert gleaner("rollback", "cv") == 0
-    assert f"cv@stable is {one} again" in capsys.readouterr().out
+    assert f"cv@stable is {one} now" in capsys.readouterr().out
     assert gleaner("pull", "cv") == 0
     assert one in capsys.readouterr().out
     assert gleaner("rollback", "cv") == 1

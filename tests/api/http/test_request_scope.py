@@ -58,7 +58,7 @@ def answer(sender: FakeSender, waited_seconds: float) -> object:
         status=Status("1", Phase.READY, admitting=True, models=(MODEL,)), connected=True, refusals=RefusalCache()
     )
     worker = cast(Worker, SimpleNamespace(engine=engine))
-    access = cast(Access, SimpleNamespace(enter=lambda *_: Tenant("a")))
+    access = cast(Access, SimpleNamespace(tenant=lambda *_: Tenant("a"), admit=lambda *_: None))
     state = AppState(worker, access, BodyLimits(1_000, 3), 10.0, CanaryRouter(0.0))
     scope = {
         "type": "http",

@@ -124,8 +124,8 @@ async def test_pages_are_recognized_in_the_sandbox() -> None:
 
 
 async def test_a_file_is_sent_once_to_a_parser_that_recognizes_its_pages_behind_other_processes() -> None:
-    other = sheet((((80, 60), "The second page"),)).picture
-    data = sheet().file("TIFF", save_all=True, append_images=[other])
+    first, other = (sheet((((20, 40), f"The {name} page"),), size=(400, 120)) for name in ("first", "second"))
+    data = first.file("TIFF", save_all=True, append_images=[other.picture])
 
     def stepped_back() -> list[int]:
         return [each for each in parsers_of(os.getpid()) if os.getpriority(os.PRIO_PROCESS, each) == STEPPED_BACK]
@@ -133,7 +133,7 @@ async def test_a_file_is_sent_once_to_a_parser_that_recognizes_its_pages_behind_
     async with pool_of(PoolSetup(size=1, seconds=120.0, ocr=True)) as pool:
         deadline = time.monotonic() + 120.0
         with pool.holding() as held:
-            for page, sent, text in ((1, data, "RE-2026-118"), (2, b"not sent", "The second page")):
+            for page, sent, text in ((1, data, "first"), (2, b"not sent", "second")):
                 found = await pool.parse(
                     sent, None, None, client=ANONYMOUS, deadline_seconds=deadline, ocr_pages=(page,), held=held
                 )

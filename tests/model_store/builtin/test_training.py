@@ -29,7 +29,7 @@ MARKS = ((0, 6, "STREET"), (7, 14, "TOWN"), (22, 27, "TOTAL"), (35, 39, "NOTE"))
 def data(tmp_path: Path) -> Path:
     """A folder with one set of 40 groups."""
     entities = [{"start": start, "end": end, "label": label} for start, end, label in MARKS]
-    records = [{"text": TEXT, "group": f"g{number}", "entities": entities} for number in range(40)]
+    records = [{"text": f"{TEXT} {number}", "group": f"g{number}", "entities": entities} for number in range(40)]
     (tmp_path / "train").mkdir()
     (tmp_path / "train" / "invoice_zugferd_de_fr.jsonl").write_text("\n".join(map(json.dumps, records)))
     scheme = {"map": {"invoice_zugferd_de_fr": MAPPING}, "coarse_parent": {}}

@@ -73,12 +73,13 @@ def test_raw_names_the_pages_that_were_not_read(service: Service) -> None:
     scan = Image.new("L", (600, 700), 250)
     for row in range(100, 600, 15):
         ImageDraw.Draw(scan).text((60, row), "A line of a scanned letter that says who lives where", fill=20)
+    raw = {"raw": "true", "ocr": "off"}
     read, unread = {"file": ("a.pdf", simple_pdf(LINE))}, {"file": ("b.pdf", drawn(draw))}
     with service.client() as client:
-        allowed = client.post("/redact", files=unread, data={"raw": "true", "allow_unread": "true"})
-        text = client.post("/redact", files=unread, data={"raw": "true", "output": "text", "ocr": "off"})
+        allowed = client.post("/redact", files=unread, data={**raw, "allow_unread": "true"})
+        text = client.post("/redact", files=unread, data={**raw, "output": "text"})
         complete = client.post("/redact", files=read, data={"raw": "true"})
-        assert_problem(client.post("/redact", files=unread), 422, "unredactable_document", "output=text")
+        assert_problem(client.post("/redact", files=unread, data=raw), 422, "unredactable_document", "output=text")
     assert [each.headers.get("X-Gleaner-Unread-Pages") for each in (allowed, text, complete)] == [
         "2,4-5",
         "2,4-5",
