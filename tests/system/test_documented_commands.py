@@ -30,6 +30,7 @@ BLOCK = re.compile(rf"^ *```(?:{'|'.join(SHELLS)})\n(.*?)^ *```$", re.DOTALL | r
 LIMIT_SECONDS = 280.0
 NOT_RUN = {
     r"(\$ )?curl ": "test_readme.py and adapters/test_page.py ask these",
+    r"grep .* LOG ": "the log of a fleet",
     r"aws |.*infra\.scrape_targets|.*infra\.deploy_role": "an AWS account",
     r"make (deploy|destroy|machine-image)": "an AWS account; tests/infra/test_deploying.py runs the dry run",
     r"make image|docker |kubectl |helm |prometheus ": "a container engine, a cluster, or a server",
@@ -163,7 +164,9 @@ def test_commands_of_the_store_in_their_order(clone: Path, environment: dict[str
     folder = make_model(clone / "path" / "to" / "folder", labels=("O", "B-PERSON", "I-PERSON"))
     write_records(clone / "DATA" / "train" / "mine.jsonl")
     (clone / "theirs.conll").write_text("Ida B-PERSON\nBerg I-PERSON\n\nBo B-PERSON\npaid O\n")
-    (clone / "examples.jsonl").write_text('{"text": "Ida Berg", "entities": []}\n')
+    (clone / "examples.jsonl").write_text(
+        '{"text": "Ida Berg", "entities": [{"start": 0, "end": 8, "label": "PERSON"}]}\n'
+    )
     for command in run_of("model_store/README.md"):
         if command.startswith("export "):
             environment["GLEANER_MODEL_REMOTE"] = (tmp_path / "remote").as_uri()

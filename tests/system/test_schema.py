@@ -58,6 +58,7 @@ def known(values: Any) -> Any:
     if isinstance(values, dict):
         labels = ["PER", "ORG"] if isinstance(values.get("labels"), list) else "PER,ORG"
         right = {"model": "tiny", "labels": labels, "min_score": 0.25, "deadline_ms": DEADLINE_MS, "mode": "mask"}
+        right["overlaps"] = "flat"  # Others are those of models with free labels.
         return {name: right.get(name, value) if value is not None else None for name, value in values.items()}
     return values
 
