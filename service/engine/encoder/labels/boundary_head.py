@@ -78,9 +78,9 @@ class BoundaryHead(nn.Module):
         starts = self._product(boundaries, labels, f"{query_head}start_boundary", f"{query_head}start_query")
         ends = self._product(boundaries, labels, f"{query_head}end_boundary", f"{query_head}end_query")
         insides = self._product(words, labels, f"{query_head}inside_text", f"{query_head}inside_query")
-        first, stop, is_span = self._pool(boundaries, starts, ends)
+        first, stop, is_span, compatible = self._pool(boundaries, starts, ends)
         length = (stop - first).clamp(min=1).float()
-        vectors = self._vectors(words, boundaries, first, stop, length)
+        vectors = self._vectors(words, boundaries, first, stop, length, compatible)
         sums = F.pad(insides.cumsum(-1), (1, 0))
         evidence = starts[:, first] + ends[:, stop] + (sums[:, stop] - sums[:, first]) / length.sqrt()
         scores = (self._judged(vectors, labels) + evidence.T) / self._options.pair_temperature
@@ -111,15 +111,16 @@ class BoundaryHead(nn.Module):
 
     def _pool(
         self, boundaries: torch.Tensor, starts: torch.Tensor, ends: torch.Tensor
-    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """First and last boundary of each pair in the pool, and whether it is a span."""
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+        """First and last boundary of each pair in the pool, whether it is a span, and how its boundaries fit."""
         options = self._options
         best_starts, best_ends = starts.amax(0), ends.amax(0)
         most = min(options.pool_boundary_top_k, len(boundaries))
-        first = torch.sort(best_starts, descending=True, stable=True)[1][:most].repeat_interleave(most)
-        stop = torch.sort(best_ends, descending=True, stable=True)[1][:most].repeat(most)
+        firsts = torch.sort(best_starts, descending=True, stable=True)[1][:most]
+        stops = torch.sort(best_ends, descending=True, stable=True)[1][:most]
+        compatible = self._compatible(boundaries[firsts], boundaries[stops]).flatten()
+        first, stop = firsts.repeat_interleave(most), stops.repeat(most)
         is_span = stop > first
-        compatible = self._compatible(boundaries, first, stop)
         own = (starts[:, first] + ends[:, stop] + compatible).masked_fill(~is_span, -1e4)
         quota = min(options.min_pool_per_query, len(first))
         wanted = torch.sort(own, dim=-1, descending=True, stable=True)[1][:, :quota]
@@ -127,13 +128,14 @@ class BoundaryHead(nn.Module):
         ranks = compatible + best_starts[first] + best_ends[stop]
         ranks = ranks.scatter_reduce(0, wanted.flatten(), places.repeat(len(wanted)), "amax")
         chosen = ranks.masked_fill(~is_span, float("-inf")).topk(min(options.pool_size, len(first)))[1]
-        return first[chosen], stop[chosen], is_span[chosen]
+        return first[chosen], stop[chosen], is_span[chosen], compatible[chosen]
 
-    def _compatible(self, boundaries: torch.Tensor, first: torch.Tensor, stop: torch.Tensor) -> torch.Tensor:
+    def _compatible(self, starts: torch.Tensor, ends: torch.Tensor) -> torch.Tensor:
+        """How the states of two boundaries fit as those of one span: `[starts, ends]`."""
         part = "shared_pool_builder."
-        left = self._linear(boundaries, f"{part}start_projection.")
-        right = self._linear(boundaries, f"{part}end_projection.")
-        return (left @ right.T)[first, stop] / math.sqrt(self._options.boundary_dim)
+        left = self._linear(starts, f"{part}start_projection.")
+        right = self._linear(ends, f"{part}end_projection.")
+        return left @ right.T / math.sqrt(self._options.boundary_dim)
 
     def _vectors(
         self,
@@ -142,6 +144,7 @@ class BoundaryHead(nn.Module):
         first: torch.Tensor,
         stop: torch.Tensor,
         length: torch.Tensor,
+        compatible: torch.Tensor,
     ) -> torch.Tensor:
         """The vector of each span, before any label: `[spans, size]`."""
         part = "shared_pool_scorer."
@@ -151,7 +154,7 @@ class BoundaryHead(nn.Module):
             self._linear(boundaries, f"{part}start_projection.")[first]
             + self._linear(boundaries, f"{part}end_projection.")[stop]
             + self._linear(features, f"{part}length_projection.")
-            + self._linear(self._compatible(boundaries, first, stop)[:, None], f"{part}prior_projection.")
+            + self._linear(compatible[:, None], f"{part}prior_projection.")
         )
         if self._options.enable_span_content:
             sums = F.pad(self._linear(words, f"{part}content_pooler.value_projection.").cumsum(0), (0, 0, 1, 0))
