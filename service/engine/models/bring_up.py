@@ -143,7 +143,7 @@ def _check_vocabulary(revision: Revision, embeddings: int | None) -> None:
     """Refuse a tokenizer with more tokens than the model has embeddings, with which a text fails, or other tokens."""
     vocabulary = vocabulary_of(revision.folder / TOKENIZER_FILE)
     free_labels = is_label_model(revision.folder)
-    refuse_missing_embeddings(WordTokenizer(revision.folder) if free_labels else vocabulary, embeddings)
+    refuse_missing_embeddings(WordTokenizer(revision.folder, [vocabulary]) if free_labels else vocabulary, embeddings)
     refuse_other_tokens(revision.folder, vocabulary)
 
 
@@ -191,22 +191,33 @@ def try_text(model: ModelStatus, infer: Infer, settings: Settings) -> None:
         ModelError: the scores are no numbers.
         Exception: whatever else is wrong with the revision.
     """
-    _entities(model, infer, settings, TRIAL_TEXT, LabelSet.of([*map(Label, TRIAL_LABELS)], ScoreLimits()))
+    labels = LabelSet.of([*map(Label, TRIAL_LABELS)], ScoreLimits())
+    _entities(_tokenizer_of(model), model, infer, settings, TRIAL_TEXT, labels)
 
 
-def _entities(model: ModelStatus, infer: Infer, settings: Settings, text: str, labels: LabelSet) -> list[Entity]:
+def _tokenizer_of(model: ModelStatus) -> TextTokenizer | WordTokenizer:
+    folder = Path(model.folder)
+    return WordTokenizer(folder) if model.free_labels else TextTokenizer(folder)
+
+
+def _entities(
+    tokenizer: TextTokenizer | WordTokenizer,
+    model: ModelStatus,
+    infer: Infer,
+    settings: Settings,
+    text: str,
+    labels: LabelSet,
+) -> list[Entity]:
     """The entities in a text as requests find them; `labels`: for a model that is given some.
 
     Raises:
         ModelError: the scores are no numbers.
     """
     size = {"longest": min(settings.window_tokens, model.max_tokens), "overlap": settings.overlap_tokens}
-    if model.free_labels:
-        words = WordTokenizer(Path(model.folder))
-        text_words = words.prepare(text, labels, **size)
-        scores = _finite(infer(text_words.sequences))
-        return decode_spans(text_words, [words.config.candidates(each, labels.least_limit) for each in scores], labels)
-    tokenizer = TextTokenizer(Path(model.folder))
+    if isinstance(tokenizer, WordTokenizer):
+        words = tokenizer.prepare(text, labels, **size)
+        scores = _finite(infer(words.sequences))
+        return decode_spans(words, [tokenizer.config.candidates(each, labels.least_limit) for each in scores], labels)
     prepared = prepare(tokenizer, text, **size)
     logits = _finite(infer(prepared.sequences))
     return apply_rules(tokenizer, prepared, decode_entities(tokenizer, prepared, logits, model.labels), model.labels)
@@ -228,9 +239,10 @@ def first_failure(manifest: Manifest, model: ModelStatus, infer: Infer, settings
     Raises:
         GleanerError: the tokenizer cannot be read, or an example cannot be inferred.
     """
+    tokenizer = _tokenizer_of(model)
     for number, example in enumerate(manifest.golden, start=1):
         labels = LabelSet.of([*map(Label, example.labels)], ScoreLimits(example.min_score))
-        found = _entities(model, infer, settings, example.text, labels)
+        found = _entities(tokenizer, model, infer, settings, example.text, labels)
         if difference := _difference(example, found):
             return f"golden example {number} of {len(manifest.golden)} fails: {difference}"
     return None
