@@ -25,10 +25,11 @@ from service.core.labels.marking import text_part, unmarked
 from service.engine.device.selection import INT8, name_of
 from service.engine.encoder import attention
 from service.engine.encoder.attention_backends import register_packed_attention
-from service.engine.encoder.checkpoint import Checkpoint, read_checkpoint
+from service.engine.encoder.checkpoint import Checkpoint
 from service.engine.encoder.cpu_linear import Kernels, accelerate_for_cpu, weight_bytes
 from service.engine.encoder.forward_path import ChosenPath
 from service.engine.encoder.labels.gliner_head import GlinerHead
+from service.engine.encoder.labels.label_checkpoint import read_any_checkpoint
 from service.engine.encoder.model_state import changes_itself, state_kept
 from service.engine.encoder.packed_batch import (
     PackedBatch,
@@ -56,9 +57,9 @@ def load_encoder(
     """Read a folder's checkpoint and build its encoder with nothing in between; for arguments, see `build_encoder`.
 
     Raises:
-        ModelError: the folder is no complete token classifier with safetensors weights.
+        ModelError: the folder is no complete model with safetensors weights.
     """
-    checkpoint = read_checkpoint(folder, dtype, int8=int8)
+    checkpoint = read_any_checkpoint(folder, dtype, int8=int8)
     return build_encoder(checkpoint, device, dtype, int8=int8, known=known, longest_tokens=longest_tokens)
 
 

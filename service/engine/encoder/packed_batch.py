@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
-from service.core.arrays import Logits, TokenIds
+from service.core.arrays import TokenIds
 
 SMALLEST_STEP_TOKENS = 16
 SIZES_PER_DOUBLING = 16
@@ -51,10 +51,6 @@ class PackedBatch:
             "borders": self.borders,
             "max_length": self.max_length,
         }
-
-    def split(self, logits: npt.NDArray[np.float32]) -> list[Logits]:
-        """Cut [total, labels] at the borders."""
-        return [logits[start:stop] for start, stop in pairwise(self.borders)]
 
 
 def pack(sequences: Sequence[TokenIds], device: torch.device, first_position: int = 0) -> PackedBatch:

@@ -134,14 +134,13 @@ class ModelFactory:
         return HostOffloaded(PipelinedEncoder(model, self._queuing), model.module)
 
     def _offloadable_on_cpu(self, revision: Revision, model: TransformersEncoder) -> Offloadable:
-        from service.engine.encoder.encoder import build_encoder
+        from service.engine.encoder.encoder import load_encoder
         from service.engine.execution.encoder_wrappers import ShardedEncoder
         from service.engine.execution.offloading import ReloadedFromDisk
 
-        build = partial(build_encoder, device=self.device, dtype=self._dtype, int8=self._int8, known=model.path)
-        return ReloadedFromDisk(
-            ShardedEncoder(model, self._threads), lambda: ShardedEncoder(build(self.read(revision)), self._threads)
-        )
+        path = model.path
+        load = partial(load_encoder, revision.folder, self.device, self._dtype, int8=self._int8, known=path)
+        return ReloadedFromDisk(ShardedEncoder(model, self._threads), lambda: ShardedEncoder(load(), self._threads))
 
     @cached_property
     def _queuing(self) -> Lock:

@@ -38,12 +38,6 @@ def test_positions_start_at_the_model_s_first() -> None:
     assert pack([_ids(7, 8), _ids(5)], CPU, first_position=2).position_ids.tolist() == [[2, 3, 2]]
 
 
-def test_logits_are_cut_at_the_borders() -> None:
-    batch = pack([_ids(7, 8, 9), _ids(5)], CPU)
-    parts = batch.split(np.arange(8, dtype=np.float32).reshape(4, 2))
-    assert [part.tolist() for part in parts] == [[[0, 1], [2, 3], [4, 5]], [[6, 7]]]
-
-
 @given(st.integers(1, 100_000))
 def test_a_size_holds_its_tokens_and_little_more(tokens: int) -> None:
     size = round_up(tokens)
