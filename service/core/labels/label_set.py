@@ -60,11 +60,7 @@ class LabelSet:
         """The set of these labels; a label's own limit comes before that of the request."""
         by_name = dict(limits.by_label)
         default = DEFAULT_LIMIT if limits.default is None else limits.default
-        own = (each.min_score for each in labels)
-        found = (
-            by_name.get(label.name, default) if limit is None else limit
-            for label, limit in zip(labels, own, strict=True)
-        )
+        found = (by_name.get(each.name, default) if each.min_score is None else each.min_score for each in labels)
         return cls(tuple(labels), tuple(found), overlaps)
 
     @property

@@ -13,14 +13,13 @@ from collections.abc import Sequence as Several
 from itertools import accumulate, islice
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from service.core.arrays import Logits, TokenIds
 from service.core.debug_snapshot import EngineHistory
 from service.core.decoding.model_decoding import PLAIN, Decoding
 from service.core.decoding.spans import CandidateFinder
 from service.core.decoding.word_tags import WordTags
 from service.core.errors import GleanerError, InternalError
+from service.core.labels.marking import unmarked
 from service.core.scheduling.scheduler import Scheduler
 from service.core.types import Batch, Refusal, ResponseKind, Sequence, Submission
 from service.engine.engine_socket import EngineSocket
@@ -58,7 +57,7 @@ class Request(NamedTuple):
     def sequence(self, index: int) -> TokenIds:
         """The token ids of one sequence, all in the vocabulary; those of a model with free labels as they came."""
         if self.submission.response_kind is ResponseKind.WORD_TAGS:
-            return np.maximum(self.tokens, ~self.tokens)
+            return unmarked(self.tokens)
         return self.tokens[self.borders[index] : self.borders[index + 1]]
 
 

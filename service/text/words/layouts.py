@@ -64,23 +64,30 @@ def layout_of(folder: Path, vocabulary: Vocabulary, config: LabelConfig) -> Prom
     return GlinerLayout(vocabulary, config)
 
 
-class GlinerLayout:
-    """GLiNER's: labels and words are pretokenized."""
+class _GlinerWords:
+    """GLiNER's words, each by itself."""
 
-    class_id: int | None
-
-    def __init__(self, vocabulary: Vocabulary, config: GlinerConfig) -> None:
+    def __init__(self, vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary
-        self.class_id = self._class_id = token_id(vocabulary, config.ent_token)
-        self._separator_id = token_id(vocabulary, config.sep_token)
-        if config.class_token_index not in (-1, self.class_id):
-            raise ModelError(f"class_token_index is {config.class_token_index}, and not the id of {config.ent_token}")
 
     def words(self, text: str) -> Iterator[Span]:
         return (found.span() for found in _WORD.finditer(text))
 
     def tokens(self, words: Sequence[str]) -> list[list[int]]:
         return pretokenized(self._vocabulary, words)
+
+
+class GlinerLayout(_GlinerWords):
+    """GLiNER's: labels and words are pretokenized."""
+
+    class_id: int | None
+
+    def __init__(self, vocabulary: Vocabulary, config: GlinerConfig) -> None:
+        super().__init__(vocabulary)
+        self.class_id = self._class_id = token_id(vocabulary, config.ent_token)
+        self._separator_id = token_id(vocabulary, config.sep_token)
+        if config.class_token_index not in (-1, self.class_id):
+            raise ModelError(f"class_token_index is {config.class_token_index}, and not the id of {config.ent_token}")
 
     def label_tokens(self, labels: Sequence[Label]) -> list[int]:
         return [1 + len(ids) for ids in self.tokens([each.prompt for each in labels])]
@@ -91,19 +98,14 @@ class GlinerLayout:
         return ~np.array(before, dtype=np.int32), ~self._vocabulary.suffix
 
 
-class BiGlinerLayout:
+class BiGlinerLayout(_GlinerWords):
     """A bi-encoder's: each label is a sequence of its own, by a tokenizer of its own."""
 
     class_id: int | None = None
 
     def __init__(self, vocabulary: Vocabulary, of_labels: Vocabulary) -> None:
-        self._vocabulary, self._labels = vocabulary, of_labels.tokenizer
-
-    def words(self, text: str) -> Iterator[Span]:
-        return (found.span() for found in _WORD.finditer(text))
-
-    def tokens(self, words: Sequence[str]) -> list[list[int]]:
-        return pretokenized(self._vocabulary, words)
+        super().__init__(vocabulary)
+        self._labels = of_labels.tokenizer
 
     def label_tokens(self, labels: Sequence[Label]) -> list[int]:
         return [*map(len, self._label_ids(labels))]

@@ -130,7 +130,7 @@ class WordTokenizer:
         )
         places = np.array(spans, dtype=np.int32).reshape(-1, 2)
         every = np.concatenate(ids) if ids else np.empty(0, dtype=np.int32)
-        tokens = Tokens(np.maximum(every, ~every), np.repeat(places, counts, axis=0))
+        tokens = Tokens(marking.unmarked(every), np.repeat(places, counts, axis=0))
         sequences = [np.concatenate([a, *ids[w.start : w.stop], b]) for w in windows for a, b in frames]
         yield PreparedWords(text, tokens, windows, sequences, places, groups)
 
