@@ -70,7 +70,8 @@ def _sequences() -> list[TokenIds]:
 @torch.inference_mode()
 def _logits(fused: FusedModel, first_position: int) -> list[np.ndarray]:
     batch = pack(_sequences(), CPU, first_position)
-    return batch.split(fused(batch).float().numpy())
+    logits: np.ndarray = fused(batch).float().numpy()
+    return np.split(logits, batch.borders[1:-1])
 
 
 @torch.inference_mode()
