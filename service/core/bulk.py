@@ -1,0 +1,151 @@
+"""Bulk jobs: inputs in chunks, the name of a chunk's part, rows, and a job's progress. Pure.
+
+The rule that gives exactly one row for each input:
+
+- A job's plan is a list of chunks that only grows; planned again, an input that the plan has is not planned anew.
+- A chunk's part has a name that follows from its inputs, the job's options and the model's revision.
+- A part is written whole, by a write that fails if the name is taken; the chunk's message is deleted after it.
+
+So a chunk that is delivered twice, taken over from a worker that died, or sent again leaves the same one part.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+CHUNK_FILES = 50
+CHUNK_BYTES = 64 << 20
+"""A chunk ends at so many files or bytes, whichever comes first; a larger file is a chunk of its own."""
+NAME_DIGITS = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One input of a job.
+
+    Attributes:
+        key: its name within the job's input: an object's key, a path, or a file's name with a line's id.
+        version: what changes with its content: an object's ETag; a file's size and time of change.
+        size_bytes: as listed.
+    """
+
+    key: str
+    version: str
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Inputs that are worked on together, and whose rows are one part."""
+
+    items: tuple[Item, ...]
+
+    @property
+    def size_bytes(self) -> int:
+        """Of all its inputs."""
+        return sum(item.size_bytes for item in self.items)
+
+
+@dataclass(frozen=True, slots=True)
+class BulkJob:
+    """What every input of a job is asked.
+
+    Attributes:
+        model: `name@sha256:…`: one revision for the whole job.
+        options: the others of `/extract`, as JSON values.
+    """
+
+    model: str
+    options: Mapping[str, Any]
+
+
+def chunks_of(items: Iterable[Item], files: int = CHUNK_FILES, size_bytes: int = CHUNK_BYTES) -> Iterator[Chunk]:
+    """Inputs in order, in chunks of at most `files` files and of `size_bytes`, which a chunk of one may exceed."""
+    pending: list[Item] = []
+    size = 0
+    for item in items:
+        if pending and (len(pending) >= files or size + item.size_bytes > size_bytes):
+            yield Chunk(tuple(pending))
+            pending, size = [], 0
+        pending.append(item)
+        size += item.size_bytes
+    if pending:
+        yield Chunk(tuple(pending))
+
+
+def part_name(chunk: Chunk, job: BulkJob) -> str:
+    """The name of the chunk's part, without an ending."""
+    what = [[[item.key, item.version] for item in chunk.items], dict(job.options), job.model]
+    text = json.dumps(what, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:NAME_DIGITS]
+
+
+def identity(item: Item) -> bytes:
+    """16 bytes that stand for an input with its version: what a planner remembers of a million inputs."""
+    return hashlib.sha256(f"{item.version}\0{item.key}".encode("utf-8", "surrogatepass")).digest()[:16]
+
+
+def unplanned(items: Iterable[Item], planned: set[bytes]) -> Iterator[Item]:
+    """The inputs that no chunk has; each is added to `planned` (`identity`) when it is taken."""
+    for item in items:
+        if (mark := identity(item)) not in planned:
+            planned.add(mark)
+            yield item
+
+
+def row(
+    item: Item, *, model: str, sha256: str | None = None, document: Any = None, error: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """An input's row in its part: its answer, or the error that takes its place. The same for the same answer.
+
+    Args:
+        sha256: of its bytes; None if they could not be read.
+        document: as `/extract` answers it.
+        error: `code` and `detail`; the document's own error otherwise.
+    """
+    found = error or (document or {}).get("error")
+    return {
+        "key": item.key,
+        "version": item.version,
+        "bytes": item.size_bytes,
+        "sha256": sha256,
+        "model": model,
+        "document": None if found else document,
+        "error": {"code": found["code"], "detail": found["detail"]} if found else None,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """A job's files, and how they go on.
+
+    Attributes:
+        done: files whose part is written, of `files`.
+        begun_with: those that were done when this run began.
+        seconds: since then.
+    """
+
+    files: int
+    done: int
+    begun_with: int
+    seconds: float
+
+    @property
+    def files_a_second(self) -> float | None:
+        """By this run alone; None before its first part."""
+        new = self.done - self.begun_with
+        return new / self.seconds if new and self.seconds > 0 else None
+
+    @property
+    def seconds_left(self) -> float | None:
+        """At this rate."""
+        rate = self.files_a_second
+        return None if rate is None else (self.files - self.done) / rate
+
+    def dollars(self, dollars_an_hour: float) -> float:
+        """What this run has cost so far, at the price of its machines."""
+        return self.seconds / 3600 * dollars_an_hour

@@ -1,0 +1,120 @@
+"""Bulk jobs: chunks, names of parts, rows; any course of deliveries and deaths leaves one row for each input."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from service.core.bulk import BulkJob, Chunk, Item, Progress, chunks_of, part_name, row, unplanned
+
+JOB = BulkJob("documents@sha256:ab", {"fields": True})
+
+
+def _items(count: int, size_bytes: int = 1) -> list[Item]:
+    return [Item(f"in/{number}", "v1", size_bytes) for number in range(count)]
+
+
+def test_a_chunk_ends_at_its_files_or_its_bytes() -> None:
+    assert [len(chunk.items) for chunk in chunks_of(_items(7), files=3)] == [3, 3, 1]
+    assert [chunk.size_bytes for chunk in chunks_of(_items(5, 40), size_bytes=100)] == [80, 80, 40]
+    assert [len(chunk.items) for chunk in chunks_of(_items(2, 200), size_bytes=100)] == [1, 1]
+    assert list(chunks_of([])) == []
+
+
+def test_a_parts_name_follows_from_inputs_versions_options_and_revision() -> None:
+    chunk = Chunk(tuple(_items(2)))
+    others = (
+        part_name(Chunk(chunk.items[:1]), JOB),
+        part_name(Chunk((chunk.items[0], Item("in/1", "v2", 1))), JOB),
+        part_name(chunk, BulkJob(JOB.model, {})),
+        part_name(chunk, BulkJob("documents@sha256:cd", JOB.options)),
+    )
+    assert part_name(chunk, JOB) == part_name(Chunk(tuple(_items(2, 9))), JOB)
+    assert part_name(chunk, JOB) not in others
+    assert len(set(others)) == 4
+
+
+def test_names_that_are_no_unicode_have_a_part_too() -> None:
+    assert part_name(Chunk((Item("a\udcff", "", 0),)), JOB)
+
+
+def test_a_row_has_an_answer_or_an_error() -> None:
+    item = Item("a.txt", "v1", 3)
+    document: dict[str, Any] = {"id": "a.txt", "entities": [], "error": None}
+    failed = {**document, "error": {"code": "unreadable_document", "detail": "Damaged.", "more": 1}}
+    assert row(item, model="m", sha256="00", document=document) == {
+        "key": "a.txt",
+        "version": "v1",
+        "bytes": 3,
+        "sha256": "00",
+        "model": "m",
+        "document": document,
+        "error": None,
+    }
+    assert row(item, model="m", document=failed)["document"] is None
+    assert row(item, model="m", document=failed)["error"] == {"code": "unreadable_document", "detail": "Damaged."}
+    missing = {"code": "object_missing", "detail": "Gone."}
+    assert row(item, model="m", error=missing)["error"] == missing
+
+
+@pytest.mark.parametrize(
+    ("progress", "rate", "left"),
+    [
+        (Progress(100, 50, 0, 10.0), 5.0, 10.0),
+        (Progress(100, 50, 40, 10.0), 1.0, 50.0),
+        (Progress(100, 40, 40, 10.0), None, None),
+        (Progress(100, 40, 0, 0.0), None, None),
+    ],
+)
+def test_progress_counts_this_run_alone(progress: Progress, rate: float | None, left: float | None) -> None:
+    assert progress.files_a_second == rate
+    assert progress.seconds_left == left
+    assert progress.dollars(3600) == progress.seconds
+
+
+class _Run:
+    """A job with its plan, its messages and its parts, and workers that die at any step."""
+
+    def __init__(self) -> None:
+        self.planned: set[bytes] = set()
+        self.plan: list[Chunk] = []
+        self.messages: list[Chunk] = []
+        self.parts: dict[str, list[dict[str, Any]]] = {}
+
+    def add(self, items: list[Item]) -> None:
+        """Plan, then send what has no part: also what is in the queue already."""
+        self.plan.extend(chunks_of(unplanned(items, self.planned), files=3))
+        self.messages.extend(chunk for chunk in self.plan if part_name(chunk, JOB) not in self.parts)
+
+    def deliver(self, number: int, dies: str) -> None:
+        """One delivery by a worker that dies before its part is written, before its message is deleted, or not."""
+        if self.messages and dies != "early":
+            chunk = self.messages[number % len(self.messages)]
+            self.parts.setdefault(part_name(chunk, JOB), [row(item, model=JOB.model) for item in chunk.items])
+            if dies == "never":
+                self.messages.remove(chunk)
+
+
+_step = st.one_of(
+    st.tuples(st.just("add"), st.integers(0, 12)),
+    st.tuples(st.sampled_from(["early", "late", "never"]), st.integers(0, 9)),
+)
+
+
+@given(st.lists(_step, max_size=40))
+def test_any_course_leaves_one_row_for_each_input(steps: list[tuple[str, int]]) -> None:
+    run, count = _Run(), 0
+    for what, number in steps:
+        if what == "add":
+            count = max(count, number)
+            run.add(_items(number))
+        else:
+            run.deliver(number, what)
+    run.add(_items(count))
+    while run.messages:
+        run.deliver(0, "never")
+    keys = sorted(row["key"] for rows in run.parts.values() for row in rows)
+    assert keys == sorted(item.key for item in _items(count))
