@@ -98,3 +98,18 @@ def imported(*arguments: str) -> set[str]:
     command = [sys.executable, "-c", code, *arguments]
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)
     return {name for name in COMMANDS if f"service.commands.{name}" in ended.stderr.splitlines()}
+
+
+def test_a_reader_that_ends_early_ends_the_command_quietly(tmp_path: Path) -> None:
+    data = tmp_path / "data.jsonl"
+    data.write_text('{"text": "Anna paid", "entities": []}\n' * 20_000)
+    command = [sys.executable, "-m", "service.cli", "data", "convert", str(data)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT) as running:
+        assert running.stdout is not None
+        assert running.stderr is not None
+        running.stdout.readline()
+        running.stdout.close()
+        said = running.stderr.read().decode()
+    assert "Traceback" not in said
+    assert "Exception ignored" not in said
+    assert running.returncode == 141
