@@ -102,7 +102,7 @@ def imported(*arguments: str) -> set[str]:
 
 def test_a_reader_that_ends_early_ends_the_command_quietly(tmp_path: Path) -> None:
     data = tmp_path / "data.jsonl"
-    data.write_text('{"text": "Anna paid", "entities": []}\n' * 20_000)
+    data.write_text('{"text": "Anna paid", "label": [[0, 4, "PERSON"]]}\n' * 20_000)
     command = [sys.executable, "-m", "service.cli", "data", "convert", str(data)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT) as running:
         assert running.stdout is not None
