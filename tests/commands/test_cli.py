@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tomllib
@@ -104,7 +105,8 @@ def test_a_reader_that_ends_early_ends_the_command_quietly(tmp_path: Path) -> No
     data = tmp_path / "data.jsonl"
     data.write_text('{"text": "Anna paid", "label": [[0, 4, "PERSON"]]}\n' * 20_000)
     command = [sys.executable, "-m", "service.cli", "data", "convert", str(data)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT) as running:
+    buffered = {**os.environ, "PYTHONUNBUFFERED": ""}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT, env=buffered) as running:
         assert running.stdout is not None
         assert running.stderr is not None
         running.stdout.readline()
