@@ -80,7 +80,11 @@ class Settings(BaseSettings):
         0, ge=0, description="most bytes of weights on the device; 0: 3/4 of a GPU's free memory, no limit on a CPU"
     )
     model_store: Path = Field(Path("~/.cache/gleaner/models"), description="local folder of published models")
-    model_remote: str = Field("", description="where models are pulled from: `s3://bucket/prefix` or `file:///folder`")
+    model_remote: str = Field(
+        "",
+        pattern="^($|s3://|file:///)",
+        description="where models are pulled from: `s3://bucket/prefix` or `file:///folder`",
+    )
     model_baked: Annotated[tuple[Path, ...], NoDecode] = Field(
         (), description="comma-separated folders, e.g. in the image, whose files are copied rather than fetched"
     )
@@ -177,6 +181,8 @@ class Settings(BaseSettings):
     cloudwatch_service: str = Field(
         "gleaner", min_length=1, max_length=255, description="the fleet's name there, value of the dimension `Service`"
     )
+    bulk_queue: str = Field("", pattern="^($|https?://)", description="URL of the SQS queue of bulk jobs; none: none")
+    bulk_tasks: int = Field(0, ge=0, description="most tasks that a bulk job's deadline asks for; 0: idle room alone")
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="least level that is logged")
     log_format: Literal["auto", "json", "text"] = Field(
         "auto", description="form of log lines on stderr; auto: text on a terminal, else JSON"
@@ -270,13 +276,6 @@ class Settings(BaseSettings):
     @classmethod
     def _home(cls, value: Path) -> Path:
         return value.expanduser()
-
-    @field_validator("model_remote")
-    @classmethod
-    def _remote(cls, value: str) -> str:
-        if value and not value.startswith(("s3://", "file:///")):
-            raise ValueError("must be s3://bucket/prefix or file:///folder")
-        return value
 
     @property
     def front_workers(self) -> int:

@@ -56,13 +56,17 @@ class Signal:
 
 
 WORK_RATIO = Signal("WorkRatio", Unit.NONE, Kind.LEVEL)
-"""Asked-for work over the task's capacity, of the stage that has most; above 1 its queue grows."""
+"""Asked-for work over the task's capacity, of the stage that has most; above 1 its queue grows. Without bulk's part."""
 COMPUTE_WORK_RATIO = Signal("ComputeWorkRatio", Unit.NONE, Kind.LEVEL)
 """The device's: arriving tokens per second over the tokens per second that it computes."""
 TOKENIZE_WORK_RATIO = Signal("TokenizeWorkRatio", Unit.NONE, Kind.LEVEL)
 """The API workers': asked-for seconds of tokenizing and decoding per second, or how busy their event loops are."""
 PARSE_WORK_RATIO = Signal("ParseWorkRatio", Unit.NONE, Kind.LEVEL)
 """The parsers': asked-for seconds of parsing per second over their number."""
+BULK_BACKLOG_SECONDS = Signal("BulkBacklogSeconds", Unit.SECONDS, Kind.LEVEL)
+"""Seconds that one task would need for all files in the bulk queue; every task publishes the same queue's."""
+BULK_TASKS_WANTED = Signal("BulkTasksWanted", Unit.COUNT, Kind.LEVEL)
+"""Tasks that clear that queue by its deadline; without a deadline 1, without work 0."""
 REQUESTS_IN_FLIGHT = Signal("RequestsInFlight", Unit.COUNT, Kind.LEVEL)
 """Requests that were taken on and are not answered."""
 BACKLOG_SECONDS = Signal("BacklogSeconds", Unit.SECONDS, Kind.LEVEL)
@@ -93,6 +97,8 @@ SIGNALS = (
     COMPUTE_WORK_RATIO,
     TOKENIZE_WORK_RATIO,
     PARSE_WORK_RATIO,
+    BULK_BACKLOG_SECONDS,
+    BULK_TASKS_WANTED,
     REQUESTS_IN_FLIGHT,
     BACKLOG_SECONDS,
     OLDEST_AGE_SECONDS,

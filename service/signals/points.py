@@ -4,6 +4,7 @@ Levels are the later snapshot's values, counts are the counters' increase betwee
 request seconds is the increase of each histogram bucket. A bucket is represented by its upper bound, so an alarm whose
 threshold is a bucket's bound is exact and any other errs on the slow side; only the open last bucket is underestimated.
 
+A work ratio is published without the part that bulk work has in it: that uses what room there is, and adds no tasks.
 A starting or draining task publishes no levels: its zeros would lower the average of the tasks that carry the load.
 """
 
@@ -17,6 +18,8 @@ from itertools import pairwise
 
 from service.signals.catalog import (
     BACKLOG_SECONDS,
+    BULK_BACKLOG_SECONDS,
+    BULK_TASKS_WANTED,
     BUSY_RATIO,
     GPU_LOST,
     GPU_MEMORY_UTILIZATION,
@@ -39,13 +42,15 @@ Series = tuple[str, tuple[tuple[str, str], ...]]
 """A metric's name and its labels, sorted."""
 
 LEVELS = {
-    WORK_RATIO: "gleaner_work_ratio",
     BACKLOG_SECONDS: "gleaner_backlog_seconds",
+    BULK_BACKLOG_SECONDS: "gleaner_bulk_backlog_seconds",
+    BULK_TASKS_WANTED: "gleaner_bulk_tasks_wanted",
     OLDEST_AGE_SECONDS: "gleaner_queue_oldest_age_seconds",
     QUEUE_DEPTH: "gleaner_queue_documents",
     REQUESTS_IN_FLIGHT: "gleaner_requests_in_flight",
 }
 STAGE_NAME = "gleaner_stage_work_ratio"
+BULK_STAGE_NAME = "gleaner_bulk_stage_work_ratio"
 COUNTS = {
     REFUSALS: "gleaner_refusals_total",
     RESTARTS: "gleaner_engine_starts_total",
@@ -115,8 +120,10 @@ def _levels(before: Snapshot, after: Snapshot) -> Iterator[tuple[Signal, float]]
     """A ready task's share of the fleet's work."""
     for signal, name in LEVELS.items():
         yield signal, total(after, name) or 0.0
-    for stage, signal in STAGES.items():
-        yield signal, total(after, STAGE_NAME, stage=stage) or 0.0
+    ratios = {stage: total(after, STAGE_NAME, stage=stage) or 0.0 for stage in STAGES}
+    yield from ((STAGES[stage], ratio) for stage, ratio in ratios.items())
+    bulk = {stage: total(after, BULK_STAGE_NAME, stage=stage) or 0.0 for stage in STAGES}
+    yield WORK_RATIO, max(0.0, *(ratios[stage] - bulk[stage] for stage in STAGES))
     yield BUSY_RATIO, _busy_ratio(before, after)
     if total(after, MEMORY_TOTAL_NAME):  # Without a GPU the gauges exist and stay zero.
         yield GPU_UTILIZATION, 100.0 * (total(after, UTILIZATION_NAME) or 0.0)

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import pytest
 
+from service.metrics.bulk import BulkMetrics
 from service.metrics.engine import EngineMetrics, GpuMetrics
 from service.metrics.worker import WorkerMetrics
 from service.signals import catalog, points
@@ -65,7 +66,28 @@ def test_the_stages_are_named_and_each_has_its_own_ratio() -> None:
 
 def test_nan_is_published_as_zero() -> None:
     """CloudWatch refuses a whole call over one NaN."""
-    assert value(IDLE, snapshot(10.0, ("gleaner_work_ratio", math.nan, {})), catalog.WORK_RATIO) == 0.0
+    assert value(IDLE, snapshot(10.0, ("gleaner_backlog_seconds", math.nan, {})), catalog.BACKLOG_SECONDS) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("ratios", "bulk", "published"),
+    [
+        ((0.3, 0.9, 0.1), (0.0, 0.0, 0.0), 0.9),
+        ((0.3, 0.9, 0.1), (0.0, 0.7, 0.1), 0.3),
+        ((1.0, 0.2, 0.0), (1.1, 0.3, 0.0), 0.0),
+    ],
+)
+def test_the_work_ratio_is_the_busiest_stages_without_what_bulk_asks_for(
+    ratios: tuple[float, ...], bulk: tuple[float, ...], published: float
+) -> None:
+    series = [
+        (name, value, {"stage": stage})
+        for name, values in ((points.STAGE_NAME, ratios), (points.BULK_STAGE_NAME, bulk))
+        for stage, value in zip(catalog.STAGES, values, strict=True)
+    ]
+    after = snapshot(10.0, *series)
+    assert value(IDLE, after, catalog.WORK_RATIO) == pytest.approx(published)
+    assert tuple(value(IDLE, after, signal) for signal in catalog.STAGES.values()) == ratios
 
 
 def test_only_refusals_for_lack_of_capacity_are_counted() -> None:
@@ -163,10 +185,19 @@ def test_every_metric_that_is_read_is_exported_by_the_service() -> None:
     read = {*points.LEVELS.values(), *points.COUNTS.values()}
     read |= {name for key, name in vars(points).items() if key.endswith("_NAME")}
     assert len(read) > 12
-    assert read <= exported | {metric.name for metric in collected(EngineMetrics()) + collected(GpuMetrics())}
+    assert read <= exported | {
+        metric.name for each in (EngineMetrics(), GpuMetrics(), BulkMetrics()) for metric in collected(each)
+    }
 
 
 def test_every_signal_is_published() -> None:
-    read = {*points.LEVELS, *points.COUNTS, catalog.BUSY_RATIO, catalog.GPU_LOST, catalog.REQUEST_SECONDS}
-    read |= {catalog.GPU_UTILIZATION, catalog.GPU_MEMORY_UTILIZATION, *catalog.STAGES.values()}
+    read = {
+        *points.LEVELS,
+        *points.COUNTS,
+        catalog.WORK_RATIO,
+        catalog.BUSY_RATIO,
+        catalog.GPU_LOST,
+        catalog.REQUEST_SECONDS,
+    }
+    read |= {catalog.REQUEST_SECONDS, catalog.GPU_UTILIZATION, catalog.GPU_MEMORY_UTILIZATION, *catalog.STAGES.values()}
     assert read == set(catalog.SIGNALS)

@@ -8,11 +8,12 @@ from typing import Any
 from prometheus_client import Metric
 from prometheus_client.metrics import MetricWrapperBase
 
+from service.metrics.bulk import BulkMetrics
 from service.metrics.engine import EngineMetrics, GpuMetrics
 from service.metrics.worker import WorkerMetrics
 from service.publisher.loop import PublisherMetrics
 
-ALL_METRICS = (WorkerMetrics, EngineMetrics, GpuMetrics, PublisherMetrics)
+ALL_METRICS = (WorkerMetrics, EngineMetrics, GpuMetrics, PublisherMetrics, BulkMetrics)
 
 
 def value(metric: Any, **labels: str) -> float:
