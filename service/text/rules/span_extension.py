@@ -14,6 +14,7 @@ from service.core.decoding.value import ValueKind
 from service.text.rules.rule_matches import RuleMatch, Strength, scan
 from service.text.values import names
 from service.text.values.context import DocumentContext
+from service.text.values.currencies import SIGNS
 from service.text.values.reading import read_value
 from service.text.values.script import WORD, key
 
@@ -54,6 +55,14 @@ _SIGN_AFTER = re.compile(
 _SPACED_MINUS = re.compile(r"[ \u00a0][-‒–—−－](?=[ \t]*(?:$|\n))")
 _DECIMALS = re.compile(r"[0-9][.,][0-9]{2}(?![0-9])")
 """Two decimals: an amount on a line."""
+_SIGN = rf"[{SIGNS}]|[A-Z]{{2}}?\$|{'|'.join(sorted(names.currency_codes()))}|zł|Kč|kr\.?"
+_IN_BRACKETS = re.compile(
+    rf"(?:(?P<before>{_SIGN})[ \u00a0]?)?\([ ]?(?P<inner>(?:{_SIGN})?[ \u00a0]?)[0-9](?:[0-9.,'’ \u00a0]*[0-9])?"
+    rf"(?P<unit>[ \u00a0]?(?:{_SIGN})?)[ ]?\)(?:[ \u00a0]?(?P<after>{_SIGN})(?!\w))?"
+)
+_ROW_BEFORE = re.compile(r"(?:\A|[:=\t]|[.,]\d\d\)?|[ \u00a0]{3})[ \u00a0]*\Z")
+_ROW_BEHIND = re.compile(r"[ \u00a0]*(?:\Z|\t|[ \u00a0]{2}|[(0-9$€£-])")
+_INCLUDED = re.compile(r"(?:%\s*\Z|incl|inkl|davon|darin|enth|includ|inclu|dont|thereof|di cui|waarvan|varav)", re.I)
 _YEAR_CHARACTERS = 4
 """Of what is no date by its grammar alone."""
 _LONGEST_IDENTIFIER = 60
@@ -101,6 +110,7 @@ def whole_amounts(text: str, entities: list[Entity]) -> list[Entity]:
     """The entities, amounts of them with the sign, the leading point and the mark `CR` or `DR` beside them.
 
     A minus after a space counts at a line's end, behind the only amount of the line: others stand for empty cells.
+    Brackets are a minus in a row of an account, not in a sentence: `_bracketed`.
     """
     result: list[Entity] = []
     for index, entity in enumerate(entities):
@@ -116,9 +126,31 @@ def whole_amounts(text: str, entities: list[Entity]) -> list[Entity]:
                 after = spaced if len(_DECIMALS.findall(line)) == 1 else None
             start = before.start() if before is not None else entity.start
             end = after.end() if after is not None and after.end() <= ceiling else entity.end
+            start, end = _bracketed(text, entity, floor, ceiling) or (start, end)
             entity = entity._replace(text=text[start:end], start=start, end=end)
         result.append(entity)
     return result
+
+
+def _bracketed(text: str, entity: Entity, floor: int, ceiling: int) -> tuple[int, int] | None:
+    """The borders of an amount with the brackets around it, where they make it negative; else None.
+
+    They do if its currency stands beside them, if the amount fills a cell, and at the end of a line that does not say
+    that the amount is included in another one; not in a sentence ("the fee (EUR 500) is due").
+    """
+    first = max(floor, text.rfind("\n", 0, entity.start) + 1)
+    last = end if (end := text.find("\n", entity.end)) >= 0 else len(text)
+    area = max(first, entity.start - _AROUND_CHARACTERS), min(last, ceiling, entity.end + _AROUND_CHARACTERS)
+    for match in _IN_BRACKETS.finditer(text, *area):
+        if match.start() > entity.start or entity.end > match.end():
+            continue
+        before, behind = text[first : match.start()], text[match.end() : last]
+        fills_cell = _ROW_BEFORE.search(before) is not None and _ROW_BEHIND.match(behind) is not None
+        ends_line = not behind.strip() and not match["inner"] and not match["unit"].strip()
+        is_part = entity.label == "TAX_AMOUNT" or _INCLUDED.search(before) is not None
+        if match["before"] or match["after"] or fills_cell or (ends_line and not is_part):
+            return match.span()
+    return None
 
 
 def era_dates(text: str, context: DocumentContext) -> Iterator[RuleMatch]:
