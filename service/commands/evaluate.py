@@ -28,7 +28,6 @@ from model_store.local.store import Store
 from model_store.transfer.publish import publish
 from service.api.extraction.request import DocumentInput
 from service.api.options import read_options
-from service.commands.local_service import LocalService
 from service.core.decoding.tag_scheme import scheme_of
 from service.core.errors import InvalidOptions, Overloaded, RequestError
 from service.evaluation.data_check import label_counts
@@ -49,6 +48,7 @@ from service.evaluation.report import EvaluationReport, all_together, set_report
 from service.evaluation.scoring import ScoredAnswer, from_answer, score_set
 from service.evaluation.span_scores import overlapped
 from service.evaluation.tables import ReportTable, tables
+from service.local_service import LocalService
 from service.text.pipeline import answered_labels
 from service.wire import ModelStatus
 

@@ -22,8 +22,8 @@ from service.commands.file_answers import Answer, add_file_arguments, answers, f
 from service.core.types import Priority
 
 if TYPE_CHECKING:
-    from service.commands.local_service import LocalService
-    from service.commands.remote_service import RemoteService
+    from service.local_service import LocalService
+    from service.remote_service import RemoteService
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -82,10 +82,10 @@ def _service(
 ) -> RemoteService | LocalService:
     """The service to ask. Imported here, because the workers' code takes half a second."""
     if chosen.url:
-        from service.commands.remote_service import RemoteService
+        from service.remote_service import RemoteService
 
         return RemoteService(chosen.url, options, read_key(chosen.key_file))
-    from service.commands.local_service import LocalService, settings_for
+    from service.local_service import LocalService, settings_for
 
     return LocalService(options, report, settings_for(options))
 

@@ -120,7 +120,7 @@ def check_golden(revision: Revision, store: Store) -> None:
     """
     import asyncio
 
-    from service.commands.local_service import LocalService  # The workers' code takes half a second.
+    from service.local_service import LocalService  # The workers' code takes half a second.
 
     async def bring_up() -> None:
         async with LocalService({}, lambda _: None, settings):

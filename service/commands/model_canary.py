@@ -19,9 +19,9 @@ from typing import Any
 from model_store.transfer.tag_moves import promote
 from service.commands.file_answers import read_key
 from service.commands.model_actions import progress_bar, remote_of, store_of
-from service.commands.remote_service import RemoteService
 from service.core.canary import LEAST_ANSWERS, LEAST_DOCUMENTS, CanaryAnswer, CanaryLimits, CanaryReport, compare
 from service.core.errors import GleanerError, InvalidOptions
+from service.remote_service import RemoteService
 
 STABLE, CANDIDATE = "stable", "candidate"
 

@@ -21,8 +21,8 @@ from service.core.errors import InvalidOptions
 from service.core.redaction import RedactionMode
 
 if TYPE_CHECKING:
-    from service.commands.local_service import LocalService
-    from service.commands.remote_service import RemoteService
+    from service.local_service import LocalService
+    from service.remote_service import RemoteService
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -62,11 +62,11 @@ async def _run(chosen: argparse.Namespace) -> int:
 def _service(chosen: argparse.Namespace, options: dict[str, Any]) -> RemoteService | LocalService:
     """The service to ask. Imported here, because the workers' code takes half a second."""
     if chosen.url:
-        from service.commands.remote_service import RemoteService
+        from service.remote_service import RemoteService
 
         return RemoteService(chosen.url, options, read_key(chosen.key_file))
     from service.api.redaction.schemas import RedactOptions
-    from service.commands.local_service import LocalService, settings_for
+    from service.local_service import LocalService, settings_for
 
     return LocalService(options, lambda _: None, settings_for(options), kind=RedactOptions)
 

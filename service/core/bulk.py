@@ -2,9 +2,10 @@
 
 The rule that gives exactly one row for each input:
 
-- A job's plan is a list of chunks that only grows; planned again, an input that the plan has is not planned anew.
+- A job's plan is a list of chunks that only grows; planned again, an input of an unchanged version is not planned anew.
 - A chunk's part has a name that follows from its inputs, the job's options and the model's revision.
 - A part is written whole, by a write that fails if the name is taken; the chunk's message is deleted after it.
+- Of the rows of one key, that of the last chunk in the plan counts: a changed file, or one that is tried again.
 
 So a chunk that is delivered twice, taken over from a worker that died, or sent again leaves the same one part.
 """
@@ -40,9 +41,14 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Inputs that are worked on together, and whose rows are one part."""
+    """Inputs that are worked on together, and whose rows are one part.
+
+    Attributes:
+        attempt: 0; greater where inputs are tried again whose rows are errors, so that the part has another name.
+    """
 
     items: tuple[Item, ...]
+    attempt: int = 0
 
     @property
     def size_bytes(self) -> int:
@@ -63,38 +69,74 @@ class BulkJob:
     options: Mapping[str, Any]
 
 
-def chunks_of(items: Iterable[Item], files: int = CHUNK_FILES, size_bytes: int = CHUNK_BYTES) -> Iterator[Chunk]:
+def chunks_of(
+    items: Iterable[Item], files: int = CHUNK_FILES, size_bytes: int = CHUNK_BYTES, *, attempt: int = 0
+) -> Iterator[Chunk]:
     """Inputs in order, in chunks of at most `files` files and of `size_bytes`, which a chunk of one may exceed."""
     pending: list[Item] = []
     size = 0
     for item in items:
         if pending and (len(pending) >= files or size + item.size_bytes > size_bytes):
-            yield Chunk(tuple(pending))
+            yield Chunk(tuple(pending), attempt)
             pending, size = [], 0
         pending.append(item)
         size += item.size_bytes
     if pending:
-        yield Chunk(tuple(pending))
+        yield Chunk(tuple(pending), attempt)
 
 
 def part_name(chunk: Chunk, job: BulkJob) -> str:
     """The name of the chunk's part, without an ending."""
-    what = [[[item.key, item.version] for item in chunk.items], dict(job.options), job.model]
+    what: list[Any] = [[[item.key, item.version] for item in chunk.items], dict(job.options), job.model]
+    if chunk.attempt:
+        what.append(chunk.attempt)
     text = json.dumps(what, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:NAME_DIGITS]
 
 
-def identity(item: Item) -> bytes:
-    """16 bytes that stand for an input with its version: what a planner remembers of a million inputs."""
-    return hashlib.sha256(f"{item.version}\0{item.key}".encode("utf-8", "surrogatepass")).digest()[:16]
+def _digest(text: str) -> bytes:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:16]
 
 
-def unplanned(items: Iterable[Item], planned: set[bytes]) -> Iterator[Item]:
-    """The inputs that no chunk has; each is added to `planned` (`identity`) when it is taken."""
-    for item in items:
-        if (mark := identity(item)) not in planned:
-            planned.add(mark)
-            yield item
+class PlannedKeys:
+    """The version of each key that was planned last, as digests: about 200 bytes of memory for each key."""
+
+    def __init__(self) -> None:
+        self._versions: dict[bytes, bytes] = {}
+
+    def add(self, item: Item) -> bool:
+        """Take an input into the plan; False if this version of its key was the last that was planned."""
+        key, version = _digest(item.key), _digest(item.version)[:8]
+        if self._versions.get(key) == version:
+            return False
+        self._versions[key] = version
+        return True
+
+
+def unplanned(items: Iterable[Item], planned: PlannedKeys) -> Iterator[Item]:
+    """The inputs that the plan lacks; each is in `planned` once it is taken."""
+    return (item for item in items if planned.add(item))
+
+
+class NewestRows:
+    """Which of a plan's rows count: of each key the last one. About 160 bytes of memory for each key."""
+
+    def __init__(self, chunks: Iterable[Chunk]) -> None:
+        self._last: dict[bytes, int] = {}
+        self.rows = 0
+        for chunk in chunks:
+            for item in chunk.items:
+                self._last[_digest(item.key)] = self.rows
+                self.rows += 1
+
+    @property
+    def keys(self) -> int:
+        """Distinct keys, and rows that count."""
+        return len(self._last)
+
+    def counts(self, item: Item, number: int) -> bool:
+        """True for the `number`-th row of the plan, from 0, which is that of `item`, if no later one has its key."""
+        return self._last[_digest(item.key)] == number
 
 
 def row(

@@ -8,7 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.core.bulk import BulkJob, Chunk, Item, Progress, chunks_of, part_name, row, unplanned
+from service.core.bulk import (
+    BulkJob,
+    Chunk,
+    Item,
+    NewestRows,
+    PlannedKeys,
+    Progress,
+    chunks_of,
+    part_name,
+    row,
+    unplanned,
+)
 
 JOB = BulkJob("documents@sha256:ab", {"fields": True})
 
@@ -31,10 +42,11 @@ def test_a_parts_name_follows_from_inputs_versions_options_and_revision() -> Non
         part_name(Chunk((chunk.items[0], Item("in/1", "v2", 1))), JOB),
         part_name(chunk, BulkJob(JOB.model, {})),
         part_name(chunk, BulkJob("documents@sha256:cd", JOB.options)),
+        part_name(Chunk(chunk.items, attempt=1), JOB),
     )
     assert part_name(chunk, JOB) == part_name(Chunk(tuple(_items(2, 9))), JOB)
     assert part_name(chunk, JOB) not in others
-    assert len(set(others)) == 4
+    assert len(set(others)) == 5
 
 
 def test_names_that_are_no_unicode_have_a_part_too() -> None:
@@ -60,6 +72,26 @@ def test_a_row_has_an_answer_or_an_error() -> None:
     assert row(item, model="m", error=missing)["error"] == missing
 
 
+def test_an_input_is_planned_anew_when_its_version_changes() -> None:
+    planned = PlannedKeys()
+    first, second = Item("a", "v1", 1), Item("a", "v2", 1)
+    assert list(unplanned([first, first, second, second, first, Item("b", "v1", 1)], planned)) == [
+        first,
+        second,
+        first,
+        Item("b", "v1", 1),
+    ]
+    assert list(unplanned([first], planned)) == []
+
+
+def test_of_a_keys_rows_the_last_in_the_plan_counts() -> None:
+    a, b, c = (Item(key, "v1", 1) for key in "abc")
+    newest = NewestRows([Chunk((a, b)), Chunk((Item("a", "v2", 1), c)), Chunk((b,), attempt=1)])
+    rows = [(a, False), (b, False), (a, True), (c, True), (b, True)]
+    assert [newest.counts(item, number) for number, (item, _) in enumerate(rows)] == [counts for _, counts in rows]
+    assert (newest.keys, newest.rows) == (3, 5)
+
+
 @pytest.mark.parametrize(
     ("progress", "rate", "left"),
     [
@@ -79,7 +111,7 @@ class _Run:
     """A job with its plan, its messages and its parts, and workers that die at any step."""
 
     def __init__(self) -> None:
-        self.planned: set[bytes] = set()
+        self.planned = PlannedKeys()
         self.plan: list[Chunk] = []
         self.messages: list[Chunk] = []
         self.parts: dict[str, list[dict[str, Any]]] = {}

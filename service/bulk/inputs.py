@@ -1,0 +1,195 @@
+"""Inputs of this machine: a folder, files, globs, and JSON lines that hold texts or name files.
+
+- A folder: its files, and those of its folders, by name; a hidden name (`.git`) and what is below it is left out. Of a
+  single folder that is the only input keys are relative to it, else a key is the path as it was given.
+- `FILE.jsonl`: a line is `{"id": …, "text": …}`, or `{"id": …, "path": …}` with a path relative to the file's folder.
+  Keys are `FILE.jsonl#ID`; without an id the number of the line from 1 stands there, and behind an id that was there.
+
+A file's version is its size and time of change; a line's are its place, a digest and, of a path, the file's version.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from service.bulk.storage import Content, ObjectChanged, ObjectMissing, UnreadableFile
+from service.core.bulk import Item
+from service.core.errors import DocumentTooLarge, InvalidOptions
+
+LINES = (".jsonl", ".ndjson")
+MOST_BYTES = 256 << 20
+"""Of a file or a line that is read into memory; a larger one is a row that says so."""
+MISSING = "missing"
+"""The version of a file that a line names and that is not there."""
+
+
+class _Line(msgspec.Struct):
+    id: str | int | None = None
+    text: str | None = None
+    path: str | None = None
+
+
+class LocalInputs:
+    """Inputs that a command line names."""
+
+    def __init__(self, paths: Sequence[str]) -> None:
+        self._paths = tuple(map(os.path.normpath, paths))
+        only = self._paths[0] if len(self._paths) == 1 else None
+        self._base = only if only and os.path.isdir(only) else None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The absolute paths."""
+        return tuple(map(os.path.abspath, self._paths))
+
+    def items(self) -> Iterator[Item]:
+        """As Inputs."""
+        for given in self._paths:
+            found = [given] if os.path.lexists(given) else _matching(given)
+            if not found:
+                raise InvalidOptions(f"There is no {given}.")
+            for path in found:
+                if os.path.isdir(path):
+                    yield from self._files(path)
+                elif path.endswith(LINES):
+                    yield from _items_of_lines(path)
+                else:
+                    yield Item(path, *_version(path))
+
+    def read(self, item: Item) -> Content:
+        """As Inputs."""
+        if "+" in item.version:
+            return _read_line(item)
+        path = os.path.join(self._base, item.key) if self._base is not None else item.key
+        return Content(os.path.basename(item.key), _read_file(path, item.version))
+
+    def _files(self, folder: str) -> Iterator[Item]:
+        try:
+            names = sorted(os.listdir(folder))
+        except OSError as error:
+            raise InvalidOptions(f"The folder {folder} cannot be listed: {error.strerror}.") from error
+        for name in names:
+            path = os.path.join(folder, name)
+            if name.startswith("."):
+                continue
+            if os.path.isdir(path):
+                if not os.path.islink(path):
+                    yield from self._files(path)
+            else:
+                yield Item(os.path.relpath(path, self._base) if self._base else path, *_version(path))
+
+
+def _matching(pattern: str) -> list[str]:
+    """What a glob matches, without hidden names that it does not name, and not through links to folders."""
+    top, named = Path(pattern).anchor, Path(pattern).parts
+    found = Path(top).glob(str(Path(pattern).relative_to(top)))
+    return sorted(str(path) for path in found if not any(part[0] == "." and part not in named for part in path.parts))
+
+
+def _version(path: str) -> tuple[str, int]:
+    """A file's version and size; those of one that is gone, or that is none, are found when it is read."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return MISSING, 0
+    return f"{found.st_size}-{found.st_mtime_ns}", found.st_size
+
+
+def _read_file(path: str, version: str) -> bytes:
+    try:
+        with open(path, "rb", opener=_without_waiting) as file:
+            if not os.path.isfile(path):
+                raise UnreadableFile("It is no file.")
+            found = os.fstat(file.fileno())
+            if version != f"{found.st_size}-{found.st_mtime_ns}":
+                raise ObjectChanged("The file has changed since it was planned; it is planned again by the next run.")
+            if found.st_size > MOST_BYTES:
+                raise DocumentTooLarge(f"The file has more than {MOST_BYTES:,} bytes.")
+            return file.read(MOST_BYTES)
+    except FileNotFoundError:
+        raise ObjectMissing("The file is not there any more.") from None
+    except OSError as error:
+        raise UnreadableFile(f"The file cannot be read: {error.strerror}.") from error
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    """Of a pipe, opening would wait for a writer."""
+    return os.open(path, flags | os.O_NONBLOCK)
+
+
+def _items_of_lines(path: str) -> Iterator[Item]:
+    """An item for each line that is not blank; those of a bad line are found when it is read."""
+    seen = set[bytes]()
+    try:
+        with open(path, "rb") as file:
+            start, number = 0, 0
+            while line := file.readline(MOST_BYTES):
+                number += 1
+                size = len(line)
+                while not line.endswith(b"\n") and (more := file.readline(MOST_BYTES)):
+                    size, line = size + len(more), more
+                if line.strip():
+                    yield _item_of_line(path, line if size == len(line) else b"", start, size, number, seen)
+                start += size
+    except OSError as error:
+        raise InvalidOptions(f"{path} cannot be read: {error.strerror}.") from error
+
+
+def _item_of_line(path: str, line: bytes, start: int, size: int, number: int, seen: set[bytes]) -> Item:
+    try:
+        found = msgspec.json.decode(line, type=_Line)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        found = _Line()
+    name = str(number) if found.id is None else str(found.id)
+    if (mark := hashlib.sha256(name.encode()).digest()[:8]) in seen:
+        name = f"{name}#{number}"
+    seen.add(mark)
+    version = f"{start}+{size}:{hashlib.sha256(line).hexdigest()[:16]}"
+    if found.path is not None:
+        file_version, size = _version(os.path.join(os.path.dirname(path), found.path))
+        version = f"{version}:{file_version}"
+    return Item(f"{path}#{name}", version, size)
+
+
+def _read_line(item: Item) -> Content:
+    path, name = _parts_of(item.key)
+    place, digest, *file_version = item.version.split(":")
+    start, size = map(int, place.split("+"))
+    if size > MOST_BYTES:
+        raise DocumentTooLarge(f"The line has more than {MOST_BYTES:,} bytes.")
+    try:
+        with open(path, "rb") as file:
+            file.seek(start)
+            line = file.read(size)
+    except FileNotFoundError:
+        raise ObjectMissing("The file of the line is not there any more.") from None
+    except OSError as error:
+        raise UnreadableFile(f"The file of the line cannot be read: {error.strerror}.") from error
+    if hashlib.sha256(line).hexdigest()[:16] != digest:
+        raise ObjectChanged("The line has changed since it was planned; it is planned again by the next run.")
+    try:
+        found = msgspec.json.decode(line, type=_Line)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise UnreadableFile(f"The line is no JSON object with `text` or `path`: {error}.") from None
+    if found.text is not None:
+        return Content(name, found.text)
+    if found.path is None:
+        raise UnreadableFile("The line has neither `text` nor `path`.")
+    if file_version == [MISSING]:
+        raise ObjectMissing("There is no file at the line's `path`.")
+    return Content(
+        os.path.basename(found.path), _read_file(os.path.join(os.path.dirname(path), found.path), *file_version)
+    )
+
+
+def _parts_of(key: str) -> tuple[str, str]:
+    """The file of a line, and the line's name: behind the first `.jsonl#` that is the end of a file's name."""
+    ends = [at + len(ending) for ending in LINES if (at := key.find(f"{ending}#")) >= 0]
+    assert ends, "the key of a line"
+    end = min(ends)
+    return key[:end], key[end + 1 :]

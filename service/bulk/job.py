@@ -1,0 +1,247 @@
+"""A bulk job's documents: what it asks (`job.json`), its plan in segments, its parts, and how far it is.
+
+The plan grows by segments with consecutive numbers, each of which is written once: of two planners that race for a
+number one wins, and the other reads what was planned, drops those keys and tries the next number.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from service.bulk.storage import JobStorage
+from service.core.bulk import (
+    CHUNK_BYTES,
+    CHUNK_FILES,
+    BulkJob,
+    Chunk,
+    Item,
+    PlannedKeys,
+    chunks_of,
+    part_name,
+    unplanned,
+)
+from service.core.errors import InvalidOptions
+
+JOB, PLAN, PARTS = "job.json", "plan/", "parts/"
+SEGMENT_CHUNKS = 100
+"""A segment has at most so many chunks, 5,000 files: about 500 KB."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobRecord:
+    """What `job.json` holds.
+
+    Attributes:
+        asked_model: as it was asked for, None for the first that is served; `job.model` is the revision that it was.
+        inputs: the names of the job's inputs.
+    """
+
+    job: BulkJob
+    asked_model: str | None
+    inputs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedChunk:
+    """A line of the plan: a chunk, and the name of its part."""
+
+    part: str
+    chunk: Chunk
+
+
+@dataclass(frozen=True, slots=True)
+class JobCounts:
+    """How far a job is: of all its chunks and their files, those whose part is written."""
+
+    chunks: int
+    chunks_done: int
+    files: int
+    files_done: int
+
+    @property
+    def is_done(self) -> bool:
+        """True when every planned chunk has its part."""
+        return self.chunks == self.chunks_done
+
+
+def encoded(value: Any) -> bytes:
+    """A line of JSON; halves of characters, as in names of files that are no UTF-8, are written as `\\udcff`."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return text.encode("utf-8", "backslashreplace") + b"\n"
+
+
+def read_record(storage: JobStorage) -> JobRecord | None:
+    """The job's record; None before its first call."""
+    data = storage.read(JOB)
+    if data is None:
+        return None
+    found = json.loads(data)
+    return JobRecord(BulkJob(found["model"], found["options"]), found["asked_model"], tuple(found["inputs"]))
+
+
+def check_same(record: JobRecord, *, asked_model: str | None, options: dict[str, Any], inputs: Sequence[str]) -> None:
+    """Refuse a call that asks for something else than the job does; its model may be named by its revision too.
+
+    Raises:
+        InvalidOptions: says what differs.
+    """
+    if asked_model not in (record.asked_model, record.job.model):
+        asked, model = record.asked_model or "no model", asked_model or "none"
+        raise InvalidOptions(f"The job was started with {asked} ({record.job.model}), not with {model}. {ANOTHER}")
+    if options != record.job.options:
+        raise InvalidOptions(f"The job was started with the options {json.dumps(record.job.options)}. {ANOTHER}")
+    if tuple(inputs) != record.inputs:
+        raise InvalidOptions(f"The job was started for {', '.join(record.inputs)}. {ANOTHER}")
+
+
+ANOTHER = "Choose another output for another job."
+
+
+def begin(storage: JobStorage, record: JobRecord) -> JobRecord:
+    """Write the job's record, or find that it is there and the same.
+
+    Raises:
+        InvalidOptions: the output holds another job.
+    """
+    data = {
+        "model": record.job.model,
+        "asked_model": record.asked_model,
+        "options": dict(record.job.options),
+        "inputs": list(record.inputs),
+    }
+    if storage.put_once(JOB, json.dumps(data, indent=2).encode() + b"\n"):
+        return record
+    found = read_record(storage)
+    assert found is not None, "its name is taken"
+    check_same(found, asked_model=record.asked_model, options=dict(record.job.options), inputs=record.inputs)
+    return found
+
+
+def plan(
+    storage: JobStorage,
+    job: BulkJob,
+    items: Iterable[Item],
+    *,
+    files: int = CHUNK_FILES,
+    size_bytes: int = CHUNK_BYTES,
+) -> Iterator[list[PlannedChunk]]:
+    """Plan the inputs that the plan lacks; yields the chunks of each new segment as soon as it is written."""
+    planner = _Planner(storage, job)
+    new = chunks_of(unplanned(items, planner.keys), files, size_bytes)
+    yield from planner.append(new, files, size_bytes)
+
+
+def plan_again(
+    storage: JobStorage, job: BulkJob, items: Iterable[Item], *, files: int = CHUNK_FILES, size_bytes: int = CHUNK_BYTES
+) -> Iterator[list[PlannedChunk]]:
+    """As `plan`, of inputs that the plan has: their parts have new names, and the rows in them count then."""
+    planner = _Planner(storage, job)
+    again = chunks_of(items, files, size_bytes, attempt=planner.most_attempts + 1)
+    yield from planner.append(again, files, size_bytes)
+
+
+def segments(storage: JobStorage, after: int = 0) -> Iterator[list[PlannedChunk]]:
+    """The plan's segments in order, from the one after `after`."""
+    while (data := storage.read(_segment(after + 1))) is not None:
+        after += 1
+        yield [_chunk(json.loads(line)) for line in data.splitlines()]
+
+
+def planned(storage: JobStorage) -> Iterator[PlannedChunk]:
+    """All chunks of the plan, in order. One that is in it twice has the same part."""
+    for segment in segments(storage):
+        yield from segment
+
+
+def part_file(part: str) -> str:
+    """The name of a part's document."""
+    return f"{PARTS}{part}.jsonl"
+
+
+def parts(storage: JobStorage) -> set[str]:
+    """The names of the parts that are written."""
+    return {name.removeprefix(PARTS).removesuffix(".jsonl") for name in storage.names(PARTS)}
+
+
+def put_part(storage: JobStorage, part: str, rows: Iterable[dict[str, Any]]) -> bool:
+    """Write a chunk's rows; False if they are there: then those stand."""
+    return storage.put_once(part_file(part), b"".join(map(encoded, rows)))
+
+
+def counts(storage: JobStorage) -> JobCounts:
+    """How far the job is."""
+    written, files, files_done, chunks, chunks_done = parts(storage), 0, 0, 0, 0
+    for each in planned(storage):
+        is_done, count = each.part in written, len(each.chunk.items)
+        chunks, chunks_done = chunks + 1, chunks_done + is_done
+        files, files_done = files + count, files_done + count * is_done
+    return JobCounts(chunks, chunks_done, files, files_done)
+
+
+_Try = tuple[str, int]
+"""A key, and which attempt at it."""
+
+
+class _Planner:
+    """Appends segments to a plan that others may append to meanwhile."""
+
+    def __init__(self, storage: JobStorage, job: BulkJob) -> None:
+        self._storage, self._job = storage, job
+        self._number = 0
+        self.keys = PlannedKeys()
+        self.most_attempts = 0
+        for segment in segments(storage):
+            self._take(segment)
+
+    def append(self, chunks: Iterator[Chunk], files: int, size_bytes: int) -> Iterator[list[PlannedChunk]]:
+        """Append these chunks, but for the keys that others append first; yields each segment that is written."""
+
+        def without(some: list[Chunk], keys: set[_Try]) -> list[Chunk]:
+            left = (item for chunk in some for item in chunk.items if (item.key, chunk.attempt) not in keys)
+            return list(chunks_of(left, files, size_bytes, attempt=some[0].attempt)) if keys else some
+
+        others = set[_Try]()  # What others planned before `some` was taken: an item of it was read earlier.
+        while some := list(islice(chunks, SEGMENT_CHUNKS)):
+            some, others = without(some, others), set()
+            while some:
+                lines = [PlannedChunk(part_name(chunk, self._job), chunk) for chunk in some]
+                if self._storage.put_once(_segment(self._number + 1), b"".join(map(_line, lines))):
+                    self._number += 1
+                    yield lines
+                    break
+                new = self._read_new()
+                some, others = without(some, new), others | new
+
+    def _read_new(self) -> set[_Try]:
+        """Take in the segments that others have written since; their inputs."""
+        found = set[_Try]()
+        for segment in segments(self._storage, self._number):
+            self._take(segment)
+            found.update((item.key, each.chunk.attempt) for each in segment for item in each.chunk.items)
+        return found
+
+    def _take(self, segment: list[PlannedChunk]) -> None:
+        self._number += 1
+        for each in segment:
+            self.most_attempts = max(self.most_attempts, each.chunk.attempt)
+            for item in each.chunk.items:
+                self.keys.add(item)
+
+
+def _segment(number: int) -> str:
+    return f"{PLAN}{number:06}.jsonl"
+
+
+def _line(planned: PlannedChunk) -> bytes:
+    items = [[item.key, item.version, item.size_bytes] for item in planned.chunk.items]
+    attempt = {"attempt": planned.chunk.attempt} if planned.chunk.attempt else {}
+    return encoded({"part": planned.part, **attempt, "items": items})
+
+
+def _chunk(line: dict[str, Any]) -> PlannedChunk:
+    items = (Item(key, version, size) for key, version, size in line["items"])
+    return PlannedChunk(line["part"], Chunk(tuple(items), line.get("attempt", 0)))

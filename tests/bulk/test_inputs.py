@@ -1,0 +1,146 @@
+"""Inputs of this machine: what is listed, under which keys, and read at the version that was listed."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from service.bulk.inputs import LocalInputs
+from service.bulk.storage import Content, ObjectChanged, ObjectMissing, UnreadableFile
+from service.core.errors import GleanerError, InvalidOptions
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with files, a hidden one, a folder in it, and a link to itself; the current folder is above it."""
+    for name in ("in/b.txt", "in/a/c.txt", "in/.hidden", "in/.git/config", "in/z.pdf"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(name)
+    (tmp_path / "in/loop").symlink_to(tmp_path / "in")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def _keys(*paths: str) -> list[str]:
+    return [item.key for item in LocalInputs(paths).items()]
+
+
+def test_of_one_folder_keys_are_relative_to_it(folder: Path) -> None:
+    assert _keys("in") == _keys("in/") == _keys(str(folder / "in")) == ["a/c.txt", "b.txt", "z.pdf"]
+    inputs = LocalInputs(["in"])
+    assert inputs.names == (str(folder / "in"),)
+    assert [inputs.read(item) for item in inputs.items()] == [
+        Content("c.txt", b"in/a/c.txt"),
+        Content("b.txt", b"in/b.txt"),
+        Content("z.pdf", b"in/z.pdf"),
+    ]
+
+
+def test_of_several_paths_and_globs_keys_are_the_paths(folder: Path) -> None:
+    assert _keys("in/z.pdf", "in/a") == ["in/z.pdf", "in/a/c.txt"]
+    assert _keys("in/*.txt") == ["in/b.txt"]
+    assert _keys("in/**/*.txt", "./in/z.pdf") == ["in/a/c.txt", "in/b.txt", "in/z.pdf"]
+    inputs = LocalInputs(["in/*.txt", "in/a"])
+    assert [inputs.read(item).data for item in inputs.items()] == [b"in/b.txt", b"in/a/c.txt"]
+
+
+@pytest.mark.parametrize("path", ["nowhere", "in/*.docx"])
+def test_an_input_that_is_not_there_is_a_sentence(folder: Path, path: str) -> None:
+    with pytest.raises(InvalidOptions, match="There is no"):
+        _keys(path)
+
+
+def test_a_folder_that_cannot_be_listed_is_no_empty_one(folder: Path) -> None:
+    """Its folder goes while the first is listed; as root, no folder is forbidden."""
+    items = LocalInputs(["in/a", "in"]).items()
+    next(items)
+    (folder / "in").rename(folder / "moved")
+    with pytest.raises(InvalidOptions, match="There is no in"):
+        list(items)
+
+
+def test_a_file_that_changed_or_went_is_its_own_error(folder: Path) -> None:
+    inputs = LocalInputs(["in"])
+    gone, changed, pdf = inputs.items()
+    (folder / "in/a/c.txt").unlink()
+    (folder / "in/b.txt").write_text("something else")
+    with pytest.raises(ObjectMissing):
+        inputs.read(gone)
+    with pytest.raises(ObjectChanged):
+        inputs.read(changed)
+    assert inputs.read(pdf).data == b"in/z.pdf"
+    assert [item.key for item in inputs.items()] == ["b.txt", "z.pdf"]
+    assert next(inputs.items()).version != changed.version
+
+
+def test_what_is_no_file_is_an_error_of_its_own(folder: Path) -> None:
+    os.mkfifo("in/pipe")
+    (folder / "in/dangling").symlink_to("nowhere")
+    inputs = LocalInputs(["in/pipe", "in/dangling"])
+    for item, kind in zip(inputs.items(), (UnreadableFile, ObjectMissing), strict=True):
+        with pytest.raises(kind):
+            inputs.read(item)
+
+
+LINES = """{"id": "one", "text": "Ünö", "more": 1}
+
+{"id": 2, "text": "zwei"}
+{"text": "three"}
+not json
+{"id": "one", "text": "again"}
+{"id": "file", "path": "in/b.txt"}
+{"id": "lost", "path": "in/nowhere.txt"}
+{"id": "empty"}
+"""
+
+
+def _read(inputs: LocalInputs) -> dict[str, object]:
+    found = dict[str, object]()
+    for item in inputs.items():
+        try:
+            found[item.key] = inputs.read(item)
+        except GleanerError as error:
+            found[item.key] = error.code
+    return found
+
+
+def test_lines_are_texts_or_files_with_an_id(folder: Path) -> None:
+    (folder / "texts.jsonl").write_text(LINES)
+    assert _read(LocalInputs(["texts.jsonl"])) == {
+        "texts.jsonl#one": Content("one", "Ünö"),
+        "texts.jsonl#2": Content("2", "zwei"),
+        "texts.jsonl#4": Content("4", "three"),
+        "texts.jsonl#5": "unreadable_file",
+        "texts.jsonl#one#6": Content("one#6", "again"),
+        "texts.jsonl#file": Content("b.txt", b"in/b.txt"),
+        "texts.jsonl#lost": "object_missing",
+        "texts.jsonl#empty": "unreadable_file",
+    }
+
+
+def test_lines_that_are_appended_leave_the_others_as_they_were(folder: Path) -> None:
+    file = folder / "texts.jsonl"
+    file.write_text(LINES)
+    inputs = LocalInputs(["texts.jsonl", "in"])
+    before = list(inputs.items())
+    with file.open("a") as lines:
+        lines.write('{"id": "new", "text": "new"}')
+    after = list(inputs.items())
+    assert set(before) < set(after)
+    assert [item.key for item in after if item not in before] == ["texts.jsonl#new"]
+    assert inputs.read(next(item for item in after if item not in before)) == Content("new", "new")
+
+
+def test_a_line_that_changed_or_went_is_its_own_error(folder: Path) -> None:
+    file = folder / "texts.jsonl"
+    file.write_text(LINES)
+    inputs = LocalInputs(["texts.jsonl"])
+    first = next(inputs.items())
+    file.write_text(LINES.replace("Ünö", "Uno"))
+    with pytest.raises(ObjectChanged):
+        inputs.read(first)
+    file.unlink()
+    with pytest.raises(ObjectMissing):
+        inputs.read(first)
