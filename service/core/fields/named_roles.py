@@ -13,7 +13,7 @@ The rules:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from functools import partial
 
 from service.core.decoding.entities import Entity
@@ -25,6 +25,8 @@ DATES = frozenset(("DATE", "INVOICE_DATE", "DUE_DATE"))
 NUMBERS = frozenset(("ID_NUMBER", "INVOICE_ID", "PURCHASE_ORDER"))
 NAMED_LABELS = ("INVOICE_ID", "INVOICE_DATE", "DUE_DATE", "PURCHASE_ORDER")
 BILL_DATES = frozenset(("INVOICE_DATE", "DUE_DATE"))
+NAMED_BY_WORDS = BILL_DATES | {"QUANTITY"}
+"""Labels of the model in place of which `named_dates` puts what the words before say."""
 ANOTHER = "another"
 """The role of another bill's number, and of a date such as that of delivery."""
 WORD = 0.35
@@ -43,7 +45,7 @@ _CODE = re.compile(r"(?<![^\W_])[A-Z]{3}(?![^\W_])")
 _CURRENCY = re.compile(rf"(?:{any_of('currency')})[\s:：.=]{{0,16}}([a-z]{{3}})(?![^\W_])")
 _DAY_ROLES = {"due": "DUE_DATE", "dated": "INVOICE_DATE", "another_day": ANOTHER}
 _DAYS = PhraseTable(*_DAY_ROLES)
-_NUMBERED = rf"[\s:.#-]*(?:\([0-9]{{1,4}}\)\s*)?(?:{any_of('number', starts=False)})?[\s:.#]*$"
+_NUMBERED = rf"[\s:.#-]*(?:\([0-9]{{1,4}}\)\s*)?(?P<number>{any_of('number', starts=False)})?[\s:.#]*$"
 _NUMBER_ROLES = {
     role: re.compile(rf"(?:{any_of(*kinds, ends=False)}){_NUMBERED}")
     for role, kinds in (
@@ -52,6 +54,9 @@ _NUMBER_ROLES = {
         ("PURCHASE_ORDER", ("order",)),
     )
 }
+
+_IN_DIGITS = re.compile(r"[0-9]{1,8}(?:(?P<second>[./-])[0-9]{1,6}(?P<third>[./-][0-9]{1,6})?)?")
+"""A number of a bill that may be taken for a date or a count."""
 
 
 def choose_named(mentions: Sequence[Mention], lines: TextLines) -> dict[str, Choice]:
@@ -89,10 +94,14 @@ def number_role(lines: TextLines, start: int) -> str | None:
     return next((role for role, words in _NUMBER_ROLES.items() for key in keys if words.search(key)), None)
 
 
-def named_dates(text: str, entities: list[Entity]) -> list[Entity]:
-    """The entities, each invoice date and due date with the one of these labels that the words before it name.
+def named_dates(text: str, entities: list[Entity], labels: Container[str]) -> list[Entity]:
+    """The entities, each invoice date and due date with the label that the words before it name.
 
-    A date without a role stays without one.
+    That is one of these two, or that of a bill's or an order's number in digits (`_number_label`). A date without a
+    role stays without one.
+
+    Args:
+        labels: those that may be given to a number.
     """
     lines = TextLines(text)
 
@@ -100,7 +109,39 @@ def named_dates(text: str, entities: list[Entity]) -> list[Entity]:
         role = date_role(lines, entity.start) if entity.label in BILL_DATES else None
         return entity._replace(label=role) if role in BILL_DATES else entity
 
-    return [named(each) for each in entities]
+    found = [named(each) for each in entities]
+    dates = [each for each in found if each.label in DATES]
+    numbers = ((each, _number_label(lines, each, dates)) for each in found)
+    return [each._replace(label=label) if label is not None and label in labels else each for each, label in numbers]
+
+
+def _number_label(lines: TextLines, entity: Entity, dates: Sequence[Entity]) -> str | None:
+    """The label of a number that the model calls a date or a count: `12/2026` behind "Fattura n."; None for others.
+
+    Without a word for a number ("Fattura 12/2026 del 02/03/2026") the document has a whole date besides; and where the
+    number is written as one ("Invoice 12-03-2026"), that other date is called the invoice's.
+    """
+    digits = _IN_DIGITS.fullmatch(entity.text) if entity.label in NAMED_BY_WORDS else None
+    if digits is None:
+        return None
+    before = folded(lines.before(entity.start, BEFORE))
+    role, words = next(
+        ((role, found) for role, each in _NUMBER_ROLES.items() if (found := each.search(before))), (None, None)
+    )
+    if role is None or words is None:
+        return None
+    if words["number"] is None and "#" not in words[0]:
+        others = [each for each in dates if each.text != entity.text and _is_whole_date(each.text)]
+        if digits["third"] is not None:
+            others = [each for each in others if each.label == "INVOICE_DATE"]
+        if entity.label == "QUANTITY" or not others:
+            return None
+    return "ID_NUMBER" if role == ANOTHER else role
+
+
+def _is_whole_date(text: str) -> bool:
+    digits = _IN_DIGITS.fullmatch(text)
+    return digits is None or digits["third"] is not None
 
 
 def named_currency(text: str) -> str | None:

@@ -18,7 +18,7 @@ import msgspec
 
 from service.core.decoding.entities import Entity
 from service.core.errors import ModelError
-from service.core.fields.named_roles import BILL_DATES, named_dates
+from service.core.fields.named_roles import BILL_DATES, NAMED_BY_WORDS, named_dates
 from service.text.rules.contact_rules import emails, phones, urls
 from service.text.rules.number_rules import bics, cards, ibans, percentages, tax_ids
 from service.text.rules.rule_matches import RuleMatch, merge, on_visible_text
@@ -117,9 +117,9 @@ class RuleSet:
             entities = whole_identifiers(text, entities)
         if "amount" in self.borders and any(each.label in AMOUNTS for each in entities):
             entities = whole_amounts(text, entities)
-        if "date" in self.roles and any(each.label in BILL_DATES for each in entities):
-            entities = named_dates(text, entities)
         answered = {*labels, *asked}
+        if "date" in self.roles and any(each.label in NAMED_BY_WORDS for each in entities):
+            entities = named_dates(text, entities, answered)
         chosen = [finder for name in self.find for label, finder in (FINDERS[name],) if label in answered]
         shown, placed = on_visible_text(text)
         return merge(text, entities, [placed(match) for finder in chosen for match in finder(shown, context)])

@@ -143,8 +143,43 @@ def entity(text: str, label: str, value: str) -> Entity:
     ],
 )
 def test_the_words_before_a_bill_s_date_say_which_it_is(text: str, value: str, said: str, is_: str) -> None:
-    (found,) = named_dates(text, [entity(text, said, value)])
+    (found,) = named_dates(text, [entity(text, said, value)], ())
     assert found == entity(text, is_, value)
+
+
+@pytest.mark.parametrize(
+    ("text", "found", "labels"),
+    [
+        ("Fattura 12/2026 del 02/03/2026", ["12/2026", "02/03/2026"], "INVOICE_ID INVOICE_DATE"),
+        ("Factuur 2026-17\nFactuurdatum: 5 mei 2026", ["2026-17", "5 mei 2026"], "INVOICE_ID INVOICE_DATE"),
+        ("Factuurnummer: 2026-17\nDatum", ["2026-17"], "INVOICE_ID"),
+        ("Faktura VAT 1/02/2026\nData wystawienia: 01.02.2026", ["1/02/2026", "01.02.2026"], "INVOICE_ID INVOICE_DATE"),
+        ("FACTURE N° 12-2026", ["12-2026"], "INVOICE_ID"),
+        ("Invoice No: 03/2026", ["03/2026"], "INVOICE_ID"),
+        ("Invoice # 12/03/2026", ["12/03/2026"], "INVOICE_ID"),
+        ("Invoice 12-03-2026\nDate 15-03-2026", ["12-03-2026", "15-03-2026"], "INVOICE_ID INVOICE_DATE"),
+        ("Invoice 12-03-2026\nDue 15-03-2026", ["12-03-2026", "15-03-2026"], "INVOICE_DATE DUE_DATE"),
+        ("Invoice 12-03-2026", ["12-03-2026"], "INVOICE_DATE"),
+        ("Rechnung 03/2026\nSeite 04/2026", ["03/2026", "04/2026"], "INVOICE_DATE INVOICE_DATE"),
+        ("Rechnung vom 02.03.2026, 05.03.2026", ["02.03.2026", "05.03.2026"], "INVOICE_DATE INVOICE_DATE"),
+        ("Invoice 3 March 2026, 4 March 2026", ["3 March 2026", "4 March 2026"], "INVOICE_DATE INVOICE_DATE"),
+        ("Bestellung Nr. 12/2026", ["12/2026"], "PURCHASE_ORDER"),
+        ("Original invoice no. 12/2026", ["12/2026"], "ID_NUMBER"),
+    ],
+)
+def test_a_number_that_looks_like_a_date_has_the_label_of_a_number(text: str, found: list[str], labels: str) -> None:
+    numbers = ("INVOICE_ID", "PURCHASE_ORDER", "ID_NUMBER")
+    entities = [entity(text, "INVOICE_DATE", each) for each in found]
+    assert " ".join(each.label for each in named_dates(text, entities, numbers)) == labels
+    assert "INVOICE_ID" not in [each.label for each in named_dates(text, entities, ())]
+
+
+@pytest.mark.parametrize(
+    ("text", "label"), [("Rechnung Nr. 88", "INVOICE_ID"), ("Rechnung 88", "QUANTITY"), ("Menge 88", "QUANTITY")]
+)
+def test_a_short_number_of_a_bill_is_no_count(text: str, label: str) -> None:
+    (found,) = named_dates(text, [entity(text, "QUANTITY", "88")], ("INVOICE_ID",))
+    assert found.label == label
 
 
 @pytest.mark.parametrize(
