@@ -140,10 +140,10 @@ class Settings(BaseSettings):
     )
     deadline_ms: int = Field(300_000, ge=1, description="deadline of a request that names none")
     adapters: Annotated[tuple[str, ...], NoDecode] = Field(
-        ("huggingface", "sagemaker", "oip"),
+        ("huggingface", "sagemaker", "oip", "gliner", "gliner2"),
         validation_alias=AliasChoices(f"{PREFIX}ADAPTERS", f"{PREFIX}DOORS"),
         description="comma-separated protocols of other clients that are served beside /extract: huggingface,"
-        " sagemaker, oip, comprehend, presidio, mcp; `none`: none (also as GLEANER_DOORS)",
+        " sagemaker, oip, gliner, gliner2, comprehend, presidio, mcp; `none`: none (also as GLEANER_DOORS)",
     )
     grpc_port: int = Field(0, ge=0, le=65535, description="port for the Open Inference Protocol over gRPC; 0: none")
     drain_grace_seconds: float = Field(1.0, ge=0, description="after SIGTERM, not ready but still admitting")

@@ -99,7 +99,8 @@ class Options(BaseModel):
     overlaps: Overlaps = Field(
         Overlaps.FLAT,
         description="Of a model with `free_labels`: entities share no words (`flat`), one may be inside another "
-        "(`nested`), or those of different labels do not mind each other (`per_label`).",
+        "(`nested`), or those of different labels do not mind each other (`per_label`). `flat_multi_label` and "
+        "`nested_multi_label`: besides, the same words may have several labels.",
     )
     min_score: Annotated[
         ScoreLimits, PlainValidator(read_limits), PlainSerializer(asdict), WithJsonSchema(_MIN_SCORE)

@@ -65,7 +65,7 @@ class ExtractOptions(TypedDict, total=False):
 
     model: str | None
     labels: Sequence[str] | Mapping[str, str | Mapping[str, Any] | None] | None
-    overlaps: Literal["flat", "nested", "per_label"] | None
+    overlaps: Literal["flat", "nested", "per_label", "flat_multi_label", "nested_multi_label"] | None
     min_score: float | str | None
     aggregation: Literal["constrained", "simple", "first", "average", "max"] | None
     offsets: Literal["codepoint", "utf16", "byte"] | None

@@ -32,6 +32,8 @@ ADAPTERS: dict[str, PublicPaths | None] = {
     "presidio": PublicPaths(
         ("/analyze", "/anonymize", "/supportedentities", "/recognizers", "/anonymizers"), posts_only=False
     ),
+    "gliner": PublicPaths(("/gliner", "/gliner/*")),
+    "gliner2": PublicPaths(("/gliner-2", "/*/gliner-2")),
     "mcp": None,
 }
 """All protocol adapters. None: not behind a balancer, as its extra is not in the image. Neither is gRPC, for which the

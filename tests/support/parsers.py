@@ -18,7 +18,9 @@ from service.sandbox.apply import SandboxMode, SandboxReport
 from tests.support.processes import children_of, command_of
 
 MODULE = "service.api.parsers.zygote"
-BODY_MODULES = tuple(f"service.api.adapters.{name}_bodies" for name in ("comprehend", "huggingface", "oip", "presidio"))
+BODY_MODULES = tuple(
+    f"service.api.adapters.{name}_bodies" for name in ("comprehend", "huggingface", "oip", "presidio", "gliner")
+)
 
 
 @dataclass

@@ -25,11 +25,21 @@ from service.core.decoding.windows import Window
 
 
 class Overlaps(StrEnum):
-    """Which entities may share words: none; one inside another; or only those of different labels."""
+    """Which entities may share words: none; one inside another; or only those of different labels.
+
+    `…_multi_label`: besides, the same words may have several labels, as GLiNER has it.
+    """
 
     FLAT = "flat"
     NESTED = "nested"
     PER_LABEL = "per_label"
+    FLAT_MULTI_LABEL = "flat_multi_label"
+    NESTED_MULTI_LABEL = "nested_multi_label"
+
+    @property
+    def allows_equal(self) -> bool:
+        """True where entities of different labels may have the same words."""
+        return self in (Overlaps.FLAT_MULTI_LABEL, Overlaps.NESTED_MULTI_LABEL)
 
 
 Candidates = NDArray[np.float32]
@@ -101,7 +111,8 @@ def choose(candidates: Candidates, overlaps: Overlaps) -> Candidates:
         parts = [order[labels[order] == label] for label in np.unique(labels)]
         kept = [index for part in parts for index in _greatest_total(candidates, part)]
     else:
-        kept = _apart(candidates, order) if overlaps is Overlaps.FLAT else _nested(candidates, order)
+        is_flat = overlaps in (Overlaps.FLAT, Overlaps.FLAT_MULTI_LABEL)
+        kept = (_apart if is_flat else _nested)(candidates, order, equal=overlaps.allows_equal)
     chosen = candidates[kept]
     in_order: Candidates = chosen[np.lexsort((-chosen[:, 3], chosen[:, 0]))]
     return in_order
@@ -137,15 +148,16 @@ def _best(candidates: Candidates, limit: float) -> Candidates:
     return best
 
 
-def _apart(candidates: Candidates, order: NDArray[np.intp]) -> list[int]:
-    """Of these, best first, those that share no word with a better one."""
+def _apart(candidates: Candidates, order: NDArray[np.intp], *, equal: bool) -> list[int]:
+    """Of these, best first, those that share no word with a better one, or all of its words where that is allowed."""
     taken = np.zeros(int(candidates[order, 1].max(initial=0)), dtype=np.bool_)
-    kept = []
+    kept, spans = [], set()
     places = candidates[:, :2].astype(np.intp)
     for index in order.tolist():
         start, stop = places[index]
-        if not taken[start:stop].any():
+        if not taken[start:stop].any() or (equal and (start, stop) in spans):
             taken[start:stop] = True
+            spans.add((start, stop))
             kept.append(index)
     return kept
 
@@ -169,23 +181,23 @@ def _greatest_total(candidates: Candidates, order: NDArray[np.intp]) -> list[int
     return kept
 
 
-def _nested(candidates: Candidates, order: NDArray[np.intp]) -> list[int]:
-    """Of these, best first, those that cross no better one, nor have its words."""
+def _nested(candidates: Candidates, order: NDArray[np.intp], *, equal: bool) -> list[int]:
+    """Of these, best first, those that cross no better one, nor have its words unless that is allowed."""
     kept: list[int] = []
     over: dict[int, list[tuple[int, int]]] = {}
     places = candidates[:, :2].astype(np.intp)
     for index in order.tolist():
         start, stop = places[index].tolist()
         near = (*over.get(start, ()), *over.get(stop - 1, ()))  # What crosses a span covers one of its ends.
-        if all(_is_nested(start, stop, *each) for each in near):
+        if all(_is_nested(start, stop, *each, equal=equal) for each in near):
             kept.append(index)
             for word in range(start, stop):
                 over.setdefault(word, []).append((start, stop))
     return kept
 
 
-def _is_nested(start: int, stop: int, other_start: int, other_stop: int) -> bool:
-    """True if one span is inside the other, and they are not equal."""
+def _is_nested(start: int, stop: int, other_start: int, other_stop: int, *, equal: bool) -> bool:
+    """True if one span is inside the other; `equal`: whether equal ones are."""
     if (start, stop) == (other_start, other_stop):
-        return False
+        return equal
     return (other_start <= start and stop <= other_stop) or (start <= other_start and other_stop <= stop)

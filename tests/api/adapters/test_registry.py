@@ -56,6 +56,10 @@ def registry() -> AdapterRegistry:
         ("GET", "/v2/models/m/versions/sha256:1", "oip", {"model": "m", "version": "sha256:1"}),
         ("POST", "/v2/models/m/infer", "oip", {"model": "m"}),
         ("POST", "/analyze", "presidio", {}),
+        ("POST", "/gliner", "gliner", {}),
+        ("POST", "/gliner/org/name", "gliner", {"model": "org/name"}),
+        ("POST", "/gliner-2", "gliner2", {}),
+        ("POST", "/name/gliner-2", "gliner2", {"model": "name"}),
         ("POST", "/mcp", "mcp", {}),
     ],
 )

@@ -11,6 +11,7 @@ import msgspec
 import pytest
 
 from service.api.adapters.comprehend_bodies import BatchRequest, EntitiesRequest, TextRequest
+from service.api.adapters.gliner_bodies import Gliner2Request, GlinerRequest
 from service.api.adapters.huggingface_bodies import TokenClassificationInput
 from service.api.adapters.oip_bodies import InferBody
 from service.api.adapters.presidio_bodies import AnalyzeRequest, AnonymizeRequest
@@ -49,6 +50,13 @@ BODIES: list[tuple[JsonKind[Any], Any]] = [
     (AdapterJson(TokenClassificationInput), {"inputs": ["", LONG, ""]}),
     (AdapterJson(TokenClassificationInput), {"inputs": [LONG, 5]}),
     (AdapterJson(TokenClassificationInput), {"inputs": [], "parameters": {"strides": 3}}),
+    (AdapterJson(GlinerRequest), {"text": LONG, "labels": {"person": "a name"}, "threshold": 0.3}),
+    (AdapterJson(GlinerRequest), {"text": "a", "labels": "person"}),
+    (
+        AdapterJson(Gliner2Request),
+        {"task": "schema", "text": [LONG, ""], "schema": {"entities": {"a": {"dtype": "str"}}}},
+    ),
+    (AdapterJson(Gliner2Request), {"task": "extract_entities", "text": LONG, "schema": ["a"], "threshold": 2}),
     (AdapterJson(AnalyzeRequest), {"text": [LONG, "b"], "language": "en", "allow_list": ["a"]}),
     (
         AdapterJson(AnalyzeRequest),

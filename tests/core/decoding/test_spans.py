@@ -85,6 +85,8 @@ def test_each_label_has_its_own_limit() -> None:
         (Overlaps.FLAT, [(0, 4, 0)]),
         (Overlaps.NESTED, [(0, 4, 0), (1, 2, 1)]),
         (Overlaps.PER_LABEL, [(0, 4, 0), (1, 2, 1), (2, 6, 1)]),
+        (Overlaps.FLAT_MULTI_LABEL, [(0, 4, 0), (0, 4, 1)]),
+        (Overlaps.NESTED_MULTI_LABEL, [(0, 4, 0), (0, 4, 1), (1, 2, 1)]),
     ],
 )
 def test_overlaps_decide_what_goes_together(overlaps: Overlaps, kept: list[tuple[int, int, int]]) -> None:
@@ -97,7 +99,7 @@ rows = st.lists(
 )
 
 
-@given(rows, st.sampled_from([Overlaps.FLAT, Overlaps.NESTED]))
+@given(rows, st.sampled_from([each for each in Overlaps if each is not Overlaps.PER_LABEL]))
 def test_a_choice_is_greedy_and_does_not_depend_on_the_order(
     drawn: list[tuple[int, int, int, int]], overlaps: Overlaps
 ) -> None:
@@ -114,7 +116,9 @@ def test_a_choice_is_greedy_and_does_not_depend_on_the_order(
 
 def _clash(a: list[float], b: tuple[float, ...], overlaps: Overlaps) -> bool:
     apart = a[0] >= b[1] or a[1] <= b[0]
-    if overlaps is Overlaps.NESTED and a[:2] != list(b[:2]):
+    if a[:2] == list(b[:2]):
+        return not overlaps.allows_equal
+    if overlaps in (Overlaps.NESTED, Overlaps.NESTED_MULTI_LABEL):
         return not apart and not (a[0] <= b[0] and b[1] <= a[1]) and not (b[0] <= a[0] and a[1] <= b[1])
     return not apart
 

@@ -1,4 +1,7 @@
-"""A service with all adapters open, and two clients: one without limits, one in debt after its first document."""
+"""A service with all adapters open, and two clients: one without limits, one in debt after its first document.
+
+Beside the models of all tests it serves two with free labels: `free`, a GLiNER, and `free2`, a GLiNER2.5.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,14 @@ from pathlib import Path
 import pytest
 
 from loadtest.service_process import KeptPort
+from model_store.local.store import Store
+from model_store.transfer.publish import publish
 from tests.support.adapter_clients import FREE, POOR, key_line
+from tests.support.label_models import HOME
 from tests.support.service import Service, serving
 
-ADAPTERS = "huggingface,sagemaker,comprehend,presidio,oip,mcp"
+ADAPTERS = "huggingface,sagemaker,comprehend,presidio,oip,mcp,gliner,gliner2"
+LABEL_MODELS = {"free": "uni-span-deberta", "free2": "gliner25-boundary"}
 
 
 @pytest.fixture(scope="session")
@@ -26,6 +33,14 @@ def grpc_port() -> Iterator[int]:
 def opened(home: Path, grpc_port: int) -> Iterator[Service]:
     """A ready service, in float32, that needs keys."""
     keys = key_line("free", FREE) + key_line("poor", POOR, "tokens_per_second=0.01")
-    settings = {"MODELS": "tiny,other", "DTYPE": "float32", "ADAPTERS": ADAPTERS, "GRPC_PORT": grpc_port, "WORKERS": 2}
+    for name, folder in LABEL_MODELS.items():
+        publish(HOME / folder, name, Store(home / "store"))
+    settings = {
+        "MODELS": "tiny,other,free,free2",
+        "DTYPE": "float32",
+        "ADAPTERS": ADAPTERS,
+        "GRPC_PORT": grpc_port,
+        "WORKERS": 2,
+    }
     with serving(home, **settings, API_KEYS=keys) as service:
         yield service

@@ -27,6 +27,8 @@ ROUTES = {
     "/analyze": {"text": TEXT, "language": "en"},
     "/anonymize": {"text": TEXT, "analyzer_results": []},
     "/mcp": TOOL,
+    "/gliner": {"text": TEXT, "labels": ["PER"]},
+    "/gliner-2": {"task": "extract_entities", "text": TEXT, "schema": ["PER"]},
 }
 BODIES = {path: (json.dumps(body).encode(), JSON) for path, body in ROUTES.items()}
 BODIES["/console/picture"] = (simple_pdf(*["Jane Doe"] * 40), PDF)

@@ -22,7 +22,7 @@ from tests.support.adapter_clients import FREE, key_line, run_client
 from tests.support.extraction import random_texts
 from tests.support.service import Service, serving, wait_until
 
-ADAPTERS = "huggingface,sagemaker,comprehend,presidio,oip,mcp"
+ADAPTERS = "huggingface,sagemaker,comprehend,presidio,oip,mcp,gliner,gliner2"
 KEY = {"X-API-Key": FREE}
 LIMIT_TOKENS, TOKENS_PER_SECOND = 8_000, 800
 CALLERS = 20
@@ -135,6 +135,14 @@ def test_presidio_s_caller_gets_its_error_and_retry_after(full: Service) -> None
     assert found["status"] == 429
     assert "tokens wait" in found["body"]["error"]
     assert int(found["retry"]) >= 1
+
+
+def test_gliner_s_clients_raise_429_and_say_how_much_waits(full: Service) -> None:
+    found = asked(full, "gliner", {"text": LONG, "labels": ["PER"]})
+    assert (found["status"], "tokens wait" in found["body"]["error"]) == (429, True)
+    assert int(found["retry"]) >= 1
+    found = asked(full, "gliner2", {"call": "extract_entities", "arguments": {"text": LONG, "entity_types": ["PER"]}})
+    assert (found["class"], "429" in found["message"]) == ("GLiNER2APIError", True)
 
 
 @pytest.mark.parametrize(("over", "status"), [("http", "429"), ("grpc", "StatusCode.RESOURCE_EXHAUSTED")])

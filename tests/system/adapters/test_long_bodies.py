@@ -20,6 +20,8 @@ REQUESTS: dict[str, tuple[str, dict[str, Any], dict[str, str]]] = {
     "oip": ("/v2/models/tiny/infer", {"inputs": [TENSOR], "id": PAD}, {}),
     "comprehend": ("/", {"Text": TEXT, "LanguageCode": PAD}, AMZ),
     "presidio": ("/analyze", {"text": TEXT, "language": PAD}, {}),
+    "gliner": ("/gliner", {"text": TEXT, "labels": ["person"], "threshold": 0, "trace": PAD}, {}),
+    "gliner2": ("/gliner-2", {"task": "extract_entities", "text": [TEXT], "schema": ["person"], "trace": PAD}, {}),
 }
 
 

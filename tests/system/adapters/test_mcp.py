@@ -30,7 +30,7 @@ def test_an_agent_finds_the_tools_and_what_they_take(opened: Service) -> None:
         tools["redact"]["in"]["properties"]
     )
     assert all("document" in tools[name]["out"]["properties"] for name in ("extract", "redact"))
-    assert [each["name"] for each in models["result"]["models"]] == ["tiny", "other"]
+    assert [each["name"] for each in models["result"]["models"]] == ["tiny", "other", "free", "free2"]
     assert "B-PER" in models["result"]["models"][0]["labels"]
 
 

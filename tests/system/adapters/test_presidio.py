@@ -135,7 +135,7 @@ def test_the_lists_the_health_and_errors_with_their_hint(opened: Service) -> Non
         poor,
     )
     assert sorted(kinds["body"]) == sorted(NAMES.values())
-    assert names["body"] == ["tiny", "other"]
+    assert names["body"] == ["tiny", "other", "free", "free2"]
     assert "replace" in operators["body"]
     assert (health["status"], health["body"]) == (200, "Presidio Analyzer service is up")
     assert bad["status"] == 400

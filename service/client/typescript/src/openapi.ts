@@ -129,10 +129,10 @@ export interface components {
             labels?: string;
             /**
              * Overlaps
-             * @description Of a model with `free_labels`: entities share no words (`flat`), one may be inside another (`nested`), or those of different labels do not mind each other (`per_label`).
+             * @description Of a model with `free_labels`: entities share no words (`flat`), one may be inside another (`nested`), or those of different labels do not mind each other (`per_label`). `flat_multi_label` and `nested_multi_label`: besides, the same words may have several labels.
              * @enum {string}
              */
-            overlaps?: "flat" | "nested" | "per_label";
+            overlaps?: "flat" | "nested" | "per_label" | "flat_multi_label" | "nested_multi_label";
             /** @description Keep only entities with at least this score: a number, or `PERSON:0.8,IBAN:0.5` with a number among them for all other labels. 0.5 if absent, of a model with `free_labels`, else 0. Scores of a calibrated model are the share that is right. */
             min_score?: number | string;
             /**
@@ -191,7 +191,7 @@ export interface components {
                     min_score?: number;
                 };
             } | string | null;
-            /** @description Of a model with `free_labels`: entities share no words (`flat`), one may be inside another (`nested`), or those of different labels do not mind each other (`per_label`). Default: `flat`. */
+            /** @description Of a model with `free_labels`: entities share no words (`flat`), one may be inside another (`nested`), or those of different labels do not mind each other (`per_label`). `flat_multi_label` and `nested_multi_label`: besides, the same words may have several labels. Default: `flat`. */
             overlaps?: components["schemas"]["Overlaps"];
             /** @description Keep only entities with at least this score: a number, or `PERSON:0.8,IBAN:0.5` with a number among them for all other labels. 0.5 if absent, of a model with `free_labels`, else 0. Scores of a calibrated model are the share that is right. */
             min_score?: number | string;
@@ -357,9 +357,11 @@ export interface components {
         OffsetUnit: "codepoint" | "utf16" | "byte";
         /**
          * @description Which entities may share words: none; one inside another; or only those of different labels.
+         *
+         *     `…_multi_label`: besides, the same words may have several labels, as GLiNER has it.
          * @enum {string}
          */
-        Overlaps: "flat" | "nested" | "per_label";
+        Overlaps: "flat" | "nested" | "per_label" | "flat_multi_label" | "nested_multi_label";
         /** @description `[width, height]` of the page as shown, in points (1/72 inch). */
         PageSize: [
             number,
@@ -410,10 +412,10 @@ export interface components {
             labels?: string;
             /**
              * Overlaps
-             * @description Of a model with `free_labels`: entities share no words (`flat`), one may be inside another (`nested`), or those of different labels do not mind each other (`per_label`).
+             * @description Of a model with `free_labels`: entities share no words (`flat`), one may be inside another (`nested`), or those of different labels do not mind each other (`per_label`). `flat_multi_label` and `nested_multi_label`: besides, the same words may have several labels.
              * @enum {string}
              */
-            overlaps?: "flat" | "nested" | "per_label";
+            overlaps?: "flat" | "nested" | "per_label" | "flat_multi_label" | "nested_multi_label";
             /** @description Keep only entities with at least this score: a number, or `PERSON:0.8,IBAN:0.5` with a number among them for all other labels. 0.5 if absent, of a model with `free_labels`, else 0. Scores of a calibrated model are the share that is right. */
             min_score?: number | string;
             /**
@@ -498,7 +500,7 @@ export interface components {
                     min_score?: number;
                 };
             } | string | null;
-            /** @description Of a model with `free_labels`: entities share no words (`flat`), one may be inside another (`nested`), or those of different labels do not mind each other (`per_label`). Default: `flat`. */
+            /** @description Of a model with `free_labels`: entities share no words (`flat`), one may be inside another (`nested`), or those of different labels do not mind each other (`per_label`). `flat_multi_label` and `nested_multi_label`: besides, the same words may have several labels. Default: `flat`. */
             overlaps?: components["schemas"]["Overlaps"];
             /** @description Keep only entities with at least this score: a number, or `PERSON:0.8,IBAN:0.5` with a number among them for all other labels. 0.5 if absent, of a model with `free_labels`, else 0. Scores of a calibrated model are the share that is right. */
             min_score?: number | string;

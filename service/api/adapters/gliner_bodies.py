@@ -1,0 +1,102 @@
+"""Bodies of GLiNER's server and of GLiNER2's API."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Annotated, Any, Literal, Self
+
+import msgspec
+
+from service.api.bodies.kinds import Content
+from service.core.errors import InvalidOptions
+
+Score = Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]
+ENTITIES = "extract_entities"
+OTHER_TASKS = ("classifications", "structures", "relations")
+"""Parts of a schema that no model here answers."""
+
+
+class GlinerRequest(msgspec.Struct, frozen=True):
+    """A body of GLiNER's server. `labels`: names, or each name with a description."""
+
+    text: str
+    labels: list[str] | dict[str, str]
+    threshold: Score | None = None
+    flat_ner: bool = True
+    multi_label: bool = False
+    relations: list[str] | None = None
+    adapter_id: str | None = None
+
+    def contents(self) -> list[Content]:
+        return [self.text]
+
+    def filled(self, contents: Sequence[Content]) -> Self:
+        return msgspec.structs.replace(self, text=contents[0])
+
+
+class EntityType(msgspec.Struct, frozen=True):
+    """What GLiNER2's schema says of one label. `dtype`: all its entities, or the best one."""
+
+    description: str | None = None
+    dtype: Literal["list", "str"] | None = None
+    threshold: Score | None = None
+
+
+class Gliner2Request(msgspec.Struct, frozen=True):
+    """A body of GLiNER2's API. `schema`: labels, or an object with `entities` among its tasks."""
+
+    task: str
+    text: str | list[str]
+    schema: list[str] | dict[str, Any]
+    threshold: Score = 0.5
+    include_confidence: bool = False
+    include_spans: bool = False
+    format_results: bool = True
+
+    @property
+    def texts(self) -> Sequence[str]:
+        """The texts as a list."""
+        return (self.text,) if isinstance(self.text, str) else self.text
+
+    def contents(self) -> list[Content]:
+        return [*self.texts]
+
+    def filled(self, contents: Sequence[Content]) -> Self:
+        text = contents[0] if isinstance(self.text, str) else list(contents)
+        return msgspec.structs.replace(self, text=text)
+
+    def entity_types(self) -> dict[str, EntityType]:
+        """The labels that are asked for.
+
+        Raises:
+            InvalidOptions: something else is asked for, too; it is named.
+        """
+        if self.task == ENTITIES:
+            return _entity_types(self.schema)
+        if self.task != "schema" or not isinstance(self.schema, dict):
+            raise InvalidOptions(f"task: {self.task[:50]!r} is not answered; there are {ENTITIES!r} and 'schema'.")
+        if other := next((each for each in OTHER_TASKS if self.schema.get(each)), None):
+            raise InvalidOptions(f"schema: {other} are not found here; ask for `entities` alone.")
+        dtype, threshold = self.schema.get("entity_dtype"), self.schema.get("entity_threshold")
+        return _entity_types(self.schema.get("entities"), {"dtype": dtype, "threshold": threshold})
+
+
+def _entity_types(asked: object, default: Mapping[str, object] = MappingProxyType({})) -> dict[str, EntityType]:
+    """The labels of a schema; what one does not say of itself, `default` does."""
+    try:
+        usual = msgspec.convert(default, EntityType)
+        named = msgspec.convert(asked, str | list[str] | dict[str, EntityType | str | None])
+    except msgspec.ValidationError as error:
+        raise InvalidOptions(f"schema: {str(error)[:200]}.") from None
+    if not isinstance(named, dict):
+        return dict.fromkeys([named] if isinstance(named, str) else named, usual)
+    own = {name: EntityType(each) if isinstance(each, str) else each or usual for name, each in named.items()}
+    return {
+        name: EntityType(
+            each.description,
+            each.dtype or usual.dtype,
+            usual.threshold if each.threshold is None else each.threshold,
+        )
+        for name, each in own.items()
+    }
