@@ -97,7 +97,7 @@ class FieldAnswers:
         ]
         text, invoice = self._document.text, self._document.invoice
         pages = [page.start for page in self._document.pages or ()]
-        fields = find_fields(text, mentions[:count], mentions[count:], pages)
+        fields = find_fields(text, mentions[:count], mentions[count:], pages, self._context.currencies)
         shown = None if fields is None else _answer(fields, answered)
         if invoice is None:
             return shown

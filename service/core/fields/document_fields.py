@@ -6,16 +6,16 @@ Knows labels and positions only: not the model, the decoding, or the format of a
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from service.core.fields.amount_keywords import TOTAL, AmountKeyword, amount_keywords
+from service.core.fields.amount_keywords import AMOUNTS, TOTAL, AmountKeyword, amount_keywords
 from service.core.fields.headings import CORRECTION, CREDIT, bill_spans, heading_kind
 from service.core.fields.kinds import DocumentKind, KindMatch, decide_kind, is_letter
 from service.core.fields.line_items import LineItem, find_line_items
 from service.core.fields.lines import TextLines
 from service.core.fields.mentions import Choice, Mention, amount, choose, currency, ranked
-from service.core.fields.named_roles import NAMED_LABELS, choose_named, named_currency
+from service.core.fields.named_roles import NAMED_LABELS, choose_named, currency_of_key, named_currency
 from service.core.fields.parties import RECEIVER, SUPPLIER, TAX_ID, choose_parties, choose_tax_id
 from service.core.fields.resume import Entry, choose_person, distinct, find_entries
 from service.core.fields.totals import ROLES as AMOUNT_ROLES
@@ -54,7 +54,11 @@ class DocumentFields:
 
 
 def find_fields(
-    text: str, mentions: Sequence[Mention], keyword_mentions: Sequence[Mention] = (), pages: Sequence[int] = ()
+    text: str,
+    mentions: Sequence[Mention],
+    keyword_mentions: Sequence[Mention] = (),
+    pages: Sequence[int] = (),
+    currency_codes: Collection[str] = (),
 ) -> DocumentFields | None:
     """The fields of a document; None where no kind fits.
 
@@ -62,6 +66,7 @@ def find_fields(
         mentions: its entities, in order.
         keyword_mentions: values of the key-value fallback, for roles and rows of a bill; in order.
         pages: where the pages begin.
+        currency_codes: those in the text (ISO 4217).
     """
     if len(mentions) > MOST_ENTITIES or (found := decide_kind(mentions)) is None:
         return None
@@ -77,10 +82,12 @@ def find_fields(
             [each for each in some if each.end <= len(text)] for some in (mentions, keyword_mentions)
         )
         found = decide_kind(mentions) or found
-    return replace(_bill(found, mentions, keyword_mentions, text), bills=1 + len(others))
+    return replace(_bill(found, mentions, keyword_mentions, text, currency_codes), bills=1 + len(others))
 
 
-def _bill(found: KindMatch, mentions: Sequence[Mention], by_keyword: Sequence[Mention], text: str) -> DocumentFields:
+def _bill(
+    found: KindMatch, mentions: Sequence[Mention], by_keyword: Sequence[Mention], text: str, codes: Collection[str]
+) -> DocumentFields:
     lines = TextLines(text)
     everything = sorted([*mentions, *by_keyword], key=lambda each: each.start)
     by_label = choose_parties(everything, lines)
@@ -99,11 +106,14 @@ def _bill(found: KindMatch, mentions: Sequence[Mention], by_keyword: Sequence[Me
         by_label[TAX_ID] = number
     taken = {by_label[label].best.entity for label in AMOUNT_ROLES if label in by_label}
     currencies = Counter(code for each in everything if (code := currency(each)))
+    stated = (each.start for each in everything if each.label in AMOUNTS)
     found, document_type = _named_kind(found, heading_kind(text), by_label.get(TOTAL))
     return DocumentFields(
         found,
         {label.lower(): by_label[label] for label in ORDER if label in by_label},
-        named_currency(text) or (currencies.most_common(1)[0][0] if currencies else None),
+        named_currency(text)
+        or (currencies.most_common(1)[0][0] if currencies else None)
+        or next((code for start in stated if (code := currency_of_key(lines, start)) in codes), None),
         find_line_items(everything, lines, taken | {each.entity for each in by_keyword if each.entity in words}),
         checks,
         document_type=document_type,

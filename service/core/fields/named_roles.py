@@ -5,7 +5,8 @@ The rules:
 - A date or number under another label fits the role whose words stand before it on its line, or else in the cell above
   it.
 - An invoice date after words for the due date counts `CONTRADICTED` of its score.
-- A currency's code after words for it ("Währung: EUR") is the bill's, before those beside the amounts.
+- A currency's code after words for it ("Währung: EUR") is the bill's, before those beside the amounts; one that ends an
+  amount's key ("Total CHF") counts last.
 - A number after words for another bill ("related invoice", "Facture liée") is neither this bill's number nor an order
   number; one after words for this bill is no order number, and no number without words is both.
 """
@@ -17,7 +18,7 @@ from collections.abc import Container, Iterator, Sequence
 from functools import partial
 
 from service.core.decoding.entities import Entity
-from service.core.fields.lines import TextLines, key_above
+from service.core.fields.lines import TextLines, key_above, key_of
 from service.core.fields.mentions import Choice, Mention, Reason, choose, ranked, same_value
 from service.core.fields.vocabulary.phrases import PhraseTable, any_of, folded
 
@@ -42,6 +43,7 @@ CURRENCY_CHARACTERS = 12_000
 """Characters of a document's beginning that are searched for its currency."""
 
 _CODE = re.compile(r"(?<![^\W_])[A-Z]{3}(?![^\W_])")
+_LAST_CODE = re.compile(r"(?<![^\W_])([A-Z]{3})[)\]]?[\s:.=]*$")
 _CURRENCY = re.compile(rf"(?:{any_of('currency')})[\s:：.=]{{0,16}}([a-z]{{3}})(?![^\W_])")
 _DAY_ROLES = {"due": "DUE_DATE", "dated": "INVOICE_DATE", "another_day": ANOTHER}
 _DAYS = PhraseTable(*_DAY_ROLES)
@@ -151,6 +153,12 @@ def named_currency(text: str) -> str | None:
             if any(named[1].upper() == code for named in _CURRENCY.finditer(folded(line))):
                 return str(code)
     return None
+
+
+def currency_of_key(lines: TextLines, start: int) -> str | None:
+    """The last word of an amount's key if it may be a currency's code: "Total CHF", "Amount due (USD)"."""
+    found = _LAST_CODE.search(key_of(lines, start))
+    return found[1] if found else None
 
 
 def _keys(lines: TextLines, start: int) -> Iterator[str]:

@@ -190,3 +190,24 @@ def test_several_bills_in_one_text_are_counted(text: str, bills: int) -> None:
     found = find_fields(text, [*mentions_in(text, *marked), mention(99, "TOTAL_AMOUNT", "10.00", text.index("10.00"))])
     assert found is not None
     assert found.bills == bills
+
+
+@pytest.mark.parametrize(
+    ("total", "codes", "currency"),
+    [
+        ("Total CHF\t9.00", {"CHF"}, "CHF"),
+        ("Amount due (CHF): 9.00", {"CHF", "EUR"}, "CHF"),
+        ("Total (CHF)\n9.00", {"CHF"}, "CHF"),
+        ("Total VAT 9.00", {"CHF"}, None),
+        ("Total CHF\t9.00", set(), None),
+        ("Total CHF\t9.00 EUR", {"CHF"}, "EUR"),
+    ],
+)
+def test_a_currency_may_stand_in_an_amount_s_key_alone(total: str, codes: set[str], currency: str | None) -> None:
+    text = f"Acme AG\n{total}"
+    amount = "9.00 EUR" if "EUR" in total else "9.00"
+    found = find_fields(
+        text, mentions_in(text, ("SUPPLIER_NAME", "Acme AG"), ("TOTAL_AMOUNT", amount)), currency_codes=codes
+    )
+    assert found is not None
+    assert found.currency == currency
