@@ -46,6 +46,7 @@ ONLY_IN = {
     "botocore": (
         "model_store/remote/s3.py",
         "model_store/remote/s3_connection.py",
+        "service/bulk/sqs.py",
         "service/publisher/loop.py",
     ),
     "prometheus_client": ("service/metrics/", "loadtest/generator/sampler.py"),
@@ -155,6 +156,7 @@ MAY_IMPORT = {
     ),
     "service/sandbox/": ("service.sandbox",),
     "service/bulk/": (
+        "model_store",
         "service.bulk",
         "service.client",
         "service.core",

@@ -177,6 +177,11 @@ class S3Remote:
         # The key also exists if an earlier try succeeded and its response was lost.
         return self._connection.call(put) or self.read(key) == data
 
+    def put(self, key: str, data: bytes) -> None:
+        """Write an object in place of one that may be there. Raises StoreError."""
+        target = self._target(key)
+        self._connection.call(lambda client: client.put_object(**target, Body=data, ChecksumSHA256=checksum(data)))
+
     def upload(self, key: str, source: Path, on_bytes: OnBytes) -> None:
         upload_file(self._connection, self._target(key), source, on_bytes)
 

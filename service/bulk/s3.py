@@ -1,0 +1,191 @@
+"""Bulk jobs in S3: the objects below a prefix as inputs, and a job's documents below another.
+
+Requests, retries and credentials are those of the model store (`model_store/remote`). A part is written by a put with
+`If-None-Match: *`, and an input is read with `If-Match` of the ETag that was listed.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from model_store.errors import ObjectNotFound, RemoteChanged, RemoteRefused, StoreError
+from model_store.remote.s3 import S3Remote
+from service.bulk.inputs import MOST_BYTES
+from service.bulk.storage import (
+    Content,
+    FolderStorage,
+    JobStorage,
+    ObjectChanged,
+    ObjectMissing,
+    StorageError,
+    UnreadableFile,
+)
+from service.core.bulk import Item
+from service.core.errors import DocumentTooLarge, InvalidOptions, RequestError
+
+SCHEME = "s3://"
+
+
+class AccessDenied(RequestError):
+    """An input may not be read with these credentials."""
+
+    code = "access_denied"
+    title = "The input may not be read"
+
+
+_REFUSED = {
+    "AccessDenied": AccessDenied,
+    "InvalidObjectState": UnreadableFile,  # It is archived.
+}
+"""S3's code of a refusal that is about one object, not about all → what its row says."""
+
+
+@dataclass(frozen=True, slots=True)
+class S3Place:
+    """A bucket, and a prefix without slashes at its ends."""
+
+    bucket: str
+    prefix: str
+
+    def __str__(self) -> str:
+        return f"{SCHEME}{self.bucket}/{self.prefix}"
+
+    def holds(self, other: S3Place) -> bool:
+        """True if the other is this place or below it."""
+        inside = not self.prefix or f"{other.prefix}/".startswith(f"{self.prefix}/")
+        return self.bucket == other.bucket and inside
+
+
+def place_of(url: str) -> S3Place:
+    """The place that `s3://bucket/prefix/` names.
+
+    Raises:
+        InvalidOptions: it is no such URL.
+    """
+    parts = urlsplit(url, allow_fragments=False)
+    if parts.scheme != "s3" or not parts.netloc or parts.query:
+        raise InvalidOptions(f"{url} is not s3://bucket/prefix/.")
+    return S3Place(parts.netloc, parts.path.strip("/"))
+
+
+def job_storage(output: str) -> JobStorage:
+    """A job's storage by its output: a folder, or `s3://bucket/prefix/`.
+
+    Raises:
+        InvalidOptions: no valid URL.
+    """
+    return S3Storage(place_of(output)) if output.startswith(SCHEME) else FolderStorage(Path(output))
+
+
+@contextmanager
+def _as_storage_errors() -> Iterator[None]:
+    try:
+        yield
+    except StoreError as error:
+        raise StorageError(error.detail) from error
+
+
+class S3Storage:
+    """A job's documents as objects below a prefix."""
+
+    def __init__(self, place: S3Place) -> None:
+        self._remote = S3Remote(place.bucket, place.prefix)
+
+    def names(self, prefix: str) -> Iterator[str]:
+        """As JobStorage; a page of 1,000 is asked for when it is needed."""
+        with _as_storage_errors():
+            yield from (stat.key for stat in self._remote.stats(prefix))
+
+    def read(self, name: str) -> bytes | None:
+        """As JobStorage."""
+        with _as_storage_errors():
+            return self._remote.read(name)
+
+    def put_once(self, name: str, data: bytes) -> bool:
+        """As JobStorage; True also where another wrote the same bytes: S3 does not tell that from a lost answer."""
+        with _as_storage_errors():
+            return self._remote.create(name, data)
+
+    def put(self, name: str, data: bytes) -> None:
+        """As JobStorage."""
+        with _as_storage_errors():
+            self._remote.put(name, data)
+
+    def upload(self, name: str, file: Path) -> None:
+        """As JobStorage; in parts, several at a time."""
+        with _as_storage_errors():
+            self._remote.upload(name, file, lambda _bytes: None)
+
+    def delete(self, name: str) -> None:
+        """As JobStorage."""
+        with _as_storage_errors():
+            self._remote.delete(name)
+
+
+class S3Inputs:
+    """The objects below a prefix, or one object; keys are whole keys of the bucket, versions are ETags.
+
+    Raises:
+        InvalidOptions: the URL is not one of S3.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._place = place_of(url)
+        self._remote = S3Remote(self._place.bucket, "")
+        ending = "/" if url.endswith("/") and self._place.prefix else ""
+        self._listed = self._place.prefix + ending  # Rights to list may be those to `prefix/*`.
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Its URL."""
+        return (str(self._place),)
+
+    def items(self) -> Iterator[Item]:
+        """As Inputs; without the empty objects that stand for folders."""
+        try:
+            for stat in self._remote.stats(self._listed):
+                if self.takes(stat.key):
+                    yield Item(stat.key, stat.etag.strip('"'), stat.size_bytes)
+        except RemoteRefused as error:
+            raise InvalidOptions(error.detail) from error
+        except StoreError as error:
+            raise StorageError(error.detail) from error
+
+    def takes(self, key: str) -> bool:
+        """True for a key that is an input."""
+        return not key.endswith("/") and self._place.holds(S3Place(self._place.bucket, key))
+
+    def read(self, item: Item) -> Content:
+        """As Inputs.
+
+        Raises:
+            AccessDenied: the object may not be read.
+        """
+        name = posixpath.basename(item.key)
+        if item.size_bytes > MOST_BYTES:
+            raise DocumentTooLarge(f"The object has more than {MOST_BYTES:,} bytes.")
+        if not item.size_bytes:
+            return Content(name, b"")
+        try:
+            with self._remote.open_range(item.key, 0, item.size_bytes, f'"{item.version}"') as found:
+                return Content(name, b"".join(map(bytes, found.pieces)))
+        except ObjectNotFound:
+            raise ObjectMissing("The object is not there any more.") from None
+        except RemoteChanged:
+            raise ObjectChanged("The object has changed since it was planned; `start` plans it again.") from None
+        except RemoteRefused as error:
+            kind = _REFUSED.get(_code(error))
+            raise kind(error.detail) if kind else StorageError(error.detail) from error
+        except StoreError as error:
+            raise StorageError(error.detail) from error
+
+
+def _code(error: RemoteRefused) -> str:
+    """S3's code of a refusal."""
+    answer = getattr(error.__cause__, "response", None) or {}
+    return str(answer.get("Error", {}).get("Code", ""))

@@ -1,0 +1,220 @@
+"""The queue of bulk jobs in SQS: messages in batches, leases, dead letters; and the message of a job's end over SNS.
+
+SQS delivers a message at least once, in no order, and forgets it after its retention: the rule of `core/bulk` makes one
+part of that. A message whose lease ends unprolonged goes to another receiver, and after as many receipts as its queue's
+`maxReceiveCount` allows to the dead letters.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+from botocore.session import Session
+
+from service.bulk.storage import StorageError
+
+BATCH = 10
+"""Messages of one call, at most."""
+CONNECT_SECONDS, READ_SECONDS, TRIES = 5.0, 30.0, 5
+"""Of one call; a reading lasts longer than the longest wait for a message."""
+SEND_TRIES = 5
+"""Of messages that SQS refused one by one within a batch."""
+PEEK_SECONDS = 30
+"""Lease of dead letters that are only looked at."""
+_REGION = re.compile(r"https?://(?:sqs\.([a-z0-9-]+)|([a-z0-9-]+)\.queue)\.amazonaws\.com")
+_LEASE_ENDED = frozenset({"ReceiptHandleIsInvalid", "InvalidParameterValue", "MessageNotInflight"})
+
+
+class QueueError(StorageError):
+    """The queue or the topic cannot be used now."""
+
+    code = "queue_error"
+    title = "The queue cannot be used"
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A message that was received.
+
+    Attributes:
+        receives: how often, this time included.
+    """
+
+    body: str
+    receipt: str
+    receives: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class SqsState:
+    """A queue's numbers, which SQS calls approximate.
+
+    Attributes:
+        waiting: messages that nobody has a lease of.
+        leased: messages that are being worked on.
+        lease_seconds: of a message that is received.
+        dead_letters: the ARN of the queue that they go to; None: there is none.
+    """
+
+    waiting: int
+    leased: int
+    lease_seconds: int
+    dead_letters: str | None
+
+
+class AwsClient:
+    """A botocore client for all threads, made when it is first used, and anew after a failure."""
+
+    def __init__(self, service: str, region: str | None) -> None:
+        self._service, self._region = service, region
+        self._lock = threading.Lock()
+        self._client: Any = None
+
+    def call(self, operation: str, **arguments: Any) -> Any:
+        """The answer to one call.
+
+        Raises:
+            QueueError: it failed; its cause has botocore's error.
+        """
+        try:
+            return getattr(self._made(), operation)(**arguments)
+        except (ClientError, BotoCoreError, OSError) as error:
+            self._client = None  # It has read the credentials of files once; they may be renewed since.
+            raise QueueError(f"{self._service.upper()} did not do {operation}: {error}") from error
+
+    def _made(self) -> Any:
+        with self._lock:
+            if self._client is None:
+                config = Config(
+                    connect_timeout=CONNECT_SECONDS,
+                    read_timeout=READ_SECONDS,
+                    retries={"total_max_attempts": TRIES, "mode": "standard"},
+                )
+                self._client = Session().create_client(self._service, region_name=self._region, config=config)
+            return self._client
+
+
+class SqsQueue:
+    """One queue, by its URL."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        found = _REGION.match(url)
+        self._client = AwsClient("sqs", (found[1] or found[2]) if found else None)
+
+    def send(self, bodies: Iterable[str]) -> int:
+        """Send messages; how many."""
+        count = 0
+        left = iter(bodies)
+        while batch := list(islice(left, BATCH)):
+            self._send(batch)
+            count += len(batch)
+        return count
+
+    def _send(self, bodies: list[str]) -> None:
+        entries = [{"Id": str(number), "MessageBody": body} for number, body in enumerate(bodies)]
+        for _ in range(SEND_TRIES):
+            answer = self._client.call("send_message_batch", QueueUrl=self.url, Entries=entries)
+            failed = {each["Id"]: each for each in answer.get("Failed", ())}
+            entries = [entry for entry in entries if entry["Id"] in failed]
+            if not entries:
+                return
+        why = next(iter(failed.values()))
+        raise QueueError(f"The queue {self.url} refuses messages: {why.get('Message') or why.get('Code')}")
+
+    def receive(
+        self, *, wait_seconds: int = 0, lease_seconds: int | None = None, most: int = 1
+    ) -> list[Message]:  # fmt: skip
+        """Messages with a lease, the queue's own unless another is given; none after a wait without any."""
+        lease = {} if lease_seconds is None else {"VisibilityTimeout": lease_seconds}
+        answer = self._client.call(
+            "receive_message",
+            QueueUrl=self.url,
+            MaxNumberOfMessages=most,
+            WaitTimeSeconds=wait_seconds,
+            AttributeNames=["ApproximateReceiveCount"],
+            **lease,
+        )
+        return [
+            Message(each["Body"], each["ReceiptHandle"], int(each["Attributes"]["ApproximateReceiveCount"]))
+            for each in answer.get("Messages", ())
+        ]
+
+    def prolong(self, message: Message, seconds: int) -> bool:
+        """Let a lease end in so many seconds from now, 0: at once; False if it has ended before."""
+        try:
+            self._client.call(
+                "change_message_visibility",
+                QueueUrl=self.url,
+                ReceiptHandle=message.receipt,
+                VisibilityTimeout=seconds,
+            )
+        except QueueError as error:
+            if _code(error) in _LEASE_ENDED:
+                return False
+            raise
+        return True
+
+    def delete(self, message: Message) -> None:
+        """Delete a message; one whose lease has ended is left to its next receiver."""
+        try:
+            self._client.call("delete_message", QueueUrl=self.url, ReceiptHandle=message.receipt)
+        except QueueError as error:
+            if _code(error) not in _LEASE_ENDED:
+                raise
+
+    def state(self) -> SqsState:
+        """The queue's numbers."""
+        names = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"]
+        answer = self._client.call(
+            "get_queue_attributes", QueueUrl=self.url, AttributeNames=[*names, "VisibilityTimeout", "RedrivePolicy"]
+        )
+        found = answer["Attributes"]
+        redrive = json.loads(found.get("RedrivePolicy") or "{}")
+        waiting, leased = (int(found[name]) for name in names)
+        return SqsState(waiting, leased, int(found["VisibilityTimeout"]), redrive.get("deadLetterTargetArn"))
+
+    def dead_letters(self) -> SqsQueue | None:
+        """The queue of its dead letters; None if it has none."""
+        arn = self.state().dead_letters
+        if arn is None:
+            return None
+        *_, account, name = arn.split(":")
+        answer = self._client.call("get_queue_url", QueueName=name, QueueOwnerAWSAccountId=account)
+        return SqsQueue(answer["QueueUrl"])
+
+    def peek(self) -> Iterator[Message]:
+        """Each message once, with a lease until the iterator is closed or at its end; for a queue without receivers."""
+        seen: dict[str, Message] = {}
+        try:
+            while found := self.receive(most=BATCH, lease_seconds=PEEK_SECONDS, wait_seconds=1):
+                seen.update((message.receipt, message) for message in found)
+                yield from found
+        finally:
+            for message in seen.values():
+                with suppress(QueueError):
+                    self.prolong(message, 0)
+
+
+def notify(topic: str, subject: str, text: str) -> None:
+    """Publish one message to an SNS topic, by its ARN.
+
+    Raises:
+        QueueError: it was not taken.
+    """
+    region = topic.split(":")[3] if topic.count(":") >= 5 else None
+    AwsClient("sns", region).call("publish", TopicArn=topic, Subject=subject[:100], Message=text)
+
+
+def _code(error: QueueError) -> str:
+    answer = getattr(error.__cause__, "response", None) or {}
+    return str(answer.get("Error", {}).get("Code", "")).rpartition(".")[2]

@@ -1,0 +1,69 @@
+"""The queue: batches, leases that are prolonged or let go, dead letters, a topic."""
+
+from __future__ import annotations
+
+import pytest
+
+from service.bulk.sqs import QueueError, SqsQueue, notify
+from tests.support.bulk_cloud import MOST_RECEIVES, BulkCloud
+from tests.support.service import wait_until
+
+
+def _drained(queue: SqsQueue) -> list[str]:
+    found = []
+    while messages := queue.receive(most=10):
+        found += [message.body for message in messages]
+    return found
+
+
+def test_messages_are_sent_in_batches(cloud: BulkCloud) -> None:
+    queue = SqsQueue(cloud.queue)
+    assert queue.send(str(number) for number in range(25)) == 25
+    state = queue.state()
+    assert (state.waiting, state.leased, state.lease_seconds) == (25, 0, 60)
+    assert sorted(_drained(queue), key=int) == [str(number) for number in range(25)]
+    assert queue.state().leased == 25
+
+
+def test_a_lease_is_let_go_or_kept_and_a_message_deleted_once(cloud: BulkCloud) -> None:
+    queue = SqsQueue(cloud.queue)
+    queue.send(["a"])
+    [message] = queue.receive(lease_seconds=60)
+    assert queue.receive() == []
+    assert queue.prolong(message, 0)
+    [again] = queue.receive(lease_seconds=1)
+    assert again.receives == 2
+    assert queue.prolong(again, 60)
+    queue.delete(again)
+    queue.delete(again)
+    assert not queue.prolong(again, 60)
+    assert cloud.waiting(cloud.queue) == 0
+
+
+def test_what_is_received_too_often_is_a_dead_letter_that_can_be_looked_at(cloud: BulkCloud) -> None:
+    queue = SqsQueue(cloud.queue)
+    queue.send(["poison"])
+    for _ in range(MOST_RECEIVES):
+        [message] = queue.receive()
+        queue.prolong(message, 0)
+    assert queue.receive() == []
+    dead = queue.dead_letters()
+    assert dead is not None
+    wait_until(lambda: [message.body for message in dead.peek()] == ["poison"], 10.0)
+    assert [message.body for message in dead.peek()] == ["poison"]
+    for message in dead.peek():
+        dead.delete(message)
+    assert cloud.waiting(cloud.dead_letters) == 0
+    assert dead.dead_letters() is None
+
+
+def test_a_topic_is_told(cloud: BulkCloud) -> None:
+    notify(cloud.topic, "done", "all of it")
+    assert cloud.notifications() == ["all of it"]
+
+
+def test_a_queue_or_topic_that_is_not_there_is_said(cloud: BulkCloud) -> None:
+    with pytest.raises(QueueError, match="did not do"):
+        SqsQueue(cloud.queue + "-not").receive()
+    with pytest.raises(QueueError):
+        notify(cloud.topic + "-not", "done", "all")
