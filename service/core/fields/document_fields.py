@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
+from service.core.decoding.value import ValueKind
 from service.core.fields.amount_keywords import AMOUNTS, TOTAL, AmountKeyword, amount_keywords
 from service.core.fields.headings import CORRECTION, CREDIT, bill_spans, heading_kind
 from service.core.fields.kinds import DocumentKind, KindMatch, decide_kind, is_letter
@@ -102,7 +103,7 @@ def _bill(
     for label in BILL_LABELS:
         if choice := _by_label(mentions, label):
             by_label[label] = choice
-    if number := choose_tax_id(mentions, lines):
+    if number := choose_tax_id(mentions, lines, by_label.get(RECEIVER)):
         by_label[TAX_ID] = number
     taken = {by_label[label].best.entity for label in AMOUNT_ROLES if label in by_label}
     currencies = Counter(code for each in everything if (code := currency(each)))
@@ -141,4 +142,6 @@ def _resume(found: KindMatch, mentions: Sequence[Mention], lines: TextLines) -> 
 
 
 def _by_label(mentions: Sequence[Mention], label: str) -> Choice | None:
-    return choose(ranked((each for each in mentions if each.label == label), lambda each: each.score))
+    """The best mention of a label that was read as what it names: no text that is none of them."""
+    read = (each for each in mentions if each.label == label and each.value.kind is not ValueKind.TEXT)
+    return choose(ranked(read, lambda each: each.score))

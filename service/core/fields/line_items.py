@@ -3,7 +3,8 @@
 The rules:
 - Where the description has a box, its row is the band of its page from its top to the next description's top; where it
   has none, the lines from its own to the next description's.
-- A row ends `LINES_BELOW` lines below its description; amounts further down belong to no item.
+- A row ends `LINES_BELOW` lines below its description; amounts further down belong to no item. Where an amount stands
+  on the description's own line, no line below with words is of the row: that is another row, or a discount.
 - Amounts with a role of the whole document (`taken`) belong to no row.
 - The amount is the last sum of a row and the unit price the one before it, unless other numbers of the row fulfil
   quantity x unit price = amount.
@@ -15,11 +16,12 @@ The rules:
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from itertools import combinations, product
+from itertools import combinations, permutations, product
 
 from service.core.fields.lines import TextLines
 from service.core.fields.mentions import Mention, amount, currency, number
@@ -29,6 +31,7 @@ LINES_BELOW = 2
 """Most lines of a row below its description's last line; with boxes, in multiples of that line's height."""
 ROUNDING = Decimal("0.005")
 """Most difference of quantity x unit price from the amount, as a share of the amount: the unit price is rounded."""
+_WORD = re.compile(r"[^\W\d_]{4}")
 MOST_NUMBERS = 6
 """Most quantities, and most amounts, of a row that are tried."""
 
@@ -74,7 +77,7 @@ def find_line_items(mentions: Sequence[Mention], lines: TextLines, taken: Collec
             row = bisect_right(tops, (band.page, band.middle)) - 1
             if row >= 0 and _reaches(items[row][0], band):
                 in_rows[row].append(mention)
-    rows = [_row(item, found) for (_, item), found in zip(items, in_rows, strict=True)]
+    rows = [_row(item, _own(item, found, lines)) for (_, item), found in zip(items, in_rows, strict=True)]
     return tuple(row for row in rows if row.has_number) or tuple(rows)
 
 
@@ -89,10 +92,18 @@ def _reaches(item: _Band, band: _Band) -> bool:
     return item.page == band.page and band.middle < item.bottom + LINES_BELOW * item.line_height
 
 
+def _own(item: Mention, in_row: Sequence[Mention], lines: TextLines) -> Sequence[Mention]:
+    """Without those on lines with words below, if an amount stands on the description's line."""
+    last = lines.at(item.end - 1)
+    if not any(each.label in _AMOUNTS and lines.at(each.start) == last for each in in_row):
+        return in_row
+    return [each for each in in_row if lines.at(each.start) == last or not _WORD.search(lines.line(each.start))]
+
+
 def _row(item: Mention, in_row: Sequence[Mention]) -> LineItem:
     quantities = sorted(_labelled(in_row, {"QUANTITY"}), key=lambda each: each.by_keyword)[:MOST_NUMBERS]
     sums = _labelled(in_row, _AMOUNTS)[:MOST_NUMBERS]
-    for quantity, (price, total) in product(quantities, combinations(sums, 2)):
+    for quantity, (price, total) in product(quantities, permutations(sums, 2)):
         if _multiplies(quantity, price, total):
             return LineItem(item, quantity, price, total)
     for count, price, total in combinations(sums, 3):

@@ -26,7 +26,7 @@ DATES = frozenset(("DATE", "INVOICE_DATE", "DUE_DATE"))
 NUMBERS = frozenset(("ID_NUMBER", "INVOICE_ID", "PURCHASE_ORDER"))
 NAMED_LABELS = ("INVOICE_ID", "INVOICE_DATE", "DUE_DATE", "PURCHASE_ORDER")
 BILL_DATES = frozenset(("INVOICE_DATE", "DUE_DATE"))
-NAMED_BY_WORDS = BILL_DATES | {"QUANTITY"}
+NAMED_BY_WORDS = BILL_DATES | {"QUANTITY", "TAX_ID"}
 """Labels of the model in place of which `named_dates` puts what the words before say."""
 ANOTHER = "another"
 """The role of another bill's number, and of a date such as that of delivery."""
@@ -58,7 +58,7 @@ _NUMBER_ROLES = {
 }
 
 _IN_DIGITS = re.compile(r"[0-9]{1,8}(?:(?P<second>[./-])[0-9]{1,6}(?P<third>[./-][0-9]{1,6})?)?")
-"""A number of a bill that may be taken for a date or a count."""
+"""A number of a bill that may be taken for something else."""
 
 
 def choose_named(mentions: Sequence[Mention], lines: TextLines) -> dict[str, Choice]:
@@ -118,7 +118,7 @@ def named_dates(text: str, entities: list[Entity], labels: Container[str]) -> li
 
 
 def _number_label(lines: TextLines, entity: Entity, dates: Sequence[Entity]) -> str | None:
-    """The label of a number that the model calls a date or a count: `12/2026` behind "Fattura n."; None for others.
+    """The label of a number that the model calls something else: `12/2026` behind "Fattura n."; None for others.
 
     Without a word for a number ("Fattura 12/2026 del 02/03/2026") the document has a whole date besides; and where the
     number is written as one ("Invoice 12-03-2026"), that other date is called the invoice's.
@@ -136,7 +136,7 @@ def _number_label(lines: TextLines, entity: Entity, dates: Sequence[Entity]) -> 
         others = [each for each in dates if each.text != entity.text and _is_whole_date(each.text)]
         if digits["third"] is not None:
             others = [each for each in others if each.label == "INVOICE_DATE"]
-        if entity.label == "QUANTITY" or not others:
+        if entity.label not in BILL_DATES or not others:
             return None
     return "ID_NUMBER" if role == ANOTHER else role
 

@@ -261,17 +261,23 @@ VAT_NUMBER = 0.3
 """Weight added to a VAT number: a tax office's number names no firm outside its district."""
 OF_RECEIVER = 0.2
 """Factor of the weight of the receiver's tax number."""
+BLOCK_CHARACTERS = 120
+"""Characters behind the receiver's name in which its address and its tax number stand."""
 _OF_BUYER = re.compile(any_of("buyer", ends=False))
 _VAT = re.compile(r"[A-Z]{2,3}[A-Z0-9]?[0-9]{6,12}(?:[A-Z0-9]{1,3})?")
 
 
-def choose_tax_id(mentions: Sequence[Mention], lines: TextLines) -> Choice | None:
-    """The supplier's tax number: its VAT number rather than another one, and not what is called the receiver's."""
+def choose_tax_id(mentions: Sequence[Mention], lines: TextLines, receiver: Choice | None = None) -> Choice | None:
+    """The supplier's tax number: its VAT number rather than another one, and not the receiver's.
+
+    That is what is called so, or stands right below the receiver's name.
+    """
+    block = range(receiver.best.end, receiver.best.end + BLOCK_CHARACTERS) if receiver else range(0)
 
     def weigh(number: Mention) -> float:
         is_vat = _VAT.fullmatch("".join(filter(str.isalnum, number.text))) is not None
         weight = number.score + (VAT_NUMBER if is_vat else 0.0)
         is_receivers = _OF_BUYER.search(folded(lines.before(number.start, HEADING_CHARACTERS)))
-        return OF_RECEIVER * weight if is_receivers else weight
+        return OF_RECEIVER * weight if is_receivers or number.start in block else weight
 
     return choose(ranked((each for each in mentions if each.label == TAX_ID), weigh))

@@ -16,7 +16,8 @@ The rules:
 - Of a triple the model or a keyword must have called the tax a tax, or it is the percentage before it of the net: two
   rows of goods add up to their total as well.
 - An amount that is more than the percentage before it of the total is what was bought at that rate, no tax.
-- Taxes of several rates are parts of the bill's tax: one of them is chosen only where the total is net plus this tax.
+- Taxes of several rates are parts of the bill's tax, as are several that together are the total less the net: one of
+  them is chosen only where the total is net plus this tax.
 - A net of zero adds up with anything and decides nothing.
 """
 
@@ -89,6 +90,10 @@ def settle_totals(
     whole = own | {TAX: [found for found in own[TAX] if found[0].entity not in parts]}
     choices = {role: choice for role in ROLES if (choice := _own_choice(whole[role], role))}
     if settled is None or sum(weight for _, weight in settled) < KEPT_WEIGHT * alone:
+        if _is_shared(
+            choices, [each for each in mentions if each.label == TAX or keywords.get(each.entity) == AmountKeyword.TAX]
+        ):
+            del choices[TAX]
         return choices, _check_choices(choices)
     net, tax, total = (mention for mention, _ in settled)
     found = {NET: net, TAX: tax, TOTAL: total}
@@ -105,16 +110,25 @@ def _size(mention: Mention) -> Decimal:
 
 
 def _rates(mentions: Sequence[Mention]) -> dict[int, Decimal]:
-    """Mention number of an amount → the percentage right before it, or before the net beside it."""
+    """Mention number of an amount → the percentage right before it, or before the net and the tax beside it."""
     found: dict[int, Decimal] = {}
-    places = sorted(mentions, key=lambda each: each.start)
-    for before, behind in pairwise(places):
+    row: list[Mention] = []
+    for before, behind in pairwise(sorted(mentions, key=lambda each: each.start)):
         rate = number(before) if before.label == PERCENT else found.get(before.entity)
         if rate is None or behind.start - before.end > TO_RATE:
             continue
-        if before.label == PERCENT or _is_rate_of(rate, amount(before), amount(behind)):
+        row = [] if before.label == PERCENT else [*row, before]
+        if not row or _goes_on(rate, [*map(amount, row), amount(behind)]):
             found[behind.entity] = rate
     return found
+
+
+def _goes_on(rate: Decimal, row: Sequence[Decimal | None]) -> bool:
+    """True if a row behind a rate is a net and its tax, or a net, its tax and their sum."""
+    stated = [each for each in row if each is not None]
+    if len(stated) == 3:
+        return stated[0] + stated[1] == stated[2]
+    return len(stated) == 2 and _is_rate_of(rate, *stated)
 
 
 def _is_rate_of(rate: Decimal, net: Decimal | None, tax: Decimal | None) -> bool:
@@ -141,6 +155,15 @@ def _parts(taxes: Weighted, rates: Mapping[int, Decimal]) -> frozenset[int]:
     """The mention numbers of the taxes of several rates; none if there is one rate."""
     parts = {each.entity: rates[each.entity] for each, _ in taxes if each.entity in rates and amount(each)}
     return frozenset(parts) if len(set(parts.values())) > 1 else frozenset()
+
+
+def _is_shared(choices: Mapping[str, Choice], taxes: Sequence[Mention]) -> bool:
+    """True if several taxes together, such as two of one rate, are what the total has beyond the net."""
+    stated = [number for each in taxes if (number := amount(each))]
+    if len(stated) < 2 or not choices.keys() >= set(ROLES):
+        return False
+    net, total = amount(choices[NET].best), amount(choices[TOTAL].best)
+    return net is not None and total is not None and abs(net + sum(stated) - total) <= TOLERANCE
 
 
 def _apart(own: dict[str, Weighted], keywords: Keywords) -> dict[str, Weighted]:

@@ -127,3 +127,13 @@ def test_the_equation_finds_a_quantity_taken_for_money(
     text = " ".join(("Body labor", *numbers))
     found = mentions_in(text, ("LINE_ITEM", "Body labor"), *(("MONEY", each) for each in numbers))
     assert rows(text, found) == [("Body labor", *expected)]
+
+
+def test_a_row_with_its_amount_does_not_reach_into_lines_of_other_words() -> None:
+    text = "BIO MILCH 1,29\nBROT hell 2,49\nEIER 3,00\n2 Stk x 1,50"
+    found = mentions_in(
+        text,
+        *(("LINE_ITEM", "BIO MILCH"), ("MONEY", "1,29"), ("MONEY", "2,49")),
+        *(("LINE_ITEM", "EIER"), ("MONEY", "3,00"), ("QUANTITY", "2"), ("MONEY", "1,50")),
+    )
+    assert rows(text, found) == [("BIO MILCH", None, None, "1,29"), ("EIER", "2", "1,50", "3,00")]

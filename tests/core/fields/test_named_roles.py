@@ -206,3 +206,12 @@ def test_words_name_the_currency(text: str, code: str | None) -> None:
 def test_one_number_is_not_of_the_bill_and_of_an_order(text: str, has_order: bool) -> None:
     found = roles(text, ("INVOICE_ID", "RO-17"), ("PURCHASE_ORDER", text[-5:]))
     assert ("PURCHASE_ORDER" in found) is has_order
+
+
+def test_a_bills_number_is_no_tax_number() -> None:
+    text = "Nota Fiscal nº 000.123.456"
+    (found,) = named_dates(text, [entity(text, "TAX_ID", "000.123.456")], ("INVOICE_ID",))
+    assert found.label == "INVOICE_ID"
+    text = "CNPJ 12.345.678"
+    (found,) = named_dates(text, [entity(text, "TAX_ID", "12.345.678")], ("INVOICE_ID",))
+    assert found.label == "TAX_ID"

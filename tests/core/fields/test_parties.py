@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from service.core.fields.lines import TextLines
+from service.core.fields.mentions import Choice, Reason
 from service.core.fields.parties import (
     ADDRESS_BLOCK,
     POSITION,
@@ -269,3 +270,22 @@ def test_the_tax_number_is_the_suppliers_vat_number(text: str, chosen: str) -> N
     assert choice is not None
     assert choice.best.text == chosen
     assert choose_tax_id([], TextLines(text)) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "chosen"),
+    [
+        ("Loja Silva\n12345678000195\nNota 7\nMaria Souza\nCPF 12345678909", "12345678000195"),
+        ("Maria Souza\nCPF 12345678909\n" + "Texto\n" * 40 + "Loja Silva 12345678000195", "12345678000195"),
+        ("Maria Souza\nCPF 12345678909", "12345678909"),
+    ],
+)
+def test_a_tax_number_below_the_receivers_name_is_the_receivers(text: str, chosen: str) -> None:
+    marked = [("TAX_ID", "12345678000195", 0.9), ("TAX_ID", "12345678909", 0.98), (RECEIVER, "Maria Souza", 0.9)]
+    found = mentions_in(
+        text, *sorted((each for each in marked if each[1] in text), key=lambda each: text.index(each[1]))
+    )
+    (receiver,) = (each for each in found if each.label == RECEIVER)
+    choice = choose_tax_id(found, TextLines(text), Choice(receiver, Reason.LABEL))
+    assert choice is not None
+    assert choice.best.text == chosen

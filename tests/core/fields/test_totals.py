@@ -357,3 +357,34 @@ def test_any_page_is_settled(cells: list[tuple[str, str, AmountKeyword | None]])
     choices, checks = settle_totals(found, words)
     assert all(choice.best.label != "PERCENT" for choice in choices.values())
     assert len(checks) <= 1
+
+
+def test_a_table_of_rates_with_net_tax_and_gross_is_no_bill_of_its_own() -> None:
+    found = amounts(
+        ("NET_AMOUNT", "12.77", 0.3),
+        ("PERCENT", "19", 0.9),
+        ("TAX_AMOUNT", "7.55", 0.5),
+        ("MONEY", "1.44", 0.3),
+        ("TAX_AMOUNT", "8.99", 0.3),
+        ("PERCENT", "7", 0.9),
+        ("MONEY", "0.25", 0.3),
+        ("MONEY", "3.78", 0.3),
+    )
+    places = [0, 100, 105, 110, 115, 130, 140, 145]
+    placed = [each._replace(start=start, end=start + 4) for each, start in zip(found, places, strict=True)]
+    choices, checks = settle_totals(placed, {0: AmountKeyword.TOTAL})
+    assert texts(choices) == {"TOTAL_AMOUNT": ("12.77", "context")}
+    assert checks == ()
+
+
+@pytest.mark.parametrize(("second", "tax"), [("125.00", None), ("130.00", "125.00")])
+def test_taxes_that_share_what_the_total_has_beyond_the_net_are_parts(second: str, tax: str | None) -> None:
+    found = amounts(
+        ("NET_AMOUNT", "5000.00", 0.9),
+        ("TAX_AMOUNT", "125.00", 0.9),
+        ("TAX_AMOUNT", second, 0.8),
+        ("TOTAL_AMOUNT", "5250.00", 0.9),
+    )
+    choices, _ = settle_totals(found)
+    assert choices["TOTAL_AMOUNT"].best.text == "5250.00"
+    assert (choices["TAX_AMOUNT"].best.text if "TAX_AMOUNT" in choices else None) == tax
