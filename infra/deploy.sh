@@ -78,7 +78,7 @@ if bakes "$environment"; then
   deploy_pipeline
   if ! probe aws ssm get-parameter --region "$region" --name "$machine_image"; then
     say "There is no machine image yet, so instances start from AWS's, later than the policy counts on: make machine-image ENV=$environment, then deploy again."
-    machine_image=$("$python" -c 'from infra.environments import GPU_IMAGE; print(GPU_IMAGE)')
+    machine_image=$("$python" -c 'from infra.instances import GPU_IMAGE; print(GPU_IMAGE)')
   fi
 fi
 

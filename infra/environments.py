@@ -12,37 +12,21 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
-from infra.instances import INSTANCE_SIZES, NOTICED_SECONDS, SPOT_LOOK_SECONDS, SPOT_NOTICE_SECONDS, InstanceSize
+from infra.bulk_jobs import BulkJobs
+from infra.instances import (
+    BAKED_GIB,
+    GPU_IMAGE,
+    INSTANCE_SIZES,
+    NOTICED_SECONDS,
+    SPOT_LOOK_SECONDS,
+    SPOT_NOTICE_SECONDS,
+    Baking,
+    InstanceSize,
+    baked_image,
+)
 from infra.scaling.policy_file import BadPolicyFile, read_policy
 from infra.scaling.policy_values import BURSTY, Delays, Forecast, Limits, Schedule, Tuning
 from service.signals.routes import PUBLIC_ADAPTERS
-
-GPU_IMAGE = "/aws/service/ecs/optimized-ami/amazon-linux-2023/gpu/recommended/image_id"
-"""AWS's own: driver, container toolkit, Docker and the ECS agent."""
-
-BAKED_GIB = 40
-"""The disk of a machine image: AWS's own takes 30, the container image 8 unpacked."""
-
-
-class Baking(StrEnum):
-    """The trigger of the pipeline that makes an environment's machine images; OFF: no pipeline."""
-
-    OFF = "off"
-    ON_DEMAND = "on-demand"
-    """`make machine-image` alone."""
-    WEEKLY = "weekly"
-    """Also by itself once a week, for the patches of AWS's image."""
-
-
-def baked_image(fleet: str) -> str:
-    """The parameter with the newest machine image of ours; there is none before the first is made."""
-    return f"/imagebuilder/{fleet}/machine-image"
-
-
-def wanted_container(fleet: str) -> str:
-    """The parameter with the container image, repository and tag, that goes into the next machine image."""
-    return f"/{fleet}/container-image"
-
 
 HERE = Path(__file__).parent
 PLACEHOLDER_ACCOUNT = "111122223333"
@@ -106,6 +90,7 @@ class Environment:
         zone_count: how many of the first ones.
         spare_percent: instances kept running and empty, so that a task starts without waiting for one; costs that much.
         alarm_email: address that is notified; none: subscribe to the topic by hand.
+        bulk: the places and limits of bulk jobs, whose queue the base stack then has; none: no bulk jobs.
         monthly_dollars: budget of what has the environment's tag; the topic hears when it is passed, or will be.
     """
 
@@ -141,6 +126,7 @@ class Environment:
     log_days: int = 30
     alarm_email: str | None = None
     monthly_dollars: int | None = None
+    bulk: BulkJobs | None = None
 
     def __post_init__(self) -> None:
         for holds, problem in self._rules():
@@ -194,9 +180,11 @@ class Environment:
                 not spot or self.delays.drain_grace_seconds > NOTICED_SECONDS,
                 f"requests come for {NOTICED_SECONDS} s to a Spot instance that goes: raise drain_grace_seconds",
             ),
+            (not spot or self.variant is Variant.ECS, "Spot needs ECS, which moves tasks off an instance that goes"),
+            (bool(self.bulk) or self.limits.minimum_tasks > 0, "only bulk jobs ask for a first task; minimum_tasks=2"),
             (
-                not spot or self.variant is Variant.ECS,
-                "Spot needs ECS, which moves tasks off an instance that got its notice",
+                not self.bulk or (self.variant is Variant.ECS and not self.tuning.gpu_target),
+                "bulk jobs need ECS, and gpu_target=0, since they keep GPUs busy whatever the demand",
             ),
             (not self.public or "0.0.0.0/0" not in self.allowed_networks or self.needs_api_keys,
              "a balancer that everybody reaches needs API keys"),
@@ -273,8 +261,9 @@ class Environment:
 
     @property
     def is_placeholder(self) -> bool:
-        """True when the certificate is still the example's: it synthesizes, but must not be deployed."""
-        return self.certificate is not None and f":{PLACEHOLDER_ACCOUNT}:" in self.certificate
+        """True when certificate or buckets are still the example's: it synthesizes, but must not be deployed."""
+        named = self.bulk is not None and "s3://example-" in self.bulk.inputs + self.bulk.outputs
+        return named or (self.certificate is not None and f":{PLACEHOLDER_ACCOUNT}:" in self.certificate)
 
 
 _EXAMPLE = f"arn:aws:acm:eu-central-1:{PLACEHOLDER_ACCOUNT}:certificate/00000000-0000-0000-0000-000000000000"
@@ -303,6 +292,7 @@ ENVIRONMENTS = (
         certificate=_EXAMPLE,
         adapters=("huggingface", "sagemaker", "oip", "comprehend", "presidio"),
         network="10.43.0.0/16",
+        bulk=BulkJobs(inputs="s3://example-inbox/", outputs="s3://example-results/", events=True),
     ),
     Environment(
         name="plain",
@@ -320,8 +310,18 @@ ENVIRONMENTS = (
         network="10.45.0.0/16",
         monthly_dollars=1500,
     ),
+    Environment(
+        name="jobs",
+        limits=Limits(minimum_tasks=0, maximum_tasks=20),
+        delays=Delays(longest_request_seconds=70, drain_grace_seconds=20, stop_slack_seconds=25),
+        warm_pool=0,
+        above_base=Purchase.SPOT,
+        certificate=None,
+        network="10.47.0.0/16",
+        bulk=BulkJobs(inputs="s3://example-documents/in/", outputs="s3://example-documents/out/", tasks=20),
+    ),
 )
-"""Examples: ECS with a warm pool, ECS with Spot above the base and adapters, no ECS, and a small one to begin with."""
+"""Examples: a warm pool; Spot above the base and adapters; no ECS; a small one; bulk jobs alone, from no task on."""
 
 
 def find_environment(name: str) -> Environment:

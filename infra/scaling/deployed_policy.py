@@ -21,8 +21,8 @@ from service.signals.catalog import SIGNALS, Signal
 Resource = Mapping[str, Any]
 _SIGNALS = {signal.name: signal for signal in SIGNALS}
 _SYMBOLS = {">=": Comparison.AT_LEAST, ">": Comparison.ABOVE, "<=": Comparison.AT_MOST, "<": Comparison.BELOW}
-_PERMISSION = re.compile(r"m(\d+) (>=|<=|>|<) (-?[\d.]+)")
-_EXPRESSION = re.compile(r"IF\((?P<permission>.+), m0, -?[\d.]+\)")
+_PERMISSION = re.compile(r"m(\d+)(?: / n\d+)? (>=|<=|>|<) (-?[\d.]+)")
+_EXPRESSION = re.compile(r"IF\((?P<permission>.+), m0(?: / n0)?, -?[\d.]+\)|m0 / n0")
 
 
 class BadTemplate(ValueError):
@@ -85,6 +85,7 @@ def read_template(template: Mapping[str, Any], capacity: Capacity = ASSUMED, *, 
     if not more or len(fewer) != 1:
         raise BadTemplate("the template needs steps that add tasks, and one policy that removes them")
     settings = _settings(found)
+    bulk_tasks = int(settings["GLEANER_BULK_TASKS"]) if "GLEANER_BULK_QUEUE" in settings else None
     policy = replace(
         basis,
         limits=Limits(minimum_tasks=int(target["MinCapacity"]), maximum_tasks=int(target["MaxCapacity"])),
@@ -93,6 +94,7 @@ def read_template(template: Mapping[str, Any], capacity: Capacity = ASSUMED, *, 
         scale_in=fewer[0],
         targets=replace(basis.targets, gpu_target=_gpu_target(scalings)),
         tracking=_tracking(scalings),
+        bulk_tasks=bulk_tasks,
         schedules=tuple(_schedule(each) for each in target.get("ScheduledActions", ())),
     )
     base, weight = _spot(found)
@@ -121,8 +123,8 @@ def _steps(resources: Mapping[str, Resource], scalings: Mapping[str, Resource]) 
     for _, alarm in _of(resources, "AWS::CloudWatch::Alarm"):
         for action in alarm.get("AlarmActions", ()):
             name = action.get("Fn::GetAtt", [""])[0] if isinstance(action, Mapping) else ""
-            if name in scalings:
-                configured = scalings[name]["StepScalingPolicyConfiguration"]
+            configured = scalings.get(name, {}).get("StepScalingPolicyConfiguration", {})
+            if configured.get("AdjustmentType") == "PercentChangeInCapacity":  # The first task's is another kind.
                 yield StepScaling(
                     alarm=_alarm(scalings[name]["PolicyName"], alarm),
                     steps=tuple(_step(each) for each in configured["StepAdjustments"]),
@@ -140,7 +142,7 @@ def _alarm(name: str, found: Mapping[str, Any]) -> Alarm:
     queries = {each["Id"]: each for each in found.get("Metrics", ())}
     comparison, threshold = Comparison(found["ComparisonOperator"]), float(found["Threshold"])
     if queries:
-        first = Condition(_signal(queries["m0"]), _statistic(queries["m0"]), comparison, threshold)
+        first = _condition(queries, 0, comparison, threshold)
         conditions: tuple[Condition, ...] = (first, *_permissions(queries))
         period = queries["m0"]["MetricStat"]["Period"]
     else:
@@ -164,9 +166,13 @@ def _permissions(queries: Mapping[str, Resource]) -> Iterator[Condition]:
     matched = _EXPRESSION.fullmatch(queries["value"]["Expression"])
     if matched is None:
         raise BadTemplate(f"an alarm's expression is not known: {queries['value']['Expression']}")
-    for number, symbol, bound in _PERMISSION.findall(matched["permission"]):
-        query = queries[f"m{number}"]
-        yield Condition(_signal(query), _statistic(query), _SYMBOLS[symbol], float(bound))
+    for number, symbol, bound in _PERMISSION.findall(matched["permission"] or ""):
+        yield _condition(queries, int(number), _SYMBOLS[symbol], float(bound))
+
+
+def _condition(queries: Mapping[str, Resource], number: int, comparison: Comparison, threshold: float) -> Condition:
+    query, per = queries[f"m{number}"], queries.get(f"n{number}")
+    return Condition(_signal(query), _statistic(query), comparison, threshold, _signal(per) if per else None)
 
 
 def _signal(query: Resource) -> Signal:

@@ -43,8 +43,16 @@ def points_of(tasks: int) -> int:
     return tasks * MINUTE // PERIOD_SECONDS - 1
 
 
+NEED_TASKS = ("metrics-missing", "gpu-unseen")
+"""Alarms over points that are missing: in a fleet that may have no tasks they would call somebody every night."""
+
+
 def alarms_for(policy: Policy) -> tuple[Alarm, ...]:
     """All alarms that notify a person, the worst first."""
+    return tuple(each for each in _alarms(policy) if policy.limits.minimum_tasks or each.name not in NEED_TASKS)
+
+
+def _alarms(policy: Policy) -> tuple[Alarm, ...]:
     targets, limits = policy.targets, policy.limits
     fewest = points_of(limits.minimum_tasks)
     return (
@@ -177,10 +185,11 @@ class PlatformMetric:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shortfall:
-    """An alarm while `wanted` is above `present`; it also sounds where neither is published.
+    """An alarm while `wanted` is above `present`.
 
     Attributes:
         periods: minutes in a row. A cold start takes six, and is no trouble.
+        missing: of both; it sounds, unless the fleet may have no tasks, of which AWS publishes neither.
     """
 
     name: str
@@ -188,17 +197,19 @@ class Shortfall:
     present: PlatformMetric
     periods: int = 10
     period_seconds: int = MINUTE
+    missing: Missing = Missing.BREACHING
     meaning: str
     remedy: str
 
 
-def tasks_missing(cluster: str, service: str) -> Shortfall:
+def tasks_missing(cluster: str, service: str, minimum_tasks: int = 2) -> Shortfall:
     """Tasks that ECS cannot start."""
     of = {"ClusterName": cluster, "ServiceName": service}
     return Shortfall(
         name="tasks-missing",
         wanted=PlatformMetric("ECS/ContainerInsights", "DesiredTaskCount", of),
         present=PlatformMetric("ECS/ContainerInsights", "RunningTaskCount", of),
+        missing=Missing.BREACHING if minimum_tasks else Missing.NOT_BREACHING,
         meaning="For ten minutes fewer tasks run than are wanted: longer than a cold start takes.",
         remedy="No instance? The group's activity history says why: no capacity of the types in these zones (name more "
         "types or zones), or the quota. Instances but no tasks? The service's events, then the logs under `boot/`.",

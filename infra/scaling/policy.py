@@ -4,6 +4,7 @@
                 backlog, queue depth: where work ratio does not explain what waits              (30 s)
                 GPU saturated while documents wait                                              (60 s)
                 target tracking on work per task, as the second opinion                         (minutes)
+                bulk: more tasks wanted by a job's deadline than there are                      (60 s)
     scale in    only when all agree: little work, nothing waits, the GPU is not saturated        (5 minutes)
 
 Work ratio and backlog are those of the stage that has most: the device, the API workers, or the parsers.
@@ -11,6 +12,9 @@ Work ratio is proportional to load, so it gives *how many* tasks are needed; a q
 GPU utilization is the share of time in which a kernel ran: a batching server shows 95 % at 40 % of its capacity, so a
 target on it would buy a fleet several times too large. It acts where it is informative: as a veto on scaling in, and,
 together with a queue, as a reason to scale out that does not depend on our own measure of capacity.
+
+Bulk work fills what room is left, so the work ratio leaves it out, and with a bulk queue the GPU, which is then always
+busy, decides nothing. A job with a deadline asks for tasks by `BulkTasksWanted`; no more go than it leaves over.
 """
 
 from __future__ import annotations
@@ -35,6 +39,7 @@ from infra.scaling.policy_values import (
 )
 from service.signals.catalog import (
     BACKLOG_SECONDS,
+    BULK_TASKS_WANTED,
     GPU_UTILIZATION,
     OLDEST_AGE_SECONDS,
     PERIOD_SECONDS,
@@ -69,7 +74,11 @@ def targets_for(capacity: Capacity, tuning: Tuning = BURSTY) -> Targets:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """Everything that decides how many tasks there are."""
+    """Everything that decides how many tasks there are.
+
+    Attributes:
+        bulk_tasks: most tasks that a bulk job's deadline may ask for, 0 for none; None: there is no bulk queue.
+    """
 
     limits: Limits
     delays: Delays
@@ -80,6 +89,7 @@ class Policy:
     schedules: tuple[Schedule, ...] = ()
     forecast: Forecast = Forecast.OFF
     capacity: Capacity = field(default=ASSUMED)
+    bulk_tasks: int | None = None
 
     @property
     def steps(self) -> tuple[StepScaling, ...]:
@@ -94,20 +104,23 @@ def policy_for(
     schedules: tuple[Schedule, ...] = (),
     forecast: Forecast = Forecast.OFF,
     tuning: Tuning = BURSTY,
+    bulk_tasks: int | None = None,
 ) -> Policy:
     """The policy of a fleet whose tasks have this capacity."""
     targets, delays = targets_for(capacity, tuning), delays or Delays()
     cooldown = delays.scale_out_cooldown_seconds
+    by_last = (_by_bulk,) if bulk_tasks else (_by_gpu,) if bulk_tasks is None else ()
     made = Policy(
         limits=limits or Limits(),
         delays=delays,
         targets=targets,
-        scale_out=tuple(by(targets, cooldown) for by in (_by_work, _by_backlog, _by_queue, _by_gpu)),
-        scale_in=_when_idle(targets, tuning),
+        scale_out=tuple(by(targets, cooldown) for by in (_by_work, _by_backlog, _by_queue, *by_last)),
+        scale_in=_when_idle(targets, tuning) if bulk_tasks is None else _when_bulk_leaves_over(targets, tuning),
         tracking=TargetTracking(signal=WORK_RATIO, target=targets.work_ratio, cooldown_seconds=cooldown),
         schedules=schedules,
         forecast=forecast,
         capacity=capacity,
+        bulk_tasks=bulk_tasks,
     )
     return with_gpu_target(made, tuning.gpu_target) if tuning.gpu_target else made
 
@@ -200,6 +213,44 @@ def _by_gpu(targets: Targets, cooldown_seconds: int) -> StepScaling:
         ),
         steps=(Step(0.0, None, 25),),
         cooldown_seconds=cooldown_seconds,
+    )
+
+
+def _by_bulk(targets: Targets, cooldown_seconds: int) -> StepScaling:
+    """In proportion: a step's upper end comes down to the number that is wanted."""
+    *steps, largest = (
+        Step(round(lower - 1, 6), round(upper - 1, 6), math.ceil(round(100 * (upper - 1), 6)))
+        for lower, upper in pairwise(STEP_EDGES)
+    )
+    return StepScaling(
+        alarm=Alarm(
+            name="bulk-behind",
+            conditions=(_wanted_over_present(Comparison.ABOVE),),
+            periods=6,
+            meaning="A bulk job would miss its deadline with the tasks that there are.",
+            remedy="Tasks are added, as many as the deadline needs and `bulk_tasks` allows.",
+        ),
+        steps=(*steps, replace(largest, upper=None)),
+        cooldown_seconds=cooldown_seconds,
+    )
+
+
+def _wanted_over_present(comparison: Comparison) -> Condition:
+    """Every task says how many are wanted; as many points as tasks come in a period."""
+    return Condition(BULK_TASKS_WANTED, Statistic.AVERAGE, comparison, 1.0, per=BULK_TASKS_WANTED)
+
+
+def _when_bulk_leaves_over(targets: Targets, tuning: Tuning) -> StepScaling:
+    """As without bulk, but a busy GPU and a short backlog, which bulk work keeps, forbid nothing."""
+    idle = _when_idle(targets, replace(tuning, gpu_veto=False))
+    little = (_below(WORK_RATIO, targets.scale_in_work_ratio), _below(BACKLOG_SECONDS, targets.backlog_seconds))
+    return replace(
+        idle,
+        alarm=replace(
+            idle.alarm,
+            conditions=(*little, _wanted_over_present(Comparison.BELOW)),
+            meaning="Little work but bulk for every stage, nothing waits for long, no bulk deadline needs the tasks.",
+        ),
     )
 
 

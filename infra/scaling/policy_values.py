@@ -110,14 +110,17 @@ class Schedule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Smallest and largest number of tasks. Two at least: one instance, or one zone, may fail at any time."""
+    """Smallest and largest number of tasks. Two at least: one instance, or one zone, may fail at any time.
+
+    Or none: a fleet for bulk jobs alone, whose first task is started for the first chunk in the queue.
+    """
 
     minimum_tasks: int = 2
     maximum_tasks: int = 10
 
     def __post_init__(self) -> None:
-        if not 2 <= self.minimum_tasks <= self.maximum_tasks:
-            raise ValueError(f"a fleet has at least 2 tasks and no more than its maximum, not {self}")
+        if self.minimum_tasks == 1 or not 0 <= self.minimum_tasks <= self.maximum_tasks or not self.maximum_tasks:
+            raise ValueError(f"a fleet has at least 2 tasks, or 0, and no more than its maximum, not {self}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,8 +21,8 @@ def main() -> int:
     """Synthesize and check; returns the exit code."""
     parser = argparse.ArgumentParser(prog="python -m infra.stacks", description=__doc__)
     parser.add_argument("--out", type=Path, required=True, help="where the templates go")
-    parser.add_argument("--environment", help="only this one; an example's certificate is refused")
-    parser.add_argument("--dry-run", action="store_true", help="name an example's certificate, and go on")
+    parser.add_argument("--environment", help="only this one; an example's certificate or bucket is refused")
+    parser.add_argument("--dry-run", action="store_true", help="name it, and go on")
     chosen = parser.parse_args()
     try:
         environments = _chosen(chosen.environment, chosen.dry_run)
@@ -60,7 +60,7 @@ def _chosen(name: str | None, dry_run: bool) -> tuple[Environment, ...]:
         return ENVIRONMENTS
     environment = find_environment(name)
     if environment.is_placeholder:
-        problem = f"{name}: put your certificate's ARN into infra/environments.py first"
+        problem = f"{name}: put your certificate's ARN, or your buckets, into infra/environments.py first"
         if not dry_run:
             raise BadEnvironment(problem)
         print(f"A deployment would end here: {problem}", file=sys.stderr)

@@ -56,11 +56,22 @@ def _wildcards(environment: Environment) -> Reasons:
         "IAM5[Resource::*]": _ANYTHING,
         f"IAM5[Resource::{fleet}-models-arn/models/*]": "The blobs of the models that a task may be asked to serve; "
         "read only, and nothing outside of this prefix.",
+        **_bulk_wildcards(environment),
         **{
             f"IAM5[Resource::{group}/{name}]": "An Auto Scaling group's ARN has a random part before its name; the "
             "name is given in full."
             for name in groups
         },
+    }
+
+
+def _bulk_wildcards(environment: Environment) -> Reasons:
+    if environment.bulk is None:
+        return {}
+    return {
+        f"IAM5[Resource::arn:<AWS::Partition>:s3:::{place.bucket}/{place.prefix}*]": "The documents, or results, of "
+        "bulk jobs: all objects of one prefix, and nothing outside of it."
+        for place in (environment.bulk.source, environment.bulk.target)
     }
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 from aws_cdk import App, Stack, Tags, Validations
 from cdk_nag import AwsSolutionsChecks
 
-from infra.environments import ENVIRONMENTS, Baking, Environment, Variant
+from infra.environments import ENVIRONMENTS, Environment, Variant
+from infra.instances import Baking
 from infra.scaling.capacity import ASSUMED, Capacity, read_capacity
 from infra.scaling.policy import Policy, policy_for
 from infra.stacks.asg_fleet import AsgFleet
@@ -56,6 +57,7 @@ def policy_of(environment: Environment) -> Policy:
         schedules=environment.schedules,
         forecast=environment.forecast,
         tuning=environment.tuning,
+        bulk_tasks=environment.bulk.tasks if environment.bulk else None,
     )
 
 

@@ -189,7 +189,7 @@ def too_few_healthy(
         metrics=[healthy, result_query("healthy", "SUM([healthy0])")],
         comparison_operator="LessThanThreshold",
         threshold=environment.limits.minimum_tasks,
-        treat_missing_data="breaching",
+        treat_missing_data="breaching" if environment.limits.minimum_tasks else "notBreaching",
     )
 
 

@@ -13,8 +13,10 @@ from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sns_subscriptions as subscriptions
 from constructs import Construct
 
+from infra.bulk_jobs import BucketPrefix
 from infra.environments import LOG_DAYS, Environment
 from infra.stacks.acknowledged import BASE_REASONS, acknowledge
+from infra.stacks.bulk import BulkQueue
 from infra.stacks.template import ENVIRONMENT_TAG
 
 
@@ -33,10 +35,15 @@ class BaseStack(Stack):
             synthesizer=BootstraplessSynthesizer(),
             description="Gleaner: network, image repository, model bucket",
         )
+        self.bulk: BulkQueue | None = None
         self.network = Network(self, "Network", environment)
         self.vpc = self.network.vpc
         self.storage = Storage(self, "Storage", environment)
         self.topic = self._topic(environment)
+        if environment.bulk is not None:
+            self.bulk = BulkQueue(self, "Bulk", environment.fleet, environment.bulk, self.topic)
+            for name, value in {"BulkQueue": self.bulk.queue.queue_url, "BulkTopic": self.bulk.topic.topic_arn}.items():
+                CfnOutput(self, f"{name}Output", value=value).override_logical_id(name)
         if environment.monthly_dollars is not None:
             self._budget(environment.name, environment.monthly_dollars)
         self.keys = secrets.Secret(
@@ -124,6 +131,8 @@ ENDPOINTS = {
     "AutoScaling": ec2.InterfaceVpcEndpointAwsService.AUTOSCALING,
 }
 """AWS services that instances, agent and tasks call. S3 has a gateway, which costs nothing."""
+BULK_ENDPOINTS = {"Queues": ec2.InterfaceVpcEndpointAwsService.SQS, "Topics": ec2.InterfaceVpcEndpointAwsService.SNS}
+"""What tasks call for bulk jobs."""
 
 
 class Network(Construct):
@@ -145,6 +154,8 @@ class Network(Construct):
         )
         bucket_gateway = self.vpc.add_gateway_endpoint("S3", service=ec2.GatewayVpcEndpointAwsService.S3)
         bucket_gateway.add_to_policy(_reads_alone())
+        if environment.bulk is not None:
+            bucket_gateway.add_to_policy(_writes_results(environment.bulk.target))
         self._endpoints(environment)
         self._flow_log(environment)
 
@@ -160,7 +171,7 @@ class Network(Construct):
         self.endpoint_group.add_ingress_rule(
             ec2.Peer.ipv4(environment.network), ec2.Port.tcp(443), "HTTPS from the network"
         )
-        for name, service in ENDPOINTS.items():
+        for name, service in (ENDPOINTS | (BULK_ENDPOINTS if environment.bulk else {})).items():
             self.vpc.add_interface_endpoint(
                 name,
                 service=service,
@@ -180,6 +191,12 @@ def _reads_alone() -> iam.PolicyStatement:
     """Models, image layers and packages are read through S3, and nothing is written: no document leaves this way."""
     actions = ["s3:GetObject", "s3:GetObjectVersion", "s3:ListBucket", "s3:GetBucketLocation"]
     return iam.PolicyStatement(principals=[iam.AnyPrincipal()], actions=actions, resources=["*"])
+
+
+def _writes_results(place: BucketPrefix) -> iam.PolicyStatement:
+    """But for the results of bulk jobs, into their own place."""
+    objects = f"arn:{Aws.PARTITION}:s3:::{place.bucket}/{place.prefix}*"
+    return iam.PolicyStatement(principals=[iam.AnyPrincipal()], actions=["s3:PutObject"], resources=[objects])
 
 
 def _zones(environment: Environment) -> list[str]:

@@ -12,7 +12,7 @@ from typing import Any
 from aws_cdk import aws_cloudwatch as cloudwatch
 from constructs import Construct
 
-from infra.scaling.alarm_evaluation import Alarm, Comparison, Condition, Missing, Statistic
+from infra.scaling.alarm_evaluation import Alarm, Comparison, Condition, Statistic
 from infra.scaling.oncall_alarms import Shortfall
 from infra.stacks.container import NAMESPACE
 from service.signals.catalog import SERVICE_DIMENSION
@@ -71,7 +71,7 @@ def shortfall_alarm(scope: Construct, fleet: str, wanted: Shortfall, actions: li
         comparison_operator=Comparison.ABOVE.value,
         threshold=0,
         datapoints_to_alarm=wanted.periods,
-        treat_missing_data=Missing.BREACHING.value,
+        treat_missing_data=wanted.missing.value,
         alarm_actions=actions,
         ok_actions=actions,
         metrics=[*parts, result_query("missing", "wanted - present", wanted.name)],
@@ -90,18 +90,18 @@ def _made(scope: Construct, fleet: str, wanted: Alarm | Shortfall, **properties:
 
 
 def expression(conditions: tuple[Condition, ...]) -> str:
-    """Metric math: the first metric where the other conditions hold, else a safe value. Metrics are m0, m1, …
+    """Metric math: the first metric where the other conditions hold, else a safe value.
 
-    Of a condition `per` another signal, alone in its alarm, the quotient; `per` is that signal's number of points.
+    Metrics are m0, m1, …; of a condition `per` another signal the quotient, by that signal's number of points n0, n1, …
     """
-    first, others = conditions[0], conditions[1:]
-    if first.per is not None:
-        assert not others, "a quotient stands alone"
-        return "m0 / per"
+    terms = [f"m{i} / n{i}" if each.per is not None else f"m{i}" for i, each in enumerate(conditions)]
+    if len(conditions) == 1:
+        return terms[0]
     permission = " AND ".join(
-        f"m{i} {_SYMBOLS[each.comparison]} {each.threshold:g}" for i, each in enumerate(others, 1)
+        f"{term} {_SYMBOLS[each.comparison]} {each.threshold:g}"
+        for term, each in zip(terms[1:], conditions[1:], strict=True)
     )
-    return f"IF({permission}, m0, {safe_value(first):g})"
+    return f"IF({permission}, {terms[0]}, {safe_value(conditions[0]):g})"
 
 
 def safe_value(condition: Condition) -> float:
@@ -123,8 +123,9 @@ def _metric(fleet: str, wanted: Alarm, condition: Condition) -> dict[str, Any]:
 
 def _expression(fleet: str, wanted: Alarm) -> dict[str, Any]:
     asked = {f"m{i}": (each.signal, each.statistic) for i, each in enumerate(wanted.conditions)}
-    if (per := wanted.conditions[0].per) is not None:
-        asked["per"] = (per, Statistic.SAMPLE_COUNT)
+    for i, each in enumerate(wanted.conditions):
+        if each.per is not None:
+            asked[f"n{i}"] = (each.per, Statistic.SAMPLE_COUNT)
     parts = [
         metric_query(name, NAMESPACE, signal.name, {SERVICE_DIMENSION: fleet}, statistic.value, wanted.period_seconds)
         for name, (signal, statistic) in asked.items()

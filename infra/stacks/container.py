@@ -24,12 +24,19 @@ KEEP_ALIVE_SLACK_SECONDS = 30
 
 
 def container_environment(
-    environment: Environment, policy: Policy, *, proxies: Sequence[str], bucket: str, region: str
+    environment: Environment,
+    policy: Policy,
+    *,
+    proxies: Sequence[str],
+    bucket: str,
+    region: str,
+    bulk_queue: str | None = None,
 ) -> dict[str, str]:
     """The service's environment variables.
 
     Args:
         proxies: the networks that the balancer's own addresses are in; its X-Forwarded-For is believed.
+        bulk_queue: URL of the queue of bulk jobs.
     """
     delays = policy.delays
     settings: dict[str, object] = {
@@ -50,6 +57,8 @@ def container_environment(
         "KEEP_ALIVE_SECONDS": delays.idle_seconds + KEEP_ALIVE_SLACK_SECONDS,
         "MAX_QUEUE_MS": DEFAULT_MAX_QUEUE_MS,
     }
+    if environment.bulk is not None:
+        settings |= {"BULK_QUEUE": bulk_queue, "BULK_TASKS": environment.bulk.tasks}
     if environment.canary_percent:
         settings["CANARY_PERCENT"] = environment.canary_percent
     if environment.capacity_file is not None:

@@ -34,6 +34,7 @@ from infra.stacks.container import (
 from infra.stacks.fleet import Fleet
 from infra.stacks.machines import GroupSpec, Machines
 from infra.stacks.roles import (
+    Statements,
     joins_cluster,
     pulls_images,
     reads_models,
@@ -41,6 +42,7 @@ from infra.stacks.roles import (
     role,
     serves_sessions,
     speaks_for_its_instance,
+    works_on_bulk_jobs,
     writes_logs,
     writes_metrics,
 )
@@ -55,6 +57,8 @@ CONTAINER_START_SECONDS = 300
 """The longest start period that ECS allows a container's health check."""
 FAILED_TASKS_TO_ROLL_BACK = 2
 """By default it is half of the tasks and at least three, each of which may take the whole grace."""
+ROOM_FOR_ONE_PERCENT = 200
+"""Of a fleet that may have one task, for a deployment: half as many again would be none."""
 SPOT_WEIGHT = 3
 SPOT_GROUP = "spot"
 
@@ -84,8 +88,9 @@ class EcsFleet(Fleet):
         EcsScaling(
             self, "Scaling", self._fleet, policy,
             service=self.service, cluster=self._fleet, requests_label=self.balancer.resource_label,
+            bulk_queue=base.bulk and base.bulk.queue.queue_name,
         )  # fmt: skip
-        self.watch(tasks_missing(self._fleet, self._fleet))
+        self.watch(tasks_missing(self._fleet, self._fleet, environment.limits.minimum_tasks))
         acknowledge(self, ecs_reasons(environment))
 
     def _providers(self) -> ecs.CfnClusterCapacityProviderAssociations:
@@ -106,7 +111,8 @@ class EcsFleet(Fleet):
         )
         on_demand = self._provider("OnDemand", names[0], instances, Purchase.ON_DEMAND)
         made = [on_demand]
-        self._strategy = [self._share(on_demand, base=environment.limits.minimum_tasks, weight=1)]
+        fewest = environment.limits.minimum_tasks
+        self._strategy = [self._share(on_demand, base=fewest, weight=1 if fewest or not self._has_spot else 0)]
         if self._has_spot:
             spot = self._provider("Spot", names[1], instances, Purchase.SPOT)
             made.append(spot)
@@ -180,9 +186,8 @@ class EcsFleet(Fleet):
         keys = self.environment_values.needs_api_keys
         execution = [*pulls_images(storage.repository), *writes_logs(self.logs)]
         execution += reads_secret(self.base.keys) if keys else []
-        task_role = role(
-            self, "TaskRole", "ecs-tasks.amazonaws.com", [*reads_models(self.base.models_arn), *writes_metrics()]
-        )
+        may = [*reads_models(self.base.models_arn), *writes_metrics(), *self._bulk_permissions()]
+        task_role = role(self, "TaskRole", "ecs-tasks.amazonaws.com", may)
         return Task(
             self,
             "Task",
@@ -197,12 +202,18 @@ class EcsFleet(Fleet):
             container_definitions=[self._container(keys)],
         )
 
+    def _bulk_permissions(self) -> Statements:
+        jobs, bulk = self.environment_values.bulk, self.base.bulk
+        return works_on_bulk_jobs(jobs, bulk.queue.queue_arn, bulk.topic.topic_arn) if jobs and bulk else []
+
     def _container(self, keys: bool) -> ecs.CfnTaskDefinition.ContainerDefinitionProperty:
         Task = ecs.CfnTaskDefinition  # noqa: N806
         bucket = self.base.storage.models.bucket_name
         variables = container_environment(
-            self.environment_values, self.policy, proxies=self.balancer.proxies, bucket=bucket, region=self.region
-        )
+            self.environment_values, self.policy,
+            proxies=self.balancer.proxies, bucket=bucket, region=self.region,
+            bulk_queue=self.base.bulk and self.base.bulk.queue.queue_url,
+        )  # fmt: skip
         return Task.ContainerDefinitionProperty(
             name=CONTAINER,
             image=self.image,
@@ -270,7 +281,7 @@ class EcsFleet(Fleet):
             health_check_grace_period_seconds=self.policy.delays.ready_seconds,
             deployment_configuration=Service.DeploymentConfigurationProperty(
                 minimum_healthy_percent=MINIMUM_HEALTHY_PERCENT,
-                maximum_percent=MAXIMUM_PERCENT,
+                maximum_percent=MAXIMUM_PERCENT if self.policy.limits.minimum_tasks else ROOM_FOR_ONE_PERCENT,
                 deployment_circuit_breaker=Service.DeploymentCircuitBreakerProperty(
                     enable=True,
                     rollback=True,

@@ -9,7 +9,8 @@ from aws_cdk import aws_elasticloadbalancingv2 as elb
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from infra.environments import GPU_IMAGE, Environment
+from infra.environments import Environment
+from infra.instances import GPU_IMAGE
 from infra.scaling.oncall_alarms import Shortfall, alarms_for
 from infra.scaling.policy import Policy
 from infra.stacks.balancer import Balancer

@@ -18,7 +18,8 @@ from aws_cdk import aws_imagebuilder as builder
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
-from infra.environments import BAKED_GIB, GPU_IMAGE, Baking, Environment, baked_image, wanted_container
+from infra.environments import Environment
+from infra.instances import BAKED_GIB, GPU_IMAGE, Baking, baked_image, wanted_container
 from infra.stacks.acknowledged import MACHINE_IMAGE_REASONS, acknowledge
 from infra.stacks.base import BaseStack, retention
 from infra.stacks.fleet import tagged_image

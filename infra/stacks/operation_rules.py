@@ -29,8 +29,11 @@ MOST_VALUES = 5
 
 
 def topics(template: Template) -> Iterator[Finding]:
-    """A policy replaces the default one, under which the account's alarms may publish."""
+    """A policy replaces the default one, under which the account's alarms may publish: to the output `AlarmTopic`."""
+    alarms = template.get("Outputs", {}).get("AlarmTopic", {}).get("Value")
     for name, policy in of(template, "AWS::SNS::TopicPolicy"):
+        if alarms is not None and alarms not in policy["Topics"]:
+            continue
         allowed = [each for each in policy["PolicyDocument"]["Statement"] if each["Effect"] == "Allow"]
         publishers = {
             service

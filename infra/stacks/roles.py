@@ -1,6 +1,6 @@
 """IAM roles and permissions: each a statement that names its resource, or the reason why it cannot. No wildcard grants.
 
-task       read models, write its own metrics
+task       read models, write its own metrics; of bulk jobs: read inputs, write results, work on the queue, tell the end
 execution  what the ECS agent does for a task: pull the image, read the secret, write logs
 instance   ECS: join its own cluster; no ECS: all of the above. Both: sessions, boot logs, its group's launch hook, and
            calling itself unhealthy
@@ -16,6 +16,7 @@ from aws_cdk import aws_logs as logs
 from aws_cdk import aws_secretsmanager as secrets
 from constructs import Construct
 
+from infra.bulk_jobs import BucketPrefix, BulkJobs
 from infra.stacks.container import NAMESPACE
 
 Statements = list[iam.PolicyStatement]
@@ -40,6 +41,32 @@ def reads_models(bucket_arn: str) -> Statements:
             conditions={"StringLike": {"s3:prefix": ["models/*"]}},
         ),
     ]
+
+
+def works_on_bulk_jobs(jobs: BulkJobs, queue_arn: str, topic_arn: str) -> Statements:
+    """Two prefixes and one queue. Jobs are planned and sent by people, so a task sends no messages."""
+    source, target = jobs.source, jobs.target
+    actions = ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:ChangeMessageVisibility", "sqs:GetQueueAttributes"]
+    listed = [
+        iam.PolicyStatement(
+            sid=f"ListBulk{name}",
+            actions=["s3:ListBucket"],
+            resources=[_bucket(place)],
+            conditions={"StringLike": {"s3:prefix": [f"{place.prefix}*"]}},
+        )
+        for name, place in (("Inputs", source), ("Results", target))
+    ]
+    return [
+        _allow("ReadBulkInputs", ["s3:GetObject"], [f"{_bucket(source)}/{source.prefix}*"]),
+        _allow("WriteBulkResults", ["s3:GetObject", "s3:PutObject"], [f"{_bucket(target)}/{target.prefix}*"]),
+        *listed,
+        _allow("WorkOnBulkQueue", actions, [queue_arn]),
+        _allow("TellTheEndOfJobs", ["sns:Publish"], [topic_arn]),
+    ]
+
+
+def _bucket(place: BucketPrefix) -> str:
+    return f"arn:{Aws.PARTITION}:s3:::{place.bucket}"
 
 
 def writes_metrics() -> Statements:

@@ -12,16 +12,21 @@ from typing import Any
 
 from aws_cdk import aws_applicationautoscaling as scaling
 from aws_cdk import aws_autoscaling as autoscaling
+from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_ecs as ecs
 from constructs import Construct
 
+from infra.scaling.alarm_evaluation import Comparison, Missing
 from infra.scaling.autoscaler import POINTS_A_MINUTE
 from infra.scaling.policy import Policy
 from infra.scaling.policy_values import Forecast, Schedule, StepScaling
-from infra.stacks.cloudwatch_alarms import alarm
+from infra.stacks.cloudwatch_alarms import alarm, metric_query, result_query
 from infra.stacks.container import NAMESPACE
 from service.signals.catalog import GPU_UTILIZATION, SERVICE_DIMENSION
 
+SQS, VISIBLE = "AWS/SQS", "ApproximateNumberOfMessagesVisible"
+FIRST_TASK = "bulk-waiting"
+"""Name of the alarm that starts the first task of a fleet without any."""
 ServicePolicy, GroupPolicy = scaling.CfnScalingPolicy, autoscaling.CfnScalingPolicy
 
 
@@ -30,7 +35,7 @@ class EcsScaling(Construct):
 
     def __init__(
         self, scope: Construct, name: str, fleet: str, policy: Policy,
-        *, service: ecs.CfnService, cluster: str, requests_label: str,
+        *, service: ecs.CfnService, cluster: str, requests_label: str, bulk_queue: str | None = None,
     ) -> None:  # fmt: skip
         super().__init__(scope, name)
         self.target = scaling.CfnScalableTarget(
@@ -45,6 +50,8 @@ class EcsScaling(Construct):
         )
         for step in policy.steps:
             alarm(self, fleet, step.alarm, [self._step(step).attr_arn], notify=False)
+        if bulk_queue is not None and not policy.limits.minimum_tasks:
+            self._start_first(fleet, bulk_queue, policy)
         wanted = ("ECS/ContainerInsights", "DesiredTaskCount", {"ClusterName": cluster, "ServiceName": fleet})
         Policies = ServicePolicy  # noqa: N806
         metrics = tracking_metrics(
@@ -82,6 +89,39 @@ class EcsScaling(Construct):
                 **predictive(Policies, policy, requests_label)
             )
             self._policy("Forecast", "forecast", "PredictiveScaling", predictive_scaling_policy_configuration=forecast)
+
+    def _start_first(self, fleet: str, queue: str, policy: Policy) -> None:
+        """A first task for chunks of which no task has any: without tasks there are no metrics but the queue's.
+
+        One alone, as what was added counts as not yet there for the cooldown, which is longer than its start.
+        """
+        step = ServicePolicy.StepAdjustmentProperty(metric_interval_lower_bound=0, scaling_adjustment=1)
+        configuration = ServicePolicy.StepScalingPolicyConfigurationProperty(
+            adjustment_type="ChangeInCapacity",
+            cooldown=policy.delays.scale_out_cooldown_seconds,
+            metric_aggregation_type="Maximum",
+            step_adjustments=[step],
+        )
+        parts = [
+            metric_query(name, SQS, metric, {"QueueName": queue}, "Maximum")
+            for name, metric in (("waiting", VISIBLE), ("held", "ApproximateNumberOfMessagesNotVisible"))
+        ]
+        cloudwatch.CfnAlarm(
+            self,
+            FIRST_TASK.title().replace("-", ""),
+            alarm_name=f"{fleet}-{FIRST_TASK}",
+            alarm_description="Chunks wait in the bulk queue and no task has one. The first task is started.",
+            metrics=[*parts, result_query("nobody", "IF(held < 1, waiting, 0)")],
+            comparison_operator=Comparison.ABOVE.value,
+            threshold=0,
+            evaluation_periods=1,
+            treat_missing_data=Missing.NOT_BREACHING.value,
+            alarm_actions=[
+                self._policy(
+                    "StepFirst", FIRST_TASK, "StepScaling", step_scaling_policy_configuration=configuration
+                ).attr_arn
+            ],
+        )
 
     def _step(self, step: StepScaling) -> scaling.CfnScalingPolicy:
         configuration = ServicePolicy.StepScalingPolicyConfigurationProperty(

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 
 from infra.scaling.oncall_alarms import INSTANCE_DAYS
 from infra.stacks import operation_rules
+from infra.stacks.scaling import FIRST_TASK
 from infra.stacks.template import Finding, Template, attributes, containers, longest_request_seconds, of, variables
 from service.signals.catalog import SERVICE_DIMENSION, SIGNALS
 
@@ -106,12 +107,15 @@ def termination_protection(template: Template) -> Iterator[Finding]:
 
 
 def minimum(template: Template) -> Iterator[Finding]:
-    """One instance, or one zone, may fail at any time."""
-    for name, target in of(template, "AWS::ApplicationAutoScaling::ScalableTarget"):
-        if target["MinCapacity"] < 2:
-            yield name, "may shrink to a single task"
+    """One instance, or one zone, may fail at any time; of none the bulk queue must ask for the first."""
+    targets = of(template, "AWS::ApplicationAutoScaling::ScalableTarget")
+    starts_first = any(FIRST_TASK in each.get("AlarmName", "") for _, each in of(template, "AWS::CloudWatch::Alarm"))
+    for name, target in targets:
+        if target["MinCapacity"] == 1 or (target["MinCapacity"] < 1 and not starts_first):
+            yield name, "may shrink to a single task, or to none that would come back"
     groups = of(template, "AWS::AutoScaling::AutoScalingGroup")
-    if groups and max(int(group["MinSize"]) for _, group in groups) < 2:
+    fewest = min((target["MinCapacity"] for _, target in targets), default=2)
+    if groups and max(int(group["MinSize"]) for _, group in groups) < fewest:
         yield groups[0][0], "no group keeps two instances"
     for name, group in groups:
         if len(group.get("VPCZoneIdentifier", ())) < 2:
@@ -123,7 +127,8 @@ def room_for_deployments(template: Template) -> Iterator[Finding]:
     for name, service in of(template, "AWS::ECS::Service"):
         deployment = service["DeploymentConfiguration"]
         for _, target in of(template, "AWS::ApplicationAutoScaling::ScalableTarget"):
-            if target["MinCapacity"] * deployment["MaximumPercent"] // 100 <= target["MinCapacity"]:
+            fewest = max(target["MinCapacity"], 1)
+            if fewest * deployment["MaximumPercent"] // 100 <= fewest:
                 yield name, f"has no room for one more task within {deployment['MaximumPercent']} %"
             for group, properties in of(template, "AWS::AutoScaling::AutoScalingGroup"):
                 if int(properties["MaxSize"]) <= target["MaxCapacity"]:

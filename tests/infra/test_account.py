@@ -16,7 +16,8 @@ from typing import Any
 
 import pytest
 
-from infra.environments import GPU_IMAGE, find_environment
+from infra.environments import find_environment
+from infra.instances import GPU_IMAGE
 from service.api.http import api_keys
 from tests.support import aws_cli
 from tests.support.aws_cli import BAKED, DIGEST, FRESH

@@ -12,16 +12,15 @@ import pytest
 
 from infra.environments import (
     ENVIRONMENTS,
-    GPU_IMAGE,
     ON_DEMAND_QUOTA,
     SPOT_QUOTA,
     BadEnvironment,
-    Baking,
     Environment,
     Purchase,
     Variant,
     find_environment,
 )
+from infra.instances import GPU_IMAGE, Baking
 from infra.scaling.policy_values import Delays, Limits, Schedule
 from infra.stacks.app import policy_of
 from infra.stacks.container import container_environment

@@ -15,6 +15,8 @@ from infra.scaling.costs import table as cost_table
 from infra.scaling.oncall_alarms import alarms_for, instances_missing, tasks_missing
 from infra.scaling.policy import policy_for
 from infra.stacks.balancer import ERRORS, TOO_FEW
+from infra.stacks.bulk import DEAD_LETTERS, LATE
+from infra.stacks.scaling import FIRST_TASK
 from service.cli import main as gleaner
 
 INFRA = Path(__file__).parents[2] / "infra"
@@ -24,8 +26,10 @@ RUNBOOK = (INFRA / "RUNBOOK.md").read_text()
 
 def test_the_runbook_has_every_alarm_of_cloudwatch() -> None:
     policy = policy_for()
-    names = {each.name for each in alarms_for(policy)} | {each.alarm.name for each in policy.steps}
-    for name in (*names, tasks_missing("", "").name, instances_missing("").name, TOO_FEW, ERRORS):
+    steps = (*policy.steps, *policy_for(bulk_tasks=1).steps)
+    names = {each.name for each in alarms_for(policy)} | {each.alarm.name for each in steps}
+    others = (tasks_missing("", "").name, instances_missing("").name, TOO_FEW, ERRORS, DEAD_LETTERS, LATE, FIRST_TASK)
+    for name in (*names, *others):
         assert f"`{name}`" in RUNBOOK or f"\n### {name}\n" in RUNBOOK, name
 
 

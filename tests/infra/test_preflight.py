@@ -16,7 +16,7 @@ ZONES = {"eu-central-1a": frozenset({"g6.xlarge"}), "eu-central-1b": frozenset({
 
 def facts(**changes: object) -> AccountFacts:
     values: dict[str, object] = {
-        "quotas": {"L-DB2E81BA": 152.0, "L-3819A6DF": 36.0},
+        "quotas": {"L-DB2E81BA": 152.0, "L-3819A6DF": 120.0},
         "offered": ZONES,
         "certificate": "ISSUED",
         "used": {},

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from infra.environments import ENVIRONMENTS, Baking, Environment, Variant, find_environment
+from infra.environments import ENVIRONMENTS, Environment, Variant, find_environment
+from infra.instances import Baking
 from infra.scaling.policy_values import Tuning
 from tests.support.templates import Template, resources
 

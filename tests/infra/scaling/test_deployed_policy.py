@@ -37,9 +37,11 @@ def test_the_template_has_the_whole_policy(environment: Environment, template: C
     assert deployed.policy.delays.start_seconds == start
     assert deployed.warm_pool == environment.warm_pool
     assert deployed.deregistration_seconds == policy.delays.deregistration_seconds
-    assert deployed.maximum_percent == 150
+    assert deployed.policy.bulk_tasks == policy.bulk_tasks
+    assert deployed.maximum_percent == (150 if policy.limits.minimum_tasks else 200)
     assert deployed.zones == environment.zone_count
-    assert deployed.spot_weight == (0.75 if environment.above_base is Purchase.SPOT else 0.0)
+    on_spot = 0.75 if policy.limits.minimum_tasks else 1.0
+    assert deployed.spot_weight == (on_spot if environment.above_base is Purchase.SPOT else 0.0)
     assert deployed.spot_watched
     assert deployed.policy.targets.gpu_target == 0
     assert deployed.deadline_seconds == policy.delays.longest_request_seconds

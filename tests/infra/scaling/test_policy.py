@@ -19,9 +19,12 @@ STRICT = policy_for(
     Capacity(documents_per_second=50.0, tokens_per_second=20_000.0, slo_ms=50.0, saturated_documents_per_second=100.0)
 )
 """A limit on latency that is missed at half of what the device could do."""
+BULK = policy_for(limits=Limits(minimum_tasks=2, maximum_tasks=20), bulk_tasks=8)
 
 
-@pytest.mark.parametrize("scaling", [*POLICY.steps, STRICT.scale_out[0]], ids=lambda scaling: scaling.alarm.name)
+@pytest.mark.parametrize(
+    "scaling", [*POLICY.steps, STRICT.scale_out[0], BULK.scale_out[-1]], ids=lambda scaling: scaling.alarm.name
+)
 def test_steps_leave_no_gap_and_do_not_overlap(scaling: StepScaling) -> None:
     for lower, upper in pairwise(scaling.steps):
         assert lower.upper == upper.lower
@@ -114,7 +117,62 @@ def test_what_cuts_connections_waits_longer_than_the_longest_request() -> None:
     assert delays.idle_seconds > delays.longest_request_seconds
 
 
-@pytest.mark.parametrize(("minimum", "maximum"), [(1, 5), (0, 0), (4, 3)])
+def sounding(policy: Policy, tasks: int, wanted: int, **others: float) -> set[str]:
+    """The alarms after ten minutes in which each task published this, every ten seconds."""
+    values = {catalog.WORK_RATIO: 0.1, catalog.BACKLOG_SECONDS: 2.0, catalog.QUEUE_DEPTH: 30.0}
+    values |= {
+        catalog.GPU_UTILIZATION: 100.0,
+        catalog.OLDEST_AGE_SECONDS: 9.0,
+        catalog.BULK_TASKS_WANTED: float(wanted),
+    }
+    values |= {getattr(catalog, name): value for name, value in others.items()}
+    series = Series()
+    for second in range(0, 600, 10):
+        for task in range(tasks):
+            series.add(second + 1 + task / 10, values)
+    alarms = [step.alarm for step in policy.steps]
+    return {each.name for each in alarms if evaluate(each, series, 600).state is State.ALARM}
+
+
+@pytest.mark.parametrize(
+    ("tasks", "wanted", "alarms"),
+    [
+        (20, 0, {"idle"}),
+        (20, 1, {"idle"}),
+        (20, 8, {"idle"}),
+        (9, 8, {"idle"}),
+        (8, 8, set()),
+        (7, 8, {"bulk-behind"}),
+        (2, 8, {"bulk-behind"}),
+    ],
+)
+def test_bulk_work_keeps_as_many_tasks_as_its_deadline_needs_and_no_more(
+    tasks: int, wanted: int, alarms: set[str]
+) -> None:
+    """Its GPUs are busy and its documents wait, whatever the deadline is."""
+    assert sounding(BULK, tasks, wanted) == alarms
+
+
+def test_interactive_work_still_keeps_and_adds_tasks_beside_bulk() -> None:
+    assert sounding(BULK, 8, 0, WORK_RATIO=0.6) == set()
+    assert sounding(BULK, 8, 0, WORK_RATIO=0.9) == {"work-ratio-high"}
+    assert sounding(BULK, 8, 0, BACKLOG_SECONDS=6.0) == {"backlog-high"}
+
+
+def test_idle_room_alone_asks_for_no_task() -> None:
+    idle_room = policy_for(bulk_tasks=0)
+    assert sounding(idle_room, 3, 1) == {"idle"}
+    assert "bulk-behind" not in {step.alarm.name for step in idle_room.steps}
+
+
+@pytest.mark.parametrize(("wanted", "tasks"), [(3, 2), (5, 2), (9, 8), (20, 2), (40, 20), (12, 10)])
+def test_a_step_for_bulk_reaches_what_is_wanted_at_once_and_little_more(wanted: int, tasks: int) -> None:
+    (by_bulk,) = [step for step in BULK.scale_out if step.alarm.name == "bulk-behind"]
+    after = tasks + by_bulk.change(wanted / tasks, tasks)
+    assert wanted <= after <= max(wanted * 1.3, tasks + 1)
+
+
+@pytest.mark.parametrize(("minimum", "maximum"), [(1, 5), (0, 0), (4, 3), (-1, 3)])
 def test_a_fleet_of_one_is_refused(minimum: int, maximum: int) -> None:
     with pytest.raises(ValueError, match="at least 2"):
         Limits(minimum_tasks=minimum, maximum_tasks=maximum)
@@ -151,5 +209,11 @@ def test_a_capacity_without_its_figures_is_refused_by_name(bad: str) -> None:
 def test_every_trouble_that_the_service_publishes_has_an_alarm() -> None:
     watched = {each.signal for alarm in alarms_for(POLICY) for each in alarm.conditions}
     acted_on = {each.signal for scaling in POLICY.steps for each in scaling.alarm.conditions}
-    for_people = {catalog.BUSY_RATIO, catalog.REQUESTS_IN_FLIGHT, *catalog.STAGES.values()}
+    acted_on |= {each.signal for step in BULK.steps for each in step.alarm.conditions}
+    for_people = {
+        catalog.BULK_BACKLOG_SECONDS,
+        catalog.BUSY_RATIO,
+        catalog.REQUESTS_IN_FLIGHT,
+        *catalog.STAGES.values(),
+    }
     assert set(catalog.SIGNALS) - watched - acted_on == for_people

@@ -67,7 +67,7 @@ def test_fewer_healthy_tasks_than_the_minimum_are_an_alarm(template: Read, envir
     assert computed(alarm, healthy0=4.0) == 4
     assert computed(alarm, healthy0=None) is None, "a minute that is late is not an empty fleet"
     assert alarm["Threshold"] == environment.limits.minimum_tasks
-    assert alarm["TreatMissingData"] == "breaching"
+    assert alarm["TreatMissingData"] == ("breaching" if environment.limits.minimum_tasks else "notBreaching")
 
 
 @EACH

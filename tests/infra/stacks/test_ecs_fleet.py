@@ -7,6 +7,7 @@ from infra.scaling.oncall_alarms import rollback_alarms
 from infra.stacks.app import policy_of
 from infra.stacks.balancer import ERRORS
 from infra.stacks.container import SHARED_MEMORY_MIB
+from infra.stacks.ecs_fleet import ROOM_FOR_ONE_PERCENT
 from service.environment import PREFIX
 from service.settings import Settings
 from tests.support.fleets import ON_ECS, Read, alarms, fleet
@@ -67,7 +68,10 @@ def test_the_service_rolls_back_by_itself(template: Read, environment: Environme
     names = {f"{environment.fleet}-{name}" for name in (*rollback_alarms(policy_of(environment)), ERRORS)}
     assert set(deployment["Alarms"]["AlarmNames"]) == names <= set(alarms(fleet(template, environment)))
     assert (deployment["Alarms"]["Enable"], deployment["Alarms"]["Rollback"]) == (True, True)
-    assert (deployment["MinimumHealthyPercent"], deployment["MaximumPercent"]) == (100, MAXIMUM_PERCENT)
+    assert (deployment["MinimumHealthyPercent"], deployment["MaximumPercent"]) == (
+        100,
+        MAXIMUM_PERCENT if environment.limits.minimum_tasks else ROOM_FOR_ONE_PERCENT,
+    )
     assert service["PlacementConstraints"] == [{"Type": "distinctInstance"}]
 
 

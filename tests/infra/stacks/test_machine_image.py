@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from infra.environments import GPU_IMAGE, Baking
+from infra.instances import GPU_IMAGE, Baking
 from infra.stacks.machine_image import document, version_of
 from infra.stacks.template_rules import findings
 from tests.support.fleets import OPTIONS

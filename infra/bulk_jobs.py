@@ -1,0 +1,57 @@
+"""Bulk jobs of a fleet as typed values: their places in S3, and what a deadline may ask for."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_PLACE = re.compile(r"s3://([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])/((?:[\w!'().=+-]+/)*)")
+
+
+@dataclass(frozen=True, slots=True)
+class BucketPrefix:
+    """Objects of one bucket whose keys begin alike; `prefix` is empty, or ends with a slash."""
+
+    bucket: str
+    prefix: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BulkJobs:
+    """The bulk jobs of an environment.
+
+    Attributes:
+        inputs, outputs: `s3://bucket/prefix/`: of S3 tasks may read the one and write the other, and no more.
+        tasks: most tasks that a job's deadline (`gleaner bulk start --by`) asks for; 0: jobs use idle room alone.
+        events: whether the bucket of the inputs may put a message for each new object into the queue.
+        oldest_hours: age of the oldest chunk in the queue above which somebody is called.
+    """
+
+    inputs: str
+    outputs: str
+    tasks: int = 0
+    events: bool = False
+    oldest_hours: int = 24
+
+    def __post_init__(self) -> None:
+        if self.source.bucket == self.target.bucket and self.target.prefix.startswith(self.source.prefix):
+            raise ValueError(f"bulk: results in {self.outputs} would be inputs again: they lie below {self.inputs}")
+        if self.tasks < 0 or not 1 <= self.oldest_hours <= 14 * 24:
+            raise ValueError("bulk: tasks is not negative, and a queue keeps chunks for 1 to 336 hours")
+
+    @property
+    def source(self) -> BucketPrefix:
+        """Where inputs are."""
+        return _place(self.inputs)
+
+    @property
+    def target(self) -> BucketPrefix:
+        """Where results go."""
+        return _place(self.outputs)
+
+
+def _place(url: str) -> BucketPrefix:
+    found = _PLACE.fullmatch(url)
+    if found is None:
+        raise ValueError(f"bulk: {url!r} is not s3://bucket/prefix/, with a slash at its end")
+    return BucketPrefix(found[1], found[2])

@@ -1,0 +1,136 @@
+"""Bulk jobs in the templates: the queue, who may do what, what calls somebody, and a first task from none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from infra.environments import Environment, find_environment
+from infra.stacks.bulk import DEAD_LETTERS, LATE
+from infra.stacks.scaling import FIRST_TASK
+from infra.stacks.template import listed
+from infra.stacks.template_rules import findings
+from service.settings import Settings
+from tests.support.fleets import SYNTHESIZED, Read, alarms, fleet
+from tests.support.templates import Template, only, resources
+
+WITH_BULK = pytest.mark.parametrize(
+    "environment", [each for each in SYNTHESIZED if each.bulk], ids=lambda environment: environment.name
+)
+
+
+def base(template: Read, environment: Environment) -> Template:
+    return template(f"{environment.name}-base")
+
+
+def queues(found: Template) -> tuple[tuple[str, dict[str, Any]], tuple[str, dict[str, Any]]]:
+    """The queue of chunks and that of dead letters."""
+    both = resources(found, "AWS::SQS::Queue").items()
+    (chunks,), (dead,) = ([each for each in both if ("RedrivePolicy" in each[1]) is has] for has in (True, False))
+    return chunks, dead
+
+
+@WITH_BULK
+def test_a_chunk_is_leased_for_a_minute_and_tried_five_times(template: Read, environment: Environment) -> None:
+    (_, chunks), (dead_name, dead) = queues(base(template, environment))
+    assert chunks["VisibilityTimeout"] == 60
+    assert chunks["RedrivePolicy"] == {"deadLetterTargetArn": {"Fn::GetAtt": [dead_name, "Arn"]}, "maxReceiveCount": 5}
+    for each in (chunks, dead):
+        assert (each["MessageRetentionPeriod"], each["SqsManagedSseEnabled"]) == (14 * 86_400, True)
+
+
+@WITH_BULK
+def test_queues_take_tls_alone_and_events_only_if_asked_to(template: Read, environment: Environment) -> None:
+    assert environment.bulk is not None
+    made = base(template, environment)
+    policies = resources(made, "AWS::SQS::QueuePolicy").values()
+    found = [each for policy in policies for each in policy["PolicyDocument"]["Statement"]]
+    denied = [each["Condition"] for each in found if each["Effect"] == "Deny"]
+    assert denied == [{"Bool": {"aws:SecureTransport": "false"}}] * 2
+    senders = [each for each in found if each["Effect"] == "Allow"]
+    assert len(senders) == environment.bulk.events
+    for each in senders:
+        assert (each["Action"], each["Principal"]) == ("sqs:SendMessage", {"Service": "s3.amazonaws.com"})
+        bucket = each["Condition"]["ArnEquals"]["aws:SourceArn"]["Fn::Join"][1][-1]
+        assert bucket == f":s3:::{environment.bulk.source.bucket}"
+        assert each["Condition"]["StringEquals"] == {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}
+
+
+@WITH_BULK
+def test_a_task_reads_one_prefix_and_writes_the_other(template: Read, environment: Environment) -> None:
+    assert environment.bulk is not None
+    source, target = environment.bulk.source, environment.bulk.target
+    roles = resources(fleet(template, environment), "AWS::IAM::Policy").values()
+    found = {each["Sid"]: each for role in roles for each in role["PolicyDocument"]["Statement"] if "Sid" in each}
+    inputs, results = found["ReadBulkInputs"], found["WriteBulkResults"]
+    assert inputs["Action"] == "s3:GetObject"
+    assert inputs["Resource"]["Fn::Join"][1][-1] == f":s3:::{source.bucket}/{source.prefix}*"
+    assert results["Action"] == ["s3:GetObject", "s3:PutObject"]
+    assert results["Resource"]["Fn::Join"][1][-1] == f":s3:::{target.bucket}/{target.prefix}*"
+    for name, place in (("Inputs", source), ("Results", target)):
+        assert found[f"ListBulk{name}"]["Condition"] == {"StringLike": {"s3:prefix": [f"{place.prefix}*"]}}
+    written = [each for each in found.values() if {"s3:PutObject", "s3:DeleteObject"} & {*listed(each["Action"])}]
+    assert written == [results]
+    assert "sqs:SendMessage" not in found["WorkOnBulkQueue"]["Action"]
+    assert all("Fn::ImportValue" in found[each]["Resource"] for each in ("WorkOnBulkQueue", "TellTheEndOfJobs"))
+
+
+@WITH_BULK
+def test_a_task_is_told_its_queue(template: Read, environment: Environment) -> None:
+    assert environment.bulk is not None
+    container = only(fleet(template, environment), "AWS::ECS::TaskDefinition")["ContainerDefinitions"][0]
+    told = {each["Name"]: each["Value"] for each in container["Environment"]}
+    assert "Fn::ImportValue" in told["GLEANER_BULK_QUEUE"]
+    assert Settings(bulk_tasks=told["GLEANER_BULK_TASKS"]).bulk_tasks == environment.bulk.tasks
+
+
+@WITH_BULK
+def test_dead_letters_and_old_chunks_call_somebody(template: Read, environment: Environment) -> None:
+    assert environment.bulk is not None
+    made = base(template, environment)
+    (chunks, _), (dead, _) = queues(made)
+    found = alarms(made)
+    assert len(found) == 2
+    hours = environment.bulk.oldest_hours
+    for name, metric, queue, limit in (
+        (DEAD_LETTERS, "ApproximateNumberOfMessagesVisible", dead, 0),
+        (LATE, "ApproximateAgeOfOldestMessage", chunks, hours * 3600),
+    ):
+        alarm = found[f"{environment.fleet}-{name}"]
+        assert (alarm["MetricName"], alarm["Threshold"], alarm["Statistic"]) == (metric, limit, "Maximum")
+        assert alarm["Dimensions"] == [{"Name": "QueueName", "Value": {"Fn::GetAtt": [queue, "QueueName"]}}]
+        assert alarm["ComparisonOperator"] == "GreaterThanThreshold"
+        assert alarm["AlarmActions"] == alarm["OKActions"] == [made["Outputs"]["AlarmTopic"]["Value"]]
+
+
+def test_a_first_task_is_started_for_chunks_that_nobody_has(template: Read) -> None:
+    jobs = find_environment("jobs")
+    made = fleet(template, jobs)
+    alarm = alarms(made)[f"{jobs.fleet}-{FIRST_TASK}"]
+    *metrics, whole = alarm["Metrics"]
+    asked = {each["Id"]: each["MetricStat"]["Metric"]["MetricName"] for each in metrics}
+    assert asked == {
+        "waiting": "ApproximateNumberOfMessagesVisible",
+        "held": "ApproximateNumberOfMessagesNotVisible",
+    }
+    assert (whole["Expression"], alarm["Threshold"]) == ("IF(held < 1, waiting, 0)", 0)
+    ((step, _),) = [each["Fn::GetAtt"] for each in alarm["AlarmActions"]]
+    configured = made["Resources"][step]["Properties"]["StepScalingPolicyConfiguration"]
+    assert (configured["AdjustmentType"], configured["StepAdjustments"][0]["ScalingAdjustment"]) == (
+        "ChangeInCapacity",
+        1,
+    )
+    assert configured["Cooldown"] > jobs.timed_delays.start_seconds, "the first is there before a second is asked for"
+    assert [each for each in alarms(fleet(template, find_environment("staging"))) if FIRST_TASK in each] == []
+
+
+def test_a_fleet_without_tasks_has_no_alarm_that_calls_for_them(template: Read) -> None:
+    found = alarms(fleet(template, find_environment("jobs")))
+    assert {each["TreatMissingData"] for each in found.values()} == {"notBreaching"}
+
+
+def test_an_interactive_fleet_from_none_would_never_come_back(template: Read) -> None:
+    made = template("production-fleet")
+    only(made, "AWS::ApplicationAutoScaling::ScalableTarget")["MinCapacity"] = 0
+    assert any("none that would come back" in problem for problem in findings(made))
