@@ -116,7 +116,7 @@ class Autoscaler:
             return None
         work = evaluation.value / POINTS_A_MINUTE
         wanted = max(math.ceil(round(work / tracking.target, 6)), self.wanted)
-        return self._decision(TRACKING, work / self.wanted, wanted, now)
+        return self._decision(TRACKING, work / max(self.wanted, 1), wanted, now)
 
     def _track_gpu(self, series: Series, now: float, running: int) -> Decision | None:
         """Tasks in proportion to utilization over its target, from those that run."""

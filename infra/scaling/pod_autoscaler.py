@@ -22,6 +22,7 @@ from infra.scaling.policy import Policy
 from infra.scaling.policy_values import Limits
 from service.signals.catalog import (
     BACKLOG_SECONDS,
+    BULK_TASKS_WANTED,
     GPU_UTILIZATION,
     OLDEST_AGE_SECONDS,
     PERIOD_SECONDS,
@@ -48,6 +49,7 @@ class PodPolicy:
         work_ratio, backlog_seconds: what one pod should have.
         queue_depth: above it on every pod there should be half as many again.
         gpu_percent, oldest_seconds: at that utilization, with documents older than that everywhere, a quarter more.
+        bulk: whether a bulk job's deadline asks for pods.
         quiet_seconds: `scaleDown.stabilizationWindowSeconds`.
         fewer_percent, fewer_period_seconds: the share of the pods that may go in a period; one pod always may.
     """
@@ -57,6 +59,7 @@ class PodPolicy:
     queue_depth: float = math.inf
     gpu_percent: float = math.inf
     oldest_seconds: float = 0.0
+    bulk: bool = False
     quiet_seconds: float
     fewer_percent: int
     fewer_period_seconds: float
@@ -69,7 +72,8 @@ def pod_policy(policy: Policy) -> PodPolicy:
         work_ratio=policy.targets.work_ratio,
         backlog_seconds=policy.targets.backlog_seconds,
         queue_depth=policy.targets.queue_depth,
-        gpu_percent=policy.targets.gpu_percent,
+        gpu_percent=policy.targets.gpu_percent if policy.bulk_tasks is None else math.inf,
+        bulk=bool(policy.bulk_tasks),
         oldest_seconds=policy.targets.backlog_seconds / 2,
         quiet_seconds=scale_in.alarm.seconds_to_alarm,
         fewer_percent=-scale_in.steps[0].percent,
@@ -134,11 +138,13 @@ class PodAutoscaler:
         deep = last(QUEUE_DEPTH, Statistic.MINIMUM) > policy.queue_depth
         saturated = last(GPU_UTILIZATION, Statistic.AVERAGE, GPU_LOOK_BACK_SECONDS) >= policy.gpu_percent
         waits = last(OLDEST_AGE_SECONDS, Statistic.MINIMUM, GPU_LOOK_BACK_SECONDS) > policy.oldest_seconds
+        wanted = last(BULK_TASKS_WANTED, Statistic.AVERAGE) if policy.bulk else 0.0
         return {
             "hpa-work-ratio": (last(WORK_RATIO, Statistic.SUM) / rounds, policy.work_ratio),
             "hpa-backlog": (last(BACKLOG_SECONDS, Statistic.MINIMUM) * pods, policy.backlog_seconds),
             "hpa-queue-depth": (deep * pods * QUEUE_SHARE, 1.0),
             "hpa-gpu-saturated": ((saturated and waits) * pods * GPU_SHARE, 1.0),
+            "hpa-bulk": (wanted, 1.0),
         }
 
     def _stabilized(self, pods: int, now: float) -> int:

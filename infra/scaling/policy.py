@@ -109,19 +109,18 @@ def policy_for(
     """The policy of a fleet whose tasks have this capacity."""
     targets, delays = targets_for(capacity, tuning), delays or Delays()
     cooldown = delays.scale_out_cooldown_seconds
-    by_last = (_by_bulk,) if bulk_tasks else (_by_gpu,) if bulk_tasks is None else ()
     made = Policy(
         limits=limits or Limits(),
         delays=delays,
         targets=targets,
-        scale_out=tuple(by(targets, cooldown) for by in (_by_work, _by_backlog, _by_queue, *by_last)),
-        scale_in=_when_idle(targets, tuning) if bulk_tasks is None else _when_bulk_leaves_over(targets, tuning),
+        scale_out=tuple(by(targets, cooldown) for by in (_by_work, _by_backlog, _by_queue, _by_gpu)),
+        scale_in=_when_idle(targets, tuning),
         tracking=TargetTracking(signal=WORK_RATIO, target=targets.work_ratio, cooldown_seconds=cooldown),
         schedules=schedules,
         forecast=forecast,
         capacity=capacity,
-        bulk_tasks=bulk_tasks,
     )
+    made = made if bulk_tasks is None else with_bulk(made, bulk_tasks)
     return with_gpu_target(made, tuning.gpu_target) if tuning.gpu_target else made
 
 
@@ -138,6 +137,30 @@ def with_gpu_target(policy: Policy, percent: int) -> Policy:
         policy,
         targets=replace(targets, gpu_target=percent),
         scale_in=replace(policy.scale_in, alarm=idle),
+    )
+
+
+def with_bulk(policy: Policy, most_tasks: int) -> Policy:
+    """The policy with a bulk queue, whose deadlines may ask for this many tasks.
+
+    Bulk keeps GPUs busy and a short backlog, so neither says anything of demand: the steps and conditions on them go,
+    or allow for it. Tasks are removed down to what a deadline needs, whatever else bulk work would do with them.
+    """
+    others = [step for step in policy.scale_out if GPU_UTILIZATION not in [c.signal for c in step.alarm.conditions]]
+    by_bulk = [_by_bulk(policy.delays.scale_out_cooldown_seconds)] if most_tasks else []
+    idle, targets = policy.scale_in.alarm, policy.targets
+    quiet = tuple(
+        replace(each, threshold=targets.backlog_seconds) if each.signal is BACKLOG_SECONDS else each
+        for each in idle.conditions
+        if each.signal is not GPU_UTILIZATION
+    )
+    meaning = "Little work but bulk for every stage, nothing waits for long, no bulk deadline needs the tasks."
+    left_over = replace(idle, conditions=(*quiet, _wanted_over_present(Comparison.BELOW)), meaning=meaning)
+    return replace(
+        policy,
+        scale_out=(*others, *by_bulk),
+        scale_in=replace(policy.scale_in, alarm=left_over),
+        bulk_tasks=most_tasks,
     )
 
 
@@ -216,7 +239,7 @@ def _by_gpu(targets: Targets, cooldown_seconds: int) -> StepScaling:
     )
 
 
-def _by_bulk(targets: Targets, cooldown_seconds: int) -> StepScaling:
+def _by_bulk(cooldown_seconds: int) -> StepScaling:
     """In proportion: a step's upper end comes down to the number that is wanted."""
     *steps, largest = (
         Step(round(lower - 1, 6), round(upper - 1, 6), math.ceil(round(100 * (upper - 1), 6)))
@@ -238,20 +261,6 @@ def _by_bulk(targets: Targets, cooldown_seconds: int) -> StepScaling:
 def _wanted_over_present(comparison: Comparison) -> Condition:
     """Every task says how many are wanted; as many points as tasks come in a period."""
     return Condition(BULK_TASKS_WANTED, Statistic.AVERAGE, comparison, 1.0, per=BULK_TASKS_WANTED)
-
-
-def _when_bulk_leaves_over(targets: Targets, tuning: Tuning) -> StepScaling:
-    """As without bulk, but a busy GPU and a short backlog, which bulk work keeps, forbid nothing."""
-    idle = _when_idle(targets, replace(tuning, gpu_veto=False))
-    little = (_below(WORK_RATIO, targets.scale_in_work_ratio), _below(BACKLOG_SECONDS, targets.backlog_seconds))
-    return replace(
-        idle,
-        alarm=replace(
-            idle.alarm,
-            conditions=(*little, _wanted_over_present(Comparison.BELOW)),
-            meaning="Little work but bulk for every stage, nothing waits for long, no bulk deadline needs the tasks.",
-        ),
-    )
 
 
 def _when_idle(targets: Targets, tuning: Tuning) -> StepScaling:

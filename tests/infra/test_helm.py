@@ -69,6 +69,13 @@ OPTIONS: dict[str, tuple[str, ...]] = {
         "store.hostPath=/models",
         "global.any=thing",
     ),
+    "bulk jobs alone": (
+        "bulk.queue=https://sqs.eu-central-1.amazonaws.com/1/jobs",
+        "bulk.pods=8",
+        "bulk.authentication=queue",
+        "region=eu-central-1",
+        "scaling.minimum=0",
+    ),
     "no policy": ("network.enabled=false", "gpu.runtimeClassName=nvidia", "image.pullSecrets[0].name=pull"),
 }
 
@@ -186,6 +193,7 @@ def test_a_route_hands_on_what_callers_may_ask_and_nothing_else(helm: Helm) -> N
     [
         ("scaling.minimum=0", "minimum"),
         ("scaling.minimum=1", "minimum"),
+        ("bulk.queue=jobs", "queue"),
         ("scaling.minimum=20", "scaling.minimum is above scaling.maximum"),
         ("scaling.maximum=ten", "integer"),
         ("scaling.minimun=3", "minimun"),

@@ -61,6 +61,49 @@ def test_scaling_has_the_policys_thresholds(helm: Helm) -> None:
     assert helm.rendered("scaling.enabled=false")["Deployment"]["spec"]["replicas"] == 2
 
 
+BULK = ("bulk.queue=https://sqs.eu-central-1.amazonaws.com/1/jobs",)
+FROM_NONE = (*BULK, "bulk.pods=8", "scaling.minimum=0", "region=eu-central-1")
+
+
+def test_bulk_jobs_ask_for_pods_by_their_deadline_or_not_at_all(helm: Helm) -> None:
+    names = {
+        sets: [each["name"] for each in helm.rendered(*sets)["ScaledObject"]["spec"]["triggers"]]
+        for sets in (BULK, (*BULK, "bulk.pods=8"), FROM_NONE)
+    }
+    usual = ["work-ratio", "backlog", "queue-depth"]
+    assert list(names.values()) == [usual, [*usual, "bulk"], [*usual, "bulk", "first-pod"]]
+
+
+def test_a_release_without_pods_asks_the_queue_for_the_first(helm: Helm) -> None:
+    objects = helm.rendered(*FROM_NONE)
+    scaled = objects["ScaledObject"]["spec"]
+    assert (scaled["minReplicaCount"], scaled["fallback"]["replicas"]) == (0, 1)
+    trigger = scaled["triggers"][-1]
+    assert trigger["type"] == "aws-sqs-queue"
+    assert trigger["metadata"] == {
+        "queueURL": "https://sqs.eu-central-1.amazonaws.com/1/jobs",
+        "queueLength": "100000000",
+        "awsRegion": "eu-central-1",
+        "identityOwner": "operator",
+    }
+    own = helm.rendered(*FROM_NONE, "bulk.authentication=queue")["ScaledObject"]["spec"]["triggers"][-1]
+    assert own["authenticationRef"] == {"name": "queue"}
+    assert "identityOwner" not in own["metadata"]
+    alerts = [rule.get("alert") for group in objects["PrometheusRule"]["spec"]["groups"] for rule in group["rules"]]
+    assert "GleanerTooFewTasks" not in alerts
+    assert "GleanerUnreachable" in alerts
+
+
+@pytest.mark.parametrize(
+    ("spoilt", "words"),
+    [("bulk.queue=", "nothing else asks for a first pod"), ("region=", "KEDA asks for the bulk queue there")],
+)
+def test_a_first_pod_needs_a_queue_and_its_region(helm: Helm, spoilt: str, words: str) -> None:
+    done = helm.run("template", sets=(*FROM_NONE, spoilt))
+    assert done.returncode != 0
+    assert words in done.stderr
+
+
 OWN = ("fleet-7c9d5b-x2x4z", "fleet-7c9d5b-x2x5z")
 OTHERS = ("fleet-two-7c9d5b-x2x4z", "fleet-two-7c9d5b-x2x6z")
 
@@ -111,6 +154,40 @@ def test_scaling_asks_for_this_releases_pods_alone(
         for query, value in zip(queries, wanted, strict=True)
     }
     promtool(tmp_path, [], series | others, checks)
+
+
+@pytest.mark.second_tier  # promtool
+@pytest.mark.parametrize(
+    ("stages", "bulk", "wanted", "pods"),
+    [
+        ((0.2, 1.0), (0.1, 0.9), 5, (0.2, 2, 0, 5)),
+        ((0.2, 1.0), None, None, (2.0, 2, 0, 0)),
+        (None, None, None, (0, 0, 0, 0)),
+    ],
+    ids=["bulk works", "no bulk process yet", "no pods"],
+)
+def test_scaling_leaves_bulk_work_out_and_asks_for_its_deadline(
+    helm: Helm,
+    tmp_path: Path,
+    stages: tuple[float, float] | None,
+    bulk: tuple[float, float] | None,
+    wanted: float | None,
+    pods: tuple[float, ...],
+) -> None:
+    series: dict[str, str] = {}
+    for name, values in (("gleaner_stage_work_ratio", stages), ("gleaner_bulk_stage_work_ratio", bulk)):
+        for stage, value in zip(("compute", "parse"), values or (), strict=False):
+            series |= of_pods(name, value, OWN, f',stage="{stage}"')
+            series |= of_pods(name, 9.0, OTHERS, f',stage="{stage}"')
+    if stages:
+        series |= of_pods("gleaner_backlog_seconds", 1, OWN) | of_pods("gleaner_queue_documents", 9, OWN)
+    if wanted:
+        series |= of_pods("gleaner_bulk_tasks_wanted", wanted, OWN)
+    queries = helm.scaling_queries(*FROM_NONE)
+    checks = {
+        f"round({query}, 0.001)": [{"labels": "{}", "value": value}] for query, value in zip(queries, pods, strict=True)
+    }
+    promtool(tmp_path, [], series, checks)
 
 
 @pytest.mark.second_tier  # promtool

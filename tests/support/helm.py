@@ -66,6 +66,7 @@ class Helm:
         assert done.returncode == 0, done.stderr
         return done.stdout.partition("\nNOTES:\n")[2]
 
-    def scaling_queries(self) -> list[str]:
+    def scaling_queries(self, *sets: str) -> list[str]:
         """What KEDA asks of Prometheus."""
-        return [each["metadata"]["query"] for each in self.rendered()["ScaledObject"]["spec"]["triggers"]]
+        triggers = self.rendered(*sets)["ScaledObject"]["spec"]["triggers"]
+        return [each["metadata"]["query"] for each in triggers if each["type"] == "prometheus"]

@@ -8,10 +8,12 @@ from itertools import pairwise
 import pytest
 
 from infra.scaling.alarm_evaluation import Series
-from infra.scaling.pod_autoscaler import PodAutoscaler, PodPolicy, pods_wanted
+from infra.scaling.pod_autoscaler import PodAutoscaler, PodPolicy, pod_policy, pods_wanted
+from infra.scaling.policy import policy_for
 from infra.scaling.policy_values import Limits
 from service.signals.catalog import (
     BACKLOG_SECONDS,
+    BULK_TASKS_WANTED,
     GPU_UTILIZATION,
     OLDEST_AGE_SECONDS,
     QUEUE_DEPTH,
@@ -65,6 +67,18 @@ def test_a_deep_queue_or_a_saturated_gpu_wants_a_share_more(signals: dict[Signal
     for second in (10, 20, 30):
         for _ in range(4):
             series.add(second, {WORK_RATIO: 0.7, **signals})
+    hpa.decide(series, 30, 4)
+    assert hpa.wanted == pods
+
+
+@pytest.mark.parametrize(("bulk_tasks", "wanted", "pods"), [(12, 9.0, 9), (12, 3.0, 4), (0, 9.0, 4), (None, 9.0, 5)])
+def test_a_bulk_deadline_wants_its_pods_in_place_of_the_gpu(bulk_tasks: int | None, wanted: float, pods: int) -> None:
+    policy = pod_policy(policy_for(limits=LIMITS, bulk_tasks=bulk_tasks))
+    hpa, series = PodAutoscaler(policy, LIMITS, 4), Series()
+    busy = {WORK_RATIO: 0.7, GPU_UTILIZATION: 100.0, OLDEST_AGE_SECONDS: 9.0, BULK_TASKS_WANTED: wanted}
+    for second in (10, 20, 30):
+        for _ in range(4):
+            series.add(second, busy)
     hpa.decide(series, 30, 4)
     assert hpa.wanted == pods
 
