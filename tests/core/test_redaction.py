@@ -13,6 +13,7 @@ from service.core.redaction import (
     RedactedSpan,
     RedactionMode,
     Repeats,
+    alike,
     hashed,
     replaced_text,
     replacer,
@@ -47,6 +48,10 @@ from service.text.values.reading import read_value
 )
 def test_whole_words_are_found_in_any_case_and_over_line_breaks(wanted: str, text: str, found: list[str]) -> None:
     assert [text[start:end] for start, end in Repeats([wanted]).find(text)] == found
+
+
+def test_what_recognition_mixes_up_is_alike_in_words_with_other_characters() -> None:
+    assert alike("DE8l O5, Ill OO") == "DE81 05, Ill OO"
 
 
 def test_the_longest_of_several_texts_is_found() -> None:

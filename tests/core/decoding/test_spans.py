@@ -4,10 +4,11 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from service.core.decoding.spans import (
+    MASKED,
     MOST_A_WORD,
     Candidates,
     Overlaps,
@@ -16,6 +17,7 @@ from service.core.decoding.spans import (
     grid_candidates,
     keep_window,
     over_limits,
+    pool_candidates,
 )
 from service.core.decoding.windows import Window
 
@@ -45,6 +47,7 @@ def test_a_grid_gives_every_span_within_the_text_that_is_likely_enough(
 
 
 @given(st.integers(0, 6), st.integers(1, 2), st.integers(0, 99), st.sampled_from([0.0, 0.4, 1.0]))
+@example(words=6, labels=2, seed=0, limit=0.4)
 def test_a_boundary_candidate_starts_ends_and_is_inside(words: int, labels: int, seed: int, limit: float) -> None:
     scores = np.random.default_rng(seed).normal(0, 3, (words, labels * 3)).astype(np.float32)
     found = {tuple(row[:3]): row[3] for row in boundary_candidates(scores, limit).tolist()}
@@ -57,6 +60,12 @@ def test_a_boundary_candidate_starts_ends_and_is_inside(words: int, labels: int,
                 if score >= limit:
                     wanted[i, j + 1, c] = score
     assert found == pytest.approx(wanted)
+
+
+def test_of_a_pool_each_label_that_is_likely_enough_is_a_candidate() -> None:
+    pool = np.array([[0, 2, 3.0, -3.0], [1, 2, MASKED * 2, 1.0]], dtype=np.float32)
+    assert pool_candidates(pool, 0.5)[:, :3].tolist() == [[0, 2, 0], [1, 2, 1]]
+    assert pool_candidates(pool, 0.0)[:, :3].tolist() == [[0, 2, 0], [0, 2, 1], [1, 2, 1]]
 
 
 def test_of_one_start_the_best_candidates_stay_whatever_the_limit() -> None:
@@ -124,6 +133,7 @@ def _clash(a: list[float], b: tuple[float, ...], overlaps: Overlaps) -> bool:
 
 
 @given(rows)
+@example(drawn=[(0, 4, 0, 9), (1, 2, 0, 1)])
 def test_each_label_has_the_disjoint_spans_of_the_greatest_total(drawn: list[tuple[int, int, int, int]]) -> None:
     found = candidates(*((start, start + length, label, score / 10) for start, length, label, score in drawn[:10]))
     chosen = choose(found, Overlaps.PER_LABEL)

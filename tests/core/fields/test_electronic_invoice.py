@@ -220,3 +220,8 @@ SOUND = invoice(InvoiceRow("Pen", amount=money("3.00")), TOTAL_AMOUNT=money("3.0
 def test_what_no_reader_states_is_not_sound(changed: ElectronicInvoice) -> None:
     assert SOUND.is_sound
     assert not changed.is_sound
+
+
+@pytest.mark.parametrize(("code", "is_credit_note"), [("380", False), ("381", True)])
+def test_its_type_says_whether_it_is_a_credit_note(code: str, is_credit_note: bool) -> None:
+    assert ElectronicInvoice("CII", "urn:x", None, code, "EUR", {}).is_credit_note is is_credit_note

@@ -38,6 +38,7 @@ def test_labels_are_read_from_any_form(value: object, labels: tuple[Label, ...] 
         ({"a": {"min_score": True}}, "min_score of 'a'"),
         ({"a": {"description": 1}}, "description of 'a'"),
         ({"a": {"colour": 1}}, "'colour'"),
+        ({1: "x"}, "the name of each label"),
     ],
 )
 def test_what_is_none_is_named(value: object, said: str) -> None:
@@ -58,6 +59,13 @@ def test_what_is_none_is_named(value: object, said: str) -> None:
 def test_labels_that_no_model_is_given_have_a_reason(labels: list[Label], said: str) -> None:
     assert said in (label_problem(labels) or "")
     assert label_problem([Label("a"), Label("b" * 100, "c" * 500)]) is None
+
+
+def test_a_label_is_read_by_its_description_and_plain_without_one() -> None:
+    labels = LabelSet.of([Label("a"), Label("b", "what b is")], ScoreLimits())
+    assert labels.names == ("a", "b")
+    assert [each.prompt for each in labels.labels] == ["a", "what b is"]
+    assert [each.is_plain for each in labels.labels] == [True, False]
 
 
 def test_a_labels_own_limit_comes_before_that_of_the_request() -> None:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from service.core.labels import marking
@@ -14,6 +14,7 @@ def array(numbers: list[int]) -> np.ndarray:
 
 
 @given(st.lists(ids, max_size=4), ids, st.lists(ids, max_size=4))
+@example(words=[[1, 2]], prompt=[3], labels=[[4, 5], [6]])
 def test_what_is_marked_comes_back(words: list[list[int]], prompt: list[int], labels: list[list[int]]) -> None:
     parts = [~array(prompt), *(marking.word(array(each)) for each in words)]
     marked = np.concatenate([*parts, *(marking.label(array(each)) for each in labels)])
