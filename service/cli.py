@@ -18,6 +18,7 @@ from service.environment import distribution_version, our_variables
 COMMANDS = {
     "serve": "serve HTTP until a signal",
     "extract": "entities of files",
+    "bulk": "entities of any number of files, one row each, continued after any end",
     "redact": "files without the entities in them",
     "evaluate": "score a model on labelled documents",
     "models": "publish, pull, list and keep models",

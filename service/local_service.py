@@ -1,4 +1,8 @@
-"""A service for one command: the same engine process and worker code as `gleaner serve`, without HTTP."""
+"""A service for one command: the same engine process and worker code as `gleaner serve`, without HTTP.
+
+An engine that dies is started again, and the documents that it had are submitted again, those that were running alone
+(`service/api/engine/pending.py`): a document over which it dies twice fails, its neighbours are answered.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +24,9 @@ from service.api.extraction.trace import StageTimer
 from service.api.options import Options, read_options
 from service.api.redaction.schemas import RedactOptions
 from service.api.worker import Worker, open_worker
-from service.core.errors import InternalError, ModelError, NotReady
+from service.core.errors import ModelError, NotReady, Overloaded, ServiceError
 from service.core.types import Phase
-from service.environment import child_environment
+from service.environment import PREFIX, child_environment
 from service.runtime_folder import runtime_folder
 from service.settings import read_settings
 from service.wire import ModelStatus
@@ -39,6 +43,15 @@ def settings_for(options: Mapping[str, Any]) -> dict[str, str]:
 
 START_SECONDS = 300.0
 POLL_SECONDS = 0.02
+MOST_DEATHS = 4
+"""As many engines in a row may die without an answer between them: over a document, over it alone, and twice more."""
+
+
+class EnginesDied(ServiceError):
+    """An engine died again and again, and not over a document that could be found."""
+
+    code = "engines_died"
+    title = "The engine cannot be kept alive"
 
 
 class LocalService:
@@ -71,19 +84,31 @@ class LocalService:
     async def __aexit__(self, *_: object) -> None:
         await self._stack.aclose()
 
-    async def extract(self, path: Path, data: bytes) -> dict[str, Any]:
-        """The result of one file, as /extract returns it for each document.
+    async def extract(self, path: Path, data: bytes | str) -> dict[str, Any]:
+        """The result of one file, or of a text, as /extract returns it for each document.
 
         Raises:
-            GleanerError: the file is bad, or the engine died.
+            GleanerError: the file is bad, engines died over it, or they die again and again.
         """
+        if isinstance(data, str):
+            return await self.answer(DocumentInput(path.name, text=data))
         return await self.answer(DocumentInput(path.name, data=data, name=path.name))
+
+    async def revision(self) -> str:
+        """The model that answers, as `name@sha256:…`."""
+        return f"{self.model.name}@{self.model.revision}"
+
+    def pin(self, revision: str) -> None:
+        """Have this revision answer, also after an engine died and a tag moved."""
+        self.options = self.options.model_copy(update={"model": revision})
+        self._environment[f"{PREFIX}MODELS"] = revision
 
     async def redact(self, path: Path, data: bytes) -> dict[str, Any]:
         """One file redacted, as /redact returns it for each document; raises as `extract`."""
         source = DocumentInput(path.name, data=data, name=path.name)
         assert isinstance(self.options, RedactOptions), "made for it"
-        return await self._finished(self._worker.redactor.redact(source, self._request(), self.options, StageTimer()))
+        request = await self._request()
+        return await self._finished(self._worker.redactor.redact(source, request, self.options, StageTimer()))
 
     @property
     def model(self) -> ModelStatus:
@@ -92,18 +117,25 @@ class LocalService:
 
     async def answer(self, source: DocumentInput) -> dict[str, Any]:
         """The result of one document, as /extract returns it; raises as `extract`."""
-        return await self._finished(self._worker.extractor.extract(source, self._request(), StageTimer()))
+        request = await self._request()
+        return await self._finished(self._worker.extractor.extract(source, request, StageTimer()))
 
-    def _request(self) -> ExtractRequest:
+    async def _request(self) -> ExtractRequest:
+        while not self._worker.engine.serving and not self._engines.done():  # After a death.
+            await asyncio.sleep(POLL_SECONDS)
         labels = self._worker.extractor.labels_of(self.model, self.options, plain=True)
         return ExtractRequest(self.model, self.options, "cli", time.monotonic() + self._deadline_seconds, labels=labels)
 
     async def _finished(self, working: Coroutine[Any, Any, msgspec.Struct]) -> dict[str, Any]:
         work = asyncio.create_task(working)
-        await asyncio.wait((work, self._engine_death), return_when=asyncio.FIRST_COMPLETED)
-        if not work.done():
+        try:
+            await asyncio.wait((work, self._engines), return_when=asyncio.FIRST_COMPLETED)
+            if not work.done():
+                raise EnginesDied(f"{MOST_DEATHS} engines died one after the other; the last lines of each say why.")
+        finally:
             work.cancel()
-            raise InternalError("The engine died over this file, or over one that was read at the same time.")
+        if not isinstance(work.exception(), Overloaded):
+            self._deaths = 0
         found: dict[str, Any] = msgspec.to_builtins(work.result())
         return found
 
@@ -112,17 +144,33 @@ class LocalService:
         settings = read_settings(runtime_dir=folder, **self._settings)
         self._deadline_seconds = settings.deadline_ms / 1000
         chosen = {name.upper(): value for name, value in self._settings.items()}
-        environment = child_environment(folder, LOG_LEVEL="ERROR", MODEL_POLL_SECONDS="0", **chosen)
-        self._engine = subprocess.Popen([sys.executable, "-m", "service.engine"], env=environment)
-        self._stack.callback(_stop, self._engine)
+        self._environment = child_environment(folder, LOG_LEVEL="ERROR", MODEL_POLL_SECONDS="0", **chosen)
+        self._start_engine()
+        self._stack.callback(self._stop_engine)
         self._worker: Worker = await self._stack.enter_async_context(open_worker(settings))
         await self._wait_until_ready()
-        self._engine_death = asyncio.create_task(self._wait_for_death())
-        self._stack.callback(self._engine_death.cancel)
+        self._deaths = 0
+        self._engines: asyncio.Task[None] = asyncio.create_task(self._keep_an_engine())
+        self._stack.callback(self._engines.cancel)
 
-    async def _wait_for_death(self) -> None:
-        while self._engine.poll() is None:
-            await asyncio.sleep(POLL_SECONDS)
+    def _start_engine(self) -> None:
+        """Start one that a terminal's Ctrl-C does not reach: it ends with this process."""
+        command = [sys.executable, "-m", "service.engine"]
+        self._engine = subprocess.Popen(command, env=self._environment, process_group=0)
+
+    def _stop_engine(self) -> None:
+        self._engine.kill()
+        self._engine.wait()
+
+    async def _keep_an_engine(self) -> None:
+        """Start engines after each other; ends when too many have died without an answer."""
+        while True:
+            while self._engine.poll() is None:
+                await asyncio.sleep(POLL_SECONDS)
+            self._deaths += 1
+            if self._deaths == MOST_DEATHS:
+                return
+            self._start_engine()
 
     async def _wait_until_ready(self) -> None:
         end = time.monotonic() + START_SECONDS
@@ -134,8 +182,3 @@ class LocalService:
             if time.monotonic() > end:
                 raise NotReady(f"the engine was not ready after {START_SECONDS:.0f} s")
             await asyncio.sleep(POLL_SECONDS)
-
-
-def _stop(engine: subprocess.Popen[bytes]) -> None:
-    engine.kill()
-    engine.wait()

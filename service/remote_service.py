@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from service import client
-from service.core.errors import BY_CODE, InternalError, ServiceError
+from service.core.errors import BY_CODE, InternalError, ServiceError, UnknownModel
+
+STABLE = "stable"
+_Source = client.TextSource | client.FileSource
 
 
 class NoAnswer(ServiceError):
@@ -16,11 +20,18 @@ class NoAnswer(ServiceError):
 
 
 class RemoteService:
-    """One service, as long as the context lasts; `key`: the API key that it is sent."""
+    """One service, as long as the context lasts.
+
+    Attributes:
+        options: of the documents that are asked for next.
+
+    Args:
+        key: the API key that it is sent.
+    """
 
     def __init__(self, url: str, options: dict[str, Any], key: str | None = None) -> None:
         self._url = url
-        self._options = options
+        self.options = options
         self._client = client.AsyncClient(url, key=key)
 
     async def __aenter__(self) -> RemoteService:
@@ -29,8 +40,8 @@ class RemoteService:
     async def __aexit__(self, *_: object) -> None:
         await self._client.close()
 
-    async def extract(self, path: Path, data: bytes) -> dict[str, Any]:
-        """The result of one file, as the service wrote it.
+    async def extract(self, path: Path, data: bytes | str) -> dict[str, Any]:
+        """The result of one file, or of a text, as the service wrote it.
 
         Raises:
             GleanerError: the service's error, or NoAnswer if it cannot be reached.
@@ -41,13 +52,46 @@ class RemoteService:
         """The redacted file; raises as `extract`."""
         return await self._document("/redact", path, data)
 
-    async def _document(self, route: str, path: Path, data: bytes) -> dict[str, Any]:
+    async def revision(self) -> str:
+        """The model that answers these options, as `name@sha256:…`; a candidate only if they name it.
+
+        Raises:
+            UnknownModel: it is not served.
+            GleanerError: as `extract`.
+        """
+        asked = self.options.get("model")
+        found = await self._revision(asked)
+        if asked and "@" in asked:
+            return found
+        with suppress(UnknownModel):
+            return await self._revision(f"{found.partition('@')[0]}@{STABLE}")
+        return found
+
+    def pin(self, revision: str) -> None:
+        """Have this revision answer."""
+        self.options = self.options | {"model": revision}
+
+    async def _revision(self, asked: str | None) -> str:
+        answer = await self._ask("/extract", client.TextSource("-"), self.options | {"model": asked})
+        match answer:
+            case {"model": {"name": str(name), "revision": str(revision)}}:
+                return f"{name}@{revision}"
+        raise self._stranger()
+
+    async def _document(self, route: str, path: Path, data: bytes | str) -> dict[str, Any]:
+        source: _Source
+        source = client.TextSource(data, path.name) if isinstance(data, str) else client.FileSource(data, path.name)
+        match await self._ask(route, source, self.options):
+            case {"documents": [dict(document)]}:
+                return document
+        raise self._stranger()
+
+    async def _ask(self, route: str, source: _Source, options: dict[str, Any]) -> dict[str, Any]:
         try:
-            answer = await self._client.ask(route, [client.FileSource(data, path.name)], **self._options)
+            return await self._client.ask(route, [source], **options)
         except client.GleanerError as error:
             kind = NoAnswer if isinstance(error, client.Unreachable) else BY_CODE.get(error.code, InternalError)
             raise kind(error.detail, retry_after_seconds=error.retry_after_seconds) from error
-        match answer:
-            case {"documents": [dict(document)]}:
-                return document
-        raise InternalError(f"What answers at {self._url} is another service.")
+
+    def _stranger(self) -> InternalError:
+        return InternalError(f"What answers at {self._url} is another service.")

@@ -34,13 +34,24 @@ class _Line(msgspec.Struct):
     path: str | None = None
 
 
-class LocalInputs:
-    """Inputs that a command line names."""
+def local_inputs(paths: Sequence[str]) -> LocalInputs:
+    """The inputs that a command line names.
 
-    def __init__(self, paths: Sequence[str]) -> None:
-        self._paths = tuple(map(os.path.normpath, paths))
-        only = self._paths[0] if len(self._paths) == 1 else None
-        self._base = only if only and os.path.isdir(only) else None
+    Raises:
+        InvalidOptions: there is no such file or folder, or a glob matches none.
+    """
+    normal = tuple(map(os.path.normpath, paths))
+    for path in normal:
+        if not _matching(path):
+            raise InvalidOptions(f"There is no {path}.")
+    return LocalInputs(normal, base=normal[0] if len(normal) == 1 and os.path.isdir(normal[0]) else None)
+
+
+class LocalInputs:
+    """Files, folders, globs and JSON lines by their paths; `base`: the folder that keys are relative to."""
+
+    def __init__(self, paths: tuple[str, ...], base: str | None) -> None:
+        self._paths, self._base = paths, base
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -50,10 +61,7 @@ class LocalInputs:
     def items(self) -> Iterator[Item]:
         """As Inputs."""
         for given in self._paths:
-            found = [given] if os.path.lexists(given) else _matching(given)
-            if not found:
-                raise InvalidOptions(f"There is no {given}.")
-            for path in found:
+            for path in _matching(given):
                 if os.path.isdir(path):
                     yield from self._files(path)
                 elif path.endswith(LINES):
@@ -85,7 +93,9 @@ class LocalInputs:
 
 
 def _matching(pattern: str) -> list[str]:
-    """What a glob matches, without hidden names that it does not name, and not through links to folders."""
+    """A path that is there, or what it matches as a glob: no hidden names but its own, and no links to folders."""
+    if os.path.lexists(pattern):
+        return [pattern]
     top, named = Path(pattern).anchor, Path(pattern).parts
     found = Path(top).glob(str(Path(pattern).relative_to(top)))
     return sorted(str(path) for path in found if not any(part[0] == "." and part not in named for part in path.parts))

@@ -5,18 +5,20 @@ A job is what is under its output, in a folder or under a prefix of a bucket; th
     job.json             options and the model's revision, written once
     plan/000001.jsonl    segments of the plan: a chunk a line; written once each, the numbers have no gap
     parts/NAME.jsonl     a chunk's rows; written once
-    summary.json         counts, when all parts are there
-    _SUCCESS             written last: how many segments the summary covers
+    finished/000001.json the summary of a plan of so many segments, when all its parts are there; written once
+    summary.json         the last summary
+    _SUCCESS             written last: how many segments it covers
 
 All calls block; call them in a thread.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -52,6 +54,13 @@ class StorageError(ServiceError):
 
     code = "storage_error"
     title = "The job's storage cannot be read or written"
+
+
+class JobBusy(StorageError):
+    """Another process works on the job."""
+
+    code = "job_busy"
+    title = "Another process works on the job"
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,15 +152,15 @@ class FolderStorage:
         target, temporary = self._folder / name, self._write(data)
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
-            os.link(temporary, target)
-            _sync(target.parent)
-        except FileExistsError:
-            return False
+            with suppress(FileExistsError):
+                os.link(temporary, target)
+                _sync(target.parent)
+                return True
         except OSError as error:
             raise self._failure(error) from error
         finally:
             temporary.unlink(missing_ok=True)
-        return True
+        return False
 
     def put(self, name: str, data: bytes) -> None:
         """As JobStorage."""
@@ -159,10 +168,12 @@ class FolderStorage:
 
     def upload(self, name: str, file: Path) -> None:
         """As JobStorage; moves the file."""
-        target = self._folder / name
+        target, temporary = self._folder / name, self._temporary / uuid4().hex
         try:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.move(file, target)
+            for folder in (target.parent, self._temporary):
+                folder.mkdir(parents=True, exist_ok=True)
+            shutil.move(file, temporary)  # A copy, where the file is on another disk.
+            temporary.replace(target)
             _sync(target.parent)
         except OSError as error:
             raise self._failure(error) from error
@@ -174,9 +185,25 @@ class FolderStorage:
         except OSError as error:
             raise self._failure(error) from error
 
-    def clean(self) -> None:
-        """Remove what killed processes left; only while no other process writes to the job."""
-        shutil.rmtree(self._temporary, ignore_errors=True)
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Work on the job as the only process of this machine, and remove what killed ones left.
+
+        Raises:
+            JobBusy: another does.
+        """
+        with ExitStack() as stack:
+            try:
+                self._folder.mkdir(parents=True, exist_ok=True)
+                lock = stack.enter_context((self._folder / ".lock").open("wb"))
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise JobBusy(f"Another process works on the job in {self._folder}.") from None
+            except OSError as error:
+                raise self._failure(error) from error
+            shutil.rmtree(self._temporary, ignore_errors=True)
+            stack.callback(shutil.rmtree, self._temporary, ignore_errors=True)
+            yield
 
     def _write(self, data: bytes) -> Path:
         temporary = self._temporary / uuid4().hex

@@ -69,7 +69,7 @@ async def _run(chosen: argparse.Namespace) -> int:
 
 async def _answers(chosen: argparse.Namespace, report: Callable[[str], None]) -> AsyncIterator[tuple[Path, Answer]]:
     """Each file with its answer; `report` gets the progress in words."""
-    names = ("model", "labels", "overlaps", "min_score", "aggregation", "include_text", "priority", "fields")
+    names = ("model", "labels", "overlaps", "min_score", "aggregation", "ocr", "include_text", "priority", "fields")
     options = options_of(chosen, names)
     async with _service(chosen, options, report) as service:
         report("extracting")

@@ -15,6 +15,7 @@ from rich.table import Table
 from service.core.decoding.aggregation_strategies import Aggregation
 from service.core.decoding.spans import Overlaps
 from service.core.errors import GleanerError, InvalidOptions
+from service.core.types import Ocr
 from service.environment import service_url
 
 STANDARD_INPUT = Path("-")
@@ -32,6 +33,12 @@ def add_file_arguments(parser: argparse.ArgumentParser) -> None:
         "files", nargs="+", type=Path, metavar="FILE", help="PDF, DOCX, HTML, TXT, MD or XML invoice; `-`: stdin"
     )
     parser.add_argument("--type", choices=TYPES, help="what stdin holds, where its content does not say it")
+    parser.add_argument("--json", action="store_true", help="JSON lines even on a terminal")
+    add_service_arguments(parser)
+
+
+def add_service_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that say by what and how entities are found."""
     parser.add_argument(
         "--url", type=service_url, help="ask this running service (127.0.0.1:8080) rather than start one for 10 to 20 s"
     )
@@ -44,7 +51,7 @@ def add_file_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--overlaps", choices=[each.value for each in Overlaps], help="of free labels")
     parser.add_argument("--min-score", help="only entities with at least this score (0.5, or PERSON:0.8,0.5)")
     parser.add_argument("--aggregation", choices=[each.value for each in Aggregation])
-    parser.add_argument("--json", action="store_true", help="JSON lines even on a terminal")
+    parser.add_argument("--ocr", choices=[each.value for each in Ocr], help="recognize text in pictures of pages")
 
 
 def options_of(chosen: argparse.Namespace, names: Iterable[str]) -> dict[str, Any]:

@@ -43,7 +43,18 @@ def run(chosen: argparse.Namespace) -> int:
 
 
 async def _run(chosen: argparse.Namespace) -> int:
-    names = ("model", "labels", "overlaps", "min_score", "aggregation", "mode", "output", "repeats", "allow_unread")
+    names = (
+        "model",
+        "labels",
+        "overlaps",
+        "min_score",
+        "aggregation",
+        "ocr",
+        "mode",
+        "output",
+        "repeats",
+        "allow_unread",
+    )
     failed = 0
     if STANDARD_INPUT in chosen.files and len(chosen.files) > 1:
         raise InvalidOptions("standard input (`-`) is redacted alone, because the result goes to standard output")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from service.bulk.storage import FolderStorage, StorageError
+from service.bulk.storage import FolderStorage, JobBusy, StorageError
 
 
 def test_a_name_is_taken_once(tmp_path: Path) -> None:
@@ -47,8 +47,19 @@ def test_what_a_killed_writer_left_is_no_document_and_is_removed(tmp_path: Path)
     storage.put_once("parts/a", b"")
     (tmp_path / ".partial" / "torn").write_bytes(b"{")
     assert list(storage.names("parts/")) == ["parts/a"]
-    storage.clean()
-    assert not (tmp_path / ".partial").exists()
+    with storage.alone():
+        assert not (tmp_path / ".partial").exists()
+
+
+def test_a_job_is_worked_on_by_one_process(tmp_path: Path) -> None:
+    with (
+        FolderStorage(tmp_path).alone(),
+        pytest.raises(JobBusy, match="Another process"),
+        FolderStorage(tmp_path).alone(),
+    ):
+        pass
+    with FolderStorage(tmp_path).alone():
+        pass
 
 
 def test_a_folder_that_cannot_be_used_is_a_sentence(tmp_path: Path) -> None:

@@ -1,0 +1,226 @@
+"""The end of a bulk job: its rows in the plan's order, their summary, and Parquet, one file, or one file an input.
+
+Everything here follows from the plan and the parts, so that it can be made again, and is the same each time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from service.bulk import job as jobs
+from service.bulk.job import encoded
+from service.bulk.storage import JobStorage
+from service.core.bulk import Item, NewestRows
+from service.core.errors import InvalidOptions, ServiceError
+
+SUMMARY, SUCCESS, FINISHED = "summary.json", "_SUCCESS", "finished/"
+PARQUET, LINES, FILES = "documents.parquet", "documents.jsonl", "documents/"
+ROW_GROUP = 500
+"""Rows that are written to Parquet together, and held in memory."""
+LONGEST_NAME = 240
+"""Bytes of a name in a folder, of which file systems take 255."""
+Row = dict[str, Any]
+
+
+class PartsMissing(ServiceError):
+    """A job is not done: chunks of its plan have no part yet."""
+
+    code = "parts_missing"
+    title = "The job is not done"
+
+
+@dataclass(slots=True)
+class Summary:
+    """What a finished job's rows say, of each key the newest.
+
+    Attributes:
+        superseded: rows that do not count: of a file that changed, or that was tried again.
+        size_bytes: of all files.
+        pages, characters, tokens: of the documents that were answered.
+        errors: code → rows.
+    """
+
+    model: str
+    files: int = 0
+    answered: int = 0
+    superseded: int = 0
+    size_bytes: int = 0
+    pages: int = 0
+    characters: int = 0
+    tokens: int = 0
+    errors: Counter[str] = field(default_factory=Counter)
+
+    def add(self, row: Row) -> None:
+        """Count a row."""
+        self.files += 1
+        self.size_bytes += row["bytes"]
+        if row["error"] is not None:
+            self.errors[row["error"]["code"]] += 1
+            return
+        self.answered += 1
+        document = row["document"]
+        self.pages += document.get("pages") or 0
+        self.characters += document.get("characters") or 0
+        self.tokens += document.get("tokens") or 0
+
+    def to_json(self) -> bytes:
+        """Of `summary.json`."""
+        shown = {name: getattr(self, name) for name in self.__slots__ if name != "errors"}
+        return json.dumps(shown | {"errors": dict(sorted(self.errors.items()))}, indent=2).encode() + b"\n"
+
+
+def rows(storage: JobStorage) -> Iterator[Row]:
+    """The rows that count, in the plan's order, each key once; parts of the plan that are not written are left out.
+
+    Memory: about 160 bytes for each key, and a part.
+    """
+    return (row for _, row in _rows(storage, NewestRows(each.chunk for each in jobs.planned(storage))))
+
+
+def _rows(storage: JobStorage, newest: NewestRows) -> Iterator[tuple[Item, Row]]:
+    number = 0
+    for each in jobs.planned(storage):
+        data = storage.read(jobs.part_file(each.part))
+        lines = data.splitlines() if data is not None else []
+        for at, item in enumerate(each.chunk.items):
+            if lines and newest.counts(item, number + at):
+                yield item, json.loads(lines[at])
+        number += len(each.chunk.items)
+
+
+def failed_items(storage: JobStorage, codes: frozenset[str]) -> Iterator[Item]:
+    """The inputs whose rows are errors with one of these codes; all errors without any."""
+    for item, row in _rows(storage, NewestRows(each.chunk for each in jobs.planned(storage))):
+        if row["error"] is not None and (not codes or row["error"]["code"] in codes):
+            yield item
+
+
+def summarize(storage: JobStorage) -> Summary:
+    """Count a job's rows.
+
+    Raises:
+        PartsMissing: it is not done.
+    """
+    counts, record = jobs.counts(storage), jobs.read_record(storage)
+    if record is None:
+        raise InvalidOptions("There is no job: it has no `job.json`.")
+    if not counts.is_done:
+        raise PartsMissing(f"{counts.files - counts.files_done:,} of {counts.files:,} files are not answered yet.")
+    summary = Summary(record.job.model)
+    for row in rows(storage):
+        summary.add(row)
+    summary.superseded = counts.files - summary.files
+    return summary
+
+
+def finish(storage: JobStorage) -> tuple[Summary, bool]:
+    """Write `summary.json` and then `_SUCCESS`; the summary, and True for the one call that finishes this plan first.
+
+    Raises:
+        PartsMissing: the job is not done.
+    """
+    covered = _segments(storage)
+    summary = summarize(storage)
+    is_first = storage.put_once(f"{FINISHED}{covered:06}.json", summary.to_json())
+    storage.put(SUMMARY, summary.to_json())
+    storage.put(SUCCESS, json.dumps({"segments": covered}).encode() + b"\n")
+    return summary, is_first
+
+
+def is_finished(storage: JobStorage) -> bool:
+    """True when `_SUCCESS` covers the whole plan."""
+    data = storage.read(SUCCESS)
+    return data is not None and json.loads(data)["segments"] == _segments(storage)
+
+
+def _segments(storage: JobStorage) -> int:
+    return sum(1 for _ in storage.names(jobs.PLAN))
+
+
+def check_parquet() -> None:
+    """Raises InvalidOptions where what writes Parquet is not installed; before a job, not after it."""
+    if find_spec("pyarrow") is None:
+        raise InvalidOptions("Parquet needs pyarrow: pip install 'gleaner-service[parquet]'.")
+
+
+def write_lines(storage: JobStorage) -> str:
+    """All rows in one file of JSON lines; its name."""
+    return _uploaded(storage, LINES, lambda file: _write_lines(rows(storage), file))
+
+
+def write_parquet(storage: JobStorage) -> str:
+    """All rows in one Parquet file, the document as JSON; its name.
+
+    Raises:
+        InvalidOptions: pyarrow is not installed.
+    """
+    check_parquet()
+    return _uploaded(storage, PARQUET, lambda file: _write_parquet(rows(storage), file))
+
+
+def write_files(storage: JobStorage) -> str:
+    """A JSON file for each row under `documents/`, named as its key; that folder."""
+    for row in rows(storage):
+        storage.put(FILES + file_name(row["key"]), encoded(row))
+    return FILES
+
+
+def file_name(key: str) -> str:
+    """The name of a key's file: below the folder of all, with `%2E` for what would lead out of it, never too long."""
+    parts = [part if part not in (".", "..") else part.replace(".", "%2E") for part in PurePosixPath(key).parts]
+    names = [_shortened(part.replace("\0", "%00")) for part in parts if part != "/"]
+    return "/".join((*names[:-1], f"{names[-1]}.json"))
+
+
+def _shortened(name: str) -> str:
+    data = name.encode("utf-8", "surrogateescape")
+    if len(data) <= LONGEST_NAME:
+        return name
+    digest = hashlib.sha256(data).hexdigest()[:16]
+    return f"{data[: LONGEST_NAME - 20].decode('utf-8', 'ignore')}.{digest}"
+
+
+def _uploaded(storage: JobStorage, name: str, write: Callable[[Path], None]) -> str:
+    with tempfile.TemporaryDirectory(prefix="gleaner-bulk-") as folder:
+        file = Path(folder) / "rows"
+        write(file)
+        storage.upload(name, file)
+    return name
+
+
+def _write_lines(rows: Iterable[Row], to: Path) -> None:
+    with to.open("wb") as file:
+        file.writelines(map(encoded, rows))
+
+
+def _write_parquet(rows: Iterable[Row], to: Path) -> None:
+    import pyarrow
+    import pyarrow.parquet
+
+    texts = ("key", "version", "sha256", "model", "document", "error_code", "error_detail")
+    schema = pyarrow.schema([("bytes", pyarrow.int64()), *((name, pyarrow.string()) for name in texts)])
+    with pyarrow.parquet.ParquetWriter(to, schema, compression="zstd") as writer:
+        group: list[Row] = []
+        for row in rows:
+            group.append(_columns(row))
+            if len(group) == ROW_GROUP:
+                writer.write_table(pyarrow.Table.from_pylist(group, schema))
+                group.clear()
+        writer.write_table(pyarrow.Table.from_pylist(group, schema))
+
+
+def _columns(row: Row) -> Row:
+    """A row as Parquet has it; what is no Unicode in a name is written as in JSON."""
+    error = row["error"] or {"code": None, "detail": None}
+    document = row["document"] and encoded(row["document"]).decode().rstrip("\n")
+    texts = {name: row[name] for name in ("version", "sha256", "model")} | {"document": document}
+    key = row["key"].encode("utf-8", "backslashreplace").decode()
+    return {"key": key, "bytes": row["bytes"], "error_code": error["code"], "error_detail": error["detail"], **texts}

@@ -1,0 +1,96 @@
+"""Progress of `gleaner bulk` on stderr: a bar on a terminal, else a line every few seconds."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, SpinnerColumn, TextColumn
+from rich.progress import Progress as Bar
+
+from service.bulk.run import RunCounts
+from service.core.bulk import Progress
+
+BAR_SECONDS, LINE_SECONDS = 0.25, 10.0
+"""Time between two changes of the bar, and between two lines."""
+
+
+def duration(seconds: float) -> str:
+    """`45 s`, `12 min`, `3.4 h`."""
+    if seconds < 99.5:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5_970 else f"{seconds / 3600:.1f} h"
+
+
+def errors_in_words(errors: Counter[str]) -> str:
+    """`unreadable_document 3, object_missing 1`, the most frequent first."""
+    return ", ".join(f"{code} {count:,}" for code, count in errors.most_common())
+
+
+def in_words(counts: RunCounts, seconds: float, dollars_an_hour: float | None) -> str:
+    """One line: files, rate, time left, cost, errors."""
+    progress = Progress(counts.files, counts.done, counts.begun_with, seconds)
+    total = f"{counts.files:,}" if counts.is_planned else f"{counts.files:,} or more"
+    said = [f"{counts.done:,} of {total} files"]
+    if (rate := progress.files_a_second) is not None and (left := progress.seconds_left) is not None:
+        said.append(f"{rate:.1f} files/s")
+        if counts.is_planned:
+            said.append(f"{duration(left)} left")
+    if dollars_an_hour is not None:
+        cost = f"${progress.dollars(dollars_an_hour):.2f}"
+        left = progress.seconds_left if counts.is_planned else None
+        said.append(cost if left is None else f"{cost} of ${(seconds + left) / 3600 * dollars_an_hour:.2f}")
+    if counts.errors:
+        said.append(f"{counts.errors.total():,} errors ({errors_in_words(counts.errors)})")
+    if counts.later:
+        said.append(f"{counts.later:,} for later")
+    return ", ".join(said)
+
+
+class ShownProgress:
+    """What a person sees of a run."""
+
+    def __init__(self, bar: Bar, dollars_an_hour: float | None) -> None:
+        self._bar, self._dollars_an_hour = bar, dollars_an_hour
+        self._task = bar.add_task("starting", total=None)
+
+    def say(self, text: str) -> None:
+        """Show what is being done before the first file."""
+        self._bar.update(self._task, description=text)
+
+    @asynccontextmanager
+    async def of(self, counts: RunCounts) -> AsyncIterator[None]:
+        """Show a run's counts as they grow, and a last time at its end."""
+        begun = time.monotonic()
+        showing = asyncio.create_task(self._show(counts, begun))
+        try:
+            yield
+        finally:
+            showing.cancel()
+            self._show_once(counts, begun)
+
+    async def _show(self, counts: RunCounts, begun: float) -> None:
+        while True:
+            await asyncio.sleep(LINE_SECONDS if self._bar.disable else BAR_SECONDS)
+            self._show_once(counts, begun)
+
+    def _show_once(self, counts: RunCounts, begun: float) -> None:
+        text = in_words(counts, time.monotonic() - begun, self._dollars_an_hour)
+        if self._bar.disable:
+            print(f"gleaner: {text}", file=sys.stderr, flush=True)
+        else:
+            self._bar.update(self._task, description=text, completed=counts.done, total=counts.files)
+
+
+@contextmanager
+def shown_progress(dollars_an_hour: float | None) -> Iterator[ShownProgress]:
+    """A bar while the context lasts, on a terminal."""
+    console = Console(stderr=True)
+    columns = (SpinnerColumn(), BarColumn(), TextColumn("{task.description}"))
+    with Bar(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        yield ShownProgress(bar, dollars_an_hour)
