@@ -41,6 +41,8 @@ def settings_for(options: Mapping[str, Any]) -> dict[str, str]:
     return {} if name in (parse_reference(each).name for each in read_settings().models) else {"models": wanted}
 
 
+UNHURRIED = {"deadline_ms": "3600000", "max_queue_ms": "0"}
+"""Settings where nobody waits for a single answer: what a slow machine would refuse is no fault of a file."""
 START_SECONDS = 300.0
 POLL_SECONDS = 0.02
 MOST_DEATHS = 4

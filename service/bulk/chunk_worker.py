@@ -101,7 +101,7 @@ class ChunkWorker:
             NotFinished: some input was not answered for too long.
             GleanerError: no input of the job can be answered (`FailureOutcome.JOB`).
         """
-        tasks = [asyncio.create_task(self._row(item)) for item in chunk.items]
+        tasks = [asyncio.create_task(self.row(item)) for item in chunk.items]
         try:
             return await asyncio.gather(*tasks)
         finally:
@@ -109,7 +109,8 @@ class ChunkWorker:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _row(self, item: Item) -> dict[str, Any]:
+    async def row(self, item: Item) -> dict[str, Any]:
+        """The row of one input; raises as `rows`, NotFinished from the error that the input was last refused with."""
         sha256: str | None = None
         begun, tries = time.monotonic(), 0
         async with self._in_flight.of(item.size_bytes):

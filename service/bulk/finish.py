@@ -210,15 +210,18 @@ def _write_parquet(rows: Iterable[Row], to: Path) -> None:
     with pyarrow.parquet.ParquetWriter(to, schema, compression="zstd") as writer:
         group: list[Row] = []
         for row in rows:
-            group.append(_columns(row))
+            group.append(flat_row(row))
             if len(group) == ROW_GROUP:
                 writer.write_table(pyarrow.Table.from_pylist(group, schema))
                 group.clear()
         writer.write_table(pyarrow.Table.from_pylist(group, schema))
 
 
-def _columns(row: Row) -> Row:
-    """A row as Parquet has it; what is no Unicode in a name is written as in JSON."""
+def flat_row(row: Row) -> Row:
+    """A row as a table has it: `document` as JSON, `error_code` and `error_detail`.
+
+    What is no Unicode in a name is written as in JSON.
+    """
     error = row["error"] or {"code": None, "detail": None}
     document = row["document"] and encoded(row["document"]).decode().rstrip("\n")
     texts = {name: row[name] for name in ("version", "sha256", "model")} | {"document": document}

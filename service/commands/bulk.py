@@ -39,8 +39,6 @@ ACTIONS = ("run", "finish")
 ANSWERED, WITH_ERRORS, NOT_FINISHED, INTERRUPTED = 0, 1, 3, 130
 OPTIONS = ("labels", "overlaps", "min_score", "aggregation", "ocr", "include_text", "fields")
 """What a job asks of each input, besides its model."""
-UNHURRIED = {"deadline_ms": "3600000", "max_queue_ms": "0"}
-"""Settings of a service of one's own: nobody waits for a single answer."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -155,7 +153,7 @@ def _service(
         from service.remote_service import RemoteService
 
         return RemoteService(chosen.url, asked, read_key(chosen.key_file))
-    from service.local_service import LocalService
+    from service.local_service import UNHURRIED, LocalService
 
     return LocalService(asked, report, UNHURRIED | ({"models": model} if model else {}))
 
