@@ -74,6 +74,16 @@ ROOM = Row("How much room is there?", (
         meaning="The slowest task, by part. What scaling out has to wait for, in addition to the instance itself."),
 ))  # fmt: skip
 
+BULK = Row("What do bulk jobs do?", (
+    lines("Bulk work that waits", "s", Query("max(gleaner_bulk_backlog_seconds)", "of one task"),
+        meaning="What one task would need for all files in the queue."),
+    lines("Tasks for a bulk deadline", TASKS, Query("max(gleaner_bulk_tasks_wanted)", "wanted"),
+        Query("gleaner:tasks:ready", "ready"), meaning="Without a deadline one is wanted while anything waits."),
+    lines("Bulk's part of the work ratio", "percentunit",
+        Query("avg by (stage) (gleaner_bulk_stage_work_ratio)", "{{stage}}"),
+        meaning="Scaling leaves it out: it is what nobody else has asked for."),
+))  # fmt: skip
+
 MODELS = Row("Which models use it?", (
     stack("Tokens, by model", TOKENS,
         Query("sum by (model) (rate(gleaner_model_tokens_total[1m]))", "{{model}}"),
@@ -89,6 +99,12 @@ CAPACITY = Page(
     uid="gleaner-capacity",
     title="Gleaner: capacity and cost",
     description="How much there is, how much is used, what it costs, what could go.",
-    rows=(COST, ROOM, MODELS, Row("How to read this", (Text(title="How to read this", markdown=HOW_TO_READ.strip()),))),
+    rows=(
+        COST,
+        ROOM,
+        BULK,
+        MODELS,
+        Row("How to read this", (Text(title="How to read this", markdown=HOW_TO_READ.strip()),)),
+    ),
     variables=(PRICE, RUNBOOK),
 )

@@ -2,8 +2,8 @@
 
     per million = price of a task's hour × 1,000,000 ÷ (3,600 × documents a second at full load × share that is used)
 
-The share is the policy's target, which is a share of the rate at full load. A task's hour is its instance's, its
-disk's and its metrics'. Prices change, and differ by region: pass your own with --price.
+The share is the policy's target, which is a share of the rate at full load; bulk jobs use all of it. A task's hour is
+its instance's, its disk's and its metrics'. Prices change, and differ by region: pass your own with --price.
 """
 
 from __future__ import annotations
@@ -27,6 +27,17 @@ AROUND_DOLLARS: Mapping[str, float] = {
     "metrics, alarms and a dashboard": 0.019,
 }
 """By the hour, whatever the size of the fleet."""
+SPOT_PRICE = 0.4
+"""Over the price on demand, about."""
+BULK_ENDPOINTS_DOLLARS = 0.04
+"""By the hour: two more endpoints in two zones."""
+CHUNK_FILES = 50
+REQUEST_DOLLARS: Mapping[str, float] = {
+    "S3, one read a file": 0.4e-6,
+    "S3, one part a chunk": 5e-6 / CHUNK_FILES,
+    "SQS, three calls a chunk": 3 * 0.4e-6 / CHUNK_FILES,
+}
+"""Of bulk jobs, by the file."""
 NOT_IN_IT = (
     "what the balancer carries, flow logs, Container Insights, logs, traffic between zones, and instances that come "
     "and go: by each start of one, and a quarter of an hour after ECS needs it no more"
@@ -63,6 +74,23 @@ def table(prices: Mapping[str, float], capacity: Capacity, tasks: int, pool: int
     return [head, "|---|---|---|---|---|", *rows, "", used]
 
 
+def bulk_table(prices: Mapping[str, float], capacity: Capacity) -> list[str]:
+    """The costs of bulk jobs as a table, and what a fleet from none costs between them."""
+    rate = capacity.full_documents_per_second
+    rows = [
+        f"| {name} | {per_million(task_hour(price), rate, 1.0):.2f} | "
+        f"{per_million(task_hour(price * SPOT_PRICE), rate, 1.0):.2f} |"
+        for name, price in sorted(prices.items(), key=lambda each: each[1])
+    ]
+    requests = sum(REQUEST_DOLLARS.values()) * 1e6
+    asleep = sum(AROUND_DOLLARS.values()) + BULK_ENDPOINTS_DOLLARS
+    said = (
+        f"Requests to S3 and SQS: ${requests:.2f} per million files, which is all in the idle room of a fleet that is "
+        f"there. A fleet without tasks: ${asleep:.2f} an hour."
+    )
+    return ["| bulk jobs, $ per million files | on demand | on Spot |", "|---|---|---|", *rows, "", said]
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(prog="python -m infra.scaling.costs", description=__doc__)
@@ -73,7 +101,8 @@ def main() -> None:
     chosen = parser.parse_args()
     capacity = read_capacity(chosen.capacity.read_text()) if chosen.capacity else ASSUMED
     given = {name: float(price) for name, _, price in (each.partition("=") for each in chosen.price)}
-    print("\n".join(table(given or HOURLY_DOLLARS, capacity, chosen.tasks, chosen.pool)))
+    prices = given or HOURLY_DOLLARS
+    print("\n".join([*table(prices, capacity, chosen.tasks, chosen.pool), "", *bulk_table(prices, capacity)]))
     print("Prices are yours." if given else f"Prices of {PRICES_ARE_OF}.", f"Not in it: {NOT_IN_IT}.")
     if chosen.capacity is None:
         print("The capacity is assumed, not measured: pass --capacity.")

@@ -16,6 +16,8 @@ from infra.scaling.policy import Policy
 from infra.stacks.container import NAMESPACE
 from service.signals.catalog import (
     BACKLOG_SECONDS,
+    BULK_BACKLOG_SECONDS,
+    BULK_TASKS_WANTED,
     GPU_UTILIZATION,
     QUEUE_DEPTH,
     REFUSALS,
@@ -83,6 +85,12 @@ def _widgets(fleet: str, policy: Policy, shortfall: Shortfall, region: str) -> l
             {"promised for 99 %": targets.slo_seconds},
         ),
     )
+    if policy.bulk_tasks is not None:
+        most = {"a deadline's most": float(policy.bulk_tasks)}
+        plots += (
+            ("Tasks that a bulk deadline wants", ours(BULK_TASKS_WANTED, "Average", "Maximum"), most),
+            ("Seconds of one task that wait in the bulk queue", ours(BULK_BACKLOG_SECONDS, "Average"), {}),
+        )
     return [
         {
             "type": "metric",

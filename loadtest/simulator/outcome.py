@@ -11,7 +11,14 @@ import math
 import msgspec
 import numpy as np
 
-from infra.scaling.costs import AROUND_DOLLARS, HOURS_A_MONTH, MONTHLY_DISK_DOLLARS, task_hour
+from infra.scaling.costs import (
+    AROUND_DOLLARS,
+    BULK_ENDPOINTS_DOLLARS,
+    HOURS_A_MONTH,
+    MONTHLY_DISK_DOLLARS,
+    SPOT_PRICE,
+    task_hour,
+)
 from infra.scaling.deployed_policy import Deployed
 from loadtest.simulator.demand import Demand, Floats
 from loadtest.simulator.fleet import FleetRun
@@ -21,8 +28,6 @@ from service.signals.catalog import PERIOD_SECONDS
 
 BOOT_SECONDS = 350
 SHORT_LIFE_SECONDS = 900.0
-SPOT_PRICE = 0.4
-"""Over the price on demand."""
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,7 +73,8 @@ def outcome_of(
     hours = {spot: sum(each.seconds(whole) for each, on in run.machines if on is spot) / 3600 for spot in (False, True)}
     paid = hours[False] * task_hour(price) + hours[True] * task_hour(price * SPOT_PRICE)
     waiting = deployed.warm_pool * MONTHLY_DISK_DOLLARS / HOURS_A_MONTH
-    paid += (waiting + sum(AROUND_DOLLARS.values())) * whole / 3600
+    around = sum(AROUND_DOLLARS.values()) + BULK_ENDPOINTS_DOLLARS * (deployed.policy.bulk_tasks is not None)
+    paid += (waiting + around) * whole / 3600
     together = sum(hours.values())
     brief = [each for each, _ in run.machines if each.ended - each.launched < SHORT_LIFE_SECONDS]
     best = oracle_hours(demand, model.document_seconds, deployed.policy.limits.minimum_tasks)

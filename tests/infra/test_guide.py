@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from infra.scaling.capacity import ASSUMED, Capacity
-from infra.scaling.costs import HOURLY_DOLLARS, fleet_hour, per_million, task_hour
+from infra.scaling.costs import HOURLY_DOLLARS, bulk_table, fleet_hour, per_million, task_hour
 from infra.scaling.costs import table as cost_table
 from infra.scaling.oncall_alarms import alarms_for, instances_missing, tasks_missing
 from infra.scaling.policy import policy_for
@@ -41,6 +41,7 @@ def test_the_runbook_has_a_section_for_every_alert_of_prometheus() -> None:
 
 def test_the_guides_table_of_costs_is_that_of_the_code() -> None:
     assert "\n".join(cost_table(HOURLY_DOLLARS, ASSUMED, 2, 2)) in GUIDE
+    assert "\n".join(bulk_table(HOURLY_DOLLARS, ASSUMED)) in GUIDE
 
 
 def test_every_make_target_that_it_names_exists() -> None:
@@ -56,6 +57,18 @@ def test_its_commands_are_ones_that_the_command_line_knows(line: str, capsys: py
     assert ended.value.code == 0
     options = set(re.findall(r"--[a-z]+", line))
     assert options <= set(re.findall(r"--[a-z]+", capsys.readouterr().out))
+
+
+def test_a_million_files_cost_a_full_task_and_their_requests() -> None:
+    *_, row, _, said = bulk_table(
+        {"g6.xlarge": 0.8}, Capacity(documents_per_second=200.0, tokens_per_second=8e4, slo_ms=5e2)
+    )
+    rest = (8 + 15 + 2.59 + 2.10) / 730
+    on_demand, on_spot = ((price + rest) * 1e6 / 3600 / 200 for price in (0.8, 0.32))
+    assert row == f"| g6.xlarge | {on_demand:.2f} | {on_spot:.2f} |"
+    requests = 1e6 * 0.4e-6 + 20_000 * (5e-6 + 3 * 0.4e-6)
+    assert f"${requests:.2f} per million files" in said
+    assert f"${0.2615 + 0.04:.2f} an hour" in said
 
 
 def test_a_million_documents_cost_what_the_formula_says() -> None:
