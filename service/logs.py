@@ -68,6 +68,14 @@ class LogEvent(StrEnum):
     CLOUDWATCH_UNREACHABLE = "cloudwatch_unreachable"
     CLOUDWATCH_REACHABLE = "cloudwatch_reachable"
 
+    BULK_DIED = "bulk_died"
+    BULK_STOPPED = "bulk_stopped"
+    BULK_JOB_DONE = "bulk_job_done"
+    BULK_CHUNK_LEFT = "bulk_chunk_left"
+    BULK_MESSAGE_DROPPED = "bulk_message_dropped"
+    BULK_QUEUE_UNREACHABLE = "bulk_queue_unreachable"
+    BULK_QUEUE_REACHABLE = "bulk_queue_reachable"
+
 
 class JsonLines(logging.Formatter):
     """Formats a record as JSON: time, level, logger, process, message, then the fields of `extra`."""

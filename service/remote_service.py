@@ -27,12 +27,15 @@ class RemoteService:
 
     Args:
         key: the API key that it is sent.
+        asking: the client, where it is not an ordinary one with this key.
     """
 
-    def __init__(self, url: str, options: dict[str, Any], key: str | None = None) -> None:
+    def __init__(
+        self, url: str, options: dict[str, Any], key: str | None = None, asking: client.AsyncClient | None = None
+    ) -> None:
         self._url = url
         self.options = options
-        self._client = client.AsyncClient(url, key=key)
+        self._client = asking or client.AsyncClient(url, key=key)
 
     async def __aenter__(self) -> RemoteService:
         return self
@@ -72,7 +75,7 @@ class RemoteService:
         self.options = self.options | {"model": revision}
 
     async def _revision(self, asked: str | None) -> str:
-        answer = await self._ask("/extract", client.TextSource("-"), self.options | {"model": asked})
+        answer = await self.ask("/extract", client.TextSource("-"), self.options | {"model": asked})
         match answer:
             case {"model": {"name": str(name), "revision": str(revision)}}:
                 return f"{name}@{revision}"
@@ -81,12 +84,13 @@ class RemoteService:
     async def _document(self, route: str, path: Path, data: bytes | str) -> dict[str, Any]:
         source: _Source
         source = client.TextSource(data, path.name) if isinstance(data, str) else client.FileSource(data, path.name)
-        match await self._ask(route, source, self.options):
+        match await self.ask(route, source, self.options):
             case {"documents": [dict(document)]}:
                 return document
         raise self._stranger()
 
-    async def _ask(self, route: str, source: _Source, options: dict[str, Any]) -> dict[str, Any]:
+    async def ask(self, route: str, source: _Source, options: dict[str, Any]) -> dict[str, Any]:
+        """The whole answer of a route to one document; raises as `extract`."""
         try:
             return await self._client.ask(route, [source], **options)
         except client.GleanerError as error:

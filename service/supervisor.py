@@ -9,8 +9,8 @@ It never touches HTTP or torch.
     engine exits with DEVICE_LOST → let the API workers finish their requests, then end with exit code 1
     API workers die             → end the service with exit code 1: gunicorn replaces single workers, and ends when
                                     too many of them die within a minute
-    publisher dies                → start it again, at most every 10 s; the service never ends because of it
-    SIGTERM, SIGINT               → SIGTERM to the engine, which drains; when it has ended, to all others; exit 0
+    publisher or bulk dies        → start it again, at most every 10 s; the service never ends because of it
+    SIGTERM, SIGINT               → SIGTERM to bulk, and to the engine, which drains; then to all others; exit 0
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from service.runtime_folder import runtime_folder
 from service.settings import Settings
 
 WORKERS_STOP_SECONDS = 10.0
-PUBLISHER_STOP_SECONDS = 5.0
-PUBLISHER_RESTART_SECONDS = 10.0
-"""Shortest time between two starts of the publisher."""
+HELPER_STOP_SECONDS = 5.0
+HELPER_RESTART_SECONDS = 10.0
+"""Shortest time between two starts of the publisher, and of the bulk process."""
 SLACK_SECONDS = 5.0
 """How much longer than its own limits the engine may take to drain."""
 KILL_SECONDS = 10.0
@@ -44,6 +44,9 @@ POLL_SECONDS = 1.0
 """Longest wait for a signal; then the processes are checked anyway."""
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 HANDLED_SIGNALS = (*STOP_SIGNALS, signal.SIGCHLD)
+
+HELPER_DIED = {"publisher": LogEvent.PUBLISHER_DIED, "bulk": LogEvent.BULK_DIED}
+"""Processes that no request needs."""
 
 START_SILENCE_SECONDS = 120.0
 """An engine that does not serve yet imports large libraries, and its loop may stand still meanwhile."""
@@ -121,7 +124,7 @@ def is_traced(process: int) -> bool:
 
 
 class Supervisor:
-    """Runs the processes of one service: engine, API workers (`api`) and, if wanted, publisher."""
+    """Runs the processes of one service: engine, API workers (`api`) and, if wanted, publisher and bulk process."""
 
     def __init__(self, settings: Settings, flags: dict[str, str]) -> None:
         self._settings = settings
@@ -129,7 +132,8 @@ class Supervisor:
         self._runtime_dir = Path()
         self._restart_limit = RestartLimit()
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
-        self._publisher_start_seconds = 0.0
+        wanted = {"publisher": settings.cloudwatch_namespace, "bulk": settings.bulk_queue}
+        self._helper_start_seconds = {part: 0.0 for part, place in wanted.items() if place}
         self._watch: EngineWatchdog | None = None
         self._address_said = False
 
@@ -143,7 +147,7 @@ class Supervisor:
             try:
                 self._start_engine()
                 self._start("api")
-                self._ensure_publisher()
+                self._ensure_helpers()
                 return self._supervise()
             finally:
                 self._kill_all()
@@ -163,7 +167,7 @@ class Supervisor:
                 return 1
             if (code := self._processes["engine"].poll()) is not None and not self._restart_engine(code):
                 return 1
-            self._ensure_publisher()
+            self._ensure_helpers()
             self._say_address()
 
     def _say_address(self) -> None:
@@ -174,19 +178,18 @@ class Supervisor:
         if as_text(self._settings.log_format):
             print("\n".join(address_lines(self._settings)), file=sys.stderr, flush=True)
 
-    def _ensure_publisher(self) -> None:
-        """Start the publisher if one is wanted and none runs."""
-        if self._settings.cloudwatch_namespace is None or time.monotonic() < self._publisher_start_seconds:
-            return
-        publisher = self._processes.get("publisher")
-        if publisher is not None:
-            if publisher.poll() is None:
-                return
-            fields = {"event": LogEvent.PUBLISHER_DIED, "exit_code": publisher.returncode}
-            log.error("the publisher died: %s", end_of(publisher.returncode), extra=fields)
-            forget_process(publisher.pid, self._runtime_dir / "metrics")
-        self._publisher_start_seconds = time.monotonic() + PUBLISHER_RESTART_SECONDS
-        self._start("publisher")
+    def _ensure_helpers(self) -> None:
+        """Start the processes that are wanted beside engine and workers, where none runs."""
+        for part, start_seconds in self._helper_start_seconds.items():
+            helper = self._processes.get(part)
+            if time.monotonic() < start_seconds or (helper is not None and helper.poll() is None):
+                continue
+            if helper is not None:
+                fields = {"event": HELPER_DIED[part], "exit_code": helper.returncode}
+                log.error("the %s process died: %s", part, end_of(helper.returncode), extra=fields)
+                forget_process(helper.pid, self._runtime_dir / "metrics")
+            self._helper_start_seconds[part] = time.monotonic() + HELPER_RESTART_SECONDS
+            self._start(part)
 
     def _restart_engine(self, exit_code: int) -> bool:
         """Start a new engine after one ended; False when the service must end instead."""
@@ -228,6 +231,8 @@ class Supervisor:
         log.info("a signal asked to stop: draining", extra={"event": LogEvent.DRAIN_STARTED})
         limit = self._settings.drain_grace_seconds + self._settings.drain_seconds + SLACK_SECONDS
         end = time.monotonic() + limit
+        if "bulk" in self._processes:
+            self._signal("bulk", signal.SIGTERM)  # Others take its chunks while the engine drains.
         self._signal("engine", signal.SIGTERM)
         while (code := self._wait_for_drain(end)) not in (0, None):
             if code in (EXIT_UNUSABLE, EXIT_DEVICE_LOST) or not self._restart_engine(code):
@@ -252,8 +257,8 @@ class Supervisor:
         for part in self._processes.keys() - {"engine"}:
             self._signal(part, signal.SIGTERM)
         self._wait("api", WORKERS_STOP_SECONDS)
-        if "publisher" in self._processes:
-            self._wait("publisher", PUBLISHER_STOP_SECONDS)
+        for part in self._processes.keys() & self._helper_start_seconds.keys():
+            self._wait(part, HELPER_STOP_SECONDS)
 
     def _start_engine(self) -> None:
         """Start an engine, with a pipe for its heartbeats."""

@@ -146,14 +146,13 @@ def with_bulk(policy: Policy, most_tasks: int) -> Policy:
     Bulk keeps GPUs busy and a short backlog, so neither says anything of demand: the steps and conditions on them go,
     or allow for it. Tasks are removed down to what a deadline needs, whatever else bulk work would do with them.
     """
-    gone = (GPU_UTILIZATION, BULK_TASKS_WANTED)
-    others = [step for step in policy.scale_out if step.alarm.conditions[0].signal not in gone]
+    others = [step for step in policy.scale_out if GPU_UTILIZATION not in [c.signal for c in step.alarm.conditions]]
     by_bulk = [_by_bulk(policy.delays.scale_out_cooldown_seconds)] if most_tasks else []
     idle, targets = policy.scale_in.alarm, policy.targets
     quiet = tuple(
         replace(each, threshold=targets.backlog_seconds) if each.signal is BACKLOG_SECONDS else each
         for each in idle.conditions
-        if each.signal not in gone
+        if each.signal is not GPU_UTILIZATION
     )
     meaning = "Little work but bulk for every stage, nothing waits for long, no bulk deadline needs the tasks."
     left_over = replace(idle, conditions=(*quiet, _wanted_over_present(Comparison.BELOW)), meaning=meaning)

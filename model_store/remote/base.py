@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
@@ -61,11 +61,12 @@ def tag_in(key: str) -> tuple[str, str, int] | None:
 
 @dataclass(frozen=True, slots=True)
 class ObjectStat:
-    """An object's properties; `etag` changes when its bytes do."""
+    """An object's properties; `etag` changes when its bytes do. When it was written is told by listings of S3 alone."""
 
     key: str
     size_bytes: int
     etag: str
+    written_unix_seconds: float | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -191,7 +191,8 @@ class S3Remote:
         while True:
             page = self._connection.call(partial(_list, request))
             for item in page.get("Contents", ()):
-                yield ObjectStat(item["Key"].removeprefix(own), item["Size"], item["ETag"])
+                written = item["LastModified"].timestamp()
+                yield ObjectStat(item["Key"].removeprefix(own), item["Size"], item["ETag"], written)
             if not page.get("IsTruncated"):
                 return
             request["ContinuationToken"] = page["NextContinuationToken"]

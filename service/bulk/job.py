@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import islice
 from typing import Any
 
@@ -22,6 +22,7 @@ from service.core.bulk import (
     PlannedKeys,
     chunks_of,
     part_name,
+    unfinished,
     unplanned,
 )
 from service.core.errors import InvalidOptions
@@ -32,17 +33,36 @@ SEGMENT_CHUNKS = 100
 
 
 @dataclass(frozen=True, slots=True)
+class FleetTerms:
+    """How a fleet works on a job. The first call of `start` sets them.
+
+    Attributes:
+        queue: URL of the queue of its chunks.
+        by: when it is to be done, in Unix seconds; None: whenever there is room.
+        notify: ARN of the topic that is told of its end.
+        chunk_files: most files of a chunk; 1 where new objects announce themselves.
+    """
+
+    queue: str
+    by: float | None = None
+    notify: str | None = None
+    chunk_files: int = CHUNK_FILES
+
+
+@dataclass(frozen=True, slots=True)
 class JobRecord:
     """What `job.json` holds.
 
     Attributes:
         asked_model: as it was asked for, None for the first that is served; `job.model` is the revision that it was.
         inputs: the names of the job's inputs.
+        fleet: None for a job of one machine.
     """
 
     job: BulkJob
     asked_model: str | None
     inputs: tuple[str, ...]
+    fleet: FleetTerms | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +75,7 @@ class PlannedChunk:
 
 @dataclass(frozen=True, slots=True)
 class JobCounts:
-    """How far a job is: of all its chunks and their files, those whose part is written."""
+    """How far a job is: of all its chunks and their files, those whose part is written or needed no more."""
 
     chunks: int
     chunks_done: int
@@ -64,7 +84,7 @@ class JobCounts:
 
     @property
     def is_done(self) -> bool:
-        """True when every planned chunk has its part."""
+        """True when every planned chunk has the part that it needs."""
         return self.chunks == self.chunks_done
 
 
@@ -80,7 +100,8 @@ def read_record(storage: JobStorage) -> JobRecord | None:
     if data is None:
         return None
     found = json.loads(data)
-    return JobRecord(BulkJob(found["model"], found["options"]), found["asked_model"], tuple(found["inputs"]))
+    terms = FleetTerms(**found["fleet"]) if "fleet" in found else None
+    return JobRecord(BulkJob(found["model"], found["options"]), found["asked_model"], tuple(found["inputs"]), terms)
 
 
 def check_same(record: JobRecord, *, asked_model: str | None, options: dict[str, Any], inputs: Sequence[str]) -> None:
@@ -112,6 +133,7 @@ def begin(storage: JobStorage, record: JobRecord) -> JobRecord:
         "asked_model": record.asked_model,
         "options": dict(record.job.options),
         "inputs": list(record.inputs),
+        **({"fleet": asdict(record.fleet)} if record.fleet else {}),
     }
     if storage.put_once(JOB, json.dumps(data, indent=2).encode() + b"\n"):
         return record
@@ -162,9 +184,14 @@ def part_file(part: str) -> str:
     return f"{PARTS}{part}.jsonl"
 
 
+def part_of(file: str) -> str:
+    """The part whose document has this name."""
+    return file.removeprefix(PARTS).removesuffix(".jsonl")
+
+
 def parts(storage: JobStorage) -> set[str]:
     """The names of the parts that are written."""
-    return {name.removeprefix(PARTS).removesuffix(".jsonl") for name in storage.names(PARTS)}
+    return set(map(part_of, storage.names(PARTS)))
 
 
 def put_part(storage: JobStorage, part: str, rows: Iterable[dict[str, Any]]) -> bool:
@@ -172,14 +199,33 @@ def put_part(storage: JobStorage, part: str, rows: Iterable[dict[str, Any]]) -> 
     return storage.put_once(part_file(part), b"".join(map(encoded, rows)))
 
 
+def settled_parts(storage: JobStorage) -> set[str]:
+    """The parts that are written, and those of the plan that are needed no more."""
+    written = parts(storage)
+    names = list[str]()
+
+    def noted() -> Iterator[tuple[Chunk, bool]]:
+        for each in planned(storage):
+            names.append(each.part)
+            yield each.chunk, each.part in written
+
+    needed = {names[number] for number in unfinished(noted())}
+    return written | (set(names) - needed)
+
+
 def counts(storage: JobStorage) -> JobCounts:
     """How far the job is."""
-    written, files, files_done, chunks, chunks_done = parts(storage), 0, 0, 0, 0
-    for each in planned(storage):
-        is_done, count = each.part in written, len(each.chunk.items)
-        chunks, chunks_done = chunks + 1, chunks_done + is_done
-        files, files_done = files + count, files_done + count * is_done
-    return JobCounts(chunks, chunks_done, files, files_done)
+    written = parts(storage)
+    sizes = list[int]()
+
+    def noted() -> Iterator[tuple[Chunk, bool]]:
+        for each in planned(storage):
+            sizes.append(len(each.chunk.items))
+            yield each.chunk, each.part in written
+
+    left = unfinished(noted())
+    files = sum(sizes)
+    return JobCounts(len(sizes), len(sizes) - len(left), files, files - sum(sizes[number] for number in left))
 
 
 _Try = tuple[str, int]

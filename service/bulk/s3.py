@@ -101,6 +101,12 @@ class S3Storage:
         with _as_storage_errors():
             yield from (stat.key for stat in self._remote.stats(prefix))
 
+    def written(self, prefix: str) -> Iterator[tuple[str, float]]:
+        """As `names`, each with when it was written, in Unix seconds."""
+        with _as_storage_errors():
+            for stat in self._remote.stats(prefix):
+                yield stat.key, stat.written_unix_seconds or 0.0
+
     def read(self, name: str) -> bytes | None:
         """As JobStorage."""
         with _as_storage_errors():
@@ -149,16 +155,16 @@ class S3Inputs:
         """As Inputs; without the empty objects that stand for folders."""
         try:
             for stat in self._remote.stats(self._listed):
-                if self.takes(stat.key):
+                if self.takes(self._place.bucket, stat.key):
                     yield Item(stat.key, stat.etag.strip('"'), stat.size_bytes)
         except RemoteRefused as error:
             raise InvalidOptions(error.detail) from error
         except StoreError as error:
             raise StorageError(error.detail) from error
 
-    def takes(self, key: str) -> bool:
-        """True for a key that is an input."""
-        return not key.endswith("/") and self._place.holds(S3Place(self._place.bucket, key))
+    def takes(self, bucket: str, key: str) -> bool:
+        """True for an object that is an input."""
+        return not key.endswith("/") and self._place.holds(S3Place(bucket, key))
 
     def read(self, item: Item) -> Content:
         """As Inputs.

@@ -11,7 +11,7 @@ import json
 import re
 import threading
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -28,7 +28,7 @@ CONNECT_SECONDS, READ_SECONDS, TRIES = 5.0, 30.0, 5
 """Of one call; a reading lasts longer than the longest wait for a message."""
 SEND_TRIES = 5
 """Of messages that SQS refused one by one within a batch."""
-PEEK_SECONDS = 30
+PEEK_SECONDS = 120
 """Lease of dead letters that are only looked at."""
 _REGION = re.compile(r"https?://(?:sqs\.([a-z0-9-]+)|([a-z0-9-]+)\.queue)\.amazonaws\.com")
 _LEASE_ENDED = frozenset({"ReceiptHandleIsInvalid", "InvalidParameterValue", "MessageNotInflight"})
@@ -192,13 +192,14 @@ class SqsQueue:
         answer = self._client.call("get_queue_url", QueueName=name, QueueOwnerAWSAccountId=account)
         return SqsQueue(answer["QueueUrl"])
 
-    def peek(self) -> Iterator[Message]:
-        """Each message once, with a lease until the iterator is closed or at its end; for a queue without receivers."""
+    @contextmanager
+    def peeked(self, lease_seconds: int = PEEK_SECONDS) -> Iterator[list[Message]]:
+        """All messages of a queue that has no receivers, with leases that end with the context."""
         seen: dict[str, Message] = {}
         try:
-            while found := self.receive(most=BATCH, lease_seconds=PEEK_SECONDS, wait_seconds=1):
+            while found := self.receive(most=BATCH, lease_seconds=lease_seconds, wait_seconds=1):
                 seen.update((message.receipt, message) for message in found)
-                yield from found
+            yield list(seen.values())
         finally:
             for message in seen.values():
                 with suppress(QueueError):

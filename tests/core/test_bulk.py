@@ -18,6 +18,7 @@ from service.core.bulk import (
     chunks_of,
     part_name,
     row,
+    unfinished,
     unplanned,
 )
 
@@ -107,6 +108,26 @@ def test_progress_counts_this_run_alone(progress: Progress, rate: float | None, 
     assert progress.dollars(3600) == progress.seconds
 
 
+@pytest.mark.parametrize(
+    ("chunks", "needed"),
+    [
+        ([("ab", True), ("cd", False)], {1}),
+        ([("ab", False), ("a", True), ("b", False)], {2}),
+        ([("ab", False), ("a", True)], {0}),
+        ([("ab", False), ("ab", False), ("ab", True)], set()),
+        ([("ab", True), ("a", False)], {1}),
+    ],
+)
+def test_a_chunk_needs_no_part_once_all_its_inputs_are_tried_again(
+    chunks: list[tuple[str, bool]], needed: set[int]
+) -> None:
+    plan = [
+        (Chunk(tuple(Item(key, "v", 1) for key in keys), number), written)
+        for number, (keys, written) in enumerate(chunks)
+    ]
+    assert unfinished(plan) == needed
+
+
 class _Run:
     """A job with its plan, its messages and its parts, and workers that die at any step."""
 
@@ -114,12 +135,32 @@ class _Run:
         self.planned = PlannedKeys()
         self.plan: list[Chunk] = []
         self.messages: list[Chunk] = []
+        self.dead: list[Chunk] = []
         self.parts: dict[str, list[dict[str, Any]]] = {}
 
     def add(self, items: list[Item]) -> None:
-        """Plan, then send what has no part: also what is in the queue already."""
+        """Plan, then send what needs its part: also what is in the queue already."""
         self.plan.extend(chunks_of(unplanned(items, self.planned), files=3))
-        self.messages.extend(chunk for chunk in self.plan if part_name(chunk, JOB) not in self.parts)
+        self.messages.extend(self.needed())
+
+    def needed(self) -> list[Chunk]:
+        """The chunks that need their part."""
+        numbers = unfinished((chunk, part_name(chunk, JOB) in self.parts) for chunk in self.plan)
+        return [self.plan[number] for number in sorted(numbers)]
+
+    def die_out(self, number: int) -> None:
+        """A message is received too often."""
+        if self.messages:
+            self.dead.append(self.messages.pop(number % len(self.messages)))
+
+    def retry(self) -> None:
+        """Send the inputs of dead letters whose part is needed as chunks of one."""
+        items = [item for chunk in self.dead if chunk in self.needed() for item in chunk.items]
+        attempt = 1 + max((chunk.attempt for chunk in self.plan), default=0)
+        again = list(chunks_of(items, files=1, attempt=attempt))
+        self.plan.extend(again)
+        self.messages.extend(again)
+        self.dead.clear()
 
     def deliver(self, number: int, dies: str) -> None:
         """One delivery by a worker that dies before its part is written, before its message is deleted, or not."""
@@ -132,7 +173,7 @@ class _Run:
 
 _step = st.one_of(
     st.tuples(st.just("add"), st.integers(0, 12)),
-    st.tuples(st.sampled_from(["early", "late", "never"]), st.integers(0, 9)),
+    st.tuples(st.sampled_from(["early", "late", "never", "dead", "retry"]), st.integers(0, 9)),
 )
 
 
@@ -143,10 +184,21 @@ def test_any_course_leaves_one_row_for_each_input(steps: list[tuple[str, int]]) 
         if what == "add":
             count = max(count, number)
             run.add(_items(number))
+        elif what == "dead":
+            run.die_out(number)
+        elif what == "retry":
+            run.retry()
         else:
             run.deliver(number, what)
     run.add(_items(count))
     while run.messages:
         run.deliver(0, "never")
-    keys = sorted(row["key"] for rows in run.parts.values() for row in rows)
-    assert keys == sorted(item.key for item in _items(count))
+    assert run.needed() == []
+    newest, number, keys = NewestRows(run.plan), 0, []
+    for chunk in run.plan:
+        rows = run.parts.get(part_name(chunk, JOB), [])
+        for at, item in enumerate(chunk.items):
+            if newest.counts(item, number + at):
+                keys.append(rows[at]["key"])
+        number += len(chunk.items)
+    assert sorted(keys) == sorted(item.key for item in _items(count))

@@ -53,6 +53,11 @@ class BulkCloud:
         found = self.sqs.get_queue_attributes(QueueUrl=queue, AttributeNames=names)["Attributes"]
         return sum(int(found[name]) for name in names)
 
+    @property
+    def queue_arn(self) -> str:
+        """Of the queue of chunks."""
+        return _arn(self.sqs, self.queue)
+
     def notifications(self) -> list[str]:
         """What was published to the topic, each once."""
         found = self.sqs.receive_message(QueueUrl=self.told, MaxNumberOfMessages=10).get("Messages", ())

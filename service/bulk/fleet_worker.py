@@ -1,0 +1,311 @@
+"""Worker of a fleet's bulk jobs: takes chunks from the queue while its service has room, and writes their parts.
+
+    message received   → a lease, which is prolonged at each third
+    part is written    → the message is deleted once the job has been looked at for its end
+    file is bad        → its row says so
+    service overloaded → files wait, the lease goes on
+    model not served   → the message waits for an hour; the job is not failed
+    job cancelled      → the message is deleted
+    stop               → leases end at once, others take the chunks
+    worker dies        → leases end by themselves; a chunk that kills workers becomes a dead letter
+
+A job's end is looked for after each part, at most every few seconds, before the part's message is deleted: if this
+process dies between, the message comes to another, which finds the part and looks again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from functools import partial
+from typing import Any, Protocol
+
+from service.bulk.chunk_worker import ChunkWorker, InFlight
+from service.bulk.fleet_job import FleetJob
+from service.bulk.job import PlannedChunk
+from service.bulk.messages import ChunkMessage, NewObject, UnknownMessage, read_message
+from service.bulk.s3 import S3Inputs
+from service.bulk.sqs import Message, QueueError, SqsQueue
+from service.core.bulk import Chunk, part_name
+from service.core.bulk_errors import FailureOutcome, outcome_of
+from service.core.errors import GleanerError, InvalidOptions
+from service.logs import LogEvent
+
+IN_FLIGHT, IN_FLIGHT_BYTES = 64, 128 << 20
+"""Inputs asked for at a time, and their bytes, which are held in memory beside the service's own."""
+POLL_SECONDS = 5
+"""Longest wait for a message; a stop waits for it too."""
+PAUSE_SECONDS, JOB_PAUSE_SECONDS = 5.0, 60.0
+"""Without a new chunk after a failure of queue or storage, and after one that any file of a job has."""
+AGAIN_SECONDS, AGAIN_FACTOR, GONE_SECONDS = 60, 4, 3_600
+"""After which a chunk that was left comes again, by how much longer each time, and where only people can mend it."""
+END_SECONDS = 5.0
+"""Least time between two looks for a job's end."""
+CANCEL_SECONDS = 5.0
+"""Least time between two looks whether a job is cancelled."""
+LONGEST_LEASE = 43_200
+
+log = logging.getLogger(__name__)
+
+
+class Service(Protocol):
+    """The service that is asked."""
+
+    async def ask(self, options: dict[str, Any], name: str, data: bytes | str) -> dict[str, Any]:
+        """The answer to one document, as `chunk_worker.Ask`."""
+
+    async def serves(self, model: str) -> bool:
+        """Whether a revision is served."""
+
+
+class _NotServed(Exception):
+    """The model of a job is not served here."""
+
+
+class _Periodic:
+    """A look that is taken at most once in a period; who waits gets one that begins from now on."""
+
+    def __init__(self, seconds: float, look: Callable[[], bool]) -> None:
+        self._seconds, self._look = seconds, look
+        self._begun = float("-inf")
+        self._next: asyncio.Task[bool] | None = None
+
+    async def fresh(self) -> bool:
+        """The outcome of a look that begins after this call."""
+        if self._next is None:
+            self._next = asyncio.create_task(self._take())
+        return await asyncio.shield(self._next)
+
+    async def _take(self) -> bool:
+        await asyncio.sleep(max(self._begun + self._seconds - time.monotonic(), 0.0))
+        self._next, self._begun = None, time.monotonic()
+        return await asyncio.to_thread(self._look)
+
+
+class _Job:
+    """A job, with what looks after it."""
+
+    def __init__(self, job: FleetJob, service: Service, in_flight: InFlight) -> None:
+        self.job = job
+        record = job.record
+        self.inputs = S3Inputs(record.inputs[0])
+        options = {**record.job.options, "model": record.job.model}
+        self.worker = ChunkWorker(self.inputs, partial(service.ask, options), record.job, in_flight)
+        self.end = _Periodic(END_SECONDS, job.finish_if_done)
+        self.is_done = False
+        self._cancelled, self._looked = False, float("-inf")
+
+    async def is_cancelled(self) -> bool:
+        """Whether it was cancelled, as known for a few seconds."""
+        if time.monotonic() - self._looked >= CANCEL_SECONDS:
+            self._looked = time.monotonic()
+            self._cancelled = await asyncio.to_thread(self.job.is_cancelled)
+        return self._cancelled
+
+
+class BulkWorker:
+    """Works on a queue until it is stopped.
+
+    Args:
+        room: returns when the service has room.
+        events: URL of the job that new objects are chunks of; empty: none.
+        lease_seconds: the queue's own.
+
+    Attributes:
+        chunks, files: that this worker has received.
+    """
+
+    def __init__(
+        self,
+        queue: SqsQueue,
+        service: Service,
+        room: Callable[[], Awaitable[None]],
+        *,
+        lease_seconds: int,
+        events: str = "",
+        again_seconds: int = AGAIN_SECONDS,
+    ) -> None:
+        self._queue, self._service, self._room, self._events = queue, service, room, events
+        self._lease_seconds, self._again_seconds = lease_seconds, again_seconds
+        self._in_flight = InFlight(IN_FLIGHT, IN_FLIGHT_BYTES)
+        self._jobs: dict[str, _Job] = {}
+        self._working = set[asyncio.Task[None]]()
+        self._paused_until = 0.0
+        self._is_reached = True
+        self.chunks, self.files = 0, 0
+
+    @property
+    def is_busy(self) -> bool:
+        """True while it has a chunk."""
+        return bool(self._working)
+
+    @property
+    def deadline(self) -> float | None:
+        """Of the jobs that it knows and that are not done, the earliest deadline, in Unix seconds."""
+        found = [each.job.terms.by for each in self._jobs.values() if not each.is_done and each.job.terms.by]
+        return min(found, default=None)
+
+    async def run(self) -> None:
+        """Work until this is cancelled; then leases end at once."""
+        try:
+            while True:
+                await self._room()
+                await asyncio.sleep(max(self._paused_until - time.monotonic(), 0.0))
+                for message in await self._received():
+                    begun = asyncio.Event()
+                    task = asyncio.create_task(self._work(message, begun))
+                    self._working.add(task)
+                    task.add_done_callback(self._working.discard)
+                    await begun.wait()
+                await self._in_flight.all_entered()
+        finally:
+            for task in self._working:
+                task.cancel()
+            await asyncio.gather(*self._working, return_exceptions=True)
+
+    async def _received(self) -> list[Message]:
+        """The next messages; several where chunks are small, so that the files in work are not limited by messages."""
+        most = max(1, min(10, IN_FLIGHT * self.chunks // max(8 * self.files, 1)))
+        receiving = asyncio.create_task(asyncio.to_thread(self._queue.receive, wait_seconds=POLL_SECONDS, most=most))
+        try:
+            found = await asyncio.shield(receiving)
+        except asyncio.CancelledError:  # What it receives yet is let go.
+            with suppress(GleanerError):
+                for message in await receiving:
+                    await asyncio.to_thread(self._queue.prolong, message, 0)
+            raise
+        except GleanerError as error:
+            self._note_reach(error)
+            await asyncio.sleep(PAUSE_SECONDS)
+            return []
+        self._note_reach(None)
+        return found
+
+    def _note_reach(self, error: GleanerError | None) -> None:
+        if self._is_reached == (error is None):
+            return
+        self._is_reached = error is None
+        event = LogEvent.BULK_QUEUE_REACHABLE if self._is_reached else LogEvent.BULK_QUEUE_UNREACHABLE
+        log.warning("the bulk queue: %s", error.detail if error else "in reach again", extra={"event": event})
+
+    async def _work(self, message: Message, begun: asyncio.Event) -> None:
+        """Do what a message asks, with its lease prolonged; then delete it, or leave it for later."""
+        beat = asyncio.create_task(self._prolong(message))
+        try:
+            later = await self._later(message, begun)
+            beat.cancel()
+            if later is None:
+                await asyncio.to_thread(self._queue.delete, message)
+            else:
+                await asyncio.to_thread(self._queue.prolong, message, later)
+        except asyncio.CancelledError:
+            with suppress(QueueError):
+                await asyncio.to_thread(self._queue.prolong, message, 0)
+            raise
+        except QueueError as error:  # It comes again when its lease ends.
+            self._note_reach(error)
+        finally:
+            beat.cancel()
+            begun.set()
+
+    async def _prolong(self, message: Message) -> None:
+        while True:
+            await asyncio.sleep(self._lease_seconds / 3)
+            with suppress(QueueError):
+                await asyncio.to_thread(self._queue.prolong, message, self._lease_seconds)
+
+    async def _later(self, message: Message, begun: asyncio.Event) -> int | None:
+        """Do what a message asks; None when it is done, else after how many seconds it is to come again."""
+        try:
+            await self._do(read_message(message.body), begun)
+            return None
+        except _NotServed as error:
+            return self._left(str(error), GONE_SECONDS, message)
+        except GleanerError as error:
+            if outcome_of(error.code) is FailureOutcome.JOB:
+                self._paused_until = time.monotonic() + JOB_PAUSE_SECONDS
+                return self._left(f"{error.code}: {error.detail}", GONE_SECONDS, message)
+            self._paused_until = time.monotonic() + PAUSE_SECONDS
+            why = f"{error.code}: {error.detail}"
+        except UnknownMessage as error:
+            why = str(error)
+        except Exception as error:
+            log.exception("a chunk failed", extra={"event": LogEvent.BULK_CHUNK_LEFT})
+            why = f"{type(error).__name__}: {error}"
+        return self._left(why, self._again_seconds * AGAIN_FACTOR ** (message.receives - 1), message)
+
+    def _left(self, why: str, seconds: int, message: Message) -> int:
+        seconds = min(seconds, LONGEST_LEASE)
+        fields = {"event": LogEvent.BULK_CHUNK_LEFT, "again_seconds": seconds, "receives": message.receives}
+        log.warning("a chunk was left for later: %s", why, extra={**fields, "body": message.body[:500]})
+        return seconds
+
+    async def _do(self, asked: ChunkMessage | list[NewObject], begun: asyncio.Event) -> None:
+        if isinstance(asked, ChunkMessage):
+            try:
+                job = await self._job(asked.job)
+            except InvalidOptions as error:
+                self._dropped(error.detail)
+                return
+            planned = await asyncio.to_thread(job.job.chunk, asked.segment, asked.line)
+            if planned is None:
+                self._dropped(f"The plan of {asked.job} has no segment {asked.segment}, line {asked.line}.")
+                return
+            if await self._chunk(job, planned, begun):
+                begun.set()
+                job.is_done = await job.end.fresh()
+            return
+        for new in asked:
+            await self._new_object(new, begun)
+
+    async def _new_object(self, new: NewObject, begun: asyncio.Event) -> None:
+        """A chunk of one of the job that S3's events are for, whose plan has the same chunk when it is planned."""
+        if not self._events:
+            self._dropped("GLEANER_BULK_EVENTS names no job for S3's events.")
+            return
+        job = await self._job(self._events)
+        if not job.inputs.takes(new.bucket, new.item.key):
+            self._dropped(f"The job {self._events} is not for s3://{new.bucket}/{new.item.key}.")
+            return
+        chunk = Chunk((new.item,))
+        await self._chunk(job, PlannedChunk(part_name(chunk, job.job.record.job), chunk), begun)
+
+    def _dropped(self, why: str) -> None:
+        log.warning("a message was dropped: %s", why, extra={"event": LogEvent.BULK_MESSAGE_DROPPED})
+
+    async def _chunk(self, job: _Job, planned: PlannedChunk, begun: asyncio.Event) -> bool:
+        """Have a chunk's part written; False if its job is cancelled."""
+        if await job.is_cancelled():
+            return False
+        if await asyncio.to_thread(job.job.has_part, planned.part):
+            return True
+        await self._check_served(job.job.record.job.model)
+        self.chunks, self.files = self.chunks + 1, self.files + len(planned.chunk.items)
+        asking = asyncio.create_task(job.worker.rows(planned.chunk))
+        try:
+            for _ in range(2):  # The chunk's inputs are then in line for their places.
+                await asyncio.sleep(0)
+            begun.set()
+            rows = await asking
+        finally:
+            asking.cancel()
+        await asyncio.to_thread(job.job.put_part, planned.part, rows)
+        return True
+
+    async def _check_served(self, model: str) -> None:
+        """Refuse a chunk whose revision is not served, unless an engine is just being started again."""
+        for _ in range(2):
+            if await self._service.serves(model):
+                return
+            await self._room()
+        raise _NotServed(f"{model} is not served here")
+
+    async def _job(self, url: str) -> _Job:
+        """A job by its output; read once."""
+        if url not in self._jobs:
+            made = _Job(await asyncio.to_thread(FleetJob, url), self._service, self._in_flight)
+            self._jobs.setdefault(url, made)
+        return self._jobs[url]
