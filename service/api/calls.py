@@ -28,6 +28,7 @@ from service.core.admission.policy import refuse_if_late
 from service.core.connections.incoming_message import named_deadline_ms
 from service.core.errors import Overloaded
 from service.core.tenants import Tenant
+from service.core.types import Priority
 from service.environment import traces_exporter
 from service.logs import LogEvent
 from service.wire import ModelStatus
@@ -164,6 +165,7 @@ class RequestContext:
         if self.trace is not None:
             self.trace.received_seconds = time.monotonic()
             self.trace.model, self.trace.engine = model.name, state.worker.engine.status.engine
+            self.trace.is_batch = options.priority is Priority.BATCH
         request = ExtractRequest(
             model,
             options,

@@ -24,7 +24,6 @@ from service.api.connection.refusals import SECURITY_HEADERS
 from service.api.extraction.trace import RequestTrace
 from service.api.http.request_scope import request_start_time
 from service.core.errors import ForeignHost
-from service.metrics.worker import WorkerMetrics
 from service.signals.routes import OTHER, OWN_WORK_ROUTES
 
 ROUTES = OWN_WORK_ROUTES | {"/livez", "/readyz", "/models", "/metrics", "/docs", "/openapi.json", "/console"}
@@ -108,7 +107,8 @@ class AccessLog:
                 worker.traces.add(trace)
                 if (tracing := state["app_state"].tracing) is not None:
                     ids["trace_id"] = tracing.finish(trace, _callers_trace(scope))
-            _record(worker.metrics, route, method, status, ended - begun, ids)
+            worker.metrics.answered(route.name, status, None if trace and trace.is_batch else ended - begun)
+            _log(route, method, status, ended - begun, ids)
 
 
 class OwnNames:
@@ -214,11 +214,7 @@ def _with(own: list[tuple[bytes, bytes]], headers: list[tuple[bytes, bytes]]) ->
     return [*headers, *(each for each in own if each[0] not in names)]
 
 
-def _record(
-    metrics: WorkerMetrics, route: RouteName, method: str, status: int, seconds: float, ids: dict[str, str]
-) -> None:
-    metrics.requests.labels(route.name, str(status)).inc()
-    metrics.request_seconds.labels(route.name).observe(seconds)
+def _log(route: RouteName, method: str, status: int, seconds: float, ids: dict[str, str]) -> None:
     level = logging.INFO if route.works else logging.DEBUG
     facts = {**ids, "method": method, "route": route.name, "status": status}
     log.log(level, "request", extra={**facts, "milliseconds": round(seconds * 1000, 1)})

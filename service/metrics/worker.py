@@ -14,7 +14,10 @@ class WorkerMetrics:
     def __init__(self) -> None:
         self.requests = counter("gleaner_requests", "Answered requests by route and status.", "route", "status")
         self.request_seconds = histogram(
-            "gleaner_request_seconds", "Seconds from a request's first byte to its answer.", _STAGE_BUCKETS, "route"
+            "gleaner_request_seconds",
+            "Seconds from a request's first byte to its answer; of none with priority `batch`.",
+            _STAGE_BUCKETS,
+            "route",
         )
         self.documents = counter(
             "gleaner_documents", "Answered documents by outcome: ok, or the error's code.", "outcome"
@@ -47,6 +50,12 @@ class WorkerMetrics:
         self.connections = ConnectionMetrics()
         self.process = ProcessMetrics("worker", children="parser")
         self.build = gauge("gleaner_build_info", "1, by the service's version and Python's.", "version", "python")
+
+    def answered(self, route: str, status: int, seconds: float | None) -> None:
+        """Count an answered request; None: nobody waited for it, so its time says nothing."""
+        self.requests.labels(route, str(status)).inc()
+        if seconds is not None:
+            self.request_seconds.labels(route).observe(seconds)
 
 
 class ConnectionMetrics:

@@ -90,7 +90,8 @@ RESTARTS = Signal("Restarts", Unit.COUNT, Kind.COUNT)
 MEMORY_SPLITS = Signal("MemorySplits", Unit.COUNT, Kind.COUNT)
 """Batches split after an out-of-memory error."""
 REQUEST_SECONDS = Signal("RequestSeconds", Unit.SECONDS, Kind.DISTRIBUTION)
-"""Seconds from a request's first byte to its answer, for requests that ask for work: `routes.WORK_ROUTES`."""
+"""Seconds from a request's first byte to its answer, for requests that ask for work (`routes.WORK_ROUTES`), though not
+with priority `batch`."""
 
 SIGNALS = (
     WORK_RATIO,

@@ -121,8 +121,7 @@ class InferenceService:
             finally:
                 seconds, route = time.monotonic() - begun, GRPC_ROUTE if works else OTHER
                 worker.active_requests.count -= works
-                worker.metrics.requests.labels(route, str(status)).inc()
-                worker.metrics.request_seconds.labels(route).observe(seconds)
+                worker.metrics.answered(route, status, None if trace.is_batch else seconds)
                 facts = {"route": route, "status": status, "milliseconds": round(seconds * 1000, 1), **trace.facts}
                 log.log(logging.INFO if works else logging.DEBUG, "request", extra=facts)
 

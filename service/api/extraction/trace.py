@@ -112,6 +112,7 @@ class RequestTrace:
         code: of the error that it was answered with as a whole, if so.
         count: of its documents, of which the first `MOST_DOCUMENTS` are in `documents`.
         timer: of the document that was begun last, while it is worked on.
+        is_batch: whether it was sent as batch work, for whose answer nobody waits.
     """
 
     id: str
@@ -129,6 +130,7 @@ class RequestTrace:
     count: int = 0
     documents: list[DocumentTrace] = field(default_factory=list)
     timer: StageTimer | None = None
+    is_batch: bool = False
 
     @property
     def facts(self) -> dict[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import socket
 import subprocess
+from functools import partial
 
 import httpx
 import pytest
@@ -136,6 +137,16 @@ def test_metrics_name_models_processes_and_build(service: Service) -> None:
     for name in ("cpu_seconds_total", "resident_memory_bytes", "start_time_seconds", "open_fds", "max_fds"):
         for process in ("engine", "worker"):
             assert service.metric(f'process_{name}{{process="{process}"}}') > 0, (name, process)
+
+
+def test_batch_work_is_counted_and_its_time_is_not(service: Service) -> None:
+    """Nobody waits for it: among those of interactive requests it would look like a slow service."""
+    counted, timed = 'gleaner_requests_total{route="/extract"', 'gleaner_request_seconds_count{route="/extract"}'
+    requests, times = service.metric(counted), service.metric(timed)
+    for number, priority in enumerate(("batch", "interactive", "batch"), 1):
+        assert service.extract(text=TEXT, priority=priority).status_code == 200
+        wait_until(partial(lambda least: service.metric(counted) >= least, requests + number))
+    assert service.metric(timed) == times + 1
 
 
 @pytest.mark.second_tier
