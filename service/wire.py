@@ -152,7 +152,7 @@ class Started(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True)
 
 
 class Scored(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
-    """The logits of one sequence, float32 of shape [tokens, labels], follow; or its candidates of spans, one a row.
+    """The logits of one sequence, float32 of shape [tokens, labels], follow; or what `spans` asks for, in as many rows.
 
     Attributes:
         batch: number of the batch that it ran in, which took `batch_seconds` of the device.

@@ -49,7 +49,8 @@ class ResponseKind(StrEnum):
 
     `word_tags`: of a document of one sequence, the tags of its words (`decoding/word_tags`). The ids of all tokens but
     each word's first are sent as `-1 - id`.
-    `spans`: of a model with free labels, the candidates of each sequence (`decoding/spans`), marked in the same way.
+    `spans`: of a model with free labels, the candidates of each sequence, or starts, ends and insides of its words
+    (`decoding/spans`); the ids are marked in the same way.
     """
 
     LOGITS = "logits"

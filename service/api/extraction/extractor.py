@@ -144,13 +144,14 @@ class Extractor:
         with timer.measure("tokenize"):
             tokenizer = await self._tokenizer(request.model)
             prepared = await self._prepare(tokenizer, document.text, source, request, timer, lease)
-            self._throttle.count(ticket, sum(map(len, prepared.sequences)))
+            timer.tokens = sum(map(len, prepared.sequences))
+            self._throttle.count(ticket, timer.tokens)
             words = timer.working(partial(request.word_starts, tokenizer, prepared))
         timer.begun_seconds["queue"] = submitted = time.monotonic()
         try:
             inference = await self._infer(tokenizer, prepared, words, request, timer)
         except Overloaded as error:
-            self._engine.refusals.remember(estimate, sum(map(len, prepared.sequences)), error, time.monotonic())
+            self._engine.refusals.remember(estimate, timer.tokens, error, time.monotonic())
             raise
         timer.batches = inference.batches
         timer.record("queue", submitted, inference.queue_seconds)

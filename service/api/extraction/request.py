@@ -21,7 +21,7 @@ from service.core.admission.size import WorkEstimate
 from service.core.arrays import Logits, TokenIds
 from service.core.decoding.aggregation_strategies import Aggregation
 from service.core.decoding.entities import Entity
-from service.core.decoding.spans import COLUMNS, MOST_A_WORD
+from service.core.decoding.spans import COLUMNS, MOST_BEATEN
 from service.core.errors import GleanerError, InternalError, MalformedRequest, Overloaded
 from service.core.labels.label_set import LabelSet
 from service.core.tenants import UNLIMITED, ClientQuota
@@ -41,6 +41,8 @@ log = logging.getLogger(__name__)
 
 TEXT, UNKNOWN = "text", "unknown"
 """The formats of an estimate that are none of a file: of a text, and of a file that does not say its own."""
+LOW_LIMIT, CANDIDATES_A_WORD = 0.1, 32
+"""More candidates do not begin at a word of most texts where the least score is not below this."""
 LONG_TEXTS_AT_ONCE = 2
 """Long texts of one request that are tokenized at a time, in their order, so that the first are ready early."""
 
@@ -84,7 +86,7 @@ class ExtractRequest:
         deadline_seconds: absolute, on the monotonic clock.
         alone: True when the request has a single document.
         quota: what its client may take of the engine's queue.
-        charge_tokens: is told the tokens of every document that was answered.
+        charge_tokens: is told the tokens of every document that was answered; with labels, those of all its sequences.
         long_texts: held by its documents whose long texts are being tokenized.
         decoder: finds the entities where no aggregation of the options does.
         trace: where its documents are noted, if anywhere.
@@ -107,7 +109,13 @@ class ExtractRequest:
     @property
     def scores_a_token(self) -> int:
         """Numbers that come back for each token of a long text, at most."""
-        return len(self.model.labels) if self.labels is None else MOST_A_WORD * COLUMNS
+        if self.labels is None:
+            return len(self.model.labels)
+        count = len(self.labels.labels)
+        candidates = MOST_BEATEN * count
+        if self.labels.least_limit >= LOW_LIMIT:
+            candidates = min(candidates, CANDIDATES_A_WORD)
+        return max(COLUMNS * candidates, 3 * count)
 
     @property
     def queue(self) -> tuple[str, bool]:
@@ -249,7 +257,7 @@ async def _finish(work: DocumentWork[R], source: DocumentInput, request: Extract
         if source.refused:
             raise MalformedRequest(source.refused)
         result = await work.result(source, request, timer)
-        request.charge_tokens(result.tokens)
+        request.charge_tokens(result.tokens if request.labels is None else timer.tokens)
     except GleanerError as known:
         error = known.with_traceback(None)  # Which holds this frame, and so the document, in a circle.
     except Exception as unknown:

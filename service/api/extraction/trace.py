@@ -28,6 +28,7 @@ class StageTimer:
     Attributes:
         begun_seconds: when each stage began, on the monotonic clock; `queue`: when the engine was given the document.
         batches: the numbers of those that it ran in.
+        tokens: of all its sequences, which a model with free labels also has for the labels.
         key: the engine's, once it was given the document.
     """
 
@@ -35,6 +36,7 @@ class StageTimer:
     begun_seconds: dict[str, float] = field(default_factory=dict)
     work_seconds: float = 0.0
     batches: tuple[int, ...] = ()
+    tokens: int = 0
     key: str | None = None
 
     @property

@@ -8,6 +8,9 @@ The rules, which are those of the libraries:
 - A span counts if its score is not below the limit. The score of starts, ends and insides is their least.
 - Of spans that may not go together the one with the highest score stays; of equal ones the one that starts first, then
   the shortest, then the first label. Where labels do not compete, each has the disjoint spans of the greatest total.
+
+A span is beaten by a shorter one of the same label with the same start and no lower score: wherever the longer one
+could stay, the shorter one can. So to leave out beaten ones changes no answer, but where entities may share words.
 """
 
 from __future__ import annotations
@@ -37,6 +40,11 @@ class Overlaps(StrEnum):
     NESTED_MULTI_LABEL = "nested_multi_label"
 
     @property
+    def keeps_beaten(self) -> bool:
+        """True where a beaten span may stay beside the one that beats it."""
+        return self not in (Overlaps.FLAT, Overlaps.PER_LABEL)
+
+    @property
     def allows_equal(self) -> bool:
         """True where entities of different labels may have the same words."""
         return self in (Overlaps.FLAT_MULTI_LABEL, Overlaps.NESTED_MULTI_LABEL)
@@ -45,13 +53,17 @@ class Overlaps(StrEnum):
 Candidates = NDArray[np.float32]
 """`[candidates, 4]`: first word, the word after the last one, label, probability."""
 COLUMNS = 4
-MOST_A_WORD = 32
-"""Candidates that begin at one word and are kept, the best first: what a low limit can take of memory is bounded."""
+MOST_BEATEN = 8
+"""Candidates of one label that begin at one word: so many of the best stay in a sequence's though they are beaten."""
+MOST_BEATEN_OF_TEXT = 32
+"""The same for what is found in a text's starts, ends and insides."""
+MOST_SPAN_WORDS = 512
+"""Of an entity that is found by its start, end and insides."""
 MASKED = -5e3
 NONE: Candidates = np.empty((0, COLUMNS), dtype=np.float32)
 
-CandidateFinder = Callable[[Logits, float], Candidates]
-"""From the scores of a sequence's words, and the least probability of a candidate."""
+CandidateFinder = Callable[[Logits, float], Logits]
+"""From the scores of a sequence, and the least probability of a candidate, to what its worker needs of them."""
 
 
 def grid_candidates(scores: Logits, width: int, limit: float) -> Candidates:
@@ -64,20 +76,33 @@ def grid_candidates(scores: Logits, width: int, limit: float) -> Candidates:
     return _best(_rows(starts, starts + more + 1, labels, _probabilities(grid[starts, more, labels])), limit)
 
 
-def boundary_candidates(scores: Logits, limit: float) -> Candidates:
-    """Those of starts, ends and insides `[words, labels * 3]`: spans of one word, of two, as long as any goes on."""
-    starts, ends, insides = _probabilities(scores.reshape(len(scores), scores.shape[1] // 3, 3)).transpose(2, 0, 1)
-    first, label = np.nonzero((starts >= limit) & (insides >= limit))
-    last, least, found = first, starts[first, label], [NONE]
-    while len(first):
-        least = np.minimum(least, insides[last, label])
-        ended = ends[last, label] >= limit
-        score = np.minimum(least, ends[last, label])[ended]
-        found.append(_rows(first[ended], last[ended] + 1, label[ended], score))
-        on = np.flatnonzero(last + 1 < len(scores))
-        on = on[insides[last[on] + 1, label[on]] >= limit]
-        first, last, label, least = first[on], last[on] + 1, label[on], least[on]
-    return _best(np.concatenate(found), limit)
+def boundary_candidates(scores: Logits, limits: Sequence[float], overlaps: Overlaps) -> Candidates:
+    """Those of starts, ends and insides `[words, labels * 3]`: spans of one word, of two, as long as any goes on.
+
+    A span goes on while a longer one could be worth keeping, so a low limit does not cost every pair of words.
+
+    Args:
+        limits: of each label.
+    """
+    most = MOST_BEATEN_OF_TEXT if overlaps.keeps_beaten else 1
+    starts, ends, insides = _probabilities(scores.reshape(len(scores), len(limits), 3)).transpose(2, 0, 1)
+    least = np.asarray(limits, dtype=np.float32)
+    first, label = np.nonzero((starts >= least) & (insides >= least))
+    last, score, found = first, starts[first, label], [NONE]
+    best = np.full((len(first), most), -1.0, dtype=np.float32)
+    for _ in range(MOST_SPAN_WORDS):
+        score = np.minimum(score, insides[last, label])
+        ended = np.minimum(score, ends[last, label])
+        worst = best.argmin(axis=1)
+        rows = np.flatnonzero((ends[last, label] >= least[label]) & (ended > best.min(axis=1)))
+        best[rows, worst[rows]] = ended[rows]
+        found.append(_rows(first[rows], last[rows] + 1, label[rows], ended[rows]))
+        on = np.flatnonzero((last + 1 < len(scores)) & (score > best.min(axis=1)))
+        on = on[insides[last[on] + 1, label[on]] >= least[label[on]]]
+        if not len(on):
+            break
+        first, last, label, score, best = first[on], last[on] + 1, label[on], score[on], best[on]
+    return np.concatenate(found)
 
 
 def pool_candidates(scores: Logits, limit: float) -> Candidates:
@@ -105,17 +130,38 @@ def over_limits(candidates: Candidates, limits: Sequence[float]) -> Candidates:
 
 def choose(candidates: Candidates, overlaps: Overlaps) -> Candidates:
     """The candidates that go together, in the order of their starts."""
-    starts, stops, labels, scores = candidates.T
-    order = np.lexsort((labels, stops, starts, -scores))
+    starts, stops, labels, _ = candidates.T
     if overlaps is Overlaps.PER_LABEL:
-        parts = [order[labels[order] == label] for label in np.unique(labels)]
-        kept = [index for part in parts for index in _greatest_total(candidates, part)]
+        unbeaten = candidates[_unbeaten(candidates, starts, labels)]
+        parts = [_greatest_total(unbeaten[unbeaten[:, 2] == label]) for label in np.unique(labels)]
+        chosen = np.concatenate([NONE, *parts])
+    elif overlaps in (Overlaps.FLAT, Overlaps.FLAT_MULTI_LABEL):
+        chosen = _apart(candidates[_unbeaten(candidates, starts)])
     else:
-        is_flat = overlaps in (Overlaps.FLAT, Overlaps.FLAT_MULTI_LABEL)
-        kept = (_apart if is_flat else _nested)(candidates, order, equal=overlaps.allows_equal)
-    chosen = candidates[kept]
-    in_order: Candidates = chosen[np.lexsort((-chosen[:, 3], chosen[:, 0]))]
+        chosen = _nested(candidates[_unbeaten(candidates, starts, stops)])
+    if overlaps.allows_equal:  # Whatever goes with a span goes with all that are equal to it.
+        chosen = candidates[np.isin(_places(candidates), _places(chosen))]
+    in_order: Candidates = chosen[np.lexsort((chosen[:, 2], chosen[:, 1], -chosen[:, 3], chosen[:, 0]))]
     return in_order
+
+
+def _places(candidates: Candidates) -> NDArray[np.float64]:
+    """One number for the first and the last word."""
+    return candidates[:, 0] * np.float64(1 << 26) + candidates[:, 1]
+
+
+def _unbeaten(candidates: Candidates, *same: NDArray[np.float32]) -> NDArray[np.intp]:
+    """Those that score more than each shorter one, and each one of the same words, among those with `same` equal."""
+    _, stops, labels, scores = candidates.T
+    order = np.lexsort((labels, -scores, stops, *same))
+    group = np.zeros(len(order))
+    for each in same:
+        group[1:] += np.diff(each[order]) != 0
+    # Of a later group every number is greater, so the greatest number so far is one of the same group.
+    ranked = np.cumsum(group != 0) * 2.0 + scores[order]
+    before = np.concatenate([[-1.0], np.maximum.accumulate(ranked)[:-1]])
+    unbeaten: NDArray[np.intp] = np.sort(order[ranked > before])
+    return unbeaten
 
 
 def _least_logit(limit: float) -> float:
@@ -137,35 +183,41 @@ def _rows(starts: NDArray[Any], stops: NDArray[Any], labels: NDArray[np.intp], s
 
 
 def _best(candidates: Candidates, limit: float) -> Candidates:
-    """Those of at least this probability, of each start the best."""
+    """Those of at least this probability that are not beaten, and of each start and label the best ones that are."""
     candidates = candidates[candidates[:, 3] >= np.float32(limit)]
-    if len(candidates) <= MOST_A_WORD:
+    if len(candidates) <= MOST_BEATEN:
         return candidates
-    order = np.lexsort((-candidates[:, 3], candidates[:, 0]))
-    starts = candidates[order, 0]
-    ranks = np.arange(len(starts)) - np.searchsorted(starts, starts)
-    best: Candidates = candidates[np.sort(order[ranks < MOST_A_WORD])]
-    return best
-
-
-def _apart(candidates: Candidates, order: NDArray[np.intp], *, equal: bool) -> list[int]:
-    """Of these, best first, those that share no word with a better one, or all of its words where that is allowed."""
-    taken = np.zeros(int(candidates[order, 1].max(initial=0)), dtype=np.bool_)
-    kept, spans = [], set()
-    places = candidates[:, :2].astype(np.intp)
-    for index in order.tolist():
-        start, stop = places[index]
-        if not taken[start:stop].any() or (equal and (start, stop) in spans):
-            taken[start:stop] = True
-            spans.add((start, stop))
-            kept.append(index)
+    starts, _, labels, scores = candidates.T
+    order = np.lexsort((-scores, labels, starts))
+    owners = starts[order] * np.float64(1 << 20) + labels[order]
+    ranks = np.arange(len(order)) - np.searchsorted(owners, owners)
+    best = np.union1d(_unbeaten(candidates, starts, labels), order[ranks < MOST_BEATEN])
+    kept: Candidates = candidates[best]
     return kept
 
 
-def _greatest_total(candidates: Candidates, order: NDArray[np.intp]) -> list[int]:
-    """Of these, the disjoint ones whose scores are most together (weighted interval scheduling)."""
-    by_stop = order[np.lexsort((candidates[order, 0], candidates[order, 1]))]
-    starts, stops, scores = (candidates[by_stop, column] for column in (0, 1, 3))
+def _best_first(candidates: Candidates) -> NDArray[np.intp]:
+    starts, stops, labels, scores = candidates.T
+    return np.lexsort((labels, stops, starts, -scores))
+
+
+def _apart(candidates: Candidates) -> Candidates:
+    """Those that share no word with a better one."""
+    taken = np.zeros(int(candidates[:, 1].max(initial=0)), dtype=np.bool_)
+    kept = []
+    order = _best_first(candidates)
+    places = candidates[order, :2].astype(np.intp).tolist()
+    for index, (start, stop) in zip(order.tolist(), places, strict=True):
+        if not taken[start:stop].any():
+            taken[start:stop] = True
+            kept.append(index)
+    return candidates[kept]
+
+
+def _greatest_total(candidates: Candidates) -> Candidates:
+    """The disjoint ones whose scores are most together (weighted interval scheduling)."""
+    candidates = candidates[np.lexsort((candidates[:, 3], candidates[:, 0], candidates[:, 1]))]
+    starts, stops, _, scores = candidates.T
     before = np.searchsorted(stops, starts, side="right").tolist()
     totals, taken = [0.0], []
     for score, place in zip(scores.tolist(), before, strict=True):
@@ -176,28 +228,26 @@ def _greatest_total(candidates: Candidates, order: NDArray[np.intp]) -> list[int
     while index:
         index -= 1
         if taken[index]:
-            kept.append(int(by_stop[index]))
+            kept.append(index)
             index = before[index]
-    return kept
+    return candidates[kept]
 
 
-def _nested(candidates: Candidates, order: NDArray[np.intp], *, equal: bool) -> list[int]:
-    """Of these, best first, those that cross no better one, nor have its words unless that is allowed."""
+def _nested(candidates: Candidates) -> Candidates:
+    """Those that cross no better one; no two are equal."""
     kept: list[int] = []
     over: dict[int, list[tuple[int, int]]] = {}
-    places = candidates[:, :2].astype(np.intp)
-    for index in order.tolist():
-        start, stop = places[index].tolist()
+    order = _best_first(candidates)
+    places = candidates[order, :2].astype(np.intp).tolist()
+    for index, (start, stop) in zip(order.tolist(), places, strict=True):
         near = (*over.get(start, ()), *over.get(stop - 1, ()))  # What crosses a span covers one of its ends.
-        if all(_is_nested(start, stop, *each, equal=equal) for each in near):
+        if all(_is_nested(start, stop, *each) for each in near):
             kept.append(index)
             for word in range(start, stop):
                 over.setdefault(word, []).append((start, stop))
-    return kept
+    return candidates[kept]
 
 
-def _is_nested(start: int, stop: int, other_start: int, other_stop: int, *, equal: bool) -> bool:
-    """True if one span is inside the other; `equal`: whether equal ones are."""
-    if (start, stop) == (other_start, other_stop):
-        return equal
+def _is_nested(start: int, stop: int, other_start: int, other_stop: int) -> bool:
+    """True if one span is inside the other."""
     return (other_start <= start and stop <= other_stop) or (start <= other_start and other_stop <= stop)

@@ -19,6 +19,7 @@ from transformers import AutoModelForTokenClassification, PreTrainedModel
 from transformers.utils import logging as transformers_logging
 
 from service.core.errors import ModelError
+from service.text.words.word_tokenizer import WordTokenizer
 
 FALLBACK_MAX_TOKENS = 512
 """Longest sequence of a model with relative positions whose folder names no limit."""
@@ -38,6 +39,7 @@ class Checkpoint:
         max_tokens: of one sequence, special tokens included.
         head: of a model with free labels, whose `model` is then the trunk alone.
         label_trunk: where another model reads the labels.
+        words: the tokenizer of a model with free labels.
     """
 
     folder: Path
@@ -46,6 +48,7 @@ class Checkpoint:
     max_tokens: int
     head: torch.nn.Module | None = None
     label_trunk: Checkpoint | None = None
+    words: WordTokenizer | None = None
 
     @property
     def name(self) -> str:

@@ -19,9 +19,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -40,10 +40,13 @@ from service.engine.models.tokenizer_check import refuse_missing_embeddings, ref
 from service.process import EXIT_BROKEN
 from service.settings import Settings
 from service.text.pipeline import apply_rules, decode_entities, prepare
-from service.text.tokenizer import TOKENIZER_FILE, TextTokenizer, vocabulary_of
-from service.text.words.label_config import is_label_model
+from service.text.tokenizer import TextTokenizer
+from service.text.tokenizers import ModelTokenizer
 from service.text.words.word_tokenizer import WordTokenizer, decode_spans
 from service.wire import ModelStatus
+
+if TYPE_CHECKING:  # It imports torch.
+    from service.engine.encoder.checkpoint import Checkpoint
 
 Timed = Callable[[str], AbstractContextManager[None]]
 """A context that adds its time to a part of the start-up: load, warm-up, measure or prove."""
@@ -122,7 +125,7 @@ class Rollout:
     def _bring_up(self, revision: Revision, target: RolloutTarget) -> ProfiledModel:
         with self._timed("load"):
             checkpoint = self._factory.read(revision)
-            _check_vocabulary(revision, checkpoint.embeddings)
+            tokenizer = _checked_tokenizer(revision, checkpoint)
             target.make_room(revision.revision, checkpoint.weight_bytes)
             model = self._factory.build(revision, checkpoint)
         with self._timed("warm-up"):
@@ -132,19 +135,24 @@ class Rollout:
             candidate = ProfiledModel(model, self._profiler.measure(model), timed)
         target.admit(candidate)
         with self._timed("prove"):
-            try_text(model.status, partial(target.infer, model), self._settings)
-            problem = first_failure(revision.manifest, model.status, partial(target.infer, model), self._settings)
+            trial = Trial(tokenizer, model.status, partial(target.infer, model), self._settings)
+            trial.try_text()
+            problem = trial.first_failure(revision.manifest)
         if problem is not None:
             raise GoldenFailed(problem)
         return candidate
 
 
-def _check_vocabulary(revision: Revision, embeddings: int | None) -> None:
-    """Refuse a tokenizer with more tokens than the model has embeddings, with which a text fails, or other tokens."""
-    vocabulary = vocabulary_of(revision.folder / TOKENIZER_FILE)
-    free_labels = is_label_model(revision.folder)
-    refuse_missing_embeddings(WordTokenizer(revision.folder, [vocabulary]) if free_labels else vocabulary, embeddings)
-    refuse_other_tokens(revision.folder, vocabulary)
+def _checked_tokenizer(revision: Revision, checkpoint: Checkpoint) -> ModelTokenizer:
+    """The tokenizer; refuses one with more tokens than the model has embeddings, or with other tokens.
+
+    Raises:
+        ModelError: with such a tokenizer a text fails, or has other entities.
+    """
+    tokenizer = checkpoint.words or TextTokenizer(revision.folder)
+    refuse_missing_embeddings(checkpoint.words or tokenizer.vocabulary, checkpoint.embeddings)
+    refuse_other_tokens(revision.folder, tokenizer.vocabulary)
+    return tokenizer
 
 
 class BringUpTimeout(Exception):
@@ -184,43 +192,50 @@ Infer = Callable[[list[TokenIds]], list[Logits]]
 """Logits of each sequence, special tokens included."""
 
 
-def try_text(model: ModelStatus, infer: Infer, settings: Settings) -> None:
-    """Answer a text as those of requests are answered.
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A revision that is tried before it may serve: texts go the way that those of requests go."""
 
-    Raises:
-        ModelError: the scores are no numbers.
-        Exception: whatever else is wrong with the revision.
-    """
-    labels = LabelSet.of([*map(Label, TRIAL_LABELS)], ScoreLimits())
-    _entities(_tokenizer_of(model), model, infer, settings, TRIAL_TEXT, labels)
+    tokenizer: ModelTokenizer
+    model: ModelStatus
+    infer: Infer
+    settings: Settings
 
+    def try_text(self) -> None:
+        """Answer a text.
 
-def _tokenizer_of(model: ModelStatus) -> TextTokenizer | WordTokenizer:
-    folder = Path(model.folder)
-    return WordTokenizer(folder) if model.free_labels else TextTokenizer(folder)
+        Raises:
+            ModelError: the scores are no numbers.
+            Exception: whatever else is wrong with the revision.
+        """
+        self._entities(TRIAL_TEXT, LabelSet.of([*map(Label, TRIAL_LABELS)], ScoreLimits()))
 
+    def first_failure(self, manifest: Manifest) -> str | None:
+        """A sentence on the first golden example that fails, without its text; None when all pass.
 
-def _entities(
-    tokenizer: TextTokenizer | WordTokenizer,
-    model: ModelStatus,
-    infer: Infer,
-    settings: Settings,
-    text: str,
-    labels: LabelSet,
-) -> list[Entity]:
-    """The entities in a text as requests find them; `labels`: for a model that is given some.
+        Raises:
+            GleanerError: an example cannot be inferred.
+        """
+        for number, example in enumerate(manifest.golden, start=1):
+            labels = LabelSet.of([*map(Label, example.labels)], ScoreLimits(example.min_score))
+            if difference := _difference(example, self._entities(example.text, labels)):
+                return f"golden example {number} of {len(manifest.golden)} fails: {difference}"
+        return None
 
-    Raises:
-        ModelError: the scores are no numbers.
-    """
-    size = {"longest": min(settings.window_tokens, model.max_tokens), "overlap": settings.overlap_tokens}
-    if isinstance(tokenizer, WordTokenizer):
-        words = tokenizer.prepare(text, labels, **size)
-        scores = _finite(infer(words.sequences))
-        return decode_spans(words, [tokenizer.config.candidates(each, labels.least_limit) for each in scores], labels)
-    prepared = prepare(tokenizer, text, **size)
-    logits = _finite(infer(prepared.sequences))
-    return apply_rules(tokenizer, prepared, decode_entities(tokenizer, prepared, logits, model.labels), model.labels)
+    def _entities(self, text: str, labels: LabelSet) -> list[Entity]:
+        """The entities in a text; `labels`: for a model that is given some."""
+        tokenizer, own = self.tokenizer, self.model.labels
+        size = {
+            "longest": min(self.settings.window_tokens, self.model.max_tokens),
+            "overlap": self.settings.overlap_tokens,
+        }
+        if isinstance(tokenizer, WordTokenizer):
+            words = tokenizer.prepare(text, labels, **size)
+            scores = _finite(self.infer(words.sequences))
+            return decode_spans(words, [tokenizer.config.condense(each, labels.least_limit) for each in scores], labels)
+        prepared = prepare(tokenizer, text, **size)
+        logits = _finite(self.infer(prepared.sequences))
+        return apply_rules(tokenizer, prepared, decode_entities(tokenizer, prepared, logits, own), own)
 
 
 def _finite(scores: list[Logits]) -> list[Logits]:
@@ -231,21 +246,6 @@ def _finite(scores: list[Logits]) -> list[Logits]:
 
 Place = tuple[str, int, int]
 MOST_SHOWN = 3
-
-
-def first_failure(manifest: Manifest, model: ModelStatus, infer: Infer, settings: Settings) -> str | None:
-    """A sentence on the first golden example that fails, without its text; None when all pass.
-
-    Raises:
-        GleanerError: the tokenizer cannot be read, or an example cannot be inferred.
-    """
-    tokenizer = _tokenizer_of(model)
-    for number, example in enumerate(manifest.golden, start=1):
-        labels = LabelSet.of([*map(Label, example.labels)], ScoreLimits(example.min_score))
-        found = _entities(tokenizer, model, infer, settings, example.text, labels)
-        if difference := _difference(example, found):
-            return f"golden example {number} of {len(manifest.golden)} fails: {difference}"
-    return None
 
 
 def _difference(example: GoldenExample, found: list[Entity]) -> str | None:

@@ -23,7 +23,6 @@ from service.environment import throttled_tokens_per_second
 from service.settings import Settings
 from service.text.decoding_files import read_decoding
 from service.text.words.label_config import CONFIG_FILE, config_file
-from service.text.words.word_tokenizer import WordTokenizer
 from service.wire import ModelStatus
 
 if TYPE_CHECKING:
@@ -107,14 +106,14 @@ class ModelFactory:
             self._paths[sizes] = encoder.path
         on_gpu = self.device.type == "cuda"
         weights = self._offloadable_on_gpu(encoder) if on_gpu else self._offloadable_on_cpu(revision, encoder)
-        words = WordTokenizer(revision.folder) if checkpoint.head is not None else None
+        words = checkpoint.words
         blank = zeros if words is None else words.blank
         runner = Runner(self._throttled(weights), self._compute, self._wake, blank=blank)
         decoding = read_decoding(revision.folder)
         status = _status(revision, encoder, calibrated=decoding.calibration is not None)
         if words is not None:
             status = replace(status, free_labels=True, labels_per_pass=words.config.labels_per_pass)
-        finder = None if words is None else words.config.candidates
+        finder = None if words is None else words.config.condense
         return LoadedModel(status, sizes, runner, weights, weakref.ref(encoder.module), decoding, finder)
 
     def make(self, revision: Revision) -> LoadedModel:

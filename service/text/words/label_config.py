@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from service.core.arrays import Logits
-from service.core.decoding.spans import Candidates, boundary_candidates, grid_candidates, pool_candidates
+from service.core.decoding.spans import Candidates, grid_candidates, pool_candidates
 from service.core.errors import ModelError
 
 GLINER_FILE = "gliner_config.json"
@@ -70,11 +70,14 @@ class GlinerConfig(msgspec.Struct, frozen=True):
         """True for a bi-encoder, whose labels are in no prompt and do not change each other's scores."""
         return self.labels_encoder is not None
 
-    def candidates(self, scores: Logits, limit: float) -> Candidates:
-        """The candidates in the scores of a sequence."""
-        if self.scores_spans:
-            return grid_candidates(scores, self.max_width, limit)
-        return boundary_candidates(scores, limit)
+    @property
+    def overlap_words(self) -> int:
+        """The least overlap of windows in which every span of a window's kept part is whole."""
+        return 2 * self.max_width if self.scores_spans else 0
+
+    def condense(self, scores: Logits, limit: float) -> Logits:
+        """The candidates in the scores of a sequence; starts, ends and insides as they are: spans cross windows."""
+        return grid_candidates(scores, self.max_width, limit) if self.scores_spans else scores
 
 
 class BoundaryOptions(msgspec.Struct, frozen=True):
@@ -95,11 +98,20 @@ class Gliner2Config(msgspec.Struct, frozen=True):
 
     boundary_head: BoundaryOptions
     encoder_config: dict[str, Any] = {}
-    max_width: int = 0
     max_len: int | None = None
     labels_per_pass: int = 50
 
-    def candidates(self, scores: Logits, limit: float) -> Candidates:
+    @property
+    def scores_spans(self) -> bool:
+        """Always: spans of any length."""
+        return True
+
+    @property
+    def overlap_words(self) -> int:
+        """There is no longest span."""
+        return 0
+
+    def condense(self, scores: Logits, limit: float) -> Candidates:
         """The candidates in the scores of a sequence."""
         return pool_candidates(scores, limit)
 

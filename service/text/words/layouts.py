@@ -34,9 +34,15 @@ _CLASS, _TEXT, _PROMPT, _DESCRIPTION = "[E]", "[SEP_TEXT]", "[P]", "[DESCRIPTION
 
 
 class PromptLayout(Protocol):
-    """One kind of model. `class_id`: of the token before each label in a prompt; None where they stand apart."""
+    """One kind of model.
+
+    Attributes:
+        class_id: of the token before each label in a prompt; None where they stand apart.
+        largest_label_id: of the tokenizer that labels have of their own; -1 where they have none.
+    """
 
     class_id: int | None
+    largest_label_id: int
 
     def words(self, text: str) -> Iterator[Span]:
         """Start and end of each word in code points; the last one may lie behind the text."""
@@ -66,6 +72,8 @@ def layout_of(folder: Path, vocabulary: Vocabulary, config: LabelConfig) -> Prom
 
 class _GlinerWords:
     """GLiNER's words, each by itself."""
+
+    largest_label_id = -1
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary
@@ -106,6 +114,7 @@ class BiGlinerLayout(_GlinerWords):
     def __init__(self, vocabulary: Vocabulary, of_labels: Vocabulary) -> None:
         super().__init__(vocabulary)
         self._labels = of_labels.tokenizer
+        self.largest_label_id = of_labels.largest_id
 
     def label_tokens(self, labels: Sequence[Label]) -> list[int]:
         return [*map(len, self._label_ids(labels))]
@@ -122,6 +131,7 @@ class Gliner2Layout:
     """GLiNER2.5's, for entities."""
 
     class_id: int | None
+    largest_label_id = -1
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._tokenizer = vocabulary.tokenizer

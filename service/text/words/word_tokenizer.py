@@ -16,9 +16,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from service.core.arrays import TokenIds
+from service.core.arrays import Logits, TokenIds
 from service.core.decoding.entities import Entity
-from service.core.decoding.spans import Candidates, choose, keep_window, over_limits
+from service.core.decoding.spans import Candidates, boundary_candidates, choose, keep_window, over_limits
 from service.core.errors import InvalidOptions
 from service.core.labels import marking
 from service.core.labels.label_set import Label, LabelSet
@@ -46,10 +46,12 @@ class PreparedWords(Prepared):
     Attributes:
         words: start and end in code points, int32 `[words, 2]`.
         groups: the labels that each sequence of a window has.
+        scores_spans: a sequence is answered with candidates of spans; else with its words' starts, ends and insides.
     """
 
     words: NDArray[np.int32]
     groups: list[range]
+    scores_spans: bool = True
 
 
 class WordTokenizer:
@@ -69,6 +71,7 @@ class WordTokenizer:
         self.config = read_config(folder)
         self._layout = layout_of(folder, self.vocabulary, self.config)
         self.class_id = self._layout.class_id
+        self.largest_label_id = self._layout.largest_label_id
         self._young: dict[str, TokenIds] = {}
         self._old: dict[str, TokenIds] = {}
         added = self.vocabulary.tokenizer.get_added_tokens_decoder().values()
@@ -126,13 +129,13 @@ class WordTokenizer:
             counts,
             most_tokens=room,
             most_words=self.config.max_len or MOST_WORDS,
-            overlap_words=max(2 * self.config.max_width, overlap // 2),
+            overlap_words=max(self.config.overlap_words, overlap // 2),
         )
         places = np.array(spans, dtype=np.int32).reshape(-1, 2)
         every = np.concatenate(ids) if ids else np.empty(0, dtype=np.int32)
         tokens = Tokens(marking.unmarked(every), np.repeat(places, counts, axis=0))
         sequences = [np.concatenate([a, *ids[w.start : w.stop], b]) for w in windows for a, b in frames]
-        yield PreparedWords(text, tokens, windows, sequences, places, groups)
+        yield PreparedWords(text, tokens, windows, sequences, places, groups, self.config.scores_spans)
 
     def blank(self, length: int) -> TokenIds:
         """A sequence of so many tokens that is as much work as one may be: many short labels, short words."""
@@ -175,16 +178,32 @@ class WordTokenizer:
         return [marking.word(np.array(ids, dtype=np.int32)) for ids in self._layout.tokens(words)]
 
 
-def decode_spans(prepared: PreparedWords, found: Sequence[Candidates], labels: LabelSet) -> list[Entity]:
-    """The entities in a text, from the candidates of each sequence."""
-    owners = [(window, group) for window in prepared.windows for group in prepared.groups]
-    parts = [keep_window(part, *owner) for part, owner in zip(found, owners, strict=True)]
-    if not parts:
+def decode_spans(prepared: PreparedWords, found: Sequence[Logits], labels: LabelSet) -> list[Entity]:
+    """The entities in a text, from what the engine found in each sequence."""
+    if not prepared.windows:
         return []
-    chosen = choose(over_limits(np.concatenate(parts), labels.limits), labels.overlaps)
+    candidates = _from_spans(prepared, found) if prepared.scores_spans else _from_words(prepared, found, labels)
+    chosen = choose(over_limits(candidates, labels.limits), labels.overlaps)
     names, text = labels.names, prepared.text
     words, labelled = chosen[:, :2].astype(np.intp), chosen[:, 2].astype(np.intp)
     starts = prepared.words[words[:, 0], 0].tolist()
     ends = np.minimum(prepared.words[words[:, 1] - 1, 1], len(text)).tolist()
     columns = zip(labelled.tolist(), starts, ends, chosen[:, 3].tolist(), strict=True)
     return [Entity(names[label], text[a:b], a, b, score) for label, a, b, score in columns if a < b]
+
+
+def _from_spans(prepared: PreparedWords, found: Sequence[Candidates]) -> Candidates:
+    """Candidates of the whole text, from those of each sequence."""
+    owners = [(window, group) for window in prepared.windows for group in prepared.groups]
+    return np.concatenate([keep_window(part, *owner) for part, owner in zip(found, owners, strict=True)])
+
+
+def _from_words(prepared: PreparedWords, found: Sequence[Logits], labels: LabelSet) -> Candidates:
+    """Candidates of the whole text, from the scores of each sequence's words: one may go on in another window."""
+    parts = []
+    for number, group in enumerate(prepared.groups):
+        own = zip(prepared.windows, found[number :: len(prepared.groups)], strict=True)
+        kept = [scores[w.keep_start - w.start : w.keep_stop - w.start] for w, scores in own]
+        part = boundary_candidates(np.concatenate(kept), labels.limits[group.start : group.stop], labels.overlaps)
+        parts.append(part + np.array([0, 0, group.start, 0], dtype=np.float32))
+    return np.concatenate(parts)

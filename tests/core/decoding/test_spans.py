@@ -7,9 +7,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from service.core.arrays import Logits
 from service.core.decoding.spans import (
     MASKED,
-    MOST_A_WORD,
+    MOST_BEATEN,
+    MOST_SPAN_WORDS,
     Candidates,
     Overlaps,
     boundary_candidates,
@@ -46,36 +48,75 @@ def test_a_grid_gives_every_span_within_the_text_that_is_likely_enough(
     assert found == pytest.approx(wanted)
 
 
-@given(st.integers(0, 6), st.integers(1, 2), st.integers(0, 99), st.sampled_from([0.0, 0.4, 1.0]))
-@example(words=6, labels=2, seed=0, limit=0.4)
-def test_a_boundary_candidate_starts_ends_and_is_inside(words: int, labels: int, seed: int, limit: float) -> None:
-    scores = np.random.default_rng(seed).normal(0, 3, (words, labels * 3)).astype(np.float32)
-    found = {tuple(row[:3]): row[3] for row in boundary_candidates(scores, limit).tolist()}
-    wanted = {}
-    for c in range(labels):
-        start, end, inside = ([sigmoid(x) for x in scores[:, c * 3 + part]] for part in range(3))
-        for i in range(words):
-            for j in range(i, words):
-                score = min(start[i], end[j], *inside[i : j + 1])
-                if score >= limit:
-                    wanted[i, j + 1, c] = score
-    assert found == pytest.approx(wanted)
-
-
 def test_of_a_pool_each_label_that_is_likely_enough_is_a_candidate() -> None:
     pool = np.array([[0, 2, 3.0, -3.0], [1, 2, MASKED * 2, 1.0]], dtype=np.float32)
     assert pool_candidates(pool, 0.5)[:, :3].tolist() == [[0, 2, 0], [1, 2, 1]]
     assert pool_candidates(pool, 0.0)[:, :3].tolist() == [[0, 2, 0], [0, 2, 1], [1, 2, 1]]
 
 
-def test_of_one_start_the_best_candidates_stay_whatever_the_limit() -> None:
-    grid = np.random.default_rng(0).normal(0, 1, (20, 12 * 25)).astype(np.float32)
+def every_span(scores: Logits, limits: list[float]) -> Candidates:
+    """Those of starts, ends and insides, by the definition."""
+    found = []
+    for c, limit in enumerate(limits):
+        start, end, inside = ([sigmoid(x) for x in scores[:, c * 3 + part]] for part in range(3))
+        for i, j in itertools.combinations_with_replacement(range(len(scores)), 2):
+            score = min(start[i], end[j], *inside[i : j + 1])
+            if score >= np.float32(limit):
+                found.append((i, j + 1, c, score))
+    return candidates(*found)
+
+
+@given(
+    st.integers(0, 9),
+    st.integers(0, 99),
+    st.sampled_from([[0.0], [0.4, 0.0], [1.0, 0.3], [0.5, 0.5]]),
+    st.sampled_from(list(Overlaps)),
+)
+@example(words=9, seed=0, limits=[0.4, 0.0], overlaps=Overlaps.NESTED)
+def test_a_span_starts_ends_and_is_inside_and_only_beaten_ones_are_left_out(
+    words: int, seed: int, limits: list[float], overlaps: Overlaps
+) -> None:
+    scores = np.random.default_rng(seed).normal(0, 3, (words, len(limits) * 3)).astype(np.float32)
+    found, every = boundary_candidates(scores, limits, overlaps), every_span(scores, limits)
+    known = {tuple(row[:3]): row[3] for row in every.tolist()}
+    assert {tuple(row[:3]): row[3] for row in found.tolist()} == pytest.approx(
+        {place: score for place, score in known.items() if overlaps.keeps_beaten or not _is_beaten(place, score, known)}
+    )
+    assert choose(found, overlaps).tolist() == choose(every, overlaps).tolist()
+
+
+def _is_beaten(place: tuple[float, ...], score: float, known: dict[tuple[float, ...], float]) -> bool:
+    start, stop, label = place
+    return any(i == start and c == label and j < stop and other >= score for (i, j, c), other in known.items())
+
+
+@pytest.mark.parametrize("overlaps", [Overlaps.FLAT, Overlaps.PER_LABEL])
+def test_what_a_low_limit_leaves_out_changes_no_answer(overlaps: Overlaps) -> None:
+    grid = np.random.default_rng(0).normal(0, 1, (30, 12 * 25)).astype(np.float32)
+    places = [(i, k, c) for i, k, c in np.ndindex(30, 12, 25) if i + k < 30]
+    every = candidates(*((i, i + k + 1, c, sigmoid(grid[i, k * 25 + c])) for i, k, c in places))
     found = grid_candidates(grid, 12, 0.0)
-    starts, counts = np.unique(found[:, 0], return_counts=True)
-    assert len(starts) == 20
-    assert counts.max() == MOST_A_WORD
-    first = found[found[:, 0] == 0][:, 3]
-    assert first.min() >= np.sort(1 / (1 + np.exp(-grid[0])))[-MOST_A_WORD] - 1e-6
+    assert len(found) < 0.9 * len(every)
+    limits = [0.6, *[0.0] * 24]  # One label's limit says nothing of another's entities.
+    chosen = choose(over_limits(found, limits), overlaps)
+    assert np.allclose(chosen, choose(over_limits(every, limits), overlaps))
+
+
+def test_beaten_spans_of_a_start_and_label_stay_if_they_are_among_its_best() -> None:
+    grid = np.full((12, 12), -2.0, dtype=np.float32)
+    grid[0], grid[1] = np.arange(12, 0, -1), np.arange(1, 13)
+    found = grid_candidates(grid, 12, 0.5)
+    assert found[found[:, 0] == 0][:, 1].tolist() == [*range(1, MOST_BEATEN + 1)]
+    assert (found[:, 0] == 1).sum() == 11, "none is beaten"
+
+
+def test_a_long_span_costs_no_more_than_its_words() -> None:
+    scores = np.full((3_000, 3), 9.0, dtype=np.float32)
+    scores[:, 1] = -9.0
+    scores[-1, 1] = 9.0
+    found = boundary_candidates(scores, [0.5], Overlaps.FLAT)
+    assert found[:, 0].min() == len(scores) - MOST_SPAN_WORDS
+    assert (found[:, 1] == len(scores)).all()
 
 
 def test_a_window_keeps_what_starts_in_its_kept_part() -> None:
@@ -133,7 +174,6 @@ def _clash(a: list[float], b: tuple[float, ...], overlaps: Overlaps) -> bool:
 
 
 @given(rows)
-@example(drawn=[(0, 4, 0, 9), (1, 2, 0, 1)])
 def test_each_label_has_the_disjoint_spans_of_the_greatest_total(drawn: list[tuple[int, int, int, int]]) -> None:
     found = candidates(*((start, start + length, label, score / 10) for start, length, label, score in drawn[:10]))
     chosen = choose(found, Overlaps.PER_LABEL)

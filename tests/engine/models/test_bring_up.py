@@ -22,13 +22,14 @@ from service.core.errors import GleanerError, InsufficientMemory, InternalError,
 from service.engine.encoder.encoder import build_encoder, load_encoder
 from service.engine.encoder.labels.label_checkpoint import read_any_checkpoint
 from service.engine.execution.executor import DeviceExecutor
-from service.engine.models.bring_up import BringUpTimeout, GoldenFailed, Infer, Rollout, first_failure, time_limit
+from service.engine.models.bring_up import BringUpTimeout, GoldenFailed, Infer, Rollout, Trial, time_limit
 from service.engine.models.factory import ModelFactory
 from service.engine.models.loaded_model import LoadedModel, ProfiledModel
 from service.engine.models.profiling import ModelProfiler
 from service.engine.models.repository import ModelRepository
 from service.process import EXIT_BROKEN
 from service.settings import Settings
+from service.text.tokenizer import TextTokenizer
 from service.wire import ModelStatus
 from tests.support.label_models import HOME, cases
 from tests.support.revisions import TEXTS, Made, make_revision
@@ -170,9 +171,10 @@ def judge_of(made: Made) -> Infer:
     return infer
 
 
-def status(made: Made) -> ModelStatus:
+def trial(made: Made, infer: Infer) -> Trial:
     labels = ("O", "B-PER", "I-PER", "B-ORG", "I-ORG", "B-DATE", "I-DATE")
-    return ModelStatus("m", "stable", "sha256:0", str(made.folder), labels, 512, True, 1)
+    status = ModelStatus("m", "stable", "sha256:0", str(made.folder), labels, 512, True, 1)
+    return Trial(TextTokenizer(made.folder), status, infer, SETTINGS)
 
 
 def manifest(made: Made, tmp_path: Path, *examples: GoldenExample) -> Manifest:
@@ -189,21 +191,23 @@ def test_the_first_failure_names_the_differing_entities_without_the_text(made: M
     kept = [each for each in example(made, text).entities if each.start != start]
     other = GoldenExample(text, (*kept, GoldenEntity(label, start, end - 1)))
     wanted = manifest(made, tmp_path, example(made, TEXTS[0]), other)
-    failure = first_failure(wanted, status(made), judge_of(made), SETTINGS)
+    failure = trial(made, judge_of(made)).first_failure(wanted)
     places = f"missing {label} {start}:{end - 1}; not wanted {label} {start}:{end}"
     assert failure == f"golden example 2 of 2 fails: {places}"
 
 
 def test_examples_of_a_model_with_free_labels_have_labels(tmp_path: Path) -> None:
     folder = HOME / "uni-token-bert"
-    encoder = build_encoder(read_any_checkpoint(folder, torch.float32), torch.device("cpu"), torch.float32)
+    checkpoint = read_any_checkpoint(folder, torch.float32)
+    assert checkpoint.words is not None
+    encoder = build_encoder(checkpoint, torch.device("cpu"), torch.float32)
     free = ModelStatus("m", "stable", "sha256:0", str(folder), (), 256, True, 1, free_labels=True)
     case = next(each for each in cases(folder.name) if each.entities and each.overlaps is Overlaps.FLAT)
     entities = tuple(GoldenEntity(label, start, end) for start, end, label, _ in case.entities)
     right = GoldenExample(case.text, entities, tuple(case.labels), case.threshold)
     wrong = GoldenExample(case.text, entities[1:], tuple(case.labels), case.threshold)
     wanted = publish(folder, "m", Store(tmp_path / "store"), golden=[right, wrong]).revision.manifest
-    failure = first_failure(wanted, free, encoder.forward, SETTINGS)
+    failure = Trial(checkpoint.words, free, encoder.forward, SETTINGS).first_failure(wanted)
     assert (
         failure == f"golden example 2 of 2 fails: not wanted {entities[0].label} {entities[0].start}:{entities[0].end}"
     )
@@ -214,7 +218,7 @@ def test_an_example_that_cannot_be_judged_is_an_error(made: Made, tmp_path: Path
         raise InternalError("a bug")
 
     with pytest.raises(GleanerError):
-        first_failure(manifest(made, tmp_path, example(made, TEXTS[0])), status(made), infer, SETTINGS)
+        trial(made, infer).first_failure(manifest(made, tmp_path, example(made, TEXTS[0])))
 
 
 def test_a_revision_whose_options_change_its_tokens_is_not_brought_up(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from service.core.decoding.model_decoding import Decoding
-from service.core.decoding.spans import boundary_candidates
+from service.core.decoding.spans import pool_candidates
 from service.core.decoding.tag_scheme import scheme_of
 from service.core.decoding.transitions import Transitions
 from service.core.decoding.word_tags import WordTags, search
@@ -77,10 +77,10 @@ def test_candidates_are_found_and_a_bad_sequence_fails_alone() -> None:
     bad = ROWS.copy()
     bad[2, 1] = np.nan
     found, whole, failed, error = reduce_to_candidates(
-        [ROWS, ROWS, bad, ModelError("over")], [0.5, None, 0.5, 0.5], boundary_candidates
+        [ROWS, ROWS, bad, ModelError("over")], [0.5, None, 0.5, 0.5], pool_candidates
     )
     assert isinstance(found, np.ndarray)
-    assert found.tolist() == boundary_candidates(ROWS, 0.5).tolist()
+    assert found.tolist() == pool_candidates(ROWS, 0.5).tolist()
     assert whole is ROWS
     assert isinstance(failed, ModelError)
     assert isinstance(error, ModelError)

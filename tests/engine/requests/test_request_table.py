@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from service.core.arrays import Logits
-from service.core.decoding.spans import boundary_candidates
+from service.core.decoding.spans import pool_candidates
 from service.core.decoding.word_tags import WordTags
 from service.core.errors import GleanerError, InsufficientMemory
 from service.core.scheduling.scheduler import QueueLimits, Scheduler
@@ -181,7 +181,7 @@ def test_candidates_are_sent_and_the_model_sees_marked_ids() -> None:
     batch = table.scheduler.next_batch(FixedBudget(1_000))
     assert batch is not None
     assert [each.tolist() for each in table.start(batch)] == [[~8, 7], [~8, 9]]
-    reduce = table.postprocessor(batch, (), finder=boundary_candidates)
+    reduce = table.postprocessor(batch, (), finder=pool_candidates)
     assert reduce is not None
     rows = np.array([[5, 5, 5]], dtype=np.float32)
     table.deliver(batch, reduce([rows, -rows]), 1, 0.5)

@@ -12,7 +12,7 @@ from service.core.errors import InvalidOptions, ModelError
 from service.core.labels import marking
 from service.core.labels.label_set import Label, LabelSet
 from service.core.score_limits import ScoreLimits
-from service.text.words.word_tokenizer import PreparedWords, WordTokenizer
+from service.text.words.word_tokenizer import PreparedWords, WordTokenizer, decode_spans
 from tests.support.label_models import HOME
 
 GLINER = ("uni-span-deberta", "uni-token-bert")
@@ -103,3 +103,28 @@ def test_a_blank_sequence_has_labels_and_words() -> None:
         assert len(blank) == length
         assert (blank >= 0).sum() >= length // 2
         assert np.count_nonzero(blank == ~(words.class_id or 0)) == min(25, length // 4)
+
+
+def test_starts_ends_and_insides_of_a_text_are_read_across_windows() -> None:
+    words = WordTokenizer(HOME / "uni-token-bert")
+    labels = LabelSet.of([Label(f"thing {number}") for number in range(30)], ScoreLimits(0.5))
+    text = words.prepare("word " * 100, labels, longest=128, overlap=8)
+    assert (len(text.windows) > 5, len(text.groups)) == (True, 3)
+    every = np.full((100, 30, 3), -9.0, dtype=np.float32)
+    every[20, 25, 0] = every[79, 25, 1] = 9.0
+    every[20:80, 25, 2] = 9.0
+    found = [
+        every[w.start : w.stop, g.start : g.stop].reshape(w.stop - w.start, -1)
+        for w in text.windows
+        for g in text.groups
+    ]
+    (entity,) = decode_spans(text, found, labels)
+    assert (entity.label, entity.start, entity.end) == ("thing 25", 20 * 5, 80 * 5 - 1)
+
+
+def test_labels_count_as_tokens_and_so_does_each_pass() -> None:
+    words = WordTokenizer(HOME / NAMES[0])
+    few, many = (LabelSet.of([Label(f"thing {n}") for n in range(count)], ScoreLimits()) for count in (2, 50))
+    text = "Jane Doe paid 5 EUR. " * 10
+    costs = [sum(map(len, words.prepare(text, labels, longest=512, overlap=0).sequences)) for labels in (few, many)]
+    assert costs[1] > 2 * costs[0]

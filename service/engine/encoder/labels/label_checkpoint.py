@@ -6,6 +6,7 @@ serves, checks and speeds up a token classifier does so with a trunk.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +30,7 @@ from service.engine.encoder.checkpoint import (
 from service.engine.encoder.labels.boundary_head import BoundaryHead
 from service.engine.encoder.labels.gliner_head import GlinerHead
 from service.engine.encoder.labels.head_parts import Weights, load_head
-from service.text.tokenizer import TOKENIZER_FILE, vocabulary_of
-from service.text.words.label_config import LABELS_TOKENIZER, GlinerConfig, LabelConfig, is_label_model, read_config
+from service.text.words.label_config import LABELS_TOKENIZER, GlinerConfig, LabelConfig, is_label_model
 from service.text.words.word_tokenizer import WordTokenizer
 
 GLINER_TRUNK, GLINER2_TRUNK = "token_rep_layer.bert_layer.model.", "encoder."
@@ -49,7 +49,8 @@ def read_any_checkpoint(folder: Path, dtype: torch.dtype, *, int8: bool = False)
         return read_checkpoint(folder, dtype, int8=int8)
     if int8:
         dtype = torch.float32
-    config = read_config(folder)
+    words = WordTokenizer(folder)
+    config = words.config
     try:
         weights = _read_weights(folder)
         prefix = GLINER_TRUNK if isinstance(config, GlinerConfig) else GLINER2_TRUNK
@@ -58,22 +59,21 @@ def read_any_checkpoint(folder: Path, dtype: torch.dtype, *, int8: bool = False)
         if isinstance(config, GlinerConfig) and config.reads_labels_apart:
             label_config = config.labels_encoder_config or {}
             label_trunk = read_trunk(folder, label_config, _taken(weights, LABEL_TRUNK), dtype)
-            largest = vocabulary_of(folder / LABELS_TOKENIZER / TOKENIZER_FILE).largest_id
-            if largest >= int(label_trunk.config.vocab_size):
-                raise ModelError(f"the labels' tokenizer has a token {largest}, and their encoder fewer embeddings")
+            if words.largest_label_id >= int(label_trunk.config.vocab_size):
+                raise ModelError(
+                    f"the labels' tokenizer has a token {words.largest_label_id}, and their encoder fewer embeddings"
+                )
     except ModelError:
         raise
     except Exception as error:  # safetensors and transformers raise whatever they meet.
         raise ModelError(f"the folder {folder.name} cannot be loaded: {first_line(error)}") from error
-    head = _head(config, weights, trunk, label_trunk, WordTokenizer(folder).class_id)
+    head = _head(config, weights, trunk, label_trunk, words.class_id)
     of_labels = None if label_trunk is None else _checkpoint(folder / LABELS_TOKENIZER, label_trunk)
-    return _checkpoint(folder, trunk, head, of_labels)
+    return replace(_checkpoint(folder, trunk), head=head, label_trunk=of_labels, words=words)
 
 
-def _checkpoint(
-    folder: Path, model: PreTrainedModel, head: nn.Module | None = None, label_trunk: Checkpoint | None = None
-) -> Checkpoint:
-    return Checkpoint(folder, model, first_position(model), max_tokens(model, folder), head, label_trunk)
+def _checkpoint(folder: Path, model: PreTrainedModel) -> Checkpoint:
+    return Checkpoint(folder, model, first_position(model), max_tokens(model, folder))
 
 
 def _head(
