@@ -43,7 +43,8 @@ def _labels(value: object) -> object:
         except (msgspec.DecodeError, RecursionError) as error:
             raise ValueError(f"Input should be labels, or the JSON of a list or an object: {error}") from None
     read = read_labels(value)
-    return value if read is None or isinstance(value, dict) else [each.name for each in read]
+    names = None if read is None else [each.name for each in read]
+    return dict(zip(names, value.values(), strict=True)) if names and isinstance(value, dict) else names
 
 
 def _number(value: object) -> object:

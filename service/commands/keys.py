@@ -51,7 +51,7 @@ HELP = {
     "documents_in_flight": "most documents that are admitted and not answered",
     "queued_tokens": "most tokens that wait",
     "documents_per_second": "on average; 10 s of it may come at once",
-    "tokens_per_second": "on average, of what was answered",
+    "tokens_per_second": "on average, of what was answered; labels of a request that its model is given count",
     "bytes_per_second": "on average, of the bodies",
 }
 

@@ -90,10 +90,10 @@ def _entity_types(asked: object, default: Mapping[str, object] = MappingProxyTyp
     except msgspec.ValidationError as error:
         raise InvalidOptions(f"schema: {str(error)[:200]}.") from None
     if not isinstance(named, dict):
-        return dict.fromkeys([named] if isinstance(named, str) else named, usual)
+        named = dict.fromkeys([named] if isinstance(named, str) else named)
     own = {name: EntityType(each) if isinstance(each, str) else each or usual for name, each in named.items()}
     return {
-        name: EntityType(
+        " ".join(name.split()): EntityType(
             each.description,
             each.dtype or usual.dtype,
             usual.threshold if each.threshold is None else each.threshold,

@@ -6,6 +6,7 @@ those beside it. So no two requests share a prompt, and no label is reordered, m
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -90,8 +91,8 @@ class LabelSet:
 def read_labels(value: object) -> tuple[Label, ...] | None:
     """The labels of an option: a list of names, one text with commas between them, or an object.
 
-    An object maps names to a description, or to an object with any of `description`, `kind` and `min_score`. Of a name
-    that comes again the first place counts.
+    An object maps names to a description, or to an object with any of `description`, `kind` and `min_score`. White
+    space in names is folded. Of a name that comes again in a list the first place counts.
 
     Raises:
         ValueError: it is none of these; the sentence says what is wrong with which label.
@@ -102,9 +103,12 @@ def read_labels(value: object) -> tuple[Label, ...] | None:
         value = [part.strip() for part in value.split(",") if part.strip()] or None
         return None if value is None else read_labels(value)
     if isinstance(value, list):
-        return tuple({name: Label(name) for name in _names(value)}.values())
+        return tuple({name: Label(name) for name in map(_folded, _names(value))}.values())
     if isinstance(value, Mapping):
-        return tuple(_label(name, wish) for name, wish in value.items())
+        labels = tuple(_label(name, wish) for name, wish in value.items())
+        if twice := next((each for each, count in Counter(each.name for each in labels).items() if count > 1), None):
+            raise ValueError(f"{twice[:50]!r} comes twice")
+        return labels
     raise ValueError("Input should be a list of labels, a text with commas between them, or an object")
 
 
@@ -131,9 +135,14 @@ def _names(value: Sequence[object]) -> Iterator[str]:
         yield name
 
 
+def _folded(name: str) -> str:
+    return " ".join(name.split())
+
+
 def _label(name: object, wish: object) -> Label:
     if not isinstance(name, str):
         raise ValueError("the name of each label should be a valid string")
+    name = _folded(name)
     if wish is None or isinstance(wish, str):
         return Label(name, (wish or "").strip())
     if not isinstance(wish, Mapping):

@@ -14,6 +14,8 @@ from service.core.score_limits import ScoreLimits, read_limits
         ("", None),
         ("person, order number ,", (Label("person"), Label("order number"))),
         (["b", "a", "b"], (Label("b"), Label("a"))),
+        (["person", " person", "order\n number"], (Label("person"), Label("order number"))),
+        ({" order  number": None}, (Label("order number"),)),
         ([], ()),
         ({"total": "at the bottom", "x": None}, (Label("total", "at the bottom"), Label("x"))),
         (
@@ -32,6 +34,8 @@ def test_labels_are_read_from_any_form(value: object, labels: tuple[Label, ...] 
         (["a", 1], "Element 1"),
         (3, "list of labels"),
         ({"a": 1}, "'a'"),
+        ({1: "a"}, "name of each label"),
+        ({"a b": "", " a  b": ""}, "'a b' comes twice"),
         ({"a": {"kind": "colour"}}, "kind of 'a'"),
         ({"a": {"kind": []}}, "kind of 'a'"),
         ({"a": {"min_score": 2}}, "min_score of 'a'"),

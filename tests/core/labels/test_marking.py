@@ -13,7 +13,6 @@ def array(numbers: list[int]) -> np.ndarray:
     return np.array(numbers, dtype=np.int32)
 
 
-@example([[1, 2], [3]], [4], [[5, 6], [7]])
 @given(st.lists(ids, max_size=4), ids, st.lists(ids, max_size=4))
 @example(words=[[1, 2]], prompt=[3], labels=[[4, 5], [6]])
 def test_what_is_marked_comes_back(words: list[list[int]], prompt: list[int], labels: list[list[int]]) -> None:

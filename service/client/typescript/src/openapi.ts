@@ -617,7 +617,7 @@ export interface components {
             name: string;
             tag: string;
             revision: string;
-            /** @description The model's tags: `B-PERSON` begins an entity, `I-PERSON` goes on with it. */
+            /** @description The model's tags: `B-PERSON` begins an entity, `I-PERSON` goes on with it. None with `free_labels`. */
             labels: string[];
             max_tokens: number;
             packed: boolean;
@@ -635,7 +635,7 @@ export interface components {
             dtype: string;
             dtype_reason: string;
             calibrated: boolean;
-            /** @description The labels of its entities, which the option `labels` takes. */
+            /** @description The labels of its entities, which the option `labels` takes. Empty with `free_labels`: it takes any. */
             entity_labels: string[];
         };
         /** @description A sum that was checked; `difference`: its left side less its right one. */
