@@ -41,7 +41,6 @@ from service.process import EXIT_BROKEN
 from service.settings import Settings
 from service.text.pipeline import apply_rules, decode_entities, prepare
 from service.text.tokenizer import TextTokenizer
-from service.text.tokenizers import ModelTokenizer
 from service.text.words.word_tokenizer import WordTokenizer, decode_spans
 from service.wire import ModelStatus
 
@@ -143,7 +142,7 @@ class Rollout:
         return candidate
 
 
-def _checked_tokenizer(revision: Revision, checkpoint: Checkpoint) -> ModelTokenizer:
+def _checked_tokenizer(revision: Revision, checkpoint: Checkpoint) -> TextTokenizer | WordTokenizer:
     """The tokenizer; refuses one with more tokens than the model has embeddings, or with other tokens.
 
     Raises:
@@ -196,7 +195,7 @@ Infer = Callable[[list[TokenIds]], list[Logits]]
 class Trial:
     """A revision that is tried before it may serve: texts go the way that those of requests go."""
 
-    tokenizer: ModelTokenizer
+    tokenizer: TextTokenizer | WordTokenizer
     model: ModelStatus
     infer: Infer
     settings: Settings
