@@ -23,19 +23,22 @@ class BulkJobs:
     Attributes:
         inputs, outputs: `s3://bucket/prefix/`: of S3 tasks may read the one and write the other, and no more.
         tasks: most tasks that a job's deadline (`gleaner bulk start --by`) asks for; 0: jobs use idle room alone.
-        events: whether the bucket of the inputs may put a message for each new object into the queue.
+        events: output of the job that new objects belong to, below `outputs`: the inputs' bucket may then put a message
+            for each into the queue. Empty: none.
         oldest_hours: age of the oldest chunk in the queue above which somebody is called.
     """
 
     inputs: str
     outputs: str
     tasks: int = 0
-    events: bool = False
+    events: str = ""
     oldest_hours: int = 24
 
     def __post_init__(self) -> None:
         if self.source.bucket == self.target.bucket and self.target.prefix.startswith(self.source.prefix):
             raise ValueError(f"bulk: results in {self.outputs} would be inputs again: they lie below {self.inputs}")
+        if self.events and (not self.events.startswith(self.outputs) or not _place(self.events).prefix):
+            raise ValueError(f"bulk: events belong to a job below {self.outputs}, not to {self.events}")
         if self.tasks < 0 or not 1 <= self.oldest_hours <= 14 * 24:
             raise ValueError("bulk: tasks is not negative, and a queue keeps chunks for 1 to 336 hours")
 

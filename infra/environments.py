@@ -292,7 +292,7 @@ ENVIRONMENTS = (
         certificate=_EXAMPLE,
         adapters=("huggingface", "sagemaker", "oip", "comprehend", "presidio"),
         network="10.43.0.0/16",
-        bulk=BulkJobs(inputs="s3://example-inbox/", outputs="s3://example-results/", events=True),
+        bulk=BulkJobs(inputs="s3://example-in/", outputs="s3://example-out/", events="s3://example-out/inbox/"),
     ),
     Environment(
         name="plain",

@@ -59,6 +59,7 @@ def container_environment(
     }
     if environment.bulk is not None:
         settings |= {"BULK_QUEUE": bulk_queue, "BULK_TASKS": environment.bulk.tasks}
+        settings |= {"BULK_EVENTS": environment.bulk.events} if environment.bulk.events else {}
     if environment.canary_percent:
         settings["CANARY_PERCENT"] = environment.canary_percent
     if environment.capacity_file is not None:

@@ -24,6 +24,8 @@ def test_places_are_bucket_and_prefix() -> None:
         ({"inputs": "s3://contracts/in*/"}, "is not s3://bucket/prefix/"),
         ({"inputs": "s3://contracts/"}, "would be inputs again"),
         ({"outputs": "s3://contracts/in/results/"}, "would be inputs again"),
+        ({"events": "s3://elsewhere/out/"}, "events belong to a job below"),
+        ({"outputs": "s3://results/", "events": "s3://results/"}, "events belong to a job below"),
         ({"tasks": -1}, "tasks is not negative"),
         ({"oldest_hours": 337}, "1 to 336 hours"),
     ],

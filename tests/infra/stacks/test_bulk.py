@@ -49,7 +49,7 @@ def test_queues_take_tls_alone_and_events_only_if_asked_to(template: Read, envir
     denied = [each["Condition"] for each in found if each["Effect"] == "Deny"]
     assert denied == [{"Bool": {"aws:SecureTransport": "false"}}] * 2
     senders = [each for each in found if each["Effect"] == "Allow"]
-    assert len(senders) == environment.bulk.events
+    assert len(senders) == bool(environment.bulk.events)
     for each in senders:
         assert (each["Action"], each["Principal"]) == ("sqs:SendMessage", {"Service": "s3.amazonaws.com"})
         bucket = each["Condition"]["ArnEquals"]["aws:SourceArn"]["Fn::Join"][1][-1]
@@ -82,7 +82,9 @@ def test_a_task_is_told_its_queue(template: Read, environment: Environment) -> N
     container = only(fleet(template, environment), "AWS::ECS::TaskDefinition")["ContainerDefinitions"][0]
     told = {each["Name"]: each["Value"] for each in container["Environment"]}
     assert "Fn::ImportValue" in told["GLEANER_BULK_QUEUE"]
-    assert Settings(bulk_tasks=told["GLEANER_BULK_TASKS"]).bulk_tasks == environment.bulk.tasks
+    events = told.get("GLEANER_BULK_EVENTS", "")
+    settings = Settings(bulk_tasks=told["GLEANER_BULK_TASKS"], bulk_events=events)
+    assert (settings.bulk_tasks, settings.bulk_events) == (environment.bulk.tasks, environment.bulk.events)
 
 
 @WITH_BULK
