@@ -83,7 +83,7 @@ def _kill_engine(command: int) -> None:
             os.kill(child, signal.SIGKILL)
 
 
-def test_killed_again_and_again_it_leaves_the_rows_of_a_run_that_was_not(home: Path) -> None:
+def test_killed_again_and_again_it_leaves_the_same_parts(home: Path) -> None:
     with bulk(home, "in", "whole") as process:
         assert process.wait(END_SECONDS) == 1, (home / "stderr.txt").read_text()
     rows = _rows(home / "whole")
@@ -112,7 +112,7 @@ def test_killed_again_and_again_it_leaves_the_rows_of_a_run_that_was_not(home: P
     assert killed == {"command": 3, "engine": 1}
 
 
-def test_a_file_over_which_engines_die_is_a_row_and_its_neighbours_are_answered(home: Path) -> None:
+def test_a_file_over_which_engines_die_is_a_row_of_its_own(home: Path) -> None:
     (home / "poison").mkdir()
     for number in range(300):
         (home / "poison" / f"{number:03}.txt").write_text(f"{number} {TEXT}")

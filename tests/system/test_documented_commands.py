@@ -129,7 +129,7 @@ def write_records(path: Path, label: str = "PERSON") -> None:
     path.write_text("\n".join(map(json.dumps, lines)))
 
 
-RUN = {"README.md", "model_store/README.md", "loadtest/README.md", "SECURITY.md"}
+RUN = {"README.md", "model_store/README.md", "loadtest/README.md", "SECURITY.md", "service/bulk/README.md"}
 """Documents with commands that are run here; each has its tests below."""
 
 
@@ -147,6 +147,13 @@ def test_redaction_of_the_first_page(clone: Path, environment: dict[str, str]) -
     (command,) = run_of("README.md", "redact")
     assert '"written": "redacted/invoice.pdf"' in run(command, clone, environment)
     assert (clone / "redacted" / "invoice.pdf").read_bytes().startswith(b"%PDF")
+
+
+@pytest.mark.parametrize("document", ["README.md", "service/bulk/README.md"])
+def test_a_bulk_job_of_the_samples(clone: Path, environment: dict[str, str], document: str) -> None:
+    (command,) = run_of(document, "gleaner bulk")
+    assert "2 files: 2 answered" in run(command, clone, environment)
+    assert (clone / command.split()[3] / "summary.json").exists()
 
 
 def test_training_of_the_first_page(clone: Path, environment: dict[str, str]) -> None:
