@@ -24,6 +24,8 @@ SECOND_TIER = {
     "s3/": "an S3 server",
     "loadtest/scaling/test_autoscaling.py": "a fleet of services for two minutes",
     "documents/redaction/test_redacted_samples.py": "four readers of eighty PDFs",
+    "bulk/test_fleet.py": "a queue whose leases end after seconds",
+    "commands/test_bulk_fleet.py": "the same",
     "documents/ocr/": "networks that read pages for seconds",
     "api/redaction/": "the same",
     "commands/test_extract.py": "a service for each folder of files",

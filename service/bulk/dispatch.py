@@ -68,7 +68,8 @@ def _send_planned(job: FleetJob, planning: Iterable[object], after: int, report:
     for _ in planning:
         send_new()
     job.plan_ended(number)
-    job.finish_if_done()
+    if number:
+        job.finish_if_done()
     return sent
 
 

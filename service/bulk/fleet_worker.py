@@ -37,7 +37,6 @@ from service.logs import LogEvent
 IN_FLIGHT, IN_FLIGHT_BYTES = 64, 128 << 20
 """Inputs asked for at a time, and their bytes, which are held in memory beside the service's own."""
 POLL_SECONDS = 5
-"""Longest wait for a message; a stop waits for it too."""
 PAUSE_SECONDS, JOB_PAUSE_SECONDS = 5.0, 60.0
 """Without a new chunk after a failure of queue or storage, and after one that any file of a job has."""
 AGAIN_SECONDS, AGAIN_FACTOR, GONE_SECONDS = 60, 4, 3_600
@@ -113,6 +112,8 @@ class BulkWorker:
         room: returns when the service has room.
         events: URL of the job that new objects are chunks of; empty: none.
         lease_seconds: the queue's own.
+        again_seconds: after which a chunk that was left comes again, the first time.
+        poll_seconds: longest wait for a message; a stop waits for it too.
 
     Attributes:
         chunks, files: that this worker has received.
@@ -127,9 +128,10 @@ class BulkWorker:
         lease_seconds: int,
         events: str = "",
         again_seconds: int = AGAIN_SECONDS,
+        poll_seconds: int = POLL_SECONDS,
     ) -> None:
         self._queue, self._service, self._room, self._events = queue, service, room, events
-        self._lease_seconds, self._again_seconds = lease_seconds, again_seconds
+        self._lease_seconds, self._again_seconds, self._poll_seconds = lease_seconds, again_seconds, poll_seconds
         self._in_flight = InFlight(IN_FLIGHT, IN_FLIGHT_BYTES)
         self._jobs: dict[str, _Job] = {}
         self._working = set[asyncio.Task[None]]()
@@ -169,7 +171,9 @@ class BulkWorker:
     async def _received(self) -> list[Message]:
         """The next messages; several where chunks are small, so that the files in work are not limited by messages."""
         most = max(1, min(10, IN_FLIGHT * self.chunks // max(8 * self.files, 1)))
-        receiving = asyncio.create_task(asyncio.to_thread(self._queue.receive, wait_seconds=POLL_SECONDS, most=most))
+        receiving = asyncio.create_task(
+            asyncio.to_thread(self._queue.receive, wait_seconds=self._poll_seconds, most=most)
+        )
         try:
             found = await asyncio.shield(receiving)
         except asyncio.CancelledError:  # What it receives yet is let go.

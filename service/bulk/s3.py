@@ -18,8 +18,6 @@ from model_store.remote.s3 import S3Remote
 from service.bulk.inputs import MOST_BYTES
 from service.bulk.storage import (
     Content,
-    FolderStorage,
-    JobStorage,
     ObjectChanged,
     ObjectMissing,
     StorageError,
@@ -71,15 +69,6 @@ def place_of(url: str) -> S3Place:
     if parts.scheme != "s3" or not parts.netloc or parts.query:
         raise InvalidOptions(f"{url} is not s3://bucket/prefix/.")
     return S3Place(parts.netloc, parts.path.strip("/"))
-
-
-def job_storage(output: str) -> JobStorage:
-    """A job's storage by its output: a folder, or `s3://bucket/prefix/`.
-
-    Raises:
-        InvalidOptions: no valid URL.
-    """
-    return S3Storage(place_of(output)) if output.startswith(SCHEME) else FolderStorage(Path(output))
 
 
 @contextmanager

@@ -4,6 +4,7 @@ IN is a folder, a file, a glob, or JSON lines of texts (`{"id": …, "text": …
 row is an input's answer or the error that is its own, `summary.json`, and at the end `_SUCCESS`. However a call ends,
 the same call goes on: what is answered stands, new and changed files are added. `gleaner bulk IN… OUT` is short for
 `gleaner bulk run IN… OUT`. Exit codes: 0 all answered, 1 some rows are errors, 2 wrong usage, 3 not finished.
+`start`, `status` and others are for jobs from S3 to S3 that a fleet works on (`bulk_fleet.py`).
 """
 
 from __future__ import annotations
@@ -25,8 +26,9 @@ from service.bulk.inputs import LocalInputs, local_inputs
 from service.bulk.job import JobRecord
 from service.bulk.run import BulkRun, RunCounts
 from service.bulk.storage import FolderStorage, JobStorage
+from service.commands.bulk_fleet import OPTIONS, add_actions, add_options
 from service.commands.bulk_progress import errors_in_words, shown_progress
-from service.commands.file_answers import add_service_arguments, options_of, read_key
+from service.commands.file_answers import options_of, read_key
 from service.core.bulk import BulkJob
 from service.core.errors import GleanerError, InvalidOptions
 from service.core.types import Priority
@@ -35,10 +37,7 @@ if TYPE_CHECKING:
     from service.local_service import LocalService
     from service.remote_service import RemoteService
 
-ACTIONS = ("run", "finish")
 ANSWERED, WITH_ERRORS, NOT_FINISHED, INTERRUPTED = 0, 1, 3, 130
-OPTIONS = ("labels", "overlaps", "min_score", "aggregation", "ocr", "include_text", "fields")
-"""What a job asks of each input, besides its model."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -50,6 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     finish.add_argument("output", metavar="OUT")
     _add_outputs(finish)
     finish.set_defaults(run=_finish)
+    add_actions(actions)
     parse = parser.parse_known_args
 
     def parse_with_action(words: Sequence[str], namespace: Any = None) -> Any:
@@ -63,9 +63,7 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     parser.description = __doc__
     parser.add_argument("inputs", nargs="+", metavar="IN", help="folder, file, glob, or FILE.jsonl with texts")
     parser.add_argument("output", metavar="OUT", help="folder of the job")
-    add_service_arguments(parser)
-    parser.add_argument("--fields", action="store_true", default=None, help="with the best value for each role")
-    parser.add_argument("--include-text", action="store_true", default=None, help="with the documents' text")
+    add_options(parser)
     parser.add_argument("--in-flight", type=int, default=IN_FLIGHT, metavar="N", help="files asked for at a time")
     parser.add_argument("--dollars-per-hour", type=float, metavar="X", help="price of the machines, to show the cost")
     parser.add_argument(
@@ -160,7 +158,7 @@ def _service(
 
 def _finish(chosen: argparse.Namespace) -> int:
     """Write the summary of a job that is done, and what is made of its rows."""
-    storage = FolderStorage(Path(chosen.output))
+    storage = _storage(chosen.output)
     try:
         summary, _ = outputs.finish(storage)
         made = [write(storage) for write in _writers(chosen)]
@@ -172,8 +170,18 @@ def _finish(chosen: argparse.Namespace) -> int:
     failed = summary.errors.total()
     errors = f", {failed:,} errors ({errors_in_words(summary.errors)})" if failed else ""
     print(f"{summary.files:,} files: {summary.answered:,} answered{errors}; by {summary.model}")
-    print("\n".join(str(Path(chosen.output) / name) for name in (jobs.PARTS, outputs.SUMMARY, *made)), flush=True)
+    place = chosen.output.rstrip("/")
+    print("\n".join(f"{place}/{name}" for name in (jobs.PARTS, outputs.SUMMARY, *made)), flush=True)
     return WITH_ERRORS if failed else ANSWERED
+
+
+def _storage(output: str) -> JobStorage:
+    """A job's storage by its output: a folder, or a prefix of S3, for which botocore is imported."""
+    if not output.startswith("s3://"):
+        return FolderStorage(Path(output))
+    from service.bulk.s3 import S3Storage, place_of
+
+    return S3Storage(place_of(output))
 
 
 def _writers(chosen: argparse.Namespace) -> Iterable[Any]:

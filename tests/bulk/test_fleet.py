@@ -5,8 +5,15 @@ from __future__ import annotations
 import json
 import time
 
-from service.bulk.dispatch import start, status
-from service.core.errors import QueueFull, UnreadableDocument
+import pytest
+
+from service.bulk import job as jobs
+from service.bulk.dispatch import cancel, retry, start, status
+from service.bulk.fleet_job import FleetJob
+from service.bulk.messages import ChunkMessage, read_message
+from service.bulk.sqs import SqsQueue
+from service.core.bulk import row
+from service.core.errors import DocumentTooLarge, Forbidden, QueueFull, UnreadableDocument
 from tests.support.bulk_cloud import BulkCloud
 from tests.support.bulk_fleet import MODEL, EchoService, begun, rows, until, working
 
@@ -40,3 +47,139 @@ async def test_each_file_has_one_row_and_the_end_is_told_once(cloud: BulkCloud) 
     assert found_now.is_done
     assert found_now.errors == {"unreadable_document": 1}
     assert found_now.files_a_second is not None
+
+
+def _kill_first_chunk(job: FleetJob, cloud: BulkCloud) -> None:
+    """Receive a job's first chunk until it is a dead letter; the others stay in the queue."""
+    queue = SqsQueue(cloud.queue)
+    while not cloud.waiting(cloud.dead_letters):
+        for message in queue.receive(most=10, lease_seconds=0):
+            is_first = read_message(message.body) == ChunkMessage(job.url, 1, 0)
+            if is_first or message.receives < 3:
+                continue
+            queue.send([message.body])
+            queue.delete(message)
+
+
+async def test_dead_letters_are_tried_again_each_file_alone(cloud: BulkCloud) -> None:
+    cloud.put(_files(6))
+    job, inputs = begun(cloud, chunk_files=3)
+    start(job, inputs)
+    _kill_first_chunk(job, cloud)
+    found = status(job, time.time())
+    assert [[item.key for item in planned.chunk.items] for planned in found.dead] == [sorted(_files(3))]
+    assert not found.is_done
+    sent = retry(job, None)
+    assert (sent.files, sent.chunks, sent.sent) == (3, 3, 3)
+    assert cloud.waiting(cloud.dead_letters) == 0
+    assert start(job, inputs).sent == 4, "the chunk that died is needed no more"
+    async with working(cloud, EchoService()):
+        await until(lambda: _is_finished(cloud))
+    assert [row["key"] for row in rows(cloud)] == sorted(_files(6))
+    found = status(job, time.time())
+    assert (found.is_done, found.dead) == (True, ())
+    assert json.loads(cloud.objects(cloud.target)["job/summary.json"])["files"] == 6
+
+
+async def test_errors_are_tried_again_and_the_new_row_counts(cloud: BulkCloud) -> None:
+    cloud.put(_files(5) | {"in/bad.txt": b"bad", "in/worse.txt": b"worse"})
+    job, inputs = begun(cloud)
+    start(job, inputs)
+    service = EchoService({b"bad": [BAD], b"worse": [DocumentTooLarge("Large.")]})
+    async with working(cloud, service):
+        await until(lambda: _is_finished(cloud))
+        assert status(job, time.time()).errors == {"unreadable_document": 1, "document_too_large": 1}
+        service.errors.clear()
+        assert retry(job, frozenset({"unreadable_document"})).files == 1
+        await until(lambda: b"2" in cloud.objects(cloud.target)["job/_SUCCESS"])
+    summary = json.loads(cloud.objects(cloud.target)["job/summary.json"])
+    assert (summary["files"], summary["errors"]) == (7, {"document_too_large": 1})
+    assert status(job, time.time()).errors == {"document_too_large": 1}
+    assert service.asked[b"bad"] == 2
+    assert service.asked[b"text 1"] == 1
+    assert retry(job, frozenset({"too_slow"})).files == 0
+    await until(lambda: len(cloud.notifications()) >= 1)
+
+
+async def test_a_cancelled_job_leaves_the_queue_and_may_be_started_again(cloud: BulkCloud) -> None:
+    cloud.put(_files(6))
+    job, inputs = begun(cloud, chunk_files=2)
+    start(job, inputs)
+    cancel(job)
+    service = EchoService()
+    async with working(cloud, service):
+        await until(lambda: not cloud.waiting(cloud.queue))
+    assert not service.asked
+    found = status(job, time.time())
+    assert (found.is_cancelled, found.is_done) == (True, False)
+    assert start(job, inputs).sent == 3
+    async with working(cloud, service):
+        await until(lambda: _is_finished(cloud))
+    assert len(rows(cloud)) == 6
+
+
+async def test_a_revision_that_is_not_served_leaves_chunks_for_later(
+    cloud: BulkCloud, caplog: pytest.LogCaptureFixture
+) -> None:
+    cloud.put(_files(1))
+    job, inputs = begun(cloud)
+    start(job, inputs)
+    async with working(cloud, EchoService(models=set())):
+        await until(lambda: "is not served here" in caplog.text)
+        await until(lambda: SqsQueue(cloud.queue).state().leased == 1)
+    assert cloud.waiting(cloud.queue) == 1
+    assert not rows(cloud)
+
+
+async def test_what_no_file_can_mend_and_unknown_messages_are_left(
+    cloud: BulkCloud, caplog: pytest.LogCaptureFixture
+) -> None:
+    cloud.put(_files(1))
+    job, inputs = begun(cloud)
+    SqsQueue(cloud.queue).send(["{}", ChunkMessage(cloud.output("none"), 1, 0).encoded()])
+    async with working(cloud, EchoService({b"text 0": [Forbidden("The key is not known.")]})):
+        await until(lambda: "neither a chunk" in caplog.text and "There is no job of a fleet" in caplog.text)
+        start(job, inputs)
+        await until(lambda: "forbidden: The key is not known." in caplog.text)
+    assert not rows(cloud)
+    assert cloud.waiting(cloud.queue) == 2, "the chunk, and what may be somebody else's message"
+
+
+async def test_a_stop_lets_leases_go_at_once(cloud: BulkCloud) -> None:
+    cloud.put(_files(2))
+    job, inputs = begun(cloud)
+    start(job, inputs)
+    service = EchoService({b"text 0": [QueueFull("Full.", retry_after_seconds=60.0)]})
+    async with working(cloud, service) as worker:
+        await until(lambda: bool(service.asked[b"text 0"]))
+        assert worker.is_busy
+        assert (worker.chunks, worker.files) == (1, 2)
+    assert SqsQueue(cloud.queue).state().leased == 0
+    assert cloud.waiting(cloud.queue) == 1
+
+
+async def test_a_lease_is_prolonged_while_files_wait(cloud: BulkCloud) -> None:
+    cloud.put(_files(1))
+    cloud.sqs.set_queue_attributes(QueueUrl=cloud.queue, Attributes={"VisibilityTimeout": "1"})
+    job, inputs = begun(cloud, by=time.time() + 60)
+    start(job, inputs)
+    service = EchoService({b"text 0": [QueueFull("Full.", retry_after_seconds=4.0), None]})
+    async with working(cloud, service, lease_seconds=1) as worker:
+        await until(lambda: bool(rows(cloud)))
+        assert worker.deadline == job.terms.by
+        await until(lambda: not cloud.waiting(cloud.queue))
+        assert worker.deadline is None
+    assert service.asked == {b"text 0": 2}, "nobody else got it meanwhile"
+
+
+def test_a_topic_that_one_claimed_and_did_not_tell_is_told_by_another(cloud: BulkCloud) -> None:
+    cloud.put(_files(1))
+    job, inputs = begun(cloud)
+    start(job, inputs)
+    [planned] = jobs.planned(job.storage)
+    assert not job.finish_if_done()
+    job.put_part(planned.part, [row(planned.chunk.items[0], model=MODEL, document={})])
+    job.storage.put_once("notified/000001.claim", b"{}")
+    assert job.finish_if_done()
+    assert job.finish_if_done()
+    assert len(cloud.notifications()) == 1

@@ -61,7 +61,8 @@ async def always() -> None:
 @asynccontextmanager
 async def working(cloud: BulkCloud, service: EchoService, **options: Any) -> Any:
     """A worker as long as the context lasts."""
-    made = BulkWorker(SqsQueue(cloud.queue), service, always, **{"lease_seconds": 60, "again_seconds": 1, **options})
+    quick = {"lease_seconds": 60, "again_seconds": 1, "poll_seconds": 1}
+    made = BulkWorker(SqsQueue(cloud.queue), service, always, **{**quick, **options})
     task = asyncio.create_task(made.run())
     try:
         yield made

@@ -19,6 +19,7 @@ from service.bulk.dispatch import start, status
 from service.bulk.fleet_job import FleetJob
 from service.bulk.job import FleetTerms, JobRecord
 from service.bulk.s3 import S3Inputs, S3Storage, place_of
+from service.cli import main
 from service.core.bulk import BulkJob
 from tests.support.bulk_cloud import BulkCloud, bulk_cloud, moto_server
 from tests.support.bulk_fleet import rows
@@ -47,7 +48,13 @@ def _model(service: Service) -> str:
     return f"{answer['name']}@{answer['revision']}"
 
 
-def test_a_service_answers_a_whole_job_whatever_dies(home: Path, cloud: BulkCloud) -> None:
+def _outcome(row: dict[str, Any]) -> tuple[Any, ...]:
+    return row["key"], row["sha256"], row["document"] and row["document"]["entities"], row["error"]
+
+
+def test_a_service_answers_a_whole_job_whatever_dies(
+    home: Path, cloud: BulkCloud, capsys: pytest.CaptureFixture[str]
+) -> None:
     files = {f"in/{number}.txt": f"Jane Doe {number} lives in Springfield.".encode() for number in range(FILES)}
     cloud.put(files | {"in/bad.pdf": b"%PDF-1.7 damaged", "in/strange.bin": bytes(range(256))})
     with serving(home, MODELS="tiny", DTYPE="float32", WORKERS=1, BULK_QUEUE=cloud.queue) as service:
@@ -74,6 +81,17 @@ def test_a_service_answers_a_whole_job_whatever_dies(home: Path, cloud: BulkClou
         wait_until(lambda: 'gleaner_bulk_stage_work_ratio{stage="compute"}' in service.get("/metrics").text)
         assert service.metric("gleaner_bulk_backlog_seconds") == 0.0
         assert {"bulk_died", "bulk_job_done"} <= set(service.events())
+        out, url = cloud.output("other"), ["--url", service.url]
+        assert (
+            main(["bulk", "estimate", f"s3://{cloud.source}/in/", "--sample", "9", "--dollars-per-hour", "1", *url])
+            == 0
+        )
+        assert f"{FILES + 2} files" in (said := capsys.readouterr().out)
+        assert "16 tasks" in said
+        assert main(["bulk", "start", f"s3://{cloud.source}/in/", out, "--queue", cloud.queue, *url]) == 0
+        assert FleetJob(out).record.job.model == job.record.job.model
+        wait_until(lambda: bool(cloud.objects(cloud.target, "other/_SUCCESS")))
+        assert [_outcome(row) for row in rows(cloud, "other")] == [_outcome(row) for row in found]
         assert service.stop() == 0
         assert "bulk_stopped" in service.events()
 
