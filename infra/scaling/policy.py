@@ -143,25 +143,33 @@ def with_gpu_target(policy: Policy, percent: int) -> Policy:
 def with_bulk(policy: Policy, most_tasks: int) -> Policy:
     """The policy with a bulk queue, whose deadlines may ask for this many tasks.
 
-    Bulk keeps GPUs busy and a short backlog, so neither says anything of demand: the steps and conditions on them go,
-    or allow for it. Tasks are removed down to what a deadline needs, whatever else bulk work would do with them.
+    Bulk keeps GPUs busy, and a queue on every task. So the GPU decides nothing, and a queue adds tasks only while other
+    work could be what waits, and keeps none. Tasks are removed down to what a deadline needs.
     """
-    others = [step for step in policy.scale_out if GPU_UTILIZATION not in [c.signal for c in step.alarm.conditions]]
-    by_bulk = [_by_bulk(policy.delays.scale_out_cooldown_seconds)] if most_tasks else []
-    idle, targets = policy.scale_in.alarm, policy.targets
-    quiet = tuple(
-        replace(each, threshold=targets.backlog_seconds) if each.signal is BACKLOG_SECONDS else each
-        for each in idle.conditions
-        if each.signal is not GPU_UTILIZATION
+    without = (GPU_UTILIZATION, BULK_TASKS_WANTED)
+    steps = [step for step in policy.scale_out if step.alarm.conditions[0].signal not in without]
+    idle, limit = policy.scale_in.alarm, policy.targets.scale_in_work_ratio
+    left_over = replace(
+        idle,
+        conditions=(_below(WORK_RATIO, limit), _wanted_over_present(Comparison.BELOW)),
+        meaning="Little work but bulk for every stage, and no bulk job's deadline needs the tasks.",
     )
-    meaning = "Little work but bulk for every stage, nothing waits for long, no bulk deadline needs the tasks."
-    left_over = replace(idle, conditions=(*quiet, _wanted_over_present(Comparison.BELOW)), meaning=meaning)
     return replace(
         policy,
-        scale_out=(*others, *by_bulk),
+        scale_out=(*(_while_others_work(step, limit) for step in steps), *_by_bulk(policy.delays, most_tasks)),
         scale_in=replace(policy.scale_in, alarm=left_over),
         bulk_tasks=most_tasks,
     )
+
+
+def _while_others_work(step: StepScaling, work_ratio: float) -> StepScaling:
+    """The step, of one by a queue only while there is so much work that is not bulk's."""
+    first, *others = step.alarm.conditions
+    if first.signal is WORK_RATIO:
+        return step
+    enough = Condition(WORK_RATIO, Statistic.AVERAGE, Comparison.AT_LEAST, work_ratio)
+    kept = [each for each in others if each.comparison is not Comparison.AT_LEAST]
+    return replace(step, alarm=replace(step.alarm, conditions=(first, *kept, enough)))
 
 
 STEP_EDGES = (1.0, 1.2, 1.5, 1.8, 2.1, 2.5, 2.9, 3.5, 4.3, 5.4, 6.7, 8.3, 10.0)
@@ -239,23 +247,25 @@ def _by_gpu(targets: Targets, cooldown_seconds: int) -> StepScaling:
     )
 
 
-def _by_bulk(cooldown_seconds: int) -> StepScaling:
-    """In proportion: a step's upper end comes down to the number that is wanted."""
+def _by_bulk(delays: Delays, most_tasks: int) -> tuple[StepScaling, ...]:
+    """In proportion: a step's upper end comes down to the number that is wanted. None where none may be asked for."""
     *steps, largest = (
         Step(round(lower - 1, 6), round(upper - 1, 6), math.ceil(round(100 * (upper - 1), 6)))
         for lower, upper in pairwise(STEP_EDGES)
     )
-    return StepScaling(
-        alarm=Alarm(
-            name="bulk-behind",
-            conditions=(_wanted_over_present(Comparison.ABOVE),),
-            periods=6,
-            meaning="A bulk job would miss its deadline with the tasks that there are.",
-            remedy="Tasks are added, as many as the deadline needs and `bulk_tasks` allows.",
-        ),
-        steps=(*steps, replace(largest, upper=None)),
-        cooldown_seconds=cooldown_seconds,
+    alarm = Alarm(
+        name="bulk-behind",
+        conditions=(_wanted_over_present(Comparison.ABOVE),),
+        periods=6,
+        meaning="A bulk job would miss its deadline with the tasks that there are.",
+        remedy="Tasks are added, as many as the deadline needs and `tasks` of the environment's `bulk` allows.",
     )
+    step = StepScaling(
+        alarm=alarm,
+        steps=(*steps, replace(largest, upper=None)),
+        cooldown_seconds=delays.scale_out_cooldown_seconds,
+    )
+    return (step,) if most_tasks else ()
 
 
 def _wanted_over_present(comparison: Comparison) -> Condition:

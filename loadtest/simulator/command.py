@@ -20,11 +20,12 @@ import msgspec
 from infra.scaling.capacity import ASSUMED, BadCapacity, Capacity, read_capacity
 from infra.scaling.costs import HOURLY_DOLLARS
 from infra.scaling.deployed_policy import Deployed, read_template
-from infra.scaling.policy import Policy, with_gpu_target
+from infra.scaling.policy import Policy, with_bulk, with_gpu_target
 from infra.scaling.policy_file import write_policy
 from infra.scaling.policy_values import Delays
 from loadtest.cli import require_extra
 from loadtest.errors import BadInput, LoadtestError
+from loadtest.simulator.bulk import BulkDemand, SimulatedJob
 from loadtest.simulator.demand import SHAPES, Demand, make_demand, peak, read_demand
 from loadtest.simulator.fleet import Fleet, FleetRun, Minute, Scaling
 from loadtest.simulator.outcome import Outcome, outcome_of
@@ -104,6 +105,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--spot-notice", type=float, action="append", default=[], metavar="HOUR", help="one instance goes"
     )
+    parser.add_argument(
+        "--bulk", type=float, metavar="FILES", help="a bulk job beside the demand, in the room it leaves"
+    )
+    parser.add_argument("--bulk-at", type=float, default=0.0, metavar="HOUR", help="begin of the bulk job (default: 0)")
+    parser.add_argument("--bulk-by", type=float, metavar="HOUR", help="its deadline; none: idle room alone")
+    parser.add_argument("--bulk-seconds", type=float, help="of a task for one of its files (default: as a document)")
+    parser.add_argument("--bulk-tasks", type=int, help="most that a deadline asks for (default: the template's)")
     parser.add_argument("--scaling", choices=list(Scaling), default=Scaling.ALARMS, help="hpa: as Helm's chart does it")
     parser.add_argument("--price", type=float, default=PRICE, help=f"dollars for an instance's hour (default: {PRICE})")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write figures, decisions and minutes; -: to stdout")
@@ -142,15 +150,18 @@ def _simulate(chosen: argparse.Namespace) -> None:
         spot_notices=tuple(hour * 3600 for hour in chosen.spot_notice),
     )
 
-    def simulated(policy: Policy) -> tuple[FleetRun, Outcome]:
+    def simulated(policy: Policy, bulk: BulkDemand | None = None) -> tuple[FleetRun, Outcome, SimulatedJob | None]:
         run = replace(deployed, policy=policy)
-        found = Fleet(run, model, table, events, chosen.seed, Scaling(chosen.scaling)).run(demand)
-        return found, outcome_of(found, demand, run, model, table, chosen.price)
+        fleet = Fleet(run, model, table, events, chosen.seed, Scaling(chosen.scaling), bulk)
+        found = fleet.run(demand)
+        return found, outcome_of(found, demand, run, model, table, chosen.price), fleet.bulk
 
-    found, outcome = simulated(deployed.policy)
+    found, outcome, job = simulated(deployed.policy, _bulk(chosen, model))
     said = [*lines(outcome), *at_maximum(found.minutes, most)]
+    if job is not None:
+        said += bulk_lines(job, outcome, simulated(deployed.policy, replace(job.demand, files=0.0))[1])
     if target := deployed.policy.targets.gpu_target:
-        _, without = simulated(with_gpu_target(deployed.policy, 0))
+        _, without, _ = simulated(with_gpu_target(deployed.policy, 0))
         times = outcome.dollars_per_million / without.dollars_per_million
         said.append(
             f"keeping GPUs at {target} % costs {times:.2f} times the ${without.dollars_per_million:.2f} of the policy "
@@ -183,14 +194,35 @@ def _tune(chosen: argparse.Namespace, problem: Problem) -> None:
 def lines(outcome: Outcome) -> list[str]:
     """The figures as sentences."""
     first = "never" if outcome.first_more_seconds is None else f"at {outcome.first_more_seconds:.0f} s"
-    return [
+    answers = [
         f"{outcome.documents:,.0f} documents in {outcome.seconds / 3600:g} h: {outcome.kept:.3%} in time, "
         f"{outcome.late:.3%} late, {outcome.refused:.3%} refused, {outcome.lost:.3%} lost",
         f"p50 {outcome.p50_ms:,.0f} ms, p99 {outcome.p99_ms:,.0f} ms",
-        f"${outcome.dollars_per_million:.2f} per million documents; {outcome.instance_hours:,.1f} instance hours, "
-        f"{outcome.over_oracle:.2f} times the oracle's",
+        f"${outcome.dollars_per_million:.2f} per million documents; {outcome.over_oracle:.2f} times the oracle's hours",
+    ]
+    return [
+        *(answers if outcome.documents else []),
+        f"${outcome.dollars:,.2f} for {outcome.instance_hours:,.1f} instance hours",
         f"{outcome.decisions} decisions, the first for more {first}; {outcome.starts} starts, "
         f"{outcome.short_lives:.1%} of the hours in lives under 15 minutes; {outcome.most_instances} instances at most",
+    ]
+
+
+def bulk_lines(job: SimulatedJob, outcome: Outcome, without: Outcome) -> list[str]:
+    """What became of the bulk job, of the demand beside it, and what it cost, as sentences."""
+    ended, deadline = job.ended_seconds, job.demand.deadline_seconds
+    done = f"{job.left:,.0f} left at the end" if ended is None else f"done at {ended / 3600:.2f} h"
+    met = "" if deadline is None else f"; the deadline of {deadline / 3600:g} h is {'met' if job.in_time else 'missed'}"
+    dollars, answered = outcome.dollars - without.dollars, job.demand.files - job.left
+    each = f", ${dollars / answered * 1e6:.2f} per million files" if answered else ""
+    beside = (
+        f"beside it {outcome.kept:.3%} of the documents in time, p99 {outcome.p99_ms:,.0f} ms; "
+        f"without it {without.kept:.3%}, {without.p99_ms:,.0f} ms"
+    )
+    return [
+        f"{job.demand.files:,.0f} bulk files: {done}{met}",
+        *([beside] if outcome.documents else []),
+        f"${dollars:,.2f} more than without it{each}",
     ]
 
 
@@ -238,6 +270,8 @@ def _deployed(chosen: argparse.Namespace, capacity: Capacity) -> Deployed:
         deployed = replace(deployed, warm_pool=chosen.pool)
     if chosen.gpu_target is not None:
         deployed = replace(deployed, policy=with_gpu_target(deployed.policy, chosen.gpu_target))
+    if chosen.bulk is not None and (chosen.bulk_tasks is not None or deployed.policy.bulk_tasks is None):
+        deployed = replace(deployed, policy=with_bulk(deployed.policy, chosen.bulk_tasks or 0))
     if chosen.max_queue_ms is not None:
         deployed = replace(deployed, max_queue_seconds=chosen.max_queue_ms / 1000 or float("inf"))
     return deployed
@@ -261,9 +295,20 @@ def limited(model: ServiceModel, deployed: Deployed, documents: Documents) -> Se
     )
 
 
+def _bulk(chosen: argparse.Namespace, model: ServiceModel) -> BulkDemand | None:
+    if chosen.bulk is None:
+        return None
+    return BulkDemand(
+        files=chosen.bulk,
+        file_seconds=chosen.bulk_seconds or model.document_seconds,
+        begins_seconds=chosen.bulk_at * 3600,
+        deadline_seconds=None if chosen.bulk_by is None else chosen.bulk_by * 3600,
+    )
+
+
 def _demand(chosen: argparse.Namespace, model: ServiceModel, maximum_tasks: int, seed: int) -> Demand:
     if chosen.trace is None:
         tasks = min(USUAL_TASKS, MOST_OF_FLEET * maximum_tasks / peak(chosen.shape))
-        rate = chosen.rate or tasks / model.document_seconds
+        rate = tasks / model.document_seconds if chosen.rate is None else chosen.rate
         return make_demand(chosen.shape, rate, seed, chosen.hours and chosen.hours * 3600)
     return read_demand(chosen.trace, model.documents.tokens, seed, chosen.rate)

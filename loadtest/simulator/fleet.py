@@ -25,6 +25,7 @@ from infra.scaling.deployed_policy import Deployed
 from infra.scaling.pod_autoscaler import PodAutoscaler, pod_policy
 from infra.scaling.policy import Policy
 from infra.scaling.policy_values import Schedule
+from loadtest.simulator.bulk import BulkDemand, SimulatedJob
 from loadtest.simulator.demand import Demand, Floats
 from loadtest.simulator.machines import LOOK_SECONDS, TASK_START_SECONDS, GroupPlan, Machine, Machines
 from loadtest.simulator.service_model import ServiceModel
@@ -120,6 +121,7 @@ def controller_of(scaling: Scaling, policy: Policy) -> Controller:
     return Autoscaler(policy, fewest)
 
 
+FIRST_TASK = "bulk-waiting"
 RETRY_SECONDS = 5
 KEEP_POINTS_SECONDS = 1_300.0
 """What alarms look back, and no more, so that a week is fast."""
@@ -131,9 +133,11 @@ class Fleet:
     Args:
         table: latencies of the same `model`.
         seed: of the phase of ECS's looks at its instances.
+        bulk: a job beside the demand.
 
     Attributes:
         serving: the tasks that get requests.
+        bulk: the job, if there is one.
         run_data: what was seen so far.
     """
 
@@ -145,7 +149,9 @@ class Fleet:
         events: Events | None = None,
         seed: int = 1,
         scaling: Scaling = Scaling.ALARMS,
+        bulk: BulkDemand | None = None,
     ) -> None:
+        self.bulk = SimulatedJob(bulk, deployed.policy.bulk_tasks or 0) if bulk is not None else None
         self._deployed, self._model, self._events = deployed, model, events or Events()
         self._phase = int(np.random.default_rng(seed).integers(LOOK_SECONDS))
         self._controller = controller_of(scaling, deployed.policy)
@@ -172,9 +178,13 @@ class Fleet:
         for start in range(0, whole, PERIOD_SECONDS):
             end = min(start + PERIOD_SECONDS, whole)
             self._queue.run_due(start)
+            self.serving.is_filled = self.bulk is not None and self.bulk.waits(start)
             quiet = self._queue.next_seconds >= end and not self._failures.lost_share
             if not (quiet and self.serving.calm_seconds(counts[start:end], demand.lengths[start:end])):
                 self._each_second(counts, demand.lengths, start, end)
+            if self.bulk is not None:
+                self.bulk.work(self.serving.room_seconds, len(self.serving), end - start, end)
+                self.serving.room_seconds = 0.0
             self._decide(end)
             if end % 60 == 0 or end == whole:
                 self._note_minute(demand, end)
@@ -210,9 +220,9 @@ class Fleet:
         return self.run_data
 
     def _decide(self, now: int) -> None:
-        publish(self._series, self.serving, now)
+        publish(self._series, self.serving, now, self.bulk.signals(now) if self.bulk is not None else None)
         before = self._controller.wanted
-        decision = self._controller.decide(self._series, now, len(self.serving))
+        decision = self._controller.decide(self._series, now, len(self.serving)) or self._start_first(now)
         if decision is not None and decision.tasks_after < before and self._tasks.is_releasing:
             self._controller.wanted = before  # ECS suspends scaling in during a deployment.
         elif decision is not None:
@@ -223,6 +233,13 @@ class Fleet:
                 group.look(self._tasks.needed(spot), now)
         if self._tasks.is_releasing:
             self._tasks.settle(now)
+
+    def _start_first(self, now: int) -> Decision | None:
+        """As the alarm on the queue does where there is no task: once a minute it sees what waits."""
+        if self._controller.wanted or self.bulk is None or not self.bulk.waits(now - 60):
+            return None
+        self._controller.wanted = 1
+        return Decision(now, FIRST_TASK, self.bulk.left, 0, 1)
 
     def _set_minimum(self, fewest: int, now: float) -> None:
         if self._controller.set_minimum(fewest):

@@ -36,6 +36,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         kept: answered within the limit on latency. late: answered after it.
         lost: came while no task served.
+        dollars: of everything.
         dollars_per_million: of answered documents; with the pool's disks, endpoints and balancer.
         over_oracle: instance hours over the oracle's.
         short_lives: share of the instance hours of instances that lived for less than 15 minutes.
@@ -51,6 +52,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     lost: float
     p50_ms: float
     p99_ms: float
+    dollars: float
     dollars_per_million: float
     instance_hours: float
     over_oracle: float
@@ -88,9 +90,10 @@ def outcome_of(
         lost=run.lost * share,
         p50_ms=tally.quantile(table, 0.5) * 1000,
         p99_ms=tally.quantile(table, 0.99) * 1000,
+        dollars=paid,
         dollars_per_million=paid / tally.documents * 1e6 if tally.documents else math.inf,
         instance_hours=together,
-        over_oracle=together / best,
+        over_oracle=together / best if best else math.inf,
         most_instances=max((minute.machines for minute in run.minutes), default=0),
         starts=sum(each.launched > 0 for each, _ in run.machines),
         short_lives=sum(each.seconds(whole) for each in brief) / 3600 / together if together else 0.0,

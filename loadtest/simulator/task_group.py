@@ -9,6 +9,7 @@ follow.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 import numpy.typing as npt
@@ -104,6 +105,8 @@ class TaskGroup:
         asked, refused: decaying sums of seconds of work, `[tasks]`.
         done: work of the last second, `[tasks]`: how busy the stage was.
         lost: documents that came while no task served.
+        room_seconds: of the tasks together, that interactive work has left since somebody set it to zero.
+        is_filled: whether bulk work takes that room, so that whatever comes waits for the rest of a full batch.
     """
 
     def __init__(self, model: ServiceModel, table: LatencyTable, tally: Tally) -> None:
@@ -112,7 +115,8 @@ class TaskGroup:
         self._device_share = model.device_seconds / model.document_seconds
         self.names: list[int] = []
         self.queue, self.asked, self.refused, self.done = (np.zeros(0) for _ in range(4))
-        self.lost = 0.0
+        self.lost = self.room_seconds = 0.0
+        self.is_filled = False
 
     def __len__(self) -> int:
         return len(self.names)
@@ -148,8 +152,9 @@ class TaskGroup:
         self.asked = self.asked * faded + float((work * weights).sum())
         self.refused = self.refused * faded
         self.done = np.full(len(self.names), work.mean())
+        self.room_seconds += float((1 - work).sum()) * len(self.names)
         for count, each in zip(counts.tolist(), work.tolist(), strict=True):
-            self._tally.add(level_of(each), count)
+            self._tally.add(LEVELS - 1 if self.is_filled else level_of(each), count)
         return True
 
     def second(self, count: float, length: float) -> float:
@@ -164,11 +169,11 @@ class TaskGroup:
         left = np.maximum(after - over, 0.0)
         admitted = (work - over) / each
         waits = (self.queue + left) / 2
-        levels = np.where(
-            (self.queue > 0) | (left > 0), LEVELS - 1, np.minimum((work * LEVELS).astype(np.int64), LEVELS - 2)
-        )
+        is_behind = (self.queue > 0) | (left > 0) | self.is_filled
+        levels = np.where(is_behind, LEVELS - 1, np.minimum((work * LEVELS).astype(np.int64), LEVELS - 2))
         self._tally.add_waits(levels, waits, admitted)
         self.done = np.minimum(self.queue + work - over, 1.0)
+        self.room_seconds += float((1 - self.done).sum())
         self.queue = left
         self.asked = self.asked * DECAY + work * FRESH
         self.refused = self.refused * DECAY + over * FRESH
@@ -210,11 +215,17 @@ class TaskGroup:
     @property
     def gpu_percent(self) -> Floats:
         """NVML's utilization: a batching server's device is busy long before it is full."""
+        if self.is_filled:
+            return np.full(len(self.names), 100.0)
         return 100.0 * self._table.busy_at(np.minimum(self.done * self._device_share, 1.0))
 
 
-def publish(series: Series, tasks: TaskGroup, now: float) -> None:
-    """Put the signals of all serving tasks; without a task there are none, as in CloudWatch."""
+def publish(series: Series, tasks: TaskGroup, now: float, same_of_all: Mapping[Signal, float] | None = None) -> None:
+    """Put the signals of all serving tasks; without a task there are none, as in CloudWatch.
+
+    Args:
+        same_of_all: signals of which each task publishes one value.
+    """
     if not len(tasks):
         return
     values: tuple[tuple[Signal, Floats], ...] = (
@@ -227,6 +238,8 @@ def publish(series: Series, tasks: TaskGroup, now: float) -> None:
     for signal, found in values:
         for point in points(found, now):
             series.put(signal, point)
+    for signal, value in (same_of_all or {}).items():
+        series.put(signal, Point(now, value, len(tasks)))
 
 
 def points(values: Floats, now: float) -> list[Point]:

@@ -34,7 +34,7 @@ class AnsweredWork:
         parse_seconds: of parsers.
     """
 
-    files: int
+    files: float
     tokens: int = 0
     text_seconds: float = 0.0
     parse_seconds: float = 0.0

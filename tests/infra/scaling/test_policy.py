@@ -10,7 +10,7 @@ import pytest
 from infra.scaling.alarm_evaluation import Point, Series, State, evaluate
 from infra.scaling.capacity import BadCapacity, Capacity, read_capacity
 from infra.scaling.oncall_alarms import alarms_for, rollback_alarms
-from infra.scaling.policy import Policy, policy_for, targets_for
+from infra.scaling.policy import Policy, policy_for, targets_for, with_bulk
 from infra.scaling.policy_values import Limits, StepScaling
 from service.signals import catalog
 
@@ -156,7 +156,13 @@ def test_bulk_work_keeps_as_many_tasks_as_its_deadline_needs_and_no_more(
 def test_interactive_work_still_keeps_and_adds_tasks_beside_bulk() -> None:
     assert sounding(BULK, 8, 0, WORK_RATIO=0.6) == set()
     assert sounding(BULK, 8, 0, WORK_RATIO=0.9) == {"work-ratio-high"}
-    assert sounding(BULK, 8, 0, BACKLOG_SECONDS=6.0) == {"backlog-high"}
+    assert sounding(BULK, 8, 0, WORK_RATIO=0.6, BACKLOG_SECONDS=6.0) == {"backlog-high"}
+
+
+def test_what_waits_is_bulks_while_nobody_else_works() -> None:
+    assert sounding(BULK, 8, 0, BACKLOG_SECONDS=60.0, QUEUE_DEPTH=1e4) == {"idle"}
+    again = with_bulk(BULK, 8)
+    assert again == BULK
 
 
 def test_idle_room_alone_asks_for_no_task() -> None:

@@ -64,6 +64,34 @@ def test_options_change_the_run(deployed: Path, tmp_path: Path, capsys: pytest.C
     assert pooled["late"] + pooled["refused"] < plain["late"] + plain["refused"]
 
 
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--bulk-by", "0.5"), "the deadline of 0.5 h is missed"),
+        (("--bulk-by", "1.4", "--bulk-tasks", "8"), "the deadline of 1.4 h is met"),
+        (("--bulk-seconds", "1e-9"), "done at 0.00 h"),
+    ],
+)
+def test_a_bulk_job_beside_the_demand_is_said(
+    options: tuple[str, ...], words: str, deployed: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["simulate", "steady", "--hours", "1.5", "--rate", "100", "--template", str(deployed), "--bulk", "2e6"]
+    assert main([*command, *options]) == 0
+    printed = capsys.readouterr().out
+    assert words in printed
+    assert "more than without it" in printed
+    assert "beside it 100.000% of the documents in time" in printed
+
+
+def test_a_fleet_for_bulk_jobs_alone_has_no_documents(deployed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    jobs = deployed.with_name("gleaner-jobs-fleet.template.json")
+    command = ["simulate", "steady", "--hours", "2", "--rate", "0", "--template", str(jobs), "--bulk", "1e6"]
+    assert main([*command, "--bulk-by", "2"]) == 0
+    printed = capsys.readouterr().out
+    assert "is met" in printed
+    assert "nan" not in printed
+
+
 @pytest.mark.parametrize(("target", "said"), [("70", True), ("0", False)])
 def test_what_a_target_for_the_gpu_costs_is_said(
     target: str, said: bool, deployed: Path, capsys: pytest.CaptureFixture[str]
