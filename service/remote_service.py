@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from service import client
-from service.core.errors import BY_CODE, InternalError, ServiceError, UnknownModel
+from service.core.errors import BY_CODE, InternalError, InvalidOptions, ServiceError, UnknownModel
 
 STABLE = "stable"
 _Source = client.TextSource | client.FileSource
@@ -35,7 +35,10 @@ class RemoteService:
     ) -> None:
         self._url = url
         self.options = options
-        self._client = asking or client.AsyncClient(url, key=key)
+        try:
+            self._client = asking or client.AsyncClient(url, key=key)
+        except ValueError as error:
+            raise InvalidOptions(f"{error}.") from None
 
     async def __aenter__(self) -> RemoteService:
         return self

@@ -42,7 +42,7 @@ def local_inputs(paths: Sequence[str]) -> LocalInputs:
     """
     normal = tuple(map(os.path.normpath, paths))
     for path in normal:
-        if not _matching(path):
+        if not matching(path):
             raise InvalidOptions(f"There is no {path}.")
     return LocalInputs(normal, base=normal[0] if len(normal) == 1 and os.path.isdir(normal[0]) else None)
 
@@ -61,9 +61,10 @@ class LocalInputs:
     def items(self) -> Iterator[Item]:
         """As Inputs."""
         for given in self._paths:
-            for path in _matching(given):
+            for path in matching(given):
                 if os.path.isdir(path):
-                    yield from self._files(path)
+                    for file in files_below(path):
+                        yield Item(os.path.relpath(file, self._base) if self._base else file, *_version(file))
                 elif path.endswith(LINES):
                     yield from _items_of_lines(path)
                 else:
@@ -76,23 +77,28 @@ class LocalInputs:
         path = os.path.join(self._base, item.key) if self._base is not None else item.key
         return Content(os.path.basename(item.key), _read_file(path, item.version))
 
-    def _files(self, folder: str) -> Iterator[Item]:
-        try:
-            names = sorted(os.listdir(folder))
-        except OSError as error:
-            raise InvalidOptions(f"The folder {folder} cannot be listed: {error.strerror}.") from error
-        for name in names:
-            path = os.path.join(folder, name)
-            if name.startswith("."):
-                continue
-            if os.path.isdir(path):
-                if not os.path.islink(path):
-                    yield from self._files(path)
-            else:
-                yield Item(os.path.relpath(path, self._base) if self._base else path, *_version(path))
+
+def files_below(folder: str) -> Iterator[str]:
+    """The paths of the files of a folder and of those in it, by name: none hidden, none through a link to a folder.
+
+    Raises:
+        InvalidOptions: a folder cannot be listed.
+    """
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError as error:
+        raise InvalidOptions(f"The folder {folder} cannot be listed: {error.strerror}.") from error
+    for name in names:
+        path = os.path.join(folder, name)
+        if name.startswith("."):
+            continue
+        if not os.path.isdir(path):
+            yield path
+        elif not os.path.islink(path):
+            yield from files_below(path)
 
 
-def _matching(pattern: str) -> list[str]:
+def matching(pattern: str) -> list[str]:
     """A path that is there, or what it matches as a glob: no hidden names but its own, and no links to folders."""
     if os.path.lexists(pattern):
         return [pattern]

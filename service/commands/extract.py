@@ -1,7 +1,8 @@
 """`gleaner extract`: prints the entities of files, from an engine of its own or from a running service (`--url`).
 
-A table on a terminal, JSON lines in a pipe, with a progress bar. A file that fails is reported on stderr, the others
-go on, and the exit code is 1.
+A table on a terminal, JSON lines in a pipe or in a file (`--output`), with a progress bar. A file that fails is
+reported on stderr, the others go on, and the exit code is 1. Called again with the same `--output`, it goes on. For
+very many files there is `gleaner bulk`.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import asyncio
 import json
 import sys
 from collections.abc import AsyncIterator, Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +20,17 @@ from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from service.commands.file_answers import Answer, add_file_arguments, answers, field_tables, options_of, read_key
+from service.commands.file_answers import (
+    FORMATS,
+    Answer,
+    add_file_arguments,
+    answers,
+    expanded,
+    field_tables,
+    options_of,
+    read_key,
+)
+from service.core.errors import InvalidOptions
 from service.core.types import Priority
 
 if TYPE_CHECKING:
@@ -29,7 +41,7 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.description = __doc__
-    add_file_arguments(parser)
+    add_file_arguments(parser, f"{FORMATS}; a folder or a glob: all files in it")
     parser.add_argument("--include-text", action="store_true", default=None, help="with the document's text (JSON)")
     parser.add_argument("--priority", choices=[each.value for each in Priority], help="`batch` yields to `interactive`")
     parser.add_argument(
@@ -37,6 +49,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action=argparse.BooleanOptionalAction,
         help="the best value for each role of an invoice, a receipt or a résumé; in a table unless told otherwise",
     )
+    parser.add_argument("--output", type=Path, metavar="FILE", help="append JSON lines there, but of files it has")
+    parser.add_argument("--unordered", action="store_true", help="each answer as soon as it comes")
     parser.set_defaults(run=run)
 
 
@@ -46,15 +60,22 @@ def run(chosen: argparse.Namespace) -> int:
 
 
 async def _run(chosen: argparse.Namespace) -> int:
-    as_table = sys.stdout.isatty() and not chosen.json
+    as_table = sys.stdout.isatty() and not chosen.json and chosen.output is None
     if chosen.fields is None:
         chosen.fields = True if as_table else None
-    failed = 0
+    failed, files = 0, expanded(chosen.files)
+    if chosen.output is not None:
+        there = answered_files(chosen.output)
+        files = [path for path in files if str(path) not in there and path != chosen.output]
+    if not files:
+        return 0
     columns = (SpinnerColumn(), TextColumn("{task.description}"), MofNCompleteColumn(), TimeElapsedColumn())
     console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task("starting", total=len(chosen.files))
-        async for path, answer in _answers(chosen, lambda text: progress.update(task, description=text)):
+    output = nullcontext(sys.stdout) if chosen.output is None else chosen.output.open("a", errors="backslashreplace")
+    bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+    with bar as progress, output as lines:
+        task = progress.add_task("starting", total=len(files))
+        async for path, answer in _answers(chosen, files, lambda text: progress.update(task, description=text)):
             progress.update(task, advance=1, description="extracting")
             if answer["error"] is not None:
                 failed += 1
@@ -63,17 +84,39 @@ async def _run(chosen: argparse.Namespace) -> int:
                 for table in (_table(path, answer), *field_tables(answer.get("fields"))):
                     Console().print(table)
             else:
-                print(json.dumps({"file": str(path), **answer}, ensure_ascii=False), flush=True)
+                print(json.dumps({"file": str(path), **answer}, ensure_ascii=False), flush=True, file=lines)
     return 1 if failed else 0
 
 
-async def _answers(chosen: argparse.Namespace, report: Callable[[str], None]) -> AsyncIterator[tuple[Path, Answer]]:
+def answered_files(output: Path) -> set[str]:
+    """The files whose answers a file of JSON lines has; a last line that was cut off is removed.
+
+    Raises:
+        InvalidOptions: it cannot be read, or is another kind of file.
+    """
+    try:
+        output.touch()
+        with output.open("r+b") as file:
+            found, end = set[str](), 0
+            for line in file:
+                if line.endswith(b"\n"):
+                    found.add(json.loads(line)["file"])
+                    end += len(line)
+            file.truncate(end)
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        raise InvalidOptions(f"{output} is no file of this command's answers: {error}.") from error
+    return found
+
+
+async def _answers(
+    chosen: argparse.Namespace, files: list[Path], report: Callable[[str], None]
+) -> AsyncIterator[tuple[Path, Answer]]:
     """Each file with its answer; `report` gets the progress in words."""
     names = ("model", "labels", "overlaps", "min_score", "aggregation", "ocr", "include_text", "priority", "fields")
     options = options_of(chosen, names)
     async with _service(chosen, options, report) as service:
         report("extracting")
-        async for path, answer in answers(chosen.files, service.extract, chosen.type):
+        async for path, answer in answers(files, service.extract, chosen.type, in_order=not chosen.unordered):
             yield path, answer
 
 

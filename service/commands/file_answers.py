@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
-from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from rich.table import Table
 
+from service.bulk.inputs import files_below, matching
 from service.core.decoding.aggregation_strategies import Aggregation
 from service.core.decoding.spans import Overlaps
 from service.core.errors import GleanerError, InvalidOptions
@@ -19,6 +20,7 @@ from service.core.types import Ocr
 from service.environment import service_url
 
 STANDARD_INPUT = Path("-")
+FORMATS = "PDF, DOCX, HTML, TXT, MD or XML invoice; `-`: stdin"
 TYPES = ("pdf", "docx", "html", "txt", "md", "xml")
 AT_ONCE = 8
 """Files that are worked on at the same time, so that batches fill."""
@@ -27,11 +29,9 @@ WINDOW = 8 * AT_ONCE
 Answer = dict[str, Any]
 
 
-def add_file_arguments(parser: argparse.ArgumentParser) -> None:
+def add_file_arguments(parser: argparse.ArgumentParser, help: str = FORMATS) -> None:
     """Add the files, and the arguments that say by what and how their entities are found."""
-    parser.add_argument(
-        "files", nargs="+", type=Path, metavar="FILE", help="PDF, DOCX, HTML, TXT, MD or XML invoice; `-`: stdin"
-    )
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help=help)
     parser.add_argument("--type", choices=TYPES, help="what stdin holds, where its content does not say it")
     parser.add_argument("--json", action="store_true", help="JSON lines even on a terminal")
     add_service_arguments(parser)
@@ -71,10 +71,29 @@ def read_key(file: Path | None) -> str | None:
         raise InvalidOptions(f"The key in {file} cannot be read: {error}.") from error
 
 
+def expanded(given: Iterable[Path]) -> list[Path]:
+    """The files of folders and globs in their place; a name that is neither stays, and its file fails.
+
+    Raises:
+        InvalidOptions: a folder cannot be listed.
+    """
+    found: list[Path] = []
+    for path in given:
+        for each in matching(str(path)) if path != STANDARD_INPUT else []:
+            found.extend(map(Path, files_below(each)) if Path(each).is_dir() else [Path(each)])
+        if path == STANDARD_INPUT or not matching(str(path)):
+            found.append(path)
+    return found
+
+
 async def answers(
-    files: list[Path], ask: Callable[[Path, bytes], Awaitable[Answer]], stdin_type: str | None = None
+    files: list[Path],
+    ask: Callable[[Path, bytes], Awaitable[Answer]],
+    stdin_type: str | None = None,
+    *,
+    in_order: bool = True,
 ) -> AsyncIterator[tuple[Path, Answer]]:
-    """Each file with its answer, in the order given, `AT_ONCE` at a time, not more than `WINDOW` ahead.
+    """Each file with its answer, in the order given or as it comes, `AT_ONCE` at a time, at most `WINDOW` ahead.
 
     Raises:
         InvalidOptions: standard input is named twice.
@@ -82,14 +101,17 @@ async def answers(
     if files.count(STANDARD_INPUT) > 1:
         raise InvalidOptions("standard input (`-`) can be read once")
     gate = asyncio.Semaphore(AT_ONCE)
-    begun: deque[tuple[Path, asyncio.Task[Answer]]] = deque()
-    for path in files:
-        if len(begun) == WINDOW:
-            first, task = begun.popleft()
-            yield first, await task
-        begun.append((path, asyncio.create_task(_answer(ask, path, gate, stdin_type))))
-    for path, task in begun:
-        yield path, await task
+    begun: dict[asyncio.Task[Answer], Path] = {}
+    left = iter(files)
+    while True:
+        for path in islice(left, WINDOW - len(begun)):
+            begun[asyncio.create_task(_answer(ask, path, gate, stdin_type))] = path
+        if not begun:
+            return
+        first = next(iter(begun))
+        done = {first} if in_order else (await asyncio.wait(begun, return_when=asyncio.FIRST_COMPLETED))[0]
+        for task in done:
+            yield begun.pop(task), await task
 
 
 async def _answer(

@@ -93,6 +93,19 @@ def test_files_that_fail_are_reported_on_stderr_and_exit_1(code_lines_errors: Fo
     assert "Traceback" not in errors
 
 
+def test_a_folder_is_extracted_into_a_file_that_is_gone_on_with(home: Path) -> None:
+    (home / "folder").mkdir()
+    for name in ("x.txt", "y.txt"):
+        (home / "folder" / name).write_text(TEXT)
+    (home / "answers.jsonl").write_text('{"file": "folder/x.txt", "error": null}\n{"file": "folder/y.')
+    arguments = ("folder", "--output", "answers.jsonl", "--unordered")
+    assert extract(home, *arguments) == (0, [], "")
+    lines = [json.loads(line) for line in (home / "answers.jsonl").read_text().splitlines()]
+    assert [line["file"] for line in lines] == ["folder/x.txt", "folder/y.txt"]
+    assert lines[1]["entities"]
+    assert extract(home, *arguments, "--url", f"127.0.0.1:{KeptPort().number}") == (0, [], "")
+
+
 def test_on_a_terminal_it_is_a_table(home: Path) -> None:
     terminal, screen = pty.openpty()
     with subprocess.Popen(
@@ -159,9 +172,7 @@ def test_a_model_that_cannot_be_loaded_exits_1_and_leaves_no_files(home: Path) -
     assert list((home / "tmp").iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    "url", ["http://127.0.0.1:{port}", "127.0.0.1:{port}", "nonsense", "http://[", "ftp://example.org"]
-)
+@pytest.mark.parametrize("url", ["http://127.0.0.1:{port}", "127.0.0.1:{port}", "nonsense", "http://["])
 def test_a_service_that_is_not_there_is_one_sentence_for_the_file(home: Path, url: str) -> None:
     nobody = KeptPort()
     code, lines, errors = extract(home, "a.txt", "--url", url.format(port=nobody.number))
@@ -169,6 +180,12 @@ def test_a_service_that_is_not_there_is_one_sentence_for_the_file(home: Path, ur
     assert len(errors.splitlines()) == 1
     assert errors.startswith("gleaner: a.txt: ")
     assert [line["error"]["code"] for line in lines] == ["unreachable"]
+
+
+def test_an_address_of_another_scheme_is_wrong_usage(home: Path) -> None:
+    code, lines, errors = extract(home, "a.txt", "--url", "ftp://example.org")
+    assert (code, lines, len(errors.splitlines())) == (2, [], 1)
+    assert "ftp://example.org" in errors
 
 
 class Stranger(BaseHTTPRequestHandler):

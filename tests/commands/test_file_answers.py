@@ -7,9 +7,12 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+import pytest
 from rich.console import Console
 
-from service.commands.file_answers import WINDOW, Answer, answers, field_tables
+from service.commands.extract import answered_files
+from service.commands.file_answers import STANDARD_INPUT, WINDOW, Answer, answers, expanded, field_tables
+from service.core.errors import InvalidOptions
 
 
 def test_a_slow_file_holds_back_a_window_of_others_and_the_order_stays(tmp_path: Path) -> None:
@@ -33,6 +36,55 @@ def test_a_slow_file_holds_back_a_window_of_others_and_the_order_stays(tmp_path:
         each.touch()
     assert asyncio.run(asyncio.wait_for(scene(), 60.0)) == files
     assert len(asked) == len(files)
+
+
+async def test_out_of_order_a_slow_file_holds_back_none(tmp_path: Path) -> None:
+    files = [tmp_path / str(number) for number in range(2 * WINDOW)]
+    others_done = asyncio.Event()
+
+    async def ask(path: Path, _data: bytes) -> Answer:
+        if path == files[0]:
+            await others_done.wait()
+        return {"error": None}
+
+    for each in files:
+        each.touch()
+    found: list[Path] = []
+    async with asyncio.timeout(60.0):
+        async for path, _answer in answers(files, ask, in_order=False):
+            found.append(path)
+            if len(found) == len(files) - 1:
+                others_done.set()
+    assert found[-1] == files[0]
+    assert sorted(found) == sorted(files)
+
+
+def test_folders_and_globs_are_their_files_and_other_names_stay(tmp_path: Path) -> None:
+    for name in ("a/2.txt", "a/b/1.txt", "a/.hidden", "c.pdf"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    given = [tmp_path / "c.pdf", tmp_path / "a", STANDARD_INPUT, tmp_path / "nowhere", tmp_path / "*.pdf"]
+    assert expanded(given) == [
+        tmp_path / "c.pdf",
+        tmp_path / "a/2.txt",
+        tmp_path / "a/b/1.txt",
+        STANDARD_INPUT,
+        tmp_path / "nowhere",
+        tmp_path / "c.pdf",
+    ]
+
+
+def test_a_file_of_answers_is_gone_on_with_and_a_torn_line_is_cut(tmp_path: Path) -> None:
+    output = tmp_path / "answers.jsonl"
+    assert answered_files(output) == set()
+    output.write_text('{"file": "a\\n.txt"}\n{"file": "b", "error": null}\n{"file": "c", "err')
+    assert answered_files(output) == {"a\n.txt", "b"}
+    assert output.read_text() == '{"file": "a\\n.txt"}\n{"file": "b", "error": null}\n'
+    for other in ("no answers\n", "[1]\n", '{"key": 1}\n'):
+        output.write_text(other)
+        with pytest.raises(InvalidOptions, match="no file of this command"):
+            answered_files(output)
+        assert output.read_text() == other
 
 
 def entity(value: str) -> dict[str, Any]:
