@@ -21,7 +21,6 @@ from infra.instances import (
     SPOT_LOOK_SECONDS,
     SPOT_NOTICE_SECONDS,
     Baking,
-    InstanceSize,
     baked_image,
 )
 from infra.scaling.policy_file import BadPolicyFile, read_policy
@@ -244,7 +243,7 @@ class Environment:
         A deployment may run half as many tasks again. Spot has a quota of its own, which new accounts do not have.
         """
         tasks = (self.limits.minimum_tasks, self.limits.maximum_tasks)
-        each = max(size.vcpus for size in self._sizes)
+        each = max(INSTANCE_SIZES[name].vcpus for name in self.instance_types)
         least, most = (math.ceil(number * MAXIMUM_PERCENT / 100) * each for number in tasks)
         if self.above_base is Purchase.SPOT:
             return {ON_DEMAND_QUOTA: least, SPOT_QUOTA: most}
@@ -253,11 +252,7 @@ class Environment:
     @property
     def task_memory_mib(self) -> int:
         """What a task may take on the smallest of its instances."""
-        return min(size.task_memory_mib for size in self._sizes)
-
-    @property
-    def _sizes(self) -> list[InstanceSize]:
-        return [INSTANCE_SIZES[name] for name in self.instance_types]
+        return min(INSTANCE_SIZES[name].task_memory_mib for name in self.instance_types)
 
     @property
     def is_placeholder(self) -> bool:
@@ -317,6 +312,8 @@ ENVIRONMENTS = (
         warm_pool=0,
         above_base=Purchase.SPOT,
         certificate=None,
+        allowed_networks=(),
+        needs_api_keys=False,
         network="10.47.0.0/16",
         bulk=BulkJobs(inputs="s3://example-documents/in/", outputs="s3://example-documents/out/", tasks=20),
     ),

@@ -49,7 +49,9 @@ def test_every_make_target_that_it_names_exists() -> None:
     assert set(re.findall(r"\bmake ([a-z]+(?:-[a-z]+)*)\b", GUIDE + RUNBOOK)) <= targets
 
 
-@pytest.mark.parametrize("line", re.findall(r"^\s*(gleaner models .+?)(?: +#.*)?$", GUIDE + RUNBOOK, re.MULTILINE))
+@pytest.mark.parametrize(
+    "line", re.findall(r"^\s*(gleaner (?:models|bulk) .+?)(?: +#.*)?$", GUIDE + RUNBOOK, re.MULTILINE)
+)
 def test_its_commands_are_ones_that_the_command_line_knows(line: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Parsed, not run: `--help` ends them after their options were understood."""
     with pytest.raises(SystemExit) as ended:
