@@ -91,6 +91,19 @@ class RecognizedPage:
 
 
 @dataclass(frozen=True, slots=True)
+class RedactedPicture:
+    """A page to read again by its picture alone, after something on it was painted over.
+
+    Attributes:
+        painted: the boxes; one that is black all over is read as paper, another is among `partly_read`.
+        before: how the page lay when it was recognized; None: it was not.
+    """
+
+    painted: tuple[Box, ...]
+    before: RecognizedPage | None
+
+
+@dataclass(frozen=True, slots=True)
 class UnreadAttachment:
     """An attachment that is an electronic invoice's XML by its name or its beginning, and why it was not read."""
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from service.core.errors import UnreadableDocument, UnsupportedFormat
 from service.documents.charset import charset_of, read_text
-from service.documents.document import Document
+from service.documents.document import Document, RedactedPicture
 from service.documents.docx import read_docx
 from service.documents.electronic_invoice import read_electronic_invoice
 from service.documents.format_detection import Format, detect_format, picture_kind
@@ -29,6 +29,7 @@ def read_document(
     limits: DocumentLimits,
     ocr_pages: Sequence[int] | None = None,
     ocr_forced: bool = False,
+    ocr_again: RedactedPicture | None = None,
 ) -> Document:
     """The text of one file, with pages and boxes where its format has them.
 
@@ -40,6 +41,8 @@ def read_document(
         ocr_pages: the pages to recognize: a document of these alone; empty: the text of all pages, of which some or
             all may be unread; None: pictures and files without text are refused.
         ocr_forced: what is recognized takes the place of the pages' text layers.
+        ocr_again: the one page to recognize was painted over: its text layer is not used, and all is taken that is
+            read, however unsure. Its boxes that are not black are among `partly_read`.
 
     Raises:
         DocumentTooLarge: over a limit; names the limit and the excess.
@@ -52,7 +55,7 @@ def read_document(
     limits = limits.for_file_of(len(data))
     format_ = detect_format(data, media_type=media_type, name=name)
     if ocr_pages:
-        return _recognized(format_, data, ocr_pages, limits, ocr_forced)
+        return _recognized(format_, data, ocr_pages, limits, ocr_forced, ocr_again)
     document = _read_as(format_, data, charset_of(media_type), limits, may_be_empty=ocr_pages is not None)
     limits.check_characters(len(document.text))
     if not document.text.strip() and not (ocr_pages is not None and document.unread_pages):
@@ -61,12 +64,18 @@ def read_document(
 
 
 def _recognized(
-    format_: Format, data: bytes, pages: Sequence[int], limits: DocumentLimits, is_forced: bool
+    format_: Format,
+    data: bytes,
+    pages: Sequence[int],
+    limits: DocumentLimits,
+    is_forced: bool,
+    again: RedactedPicture | None,
 ) -> Document:
     networks = loaded_networks()
     if networks is None or format_ not in (Format.PDF, Format.PICTURE):
         raise UnreadableDocument("Nothing can be recognized in the document.")
-    return recognize_pages(data, pages, networks, limits=limits, is_pdf=format_ is Format.PDF, is_forced=is_forced)
+    is_pdf = format_ is Format.PDF
+    return recognize_pages(data, pages, networks, limits=limits, is_pdf=is_pdf, is_forced=is_forced, again=again)
 
 
 def _read_as(

@@ -18,7 +18,7 @@ from service.api.parsers.pool import ParserPool
 from service.api.redaction.file_redactor import FileRedactor
 from service.api.redaction.schemas import RedactOptions
 from service.core.redaction import RedactedSpan, spans_to_redact
-from service.documents.document import Document
+from service.documents.document import Document, RedactedPicture
 from service.documents.limits import DocumentLimits
 from service.documents.reader import read_document
 from service.documents.redaction.pdf_redactor import redact_document
@@ -51,9 +51,10 @@ class InProcessPool:
         *,
         ocr_pages: tuple[int, ...] | None = None,
         ocr_forced: bool = False,
+        ocr_again: RedactedPicture | None = None,
         **_: Any,
     ) -> Document:
-        return read_document(data, limits=LIMITS, ocr_pages=ocr_pages, ocr_forced=ocr_forced)
+        return read_document(data, limits=LIMITS, ocr_pages=ocr_pages, ocr_forced=ocr_forced, ocr_again=ocr_again)
 
     async def redact(
         self, data: bytes, media_type: str | None, name: str | None, redaction: Redaction, **_: Any

@@ -90,7 +90,7 @@ def test_a_scanned_invoice_has_the_fields_of_its_pdf(service: Service) -> None:
     ("data", "kind"),
     [
         (scanned(SAMPLE.read_bytes()), "application/pdf"),
-        (tiff(FIRST, FIRST), "image/tiff"),
+        (tiff(FIRST, FIRST.rotate(180)), "image/tiff"),
         (sheet().file("JPEG"), "image/jpeg"),
     ],
 )

@@ -7,13 +7,13 @@ long stays unread alone, and its neighbours are read.
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
 
 from service.api.extraction.request import DocumentInput, ExtractRequest
 from service.api.parsers.pool import ParserPool
 from service.core.errors import DocumentTooLarge, InvalidOptions, UnreadableDocument
 from service.core.types import Ocr
-from service.documents.document import Document
+from service.documents.document import Document, RedactedPicture
 from service.documents.limits import DocumentLimits
 from service.documents.ocr.joining import with_recognized
 
@@ -56,11 +56,10 @@ class PageRecognizer:
         return document
 
     async def read_again(
-        self, source: DocumentInput, request: ExtractRequest, pages: tuple[int, ...]
+        self, source: DocumentInput, request: ExtractRequest, pages: Mapping[int, RedactedPicture]
     ) -> dict[int, Document]:
         """Page number → a document of that page alone, by its picture; a page that cannot be read is left out."""
-        forced = request.options.model_copy(update={"ocr": Ocr.FORCE})
-        return await self._recognize(source, replace(request, options=forced), pages) if self.is_available else {}
+        return await self._recognize(source, request, pages, pages) if self.is_available else {}
 
     def _wanted(self, document: Document, *, is_forced: bool) -> tuple[int, ...]:
         """The pages to recognize: all, or those not read in full; of many partly read ones the first.
@@ -85,6 +84,7 @@ class PageRecognizer:
         request: ExtractRequest,
         pages: tuple[int, ...] | None,
         held: object | None = None,
+        again: RedactedPicture | None = None,
     ) -> Document:
         return await self._parsers.parse(
             source.data,
@@ -94,11 +94,16 @@ class PageRecognizer:
             deadline_seconds=request.deadline_seconds,
             ocr_pages=pages,
             ocr_forced=request.options.ocr is Ocr.FORCE,
+            ocr_again=again,
             held=held,
         )
 
     async def _recognize(
-        self, source: DocumentInput, request: ExtractRequest, pages: tuple[int, ...]
+        self,
+        source: DocumentInput,
+        request: ExtractRequest,
+        pages: Iterable[int],
+        again: Mapping[int, RedactedPicture] | None = None,
     ) -> dict[int, Document]:
         """Page number → a document of that page; pages that cannot be read are left out."""
         found: dict[int, Document] = {}
@@ -107,7 +112,7 @@ class PageRecognizer:
         async def recognize(page: int, held: object) -> None:
             async with turns:
                 try:
-                    document = await self._parse(source, request, (page,), held)
+                    document = await self._parse(source, request, (page,), held, (again or {}).get(page))
                 except UnreadableDocument:
                     return  # This page alone is damaged, too costly, or kills its parser.
             if document.layout is not None and [each.number for each in document.pages or ()] == [page]:

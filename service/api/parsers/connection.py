@@ -42,7 +42,7 @@ from service.api.parsers.json_frames import (
 from service.core.errors import BY_CODE, InternalError
 from service.core.parser_queue import QueuedFile
 from service.core.worker_load import JSON, OCR, OCR_PAGE_BYTES
-from service.documents.document import MOST_PNG_BYTES, Document, PagePicture, PictureRequest
+from service.documents.document import MOST_PNG_BYTES, Document, PagePicture, PictureRequest, RedactedPicture
 from service.documents.limits import MEBIBYTE, DocumentLimits
 from service.documents.redaction.values import RedactedFile, Redaction
 
@@ -241,10 +241,11 @@ def document(
     limits: DocumentLimits,
     ocr_pages: tuple[int, ...] | None = None,
     ocr_forced: bool = False,
+    ocr_again: RedactedPicture | None = None,
     held: object | None = None,
 ) -> ParserWork[Document]:
-    """Its document is wanted; `ocr_pages`, `ocr_forced`: as `read_document` takes them."""
-    header = file_header(media_type, name, limits, ocr_pages=ocr_pages, ocr_forced=ocr_forced)
+    """Its document is wanted; `ocr_pages`, `ocr_forced`, `ocr_again`: as `read_document` takes them."""
+    header = file_header(media_type, name, limits, ocr_pages=ocr_pages, ocr_forced=ocr_forced, ocr_again=ocr_again)
     if ocr_pages:
         cost = len(ocr_pages) * OCR_PAGE_BYTES
         return ParserWork(OCR, data, lambda parser: parser.ask(header, data, limits, held), cost, held)

@@ -30,6 +30,7 @@ from service.documents.document import (
     PartlyRead,
     PictureRequest,
     RecognizedPage,
+    RedactedPicture,
     UnreadAttachment,
 )
 from service.documents.limits import MEBIBYTE, DocumentLimits
@@ -43,8 +44,8 @@ _T = TypeVar("_T")
 class FileHeader(msgspec.Struct, frozen=True):
     """The header of a file; its bytes follow in the next frame.
 
-    `redaction`, `picture`, `json`: what is wanted instead of its document. `ocr_pages` and
-    `ocr_forced`: as `read_document` takes them.
+    `redaction`, `picture`, `json`: what is wanted instead of its document. `ocr_pages`, `ocr_forced`
+    and `ocr_again`: as `read_document` takes them.
     """
 
     media_type: str | None
@@ -55,6 +56,7 @@ class FileHeader(msgspec.Struct, frozen=True):
     json: JsonKindRef | None = None
     ocr_pages: tuple[int, ...] | None = None
     ocr_forced: bool = False
+    ocr_again: RedactedPicture | None = None
 
 
 class ParsedHeader(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -150,9 +152,11 @@ def file_header(
     json: JsonKindRef | None = None,
     ocr_pages: tuple[int, ...] | None = None,
     ocr_forced: bool = False,
+    ocr_again: RedactedPicture | None = None,
 ) -> bytes:
     """The header frame of a file; with `redaction`, `picture` or `json` not its text is asked for, but that."""
-    return msgspec.msgpack.encode(FileHeader(media_type, name, limits, redaction, picture, json, ocr_pages, ocr_forced))
+    header = FileHeader(media_type, name, limits, redaction, picture, json, ocr_pages, ocr_forced, ocr_again)
+    return msgspec.msgpack.encode(header)
 
 
 def decode_file(data: bytes) -> FileHeader:

@@ -45,7 +45,7 @@ from service.core.errors import (
 )
 from service.core.parser_queue import STALL_LIMITS, ParserQueue, QueuedFile, Step
 from service.core.worker_load import AskedWork, ParseCost
-from service.documents.document import Document, PagePicture, PictureRequest
+from service.documents.document import Document, PagePicture, PictureRequest, RedactedPicture
 from service.documents.limits import DocumentLimits
 from service.documents.redaction.values import RedactedFile, Redaction
 from service.logs import LogEvent
@@ -133,9 +133,10 @@ class ParserPool:
         deadline_seconds: float,
         ocr_pages: tuple[int, ...] | None = None,
         ocr_forced: bool = False,
+        ocr_again: RedactedPicture | None = None,
         held: object | None = None,
     ) -> Document:
-        """Parse one file of a client; `ocr_pages`, `ocr_forced`: as `read_document` takes them.
+        """Parse one file of a client; `ocr_pages`, `ocr_forced`, `ocr_again`: as `read_document` takes them.
 
         Args:
             held: names the file, of which pages are recognized; made by `holding`.
@@ -146,7 +147,7 @@ class ParserPool:
             QueueFull: too much waits to be read, or the file would wait for too long.
             DeadlineExceeded: the file cannot be read by its deadline, or was not.
         """
-        work = document(data, media_type, name, self._limits.document, ocr_pages, ocr_forced, held)
+        work = document(data, media_type, name, self._limits.document, ocr_pages, ocr_forced, ocr_again, held)
         return await self._make(work, client, deadline_seconds)
 
     @contextmanager

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 
 from service.api.extraction.ocr import PageRecognizer
 from service.api.extraction.request import DocumentInput, ExtractRequest
@@ -22,7 +23,7 @@ from service.api.redaction.schemas import RedactOptions
 from service.core.errors import UnredactableDocument
 from service.core.redaction import RedactedSpan, Repeats, alike
 from service.core.types import Ocr
-from service.documents.document import Box, Document
+from service.documents.document import Box, Document, RecognizedPage, RedactedPicture
 from service.documents.redaction.painting import boxes_to_paint, by_page
 from service.documents.redaction.values import PaintedPage, Range, RedactedFile, Redaction
 
@@ -32,10 +33,15 @@ _WORD = re.compile(r"\w{2,}")
 _ROUNDS = 2
 """Times that a file is painted: the second time with what was still read after the first."""
 
-_INNER = 0.25
-"""Of a box's shorter side: what lies so near its edge may be its neighbour's."""
+_INNER, _NEAR = 0.25, 0.5
+"""Of a box's shorter side: what lies so near its edge may be its neighbour's; how far out what it missed may lie."""
+_KEPT = 0.4
+"""Of a character's longer side: it may be read so far from where it was, as its place in its word is an estimate."""
+_LARGEST = 2
+"""Times the longest side of a page's characters, for the shorter side of what may be left of one and its margins."""
 
-Boxes = dict[int, list[Box]]
+BoxesByPage = dict[int, list[Box]]
+Boxes = npt.NDArray[np.float32]
 
 
 class FileRedactor:
@@ -72,7 +78,9 @@ class FileRedactor:
             if options.ocr is Ocr.OFF or not self._ocr.is_available:
                 pictures &= recognized
             boxes |= await asyncio.to_thread(boxes_to_paint, document, ranges, pictures - boxes.keys())
-            left = await self._left(file, source, request, redaction, pictures, boxes) if pictures else {}
+            before = {page.page: page for page in document.recognized}
+            painted = {page: _painted(boxes.get(page, ()), before.get(page)) for page in sorted(pictures)}
+            left = await self._left(file, source, request, redaction, document, painted) if painted else {}
             if not left:
                 return file
             for number, more in left.items():
@@ -96,21 +104,24 @@ class FileRedactor:
         source: DocumentInput,
         request: ExtractRequest,
         redaction: Redaction,
-        pictures: Collection[int],
-        boxes: Boxes,
-    ) -> Boxes:
+        document: Document,
+        pictures: Mapping[int, RedactedPicture],
+    ) -> BoxesByPage:
         """Page number → the boxes of what is still read on pages that are pictures.
 
         Raises:
             UnredactableDocument: one that was recognized before is not any more.
         """
         made = replace(source, data=file.data, media_type=None, name=None)
-        again = await self._ocr.read_again(made, request, tuple(sorted(pictures)))
-        unread = {number for number in pictures if number not in again or number in again[number].unread_pages}
-        redaction.check_complete(unread & {page.number for page in redaction.painted})
+        again = await self._ocr.read_again(made, request, pictures)
+        redaction.check_complete({page.number for page in redaction.painted} & pictures.keys() - again.keys())
         secrets = Repeats(map(alike, redaction.secrets if redaction.everywhere else ()))
-        found = {number: _still_read(page, secrets, boxes.get(number, ())) for number, page in again.items()}
-        return {number: each for number, each in found.items() if each}
+
+        def still_read() -> BoxesByPage:
+            found = {n: _still_read(page, secrets, pictures[n], document) for n, page in again.items()}
+            return {number: each for number, each in found.items() if each}
+
+        return await asyncio.to_thread(still_read)
 
 
 def _unsure_pages(document: Document) -> set[int]:
@@ -146,16 +157,66 @@ def _with_pages(
     return replace(redaction, ranges=left, painted=painted, page_starts=starts)
 
 
-def _still_read(page: Document, secrets: Repeats, boxes: Sequence[Box]) -> list[Box]:
-    """The boxes of secrets that a painted page still says, and of words that are read where it was painted over."""
+def _still_read(page: Document, secrets: Repeats, redacted: RedactedPicture, before: Document) -> list[Box]:
+    """The boxes of what a painted page still says: secrets, and what is read elsewhere than it was and may stay.
+
+    On a page that was recognized before, that is anywhere; on others, in the painted boxes and beside them. Blank paper
+    may be read as a letter of the size of the page: what is far larger than all letters were is left of none.
+
+    Args:
+        page: as it is read now, alone.
+        before: the whole document, as it was.
+    """
     assert page.layout is not None, "a recognized page has boxes"
+    assert before.layout is not None, "only formats with boxes are painted"
+    number = (page.pages or ())[0].number
+    own = next(each for each in before.pages or () if each.number == number)
+    painted, characters = _array(redacted.painted), before.layout.boxes[own.start : own.end]
+    stays = characters[~_lie_in(characters, painted)]
+    kept = np.concatenate((_grown(stays, _KEPT * _sides(stays).max(axis=1)), _unread(before, number)))
+    inner, near = (_grown(painted, share * _sides(painted).min(axis=1)) for share in (-_INNER, _NEAR))
+    largest = _LARGEST * np.nanmax(_sides(characters), initial=0)
+
+    def is_left(boxes: Boxes, may_be_left: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+        is_elsewhere = may_be_left & ~_lie_in(boxes, kept)
+        return np.asarray((_sides(boxes).min(axis=1) <= largest) & (is_elsewhere | _lie_in(boxes, inner)))
+
+    read, unread = page.layout.boxes, _unread(page, number)
+    may_be_left = _lie_in(read, near) if redacted.before is None else np.ones(len(read), np.bool_)
     found = [Range(start, end, "") for start, end in secrets.find(alike(page.text))]
-    covered = np.array(boxes, np.float32).reshape(-1, 4)
-    inner = _INNER * np.minimum(covered[:, 2] - covered[:, 0], covered[:, 3] - covered[:, 1])[:, None]
-    left, top, right, bottom = (covered + inner * (1, 1, -1, -1)).T
-    middles = (page.layout.boxes[:, :2] + page.layout.boxes[:, 2:]) / 2
-    for at, (x, y) in enumerate(middles.tolist()):
-        if ((left <= x) & (x <= right) & (top <= y) & (y <= bottom)).any():
-            found.append(Range(at, at + 1, ""))
-    numbers = [each.number for each in page.pages or ()]
-    return [box for each in boxes_to_paint(page, found, numbers).values() for box in each]
+    found += [Range(at, at + 1, "") for at in np.flatnonzero(is_left(read, may_be_left)).tolist()]
+    left = unread[is_left(unread, _lie_in(unread, near))]
+    return [*boxes_to_paint(page, found, [number]).get(number, ()), *map(tuple, left.tolist())]
+
+
+def _unread(document: Document, page: int) -> Boxes:
+    return _array(box for part in document.partly_read if part.page == page for box in part.boxes)
+
+
+def _painted(boxes: Sequence[Box], before: RecognizedPage | None) -> RedactedPicture:
+    """A page to read again; on one that was not recognized, bars of the size of its letters cover them."""
+    if before is None:
+        array = _array(boxes)
+        boxes = list(map(tuple, _grown(array, -_INNER * _sides(array).min(axis=1)).tolist()))
+    return RedactedPicture(tuple(boxes), before)
+
+
+def _array(boxes: Iterable[Box]) -> Boxes:
+    return np.array(list(boxes), np.float32).reshape(-1, 4)
+
+
+def _sides(boxes: Boxes) -> Boxes:
+    return boxes[:, 2:] - boxes[:, :2]
+
+
+def _grown(boxes: Boxes, more: Boxes) -> Boxes:
+    """Boxes that are larger on each side by a length of their own."""
+    return np.asarray(boxes + more[:, None] * np.array((-1, -1, 1, 1), np.float32))
+
+
+def _lie_in(boxes: Boxes, areas: Boxes) -> npt.NDArray[np.bool_]:
+    """For each box whether its middle lies in one of some areas."""
+    left, top, right, bottom = areas.T
+    middles = ((boxes[:, :2] + boxes[:, 2:]) / 2).tolist()
+    inside = (((left <= x) & (x <= right) & (top <= y) & (y <= bottom)).any() for x, y in middles)
+    return np.fromiter(inside, np.bool_, len(boxes))

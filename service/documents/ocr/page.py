@@ -61,16 +61,19 @@ class ReadPicture:
     unread_share: float = 0.0
 
 
-def read_picture(gray: Gray, networks: TextNetworks) -> ReadPicture:
-    """The text of a gray picture, uint8 [height, width]."""
-    level, if_on_side = line_angles(gray)
-    page, matrix = straightened(gray, level, on_side=False)
-    bands, on_side = find_bands(page, networks)
-    if on_side:
-        page, matrix = straightened(gray, if_on_side, on_side=True)
+def read_picture(gray: Gray, networks: TextNetworks, lies: tuple[int, float] | None = None) -> ReadPicture:
+    """The text of a gray picture, uint8 [height, width]; `lies`: `turned` and `skew` of the page, if they are known."""
+    if lies is None:
+        level, if_on_side = line_angles(gray)
+        page, matrix = straightened(gray, level, on_side=False)
+        bands, on_side = find_bands(page, networks)
+        skew = if_on_side if on_side else level
+    else:
+        on_side, skew = lies[0] in (90, 270), lies[1]
+    if on_side or lies is not None:
+        page, matrix = straightened(gray, skew, on_side=on_side)
         bands, _ = find_bands(page, networks)
-    strips = _strips(page, bands)
-    is_upside_down = _is_upside_down(strips, networks)
+    is_upside_down = lies[0] >= 180 if lies is not None else _is_upside_down(_strips(page, bands), networks)
     if is_upside_down:
         height, width = page.shape
         page, half = upside_down(page)
@@ -102,7 +105,7 @@ def read_picture(gray: Gray, networks: TextNetworks) -> ReadPicture:
         tuple(doubtful),
         matrix,
         (90 if on_side else 0) + (180 if is_upside_down else 0),
-        if_on_side if on_side else level,
+        skew,
         margins,
         unread / max(lettered, 1),
     )

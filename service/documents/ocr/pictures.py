@@ -8,14 +8,15 @@ from __future__ import annotations
 import io
 import struct
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 import numpy as np
+import numpy.typing as npt
 from PIL import Image, ImageOps
 
 from service.core.errors import DocumentTooLarge, InvalidOptions, UnreadableDocument
-from service.documents.document import Document, Layout, Page, PagePicture, PictureRequest
+from service.documents.document import Box, Document, Layout, Page, PagePicture, PictureRequest
 from service.documents.limits import DocumentLimits
 from service.documents.ocr.straighten import Gray
 from service.documents.pdf.picture import picture_size
@@ -25,6 +26,10 @@ MOST_PIXELS, MOST_SIDE = 100_000_000, 30_000
 READ_PIXELS = 8_700_000
 """Pixels that a page is read with, at most: an A4 sheet with 300 dots an inch; larger pictures are made smaller."""
 _LEAST_DPI, _MOST_DPI, _USUAL_DPI = 100, 1_200, 200  # those believed (cameras say 72), and where there are none
+_BLACK, _EDGE = 48, 2
+"""Most level of a box that is painted over, and the pixels at its edge that compression and drawing make gray."""
+_AROUND, _PAPER = 8, 255
+"""Pixels around such a box whose middling level is that of the paper there, and that level where all is black."""
 _FORMATS = ("PNG", "JPEG", "TIFF", "WEBP", "BMP", "GIF")
 _COLOURS = ("RGB", "P", "CMYK", "YCbCr", "LAB", "HSV")
 _BROKEN = (OSError, ValueError, TypeError, SyntaxError, EOFError, KeyError, IndexError, struct.error)
@@ -154,6 +159,48 @@ def as_shown(picture: Image.Image) -> Image.Image:
         shown = Image.alpha_composite(Image.new("RGBA", layer.size, "white"), layer).convert("RGB")
         return ImageOps.exif_transpose(_with_exif(shown, orientation))
     return ImageOps.exif_transpose(picture.convert("RGB") if picture.mode in _COLOURS else _as_gray(picture))
+
+
+def without_painted(gray: Gray, boxes: Iterable[Box], scale: tuple[float, float]) -> tuple[Gray, list[Box]]:
+    """A page whose black boxes are paper, so that none is read as a letter; and the boxes that are not black all over.
+
+    Args:
+        boxes: in points. What one shows that is not black stays.
+        scale: pixels a point, across and down.
+    """
+    across, down = scale
+    black = gray <= _BLACK
+    cleared = gray.copy()
+    unpainted = list[Box]()
+    for box in boxes:
+        left, right = (round(max(0.0, min(x * across, gray.shape[1]))) for x in box[::2])
+        top, bottom = (round(max(0.0, min(y * down, gray.shape[0]))) for y in box[1::2])
+        x0, y0, x1, y1 = left + _EDGE, top + _EDGE, right - _EDGE, bottom - _EDGE
+        if not black[y0:y1, x0:x1].all():
+            unpainted.append(box)
+        elif x0 < x1 and y0 < y1:
+            x0, y0, x1, y1 = _all_black(black, x0, y0, x1, y1)
+            around = slice(max(y0 - _AROUND, 0), y1 + _AROUND), slice(max(x0 - _AROUND, 0), x1 + _AROUND)
+            levels = gray[around][~black[around]]
+            paper = np.median(levels) if len(levels) else _PAPER
+            cleared[max(y0 - _EDGE, 0) : y1 + _EDGE, max(x0 - _EDGE, 0) : x1 + _EDGE] = paper
+    return cleared, unpainted
+
+
+def _all_black(black: npt.NDArray[np.bool_], x0: int, y0: int, x1: int, y1: int) -> tuple[int, int, int, int]:
+    """An area grown by the black rows and columns beside it, at most by its shorter side."""
+    height, width = black.shape
+    for _ in range(min(x1 - x0, y1 - y0)):
+        grows = (
+            x0 > 0 and bool(black[y0:y1, x0 - 1].all()),
+            y0 > 0 and bool(black[y0 - 1, x0:x1].all()),
+            x1 < width and bool(black[y0:y1, x1].all()),
+            y1 < height and bool(black[y1, x0:x1].all()),
+        )
+        if not any(grows):
+            break
+        x0, y0, x1, y1 = x0 - grows[0], y0 - grows[1], x1 + grows[2], y1 + grows[3]
+    return x0, y0, x1, y1
 
 
 def _as_gray(picture: Image.Image) -> Image.Image:

@@ -12,12 +12,12 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 
 from service.core.errors import UnreadableDocument
-from service.documents.document import Document, PartlyRead, RecognizedPage, UnreadReason
+from service.documents.document import Box, Document, PartlyRead, RecognizedPage, RedactedPicture, UnreadReason
 from service.documents.limits import DocumentLimits
 from service.documents.ocr.layout import MOST_COVERED, covered, given_boxes, recognized_glyphs, uncovered
 from service.documents.ocr.networks import TextNetworks
 from service.documents.ocr.page import ReadPicture, read_picture
-from service.documents.ocr.pictures import READ_PIXELS, gray_page, picture_pages
+from service.documents.ocr.pictures import READ_PIXELS, gray_page, picture_pages, without_painted
 from service.documents.ocr.straighten import Gray
 from service.documents.pdf.coverage import has_shades, writing_beside
 from service.documents.pdf.glyphs import Glyphs, read_glyphs
@@ -42,23 +42,25 @@ def recognize_pages(
     limits: DocumentLimits,
     is_pdf: bool,
     is_forced: bool = False,
+    again: RedactedPicture | None = None,
 ) -> Document:
     """A document of these pages alone; the ones that are not sure enough are among its `unread_pages`.
 
     Args:
         is_forced: the text layers of a PDF's pages are not used.
+        again: of the one page, if it was painted over; all that is read on it counts, however unsure.
 
     Raises:
         UnreadableDocument: the file is damaged, or has no such page.
         DocumentTooLarge: over a limit.
     """
-    pages = _Recognition(networks, limits)
+    pages = _Recognition(networks, limits, again)
     if is_pdf:
         with opened_pdf(data) as document:
             for number in numbers:
                 if not 1 <= number <= len(document):
                     raise UnreadableDocument(f"The PDF has no page {number}.")
-                pages.add_pdf_page(document, number, is_forced=is_forced)
+                pages.add_pdf_page(document, number, is_forced=is_forced or again is not None)
     else:
         sizes = {page.number: (page.width, page.height) for page in picture_pages(data, limits=limits).pages or ()}
         for number in numbers:
@@ -80,8 +82,9 @@ _MOST_PICTURES = 1_000
 class _Recognition:
     """Collects pages as they are recognized."""
 
-    def __init__(self, networks: TextNetworks, limits: DocumentLimits) -> None:
+    def __init__(self, networks: TextNetworks, limits: DocumentLimits, again: RedactedPicture | None) -> None:
         self._networks = networks
+        self._again = again
         self._pages = PageCollector(limits)
         self._recognized: list[RecognizedPage] = []
         self._unread: list[int] = []
@@ -95,8 +98,7 @@ class _Recognition:
         with loaded_page(document, number) as page, opened_text(page, number) as text_page:
             size = (float(pdfium.FPDF_GetPageWidthF(page)), float(pdfium.FPDF_GetPageHeightF(page)))
             objects, _ = painted_objects(page)
-            gray = _drawn(page, size, picture_dpi(objects))
-            read = read_picture(gray, self._networks)
+            gray, read, unpainted = self._read(_drawn(page, size, picture_dpi(objects)), size)
             glyphs = _NO_GLYPHS
             if not is_forced:
                 count = max(int(pdfium.FPDFText_CountChars(text_page)), 0)
@@ -105,12 +107,21 @@ class _Recognition:
                 if not agree(words_of(glyphs.only(~shown)), (word.text for line in read.lines for word in line)):
                     glyphs = glyphs.only(shown)
             layers = shown_layers(glyphs, text_page)
-        self._add(number, read, size, gray, glyphs, layers)
+        self._add(number, read, size, gray, glyphs, layers, unpainted)
 
     def add(self, number: int, gray: Gray, size: tuple[float, float]) -> None:
         """A page as a gray picture."""
-        read = read_picture(gray, self._networks)
-        self._add(number, read, size, gray, _NO_GLYPHS, [])
+        gray, read, unpainted = self._read(gray, size)
+        self._add(number, read, size, gray, _NO_GLYPHS, [], unpainted)
+
+    def _read(self, gray: Gray, size: tuple[float, float]) -> tuple[Gray, ReadPicture, list[Box]]:
+        """A gray page without the black boxes painted on it, what is read there, and the boxes that are not black."""
+        if self._again is None:
+            return gray, read_picture(gray, self._networks), []
+        scale = gray.shape[1] / size[0], gray.shape[0] / size[1]
+        gray, unpainted = without_painted(gray, self._again.painted, scale)
+        before = self._again.before
+        return gray, read_picture(gray, self._networks, (before.turned, before.skew) if before else None), unpainted
 
     def _add(
         self,
@@ -120,6 +131,7 @@ class _Recognition:
         gray: Gray,
         glyphs: Glyphs,
         layers: list[list[Word]],
+        unpainted: list[Box],
     ) -> None:
         """Add a page: the glyphs of its text layer, whose words are laid out in layers, and recognized ones.
 
@@ -132,10 +144,10 @@ class _Recognition:
         doubtful = given_boxes(read, read.doubtful, scale)
         seen = [*(each.ink for each in found), glyphs.ink, np.array(doubtful, np.float32).reshape(-1, 4)]
         boxes = tuple(box for box in doubtful if covered(box, glyphs.ink) <= MOST_COVERED)
-        boxes += writing_beside(gray, size, np.concatenate(seen))
+        boxes += (*unpainted, *writing_beside(gray, size, np.concatenate(seen)))
         is_empty = not (len(sure) or boxes or has_shades(gray, size))
         confidence = float(sure.mean()) if len(sure) else float(is_empty)
-        if confidence < LEAST_CONFIDENCE or read.unread_share > MOST_UNREAD:
+        if self._again is None and (confidence < LEAST_CONFIDENCE or read.unread_share > MOST_UNREAD):
             self._unread.append(number)
             self._pages.append(number, glyphs, layers, size)
             return

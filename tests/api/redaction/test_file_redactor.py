@@ -14,9 +14,10 @@ from PIL import Image
 
 from service.core.errors import UnreadableDocument, UnredactableDocument, UnsupportedFormat
 from service.core.redaction import Repeats, alike
-from service.documents.document import Document
+from service.documents.document import Document, RedactedPicture
 from service.documents.format_detection import Format, detect_format
 from service.documents.ocr.reader import recognize_pages
+from service.documents.reader import read_document
 from service.documents.redaction.pdf_redactor import redact_document
 from service.documents.redaction.values import RedactedFile
 from tests.support.drawn_sheets import INVOICE, networks, sheet
@@ -194,6 +195,35 @@ def test_a_sheet_of_which_everything_goes_is_not_refused() -> None:
     assert not any(map(str.isalnum, read_again(made.data)))
 
 
+LEFT = ("Invoice", "Total", "IBAN:")
+GONE = tuple(text.removeprefix("Invoice No: ").removeprefix("Date: ").removeprefix("IBAN: ") for _, text in INVOICE)
+SHORT = tuple(f"\t{text}\t" for text in ("2", "8"))
+
+
+@pytest.mark.parametrize(
+    ("gone", "left"),
+    [
+        ((*(text for text in GONE if len(text) > 2 and text != "Total"), *SHORT), LEFT),
+        ((*(text for _, text in INVOICE if text != "Total" and len(text) > 2), *SHORT), ("Total",)),
+        ((*(text for _, text in INVOICE if len(text) > 2), *SHORT), ()),
+        (SHORT, ("Invoice", "Reading glasses", "420.25", "840.50", "1240.50")),
+    ],
+)
+@pytest.mark.parametrize(("kind", "degrees"), [("PNG", 0), ("PNG", 180), ("JPEG", 90), ("PDF", 180), ("PDF", 270)])
+def test_a_page_is_painted_once_and_not_refused(
+    kind: str, degrees: int, gone: tuple[str, ...], left: tuple[str, ...]
+) -> None:
+    """Black boxes were read as letters, turned the page to another side, and made what was left of it unsure."""
+    picture = SHEET.rotate(degrees, expand=True)
+    data = scan_pdf(scanned(picture)) if kind == "PDF" else file_of(picture, kind)
+    pool = InProcessPool()
+    document, made = redacted_scan(data, *gone, pool=pool)
+    assert len(pool.redactions) == 1
+    again = RedactedPicture(pool.redactions[0].painted[0].boxes, document.recognized[0])
+    read = read_document(made.data, limits=LIMITS, ocr_pages=(1,), ocr_again=again)
+    assert all(each in read.text for each in left)
+
+
 TWICE = sheet((((80, 60), SECRETS[0]), ((80, 200), "Total 1240.50"), ((80, 400), f"Signed by {SECRETS[0]}"))).file()
 
 
@@ -213,6 +243,42 @@ class Careless(InProcessPool):
 
     async def redact(self, data: bytes, *args: Any, **options: Any) -> RedactedFile:
         return replace(await super().redact(data, *args, **options), data=data)
+
+
+def moved(boxes: Any, across: float, down: float) -> np.ndarray:
+    """Boxes moved by shares of the sides of what they are around."""
+    array = np.array(boxes, np.float32).reshape(-1, 4)
+    sides = np.nanmax(array[:, 2:], axis=0) - np.nanmin(array[:, :2], axis=0)
+    return np.asarray(array + np.tile(sides * (across, down), 2))
+
+
+class PaintingBeside(InProcessPool):
+    """Parsers that paint beside the boxes, by shares of their sides."""
+
+    def __init__(self, across: float, down: float) -> None:
+        super().__init__()
+        self._moved = across, down
+
+    async def redact(self, data: bytes, *args: Any, **options: Any) -> RedactedFile:
+        kind, name, redaction = args
+        pages = (replace(page, boxes=moved(page.boxes, *self._moved).tolist()) for page in redaction.painted)
+        return await super().redact(data, kind, name, replace(redaction, painted=tuple(pages)), **options)
+
+
+class ReadingBeside(PaintingBeside):
+    """Parsers that say of a text at first that it stands beside its place, and paint there."""
+
+    async def parse(self, *args: Any, **options: Any) -> Document:
+        document = await super().parse(*args, **options)
+        at = document.text.find(SECRETS[1])
+        if self.redactions or at < 0 or document.layout is None:
+            return document
+        boxes, place = document.layout.boxes.copy(), slice(at, at + len(SECRETS[1]))
+        boxes[place] = moved(boxes[place], *self._moved)
+        return replace(document, layout=replace(document.layout, boxes=boxes))
+
+    async def redact(self, data: bytes, *args: Any, **options: Any) -> RedactedFile:
+        return await super(PaintingBeside, self).redact(data, *args, **options)
 
 
 class AtLastBlind(InProcessPool):
@@ -237,6 +303,28 @@ def test_what_is_read_only_the_second_time_is_painted_as_well() -> None:
 def test_a_file_in_which_a_secret_is_still_read_is_refused(pool: InProcessPool, why: str) -> None:
     with pytest.raises(UnredactableDocument, match=why):
         redacted_scan(TWICE, SECRETS[0], pool=pool)
+
+
+BESIDE = [(0.5, 0), (-0.5, 0), (0, 0.5), (0, -0.5)]
+
+
+@pytest.mark.parametrize("degrees", [0, 180])
+@pytest.mark.parametrize("beside", BESIDE)
+def test_a_file_that_is_painted_beside_its_text_is_refused(degrees: int, beside: tuple[float, float]) -> None:
+    data = file_of(SHEET.rotate(degrees, expand=True), "PNG")
+    with pytest.raises(UnredactableDocument, match="still read on pages 1"):
+        redacted_scan(data, SECRETS[1], pool=PaintingBeside(*beside))
+
+
+@pytest.mark.parametrize("degrees", [0, 180])
+@pytest.mark.parametrize("beside", BESIDE)
+def test_a_text_that_stands_beside_where_it_was_read_is_painted_as_well(
+    degrees: int, beside: tuple[float, float]
+) -> None:
+    data = file_of(SHEET.rotate(degrees, expand=True), "PNG")
+    _, made = redacted_scan(data, SECRETS[1], pool=ReadingBeside(*beside))
+    text = read_again(made.data)
+    assert ("2026-" in text, "RE-" in text, "12 March 2026" in text) == (False, False, True), text
 
 
 def test_without_recognition_scans_are_refused_as_before() -> None:
