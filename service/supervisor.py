@@ -275,8 +275,9 @@ class Supervisor:
             environment, inherited = {**environment, HEARTBEAT_VARIABLE: str(heartbeats)}, (heartbeats,)
         command = [sys.executable, "-m", f"service.{part}"]
         unblock = _UNBLOCK.get(part, _unblock_signals)
+        # A process group, not a session: the kernel weighs `nice` only within a session (sched_autogroup_enabled).
         self._processes[part] = subprocess.Popen(
-            command, env=environment, start_new_session=True, preexec_fn=unblock, pass_fds=inherited
+            command, env=environment, process_group=0, preexec_fn=unblock, pass_fds=inherited
         )
         child = self._processes[part].pid
         log.info("started", extra={"event": LogEvent.PROCESS_STARTED, "part": part, "child": child})
