@@ -4,66 +4,29 @@ from __future__ import annotations
 
 import json
 import pickle
-import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
 from loadtest.service_process import KeptPort
 from service.bulk.extractor import BulkExtractor
 from service.core.errors import Forbidden, GleanerError
-
-MODEL = {"name": "documents", "revision": "sha256:ab"}
-
-
-class Handler(BaseHTTPRequestHandler):
-    """Answers texts; `bad` is damaged, `full` is refused, and any text with the option `model: secret` is forbidden."""
-
-    protocol_version = "HTTP/1.1"
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        (document,) = body.get("documents") or [{"text": body.get("text"), "id": body.get("id")}]
-        status, answer = self._answer(document, body.get("model"))
-        data = json.dumps(answer).encode()
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(data)))
-        self.send_header("Content-Type", "application/json")
-        if status == 429:
-            self.send_header("Retry-After", "0")
-        self.end_headers()
-        self.wfile.write(data)
-
-    def _answer(self, document: dict[str, str], model: str | None) -> tuple[int, dict[str, object]]:
-        if model == "secret":
-            return 403, {"code": "forbidden", "detail": "The key is not known."}
-        if document["text"] == "bad":
-            return 422, {"code": "unreadable_document", "detail": "Damaged."}
-        if document["text"] == "full":
-            return 429, {"code": "queue_full", "detail": "Full."}
-        return 200, {"model": MODEL, "documents": [{"id": document["id"], "text": document["text"], "error": None}]}
-
-    def log_message(self, format: str, *args: object) -> None:
-        pass
+from tests.support.text_service import text_service
 
 
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-        thread.join()
+    with text_service() as service:
+        service.refusals = {"bad": (422, "unreadable_document"), "full": (429, "queue_full")}
+        yield service.url
 
 
 def test_rows_are_answers_and_errors_in_the_order_of_the_files(url: str) -> None:
     with BulkExtractor(url=url, patience_seconds=0.0) as extractor:
         rows = extractor.rows(["in/a", "b", "c"], ["good", "bad", "full"])
     assert [row["key"] for row in rows] == ["in/a", "b", "c"]
-    assert rows[0]["document"] == {"id": "a", "text": "good", "error": None}
+    assert (rows[0]["document"]["id"], rows[0]["document"]["text"]) == ("a", "good")
     assert [row["error"] and row["error"]["code"] for row in rows] == [None, "unreadable_document", "queue_full"]
     assert {row["model"] for row in rows} == {"documents@sha256:ab"}
 

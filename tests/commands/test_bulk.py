@@ -1,0 +1,116 @@
+"""`gleaner bulk` against a service: exit codes, what a call goes on with, and what is made of the rows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from loadtest.service_process import KeptPort
+from service.bulk import finish as outputs
+from service.bulk.storage import FolderStorage
+from service.cli import main
+from tests.support.text_service import TextService, text_service
+
+
+@pytest.fixture
+def service() -> Iterator[TextService]:
+    with text_service() as service:
+        yield service
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder, with lines of 120 texts."""
+    lines = (json.dumps({"id": str(number), "text": f"text {number}"}) for number in range(120))
+    (tmp_path / "in.jsonl").write_text("\n".join(lines) + "\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def _rows(folder: Path) -> dict[str, str | None]:
+    """Key without its file → the error's code."""
+    found = outputs.rows(FolderStorage(folder / "out"))
+    return {row["key"].partition("#")[2]: row["error"] and row["error"]["code"] for row in found}
+
+
+def _bulk(service: TextService, *arguments: str) -> int:
+    return main(["bulk", "in.jsonl", "out", "--url", service.url, *arguments])
+
+
+def test_all_answered_is_0_and_called_again_nothing_is_asked(
+    folder: Path, service: TextService, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _bulk(service, "--dollars-per-hour", "36") == 0
+    assert _rows(folder) == {str(number): None for number in range(120)}
+    said = capsys.readouterr()
+    assert "120 files: 120 answered; by documents@sha256:ab" in said.out
+    assert "120 of 120 files" in said.err
+    assert "$" in said.err
+    service.asked.clear()
+    service.url = f"http://127.0.0.1:{KeptPort().number}"
+    assert _bulk(service) == 0
+    assert service.asked == []
+
+
+def test_rows_that_are_errors_are_1_and_are_tried_again_when_told(
+    folder: Path, service: TextService, capsys: pytest.CaptureFixture[str]
+) -> None:
+    service.refusals = {"text 3": (422, "unreadable_document"), "text 70": (422, "document_too_large")}
+    assert _bulk(service) == 1
+    assert "118 answered, 2 errors (unreadable_document 1, document_too_large 1)" in capsys.readouterr().out
+    service.refusals.clear()
+    service.asked.clear()
+    assert _bulk(service) == 1
+    assert _bulk(service, "--retry-errors", "other") == 1
+    assert service.asked == []
+    assert _bulk(service, "--retry-errors", "unreadable_document") == 1
+    assert service.asked == ["text 3"]
+    assert _bulk(service, "--retry-errors", "all") == 0
+    assert list(_rows(folder).values()) == [None] * 120
+
+
+def test_new_lines_are_added_and_the_revision_stays(folder: Path, service: TextService) -> None:
+    assert _bulk(service) == 0
+    with (folder / "in.jsonl").open("a") as lines:
+        lines.write('{"id": "new", "text": "new"}\n')
+    service.asked.clear()
+    assert _bulk(service, "--model", "documents@sha256:ab") == 0
+    assert service.asked == ["new"]
+    assert len(_rows(folder)) == 121
+
+
+def test_a_service_that_is_not_there_is_3(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bulk", "in.jsonl", "out", "--url", f"127.0.0.1:{KeptPort().number}"]) == 3
+    assert "Call the same command again" in capsys.readouterr().err
+    assert not (folder / "out/job.json").exists()
+
+
+def test_a_key_that_is_not_known_is_3_and_a_wrong_option_2(folder: Path, service: TextService) -> None:
+    assert _bulk(service, "--model", "secret") == 3
+    service.refusals = {"-": (400, "invalid_options")}
+    assert _bulk(service) == 2
+
+
+def test_rows_are_written_in_other_forms_at_the_end_or_later(folder: Path, service: TextService) -> None:
+    assert main(["bulk", "finish", "out"]) == 2
+    assert _bulk(service, "--lines") == 0
+    keys = [json.loads(line)["key"] for line in (folder / "out/documents.jsonl").read_text().splitlines()]
+    assert keys == [f"in.jsonl#{number}" for number in range(120)]
+    assert main(["bulk", "finish", "out", "--per-file"]) == 0
+    assert json.loads((folder / "out/documents/in.jsonl#7.json").read_text())["document"]["text"] == "text 7"
+
+
+def test_the_action_may_be_left_out_or_named(
+    folder: Path, service: TextService, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["bulk", "--url", service.url, "run", "in.jsonl", "other"]) == 2
+    assert "There is no run" in capsys.readouterr().err
+    assert main(["bulk", "run", "in.jsonl", "out", "--url", service.url]) == 0
+    assert _bulk(service) == 0
+    with pytest.raises(SystemExit) as ended:
+        main(["bulk", "--help"])
+    assert ended.value.code == 0
+    assert "finish" in capsys.readouterr().out
