@@ -94,7 +94,7 @@ gpu: .venv/.dev ## the checks that need a CUDA device, then the GPU's table of B
 	$(BIN)/python -m loadtest.bench.gpu
 
 storage: .venv/.s3-server ## the S3 server that tests and benchmarks start
-bench: .venv/.dev .venv/.s3-server ## the benchmarks of BENCHMARKS.md (ONLY=throughput, host, start, cold, store)
+bench: .venv/.dev .venv/.s3-server .venv/.gliner ## the benchmarks of BENCHMARKS.md (ONLY=throughput, host, start, cold, store, labels)
 	$(BIN)/python -m loadtest.bench $(if $(ONLY),--only $(ONLY))
 
 bench-peers: .venv/.loadtest .venv/.peers ## the service beside LitServe, mosec and Ray Serve (ARGS='--model six-layer')
@@ -235,6 +235,14 @@ clean: ## remove .venv and caches
 	@.venv/peers/bin/python -c 'import sys, sysconfig; print(sys.argv[1], file=open(sysconfig.get_path("purelib") + "/service.pth", "w"))' \
 		$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 	@.venv/peers/bin/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt $(call extra,peers)
+	@touch $@
+
+# Without its pins: it works with the service's transformers.
+.venv/.gliner: .venv/.run
+	@$(BIN)/python -m venv .venv/gliner
+	@.venv/gliner/bin/python -c 'import sys, sysconfig; print(sys.argv[1], file=open(sysconfig.get_path("purelib") + "/service.pth", "w"))' \
+		$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+	@.venv/gliner/bin/python -m pip --disable-pip-version-check install --quiet --no-deps gliner==0.2.29 sentencepiece
 	@touch $@
 
 # A CUDA build of torch without NVIDIA's packages, which the emulator replaces; all else is the service's. `===` takes the

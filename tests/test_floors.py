@@ -37,6 +37,7 @@ ONLY_IN = {
     "litserve": (PEERS,),
     "mosec": (PEERS,),
     "ray": (PEERS,),
+    "gliner": (PEERS,),
     "zmq": (
         "service/engine/engine_socket.py",
         "service/engine/models/live_rollout.py",

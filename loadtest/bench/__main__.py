@@ -6,7 +6,7 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from loadtest.bench import host, startup, store, throughput
+from loadtest.bench import host, labels, startup, store, throughput
 from loadtest.errors import end_on_sigterm
 
 PARTS = {
@@ -15,6 +15,7 @@ PARTS = {
     "start": startup.measure,
     "cold": startup.measure_cold,
     "store": store.measure,
+    "labels": labels.measure,
 }
 
 

@@ -36,10 +36,10 @@ def texts(count: int, seed: int = 0) -> list[str]:
     draw = random.Random(seed)
     words = vocabulary(4_000)
     lengths = (min(int(draw.lognormvariate(math.log(MEDIAN_WORDS), SPREAD)) + 1, 300) for _ in range(count))
-    return [_text(draw, words, length) for length in lengths]
+    return [text_of(draw, words, length) for length in lengths]
 
 
-def _text(draw: random.Random, words: list[str], length: int) -> str:
+def text_of(draw: random.Random, words: list[str], length: int) -> str:
     """Some words are unknown to the tokenizer and split into pieces, and one in eight ends a sentence."""
     picked = (word + draw.choice(("", "", "s")) for word in draw.choices(words, k=length))
     return " ".join(word + "." if draw.random() < 1 / 8 else word for word in picked)
@@ -84,10 +84,10 @@ def service(home: Path, variables: Mapping[str, str] | None = None, /, **setting
 class PipelineProcess:
     """A process that answers each JSON line on its stdin with a JSON line on its stdout."""
 
-    def __init__(self, module: str, *arguments: str) -> None:
+    def __init__(self, module: str, *arguments: str, python: str = sys.executable) -> None:
         pipe = subprocess.PIPE
         self._process = subprocess.Popen(
-            [sys.executable, "-m", module, *arguments],
+            [python, "-m", module, *arguments],
             stdin=pipe,
             stdout=pipe,
             stderr=subprocess.DEVNULL,

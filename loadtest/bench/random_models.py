@@ -1,4 +1,4 @@
-"""Random models for benchmarks: BERT-type token classifiers to be served, and shards of random bytes to be transferred.
+"""Random models for benchmarks: token classifiers, a GLiNER, and shards of random bytes to be transferred.
 
 Speed does not depend on the values of weights. The classifier's are drawn wide, so that scores spread over [0, 1] as a
 trained model's do; otherwise rounding to bfloat16 would cost less than it does. `O` is favoured, so that most tokens
@@ -12,10 +12,13 @@ import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
+from safetensors.torch import save_file
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
-from transformers import BertConfig, BertForTokenClassification
+from torch import nn
+from transformers import BertConfig, BertForTokenClassification, DebertaV2Config, DebertaV2Model
 from transformers.utils.logging import disable_progress_bar
 
 from loadtest.bench.fixtures import vocabulary
@@ -76,14 +79,72 @@ def make_model(folder: Path, shape: Shape, seed: int = 0, shards: int = 1) -> No
     model.save_pretrained(folder, max_shard_size=size_bytes + 1 if shards == 1 else size_bytes // (shards - 1))
 
 
-def write_tokenizer(folder: Path) -> int:
+LABEL_MODELS = {"gliner-span": "markerV0", "gliner-token": "token_level"}
+"""Names of models with free labels, with their `span_mode`."""
+PROMPT = ["[FLERT]", "<<ENT>>", "<<SEP>>"]
+DEBERTA_V3_BASE: dict[str, Any] = {
+    "vocab_size": 128_100,
+    "hidden_size": 768,
+    "num_hidden_layers": 12,
+    "num_attention_heads": 12,
+    "intermediate_size": 3072,
+    "position_buckets": 256,
+    "relative_attention": True,
+    "pos_att_type": ["p2c", "c2p"],
+    "share_att_key": True,
+    "norm_rel_ebd": "layer_norm",
+    "position_biased_input": False,
+    "type_vocab_size": 0,
+    "layer_norm_eps": 1e-7,
+}
+LABEL_SIZE, WIDTH = 512, 12
+"""Of a GLiNER v2.1 of this trunk: numbers of a word's vector, and words of its longest span."""
+SCORE_SPREAD = 2.0
+"""Standard deviation of a span's logit, about."""
+
+
+def make_label_model(folder: Path, mode: str, seed: int = 0) -> None:
+    """Write the folder of a GLiNER of this `span_mode`, whose trunk has the shape of DeBERTa-v3-base."""
+    folder.mkdir(parents=True, exist_ok=True)
+    size = write_tokenizer(folder, PROMPT)
+    torch.manual_seed(seed)
+    trunk = DebertaV2Config(**DEBERTA_V3_BASE)
+    parts: dict[str, nn.Module] = {
+        "token_rep_layer.bert_layer.model": DebertaV2Model(trunk),
+        "token_rep_layer.projection": nn.Linear(trunk.hidden_size, LABEL_SIZE),
+        "rnn.lstm": nn.LSTM(LABEL_SIZE, LABEL_SIZE // 2, bidirectional=True),
+    }
+    if mode == "token_level":
+        parts["scorer.proj_token"], parts["scorer.proj_label"] = (nn.Linear(LABEL_SIZE, 2 * LABEL_SIZE) for _ in "tl")
+        parts["scorer.out_mlp"] = _perceptron(3 * LABEL_SIZE, 3)
+    else:
+        layer = "span_rep_layer.span_rep_layer"
+        parts |= {f"{layer}.project_{side}": _perceptron(LABEL_SIZE, LABEL_SIZE) for side in ("start", "end")}
+        parts[f"{layer}.out_project"] = _perceptron(2 * LABEL_SIZE, LABEL_SIZE)
+        parts["prompt_rep_layer"] = _perceptron(LABEL_SIZE, LABEL_SIZE)
+    weights = {f"{name}.{key}": each for name, part in parts.items() for key, each in part.state_dict().items()}
+    save_file(weights, folder / "model.safetensors")
+    config = {"model_name": "random", "encoder_config": trunk.to_dict(), "hidden_size": LABEL_SIZE, "span_mode": mode}
+    more = {"max_width": WIDTH, "max_len": 384, "max_types": 25, "num_rnn_layers": 1, "class_token_index": size - 2}
+    (folder / "gliner_config.json").write_text(json.dumps({**config, **more, "vocab_size": size}))
+
+
+def _perceptron(size: int, out: int) -> nn.Module:
+    """Two layers as GLiNER names them, whose results are as wide as their inputs."""
+    first, last = nn.Linear(size, 4 * LABEL_SIZE), nn.Linear(4 * LABEL_SIZE, out)
+    for each in (first, last):
+        nn.init.normal_(each.weight, std=SCORE_SPREAD / each.in_features**0.5)
+    return nn.Sequential(first, nn.ReLU(), nn.Dropout(), last)
+
+
+def write_tokenizer(folder: Path, more: list[str] | None = None) -> int:
     words = vocabulary(4_000)
     pieces = [*SPECIALS, ".", *"abcdefghijklmnopqrstuvwxyz", *(f"##{c}" for c in "abcdefghijklmnopqrstuvwxyz"), *words]
     ids = {piece: index for index, piece in enumerate(dict.fromkeys(pieces))}
     tokenizer = Tokenizer(models.WordPiece(ids, unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=False)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    tokenizer.add_special_tokens(SPECIALS)
+    tokenizer.add_special_tokens([*SPECIALS, *(more or ())])
     specials = [(piece, ids[piece]) for piece in ("[CLS]", "[SEP]")]
     tokenizer.post_processor = processors.TemplateProcessing("[CLS] $A [SEP]", None, specials)
     tokenizer.save(str(folder / "tokenizer.json"))
@@ -91,7 +152,7 @@ def write_tokenizer(folder: Path) -> int:
     config = {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": 512}
     tokens = {f"{name}_token": token for name, token in names.items()}
     (folder / "tokenizer_config.json").write_text(json.dumps({**config, **tokens}))
-    return len(ids)
+    return int(tokenizer.get_vocab_size())
 
 
 def make_shards(folder: Path, *, shards: int = 16, shard_bytes: int = 83 * 10**6) -> Path:
@@ -120,11 +181,14 @@ def write_shard(path: Path, tensor: str, size_bytes: int) -> None:
 def main() -> None:
     """`python -m loadtest.bench.random_models SHAPE FOLDER`."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("shape", choices=SHAPES)
+    parser.add_argument("shape", choices=[*SHAPES, *LABEL_MODELS])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--shards", type=int, default=1)
     chosen = parser.parse_args()
+    if chosen.shape in LABEL_MODELS:
+        make_label_model(chosen.folder, LABEL_MODELS[chosen.shape], chosen.seed)
+        return
     make_model(chosen.folder, SHAPES[chosen.shape], chosen.seed, chosen.shards)
 
 
