@@ -117,9 +117,12 @@ def pool_candidates(scores: Logits, limit: float) -> Candidates:
 
 
 def keep_window(candidates: Candidates, window: Window, labels: range) -> Candidates:
-    """A window's candidates that start in its kept part, with the document's words and the request's labels."""
-    starts = candidates[:, 0] + window.start
-    kept = candidates[(window.keep_start <= starts) & (starts < window.keep_stop)]
+    """A window's candidates with their middle in its kept part, with the document's words and the request's labels.
+
+    So one as long as an overlap is whole in the window that keeps it.
+    """
+    middles = (candidates[:, 0] + candidates[:, 1]) / 2 + window.start
+    kept = candidates[(window.keep_start <= middles) & (middles < window.keep_stop)]
     return kept + np.array([window.start, window.start, labels.start, 0], dtype=np.float32)
 
 

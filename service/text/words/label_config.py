@@ -72,7 +72,7 @@ class GlinerConfig(msgspec.Struct, frozen=True):
 
     @property
     def overlap_words(self) -> int:
-        """The least overlap of windows in which every span of a window's kept part is whole."""
+        """The least overlap of windows: every span is whole in one, with words around it."""
         return 2 * self.max_width if self.scores_spans else 0
 
     def condense(self, scores: Logits, limit: float) -> Logits:

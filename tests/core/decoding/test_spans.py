@@ -117,9 +117,10 @@ def test_a_long_span_costs_no_more_than_its_words() -> None:
     assert (found[:, 1] == len(scores)).all()
 
 
-def test_a_window_keeps_what_starts_in_its_kept_part() -> None:
-    found = keep_window(candidates((0, 2, 0, 0.5), (3, 9, 1, 0.6), (6, 7, 0, 0.7)), Window(10, 20, 12, 16), range(5, 7))
-    assert found[:, :3].tolist() == [[13, 19, 6]]
+def test_a_window_keeps_what_has_its_middle_in_the_kept_part() -> None:
+    rows = candidates((0, 3, 0, 0.5), (0, 4, 1, 0.6), (3, 8, 1, 0.6), (4, 8, 0, 0.7), (5, 6, 0, 0.7))
+    found = keep_window(rows, Window(10, 20, 12, 16), range(5, 7))
+    assert found[:, :3].tolist() == [[10, 14, 6], [13, 18, 6], [15, 16, 5]]
 
 
 def test_each_label_has_its_own_limit() -> None:

@@ -1,17 +1,21 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from tokenizers import Tokenizer
 
-from service.core.arrays import TokenIds
+from service.core.arrays import Logits, TokenIds
+from service.core.decoding.spans import Overlaps
+from service.core.decoding.windows import Window
 from service.core.errors import InvalidOptions, ModelError
 from service.core.labels import marking
 from service.core.labels.label_set import Label, LabelSet
 from service.core.score_limits import ScoreLimits
+from service.text.words.label_config import GlinerConfig
 from service.text.words.word_tokenizer import PreparedWords, WordTokenizer, decode_spans
 from tests.support.label_models import HOME
 
@@ -128,3 +132,40 @@ def test_labels_count_as_tokens_and_so_does_each_pass() -> None:
     text = "Jane Doe paid 5 EUR. " * 10
     costs = [sum(map(len, words.prepare(text, labels, longest=512, overlap=0).sequences)) for labels in (few, many)]
     assert costs[1] > 2 * costs[0]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("overlaps", list(Overlaps))
+def test_windows_of_64_words_find_what_no_windows_find(name: str, overlaps: Overlaps) -> None:
+    words = WordTokenizer(HOME / name)
+    labels = LabelSet.of([Label(f"thing {number}") for number in range(5)], ScoreLimits(0.8), overlaps)
+    cut = words.prepare("word " * 600, labels, longest=100, overlap=24)
+    assert len(cut.windows) >= 8
+    assert max(window.stop - window.start for window in cut.windows) <= 64
+    whole = replace(cut, windows=(Window(0, 600, 0, 600),))
+    scores = scores_of(words, 600)
+    found = [
+        decode_spans(each, [words.config.condense(part_of(words, scores, w), 0.8) for w in each.windows], labels)
+        for each in (cut, whole)
+    ]
+    assert len(found[1]) > 40
+    assert found[0] == found[1]
+
+
+def scores_of(words: WordTokenizer, count: int) -> Logits:
+    """What a model without context finds in a text of so many words, as it gives it: five labels."""
+    draw = np.random.default_rng(4)
+    if isinstance(words.config, GlinerConfig):
+        columns = 5 * (words.config.max_width if words.config.scores_spans else 3)
+        return draw.normal(0, 2, (count, columns)).astype(np.float32)
+    starts = draw.integers(0, count - 12, 2 * count)
+    spans = np.stack([starts, starts + draw.integers(1, 12, 2 * count)], axis=1)
+    return np.concatenate([spans, draw.normal(0, 2, (2 * count, 5))], axis=1).astype(np.float32)
+
+
+def part_of(words: WordTokenizer, scores: Logits, window: Window) -> Logits:
+    """The part that the model gives for a window."""
+    if isinstance(words.config, GlinerConfig):
+        return scores[window.start : window.stop]
+    inside = scores[(scores[:, 0] >= window.start) & (scores[:, 1] <= window.stop)]
+    return inside - np.array([window.start, window.start, 0, 0, 0, 0, 0], dtype=np.float32)
