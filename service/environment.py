@@ -14,6 +14,8 @@ METRICS_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
 """prometheus-client's own variable: the folder through which the processes of one service add up their metrics."""
 HEARTBEAT_VARIABLE = f"{PREFIX}HEARTBEAT_PIPE"
 """The descriptor of the pipe that an engine's heartbeats go to; set by the supervisor alone."""
+BULK_KEY_VARIABLE = f"{PREFIX}BULK_KEY"
+"""The API key of this service's bulk process; made and set by the supervisor alone."""
 ALLOCATOR_VARIABLE, GROWING_SEGMENTS = "PYTORCH_ALLOC_CONF", "expandable_segments:True"
 """torch's own variable, and what it is set to unless the environment says otherwise."""
 DEFAULT_HOST, DEFAULT_PORT = "127.0.0.1", 8080
@@ -23,7 +25,7 @@ ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 
 def our_variables() -> list[str]:
     """The names of the variables with our prefix, without those that are no settings and known all the same."""
-    others = (HEARTBEAT_VARIABLE, f"{PREFIX}PACE_TOKENS_PER_SECOND", f"{PREFIX}KEY")
+    others = (HEARTBEAT_VARIABLE, BULK_KEY_VARIABLE, f"{PREFIX}PACE_TOKENS_PER_SECOND", f"{PREFIX}KEY")
     return sorted(name for name in os.environ if name.startswith(PREFIX) and name not in others)
 
 
@@ -75,6 +77,11 @@ def heartbeat_pipe() -> int | None:
     """The pipe that heartbeats of this engine go to; None without a supervisor."""
     descriptor = os.environ.get(HEARTBEAT_VARIABLE)
     return int(descriptor) if descriptor else None
+
+
+def bulk_key() -> str | None:
+    """The key with which the bulk process asks its own service; None where no keys are needed."""
+    return os.environ.get(BULK_KEY_VARIABLE)
 
 
 def throttled_tokens_per_second() -> float:

@@ -182,7 +182,6 @@ class Settings(BaseSettings):
         "gleaner", min_length=1, max_length=255, description="the fleet's name there, value of the dimension `Service`"
     )
     bulk_queue: str = Field("", pattern="^($|https?://)", description="URL of the SQS queue of bulk jobs; none: none")
-    bulk_key_file: Path | None = Field(None, description="file with the API key that bulk work needs; none: none")
     bulk_events: str = Field("", pattern="^($|s3://)", description="output of the bulk job that S3's events are for")
     bulk_tasks: int = Field(0, ge=0, description="most tasks that a bulk job's deadline asks for; 0: idle room alone")
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="least level that is logged")

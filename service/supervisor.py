@@ -15,8 +15,10 @@ It never touches HTTP or torch.
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import os
+import secrets
 import signal
 import subprocess
 import sys
@@ -136,6 +138,7 @@ class Supervisor:
         self._helper_start_seconds = {part: 0.0 for part, place in wanted.items() if place}
         self._watch: EngineWatchdog | None = None
         self._address_said = False
+        self._bulk_key = secrets.token_urlsafe(32)
 
     def run(self) -> int:
         """Serve until a signal or a failure ends the service; returns the exit code."""
@@ -269,7 +272,7 @@ class Supervisor:
         self._watch.started()
 
     def _start(self, part: str, *, heartbeats: int | None = None) -> None:
-        environment = child_environment(self._runtime_dir, **self._flags)
+        environment = child_environment(self._runtime_dir, **self._flags, **self._keys(part))
         inherited: tuple[int, ...] = ()
         if heartbeats is not None:
             environment, inherited = {**environment, HEARTBEAT_VARIABLE: str(heartbeats)}, (heartbeats,)
@@ -281,6 +284,15 @@ class Supervisor:
         )
         child = self._processes[part].pid
         log.info("started", extra={"event": LogEvent.PROCESS_STARTED, "part": part, "child": child})
+
+    def _keys(self, part: str) -> dict[str, str]:
+        """What lets the bulk process ask the API as client `bulk`, where keys are needed."""
+        settings = self._settings
+        if "bulk" not in self._helper_start_seconds or not (settings.api_keys_file or settings.api_keys):
+            return {}
+        line = f"bulk {hashlib.sha256(self._bulk_key.encode()).hexdigest()}"
+        by_part = {"api": {"API_KEYS": f"{settings.api_keys}\n{line}"}, "bulk": {"BULK_KEY": self._bulk_key}}
+        return by_part.get(part, {})
 
     def _signal(self, part: str, number: signal.Signals) -> None:
         if self._processes[part].poll() is None:

@@ -10,13 +10,13 @@ import logging
 import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 from service.bulk.fleet_worker import PAUSE_SECONDS, BulkWorker
 from service.bulk.own_service import OwnService, Room, snapshot
 from service.bulk.sqs import QueueError, SqsQueue
 from service.core.bulk import CHUNK_FILES
 from service.core.bulk_scaling import BulkMeter, tasks_wanted
+from service.environment import bulk_key
 from service.logs import LogEvent, configure
 from service.metrics.bulk import BulkMetrics
 from service.process import die_with_parent, exit_now, hide_memory
@@ -43,11 +43,11 @@ async def _measure(settings: Settings, queue: SqsQueue, worker: BulkWorker, mete
             if worker.is_busy:
                 meter.worked(TICK_SECONDS, time.monotonic())
         try:
-            waiting = (await asyncio.to_thread(queue.state)).waiting
+            state = await asyncio.to_thread(queue.state)
         except QueueError:  # The worker says so.
             continue
         now = time.monotonic()
-        files = waiting * (worker.files / worker.chunks if worker.chunks else CHUNK_FILES)
+        files = (state.waiting + state.leased) * (worker.files / worker.chunks if worker.chunks else CHUNK_FILES)
         backlog_seconds = files * meter.seconds_per_file(now)
         left = None if worker.deadline is None else worker.deadline - time.time()
         capacity = total(await asyncio.to_thread(snapshot), CAPACITY_NAME) or 0.0
@@ -72,19 +72,14 @@ async def _lease_seconds(queue: SqsQueue) -> int:
 
 async def _work(settings: Settings) -> None:
     queue, meter = SqsQueue(settings.bulk_queue), BulkMeter()
-    key = _key(settings.bulk_key_file)
     room = Room()
-    service = OwnService(settings, room, meter, key)
+    service = OwnService(settings, room, meter, bulk_key())
     worker = BulkWorker(
         queue, service, room.wait, lease_seconds=await _lease_seconds(queue), events=settings.bulk_events
     )
     async with asyncio.TaskGroup() as group:
         group.create_task(_measure(settings, queue, worker, meter))
         group.create_task(worker.run())
-
-
-def _key(file: Path | None) -> str | None:
-    return file.read_text().strip() if file else None
 
 
 async def _until_stopped(settings: Settings) -> None:

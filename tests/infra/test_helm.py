@@ -72,7 +72,6 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "bulk jobs alone": (
         "bulk.queue=https://sqs.eu-central-1.amazonaws.com/1/jobs",
         "bulk.pods=8",
-        "bulk.keySecret=bulk-key",
         "bulk.events=s3://out/inbox/",
         "bulk.authentication=queue",
         "region=eu-central-1",

@@ -96,11 +96,10 @@ def test_a_service_answers_a_whole_job_whatever_dies(
         assert "bulk_stopped" in service.events()
 
 
-def test_new_objects_are_answered_with_the_key_of_bulk_work(home: Path, cloud: BulkCloud, tmp_path: Path) -> None:
-    keys, key = tmp_path / "keys", tmp_path / "key"
-    keys.write_text(f"bulk {hashlib.sha256(KEY.encode()).hexdigest()}\n")
-    key.write_text(KEY)
-    settings: dict[str, Any] = {"BULK_QUEUE": cloud.queue, "BULK_KEY_FILE": key, "BULK_EVENTS": cloud.output("live")}
+def test_new_objects_are_answered_where_keys_are_needed(home: Path, cloud: BulkCloud, tmp_path: Path) -> None:
+    keys = tmp_path / "keys"
+    keys.write_text(f"alice {hashlib.sha256(KEY.encode()).hexdigest()}\n")
+    settings: dict[str, Any] = {"BULK_QUEUE": cloud.queue, "BULK_EVENTS": cloud.output("live")}
     with serving(home, MODELS="tiny", DTYPE="float32", WORKERS=1, API_KEYS_FILE=keys, **settings) as service:
         headers = {"Authorization": f"Bearer {KEY}"}
         answer = httpx.post(f"{service.url}/extract", json={"text": "-"}, headers=headers, verify=PLAIN).json()
