@@ -38,10 +38,18 @@ PATIENCE_SECONDS = 600.0
 
 
 class NotFinished(ServiceError):
-    """A chunk's rows could not all be made; nothing is wrong with its inputs, and it is to be done later."""
+    """A chunk's rows could not all be made; nothing is wrong with its inputs, and it is to be done later.
+
+    Attributes:
+        is_silent: the service answered no other input meanwhile either.
+    """
 
     code = "not_finished"
     title = "The service does not answer now"
+
+    def __init__(self, detail: str, *, is_silent: bool) -> None:
+        super().__init__(detail)
+        self.is_silent = is_silent
 
 
 class InFlight:
@@ -93,6 +101,7 @@ class ChunkWorker:
         self._inputs, self._ask, self._job = inputs, ask, job
         self._in_flight = in_flight
         self._patience_seconds = patience_seconds
+        self._answered = 0
 
     async def rows(self, chunk: Chunk) -> list[dict[str, Any]]:
         """The rows of a chunk, in the order of its inputs.
@@ -112,12 +121,13 @@ class ChunkWorker:
     async def row(self, item: Item) -> dict[str, Any]:
         """The row of one input; raises as `rows`, NotFinished from the error that the input was last refused with."""
         sha256: str | None = None
-        begun, tries = time.monotonic(), 0
+        begun, tries, answered = time.monotonic(), 0, self._answered
         async with self._in_flight.of(item.size_bytes):
             while True:
                 try:
                     content, sha256 = await asyncio.to_thread(self._read, item)
                     document = await self._answer(content)
+                    self._answered += 1
                     return row(item, model=self._job.model, sha256=sha256, document=document)
                 except GleanerError as error:
                     tries += 1
@@ -125,7 +135,8 @@ class ChunkWorker:
                         case FailureOutcome.JOB:
                             raise
                         case FailureOutcome.LATER if time.monotonic() - begun > self._patience_seconds:
-                            raise NotFinished(f"{item.key}: {error.detail}") from error
+                            is_silent = self._answered == answered
+                            raise NotFinished(f"{item.key}: {error.detail}", is_silent=is_silent) from error
                         case FailureOutcome.LATER:
                             pass
                         case FailureOutcome.AGAIN if tries < MOST_TRIES:

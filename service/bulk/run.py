@@ -10,6 +10,7 @@ import asyncio
 import threading
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from service.bulk import job as jobs
@@ -40,6 +41,10 @@ class RunCounts:
     problem: str = ""
 
 
+class _Stopped(Exception):
+    """The run ends, and with it its listing."""
+
+
 class BulkRun:
     """A run of one job; `counts` may be read at any time."""
 
@@ -57,6 +62,7 @@ class BulkRun:
 
         Raises:
             GleanerError: the inputs cannot be listed, no input can be answered, or the storage fails.
+            NotFinished: the service has answered nothing for long.
         """
         loop = asyncio.get_running_loop()
         planning = asyncio.create_task(asyncio.to_thread(self._plan, loop))
@@ -78,15 +84,16 @@ class BulkRun:
 
     def _plan(self, loop: asyncio.AbstractEventLoop) -> None:
         self.counts.files = jobs.counts(self._storage).files
-        for segment in jobs.plan(self._storage, self._job, self._until_stopped(self._inputs.items())):
-            self.counts.files += sum(len(each.chunk.items) for each in segment)
-            loop.call_soon_threadsafe(self._grown.set)
-        self.counts.is_planned = True
+        with suppress(_Stopped):
+            for segment in jobs.plan(self._storage, self._job, self._until_stopped(self._inputs.items())):
+                self.counts.files += sum(len(each.chunk.items) for each in segment)
+                loop.call_soon_threadsafe(self._grown.set)
+            self.counts.is_planned = True
 
     def _until_stopped(self, items: Iterator[Item]) -> Iterator[Item]:
         for item in items:
             if self._stopped.is_set():
-                return
+                raise _Stopped  # An end would make a chunk of what was listed so far.
             yield item
 
     async def _unfinished(self, planning: asyncio.Task[None]) -> AsyncIterator[PlannedChunk]:
@@ -121,6 +128,8 @@ class BulkRun:
         try:
             rows = await self._worker.rows(planned.chunk)
         except NotFinished as error:
+            if error.is_silent:
+                raise
             self.counts.later += len(planned.chunk.items)
             self.counts.problem = error.detail
             return

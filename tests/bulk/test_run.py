@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 
 from service.bulk import finish as outputs
 from service.bulk import job as jobs
-from service.bulk.chunk_worker import Ask, ChunkWorker, InFlight
+from service.bulk.chunk_worker import Ask, ChunkWorker, InFlight, NotFinished
 from service.bulk.job import JobRecord
 from service.bulk.run import BulkRun, RunCounts
 from service.bulk.storage import Content, FolderStorage, StorageError
@@ -110,6 +111,39 @@ async def test_files_that_cannot_be_finished_now_are_counted_and_left(tmp_path: 
     assert not jobs.counts(FolderStorage(tmp_path)).is_done
     assert (await _run(tmp_path, Numbers(200)).run()).later == 0
     assert outputs.finish(FolderStorage(tmp_path))[0].files == 200
+
+
+async def test_a_service_that_answers_nothing_ends_the_run(tmp_path: Path) -> None:
+    asked = 0
+
+    async def full(name: str, data: bytes | str) -> dict[str, Any]:
+        nonlocal asked
+        asked += 1
+        raise QueueFull("Full.", retry_after_seconds=0.0)
+
+    with pytest.raises(NotFinished, match="Full"):
+        await _run(tmp_path, Numbers(5_000), full).run()
+    assert asked < 200
+
+
+async def test_a_run_that_is_stopped_plans_no_chunk_of_what_it_has_listed(tmp_path: Path) -> None:
+    listing, go_on = threading.Event(), threading.Event()
+
+    class Slow(Numbers):
+        def items(self) -> Iterator[Item]:
+            for item in super().items():
+                if item.key == "5123":
+                    listing.set()
+                    go_on.wait(30)
+                yield item
+
+    task = asyncio.create_task(_run(tmp_path, Slow(6_000)).run())
+    await asyncio.to_thread(listing.wait, 30)
+    task.cancel()
+    asyncio.get_running_loop().call_later(0.05, go_on.set)
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert jobs.counts(FolderStorage(tmp_path)).files == 5_000
 
 
 async def test_a_listing_that_fails_ends_the_run_and_what_is_done_stands(tmp_path: Path) -> None:
