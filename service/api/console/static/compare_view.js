@@ -3,7 +3,7 @@
 import { extract } from "./api.js";
 import { count, find, make, milliseconds, short } from "./dom.js";
 import { EntityList } from "./entity_list.js";
-import { Findings } from "./findings.js";
+import { Findings, labelsBox } from "./findings.js";
 import { MarkedText } from "./marked_text.js";
 import { PageStrip } from "./pages.js";
 import { SAMPLES, fileSource, sampleSource } from "./source.js";
@@ -36,6 +36,7 @@ export class View {
     Object.assign(this, { root, models, documents });
     this.a = this.#choice("A", "what is served now");
     this.b = this.#choice("B", "what may take its place");
+    this.labels = labelsBox({ hidden: true });
     this.go = make("button", { type: "submit", class: "primary" }, "Compare");
     this.what = make("span", { class: "facts" });
     this.result = make("div", { class: "work" }, make("p", { class: "empty" },
@@ -44,7 +45,7 @@ export class View {
     root.replaceChildren(make("form", { class: "head compare-head", onsubmit: (event) => { event.preventDefault(); this.#compare(); } },
       make("div", { class: "why" }, make("h1", {}, "Compare two models on one document"), make("p", { class: "soft" },
         "For the question whether a new revision of a model may take the place of the one that is served: what only one of them finds, and where they differ.")),
-      this.a.label, this.b.label, this.go, this.what, this.hint), this.result);
+      this.a.label, this.b.label, this.labels, this.go, this.what, this.hint), this.result);
     addEventListener("scroll", () => this.strip?.noteScroll(), { passive: true });
   }
 
@@ -58,6 +59,8 @@ export class View {
   }
 
   leave() { this.abort?.abort(); }
+
+  #isGivenLabels(wanted) { return this.models().find((each) => [name(each), each.name, `${each.name}@${each.revision}`].includes(wanted))?.free_labels; }
 
   #choice(letter, what) {
     const list = make("datalist", { id: `revisions-${letter}` });
@@ -77,6 +80,7 @@ export class View {
     const other = make("button", { type: "button", onclick: () => file.click() }, this.source ? "Another file" : "Choose a file");
     this.what.replaceChildren(...(this.source ? ["on ", make("b", {}, this.source.name), " "] : ["on a sample: ", ...SAMPLES.map(([sample, title]) =>
       make("button", { type: "button", "data-sample": sample, onclick: async () => this.#take(await sampleSource(sample)) }, title)), " or "]), other, file);
+    this.labels.hidden = ![this.a, this.b].some(({ input }) => this.#isGivenLabels(input.value.trim()));
     const isSame = this.a.input.value.trim() === this.b.input.value.trim();
     this.go.disabled = !this.source;
     this.hint.replaceChildren(...(isSame ? ["A and B are the same, so nothing can differ. ", ...(this.models().length > 1 ? ["Choose another model for one of them."]
@@ -91,7 +95,8 @@ export class View {
     this.result.replaceChildren(make("div", { class: "progress" }));
     try {
       const answers = [];
-      for (const { input } of [this.a, this.b]) answers.push(await extract(this.source, { model: input.value.trim() }, abort.signal));
+      for (const model of [this.a, this.b].map(({ input }) => input.value.trim()))
+        answers.push(await extract(this.source, { model, ...(this.#isGivenLabels(model) && { labels: this.labels.value }) }, abort.signal));
       this.#show(...answers);
     } catch (problem) {
       if (problem.name !== "AbortError") this.result.replaceChildren(failure(problem));

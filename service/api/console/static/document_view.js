@@ -3,7 +3,7 @@
 import { extract } from "./api.js";
 import { count, find, make, milliseconds, short } from "./dom.js";
 import { EntityList } from "./entity_list.js";
-import { Findings, labelsOf } from "./findings.js";
+import { Findings, labelsBox, labelsOf } from "./findings.js";
 import { MarkedText } from "./marked_text.js";
 import { PageStrip, reasons } from "./pages.js";
 import { Progress } from "./progress.js";
@@ -14,8 +14,6 @@ import { dropZone, failure, startView } from "./start_view.js";
 const PREVIEW = 40_000; // bytes or characters
 const NOTED = 5; // pages with a notice of their own above the document; each says it in its place too
 
-const LABELS = "person, organization, date, amount of money"; // for a model that is given some, until others are asked for
-
 const reference = (each) => (each.state === "serving" ? `${each.name}@${each.tag || "stable"}` : `${each.name}@${each.revision}`);
 
 export class DocumentView {
@@ -23,7 +21,7 @@ export class DocumentView {
     this.root = root;
     this.models = models;
     this.model = "";
-    this.labels = LABELS;
+    this.labels = labelsBox({ id: "labels", onchange: () => this.open(this.source) });
     this.#start();
     addEventListener("scroll", () => this.strip?.noteScroll(), { passive: true });
     addEventListener("keydown", (event) => this.#key(event));
@@ -63,7 +61,7 @@ export class DocumentView {
 
   get document() { return this.source; }
 
-  #options() { return { ...(this.model && { model: this.model }), ...(this.#isGivenLabels() ? { labels: this.labels } : { fields: "true" }) }; }
+  #options() { return { ...(this.model && { model: this.model }), ...(this.#isGivenLabels() ? { labels: this.labels.value } : { fields: "true" }) }; }
 
   /** Whether the chosen model, or else the first one, is told what to find. */
   #isGivenLabels() { return (this.models().find((each) => reference(each) === this.model) ?? this.models()[0])?.free_labels; }
@@ -73,14 +71,12 @@ export class DocumentView {
       ...this.models().map((each) => make("option", { value: reference(each),
         selected: this.model.startsWith(each.name) }, `${each.name} · ${each.tag || each.state} · ${short(each.revision)}`)));
     if (this.model) model.value = this.model;
-    const labels = make("input", { type: "text", id: "labels", value: this.labels, "aria-label": "What to find, with commas between", title: "What to find, with commas between",
-      onchange: () => { this.labels = labels.value; this.open(this.source); } });
     this.modes = this.strip ? make("div", { class: "choice", role: "group", "aria-label": "Show" },
       ...["Pages", "Text"].map((name) => make("button", { type: "button", "aria-pressed": String(name === "Pages"), onclick: () => this.#mode(name) }, name))) : null;
     this.jump = make("span", { class: "jump", hidden: true });
     this.root.replaceChildren(make("div", { class: "work" },
       make("div", { class: "head" }, make("h1", {}, this.source.name), this.facts, this.jump,
-        make("div", { class: "tools" }, this.modes, this.#isGivenLabels() && labels, model,
+        make("div", { class: "tools" }, this.modes, this.#isGivenLabels() && this.labels, model,
           make("button", { type: "button", id: "copy", disabled: true, onclick: () => this.#copy() }, "Copy as…"),
           make("button", { type: "button", class: "primary", id: "another", onclick: () => this.#another() }, "Another document"))),
       this.notes, this.body, this.side));

@@ -1,6 +1,6 @@
 // The entities of one answer, which of them are shown, and which one is looked at. Views subscribe to both.
 
-import { percent } from "./dom.js";
+import { make, percent } from "./dom.js";
 
 const HUES = 12, TONES = 3; // base.css has them; a label's tone is its hue as it is, darker, or hollow
 /** Labels by slot, 12 hues a row: those of one kind of document have hues that are easily told apart. */
@@ -19,6 +19,10 @@ export function coloursOf(labels) {
 
 /** All labels of a model, by its entry in /models; [] of none. */
 export const labelsOf = (model) => model?.entity_labels ?? [];
+
+/** A box for what a model that is given its labels is to find. */
+export const labelsBox = (more) => make("input", { type: "text", value: "person, organization, date, amount of money",
+  "aria-label": "What to find, with commas between", title: "What to find, with commas between", ...more });
 
 /** A text as words without case or punctuation; numbers keep their decimals where it is clear which sign divides them. */
 function words(text) {
