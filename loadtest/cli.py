@@ -70,6 +70,7 @@ def _add_run_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--time-scale", type=float, default=1.0, help="divide the trace's time by this")
     parser.add_argument("--rate-scale", type=float, default=1.0, help="multiply the trace's arrivals by this")
     parser.add_argument("--documents", type=Path, help="send the files of this folder")
+    parser.add_argument("--labels", help="what a model with free labels is to find, with commas between")
     parser.add_argument("--capacity", type=float, help="documents per second at full load, instead of measuring it")
     parser.add_argument("--processes", type=int, default=0, help="generator processes; 0: as many as the rate needs")
     parser.add_argument("--seed", type=int, help="instead of the scenario's")

@@ -133,6 +133,8 @@ def chosen_scenario(chosen: argparse.Namespace) -> Scenario:
     if chosen.documents:
         folder = Documents("folder", path=str(chosen.documents))
         scenario = replace(scenario, mix=replace(scenario.mix, documents=(folder,)))
+    if chosen.labels:
+        scenario = replace(scenario, mix=replace(scenario.mix, labels=chosen.labels))
     if chosen.rate:
         phase = Phase(f"{chosen.rate:g}/s", seconds=chosen.seconds or 60.0, rate=chosen.rate)
         scenario = replace(scenario, phases=(phase,), rates="absolute", actions=())

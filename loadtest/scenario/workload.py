@@ -131,13 +131,17 @@ class Share(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Mix(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The distributions that a request is drawn from; an empty one leaves the choice to the service."""
+    """The distributions that a request is drawn from; an empty one leaves the choice to the service.
+
+    `labels`: what each request asks a model with free labels for, with commas between.
+    """
 
     documents: tuple[Documents, ...] = (Documents(),)
     models: tuple[Share, ...] = ()
     priorities: tuple[Share, ...] = ()
     tenants: tuple[Share, ...] = ()
     deadline_ms: int = 0
+    labels: str = ""
     distinct: int = 400
     seed: int = 1
 
@@ -156,7 +160,7 @@ def make_jobs(mix: Mix, keys: dict[str, str] | None = None) -> list[Job]:
 def _job(mix: Mix, folders: dict[str, list[Path]], keys: dict[str, str], draw: Random) -> Job:
     documents = draw.choices(mix.documents, [each.weight for each in mix.documents])[0]
     model, priority, tenant = (_pick(shares, draw) for shares in (mix.models, mix.priorities, mix.tenants))
-    wanted = {"model": model, "priority": priority, "deadline_ms": str(mix.deadline_ms or "")}
+    wanted = {"model": model, "priority": priority, "deadline_ms": str(mix.deadline_ms or ""), "labels": mix.labels}
     options = tuple((name, value) for name, value in wanted.items() if value)
     body, content_type = _body(documents, folders, draw)
     headers = (("Authorization", f"Bearer {keys[tenant]}"),) if tenant in keys else ()

@@ -38,6 +38,7 @@ def test_kinds_models_priorities_and_tenants_have_their_shares() -> None:
         priorities=(Share("interactive"), Share("batch")),
         tenants=(Share("x", 4), Share("y", 1)),
         deadline_ms=700,
+        labels="person, sum",
         distinct=2_000,
     )
     jobs = make_jobs(mix, {"x": "secret"})
@@ -46,7 +47,8 @@ def test_kinds_models_priorities_and_tenants_have_their_shares() -> None:
     assert Counter(job.priority for job in jobs)["batch"] == pytest.approx(1_000, rel=0.1)
     assert Counter(job.tenant for job in jobs)["y"] == pytest.approx(400, rel=0.2)
     for job in jobs:
-        assert dict(job.query) == {"model": job.model, "priority": job.priority, "deadline_ms": "700"}
+        wanted = {"model": job.model, "priority": job.priority, "deadline_ms": "700", "labels": "person, sum"}
+        assert dict(job.query) == wanted
         assert dict(job.headers) == ({"Authorization": "Bearer secret"} if job.tenant == "x" else {})
 
 
