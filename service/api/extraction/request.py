@@ -21,7 +21,7 @@ from service.core.admission.size import WorkEstimate
 from service.core.arrays import Logits, TokenIds
 from service.core.decoding.aggregation_strategies import Aggregation
 from service.core.decoding.entities import Entity
-from service.core.decoding.spans import COLUMNS, MOST_BEATEN
+from service.core.decoding.spans import COLUMNS, LOW_LIMIT, MOST_BEATEN
 from service.core.errors import GleanerError, InternalError, MalformedRequest, Overloaded
 from service.core.labels.label_set import LabelSet
 from service.core.tenants import UNLIMITED, ClientQuota
@@ -41,8 +41,8 @@ log = logging.getLogger(__name__)
 
 TEXT, UNKNOWN = "text", "unknown"
 """The formats of an estimate that are none of a file: of a text, and of a file that does not say its own."""
-LOW_LIMIT, CANDIDATES_A_WORD = 0.1, 32
-"""More candidates do not begin at a word of most texts where the least score is not below this."""
+CANDIDATES_A_WORD = 32
+"""More do not begin at a word of most texts where the least score is not below `LOW_LIMIT`."""
 LONG_TEXTS_AT_ONCE = 2
 """Long texts of one request that are tokenized at a time, in their order, so that the first are ready early."""
 

@@ -54,9 +54,11 @@ Candidates = NDArray[np.float32]
 """`[candidates, 4]`: first word, the word after the last one, label, probability."""
 COLUMNS = 4
 MOST_BEATEN = 8
-"""Candidates of one label that begin at one word: so many of the best stay in a sequence's though they are beaten."""
+"""Candidates of one label that begin at one word: so many of the best stay though they are beaten."""
 MOST_BEATEN_OF_TEXT = 32
-"""The same for what is found in a text's starts, ends and insides."""
+"""The same for what is found in a text's starts, ends and insides, unless its limit is low."""
+LOW_LIMIT = 0.1
+"""Many more candidates than entities have a score of less."""
 MOST_SPAN_WORDS = 512
 """Of an entity that is found by its start, end and insides."""
 MASKED = -5e3
@@ -84,7 +86,9 @@ def boundary_candidates(scores: Logits, limits: Sequence[float], overlaps: Overl
     Args:
         limits: of each label.
     """
-    most = MOST_BEATEN_OF_TEXT if overlaps.keeps_beaten else 1
+    most = MOST_BEATEN if min(limits) < LOW_LIMIT else MOST_BEATEN_OF_TEXT
+    if not overlaps.keeps_beaten:
+        most = 1
     starts, ends, insides = _probabilities(scores.reshape(len(scores), len(limits), 3)).transpose(2, 0, 1)
     least = np.asarray(limits, dtype=np.float32)
     first, label = np.nonzero((starts >= least) & (insides >= least))

@@ -67,12 +67,12 @@ def every_span(scores: Logits, limits: list[float]) -> Candidates:
 
 
 @given(
-    st.integers(0, 9),
+    st.integers(0, MOST_BEATEN),
     st.integers(0, 99),
     st.sampled_from([[0.0], [0.4, 0.0], [1.0, 0.3], [0.5, 0.5]]),
     st.sampled_from(list(Overlaps)),
 )
-@example(words=9, seed=0, limits=[0.4, 0.0], overlaps=Overlaps.NESTED)
+@example(words=MOST_BEATEN, seed=0, limits=[0.4, 0.0], overlaps=Overlaps.NESTED)
 def test_a_span_starts_ends_and_is_inside(words: int, seed: int, limits: list[float], overlaps: Overlaps) -> None:
     scores = np.random.default_rng(seed).normal(0, 3, (words, len(limits) * 3)).astype(np.float32)
     found, every = boundary_candidates(scores, limits, overlaps), every_span(scores, limits)
