@@ -6,7 +6,7 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from loadtest.bench import host, labels, startup, store, throughput
+from loadtest.bench import bulk, host, labels, startup, store, throughput
 from loadtest.errors import end_on_sigterm
 
 PARTS = {
@@ -16,6 +16,7 @@ PARTS = {
     "cold": startup.measure_cold,
     "store": store.measure,
     "labels": labels.measure,
+    "bulk": bulk.measure,
 }
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import msgspec
 
-from service.bulk.storage import Content, ObjectChanged, ObjectMissing, UnreadableFile
+from service.bulk.storage import Content, ObjectChanged, ObjectMissing, StorageError, UnreadableFile
 from service.core.bulk import Item
 from service.core.errors import DocumentTooLarge, InvalidOptions
 
@@ -75,7 +75,12 @@ class LocalInputs:
         if "+" in item.version:
             return _read_line(item)
         path = os.path.join(self._base, item.key) if self._base is not None else item.key
-        return Content(os.path.basename(item.key), _read_file(path, item.version))
+        try:
+            return Content(os.path.basename(item.key), _read_file(path, item.version))
+        except ObjectMissing:
+            if self._base is not None and not os.path.isdir(self._base):
+                raise StorageError(f"The folder {self._base} is not there now.") from None
+            raise
 
 
 def files_below(folder: str) -> Iterator[str]:

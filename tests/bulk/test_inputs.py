@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from service.bulk.inputs import LocalInputs, local_inputs
-from service.bulk.storage import Content, ObjectChanged, ObjectMissing, UnreadableFile
+from service.bulk.storage import Content, ObjectChanged, ObjectMissing, StorageError, UnreadableFile
 from service.core.errors import GleanerError, InvalidOptions
 
 
@@ -73,6 +73,14 @@ def test_a_file_that_changed_or_went_is_its_own_error(folder: Path) -> None:
     assert inputs.read(pdf).data == b"in/z.pdf"
     assert [item.key for item in inputs.items()] == ["b.txt", "z.pdf"]
     assert next(inputs.items()).version != changed.version
+
+
+def test_a_folder_that_is_gone_is_no_files_own_fault(folder: Path) -> None:
+    inputs = local_inputs(["in"])
+    first = next(inputs.items())
+    (folder / "in").rename(folder / "unmounted")
+    with pytest.raises(StorageError, match="in is not there now"):
+        inputs.read(first)
 
 
 def test_what_is_no_file_is_an_error_of_its_own(folder: Path) -> None:
