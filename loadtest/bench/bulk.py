@@ -114,9 +114,11 @@ def _looked_at(root: int) -> Iterator[tuple[str, int, float, int]]:
     """Kind, id, processor seconds and MiB of a command's processes."""
     for process in process_tree(root):
         with suppress(psutil.Error):
-            kind = ENGINE if "service.engine" in process.cmdline() else COMMAND if process.pid == root else PARSERS
+            words = process.cmdline()  # Nothing, of one that has ended.
+            kind = ENGINE if "service.engine" in words else COMMAND if process.pid == root else PARSERS
             times = process.cpu_times()
-            yield kind, process.pid, times.user + times.system, process.memory_info().rss >> 20
+            if words:
+                yield kind, process.pid, times.user + times.system, process.memory_info().rss >> 20
 
 
 def _row(name: str, usage: _Usage, files: int) -> str:
