@@ -21,7 +21,7 @@ from service.core.admission.size import WorkEstimate
 from service.core.arrays import Logits, TokenIds
 from service.core.decoding.aggregation_strategies import Aggregation
 from service.core.decoding.entities import Entity
-from service.core.decoding.spans import COLUMNS, LOW_LIMIT, MOST_BEATEN
+from service.core.decoding.spans import COLUMNS, LOW_LIMIT, MOST_BEATEN_BY_LOW
 from service.core.errors import GleanerError, InternalError, MalformedRequest, Overloaded
 from service.core.labels.label_set import LabelSet
 from service.core.tenants import UNLIMITED, ClientQuota
@@ -112,7 +112,7 @@ class ExtractRequest:
         if self.labels is None:
             return len(self.model.labels)
         count = len(self.labels.labels)
-        candidates = MOST_BEATEN * count
+        candidates = MOST_BEATEN_BY_LOW * count
         if self.labels.least_limit >= LOW_LIMIT:
             candidates = min(candidates, CANDIDATES_A_WORD)
         return max(COLUMNS * candidates, 3 * count)

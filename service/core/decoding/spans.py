@@ -53,12 +53,10 @@ class Overlaps(StrEnum):
 Candidates = NDArray[np.float32]
 """`[candidates, 4]`: first word, the word after the last one, label, probability."""
 COLUMNS = 4
-MOST_BEATEN = 8
-"""Candidates of one label that begin at one word: so many of the best stay though they are beaten."""
-MOST_BEATEN_OF_TEXT = 32
-"""The same for what is found in a text's starts, ends and insides, unless its limit is low."""
 LOW_LIMIT = 0.1
 """Many more candidates than entities have a score of less."""
+MOST_BEATEN, MOST_BEATEN_BY_LOW = 32, 8
+"""Candidates of one label that begin at one word: so many of the best stay though they are beaten; of a low limit."""
 MOST_SPAN_WORDS = 512
 """Of an entity that is found by its start, end and insides."""
 MASKED = -5e3
@@ -86,9 +84,7 @@ def boundary_candidates(scores: Logits, limits: Sequence[float], overlaps: Overl
     Args:
         limits: of each label.
     """
-    most = MOST_BEATEN if min(limits) < LOW_LIMIT else MOST_BEATEN_OF_TEXT
-    if not overlaps.keeps_beaten:
-        most = 1
+    most = _most_beaten(min(limits)) if overlaps.keeps_beaten else 1
     starts, ends, insides = _probabilities(scores.reshape(len(scores), len(limits), 3)).transpose(2, 0, 1)
     least = np.asarray(limits, dtype=np.float32)
     first, label = np.nonzero((starts >= least) & (insides >= least))
@@ -189,16 +185,21 @@ def _rows(starts: NDArray[Any], stops: NDArray[Any], labels: NDArray[np.intp], s
     return np.stack([starts, stops, labels, scores], axis=1).astype(np.float32)
 
 
+def _most_beaten(limit: float) -> int:
+    return MOST_BEATEN_BY_LOW if limit < LOW_LIMIT else MOST_BEATEN
+
+
 def _best(candidates: Candidates, limit: float) -> Candidates:
     """Those of at least this probability that are not beaten, and of each start and label the best ones that are."""
     candidates = candidates[candidates[:, 3] >= np.float32(limit)]
-    if len(candidates) <= MOST_BEATEN:
+    most = _most_beaten(limit)
+    if len(candidates) <= most:
         return candidates
     starts, _, labels, scores = candidates.T
     order = np.lexsort((-scores, labels, starts))
     owners = starts[order] * np.float64(1 << 20) + labels[order]
     ranks = np.arange(len(order)) - np.searchsorted(owners, owners)
-    best = np.union1d(_unbeaten(candidates, starts, labels), order[ranks < MOST_BEATEN])
+    best = np.union1d(_unbeaten(candidates, starts, labels), order[ranks < most])
     kept: Candidates = candidates[best]
     return kept
 
