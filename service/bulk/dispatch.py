@@ -17,10 +17,11 @@ from service.bulk.job import JobCounts, PlannedChunk
 from service.bulk.messages import ChunkMessage, UnknownMessage, read_message
 from service.bulk.sqs import PEEK_SECONDS, Message, SqsQueue
 from service.bulk.storage import Inputs
-from service.core.bulk import Item, NewestRows
+from service.core.bulk import Item, NewestRows, row
 
 RATE_SECONDS = 600.0
 """The rate is that of the parts of the last ten minutes."""
+GIVEN_UP = {"code": "given_up", "detail": "Whoever worked on the file ended, or had no answer, too often."}
 PLANNING_SECONDS = 3_600
 """Lease of dead letters that are planned again."""
 
@@ -97,6 +98,25 @@ def retry(job: FleetJob, codes: frozenset[str] | None, report: Report = lambda _
         for _, message in letters:
             queue.delete(message)
     return sent
+
+
+def give_up(job: FleetJob) -> int:
+    """Give each dead letter of one file an error as its row, so that the job can end; how many.
+
+    Those of several files are left: `retry` finds the one that is at fault.
+    """
+    with _dead_letters(job, PEEK_SECONDS) as (queue, letters):
+        settled, count = jobs.settled_parts(job.storage) if letters else set(), 0
+        for planned, message in letters:
+            if planned.part in settled:
+                queue.delete(message)
+            elif len(planned.chunk.items) == 1:
+                model = job.record.job.model
+                job.put_part(planned.part, [row(planned.chunk.items[0], model=model, error=GIVEN_UP)])
+                queue.delete(message)
+                count += 1
+    job.finish_if_done()
+    return count
 
 
 @contextmanager

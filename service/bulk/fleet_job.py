@@ -33,8 +33,8 @@ KEPT_SEGMENTS = 20
 """Segments of the plan that are kept in memory, about 5 MB each."""
 READERS = 10
 """Parts' errors that are read at a time."""
-CLAIM_SECONDS, CLAIM_POLL_SECONDS = 10.0, 0.5
-"""After which a topic that is not told is told by another than the one that claimed it."""
+CLAIM_SECONDS, CLAIM_POLL_SECONDS = 30.0, 0.5
+"""Wait for another that tells a topic, and time between two looks."""
 FEW_CHUNKS = 1_000
 """With no more without a part it is looked up whether later tries have taken their place."""
 
@@ -44,11 +44,14 @@ log = logging.getLogger(__name__)
 class FleetJob:
     """A job that has been started. Calls block and may come from several threads.
 
+    Args:
+        claim_seconds: after which a topic that is not told is told by another than the one that claimed it.
+
     Raises:
         InvalidOptions: there is no such job.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, claim_seconds: float = CLAIM_SECONDS) -> None:
         place = place_of(url)
         self.url = str(place)
         self.storage = S3Storage(place)
@@ -57,6 +60,7 @@ class FleetJob:
             raise InvalidOptions(f"There is no job of a fleet at {url}; `gleaner bulk start` makes one.")
         self.record: JobRecord = record
         self.terms = record.fleet
+        self._claim_seconds = claim_seconds
         self._segments: dict[int, list[PlannedChunk]] = {}
         self._plan = set[str]()
         self._segments_read = 0
@@ -66,11 +70,18 @@ class FleetJob:
         """A chunk by its place in the plan; None if the plan has no such place."""
         found = self._segments.get(segment)
         if found is None:
-            found = next(jobs.segments(self.storage, segment - 1), [])
+            found = next(jobs.segments(self.storage, segment - 1), None)
+            if found is None:
+                return None
             while len(self._segments) >= KEPT_SEGMENTS:
                 self._segments.pop(next(iter(self._segments)), None)
             self._segments[segment] = found
         return found[line] if line < len(found) else None
+
+    @property
+    def known_chunks(self) -> int:
+        """Of the plan, as far as it has been read to look for the end."""
+        return len(self._plan)
 
     def is_cancelled(self) -> bool:
         """True while its messages are to be dropped."""
@@ -124,7 +135,7 @@ class FleetJob:
         """Publish the summary, or wait until the one that claimed it has; if that died over it, publish it."""
         told, claim = (f"{NOTIFIED}{self._segments_read:06}.{ending}" for ending in ("json", "claim"))
         mine = json.dumps({"by": uuid4().hex}).encode()
-        end = time.monotonic() + (0.0 if self.storage.put_once(claim, mine) else CLAIM_SECONDS)
+        end = time.monotonic() + (0.0 if self.storage.put_once(claim, mine) else self._claim_seconds)
         while self.storage.read(told) is None:
             if time.monotonic() >= end:
                 summary = {"job": self.url, **json.loads(self.storage.read(outputs.SUMMARY) or b"{}")}

@@ -41,8 +41,8 @@ PAUSE_SECONDS, JOB_PAUSE_SECONDS = 5.0, 60.0
 """Without a new chunk after a failure of queue or storage, and after one that any file of a job has."""
 AGAIN_SECONDS, AGAIN_FACTOR, GONE_SECONDS = 60, 4, 3_600
 """After which a chunk that was left comes again, by how much longer each time, and where only people can mend it."""
-END_SECONDS = 5.0
-"""Least time between two looks for a job's end."""
+END_SECONDS, END_CHUNKS_A_SECOND = 5.0, 500
+"""Least time between two looks for a job's end, longer for many chunks: a look lists all parts, 1,000 a request."""
 CANCEL_SECONDS = 5.0
 """Least time between two looks whether a job is cancelled."""
 LONGEST_LEASE = 43_200
@@ -67,7 +67,7 @@ class _NotServed(Exception):
 class _Periodic:
     """A look that is taken at most once in a period; who waits gets one that begins from now on."""
 
-    def __init__(self, seconds: float, look: Callable[[], bool]) -> None:
+    def __init__(self, seconds: Callable[[], float], look: Callable[[], bool]) -> None:
         self._seconds, self._look = seconds, look
         self._begun = float("-inf")
         self._next: asyncio.Task[bool] | None = None
@@ -79,7 +79,7 @@ class _Periodic:
         return await asyncio.shield(self._next)
 
     async def _take(self) -> bool:
-        await asyncio.sleep(max(self._begun + self._seconds - time.monotonic(), 0.0))
+        await asyncio.sleep(max(self._begun + self._seconds() - time.monotonic(), 0.0))
         self._next, self._begun = None, time.monotonic()
         return await asyncio.to_thread(self._look)
 
@@ -93,7 +93,7 @@ class _Job:
         self.inputs = S3Inputs(record.inputs[0])
         options = {**record.job.options, "model": record.job.model}
         self.worker = ChunkWorker(self.inputs, partial(service.ask, options), record.job, in_flight)
-        self.end = _Periodic(END_SECONDS, job.finish_if_done)
+        self.end = _Periodic(lambda: max(END_SECONDS, job.known_chunks / END_CHUNKS_A_SECOND), job.finish_if_done)
         self.is_done = False
         self._cancelled, self._looked = False, float("-inf")
 

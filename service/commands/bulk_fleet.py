@@ -55,6 +55,7 @@ def add_actions(actions: Any) -> None:
     status.add_argument("--watch", action="store_true", help="again and again, until it is done")
     retry = _add_job(actions, "retry", "try dead letters again, each file alone, and errors by their codes", _retry)
     retry.add_argument("--errors", metavar="CODES", help="codes of rows to try again, comma-separated, or `all`")
+    retry.add_argument("--give-up", action="store_true", help="give dead letters of one file an error as their row")
     _add_job(actions, "cancel", "have workers drop a job's chunks; `start` goes on with it", _cancel)
     estimate = actions.add_parser("estimate", help="files, hours and dollars of a job, from a sample of its files")
     estimate.add_argument("input", metavar="S3IN", help="s3://bucket/prefix/")
@@ -232,6 +233,9 @@ def _lines(job: FleetJob, found: FleetStatus) -> list[str]:
 def _retry(chosen: argparse.Namespace) -> int:
     from service.bulk import dispatch
 
+    if chosen.give_up:
+        print(f"{dispatch.give_up(_job(chosen)):,} files are given up")
+        return DONE
     words = chosen.errors
     codes = None if words is None else frozenset() if words == "all" else frozenset(words.split(","))
     sent = dispatch.retry(_job(chosen), codes, _report)

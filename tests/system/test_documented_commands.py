@@ -41,6 +41,7 @@ NOT_RUN = {
     r".*simulate wave --tune": "many simulated days; tests/loadtest/simulator searches a smaller space",
     r".*simulate wave --release": "reads what --find-knee writes",
     r".*simulate flash --template": "reads what AWS returns",
+    r"gleaner bulk (estimate|start|status) ": "buckets and a queue; tests/commands/test_bulk_fleet.py has some",
     r"gleaner models .*\$BUCKET": "a bucket; model_store/README.md has these with a folder",
     r"pip install \./service/client|cd service/client/typescript|npm ": "a registry; tests/client builds both packages",
     r"printf 'flood|.*(gleaner serve &|--key (flood|modest))": "minutes of load",
