@@ -18,6 +18,10 @@ import pytest
 
 from model_store.local.store import Store
 from model_store.transfer.publish import publish
+from service.bulk import job as jobs
+from service.bulk.job import JobRecord
+from service.bulk.storage import FolderStorage
+from service.core.bulk import BulkJob
 from tests.support.document_files import simple_pdf
 from tests.support.extraction import TEXT, random_texts
 from tests.support.processes import children_of, command_of
@@ -51,6 +55,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (home / "in" / name).write_bytes(data)
     (home / "in/0000-good.pdf").write_bytes(simple_pdf(TEXT))
     (home / "tmp").mkdir()
+    other = JobRecord(BulkJob("tiny@sha256:ab", {}), None, (str(home / "in"),))
+    jobs.begin(FolderStorage(home / "other"), other)
     return home
 
 
@@ -157,7 +163,7 @@ def test_texts_in_lines_are_answered_under_their_ids(home: Path) -> None:
     [
         (("nowhere", "out1"), "There is no nowhere"),
         (("in", "in/out"), "within the input"),
-        (("in", "whole", "--fields"), "started with the options"),
+        (("in", "other", "--fields"), "started with the options"),
         (("in", "out2", "--min-score", "7"), "min_score"),
     ],
 )
