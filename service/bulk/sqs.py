@@ -72,7 +72,7 @@ class SqsState:
 
 
 class AwsClient:
-    """A botocore client for all threads, made when it is first used, and anew after a failure."""
+    """A botocore client for all threads, made when it is first used, and anew where it is refused or finds nobody."""
 
     def __init__(self, service: str, region: str | None) -> None:
         self._service, self._region = service, region
@@ -88,7 +88,8 @@ class AwsClient:
         try:
             return getattr(self._made(), operation)(**arguments)
         except (ClientError, BotoCoreError, OSError) as error:
-            self._client = None  # It has read the credentials of files once; they may be renewed since.
+            if _status(error) in (None, 401, 403):  # It has read the credentials of files once; they may be renewed.
+                self._client = None
             raise QueueError(f"{self._service.upper()} did not do {operation}: {error}") from error
 
     def _made(self) -> Any:
@@ -214,6 +215,13 @@ def notify(topic: str, subject: str, text: str) -> None:
     """
     region = topic.split(":")[3] if topic.count(":") >= 5 else None
     AwsClient("sns", region).call("publish", TopicArn=topic, Subject=subject[:100], Message=text)
+
+
+def _status(error: Exception) -> int | None:
+    """The status of the answer; None if there was none."""
+    answer = getattr(error, "response", None) or {}
+    status: int | None = answer.get("ResponseMetadata", {}).get("HTTPStatusCode")
+    return status
 
 
 def _code(error: QueueError) -> str:

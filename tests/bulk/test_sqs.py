@@ -69,3 +69,12 @@ def test_a_queue_or_topic_that_is_not_there_is_said(cloud: BulkCloud) -> None:
         SqsQueue(cloud.queue + "-not").receive()
     with pytest.raises(QueueError):
         notify(cloud.topic + "-not", "done", "all")
+
+
+def test_renewed_credentials_are_read_after_a_failure(cloud: BulkCloud, monkeypatch: pytest.MonkeyPatch) -> None:
+    queue = SqsQueue(cloud.queue)
+    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
+    with pytest.raises(QueueError, match="credentials"):
+        queue.send(["a"])
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "renewed")
+    assert queue.send(["a"]) == 1

@@ -60,6 +60,8 @@ async def test_a_job_is_started_watched_tried_again_and_finished(
         assert await asyncio.to_thread(main, ["bulk", "retry", out, "--errors", "all"]) == 0
         assert "1 files in 1 chunks are tried again" in capsys.readouterr().out
         await until(lambda: b"2" in cloud.objects(cloud.target)["job/_SUCCESS"])
+    assert await asyncio.to_thread(main, ["bulk", "retry", out, "--give-up"]) == 0
+    assert "0 files are given up" in capsys.readouterr().out
     assert await asyncio.to_thread(main, ["bulk", "finish", out, "--lines", "--per-file"]) == 0
     assert f"{out}/documents.jsonl" in capsys.readouterr().out
     found = cloud.objects(cloud.target, "job/documents")
