@@ -4,7 +4,7 @@ IN is a folder, a file, a glob, or JSON lines of texts (`{"id": …, "text": …
 row is an input's answer or the error that is its own, `summary.json`, and at the end `_SUCCESS`. However a call ends,
 the same call goes on: what is answered stands, new and changed files are added. `gleaner bulk IN… OUT` is short for
 `gleaner bulk run IN… OUT`. Exit codes: 0 all answered, 1 some rows are errors, 2 wrong usage, 3 not finished.
-`start`, `status` and others are for jobs from S3 to S3 that a fleet works on (`bulk_fleet.py`).
+`start`, `status`, `retry`, `cancel` and `estimate` are for jobs from S3 to S3, on which a fleet works.
 """
 
 from __future__ import annotations
