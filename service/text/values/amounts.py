@@ -22,6 +22,10 @@ from service.text.values.script import folded, key, plain
 _NUMBER = re.compile(r"[0-9](?:[0-9.,'’ ]*[0-9])?")
 _GROUPED = re.compile(r"[1-9][0-9]{0,2}(?P<mark>[.,'’ ])[0-9]{3}(?:(?P=mark)[0-9]{3})*(?:(?!(?P=mark))[.,][0-9]+)?")
 _INDIAN = re.compile(r"[1-9][0-9]?(?:,[0-9]{2})+,[0-9]{3}(?:\.[0-9]+)?")
+_ONE_MARK = re.compile(
+    r"(?P<whole>[1-9][0-9]{0,2}(?P<mark>[.,])[0-9]{3}(?:(?P=mark)[0-9]{3})*)(?P=mark)(?P<cents>[0-9]{2})"
+)
+"""`10.686.25`, as recognition and hasty writers have it: the last mark is the decimal one."""
 _PLAIN = re.compile(r"[0-9]+(?:[.,][0-9]+)?")
 _EITHER = re.compile(r"[1-9][0-9]{0,2}[.,][0-9]{3}")
 _LEADING = re.compile(r"(?<![\w/.,])[.,][0-9]{1,6}(?![0-9.,'’ ]*[0-9])")
@@ -169,7 +173,8 @@ def _amount(text: str, written_as: str, context: DocumentContext) -> Value | Non
     if found is None:
         return None
     exponent, words = take_power(found.around, context, is_currency)
-    number, currencies = decimal(found.digits), currencies_in(words, context)
+    number = decimal(found.digits) or _with_one_mark(found.digits, context)
+    currencies = currencies_in(words, context)
     if number is None or currencies is None or len(currencies) > 1:
         return None
     amount = scaled(number, exponent, negative=found.negative)
@@ -181,6 +186,14 @@ def _amount(text: str, written_as: str, context: DocumentContext) -> Value | Non
         other = " ".join([written(scaled(other, 0, negative=found.negative)), *([currency] if currency else [])])
         return Value(ValueKind.MONEY, folded(text), ambiguous=(value, other), unit=currency)
     return Value(ValueKind.MONEY, value, number=amount, unit=currency)
+
+
+def _with_one_mark(digits: str, context: DocumentContext) -> str | None:
+    """`10.686.25` and `10,686,25` as 10686.25, unless the document has another decimal mark."""
+    match = _ONE_MARK.fullmatch(digits)
+    if match is None or context.decimal_mark not in (None, match["mark"]):
+        return None
+    return f"{match['whole'].replace(match['mark'], '')}.{match['cents']}"
 
 
 def _with_hundredths(text: str, context: DocumentContext) -> str:
