@@ -37,8 +37,6 @@ _INNER, _NEAR = 0.25, 0.5
 """Of a box's shorter side: what lies so near its edge may be its neighbour's; how far out what it missed may lie."""
 _KEPT = 0.4
 """Of a character's longer side: it may be read so far from where it was, as its place in its word is an estimate."""
-_LARGEST = 2
-"""Times the longest side of a page's characters, for the shorter side of what may be left of one and its margins."""
 
 BoxesByPage = dict[int, list[Box]]
 Boxes = npt.NDArray[np.float32]
@@ -160,8 +158,7 @@ def _with_pages(
 def _still_read(page: Document, secrets: Repeats, redacted: RedactedPicture, before: Document) -> list[Box]:
     """The boxes of what a painted page still says: secrets, and what is read elsewhere than it was and may stay.
 
-    On a page that was recognized before, that is anywhere; on others, in the painted boxes and beside them. Blank paper
-    may be read as a letter of the size of the page: what is far larger than all letters were is left of none.
+    On a page that was recognized before, that is anywhere; on others, in the painted boxes and beside them.
 
     Args:
         page: as it is read now, alone.
@@ -175,11 +172,9 @@ def _still_read(page: Document, secrets: Repeats, redacted: RedactedPicture, bef
     stays = characters[~_lie_in(characters, painted)]
     kept = np.concatenate((_grown(stays, _KEPT * _sides(stays).max(axis=1)), _unread(before, number)))
     inner, near = (_grown(painted, share * _sides(painted).min(axis=1)) for share in (-_INNER, _NEAR))
-    largest = _LARGEST * np.nanmax(_sides(characters), initial=0)
 
     def is_left(boxes: Boxes, may_be_left: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-        is_elsewhere = may_be_left & ~_lie_in(boxes, kept)
-        return np.asarray((_sides(boxes).min(axis=1) <= largest) & (is_elsewhere | _lie_in(boxes, inner)))
+        return np.asarray((may_be_left & ~_lie_in(boxes, kept)) | _lie_in(boxes, inner))
 
     read, unread = page.layout.boxes, _unread(page, number)
     may_be_left = _lie_in(read, near) if redacted.before is None else np.ones(len(read), np.bool_)

@@ -2,19 +2,24 @@
 
 The network marks the inside of a line, so a band is grown by a share of its area over its perimeter, as in its
 training (DB, Liao et al., AAAI 2020). A band has the slope of its own pixels, by least squares.
+
+The network weighs its features by their mean over the picture, so it overlooks a word that is alone on a page. Where
+it finds few lines, it sees each place with ink once more by itself.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from PIL import Image
+from PIL import Image, ImageFilter
 
-from service.documents.ocr.networks import Floats, TextNetworks
-from service.documents.ocr.straighten import Gray
+from service.documents.ocr.networks import STRIP_HEIGHT, Floats, TextNetworks
+from service.documents.ocr.straighten import Gray, letters
 
 SIDE = 1_280
 """Pixels of the longer side of the picture that the network sees."""
@@ -31,6 +36,16 @@ _FULL = 1.12
 _LONG, _STEEPEST = 3, 0.2  # a part so many times as long as high has a slope; a steeper one is not believed
 _UPRIGHT = 1.5
 """Height over width of a part that stands upright, as words do on a page that lies on its side."""
+LEAST_CONTRAST = 30
+"""Levels between the dark and the light pixels of a line's picture; one with less is taken as without ink."""
+_LARGE = 0.3
+"""Of a page's sides: a part that is longer both ways and without ink is noisy paper, which the network may mark."""
+_FEW = 3
+"""Lines of a page; where more are found, none was overlooked for being alone."""
+_CELL, _AROUND = 8, 3
+"""Pixels of a side of the squares that have ink or none, and the squares of paper that are seen around a place."""
+_LEAST_INK, _MOST_PLACES, _MOST_OF_PAGE = 6, 12, 0.5
+"""Pixels of ink that no line covers in a place, places that are seen again, and the largest one's share of the page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +82,47 @@ class _Parts(NamedTuple):
 
 def find_bands(gray: Gray, networks: TextNetworks) -> tuple[list[Band], bool]:
     """The lines of a picture, and whether it lies on its side: more of its text stands upright than level."""
+    bands, upright = _seen(gray, networks)
+    for left, top, right, bottom in _places(gray, bands) if len(bands) <= _FEW else ():
+        found, more = _seen(gray[top:bottom, left:right], networks)
+        if found:
+            others = (each for each in bands if not (left <= each.left <= right and top <= each.middle <= bottom))
+            moved = (
+                replace(each, left=each.left + left, right=each.right + left, middle=each.middle + top)
+                for each in found
+            )
+            bands, upright = [*others, *moved], upright + more
+    return bands, upright > 0
+
+
+def _places(gray: Gray, bands: Sequence[Band]) -> Iterator[tuple[int, int, int, int]]:
+    """The places whose ink lies mostly outside of the bands, with paper around: left, top, right and bottom, pixels."""
+    ink = letters(gray)
+    scale = max(gray.shape) / max(ink.shape)
+    missed = ink.copy()
+    for band in bands:
+        middle = band.middle_at((band.left + band.right) / 2)
+        sides = (band.left, middle - band.height / 2, band.right, middle + band.height / 2)
+        left, top, right, bottom = (max(int(side / scale), 0) for side in sides)
+        missed[top : bottom + 1, left : right + 1] = False
+    padded = np.pad(ink, [(0, -side % _CELL) for side in ink.shape])
+    rows, columns = (side // _CELL for side in padded.shape)
+    cells = padded.reshape(rows, _CELL, columns, _CELL).any(axis=(1, 3))
+    near = np.asarray(Image.fromarray(cells.astype(np.uint8)).filter(ImageFilter.MaxFilter(2 * _AROUND + 1)))
+    parts = _connected(near > 0, near.astype(np.float32))
+    places = np.stack(parts[:4], axis=1).astype(np.int64) * _CELL if parts else np.zeros((0, 4), np.int64)
+    found = list[tuple[int, tuple[int, int, int, int]]]()
+    for left, right, top, bottom in places.tolist():
+        area = slice(top, bottom), slice(left, right)
+        count, of = int(missed[area].sum()), int(ink[area].sum())
+        box = int(left * scale), int(top * scale), math.ceil(right * scale), math.ceil(bottom * scale)
+        if count >= max(_LEAST_INK, of / 2) and (right - left) * (bottom - top) <= _MOST_OF_PAGE * ink.size:
+            found.append((count, box))
+    yield from (box for _, box in sorted(found, reverse=True)[:_MOST_PLACES])
+
+
+def _seen(gray: Gray, networks: TextNetworks) -> tuple[list[Band], float]:
+    """The lines that the network sees, and how much more of their area stands upright than level."""
     height, width = gray.shape
     scale = min(1.0, SIDE / max(height, width))
     rows, columns = (max(_MULTIPLE, round(side * scale / _MULTIPLE) * _MULTIPLE) for side in (height, width))
@@ -75,11 +131,13 @@ def find_bands(gray: Gray, networks: TextNetworks) -> tuple[list[Band], bool]:
     probability = networks.detect(np.ascontiguousarray(np.broadcast_to(pixels, (3, rows, columns))))
     parts = _connected(probability > _LEAST_PROBABILITY, probability)
     if parts is None:
-        return [], False
+        return [], 0.0
     wide, high = parts.right - parts.left, parts.bottom - parts.top
     kept = (np.minimum(wide, high) >= _SMALLEST) & (parts.mean >= _LEAST_MEAN)
+    for part in np.flatnonzero((wide > _LARGE * columns) & (high > _LARGE * rows)).tolist():
+        kept[part] &= _has_ink(small, *(int(each[part]) for each in (parts.left, parts.top, parts.right, parts.bottom)))
     area = np.where(kept, wide * high, 0)
-    on_side = bool(area[high > _UPRIGHT * wide].sum() > area[wide > _UPRIGHT * high].sum())
+    upright = float(area[high > _UPRIGHT * wide].sum() - area[wide > _UPRIGHT * high].sum())
     has_slope = (wide >= _LONG * high) & (np.abs(parts.slope) <= _STEEPEST)
     slope = np.where(has_slope, parts.slope, 0.0)
     middle = np.where(has_slope, parts.middle, (parts.top + parts.bottom) / 2)
@@ -96,7 +154,15 @@ def find_bands(gray: Gray, networks: TextNetworks) -> tuple[list[Band], bool]:
         ),
         axis=1,
     )
-    return [Band(*figures) for figures in bands[kept].tolist()], on_side
+    return [Band(*figures) for figures in bands[kept].tolist()], upright
+
+
+def _has_ink(page: Image.Image, left: int, top: int, right: int, bottom: int) -> bool:
+    """Whether a part of a page has dark and light pixels where it is as small as the recognition sees it: not noise."""
+    width = max(round((right - left) / (bottom - top) * STRIP_HEIGHT), 1)
+    levels = np.asarray(page.resize((width, STRIP_HEIGHT), Image.Resampling.BOX, (left, top, right, bottom)))
+    darkest, lightest = (float(np.percentile(levels, percent)) for percent in (3, 85))
+    return lightest - darkest >= LEAST_CONTRAST
 
 
 def _connected(mask: npt.NDArray[np.bool_], probability: Floats) -> _Parts | None:

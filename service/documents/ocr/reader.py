@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pypdfium2
@@ -79,6 +79,15 @@ _MOST_PICTURES = 1_000
 """Of a page among which the largest one is searched; a scan has few."""
 
 
+class _ShownPage(NamedTuple):
+    """A page: size in points, picture without black boxes, what is read there, and the boxes that are not black."""
+
+    size: tuple[float, float]
+    gray: Gray
+    read: ReadPicture
+    unpainted: list[Box]
+
+
 class _Recognition:
     """Collects pages as they are recognized."""
 
@@ -98,45 +107,37 @@ class _Recognition:
         with loaded_page(document, number) as page, opened_text(page, number) as text_page:
             size = (float(pdfium.FPDF_GetPageWidthF(page)), float(pdfium.FPDF_GetPageHeightF(page)))
             objects, _ = painted_objects(page)
-            gray, read, unpainted = self._read(_drawn(page, size, picture_dpi(objects)), size)
+            shown = self._read(_drawn(page, size, picture_dpi(objects)), size)
             glyphs = _NO_GLYPHS
             if not is_forced:
                 count = max(int(pdfium.FPDFText_CountChars(text_page)), 0)
                 glyphs = read_glyphs(page, text_page, count, objects)
-                shown = shown_ones(glyphs, text_page)
-                if not agree(words_of(glyphs.only(~shown)), (word.text for line in read.lines for word in line)):
-                    glyphs = glyphs.only(shown)
+                is_shown = shown_ones(glyphs, text_page)
+                words = (word.text for line in shown.read.lines for word in line)
+                if not agree(words_of(glyphs.only(~is_shown)), words):
+                    glyphs = glyphs.only(is_shown)
             layers = shown_layers(glyphs, text_page)
-        self._add(number, read, size, gray, glyphs, layers, unpainted)
+        self._add(number, shown, glyphs, layers)
 
     def add(self, number: int, gray: Gray, size: tuple[float, float]) -> None:
         """A page as a gray picture."""
-        gray, read, unpainted = self._read(gray, size)
-        self._add(number, read, size, gray, _NO_GLYPHS, [], unpainted)
+        self._add(number, self._read(gray, size), _NO_GLYPHS, [])
 
-    def _read(self, gray: Gray, size: tuple[float, float]) -> tuple[Gray, ReadPicture, list[Box]]:
-        """A gray page without the black boxes painted on it, what is read there, and the boxes that are not black."""
+    def _read(self, gray: Gray, size: tuple[float, float]) -> _ShownPage:
         if self._again is None:
-            return gray, read_picture(gray, self._networks), []
+            return _ShownPage(size, gray, read_picture(gray, self._networks), [])
         scale = gray.shape[1] / size[0], gray.shape[0] / size[1]
         gray, unpainted = without_painted(gray, self._again.painted, scale)
         before = self._again.before
-        return gray, read_picture(gray, self._networks, (before.turned, before.skew) if before else None), unpainted
+        read = read_picture(gray, self._networks, (before.turned, before.skew) if before else None)
+        return _ShownPage(size, gray, read, unpainted)
 
-    def _add(
-        self,
-        number: int,
-        read: ReadPicture,
-        size: tuple[float, float],
-        gray: Gray,
-        glyphs: Glyphs,
-        layers: list[list[Word]],
-        unpainted: list[Box],
-    ) -> None:
+    def _add(self, number: int, page: _ShownPage, glyphs: Glyphs, layers: list[list[Word]]) -> None:
         """Add a page: the glyphs of its text layer, whose words are laid out in layers, and recognized ones.
 
         One on which nothing is left to recognize counts as recognized, such as the blank back of a sheet.
         """
+        size, gray, read, unpainted = page
         scale = size[0] / gray.shape[1]
         found = [recognized_glyphs(each, scale, *size) for each in (read, *read.margins)]
         parts = [uncovered(each, glyphs.ink) for each in found]

@@ -16,7 +16,7 @@ import numpy.ma  # np.percentile imports it, which a parser cannot
 import numpy.typing as npt
 from PIL import Image
 
-from service.documents.ocr.detection import Band
+from service.documents.ocr.detection import LEAST_CONTRAST, Band
 from service.documents.ocr.networks import STRIP_HEIGHT, Floats, Integers, TextNetworks
 
 _BATCH_PIXELS = 4_000
@@ -24,8 +24,6 @@ _BATCH_PIXELS = 4_000
 _NARROWEST, _MULTIPLE = 16, 8  # pixels of a batch's width
 _HALF_CHARACTER = 12
 """Pixels of a strip on each side of a character's middle that a word at least covers."""
-_LEAST_CONTRAST = 30
-"""Levels between a strip's dark and light pixels; a strip with less is taken as without ink."""
 _LEAST_SPACE, _SPACE_TIMES = 12, 2.5
 """Pixels of a strip without ink between two characters, and how often they hold the line's middling gap: a space."""
 _FAINT = 0.25
@@ -195,7 +193,7 @@ def _reach(middles: Floats, signs: Sequence[str], first: int, last: int, width: 
 
 def _dark(strip: npt.NDArray[np.uint8], share: float = 0.5) -> npt.NDArray[np.bool_]:
     darkest, lightest = (float(np.percentile(strip, percent)) for percent in (3, 85))
-    if lightest - darkest < _LEAST_CONTRAST:
+    if lightest - darkest < LEAST_CONTRAST:
         return np.zeros(strip.shape, np.bool_)
     return np.asarray(strip < lightest - share * (lightest - darkest))
 

@@ -27,7 +27,7 @@ _SOLID_RADIUS, _SOLID_LEVEL, _SOLID_MARGIN = 9, 150, 12  # areas mostly of ink a
 
 def line_angles(gray: Gray) -> tuple[float, float]:
     """Degrees by which lines rise to the right: if the page is upright, and if it lies on its side."""
-    ink = _letters(_shrunk(gray, _SIDE))
+    ink = letters(gray)
     points = np.argwhere(ink)
     if len(points) < _FEWEST_POINTS:
         return 0.0, 0.0
@@ -42,8 +42,9 @@ def _shrunk(gray: Gray, side: int) -> Gray:
     return np.asarray(Image.fromarray(gray).resize(size, Image.Resampling.BILINEAR))
 
 
-def _letters(gray: Gray) -> npt.NDArray[np.bool_]:
-    """True for pixels that are darker than their surround, without areas of solid ink."""
+def letters(gray: Gray) -> npt.NDArray[np.bool_]:
+    """True for pixels that are darker than their surround, without areas of solid ink; at most 900 to a side."""
+    gray = _shrunk(gray, _SIDE)
     picture = Image.fromarray(gray)
     small = (max(picture.width // 16, 1), max(picture.height // 16, 1))
     surround = picture.resize(small, Image.Resampling.BOX).filter(ImageFilter.MaxFilter(3))

@@ -6,12 +6,13 @@ import time
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageDraw, ImageFont
 
 from service.documents.ocr.layout import given_boxes, recognized_glyphs
 from service.documents.ocr.page import ReadPicture, read_picture
 from service.documents.ocr.recognition import RecognizedWord
 from tests.support.drawn_sheets import INVOICE, WORDS, networks, sheet
+from tests.support.scans import scanned
 
 
 def words(read: ReadPicture) -> list[str]:
@@ -57,6 +58,40 @@ def test_a_dithered_fax_is_straightened() -> None:
 def test_a_blank_page_has_no_words(gray: np.ndarray) -> None:
     read = read_picture(gray, networks())
     assert read.lines == ()
+
+
+@pytest.mark.parametrize("size", [(1654, 2339), (1200, 1600)])
+@pytest.mark.parametrize("degrees", [0, 180, 270])
+@pytest.mark.parametrize("text", ["Anna", "Confidential", "12 March 2026"])
+def test_a_word_that_is_alone_on_its_page_is_read(text: str, degrees: int, size: tuple[int, int]) -> None:
+    read = read_picture(sheet((((900, 330), text),), size).turned(degrees), networks())
+    assert (" ".join(words(read)), read.doubtful) == (text, ())
+
+
+@pytest.mark.parametrize("text", ["Anna", "Confidential"])
+@pytest.mark.parametrize("noise", [4, 8, 16])
+def test_a_word_that_is_alone_on_noisy_paper_is_read(text: str, noise: float) -> None:
+    paper = Image.new("L", (1200, 1600), 255)
+    paper.paste(scanned(sheet((((640, 330), text),)).picture, noise=noise), (100, 400))
+    assert words(read_picture(np.asarray(paper), networks())) == [text]
+
+
+@pytest.mark.parametrize("size", [(500, 700), (700, 1000)])
+@pytest.mark.parametrize(("noise", "light"), [(6, 0.95), (8, 0.9), (20, 0.8)])
+def test_noisy_paper_is_no_character_of_the_size_of_the_page(size: tuple[int, int], noise: float, light: float) -> None:
+    read = read_picture(np.asarray(scanned(Image.new("L", size, 255), noise=noise, light=light)), networks())
+    assert (read.lines, read.doubtful, read.margins, read.turned) == ((), (), (), 0)
+
+
+@pytest.mark.parametrize(("text", "points"), [("Total", 26), ("INVOICE", 200), ("A", 300), ("PAID", 320)])
+@pytest.mark.parametrize("noise", [0, 8])
+def test_letters_that_fill_their_picture_are_read(text: str, points: int, noise: float) -> None:
+    font = ImageFont.load_default(points)
+    width, height = map(int, font.getbbox(text)[2:])
+    picture = Image.new("L", (width + points // 4, height + points // 4), 255)
+    ImageDraw.Draw(picture).text((points // 8, points // 8), text, fill=0, font=font)
+    shown = scanned(picture, noise=noise) if noise else picture
+    assert words(read_picture(np.asarray(shown), networks())) == [text]
 
 
 def test_a_tiny_picture_is_read_without_an_error() -> None:
