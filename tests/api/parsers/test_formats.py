@@ -112,7 +112,8 @@ def _outcome(document: Document) -> tuple[object, ...]:
 async def test_pages_are_recognized_in_the_sandbox() -> None:
     """Nothing that OCR needs is imported, opened or started there for the first time."""
     networks()
-    files = {"a.png": sheet().file(), "a.tiff": sheet().file("TIFF"), "a.jpg": sheet().file("JPEG")}
+    alone = sheet((((900, 330), "Anna"),), (1654, 2339)).file()
+    files = {"a.png": sheet().file(), "a.tiff": sheet().file("TIFF"), "a.jpg": sheet().file("JPEG"), "b.png": alone}
     async with pool_of(PoolSetup(size=1, seconds=120.0, ocr=True)) as pool:
         for name, data in files.items():
             expected = read_document(data, limits=DocumentLimits(), ocr_pages=(1,))
