@@ -56,7 +56,7 @@ _T = TypeVar("_T")
 class Parser:
     """A parser process. `number` is its name for the zygote, `client` whose files it reads, `files` how many so far.
 
-    `halted` is True while it is stopped because it has no file. It was busy with its files for `busy_seconds`. `held`
+    `halted` is True while it has no file and is stopped. It was busy with its files for `busy_seconds`. `held`
     names the file whose bytes it keeps, as more of that file's pages are to be recognized in it. `on_measured` gets the
     processor time of its present file.
     """

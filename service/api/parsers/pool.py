@@ -300,7 +300,7 @@ class ParserPool:
             if parser is not None:
                 job.parser = None if job.parser is parser else job.parser
                 sound = made is not None and job.work.left_little(made)
-                self._stock.put_back(parser, job.file.ran_seconds, sound=sound)
+                self._stock.put_back(parser, job.file.ran_seconds, sound=sound, stopped=job.interrupted)
         self._act()
 
     async def _mourn(self, job: Job[Any], parser: Parser | None, error: Exception) -> None:

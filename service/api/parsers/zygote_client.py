@@ -261,9 +261,15 @@ class IdleParserPool:
         parser.files += 1
         return parser
 
-    def put_back(self, parser: Parser, ran_seconds: float, *, sound: bool) -> None:
-        """Take back a parser whose file is done after so long; `sound` if without any error, and it was not large."""
+    def put_back(self, parser: Parser, ran_seconds: float, *, sound: bool, stopped: bool) -> None:
+        """Take back a parser whose file is done after so long.
+
+        Args:
+            sound: without any error, and the file was not large.
+            stopped: it was interrupted, but had already answered.
+        """
         parser.busy_seconds += ran_seconds
+        parser.halted = stopped
         again = parser.held is not None or (parser.files < self._files and parser.client != self._anonymous)
         if sound and again and parser.busy_seconds < MOST_BUSY_SECONDS:
             self._kept.append(parser)

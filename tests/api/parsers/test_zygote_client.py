@@ -1,12 +1,17 @@
-"""The sandbox is announced in log and metrics, and a service that must have it does not start without."""
+"""Parsers that wait are stopped and go on; the sandbox is announced, and a service that must have it needs it."""
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import socket
 
 import pytest
 
-from service.api.parsers.zygote_client import announce
+from service.api.parsers.connection import Parser
+from service.api.parsers.zygote import Order
+from service.api.parsers.zygote_client import IdleParserPool, announce
+from service.core.tenants import ANONYMOUS
 from service.metrics.worker import WorkerMetrics
 from service.sandbox.apply import SandboxMode, SandboxPart, SandboxReport
 from service.settings import BadSettings
@@ -38,3 +43,34 @@ def test_what_was_given_is_said_once(
 def test_a_service_that_must_have_it_does_not_start_without_and_says_why() -> None:
     with pytest.raises(BadSettings, match="seccomp: Operation not permitted"):
         announce(POOR, SandboxMode.REQUIRE, WorkerMetrics())
+
+
+class OneParser:
+    """A source of one parser, and the orders for it."""
+
+    def __init__(self, parser: Parser) -> None:
+        self.parser = parser
+        self.orders: list[Order] = []
+
+    async def start(self) -> None: ...
+
+    async def stop(self) -> None: ...
+
+    async def fork(self) -> Parser:
+        return self.parser
+
+    def order(self, order: Order, parser: Parser) -> None:
+        self.orders.append(order)
+
+
+async def test_a_parser_that_was_interrupted_as_it_answered_reads_its_next_file() -> None:
+    ours, theirs = socket.socketpair()
+    with theirs:
+        source = OneParser(Parser(1, *await asyncio.open_connection(sock=ours)))
+        stock = IdleParserPool(1, 4, source, anonymous=ANONYMOUS)
+        parser = await stock.take("c")
+        stock.interrupt(parser, True)
+        stock.put_back(parser, 0.3, sound=True, stopped=True)
+        assert await stock.take("c") is parser
+        assert source.orders == [Order.STOP, Order.CONTINUE]
+        source.parser.close()
