@@ -114,6 +114,16 @@ clients: .venv/.clients ## build the Python and TypeScript clients into build/cl
 	@cp .venv/clients/*.whl .venv/clients/*.tgz build/clients
 	$(BIN)/python -m pytest -q tests/client tests/system/test_client_packages.py
 
+RECIPES := airflow daft ray spark
+RECIPE_airflow := apache-airflow==3.3.2
+RECIPE_daft := daft==0.7.26 'pyarrow<26'
+RECIPE_ray := 'ray[data]==2.60.0'
+RECIPE_spark := pyspark==4.3.0 'pandas<3' pyarrow
+
+.PHONY: recipes
+recipes: .venv/.dev $(RECIPES:%=build/recipes/%/.ready) ## bulk work by Ray Data, Spark, Daft and others beside `gleaner bulk` (2 GB of packages, a JRE; 8 minutes)
+	$(BIN)/python -m pytest -q tests/bulk/test_recipes.py $(ARGS)
+
 .PHONY: screenshots
 screenshots: .venv/.dev ## make the console's pictures in the documents anew, in a real browser (3 minutes; ARGS='live phone')
 	$(BIN)/python -m tests.support.console_pictures $(ARGS)
@@ -235,6 +245,16 @@ clean: ## remove .venv and caches
 	@.venv/peers/bin/python -c 'import sys, sysconfig; print(sys.argv[1], file=open(sysconfig.get_path("purelib") + "/service.pth", "w"))' \
 		$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 	@.venv/peers/bin/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt $(call extra,peers)
+	@touch $@
+
+# Likewise, each apart; Airflow, which calls `gleaner`, without the service's packages.
+build/recipes/%/.ready: | .venv/.run
+	$(if $(filter spark,$*),$(call install_tools,java:openjdk-17-jre-headless))
+	@echo "Installing what the recipe for $* needs…"
+	@$(BIN)/python -m venv build/recipes/$*
+	@test $* = airflow || build/recipes/$*/bin/python -c 'import sys, sysconfig; print(sys.argv[1], file=open(sysconfig.get_path("purelib") + "/service.pth", "w"))' \
+		$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+	@build/recipes/$*/bin/python -m pip --disable-pip-version-check install --quiet $(RECIPE_$*)
 	@touch $@
 
 # Without its pins: it works with the service's transformers.

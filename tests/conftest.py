@@ -25,6 +25,7 @@ SECOND_TIER = {
     "loadtest/scaling/test_autoscaling.py": "a fleet of services for two minutes",
     "documents/redaction/test_redacted_samples.py": "four readers of eighty PDFs",
     "bulk/test_fleet.py": "a queue whose leases end after seconds",
+    "bulk/test_recipes.py": "an engine for each recipe",
     "commands/test_bulk_fleet.py": "the same",
     "documents/ocr/": "networks that read pages for seconds",
     "api/redaction/": "the same",

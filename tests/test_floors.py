@@ -25,6 +25,7 @@ from tests.support.source_tree import (
 )
 
 PEERS = "loadtest/bench/peers/servers/"
+RECIPES = "service/bulk/recipes/"
 RANDOM_MODELS = "loadtest/bench/random_models.py"
 TRAINING = "model_store/builtin/training/"
 
@@ -36,7 +37,10 @@ ONLY_IN = {
     "gunicorn": ("service/api/",),
     "litserve": (PEERS,),
     "mosec": (PEERS,),
-    "ray": (PEERS,),
+    "ray": (PEERS, RECIPES),
+    "airflow": (RECIPES,),
+    "daft": (RECIPES,),
+    "pyspark": (RECIPES,),
     "gliner": (PEERS,),
     "zmq": (
         "service/engine/engine_socket.py",
@@ -69,7 +73,7 @@ ONLY_IN = {
     "cfnlint": ("infra/stacks/",),
     "grafana_foundation_sdk": ("infra/dashboards/grafana.py",),
     "phonenumbers": ("service/text/",),
-    "pyarrow": ("service/bulk/finish.py",),
+    "pyarrow": ("service/bulk/finish.py", RECIPES),
     "stdnum": ("service/text/", TRAINING),
     "babel": ("service/text/values/", TRAINING),
     "tokenizers": (

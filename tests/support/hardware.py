@@ -14,6 +14,10 @@ from functools import cache
 
 import pytest
 
+from tests.support.source_tree import ROOT
+
+RECIPES = ROOT / "build/recipes"
+"""The environments of `make recipes`."""
 NOT_HERE = "Skipped: needs "
 
 
@@ -43,6 +47,10 @@ NEEDS: dict[str, tuple[Callable[[], bool], str]] = {
     "cuda": (_cuda, "a CUDA device"),
     "cuda-emulator": (_cuda_emulator, "a CUDA build of torch and the CUDA emulator (`make test-cuda-emulator`)"),
     "pid-namespaces": (_namespaces, "unshare, and a kernel that gives its user process ids of their own"),
+    **{
+        f"recipe-{name}": ((RECIPES / name / ".ready").exists, f"an environment with {name} (`make recipes`)")
+        for name in ("airflow", "daft", "ray", "spark")
+    },
     "mounts": (_mounts, "unshare, and a kernel that lets its user mount in a namespace"),
 }
 """What can be needed → whether it is there, and what it is in words."""
