@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from service.bulk.fleet_worker import PAUSE_SECONDS, BulkWorker
+from service.bulk.fleet_worker import IN_FLIGHT, PAUSE_SECONDS, BulkWorker
 from service.bulk.own_service import OwnService, Room, snapshot
 from service.bulk.sqs import QueueError, SqsQueue
 from service.core.bulk import CHUNK_FILES
@@ -28,6 +29,8 @@ TICK_SECONDS, TICKS = 1.0, 10
 CAPACITY_NAME = "gleaner_capacity_tokens_per_second"
 THREADS = 10
 """For calls of S3 and SQS: as many as a client keeps connections."""
+NICENESS = 10
+"""Reading objects yields to the service's own processes."""
 STOP_SECONDS = 8.0
 """Longest wait for leases to end after a stop; what is left of them ends by itself."""
 
@@ -75,7 +78,12 @@ async def _work(settings: Settings) -> None:
     room = Room()
     service = OwnService(settings, room, meter, bulk_key())
     worker = BulkWorker(
-        queue, service, room.wait, lease_seconds=await _lease_seconds(queue), events=settings.bulk_events
+        queue,
+        service,
+        room.wait,
+        lease_seconds=await _lease_seconds(queue),
+        events=settings.bulk_events,
+        in_flight=IN_FLIGHT * settings.front_workers,
     )
     async with asyncio.TaskGroup() as group:
         group.create_task(_measure(settings, queue, worker, meter))
@@ -101,6 +109,7 @@ def main() -> None:
     configure(settings.log_level, settings.log_format)
     die_with_parent()
     hide_memory()
+    os.nice(NICENESS)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     asyncio.new_event_loop().run_until_complete(_until_stopped(settings))
 

@@ -34,7 +34,7 @@ from service.core.bulk_errors import FailureOutcome, outcome_of
 from service.core.errors import GleanerError, InvalidOptions
 from service.logs import LogEvent
 
-IN_FLIGHT, IN_FLIGHT_BYTES = 64, 128 << 20
+IN_FLIGHT, IN_FLIGHT_BYTES = 8, 128 << 20
 """Inputs asked for at a time, and their bytes, which are held in memory beside the service's own."""
 POLL_SECONDS = 5
 PAUSE_SECONDS, JOB_PAUSE_SECONDS = 5.0, 60.0
@@ -114,6 +114,7 @@ class BulkWorker:
         lease_seconds: the queue's own.
         again_seconds: after which a chunk that was left comes again, the first time.
         poll_seconds: longest wait for a message; a stop waits for it too.
+        in_flight: files asked for at a time; a request that comes meanwhile may wait behind so many.
 
     Attributes:
         chunks, files: that this worker has received.
@@ -129,10 +130,11 @@ class BulkWorker:
         events: str = "",
         again_seconds: int = AGAIN_SECONDS,
         poll_seconds: int = POLL_SECONDS,
+        in_flight: int = IN_FLIGHT,
     ) -> None:
         self._queue, self._service, self._room, self._events = queue, service, room, events
         self._lease_seconds, self._again_seconds, self._poll_seconds = lease_seconds, again_seconds, poll_seconds
-        self._in_flight = InFlight(IN_FLIGHT, IN_FLIGHT_BYTES)
+        self._in_flight, self._most = InFlight(in_flight, IN_FLIGHT_BYTES), in_flight
         self._jobs: dict[str, _Job] = {}
         self._working = set[asyncio.Task[None]]()
         self._paused_until = 0.0
@@ -170,7 +172,7 @@ class BulkWorker:
 
     async def _received(self) -> list[Message]:
         """The next messages; several where chunks are small, so that the files in work are not limited by messages."""
-        most = max(1, min(10, IN_FLIGHT * self.chunks // max(8 * self.files, 1)))
+        most = max(1, min(10, self._most * self.chunks // max(8 * self.files, 1)))
         receiving = asyncio.create_task(
             asyncio.to_thread(self._queue.receive, wait_seconds=self._poll_seconds, most=most)
         )
