@@ -6,6 +6,7 @@ import asyncio
 import os
 import shlex
 import signal
+import socket
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -15,6 +16,7 @@ import pytest
 
 from service.api.parsers import zygote_client
 from service.api.parsers.connection import Parser
+from service.api.parsers.frames import LENGTH, frame_prefix, to_frames
 from service.api.parsers.pool import ParseLimits, ParserPool
 from service.api.parsers.zygote import Order
 from service.api.parsers.zygote_client import START_TRIES, IdleParserPool
@@ -423,3 +425,56 @@ def test_the_reading_of_a_caller_who_left_is_waited_for() -> None:
 
     asyncio.run(scene())
     assert source.log == ["called off", "stopped"]
+
+
+class ParserOnOrder:
+    """A source whose first parser answers a file when it is ordered to stop, and the next when it may go on."""
+
+    def __init__(self) -> None:
+        self.ordered = {Order.STOP: asyncio.Event(), Order.CONTINUE: asyncio.Event()}
+        self.parsers: list[Parser] = []
+        self.lives: list[asyncio.Task[None]] = []
+
+    async def start(self) -> None: ...
+
+    async def stop(self) -> None:
+        await asyncio.wait(self.lives)
+
+    async def fork(self) -> Parser:
+        ours, theirs = socket.socketpair()
+        self.lives.append(asyncio.create_task(self._live(theirs, [] if self.parsers else [*self.ordered.values()])))
+        self.parsers.append(Parser(len(self.parsers), *await asyncio.open_connection(sock=ours)))
+        return self.parsers[-1]
+
+    def order(self, order: Order, parser: Parser) -> None:
+        if parser is self.parsers[0] and order in self.ordered:
+            self.ordered[order].set()
+
+    async def _live(self, connection: socket.socket, waits: list[asyncio.Event]) -> None:
+        reader, writer = await asyncio.open_connection(sock=connection)
+        with suppress(asyncio.IncompleteReadError):
+            while True:
+                await _frame(reader)
+                document = Document((await _frame(reader)).decode())
+                if waits:
+                    await waits.pop(0).wait()
+                writer.writelines(part for frame in to_frames(document) for part in (frame_prefix(frame), frame))
+        writer.close()
+
+
+async def _frame(reader: asyncio.StreamReader) -> bytes:
+    return await reader.readexactly(LENGTH.unpack(await reader.readexactly(LENGTH.size))[0])
+
+
+async def test_a_parser_that_answers_as_it_is_stopped_goes_on_with_its_next_file() -> None:
+    stock = IdleParserPool(2, 4, ParserOnOrder(), anonymous=ANONYMOUS)
+    limits = ParseLimits(DocumentLimits(), seconds=60.0, queue_bytes=1 << 20)
+    pool = ParserPool(1, limits, stock, on_death=lambda: None, on_refusal=lambda _: None)
+    async with asyncio.timeout(30):
+        first = asyncio.create_task(text(pool, b"first", client="a"))
+        await asyncio.sleep(0)
+        other = asyncio.create_task(text(pool, b"other", client="b"))
+        assert await first == "first"
+        assert await text(pool, b"second", client="a") == "second"
+        assert await other == "other"
+        await pool.stop()
