@@ -30,6 +30,7 @@ SLACK_SECONDS = 5.0
 """What a busy machine may add to a stop; still far less than the timeout of a call that hangs."""
 
 READY = ("gleaner_phase", (("phase", "ready"),))
+WORK = ("gleaner_stage_work_ratio", (("stage", "compute"),))
 
 
 class Running:
@@ -45,7 +46,7 @@ class Running:
 
     def snapshot(self) -> Snapshot:
         self.seen = next(self.numbers)
-        return Snapshot(time.monotonic(), time.time(), {READY: 1.0, ("gleaner_work_ratio", ()): float(self.seen)})
+        return Snapshot(time.monotonic(), time.time(), {READY: 1.0, WORK: float(self.seen)})
 
     def counted(self, outcome: SendOutcome) -> float:
         return value(self.metrics.deliveries, outcome=outcome.value)
