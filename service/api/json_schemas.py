@@ -76,7 +76,7 @@ def components() -> dict[str, Schema]:
     return {name: found[name] for name in sorted(found)}
 
 
-_TAGS = "The model's tags: `B-PERSON` begins an entity, `I-PERSON` goes on with it. None with `free_labels`."
+_TAGS = "The model's tags: `B-PERSON` begins an entity, `I-PERSON` goes on with it. Empty with `free_labels`."
 _LABELS = "The labels of its entities, which the option `labels` takes. Empty with `free_labels`: it takes any."
 _MODELS: Schema = {
     "device": {"type": "string"},

@@ -15,6 +15,7 @@ import yaml
 from infra.dashboards.grafana import PAGES
 from infra.scaling.policy import policy_for
 from loadtest.service_process import KeptPort
+from tests.support.bulk_cloud import bulk_cloud, moto_server
 from tests.support.helm import NAMESPACE, RELEASE, Helm
 from tests.support.nvml.stub import StubNvml
 from tests.support.service import PLAIN, Service, serving, wait_until
@@ -95,7 +96,12 @@ def test_no_panel_is_empty(home: Path, tmp_path: Path, monkeypatch: pytest.Monke
     for name, value in StubNvml(tmp_path / "nvml").environment.items():
         monkeypatch.setenv(name, value)
     queries = [page.filled_in(query.expression) for page in PAGES for panel in page.panels() for query in panel.queries]
-    with serving(home, MODELS="tiny", GPU_WATCH="0") as service, prometheus(tmp_path, service) as url:
+    with (
+        moto_server() as aws,
+        bulk_cloud(aws, monkeypatch) as cloud,
+        serving(home, MODELS="tiny", GPU_WATCH="0", BULK_QUEUE=cloud.queue) as service,
+        prometheus(tmp_path, service) as url,
+    ):
         empty = list(dict.fromkeys(queries))
         assert len(empty) > 40
 

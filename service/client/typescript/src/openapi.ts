@@ -617,7 +617,7 @@ export interface components {
             name: string;
             tag: string;
             revision: string;
-            /** @description The model's tags: `B-PERSON` begins an entity, `I-PERSON` goes on with it. None with `free_labels`. */
+            /** @description The model's tags: `B-PERSON` begins an entity, `I-PERSON` goes on with it. Empty with `free_labels`. */
             labels: string[];
             max_tokens: number;
             packed: boolean;
