@@ -20,7 +20,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from service.core.decoding.entities import Entity, Source
 from service.core.decoding.value import Value, ValueKind
 from service.core.fields.amount_keywords import AMOUNTS, keyword_of_amount
-from service.core.fields.lines import TextLines
+from service.core.fields.lines import TextLines, has_words
 from service.core.fields.named_roles import ANOTHER, DATES, date_role, number_role
 from service.core.fields.party_names import party_names
 
@@ -120,7 +120,6 @@ ITEM = "LINE_ITEM"
 MOST_VALUES = 500
 """Most values kept of one document."""
 
-_WORD = re.compile(r"[^\W\d_]{4}")
 _KEY_END = re.compile(r"[^\W\d_:#.°º)][\s:#.°º)]{0,3}$|[:#.°º)]\s{0,3}$")
 _KEY_CHARACTERS = 4
 
@@ -185,7 +184,7 @@ def _rows(lines: TextLines, entities: Sequence[Entity], end: int) -> Iterator[Sp
     for item, border in zip(items, [*(each.start for each in items[1:]), end], strict=False):
         line = lines.at(item.end - 1)
         following = lines.between(lines.start(line + 1), lines.end(line + 1))
-        stop = lines.end(line) if _WORD.search(following) else lines.end(line + 1)
+        stop = lines.end(line) if has_words(following) else lines.end(line + 1)
         if item.end < min(stop, border):
             yield item.end, min(stop, border)
 

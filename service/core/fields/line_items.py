@@ -16,14 +16,13 @@ The rules:
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import combinations, permutations, product
 
-from service.core.fields.lines import TextLines
+from service.core.fields.lines import TextLines, has_words
 from service.core.fields.mentions import Mention, amount, currency, number
 
 _AMOUNTS = frozenset(("MONEY", "NET_AMOUNT", "TOTAL_AMOUNT"))
@@ -31,7 +30,6 @@ LINES_BELOW = 2
 """Most lines of a row below its description's last line; with boxes, in multiples of that line's height."""
 ROUNDING = Decimal("0.005")
 """Most difference of quantity x unit price from the amount, as a share of the amount: the unit price is rounded."""
-_WORD = re.compile(r"[^\W\d_]{4}")
 MOST_NUMBERS = 6
 """Most quantities, and most amounts, of a row that are tried."""
 
@@ -97,7 +95,7 @@ def _own(item: Mention, in_row: Sequence[Mention], lines: TextLines) -> Sequence
     last = lines.at(item.end - 1)
     if not any(each.label in _AMOUNTS and lines.at(each.start) == last for each in in_row):
         return in_row
-    return [each for each in in_row if lines.at(each.start) == last or not _WORD.search(lines.line(each.start))]
+    return [each for each in in_row if lines.at(each.start) == last or not has_words(lines.line(each.start))]
 
 
 def _row(item: Mention, in_row: Sequence[Mention]) -> LineItem:

@@ -79,6 +79,7 @@ _LAST_SUM = re.compile(rf".*{_SUM}", re.DOTALL)
 _SUM_FOLLOWS = re.compile(rf"\s*(?:[A-Z]{{2,3}}|[€$£¥])?\s*[-−(]?(?:[A-Z]{{2,3}}|[€$£¥])?\s*{_SUM}")
 _CELL = re.compile(r"\S+(?: \S+)*")
 _NOTHING = ("",)
+_WORD = re.compile(r"[^\W\d_]{4}")
 _NO_WORD = re.compile(r"[\W\d_]*")
 
 
@@ -99,6 +100,11 @@ def is_one_of_several(lines: TextLines, end: int) -> bool:
 def has_characters(text: str) -> bool:
     """Whether a text has a letter or a digit."""
     return any(map(str.isalnum, text))
+
+
+def has_words(text: str) -> bool:
+    """Whether a text has four letters in a row: more than a unit or a currency."""
+    return _WORD.search(text) is not None
 
 
 def column_cell(line: str, lines: TextLines, start: int) -> str:

@@ -92,8 +92,14 @@ def date_role(lines: TextLines, start: int) -> str | None:
 
 def number_role(lines: TextLines, start: int) -> str | None:
     """The role that the words right before a number name; `another` for that of another bill."""
-    keys = list(_keys(lines, start))
-    return next((role for role, words in _NUMBER_ROLES.items() for key in keys if words.search(key)), None)
+    found = _number_words(list(_keys(lines, start)))
+    return found[0] if found else None
+
+
+def _number_words(keys: Sequence[str]) -> tuple[str, re.Match[str]] | None:
+    """The first role that the words at the end of a key name for a number, and these words."""
+    found = ((role, words.search(key)) for role, words in _NUMBER_ROLES.items() for key in keys)
+    return next(((role, match) for role, match in found if match), None)
 
 
 def named_dates(text: str, entities: list[Entity], labels: Container[str]) -> list[Entity]:
@@ -126,12 +132,10 @@ def _number_label(lines: TextLines, entity: Entity, dates: Sequence[Entity]) -> 
     digits = _IN_DIGITS.fullmatch(entity.text) if entity.label in NAMED_BY_WORDS else None
     if digits is None:
         return None
-    before = folded(lines.before(entity.start, BEFORE))
-    role, words = next(
-        ((role, found) for role, each in _NUMBER_ROLES.items() if (found := each.search(before))), (None, None)
-    )
-    if role is None or words is None:
+    found = _number_words([folded(lines.before(entity.start, BEFORE))])
+    if found is None:
         return None
+    role, words = found
     if words["number"] is None and "#" not in words[0]:
         others = [each for each in dates if each.text != entity.text and _is_whole_date(each.text)]
         if digits["third"] is not None:
