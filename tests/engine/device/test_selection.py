@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from service.core.errors import ModelError
+from service.engine.device import selection
 from service.engine.device.selection import (
     FAST_BFLOAT16_FLAGS,
     FAST_INT8_FLAGS,
@@ -84,6 +85,27 @@ def test_a_processor_is_fast_at_bfloat16_by_its_flags(tmp_path: Path, line: str,
     cpuinfo = tmp_path / "cpuinfo"
     cpuinfo.write_text(f"processor\t: 0\nmodel name\t: Some CPU\n{line}\n")
     assert cpu_has(FAST_BFLOAT16_FLAGS, cpuinfo) == fast
+
+
+@pytest.mark.parametrize(
+    ("has_flag", "single", "half", "name"),
+    [
+        (True, 2.0, 1.0, "bfloat16"),
+        (True, 1.1, 1.0, "float32"),
+        (True, 0.6, 1.0, "float32"),
+        (False, 2.0, 1.0, "float32"),
+    ],
+)
+def test_a_processor_computes_in_bfloat16_if_a_trial_is_faster(
+    monkeypatch: pytest.MonkeyPatch, has_flag: bool, single: float, half: float, name: str
+) -> None:
+    monkeypatch.setattr(selection, "cpu_has", lambda wanted: has_flag)
+    monkeypatch.setattr(selection, "_product_seconds", {torch.float32: single, torch.bfloat16: half}.__getitem__)
+    selection.cpu_is_fast_at_bfloat16.cache_clear()
+    try:
+        assert name_of(choose_dtype("auto", CPU)) == name
+    finally:
+        selection.cpu_is_fast_at_bfloat16.cache_clear()
 
 
 def test_float16_on_a_cpu_is_refused() -> None:
