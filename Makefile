@@ -257,12 +257,13 @@ build/recipes/%/.ready: | .venv/.run
 	@build/recipes/$*/bin/python -m pip --disable-pip-version-check install --quiet $(RECIPE_$*)
 	@touch $@
 
-# Without its pins: it works with the service's transformers.
+# Without its pins: it works with the service's transformers. Its server needs Ray Serve.
 .venv/.gliner: .venv/.run
 	@$(BIN)/python -m venv .venv/gliner
 	@.venv/gliner/bin/python -c 'import sys, sysconfig; print(sys.argv[1], file=open(sysconfig.get_path("purelib") + "/service.pth", "w"))' \
 		$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 	@.venv/gliner/bin/python -m pip --disable-pip-version-check install --quiet --no-deps gliner==0.2.29 sentencepiece
+	@.venv/gliner/bin/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt 'ray[serve]'
 	@touch $@
 
 # A CUDA build of torch without NVIDIA's packages, which the emulator replaces; all else is the service's. `===` takes the

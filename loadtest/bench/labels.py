@@ -1,30 +1,34 @@
-"""Documents per second of a model with free labels over HTTP, against the `gliner` library: same weights and documents.
+"""Documents per second of a model with free labels over HTTP, against the `gliner` library and its own server.
 
-The model has the shape of a GLiNER of DeBERTa-v3-base, and random weights. The service reads documents whole; the
-library reads 384 words and 512 tokens at most, so it is given them in pieces that fit, at its best batch size, in
-float32 (its default) and bfloat16. Both use all cores in turn; the service's figure includes HTTP and JSON.
+The model has the shape of a GLiNER of DeBERTa-v3-base, and random weights; all get the same documents. The service
+reads them whole; library and server read 384 words at most, so they are given them in pieces that fit. They compute in
+float32, the library at its best batch size. Each uses all cores in turn; figures of servers include HTTP and JSON.
 """
 
 from __future__ import annotations
 
 import math
+import os
 import random
 import statistics
 import sys
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import httpx
 
 from loadtest.bench.fixtures import PipelineProcess, published, service, text_of, vocabulary
-from loadtest.service_process import usage
+from loadtest.bench.peers.contest import running
+from loadtest.service_process import KeptPort, processes_running, usage
 
 MODEL = "gliner-span"
 LABELS = (10, 50)
-DOCUMENTS = 12
+DOCUMENTS = 6
 SHORTEST_WORDS, LONGEST_WORDS = 150, 4_000
 PIECE_WORDS = 220
 """Of what the library is given at once: with 50 labels about 500 tokens."""
@@ -34,31 +38,40 @@ SEARCHED = 8
 CLIENTS = 6
 ROUNDS = 2
 THRESHOLD = 0.999
-LIBRARY = "loadtest.bench.peers.servers.gliner_library"
+LIBRARY, SERVER = "loadtest.bench.peers.servers.gliner_library", "gliner.serve"
 PYTHON = Path(sys.prefix) / "gliner" / "bin" / "python"
-DTYPES = ("float32", "bfloat16")
+SERVER_OPTIONS = "--device cpu --dtype float32 --no-compile --num-gpus-per-replica 0 --request-timeout-s 600".split()
+SERVER_PATH = "/gliner"
+DTYPES = ("auto", "int8")
+"""Of the service."""
 
 
 class Run(NamedTuple):
-    """Documents per second, and bytes of memory: the library's most, and what the service's processes have then."""
+    """Documents per second, and bytes of memory: the library's most, and what a server's processes have then."""
 
     per_second: float
     memory_bytes: float
 
 
 def measure(home: Path) -> None:
-    """Print a row for each number of labels and each precision of the library."""
+    """Print a row for each number of labels and each software."""
     if not PYTHON.exists():
         raise SystemExit(f"the library is not installed in {PYTHON.parents[1]}; `make .venv/.gliner` does it")
     print("\n## Free labels, CPU\n")
-    heads = ("labels", "library", "at batch size", "a second", "GiB", "ours a second", "GiB", "ratio in each round")
+    heads = ("labels", "software", "documents a second", "GiB", "÷ library in each round")
     print("| " + " | ".join(heads) + " |")
     print("|" + "---|" * len(heads))
     texts = documents()
     folder = published(home, MODEL)
     for count in LABELS:
-        for row in _rows(home, folder, texts, vocabulary(count, seed=count)):
-            print(row, flush=True)
+        runs = _runs(home, folder, texts, vocabulary(count, seed=count))
+        library, *_ = runs.values()
+        for software, found in runs.items():
+            per_second = statistics.median(each.per_second for each in found)
+            memory = max(each.memory_bytes for each in found) / 2**30
+            ratios = (each.per_second / other.per_second for each, other in zip(found, library, strict=True))
+            shown = ", ".join(f"{ratio:.2f}" for ratio in ratios)
+            print(f"| {count} | {software} | {per_second:.2f} | {memory:.1f} | {shown} |", flush=True)
 
 
 def documents(count: int = DOCUMENTS) -> list[str]:
@@ -77,33 +90,36 @@ def pieces(text: str) -> list[str]:
     return [" ".join(words[begin : begin + PIECE_WORDS]) for begin in range(0, len(words), PIECE_WORDS)]
 
 
-def _rows(home: Path, folder: Path, texts: list[str], labels: list[str]) -> list[str]:
-    rows = []
-    for dtype in DTYPES:
-        with ExitStack() as stack:
-            running = stack.enter_context(service(home, MODELS=MODEL))
-            library = stack.enter_context(
-                closing(PipelineProcess(LIBRARY, str(folder), "--dtype", dtype, python=str(PYTHON)))
-            )
-            parts = [part for text in texts for part in pieces(text)]
-            best = max(
-                BATCH_SIZES, key=lambda size: _ask_library(library, parts[:SEARCHED], labels, size, 1).per_second
-            )
-            _ask_service(running.url, running.process.pid, texts[:CLIENTS], labels)
-            theirs, ours = [], []
-            for _ in range(ROUNDS):
-                theirs.append(_ask_library(library, parts, labels, best, len(texts)))
-                ours.append(_ask_service(running.url, running.process.pid, texts, labels))
-        ratios = ", ".join(
-            f"{mine.per_second / other.per_second:.2f}" for mine, other in zip(ours, theirs, strict=True)
-        )
-        rows.append(f"| {len(labels)} | {dtype} | {best} | {_figures(theirs)} | {_figures(ours)} | {ratios} |")
-    return rows
+def _runs(home: Path, folder: Path, texts: list[str], labels: list[str]) -> dict[str, list[Run]]:
+    """What was measured in each round; the library is first."""
+    parts = [part for text in texts for part in pieces(text)]
+    with ExitStack() as stack:
+        library = stack.enter_context(closing(PipelineProcess(LIBRARY, str(folder), python=str(PYTHON))))
+        size = max(BATCH_SIZES, key=lambda each: _ask_library(library, parts[:SEARCHED], labels, each, 1).per_second)
+        asked: dict[str, Callable[[], Run]] = {
+            f"`gliner`, batches of {size}": partial(_ask_library, library, parts, labels, size, len(texts))
+        }
+        port = KeptPort()
+        url, bodies = f"http://127.0.0.1:{port.number}", [_body(part, labels, "threshold") for part in parts]
+        options = [*SERVER_OPTIONS, "--port", str(port.number), "--num-cpus-per-replica", str(os.cpu_count() or 1)]
+        command = [str(PYTHON), "-m", SERVER, "--model", str(folder), *options]
+        stack.enter_context(running(command, url, home / "gliner.log", SERVER_PATH, bodies[0]))
+        (root, *_) = (each.pid for each in processes_running(SERVER, os.getpid()))
+        asked["`gliner.serve`"] = partial(_ask, url + SERVER_PATH, root, bodies, len(parts), len(texts))
+        whole = [_body(text, labels, "min_score") | {"deadline_ms": 600_000} for text in texts]
+        for dtype in DTYPES:
+            ours = stack.enter_context(service(home, MODELS=MODEL, DTYPE=dtype))
+            ask = partial(_ask, ours.url + "/extract", ours.process.pid, whole, CLIENTS, len(texts))
+            with httpx.Client(base_url=ours.url) as client:
+                (model,) = client.get("/models").json()["models"]
+            ask()
+            asked[f"service, {model['dtype']}"] = ask
+        rounds = [{software: each() for software, each in asked.items()} for _ in range(ROUNDS)]
+    return {software: [each[software] for each in rounds] for software in asked}
 
 
-def _figures(runs: list[Run]) -> str:
-    per_second = statistics.median(run.per_second for run in runs)
-    return f"{per_second:.2f} | {max(run.memory_bytes for run in runs) / 2**30:.1f}"
+def _body(text: str, labels: list[str], limit: str) -> dict[str, Any]:
+    return {"text": text, "labels": labels, limit: THRESHOLD}
 
 
 def _ask_library(library: PipelineProcess, parts: list[str], labels: list[str], size: int, texts: int) -> Run:
@@ -111,14 +127,11 @@ def _ask_library(library: PipelineProcess, parts: list[str], labels: list[str], 
     return Run(texts / answer["seconds"], answer["peak_bytes"])
 
 
-def _ask_service(url: str, root: int, texts: list[str], labels: list[str]) -> Run:
-    with httpx.Client(base_url=url, timeout=600.0) as client, ThreadPoolExecutor(CLIENTS) as clients:
-
-        def ask(text: str) -> None:
-            body = {"text": text, "labels": labels, "min_score": THRESHOLD, "deadline_ms": 600_000}
-            client.post("/extract", json=body).raise_for_status()
-
+def _ask(url: str, root: int, bodies: list[dict[str, Any]], at_once: int, texts: int) -> Run:
+    """Send all bodies to a server, whose first process is `root`."""
+    with httpx.Client(timeout=600.0) as client, ThreadPoolExecutor(at_once) as clients:
         began = time.perf_counter()
-        list(clients.map(ask, texts))
+        for response in clients.map(lambda body: client.post(url, json=body), bodies):
+            response.raise_for_status()
         seconds = time.perf_counter() - began
-    return Run(len(texts) / seconds, usage(root).memory_bytes)
+    return Run(texts / seconds, usage(root).memory_bytes)

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -98,7 +98,9 @@ def peer_server(name: str, folder: Path, setup: Setup, log: Path) -> Iterator[st
 
 
 @contextmanager
-def running(command: list[str], url: str, log: Path) -> Iterator[str]:
+def running(
+    command: list[str], url: str, log: Path, path: str = "/extract", probe: Mapping[str, object] = PROBE
+) -> Iterator[str]:
     """Run a server by its command; yields its URL once it answers. All its processes are gone at the end."""
     environment = {**ENVIRONMENT, **clean_environment(), "PYTHONPATH": str(ROOT)}
     with log.open("ab") as sink:
@@ -106,19 +108,19 @@ def running(command: list[str], url: str, log: Path) -> Iterator[str]:
             command, env=environment, stdout=sink, stderr=sink, start_new_session=True, cwd=log.parent
         )
     try:
-        _wait_until_it_answers(url, process, log)
+        _wait_until_it_answers(url + path, probe, process, log)
         yield url
     finally:
         _end(process)
 
 
-def _wait_until_it_answers(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+def _wait_until_it_answers(url: str, probe: Mapping[str, object], process: subprocess.Popen[bytes], log: Path) -> None:
     end = time.monotonic() + START_SECONDS
     while time.monotonic() < end:
         if process.poll() is not None:
             raise SystemExit(f"a peer's server ended:\n{log.read_text()[-2000:]}")
         with contextlib.suppress(httpx.HTTPError):
-            if httpx.post(url + "/extract", json=PROBE, timeout=60.0).status_code == 200:
+            if httpx.post(url, json=probe, timeout=60.0).status_code == 200:
                 return
         time.sleep(0.1)
     raise SystemExit(f"a peer's server did not answer within {START_SECONDS:.0f} s:\n{log.read_text()[-2000:]}")

@@ -13,7 +13,6 @@ import sys
 import time
 from typing import Any
 
-import torch
 from gliner import GLiNER
 
 
@@ -21,10 +20,9 @@ def main() -> None:
     """`python -m loadtest.bench.peers.servers.gliner_library FOLDER`."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder")
-    parser.add_argument("--dtype", default="float32")
     chosen = parser.parse_args()
     answers, sys.stdout = sys.stdout, sys.stderr  # The library prints.
-    model = GLiNER.from_pretrained(chosen.folder, local_files_only=True, dtype=getattr(torch, chosen.dtype))
+    model = GLiNER.from_pretrained(chosen.folder, local_files_only=True)
     print(json.dumps({"ready": True}), file=answers, flush=True)
     for line in sys.stdin:
         print(json.dumps(_answer(model, **json.loads(line))), file=answers, flush=True)
