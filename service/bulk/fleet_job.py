@@ -24,7 +24,7 @@ from service.bulk import job as jobs
 from service.bulk import sqs
 from service.bulk.finish import Row
 from service.bulk.job import JobRecord, PlannedChunk
-from service.bulk.s3 import S3Storage, place_of
+from service.bulk.s3 import S3Place, S3Storage, place_of
 from service.core.errors import InvalidOptions
 from service.logs import LogEvent
 
@@ -41,20 +41,36 @@ FEW_CHUNKS = 1_000
 log = logging.getLogger(__name__)
 
 
+class _PlanReadOnce(S3Storage):
+    """A job's storage that reads each segment of the plan once, as they never change. Memory: about 100 bytes a file."""
+
+    def __init__(self, place: S3Place) -> None:
+        super().__init__(place)
+        self._segments: dict[str, bytes] = {}
+
+    def read(self, name: str) -> bytes | None:
+        """As JobStorage."""
+        data = self._segments.get(name) or super().read(name)
+        if data is not None and name.startswith(jobs.PLAN):
+            self._segments[name] = data
+        return data
+
+
 class FleetJob:
     """A job that has been started. Calls block and may come from several threads.
 
     Args:
+        keeps_plan: read the plan once, where it is needed whole again and again.
         claim_seconds: after which a topic that is not told is told by another than the one that claimed it.
 
     Raises:
         InvalidOptions: there is no such job.
     """
 
-    def __init__(self, url: str, *, claim_seconds: float = CLAIM_SECONDS) -> None:
+    def __init__(self, url: str, *, keeps_plan: bool = False, claim_seconds: float = CLAIM_SECONDS) -> None:
         place = place_of(url)
         self.url = str(place)
-        self.storage = S3Storage(place)
+        self.storage = (_PlanReadOnce if keeps_plan else S3Storage)(place)
         record = jobs.read_record(self.storage)
         if record is None or record.fleet is None:
             raise InvalidOptions(f"There is no job of a fleet at {url}; `gleaner bulk start` makes one.")

@@ -190,7 +190,7 @@ def _when(unix_seconds: float | None) -> str:
 def _status(chosen: argparse.Namespace) -> int:
     from service.bulk import dispatch
 
-    job = _job(chosen)
+    job = _job(chosen, keeps_plan=True)
     while True:
         found = dispatch.status(job, time.time())
         print("\n".join(_lines(job, found)), flush=True)
@@ -252,10 +252,10 @@ def _cancel(chosen: argparse.Namespace) -> int:
     return DONE
 
 
-def _job(chosen: argparse.Namespace) -> FleetJob:
+def _job(chosen: argparse.Namespace, *, keeps_plan: bool = False) -> FleetJob:
     from service.bulk.fleet_job import FleetJob
 
-    return FleetJob(chosen.output)
+    return FleetJob(chosen.output, keeps_plan=keeps_plan)
 
 
 def _estimate(chosen: argparse.Namespace) -> int:

@@ -49,6 +49,19 @@ async def test_each_file_has_one_row_and_the_end_is_told_once(cloud: BulkCloud) 
     assert found_now.files_a_second is not None
 
 
+def test_a_watch_reads_each_segment_of_the_plan_once(cloud: BulkCloud) -> None:
+    cloud.put(_files(5))
+    job, inputs = begun(cloud, chunk_files=2)
+    start(job, inputs)
+    watched = FleetJob(job.url, keeps_plan=True)
+    assert status(watched, time.time()).counts.files == 5
+    cloud.put({"in/later.txt": b"new"})
+    start(job, inputs)
+    cloud.s3.delete_object(Bucket=cloud.target, Key="job/plan/000001.jsonl")
+    assert status(watched, time.time()).counts.files == 6
+    assert status(job, time.time()).counts.files == 0
+
+
 def _kill_first_chunk(job: FleetJob, cloud: BulkCloud) -> None:
     """Receive a job's first chunk until it is a dead letter; the others stay in the queue."""
     queue = SqsQueue(cloud.queue)
