@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -20,7 +19,7 @@ from service.core.bulk_scaling import BulkMeter, tasks_wanted
 from service.environment import bulk_key
 from service.logs import LogEvent, configure
 from service.metrics.bulk import BulkMetrics
-from service.process import die_with_parent, exit_now, hide_memory
+from service.process import die_with_parent, exit_now, hide_memory, yield_processor
 from service.settings import Settings, read_settings
 from service.signals.points import total
 
@@ -29,8 +28,6 @@ TICK_SECONDS, TICKS = 1.0, 10
 CAPACITY_NAME = "gleaner_capacity_tokens_per_second"
 THREADS = 10
 """For calls of S3 and SQS: as many as a client keeps connections."""
-NICENESS = 10
-"""Reading objects yields to the service's own processes."""
 STOP_SECONDS = 8.0
 """Longest wait for leases to end after a stop; what is left of them ends by itself."""
 
@@ -109,7 +106,7 @@ def main() -> None:
     configure(settings.log_level, settings.log_format)
     die_with_parent()
     hide_memory()
-    os.nice(NICENESS)
+    yield_processor()  # Reading objects yields to the service's own processes.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     asyncio.new_event_loop().run_until_complete(_until_stopped(settings))
 

@@ -42,7 +42,7 @@ log = logging.getLogger(__name__)
 
 
 class _PlanReadOnce(S3Storage):
-    """A job's storage that reads each segment of the plan once, as they never change. Memory: about 100 bytes a file."""
+    """A job's storage that reads each segment of the plan, which never change, once. Memory: 100 bytes a file."""
 
     def __init__(self, place: S3Place) -> None:
         super().__init__(place)

@@ -5,6 +5,9 @@ launched at once. At most two batches are in flight. The second one is formed on
 documents that come meanwhile are in it, and so that a document waits for one full batch before its own and not for two.
 Clients with a small backlog may get a batch of their own (`small_backlog`): as the next one, or, where the device
 computes several batches at once, as a second one while one runs.
+
+There, batch work and interactive work are in batches apart. Those of batch work yield the processor: interactive work
+is computed beside one at once, as if it were alone. While there is some, no second one of batch work is formed.
 """
 
 from __future__ import annotations
@@ -22,15 +25,23 @@ from service.engine.models.manager import ModelManager
 
 LAST_SHARE = 1 / 4
 """Of a running batch's expected time: while less than this is left, the next full batch is formed."""
+INTERACTIVE_SECONDS = 10.0
+"""For so long after interactive work a batch of batch work leaves the place beside it free."""
 HOST_SECONDS = 0.005
 """The least time before the expected end: the host packs, copies and launches a batch within it."""
 
 
 class FormedBatch(NamedTuple):
-    """A batch that is to be launched. `timed`: its time will tell the device's speed."""
+    """A batch that is to be launched.
+
+    Attributes:
+        timed: its time will tell the device's speed.
+        yields: others that run beside it are computed first.
+    """
 
     batch: Batch
     timed: bool = True
+    yields: bool = False
 
 
 class BatchFormer:
@@ -52,6 +63,7 @@ class BatchFormer:
         self._device = device
         self._throughput = throughput
         self._was_small = False
+        self._interactive_until = -math.inf
 
     def forms_after(self, now: float) -> float:
         """Seconds until the next batch may be formed, 0 for now; infinite while that waits for another event."""
@@ -60,19 +72,26 @@ class BatchFormer:
         running = self.in_flight.running
         if not running:
             return 0.0
-        if len(running) >= MOST_IN_FLIGHT or not self._is_full():
+        if len(running) >= MOST_IN_FLIGHT or not self._is_full() or self._leaves_place(running[0].batch, now):
             return math.inf
         return self._seconds_until_last_share(running[0], now)
 
     def next_batch(self, now: float) -> FormedBatch | None:
         """Form the batch that is to be launched now, if any."""
         if self.forms_after(now) > 0.0:
-            return self._concurrent()
-        waiting = self._scheduler.models()
-        ready = (model for model in waiting if self.models.weights.is_ready(model, now, waiting))
-        formed = next(filter(None, map(self._next_of, ready)), None)
-        self.waits_for_weights = formed is None
+            formed = self._concurrent()
+        else:
+            waiting = self._scheduler.models()
+            ready = (model for model in waiting if self.models.weights.is_ready(model, now, waiting))
+            formed = next(filter(None, map(self._next_of, ready)), None)
+            self.waits_for_weights = formed is None
+        if formed is not None and not formed.yields:
+            self._interactive_until = now + INTERACTIVE_SECONDS
         return formed
+
+    def _leaves_place(self, running: Batch, now: float) -> bool:
+        """True for a batch of batch work beside which interactive work may soon be computed."""
+        return self._device.concurrent and now < self._interactive_until and self._scheduler.is_batch_work(running)
 
     def _is_full(self) -> bool:
         """True when what waits makes a full batch of the model that is served next."""
@@ -97,19 +116,27 @@ class BatchFormer:
             small = self._small_batch(model)
         if small is not None:
             return FormedBatch(small, timed=not (self._device.concurrent and self.in_flight.running))
-        batch = self._scheduler.next_batch_of(model, self.models.guard.budget)
+        is_concurrent = self._device.concurrent
+        batch = self._scheduler.next_batch_of(model, self.models.guard.budget, mixed=not is_concurrent)
         if batch is None:
             return None
         self._was_small = False
-        return FormedBatch(batch)
+        return FormedBatch(batch, yields=is_concurrent and self._scheduler.is_batch_work(batch))
 
     def _concurrent(self) -> FormedBatch | None:
-        """A small-backlog batch of the model that runs, where the device computes two batches at once."""
+        """A batch beside the one that runs and of its model, where the device computes two at once.
+
+        Of all interactive work beside batch work, else of small backlogs.
+        """
         running = self.in_flight.running
         if not self._device.concurrent or len(running) != 1 or not self._scheduler.waiting_tokens:
             return None
-        small = self._small_batch(running[0].batch.model)
-        return None if small is None else FormedBatch(small, timed=False)
+        batch = running[0].batch
+        if self._scheduler.is_batch_work(batch):
+            beside = self._scheduler.interactive_batch_of(batch.model, self.models.guard.budget, [batch])
+        else:
+            beside = self._small_batch(batch.model)
+        return None if beside is None else FormedBatch(beside, timed=False)
 
     def _small_batch(self, model: str) -> Batch | None:
         """A batch of the clients with a small backlog, where that saves them enough; no two follow each other."""

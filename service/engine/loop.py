@@ -129,7 +129,7 @@ class EngineLoop:
             batch = formed.batch
             model = self.models[batch.model]
             finish = self._table.postprocessor(batch, model.status.labels, model.decoding, model.finder)
-            handle = model.runner.launch(self._table.start(batch), finish)
+            handle = model.runner.launch(self._table.start(batch), finish, yields=formed.yields)
             now, full_tokens = self._clock(), self.models.guard.budget_tokens(batch.model)
             self.models.launched(batch.model, batch.tokens, now)
             self._in_flight.add(batch, handle, full_tokens, timed=formed.timed)

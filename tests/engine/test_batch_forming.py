@@ -12,7 +12,8 @@ import pytest
 from service.core.scheduling.scheduler import Scheduler
 from service.core.scheduling.small_backlog import WORTHWHILE_SECONDS
 from service.core.scheduling.throughput import ThroughputMeter, TimedBatch
-from service.engine.batch_forming import HOST_SECONDS, LAST_SHARE, BatchFormer, FormedBatch
+from service.core.types import Priority
+from service.engine.batch_forming import HOST_SECONDS, INTERACTIVE_SECONDS, LAST_SHARE, BatchFormer, FormedBatch
 from service.engine.execution.runner import BatchHandle
 from service.engine.models.manager import ModelManager
 from tests.support.budgets import FixedBudget
@@ -49,8 +50,12 @@ class Engine:
         self.former = BatchFormer(self.queue, cast(ModelManager, Models()), device, throughput)
         self._handles: dict[str, BatchHandle] = {}
 
-    def admit(self, name: str, *lengths: int, client: str) -> None:
-        assert self.queue.admit(submission(name, *lengths, client=client), 0.0, None) is None
+    def admit(self, name: str, *lengths: int, client: str, priority: Priority = Priority.INTERACTIVE) -> None:
+        assert self.queue.admit(submission(name, *lengths, client=client, priority=priority), 0.0, None) is None
+
+    def bulk(self, count: int = 20) -> None:
+        for number in range(count):
+            self.admit(f"bulk{number}", FLOOD, client="bulk", priority=Priority.BATCH)
 
     def flood(self, count: int = 20) -> None:
         for number in range(count):
@@ -186,3 +191,40 @@ def test_no_two_follow_each_other(engine: Engine) -> None:
     engine.admit("second", 20, client="b")
     engine.end("first", BEGIN + 0.01)
     assert len(launched_keys(engine.launch(BEGIN + 0.01))) > 1
+
+
+def test_on_a_cpu_interactive_work_runs_at_once_beside_batch_work() -> None:
+    engine = Engine(concurrent=True)
+    engine.bulk()
+    first = engine.launch(BEGIN)
+    assert first is not None
+    assert first.yields
+    for number in range(3):
+        engine.admit(f"asked{number}", BUDGET // 2, client="other")
+        beside = engine.launch(BEGIN + 0.01)
+        assert launched_keys(beside) == [f"asked{number}"], "however large, and one after the other"
+        assert beside is not None
+        assert (beside.yields, beside.timed) == (False, False)
+        assert engine.launch(BEGIN + 0.01) is None, "two are in flight"
+        engine.end(f"asked{number}", BEGIN + 0.02)
+
+
+def test_batch_work_leaves_the_place_beside_it_while_others_ask() -> None:
+    engine = Engine(concurrent=True)
+    engine.bulk()
+    engine.admit("asked", 20, client="other")
+    first, second = engine.launch(BEGIN), engine.launch(BEGIN)
+    assert {launched_keys(each)[0] for each in (first, second)} == {"asked", "bulk0"}
+    engine.end("asked", BEGIN + 0.01)
+    assert engine.former.forms_after(BEGIN + LATE + 0.001) == math.inf
+    assert engine.former.forms_after(BEGIN + INTERACTIVE_SECONDS) == 0.0
+
+
+def test_on_a_gpu_all_priorities_share_a_batch() -> None:
+    engine = Engine()
+    engine.bulk(2)
+    engine.admit("asked", 20, client="other")
+    formed = engine.launch(BEGIN)
+    assert set(launched_keys(formed)) == {"asked", "bulk0", "bulk1"}
+    assert formed is not None
+    assert not formed.yields

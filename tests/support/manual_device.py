@@ -36,7 +36,7 @@ class HandMovedDevice(Executor):
         done.set_result(fn(*args, **kwargs))
         return done
 
-    def submit_batch(self, batch: Callable[[], None]) -> None:
+    def submit_batch(self, batch: Callable[[], None], *, yields: bool = False) -> None:
         self.submit(batch)
 
     def step(self) -> None:

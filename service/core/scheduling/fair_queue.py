@@ -166,10 +166,11 @@ class FairShareQueue:
         """Models with waiting documents, the one that fair sharing serves next first."""
         return list(self._models.in_order())
 
-    def documents(self, model: str) -> Iterator[str]:
-        """Keys of one model's documents, the one to be served next first."""
+    def documents(self, model: str, priority: Priority | None = None) -> Iterator[str]:
+        """Keys of one model's documents, all or those of one priority, the one to be served next first."""
         for client in self._clients_of(model):
-            yield from self._documents(model, client)
+            if priority in (None, client[1]):
+                yield from self._documents(model, client)
 
     def clients(self, model: str) -> Iterator[tuple[Client, Iterator[str]]]:
         """The clients of one model with the keys of their documents; both in order, the next to be served first."""

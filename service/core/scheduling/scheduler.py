@@ -27,7 +27,7 @@ from service.core.scheduling.deadline_plan import DeadlinePlan, DeadlineTracker,
 from service.core.scheduling.fair_queue import FairShareQueue, client_of
 from service.core.scheduling.queue_accounting import ModelQueueStats, QueueOccupancy, QueueStats
 from service.core.scheduling.small_backlog import small_backlogs
-from service.core.types import Batch, Load, Refusal, Sequence, Shape, Submission
+from service.core.types import Batch, Load, Priority, Refusal, Sequence, Shape, Submission
 
 LOOK_AHEAD = 32
 """Documents that are tried for a gap before the batch is closed."""
@@ -133,9 +133,34 @@ class Scheduler(Generic[Payload]):
         """Models with waiting documents, the one that fair sharing serves next first."""
         return self._fair_share.models()
 
-    def next_batch_of(self, model: str, memory: MemoryBudget) -> Batch | None:
-        """The next batch of one model; None when nothing of it waits, or the budget admits nothing of it."""
-        return self._batch(model, tuple(self._fill(model, memory, lambda: self._fair_share.documents(model))))
+    def next_batch_of(self, model: str, memory: MemoryBudget, *, mixed: bool = True) -> Batch | None:
+        """The next batch of one model; None when nothing of it waits, or the budget admits nothing of it.
+
+        Args:
+            mixed: of any documents; else of those alone that have the priority of the one to be served next.
+        """
+        first = next(self._fair_share.clients(model), None)
+        priority = None if mixed or first is None else first[0][1]
+        return self._batch(model, tuple(self._fill(model, memory, lambda: self._fair_share.documents(model, priority))))
+
+    def is_batch_work(self, batch: Batch) -> bool:
+        """True where nobody waits for the answer to any document of a batch."""
+        return all(submission.priority is Priority.BATCH for submission in self._submissions(batch))
+
+    def interactive_batch_of(self, model: str, memory: MemoryBudget, running: Iterable[Batch]) -> Batch | None:
+        """A batch of one model's interactive work, beside others; None if there is none, or one must run alone.
+
+        Args:
+            running: the batches on the device.
+        """
+        if any(submission.attempt for batch in running for submission in self._submissions(batch)):
+            return None
+        return self._batch(model, tuple(self._fill(model, memory, lambda: self._interactive(model))))
+
+    def _interactive(self, model: str) -> Iterator[str]:
+        """Keys of the interactive documents of one model that need not run alone."""
+        keys = self._fair_share.documents(model, Priority.INTERACTIVE)
+        return (key for key in keys if not self._documents[key].submission.attempt)
 
     def small_backlog_batch_of(self, model: str, memory: MemoryBudget, running: Iterable[Batch]) -> Batch | None:
         """A batch of the clients of one model with a small backlog (`small_backlog`); None if there are none.

@@ -9,6 +9,7 @@ A wrapper adds one thing and is an encoder again. `ModelFactory` stacks them:
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -19,6 +20,7 @@ from typing import Protocol
 import torch
 
 from service.core.arrays import Logits, TokenIds
+from service.process import yield_processor
 
 
 class _OnDevice(Protocol):
@@ -69,16 +71,29 @@ EVEN = 1.25
 
 
 class Threads:
-    """Compute threads, each with its part of the CPU's cores, shared by the encoders of one process."""
+    """Compute threads, each with its part of the CPU's cores, shared by the encoders of one process.
+
+    Those of a batch that yields the processor are others, which yield too.
+    """
 
     def __init__(self, cores: int) -> None:
         self.count = max(1, min(cores, MOST_SHARDS))
-        self.pool = ThreadPoolExecutor(self.count, thread_name_prefix="shard")
+        self._niceness = _niceness()
+        self._own, self._yielding = self._started(cores), self._started(cores, yield_processor)
+        torch.set_num_threads(cores)  # The shards' threads keep their numbers; every other thread gets all cores.
+
+    @property
+    def pool(self) -> ThreadPoolExecutor:
+        """The threads for the shards of the batch that this thread computes."""
+        return self._own if _niceness() == self._niceness else self._yielding
+
+    def _started(self, cores: int, begin: Callable[[], None] | None = None) -> ThreadPoolExecutor:
+        pool = ThreadPoolExecutor(self.count, "shard", initializer=begin)
         all_started = Barrier(self.count)
-        starts = [self.pool.submit(_start, cores // self.count or 1, all_started) for _ in range(self.count)]
+        starts = [pool.submit(_start, cores // self.count or 1, all_started) for _ in range(self.count)]
         for each in starts:
             each.result()
-        torch.set_num_threads(cores)  # The shards' threads keep their numbers; every other thread gets all cores.
+        return pool
 
 
 class ShardedEncoder:
@@ -113,6 +128,11 @@ def shard(lengths: Sequence[int], most: int) -> list[list[int]]:
         shards[least].append(index)
         tokens[least] += lengths[index]
     return shards if max(tokens) <= EVEN * total / count else [list(range(len(lengths)))]
+
+
+def _niceness() -> int:
+    """Of this thread, on Linux."""
+    return os.getpriority(os.PRIO_PROCESS, 0)
 
 
 def _start(cores: int, all_started: Barrier) -> None:

@@ -3,7 +3,8 @@
 A GPU runs one batch after the other, and copies the results of one while it computes the next. On a CPU the shards of a
 batch end at different times, and the next batch may begin on the cores that are free. Everything else, such as moving
 weights or profiling memory, waits for the batches before it, and the batches after it wait for it. A batch that has no
-such work before it goes to the batches' threads at once. Knows nothing of what is computed.
+such work before it goes to the batches' threads at once. On a CPU there are threads of their own for batches that yield
+to others: the kernel lets them wait while another batch computes. Knows nothing of what is computed.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from threading import Lock
 from typing import Any, ParamSpec, Protocol, TypeVar
 
 from service.engine.device.watch import DeviceHealth
+from service.process import yield_processor
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -37,7 +39,7 @@ class DeviceWork(Protocol):
 
     def submit_in_order(self, work: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]: ...
 
-    def submit_batch(self, batch: Callable[[], None]) -> None: ...
+    def submit_batch(self, batch: Callable[[], None], *, yields: bool = False) -> None: ...
 
 
 class DeviceExecutor(Executor):
@@ -55,6 +57,7 @@ class DeviceExecutor(Executor):
         self.concurrent = False
         self._order = ThreadPoolExecutor(1, thread_name_prefix="compute")
         self._batches: ThreadPoolExecutor | None = None
+        self._yielding: ThreadPoolExecutor | None = None
         self._running: list[Future[None]] = []
         self._in_order = 0
         self._lock = Lock()
@@ -63,6 +66,8 @@ class DeviceExecutor(Executor):
         """Let this number of batches overlap; to be called before the first one."""
         self.concurrent = concurrent
         self._batches = ThreadPoolExecutor(batches, thread_name_prefix="batch")
+        if concurrent:
+            self._yielding = ThreadPoolExecutor(batches, "yielding", initializer=yield_processor)
         self.compute_threads = batches
 
     def submit(
@@ -71,13 +76,18 @@ class DeviceExecutor(Executor):
         """Run work alone, after everything submitted before."""
         return self._submit(self._alone, partial(work, *args, **kwargs))
 
-    def submit_batch(self, batch: Callable[[], None]) -> None:
-        """Run a batch after all other work submitted before, concurrently with earlier batches. It must not raise."""
+    def submit_batch(self, batch: Callable[[], None], *, yields: bool = False) -> None:
+        """Run a batch after all other work submitted before, concurrently with earlier batches. It must not raise.
+
+        Args:
+            yields: on a CPU, its threads yield the processor to those of other batches.
+        """
+        threads = self._yielding if yields and self._yielding is not None else self._batches
         with self._lock:
-            if self._batches is not None and not self._in_order:
-                self._begin(self._batches, batch)
+            if threads is not None and not self._in_order:
+                self._begin(threads, batch)
                 return
-        self._submit(self._start_batch, batch)
+        self._submit(self._start_batch, threads, batch)
 
     def submit_in_order(
         self, work: Callable[Arguments, Result], /, *args: Arguments.args, **kwargs: Arguments.kwargs
@@ -87,9 +97,9 @@ class DeviceExecutor(Executor):
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """End the threads after their work."""
-        self._order.shutdown(wait=wait, cancel_futures=cancel_futures)
-        if self._batches is not None:
-            self._batches.shutdown(wait=wait, cancel_futures=cancel_futures)
+        for threads in (self._order, self._batches, self._yielding):
+            if threads is not None:
+                threads.shutdown(wait=wait, cancel_futures=cancel_futures)
 
     def _submit(
         self, work: Callable[Arguments, Result], /, *args: Arguments.args, **kwargs: Arguments.kwargs
@@ -113,11 +123,11 @@ class DeviceExecutor(Executor):
         wait(running)
         return work()
 
-    def _start_batch(self, batch: Callable[[], None]) -> None:
-        if self._batches is None:
+    def _start_batch(self, threads: ThreadPoolExecutor | None, batch: Callable[[], None]) -> None:
+        if threads is None:
             return batch()
         with self._lock:
-            self._begin(self._batches, batch)
+            self._begin(threads, batch)
 
     def _begin(self, threads: ThreadPoolExecutor, batch: Callable[[], None]) -> None:
         self._running = [each for each in self._running if not each.done()]

@@ -52,7 +52,7 @@ class BatchExecutor(Protocol):
     def compute_threads(self) -> int:
         """Threads that batches run on."""
 
-    def submit_batch(self, batch: Callable[[], None]) -> None: ...
+    def submit_batch(self, batch: Callable[[], None], *, yields: bool = False) -> None: ...
 
 
 class BatchHandle:
@@ -127,10 +127,12 @@ class Runner:
         self._wake = wake
         self._pauses_seconds = pauses_seconds
 
-    def launch(self, sequences: Sequence[TokenIds], finish: Finish | None = None) -> BatchHandle:
-        """Start a batch, or queue it behind the one that runs."""
+    def launch(
+        self, sequences: Sequence[TokenIds], finish: Finish | None = None, *, yields: bool = False
+    ) -> BatchHandle:
+        """Start a batch, or queue it behind the one that runs; `yields`: as the executor takes it."""
         handle = BatchHandle(finish)
-        self._executor.submit_batch(partial(self._run, handle, list(sequences)))
+        self._executor.submit_batch(partial(self._run, handle, list(sequences)), yields=yields)
         return handle
 
     def warm(self, longest_tokens: int) -> None:

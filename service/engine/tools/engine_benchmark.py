@@ -1,7 +1,8 @@
 """`python -m service.engine.tools.engine_benchmark MODEL`: measures the device and the engine on it, and prints JSON.
 
 Owns the figures that HTTP does not show: the device's matrix rate, the engine's tokens per second and latency without
-workers, and the memory cost model against measured peaks of random batches. Works on a CPU too.
+workers, and the memory cost model against measured peaks of random batches. Works on a CPU too. `MODEL 0 FOLDER`
+measures the texts a second of a folder's `*.txt` alone.
 """
 
 from __future__ import annotations
@@ -10,8 +11,10 @@ import random
 import statistics
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from itertools import chain, cycle, takewhile
+from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -22,6 +25,7 @@ from service.core.arrays import TokenIds
 from service.core.memory.budget import ModelMemory
 from service.core.types import Shape
 from service.engine.execution.executor import DeviceExecutor
+from service.engine.execution.in_flight import MOST_IN_FLIGHT
 from service.engine.execution.runner import BatchHandle
 from service.engine.memory.probe import MemoryLimit, MemoryProbe, probe_for
 from service.engine.models.factory import ModelFactory
@@ -29,7 +33,9 @@ from service.engine.models.loaded_model import LoadedModel
 from service.engine.models.profiling import ModelProfiler
 from service.logs import configure
 from service.process import die_with_parent, exit_now
-from service.settings import read_settings
+from service.settings import Settings, read_settings
+from service.text.pipeline import prepare
+from service.text.tokenizer import TextTokenizer
 
 MATRIX = {"cuda": 8_192, "cpu": 1_024}
 SECONDS = 5.0
@@ -51,6 +57,10 @@ def main() -> int:
     memory = profiler.measure(model)
     probe = probe_for(factory.device, MemoryLimit(1.0), compute.health)
     assert probe is not None, "memory cannot be measured on this system"
+    if len(sys.argv) > 3:
+        rate = texts_per_second(model, memory.most_tokens, Path(sys.argv[3]), settings)
+        sys.stdout.buffer.write(msgspec.json.encode({"texts_per_second": rate}))
+        return 0
     checked = check_memory(model, memory, probe, compute, int(sys.argv[2]) if len(sys.argv) > 2 else 200)
     figures: dict[str, object] = {
         "device": factory.device_name(),
@@ -79,18 +89,38 @@ def throughput(model: LoadedModel, batch_tokens: int) -> float:
     draw = random.Random(0)
     batches = [random_batch(draw, batch_tokens, model.status.max_tokens) for _ in range(8)]
     model.runner.launch(batches[0]).result()
-    begun, tokens, number = time.monotonic(), 0, 0
-    in_flight: list[tuple[BatchHandle, int]] = []
-    while time.monotonic() < begun + SECONDS or in_flight:
-        while len(in_flight) < 2 and time.monotonic() < begun + SECONDS:
-            batch = batches[number % len(batches)]
-            in_flight.append((model.runner.launch(batch), sum(map(len, batch))))
-            number += 1
-        if in_flight:
-            handle, size = in_flight.pop(0)
-            handle.result()
-            tokens += size
-    return tokens / (time.monotonic() - begun)
+    end = time.monotonic() + SECONDS
+    tokens, seconds = run_two_at_a_time(model, takewhile(lambda _: time.monotonic() < end, cycle(batches)))
+    return tokens / seconds
+
+
+def texts_per_second(model: LoadedModel, batch_tokens: int, folder: Path, settings: Settings) -> float:
+    """Of texts that are tokenized before and all wait, in the order of their names: what the engine can compute."""
+    tokenizer = TextTokenizer(Path(model.status.folder))
+    longest, overlap = min(settings.window_tokens, model.status.max_tokens), settings.overlap_tokens
+    texts = [path.read_text() for path in sorted(folder.glob("*.txt"))]
+    prepared = [prepare(tokenizer, text, longest=longest, overlap=overlap) for text in texts]
+    batches: list[list[TokenIds]] = [[]]
+    for sequence in chain.from_iterable(each.sequences for each in prepared):
+        if sum(map(len, batches[-1])) + len(sequence) > batch_tokens:
+            batches.append([])
+        batches[-1].append(sequence)
+    model.runner.launch(batches[0]).result()
+    return len(texts) / run_two_at_a_time(model, batches)[1]
+
+
+def run_two_at_a_time(model: LoadedModel, batches: Iterable[list[TokenIds]]) -> tuple[int, float]:
+    """Run batches, two in flight; their tokens and seconds."""
+    begun, tokens = time.monotonic(), 0
+    in_flight: list[BatchHandle] = []
+    for batch in batches:
+        in_flight.append(model.runner.launch(batch))
+        tokens += sum(map(len, batch))
+        if len(in_flight) == MOST_IN_FLIGHT:
+            in_flight.pop(0).result()
+    for handle in in_flight:
+        handle.result()
+    return tokens, time.monotonic() - begun
 
 
 def latency_seconds(model: LoadedModel) -> float:

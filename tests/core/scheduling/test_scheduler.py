@@ -52,6 +52,34 @@ def test_a_long_document_does_not_block_a_short_one() -> None:
     assert "short" in keys(queue.next_batch(FixedBudget(2048)))
 
 
+def _two_priorities(**suspect: int) -> Scheduler[str]:
+    queue = scheduler()
+    for number in range(3):
+        queue.admit(submission(f"bulk{number}", 20, priority=Priority.BATCH), 0.0, None)
+    queue.admit(submission("asked", 20), 0.0, None)
+    queue.admit(submission("suspect", 20, **suspect), 0.0, None)
+    return queue
+
+
+def test_batches_that_do_not_mix_have_one_priority_each() -> None:
+    queue = _two_priorities()
+    found = [queue.next_batch_of("m", FixedBudget(512), mixed=False) for _ in range(3)]
+    assert [keys(batch) for batch in found] == [["bulk0", "bulk1", "bulk2"], ["asked", "suspect"], []]
+    assert [queue.is_batch_work(batch) for batch in found if batch] == [True, False]
+
+
+def test_interactive_work_beside_a_batch_is_without_what_must_run_alone() -> None:
+    queue = _two_priorities(attempt=1)
+    bulk = queue.next_batch_of("m", FixedBudget(512), mixed=False)
+    assert bulk is not None
+    assert keys(queue.interactive_batch_of("m", FixedBudget(512), [bulk])) == ["asked"]
+    assert queue.interactive_batch_of("m", FixedBudget(512), [bulk]) is None
+    suspect = queue.next_batch_of("m", FixedBudget(512), mixed=False)
+    assert keys(suspect) == ["suspect"]
+    queue.admit(submission("later", 20), 0.0, None)
+    assert queue.interactive_batch_of("m", FixedBudget(512), [suspect] if suspect else []) is None
+
+
 def test_short_documents_fill_the_gap_that_a_long_one_leaves() -> None:
     queue = scheduler()
     queue.admit(submission("a", 400), 0.0, None)

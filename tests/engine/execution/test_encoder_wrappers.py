@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -28,6 +30,7 @@ from service.engine.execution.encoder_wrappers import (
 )
 from service.engine.execution.in_flight import MOST_IN_FLIGHT
 from service.host_memory import usable_cores
+from service.process import NICENESS, yield_processor
 from tests.support.tiny_models import make_model
 
 LIMIT_SECONDS = 30.0
@@ -119,6 +122,20 @@ def test_threads_split_the_cores_and_the_process_keeps_all() -> None:
     assert torch.get_num_threads() == usable_cores()
     own = list(threads.pool.map(lambda _: torch.get_num_threads(), range(threads.count)))
     assert own == [max(1, usable_cores() // threads.count)] * threads.count
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="niceness by thread")
+def test_the_shards_of_a_batch_that_yields_yield_too() -> None:
+    threads = Threads(2)
+
+    def niceness(_: object) -> int:
+        return os.getpriority(os.PRIO_PROCESS, 0)
+
+    with ThreadPoolExecutor(1, initializer=yield_processor) as yielding:
+        found = yielding.submit(lambda: list(threads.pool.map(niceness, range(4)))).result(LIMIT_SECONDS)
+    own = niceness(None)
+    assert set(found) == {min(own + NICENESS, 19)}
+    assert set(threads.pool.map(niceness, range(4))) == {own}
 
 
 class Echo:

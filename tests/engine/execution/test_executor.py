@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import threading
 from collections.abc import Iterator
 from functools import partial
@@ -9,6 +11,7 @@ from functools import partial
 import pytest
 
 from service.engine.execution.executor import DeviceExecutor
+from service.process import NICENESS
 
 LONG_SECONDS = 20.0
 
@@ -66,6 +69,25 @@ def test_batches_keep_their_order_though_only_some_wait_for_work(compute: Device
         compute.submit_batch(partial(seen.append, number))
     compute.submit(int).result(LONG_SECONDS)
     assert seen == list(range(50))
+
+
+def _niceness() -> int:
+    return os.getpriority(os.PRIO_PROCESS, 0)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="niceness by thread")
+@pytest.mark.parametrize("is_in_order", [False, True])
+def test_batches_that_yield_do_so_where_others_run_beside_them(compute: DeviceExecutor, is_in_order: bool) -> None:
+    compute.overlap(2, concurrent=True)
+    release, seen = threading.Event(), list[tuple[bool, int]]()
+    if is_in_order:
+        compute.submit_in_order(release.wait, LONG_SECONDS)
+    for yields in (True, False):
+        compute.submit_batch(lambda yields=yields: seen.append((yields, _niceness())), yields=yields)  # type: ignore[misc]
+    release.set()
+    compute.submit(int).result(LONG_SECONDS)
+    own = _niceness()
+    assert sorted(seen) == [(False, own), (True, min(own + NICENESS, 19))]
 
 
 def test_work_s_own_failure_is_its_future_s(compute: DeviceExecutor) -> None:

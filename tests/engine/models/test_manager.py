@@ -48,7 +48,7 @@ class AtOnce(Executor):
 
     submit_in_order = submit
 
-    def submit_batch(self, batch: Callable[[], None]) -> None:
+    def submit_batch(self, batch: Callable[[], None], *, yields: bool = False) -> None:
         batch()
 
 

@@ -169,9 +169,9 @@ def test_an_engine_says_which_revision_it_tries_at_start(load: Load, store: Path
     seen: list[RolloutRecord] = []
 
     class Watched(DeviceExecutor):
-        def submit_batch(self, batch: Callable[[], None]) -> None:
+        def submit_batch(self, batch: Callable[[], None], *, yields: bool = False) -> None:
             seen.append(msgspec.json.decode((run / "revisions.json").read_bytes(), type=RolloutRecord))
-            super().submit_batch(batch)
+            super().submit_batch(batch, yields=yields)
 
     settings = Settings(
         model_store=store, models=("tiny",), device="cpu", dtype="float32", model_poll_seconds=0, runtime_dir=run
