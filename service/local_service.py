@@ -126,7 +126,8 @@ class LocalService:
         while not self._worker.engine.serving and not self._engines.done():  # After a death.
             await asyncio.sleep(POLL_SECONDS)
         labels = self._worker.extractor.labels_of(self.model, self.options, plain=True)
-        return ExtractRequest(self.model, self.options, "cli", time.monotonic() + self._deadline_seconds, labels=labels)
+        deadline_seconds = time.monotonic() + self._deadline_seconds
+        return ExtractRequest(self.model, self.options, "cli", deadline_seconds, alone=True, labels=labels)
 
     async def _finished(self, working: Coroutine[Any, Any, msgspec.Struct]) -> dict[str, Any]:
         work = asyncio.create_task(working)

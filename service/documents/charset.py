@@ -16,9 +16,11 @@ import re
 from encodings import normalize_encoding
 from encodings.aliases import aliases
 
+from service.core.errors import GleanerError
 from service.documents.charset_detection import detect_charset
 from service.documents.document import Charset, CharsetSource, Document
-from service.documents.format_detection import unsupported
+from service.documents.format_detection import Format, declared_format, detect_format, unsupported
+from service.documents.limits import DocumentLimits
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -51,6 +53,7 @@ _CODECS = frozenset((*aliases.values(), "koi8_u", "cp874", "utf_8_sig"))
 _CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _UNWANTED = re.compile(r"[\x00\ud800-\udfff]")
 _SAMPLE_BYTES = 32_768
+_PLAIN_BYTES = 32_768
 _LEAST_SOUND_UTF8 = 5
 """Sound characters for each further bad byte of UTF-8: other encodings have few that are sound UTF-8 by chance."""
 _LEAST_SOUND = 10
@@ -187,3 +190,30 @@ def read_text(data: bytes, *, charset: str | None = None) -> Document:
     """
     text, found = decode_text(data, charset)
     return Document(text.replace("\r\n", "\n").replace("\r", "\n"), charset=found)
+
+
+def read_plain(data: bytes, *, media_type: str | None, name: str | None, limits: DocumentLimits) -> Document | None:
+    """The document in a small file that is declared text and is UTF-8, as `read_document` reads it; None of any other.
+
+    It is decoded and nothing more, as texts in JSON are, so that no parser is needed.
+    """
+    if len(data) > _PLAIN_BYTES or declared_format(media_type, name) is not Format.TEXT or _is_strange(data):
+        return None
+    try:
+        limits.check_bytes(len(data))
+        if detect_format(data, media_type=media_type, name=name) is not Format.TEXT:
+            return None
+        document = read_text(data, charset=charset_of(media_type))
+        limits.check_characters(len(document.text))
+    except GleanerError:
+        return None
+    return document if document.text.strip() else None
+
+
+def _is_strange(data: bytes) -> bool:
+    """True of what is not UTF-8, may be markup, or may be of an encoding with escapes or zero bytes."""
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return True
+    return b"\x00" in data or b"\x1b" in data or data.lstrip().startswith(b"<")

@@ -5,14 +5,17 @@ from __future__ import annotations
 import encodings
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from service.core.errors import UnsupportedFormat
 from service.documents import charset as charsets
-from service.documents.charset import charset_of
+from service.documents.charset import charset_of, read_plain
 from service.documents.document import CharsetSource
+from service.documents.limits import DocumentLimits
+from service.documents.reader import read_document
 
+LIMITS = DocumentLimits()
 FRENCH = "L'été était très chaud, l'élève a payé 15 € à la caisse."
 POLISH = "Zażółć gęślą jaźń, faktura została zapłacona w całości przez klienta."
 RUSSIAN = "Счёт за услуги связи от первого марта, оплата в течение десяти дней."
@@ -185,6 +188,46 @@ def test_any_bytes_become_clean_text_or_a_refusal(data: bytes, declared: str | N
         return
     assert "\x00" not in text
     text.encode()
+
+
+@given(
+    st.text(st.sampled_from("aé\r\n\t \x01%{"), max_size=60).map(str.encode),
+    st.sampled_from(["text/plain", "text/plain; charset=latin-1", "application/octet-stream", None]),
+    st.sampled_from(["a.txt", "a.md"]),
+)
+@example("Grüße,\r\nAnna".encode(), "text/markdown; charset=utf-8", None)
+@example("\ufeffa".encode(), None, "a.txt")
+def test_small_plain_texts_are_read_as_a_parser_reads_them(data: bytes, media: str | None, name: str | None) -> None:
+    found = read_plain(data, media_type=media, name=name, limits=LIMITS)
+    assert found in (None, found and read_document(data, media_type=media, name=name, limits=LIMITS))
+    if data.isalpha():
+        assert found is not None
+
+
+@pytest.mark.parametrize(
+    ("data", "media_type", "name"),
+    [
+        (b"%PDF-1.7", None, "a.txt"),
+        (b"<p>Anna</p>", "text/plain", "a.txt"),
+        (b"Anna", None, "a"),
+        (b"Anna", "text/html", "a.html"),
+        (b"Anna" * 10_000, None, "a.txt"),
+        ("Grüße".encode("latin-1"), None, "a.txt"),
+        ("Anna".encode("utf-16-le"), None, "a.txt"),
+        (b"\x1b$B@5\x1b(B", None, "a.txt"),
+        (b'{"text": "Anna"}', "text/plain", None),
+        (b" \n", None, "a.txt"),
+        (b"", None, "a.txt"),
+    ],
+)
+def test_what_is_not_surely_a_small_plain_text_is_left_to_a_parser(
+    data: bytes, media_type: str | None, name: str | None
+) -> None:
+    assert read_plain(data, media_type=media_type, name=name, limits=LIMITS) is None
+
+
+def test_a_plain_text_over_a_limit_is_left_to_the_parser_that_says_so() -> None:
+    assert read_plain(b"Anna", media_type=None, name="a.txt", limits=DocumentLimits(max_characters=3)) is None
 
 
 def test_names_of_charsets_are_not_remembered() -> None:

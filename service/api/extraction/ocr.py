@@ -13,6 +13,7 @@ from service.api.extraction.request import DocumentInput, ExtractRequest
 from service.api.parsers.pool import ParserPool
 from service.core.errors import DocumentTooLarge, InvalidOptions, UnreadableDocument
 from service.core.types import Ocr
+from service.documents.charset import read_plain
 from service.documents.document import Document, RedactedPicture
 from service.documents.limits import DocumentLimits
 from service.documents.ocr.joining import with_recognized
@@ -33,7 +34,7 @@ class PageRecognizer:
         self._most_pages = most_pages
 
     async def read(self, source: DocumentInput, request: ExtractRequest) -> Document:
-        """The document of a file.
+        """The document of a file, read by a parser unless it is a small plain text.
 
         Raises:
             GleanerError: as `ParserPool.parse`.
@@ -44,6 +45,9 @@ class PageRecognizer:
         wanted = request.options.ocr
         if wanted is Ocr.FORCE and not self.is_available:
             raise InvalidOptions("ocr: this service recognizes nothing; it was started without OCR.")
+        name, media_type = source.name, source.media_type
+        if (plain := read_plain(source.data, media_type=media_type, name=name, limits=self._limits)) is not None:
+            return plain
         if wanted is Ocr.OFF or not self.is_available:
             return await self._parse(source, request, None)
         document = await self._parse(source, request, ())
