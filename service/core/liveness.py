@@ -12,8 +12,9 @@ from collections import deque
 MOST_GAP_SECONDS = 1.5
 """The most that counts of the time between two ticks of a `SuspendAwareClock`, which ticks at least once a second."""
 
-MULTIPLE = 10
-"""A batch may take this many times the longest measured batch before the device counts as hung."""
+MULTIPLE = 20
+"""A batch may take this many times the longest measured batch before the device counts as hung: one that yields to
+interactive work has a ninth of the processor while there is some."""
 FLOOR_SECONDS = 60.0
 """A batch may always take this long: a machine that swaps, or whose cores others take, may be as much slower."""
 MOST_SECONDS = 600.0
