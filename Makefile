@@ -94,7 +94,7 @@ gpu: .venv/.dev ## the checks that need a CUDA device, then the GPU's table of B
 	$(BIN)/python -m loadtest.bench.gpu
 
 storage: .venv/.s3-server ## the S3 server that tests and benchmarks start
-bench: .venv/.dev .venv/.s3-server .venv/.gliner ## the benchmarks of BENCHMARKS.md (ONLY=throughput, host, start, cold, store, labels)
+bench: .venv/.dev .venv/.s3-server .venv/.gliner ## the benchmarks of BENCHMARKS.md (ONLY=throughput, host, start, cold, store, labels, bulk)
 	$(BIN)/python -m loadtest.bench $(if $(ONLY),--only $(ONLY))
 
 bench-peers: .venv/.loadtest .venv/.peers ## the service beside LitServe, mosec and Ray Serve (ARGS='--model six-layer')

@@ -92,7 +92,7 @@ class Settings(BaseSettings):
     batch_tokens: int = Field(
         0,
         ge=0,
-        description="most tokens of one batch; 0: 2,048 on a CPU; on a GPU timed at the start"
+        description="most tokens of one batch; 0: 1,024 on a CPU; on a GPU timed at the start"
         " (`gleaner_budget_tokens`), at most 65,536",
     )
     memory_fraction: float = Field(
