@@ -16,10 +16,10 @@ from service.api.http.request_body import read_body
 from service.api.http.response import json_response, ndjson_lines, unless_disconnected
 from service.api.redaction.answers import redact_response
 from service.api.redaction.schemas import RedactOptions
-from service.core.decoding.tag_scheme import scheme_of
 from service.core.errors import InvalidOptions
 from service.core.types import Phase
 from service.metrics.prometheus import CONTENT_TYPE, exposition
+from service.text.pipeline import answered_labels
 
 NDJSON = "application/x-ndjson"
 
@@ -94,7 +94,7 @@ async def models(request: Request) -> Response:
     status = request.state.app_state.worker.engine.status
     shown = [
         {name: value for name, value in msgspec.to_builtins(model).items() if name != "folder"}
-        | {"entity_labels": sorted(scheme_of(model.labels).types) if model.labels else []}
+        | {"entity_labels": answered_labels(model.labels, has_rules=False)}
         for model in status.models
     ]
     body = {"models": shown, "device": status.device, "dtype": status.dtype, "start_seconds": status.start_seconds}

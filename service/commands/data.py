@@ -214,15 +214,19 @@ def run_check(chosen: argparse.Namespace) -> int:
     return 1 if doubtful else 0
 
 
-def _labels_of(model: str) -> frozenset[str] | None:
-    """The labels of a folder's model, or of one in the store, without the prefixes of its tags; None: it takes any."""
+def _labels_of(model: str) -> list[str] | None:
+    """The labels that a folder's model, or one in the store, and its rules answer; None: it takes any."""
+    from model_store.contents.allowed_files import RULES
     from model_store.contents.scan import scan_folder
     from model_store.local.catalog import Catalog
     from service.settings import read_settings
+    from service.text.pipeline import answered_labels
     from service.text.words.label_config import is_label_model
 
-    if is_label_model(Path(model)) or (Path(model) / "config.json").is_file():
-        labels = scan_folder(Path(model)).config.labels
+    folder = Path(model)
+    if is_label_model(folder) or (folder / "config.json").is_file():
+        labels = scan_folder(folder).config.labels
     else:
-        labels = Catalog(read_settings().model_store).resolve(model).manifest.labels
-    return frozenset(label.partition("-")[2] or label for label in labels) or None
+        revision = Catalog(read_settings().model_store).resolve(model)
+        folder, labels = revision.folder, revision.manifest.labels
+    return answered_labels(labels, has_rules=(folder / RULES).is_file()) if labels else None

@@ -28,7 +28,6 @@ from model_store.local.store import Store
 from model_store.transfer.publish import publish
 from service.api.extraction.request import DocumentInput
 from service.api.options import read_options
-from service.core.decoding.tag_scheme import scheme_of
 from service.core.errors import InvalidOptions, Overloaded, RequestError
 from service.evaluation.data_check import label_counts
 from service.evaluation.labelled_documents import (
@@ -231,7 +230,8 @@ async def _evaluate(model: str, sets: Sequence[LabelledSet], scheme: LabelScheme
         async with service:
             name = service.model
             overlaps = (f"{each.name}: {note}" for each in sets for note in overlap_notes(each))
-            lacking = [] if name.free_labels else labels_lacking(sets, answerable_labels(name))
+            known = answered_labels(name.labels, has_rules=(Path(name.folder) / RULES).is_file())
+            lacking = [] if name.free_labels else labels_lacking(sets, known)
             for sentence in (*lacking, *overlaps):
                 _warn(sentence)
             if name.free_labels:
@@ -256,14 +256,7 @@ async def _ask_with_labels(service: LocalService, asked: LabelledSet, show: OnPr
     return await ask_all(service, [asked], show)
 
 
-def answerable_labels(model: ModelStatus) -> frozenset[str]:
-    """The labels that a served model and its rules may answer."""
-    if (Path(model.folder) / RULES).is_file():
-        return frozenset(answered_labels(None, model.labels))
-    return frozenset(scheme_of(model.labels).types)
-
-
-def labels_lacking(sets: Iterable[LabelledSet], known: frozenset[str]) -> list[str]:
+def labels_lacking(sets: Iterable[LabelledSet], known: Sequence[str]) -> list[str]:
     """A sentence for each set with entities of labels that the model does not answer, and that so are all missed."""
     said = []
     for each in sets:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from service.evaluation.labelled_documents import LabelledDocument, text_key
+from service.evaluation.labelled_documents import LabelledDocument, LabelledSpan, text_key
 
 MOST_PLACES = 3
 """Places that a finding names at most."""
@@ -31,33 +31,48 @@ def label_counts(documents: Iterable[LabelledDocument]) -> Counter[str]:
     return Counter(span.label for document in documents for span in document.spans)
 
 
-def findings(documents: Iterable[LabelledDocument], known_labels: Iterable[str] | None = None) -> list[Finding]:
+def findings(documents: Sequence[LabelledDocument], known_labels: Collection[str] | None = None) -> list[Finding]:
     """The doubts about these documents; `known_labels`: those of a model, None where there is none to compare with."""
-    known = None if known_labels is None else frozenset(known_labels)
+    lacking = [] if known_labels is None else unknown_labels(documents, known_labels)
+    return [*_counted(_doubts(documents)), *lacking]
+
+
+def unknown_labels(documents: Iterable[LabelledDocument], known: Collection[str]) -> list[Finding]:
+    """The labels of entities that are not among those of a model."""
+    return _counted(
+        (f"entities have the label {span.label}, which the model lacks", _place(document, span))
+        for document in documents
+        for span in document.spans
+        if span.label not in known
+    )
+
+
+def _counted(doubts: Iterable[tuple[str, str]]) -> list[Finding]:
     places: dict[str, list[str]] = {}
-    known_texts: set[str] = set()
-    for document in documents:
-        if (key := text_key(document.text)) in known_texts:
-            places.setdefault("documents have the text of an earlier one", []).append(document.id)
-        known_texts.add(key)
-        for sentence, place in _doubts(document, known):
-            places.setdefault(sentence, []).append(f"{document.id} {place}")
+    for sentence, place in doubts:
+        places.setdefault(sentence, []).append(place)
     return [Finding(sentence, len(found), tuple(found[:MOST_PLACES])) for sentence, found in places.items()]
 
 
-def _doubts(document: LabelledDocument, known: frozenset[str] | None) -> Iterator[tuple[str, str]]:
-    text = document.text
-    for span in document.spans:
-        place = f"{span.label} {span.start}:{span.end}"
-        if text[span.start : span.end] != text[span.start : span.end].strip():
-            yield "entities begin or end with white space", place
-        if _within_word(text, span.start) or _within_word(text, span.end):
-            yield "entities begin or end within a word (offsets of another unit do that)", place
-        if known is not None and span.label not in known:
-            yield f"entities have the label {span.label}, which the model lacks", place
-    for one, other in pairwise(document.spans):
-        if other.start < one.end:
-            yield "entities overlap the one before, which training refuses", f"{other.label} {other.start}:{other.end}"
+def _doubts(documents: Iterable[LabelledDocument]) -> Iterator[tuple[str, str]]:
+    known_texts: set[str] = set()
+    for document in documents:
+        text = document.text
+        if (key := text_key(text)) in known_texts:
+            yield "documents have the text of an earlier one", document.id
+        known_texts.add(key)
+        for span in document.spans:
+            if text[span.start : span.end] != text[span.start : span.end].strip():
+                yield "entities begin or end with white space", _place(document, span)
+            if _within_word(text, span.start) or _within_word(text, span.end):
+                yield "entities begin or end within a word (offsets of another unit do that)", _place(document, span)
+        for one, other in pairwise(document.spans):
+            if other.start < one.end:
+                yield "entities overlap the one before, which training refuses", _place(document, other)
+
+
+def _place(document: LabelledDocument, span: LabelledSpan) -> str:
+    return f"{document.id} {span.label} {span.start}:{span.end}"
 
 
 def _within_word(text: str, place: int) -> bool:

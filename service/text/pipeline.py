@@ -152,10 +152,13 @@ def apply_rules(
     return tokenizer.rules.apply(prepared.context, found, scheme_of(labels).types, asked)
 
 
-def answered_labels(tokenizer: TextTokenizer | None, labels: tuple[str, ...]) -> list[str]:
-    """The labels that a model and its rules answer; those of all rules while its tokenizer is not loaded."""
-    rules, types = tokenizer.rules if tokenizer else ALL_RULES, scheme_of(labels).types
-    return sorted({*types, *rules.labels(types)})
+def answered_labels(
+    labels: tuple[str, ...], tokenizer: TextTokenizer | None = None, *, has_rules: bool = True
+) -> list[str]:
+    """The labels that a model and its rules answer; those of all rules where its tokenizer is not loaded."""
+    types = scheme_of(labels).types if labels else ()
+    rules = tokenizer.rules if tokenizer else ALL_RULES
+    return sorted({*types, *(rules.labels(types) if has_rules else ())})
 
 
 def keyword_entities(prepared: Prepared, found: list[Entity]) -> list[Entity]:

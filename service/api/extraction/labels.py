@@ -12,7 +12,6 @@ from difflib import get_close_matches
 from service.api.options import Options
 from service.core.decoding.aggregation_strategies import Aggregation
 from service.core.decoding.spans import Overlaps
-from service.core.decoding.tag_scheme import scheme_of
 from service.core.errors import InvalidOptions
 from service.core.labels.label_set import LabelSet, label_problem, read_labels
 from service.text.pipeline import answered_labels
@@ -59,7 +58,7 @@ def check_labels(model: ModelStatus, tokenizer: TextTokenizer | None, options: O
     has_rules = options.aggregation is Aggregation.CONSTRAINED
     asked = options.labels or ()
     if asked or options.min_score.by_label:
-        known = answered_labels(tokenizer, model.labels) if has_rules else sorted(scheme_of(model.labels).types)
+        known = answered_labels(model.labels, tokenizer, has_rules=has_rules)
         _refuse_unknown("labels", model, list(asked), known)
         _refuse_unknown("min_score", model, [name for name, _ in options.min_score.by_label], known)
     if more := next((each for each in read_labels(options.labels) or () if not each.is_plain), None):
