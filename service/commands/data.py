@@ -22,7 +22,7 @@ from typing import Any
 
 from service.core.errors import InvalidOptions
 from service.evaluation.data_check import findings, label_counts
-from service.evaluation.foreign_formats import ForeignData, format_of, read_foreign, refuse_classes
+from service.evaluation.foreign_formats import ForeignData, read_foreign
 from service.evaluation.foreign_records import TITLES, ForeignDocument, ReadOptions, UnreadableFormat
 from service.evaluation.labelled_documents import BadRecords, LabelledDocument, LabelledSpan, read_sets, text_of_file
 
@@ -125,19 +125,12 @@ def _pairs(source: Path, target: Path) -> list[tuple[Path, Path]]:
 def _read(source: Path, name: str, format_name: str | None, options: ReadOptions) -> ForeignData:
     """The documents of a file. Raises BadRecords with the file, the place and what is wrong."""
     text = sys.stdin.read() if source == STANDARD else text_of_file(source)
-    found = format_name or format_of(text)
     try:
-        refuse_classes(text)
+        data = read_foreign(text, format_name, options)
     except UnreadableFormat as error:
         raise BadRecords([f"{name}, {error}."]) from error
-    if found is None:
-        raise BadRecords([f"{name} is of no format that is known; --from says which: {', '.join(sorted(TITLES))}."])
-    try:
-        data = read_foreign(text, found, options)
-    except UnreadableFormat as error:
-        raise BadRecords([f"{name}, read as {TITLES[found]}: {error}."]) from error
     if not data.documents:
-        raise BadRecords([f"{name}, read as {TITLES[found]}, holds no document."])
+        raise BadRecords([f"{name}, read as {TITLES[data.format]}, holds no document."])
     return data
 
 

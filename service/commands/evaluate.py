@@ -49,7 +49,6 @@ from service.evaluation.span_scores import overlapped
 from service.evaluation.tables import ReportTable, tables
 from service.local_service import LocalService
 from service.text.pipeline import answered_labels
-from service.wire import ModelStatus
 
 BUILTIN = "builtin"
 FOLDER_NAME = "evaluated"

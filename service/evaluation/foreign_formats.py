@@ -60,7 +60,7 @@ def records_of(text: str) -> Records:
         return [(f"line {number}", _line(line, number)) for number, line in _filled_lines(text)]
     if isinstance(whole, dict) and isinstance(whole.get("annotations"), list) and "data" not in whole:
         whole = [each for each in whole["annotations"] if each is not None]  # tecoholic's ner-annotator, for spaCy
-    is_one = isinstance(whole, dict) or is_pair(whole)
+    is_one = not isinstance(whole, list) or is_pair(whole)
     return [(f"record {number}", each) for number, each in enumerate([whole] if is_one else whole, 1)]
 
 
@@ -78,48 +78,67 @@ def _line(line: str, number: int) -> Any:
 def format_of(text: str) -> str | None:
     """The format of a file's content by what is in it; `gleaner` for our own, None for none that is known."""
     text = text.removeprefix("\ufeff")
+    return _format_of(text, _records(text)[0])
+
+
+def _records(text: str) -> tuple[Records, UnreadableFormat | None]:
+    """The records of JSON, or none and why."""
+    try:
+        return records_of(text), None
+    except UnreadableFormat as error:
+        return (), error
+
+
+def _format_of(text: str, records: Records) -> str | None:
     if text.lstrip()[:1] not in ("{", "["):
         return "conll" if looks_tagged(text) else None
-    try:
-        records = records_of(text)
-    except (UnreadableFormat, TypeError):
-        return None
     found = (name for _, record in records[:MOST_SAMPLED] for name, is_of in SIGNS if is_of(record))
     return next(found, "doccano" if records and all(is_bare(each) for _, each in records) else None)
 
 
-def read_foreign(text: str, name: str, options: ReadOptions) -> ForeignData:
-    """The documents of a file's content, in code points.
+def read_foreign(text: str, name: str | None, options: ReadOptions) -> ForeignData:
+    """The documents of a file's content, in code points; `name`: its format, None: it is found by the content.
 
     Raises:
-        UnreadableFormat: it is not of the format `name`.
+        UnreadableFormat: it is of no known format, not of this one, or gives its whole texts classes.
     """
-    notes: Counter[str] = Counter()
     text = text.removeprefix("\ufeff")
+    records, problem = _records(text)
+    _refuse_classes(records)
+    name = name or _format_of(text, records)
+    if name is None:
+        raise UnreadableFormat(f"which is of no known format: --from says which: {', '.join(sorted(TITLES))}")
     try:
         if name == "conll":
-            tagged = read_conll(text, notes, options.column)
-            found = [
-                ForeignDocument(f"line {each.line}", each.text, tuple(ForeignSpan(*span) for span in each.spans))
-                for each in tagged
-            ]
-            return ForeignData(name, tuple(found), notes)
-        documents = [each for where, record in records_of(text) for each in _read(name, record, where, options, notes)]
-    except BadTokens as error:
-        raise UnreadableFormat(str(error)) from error
-    if name == "huggingface":
-        return ForeignData(name, tuple(documents), notes)
+            return _of_conll(text, options)
+        if problem is not None:
+            raise problem
+        return _of_records(records, name, options)
+    except (BadTokens, UnreadableFormat) as error:
+        raise UnreadableFormat(f"read as {TITLES[name]}: {error}") from error
+
+
+def _of_conll(text: str, options: ReadOptions) -> ForeignData:
+    notes: Counter[str] = Counter()
+    found = tuple(
+        ForeignDocument(f"line {each.line}", each.text, tuple(ForeignSpan(*span) for span in each.spans))
+        for each in read_conll(text, notes, options.column)
+    )
+    return ForeignData("conll", found, notes)
+
+
+def _of_records(records: Records, name: str, options: ReadOptions) -> ForeignData:
+    notes: Counter[str] = Counter()
     doubts: Counter[str] = Counter()
-    unit = options.unit or _unit(name, documents, doubts)
-    return ForeignData(name, tuple(_in_code_points(each, unit, doubts) for each in documents), notes, doubts)
+    documents = [each for where, record in records for each in _read(name, record, where, options, notes)]
+    if name != "huggingface":
+        unit = options.unit or _unit(name, documents, doubts)
+        documents = [_in_code_points(each, unit, doubts) for each in documents]
+    return ForeignData(name, tuple(documents), notes, doubts)
 
 
-def refuse_classes(text: str) -> None:
+def _refuse_classes(records: Records) -> None:
     """Raise UnreadableFormat if a file's records give their whole texts classes, and none has an entity."""
-    try:
-        records = records_of(text.removeprefix("\ufeff"))
-    except (UnreadableFormat, TypeError):
-        return
     found = [(where, name) for where, record in records if (name := class_of(record)) is not None]
     if found and len(found) == len(records):
         raise is_classification(*found[0])

@@ -18,9 +18,7 @@ Marked = tuple[str, str]
 
 
 def read(text: str, **options: Any) -> ForeignData:
-    name = format_of(text)
-    assert name is not None, "no format was found"
-    return read_foreign(text, name, ReadOptions(**options))
+    return read_foreign(text, None, ReadOptions(**options))
 
 
 def marked(data: ForeignData) -> list[list[Marked]]:
