@@ -23,8 +23,15 @@ from typing import Any
 from service.core.errors import InvalidOptions
 from service.evaluation.data_check import findings, label_counts
 from service.evaluation.foreign_formats import ForeignData, read_foreign
-from service.evaluation.foreign_records import TITLES, ForeignDocument, ReadOptions, UnreadableFormat
-from service.evaluation.labelled_documents import BadRecords, LabelledDocument, LabelledSpan, read_sets, text_of_file
+from service.evaluation.foreign_records import TITLES, ReadOptions, UnreadableFormat
+from service.evaluation.labelled_documents import (
+    BadRecords,
+    LabelledDocument,
+    LabelledSpan,
+    read_sets,
+    span_problem,
+    text_of_file,
+)
 
 STANDARD = Path("-")
 """Standard input, or standard output."""
@@ -140,26 +147,19 @@ def converted(data: ForeignData, name: str) -> tuple[list[str], list[LabelledDoc
     documents: list[LabelledDocument] = []
     problems: list[str] = []
     for each in data.documents:
-        spans = sorted(span for found in each.spans if (span := _span(each, found, problems)))
+        spans: list[LabelledSpan] = []
+        for start, end, label, _ in each.spans:
+            if problem := span_problem(start, end, label, len(each.text)):
+                problems.append(f"{each.where}: {problem}")
+            else:
+                spans.append(LabelledSpan(start, end, label))
+        spans.sort()
         entities = [{"start": span.start, "end": span.end, "label": span.label} for span in spans]
         record = {**({} if each.id is None else {"id": each.id}), "text": each.text, "entities": entities}
         lines.append(json.dumps(record, ensure_ascii=False))
         where = f"{name}, {each.where}"
         documents.append(LabelledDocument(where, each.text, tuple(spans), where))
     return lines, documents, problems
-
-
-def _span(document: ForeignDocument, found: Any, problems: list[str]) -> LabelledSpan | None:
-    start, end, label = found[:3]
-    if not isinstance(label, str) or not label.strip():
-        problems.append(f"{document.where}: an entity at {start}:{end} has no label")
-    elif type(start) is not int or type(end) is not int or not 0 <= start <= end <= len(document.text):
-        problems.append(f"{document.where}: {label} at {start}:{end} is not within the text")
-    elif start == end:
-        problems.append(f"{document.where}: {label} at {start}:{end} is empty")
-    else:
-        return LabelledSpan(start, end, label)
-    return None
 
 
 def _write(target: Path, lines: Iterable[str]) -> None:

@@ -305,14 +305,20 @@ def _document(where: str, record: dict[str, Any], name: str, label_map: LabelMap
 def _span(where: str, entity: Any, characters: int) -> LabelledSpan:
     try:
         start, end, label = entity["start"], entity["end"], entity["label"]
-        inside = 0 <= start < end <= characters
     except (KeyError, TypeError) as error:
         raise BadRecords([f"{where}: an entity needs `start`, `end` and `label`."]) from error
-    if not inside or type(start) is not int or type(end) is not int or not isinstance(label, str) or not label.strip():
-        raise BadRecords(
-            [f"{where}: the entity {str(label)[:40]!r} [{start}, {end}) has no label or is not within the text."]
-        )
+    if problem := span_problem(start, end, label, characters):
+        raise BadRecords([f"{where}: {problem}."])
     return LabelledSpan(start, end, label)
+
+
+def span_problem(start: Any, end: Any, label: Any, characters: int) -> str | None:
+    """What is wrong with an entity of a text of so many characters; None if nothing is."""
+    if not isinstance(label, str) or not label.strip():
+        return f"an entity at {start}:{end} has no label"
+    if type(start) is not int or type(end) is not int or not 0 <= start <= end <= characters:
+        return f"{label[:40]} at {start}:{end} is not within the text"
+    return f"{label[:40]} at {start}:{end} is empty" if start == end else None
 
 
 def _truth(fields: dict[str, Any], label_map: LabelMap | None) -> dict[str, tuple[str, ...]]:
