@@ -155,8 +155,9 @@ def write_tokenizer(folder: Path, more: list[str] | None = None) -> int:
     return int(tokenizer.get_vocab_size())
 
 
-def make_shards(folder: Path, *, shards: int = 16, shard_bytes: int = 83 * 10**6) -> Path:
+def make_shards(folder: Path) -> Path:
     """Write a folder with the files and sizes of a sharded model: 16 shards of 83 MB are a BERT-large in float32."""
+    shards, shard_bytes = 16, 83 * 10**6
     folder.mkdir(parents=True)
     (folder / "config.json").write_text(json.dumps(SHARDS_CONFIG))
     (folder / "tokenizer.json").write_text(json.dumps({"version": "1.0", "model": {"type": "WordPiece", "vocab": {}}}))

@@ -21,26 +21,22 @@ LEVEL = 0.95
 Statistic = Callable[[npt.NDArray[np.float64]], float]
 
 
-def blocks(values: npt.NDArray[np.float64], times: npt.NDArray[np.float64], seconds: float = BLOCK_SECONDS) -> list[
-    npt.NDArray[np.float64]
-]:  # fmt: skip
+def blocks(values: npt.NDArray[np.float64], times: npt.NDArray[np.float64]) -> list[npt.NDArray[np.float64]]:
     """The values, grouped by the block of time in which each was due."""
-    number = np.floor((times - (times.min() if len(times) else 0.0)) / seconds).astype(np.int64)
+    number = np.floor((times - (times.min() if len(times) else 0.0)) / BLOCK_SECONDS).astype(np.int64)
     return [values[number == each] for each in np.unique(number)]
 
 
-def resampled(
-    parts: list[npt.NDArray[np.float64]], statistic: Statistic, seed: int, draws: int = DRAWS
-) -> npt.NDArray[np.float64]:
-    """The statistic of `draws` samples, each of as many blocks drawn with replacement."""
+def resampled(parts: list[npt.NDArray[np.float64]], statistic: Statistic, seed: int) -> npt.NDArray[np.float64]:
+    """The statistic of DRAWS samples, each of as many blocks drawn with replacement."""
     draw = np.random.default_rng(seed)
-    picks = draw.integers(0, len(parts), size=(draws, len(parts)))
+    picks = draw.integers(0, len(parts), size=(DRAWS, len(parts)))
     return np.array([statistic(np.concatenate([parts[index] for index in pick])) for pick in picks])
 
 
-def interval(samples: npt.NDArray[np.float64], level: float = LEVEL) -> tuple[float, float]:
-    """The central interval that contains the share `level` of the samples."""
-    low, high = np.quantile(samples, ((1 - level) / 2, (1 + level) / 2))
+def interval(samples: npt.NDArray[np.float64]) -> tuple[float, float]:
+    """The central interval that contains the share LEVEL of the samples."""
+    low, high = np.quantile(samples, ((1 - LEVEL) / 2, (1 + LEVEL) / 2))
     return float(low), float(high)
 
 

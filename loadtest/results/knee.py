@@ -75,11 +75,11 @@ def evaluate(rate: float, records: Records, slo_ms: float, *, last: bool = False
     return Trial(rate, len(records), share, max(low, 0.0), high, float(cuts[0]), float(cuts[1]), verdict)
 
 
-def find_knee(guess: float, attempt: Callable[[float], Trial], precision: float = PRECISION) -> Knee:
+def find_knee(guess: float, attempt: Callable[[float], Trial]) -> Knee:
     """Bracket the knee around a guess of the capacity, then halve the bracket geometrically until it is narrow."""
     holds, fails, trials = 0.0, math.inf, []
     rate = guess * 0.7
-    while not holds or fails / holds > 1 + precision:
+    while not holds or fails / holds > 1 + PRECISION:
         trial = attempt(rate)
         trials.append(trial)
         if trial.verdict is TrialVerdict.HOLDS:

@@ -150,15 +150,14 @@ def poisson(rate: Rate, draw: Random) -> Iterator[float]:
     return takewhile(lambda moment: moment < rate.seconds, clock())
 
 
-def bursty(rate: Rate, index_of_dispersion: float, draw: Random, bin_seconds: float = BURST_SECONDS) -> Iterator[float]:
+def bursty(rate: Rate, index_of_dispersion: float, draw: Random) -> Iterator[float]:
     """Gamma-Poisson arrivals: each bin's rate is multiplied by a Gamma variable of mean 1.
 
     A bin with mean count m and Gamma shape k has variance m + m² / k; with k = m / (d - 1) that is d times the mean,
     where d is the index of dispersion.
     """
-    bins = range(int(-(-rate.seconds // bin_seconds)))
-    for number in bins:
-        begin, end = number * bin_seconds, min((number + 1) * bin_seconds, rate.seconds)
+    for number in range(int(-(-rate.seconds // BURST_SECONDS))):
+        begin, end = number * BURST_SECONDS, min((number + 1) * BURST_SECONDS, rate.seconds)
         first, mean = rate.count(begin), rate.count(end) - rate.count(begin)
         for position in _positions(mean, index_of_dispersion, draw):
             yield min(max(rate.when(first + position), begin), end)

@@ -270,12 +270,12 @@ def level_of(utilization: float) -> int:
     return min(int(utilization * LEVELS), LEVELS - 2)
 
 
-def latency_table(model: ServiceModel, seed: int = 1) -> LatencyTable:
+def latency_table(model: ServiceModel) -> LatencyTable:
     """The table of a task; its stages are those of the model, its limits do not matter here."""
     probabilities = _probabilities()
     seconds, busy = np.zeros((LEVELS, QUANTILES)), np.ones(LEVELS)
     for level in range(LEVELS - 1):
-        draw = np.random.default_rng([seed, level])
+        draw = np.random.default_rng([1, level])
         rate = (level + 0.5) / LEVELS / model.document_seconds
         times = np.cumsum(draw.exponential(1 / rate, SAMPLED))
         lengths = model.documents.lengths(SAMPLED, draw)
@@ -290,7 +290,7 @@ def latency_table(model: ServiceModel, seed: int = 1) -> LatencyTable:
     # A document that has waited needs the rest of the running batch, its own batch, parsing and tokenizing.
     before = model.documents.parse_seconds + model.documents.text_seconds + model.overhead_seconds
     seconds[-1] = full * (1 + probabilities) + before
-    return LatencyTable(seconds, busy, _wait_factors(model, seconds[-1], np.random.default_rng([seed, LEVELS])))
+    return LatencyTable(seconds, busy, _wait_factors(model, seconds[-1], np.random.default_rng([1, LEVELS])))
 
 
 def _wait_factors(model: ServiceModel, after: Floats, draw: np.random.Generator) -> Floats:

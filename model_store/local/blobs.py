@@ -93,7 +93,7 @@ def is_digest(name: str) -> bool:
     return _DIGEST.fullmatch(name) is not None
 
 
-def check_blob(layout: Layout, digest: str, on_bytes: OnBytes = ignore_bytes) -> Stamp:
+def check_blob(layout: Layout, digest: str) -> Stamp:
     """The stamp of an intact blob, which is hashed only if its receipt is missing or invalid.
 
     Raises MissingFile or CorruptFile.
@@ -103,7 +103,7 @@ def check_blob(layout: Layout, digest: str, on_bytes: OnBytes = ignore_bytes) ->
     if stamp is None:
         raise MissingFile(f"The file {path} is not in the store. Publish or pull the model again.")
     if read_receipt(receipt).get(digest) != VerifiedFile(stamp, digest):
-        found = fileio.hash_file(path, on_bytes)
+        found = fileio.hash_file(path)
         if found != digest:
             raise CorruptFile(str(path), wanted=digest, found=found)
         write_receipt(receipt, {digest: VerifiedFile(stamp, digest)}, layout.temporary)

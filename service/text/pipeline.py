@@ -105,11 +105,7 @@ def decode_word_scores(
 
 
 def decode_entities(
-    tokenizer: TextTokenizer,
-    prepared: Prepared,
-    logits: Sequence[Logits],
-    labels: tuple[str, ...],
-    aggregation: Aggregation = Aggregation.CONSTRAINED,
+    tokenizer: TextTokenizer, prepared: Prepared, logits: Sequence[Logits], labels: tuple[str, ...]
 ) -> list[Entity]:
     """The entities in a text, from the model's logits for each sequence, special tokens included.
 
@@ -119,7 +115,7 @@ def decode_entities(
     if not logits:
         return []
     merged = merge_windows(prepared.windows, [tokenizer.content(part) for part in logits])
-    return decode_merged(tokenizer, prepared, merged, labels, aggregation)
+    return decode_merged(tokenizer, prepared, merged, labels)
 
 
 def decode_merged(

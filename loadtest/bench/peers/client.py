@@ -77,10 +77,10 @@ def answer_all(url: str, texts: list[str], *, at_once: int, per_request: int = 1
     return ThroughputRun(seconds, list(chain.from_iterable(map(_entities, replies[: len(jobs)]))), rounds)
 
 
-def answer_at(url: str, texts: list[str], rate: float, seconds: float, seed: int = 1) -> LatencyFigures:
+def answer_at(url: str, texts: list[str], rate: float, seconds: float) -> LatencyFigures:
     """Post one text per request with Poisson arrivals at this rate: an open loop."""
     jobs = [_job([text]) for text in texts]
-    return latency_figures(uvloop.run(_open_loop(url, jobs, rate, seconds, seed)), rate, seconds)
+    return latency_figures(uvloop.run(_open_loop(url, jobs, rate, seconds)), rate, seconds)
 
 
 def latency_figures(records: Records, rate: float, seconds: float) -> LatencyFigures:
@@ -104,16 +104,16 @@ async def _closed_loop(url: str, jobs: list[Job], at_once: int) -> list[Reply]:
         return await asyncio.gather(*map(post, jobs))
 
 
-async def _open_loop(url: str, jobs: list[Job], rate: float, seconds: float, seed: int) -> Records:
+async def _open_loop(url: str, jobs: list[Job], rate: float, seconds: float) -> Records:
     origin = time.monotonic() + LEAD_SECONDS
     recorder = Recorder(origin)
     async with HttpClient(url, most=CONNECTIONS, timeout_seconds=TIMEOUT_SECONDS) as client:
-        await Sender(client, jobs, recorder).on_schedule(_due(origin, rate, seconds, seed))
+        await Sender(client, jobs, recorder).on_schedule(_due(origin, rate, seconds))
     return recorder.records()
 
 
-def _due(origin: float, rate: float, seconds: float, seed: int) -> Iterator[tuple[float, int]]:
-    for number, moment in enumerate(poisson(Constant(rate, seconds), Random(seed))):
+def _due(origin: float, rate: float, seconds: float) -> Iterator[tuple[float, int]]:
+    for number, moment in enumerate(poisson(Constant(rate, seconds), Random(1))):
         yield origin + moment, number
 
 

@@ -85,7 +85,6 @@ def fit_transitions(
     scheme: Scheme,
     *,
     strength: float,
-    seed: int = 0,
     progress: Progress = lambda _: None,
 ) -> NDArray[np.float32]:
     """The transitions `[tags, tags]`, multiplied by `strength`; 0 where the scheme forbids the step.
@@ -101,7 +100,7 @@ def fit_transitions(
     allowed, count = torch.from_numpy(scheme.allowed), len(scheme.labels)
     steps, bias = torch.zeros(count, count, requires_grad=True), torch.zeros(count, requires_grad=True)
     optimizer = torch.optim.Adam([steps, bias], lr=RATE, betas=(0.9, 0.95))
-    words, draws = sum(int(batch.is_word.sum()) for batch in batches), np.random.default_rng(seed)
+    words, draws = sum(int(batch.is_word.sum()) for batch in batches), np.random.default_rng(0)
     for epoch in range(EPOCHS):
         total = 0.0
         for number, index in enumerate(draws.permutation(len(batches)).tolist()):

@@ -82,12 +82,10 @@ class ProtocolAdapter:
     bodies: tuple[type, ...] = ()
 
 
-def refusal(error: GleanerError, body: object, *, status: int = 0, media_type: str = JSON, **headers: str) -> Response:
-    """The response to an error: this body, under the error's own status unless the protocol has another."""
+def refusal(error: GleanerError, body: object, *, media_type: str = JSON, **headers: str) -> Response:
+    """The response to an error: this body, under the error's own status."""
     own = {name.replace("_", "-"): value for name, value in headers.items()}
-    return Response(
-        msgspec.json.encode(body), status or STATUS[error.code], {**problems.headers(error), **own}, media_type
-    )
+    return Response(msgspec.json.encode(body), STATUS[error.code], {**problems.headers(error), **own}, media_type)
 
 
 def headers_with_aws_key(headers: Mapping[str, str]) -> Mapping[str, str]:

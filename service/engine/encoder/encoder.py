@@ -52,7 +52,6 @@ def load_encoder(
     *,
     int8: bool = False,
     known: ChosenPath | None = None,
-    longest_tokens: int = LONGEST_TOKENS,
 ) -> TransformersEncoder:
     """Read a folder's checkpoint and build its encoder with nothing in between; for arguments, see `build_encoder`.
 
@@ -60,7 +59,7 @@ def load_encoder(
         ModelError: the folder is no complete model with safetensors weights.
     """
     checkpoint = read_any_checkpoint(folder, dtype, int8=int8)
-    return build_encoder(checkpoint, device, dtype, int8=int8, known=known, longest_tokens=longest_tokens)
+    return build_encoder(checkpoint, device, dtype, int8=int8, known=known)
 
 
 def build_encoder(

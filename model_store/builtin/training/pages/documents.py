@@ -48,12 +48,10 @@ MEDIA: Final = {Medium.PDF: 0.7, Medium.MARKUP: 0.15, Medium.SPACED: 0.15}
 PAGE_WIDTH: Final = 90
 
 
-def page(
-    rng: Random, *, kind: str | None = None, template: Template | None = None, lexicon: Lexicon | None = None
-) -> LabelledDocument:
+def page(rng: Random, *, kind: str | None = None, lexicon: Lexicon | None = None) -> LabelledDocument:
     """A labelled document; what is not given is drawn. `group` is the template's signature."""
-    kind = kind or (template.kind if template else rng.choices(list(KINDS), [k.weight for k in KINDS.values()])[0])
-    template = template or choose_template(rng, kind, KINDS[kind].axes)
+    kind = kind or rng.choices(list(KINDS), [k.weight for k in KINDS.values()])[0]
+    template = choose_template(rng, kind, KINDS[kind].axes)
     lexicon = lexicon or choose_lexicon(rng)
     medium = rng.choices(list(MEDIA), list(MEDIA.values()))[0]
     text, spans = transcribed(drawn(rng, lexicon, template).fragments, medium)

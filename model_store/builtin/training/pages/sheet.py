@@ -62,7 +62,7 @@ class Box(NamedTuple):
 EMPTY = Box((), 0, 0)
 
 
-def lines(rows: Iterable[Row], *, leading: float = 1) -> Box:
+def lines(rows: Iterable[Row]) -> Box:
     """Rows one below another, flush left. A piece with line ends goes on in the rows below, as one entity."""
     fragments: list[Fragment] = []
     y = 0.0
@@ -73,10 +73,10 @@ def lines(rows: Iterable[Row], *, leading: float = 1) -> Box:
             for number, text in enumerate(piece.text.split("\n")):
                 if number:
                     fragments += _fragment(current, y)
-                    current, y = [], y + leading
+                    current, y = [], y + 1
                 current.append(Part(text, piece.label, key))
         fragments += _fragment(current, y)
-        y += leading
+        y += 1
     return Box(tuple(fragments), max((f.width for f in fragments), default=0), y)
 
 
