@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from infra.image.check import free_port
 from loadtest.errors import Unreachable
 from loadtest.service_process import (
     KeptPort,
@@ -63,13 +64,6 @@ def test_processes_are_found_by_the_module_that_they_run() -> None:
 MANY = 500
 
 
-def any_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
 def open_files() -> int:
     return len(list(Path("/proc/self/fd").iterdir()))
 
@@ -78,7 +72,7 @@ def test_who_asks_for_any_port_is_given_no_kept_one() -> None:
     kept = [KeptPort() for _ in range(MANY)]
     numbers = {port.number for port in kept}
     assert len(numbers) == MANY
-    assert numbers.isdisjoint(any_port() for _ in range(10 * MANY))
+    assert numbers.isdisjoint(free_port() for _ in range(10 * MANY))
 
 
 def test_a_kept_port_is_free_for_the_server_that_asks_for_it() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import signal
 import time
@@ -14,19 +13,15 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.support.adapter_clients import key_line
 from tests.support.extraction import TEXT, assert_problem
 from tests.support.log_lines import log_lines
 from tests.support.processes import children_of
 from tests.support.service import Service, serving, wait_until
 
-
-def line(client: str, key: str, limits: str = "") -> str:
-    return f"{client} {hashlib.sha256(key.encode()).hexdigest()} {limits}\n"
-
-
 ANSWERED = "answered"
 REFUSED = {"forbidden", "rate_limited"}
-GOOD = line("alice", "a") + line("carol", "c", "documents_per_second=1")
+GOOD = key_line("alice", "a") + key_line("carol", "c", "documents_per_second=1")
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +91,7 @@ def test_hashes_of_redacted_values_need_a_key_of_the_service(guarded: Service) -
 
 def test_an_edit_holds_in_every_worker_without_a_restart(guarded: Service, keys: Path) -> None:
     assert outcomes(guarded, "a") == {ANSWERED}
-    keys.write_text(line("bob", "b") + GOOD.replace("alice", "# alice"))
+    keys.write_text(key_line("bob", "b") + GOOD.replace("alice", "# alice"))
     wait_until(lambda: outcomes(guarded, "a") <= REFUSED, 30)
     assert outcomes(guarded, "b") == {ANSWERED}
     keys.write_text(GOOD)
@@ -107,7 +102,7 @@ def test_a_stream_of_the_console_ends_when_its_key_is_revoked(guarded: Service, 
     with guarded.client() as client, client.stream("GET", "/console/live", headers={"X-API-Key": "c"}) as stream:
         events = stream.iter_lines()
         assert next(events).startswith("retry")
-        keys.write_text(line("alice", "a"))
+        keys.write_text(key_line("alice", "a"))
         begun = time.monotonic()
         for _ in events:
             assert time.monotonic() - begun < 20

@@ -5,32 +5,21 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from typing import Any, cast
 
-import numpy as np
 import pytest
 
-from service.api.engine.client import EngineClient
-from service.api.engine.pending import InferenceResult, Kept
-from service.api.engine.routing import queue_of
-from service.api.extraction.extractor import Extractor
-from service.api.extraction.ocr import PageRecognizer
 from service.api.extraction.request import LONG_TEXTS_AT_ONCE, DocumentInput, ExtractRequest
 from service.api.extraction.trace import StageTimer
 from service.api.options import Options
-from service.api.parsers.pool import ParserPool
 from service.api.schemas import DocumentResult
-from service.core.admission.policy import QueueState
-from service.core.admission.size import DocumentMemory, RefusalCache
-from service.core.arrays import TokenIds
+from service.core.admission.size import DocumentMemory
 from service.core.errors import DeadlineExceeded, DocumentTooLarge, GleanerError, InsufficientMemory, QueueFull
 from service.core.types import Load, Phase
 from service.documents.limits import DocumentLimits, OversizedText
 from service.text.split_points import SHORTEST_CHARACTERS
-from service.wire import ModelStatus, Status, Submitted
-from tests.support.tiny_models import BERT_SPECIALS, word_piece
+from service.wire import ModelStatus, Status
+from tests.support.extractors import CountingThreads, EagerEngine, extractor_of, model_in
 
 FAR = 1e9
 GIANT = "- " * 2_000_000
@@ -40,51 +29,14 @@ FEW = 6
 SLOW = Status("1", Phase.READY, tokens_per_second=1_000.0, queue_limit_tokens=10_000)
 
 
-class FakeEngine:
-    """An engine in a given state, that answers at once; `submitted` are the lengths of what came."""
-
-    def __init__(self, status: Status) -> None:
-        self.status = status
-        self.refusals = RefusalCache()
-        self.submitted: list[int] = []
-
-    @property
-    def queue(self) -> QueueState:
-        return queue_of(self.status)
-
-    def new_key(self) -> str:
-        return "k"
-
-    async def infer(self, submission: Submitted, _sequences: list[TokenIds], kept: Kept) -> InferenceResult:
-        self.submitted.append(submission.tokens)
-        return InferenceResult(np.zeros((sum(stop - start for start, stop in kept), 2), dtype=np.float32), 0.0, 0.0)
-
-
-class CountingThread(ThreadPoolExecutor):
-    """One thread that counts what it is brought, which is a piece of a text each time."""
-
-    def __init__(self) -> None:
-        super().__init__(1)
-        self.asked = 0
-
-    def submit(self, work: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        self.asked += 1
-        return super().submit(work, *args, **kwargs)
-
-
 class Scene:
     """An extractor with everything around it."""
 
     def __init__(self, model: ModelStatus, status: Status = SLOW, **limits: int) -> None:
         self.model = model
-        self.engine = FakeEngine(status)
-        self.thread = CountingThread()
-        engine, parsers = cast(EngineClient, self.engine), cast(ParserPool, None)
-        allowed = DocumentLimits(**limits)
-        ocr = PageRecognizer(parsers, allowed, is_available=False, most_pages=1)
-        self.extractor = Extractor(
-            engine, parsers, self.thread, limits=allowed, window_tokens=512, overlap_tokens=128, ocr=ocr
-        )
+        self.engine = EagerEngine(status)
+        self.thread = CountingThreads(1)
+        self.extractor = extractor_of(self.engine, self.thread, DocumentLimits(**limits))
 
     def request(self, deadline_seconds: float = FAR) -> ExtractRequest:
         return ExtractRequest(self.model, Options(), "c", deadline_seconds)
@@ -105,10 +57,7 @@ class Scene:
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> ModelStatus:
-    folder = tmp_path_factory.mktemp("model")
-    pad, unknown, first, last, mask = BERT_SPECIALS
-    word_piece(first, pad, last, unknown, mask).save(str(folder / "tokenizer.json"))
-    return ModelStatus("m", "stable", "sha256:0", str(folder), ("O", "B-PER"), 512, True, 1)
+    return model_in(tmp_path_factory.mktemp("model"))
 
 
 @pytest.fixture

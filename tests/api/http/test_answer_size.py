@@ -7,35 +7,23 @@ from __future__ import annotations
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from service.api.bodies.json_body import ID_CHARACTERS
-from service.api.engine.client import EngineClient
-from service.api.engine.pending import InferenceResult, Kept
-from service.api.engine.routing import queue_of
-from service.api.extraction.extractor import Extractor
-from service.api.extraction.ocr import PageRecognizer
 from service.api.extraction.request import DocumentInput, ExtractRequest
 from service.api.http.request_body import Body
 from service.api.http.response import json_response, start_documents
 from service.api.options import Options
-from service.api.parsers.pool import ParserPool
-from service.core.admission.policy import QueueState
-from service.core.admission.size import RefusalCache
-from service.core.arrays import TokenIds
 from service.core.decoding.aggregation_strategies import Aggregation
 from service.core.decoding.offsets import OffsetUnit
 from service.core.errors import UnreadableDocument
-from service.core.types import Phase
-from service.documents.limits import DocumentLimits
 from service.metrics.worker import WorkerMetrics
-from service.wire import ModelStatus, Status, Submitted
+from service.wire import ModelStatus
+from tests.support.extractors import EagerEngine, extractor_of, model_in
 from tests.support.tiny_models import ROBERTA_SPECIALS, byte_level
 
 BYTES_A_DOCUMENT = 10_000
@@ -47,50 +35,20 @@ UNITS = st.sampled_from(["a ", "\x01", "😀", "é", "- ", "\n", '"', "\\", "の
 METRICS = WorkerMetrics()
 
 
-class EagerEngine:
-    """An engine that finds an entity in each token, or fails over every document."""
-
-    status = Status("1", Phase.READY)
-
-    def __init__(self, error: Exception | None = None) -> None:
-        self.refusals = RefusalCache()
-        self._error = error
-
-    @property
-    def queue(self) -> QueueState:
-        return queue_of(self.status)
-
-    def new_key(self) -> str:
-        return "k"
-
-    async def infer(self, _submission: Submitted, _sequences: list[TokenIds], kept: Kept) -> InferenceResult:
-        if self._error is not None:
-            raise self._error
-        rows = sum(stop - start for start, stop in kept)
-        return InferenceResult(np.tile(np.array([0, 1], dtype=np.float32), (rows, 1)), 0.0, 0.0)
-
-
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> ModelStatus:
-    folder: Path = tmp_path_factory.mktemp("model")
-    byte_level(*ROBERTA_SPECIALS).save(str(folder / "tokenizer.json"))
-    return ModelStatus("m", "stable", "sha256:0", str(folder), ("O", f"B-{LABEL}"), 512, True, 1)
+    return model_in(tmp_path_factory.mktemp("model"), byte_level(*ROBERTA_SPECIALS), LABEL)
 
 
 def answer(model: ModelStatus, sources: list[DocumentInput], options: dict[str, Any], *, fails: bool) -> bytes:
     """The answer to documents of which each token is an entity, or each fails with a long sentence."""
-    engine = EagerEngine(UnreadableDocument("\x01" * 100_000) if fails else None)
+    engine = EagerEngine(error=UnreadableDocument("\x01" * 100_000) if fails else None)
 
     async def scene() -> bytes:
         with ThreadPoolExecutor(1) as threads:
-            client, parsers = cast(EngineClient, engine), cast(ParserPool, None)
-            ocr = PageRecognizer(parsers, DocumentLimits(), is_available=False, most_pages=1)
-            extractor = Extractor(
-                client, parsers, threads, limits=DocumentLimits(), window_tokens=512, overlap_tokens=128, ocr=ocr
-            )
             body = Body(tuple(sources), Options(**options), batch=True)
             request = ExtractRequest(model, body.options, "c", 1e9)
-            tasks = start_documents(extractor, METRICS, body, request)
+            tasks = start_documents(extractor_of(engine, threads), METRICS, body, request)
             return bytes((await json_response(tasks, body, request, 0.0)).body)
 
     return asyncio.run(scene())

@@ -26,7 +26,7 @@ from service.core.admission.policy import (
 )
 from service.core.errors import DeadlineExceeded, QueueFull, RateLimited
 from service.core.tenants import ClientQuota
-from service.core.types import Priority, Submission
+from tests.support.submissions import submission
 
 
 def test_only_a_refusal_raises_and_raises_the_error_of_its_code() -> None:
@@ -111,31 +111,19 @@ def test_never_more_passes_than_rate_burst_and_one_request(rate: float, arrivals
     assert passed <= rate * (now + BURST_SECONDS) * 1.000001 + max(amount for amount, _ in arrivals)
 
 
-def submission(tokens: int) -> Submission:
-    return Submission(
-        key="k",
-        model="sha256:a",
-        lengths=(tokens,),
-        client="c",
-        priority=Priority.INTERACTIVE,
-        deadline_seconds=1e9,
-        attempt=0,
-    )
-
-
 def test_a_name_that_is_not_told_of_weighs_one_and_has_no_limit() -> None:
     shares = ModelQuotas({"a": 3.0}, {"a": 10.0})
     assert (shares.weight("a"), shares.weight("b")) == (3.0, 1.0)
-    assert all(shares.refusal_for(submission(10_000), "b", 1_000.0) is None for _ in range(3))
+    assert all(shares.refusal_for(submission("k", 10_000), "b", 1_000.0) is None for _ in range(3))
 
 
 def test_a_model_may_have_a_burst_and_is_then_refused_with_retry_after() -> None:
     shares = ModelQuotas({}, {"a": 10.0})
-    assert shares.refusal_for(submission(int(10 * BURST_SECONDS) + 20), "a", 123_456.0) is None
-    refusal = shares.refusal_for(submission(20), "a", 123_456.0)
+    assert shares.refusal_for(submission("k", int(10 * BURST_SECONDS) + 20), "a", 123_456.0) is None
+    refusal = shares.refusal_for(submission("k", 20), "a", 123_456.0)
     assert refusal is not None
     assert (refusal.code, refusal.retry_after_seconds) == ("rate_limited", 2.0)
-    assert shares.refusal_for(submission(20), "a", 123_458.0) is None
+    assert shares.refusal_for(submission("k", 20), "a", 123_458.0) is None
 
 
 def test_nothing_begins_at_its_deadline_or_after_it() -> None:

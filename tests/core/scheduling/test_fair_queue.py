@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.core.scheduling.fair_queue import FairQueue, FairShareQueue
-from service.core.types import Priority, Submission
+from service.core.types import Submission
+from tests.support.submissions import submission
 
 
 def serve(queue: FairQueue[str], times: int, cost: float = 1.0) -> Counter[str]:
@@ -95,12 +96,6 @@ def test_the_order_is_that_of_the_definition(events: list[tuple[str, int, int]])
     assert list(queue.in_order()) == sorted(tags, key=tags.__getitem__)
 
 
-def submission(key: str, model: str = "m", client: str = "c", priority: Priority = Priority.INTERACTIVE) -> Submission:
-    return Submission(
-        key=key, model=model, lengths=(10,), client=client, priority=priority, deadline_seconds=1e9, attempt=0
-    )
-
-
 def turns(*submissions: Submission) -> FairShareQueue:
     made = FairShareQueue()
     for each in submissions:
@@ -109,7 +104,7 @@ def turns(*submissions: Submission) -> FairShareQueue:
 
 
 def test_who_took_the_least_is_next_on_each_level() -> None:
-    a, b, other = submission("a"), submission("b"), submission("o", client="other")
+    a, b, other = submission("a", 10), submission("b", 10), submission("o", 10, client="other")
     queue = turns(a, b, other)
     assert list(queue.documents("m")) == ["a", "b", "o"]
     queue.charge(a, 10)
@@ -117,15 +112,15 @@ def test_who_took_the_least_is_next_on_each_level() -> None:
 
 
 def test_the_last_tokens_of_a_document_count_for_its_client_and_its_model() -> None:
-    a = submission("a")
-    queue = turns(a, submission("b"), submission("o", client="other"), submission("n", "n"))
+    a = submission("a", 10)
+    queue = turns(a, submission("b", 10), submission("o", 10, client="other"), submission("n", 10, model="n"))
     queue.leave(a, 10)
     assert list(queue.documents("m")) == ["o", "b"]
     assert queue.models() == ["n", "m"]
 
 
 def test_a_model_without_documents_has_no_turn() -> None:
-    a, b = submission("a", "m"), submission("b", "n")
+    a, b = submission("a", 10, model="m"), submission("b", 10, model="n")
     queue = turns(a, b)
     queue.leave(a)
     assert queue.models() == ["n"]
@@ -135,8 +130,8 @@ def test_a_model_without_documents_has_no_turn() -> None:
 
 
 def test_urgent_documents_go_before_others_of_their_client_only() -> None:
-    queue = turns(submission("o", client="other"), submission("a"), submission("b"), submission("c"))
-    queue.prioritize([submission("c"), submission("gone")])
+    queue = turns(submission("o", 10, client="other"), submission("a", 10), submission("b", 10), submission("c", 10))
+    queue.prioritize([submission("c", 10), submission("gone", 10)])
     assert list(queue.documents("m")) == ["o", "c", "a", "b"]
     queue.prioritize([])
     assert list(queue.documents("m")) == ["o", "a", "b", "c"]
