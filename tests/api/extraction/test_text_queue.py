@@ -6,7 +6,7 @@ import asyncio
 import math
 import socket
 import time
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
 
@@ -99,7 +99,6 @@ async def test_one_that_is_given_up_makes_room_and_keeps_nobody() -> None:
 
 
 MANY = 200
-Run = Callable[[Coroutine[Any, Any, None]], None]
 
 
 class Clock:
@@ -131,148 +130,130 @@ class Batch:
 
 
 @pytest.fixture(params=[asyncio.run, uvloop.run])
-def run(request: pytest.FixtureRequest) -> Run:
+def runner(request: pytest.FixtureRequest) -> Any:
     """Both kinds of event loop that the service runs on: gunicorn's workers take the second."""
-    found: Run = request.param
-    return found
+    return request.param
 
 
-def test_each_piece_is_done_in_order_and_its_result_is_its_caller_s(run: Run) -> None:
-    async def scene() -> None:
-        batch = Batch()
-        assert await asyncio.gather(*batch.begin(range(MANY))) == list(range(MANY)) == batch.done
+both_loops = pytest.mark.usefixtures("runner")
 
-    run(scene())
+
+@both_loops
+async def test_each_piece_is_done_in_order_and_its_result_is_its_caller_s() -> None:
+    batch = Batch()
+    assert await asyncio.gather(*batch.begin(range(MANY))) == list(range(MANY)) == batch.done
 
 
 @pytest.mark.parametrize(("share", "pieces"), [(0.4, 3), (0.15, 7), (30.0, 1)])
-def test_a_go_ends_with_the_piece_that_fills_it(run: Run, share: float, pieces: int) -> None:
-    async def scene() -> None:
-        batch = Batch(share_of_a_slice=share)
-        callers = batch.begin(range(MANY))
-        while not callers[-1].done():
-            before = len(batch.done)
-            await asyncio.sleep(0)
-            assert len(batch.done) - before <= pieces
-        assert len(batch.done) == MANY
-
-    run(scene())
+@both_loops
+async def test_a_go_ends_with_the_piece_that_fills_it(share: float, pieces: int) -> None:
+    batch = Batch(share_of_a_slice=share)
+    callers = batch.begin(range(MANY))
+    while not callers[-1].done():
+        before = len(batch.done)
+        await asyncio.sleep(0)
+        assert len(batch.done) - before <= pieces
+    assert len(batch.done) == MANY
 
 
-def test_a_go_ends_after_some_pieces_however_short_they_are(run: Run) -> None:
+@both_loops
+async def test_a_go_ends_after_some_pieces_however_short_they_are() -> None:
     """What their callers do next takes time as well."""
+    time_slicer, gone_on = TimeSlicer(Clock()), list[int]()
 
-    async def scene() -> None:
-        time_slicer, gone_on = TimeSlicer(Clock()), list[int]()
+    async def caller(number: int) -> None:
+        await time_slicer.turn("batch")
+        gone_on.append(number)
 
-        async def caller(number: int) -> None:
-            await time_slicer.turn("batch")
-            gone_on.append(number)
-
-        callers = [asyncio.create_task(caller(number)) for number in range(MANY)]
-        while len(gone_on) < MANY:
-            before = len(gone_on)
-            await asyncio.sleep(0)
-            assert len(gone_on) - before <= MOST_PIECES
-        await asyncio.gather(*callers)
-        assert gone_on == list(range(MANY))
-
-    run(scene())
-
-
-def test_queues_take_turns_and_each_is_in_order(run: Run) -> None:
-    async def scene() -> None:
-        batch = Batch()
-        work = [("many", number) for number in range(MANY)] + [("few", -1), ("few", -2), ("one", -3)]
-        pieces = [batch.time_slicer.run(partial(batch.piece, number), queue) for queue, number in work]
-        await asyncio.gather(*pieces)
-        assert batch.done == [0, -1, -3, 1, -2, *range(2, MANY)]
-
-    run(scene())
-
-
-def test_a_piece_is_done_at_once_where_nothing_waits_and_there_is_room(run: Run) -> None:
-    async def scene() -> None:
-        batch = Batch(share_of_a_slice=0.6)
-
-        async def at_once(number: int) -> None:
-            await batch.time_slicer.run(partial(batch.piece, number), at_once=True)
-
-        callers = [asyncio.create_task(at_once(number)) for number in range(6)]
+    callers = [asyncio.create_task(caller(number)) for number in range(MANY)]
+    while len(gone_on) < MANY:
+        before = len(gone_on)
         await asyncio.sleep(0)
-        assert len(batch.done) <= 4, "two at once, and two of the slice that comes after them"
-        await asyncio.gather(*callers)
-        assert batch.done == list(range(6))
-        waits = batch.begin(range(6, 8))
-        await asyncio.sleep(0)
-        await at_once(8)
-        assert batch.done == list(range(9))
-        await asyncio.gather(*waits)
-
-    run(scene())
+        assert len(gone_on) - before <= MOST_PIECES
+    await asyncio.gather(*callers)
+    assert gone_on == list(range(MANY))
 
 
-def test_a_piece_at_once_raises_what_it_does(run: Run) -> None:
-    async def scene() -> None:
-        with pytest.raises(ZeroDivisionError):
-            await TimeSlicer().run(lambda: 1 // 0, at_once=True)
-
-    run(scene())
-
-
-def test_a_task_that_is_ready_goes_on_between_two_goes(run: Run) -> None:
-    async def scene() -> None:
-        batch = Batch()
-        callers = batch.begin(range(MANY))
-        lone = asyncio.create_task(asyncio.sleep(0))
-        await lone
-        assert len(batch.done) < MANY / 10
-        await asyncio.gather(*callers)
-
-    run(scene())
+@both_loops
+async def test_queues_take_turns_and_each_is_in_order() -> None:
+    batch = Batch()
+    work = [("many", number) for number in range(MANY)] + [("few", -1), ("few", -2), ("one", -3)]
+    pieces = [batch.time_slicer.run(partial(batch.piece, number), queue) for queue, number in work]
+    await asyncio.gather(*pieces)
+    assert batch.done == [0, -1, -3, 1, -2, *range(2, MANY)]
 
 
-def test_a_timer_and_a_socket_are_served_between_the_pieces_of_a_batch(run: Run) -> None:
+@both_loops
+async def test_a_piece_is_done_at_once_where_nothing_waits_and_there_is_room() -> None:
+    batch = Batch(share_of_a_slice=0.6)
+
+    async def at_once(number: int) -> None:
+        await batch.time_slicer.run(partial(batch.piece, number), at_once=True)
+
+    callers = [asyncio.create_task(at_once(number)) for number in range(6)]
+    await asyncio.sleep(0)
+    assert len(batch.done) <= 4, "two at once, and two of the slice that comes after them"
+    await asyncio.gather(*callers)
+    assert batch.done == list(range(6))
+    waits = batch.begin(range(6, 8))
+    await asyncio.sleep(0)
+    await at_once(8)
+    assert batch.done == list(range(9))
+    await asyncio.gather(*waits)
+
+
+@both_loops
+async def test_a_piece_at_once_raises_what_it_does() -> None:
+    with pytest.raises(ZeroDivisionError):
+        await TimeSlicer().run(lambda: 1 // 0, at_once=True)
+
+
+@both_loops
+async def test_a_task_that_is_ready_goes_on_between_two_goes() -> None:
+    batch = Batch()
+    callers = batch.begin(range(MANY))
+    lone = asyncio.create_task(asyncio.sleep(0))
+    await lone
+    assert len(batch.done) < MANY / 10
+    await asyncio.gather(*callers)
+
+
+@both_loops
+async def test_a_timer_and_a_socket_are_served_between_the_pieces_of_a_batch() -> None:
     """With pieces of real time, since a loop polls timers and sockets only between its iterations."""
+    time_slicer, done, served = TimeSlicer(), [0], dict[str, int]()
 
-    async def scene() -> None:
-        time_slicer, done, served = TimeSlicer(), [0], dict[str, int]()
+    def piece() -> None:
+        end = time.monotonic() + SLICE_SECONDS / 2
+        while time.monotonic() < end:
+            pass
+        done[0] += 1
 
-        def piece() -> None:
-            end = time.monotonic() + SLICE_SECONDS / 2
-            while time.monotonic() < end:
-                pass
-            done[0] += 1
+    def serve(what: str) -> None:
+        served.setdefault(what, done[0])
 
-        def serve(what: str) -> None:
-            served.setdefault(what, done[0])
-
-        loop = asyncio.get_running_loop()
-        here, there = socket.socketpair()
-        with here, there:
-            here.setblocking(False)
-            loop.add_reader(here, serve, "socket")
-            loop.call_later(10 * SLICE_SECONDS, serve, "timer")
-            loop.call_later(10 * SLICE_SECONDS, there.send, b"!")
-            await asyncio.gather(*(time_slicer.run(piece) for _ in range(MANY)))
-            loop.remove_reader(here)
-        assert set(served) == {"timer", "socket"}
-        assert max(served.values()) < MANY
-
-    run(scene())
+    loop = asyncio.get_running_loop()
+    here, there = socket.socketpair()
+    with here, there:
+        here.setblocking(False)
+        loop.add_reader(here, serve, "socket")
+        loop.call_later(10 * SLICE_SECONDS, serve, "timer")
+        loop.call_later(10 * SLICE_SECONDS, there.send, b"!")
+        await asyncio.gather(*(time_slicer.run(piece) for _ in range(MANY)))
+        loop.remove_reader(here)
+    assert set(served) == {"timer", "socket"}
+    assert max(served.values()) < MANY
 
 
-def test_what_a_piece_raises_is_its_own_caller_s(run: Run) -> None:
-    async def scene() -> None:
-        batch = Batch()
-        before = batch.begin(range(1))
-        failing = asyncio.create_task(batch.time_slicer.run(lambda: 1 // 0))
-        after = batch.begin(range(1, 3))
-        with pytest.raises(ZeroDivisionError):
-            await failing
-        assert await asyncio.gather(*before, *after) == [0, 1, 2]
-
-    run(scene())
+@both_loops
+async def test_what_a_piece_raises_is_its_own_caller_s() -> None:
+    batch = Batch()
+    before = batch.begin(range(1))
+    failing = asyncio.create_task(batch.time_slicer.run(lambda: 1 // 0))
+    after = batch.begin(range(1, 3))
+    with pytest.raises(ZeroDivisionError):
+        await failing
+    assert await asyncio.gather(*before, *after) == [0, 1, 2]
 
 
 async def test_an_error_that_no_future_accepts_does_not_stop_the_queue() -> None:
@@ -290,33 +271,29 @@ async def test_an_error_that_no_future_accepts_does_not_stop_the_queue() -> None
 
 
 @pytest.mark.parametrize("gone", [range(1), range(50, 150), range(MANY - 1, MANY), range(MANY)])
-def test_work_of_cancelled_callers_is_skipped(run: Run, gone: range) -> None:
-    async def scene() -> None:
-        batch = Batch()
-        callers = batch.begin(range(MANY))
-        await asyncio.sleep(0)
-        assert not batch.done
-        for number in gone:
-            callers[number].cancel()
-        await asyncio.gather(*callers, return_exceptions=True)
-        assert batch.done == [number for number in range(MANY) if number not in gone]
-        assert await _soon(batch.time_slicer.run(lambda: "next")) == "next"
-
-    run(scene())
+@both_loops
+async def test_work_of_cancelled_callers_is_skipped(gone: range) -> None:
+    batch = Batch()
+    callers = batch.begin(range(MANY))
+    await asyncio.sleep(0)
+    assert not batch.done
+    for number in gone:
+        callers[number].cancel()
+    await asyncio.gather(*callers, return_exceptions=True)
+    assert batch.done == [number for number in range(MANY) if number not in gone]
+    assert await _soon(batch.time_slicer.run(lambda: "next")) == "next"
 
 
-def test_work_whose_deadline_passes_is_skipped(run: Run) -> None:
-    async def scene() -> None:
-        batch = Batch()
-        callers = batch.begin(range(MANY))
-        with pytest.raises(TimeoutError):
-            async with asyncio.timeout(0):
-                await batch.time_slicer.run(partial(batch.piece, -1))
-        await asyncio.gather(*callers)
-        assert batch.done == list(range(MANY))
-        assert await _soon(batch.time_slicer.run(lambda: "next")) == "next"
-
-    run(scene())
+@both_loops
+async def test_work_whose_deadline_passes_is_skipped() -> None:
+    batch = Batch()
+    callers = batch.begin(range(MANY))
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0):
+            await batch.time_slicer.run(partial(batch.piece, -1))
+    await asyncio.gather(*callers)
+    assert batch.done == list(range(MANY))
+    assert await _soon(batch.time_slicer.run(lambda: "next")) == "next"
 
 
 async def _soon(awaited: Awaitable[str]) -> str:
