@@ -26,73 +26,64 @@ from tests.support.engine_scenes import (
     document,
     hello,
     play,
+    played,
 )
 
 
-def test_a_lone_document_is_launched_at_once_and_its_worker_told() -> None:
-    def scene(world: World) -> Iterator[Turn]:
-        yield [hello()]
-        yield [document("k", 3)]
-        assert (len(world.device.waiting), world.started()) == (1, [("k",)])
-        world.device.step()
-        yield []
-        assert world.scored("k") == [0]
-
-    play(scene)
+@played()
+def test_a_lone_document_is_launched_at_once_and_its_worker_told(world: World) -> Iterator[Turn]:
+    yield [hello()]
+    yield [document("k", 3)]
+    assert (len(world.device.waiting), world.started()) == (1, [("k",)])
+    world.device.step()
+    yield []
+    assert world.scored("k") == [0]
 
 
-def test_the_loop_waits_only_when_there_is_nothing_to_launch() -> None:
-    def scene(world: World) -> Iterator[Turn]:
-        yield []
-        yield []
-        assert world.waits[-1] > 0
-        yield [document("k", 3)]
-        world.device.step()
-
-    play(scene)
+@played()
+def test_the_loop_waits_only_when_there_is_nothing_to_launch(world: World) -> Iterator[Turn]:
+    yield []
+    yield []
+    assert world.waits[-1] > 0
+    yield [document("k", 3)]
+    world.device.step()
 
 
-def test_while_the_device_computes_a_batch_stays_open_for_late_arrivals() -> None:
-    def scene(world: World) -> Iterator[Turn]:
-        yield []
-        yield [document("first", 4)]
-        yield [document("second", 4)]
-        yield [document("third", 3)]
-        assert len(world.device.waiting) == 1
-        world.device.step()
-        yield []
-        assert world.started() == [("first",), ("second", "third")]
-        world.device.step()
-        assert world.encoder.batches == [[4], [4, 3]]
-
-    play(scene)
+@played()
+def test_while_the_device_computes_a_batch_stays_open_for_late_arrivals(world: World) -> Iterator[Turn]:
+    yield []
+    yield [document("first", 4)]
+    yield [document("second", 4)]
+    yield [document("third", 3)]
+    assert len(world.device.waiting) == 1
+    world.device.step()
+    yield []
+    assert world.started() == [("first",), ("second", "third")]
+    world.device.step()
+    assert world.encoder.batches == [[4], [4, 3]]
 
 
-def test_the_next_batch_is_launched_before_the_last_one_is_delivered() -> None:
-    def scene(world: World) -> Iterator[Turn]:
-        yield []
-        yield [document("first", 4)]
-        yield [document("second", 4)]
-        world.device.step()
-        yield []
-        kinds = [type(message) for _, message in world.sent if isinstance(message, Started | Scored)]
-        assert kinds == [Started, Started, Scored]
-
-    play(scene)
+@played()
+def test_the_next_batch_is_launched_before_the_last_one_is_delivered(world: World) -> Iterator[Turn]:
+    yield []
+    yield [document("first", 4)]
+    yield [document("second", 4)]
+    world.device.step()
+    yield []
+    kinds = [type(message) for _, message in world.sent if isinstance(message, Started | Scored)]
+    assert kinds == [Started, Started, Scored]
 
 
-def test_a_full_batch_is_formed_ahead_and_no_third_one() -> None:
-    def scene(world: World) -> Iterator[Turn]:
-        yield []
-        yield [document("first", 4)]
-        yield [document("second", 5), document("third", 5), document("fourth", 10)]
-        assert world.started() == [("first",), ("second", "third")]
-        assert len(world.device.waiting) == 2
-        world.device.step()
-        yield []
-        assert world.started()[2:] == [("fourth",)]
-
-    play(scene)
+@played()
+def test_a_full_batch_is_formed_ahead_and_no_third_one(world: World) -> Iterator[Turn]:
+    yield []
+    yield [document("first", 4)]
+    yield [document("second", 5), document("third", 5), document("fourth", 10)]
+    assert world.started() == [("first",), ("second", "third")]
+    assert len(world.device.waiting) == 2
+    world.device.step()
+    yield []
+    assert world.started()[2:] == [("fourth",)]
 
 
 def test_models_are_not_mixed_in_a_batch() -> None:
@@ -189,32 +180,28 @@ def test_a_worker_is_told_of_the_batches_after_the_one_it_names() -> None:
     assert not [m for name, m in world.sent if name == B and isinstance(m, DebugSnapshotReply)]
 
 
-def test_it_is_told_of_load_work_ratios_and_refusals() -> None:
-    def scene(world: World) -> Iterator[Turn]:
-        world.load(timed=TimedBatch(BUDGET, 0.5))
-        yield [hello(A)]
-        yield [document("k", 3), document("too long", BUDGET + 1), (A, DebugSnapshotRequest(0), None)]
-        yield []
-        found = snapshot(world)
-        assert found.work_ratios["compute"] > 0
-        assert set(found.work_ratios) == {"compute", "tokenize", "parse"}
-        assert found.tokens_per_second == pytest.approx(20.0)
-        ((code, count),) = [(each.code, each.documents) for each in found.refusals]
-        assert (code, count) == ("insufficient_memory", 1)
-        assert "always fit" in found.refusals[0].detail
-        assert found.memory is None
-        world.device.finish()
-        yield []
-
-    play(scene)
+@played()
+def test_it_is_told_of_load_work_ratios_and_refusals(world: World) -> Iterator[Turn]:
+    world.load(timed=TimedBatch(BUDGET, 0.5))
+    yield [hello(A)]
+    yield [document("k", 3), document("too long", BUDGET + 1), (A, DebugSnapshotRequest(0), None)]
+    yield []
+    found = snapshot(world)
+    assert found.work_ratios["compute"] > 0
+    assert set(found.work_ratios) == {"compute", "tokenize", "parse"}
+    assert found.tokens_per_second == pytest.approx(20.0)
+    ((code, count),) = [(each.code, each.documents) for each in found.refusals]
+    assert (code, count) == ("insufficient_memory", 1)
+    assert "always fit" in found.refusals[0].detail
+    assert found.memory is None
+    world.device.finish()
+    yield []
 
 
-def test_before_there_are_models_there_is_an_answer_too() -> None:
-    def scene(world: World) -> Iterator[Turn]:
-        yield [(A, DebugSnapshotRequest(0), None)]
-        yield []
-        assert snapshot(world).batches == ()
-        world.load()
-        yield [hello(A)]
-
-    play(scene, loaded=False)
+@played(loaded=False)
+def test_before_there_are_models_there_is_an_answer_too(world: World) -> Iterator[Turn]:
+    yield [(A, DebugSnapshotRequest(0), None)]
+    yield []
+    assert snapshot(world).batches == ()
+    world.load()
+    yield [hello(A)]

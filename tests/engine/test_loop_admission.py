@@ -13,49 +13,44 @@ from service.core.types import Phase
 from service.core.worker_load import WorkerLoad
 from service.engine.requests.request_table import RequestTable
 from service.wire import Buffer, Hello, Message, Refused, Status, Submitted, TurnedAway, WireError
-from tests.support.engine_scenes import BUDGET, A, B, Turn, World, cancelled, document, hello, play
+from tests.support.engine_scenes import BUDGET, A, B, Turn, World, cancelled, document, hello, play, played
 from tests.support.fuzz.wire import fuzz_wire
 from tests.support.metric_values import value
 
 
-def test_what_workers_refuse_themselves_counts_as_demand_and_as_refused() -> None:
-    def scene(world: World) -> Iterator[Turn]:
-        yield [hello()]
-        yield [document("k", 3)]
-        world.device.step()
-        yield []
-        world.now += 1
-        yield [(A, TurnedAway("deadline_exceeded", 7, 7_000), None)]
-        yield []
-        refused = world.metrics.refusals.labels("deadline_exceeded")
-        assert value(refused) == 7
-        world.now += 1
-        yield []
-        yield []
-        assert value(world.metrics.queue.backlog_seconds) > 0
-        assert value(world.metrics.queue.work_ratio) > 0
-
-    play(scene)
+@played()
+def test_what_workers_refuse_themselves_counts_as_demand_and_as_refused(world: World) -> Iterator[Turn]:
+    yield [hello()]
+    yield [document("k", 3)]
+    world.device.step()
+    yield []
+    world.now += 1
+    yield [(A, TurnedAway("deadline_exceeded", 7, 7_000), None)]
+    yield []
+    refused = world.metrics.refusals.labels("deadline_exceeded")
+    assert value(refused) == 7
+    world.now += 1
+    yield []
+    yield []
+    assert value(world.metrics.queue.backlog_seconds) > 0
+    assert value(world.metrics.queue.work_ratio) > 0
 
 
-def test_what_workers_have_not_prepared_yet_is_backlog_too() -> None:
+@played()
+def test_what_workers_have_not_prepared_yet_is_backlog_too(world: World) -> Iterator[Turn]:
     """A burst is seen at once, though workers tokenize it no faster than the device needs it."""
-
-    def scene(world: World) -> Iterator[Turn]:
-        yield [hello()]
-        yield [document("k", 3)]
-        world.now += 1
-        world.device.step()
-        yield []
-        speed = world.status().tokens_per_second
-        assert speed is not None
-        yield [(A, Hello(1, worker_load=WorkerLoad(held_tokens=60 * speed)), None)]
-        world.now += 1
-        yield []
-        yield []
-        assert value(world.metrics.queue.backlog_seconds) == pytest.approx(60.0)
-
-    play(scene)
+    yield [hello()]
+    yield [document("k", 3)]
+    world.now += 1
+    world.device.step()
+    yield []
+    speed = world.status().tokens_per_second
+    assert speed is not None
+    yield [(A, Hello(1, worker_load=WorkerLoad(held_tokens=60 * speed)), None)]
+    world.now += 1
+    yield []
+    yield []
+    assert value(world.metrics.queue.backlog_seconds) == pytest.approx(60.0)
 
 
 @pytest.mark.parametrize(
@@ -74,16 +69,14 @@ def test_a_document_that_cannot_be_served_is_refused_with_its_code(
     assert world.encoder.batches == []
 
 
-def test_the_timed_batch_of_the_start_up_sets_the_throughput() -> None:
-    def scene(world: World) -> Iterator[Turn]:
-        world.load(timed=TimedBatch(BUDGET, 0.5))
-        yield [hello()]
-        assert world.status().tokens_per_second == pytest.approx(20.0)
-        yield [document("k", *[10] * 5, deadline=world.now + 2.4), document("l", *[10] * 5, deadline=world.now + 2.6)]
-        assert world.refusal("k").code == "deadline_exceeded"
-        assert world.answers("l") == []
-
-    play(scene, loaded=False)
+@played(loaded=False)
+def test_the_timed_batch_of_the_start_up_sets_the_throughput(world: World) -> Iterator[Turn]:
+    world.load(timed=TimedBatch(BUDGET, 0.5))
+    yield [hello()]
+    assert world.status().tokens_per_second == pytest.approx(20.0)
+    yield [document("k", *[10] * 5, deadline=world.now + 2.4), document("l", *[10] * 5, deadline=world.now + 2.6)]
+    assert world.refusal("k").code == "deadline_exceeded"
+    assert world.answers("l") == []
 
 
 def test_a_document_over_the_queue_limit_is_refused_with_retry_after() -> None:
@@ -112,16 +105,14 @@ def test_documents_are_refused_as_not_ready_until_the_models_are_open() -> None:
     assert play(scene, loaded=False).scored("late") == [0]
 
 
-def test_a_deadline_that_passes_in_the_queue_is_refused() -> None:
-    def scene(world: World) -> Iterator[Turn]:
-        yield []
-        yield [document("first", 4)]
-        yield [document("late", 3, deadline=world.now + 1)]
-        world.now += 2
-        yield []
-        assert world.refusal("late").code == "deadline_exceeded"
-
-    play(scene)
+@played()
+def test_a_deadline_that_passes_in_the_queue_is_refused(world: World) -> Iterator[Turn]:
+    yield []
+    yield [document("first", 4)]
+    yield [document("late", 3, deadline=world.now + 1)]
+    world.now += 2
+    yield []
+    assert world.refusal("late").code == "deadline_exceeded"
 
 
 def bad_messages(world: World) -> float:

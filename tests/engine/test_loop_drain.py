@@ -19,6 +19,7 @@ from tests.support.engine_scenes import (
     document,
     hello,
     play,
+    played,
 )
 
 
@@ -41,33 +42,29 @@ def test_in_its_grace_a_draining_engine_admits_and_finishes() -> None:
     assert (world.scored("early"), world.scored("let in before")) == ([0], [0])
 
 
-def test_a_draining_engine_waits_for_every_worker_to_know_and_to_be_quiet() -> None:
-    def scene(world: World) -> Iterator[Turn]:
-        yield [hello(A), hello(B)]
-        world.stopping = True
-        world.now += GRACE_SECONDS
+@played()
+def test_a_draining_engine_waits_for_every_worker_to_know_and_to_be_quiet(world: World) -> Iterator[Turn]:
+    yield [hello(A), hello(B)]
+    world.stopping = True
+    world.now += GRACE_SECONDS
+    yield []
+    world.now += GRACE_SECONDS
+    yield [hello(A, 0, closed=True), hello(B, 0, closed=False)]
+    yield [hello(B, 1, closed=True)]
+    yield [hello(B, 0, closed=True)]
+    raise AssertionError("the loop should have ended")
+
+
+@played()
+def test_a_draining_engine_does_not_wait_for_a_worker_that_is_gone(world: World) -> Iterator[Turn]:
+    yield [hello(A)]
+    world.stopping = True
+    world.now += GRACE_SECONDS
+    yield []
+    for _ in range(int(WORKER_SILENCE_SECONDS) + 2):
+        world.now += 1.0
         yield []
-        world.now += GRACE_SECONDS
-        yield [hello(A, 0, closed=True), hello(B, 0, closed=False)]
-        yield [hello(B, 1, closed=True)]
-        yield [hello(B, 0, closed=True)]
-        raise AssertionError("the loop should have ended")
-
-    play(scene)
-
-
-def test_a_draining_engine_does_not_wait_for_a_worker_that_is_gone() -> None:
-    def scene(world: World) -> Iterator[Turn]:
-        yield [hello(A)]
-        world.stopping = True
-        world.now += GRACE_SECONDS
-        yield []
-        for _ in range(int(WORKER_SILENCE_SECONDS) + 2):
-            world.now += 1.0
-            yield []
-        raise AssertionError("the loop should have ended")
-
-    play(scene)
+    raise AssertionError("the loop should have ended")
 
 
 def test_when_the_drain_is_over_what_is_left_is_refused() -> None:
@@ -84,16 +81,14 @@ def test_when_the_drain_is_over_what_is_left_is_refused() -> None:
     assert [type(answer) for key in ("running", "waiting") for answer in world.answers(key)] == [Refused, Refused]
 
 
-def test_a_stop_while_loading_ends_the_loop_once_workers_reported() -> None:
-    def scene(world: World) -> Iterator[Turn]:
-        yield [hello(active=0)]
-        world.stopping = True
-        yield []
-        world.now += WORKER_SILENCE_SECONDS
-        yield []
-        raise AssertionError("the loop should have ended")
-
-    play(scene, loaded=False, workers=2)
+@played(loaded=False, workers=2)
+def test_a_stop_while_loading_ends_the_loop_once_workers_reported(world: World) -> Iterator[Turn]:
+    yield [hello(active=0)]
+    world.stopping = True
+    yield []
+    world.now += WORKER_SILENCE_SECONDS
+    yield []
+    raise AssertionError("the loop should have ended")
 
 
 def test_a_stopped_successor_waits_for_workers_that_have_not_reported() -> None:
@@ -111,37 +106,33 @@ def test_a_stopped_successor_waits_for_workers_that_have_not_reported() -> None:
     assert play(scene).scored("left by the one before") == [0]
 
 
-def test_a_stop_while_loading_waits_for_what_a_predecessor_left() -> None:
-    def scene(world: World) -> Iterator[Turn]:
-        yield [hello()]
-        world.stopping = True
-        yield []
-        world.now += 3.0
-        yield []
-        world.load()
-        yield []
-        yield [document("a", 3), hello(active=1, closed=True)]
-        world.device.finish()
-        yield []
-        assert world.scored("a") == [0]
-        world.now += GRACE_SECONDS
-        yield [hello(active=0, closed=True)]
-        raise AssertionError("the loop should have ended")
-
-    play(scene, loaded=False)
+@played(loaded=False)
+def test_a_stop_while_loading_waits_for_what_a_predecessor_left(world: World) -> Iterator[Turn]:
+    yield [hello()]
+    world.stopping = True
+    yield []
+    world.now += 3.0
+    yield []
+    world.load()
+    yield []
+    yield [document("a", 3), hello(active=1, closed=True)]
+    world.device.finish()
+    yield []
+    assert world.scored("a") == [0]
+    world.now += GRACE_SECONDS
+    yield [hello(active=0, closed=True)]
+    raise AssertionError("the loop should have ended")
 
 
-def test_a_new_worker_hears_at_once_how_things_are_and_all_hear_it_again() -> None:
-    def scene(world: World) -> Iterator[Turn]:
-        yield []
-        yield [hello(B)]
-        assert world.status(B).phase is Phase.READY
-        before = len(world.sent)
-        world.now += STATUS_SECONDS
-        yield []
-        assert [name for name, message in world.sent[before:] if isinstance(message, Status)] == [B]
-
-    play(scene)
+@played()
+def test_a_new_worker_hears_at_once_how_things_are_and_all_hear_it_again(world: World) -> Iterator[Turn]:
+    yield []
+    yield [hello(B)]
+    assert world.status(B).phase is Phase.READY
+    before = len(world.sent)
+    world.now += STATUS_SECONDS
+    yield []
+    assert [name for name, message in world.sent[before:] if isinstance(message, Status)] == [B]
 
 
 def test_a_document_that_is_cancelled_while_it_waits_is_never_computed() -> None:

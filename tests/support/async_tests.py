@@ -1,14 +1,14 @@
-"""Tests that are coroutines: each runs on an event loop of its own."""
+"""Tests that are scenes: coroutines and generators, which something runs."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from inspect import Parameter, Signature
 from typing import Any
 
-Scene = Callable[..., Coroutine[Any, Any, None]]
-"""A test's coroutine: its first argument is the world it plays in, the others are the test's own."""
+Scene = Callable[..., Any]
+"""A test's coroutine or generator: its first argument is the world it plays in, the others are the test's own."""
 
 
 def as_test(scene: Scene, run: Callable[..., None], *fixtures: str) -> Callable[..., None]:

@@ -7,7 +7,7 @@ the scene ends, the service is told to stop, and the loop has to find its end by
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -35,6 +35,7 @@ from service.wire import (
     Status,
     Submitted,
 )
+from tests.support import async_tests
 from tests.support.budgets import unmeasured
 from tests.support.manual_device import BROKEN, Encoder, HandMovedDevice
 
@@ -139,6 +140,15 @@ def play(scene: Scene, *, loaded: bool = True, gpu: GpuMonitor | None = None, wo
     world = World(scene, loaded=loaded, gpu=gpu, workers=workers)
     world.loop.run(lambda: world.stopping)
     return world
+
+
+def played(**options: Any) -> Callable[[async_tests.Scene], Callable[..., None]]:
+    """Make a test of a scene; `options` are those of `play`."""
+
+    def decorate(scene: async_tests.Scene) -> Callable[..., None]:
+        return async_tests.as_test(scene, lambda **own: play(lambda world: scene(world, **own), **options))
+
+    return decorate
 
 
 def document(

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
-from collections.abc import AsyncIterator
+import os
+from asyncio import AbstractEventLoop
+from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from service.api.parsers.pool import ParseLimits, ParserPool
 from service.api.parsers.zygote import READER, ZygoteConfig
@@ -15,8 +19,10 @@ from service.core.tenants import ANONYMOUS
 from service.documents.limits import DocumentLimits
 from service.documents.ocr.networks import BUILTIN_WEIGHTS
 from service.sandbox.apply import SandboxMode, SandboxReport
+from tests.support.async_tests import Scene, as_test
 from tests.support.processes import children_of, command_of
 
+LIMIT_SECONDS = 240.0
 MODULE = "service.api.parsers.zygote"
 BODY_MODULES = tuple(
     f"service.api.adapters.{name}_bodies" for name in ("comprehend", "huggingface", "oip", "presidio", "gliner")
@@ -59,6 +65,42 @@ async def pool_of(setup: PoolSetup) -> AsyncIterator[ParserPool]:
         yield pool
     finally:
         await pool.stop()
+
+
+def play(scene: Scene, setup: PoolSetup | None = None, loop: Callable[[], AbstractEventLoop] | None = None) -> int:
+    """Run a scene with a fresh pool whose parsers wait; returns how many deaths it noted. No process is left."""
+    setup = setup or PoolSetup()
+    others = {*children_of(os.getpid())}
+
+    async def whole() -> None:
+        async with asyncio.timeout(LIMIT_SECONDS), pool_of(setup) as pool:
+            await fresh(setup.size)
+            await scene(pool)
+        assert {*children_of(os.getpid())} <= others, "a process was left behind"
+
+    with asyncio.Runner(loop_factory=loop) as runner:
+        runner.run(whole())
+    return setup.deaths
+
+
+def with_pool(*, deaths: Collection[int] | None = None, **setup: Any) -> Callable[[Scene], Callable[..., None]]:
+    """Make a test of a scene with a pool of this set-up, which notes one of these numbers of deaths."""
+
+    def decorate(scene: Scene) -> Callable[..., None]:
+        def run(**arguments: Any) -> None:
+            noted = play(lambda pool: scene(pool, **arguments), PoolSetup(**setup))
+            assert deaths is None or noted in deaths
+
+        return as_test(scene, run)
+
+    return decorate
+
+
+async def fresh(count: int = 1) -> list[int]:
+    """As many parsers of this process as wait for files, once they are there."""
+    while len(found := parsers_of(os.getpid())) < count:
+        await asyncio.sleep(0.001)
+    return found
 
 
 def zygotes_of(worker: int) -> list[int]:

@@ -9,7 +9,6 @@ import os
 import signal
 import time
 import weakref
-from collections.abc import Awaitable, Callable
 
 import pytest
 from starlette.requests import ClientDisconnect
@@ -25,9 +24,8 @@ from service.api.parsers.pool import ParserPool
 from service.core.errors import DeadlineExceeded, DocumentTooLarge, InvalidOptions, QueueFull
 from service.documents.limits import MEBIBYTE, DocumentLimits, OversizedText, characters_of
 from tests.support.garbage import uncollected
-from tests.support.parsers import PoolSetup, parsers_of, pool_of
+from tests.support.parsers import LIMIT_SECONDS, PoolSetup, fresh, play, with_pool
 
-LIMIT_SECONDS = 240.0
 MOST = 10
 KIND = DocumentsJson(("labels",))
 LISTS = b'{"text": "a", "labels": [' + b"[]," * SHORT_BYTES + b"[]]}"
@@ -53,25 +51,6 @@ class CountingLoop(asyncio.SelectorEventLoop):
         super()._run_once()  # type: ignore[misc]
 
 
-def play(scene: Callable[[ParserPool], Awaitable[None]], setup: PoolSetup | None = None) -> None:
-    """Run a scene with a fresh pool, whose first parser waits."""
-
-    async def whole() -> None:
-        async with asyncio.timeout(LIMIT_SECONDS), pool_of(setup or PoolSetup()) as pool:
-            await waiting()
-            await scene(pool)
-
-    with asyncio.Runner(loop_factory=CountingLoop) as runner:
-        runner.run(whole())
-
-
-async def waiting() -> int:
-    """The parser that waits, once there is one."""
-    while not (found := parsers_of(os.getpid())):
-        await asyncio.sleep(0.001)
-    return found[0]
-
-
 def reader_of(pool: ParserPool, seconds: float = LIMIT_SECONDS) -> RequestJsonReader:
     return RequestJsonReader(pool, "c", time.monotonic() + seconds)
 
@@ -90,26 +69,22 @@ def long_body(text: str) -> ReceivedBody:
     return body
 
 
-def test_a_body_of_a_mebibyte_is_decoded_at_once_and_without_a_parser() -> None:
-    async def scene(pool: ParserPool) -> None:
-        data = b'{"text": "' + b"a" * (SHORT_BYTES - 12) + b'"}'
-        found = await reader_of(pool).read(body_of(data), KIND, MOST)
-        assert len(found.documents[0][1]) == SHORT_BYTES - 12
-        with pytest.raises(AssertionError, match="1048576 bytes"):
-            await reader_of(pool).read(body_of(data), ELSEWHERE, MOST)
-        assert pool.seconds_worked(time.monotonic()) == 0.0
-
-    play(scene)
+@with_pool()
+async def test_a_body_of_a_mebibyte_is_decoded_at_once_and_without_a_parser(pool: ParserPool) -> None:
+    data = b'{"text": "' + b"a" * (SHORT_BYTES - 12) + b'"}'
+    found = await reader_of(pool).read(body_of(data), KIND, MOST)
+    assert len(found.documents[0][1]) == SHORT_BYTES - 12
+    with pytest.raises(AssertionError, match="1048576 bytes"):
+        await reader_of(pool).read(body_of(data), ELSEWHERE, MOST)
+    assert pool.seconds_worked(time.monotonic()) == 0.0
 
 
 @pytest.mark.parametrize("characters", [4, 2 * SHORT_BYTES])
-def test_a_byte_order_mark_before_json_is_none_of_it(characters: int) -> None:
-    async def scene(pool: ParserPool) -> None:
-        data = codecs.BOM_UTF8 + b'{"text": "' + b"a" * characters + b'"}'
-        found = await reader_of(pool).read(body_of(data), KIND, MOST)
-        assert found.documents == ((None, "a" * characters),)
-
-    play(scene)
+@with_pool()
+async def test_a_byte_order_mark_before_json_is_none_of_it(pool: ParserPool, characters: int) -> None:
+    data = codecs.BOM_UTF8 + b'{"text": "' + b"a" * characters + b'"}'
+    found = await reader_of(pool).read(body_of(data), KIND, MOST)
+    assert found.documents == ((None, "a" * characters),)
 
 
 @pytest.mark.parametrize("text", ["a" * 3 * MEBIBYTE, "あ\n" * 300_000])
@@ -124,7 +99,7 @@ def test_the_loop_turns_while_another_process_decodes_a_body(text: str) -> None:
         assert found == JsonBody(((None, text),), False, {"labels": ["A"]})
         assert loop.turns - before >= len(body.pieces) + len(text) // PIECE_CHARACTERS
 
-    play(scene, PoolSetup(limits=limits))
+    play(scene, PoolSetup(limits=limits), CountingLoop)
 
 
 def test_an_error_in_a_long_body_comes_from_the_parser_and_the_pool_lives() -> None:
@@ -142,20 +117,18 @@ def test_an_error_in_a_long_body_comes_from_the_parser_and_the_pool_lives() -> N
     assert setup.deaths == 0
 
 
-def test_a_text_that_is_too_long_does_not_come_back_and_its_neighbours_do() -> None:
-    async def scene(pool: ParserPool) -> None:
-        texts = ["b", "a" * SHORT_BYTES, "c"]
-        data = json.dumps({"documents": [{"text": text} for text in texts]}).encode()
-        first, long, last = (text for _, text in (await reader_of(pool).read(body_of(data), ELSEWHERE, MOST)).documents)
-        assert (first, last, characters_of(long)) == ("b", "c", SHORT_BYTES)
-        assert isinstance(long, OversizedText)
-
-    play(scene, PoolSetup(limits=DocumentLimits(max_characters=1_000)))
+@with_pool(limits=DocumentLimits(max_characters=1_000))
+async def test_a_text_that_is_too_long_does_not_come_back_and_its_neighbours_do(pool: ParserPool) -> None:
+    texts = ["b", "a" * SHORT_BYTES, "c"]
+    data = json.dumps({"documents": [{"text": text} for text in texts]}).encode()
+    first, long, last = (text for _, text in (await reader_of(pool).read(body_of(data), ELSEWHERE, MOST)).documents)
+    assert (first, last, characters_of(long)) == ("b", "c", SHORT_BYTES)
+    assert isinstance(long, OversizedText)
 
 
 def test_a_body_whose_parser_was_killed_is_decoded_by_another() -> None:
     async def scene(pool: ParserPool) -> None:
-        reading = await waiting()
+        reading = (await fresh())[0]
         os.kill(reading, signal.SIGSTOP)
         answer = asyncio.create_task(reader_of(pool).read(long_body("a" * SHORT_BYTES), ELSEWHERE, MOST))
         await asyncio.sleep(0.01)
@@ -167,40 +140,34 @@ def test_a_body_whose_parser_was_killed_is_decoded_by_another() -> None:
     assert setup.deaths == 1
 
 
-def test_a_deadline_that_passes_while_a_parser_hangs_ends_the_wait() -> None:
-    async def scene(pool: ParserPool) -> None:
-        os.kill(await waiting(), signal.SIGSTOP)
-        with pytest.raises(DeadlineExceeded):
-            await reader_of(pool, 0.2).read(long_body("a" * SHORT_BYTES), ELSEWHERE, MOST)
-        assert await reader_of(pool).read(long_body("b" * SHORT_BYTES), ELSEWHERE, MOST)
-
-    play(scene)
+@with_pool()
+async def test_a_deadline_that_passes_while_a_parser_hangs_ends_the_wait(pool: ParserPool) -> None:
+    os.kill((await fresh())[0], signal.SIGSTOP)
+    with pytest.raises(DeadlineExceeded):
+        await reader_of(pool, 0.2).read(long_body("a" * SHORT_BYTES), ELSEWHERE, MOST)
+    assert await reader_of(pool).read(long_body("b" * SHORT_BYTES), ELSEWHERE, MOST)
 
 
-def test_a_parser_that_hangs_ends_with_its_body() -> None:
-    async def scene(pool: ParserPool) -> None:
-        os.kill(await waiting(), signal.SIGSTOP)
-        with pytest.raises(DeadlineExceeded, match="of the processor"):
-            await reader_of(pool).read(long_body("a" * SHORT_BYTES), ELSEWHERE, MOST)
-        assert await reader_of(pool).read(long_body("b" * SHORT_BYTES), ELSEWHERE, MOST)
-
-    play(scene, PoolSetup(seconds=0.5))
+@with_pool(seconds=0.5)
+async def test_a_parser_that_hangs_ends_with_its_body(pool: ParserPool) -> None:
+    os.kill((await fresh())[0], signal.SIGSTOP)
+    with pytest.raises(DeadlineExceeded, match="of the processor"):
+        await reader_of(pool).read(long_body("a" * SHORT_BYTES), ELSEWHERE, MOST)
+    assert await reader_of(pool).read(long_body("b" * SHORT_BYTES), ELSEWHERE, MOST)
 
 
-def test_a_body_that_unfolds_beyond_a_parser_s_memory_is_too_large() -> None:
-    async def scene(pool: ParserPool) -> None:
-        shape = b"1000," * (4 * MEBIBYTE) + b"1"
-        data = b'{"inputs": [{"name": "text", "datatype": "BYTES", "data": ["a"], "shape": [' + shape + b"]}]}"
-        with pytest.raises(DocumentTooLarge, match="memory"):
-            await reader_of(pool).read(body_of(data), AdapterJson(InferBody), MOST)
-        assert await reader_of(pool).read(long_body("a" * SHORT_BYTES), ELSEWHERE, MOST)
-
-    play(scene, PoolSetup(memory_bytes=2**28, seconds=LIMIT_SECONDS))
+@with_pool(memory_bytes=2**28, seconds=LIMIT_SECONDS)
+async def test_a_body_that_unfolds_beyond_a_parser_s_memory_is_too_large(pool: ParserPool) -> None:
+    shape = b"1000," * (4 * MEBIBYTE) + b"1"
+    data = b'{"inputs": [{"name": "text", "datatype": "BYTES", "data": ["a"], "shape": [' + shape + b"]}]}"
+    with pytest.raises(DocumentTooLarge, match="memory"):
+        await reader_of(pool).read(body_of(data), AdapterJson(InferBody), MOST)
+    assert await reader_of(pool).read(long_body("a" * SHORT_BYTES), ELSEWHERE, MOST)
 
 
 def test_bodies_wait_for_parsers_within_the_bytes_of_the_queue() -> None:
     async def scene(pool: ParserPool) -> None:
-        os.kill(await waiting(), signal.SIGSTOP)
+        os.kill((await fresh())[0], signal.SIGSTOP)
         first = asyncio.create_task(reader_of(pool).read(long_body("a" * SHORT_BYTES), ELSEWHERE, MOST))
         await asyncio.sleep(0.01)
         with pytest.raises(QueueFull) as caught:
@@ -215,33 +182,29 @@ def test_bodies_wait_for_parsers_within_the_bytes_of_the_queue() -> None:
     assert setup.refused == ["queue_full"]
 
 
-def test_a_body_is_not_decoded_on_for_a_client_that_has_left() -> None:
-    async def scene(pool: ParserPool) -> None:
-        parser, disconnect = await waiting(), DisconnectNotice()
-        os.kill(parser, signal.SIGSTOP)
-        reader = RequestJsonReader(pool, "c", time.monotonic() + LIMIT_SECONDS, disconnect)
-        reading = asyncio.create_task(reader.read(long_body("a" * SHORT_BYTES), ELSEWHERE, MOST))
-        await asyncio.sleep(0.05)
-        disconnect.tell()
-        with pytest.raises(ClientDisconnect):
-            await reading
-        assert pool.wait_seconds == 0.0
-        assert await reader_of(pool).read(long_body("b" * SHORT_BYTES), ELSEWHERE, MOST)
-
-    play(scene)
+@with_pool()
+async def test_a_body_is_not_decoded_on_for_a_client_that_has_left(pool: ParserPool) -> None:
+    parser, disconnect = (await fresh())[0], DisconnectNotice()
+    os.kill(parser, signal.SIGSTOP)
+    reader = RequestJsonReader(pool, "c", time.monotonic() + LIMIT_SECONDS, disconnect)
+    reading = asyncio.create_task(reader.read(long_body("a" * SHORT_BYTES), ELSEWHERE, MOST))
+    await asyncio.sleep(0.05)
+    disconnect.tell()
+    with pytest.raises(ClientDisconnect):
+        await reading
+    assert pool.wait_seconds == 0.0
+    assert await reader_of(pool).read(long_body("b" * SHORT_BYTES), ELSEWHERE, MOST)
 
 
-def test_a_reader_that_is_called_off_is_no_client_that_left() -> None:
-    async def scene(pool: ParserPool) -> None:
-        os.kill(await waiting(), signal.SIGSTOP)
-        reader = RequestJsonReader(pool, "c", time.monotonic() + LIMIT_SECONDS, DisconnectNotice())
-        reading = asyncio.create_task(reader.read(long_body("a" * SHORT_BYTES), ELSEWHERE, MOST))
-        await asyncio.sleep(0.05)
-        reading.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await reading
-
-    play(scene)
+@with_pool()
+async def test_a_reader_that_is_called_off_is_no_client_that_left(pool: ParserPool) -> None:
+    os.kill((await fresh())[0], signal.SIGSTOP)
+    reader = RequestJsonReader(pool, "c", time.monotonic() + LIMIT_SECONDS, DisconnectNotice())
+    reading = asyncio.create_task(reader.read(long_body("a" * SHORT_BYTES), ELSEWHERE, MOST))
+    await asyncio.sleep(0.05)
+    reading.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await reading
 
 
 class WatchedBody(ReceivedBody):
@@ -251,23 +214,20 @@ class WatchedBody(ReceivedBody):
 
 
 @pytest.mark.parametrize("disconnect", [None, DisconnectNotice()])
-def test_a_refused_body_is_freed_without_garbage_collection(
-    disconnect: DisconnectNotice | None,
+@with_pool()
+async def test_a_refused_body_is_freed_without_garbage_collection(
+    pool: ParserPool, disconnect: DisconnectNotice | None
 ) -> None:
     """Fifty bodies of 57 MB stayed in the worker until there was other garbage enough."""
+    reader = RequestJsonReader(pool, "c", time.monotonic() + LIMIT_SECONDS, disconnect)
 
-    async def scene(pool: ParserPool) -> None:
-        reader = RequestJsonReader(pool, "c", time.monotonic() + LIMIT_SECONDS, disconnect)
+    async def refused() -> weakref.ref[WatchedBody]:
+        body = WatchedBody(body_of(LISTS).pieces)
+        with pytest.raises(InvalidOptions):
+            await reader.read(body, ELSEWHERE, MOST)
+        return weakref.ref(body)
 
-        async def refused() -> weakref.ref[WatchedBody]:
-            body = WatchedBody(body_of(LISTS).pieces)
-            with pytest.raises(InvalidOptions):
-                await reader.read(body, ELSEWHERE, MOST)
-            return weakref.ref(body)
-
-        with uncollected():
-            body = await refused()
-            await asyncio.sleep(0)
-            assert body() is None
-
-    play(scene)
+    with uncollected():
+        body = await refused()
+        await asyncio.sleep(0)
+        assert body() is None

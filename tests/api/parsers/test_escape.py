@@ -24,7 +24,7 @@ from service.api.parsers.pool import ParserPool
 from service.core.errors import UnreadableDocument
 from service.core.tenants import ANONYMOUS
 from service.sandbox.apply import SandboxMode
-from tests.support.parsers import PoolSetup, parsers_of, pool_of
+from tests.support.parsers import PoolSetup, fresh, parsers_of, pool_of
 from tests.support.processes import lives
 
 SECRET = b"the text of another client's document"
@@ -61,13 +61,6 @@ async def ask(pool: ParserPool, *attack: object, client: str = ANONYMOUS) -> str
     deadline = time.monotonic() + LIMIT_SECONDS
     document = await pool.parse(json.dumps(attack).encode(), None, None, client=client, deadline_seconds=deadline)
     return document.text
-
-
-async def fresh(count: int) -> list[int]:
-    """As many parsers as wait for files, once they are there."""
-    while len(found := parsers_of(os.getpid())) < count:
-        await asyncio.sleep(0.001)
-    return found
 
 
 @pytest.fixture
@@ -166,7 +159,7 @@ async def test_it_does_not_live_on_to_read_the_next_file() -> None:
 async def test_a_parser_that_is_kept_for_its_client_stands_still_meanwhile() -> None:
     setup = PoolSetup(files=16, reader="tests.support.parser_attacks:attack")
     async with asyncio.timeout(LIMIT_SECONDS), pool_of(setup) as pool:
-        before = await fresh(1)
+        before = await fresh()
         assert await ask(pool, "answer and live on", client="a") == "succeeded: an answer"
         while _state(before[0]) != "T":
             await asyncio.sleep(0.001)

@@ -8,7 +8,6 @@ import shlex
 import signal
 import socket
 import time
-from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -34,36 +33,11 @@ from service.documents.document import Document, PictureRequest
 from service.documents.limits import MEBIBYTE, DocumentLimits
 from service.sandbox.apply import SandboxMode
 from tests.support.document_files import simple_docx, simple_pdf
-from tests.support.parsers import PoolSetup, parsers_of, pool_of, zygotes_of
+from tests.support.parsers import LIMIT_SECONDS, PoolSetup, fresh, parsers_of, play, with_pool, zygotes_of
 from tests.support.processes import children_of
 
-LIMIT_SECONDS = 240.0
 HANG_SECONDS = 0.5
 """Limit of processor time; a test that lets a parser hang waits for `STALL_LIMITS` times as long."""
-
-Scene = Callable[[ParserPool], Awaitable[None]]
-
-
-def play(scene: Scene, setup: PoolSetup | None = None) -> int:
-    """Run a scene with a fresh pool; returns how many deaths it noted."""
-    setup = setup or PoolSetup()
-    others = {*children_of(os.getpid())}
-
-    async def whole() -> None:
-        async with asyncio.timeout(LIMIT_SECONDS), pool_of(setup) as pool:
-            await fresh(setup.size)
-            await scene(pool)
-        assert {*children_of(os.getpid())} <= others, "a process was left behind"
-
-    asyncio.run(whole())
-    return setup.deaths
-
-
-async def fresh(count: int) -> list[int]:
-    """As many parsers as wait for files, once they are there."""
-    while len(parsers()) < count:
-        await asyncio.sleep(0.001)
-    return parsers()
 
 
 def parsers() -> list[int]:
@@ -94,47 +68,41 @@ def test_files_become_documents_with_pages_where_they_have_them(mode: SandboxMod
     assert play(scene, PoolSetup(mode=mode)) == 0
 
 
-def test_a_refusal_crosses_the_process_border() -> None:
-    async def scene(pool: ParserPool) -> None:
-        with pytest.raises(UnreadableDocument, match="empty"):
-            await parse(pool, b"", "a.pdf")
-        with pytest.raises(UnsupportedFormat):
-            await parse(pool, bytes(range(256)) * 4, kind="image/png")
-        with pytest.raises(DocumentTooLarge, match="characters"):
-            await parse(pool, b"x" * 11, "a.txt")
-        assert await text(pool, b"hello") == "hello"
-
-    assert play(scene, PoolSetup(limits=DocumentLimits(max_characters=10))) == 0
+@with_pool(limits=DocumentLimits(max_characters=10), deaths=(0,))
+async def test_a_refusal_crosses_the_process_border(pool: ParserPool) -> None:
+    with pytest.raises(UnreadableDocument, match="empty"):
+        await parse(pool, b"", "a.pdf")
+    with pytest.raises(UnsupportedFormat):
+        await parse(pool, bytes(range(256)) * 4, kind="image/png")
+    with pytest.raises(DocumentTooLarge, match="characters"):
+        await parse(pool, b"x" * 11, "a.txt")
+    assert await text(pool, b"hello") == "hello"
 
 
-def test_many_files_through_two_parsers_come_back_to_their_callers() -> None:
-    async def scene(pool: ParserPool) -> None:
-        texts = [f"file {number} " * (number * 50 + 1) for number in range(40)]
-        found = await asyncio.gather(*(text(pool, each.encode()) for each in texts))
-        assert found == texts
-
-    assert play(scene, PoolSetup(size=2, files=4)) == 0
+@with_pool(size=2, files=4, deaths=(0,))
+async def test_many_files_through_two_parsers_come_back_to_their_callers(pool: ParserPool) -> None:
+    texts = [f"file {number} " * (number * 50 + 1) for number in range(40)]
+    found = await asyncio.gather(*(text(pool, each.encode()) for each in texts))
+    assert found == texts
 
 
-def test_a_parser_reads_files_of_one_client_only_and_not_for_ever() -> None:
-    async def scene(pool: ParserPool) -> None:
-        first = parsers()[0]
-        for _ in range(2):
-            await text(pool, b"hello", client="a")
-            assert first in parsers(), "it is kept for its client's next file"
-        await text(pool, b"hello", client="b")
+@with_pool(files=3, deaths=(0,))
+async def test_a_parser_reads_files_of_one_client_only_and_not_for_ever(pool: ParserPool) -> None:
+    first = parsers()[0]
+    for _ in range(2):
         await text(pool, b"hello", client="a")
-        while first in parsers():  # That was its third file.
-            await asyncio.sleep(0.001)
-
-    assert play(scene, PoolSetup(files=3)) == 0
+        assert first in parsers(), "it is kept for its client's next file"
+    await text(pool, b"hello", client="b")
+    await text(pool, b"hello", client="a")
+    while first in parsers():  # That was its third file.
+        await asyncio.sleep(0.001)
 
 
 @pytest.mark.parametrize(("client", "files"), [(ANONYMOUS, 16), ("a", 1)])
 def test_where_clients_have_no_names_each_file_has_its_own_parser(client: str, files: int) -> None:
     async def scene(pool: ParserPool) -> None:
         for _ in range(3):
-            reading = (await fresh(1))[0]
+            reading = (await fresh())[0]
             await text(pool, b"hello", client=client)
             while reading in parsers():
                 await asyncio.sleep(0.001)
@@ -142,47 +110,34 @@ def test_where_clients_have_no_names_each_file_has_its_own_parser(client: str, f
     assert play(scene, PoolSetup(files=files)) == 0
 
 
-def test_a_parser_whose_file_was_bad_reads_no_other() -> None:
-    async def scene(pool: ParserPool) -> None:
-        reading = parsers()[0]
-        with pytest.raises(UnreadableDocument):
-            await text(pool, b"%PDF-1.4 nothing", "a.pdf")
-        while reading in parsers():
-            await asyncio.sleep(0.001)
-
-    assert play(scene, PoolSetup(files=16)) == 0
+@with_pool(files=16, deaths=(0,))
+async def test_a_parser_whose_file_was_bad_reads_no_other(pool: ParserPool) -> None:
+    reading = parsers()[0]
+    with pytest.raises(UnreadableDocument):
+        await text(pool, b"%PDF-1.4 nothing", "a.pdf")
+    while reading in parsers():
+        await asyncio.sleep(0.001)
 
 
-def test_a_parser_killed_over_a_file_costs_a_second_try() -> None:
-    async def scene(pool: ParserPool) -> None:
-        os.kill(parsers()[0], signal.SIGKILL)
-        assert await text(pool, b"hello") == "hello"
-        reading = (await fresh(1))[0]
-        os.kill(reading, signal.SIGSTOP)
-        parsing = asyncio.create_task(text(pool, b"hello"))
-        await asyncio.sleep(0.01)
-        os.kill(reading, signal.SIGKILL)
-        assert await parsing == "hello"
-
-    assert play(scene) in (1, 2)
+@with_pool(deaths=(1, 2))
+async def test_a_parser_killed_over_a_file_costs_a_second_try(pool: ParserPool) -> None:
+    os.kill(parsers()[0], signal.SIGKILL)
+    assert await text(pool, b"hello") == "hello"
+    reading = (await fresh())[0]
+    os.kill(reading, signal.SIGSTOP)
+    parsing = asyncio.create_task(text(pool, b"hello"))
+    await asyncio.sleep(0.01)
+    os.kill(reading, signal.SIGKILL)
+    assert await parsing == "hello"
 
 
-def test_a_file_that_kills_two_parsers_is_refused_and_the_pool_goes_on() -> None:
-    async def scene(pool: ParserPool) -> None:
-        with pytest.raises(UnreadableDocument, match="crashes its parser"):
-            await text(pool, b"crash")
-        assert await text(pool, b"hello") == "hello"
-
-    assert play(scene, PoolSetup(reader="tests.support.hostile_readers:crash")) == 2
-
-
-def test_a_reader_that_fails_is_a_death_too() -> None:
-    async def scene(pool: ParserPool) -> None:
-        with pytest.raises(UnreadableDocument, match="crashes its parser"):
-            await text(pool, b"raise")
-        assert await text(pool, b"hello") == "hello"
-
-    assert play(scene, PoolSetup(reader="tests.support.hostile_readers:crash")) == 2
+@pytest.mark.parametrize("order", [b"crash", b"raise"])
+@with_pool(reader="tests.support.hostile_readers:crash", deaths=(2,))
+async def test_a_file_that_kills_two_parsers_is_refused_and_the_pool_goes_on(pool: ParserPool, order: bytes) -> None:
+    """Also one over which its reader only fails."""
+    with pytest.raises(UnreadableDocument, match="crashes its parser"):
+        await text(pool, order)
+    assert await text(pool, b"hello") == "hello"
 
 
 def test_a_killed_zygote_is_replaced() -> None:
@@ -231,30 +186,26 @@ def test_a_file_whose_parser_never_works_may_be_tried_again(caplog: pytest.LogCa
     assert "of the processor in 5 s" in said["reason"]
 
 
-def test_a_file_whose_parser_waits_for_longer_than_the_limit_is_read() -> None:
-    async def scene(pool: ParserPool) -> None:
-        starved = parsers()[0]
-        os.kill(starved, signal.SIGSTOP)
-        reading = asyncio.create_task(text(pool, b"hello"))
-        await asyncio.wait((reading,), timeout=2 * HANG_SECONDS)
-        os.kill(starved, signal.SIGCONT)
-        assert await reading == "hello"
-
-    assert play(scene, PoolSetup(seconds=HANG_SECONDS)) == 0
+@with_pool(seconds=HANG_SECONDS, deaths=(0,))
+async def test_a_file_whose_parser_waits_for_longer_than_the_limit_is_read(pool: ParserPool) -> None:
+    starved = parsers()[0]
+    os.kill(starved, signal.SIGSTOP)
+    reading = asyncio.create_task(text(pool, b"hello"))
+    await asyncio.wait((reading,), timeout=2 * HANG_SECONDS)
+    os.kill(starved, signal.SIGCONT)
+    assert await reading == "hello"
 
 
-def test_an_abandoned_file_does_not_answer_the_next_one() -> None:
-    async def scene(pool: ParserPool) -> None:
-        os.kill(parsers()[0], signal.SIGSTOP)
-        abandoned = asyncio.create_task(text(pool, b"mine"))
-        waiting = asyncio.create_task(text(pool, b"yours"))
-        await asyncio.sleep(0.01)
-        abandoned.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await abandoned
-        assert await waiting == "yours"
-
-    assert play(scene) == 0
+@with_pool(deaths=(0,))
+async def test_an_abandoned_file_does_not_answer_the_next_one(pool: ParserPool) -> None:
+    os.kill(parsers()[0], signal.SIGSTOP)
+    abandoned = asyncio.create_task(text(pool, b"mine"))
+    waiting = asyncio.create_task(text(pool, b"yours"))
+    await asyncio.sleep(0.01)
+    abandoned.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await abandoned
+    assert await waiting == "yours"
 
 
 def test_a_file_over_the_memory_limit_is_refused_and_the_pool_goes_on() -> None:
@@ -270,36 +221,31 @@ def test_a_file_over_the_memory_limit_is_refused_and_the_pool_goes_on() -> None:
     play(scene, PoolSetup(seconds=LIMIT_SECONDS, memory_bytes=2**28, limits=large))
 
 
-def test_a_pool_that_stops_in_the_middle_leaves_no_process() -> None:
-    async def scene(pool: ParserPool) -> None:
-        os.kill(parsers()[0], signal.SIGSTOP)
-        parsing = asyncio.create_task(text(pool, b"hello"))
-        await asyncio.sleep(0.01)
-        parsing.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await parsing
-
-    play(scene)
+@with_pool()
+async def test_a_pool_that_stops_in_the_middle_leaves_no_process(pool: ParserPool) -> None:
+    os.kill(parsers()[0], signal.SIGSTOP)
+    parsing = asyncio.create_task(text(pool, b"hello"))
+    await asyncio.sleep(0.01)
+    parsing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await parsing
 
 
-def test_files_that_hang_do_not_delay_another_client() -> None:
+@with_pool(size=2, seconds=LIMIT_SECONDS, reader="tests.support.hostile_readers:crash")
+async def test_files_that_hang_do_not_delay_another_client(pool: ParserPool) -> None:
     """Four files of one client that take the whole time limit: with two parsers they took all of it from everybody."""
-
-    async def scene(pool: ParserPool) -> None:
-        hanging = [asyncio.create_task(text(pool, b"hang", client="a")) for _ in range(4)]
-        await asyncio.sleep(0.5)
-        waits = []
-        for number in range(10):
-            begun = time.monotonic()
-            assert await text(pool, b"%d" % number, client="b") == str(number)
-            waits.append(time.monotonic() - begun)
-        assert not any(each.done() for each in hanging)
-        assert max(waits) < 4.0
-        for each in hanging:
-            each.cancel()
-        await asyncio.wait(hanging)
-
-    play(scene, PoolSetup(size=2, seconds=LIMIT_SECONDS, reader="tests.support.hostile_readers:crash"))
+    hanging = [asyncio.create_task(text(pool, b"hang", client="a")) for _ in range(4)]
+    await asyncio.sleep(0.5)
+    waits = []
+    for number in range(10):
+        begun = time.monotonic()
+        assert await text(pool, b"%d" % number, client="b") == str(number)
+        waits.append(time.monotonic() - begun)
+    assert not any(each.done() for each in hanging)
+    assert max(waits) < 4.0
+    for each in hanging:
+        each.cancel()
+    await asyncio.wait(hanging)
 
 
 def test_a_file_that_would_wait_too_long_is_refused_and_counted() -> None:
@@ -367,20 +313,18 @@ def test_a_zygote_that_dies_while_it_starts_is_started_again(
             play(scene)
 
 
-def test_a_page_is_drawn_by_a_sandboxed_parser() -> None:
-    async def scene(pool: ParserPool) -> None:
-        deadline = time.monotonic() + LIMIT_SECONDS
-        data = simple_pdf("Invoice INV-20931")
-        drawn = await pool.draw(data, PictureRequest(1, 200), client="c", deadline_seconds=deadline)
-        assert drawn.png.startswith(b"\x89PNG")
-        assert (round(drawn.width_points), drawn.pages) == (595, 1)
-        with pytest.raises(InvalidOptions, match="no page 9"):
-            await pool.draw(data, PictureRequest(9, 200), client="c", deadline_seconds=deadline)
-        with pytest.raises(UnreadableDocument):
-            await pool.draw(b"no PDF", PictureRequest(1, 200), client="c", deadline_seconds=deadline)
-        assert "INV-20931" in (await parse(pool, data)).text
-
-    assert play(scene, PoolSetup(mode=SandboxMode.AUTO)) == 0
+@with_pool(mode=SandboxMode.AUTO, deaths=(0,))
+async def test_a_page_is_drawn_by_a_sandboxed_parser(pool: ParserPool) -> None:
+    deadline = time.monotonic() + LIMIT_SECONDS
+    data = simple_pdf("Invoice INV-20931")
+    drawn = await pool.draw(data, PictureRequest(1, 200), client="c", deadline_seconds=deadline)
+    assert drawn.png.startswith(b"\x89PNG")
+    assert (round(drawn.width_points), drawn.pages) == (595, 1)
+    with pytest.raises(InvalidOptions, match="no page 9"):
+        await pool.draw(data, PictureRequest(9, 200), client="c", deadline_seconds=deadline)
+    with pytest.raises(UnreadableDocument):
+        await pool.draw(b"no PDF", PictureRequest(1, 200), client="c", deadline_seconds=deadline)
+    assert "INV-20931" in (await parse(pool, data)).text
 
 
 class SlowSource:
