@@ -167,13 +167,10 @@ def test_a_client_does_not_wait_for_all_requests_of_another() -> None:
     assert (answer, before <= 2) == ("b", True)
 
 
-def test_who_waits_beyond_the_deadline_is_refused() -> None:
-    async def play() -> None:
-        turns = ClientTurns()
-        first = asyncio.create_task(turns.run(context("a"), lambda: time.sleep(0.4)))
-        await asyncio.sleep(0.05)
-        with pytest.raises(DeadlineExceeded):
-            await turns.run(context("a", seconds=0.1), lambda: None)
-        await first
-
-    asyncio.run(play())
+async def test_who_waits_beyond_the_deadline_is_refused() -> None:
+    turns = ClientTurns()
+    first = asyncio.create_task(turns.run(context("a"), lambda: time.sleep(0.4)))
+    await asyncio.sleep(0.05)
+    with pytest.raises(DeadlineExceeded):
+        await turns.run(context("a", seconds=0.1), lambda: None)
+    await first

@@ -31,19 +31,16 @@ async def opened(folder: Path, number: int, *ids: str) -> RequestFinder:
     return finder
 
 
-def test_a_request_is_found_in_whichever_worker_remembers_it(tmp_path: Path) -> None:
-    async def scene() -> None:
-        here, there = await opened(tmp_path, 1, "a", "b"), await opened(tmp_path, 2, "c")
-        assert (await here.find("c", None))["id"] == "c"
-        assert (await there.find("a", "ada"))["id"] == "a"
-        assert {each["id"] for each in await here.latest(None)} == {"a", "b", "c"}
-        with pytest.raises(UnknownRoute):
-            await here.find("c", "somebody else")
-        assert await here.latest("somebody else") == []
-        for each in (here, there):
-            await each.peers.close()
-
-    asyncio.run(scene())
+async def test_a_request_is_found_in_whichever_worker_remembers_it(tmp_path: Path) -> None:
+    here, there = await opened(tmp_path, 1, "a", "b"), await opened(tmp_path, 2, "c")
+    assert (await here.find("c", None))["id"] == "c"
+    assert (await there.find("a", "ada"))["id"] == "a"
+    assert {each["id"] for each in await here.latest(None)} == {"a", "b", "c"}
+    with pytest.raises(UnknownRoute):
+        await here.find("c", "somebody else")
+    assert await here.latest("somebody else") == []
+    for each in (here, there):
+        await each.peers.close()
 
 
 def test_a_worker_that_has_ended_or_says_nothing_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,18 +62,15 @@ def test_a_worker_that_has_ended_or_says_nothing_is_left_out(tmp_path: Path, mon
     assert not (tmp_path / f"{PREFIX}8").exists()
 
 
-def test_a_worker_closes_though_another_asks_nothing_on_its_connection(tmp_path: Path) -> None:
-    async def scene() -> None:
-        here, there = await opened(tmp_path, 1, "a"), await opened(tmp_path, 2)
-        reader, writer = await asyncio.open_unix_connection(tmp_path / f"{PREFIX}1")
-        assert (await there.find("a", None))["id"] == "a"  # So the connection before this one was accepted.
-        async with asyncio.timeout(5.0):
-            await here.peers.close()
-            assert await reader.read() == b""
-        writer.close()
-        await there.peers.close()
-
-    asyncio.run(scene())
+async def test_a_worker_closes_though_another_asks_nothing_on_its_connection(tmp_path: Path) -> None:
+    here, there = await opened(tmp_path, 1, "a"), await opened(tmp_path, 2)
+    reader, writer = await asyncio.open_unix_connection(tmp_path / f"{PREFIX}1")
+    assert (await there.find("a", None))["id"] == "a"  # So the connection before this one was accepted.
+    async with asyncio.timeout(5.0):
+        await here.peers.close()
+        assert await reader.read() == b""
+    writer.close()
+    await there.peers.close()
 
 
 class _Engine:

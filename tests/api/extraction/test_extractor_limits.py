@@ -141,19 +141,15 @@ def test_a_deadline_ends_the_tokenizing_of_a_text(scene_of: Callable[..., Scene]
     assert scene.engine.submitted == []
 
 
-def test_a_client_that_is_gone_ends_the_tokenizing_of_its_text(scene_of: Callable[..., Scene]) -> None:
+async def test_a_client_that_is_gone_ends_the_tokenizing_of_its_text(scene_of: Callable[..., Scene]) -> None:
     scene = scene_of(Status("1", Phase.READY))
-
-    async def leave() -> None:
-        await scene.extractor.load_tokenizers((scene.model,))
-        working = asyncio.ensure_future(scene.extract(GIANT, scene.request()))
-        while scene.thread.asked < 3:
-            await asyncio.sleep(0)
-        working.cancel()
-        with suppress(asyncio.CancelledError):
-            await working
-
-    asyncio.run(leave())
+    await scene.extractor.load_tokenizers((scene.model,))
+    working = asyncio.ensure_future(scene.extract(GIANT, scene.request()))
+    while scene.thread.asked < 3:
+        await asyncio.sleep(0)
+    working.cancel()
+    with suppress(asyncio.CancelledError):
+        await working
     assert scene.thread.asked <= FEW
     assert scene.engine.submitted == []
 

@@ -315,23 +315,19 @@ def test_a_runtime_folder_that_is_full_does_not_keep_new_keys_out(home: Home) ->
     assert knows(keys, "b")
 
 
-def test_following_looks_again_and_again_and_survives_what_it_finds(
+async def test_following_looks_again_and_again_and_survives_what_it_finds(
     home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(api_keys, "POLL_SECONDS", 0.001)
     keys = home.keys()
     keys.load()
-
-    async def follow() -> None:
-        following = asyncio.create_task(keys.follow())
-        for text, key in (("bad", "a"), (line("bob", "b"), "b"), (line("carol", "c"), "c")):
-            home.write(text)
-            async with asyncio.timeout(30):
-                while not knows(keys, key):
-                    await asyncio.sleep(0.001)
-        following.cancel()
-
-    asyncio.run(follow())
+    following = asyncio.create_task(keys.follow())
+    for text, key in (("bad", "a"), (line("bob", "b"), "b"), (line("carol", "c"), "c")):
+        home.write(text)
+        async with asyncio.timeout(30):
+            while not knows(keys, key):
+                await asyncio.sleep(0.001)
+    following.cancel()
 
 
 def test_without_a_file_nothing_is_looked_at(tmp_path: Path) -> None:

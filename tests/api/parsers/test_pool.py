@@ -351,23 +351,19 @@ class SlowSource:
         raise AssertionError("there is no parser")
 
 
-def test_the_reading_of_a_caller_who_left_is_waited_for() -> None:
+async def test_the_reading_of_a_caller_who_left_is_waited_for() -> None:
     source = SlowSource()
-
-    async def scene() -> None:
-        stock = IdleParserPool(0, 1, source, anonymous=ANONYMOUS)
-        limits = ParseLimits(DocumentLimits(), seconds=60.0, queue_bytes=1 << 20)
-        pool = ParserPool(1, limits, stock, on_death=lambda: None, on_refusal=lambda _: None)
-        await pool.start()
-        wanted = pool.parse(b"hello", None, "a.txt", client="c", deadline_seconds=time.monotonic() + 60)
-        asking = asyncio.create_task(wanted)
-        await asyncio.sleep(0.01)
-        asking.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await asking
-        await pool.stop()
-
-    asyncio.run(scene())
+    stock = IdleParserPool(0, 1, source, anonymous=ANONYMOUS)
+    limits = ParseLimits(DocumentLimits(), seconds=60.0, queue_bytes=1 << 20)
+    pool = ParserPool(1, limits, stock, on_death=lambda: None, on_refusal=lambda _: None)
+    await pool.start()
+    wanted = pool.parse(b"hello", None, "a.txt", client="c", deadline_seconds=time.monotonic() + 60)
+    asking = asyncio.create_task(wanted)
+    await asyncio.sleep(0.01)
+    asking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+    await pool.stop()
     assert source.log == ["called off", "stopped"]
 
 
