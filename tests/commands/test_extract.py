@@ -7,8 +7,6 @@ import os
 import pty
 import subprocess
 import sys
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +17,7 @@ from model_store.local.store import Store
 from model_store.transfer.publish import publish
 from tests.support.document_files import simple_pdf
 from tests.support.extraction import TEXT
+from tests.support.local_http import Call, Reply, http_server, json_reply
 from tests.support.service import environment
 from tests.support.tiny_models import make_model
 
@@ -188,29 +187,10 @@ def test_an_address_of_another_scheme_is_wrong_usage(home: Path) -> None:
     assert "ftp://example.org" in errors
 
 
-class Stranger(BaseHTTPRequestHandler):
-    """Answers every POST with JSON that is not ours."""
-
-    def do_POST(self) -> None:
-        body = b'["hello"]' if self.path.startswith("/list") else b'{"hello": 1}'
-        self.rfile.read(int(self.headers["Content-Length"]))
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:
-        pass
-
-
 @pytest.mark.parametrize("path", ["", "/list"])
 def test_a_server_that_is_no_gleaner_is_reported(home: Path, path: str) -> None:
-    with ThreadingHTTPServer(("127.0.0.1", 0), Stranger) as server:
-        threading.Thread(target=server.serve_forever).start()
-        try:
-            code, _, errors = extract(home, "a.txt", "--url", f"http://127.0.0.1:{server.server_port}{path}")
-        finally:
-            server.shutdown()
+    with http_server(lambda _: json_reply(["hello"] if path else {"hello": 1})) as url:
+        code, _, errors = extract(home, "a.txt", "--url", f"{url}{path}")
     assert code == 1
     assert "another service" in errors
     assert "Traceback" not in errors
@@ -220,21 +200,16 @@ def test_a_server_that_is_no_gleaner_is_reported(home: Path, path: str) -> None:
 def test_a_key_is_sent_to_the_service(home: Path, tmp_path: Path, key: str | None) -> None:
     seen: list[str | None] = []
 
-    class Listener(Stranger):
-        def do_POST(self) -> None:
-            seen.append(self.headers["Authorization"])
-            super().do_POST()
+    def answer(call: Call) -> Reply:
+        seen.append(call.headers["Authorization"])
+        return json_reply({"hello": 1})
 
     arguments: list[str] = []
     if key is not None:
         (tmp_path / "key").write_text(f"{key}\n")
         arguments = ["--key-file", str(tmp_path / "key")]
-    with ThreadingHTTPServer(("127.0.0.1", 0), Listener) as server:
-        threading.Thread(target=server.serve_forever).start()
-        try:
-            extract(home, "a.txt", "--url", f"http://127.0.0.1:{server.server_port}", *arguments)
-        finally:
-            server.shutdown()
+    with http_server(answer) as url:
+        extract(home, "a.txt", "--url", url, *arguments)
     assert seen == [None if key is None else f"Bearer {key}"]
 
 
@@ -245,37 +220,19 @@ def test_a_key_that_cannot_be_read_is_one_sentence(home: Path) -> None:
     assert "Traceback" not in errors
 
 
-class Echo(BaseHTTPRequestHandler):
-    """Answers with one document whose text is the request's body."""
-
-    def do_POST(self) -> None:
-        sent = self.rfile.read(int(self.headers["Content-Length"])).decode(errors="replace")
-        body = json.dumps({"documents": [{"id": "a", "entities": [], "error": None, "text": sent}]}).encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:
-        pass
+def echo(call: Call) -> Reply:
+    """One document whose text is the request's body."""
+    sent = call.body.decode(errors="replace")
+    return json_reply({"documents": [{"id": "a", "entities": [], "error": None, "text": sent}]})
 
 
 @pytest.mark.parametrize(("options", "name"), [((), 'filename="stdin"'), (("--type", "html"), 'filename="stdin.html"')])
 def test_standard_input_goes_to_an_address_without_a_scheme(home: Path, options: tuple[str, ...], name: str) -> None:
-    with ThreadingHTTPServer(("127.0.0.1", 0), Echo) as server:
-        threading.Thread(target=server.serve_forever).start()
-        try:
-            command = [*COMMAND, "-", "--url", f"localhost:{server.server_port}", *options]
-            ended = subprocess.run(
-                command,
-                input=b"<p>Ida</p>",
-                env=settings(home),
-                capture_output=True,
-                timeout=LIMIT_SECONDS,
-                check=False,
-            )
-        finally:
-            server.shutdown()
+    with http_server(echo) as url:
+        command = [*COMMAND, "-", "--url", url.replace("http://127.0.0.1", "localhost"), *options]
+        ended = subprocess.run(
+            command, input=b"<p>Ida</p>", env=settings(home), capture_output=True, timeout=LIMIT_SECONDS, check=False
+        )
     assert ended.returncode == 0, ended.stderr
     line = json.loads(ended.stdout)
     assert line["file"] == "-"

@@ -5,63 +5,37 @@ from __future__ import annotations
 import socket
 import subprocess
 import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
 from loadtest.service_process import KeptPort
 from service.cli import main
-
-
-@contextmanager
-def answering(status: int, host: str = "0.0.0.0") -> Iterator[ThreadingHTTPServer]:
-    """A server on all addresses that answers every GET with this status, and keeps the paths it was asked for."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            server.paths.append(self.path)  # type: ignore[attr-defined]
-            self.send_response(status)
-            self.send_header("Content-Length", "0")
-            self.end_headers()
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    class Server(ThreadingHTTPServer):
-        address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
-
-    server = Server((host, 0), Handler)
-    server.paths = []  # type: ignore[attr-defined]
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield server
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+from tests.support.local_http import Call, Reply, http_server
 
 
 @pytest.mark.parametrize(("status", "code"), [(200, 0), (404, 1), (500, 1)])
 def test_the_exit_code_is_0_for_status_200_alone(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], status: int, code: int
 ) -> None:
-    with answering(status) as server:
+    paths: list[str] = []
+
+    def answer(call: Call) -> Reply:
+        paths.append(call.path)
+        return Reply(status=status)
+
+    with http_server(answer, "0.0.0.0") as url:
         monkeypatch.setenv("GLEANER_HOST", "0.0.0.0")
-        monkeypatch.setenv("GLEANER_PORT", str(server.server_port))
+        monkeypatch.setenv("GLEANER_PORT", url.rpartition(":")[2])
         assert main(["healthcheck"]) == code
-        assert server.paths == ["/livez"]  # type: ignore[attr-defined]
+    assert paths == ["/livez"]
     assert (str(status) in capsys.readouterr().err) == (code == 1)
 
 
 @pytest.mark.parametrize("host", ["::", "[::]", "::1", "[::1]"])
 def test_a_service_on_ipv6_is_asked_with_and_without_brackets(monkeypatch: pytest.MonkeyPatch, host: str) -> None:
-    with answering(200, "::1") as server:
+    with http_server(lambda _: Reply(), "::1") as url:
         monkeypatch.setenv("GLEANER_HOST", host)
-        monkeypatch.setenv("GLEANER_PORT", str(server.server_port))
+        monkeypatch.setenv("GLEANER_PORT", url.rpartition(":")[2])
         assert main(["healthcheck"]) == 0
 
 

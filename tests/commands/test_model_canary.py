@@ -2,52 +2,38 @@
 
 from __future__ import annotations
 
-import json
 import re
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
 from model_store.local.store import Store
 from service.cli import main
+from tests.support.local_http import Call, Reply, http_server, json_reply
 from tests.support.model_folders import write_model
 
 Shown = pytest.CaptureFixture[str]
 ENTITY = {"label": "TOTAL", "start": 0, "end": 5, "text": "12.00", "score": 0.9}
 
 
-class Service(BaseHTTPRequestHandler):
+def service(call: Call) -> Reply:
     """Finds one entity in each document; its candidate finds another one in documents that ask for it."""
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        tag = re.search(rb"documents@(stable|candidate)", body)
-        is_candidate = tag is not None and tag[1] == b"candidate"
-        entity = {**ENTITY, "end": 6} if is_candidate and b"differs" in body else ENTITY
-        failed = is_candidate and b"fails" in body
-        unnamed = b"free" in body and b"invoice number" not in body
-        status, code = (422, "invalid_options") if unnamed else (500 if failed else 200, "internal_error")
-        problem = {"code": code, "detail": "it failed"}
-        answer = problem if status != 200 else {"documents": [{"entities": [entity], "error": None}]}
-        text = json.dumps(answer).encode()
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(text)))
-        self.end_headers()
-        self.wfile.write(text)
-
-    def log_message(self, format: str, *args: object) -> None:
-        pass
+    body = call.body
+    tag = re.search(rb"documents@(stable|candidate)", body)
+    is_candidate = tag is not None and tag[1] == b"candidate"
+    if b"free" in body and b"invoice number" not in body:
+        return json_reply({"code": "invalid_options", "detail": "it failed"}, 422)
+    if is_candidate and b"fails" in body:
+        return json_reply({"code": "internal_error", "detail": "it failed"}, 500)
+    entity = {**ENTITY, "end": 6} if is_candidate and b"differs" in body else ENTITY
+    return json_reply({"documents": [{"entities": [entity], "error": None}]})
 
 
 @pytest.fixture
 def url() -> Iterator[str]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), Service) as server:
-        threading.Thread(target=server.serve_forever).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+    with http_server(service) as found:
+        yield found
 
 
 @pytest.fixture

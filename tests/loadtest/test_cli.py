@@ -19,8 +19,9 @@ from loadtest import cli
 from loadtest.commands import finish
 from loadtest.errors import NotTrusted
 from loadtest.scenario.traces import read_trace
-from tests.support.load_records import answering, good
+from tests.support.load_records import good
 from tests.support.load_result import made_result
+from tests.support.local_http import Call, Reply, http_server
 
 
 def parsed(*words: str) -> argparse.Namespace:
@@ -53,7 +54,7 @@ def test_a_run_leaves_raw_results_a_summary_and_a_report(tmp_path: Path, capsys:
     """Against a server that has nothing but /extract: no /metrics, no /readyz."""
     folder = tmp_path / "a"
     load = ("--rate", "40", "--seconds", "3", "--assert", "error_rate==0", "--assert", "ok>50")
-    with answering(good) as url:
+    with http_server(good) as url:
         assert call("--untrusted", "--url", url, *load, "--out", str(folder)) == 0
     printed = capsys.readouterr().out
     assert "holds: error_rate==0" in printed
@@ -69,7 +70,7 @@ def test_a_run_leaves_raw_results_a_summary_and_a_report(tmp_path: Path, capsys:
 def test_a_failing_assertion_is_named_and_the_exit_code_is_1(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with answering(good) as url:
+    with http_server(good) as url:
         words = ("--untrusted", "--url", url, "--rate", "20", "--seconds", "2", "--out", str(tmp_path / "a"))
         assert call(*words, "--assert", "p99_ms<0.001", "--assert", "error_rate==0") == 1
     message = capsys.readouterr().err
@@ -81,7 +82,7 @@ def test_a_synthetic_day_is_written_as_a_trace_and_replayed(tmp_path: Path) -> N
     file = tmp_path / "day.csv"
     assert call("day", "spiky", str(file)) == 0
     assert len(read_trace(file).counts) == 1_440
-    with answering(good) as url:
+    with http_server(good) as url:
         words = ("--trace", str(file), "--time-scale", "43200", "--rate-scale", "0.0001", "--untrusted", "--url", url)
         assert call(*words, "--out", str(tmp_path / "a")) == 0
     summary = json.loads((tmp_path / "a" / "summary.json").read_text())
@@ -95,14 +96,14 @@ def test_the_knee_of_a_server_is_found_and_written_for_the_scaling_policy(tmp_pa
     """
     one_at_a_time, free_at = threading.Lock(), 0.0
 
-    def reply(body: bytes) -> tuple[int, dict[str, str], bytes]:
+    def reply(call: Call) -> Reply:
         nonlocal free_at
         with one_at_a_time:
             done_at = free_at = max(free_at, time.monotonic()) + 0.004
         time.sleep(max(done_at - time.monotonic(), 0.0))
-        return good(body)
+        return good(call)
 
-    with answering(reply) as url:
+    with http_server(reply) as url:
         words = ("--find-knee", "--untrusted", "--slo-ms", "400", "--seconds", "1", "--url", url)
         assert call(*words, "--out", str(tmp_path)) == 0
     text = (tmp_path / "capacity.json").read_text()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from email import message_from_bytes
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from tests.support.local_http import Call, Reply, http_server, json_reply
 
 POISON = b"poison"
 
@@ -45,30 +45,11 @@ def bulk_endpoint(seconds: float) -> Iterator[tuple[str, BulkEndpoint]]:
     """Its URL, and itself, while it runs."""
     made = BulkEndpoint(seconds)
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
+    def answer(call: Call) -> Reply:
+        whole = message_from_bytes(f"Content-Type: {call.headers['Content-Type']}\r\n\r\n".encode() + call.body)
+        [file] = [part for part in whole.get_payload() if part.get_filename()]  # type: ignore[union-attr]
+        status, said = made.answer(file.get_filename() or "", file.get_payload(decode=True))  # type: ignore
+        return json_reply(said, status, **({"Retry-After": "1"} if status == 503 else {}))
 
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            whole = message_from_bytes(f"Content-Type: {self.headers['Content-Type']}\r\n\r\n".encode() + body)
-            [file] = [part for part in whole.get_payload() if part.get_filename()]  # type: ignore[union-attr]
-            status, answer = made.answer(file.get_filename() or "", file.get_payload(decode=True))  # type: ignore
-            data = json.dumps(answer).encode()
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(data)))
-            if status == 503:
-                self.send_header("Retry-After", "1")
-            self.end_headers()
-            self.wfile.write(data)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}", made
-    finally:
-        server.shutdown()
-        server.server_close()
+    with http_server(answer) as url:
+        yield url, made

@@ -6,13 +6,14 @@ import gzip
 import json
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
 import httpx
 import pytest
+
+from tests.support.local_http import Call, Reply, http_server, json_reply
 
 Mood = Literal["well", "hanging", "failing", "refusing"]
 
@@ -28,13 +29,8 @@ class Endpoint:
         self.waiting = threading.Event()
         self._upstream = upstream
         self._end = threading.Event()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        self._server.daemon_threads = True
-        threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_address[1]}"
+        self._stack = ExitStack()
+        self.url = self._stack.enter_context(http_server(self.answer))
 
     def data(self, name: str) -> list[dict[str, Any]]:
         """All that arrived of one metric, in order of arrival."""
@@ -43,48 +39,24 @@ class Endpoint:
     def close(self) -> None:
         """Stop listening; calls from now on are refused by the kernel."""
         self._end.set()
-        self._server.shutdown()
-        self._server.server_close()
+        self._stack.close()
 
-    def answer(self, path: str, headers: dict[str, str], body: bytes) -> tuple[int, bytes]:
+    def answer(self, call: Call) -> Reply:
+        headers = dict(call.headers)
         self.tries += 1
         if self.mood == "hanging":
             self.waiting.set()
             self._end.wait()
         if self.only_key is not None and f"Credential={self.only_key}/" not in headers["Authorization"]:
-            return 403, json.dumps({"__type": "ExpiredTokenException", "message": "no"}).encode()
+            return json_reply({"__type": "ExpiredTokenException", "message": "no"}, 403)
         if self.mood != "well":
             code = "InternalServiceFault" if self.mood == "failing" else "InvalidParameterValueException"
-            return (500 if self.mood == "failing" else 400), json.dumps({"__type": code, "message": "no"}).encode()
-        self.calls.append(_decode(headers, body))
+            return json_reply({"__type": code, "message": "no"}, 500 if self.mood == "failing" else 400)
+        self.calls.append(_decode(headers, call.body))
         if self._upstream is None:
-            return 200, b"{}"
-        answer = httpx.post(self._upstream + path, headers=headers, content=body, timeout=60.0)
-        return answer.status_code, answer.content
-
-    def _handler(self) -> type[BaseHTTPRequestHandler]:
-        endpoint = self
-
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_POST(self) -> None:
-                body = self.rfile.read(int(self.headers["Content-Length"]))
-                status, content = endpoint.answer(self.path, dict(self.headers), body)
-                with suppress(ConnectionError):  # Whoever asked may be gone by now.
-                    self.reply(status, content)
-
-            def reply(self, status: int, content: bytes) -> None:
-                self.send_response(status)
-                self.send_header("Content-Type", "application/x-amz-json-1.0")
-                self.send_header("Content-Length", str(len(content)))
-                self.end_headers()
-                self.wfile.write(content)
-
-            def log_message(self, *_: object) -> None:
-                pass
-
-        return Handler
+            return json_reply({})
+        answer = httpx.post(self._upstream + call.path, headers=headers, content=call.body, timeout=60.0)
+        return Reply(answer.content, answer.status_code)
 
 
 @contextmanager

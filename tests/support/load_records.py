@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-
 import numpy as np
 
 from loadtest.generator.records import STAGES, Records, from_rows
+from tests.support.local_http import Call, Reply, json_reply
 
 NAN = float("nan")
 ANSWER = {
@@ -48,42 +43,5 @@ def steady(
     return records(*(row(begin + number / rate, float(each)) for number, each in enumerate(latencies)))
 
 
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    reply: Callable[[bytes], tuple[int, dict[str, str], bytes]]
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        status, headers, answer = type(self).reply(body)
-        self.send_response(status)
-        for name, value in {"Content-Length": str(len(answer)), **headers}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(answer)
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Say nothing."""
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 1024
-
-
-@contextmanager
-def answering(reply: Callable[[bytes], tuple[int, dict[str, str], bytes]]) -> Iterator[str]:
-    """The URL of a server that answers by `reply`; each connection has a thread of its own."""
-    handler = type("Handler", (_Handler,), {"reply": staticmethod(reply)})
-    server = _Server(("127.0.0.1", 0), handler)
-    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
-
-
-def good(_: bytes) -> tuple[int, dict[str, str], bytes]:
-    return 200, {"Content-Type": "application/json"}, json.dumps(ANSWER).encode()
+def good(_: Call) -> Reply:
+    return json_reply(ANSWER)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from tests.support.local_http import Call, Reply, http_server, json_reply
 
 Refusal = tuple[int, str]
 """A status and a code."""
@@ -48,31 +48,11 @@ def text_service() -> Iterator[TextService]:
     """The service, while it runs."""
     service = TextService()
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
+    def answer(call: Call) -> Reply:
+        body = json.loads(call.body)
+        document: dict[str, Any] = (body.get("documents") or [body])[0]
+        status, said = service.answer(document["text"], document.get("id"), body.get("model"))
+        return json_reply(said, status, **({"Retry-After": "0"} if status == 429 else {}))
 
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            document: dict[str, Any] = (body.get("documents") or [body])[0]
-            status, answer = service.answer(document["text"], document.get("id"), body.get("model"))
-            data = json.dumps(answer).encode()
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(data)))
-            self.send_header("Content-Type", "application/json")
-            if status == 429:
-                self.send_header("Retry-After", "0")
-            self.end_headers()
-            self.wfile.write(data)
-
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-        thread.start()
-        service.url = f"http://127.0.0.1:{server.server_port}"
-        try:
-            yield service
-        finally:
-            server.shutdown()
-            thread.join()
+    with http_server(answer) as service.url:
+        yield service

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -14,6 +12,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from tests.support.document_files import simple_pdf
 from tests.support.extraction import TEXT
+from tests.support.local_http import Call, Reply, http_server
 from tests.support.service import Service, serving, wait_until
 
 CALLER = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
@@ -25,22 +24,10 @@ class Collector:
 
     def __init__(self) -> None:
         self.bodies: list[bytes] = []
-        bodies = self.bodies
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = self.rfile.read(int(self.headers["Content-Length"]))
-                bodies.append(gzip.decompress(body) if self.headers.get("Content-Encoding") == "gzip" else body)
-                self.send_response(200)
-                self.send_header("Content-Length", "0")
-                self.end_headers()
-
-            def log_message(self, format: str, *args: object) -> None:
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+    def receive(self, call: Call) -> Reply:
+        self.bodies.append(gzip.decompress(call.body) if call.headers.get("Content-Encoding") == "gzip" else call.body)
+        return Reply()
 
     def spans(self) -> list[tuple[str, str, str, dict[str, str]]]:
         """Name, trace id, parent's id and attributes of each span so far."""
@@ -57,13 +44,11 @@ class Collector:
 @pytest.fixture(scope="module")
 def traced(home: Path) -> Iterator[tuple[Service, Collector]]:
     collector = Collector()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url)
+    with http_server(collector.receive) as url, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", url)
         patch.setenv("OTEL_BSP_SCHEDULE_DELAY", "100")
         with serving(home, MODELS="tiny", DTYPE="float32", WORKERS=1) as service:
             yield service, collector
-    collector.server.shutdown()
-    collector.server.server_close()
 
 
 def test_all_stages_of_a_request_arrive_in_its_callers_trace(traced: tuple[Service, Collector]) -> None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 
 from loadtest.generator.generator_pool import Endpoint, GeneratorPool, GeneratorRun, RunProgress
 from loadtest.scenario.scenario import Phase, Scenario, schedule
 from loadtest.scenario.workload import Mix
-from tests.support.load_records import answering
+from tests.support.local_http import Call, Reply, http_server
 from tests.support.null_server import null_server
 
 RATE, SECONDS, STALL_SECONDS = 50.0, 5.0, 2.0
@@ -62,17 +60,11 @@ def test_several_processes_together_send_exactly_the_schedule() -> None:
 def test_refusals_errors_and_timeouts_are_told_apart() -> None:
     replies = iter(range(10_000))
 
-    def reply(_: bytes) -> tuple[int, dict[str, str], bytes]:
-        number = next(replies) % 4
-        if number == 0:
-            return 429, {"Retry-After": "3"}, json.dumps({"code": "queue_full"}).encode()
-        if number == 1:
-            return 503, {}, b"busy"
-        if number == 2:
-            return 500, {}, b"{}"
-        return 200, {}, b"no json"
+    def reply(_: Call) -> Reply:
+        refusal = Reply(b'{"code": "queue_full"}', 429, {"Retry-After": "3"})
+        return (refusal, Reply(b"busy", 503), Reply(b"{}", 500), Reply(b"no json"))[next(replies) % 4]
 
-    with answering(reply) as url:
+    with http_server(reply) as url:
         records = run(url, scenario(40, 1.0)).records
     assert set(records.outcome.tolist()) == {"queue_full", "http_503", "http_500", "unreadable_answer"}
     assert (records.refused.sum(), records.failed.sum(), records.ok.sum()) == (20, 20, 0)

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, HTTPServer
-from threading import Thread
 
 import httpx
 
@@ -17,6 +13,7 @@ from loadtest.generator.sampler import (
     take_sample,
 )
 from service.signals.points import total
+from tests.support.local_http import Reply, http_server
 
 TEXT = """# HELP gleaner_refusals_total Refusals.
 # TYPE gleaner_refusals_total counter
@@ -26,28 +23,6 @@ gleaner_refusals_total{code="deadline_exceeded",pid="8"} 1.5e1 1700000000
 gleaner_queue_documents 4.0
 odd{label="a \\"quoted\\" one, with } and ,"} 1
 """
-
-
-@contextmanager
-def metrics_server(text: str, status: int = 200) -> Iterator[str]:
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(status)
-            self.end_headers()
-            self.wfile.write(text.encode())
-
-        def log_message(self, format: str, *args: object) -> None:
-            """Be quiet."""
-
-    server = HTTPServer(("127.0.0.1", 0), Handler)
-    thread = Thread(target=server.serve_forever, args=(0.02,))
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 def test_series_are_summed_by_name() -> None:
@@ -60,7 +35,7 @@ def test_series_are_summed_by_name() -> None:
 
 
 def test_a_sample_has_values_by_short_name() -> None:
-    with metrics_server(TEXT) as url, httpx.Client() as client:
+    with http_server(lambda _: Reply(TEXT.encode())) as url, httpx.Client() as client:
         found = take_sample(client, url, None, 2.0)
     assert found == MetricsSample(2.0, {"queue_documents": 4.0})
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -13,49 +11,30 @@ from model_store.errors import RemoteRefused, RemoteUnavailable
 from model_store.remote.retry import RetryPolicy
 from model_store.remote.s3 import S3Remote
 from tests.support.cloudwatch_endpoint import SharedCredentials
+from tests.support.local_http import Call, Reply, http_server
 
 
-class Bucket(ThreadingHTTPServer):
+class Bucket:
     """One object, `content`, for the key that it takes; `refusal` for others."""
 
-    daemon_threads = True
     key = "old"
     refusal = (403, "InvalidAccessKeyId")
     content = b"one"
 
-
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    server: Bucket
-
-    def do_GET(self) -> None:
-        taken = f"Credential={self.server.key}/" in self.headers.get("Authorization", "")
-        status, code = (200, "") if taken else self.server.refusal
-        body = self.server.content if taken else f"<Error><Code>{code}</Code></Error>".encode()
-        self.send_response(status)
-        self.send_header("ETag", '"e"')
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        if self.command == "GET":
-            self.wfile.write(body)
-
-    do_HEAD = do_GET  # noqa: N815
-
-    def log_message(self, *_: object) -> None:
-        pass
+    def answer(self, call: Call) -> Reply:
+        if f"Credential={self.key}/" in call.headers.get("Authorization", ""):
+            return Reply(self.content, headers={"ETag": '"e"'})
+        status, code = self.refusal
+        return Reply(f"<Error><Code>{code}</Code></Error>".encode(), status)
 
 
 @pytest.fixture
 def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[Bucket]:
-    server = Bucket(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,))
-    thread.start()
-    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{server.server_port}")
-    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-    yield server
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    made = Bucket()
+    with http_server(made.answer) as url:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", url)
+        monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+        yield made
 
 
 @pytest.fixture

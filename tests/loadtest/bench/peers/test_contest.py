@@ -37,12 +37,9 @@ def test_the_best_is_found_and_nothing_is_tried_twice(workers: int, batch_size: 
     assert len(tried) == len(set(tried)) <= 4
 
 
-SERVER = Path(__file__).parents[3] / "support" / "answering_server.py"
-
-
 def test_a_server_answers_and_its_forsaken_child_is_ended_with_it(tmp_path: Path) -> None:
     port, note = KeptPort(), tmp_path / "child"
-    command = [sys.executable, str(SERVER), str(port.number), "0.0", str(note)]
+    command = [sys.executable, "-m", "tests.support.answering_server", str(port.number), "0.0", str(note)]
     with running(command, f"http://127.0.0.1:{port.number}", tmp_path / "log") as url:
         assert httpx.post(f"{url}/extract", json={"text": "abc"}, timeout=60.0).json()["documents"][0]["entities"]
         child = int(note.read_text())
