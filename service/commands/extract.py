@@ -14,7 +14,6 @@ import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
@@ -28,14 +27,10 @@ from service.commands.file_answers import (
     expanded,
     field_tables,
     options_of,
-    read_key,
+    service_of,
 )
 from service.core.errors import InvalidOptions
 from service.core.types import Priority
-
-if TYPE_CHECKING:
-    from service.local_service import LocalService
-    from service.remote_service import RemoteService
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -114,23 +109,10 @@ async def _answers(
     """Each file with its answer; `report` gets the progress in words."""
     names = ("model", "labels", "overlaps", "min_score", "aggregation", "ocr", "include_text", "priority", "fields")
     options = options_of(chosen, names)
-    async with _service(chosen, options, report) as service:
+    async with service_of(chosen, options, report) as service:
         report("extracting")
         async for path, answer in answers(files, service.extract, chosen.type, in_order=not chosen.unordered):
             yield path, answer
-
-
-def _service(
-    chosen: argparse.Namespace, options: dict[str, Any], report: Callable[[str], None]
-) -> RemoteService | LocalService:
-    """The service to ask. Imported here, because the workers' code takes half a second."""
-    if chosen.url:
-        from service.remote_service import RemoteService
-
-        return RemoteService(chosen.url, options, read_key(chosen.key_file))
-    from service.local_service import LocalService, settings_for
-
-    return LocalService(options, report, settings_for(options))
 
 
 def _table(path: Path, answer: Answer) -> Table:

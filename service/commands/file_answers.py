@@ -8,7 +8,7 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
@@ -18,6 +18,10 @@ from service.core.decoding.spans import Overlaps
 from service.core.errors import GleanerError, InvalidOptions
 from service.core.types import Ocr
 from service.environment import service_url
+
+if TYPE_CHECKING:
+    from service.local_service import LocalService
+    from service.remote_service import RemoteService
 
 STANDARD_INPUT = Path("-")
 FORMATS = "PDF, DOCX, HTML, TXT, MD or XML invoice; `-`: stdin"
@@ -57,6 +61,25 @@ def add_service_arguments(parser: argparse.ArgumentParser) -> None:
 def options_of(chosen: argparse.Namespace, names: Iterable[str]) -> dict[str, Any]:
     """The options that were given, by name."""
     return {name: value for name in names if (value := getattr(chosen, name)) is not None}
+
+
+def service_of(
+    chosen: argparse.Namespace,
+    options: dict[str, Any],
+    report: Callable[[str], None] = lambda _: None,
+    *,
+    redacts: bool = False,
+) -> RemoteService | LocalService:
+    """The service to ask; its modules are imported here, because the workers' code takes half a second."""
+    if chosen.url:
+        from service.remote_service import RemoteService
+
+        return RemoteService(chosen.url, options, read_key(chosen.key_file))
+    from service.api.options import Options
+    from service.api.redaction.schemas import RedactOptions
+    from service.local_service import LocalService, settings_for
+
+    return LocalService(options, report, settings_for(options), RedactOptions if redacts else Options)
 
 
 def read_key(file: Path | None) -> str | None:

@@ -14,15 +14,10 @@ import json
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-from service.commands.file_answers import STANDARD_INPUT, Answer, add_file_arguments, answers, options_of, read_key
+from service.commands.file_answers import STANDARD_INPUT, Answer, add_file_arguments, answers, options_of, service_of
 from service.core.errors import InvalidOptions
 from service.core.redaction import RedactionMode
-
-if TYPE_CHECKING:
-    from service.local_service import LocalService
-    from service.remote_service import RemoteService
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -58,7 +53,7 @@ async def _run(chosen: argparse.Namespace) -> int:
     failed = 0
     if STANDARD_INPUT in chosen.files and len(chosen.files) > 1:
         raise InvalidOptions("standard input (`-`) is redacted alone, because the result goes to standard output")
-    async with _service(chosen, options_of(chosen, names)) as service:
+    async with service_of(chosen, options_of(chosen, names), redacts=True) as service:
         async for path, answer in answers(chosen.files, service.redact, chosen.type):
             written = None
             if answer["error"] is None:
@@ -68,18 +63,6 @@ async def _run(chosen: argparse.Namespace) -> int:
                 print(f"gleaner: {path}: {answer['error']['detail']}", file=sys.stderr)
             _report(path, answer, written, as_line=sys.stdout.isatty() and not chosen.json)
     return 1 if failed else 0
-
-
-def _service(chosen: argparse.Namespace, options: dict[str, Any]) -> RemoteService | LocalService:
-    """The service to ask. Imported here, because the workers' code takes half a second."""
-    if chosen.url:
-        from service.remote_service import RemoteService
-
-        return RemoteService(chosen.url, options, read_key(chosen.key_file))
-    from service.api.redaction.schemas import RedactOptions
-    from service.local_service import LocalService, settings_for
-
-    return LocalService(options, lambda _: None, settings_for(options), kind=RedactOptions)
 
 
 def _write(path: Path, answer: Answer, folder: Path | None) -> Path:
