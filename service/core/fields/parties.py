@@ -194,11 +194,6 @@ def _whole(names: Sequence[Mention]) -> list[Mention]:
     ]
 
 
-def party_before(lines: TextLines, mention: Mention) -> str | None:
-    """The role named by the nearest keyword before a mention; None without one."""
-    return keyword_before(lines, mention)[0]
-
-
 def keyword_before(lines: TextLines, mention: Mention) -> tuple[str | None, int]:
     """The role named by the nearest keyword before a mention, and the lines between the two; None without one.
 

@@ -13,7 +13,7 @@ from service.core.fields.parties import (
     SUPPLIER,
     choose_parties,
     choose_tax_id,
-    party_before,
+    keyword_before,
     position_weights,
 )
 from tests.support.mentions import mention, mentions_in
@@ -78,16 +78,16 @@ def test_what_nothing_speaks_for_is_left_out() -> None:
 )
 def test_words_of_several_parts_and_cases_are_known(word: str) -> None:
     text = f"{word} Finch Ltd"
-    assert party_before(TextLines(text), mentions_in(text, ("PERSON", "Finch Ltd"))[0]) == RECEIVER
+    assert keyword_before(TextLines(text), mentions_in(text, ("PERSON", "Finch Ltd"))[0])[0] == RECEIVER
 
 
 def test_the_nearest_word_counts_and_prose_does_not() -> None:
     text = "Seller\nBuyer\nFinch Ltd"
-    assert party_before(TextLines(text), mentions_in(text, (RECEIVER, "Finch Ltd"))[0]) == RECEIVER
+    assert keyword_before(TextLines(text), mentions_in(text, (RECEIVER, "Finch Ltd"))[0])[0] == RECEIVER
     named = "MUSTER-KUNDE GMBH\nFinch Ltd"
-    assert party_before(TextLines(named), mentions_in(named, (RECEIVER, "Finch Ltd"))[0]) is None
+    assert keyword_before(TextLines(named), mentions_in(named, (RECEIVER, "Finch Ltd"))[0])[0] is None
     prose = "We thank every customer for the trust that was placed in our firm.\nFinch Ltd"
-    assert party_before(TextLines(prose), mentions_in(prose, (RECEIVER, "Finch Ltd"))[0]) is None
+    assert keyword_before(TextLines(prose), mentions_in(prose, (RECEIVER, "Finch Ltd"))[0])[0] is None
 
 
 NAMES = {SUPPLIER, RECEIVER, "ORGANIZATION", "PERSON"}
