@@ -6,7 +6,7 @@ No clock and no thread: a batch takes its tokens over the device's speed, and on
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from service.core.scheduling.scheduler import QueueLimits, Scheduler
@@ -38,19 +38,12 @@ class Outcome:
         return waits[min(int(share * len(waits)), len(waits) - 1)]
 
 
-def simulate(
-    arrivals: Iterable[Arrival],
-    *,
-    queue_tokens: int,
-    batch_tokens: int,
-    tokens_per_second: float,
-    now: float = 0.0,
-    until: Callable[[Outcome], bool] = lambda _: False,
-) -> Outcome:
+def simulate(arrivals: Iterable[Arrival], *, queue_tokens: int, batch_tokens: int, tokens_per_second: float) -> Outcome:
     """Play these arrivals, in order of their time, to the end."""
     queue: Scheduler[tuple[float, str]] = Scheduler(QueueLimits(queue_tokens))
     outcome, due, budget = Outcome(), sorted(arrivals, key=lambda each: each[0])[::-1], FixedBudget(batch_tokens)
-    while not until(outcome):
+    now = 0.0
+    while True:
         while due and due[-1][0] <= now:
             at, submission = due.pop()
             refusal = queue.admit(submission, now, tokens_per_second, (at, submission.client))

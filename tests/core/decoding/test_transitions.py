@@ -11,15 +11,7 @@ from numpy.typing import NDArray
 from service.core.decoding.tag_scheme import Scheme, read_scheme
 from service.core.decoding.transitions import Transitions, best_path_with
 from service.core.decoding.viterbi import best_path
-
-MANY = [f"T{number}" for number in range(12)]
-SCHEMES = {letters: read_scheme(dict(enumerate(["O", *(f"{a}-{t}" for t in "XYZ" for a in letters)])))
-           for letters in ("BI", "BIES", "BIE", "B", "I")}  # fmt: skip
-SCHEMES["many"] = read_scheme(dict(enumerate(["O", *(f"{a}-{t}" for t in MANY for a in "BI")])))
-SCHEMES["plain"] = read_scheme({0: "O", 1: "X", 2: "Y"})
-SCHEMES["without O"] = read_scheme({0: "B-X", 1: "I-X", 2: "B-Y", 3: "I-Y"})
-
-Rows = NDArray[np.float32]
+from tests.support.tag_paths import SCHEMES, Rows, random_case, textbook_path
 
 
 def score(path: NDArray[np.intp], rows: Rows, scheme: Scheme, steps: NDArray[np.float64]) -> float:
@@ -31,31 +23,6 @@ def score(path: NDArray[np.intp], rows: Rows, scheme: Scheme, steps: NDArray[np.
         outside = scheme.labels.index("O")
         total += float(steps[outside, path[0]] + steps[path[-1], outside])
     return total
-
-
-def textbook_path(rows: Rows, scheme: Scheme, steps: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Viterbi in its plain form, over the full matrix."""
-    allowed = np.where(scheme.allowed, steps, -np.inf)
-    outside = scheme.labels.index("O") if "O" in scheme.labels else None
-    best = np.where(scheme.may_begin, rows[0] + (0.0 if outside is None else steps[outside]), -np.inf)
-    came_from = []
-    for row in rows[1:]:
-        reached = best[:, None] + allowed
-        came_from.append(reached.argmax(axis=0))
-        best = reached.max(axis=0) + row
-    path = [np.where(scheme.may_end, best + (0.0 if outside is None else steps[:, outside]), -np.inf).argmax()]
-    for back in reversed(came_from):
-        path.append(back[path[-1]])
-    return np.array(path[::-1])
-
-
-def random_case(
-    seed: int, words: int, scheme: Scheme, spread: float, outside: float, strength: float
-) -> tuple[Rows, NDArray[np.float64]]:
-    random = np.random.default_rng(seed)
-    rows = random.normal(scale=spread, size=(words, len(scheme.labels)))
-    rows[:, 0] += outside
-    return rows.astype(np.float32), random.normal(scale=strength, size=(len(scheme.labels),) * 2)
 
 
 @given(

@@ -8,31 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from service.core.decoding import tag_scheme
 from service.core.decoding.tag_scheme import Scheme
 from service.core.decoding.viterbi import best_path
-
-SCHEMES = {letters: tag_scheme.read_scheme(dict(enumerate(["O", *(f"{a}-{t}" for t in "XYZ" for a in letters)])))
-           for letters in ("BI", "BIES", "BILU", "BMES", "BIE", "B", "I")}  # fmt: skip
-SCHEMES["plain"] = tag_scheme.read_scheme({0: "O", 1: "X", 2: "Y"})
-SCHEMES["without O"] = tag_scheme.read_scheme({0: "B-X", 1: "I-X", 2: "B-Y", 3: "I-Y"})
-
-Rows = NDArray[np.float32]
-
-
-def textbook_path(rows: Rows, scheme: Scheme) -> NDArray[np.intp]:
-    """Viterbi in its plain form, over the full matrix of transitions."""
-    penalty = np.where(scheme.allowed, 0.0, -np.inf)
-    best = np.where(scheme.may_begin, rows[0].astype(np.float64), -np.inf)
-    came_from = []
-    for row in rows[1:]:
-        scores = best[:, None] + penalty
-        came_from.append(scores.argmax(axis=0))
-        best = scores.max(axis=0) + row
-    path = [np.where(scheme.may_end, best, -np.inf).argmax()]
-    for back in reversed(came_from):
-        path.append(back[path[-1]])
-    return np.array(path[::-1])
+from tests.support.tag_paths import SCHEMES, Rows, random_case, textbook_path
 
 
 def is_valid(path: NDArray[np.intp], scheme: Scheme) -> bool:
@@ -42,12 +20,6 @@ def is_valid(path: NDArray[np.intp], scheme: Scheme) -> bool:
 
 def score(path: NDArray[np.intp], rows: Rows) -> float:
     return float(rows[np.arange(len(path)), path].astype(np.float64).sum())
-
-
-def random_rows(seed: int, tokens: int, scheme: Scheme, spread: float, outside: float) -> Rows:
-    rows = np.random.default_rng(seed).normal(scale=spread, size=(tokens, len(scheme.labels)))
-    rows[:, 0] += outside
-    return rows.astype(np.float32)
 
 
 @given(
@@ -60,7 +32,7 @@ def random_rows(seed: int, tokens: int, scheme: Scheme, spread: float, outside: 
 @settings(deadline=None, max_examples=300)
 def test_the_path_is_the_textbook_one(name: str, seed: int, tokens: int, spread: float, outside: float) -> None:
     scheme = SCHEMES[name]
-    rows = random_rows(seed, tokens, scheme, spread, outside)
+    rows, _ = random_case(seed, tokens, scheme, spread, outside)
     path = best_path(rows, scheme)
     assert is_valid(path, scheme)
     assert (path == textbook_path(rows, scheme)).all()
@@ -79,7 +51,7 @@ def test_with_ties_the_path_is_valid_and_its_score_the_best(name: str, seed: int
 def test_no_path_among_all_of_them_is_better() -> None:
     scheme = SCHEMES["without O"]
     for seed in range(20):
-        rows = random_rows(seed, 5, scheme, 1.0, 0.0)
+        rows = random_case(seed, 5, scheme)[0]
         paths = [np.array(path) for path in product(range(4), repeat=5)]
         best = max(score(path, rows) for path in paths if is_valid(path, scheme))
         assert score(best_path(rows, scheme), rows) == best
@@ -88,14 +60,14 @@ def test_no_path_among_all_of_them_is_better() -> None:
 @pytest.mark.parametrize("name", ["BI", "BIES"])
 def test_a_document_that_is_broken_throughout_is_solved_whole(name: str) -> None:
     scheme = SCHEMES[name]
-    rows = random_rows(7, 2_000, scheme, 0.1, 0.0)
+    rows = random_case(7, 2_000, scheme, 0.1)[0]
     rows[:, [scheme.labels.index("I-X"), scheme.labels.index("I-Y")]] += 4
     assert (best_path(rows, scheme) == textbook_path(rows, scheme)).all()
 
 
 def test_a_constant_added_to_a_row_changes_nothing() -> None:
     scheme = SCHEMES["BIES"]
-    rows = random_rows(3, 200, scheme, 1.0, 0.0)
+    rows = random_case(3, 200, scheme)[0]
     shifted = rows + np.random.default_rng(4).integers(-8, 8, (200, 1)).astype(np.float32)
     assert (best_path(rows, scheme) == best_path(shifted, scheme)).all()
 
@@ -112,6 +84,6 @@ def test_many_broken_segments_have_the_paths_that_each_has_alone(
     scheme = SCHEMES[letters]
     if scheme.labels[0] != "O":
         return
-    rows = random_rows(seed, tokens, scheme, 1.0, 0.0)
+    rows = random_case(seed, tokens, scheme)[0]
     rows[[0, -1], 0] = 100.0
     assert best_path(np.tile(rows, (repeats, 1)), scheme).tolist() == best_path(rows, scheme).tolist() * repeats
