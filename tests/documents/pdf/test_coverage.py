@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from random import Random
 from typing import Any
@@ -137,16 +137,22 @@ def outlined(canvas: Any, lines: int, top: float = 500, *, stroke: int = 0, whol
     path = canvas.beginPath()
     for row in range(lines):
         for outline in TextPath((60, top - 14 * row), LINE, size=10).to_polygons():
-            letter = np.asarray(outline).tolist()
-            path.moveTo(*letter[0])
-            for point in letter[1:]:
-                path.lineTo(*point)
+            through(path, outline)
             path.close()
         if not whole:
             canvas.drawPath(path, stroke=stroke, fill=1 - stroke)
             path = canvas.beginPath()
     if whole:
         canvas.drawPath(path, stroke=stroke, fill=1 - stroke)
+
+
+def through(path: Any, points: Iterable[Any]) -> Any:
+    """The path, with a line through these points."""
+    first, *others = np.asarray([*points]).tolist()
+    path.moveTo(*first)
+    for point in others:
+        path.lineTo(*point)
+    return path
 
 
 STROKES = {
@@ -191,10 +197,7 @@ def amount(canvas: Any, *, stroke: int = 0, whole: bool = True, text: str = "EUR
     canvas.drawString(60, 450, "Total:")
     path = canvas.beginPath()
     for outline in TextPath((120, 450), text, size=10).to_polygons():
-        letter = np.asarray(outline).tolist()
-        path.moveTo(*letter[0])
-        for point in letter[1:]:
-            path.lineTo(*point)
+        through(path, outline)
         path.close()
         if not whole:
             canvas.drawPath(path, stroke=stroke, fill=1 - stroke)
@@ -348,11 +351,8 @@ def with_rules(canvas: Any) -> None:
 def with_waves(canvas: Any) -> None:
     typed(canvas, 12)
     for wave in range(30):
-        path = canvas.beginPath()
-        path.moveTo(0, 150 + wave * 6)
-        for x in range(120):
-            path.lineTo(x * 5, 150 + wave * 6 + 40 * math.sin(x / 9 + wave / 7))
-        canvas.drawPath(path)
+        points = ((x * 5, 150 + wave * 6 + 40 * math.sin(x / 9 + wave / 7)) for x in range(120))
+        canvas.drawPath(through(canvas.beginPath(), points))
 
 
 def with_signs(canvas: Any) -> None:
@@ -373,11 +373,8 @@ def with_hatching(canvas: Any) -> None:
 def with_guilloche(canvas: Any) -> None:
     typed(canvas, 12)
     for wave in range(20):
-        path = canvas.beginPath()
-        path.moveTo(60, 300)
-        for x in range(400):
-            path.lineTo(60 + x * 1.2, 300 + 10 * math.sin(x / 4 + wave / 3))
-        canvas.drawPath(path)
+        points = ((60 + x * 1.2, 300 + 10 * math.sin(x / 4 + wave / 3)) for x in range(400))
+        canvas.drawPath(through(canvas.beginPath(), points))
 
 
 def with_icons(canvas: Any) -> None:
@@ -392,11 +389,8 @@ def with_strokes_of_a_pen(canvas: Any) -> None:
     typed(canvas, 12)
     dice = Random(2)
     for stroke in range(12):
-        path = canvas.beginPath()
-        path.moveTo(60 + 9 * stroke, 300 + dice.uniform(0, 34))
-        for _ in range(6):
-            path.lineTo(60 + 9 * stroke + dice.uniform(0, 14), 300 + dice.uniform(0, 34))
-        canvas.drawPath(path)
+        points = ((60 + 9 * stroke + dice.uniform(0, 14), 300 + dice.uniform(0, 34)) for _ in range(7))
+        canvas.drawPath(through(canvas.beginPath(), points))
 
 
 def with_word_in_head(canvas: Any) -> None:
@@ -418,11 +412,8 @@ def with_photograph_behind(canvas: Any) -> None:
 def with_drawn_signature(canvas: Any) -> None:
     typed(canvas, 12)
     dice = Random(1)
-    path = canvas.beginPath()
-    path.moveTo(60, 300)
-    for step in range(1, 400):
-        path.lineTo(60 + step / 3, 300 + dice.uniform(0, 40))
-    canvas.drawPath(path)
+    points = ((60 + step / 3, 300 + dice.uniform(0, 40)) for step in range(400))
+    canvas.drawPath(through(canvas.beginPath(), points))
 
 
 def with_photograph(canvas: Any) -> None:
