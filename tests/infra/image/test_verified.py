@@ -2,48 +2,27 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from tests.support.aws_cli import DIGEST
+from tests.support.stub_programs import StubPrograms
 
 ROOT = Path(__file__).parents[3]
-TOOL = """#!/bin/bash
-echo "$(basename "$0") $*" >> {calls}
-{does}
-"""
 SIGNED = f"repository@{DIGEST}"
 
 
-@dataclass
-class Tools:
-    """Programs that note how they were called."""
-
-    folder: Path
+class Tools(StubPrograms):
+    """Programs that list, scan and sign."""
 
     @property
     def sbom(self) -> Path:
         return self.folder / "out" / "sbom.json"
 
-    @property
-    def calls(self) -> list[str]:
-        path = self.folder / "calls"
-        return path.read_text().splitlines() if path.exists() else []
-
-    def has(self, name: str, does: str = "") -> None:
-        path = self.folder / name
-        path.write_text(TOOL.format(calls=self.folder / "calls", does=does))
-        path.chmod(0o755)
-
     def make(self, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        path = f"{self.folder}:{os.environ['PATH']}"
-        environment = {**os.environ, "PATH": path, "SBOM": str(self.sbom), **variables}
-        command = ["make", "-s", "-C", str(ROOT), *words]
-        return subprocess.run(command, env=environment, capture_output=True, text=True)
+        return self.run("make", "-s", "-C", str(ROOT), *words, SBOM=str(self.sbom), **variables)
 
 
 @pytest.fixture
@@ -58,7 +37,7 @@ def tools(tmp_path: Path) -> Tools:
 def test_an_image_is_listed_scanned_and_signed_with_its_list(tools: Tools) -> None:
     assert tools.make("sbom", "scan", "IMAGE=gleaner:1").returncode == 0
     assert tools.make("sign", f"IMAGE={SIGNED}").returncode == 0
-    assert tools.calls == [
+    assert tools.calls() == [
         f"syft scan gleaner:1 --output cyclonedx-json={tools.sbom}",
         f"grype sbom:{tools.sbom} --only-fixed --fail-on high",
         f"cosign sign --yes {SIGNED}",
@@ -81,7 +60,7 @@ def test_what_lacks_is_a_sentence_and_nothing_is_run(tools: Tools, words: tuple[
     done = tools.make(*words)
     assert done.returncode != 0
     assert said in done.stdout
-    assert tools.calls == []
+    assert tools.calls() == []
 
 
 def test_a_known_hole_fails(tools: Tools) -> None:
@@ -93,4 +72,4 @@ def test_an_image_without_a_signature_is_not_given_a_list_either(tools: Tools) -
     assert tools.make("sbom", "IMAGE=gleaner:1").returncode == 0
     tools.has("cosign", "exit 1")
     assert tools.make("sign", f"IMAGE={SIGNED}").returncode != 0
-    assert [call.split()[1] for call in tools.calls if call.startswith("cosign")] == ["sign"]
+    assert [call.split()[1] for call in tools.calls() if call.startswith("cosign")] == ["sign"]

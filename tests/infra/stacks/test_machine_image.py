@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from infra.instances import GPU_IMAGE, Baking
 from infra.stacks.machine_image import document, version_of
 from infra.stacks.template_rules import findings
 from tests.support.fleets import OPTIONS
+from tests.support.stub_programs import StubPrograms
 from tests.support.templates import Template, only, resources
 
 Read = Callable[[str], Template]
@@ -130,34 +130,17 @@ def scripts(text: str) -> dict[str, str]:
     }
 
 
-STUB = """#!/bin/bash
-echo "$(basename "$0") $*" >> {calls}
-{does}
-"""
 IMAGE = "111122223333.dkr.ecr.eu-central-1.amazonaws.com/images:v7"
 
 
-@dataclass
-class Builder:
+class Builder(StubPrograms):
     """An instance's commands, with what each of them does."""
 
-    folder: Path
-
-    def has(self, name: str, does: str = "") -> None:
-        path = self.folder / name
-        path.write_text(STUB.format(calls=self.folder / "calls", does=does))
-        path.chmod(0o755)
-
-    def run(self, phase: str) -> subprocess.CompletedProcess[str]:
+    def does(self, phase: str) -> subprocess.CompletedProcess[str]:
         """Steps one after the other, as Image Builder does; the first that fails ends it."""
         script = re.sub(r"\$\{(AWS::)?(\w+)\}", r"the-\2", scripts(document())[phase])
         script = script.replace("/var/", f"{self.folder}/var/").replace("/root/", f"{self.folder}/root/")
-        environment = {**os.environ, "PATH": f"{self.folder}:{os.environ['PATH']}"}
-        return subprocess.run(["bash", "-c", script], env=environment, capture_output=True, text=True)
-
-    @property
-    def calls(self) -> list[str]:
-        return (self.folder / "calls").read_text().splitlines()
+        return self.run("bash", "-c", script)
 
 
 @pytest.fixture
@@ -175,35 +158,35 @@ def builder(tmp_path: Path) -> Builder:
 
 
 def test_the_named_image_is_pulled_and_the_instance_forgotten(builder: Builder) -> None:
-    done = builder.run("build")
+    done = builder.does("build")
     assert done.returncode == 0, done.stderr
-    assert f"docker pull --quiet {IMAGE}" in builder.calls
-    order = [call.split()[1] for call in builder.calls if call.startswith("docker")]
+    assert f"docker pull --quiet {IMAGE}" in builder.calls()
+    order = [call.split()[1] for call in builder.calls() if call.startswith("docker")]
     assert order == ["login", "pull", "logout"]
-    assert any("--name the-WantedContainer" in call for call in builder.calls)
+    assert any("--name the-WantedContainer" in call for call in builder.calls())
     assert not (builder.folder / "var/lib/ecs/data").exists()
     assert not (builder.folder / "root/.docker/config.json").exists()
-    assert "dnf" not in " ".join(builder.calls), "the AWS CLI is there already"
+    assert "dnf" not in " ".join(builder.calls()), "the AWS CLI is there already"
 
 
 @pytest.mark.parametrize("fails", ["get-parameter", "get-login-password"])
 def test_without_parameter_or_token_the_build_fails(builder: Builder, fails: str) -> None:
     builder.has("aws", f'case "$*" in *{fails}*) exit 255 ;; *) echo x ;; esac')
-    assert builder.run("build").returncode != 0
-    assert not any(call.startswith("docker pull") for call in builder.calls)
+    assert builder.does("build").returncode != 0
+    assert not any(call.startswith("docker pull") for call in builder.calls())
 
 
 def test_an_image_that_cannot_be_pulled_fails_the_build(builder: Builder) -> None:
     builder.has("docker", '[ "$1" != login ] || cat > /dev/null; [ "$1" != pull ]')
-    assert builder.run("build").returncode != 0
+    assert builder.does("build").returncode != 0
 
 
 @pytest.mark.parametrize("phase", ["validate", "test"])
 def test_a_machine_image_without_the_image_is_not_noted(builder: Builder, phase: str) -> None:
-    assert builder.run(phase).returncode == 0
-    assert f"docker image inspect {IMAGE}" in builder.calls
+    assert builder.does(phase).returncode == 0
+    assert f"docker image inspect {IMAGE}" in builder.calls()
     builder.has("docker", '[ "$1 $2" != "image inspect" ]')
-    assert builder.run(phase).returncode != 0
+    assert builder.does(phase).returncode != 0
 
 
 def test_a_version_follows_the_content_and_is_one_that_image_builder_takes() -> None:

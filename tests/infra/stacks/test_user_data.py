@@ -3,77 +3,49 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from infra.stacks.user_data import GPU_FAILURES, GPU_UNIT, READY_UNIT, SPOT_UNIT, asg_user_data, ecs_user_data
+from tests.support.stub_programs import StubPrograms
 
 MANAGED, PLAIN = ecs_user_data(spot=True), asg_user_data({"GLEANER_PORT": "8080"}, 330, True)
 SCRIPTS = pytest.mark.parametrize("script", [MANAGED, PLAIN], ids=["ecs", "asg"])
-STUB = """#!/bin/bash
-echo "$(basename "$0") $*" >> {calls}
-{does}
-"""
-
-
-@dataclass
-class Machine:
-    """An instance's commands, with what each of them does."""
-
-    folder: Path
-
-    def has(self, name: str, does: str) -> None:
-        path = self.folder / name
-        path.write_text(STUB.format(calls=self.folder / "calls", does=does))
-        path.chmod(0o755)
-
-    def run(self, script: str) -> subprocess.CompletedProcess[str]:
-        environment = {**os.environ, "PATH": f"{self.folder}:{os.environ['PATH']}"}
-        return subprocess.run(["bash", "-c", script], env=environment, capture_output=True, text=True)
-
-    def calls(self, words: str) -> list[str]:
-        path = self.folder / "calls"
-        return [line for line in path.read_text().splitlines() if words in line] if path.exists() else []
 
 
 @pytest.fixture
-def machine(tmp_path: Path) -> Machine:
-    made = Machine(tmp_path)
-    made.has("sleep", "")
+def machine(tmp_path: Path) -> StubPrograms:
+    made = StubPrograms(tmp_path)
+    for name in ("sleep", "aws", "docker", "nvidia-smi"):
+        made.has(name)
     made.has("curl", "echo i-123")
-    made.has("aws", "")
-    made.has("docker", "")
-    made.has("nvidia-smi", "")
     made.has("date", "echo 30")
     return made
 
 
-def filled_in(text: str, machine: Machine) -> str:
+def filled_in(text: str, machine: StubPrograms) -> str:
     text = re.sub(r"\$\{(AWS::)?(\w+)\}", r"the-\2", text)
     return text.replace("/run/", f"{machine.folder}/").replace("/var/log/", f"{machine.folder}/")
 
 
-def installed(script: str, unit: str, machine: Machine) -> str:
+def installed(script: str, unit: str, machine: StubPrograms) -> str:
     """The script that the user data writes to /usr/local/bin."""
     found = re.search(rf"cat > /usr/local/bin/{unit} <<'SCRIPT'\n(.*?)\nSCRIPT\n", script, re.DOTALL)
     assert found
     return filled_in(found[1], machine)
 
 
-def failing_first(machine: Machine, times: int) -> str:
+def failing_first(machine: StubPrograms, times: int) -> str:
     counter = machine.folder / "count"
     return f"n=$(($(cat {counter} 2>/dev/null || echo 0) + 1)); echo $n > {counter}; [ $n -gt {times} ]"
 
 
 @SCRIPTS
-def test_the_hook_is_completed_though_it_is_not_there_at_first(machine: Machine, script: str) -> None:
+def test_the_hook_is_completed_though_it_is_not_there_at_first(machine: StubPrograms, script: str) -> None:
     machine.has("aws", failing_first(machine, 4))
-    assert machine.run(installed(script, READY_UNIT, machine)).returncode == 0
+    assert machine.run("bash", "-c", installed(script, READY_UNIT, machine)).returncode == 0
     calls = machine.calls("complete-lifecycle-action")
     assert len(calls) == 5
     assert "--instance-id i-123 --lifecycle-action-result CONTINUE" in calls[-1]
@@ -94,43 +66,43 @@ NO_AGENT = 'case "$*" in *51678*) exit 7 ;; esac; echo i-123'
     ],
 )
 def test_an_instance_without_gpu_docker_or_agent_is_given_up(
-    machine: Machine, script: str, program: str, does: str
+    machine: StubPrograms, script: str, program: str, does: str
 ) -> None:
     watch = installed(script, GPU_UNIT, machine)
     machine.has(program, does)
     for _ in range(GPU_FAILURES - 1):
-        assert machine.run(watch).returncode == 0
+        assert machine.run("bash", "-c", watch).returncode == 0
     assert not machine.calls("set-instance-health")
-    assert machine.run(watch).returncode == 0
+    assert machine.run("bash", "-c", watch).returncode == 0
     (call,) = machine.calls("set-instance-health")
     assert "--instance-id i-123 --health-status Unhealthy" in call
 
 
 @pytest.mark.parametrize(("script", "program", "does"), [(MANAGED, "sleep", ""), (PLAIN, "curl", NO_AGENT)])
-def test_an_instance_that_is_well_is_not_given_up(machine: Machine, script: str, program: str, does: str) -> None:
+def test_an_instance_that_is_well_is_not_given_up(machine: StubPrograms, script: str, program: str, does: str) -> None:
     machine.has(program, does)
     for _ in range(GPU_FAILURES + 1):
-        assert machine.run(installed(script, GPU_UNIT, machine)).returncode == 0
+        assert machine.run("bash", "-c", installed(script, GPU_UNIT, machine)).returncode == 0
     assert not machine.calls("aws")
 
 
 @SCRIPTS
 @pytest.mark.parametrize(("minute", "told"), [("00", 1), ("01", 1), ("08", 0), ("59", 0)])
-def test_once_an_hour_it_says_how_old_it_is(machine: Machine, script: str, minute: str, told: int) -> None:
+def test_once_an_hour_it_says_how_old_it_is(machine: StubPrograms, script: str, minute: str, told: int) -> None:
     machine.has("date", f"echo {minute}")
     machine.has("cut", "echo 3974400")
-    assert machine.run(installed(script, GPU_UNIT, machine)).returncode == 0
+    assert machine.run("bash", "-c", installed(script, GPU_UNIT, machine)).returncode == 0
     calls = machine.calls("put-metric-data")
     assert len(calls) == told
     assert all("--metric-name InstanceDays --dimensions Service=the-Fleet --value 46" in each for each in calls)
 
 
-def test_a_task_on_spot_is_ended_at_the_notice_and_not_before(machine: Machine) -> None:
+def test_a_task_on_spot_is_ended_at_the_notice_and_not_before(machine: StubPrograms) -> None:
     watch = installed(MANAGED, SPOT_UNIT, machine)
     notice = failing_first(machine, 3)
     machine.has("curl", f'case "$*" in *spot/instance-action*) {notice} || exit 22 ;; *) echo token ;; esac')
     machine.has("docker", '[ "$1" != ps ] || echo c0ffee')
-    assert machine.run(watch).returncode == 0
+    assert machine.run("bash", "-c", watch).returncode == 0
     assert len(machine.calls("spot/instance-action")) == 4
     assert machine.calls("sleep") == ["sleep 5"] * 3
     assert machine.calls("docker stop") == ["docker stop --time the-StopSeconds c0ffee"]
@@ -144,10 +116,10 @@ def test_only_instances_on_spot_watch_for_its_notice() -> None:
 
 @SCRIPTS
 @pytest.mark.parametrize("ends", ["true", "false"])
-def test_the_log_of_a_boot_is_sent_however_it_ends(machine: Machine, script: str, ends: str) -> None:
+def test_the_log_of_a_boot_is_sent_however_it_ends(machine: StubPrograms, script: str, ends: str) -> None:
     (machine.folder / "cloud-init-output.log").write_text('pulling "the image"\ncannot\n')
     head = script[: script.index("trap 'send_log || true' EXIT") + len("trap 'send_log || true' EXIT")]
-    done = machine.run(filled_in(head, machine) + f"\n{ends}\n")
+    done = machine.run("bash", "-c", filled_in(head, machine) + f"\n{ends}\n")
     assert done.returncode == (ends == "false")
     (call,) = machine.calls("put-log-events")
     assert "--log-stream-name boot/i-123" in call
