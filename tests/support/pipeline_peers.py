@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
-from transformers import (
-    BertConfig,
-    BertForTokenClassification,
-    PreTrainedTokenizerFast,
-    RobertaConfig,
-    RobertaForTokenClassification,
-    TokenClassificationPipeline,
-)
+from transformers import AutoModelForTokenClassification, AutoTokenizer, TokenClassificationPipeline
 
 from service.core.decoding import tag_scheme
 from service.core.decoding.aggregation_strategies import Aggregation, subwords
 from service.core.decoding.entities import Entity, decode_logits
 from service.core.decoding.tokens import Encoding
+from tests.support.tiny_models import MAX_TOKENS, make_model
 
 SENTENCES = [
     "Angela Merkel wohnte in Berlin und später in Zürich.",
@@ -77,56 +71,10 @@ class Peer:
         return decode_logits(text, encoding, self.logits(ids), scheme, strategy)
 
 
-def _word_pieces() -> Tokenizer:
-    letters = sorted({character for sentence in SENTENCES for character in sentence.lower() if character.isalnum()})
-    words = "angela berlin pay invoice in ##el ##er ##ich . , - : @ % ( to".split()
-    known = letters[:-6]
-    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *words, *known, *(f"##{letter}" for letter in known)]
-    tokenizer = Tokenizer(models.WordPiece({token: i for i, token in enumerate(vocabulary)}, unk_token="[UNK]"))
-    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
-    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    tokenizer.decoder = decoders.WordPiece()
-    tokenizer.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
-    return tokenizer
-
-
-def _byte_pairs() -> Tokenizer:
-    tokenizer = Tokenizer(models.BPE())
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    tokenizer.decoder = decoders.ByteLevel()
-    special = ["[CLS]", "[PAD]", "[SEP]", "[UNK]"]
-    alphabet = pre_tokenizers.ByteLevel.alphabet()
-    trainer = trainers.BpeTrainer(
-        vocab_size=400, special_tokens=special, initial_alphabet=alphabet, show_progress=False
-    )
-    tokenizer.train_from_iterator(SENTENCES, trainer)
-    tokenizer.post_processor = processors.RobertaProcessing(("[SEP]", 2), ("[CLS]", 0), add_prefix_space=False)
-    return tokenizer
-
-
-def peer(kind: str, labels: list[str], seed: int = 0, max_length: int = 512) -> Peer:
+def peer(folder: Path, kind: str, labels: list[str], max_length: int = MAX_TOKENS) -> Peer:
     """A tiny random model of this kind with these labels, and the pipeline on it."""
-    raw = _word_pieces() if kind == "bert" else _byte_pairs()
-    named = {"unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]", "pad_token": "[PAD]"}
-    tokenizer = PreTrainedTokenizerFast(tokenizer_object=raw, model_max_length=max_length, **named)
-    tokenizer.model_input_names = ["input_ids", "attention_mask"]
-    torch.manual_seed(seed)
-    config_class, model_class = {
-        "bert": (BertConfig, BertForTokenClassification),
-        "roberta": (RobertaConfig, RobertaForTokenClassification),
-    }[kind]
-    config = config_class(
-        vocab_size=raw.get_vocab_size(),
-        hidden_size=16,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        intermediate_size=16,
-        max_position_embeddings=600,
-        initializer_range=0.8,
-        pad_token_id=tokenizer.pad_token_id,
-        id2label=dict(enumerate(labels)),
-        label2id={label: i for i, label in enumerate(labels)},
-    )
-    model = model_class(config).eval()
+    make_model(folder, kind, labels=labels)
+    tokenizer = AutoTokenizer.from_pretrained(folder, model_max_length=max_length)
+    model = AutoModelForTokenClassification.from_pretrained(folder).eval()
     pipeline = TokenClassificationPipeline(model=model, tokenizer=tokenizer, device="cpu")
     return Peer(pipeline, tokenizer, model, labels, continuing_prefix=kind == "bert")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -53,8 +54,10 @@ def same(found: list[Entity], expected: list[dict[str, Any]]) -> bool:
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("labels", [BIO, PLAIN, BIOES], ids=["BIO", "plain", "BIOES"])
 @pytest.mark.parametrize("kind", ["bert", "roberta"])
-def test_labels_offsets_and_scores_are_the_pipelines(kind: str, labels: list[str], strategy: Aggregation) -> None:
-    both = peer(kind, labels)
+def test_labels_offsets_and_scores_are_the_pipelines(
+    tmp_path: Path, kind: str, labels: list[str], strategy: Aggregation
+) -> None:
+    both = peer(tmp_path, kind, labels)
     total = 0
     for text in [*SENTENCES, *documents(60, seed=1)]:
         expected = both.expected(text, strategy)
@@ -64,10 +67,10 @@ def test_labels_offsets_and_scores_are_the_pipelines(kind: str, labels: list[str
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_away_from_overlaps_long_documents_are_as_in_stride_mode(strategy: Aggregation) -> None:
+def test_away_from_overlaps_long_documents_are_as_in_stride_mode(tmp_path: Path, strategy: Aggregation) -> None:
     """Inside an overlap the two differ on purpose: the pipeline decodes both windows and keeps the longer of two
     overlapping entities, here each token's logits are those with the most context."""
-    both = peer("bert", BIO, max_length=34)
+    both = peer(tmp_path, "bert", BIO, max_length=34)
     text = " ".join(documents(12, seed=2))
     ids, encoding = both.encode(text)
     windows = split_windows(len(ids), window=32, overlap=8)
