@@ -1,6 +1,6 @@
 """Scan of a model's folder: names, sizes, the small JSON files, safetensors headers and golden examples; all problems.
 
-The rules are in `allowed_files`, `safetensors_header` and `model_config`; only `require_finite` reads weights. Golden
+The rules are in `allowed_files`, `safetensors_files` and `model_config`; only `require_finite` reads weights. Golden
 examples are JSON lines `{"text": "…", "entities": [{"label": "…", "start": 0, "end": 4}]}`.
 """
 
@@ -35,14 +35,14 @@ from model_store.contents.allowed_files import (
 )
 from model_store.contents.label_models import describes_labels, label_config_problems, parse_label_config
 from model_store.contents.model_config import ModelConfig, config_problems, parse_config
-from model_store.contents.safetensors_header import (
+from model_store.contents.safetensors_files import (
     LENGTH_BYTES,
     header_length,
     header_problem,
     index_problems,
     shards_of,
+    weight_problem,
 )
-from model_store.contents.weight_check import weight_problem
 from model_store.errors import FolderProblem, InvalidGolden, RefusedFolder, SourceChanged
 from model_store.manifest import File, GoldenExample, Manifest, Provenance
 

@@ -18,8 +18,7 @@ from service.documents.document import Document
 from service.text.pipeline import Prepared, WordStarts, apply_rules, decode_merged, decode_word_scores, keyword_entities
 from service.text.tokenizer import TextTokenizer
 from service.text.tokenizers import ModelTokenizer
-from service.text.values.label_kinds import reading_labels
-from service.text.values.reading import read_values
+from service.text.values.reading import read_values, reading_labels
 from service.text.words.word_tokenizer import PreparedWords, decode_spans
 
 _Labelled = TypeVar("_Labelled", Entity, EntityResult)

@@ -1,11 +1,17 @@
-"""Reads an entity's text to its value, by its label; what cannot be read is its text. Never fails."""
+"""Reads an entity's text to its value, by its label; what cannot be read is its text. Never fails.
+
+The form of values of free labels is what a request says, or else the words of the label's name: "invoice date" is read
+as a date, "total amount" as money; a name with none of these words has no value but its text.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 
 from service.core.decoding.entities import Entity
 from service.core.decoding.value import Value, ValueKind
+from service.core.labels.label_set import Label, LabelSet
 from service.text.values import names
 from service.text.values.amounts import read_money, read_percent, read_quantity
 from service.text.values.context import DocumentContext
@@ -39,6 +45,33 @@ READERS: dict[str, Reader] = {
 """Label → how its texts are read; those of all other labels have no value but their text."""
 _COMPACT = frozenset({"EMAIL", "URL"})
 """Labels whose texts are read whatever their length."""
+_READ_AS: Mapping[ValueKind, str] = {
+    ValueKind.DATE: "DATE",
+    ValueKind.MONEY: "MONEY",
+    ValueKind.QUANTITY: "QUANTITY",
+    ValueKind.PERCENT: "PERCENT",
+    ValueKind.EMAIL: "EMAIL",
+    ValueKind.URL: "URL",
+    ValueKind.PHONE: "PHONE",
+    ValueKind.IBAN: "IBAN",
+    ValueKind.BIC: "BIC",
+    ValueKind.TAX_ID: "TAX_ID",
+    ValueKind.CARD: "ID_NUMBER",
+}
+"""Kind → the label whose texts are read so."""
+_WORDS: Mapping[str, ValueKind] = {
+    **dict.fromkeys(("date", "datum", "birthday", "deadline"), ValueKind.DATE),
+    **dict.fromkeys(("amount", "money", "price", "cost", "costs", "fee", "salary", "betrag", "preis"), ValueKind.MONEY),
+    **dict.fromkeys(("percent", "percentage"), ValueKind.PERCENT),
+    **dict.fromkeys(("quantity", "weight", "distance"), ValueKind.QUANTITY),
+    **dict.fromkeys(("email", "mail"), ValueKind.EMAIL),
+    **dict.fromkeys(("url", "website", "link"), ValueKind.URL),
+    **dict.fromkeys(("phone", "telephone", "fax", "mobile"), ValueKind.PHONE),
+    "iban": ValueKind.IBAN,
+    "bic": ValueKind.BIC,
+    "swift": ValueKind.BIC,
+}
+_WORD = re.compile(r"[^\W\d_]+")
 
 
 def read_value(label: str, text: str, context: DocumentContext) -> Value:
@@ -58,6 +91,24 @@ def read_values(
     """The value of each entity of a document; `reading_labels`: by which label those of some others are read."""
     others = reading_labels or {}
     return [read_value(others.get(each.label, each.label), each.text, context) for each in entities]
+
+
+def reading_labels(labels: LabelSet | None) -> dict[str, str]:
+    """Each free label's name with the label by which its texts are read; empty where labels are the model's."""
+    if labels is None:
+        return {}
+    return {each.name: _reading_label(each) for each in labels.labels}
+
+
+def _reading_label(label: Label) -> str:
+    if label.kind is not None:
+        return _READ_AS.get(label.kind, "")
+    named = "_".join(label.name.upper().split())
+    if named in READERS:
+        return named
+    words = [each.lower() for each in _WORD.findall(label.name.replace("e-mail", "email"))]
+    kind = next((found for each in reversed(words) if (found := _WORDS.get(each))), None)
+    return "" if kind is None else _READ_AS[kind]
 
 
 def read_tables() -> None:

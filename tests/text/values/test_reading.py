@@ -7,8 +7,7 @@ from service.core.decoding.value import ValueKind
 from service.core.labels.label_set import Label, LabelSet
 from service.core.score_limits import ScoreLimits
 from service.text.values.context import DocumentContext
-from service.text.values.label_kinds import reading_labels
-from service.text.values.reading import read_values
+from service.text.values.reading import read_values, reading_labels
 
 
 @pytest.mark.parametrize(
