@@ -9,6 +9,8 @@ building   what makes a machine image: pull the image that one parameter names, 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from aws_cdk import Aws
 from aws_cdk import aws_ecr as ecr
 from aws_cdk import aws_iam as iam
@@ -34,12 +36,7 @@ def reads_models(bucket_arn: str) -> Statements:
     """The model store's remote, read only: a task cannot change what other tasks will load."""
     return [
         _allow("ReadModels", ["s3:GetObject"], [f"{bucket_arn}/models/*"]),
-        iam.PolicyStatement(
-            sid="ListModels",
-            actions=["s3:ListBucket"],
-            resources=[bucket_arn],
-            conditions={"StringLike": {"s3:prefix": ["models/*"]}},
-        ),
+        _allow("ListModels", ["s3:ListBucket"], [bucket_arn], {"StringLike": {"s3:prefix": ["models/*"]}}),
     ]
 
 
@@ -48,11 +45,8 @@ def works_on_bulk_jobs(jobs: BulkJobs, queue_arn: str, topic_arn: str) -> Statem
     source, target = jobs.source, jobs.target
     actions = ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:ChangeMessageVisibility", "sqs:GetQueueAttributes"]
     listed = [
-        iam.PolicyStatement(
-            sid=f"ListBulk{name}",
-            actions=["s3:ListBucket"],
-            resources=[_bucket(place)],
-            conditions={"StringLike": {"s3:prefix": [f"{place.prefix}*"]}},
+        _allow(
+            f"ListBulk{name}", ["s3:ListBucket"], [_bucket(place)], {"StringLike": {"s3:prefix": [f"{place.prefix}*"]}}
         )
         for name, place in (("Inputs", source), ("Results", target))
     ]
@@ -71,14 +65,8 @@ def _bucket(place: BucketPrefix) -> str:
 
 def writes_metrics() -> Statements:
     """PutMetricData, which takes no resources; bounded by the namespace."""
-    return [
-        iam.PolicyStatement(
-            sid="PublishMetrics",
-            actions=["cloudwatch:PutMetricData"],
-            resources=["*"],
-            conditions={"StringEquals": {"cloudwatch:namespace": NAMESPACE}},
-        )
-    ]
+    own = {"StringEquals": {"cloudwatch:namespace": NAMESPACE}}
+    return [_allow("PublishMetrics", ["cloudwatch:PutMetricData"], ["*"], own)]
 
 
 def pulls_images(repository: ecr.IRepository) -> Statements:
@@ -126,7 +114,7 @@ def joins_cluster(cluster_arn: str) -> Statements:
     return [
         _allow("FindEcs", ["ecs:DiscoverPollEndpoint"], ["*"]),
         _allow("JoinCluster", [*membership, *reports], [cluster_arn]),
-        iam.PolicyStatement(sid="WorkInCluster", actions=actions, resources=["*"], conditions=own),
+        _allow("WorkInCluster", actions, ["*"], own),
     ]
 
 
@@ -146,5 +134,7 @@ def speaks_for_its_instance(group_names: list[str]) -> Statements:
     ]
 
 
-def _allow(name: str, actions: list[str], resources: list[str]) -> iam.PolicyStatement:
-    return iam.PolicyStatement(sid=name, actions=actions, resources=resources)
+def _allow(
+    name: str, actions: list[str], resources: list[str], conditions: Mapping[str, object] | None = None
+) -> iam.PolicyStatement:
+    return iam.PolicyStatement(sid=name, actions=actions, resources=resources, conditions=conditions)
