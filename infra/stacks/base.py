@@ -89,29 +89,18 @@ class BaseStack(Stack):
     def _topic(self, environment: Environment) -> sns.Topic:
         """The topic of the alarms. Its policy takes the place of the default one, so it must name CloudWatch."""
         topic = sns.Topic(self, "Alarms", enforce_ssl=True)
-        topic.add_to_resource_policy(
-            iam.PolicyStatement(
-                sid="AlarmsPublish",
-                principals=[iam.ServicePrincipal("cloudwatch.amazonaws.com")],
-                actions=["sns:Publish"],
-                resources=[topic.topic_arn],
-                conditions={
-                    "StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID},
-                    "ArnLike": {
-                        "aws:SourceArn": f"arn:{Aws.PARTITION}:cloudwatch:{Aws.REGION}:{Aws.ACCOUNT_ID}:alarm:*"
-                    },
-                },
+        alarms = f"arn:{Aws.PARTITION}:cloudwatch:{Aws.REGION}:{Aws.ACCOUNT_ID}:alarm:*"
+        of_alarms = {"ArnLike": {"aws:SourceArn": alarms}}
+        for name, service, more in (("AlarmsPublish", "cloudwatch", of_alarms), ("BudgetPublishes", "budgets", {})):
+            topic.add_to_resource_policy(
+                iam.PolicyStatement(
+                    sid=name,
+                    principals=[iam.ServicePrincipal(f"{service}.amazonaws.com")],
+                    actions=["sns:Publish"],
+                    resources=[topic.topic_arn],
+                    conditions={"StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID}, **more},
+                )
             )
-        )
-        topic.add_to_resource_policy(
-            iam.PolicyStatement(
-                sid="BudgetPublishes",
-                principals=[iam.ServicePrincipal("budgets.amazonaws.com")],
-                actions=["sns:Publish"],
-                resources=[topic.topic_arn],
-                conditions={"StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID}},
-            )
-        )
         if environment.alarm_email:
             topic.add_subscription(subscriptions.EmailSubscription(environment.alarm_email))
         return topic
