@@ -15,8 +15,10 @@ import socket
 import struct
 import sys
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from enum import IntEnum
+from functools import partial
 from importlib import import_module
 
 import msgspec
@@ -135,7 +137,8 @@ class Zygote:
 
     def _obey(self, order: Order, number: int, descriptors: list[int]) -> None:
         if order is Order.FORK:
-            process = self._fork(descriptors[0])
+            live = partial(self._child.live, descriptors[0], self._null, self._sandbox, self._reader)
+            process = _forked(live)
             os.close(descriptors[0])
             self._parsers[number], self._numbers[process] = process, number
         elif number not in self._parsers:
@@ -148,32 +151,10 @@ class Zygote:
         else:
             os.kill(self._parsers[number], SIGNALS[order])
 
-    def _fork(self, connection: int) -> int:
-        process = os.fork()
-        if process == 0:
-            code = 1
-            try:
-                self._child.live(connection, self._null, self._sandbox, self._reader)
-                code = 0
-            finally:
-                os._exit(code)
-        return process
-
     def _try_out(self) -> None:
         """Let a child restrict itself, so that the report says what holds rather than what was asked for."""
-        if self._sandbox.report.has(SandboxPart.SECCOMP) and os.waitpid(self._enclosed(), 0)[1] != 0:
+        if self._sandbox.report.has(SandboxPart.SECCOMP) and os.waitpid(_forked(self._sandbox.restrict), 0)[1] != 0:
             self._sandbox.withdraw(SandboxPart.SECCOMP, "the filter could not be installed, or ended its process")
-
-    def _enclosed(self) -> int:
-        process = os.fork()
-        if process == 0:
-            code = 1
-            try:
-                self._sandbox.restrict()
-                code = 0
-            finally:
-                os._exit(code)
-        return process
 
     def _reap(self) -> None:
         while True:
@@ -193,6 +174,19 @@ class Zygote:
             self._control.sendall(LENGTH.pack(len(data)) + data)
         except OSError:  # The worker is gone.
             os._exit(0)
+
+
+def _forked(work: Callable[[], None]) -> int:
+    """A child process that does this and ends; its exit code is 1 if it fails."""
+    process = os.fork()
+    if process == 0:
+        code = 1
+        try:
+            work()
+            code = 0
+        finally:
+            os._exit(code)
+    return process
 
 
 def processor_seconds(process: int) -> float:
