@@ -11,7 +11,7 @@ Scene = Callable[..., Any]
 """A test's coroutine or generator: its first argument is the world it plays in, the others are the test's own."""
 
 
-def as_test(scene: Scene, run: Callable[..., None], *fixtures: str) -> Callable[..., None]:
+def as_test(scene: Scene, run: Callable[..., object], *fixtures: str) -> Callable[..., None]:
     """A test that calls `run` with these fixtures and the scene's own arguments, all by name."""
 
     def test(**arguments: Any) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from random import Random
 from typing import Any
@@ -146,7 +146,7 @@ def outlined(canvas: Any, lines: int, top: float = 500, *, stroke: int = 0, whol
         canvas.drawPath(path, stroke=stroke, fill=1 - stroke)
 
 
-def through(path: Any, points: Iterable[Any]) -> Any:
+def through(path: Any, points: Any) -> Any:
     """The path, with a line through these points."""
     first, *others = np.asarray([*points]).tolist()
     path.moveTo(*first)
