@@ -316,7 +316,9 @@ def span_problem(start: Any, end: Any, label: Any, characters: int) -> str | Non
     """What is wrong with an entity of a text of so many characters; None if nothing is."""
     if not isinstance(label, str) or not label.strip():
         return f"an entity at {start}:{end} has no label"
-    if type(start) is not int or type(end) is not int or not 0 <= start <= end <= characters:
+    if type(start) is not int or type(end) is not int:
+        return f"`start` and `end` of {label[:40]} at {start}:{end} must be whole numbers"
+    if not 0 <= start <= end <= characters:
         return f"{label[:40]} at {start}:{end} is not within the text"
     return f"{label[:40]} at {start}:{end} is empty" if start == end else None
 

@@ -79,7 +79,7 @@ def test_a_mapping_names_the_labels_that_count(tmp_path: Path) -> None:
         ({"text": "a", "entities": [], "fields": [1]}, "`fields`"),
         ({"text": "a", "entities": ["x"]}, "`start`"),
         ({"text": "a", "entities": [{"start": 0, "end": 2, "label": "P"}]}, "not within the text"),
-        ({"text": "ab", "entities": [{"start": 0.5, "end": 2, "label": "P"}]}, "not within the text"),
+        ({"text": "ab", "entities": [{"start": 0.5, "end": 2, "label": "P"}]}, "whole numbers"),
         ({"text": "ab", "entities": [{"start": 0, "end": 2, "label": 5}]}, "has no label"),
         ({"text": "ab", "entities": [{"start": "0", "end": 2, "label": "P"}]}, "`start`"),
     ],

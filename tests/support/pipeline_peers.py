@@ -73,7 +73,7 @@ class Peer:
 
 def peer(folder: Path, kind: str, labels: list[str], max_length: int = MAX_TOKENS) -> Peer:
     """A tiny random model of this kind with these labels, and the pipeline on it."""
-    make_model(folder, kind, labels=labels)
+    make_model(folder, kind, labels=labels, seed=4)  # Of a seed whose models find entities by every label set.
     tokenizer = AutoTokenizer.from_pretrained(folder, model_max_length=max_length)
     model = AutoModelForTokenClassification.from_pretrained(folder).eval()
     pipeline = TokenClassificationPipeline(model=model, tokenizer=tokenizer, device="cpu")

@@ -174,7 +174,7 @@ def test_an_idle_previous_revision_is_offloaded_and_can_be_loaded_again() -> Non
 
 def test_documents_in_the_queue_keep_their_revision() -> None:
     world = World()
-    world.scheduler.admit(submission("k", 10, model="a0"), world.now, None)
+    world.scheduler.admit(submission("a0-10", 10, model="a0"), world.now, None)
     world.bring_new("a", "a1")
     world.bring_new("a", "a2")
     world.hello()
@@ -199,14 +199,14 @@ def test_a_discarded_candidate_is_dropped_and_its_problem_shown() -> None:
     world = World()
     world.models.weights.reserve("a1", WEIGHT_BYTES, world.now)
     world.models.admit_candidate(world.profiled("a1"), world.now)
-    assert world.models.refusal_for(submission("k", 10, model="a1"), world.now) is None
+    assert world.models.refusal_for(submission("a1-10", 10, model="a1"), world.now) is None
     world.models.discard("a1")
     world.models.aliases.note_problem("a", "golden example 1 fails")
     world.hello()
     world.collect()
     assert "a1" not in world.models
     assert world.models.statuses()[0].problem == "golden example 1 fails"
-    refusal = world.models.refusal_for(submission("k", 10, model="a1"), world.now)
+    refusal = world.models.refusal_for(submission("a1-10", 10, model="a1"), world.now)
     assert refusal is not None
     assert refusal.code == "engine_restarting"
     world.bring_new("a", "a2")
@@ -243,20 +243,20 @@ def test_a_model_that_cannot_be_loaded_is_offloaded_and_tried_again() -> None:
 
 def test_a_rate_limit_holds_for_its_model_whatever_the_revision() -> None:
     world = World(quotas=ModelQuotas({}, {"a": 10.0}))
-    assert world.models.refusal_for(submission("k", 101, model="a0"), world.now) is None
+    assert world.models.refusal_for(submission("a0-101", 101, model="a0"), world.now) is None
     world.bring_new("a", "a1")
-    refusal = world.models.refusal_for(submission("k", 100, model="a1"), world.now)
+    refusal = world.models.refusal_for(submission("a1-100", 100, model="a1"), world.now)
     assert refusal is not None
     assert refusal.code == "rate_limited"
     assert refusal.retry_after_seconds == pytest.approx(0.1)
-    assert world.models.refusal_for(submission("k", 100, model="b0"), world.now) is None
+    assert world.models.refusal_for(submission("b0-100", 100, model="b0"), world.now) is None
 
 
 def test_metrics_name_a_model_and_sum_what_waits_for_all_its_revisions() -> None:
     world = World()
-    world.scheduler.admit(submission("k", 30, model="a0"), world.now, None)
+    world.scheduler.admit(submission("a0-30", 30, model="a0"), world.now, None)
     world.bring_new("a", "a1")
-    world.scheduler.admit(submission("k", 12, model="a1"), world.now, None)
+    world.scheduler.admit(submission("a1-12", 12, model="a1"), world.now, None)
     world.models.aliases.note_problem("b@candidate", "golden example 1 fails")
     world.models.export_metrics()
     metrics = world.metrics.models
@@ -270,7 +270,7 @@ def test_a_manager_that_is_not_open_refuses_as_not_ready() -> None:
     scheduler: Scheduler[str] = Scheduler(QueueLimits(10))
     mover = WeightMover(AtOnce(), LoopCalls(lambda: None), metrics)
     models = ModelManager(scheduler, mover, ModelQuotas({}, {}), metrics)
-    refusal = models.refusal_for(submission("k", 10, model="a0"), 0.0)
+    refusal = models.refusal_for(submission("a0-10", 10, model="a0"), 0.0)
     assert refusal is not None
     assert (refusal.code, models.statuses(), models.loaded(), models.version) == ("not_ready", (), (), 0)
     models.guard.refresh(0.0)
@@ -278,7 +278,7 @@ def test_a_manager_that_is_not_open_refuses_as_not_ready() -> None:
 
 
 def test_a_sequence_that_may_not_fit_the_device_is_refused() -> None:
-    refusal = World().models.refusal_for(submission("k", 513, model="a0"), 0.0)
+    refusal = World().models.refusal_for(submission("a0-513", 513, model="a0"), 0.0)
     assert refusal is not None
     assert refusal.code == "insufficient_memory"
 

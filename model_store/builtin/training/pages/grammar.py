@@ -1,4 +1,4 @@
-"""Templates as independent structural choices: which there are for a kind of document, and one drawn.
+"""Templates as independent structural choices: which there are for a kind of document, and one drawn or numbered.
 
 A template is one option of each axis; its signature names its structure, and is what training and held-out templates
 differ in. Page marks, rules and slogans (the axis `headers_footers`) are no structure, so that templates which differ
@@ -7,6 +7,7 @@ in nothing else are never on both sides.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import prod
 from random import Random
 from typing import Final
 
@@ -39,6 +40,25 @@ def choose_template(rng: Random, kind: str, axes: Axes) -> Template:
     return Template(kind, {axis: rng.choice(options) for axis, options in axes.items()})
 
 
+def count_templates(axes: Axes) -> int:
+    """How many there are."""
+    return prod(map(len, axes.values()))
+
+
+def some_templates(kind: str, axes: Axes, count: int) -> list[Template]:
+    """`count` different templates (all, if there are fewer), the same ones each time."""
+    total = count_templates(axes)
+    return [_numbered(kind, axes, number) for number in Random(kind).sample(range(total), min(count, total))]
+
+
 def is_held_out(signature: str) -> bool:
     """True for about HELD_OUT_PERCENT of the templates, by their digest."""
     return digest_of(signature) % 100 < HELD_OUT_PERCENT
+
+
+def _numbered(kind: str, axes: Axes, number: int) -> Template:
+    options: dict[str, str] = {}
+    for axis, choices in axes.items():
+        number, chosen = divmod(number, len(choices))
+        options[axis] = choices[chosen]
+    return Template(kind, options)
