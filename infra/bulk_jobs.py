@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+_KEY = re.compile(r"arn:aws[\w-]*:kms:[a-z0-9-]+:\d{12}:key/[0-9a-z-]{32,36}")
 _PLACE = re.compile(r"s3://([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])/((?:[\w!'().=+-]+/)*)")
 
 
@@ -26,6 +27,9 @@ class BulkJobs:
         events: output of the job that new objects belong to, below `outputs`: the inputs' bucket may then put a message
             for each into the queue. Empty: none.
         oldest_hours: age of the oldest chunk in the queue above which somebody is called.
+        input_key, output_key: ARN of the KMS key with which objects of the one are, of the other will be encrypted.
+            Empty: one of S3's own, which takes no rights.
+        queue_key: ARN of the KMS key, in the fleet's region, of queue, dead letters and topic. Empty: AWS's own.
     """
 
     inputs: str
@@ -33,6 +37,9 @@ class BulkJobs:
     tasks: int = 0
     events: str = ""
     oldest_hours: int = 24
+    input_key: str = ""
+    output_key: str = ""
+    queue_key: str = ""
 
     def __post_init__(self) -> None:
         if self.source.bucket == self.target.bucket and self.target.prefix.startswith(self.source.prefix):
@@ -41,6 +48,9 @@ class BulkJobs:
             raise ValueError(f"bulk: events belong to a job below {self.outputs}, not to {self.events}")
         if self.tasks < 0 or not 1 <= self.oldest_hours <= 14 * 24:
             raise ValueError("bulk: tasks is not negative, and a queue keeps chunks for 1 to 336 hours")
+        for key in filter(None, (self.input_key, self.output_key, self.queue_key)):
+            if _KEY.fullmatch(key) is None:
+                raise ValueError(f"bulk: {key!r} is no ARN of a KMS key, arn:aws:kms:…:key/…; rights know no aliases")
 
     @property
     def source(self) -> BucketPrefix:
@@ -51,6 +61,11 @@ class BulkJobs:
     def target(self) -> BucketPrefix:
         """Where results go."""
         return _place(self.outputs)
+
+
+def region_of(key_arn: str) -> str:
+    """The region of a KMS key."""
+    return key_arn.split(":")[3]
 
 
 def _place(url: str) -> BucketPrefix:

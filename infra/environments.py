@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
-from infra.bulk_jobs import BulkJobs
+from infra.bulk_jobs import BulkJobs, region_of
 from infra.instances import (
     BAKED_GIB,
     GPU_IMAGE,
@@ -182,8 +182,12 @@ class Environment:
             (not spot or self.variant is Variant.ECS, "Spot needs ECS, which moves tasks off an instance that goes"),
             (bool(self.bulk) or self.limits.minimum_tasks > 0, "only bulk jobs ask for a first task; minimum_tasks=2"),
             (
-                not self.bulk or (self.variant is Variant.ECS and not self.tuning.gpu_target),
-                "bulk jobs need ECS, and gpu_target=0, since they keep GPUs busy whatever the demand",
+                not self.bulk or not self.tuning.gpu_target,
+                "bulk jobs need gpu_target=0, since they keep GPUs busy whatever the demand",
+            ),
+            (
+                not (self.bulk and self.bulk.queue_key) or region_of(self.bulk.queue_key) == self.region,
+                f"bulk's queue_key is not in {self.region}, where the queue is",
             ),
             (not self.public or "0.0.0.0/0" not in self.allowed_networks or self.needs_api_keys,
              "a balancer that everybody reaches needs API keys"),

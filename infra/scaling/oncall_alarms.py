@@ -216,13 +216,14 @@ def tasks_missing(cluster: str, service: str, minimum_tasks: int = 2) -> Shortfa
     )
 
 
-def instances_missing(group: str) -> Shortfall:
+def instances_missing(group: str, minimum_tasks: int = 2) -> Shortfall:
     """Instances that the group cannot launch."""
     of = {"AutoScalingGroupName": group}
     return Shortfall(
         name="instances-missing",
         wanted=PlatformMetric("AWS/AutoScaling", "GroupDesiredCapacity", of),
         present=PlatformMetric("AWS/AutoScaling", "GroupInServiceInstances", of),
+        missing=Missing.BREACHING if minimum_tasks else Missing.NOT_BREACHING,
         meaning="For ten minutes fewer instances are in service than are wanted: longer than a cold start takes.",
         remedy="The group's activity history says why: no capacity of the types in these zones (name more types or "
         "zones), or the quota. Launched and given up? The logs under `boot/`.",

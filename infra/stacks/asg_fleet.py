@@ -80,10 +80,11 @@ class AsgFleet(Fleet):
             )
         )
         machines.group.node.add_dependency(self.balancer.routes)
-        self.watch(instances_missing(environment.fleet))
+        self.watch(instances_missing(environment.fleet, limits.minimum_tasks))
         AsgScaling(
             self, "Scaling", environment.fleet, policy,
             group=machines.group, requests_label=self.balancer.resource_label,
+            bulk_queue=base.bulk and base.bulk.queue.queue_name,
         )  # fmt: skip
         acknowledge(self, asg_reasons(environment))
 
@@ -98,6 +99,7 @@ class AsgFleet(Fleet):
             *keys,
             *serves_sessions(),
             *speaks_for_its_instance([self.environment_values.fleet]),
+            *self.bulk_permissions,
         ]
 
     def _user_data(self) -> str:
@@ -107,18 +109,19 @@ class AsgFleet(Fleet):
             proxies=self.balancer.proxies,
             bucket="${ModelBucket}",
             region="${AWS::Region}",
+            bulk_queue="${BulkQueue}",
         )
         return asg_user_data(variables, self.policy.delays.stop_seconds, self.environment_values.needs_api_keys)
 
     def _filled_in(self) -> dict[str, str]:
         base = self.base
         keys = {"KeysSecret": base.keys.secret_arn} if self.environment_values.needs_api_keys else {}
-        bucket = base.storage.models.bucket_name
-        fleet = self.environment_values.fleet
+        queue = {"BulkQueue": base.bulk.queue.queue_url} if base.bulk else {}
         return {
             "Image": self.image,
-            "Fleet": fleet,
+            "Fleet": self.environment_values.fleet,
             "LogGroup": self.logs.log_group_name,
-            "ModelBucket": bucket,
+            "ModelBucket": base.storage.models.bucket_name,
             **keys,
+            **queue,
         }

@@ -11,6 +11,7 @@ from typing import Any
 from aws_cdk import Aws, Duration
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
 from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
@@ -35,7 +36,9 @@ class BulkQueue(Construct):
     def __init__(self, scope: Construct, name: str, fleet: str, jobs: BulkJobs, alarm_topic: sns.ITopic) -> None:
         super().__init__(scope, name)
         kept = Duration.days(KEPT_DAYS)
-        closed = {"encryption": sqs.QueueEncryption.SQS_MANAGED, "enforce_ssl": True, "retention_period": kept}
+        key = kms.Key.from_key_arn(self, "Key", jobs.queue_key) if jobs.queue_key else None
+        encryption = sqs.QueueEncryption.KMS if key else sqs.QueueEncryption.SQS_MANAGED
+        closed = {"encryption": encryption, "encryption_master_key": key, "enforce_ssl": True, "retention_period": kept}
         self.dead_letters = sqs.Queue(self, "DeadLetters", **closed)
         self.queue = sqs.Queue(
             self,
@@ -45,7 +48,7 @@ class BulkQueue(Construct):
             dead_letter_queue=sqs.DeadLetterQueue(queue=self.dead_letters, max_receive_count=RECEIVED_AT_MOST),
             **closed,
         )
-        self.topic = sns.Topic(self, "Ends", enforce_ssl=True)
+        self.topic = sns.Topic(self, "Ends", enforce_ssl=True, master_key=key)
         if jobs.events:
             self.queue.add_to_resource_policy(_events_of(jobs, self.queue))
         self._alarms(fleet, jobs, alarm_topic.topic_arn)

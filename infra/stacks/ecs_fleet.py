@@ -34,7 +34,6 @@ from infra.stacks.container import (
 from infra.stacks.fleet import Fleet
 from infra.stacks.machines import GroupSpec, Machines
 from infra.stacks.roles import (
-    Statements,
     joins_cluster,
     pulls_images,
     reads_models,
@@ -42,7 +41,6 @@ from infra.stacks.roles import (
     role,
     serves_sessions,
     speaks_for_its_instance,
-    works_on_bulk_jobs,
     writes_logs,
     writes_metrics,
 )
@@ -186,7 +184,7 @@ class EcsFleet(Fleet):
         keys = self.environment_values.needs_api_keys
         execution = [*pulls_images(storage.repository), *writes_logs(self.logs)]
         execution += reads_secret(self.base.keys) if keys else []
-        may = [*reads_models(self.base.models_arn), *writes_metrics(), *self._bulk_permissions()]
+        may = [*reads_models(self.base.models_arn), *writes_metrics(), *self.bulk_permissions]
         task_role = role(self, "TaskRole", "ecs-tasks.amazonaws.com", may)
         return Task(
             self,
@@ -201,10 +199,6 @@ class EcsFleet(Fleet):
             ],
             container_definitions=[self._container(keys)],
         )
-
-    def _bulk_permissions(self) -> Statements:
-        jobs, bulk = self.environment_values.bulk, self.base.bulk
-        return works_on_bulk_jobs(jobs, bulk.queue.queue_arn, bulk.topic.topic_arn) if jobs and bulk else []
 
     def _container(self, keys: bool) -> ecs.CfnTaskDefinition.ContainerDefinitionProperty:
         Task = ecs.CfnTaskDefinition  # noqa: N806

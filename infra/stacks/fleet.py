@@ -17,6 +17,7 @@ from infra.stacks.balancer import Balancer
 from infra.stacks.base import BaseStack, retention
 from infra.stacks.cloudwatch_alarms import alarm, shortfall_alarm
 from infra.stacks.cloudwatch_dashboard import dashboard
+from infra.stacks.roles import Statements, works_on_bulk_jobs
 
 
 class Fleet(Stack):
@@ -53,6 +54,15 @@ class Fleet(Stack):
         }
         output = CfnOutput(self, "EndpointOutput", value=self.balancer.balancer.load_balancer_dns_name)
         output.override_logical_id("Endpoint")
+
+    @property
+    def bulk_permissions(self) -> Statements:
+        """What a task needs for bulk jobs; nothing where there are none."""
+        jobs, bulk = self.environment_values.bulk, self.base.bulk
+        if jobs is None or bulk is None:
+            return []
+        arns = {"queue_arn": bulk.queue.queue_arn, "dead_letters_arn": bulk.dead_letters.queue_arn}
+        return works_on_bulk_jobs(jobs, **arns, topic_arn=bulk.topic.topic_arn)
 
     def watch(self, shortfall: Shortfall) -> None:
         """The alarm for what is wanted and not there, and the dashboard with it and all others that call somebody."""

@@ -18,7 +18,7 @@ from aws_cdk import aws_logs as logs
 from aws_cdk import aws_secretsmanager as secrets
 from constructs import Construct
 
-from infra.bulk_jobs import BucketPrefix, BulkJobs
+from infra.bulk_jobs import BucketPrefix, BulkJobs, region_of
 from infra.stacks.container import NAMESPACE
 
 Statements = list[iam.PolicyStatement]
@@ -40,8 +40,8 @@ def reads_models(bucket_arn: str) -> Statements:
     ]
 
 
-def works_on_bulk_jobs(jobs: BulkJobs, queue_arn: str, topic_arn: str) -> Statements:
-    """Two prefixes and one queue. Jobs are planned and sent by people, so a task sends no messages."""
+def works_on_bulk_jobs(jobs: BulkJobs, *, queue_arn: str, dead_letters_arn: str, topic_arn: str) -> Statements:
+    """Two prefixes and one queue, and their keys. Jobs are planned and sent by people, so a task sends no messages."""
     source, target = jobs.source, jobs.target
     actions = ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:ChangeMessageVisibility", "sqs:GetQueueAttributes"]
     listed = [
@@ -55,8 +55,39 @@ def works_on_bulk_jobs(jobs: BulkJobs, queue_arn: str, topic_arn: str) -> Statem
         _allow("WriteBulkResults", ["s3:GetObject", "s3:PutObject"], [f"{_bucket(target)}/{target.prefix}*"]),
         *listed,
         _allow("WorkOnBulkQueue", actions, [queue_arn]),
+        _allow("CountBulkDeadLetters", ["sqs:GetQueueAttributes"], [dead_letters_arn]),
         _allow("TellTheEndOfJobs", ["sns:Publish"], [topic_arn]),
+        *_uses_bulk_keys(jobs),
     ]
+
+
+def _uses_bulk_keys(jobs: BulkJobs) -> Statements:
+    """Each KMS key through one AWS service alone, and in S3 for one prefix."""
+    reads, writes = ["kms:Decrypt"], ["kms:Decrypt", "kms:GenerateDataKey"]
+    keys = (
+        ("ReadBulkInputs", jobs.input_key, reads, "s3", jobs.source),
+        ("WriteBulkResults", jobs.output_key, writes, "s3", jobs.target),
+        ("WorkOnBulkQueue", jobs.queue_key, reads, "sqs", None),
+        ("TellTheEndOfJobs", jobs.queue_key, writes, "sns", None),
+    )
+    return [
+        iam.PolicyStatement(
+            sid=f"{name}Key",
+            actions=actions,
+            resources=[key],
+            conditions={
+                "StringEquals": {"kms:ViaService": f"{service}.{region_of(key)}.{Aws.URL_SUFFIX}"},
+                **({"StringLike": {"kms:EncryptionContext:aws:s3:arn": _encrypted(place)}} if place else {}),
+            },
+        )
+        for name, key, actions, service, place in keys
+        if key
+    ]
+
+
+def _encrypted(place: BucketPrefix) -> list[str]:
+    """What S3 tells KMS that a key is for: an object, or the bucket if that has a bucket key."""
+    return [_bucket(place), f"{_bucket(place)}/{place.prefix}*"]
 
 
 def _bucket(place: BucketPrefix) -> str:

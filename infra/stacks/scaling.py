@@ -51,7 +51,7 @@ class EcsScaling(Construct):
         for step in policy.steps:
             alarm(self, fleet, step.alarm, [self._step(step).attr_arn], notify=False)
         if bulk_queue is not None and not policy.limits.minimum_tasks:
-            self._start_first(fleet, bulk_queue, policy)
+            first_task_alarm(self, fleet, bulk_queue, self._first(policy).attr_arn)
         wanted = ("ECS/ContainerInsights", "DesiredTaskCount", {"ClusterName": cluster, "ServiceName": fleet})
         Policies = ServicePolicy  # noqa: N806
         metrics = tracking_metrics(
@@ -90,38 +90,15 @@ class EcsScaling(Construct):
             )
             self._policy("Forecast", "forecast", "PredictiveScaling", predictive_scaling_policy_configuration=forecast)
 
-    def _start_first(self, fleet: str, queue: str, policy: Policy) -> None:
-        """A first task for chunks of which no task has any: without tasks there are no metrics but the queue's.
-
-        One alone, as what was added counts as not yet there for the cooldown, which is longer than its start.
-        """
-        step = ServicePolicy.StepAdjustmentProperty(metric_interval_lower_bound=0, scaling_adjustment=1)
+    def _first(self, policy: Policy) -> scaling.CfnScalingPolicy:
+        """One task alone, as what was added counts as not yet there for the cooldown, which outlasts its start."""
         configuration = ServicePolicy.StepScalingPolicyConfigurationProperty(
             adjustment_type="ChangeInCapacity",
             cooldown=policy.delays.scale_out_cooldown_seconds,
             metric_aggregation_type="Maximum",
-            step_adjustments=[step],
+            step_adjustments=[first_task_step(ServicePolicy)],
         )
-        parts = [
-            metric_query(name, SQS, metric, {"QueueName": queue}, "Maximum")
-            for name, metric in (("waiting", VISIBLE), ("held", "ApproximateNumberOfMessagesNotVisible"))
-        ]
-        cloudwatch.CfnAlarm(
-            self,
-            FIRST_TASK.title().replace("-", ""),
-            alarm_name=f"{fleet}-{FIRST_TASK}",
-            alarm_description="Chunks wait in the bulk queue and no task has one. The first task is started.",
-            metrics=[*parts, result_query("nobody", "IF(held < 1, waiting, 0)")],
-            comparison_operator=Comparison.ABOVE.value,
-            threshold=0,
-            evaluation_periods=1,
-            treat_missing_data=Missing.NOT_BREACHING.value,
-            alarm_actions=[
-                self._policy(
-                    "StepFirst", FIRST_TASK, "StepScaling", step_scaling_policy_configuration=configuration
-                ).attr_arn
-            ],
-        )
+        return self._policy("StepFirst", FIRST_TASK, "StepScaling", step_scaling_policy_configuration=configuration)
 
     def _step(self, step: StepScaling) -> scaling.CfnScalingPolicy:
         configuration = ServicePolicy.StepScalingPolicyConfigurationProperty(
@@ -157,12 +134,14 @@ class AsgScaling(Construct):
 
     def __init__(
         self, scope: Construct, name: str, fleet: str, policy: Policy,
-        *, group: autoscaling.CfnAutoScalingGroup, requests_label: str,
+        *, group: autoscaling.CfnAutoScalingGroup, requests_label: str, bulk_queue: str | None = None,
     ) -> None:  # fmt: skip
         super().__init__(scope, name)
         self._group = group.ref
         for step in policy.steps:
             alarm(self, fleet, step.alarm, [self._step(step, policy).ref], notify=False)
+        if bulk_queue is not None and not policy.limits.minimum_tasks:
+            first_task_alarm(self, fleet, bulk_queue, self._first(policy).ref)
         wanted = ("AWS/AutoScaling", "GroupDesiredCapacity", {"AutoScalingGroupName": self._group})
         metrics = tracking_metrics(
             GroupPolicy, GroupPolicy.MetricProperty, GroupPolicy.MetricDimensionProperty, fleet, policy, wanted
@@ -204,6 +183,17 @@ class AsgScaling(Construct):
             )
             self._policy("Forecast", "PredictiveScaling", predictive_scaling_configuration=forecast)
 
+    def _first(self, policy: Policy) -> autoscaling.CfnScalingPolicy:
+        """One instance alone, as one that warms up counts as what the alarm has asked for."""
+        return self._policy(
+            "StepFirst",
+            "StepScaling",
+            adjustment_type="ChangeInCapacity",
+            metric_aggregation_type="Maximum",
+            estimated_instance_warmup=policy.delays.scale_out_cooldown_seconds,
+            step_adjustments=[first_task_step(GroupPolicy)],
+        )
+
     def _step(self, step: StepScaling, policy: Policy) -> autoscaling.CfnScalingPolicy:
         return self._policy(
             step_id(step),
@@ -225,6 +215,31 @@ def _gpu(dimension: Any, fleet: str) -> dict[str, Any]:
     """The fleet's GPU utilization, as a metric that target tracking keeps."""
     place = {"namespace": NAMESPACE, "metric_name": GPU_UTILIZATION.name, "statistic": "Average"}
     return {**place, "dimensions": [dimension(name=SERVICE_DIMENSION, value=fleet)]}
+
+
+def first_task_step(policies: Any) -> Any:
+    """The one step of the policy that starts the first task."""
+    return policies.StepAdjustmentProperty(metric_interval_lower_bound=0, scaling_adjustment=1)
+
+
+def first_task_alarm(scope: Construct, fleet: str, queue: str, action: str) -> None:
+    """Acts on chunks of which no task has any: without tasks there are no metrics but the queue's."""
+    parts = [
+        metric_query(name, SQS, metric, {"QueueName": queue}, "Maximum")
+        for name, metric in (("waiting", VISIBLE), ("held", "ApproximateNumberOfMessagesNotVisible"))
+    ]
+    cloudwatch.CfnAlarm(
+        scope,
+        FIRST_TASK.title().replace("-", ""),
+        alarm_name=f"{fleet}-{FIRST_TASK}",
+        alarm_description="Chunks wait in the bulk queue and no task has one. The first task is started.",
+        metrics=[*parts, result_query("nobody", "IF(held < 1, waiting, 0)")],
+        comparison_operator=Comparison.ABOVE.value,
+        threshold=0,
+        evaluation_periods=1,
+        treat_missing_data=Missing.NOT_BREACHING.value,
+        alarm_actions=[action],
+    )
 
 
 def step_id(scaling: StepScaling) -> str:

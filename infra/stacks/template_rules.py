@@ -109,12 +109,13 @@ def termination_protection(template: Template) -> Iterator[Finding]:
 def minimum(template: Template) -> Iterator[Finding]:
     """One instance, or one zone, may fail at any time; of none the bulk queue must ask for the first."""
     targets = of(template, "AWS::ApplicationAutoScaling::ScalableTarget")
-    starts_first = any(FIRST_TASK in each.get("AlarmName", "") for _, each in of(template, "AWS::CloudWatch::Alarm"))
-    for name, target in targets:
-        if target["MinCapacity"] == 1 or (target["MinCapacity"] < 1 and not starts_first):
-            yield name, "may shrink to a single task, or to none that would come back"
     groups = of(template, "AWS::AutoScaling::AutoScalingGroup")
-    fewest = min((target["MinCapacity"] for _, target in targets), default=2)
+    starts_first = any(FIRST_TASK in each.get("AlarmName", "") for _, each in of(template, "AWS::CloudWatch::Alarm"))
+    sizes = [(name, target["MinCapacity"]) for name, target in targets]
+    for name, size in sizes or [(name, int(group["MinSize"])) for name, group in groups]:
+        if size == 1 or (size < 1 and not starts_first):
+            yield name, "may shrink to a single task, or to none that would come back"
+    fewest = min((size for _, size in sizes), default=0)
     if groups and max(int(group["MinSize"]) for _, group in groups) < fewest:
         yield groups[0][0], "no group keeps two instances"
     for name, group in groups:

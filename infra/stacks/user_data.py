@@ -207,7 +207,8 @@ def ecs_user_data(spot: bool = False) -> str:
 
 
 def asg_user_data(variables: dict[str, str], stop_seconds: int, needs_keys: bool) -> str:
-    """For an instance that runs the container itself. To fill in: Fleet, Group, Image, LogGroup, KeysSecret.
+    """For an instance that runs the container itself. To fill in: Fleet, Group, Image, LogGroup, KeysSecret, and what
+    the variables name.
 
     The container is on the host's network: behind a bridge, the hop limit of 1 would keep it from the instance's role.
     """

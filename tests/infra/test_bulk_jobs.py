@@ -28,6 +28,8 @@ def test_places_are_bucket_and_prefix() -> None:
         ({"outputs": "s3://results/", "events": "s3://results/"}, "events belong to a job below"),
         ({"tasks": -1}, "tasks is not negative"),
         ({"oldest_hours": 337}, "1 to 336 hours"),
+        ({"input_key": "alias/documents"}, "no ARN of a KMS key"),
+        ({"queue_key": "arn:aws:kms:eu-central-1:111122223333:alias/documents"}, "rights know no aliases"),
     ],
 )
 def test_what_cannot_work_is_refused(changes: dict[str, Any], words: str) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from infra.bulk_jobs import BulkJobs
 from infra.environments import (
     ENVIRONMENTS,
     ON_DEMAND_QUOTA,
@@ -21,7 +22,7 @@ from infra.environments import (
     find_environment,
 )
 from infra.instances import GPU_IMAGE, Baking
-from infra.scaling.policy_values import Delays, Limits, Schedule
+from infra.scaling.policy_values import Delays, Limits, Schedule, Tuning
 from infra.stacks.app import policy_of
 from infra.stacks.container import container_environment
 from infra.stacks.operation_rules import MOST_VALUES
@@ -29,6 +30,8 @@ from service.api.adapters.registry import open_adapters
 from service.signals.routes import ALWAYS_PUBLIC, PUBLIC_ADAPTERS
 
 CERTIFICATE = ENVIRONMENTS[0].certificate
+KEY = "arn:aws:kms:eu-west-1:111122223333:key/00000000-0000-0000-0000-000000000000"
+BULK = BulkJobs(inputs="s3://contracts/in/", outputs="s3://contracts/out/")
 SHORT = Delays(longest_request_seconds=70, drain_grace_seconds=20)
 
 
@@ -67,6 +70,9 @@ SHORT = Delays(longest_request_seconds=70, drain_grace_seconds=20)
         ),
         ({"above_base": Purchase.SPOT, "warm_pool": 0, "delays": SHORT, "variant": Variant.ASG}, "Spot needs ECS"),
         ({"public": True, "allowed_networks": ("0.0.0.0/0",), "needs_api_keys": False}, "needs API keys"),
+        ({"bulk": BULK, "tuning": Tuning(gpu_target=60)}, "gpu_target=0"),
+        ({"bulk": replace(BULK, queue_key=KEY)}, "queue_key is not in eu-central-1"),
+        ({"limits": Limits(minimum_tasks=0)}, "only bulk jobs ask for a first task"),
     ],
 )
 def test_contradictions_are_refused(changes: dict[str, Any], words: str) -> None:

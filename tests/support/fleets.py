@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+from infra.bulk_jobs import BulkJobs
 from infra.environments import ENVIRONMENTS, Environment, Variant, find_environment
 from infra.instances import Baking
-from infra.scaling.policy_values import Tuning
+from infra.scaling.policy_values import Limits, Tuning
 from tests.support.templates import Template, resources
 
 Read = Callable[[str], Template]
@@ -22,7 +23,24 @@ OPTIONS = replace(
     tuning=Tuning(gpu_target=70),
 )
 """What no example has, because it costs: machine images of its own, a target for the GPU."""
-SYNTHESIZED = (*ENVIRONMENTS, OPTIONS)
+_KEY = "arn:aws:kms:eu-central-1:111122223333:key/0000000{}-0000-0000-0000-000000000000"
+PLAIN_JOBS = replace(
+    find_environment("plain"),
+    name="plain-jobs",
+    network="10.48.0.0/16",
+    limits=Limits(minimum_tasks=0, maximum_tasks=8),
+    bulk=BulkJobs(
+        inputs="s3://example-documents/in/",
+        outputs="s3://example-documents/out/",
+        events="s3://example-documents/out/inbox/",
+        tasks=8,
+        input_key=_KEY.format(1),
+        output_key=_KEY.format(2),
+        queue_key=_KEY.format(3),
+    ),
+)
+"""Bulk jobs without ECS, from no instance on, with keys of the caller's."""
+SYNTHESIZED = (*ENVIRONMENTS, OPTIONS, PLAIN_JOBS)
 EACH = pytest.mark.parametrize("environment", SYNTHESIZED, ids=lambda environment: environment.name)
 ON_ECS = pytest.mark.parametrize(
     "environment", [each for each in SYNTHESIZED if each.variant is Variant.ECS], ids=lambda each: each.name

@@ -6,18 +6,19 @@ from typing import Any
 
 import pytest
 
-from infra.environments import Environment, find_environment
+from infra.environments import Environment, Variant, find_environment
 from infra.stacks.bulk import DEAD_LETTERS, LATE
 from infra.stacks.scaling import FIRST_TASK
-from infra.stacks.template import listed
+from infra.stacks.template import listed, variables
 from infra.stacks.template_rules import findings
 from service.settings import Settings
-from tests.support.fleets import SYNTHESIZED, Read, alarms, fleet
+from tests.support.fleets import PLAIN_JOBS, SYNTHESIZED, Read, alarms, fleet
 from tests.support.templates import Template, only, resources
 
 WITH_BULK = pytest.mark.parametrize(
     "environment", [each for each in SYNTHESIZED if each.bulk], ids=lambda environment: environment.name
 )
+FROM_NONE = pytest.mark.parametrize("jobs", [find_environment("jobs"), PLAIN_JOBS], ids=lambda jobs: jobs.name)
 
 
 def base(template: Read, environment: Environment) -> Template:
@@ -31,13 +32,24 @@ def queues(found: Template) -> tuple[tuple[str, dict[str, Any]], tuple[str, dict
     return chunks, dead
 
 
+def granted(made: Template) -> dict[str, dict[str, Any]]:
+    """The statements of all roles, by their names."""
+    roles = resources(made, "AWS::IAM::Policy").values()
+    return {each["Sid"]: each for role in roles for each in role["PolicyDocument"]["Statement"] if "Sid" in each}
+
+
 @WITH_BULK
 def test_a_chunk_is_leased_for_a_minute_and_tried_five_times(template: Read, environment: Environment) -> None:
     (_, chunks), (dead_name, dead) = queues(base(template, environment))
     assert chunks["VisibilityTimeout"] == 60
     assert chunks["RedrivePolicy"] == {"deadLetterTargetArn": {"Fn::GetAtt": [dead_name, "Arn"]}, "maxReceiveCount": 5}
+    assert environment.bulk is not None
+    key = environment.bulk.queue_key or None
     for each in (chunks, dead):
-        assert (each["MessageRetentionPeriod"], each["SqsManagedSseEnabled"]) == (14 * 86_400, True)
+        assert each["MessageRetentionPeriod"] == 14 * 86_400
+        assert (each.get("KmsMasterKeyId"), each.get("SqsManagedSseEnabled", False)) == (key, not key)
+    topics = resources(base(template, environment), "AWS::SNS::Topic").values()
+    assert [each["KmsMasterKeyId"] for each in topics if "KmsMasterKeyId" in each] == ([key] if key else [])
 
 
 @WITH_BULK
@@ -61,8 +73,7 @@ def test_queues_take_tls_alone_and_events_only_if_asked_to(template: Read, envir
 def test_a_task_reads_one_prefix_and_writes_the_other(template: Read, environment: Environment) -> None:
     assert environment.bulk is not None
     source, target = environment.bulk.source, environment.bulk.target
-    roles = resources(fleet(template, environment), "AWS::IAM::Policy").values()
-    found = {each["Sid"]: each for role in roles for each in role["PolicyDocument"]["Statement"] if "Sid" in each}
+    found = granted(fleet(template, environment))
     inputs, results = found["ReadBulkInputs"], found["WriteBulkResults"]
     assert inputs["Action"] == "s3:GetObject"
     assert inputs["Resource"]["Fn::Join"][1][-1] == f":s3:::{source.bucket}/{source.prefix}*"
@@ -73,14 +84,41 @@ def test_a_task_reads_one_prefix_and_writes_the_other(template: Read, environmen
     written = [each for each in found.values() if {"s3:PutObject", "s3:DeleteObject"} & {*listed(each["Action"])}]
     assert written == [results]
     assert "sqs:SendMessage" not in found["WorkOnBulkQueue"]["Action"]
-    assert all("Fn::ImportValue" in found[each]["Resource"] for each in ("WorkOnBulkQueue", "TellTheEndOfJobs"))
+    own = ("WorkOnBulkQueue", "CountBulkDeadLetters", "TellTheEndOfJobs")
+    assert all("Fn::ImportValue" in found[each]["Resource"] for each in own)
+    assert len({str(found[each]["Resource"]) for each in own}) == 3
+    assert found["CountBulkDeadLetters"]["Action"] == "sqs:GetQueueAttributes"
+
+
+def test_each_key_is_used_through_one_service_for_one_prefix(template: Read) -> None:
+    jobs = PLAIN_JOBS.bulk
+    assert jobs is not None
+    keys = {name: each for name, each in granted(fleet(template, PLAIN_JOBS)).items() if "kms:" in str(each["Action"])}
+    both = ["kms:Decrypt", "kms:GenerateDataKey"]
+    assert {name: (each["Action"], each["Resource"]) for name, each in keys.items()} == {
+        "ReadBulkInputsKey": ("kms:Decrypt", jobs.input_key),
+        "WriteBulkResultsKey": (both, jobs.output_key),
+        "WorkOnBulkQueueKey": ("kms:Decrypt", jobs.queue_key),
+        "TellTheEndOfJobsKey": (both, jobs.queue_key),
+    }
+    through = [each["Condition"]["StringEquals"]["kms:ViaService"]["Fn::Join"][1][0] for each in keys.values()]
+    assert through == [f"{name}.eu-central-1." for name in ("s3", "s3", "sqs", "sns")]
+    for name, place in (("ReadBulkInputsKey", jobs.source), ("WriteBulkResultsKey", jobs.target)):
+        context = keys[name]["Condition"]["StringLike"]["kms:EncryptionContext:aws:s3:arn"]
+        ends = [each["Fn::Join"][1][-1] for each in context]
+        assert ends == [f":s3:::{place.bucket}", f":s3:::{place.bucket}/{place.prefix}*"]
+    without = granted(fleet(template, find_environment("jobs")))
+    assert "kms:" not in str(without)
 
 
 @WITH_BULK
 def test_a_task_is_told_its_queue(template: Read, environment: Environment) -> None:
     assert environment.bulk is not None
-    container = only(fleet(template, environment), "AWS::ECS::TaskDefinition")["ContainerDefinitions"][0]
-    told = {each["Name"]: each["Value"] for each in container["Environment"]}
+    made = fleet(template, environment)
+    told: dict[str, Any] = variables(made)
+    if environment.variant is Variant.ASG:
+        _, filled_in = only(made, "AWS::EC2::LaunchTemplate")["LaunchTemplateData"]["UserData"]["Fn::Base64"]["Fn::Sub"]
+        told["GLEANER_BULK_QUEUE"] = filled_in[told["GLEANER_BULK_QUEUE"].strip("${}")]
     assert "Fn::ImportValue" in told["GLEANER_BULK_QUEUE"]
     events = told.get("GLEANER_BULK_EVENTS", "")
     settings = Settings(bulk_tasks=told["GLEANER_BULK_TASKS"], bulk_events=events)
@@ -106,8 +144,8 @@ def test_dead_letters_and_old_chunks_call_somebody(template: Read, environment: 
         assert alarm["AlarmActions"] == alarm["OKActions"] == [made["Outputs"]["AlarmTopic"]["Value"]]
 
 
-def test_a_first_task_is_started_for_chunks_that_nobody_has(template: Read) -> None:
-    jobs = find_environment("jobs")
+@FROM_NONE
+def test_a_first_task_is_started_for_chunks_that_nobody_has(template: Read, jobs: Environment) -> None:
     made = fleet(template, jobs)
     alarm = alarms(made)[f"{jobs.fleet}-{FIRST_TASK}"]
     *metrics, whole = alarm["Metrics"]
@@ -117,22 +155,32 @@ def test_a_first_task_is_started_for_chunks_that_nobody_has(template: Read) -> N
         "held": "ApproximateNumberOfMessagesNotVisible",
     }
     assert (whole["Expression"], alarm["Threshold"]) == ("IF(held < 1, waiting, 0)", 0)
-    ((step, _),) = [each["Fn::GetAtt"] for each in alarm["AlarmActions"]]
-    configured = made["Resources"][step]["Properties"]["StepScalingPolicyConfiguration"]
-    assert (configured["AdjustmentType"], configured["StepAdjustments"][0]["ScalingAdjustment"]) == (
-        "ChangeInCapacity",
-        1,
-    )
-    assert configured["Cooldown"] > jobs.timed_delays.start_seconds, "the first is there before a second is asked for"
+    (action,) = alarm["AlarmActions"]
+    step = made["Resources"][action["Ref"] if "Ref" in action else action["Fn::GetAtt"][0]]["Properties"]
+    configured = step.get("StepScalingPolicyConfiguration", step)
+    (only_step,) = configured["StepAdjustments"]
+    assert (configured["AdjustmentType"], only_step["ScalingAdjustment"]) == ("ChangeInCapacity", 1)
+    until = configured.get("Cooldown") or configured["EstimatedInstanceWarmup"]
+    assert until > jobs.timed_delays.start_seconds, "the first is there before a second is asked for"
     assert [each for each in alarms(fleet(template, find_environment("staging"))) if FIRST_TASK in each] == []
 
 
-def test_a_fleet_without_tasks_has_no_alarm_that_calls_for_them(template: Read) -> None:
-    found = alarms(fleet(template, find_environment("jobs")))
+@FROM_NONE
+def test_a_fleet_without_tasks_has_no_alarm_that_calls_for_them(template: Read, jobs: Environment) -> None:
+    found = alarms(fleet(template, jobs))
     assert {each["TreatMissingData"] for each in found.values()} == {"notBreaching"}
 
 
-def test_an_interactive_fleet_from_none_would_never_come_back(template: Read) -> None:
-    made = template("production-fleet")
-    only(made, "AWS::ApplicationAutoScaling::ScalableTarget")["MinCapacity"] = 0
+@pytest.mark.parametrize(
+    ("name", "kind", "size"),
+    [
+        ("production-fleet", "AWS::ApplicationAutoScaling::ScalableTarget", {"MinCapacity": 0}),
+        ("plain-fleet", "AWS::AutoScaling::AutoScalingGroup", {"MinSize": "0"}),
+    ],
+)
+def test_an_interactive_fleet_from_none_would_never_come_back(
+    template: Read, name: str, kind: str, size: dict[str, Any]
+) -> None:
+    made = template(name)
+    only(made, kind).update(size)
     assert any("none that would come back" in problem for problem in findings(made))

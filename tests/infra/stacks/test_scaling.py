@@ -12,7 +12,6 @@ import pytest
 from infra.environments import Environment, find_environment
 from infra.scaling.policy_values import Tuning
 from infra.stacks.app import policy_of
-from infra.stacks.scaling import FIRST_TASK
 from infra.stacks.template_rules import findings
 from tests.support.fleets import EACH, Read, fleet
 from tests.support.templates import resources
@@ -23,9 +22,10 @@ def test_step_policies_have_the_policys_steps(template: Read, environment: Envir
     made = fleet(template, environment)
     kinds = ("AWS::ApplicationAutoScaling::ScalingPolicy", "AWS::AutoScaling::ScalingPolicy")
     found = [each for kind in kinds for each in resources(made, kind).values() if each["PolicyType"] == "StepScaling"]
-    configurations = [
-        each.get("StepScalingPolicyConfiguration", each) for each in found if each.get("PolicyName") != FIRST_TASK
-    ]
+    configurations = [each.get("StepScalingPolicyConfiguration", each) for each in found]
+    firsts = [each for each in configurations if each["AdjustmentType"] == "ChangeInCapacity"]
+    assert len(firsts) == (environment.limits.minimum_tasks == 0), "of a fleet that begins at no task"
+    configurations = [each for each in configurations if each not in firsts]
     wanted = [_adjustments(step) for step in policy_of(environment).steps]
     assert [each["StepAdjustments"] for each in configurations if each["StepAdjustments"] not in wanted] == []
     assert len(configurations) == len(wanted)
