@@ -13,7 +13,7 @@ PREFIX = "GLEANER_"
 METRICS_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
 """prometheus-client's own variable: the folder through which the processes of one service add up their metrics."""
 HEARTBEAT_VARIABLE = f"{PREFIX}HEARTBEAT_PIPE"
-"""The descriptor of the pipe that an engine's heartbeats go to; set by the supervisor alone."""
+"""The descriptor of the pipe that an engine's heartbeats go to; set by the process that starts it."""
 BULK_KEY_VARIABLE = f"{PREFIX}BULK_KEY"
 """The API key of this service's bulk process; made and set by the supervisor alone."""
 ALLOCATOR_VARIABLE, GROWING_SEGMENTS = "PYTORCH_ALLOC_CONF", "expandable_segments:True"
@@ -74,7 +74,7 @@ def traces_exporter() -> str | None:
 
 
 def heartbeat_pipe() -> int | None:
-    """The pipe that heartbeats of this engine go to; None without a supervisor."""
+    """The pipe that heartbeats of this engine go to; None if nobody watches it."""
     descriptor = os.environ.get(HEARTBEAT_VARIABLE)
     return int(descriptor) if descriptor else None
 

@@ -1,12 +1,16 @@
 """A service for one command: the same engine process and worker code as `gleaner serve`, without HTTP.
 
-An engine that dies is started again, and the documents that it had are submitted again, those that were running alone
-(`service/api/engine/pending.py`): a document over which it dies twice fails, its neighbours are answered.
+An engine that dies is started again, as is one that is stuck, which is killed, and the documents that it had are
+submitted again, those that were running alone (`service/api/engine/pending.py`): a document over which it dies twice
+fails, its neighbours are answered.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
+import os
+import signal
 import subprocess
 import sys
 import time
@@ -26,7 +30,9 @@ from service.api.redaction.schemas import RedactOptions
 from service.api.worker import Worker, open_worker
 from service.core.errors import ModelError, NotReady, Overloaded, ServiceError
 from service.core.types import Phase
-from service.environment import PREFIX, child_environment
+from service.environment import HEARTBEAT_VARIABLE, PREFIX, child_environment
+from service.logs import LogEvent
+from service.process import EngineWatchdog, is_traced
 from service.runtime_folder import runtime_folder
 from service.settings import read_settings
 from service.wire import ModelStatus
@@ -47,6 +53,9 @@ START_SECONDS = 300.0
 POLL_SECONDS = 0.02
 MOST_DEATHS = 4
 """As many engines in a row may die without an answer between them: over a document, over it alone, and twice more."""
+
+
+log = logging.getLogger(__name__)
 
 
 class EnginesDied(ServiceError):
@@ -74,6 +83,7 @@ class LocalService:
         self._report = report
         self._settings = dict(settings or {})
         self._stack = AsyncExitStack()
+        self._watch: EngineWatchdog | None = None
 
     async def __aenter__(self) -> LocalService:
         try:
@@ -146,6 +156,7 @@ class LocalService:
         folder = self._stack.enter_context(runtime_folder(None))
         settings = read_settings(runtime_dir=folder, **self._settings)
         self._deadline_seconds = settings.deadline_ms / 1000
+        self._silence_seconds = settings.engine_silence_seconds
         chosen = {name.upper(): value for name, value in self._settings.items()}
         self._environment = child_environment(folder, LOG_LEVEL="ERROR", MODEL_POLL_SECONDS="0", **chosen)
         self._start_engine()
@@ -159,16 +170,36 @@ class LocalService:
     def _start_engine(self) -> None:
         """Start one that a terminal's Ctrl-C does not reach: it ends with this process."""
         command = [sys.executable, "-m", "service.engine"]
-        self._engine = subprocess.Popen(command, env=self._environment, process_group=0)
+        if self._watch is not None:
+            self._watch.close()
+        self._watch = EngineWatchdog(self._silence_seconds)
+        pipe = self._watch.writer
+        environment = self._environment | {HEARTBEAT_VARIABLE: str(pipe)}
+        self._engine = subprocess.Popen(command, env=environment, process_group=0, pass_fds=(pipe,))
+        self._watch.started()
 
     def _stop_engine(self) -> None:
         self._engine.kill()
         self._engine.wait()
+        if self._watch is not None:
+            self._watch.close()
+            self._watch = None
+
+    def _is_alive(self) -> bool:
+        """True while the engine runs; one that has been silent for too long is killed, unless it is debugged."""
+        if self._engine.poll() is not None:
+            return False
+        if self._watch is not None and self._watch.is_stuck(time.monotonic()):
+            self._watch.excuse()
+            if not is_traced(self._engine.pid):
+                log.error("the engine is stopped or stuck, and is killed", extra={"event": LogEvent.ENGINE_STUCK})
+                os.killpg(self._engine.pid, signal.SIGKILL)
+        return True
 
     async def _keep_an_engine(self) -> None:
         """Start engines after each other; ends when too many have died without an answer."""
         while True:
-            while self._engine.poll() is None:
+            while self._is_alive():
                 await asyncio.sleep(POLL_SECONDS)
             self._deaths += 1
             if self._deaths == MOST_DEATHS:
@@ -180,7 +211,7 @@ class LocalService:
         while not self._worker.engine.serving:
             status = self._worker.engine.status
             self._report(f"{status.phase.value} {status.percent} %")
-            if status.phase is Phase.FAILED or self._engine.poll() is not None:
+            if status.phase is Phase.FAILED or not self._is_alive():
                 raise ModelError(status.detail or "the engine could not start; its last lines say why")
             if time.monotonic() > end:
                 raise NotReady(f"the engine was not ready after {START_SECONDS:.0f} s")

@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 
 from service.logs import LogEvent
-from service.process import send_heartbeat
+from service.process import START_SILENCE_SECONDS, EngineWatchdog, is_traced, send_heartbeat
 from service.runtime_folder import _is_apart
 from service.settings import read_settings
-from service.supervisor import POLL_SECONDS, START_SILENCE_SECONDS, EngineWatchdog, address_lines, is_traced
+from service.supervisor import POLL_SECONDS, address_lines
 from tests.support.processes import lives
 from tests.support.service import Service, paused, start, wait_until
 

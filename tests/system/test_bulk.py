@@ -61,12 +61,12 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @contextmanager
-def bulk(home: Path, *arguments: str, pace: int = PACE) -> Iterator[subprocess.Popen[str]]:
+def bulk(home: Path, *arguments: str, pace: int = PACE, **settings: object) -> Iterator[subprocess.Popen[str]]:
     """The command, until the context ends; its stderr is in `stderr.txt`."""
-    settings = environment(home, MODELS="tiny", DTYPE="float32", PACE_TOKENS_PER_SECOND=pace)
+    variables = environment(home, MODELS="tiny", DTYPE="float32", PACE_TOKENS_PER_SECOND=pace, **settings)
     with (home / "stderr.txt").open("w") as errors:
         process = subprocess.Popen(
-            [*COMMAND, *arguments], env=settings | {"TMPDIR": str(home / "tmp")}, cwd=home, text=True, stderr=errors
+            [*COMMAND, *arguments], env=variables | {"TMPDIR": str(home / "tmp")}, cwd=home, text=True, stderr=errors
         )
         try:
             yield process
@@ -83,10 +83,10 @@ def _rows(folder: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for data in _parts(folder).values() for line in data.splitlines()]
 
 
-def _kill_engine(command: int) -> None:
+def _kill_engine(command: int, how: signal.Signals = signal.SIGKILL) -> None:
     for child in children_of(command):
         if "service.engine" in command_of(child):
-            os.kill(child, signal.SIGKILL)
+            os.kill(child, how)
 
 
 def test_killed_again_and_again_it_leaves_the_same_parts(home: Path) -> None:
@@ -133,6 +133,17 @@ def test_a_file_over_which_engines_die_is_a_row_of_its_own(home: Path) -> None:
     errors = {row["key"]: row["error"] and row["error"]["code"] for row in _rows(home / "out")}
     assert len(errors) == 301
     assert {key: code for key, code in errors.items() if code} == {"000-long.txt": "poison_document"}
+
+
+def test_an_engine_that_hangs_is_replaced_and_no_file_is_lost(home: Path) -> None:
+    with bulk(home, "in", "hung", ENGINE_SILENCE_SECONDS=2) as process:
+        wait_until(lambda: bool(_parts(home / "hung")), END_SECONDS)
+        _kill_engine(process.pid, signal.SIGSTOP)
+        assert process.wait(END_SECONDS) == 1, (home / "stderr.txt").read_text()
+    assert "stopped or stuck, and is killed" in (home / "stderr.txt").read_text()
+    files = [path for path in (home / "in").rglob("*") if path.is_file()]
+    assert len(_rows(home / "hung")) == len(files)
+    assert {row["key"] for row in _rows(home / "hung") if row["error"]} <= set(BAD)
 
 
 def test_ctrl_c_ends_it_soon_and_says_how_to_go_on(home: Path) -> None:
