@@ -181,10 +181,7 @@ class Environment:
             ),
             (not spot or self.variant is Variant.ECS, "Spot needs ECS, which moves tasks off an instance that goes"),
             (bool(self.bulk) or self.limits.minimum_tasks > 0, "only bulk jobs ask for a first task; minimum_tasks=2"),
-            (
-                not self.bulk or not self.tuning.gpu_target,
-                "bulk jobs need gpu_target=0, since they keep GPUs busy whatever the demand",
-            ),
+            (not self.bulk or not self.tuning.gpu_target, "bulk jobs keep GPUs busy whatever the demand: gpu_target=0"),
             (
                 not (self.bulk and self.bulk.queue_key) or region_of(self.bulk.queue_key) == self.region,
                 f"bulk's queue_key is not in {self.region}, where the queue is",
