@@ -17,6 +17,7 @@ Json = Mapping[str, object]
 
 _EXTRACTOR = "extractor"
 _MODES = ("markerV0", "marker", "token_level")
+_SIZES = ("max_width", "max_len")
 _UNSERVED = (
     *("fuse_layers", "post_fusion_schema", "represent_spans", "labels_decoder", "relations_layer"),
     *("span_encoder_config", "precomputed_prompts_mode"),
@@ -27,7 +28,6 @@ _SERVED: Json = {
     "words_splitter_type": "whitespace",
     "subtoken_pooling": "first",
     "token_pooling": "first",
-    "architecture": "boundary",
 }
 """Options of which one value is served."""
 _SERVED_HEAD: Json = {
@@ -43,7 +43,10 @@ _SERVED_HEAD: Json = {
     "reranker_endpoint_compat": True,
     "enable_abstention": True,
 }
-"""Of GLiNER2's `boundary_head`, likewise."""
+"""Of GLiNER2.5's `boundary_head`, likewise."""
+_BOUNDARY, _SPAN = "boundary", "span"
+"""Architectures of GLiNER2.5, and of GLiNER2, which may name none."""
+_COUNTING_LAYERS = ("count_lstm", "count_lstm_moe", "count_lstm_v2")
 
 
 def describes_labels(contents: Mapping[str, Json]) -> bool:
@@ -79,18 +82,29 @@ def _gliner_problems(config: Json, names: Collection[str]) -> list[FolderProblem
     if config.get("labels_encoder") and not is_whole:
         what = f"`labels_encoder_config` or {LABELS_TOKENIZER} is missing, which its labels need; {CONVERSION}"
         problems.append(FolderProblem("no_labels_encoder", what))
-    for name in ("max_width", "max_len"):
-        value = config.get(name, 1)
-        if not isinstance(value, int) or value < 1:
-            problems.append(FolderProblem("config", f"`{name}` in {GLINER_CONFIG} must be a number above 0."))
-    return problems + _other_than(config, _SERVED)
+    sizes = {name: config.get(name, 1) for name in _SIZES}
+    return problems + _size_problems(sizes, GLINER_CONFIG) + _other_than(config, _SERVED)
 
 
 def _gliner2_problems(config: Json) -> list[FolderProblem]:
-    head = config.get("boundary_head")
-    if config.get("architecture") != "boundary" or not isinstance(head, dict):
-        return [_unserved("GLiNER2's `architecture` span; GLiNER2.5's, boundary, is served")]
-    return _other_than(config, _SERVED) + _other_than(head, _SERVED_HEAD)
+    problems = _other_than(config, _SERVED)
+    architecture = config.get("architecture") or _SPAN
+    if architecture == _BOUNDARY:
+        head = config.get("boundary_head")
+        return problems + (_other_than(head, _SERVED_HEAD) if isinstance(head, dict) else [_unserved("no head")])
+    if architecture != _SPAN:
+        return [_unserved(f"the `architecture` {architecture!a}")]
+    if (layer := config.get("counting_layer") or _COUNTING_LAYERS[0]) not in _COUNTING_LAYERS:
+        problems.append(_unserved(f"the `counting_layer` {layer!a}"))
+    head = config.get("span_head")
+    options = {**config, **(head if isinstance(head, dict) else {})}
+    sizes = {name: size for name in _SIZES if (size := options.get(name)) is not None}
+    return problems + _size_problems(sizes, CONFIG) + _other_than(options, {"span_mode": _MODES[0]})
+
+
+def _size_problems(sizes: Json, file: str) -> list[FolderProblem]:
+    wrong = (name for name, size in sizes.items() if not isinstance(size, int) or size < 1)
+    return [FolderProblem("config", f"`{name}` in {file} must be a number above 0.") for name in wrong]
 
 
 def _other_than(config: Json, served: Json) -> list[FolderProblem]:
@@ -102,12 +116,18 @@ def parse_label_config(contents: Mapping[str, Json], tokenizer_config: Json) -> 
     """The ModelConfig of files that have no `label_config_problems`."""
     encoder = _encoder(contents)
     return ModelConfig(
-        architecture="GLiNER" if GLINER_CONFIG in contents else "GLiNER2.5",
+        architecture=_family(contents),
         model_type=str(encoder["model_type"]),
         labels=(),
         max_tokens=max_tokens(encoder, tokenizer_config),
         task=LABEL_EXTRACTION,
     )
+
+
+def _family(contents: Mapping[str, Json]) -> str:
+    if GLINER_CONFIG in contents:
+        return "GLiNER"
+    return "GLiNER2.5" if contents[CONFIG].get("architecture") == _BOUNDARY else "GLiNER2"
 
 
 def _encoder(contents: Mapping[str, Json]) -> Json:

@@ -1,13 +1,15 @@
 """Spans: the scores of a model with free labels to candidates, and candidates to entities that go together.
 
 A candidate is a row `[start, stop, label, score]` of float32: words `[start, stop)`, the label's number, and the
-probability of the span. Heads give them in three forms: for every start, width and label (GLiNER's `markerV0`);
-for each word and label, whether it starts, ends and is inside an entity (`token_level`); or for a pool of spans (2.5).
+probability of the span. Heads give them in three forms: for every start, width and label (`markerV0` of GLiNER and
+GLiNER2); for each word and label, whether it starts, ends and is inside an entity (`token_level`); or for a pool of
+spans (GLiNER2.5). A score below `MASKED` is none.
 
 The rules, which are those of the libraries:
 - A span counts if its score is not below the limit. The score of starts, ends and insides is their least.
 - Of spans that may not go together the one with the highest score stays; of equal ones the one that starts first, then
-  the shortest, then the first label. Where labels do not compete, each has the disjoint spans of the greatest total.
+  the shortest, then the first label. Where labels do not compete, each has the disjoint spans of the greatest total;
+  of GLiNER2 its best ones, by the same rule as labels that compete.
 
 A span is beaten by a shorter one of the same label with the same start and no lower score: wherever the longer one
 could stay, the shorter one can. So to leave out beaten ones changes no answer, but where entities may share words.
@@ -106,12 +108,8 @@ def boundary_candidates(scores: Logits, limits: Sequence[float], overlaps: Overl
 
 
 def pool_candidates(scores: Logits, limit: float) -> Candidates:
-    """Those of a pool of spans `[spans, 2 + labels]`: first word, the word after the last one, a score for each label.
-
-    A score below `MASKED` is none.
-    """
-    least = max(_least_logit(limit), MASKED)
-    spans, labels = np.nonzero(scores[:, 2:] >= least)
+    """Those of a pool of spans `[spans, 2 + labels]`: first word, the word after the last one, each label's score."""
+    spans, labels = np.nonzero(scores[:, 2:] >= _least_logit(limit))
     starts, stops = scores[spans, :2].T
     return _best(_rows(starts, stops, labels, _probabilities(scores[spans, 2 + labels])), limit)
 
@@ -131,12 +129,17 @@ def over_limits(candidates: Candidates, limits: Sequence[float]) -> Candidates:
     return candidates[candidates[:, 3] >= np.asarray(limits, dtype=np.float32)[candidates[:, 2].astype(np.intp)]]
 
 
-def choose(candidates: Candidates, overlaps: Overlaps) -> Candidates:
-    """The candidates that go together, in the order of their starts."""
+def choose(candidates: Candidates, overlaps: Overlaps, *, by_total: bool = True) -> Candidates:
+    """The candidates that go together, in the order of their starts.
+
+    Args:
+        by_total: a label that does not compete has those of the greatest total; else its best ones.
+    """
     starts, stops, labels, _ = candidates.T
     if overlaps is Overlaps.PER_LABEL:
         unbeaten = candidates[_unbeaten(candidates, starts, labels)]
-        parts = [_greatest_total(unbeaten[unbeaten[:, 2] == label]) for label in np.unique(labels)]
+        pick = _greatest_total if by_total else _apart
+        parts = [pick(unbeaten[unbeaten[:, 2] == label]) for label in np.unique(labels)]
         chosen = np.concatenate([NONE, *parts])
     elif overlaps in (Overlaps.FLAT, Overlaps.FLAT_MULTI_LABEL):
         chosen = _apart(candidates[_unbeaten(candidates, starts)])
@@ -170,7 +173,7 @@ def _unbeaten(candidates: Candidates, *same: NDArray[np.float32]) -> NDArray[np.
 def _least_logit(limit: float) -> float:
     """A little below, since the probability decides."""
     if limit <= 0:
-        return -math.inf
+        return MASKED
     limit = min(limit, 1 - 1e-7)
     return math.log(limit) - math.log1p(-limit) - 1e-3
 

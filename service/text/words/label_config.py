@@ -24,6 +24,8 @@ TRUNK_FILE = "encoder_config/config.json"
 LABELS_TOKENIZER = "labels_tokenizer"
 """A bi-encoder's: the folder with the tokenizer of its labels."""
 EXTRACTOR = "extractor"
+BOUNDARY = "boundary"
+"""The `architecture` of GLiNER2.5; of GLiNER2 it is `span`, also where none is named."""
 TOKEN_LEVEL = "token_level"
 MOST_WORDS = 1 << 20
 
@@ -93,6 +95,30 @@ class BoundaryOptions(msgspec.Struct, frozen=True):
     abstention_threshold: float = 0.5
 
 
+class SpanConfig(msgspec.Struct, frozen=True):
+    """A GLiNER2 folder's, of the architecture `span`. `counting_layer`: what makes the queries of labels."""
+
+    max_width: int = 8
+    counting_layer: str = "count_lstm"
+    encoder_config: dict[str, Any] = {}
+    max_len: int | None = None
+    labels_per_pass: int = 50
+
+    @property
+    def scores_spans(self) -> bool:
+        """Always: those of up to `max_width` words."""
+        return True
+
+    @property
+    def overlap_words(self) -> int:
+        """The least overlap of windows: every span is whole in one, with words around it."""
+        return 2 * self.max_width
+
+    def condense(self, scores: Logits, limit: float) -> Candidates:
+        """The candidates in the scores of a sequence."""
+        return grid_candidates(scores, self.max_width, limit)
+
+
 class Gliner2Config(msgspec.Struct, frozen=True):
     """A GLiNER2 folder's, of the architecture `boundary` (2.5)."""
 
@@ -116,7 +142,7 @@ class Gliner2Config(msgspec.Struct, frozen=True):
         return pool_candidates(scores, limit)
 
 
-LabelConfig = GlinerConfig | Gliner2Config
+LabelConfig = GlinerConfig | SpanConfig | Gliner2Config
 
 
 def config_file(folder: Path) -> str | None:
@@ -144,8 +170,11 @@ def read_config(folder: Path) -> LabelConfig:
     try:
         if config_file(folder) == GLINER_FILE:
             return msgspec.json.decode((folder / GLINER_FILE).read_bytes(), type=GlinerConfig)
-        config = msgspec.json.decode((folder / CONFIG_FILE).read_bytes(), type=Gliner2Config)
+        content = msgspec.json.decode((folder / CONFIG_FILE).read_bytes(), type=dict[str, Any])
         trunk = msgspec.json.decode((folder / TRUNK_FILE).read_bytes(), type=dict[str, Any])
-        return msgspec.structs.replace(config, encoder_config=trunk)
+        if content.get("architecture") == BOUNDARY:
+            return msgspec.convert({**content, "encoder_config": trunk}, Gliner2Config)
+        given = {**content, **(content.get("span_head") or {}), "encoder_config": trunk}  # Older ones have no head.
+        return msgspec.convert({name: each for name, each in given.items() if each is not None}, SpanConfig)
     except (OSError, msgspec.DecodeError) as error:
         raise ModelError(f"the configuration of {folder.name} cannot be read: {error}") from error

@@ -2,7 +2,7 @@
 
     GLiNER     [CLS] (ENT label)… SEP word… [SEP]
                [CLS] word… [SEP] ([CLS] label [SEP])…    of a bi-encoder; its labels are for an encoder of their own
-    GLiNER2.5  ( [P] entities ( ([E] label)… ) ) [SEP_TEXT] word…
+    GLiNER2    ( [P] entities ( ([E] label)… ) ) [SEP_TEXT] word…
 
 A word is, in GLiNER: letters and digits, joined by single hyphens and underscores, or one other character that is no
 white space. In GLiNER2 also a URL, an e-mail address or a @name; its words are read in lower case, and a text that ends
@@ -30,7 +30,8 @@ from service.text.words.label_config import LABELS_TOKENIZER, GlinerConfig, Labe
 
 Span = tuple[int, int]
 _WORD = re.compile(r"\w+(?:[-_]\w+)*|\S")
-_CLASS, _TEXT, _PROMPT, _DESCRIPTION = "[E]", "[SEP_TEXT]", "[P]", "[DESCRIPTION]"
+PROMPT = "[P]"
+_CLASS, _TEXT, _DESCRIPTION = "[E]", "[SEP_TEXT]", "[DESCRIPTION]"
 
 
 class PromptLayout(Protocol):
@@ -128,7 +129,7 @@ class BiGlinerLayout(_GlinerWords):
 
 
 class Gliner2Layout:
-    """GLiNER2.5's, for entities."""
+    """GLiNER2's and GLiNER2.5's, for entities."""
 
     class_id: int | None
     largest_label_id = -1
@@ -137,7 +138,7 @@ class Gliner2Layout:
         self._tokenizer = vocabulary.tokenizer
         self._word = _gliner2_word()
         self.class_id = token_id(vocabulary, _CLASS)
-        for token in (_TEXT, _PROMPT, _DESCRIPTION):
+        for token in (_TEXT, PROMPT, _DESCRIPTION):
             token_id(vocabulary, token)
 
     def words(self, text: str) -> Iterator[Span]:
@@ -159,7 +160,7 @@ class Gliner2Layout:
     def frame(self, labels: Sequence[Label]) -> tuple[TokenIds, TokenIds]:
         prompt = "entities" + "".join(map(_described, labels))
         named = (part for each in labels for part in (_CLASS, each.name))
-        pieces = ["(", _PROMPT, prompt, "(", *named, ")", ")", _TEXT]
+        pieces = ["(", PROMPT, prompt, "(", *named, ")", ")", _TEXT]
         before = [i for ids in self._tokens(pieces) for i in ids]
         return ~np.array(before, dtype=np.int32), np.empty(0, dtype=np.int32)
 

@@ -24,7 +24,7 @@ from service.core.labels import marking
 from service.core.labels.label_set import Label, LabelSet
 from service.text.pipeline import Prepared
 from service.text.tokenizer import TOKENIZER_FILE, Tokens, Vocabulary, vocabulary_of
-from service.text.words.label_config import MOST_WORDS, read_config
+from service.text.words.label_config import MOST_WORDS, SpanConfig, read_config
 from service.text.words.layouts import Span, layout_of
 from service.text.words.word_windows import word_windows
 
@@ -47,11 +47,13 @@ class PreparedWords(Prepared):
         words: start and end in code points, int32 `[words, 2]`.
         groups: the labels that each sequence of a window has.
         scores_spans: a sequence is answered with candidates of spans; else with its words' starts, ends and insides.
+        by_total: how entities of labels that do not compete are chosen (`core/decoding/spans.choose`).
     """
 
     words: NDArray[np.int32]
     groups: list[range]
     scores_spans: bool = True
+    by_total: bool = True
 
 
 class WordTokenizer:
@@ -135,7 +137,8 @@ class WordTokenizer:
         every = np.concatenate(ids) if ids else np.empty(0, dtype=np.int32)
         tokens = Tokens(marking.unmarked(every), np.repeat(places, counts, axis=0))
         sequences = [np.concatenate([a, *ids[w.start : w.stop], b]) for w in windows for a, b in frames]
-        yield PreparedWords(text, tokens, windows, sequences, places, groups, self.config.scores_spans)
+        by_total = not isinstance(self.config, SpanConfig)
+        yield PreparedWords(text, tokens, windows, sequences, places, groups, self.config.scores_spans, by_total)
 
     def blank(self, length: int) -> TokenIds:
         """A sequence of so many tokens that is as much work as one may be: many short labels, short words."""
@@ -183,13 +186,17 @@ def decode_spans(prepared: PreparedWords, found: Sequence[Logits], labels: Label
     if not prepared.windows:
         return []
     candidates = _from_spans(prepared, found) if prepared.scores_spans else _from_words(prepared, found, labels)
-    chosen = choose(over_limits(candidates, labels.limits), labels.overlaps)
+    chosen = choose(over_limits(candidates, labels.limits), labels.overlaps, by_total=prepared.by_total)
     names, text = labels.names, prepared.text
     words, labelled = chosen[:, :2].astype(np.intp), chosen[:, 2].astype(np.intp)
     starts = prepared.words[words[:, 0], 0].tolist()
-    ends = np.minimum(prepared.words[words[:, 1] - 1, 1], len(text)).tolist()
+    ends = np.minimum(prepared.words[words[:, 1] - 1, 1], len(text.rstrip())).tolist()
     columns = zip(labelled.tolist(), starts, ends, chosen[:, 3].tolist(), strict=True)
-    return [Entity(names[label], text[a:b], a, b, score) for label, a, b, score in columns if a < b]
+    entities: dict[tuple[int, int, int], Entity] = {}  # Two may be one without the full stop behind the text.
+    for label, a, b, score in columns:
+        if a < b:
+            entities.setdefault((label, a, b), Entity(names[label], text[a:b], a, b, score))
+    return [*entities.values()]
 
 
 def _from_spans(prepared: PreparedWords, found: Sequence[Candidates]) -> Candidates:

@@ -48,6 +48,11 @@ def test_a_grid_gives_every_span_within_the_text_that_is_likely_enough(
     assert found == pytest.approx(wanted)
 
 
+def test_what_is_masked_is_no_candidate_of_any_limit() -> None:
+    grid = np.array([[MASKED * 2, -9.0], [MASKED * 2, MASKED * 2]], dtype=np.float32)
+    assert grid_candidates(grid, 1, 0.0)[:, :3].tolist() == [[0, 1, 1]]
+
+
 def test_of_a_pool_each_label_that_is_likely_enough_is_a_candidate() -> None:
     pool = np.array([[0, 2, 3.0, -3.0], [1, 2, MASKED * 2, 1.0]], dtype=np.float32)
     assert pool_candidates(pool, 0.5)[:, :3].tolist() == [[0, 2, 0], [1, 2, 1]]
@@ -181,6 +186,15 @@ def test_each_label_has_the_disjoint_spans_of_the_greatest_total(drawn: list[tup
     for label in range(3):
         own, kept = found[found[:, 2] == label], chosen[chosen[:, 2] == label]
         assert _total(kept) == pytest.approx(max(map(_total, _subsets(own))), abs=1e-5)
+
+
+@given(rows)
+@example([(0, 4, 0, 9), (0, 2, 0, 8), (2, 2, 0, 8)])
+def test_each_label_has_its_best_spans_where_no_total_counts(drawn: list[tuple[int, int, int, int]]) -> None:
+    found = candidates(*((start, start + length, label, score / 10) for start, length, label, score in drawn))
+    chosen = choose(found, Overlaps.PER_LABEL, by_total=False)
+    alone = [choose(found[found[:, 2] == label], Overlaps.FLAT) for label in range(3)]
+    assert sorted(chosen.tolist()) == sorted(np.concatenate(alone).tolist())
 
 
 def _subsets(own: Candidates) -> list[Candidates]:

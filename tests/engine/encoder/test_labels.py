@@ -11,7 +11,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from service.core.decoding.spans import Overlaps
+from service.core.decoding.spans import MASKED, Overlaps
 from service.core.errors import ModelError
 from service.core.labels.label_set import Label, LabelSet
 from service.core.score_limits import ScoreLimits
@@ -95,6 +95,18 @@ def test_what_a_window_keeps_is_what_it_finds_alone(name: str) -> None:
     for sequence, scores in zip(prepared.sequences, together, strict=True):
         (alone,) = encoder(name).forward([sequence])
         assert config.condense(alone, 0.6) == pytest.approx(config.condense(scores, 0.6), abs=SCORE_DIFFERENCE)
+
+
+def test_each_window_of_a_span_model_says_for_itself_that_it_holds_nothing() -> None:
+    name, labels = "gliner2-span", LabelSet.of([Label("person"), Label("date")], ScoreLimits(0.0), Overlaps.PER_LABEL)
+    text = " ".join(dict.fromkeys(case.text for case in cases(name)))
+    prepared = tokenizer(name).prepare(text, labels, longest=96, overlap=0)
+    says_none = [bool((scores <= MASKED).all()) for scores in encoder(name).forward(prepared.sequences)]
+    assert 0 < sum(says_none) < len(says_none)
+    (answer,) = found(name, [(prepared, labels)])
+    for window, none in zip(prepared.windows, says_none, strict=True):
+        start, end = prepared.words[window.keep_start, 0], prepared.words[window.keep_stop - 1, 1]
+        assert none is not any(start <= each[0] and each[1] <= end for each in answer)
 
 
 @pytest.mark.parametrize("change", ["missing", "unexpected", "of another shape"])

@@ -77,16 +77,34 @@ def test_a_variant_of_gliner_that_is_not_served_is_refused_by_name(tmp_path: Pat
 @pytest.mark.parametrize(
     "options",
     [
-        {"architecture": "span"},
+        {"architecture": "pyramid"},
         {"token_pooling": "mean"},
         {"boundary_head": {"candidate_pool": "per_query"}},
         {"boundary_head": {"boundary_attention_layers": 2}},
+        {"boundary_head": None},
+        {"architecture": "span", "counting_layer": "count_gru"},
+        {"architecture": None, "span_head": {"span_mode": "marker"}},
     ],
 )
 def test_a_variant_of_gliner2_that_is_not_served_is_refused(tmp_path: Path, options: dict[str, Any]) -> None:
     folder = copied(tmp_path, GLINER2)
     changed(folder / "config.json", **options)
     assert codes(folder) == ["unserved_variant"]
+
+
+def test_a_folder_of_gliner2_is_taken_as_its_first_version_wrote_it(tmp_path: Path) -> None:
+    folder = copied(tmp_path, "gliner2-span")
+    config = json.loads((folder / "config.json").read_text())
+    old = {name: config[name] for name in ("model_type", "model_name", "max_width", "counting_layer", "token_pooling")}
+    (folder / "config.json").write_text(json.dumps(old))
+    assert scan_folder(folder).config.architecture == "GLiNER2"
+
+
+@pytest.mark.parametrize("options", [{"max_width": 0}, {"span_head": {"max_width": "8"}}, {"max_len": -1}])
+def test_a_size_that_is_none_is_refused(tmp_path: Path, options: dict[str, Any]) -> None:
+    folder = copied(tmp_path, "gliner2-span")
+    changed(folder / "config.json", **{"span_head": None} | options)
+    assert codes(folder) == ["config"]
 
 
 def test_a_pickle_is_refused_with_the_line_that_converts_it(tmp_path: Path) -> None:

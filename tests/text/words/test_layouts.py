@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from service.core.errors import ModelError
 from service.text.tokenizer import Vocabulary
-from service.text.words.label_config import read_config
+from service.text.words.label_config import SpanConfig, read_config
 from service.text.words.layouts import PromptLayout, layout_of
 from tests.support.label_models import HOME
 
@@ -53,6 +55,28 @@ def test_words_of_gliner2_know_addresses_and_end_with_a_stop(text: str, found: l
 def test_words_of_gliner2_are_read_in_lower_case() -> None:
     two = layout(GLINER2)
     assert two.tokens(["BERLIN", "berlin"])[0] == two.tokens(["BERLIN", "berlin"])[1]
+
+
+@pytest.mark.parametrize(
+    ("options", "read"),
+    [
+        ({}, (8, "count_lstm")),
+        (
+            {"max_width": 12, "architecture": None, "span_head": None, "counting_layer": "count_lstm_v2"},
+            (12, "count_lstm_v2"),
+        ),
+        ({"max_width": 12, "architecture": "span", "span_head": {"max_width": 6}}, (6, "count_lstm")),
+    ],
+)
+def test_a_span_models_options_are_read_of_each_version(
+    tmp_path: Path, options: dict[str, Any], read: tuple[int, str]
+) -> None:
+    (tmp_path / "encoder_config").mkdir()
+    (tmp_path / "encoder_config" / "config.json").write_text("{}")
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": "extractor", **options}))
+    config = read_config(tmp_path)
+    assert isinstance(config, SpanConfig)
+    assert (config.max_width, config.counting_layer) == read
 
 
 def test_a_tokenizer_without_the_prompts_tokens_is_refused(tmp_path: Path) -> None:

@@ -15,12 +15,12 @@ from service.core.errors import InvalidOptions, ModelError
 from service.core.labels import marking
 from service.core.labels.label_set import Label, LabelSet
 from service.core.score_limits import ScoreLimits
-from service.text.words.label_config import GlinerConfig
+from service.text.words.label_config import Gliner2Config
 from service.text.words.word_tokenizer import PreparedWords, WordTokenizer, decode_spans
 from tests.support.label_models import HOME
 
 GLINER = ("uni-span-deberta", "uni-token-bert")
-NAMES = (*GLINER, "gliner25-boundary", "bi-span-modernbert")
+NAMES = (*GLINER, "gliner25-boundary", "gliner2-span", "bi-span-modernbert")
 
 TEXT = "Jane Doe-Smith paid 1,250.00 EUR 😀 in Zürich.\nلبنان 東京の田中さん"
 LABELS = LabelSet.of([Label("person"), Label("sum", "an amount of money")], ScoreLimits())
@@ -155,7 +155,7 @@ def test_windows_of_64_words_find_what_no_windows_find(name: str, overlaps: Over
 def scores_of(words: WordTokenizer, count: int) -> Logits:
     """What a model without context finds in a text of so many words, as it gives it: five labels."""
     draw = np.random.default_rng(4)
-    if isinstance(words.config, GlinerConfig):
+    if not isinstance(words.config, Gliner2Config):
         columns = 5 * (words.config.max_width if words.config.scores_spans else 3)
         return draw.normal(0, 2, (count, columns)).astype(np.float32)
     starts = draw.integers(0, count - 12, 2 * count)
@@ -165,7 +165,7 @@ def scores_of(words: WordTokenizer, count: int) -> Logits:
 
 def part_of(words: WordTokenizer, scores: Logits, window: Window) -> Logits:
     """The part that the model gives for a window."""
-    if isinstance(words.config, GlinerConfig):
+    if not isinstance(words.config, Gliner2Config):
         return scores[window.start : window.stop]
     inside = scores[(scores[:, 0] >= window.start) & (scores[:, 1] <= window.stop)]
     return inside - np.array([window.start, window.start, 0, 0, 0, 0, 0], dtype=np.float32)

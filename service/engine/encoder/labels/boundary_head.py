@@ -18,12 +18,9 @@ import torch.nn.functional as F  # noqa: N812
 from torch import nn
 
 from service.core.arrays import TokenIds
-from service.core.decoding.spans import MASKED
-from service.engine.encoder.labels.head_parts import Weights, misfit, parted, pick_rows
+from service.engine.encoder.labels.head_parts import NO_SCORE, Weights, misfit, parted, pick_rows
 from service.text.words.label_config import BoundaryOptions
 
-NO_SCORE = 2 * MASKED
-"""Of a label that is absent, and of a pair that is no span."""
 QUOTA_SCORE = 5e3
 """From here on scores of pairs that are in the pool for one label's sake."""
 PREFIX = "boundary_head."

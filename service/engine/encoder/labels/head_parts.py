@@ -12,11 +12,15 @@ from numpy.typing import NDArray
 from torch import nn
 
 from service.core.arrays import TokenIds
+from service.core.decoding.spans import MASKED
 from service.core.errors import ModelError
 from service.core.labels.marking import text_part
 from service.engine.encoder.packed_batch import to_device
 
 Weights = dict[str, torch.Tensor]
+
+NO_SCORE = 2 * MASKED
+"""Of what is no candidate: a label that is absent, a pair that is no span, a text in which nothing is."""
 
 
 class PickedRows(NamedTuple):
@@ -36,18 +40,24 @@ def pick_rows(rows: torch.Tensor, marked: Sequence[TokenIds], class_id: int | No
         behind: how many tokens behind its class token a label is read.
     """
     marked = [text_part(each) for each in marked]
-    ids = np.concatenate(marked)
-    label = None if class_id is None else ~class_id
+    words, word_counts = _rows_where(rows, [each >= 0 for each in marked])
+    labels, label_counts = rows_of(rows, marked, class_id, behind)
+    return PickedRows(words, labels, word_counts, label_counts)
 
-    def at(places: NDArray[np.int64]) -> torch.Tensor:
-        return rows.index_select(0, to_device(places, rows.device)).float()
 
-    return PickedRows(
-        at(np.flatnonzero(ids >= 0)),
-        at(np.flatnonzero(ids == label) + behind),
-        [int((each >= 0).sum()) for each in marked],
-        [int((each == label).sum()) for each in marked],
-    )
+def rows_of(
+    rows: torch.Tensor, marked: Sequence[TokenIds], token_id: int | None, behind: int = 0
+) -> tuple[torch.Tensor, list[int]]:
+    """The rows at a token that is no word's, or so many tokens behind it, and how many each sequence has."""
+    return _rows_where(rows, [each == (None if token_id is None else ~token_id) for each in marked], behind)
+
+
+def _rows_where(
+    rows: torch.Tensor, chosen: Sequence[NDArray[np.bool_]], behind: int = 0
+) -> tuple[torch.Tensor, list[int]]:
+    places = np.flatnonzero(np.concatenate(chosen)) + behind
+    picked = rows.index_select(0, to_device(places, rows.device)).float()
+    return picked, [int(each.sum()) for each in chosen]
 
 
 def parted(rows: torch.Tensor, counts: Sequence[int]) -> list[torch.Tensor]:

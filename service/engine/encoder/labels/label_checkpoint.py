@@ -30,12 +30,14 @@ from service.engine.encoder.checkpoint import (
 from service.engine.encoder.labels.boundary_head import BoundaryHead
 from service.engine.encoder.labels.gliner_head import GlinerHead
 from service.engine.encoder.labels.head_parts import Weights, load_head
-from service.text.words.label_config import LABELS_TOKENIZER, GlinerConfig, LabelConfig, is_label_model
+from service.engine.encoder.labels.span_head import SpanHead
+from service.text.words.label_config import LABELS_TOKENIZER, Gliner2Config, GlinerConfig, is_label_model
+from service.text.words.layouts import PROMPT, token_id
 from service.text.words.word_tokenizer import WordTokenizer
 
 GLINER_TRUNK, GLINER2_TRUNK = "token_rep_layer.bert_layer.model.", "encoder."
 LABEL_TRUNK = "token_rep_layer.labels_encoder.model."
-UNUSED_BY_BI_ENCODERS = "rnn."
+UNUSED_BY_BI_ENCODERS, UNUSED_BY_SPANS = "rnn.", "classifier."
 _EMBEDDINGS = ("word_embeddings.weight", "tok_embeddings.weight", "embed_tokens.weight")
 
 
@@ -67,7 +69,7 @@ def read_any_checkpoint(folder: Path, dtype: torch.dtype, *, int8: bool = False)
         raise
     except Exception as error:  # safetensors and transformers raise whatever they meet.
         raise ModelError(f"the folder {folder.name} cannot be loaded: {first_line(error)}") from error
-    head = _head(config, weights, trunk, label_trunk, words.class_id)
+    head = _head(words, weights, trunk, label_trunk)
     of_labels = None if label_trunk is None else _checkpoint(folder / LABELS_TOKENIZER, label_trunk)
     return replace(_checkpoint(folder, trunk), head=head, label_trunk=of_labels, words=words)
 
@@ -77,21 +79,22 @@ def _checkpoint(folder: Path, model: PreTrainedModel) -> Checkpoint:
 
 
 def _head(
-    config: LabelConfig,
-    weights: Weights,
-    trunk: PreTrainedModel,
-    label_trunk: PreTrainedModel | None,
-    class_id: int | None,
+    words: WordTokenizer, weights: Weights, trunk: PreTrainedModel, label_trunk: PreTrainedModel | None
 ) -> nn.Module:
-    size = int(trunk.config.hidden_size)
-    if not isinstance(config, GlinerConfig):
-        assert class_id is not None, "its labels are in the prompt"
+    config, class_id, size = words.config, words.class_id, int(trunk.config.hidden_size)
+    if isinstance(config, GlinerConfig):
+        head = GlinerHead(config, size, class_id, None if label_trunk is None else int(label_trunk.config.hidden_size))
+        if label_trunk is not None:
+            _taken(weights, UNUSED_BY_BI_ENCODERS)
+        load_head(head, weights)
+        return head
+    assert class_id is not None, "its labels are in the prompt"
+    if isinstance(config, Gliner2Config):
         return BoundaryHead(config.boundary_head, weights, size, class_id)
-    head = GlinerHead(config, size, class_id, None if label_trunk is None else int(label_trunk.config.hidden_size))
-    if label_trunk is not None:
-        _taken(weights, UNUSED_BY_BI_ENCODERS)
-    load_head(head, weights)
-    return head
+    _taken(weights, UNUSED_BY_SPANS)
+    span_head = SpanHead(config, size, class_id, token_id(words.vocabulary, PROMPT))
+    load_head(span_head, weights)
+    return span_head
 
 
 def read_trunk(folder: Path, config: dict[str, Any], weights: Weights, dtype: torch.dtype) -> PreTrainedModel:
