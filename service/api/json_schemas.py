@@ -40,6 +40,7 @@ NAMES = {
     "PartlyReadResult": "PartlyRead",
     "Problem": "Error",
     "Reason": "FieldReason",
+    "RecordResult": "Record",
     "RedactResult": "RedactResponse",
     "RedactedContent": "RedactedFile",
     "RedactedResult": "RedactedDocument",

@@ -23,10 +23,12 @@ from pydantic import (
 from service.api.bodies.json_body import ID_CHARACTERS, unknown_option
 from service.core.decoding.aggregation_strategies import Aggregation
 from service.core.decoding.offsets import OffsetUnit
+from service.core.decoding.records import Cardinality
 from service.core.decoding.spans import Overlaps
 from service.core.decoding.value import ValueKind
 from service.core.errors import InvalidOptions
-from service.core.labels.label_set import DESCRIPTION_CHARACTERS, read_labels
+from service.core.labels.label_set import DESCRIPTION_CHARACTERS, NAME_CHARACTERS, read_labels
+from service.core.labels.record_schema import read_schema
 from service.core.score_limits import PATTERN, ScoreLimits, read_limits
 from service.core.types import Ocr, Priority
 
@@ -45,6 +47,17 @@ def _labels(value: object) -> object:
     read = read_labels(value)
     names = None if read is None else [each.name for each in read]
     return dict(zip(names, value.values(), strict=True)) if names and isinstance(value, dict) else names
+
+
+def _schema(value: object) -> object:
+    """An object as it came, if it says what records are asked for; a form's field holds its JSON."""
+    if isinstance(value, str):
+        try:
+            value = msgspec.json.decode(value)
+        except (msgspec.DecodeError, RecursionError) as error:
+            raise ValueError(f"Input should be the JSON of an object: {error}") from None
+    read_schema(value)
+    return value
 
 
 def _number(value: object) -> object:
@@ -75,6 +88,27 @@ _LABELS = {
         {"type": "null"},
     ]
 }
+_FIELD = {
+    "anyOf": [
+        {"type": "string", "maxLength": NAME_CHARACTERS},
+        {
+            **_LABEL["anyOf"][1],
+            "properties": {
+                "name": {"type": "string", "maxLength": NAME_CHARACTERS},
+                **_LABEL["anyOf"][1]["properties"],
+                "cardinality": {"type": "string", "enum": [*Cardinality]},
+            },
+            "required": ["name"],
+        },
+    ]
+}
+_SCHEMA = {
+    "anyOf": [
+        {"type": "object", "additionalProperties": {"type": "array", "items": _FIELD, "minItems": 1}},
+        {"type": "string", "maxLength": OPTION_CHARACTERS},
+        {"type": "null"},
+    ]
+}
 _MIN_SCORE = {
     "anyOf": [
         {"type": "number", "minimum": 0, "maximum": 1},
@@ -96,6 +130,13 @@ class Options(BaseModel):
         description="Keep only entities with these labels: a list, or one text with commas between them. A model with "
         "`free_labels` is given them; an object says more of each name: a description, which it reads in place of the "
         "name, or an object with `description`, `kind` (the form of its values) and `min_score`.",
+    )
+    records: Annotated[dict[str, Any] | None, PlainValidator(_schema), WithJsonSchema(_SCHEMA)] = Field(
+        None,
+        alias="schema",
+        description="Of a model with `finds_records`: return records in place of entities: names of records, each with "
+        "the list of its fields. A field is a name, or an object with `name`, `description`, `kind`, `min_score` and "
+        "`cardinality` (how many values it has). A record begins with a value of its first field.",
     )
     overlaps: Overlaps = Field(
         Overlaps.FLAT,
@@ -167,7 +208,7 @@ def read_options(values: dict[str, Any], kind: type[Options] = Options) -> Optio
 @cache
 def option_names(kind: type[Options]) -> tuple[str, ...]:
     """The names of all options of a route, sorted."""
-    return tuple(sorted(kind.model_fields))
+    return tuple(sorted(field.alias or name for name, field in kind.model_fields.items()))
 
 
 def _sentence(error: Any, kind: type[Options]) -> str:

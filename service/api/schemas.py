@@ -177,6 +177,16 @@ class FieldsResult(msgspec.Struct, frozen=True):
     languages: list[EntityResult] | msgspec.UnsetType = msgspec.UNSET
 
 
+class RecordResult(msgspec.Struct, frozen=True):
+    """One record of the kind that a `schema` names: the values of each field, in the order of the text.
+
+    A value's `label` is its field. `score`: how surely it is a record; a value's: also that it belongs to this one.
+    """
+
+    score: Annotated[float, msgspec.Meta(ge=0, le=1)]
+    fields: dict[str, list[EntityResult]]
+
+
 class PartlyReadResult(msgspec.Struct, frozen=True):
     """Part of a page that was not read: why (`image`, `outlines`, `unmapped`), and boxes around it in points."""
 
@@ -195,6 +205,7 @@ class DocumentResult(msgspec.Struct, frozen=True, omit_defaults=False):
     `unread_attachments`: electronic invoices attached to the file that are damaged, and why.
     `charset`: the character encoding that a text or HTML file was read in, how it was found, and how surely.
     `fields`: null where no kind of document fits; absent unless asked for.
+    `records`: those of each kind that `schema` names, in the order of the text; absent unless asked for.
     """
 
     id: str
@@ -213,6 +224,7 @@ class DocumentResult(msgspec.Struct, frozen=True, omit_defaults=False):
     charset: Charset | msgspec.UnsetType = msgspec.UNSET
     text: str | msgspec.UnsetType = msgspec.UNSET
     fields: FieldsResult | msgspec.UnsetType | None = msgspec.UNSET
+    records: dict[str, list[RecordResult]] | msgspec.UnsetType = msgspec.UNSET
 
 
 class Timing(msgspec.Struct, frozen=True):

@@ -12,7 +12,7 @@ from typing import TypeVar
 import httpx
 import msgspec
 
-from .entities import DocumentFields, FoundEntity
+from .entities import DocumentFields, FoundEntity, FoundRecord
 from .errors import GleanerError, Overloaded, Unreachable, kind_of
 
 _T = TypeVar("_T")
@@ -78,7 +78,7 @@ class FileCharset(msgspec.Struct, frozen=True):
 
 
 class ExtractedDocument(msgspec.Struct, frozen=True):
-    """One document's entities, or its error; `fields` if they were asked for and its kind has some."""
+    """One document's entities, or its error; `fields`, if its kind has some, and `records` if asked for."""
 
     id: str
     entities: list[FoundEntity]
@@ -95,6 +95,7 @@ class ExtractedDocument(msgspec.Struct, frozen=True):
     error: RemoteProblem | None = None
     text: str | None = None
     fields: DocumentFields | None = None
+    records: dict[str, list[FoundRecord]] | None = None
 
     def ok(self) -> ExtractedDocument:
         """The same, unless it failed.

@@ -35,6 +35,13 @@ class FoundEntity(msgspec.Struct, frozen=True):
     ocr_confidence: float | None = None
 
 
+class FoundRecord(msgspec.Struct, frozen=True):
+    """One record of a kind that `schema` names: how surely it is one, and the values of each field."""
+
+    score: float
+    fields: dict[str, list[FoundEntity]]
+
+
 class FieldEntity(FoundEntity, frozen=True, kw_only=True):
     """The entity chosen for a role, why (`reason`: `label`, `sum` or `context`), and those with other values."""
 

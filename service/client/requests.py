@@ -65,6 +65,7 @@ class ExtractOptions(TypedDict, total=False):
 
     model: str | None
     labels: Sequence[str] | Mapping[str, str | Mapping[str, Any] | None] | None
+    schema: Mapping[str, Sequence[str | Mapping[str, Any]]] | None
     overlaps: Literal["flat", "nested", "per_label", "flat_multi_label", "nested_multi_label"] | None
     min_score: float | str | None
     aggregation: Literal["constrained", "simple", "first", "average", "max"] | None

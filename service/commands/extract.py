@@ -14,6 +14,7 @@ import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
@@ -27,6 +28,7 @@ from service.commands.file_answers import (
     expanded,
     field_tables,
     options_of,
+    record_tables,
     service_of,
 )
 from service.core.errors import InvalidOptions
@@ -44,6 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action=argparse.BooleanOptionalAction,
         help="the best value for each role of an invoice, a receipt or a résumé; in a table unless told otherwise",
     )
+    parser.add_argument("--schema", type=Path, metavar="FILE", help="find the records that this JSON file names")
     parser.add_argument("--output", type=Path, metavar="FILE", help="append JSON lines there, but of files it has")
     parser.add_argument("--unordered", action="store_true", help="each answer as soon as it comes")
     parser.set_defaults(run=run)
@@ -57,7 +60,7 @@ def run(chosen: argparse.Namespace) -> int:
 async def _run(chosen: argparse.Namespace) -> int:
     as_table = sys.stdout.isatty() and not chosen.json and chosen.output is None
     if chosen.fields is None:
-        chosen.fields = True if as_table else None
+        chosen.fields = True if as_table and chosen.schema is None else None
     failed, files = 0, expanded(chosen.files)
     if chosen.output is not None:
         there = answered_files(chosen.output)
@@ -76,7 +79,8 @@ async def _run(chosen: argparse.Namespace) -> int:
                 failed += 1
                 print(f"gleaner: {path}: {answer['error']['detail']}", file=sys.stderr)
             if as_table:
-                for table in (_table(path, answer), *field_tables(answer.get("fields"))):
+                more = *field_tables(answer.get("fields")), *record_tables(answer.get("records"))
+                for table in (_table(path, answer), *more):
                     Console().print(table)
             else:
                 print(json.dumps({"file": str(path), **answer}, ensure_ascii=False), flush=True, file=lines)
@@ -108,11 +112,23 @@ async def _answers(
 ) -> AsyncIterator[tuple[Path, Answer]]:
     """Each file with its answer; `report` gets the progress in words."""
     names = ("model", "labels", "overlaps", "min_score", "aggregation", "ocr", "include_text", "priority", "fields")
-    options = options_of(chosen, names)
+    options = options_of(chosen, names) | read_schema_file(chosen.schema)
     async with service_of(chosen, options, report) as service:
         report("extracting")
         async for path, answer in answers(files, service.extract, chosen.type, in_order=not chosen.unordered):
             yield path, answer
+
+
+def read_schema_file(file: Path | None) -> dict[str, Any]:
+    """The option `schema` of a file; nothing without one.
+
+    Raises:
+        InvalidOptions: it cannot be read, or is no JSON.
+    """
+    try:
+        return {} if file is None else {"schema": json.loads(file.read_bytes())}
+    except (OSError, ValueError) as error:
+        raise InvalidOptions(f"The schema in {file} cannot be read: {error}.") from error
 
 
 def _table(path: Path, answer: Answer) -> Table:

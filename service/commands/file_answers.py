@@ -186,6 +186,16 @@ def field_tables(fields: Fields | None) -> Iterator[Table]:
             yield table
 
 
+def record_tables(records: dict[str, list[Answer]] | None) -> Iterator[Table]:
+    """A table of the records of each kind that there are some of."""
+    for kind, found in (records or {}).items():
+        if found:
+            table = _table(kind, [*found[0]["fields"], "score"])
+            for each in found:
+                table.add_row(*map(_cell, each["fields"].values()), f"{each['score']:.3f}")
+            yield table
+
+
 def _table(title: str, columns: Sequence[str]) -> Table:
     return Table(*columns, title=title, title_justify="left", box=None, pad_edge=False)
 

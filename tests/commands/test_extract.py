@@ -15,8 +15,10 @@ import pytest
 from loadtest.service_process import KeptPort
 from model_store.local.store import Store
 from model_store.transfer.publish import publish
+from service.commands.file_answers import record_tables
 from tests.support.document_files import simple_pdf
 from tests.support.extraction import TEXT
+from tests.support.label_models import HOME, WITH_RECORDS
 from tests.support.local_http import Call, Reply, http_server, json_reply
 from tests.support.service import environment
 from tests.support.tiny_models import make_model
@@ -103,6 +105,20 @@ def test_a_folder_is_extracted_into_a_file_that_is_gone_on_with(home: Path) -> N
     assert [line["file"] for line in lines] == ["folder/x.txt", "folder/y.txt"]
     assert lines[1]["entities"]
     assert extract(home, *arguments, "--url", f"127.0.0.1:{KeptPort().number}") == (0, [], "")
+
+
+def test_records_are_those_of_a_schema_in_a_file(home: Path) -> None:
+    publish(HOME / WITH_RECORDS, "free", Store(home / "store"))
+    (home / "schema.json").write_text('{"payment": ["payer", {"name": "sum", "kind": "money"}]}')
+    arguments = ("a.txt", "--model", "free", "--schema", "schema.json", "--min-score", "0.1")
+    code, (line,), errors = extract(home, *arguments)
+    assert (code, errors) == (0, "")
+    assert all(list(each["fields"]) == ["payer", "sum"] for each in line["records"]["payment"])
+    (table,) = record_tables(line["records"])
+    assert (table.title, table.row_count) == ("payment", len(line["records"]["payment"]))
+    assert list(record_tables({"payment": []})) == list(record_tables(None)) == []
+    for broken in ("missing.json", "a.txt"):
+        assert extract(home, "a.txt", "--schema", broken)[0] == 2
 
 
 def test_on_a_terminal_it_is_a_table(home: Path) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from service.core.decoding.spans import Overlaps
 from service.core.labels.label_set import LabelSet, read_labels
+from service.core.labels.record_schema import read_schema, record_labels
 from service.core.score_limits import ScoreLimits
 from service.text.words.label_config import MOST_WORDS, read_config
 from service.text.words.layouts import layout_of
@@ -18,6 +19,7 @@ from service.text.words.word_tokenizer import WordTokenizer
 
 HOME = Path(__file__).parent.parent / "label_models"
 NAMES = sorted(path.stem for path in HOME.glob("*.json"))
+WITH_RECORDS = "gliner25-boundary"
 SCORE_DIFFERENCE = 1e-4
 Found = list[tuple[int, int, str, float]]
 """Start, end, label and score of each entity."""
@@ -42,6 +44,68 @@ class Case:
     @property
     def options(self) -> dict[str, Any]:
         return {"labels": self.labels, "min_score": self.threshold, "overlaps": self.overlaps.value}
+
+
+RecordPlaces = list[tuple[float, list[Found]]]
+"""The records of one kind: the score of each, and the values of each field."""
+
+
+@dataclass(frozen=True)
+class RecordCase:
+    """A text with a schema, and the records in it by kind."""
+
+    text: str
+    schema: dict[str, list[str | dict[str, Any]]]
+    threshold: float
+    records: dict[str, RecordPlaces]
+
+    @property
+    def label_set(self) -> LabelSet:
+        schema = read_schema(self.schema)
+        assert schema is not None
+        return record_labels(schema, self.threshold)
+
+
+def record_cases(name: str) -> list[RecordCase]:
+    """What the library finds with schemas; its values in the order of the text."""
+    content = json.loads((HOME / f"{name}.json").read_text(encoding="utf-8"))
+    return [
+        RecordCase(
+            content["texts"][place],
+            case["schema"],
+            case["threshold"],
+            {
+                kind: [
+                    (
+                        score,
+                        [
+                            [(a, b, field_name(field), sure) for a, b, sure in values]
+                            for field, values in zip(case["schema"][kind], fields, strict=True)
+                        ],
+                    )
+                    for score, fields in records
+                ]
+                for kind, records in found.items()
+            },
+        )
+        for case in content["records"]
+        for place, found in zip(case["texts"], case["found"], strict=True)
+    ]
+
+
+def field_name(field: str | dict[str, Any]) -> str:
+    """The name of a schema's field."""
+    return field if isinstance(field, str) else str(field["name"])
+
+
+def assert_records(found: dict[str, RecordPlaces], wanted: dict[str, RecordPlaces]) -> None:
+    """The same records with nearly the same scores."""
+    assert {kind: len(records) for kind, records in found.items()} == {k: len(records) for k, records in wanted.items()}
+    for kind, records in found.items():
+        for (score, fields), (wanted_score, wanted_fields) in zip(records, wanted[kind], strict=True):
+            assert abs(score - wanted_score) <= SCORE_DIFFERENCE
+            for values, wanted_values in zip(fields, wanted_fields, strict=True):
+                assert_found(values, wanted_values)
 
 
 @cache

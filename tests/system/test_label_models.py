@@ -13,8 +13,21 @@ import pytest
 
 from model_store.local.store import Store
 from model_store.transfer.publish import publish
+from tests.support.document_files import simple_pdf
 from tests.support.extraction import assert_problem
-from tests.support.label_models import HOME, NAMES, Case, Found, assert_found, cases
+from tests.support.label_models import (
+    HOME,
+    NAMES,
+    WITH_RECORDS,
+    Case,
+    Found,
+    RecordCase,
+    RecordPlaces,
+    assert_found,
+    assert_records,
+    cases,
+    record_cases,
+)
 from tests.support.service import Service, serving
 from tests.support.tiny_models import make_model
 
@@ -73,6 +86,78 @@ def test_a_text_of_many_windows_is_answered_whole(service: Service, name: str) -
     assert document["tokens"] > 5_000
     assert all(left[1] <= right[0] for left, right in pairwise(places))
     assert all(each["text"] == text[each["start"] : each["end"]] for each in document["entities"])
+
+
+def records_in(document: dict[str, Any]) -> dict[str, RecordPlaces]:
+    assert document["error"] is None, document
+    assert document["entities"] == []
+    return {
+        kind: [
+            (each["score"], [found_in({**document, "entities": v}) for v in each["fields"].values()]) for each in found
+        ]
+        for kind, found in document["records"].items()
+    }
+
+
+def test_clients_with_schemas_beside_labels_get_the_records_of_the_library(service: Service) -> None:
+    orders = [each for pair in zip(record_cases(WITH_RECORDS), cases(WITH_RECORDS), strict=False) for each in pair]
+
+    def ask(order: RecordCase | Case) -> None:
+        if isinstance(order, Case):
+            assert_found(asked(service, WITH_RECORDS, order), order.entities)
+            return
+        answer = service.extract(text=order.text, model=WITH_RECORDS, schema=order.schema, min_score=order.threshold)
+        assert answer.status_code == 200, answer.text
+        assert_records(records_in(answer.json()["documents"][0]), order.records)
+
+    with ThreadPoolExecutor(CLIENTS) as pool:
+        assert len(list(pool.map(ask, orders))) > 50
+
+
+def test_values_of_records_have_kinds_pages_and_boxes(service: Service) -> None:
+    schema = {"payment": ["payer", {"name": "sum", "kind": "money", "cardinality": "required_one"}]}
+    with service.client() as client:
+        answer = client.post(
+            "/extract",
+            files={"file": ("a.pdf", simple_pdf("Jane Doe owes EUR 1,250.00"))},
+            data={"schema": json.dumps(schema), "model": WITH_RECORDS, "min_score": "0", "include_text": "true"},
+        )
+    (document,) = answer.raise_for_status().json()["documents"]
+    records = document["records"]["payment"]
+    assert records
+    for each in records:
+        assert list(each["fields"]) == ["payer", "sum"]
+        (payer,), sums = each["fields"].values()
+        assert payer["label"] == "payer"
+        for value in (payer, *sums):
+            assert value["text"] == document["text"][value["start"] : value["end"]]
+            assert value["page"] == 1
+            assert len(value["boxes"]) == 1
+    assert {value["kind"] for each in records for value in each["fields"]["sum"]} == {"text", "money"}
+
+
+def test_a_long_text_has_the_records_of_all_its_windows(service: Service) -> None:
+    order = record_cases(WITH_RECORDS)[0]
+    answer = service.extract(text=f"{order.text} " * 200, model=WITH_RECORDS, schema=order.schema, min_score=0.2)
+    (document,) = answer.raise_for_status().json()["documents"]
+    (records,) = document["records"].values()
+    assert document["windows"] > 10
+    firsts = [each["fields"]["number"][0]["start"] for each in records]
+    assert firsts == sorted(firsts)
+    assert firsts[-1] > 0.9 * document["characters"]
+
+
+def test_models_say_which_find_records_and_others_refuse_a_schema(service: Service) -> None:
+    models = {each["name"]: each["finds_records"] for each in service.get("/models").json()["models"]}
+    assert [name for name, finds in models.items() if finds] == [WITH_RECORDS]
+    schema = {"payment": ["payer"]}
+    for name in (NAMES[-1], FIXED):
+        assert_problem(service.extract(text=TEXT, model=name, schema=schema), 422, "invalid_options", name, "records")
+    both = service.extract(text=TEXT, model=WITH_RECORDS, schema=schema, labels=["person"])
+    assert_problem(both, 422, "invalid_options", "labels")
+    with service.client() as client:
+        redacted = client.post("/redact", json={"text": TEXT, "model": WITH_RECORDS, "schema": schema})
+    assert_problem(redacted, 422, "invalid_options", "schema")
 
 
 def test_labels_of_a_form_are_an_object_too(service: Service) -> None:

@@ -67,12 +67,13 @@ class GlinerAnswer(msgspec.Struct, frozen=True):
 def labels_body(
     context: RequestContext, texts: Sequence[str], model: str | None, overlaps: Overlaps, **options: Any
 ) -> Body:
-    """The texts as documents with these options; without a model's name for the first model with free labels.
+    """The texts as documents with these options; without a model's name for the first that takes labels, or records.
 
     Entities of a model that has its own labels never overlap.
     """
-    served = context.state.worker.engine.status.models
-    named = model or next((each.name for each in served if each.free_labels and each.state == SERVING), None)
+    served = [each for each in context.state.worker.engine.status.models if each.state == SERVING]
+    able = (each.name for each in served if (each.finds_records if "schema" in options else each.free_labels))
+    named = model or next(able, None)
     body = text_body(texts, context, model=named, **options)
     return (
         text_body(texts, context, model=named, overlaps=overlaps, **options)

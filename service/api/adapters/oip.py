@@ -96,13 +96,11 @@ class InferRequest:
         Raises:
             InvalidOptions: one that is neither.
         """
-        known = Options.model_fields.keys()
+        known = Options.model_fields.keys() - {"records"}
         strange = self.parameters.keys() - known - _CLIENTS_OWN
         if strange or "model" in self.parameters:
             raise InvalidOptions(f"There is no parameter {min(strange or {'model'})[:60]!r}.")
-        return {
-            name: value for name, value in self.parameters.items() if name in Options.model_fields.keys() - _CLIENTS_OWN
-        }
+        return {name: value for name, value in self.parameters.items() if name in known - _CLIENTS_OWN}
 
     @property
     def timeout_seconds(self) -> float | None:

@@ -22,10 +22,10 @@ from typing import TypeVar
 
 from service.api.engine.client import EngineClient
 from service.api.engine.pending import NO_LOGITS, InferenceResult
-from service.api.extraction.labels import check_labels, given_labels
+from service.api.extraction.labels import check_labels, given_labels, given_records
 from service.api.extraction.ocr import PageRecognizer
 from service.api.extraction.request import DocumentInput, ExtractRequest
-from service.api.extraction.result import build_result, find_entities
+from service.api.extraction.result import build_result, find_entities, find_records
 from service.api.extraction.text_queue import TimeSlicer, TokenizationThrottle
 from service.api.extraction.trace import StageTimer
 from service.api.options import Options
@@ -161,9 +161,11 @@ class Extractor:
 
             def decode() -> DocumentResult:
                 found = find_entities(source, document, tokenizer, prepared, words, inference, request)
-                return build_result(source, document, request, prepared, found)
+                records = find_records(prepared, inference, request.labels)
+                return build_result(source, document, request, prepared, found, records)
 
             is_short = len(prepared.tokens.ids) <= SHORT_TOKENS and len(document.text) <= SHORT_CHARACTERS
+            is_short = is_short and not request.wants_records
             return await self._run(decode, request, timer, short=is_short), document
 
     @property
@@ -208,7 +210,8 @@ class Extractor:
             )
         words = tokenizer or self._tokenizers.get(model.revision, Path(model.folder))
         assert isinstance(words, WordTokenizer), "its folder says so"
-        return given_labels(model, words, options, self._longest(model))
+        given = given_labels if options.records is None else given_records
+        return given(model, words, options, self._longest(model))
 
     def _longest(self, model: ModelStatus) -> int:
         """Tokens of its longest sequence."""

@@ -14,6 +14,7 @@ from service.core.decoding.aggregation_strategies import Aggregation
 from service.core.decoding.spans import Overlaps
 from service.core.errors import InvalidOptions
 from service.core.labels.label_set import LabelSet, label_problem, read_labels
+from service.core.labels.record_schema import read_schema, record_labels, schema_problem
 from service.text.pipeline import answered_labels
 from service.text.tokenizer import TextTokenizer
 from service.text.words.word_tokenizer import WordTokenizer
@@ -21,6 +22,29 @@ from service.wire import ModelStatus
 
 SHOWN_CHARACTERS = 64
 """Longest part of a label that is not known in the sentence that refuses it."""
+
+
+def given_records(model: ModelStatus, tokenizer: WordTokenizer, options: Options, longest: int) -> LabelSet:
+    """The fields of the records that a model is asked for, as its labels.
+
+    Raises:
+        InvalidOptions: it finds none, the schema cannot be given, or an option has no use beside it.
+    """
+    if not model.finds_records:
+        raise InvalidOptions(f"schema: {model.name} finds no records; `finds_records` in /models says which do.")
+    schema = read_schema(options.records) or ()
+    if problem := schema_problem(schema, model.labels_per_pass):
+        raise InvalidOptions(f"schema: {problem}.")
+    if options.labels is not None:
+        raise InvalidOptions("labels: a request has either `labels`, for entities, or a `schema`, for records.")
+    if options.overlaps is not Overlaps.FLAT:
+        raise InvalidOptions("overlaps: values of one field of a record never overlap, those of others may.")
+    if options.min_score.by_label:
+        raise InvalidOptions("min_score: with a `schema` a number for all; a field may have a `min_score` of its own.")
+    _refuse_tags_and_fields(model, options)
+    labels = record_labels(schema, options.min_score.default)
+    tokenizer.check_records(labels, longest)
+    return labels
 
 
 def given_labels(model: ModelStatus, tokenizer: WordTokenizer, options: Options, longest: int) -> LabelSet:
@@ -37,14 +61,18 @@ def given_labels(model: ModelStatus, tokenizer: WordTokenizer, options: Options,
         )
     if problem := label_problem(labels):
         raise InvalidOptions(f"labels: {problem}.")
-    if options.aggregation is not Aggregation.CONSTRAINED:
-        raise InvalidOptions(f"aggregation: {model.name} scores spans and has no tags to aggregate.")
-    if options.fields:
-        raise InvalidOptions(f"fields: {model.name} has no labels of its own, by which fields are chosen.")
+    _refuse_tags_and_fields(model, options)
     names = [each.name for each in labels]
     _refuse_unknown("min_score", model, [name for name, _ in options.min_score.by_label], names)
     tokenizer.check(labels, longest)
     return LabelSet.of(labels, options.min_score, options.overlaps)
+
+
+def _refuse_tags_and_fields(model: ModelStatus, options: Options) -> None:
+    if options.aggregation is not Aggregation.CONSTRAINED:
+        raise InvalidOptions(f"aggregation: {model.name} scores spans and has no tags to aggregate.")
+    if options.fields:
+        raise InvalidOptions(f"fields: {model.name} has no labels of its own, by which fields are chosen.")
 
 
 def check_labels(model: ModelStatus, tokenizer: TextTokenizer | None, options: Options) -> None:
@@ -55,6 +83,8 @@ def check_labels(model: ModelStatus, tokenizer: TextTokenizer | None, options: O
     Raises:
         InvalidOptions: names the first, and those that are like it.
     """
+    if options.records is not None:
+        raise InvalidOptions(f"schema: {model.name} finds no records; `finds_records` in /models says which do.")
     has_rules = options.aggregation is Aggregation.CONSTRAINED
     asked = options.labels or ()
     if asked or options.min_score.by_label:

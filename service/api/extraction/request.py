@@ -21,6 +21,7 @@ from service.core.admission.size import WorkEstimate
 from service.core.arrays import Logits, TokenIds
 from service.core.decoding.aggregation_strategies import Aggregation
 from service.core.decoding.entities import Entity
+from service.core.decoding.records import PLACE_COLUMNS
 from service.core.decoding.spans import COLUMNS, LOW_LIMIT, MOST_BEATEN_BY_LOW
 from service.core.errors import GleanerError, InternalError, MalformedRequest, Overloaded
 from service.core.labels.label_set import LabelSet
@@ -41,6 +42,8 @@ log = logging.getLogger(__name__)
 
 TEXT, UNKNOWN = "text", "unknown"
 """The formats of an estimate that are none of a file: of a text, and of a file that does not say its own."""
+MOST_SPANS = 192
+"""Of the pool of a window that is searched for records, as models are published; a long text has more tokens."""
 CANDIDATES_A_WORD = 32
 """More do not begin at a word of most texts where the least score is not below `LOW_LIMIT`."""
 LONG_TEXTS_AT_ONCE = 2
@@ -112,10 +115,17 @@ class ExtractRequest:
         if self.labels is None:
             return len(self.model.labels)
         count = len(self.labels.labels)
+        if self.wants_records:
+            return PLACE_COLUMNS + 2 * count + MOST_SPANS
         candidates = MOST_BEATEN_BY_LOW * count
         if self.labels.least_limit >= LOW_LIMIT:
             candidates = min(candidates, CANDIDATES_A_WORD)
         return max(COLUMNS * candidates, 3 * count)
+
+    @property
+    def wants_records(self) -> bool:
+        """True where records are found in place of entities."""
+        return self.labels is not None and bool(self.labels.records)
 
     @property
     def queue(self) -> tuple[str, bool]:

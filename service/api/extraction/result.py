@@ -9,17 +9,18 @@ import msgspec
 from service.api.engine.pending import InferenceResult
 from service.api.extraction.field_answers import SCORE_DIGITS, FieldAnswers
 from service.api.extraction.request import DocumentInput, ExtractRequest
-from service.api.schemas import DocumentResult, EntityResult, PartlyReadResult
+from service.api.schemas import DocumentResult, EntityResult, PartlyReadResult, RecordResult
 from service.core.decoding.aggregation_strategies import Aggregation
 from service.core.decoding.entities import Entity
 from service.core.decoding.offsets import OffsetMap
+from service.core.labels.label_set import LabelSet
 from service.core.score_limits import ScoreLimits
 from service.documents.document import Document
 from service.text.pipeline import Prepared, WordStarts, apply_rules, decode_merged, decode_word_scores, keyword_entities
 from service.text.tokenizer import TextTokenizer
 from service.text.tokenizers import ModelTokenizer
-from service.text.values.reading import read_values, reading_labels
-from service.text.words.word_tokenizer import PreparedWords, decode_spans
+from service.text.values.reading import read_values, reading_label, reading_labels
+from service.text.words.word_tokenizer import PreparedWords, Record, decode_records, decode_spans
 
 _Labelled = TypeVar("_Labelled", Entity, EntityResult)
 
@@ -30,8 +31,9 @@ def build_result(
     request: ExtractRequest,
     prepared: Prepared,
     found: list[Entity],
+    records: list[Record] | None = None,
 ) -> DocumentResult:
-    """The result of one document, in which these entities were found.
+    """The result of one document, in which these entities were found, or these records, if they are asked for.
 
     Fields are chosen from entities of all labels: `labels` says which are listed, not what a document is.
     """
@@ -63,6 +65,7 @@ def build_result(
         charset=document.charset or msgspec.UNSET,
         text=text if options.include_text else msgspec.UNSET,
         fields=fields,
+        records=msgspec.UNSET if records is None else _record_results(records, request.labels, prepared, answers),
     )
 
 
@@ -83,6 +86,8 @@ def find_entities(
         ModelError: the logits are not finite numbers.
     """
     labels, options = request.model.labels, request.options
+    if request.wants_records:
+        return []
     if request.labels is not None:
         assert isinstance(prepared, PreparedWords), "as its tokenizer prepares it"
         return decode_spans(prepared, inference.spans, request.labels)
@@ -97,6 +102,37 @@ def find_entities(
     if options.aggregation is not Aggregation.CONSTRAINED:
         return found
     return apply_rules(tokenizer, prepared, found, labels, options.labels or ())
+
+
+def find_records(prepared: Prepared, inference: InferenceResult, labels: LabelSet | None) -> list[Record] | None:
+    """The records of one document; None where none are asked for."""
+    if labels is None or not labels.records:
+        return None
+    assert isinstance(prepared, PreparedWords), "as its tokenizer prepares it"
+    return decode_records(prepared, inference.spans, labels)
+
+
+def _record_results(
+    records: list[Record], labels: LabelSet | None, prepared: Prepared, answers: FieldAnswers
+) -> dict[str, list[RecordResult]]:
+    """The answers of records, by kind; a value is read as the words of its field, or the request, say."""
+    assert labels is not None, "they are its kinds"
+    results: dict[str, list[RecordResult]] = {}
+    for kind in labels.records:
+        fields = [labels.labels[number] for number in kind.fields]
+        readings = [{each.name: reading_label(each)} for each in fields]
+        results[kind.name] = [
+            RecordResult(
+                round(record.score, SCORE_DIGITS),
+                {
+                    field.name: list(map(answers.entity, found, read_values(prepared.context, found, reading)))
+                    for field, found, reading in zip(fields, record.fields, readings, strict=True)
+                },
+            )
+            for record in records
+            if record.kind == kind.name
+        ]
+    return results
 
 
 def _scored(found: list[Entity], limits: ScoreLimits) -> list[Entity]:

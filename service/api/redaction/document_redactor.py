@@ -75,8 +75,10 @@ class Redactor:
         """Refuse what this service cannot do.
 
         Raises:
-            InvalidOptions: hashes, without a key; an empty list of labels, by which nothing would go.
+            InvalidOptions: hashes, without a key; an empty list of labels, by which nothing would go; records.
         """
+        if options.records is not None:
+            raise InvalidOptions("schema: records are not redacted; name what is to go in `labels`.")
         if options.labels is not None and not options.labels:
             raise InvalidOptions(
                 "labels: the list is empty, so that nothing would go; leave it out to redact all labels."
@@ -122,7 +124,7 @@ def _format_of(source: DocumentInput, options: RedactOptions) -> Format:
 
 def _of_extraction(options: RedactOptions) -> Options:
     """The options of the extraction: offsets are of code points until the end, and the text is needed."""
-    names = set(Options.model_fields) - {"offsets", "include_text"}
+    names = set(Options.model_fields) - {"offsets", "include_text", "records"}
     return Options(**{name: getattr(options, name) for name in names}, offsets=OffsetUnit.CODEPOINT, include_text=True)
 
 

@@ -75,7 +75,7 @@ def grid_candidates(scores: Logits, width: int, limit: float) -> Candidates:
     starts, more, labels = np.nonzero(grid >= _least_logit(limit))
     inside = starts + more < words
     starts, more, labels = starts[inside], more[inside], labels[inside]
-    return _best(_rows(starts, starts + more + 1, labels, _probabilities(grid[starts, more, labels])), limit)
+    return _best(_rows(starts, starts + more + 1, labels, probabilities(grid[starts, more, labels])), limit)
 
 
 def boundary_candidates(scores: Logits, limits: Sequence[float], overlaps: Overlaps) -> Candidates:
@@ -87,7 +87,7 @@ def boundary_candidates(scores: Logits, limits: Sequence[float], overlaps: Overl
         limits: of each label.
     """
     most = _most_beaten(min(limits)) if overlaps.keeps_beaten else 1
-    starts, ends, insides = _probabilities(scores.reshape(len(scores), len(limits), 3)).transpose(2, 0, 1)
+    starts, ends, insides = probabilities(scores.reshape(len(scores), len(limits), 3)).transpose(2, 0, 1)
     least = np.asarray(limits, dtype=np.float32)
     first, label = np.nonzero((starts >= least) & (insides >= least))
     last, score, found = first, starts[first, label], [NONE]
@@ -111,7 +111,7 @@ def pool_candidates(scores: Logits, limit: float) -> Candidates:
     """Those of a pool of spans `[spans, 2 + labels]`: first word, the word after the last one, each label's score."""
     spans, labels = np.nonzero(scores[:, 2:] >= _least_logit(limit))
     starts, stops = scores[spans, :2].T
-    return _best(_rows(starts, stops, labels, _probabilities(scores[spans, 2 + labels])), limit)
+    return _best(_rows(starts, stops, labels, probabilities(scores[spans, 2 + labels])), limit)
 
 
 def keep_window(candidates: Candidates, window: Window, labels: range) -> Candidates:
@@ -178,7 +178,8 @@ def _least_logit(limit: float) -> float:
     return math.log(limit) - math.log1p(-limit) - 1e-3
 
 
-def _probabilities(logits: Logits) -> Logits:
+def probabilities(logits: Logits) -> Logits:
+    """What scores say, from 0 to 1."""
     with np.errstate(over="ignore"):
         found: Logits = np.reciprocal(1 + np.exp(-logits, dtype=np.float32), dtype=np.float32)
     return found

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from service.core.decoding.records import RecordKind
 from service.core.decoding.spans import Overlaps
 from service.core.decoding.value import ValueKind
 from service.core.score_limits import ScoreLimits
@@ -50,11 +51,17 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class LabelSet:
-    """The labels of one request. `limits`: the least score of each."""
+    """The labels of one request.
+
+    Attributes:
+        limits: the least score of each.
+        records: the kinds of records whose fields the labels are, where records are asked for and not entities.
+    """
 
     labels: tuple[Label, ...]
     limits: tuple[float, ...]
     overlaps: Overlaps = Overlaps.FLAT
+    records: tuple[RecordKind, ...] = ()
 
     @classmethod
     def of(cls, labels: Sequence[Label], limits: ScoreLimits, overlaps: Overlaps = Overlaps.FLAT) -> LabelSet:
@@ -70,8 +77,8 @@ class LabelSet:
 
     @property
     def least_limit(self) -> float:
-        """What no entity scores below."""
-        return min(self.limits)
+        """What no entity, and no record, scores below."""
+        return min(self.limits if not self.records else [each.limit for each in self.records])
 
     def groups(self, prompt_tokens: Sequence[int], most_labels: int, most_tokens: int) -> list[range]:
         """Parts of the labels that a model takes at a time, in order, each of at most so many labels and tokens.
@@ -105,7 +112,7 @@ def read_labels(value: object) -> tuple[Label, ...] | None:
     if isinstance(value, list):
         return tuple({name: Label(name) for name in map(_folded, _names(value))}.values())
     if isinstance(value, Mapping):
-        labels = tuple(_label(name, wish) for name, wish in value.items())
+        labels = tuple(read_label(name, wish) for name, wish in value.items())
         if twice := next((each for each, count in Counter(each.name for each in labels).items() if count > 1), None):
             raise ValueError(f"{twice[:50]!r} comes twice")
         return labels
@@ -139,7 +146,8 @@ def _folded(name: str) -> str:
     return " ".join(name.split())
 
 
-def _label(name: object, wish: object) -> Label:
+def read_label(name: object, wish: object) -> Label:
+    """A label by its name and what is said of it. Raises ValueError as `read_labels`."""
     if not isinstance(name, str):
         raise ValueError("the name of each label should be a valid string")
     name = _folded(name)

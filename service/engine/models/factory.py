@@ -112,7 +112,10 @@ class ModelFactory:
         decoding = read_decoding(revision.folder)
         status = _status(revision, encoder, calibrated=decoding.calibration is not None)
         if words is not None:
-            status = replace(status, free_labels=True, labels_per_pass=words.config.labels_per_pass)
+            given = words.config
+            status = replace(
+                status, free_labels=True, labels_per_pass=given.labels_per_pass, finds_records=given.finds_records
+            )
         finder = None if words is None else words.config.condense
         return LoadedModel(status, sizes, runner, weights, weakref.ref(encoder.module), decoding, finder)
 

@@ -97,10 +97,11 @@ def reading_labels(labels: LabelSet | None) -> dict[str, str]:
     """Each free label's name with the label by which its texts are read; empty where labels are the model's."""
     if labels is None:
         return {}
-    return {each.name: _reading_label(each) for each in labels.labels}
+    return {each.name: reading_label(each) for each in labels.labels}
 
 
-def _reading_label(label: Label) -> str:
+def reading_label(label: Label) -> str:
+    """The label by which a free label's texts are read; empty where they are no more than texts."""
     if label.kind is not None:
         return _READ_AS.get(label.kind, "")
     named = "_".join(label.name.upper().split())

@@ -14,7 +14,8 @@ from typing import Any
 import msgspec
 
 from service.core.arrays import Logits
-from service.core.decoding.spans import Candidates, grid_candidates, pool_candidates
+from service.core.decoding.records import condense_records, is_record_pool
+from service.core.decoding.spans import grid_candidates, pool_candidates
 from service.core.errors import ModelError
 
 GLINER_FILE = "gliner_config.json"
@@ -68,6 +69,16 @@ class GlinerConfig(msgspec.Struct, frozen=True):
         return 4 * self.max_types if self.reads_labels_apart and self.scores_spans else self.max_types
 
     @property
+    def finds_records(self) -> bool:
+        """Never."""
+        return False
+
+    @property
+    def record_scale(self) -> float:
+        """Of no use."""
+        return 1.0
+
+    @property
     def reads_labels_apart(self) -> bool:
         """True for a bi-encoder, whose labels are in no prompt and do not change each other's scores."""
         return self.labels_encoder is not None
@@ -83,7 +94,12 @@ class GlinerConfig(msgspec.Struct, frozen=True):
 
 
 class BoundaryOptions(msgspec.Struct, frozen=True):
-    """The head of GLiNER2.5. `pool_boundary_top_k`: starts, and ends, whose pairs may be in the pool of candidates."""
+    """The head of GLiNER2.5.
+
+    Attributes:
+        pool_boundary_top_k: starts, and ends, whose pairs may be in the pool of candidates.
+        enable_records: its folder has the weights that find records.
+    """
 
     boundary_dim: int
     boundary_refinement_layers: int = 1
@@ -93,6 +109,8 @@ class BoundaryOptions(msgspec.Struct, frozen=True):
     enable_span_content: bool = True
     pair_temperature: float = 1.0
     abstention_threshold: float = 0.5
+    enable_records: bool = False
+    record_temperature: float = 1.0
 
 
 class SpanConfig(msgspec.Struct, frozen=True):
@@ -110,11 +128,21 @@ class SpanConfig(msgspec.Struct, frozen=True):
         return True
 
     @property
+    def finds_records(self) -> bool:
+        """Never."""
+        return False
+
+    @property
+    def record_scale(self) -> float:
+        """Of no use."""
+        return 1.0
+
+    @property
     def overlap_words(self) -> int:
         """The least overlap of windows: every span is whole in one, with words around it."""
         return 2 * self.max_width
 
-    def condense(self, scores: Logits, limit: float) -> Candidates:
+    def condense(self, scores: Logits, limit: float) -> Logits:
         """The candidates in the scores of a sequence."""
         return grid_candidates(scores, self.max_width, limit)
 
@@ -137,8 +165,20 @@ class Gliner2Config(msgspec.Struct, frozen=True):
         """There is no longest span."""
         return 0
 
-    def condense(self, scores: Logits, limit: float) -> Candidates:
-        """The candidates in the scores of a sequence."""
+    @property
+    def finds_records(self) -> bool:
+        """True where a request may have a schema of records."""
+        return self.boundary_head.enable_records
+
+    @property
+    def record_scale(self) -> float:
+        """By how much a span's score is multiplied to say how sure a record is that begins with it."""
+        return self.boundary_head.pair_temperature / self.boundary_head.record_temperature
+
+    def condense(self, scores: Logits, limit: float) -> Logits:
+        """The candidates in the scores of a sequence; of one that asks for records, their pool."""
+        if is_record_pool(scores):
+            return condense_records(scores, limit, self.record_scale)
         return pool_candidates(scores, limit)
 
 

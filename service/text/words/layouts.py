@@ -3,6 +3,7 @@
     GLiNER     [CLS] (ENT label)… SEP word… [SEP]
                [CLS] word… [SEP] ([CLS] label [SEP])…    of a bi-encoder; its labels are for an encoder of their own
     GLiNER2    ( [P] entities ( ([E] label)… ) ) [SEP_TEXT] word…
+               ( [P] record ( ([C] field)… ) ) ([SEP_STRUCT] another)… [SEP_TEXT] word…    of 2.5
 
 A word is, in GLiNER: letters and digits, joined by single hyphens and underscores, or one other character that is no
 white space. In GLiNER2 also a URL, an e-mail address or a @name; its words are read in lower case, and a text that ends
@@ -24,7 +25,7 @@ import numpy as np
 from service.core.arrays import TokenIds
 from service.core.errors import ModelError
 from service.core.labels import marking
-from service.core.labels.label_set import Label
+from service.core.labels.label_set import Label, LabelSet
 from service.text.tokenizer import TOKENIZER_FILE, Vocabulary, vocabulary_of
 from service.text.words.label_config import LABELS_TOKENIZER, GlinerConfig, LabelConfig
 
@@ -32,6 +33,7 @@ Span = tuple[int, int]
 _WORD = re.compile(r"\w+(?:[-_]\w+)*|\S")
 PROMPT = "[P]"
 _CLASS, _TEXT, _DESCRIPTION = "[E]", "[SEP_TEXT]", "[DESCRIPTION]"
+_FIELD, _NEXT_RECORD = "[C]", "[SEP_STRUCT]"
 
 
 class PromptLayout(Protocol):
@@ -39,10 +41,12 @@ class PromptLayout(Protocol):
 
     Attributes:
         class_id: of the token before each label in a prompt; None where they stand apart.
+        field_id: of the token before each field of a record; None where none are found.
         largest_label_id: of the tokenizer that labels have of their own; -1 where they have none.
     """
 
     class_id: int | None
+    field_id: int | None
     largest_label_id: int
 
     def words(self, text: str) -> Iterator[Span]:
@@ -65,7 +69,7 @@ def layout_of(folder: Path, vocabulary: Vocabulary, config: LabelConfig) -> Prom
         ModelError: its tokenizer lacks a token of the prompt, or a tokenizer is missing.
     """
     if not isinstance(config, GlinerConfig):
-        return Gliner2Layout(vocabulary)
+        return Gliner2Layout(vocabulary, finds_records=config.finds_records)
     if config.reads_labels_apart:
         return BiGlinerLayout(vocabulary, vocabulary_of(folder / LABELS_TOKENIZER / TOKENIZER_FILE))
     return GlinerLayout(vocabulary, config)
@@ -74,6 +78,7 @@ def layout_of(folder: Path, vocabulary: Vocabulary, config: LabelConfig) -> Prom
 class _GlinerWords:
     """GLiNER's words, each by itself."""
 
+    field_id: int | None = None
     largest_label_id = -1
 
     def __init__(self, vocabulary: Vocabulary) -> None:
@@ -129,16 +134,18 @@ class BiGlinerLayout(_GlinerWords):
 
 
 class Gliner2Layout:
-    """GLiNER2's and GLiNER2.5's, for entities."""
+    """GLiNER2's and GLiNER2.5's, for entities; for records where a model finds some."""
 
     class_id: int | None
+    field_id: int | None
     largest_label_id = -1
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
+    def __init__(self, vocabulary: Vocabulary, *, finds_records: bool = False) -> None:
         self._tokenizer = vocabulary.tokenizer
         self._word = _gliner2_word()
         self.class_id = token_id(vocabulary, _CLASS)
-        for token in (_TEXT, PROMPT, _DESCRIPTION):
+        self.field_id = token_id(vocabulary, _FIELD) if finds_records else None
+        for token in (_TEXT, PROMPT, _DESCRIPTION, *([_NEXT_RECORD] if finds_records else [])):
             token_id(vocabulary, token)
 
     def words(self, text: str) -> Iterator[Span]:
@@ -158,9 +165,15 @@ class Gliner2Layout:
         return [1 + len(name) + len(described) for name, described in zip(names, descriptions, strict=True)]
 
     def frame(self, labels: Sequence[Label]) -> tuple[TokenIds, TokenIds]:
-        prompt = "entities" + "".join(map(_described, labels))
-        named = (part for each in labels for part in (_CLASS, each.name))
-        pieces = ["(", PROMPT, prompt, "(", *named, ")", ")", _TEXT]
+        return self._before([*_prompt("entities", labels, _CLASS), _TEXT])
+
+    def record_frame(self, labels: LabelSet) -> tuple[TokenIds, TokenIds]:
+        """What `frame` gives, for records with these labels as fields."""
+        prompts = [_prompt(each.name, [labels.labels[i] for i in each.fields], _FIELD) for each in labels.records]
+        pieces = [piece for prompt in prompts for piece in (*prompt, _NEXT_RECORD)]
+        return self._before([*pieces[:-1], _TEXT])
+
+    def _before(self, pieces: Sequence[str]) -> tuple[TokenIds, TokenIds]:
         before = [i for ids in self._tokens(pieces) for i in ids]
         return ~np.array(before, dtype=np.int32), np.empty(0, dtype=np.int32)
 
@@ -179,6 +192,12 @@ def token_id(vocabulary: Vocabulary, token: str) -> int:
     if found is None:
         raise ModelError(f"the tokenizer has no token {token}, which the model's prompt needs")
     return int(found)
+
+
+def _prompt(task: str, labels: Sequence[Label], mark: str) -> list[str]:
+    """The pieces of a prompt, each of which is tokenized by itself."""
+    named = (piece for each in labels for piece in (mark, each.name))
+    return ["(", PROMPT, task + "".join(map(_described, labels)), "(", *named, ")", ")"]
 
 
 def _described(label: Label) -> str:

@@ -12,12 +12,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from service.core.arrays import Logits, TokenIds
 from service.core.decoding.entities import Entity
+from service.core.decoding.records import text_records
 from service.core.decoding.spans import Candidates, boundary_candidates, choose, keep_window, over_limits
 from service.core.errors import InvalidOptions
 from service.core.labels import marking
@@ -25,7 +27,7 @@ from service.core.labels.label_set import Label, LabelSet
 from service.text.pipeline import Prepared
 from service.text.tokenizer import TOKENIZER_FILE, Tokens, Vocabulary, vocabulary_of
 from service.text.words.label_config import MOST_WORDS, SpanConfig, read_config
-from service.text.words.layouts import Span, layout_of
+from service.text.words.layouts import Gliner2Layout, Span, layout_of
 from service.text.words.word_windows import word_windows
 
 WORDS_AT_ONCE = 1_024
@@ -48,12 +50,22 @@ class PreparedWords(Prepared):
         groups: the labels that each sequence of a window has.
         scores_spans: a sequence is answered with candidates of spans; else with its words' starts, ends and insides.
         by_total: how entities of labels that do not compete are chosen (`core/decoding/spans.choose`).
+        record_scale: from the score of a span to that of a record that begins with it.
     """
 
     words: NDArray[np.int32]
     groups: list[range]
     scores_spans: bool = True
     by_total: bool = True
+    record_scale: float = 1.0
+
+
+class Record(NamedTuple):
+    """A record that was found: its kind's name, its probability, and of each field the values in the text's order."""
+
+    kind: str
+    score: float
+    fields: tuple[list[Entity], ...]
 
 
 class WordTokenizer:
@@ -72,7 +84,7 @@ class WordTokenizer:
         self.vocabulary = vocabulary_of(folder / TOKENIZER_FILE, known)
         self.config = read_config(folder)
         self._layout = layout_of(folder, self.vocabulary, self.config)
-        self.class_id = self._layout.class_id
+        self.class_id, self.field_id = self._layout.class_id, self._layout.field_id
         self.largest_label_id = self._layout.largest_label_id
         self._young: dict[str, TokenIds] = {}
         self._old: dict[str, TokenIds] = {}
@@ -85,14 +97,28 @@ class WordTokenizer:
         Raises:
             InvalidOptions: names the first.
         """
-        for label in labels:
-            said = f"{label.name} {label.description}"
-            if token := next((each for each in self._added if each in said), None):
-                raise InvalidOptions(f"labels: {label.name[:50]!r} holds {token!r}, a special token of the model.")
+        self._refuse_tokens("labels", labels)
         for label in labels:
             before, behind = self._layout.frame([label])
             if longest - len(before) - len(behind) < max(SMALLEST_ROOM_TOKENS, longest // 4):
                 raise InvalidOptions(f"labels: {label.name[:50]!r} has too many tokens for a window of {longest}.")
+
+    def check_records(self, labels: LabelSet, longest: int) -> None:
+        """Refuse records of which no window has room for all, or that would be read as special tokens.
+
+        Raises:
+            InvalidOptions: says why.
+        """
+        self._refuse_tokens("schema", [*(Label(each.name) for each in labels.records), *labels.labels])
+        before, behind = self._frame(labels, range(len(labels.labels)))
+        if 2 * (len(before) + len(behind)) > longest:
+            raise InvalidOptions(f"schema: it has more tokens than half a window of {longest}; ask for fewer fields.")
+
+    def _refuse_tokens(self, option: str, labels: Sequence[Label]) -> None:
+        for label in labels:
+            said = f"{label.name} {label.description}"
+            if token := next((each for each in self._added if each in said), None):
+                raise InvalidOptions(f"{option}: {label.name[:50]!r} holds {token!r}, a special token of the model.")
 
     @property
     def largest_id(self) -> int:
@@ -115,7 +141,7 @@ class WordTokenizer:
         Yields the number of tokens so far, at last the result.
         """
         groups = self._groups(labels, longest)
-        frames = [self._layout.frame([labels.labels[index] for index in group]) for group in groups]
+        frames = [self._frame(labels, group) for group in groups]
         room = longest - max(len(before) + len(behind) for before, behind in frames)
         spans: list[Span] = []
         ids: list[TokenIds] = []
@@ -137,8 +163,9 @@ class WordTokenizer:
         every = np.concatenate(ids) if ids else np.empty(0, dtype=np.int32)
         tokens = Tokens(marking.unmarked(every), np.repeat(places, counts, axis=0))
         sequences = [np.concatenate([a, *ids[w.start : w.stop], b]) for w in windows for a, b in frames]
-        by_total = not isinstance(self.config, SpanConfig)
-        yield PreparedWords(text, tokens, windows, sequences, places, groups, self.config.scores_spans, by_total)
+        config, by_total = self.config, not isinstance(self.config, SpanConfig)
+        scored = config.scores_spans, by_total, config.record_scale
+        yield PreparedWords(text, tokens, windows, sequences, places, groups, *scored)
 
     def blank(self, length: int) -> TokenIds:
         """A sequence of so many tokens that is as much work as one may be: many short labels, short words."""
@@ -148,11 +175,19 @@ class WordTokenizer:
             beside = marking.label(np.zeros(1, dtype=np.int32))
             return np.concatenate([sequence[labels:], *[beside] * labels])
         sequence[: 2 * labels] = ~0
-        sequence[: 2 * labels : 2] = ~self.class_id
+        sequence[: 2 * labels : 2] = ~(self.class_id if self.field_id is None else self.field_id)
         return sequence
 
+    def _frame(self, labels: LabelSet, group: range) -> tuple[TokenIds, TokenIds]:
+        if not labels.records:
+            return self._layout.frame([labels.labels[index] for index in group])
+        assert isinstance(self._layout, Gliner2Layout), "no other model finds records"
+        return self._layout.record_frame(labels)
+
     def _groups(self, labels: LabelSet, longest: int) -> list[range]:
-        """Labels that have half a window together, or one of them that has more."""
+        """Labels that have half a window together, or one of them that has more; records are in one."""
+        if labels.records:
+            return [range(len(labels.labels))]
         before, behind = self._layout.frame([])
         room = (longest - len(before) - len(behind)) // 2
         return labels.groups(self._layout.label_tokens(labels.labels), self.config.labels_per_pass, room)
@@ -187,6 +222,21 @@ def decode_spans(prepared: PreparedWords, found: Sequence[Logits], labels: Label
         return []
     candidates = _from_spans(prepared, found) if prepared.scores_spans else _from_words(prepared, found, labels)
     chosen = choose(over_limits(candidates, labels.limits), labels.overlaps, by_total=prepared.by_total)
+    return _entities(prepared, chosen, labels)
+
+
+def decode_records(prepared: PreparedWords, found: Sequence[Logits], labels: LabelSet) -> list[Record]:
+    """The records in a text, from what the engine found in each window: by kind, in the text's order."""
+    records = text_records(found, prepared.windows, labels.records, prepared.record_scale)
+    named = (
+        Record(labels.records[each.kind].name, each.score, tuple(_entities(prepared, v, labels) for v in each.values))
+        for each in records
+    )
+    return [each for each in named if each.fields[0]]
+
+
+def _entities(prepared: PreparedWords, chosen: Candidates, labels: LabelSet) -> list[Entity]:
+    """The entities of candidates, without those that lie behind the text."""
     names, text = labels.names, prepared.text
     words, labelled = chosen[:, :2].astype(np.intp), chosen[:, 2].astype(np.intp)
     starts = prepared.words[words[:, 0], 0].tolist()

@@ -205,7 +205,7 @@ def test_an_option_may_be_as_long_as_thousands_of_labels(read: Read) -> None:
     assert read(body, MOST).options == {"labels": labels}
 
 
-@given(st.dictionaries(st.sampled_from([*Options.model_fields, "text", "documents", "other"]), ANYTHING))
+@given(st.dictionaries(st.sampled_from([*option_names(Options), "text", "documents", "other"]), ANYTHING))
 def test_any_json_is_read_or_refused_with_a_detail(read: Read, values: dict[str, Any]) -> None:
     found = outcome(read, values)
     if isinstance(found, GleanerError):
@@ -215,7 +215,7 @@ def test_any_json_is_read_or_refused_with_a_detail(read: Read, values: dict[str,
 
 
 def test_the_schema_that_is_shown_has_the_keys_that_are_read() -> None:
-    for name in ExtractJson.model_fields:
+    for name in option_names(ExtractJson):
         assert isinstance(outcome(read_json, {"text": "a", name: None}), JsonBody | MalformedRequest), name
 
 

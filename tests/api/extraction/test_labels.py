@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
-from service.api.extraction.labels import check_labels, given_labels
+from service.api.extraction.labels import check_labels, given_labels, given_records
 from service.api.options import read_options
 from service.core.decoding.spans import Overlaps
 from service.core.decoding.value import ValueKind
 from service.core.errors import InvalidOptions
 from service.text.words.word_tokenizer import WordTokenizer
 from service.wire import ModelStatus
-from tests.support.label_models import HOME
+from tests.support.label_models import HOME, WITH_RECORDS
 
 NAME = "uni-token-bert"
 TOKENIZER = WordTokenizer(HOME / NAME)
 FREE = ModelStatus("free", "stable", "sha256:0", str(HOME / NAME), (), 512, True, 1, free_labels=True)
+RECORDS = WordTokenizer(HOME / WITH_RECORDS)
+ABLE = replace(FREE, labels_per_pass=5, finds_records=True)
 FIXED = ModelStatus("fixed", "stable", "sha256:1", "", ("O", "B-PER", "I-PER"), 512, True, 1)
 
 
@@ -68,9 +72,51 @@ def test_what_a_free_model_cannot_be_asked_is_refused(options: dict[str, Any], w
         ({"labels": {"PER": {"min_score": 0.4}}}, "'PER'"),
         ({"labels": {"PERS": ""}}, "did you mean PER"),
         ({"overlaps": "per_label"}, "overlaps"),
+        ({"schema": {"a": ["b"]}}, "schema: fixed finds no records"),
     ],
 )
 def test_what_a_fixed_model_has_no_use_for_is_refused(options: dict[str, Any], words: str) -> None:
     check_labels(FIXED, None, read_options({"labels": {"PER": ""}, "overlaps": "flat"}))
     with pytest.raises(InvalidOptions, match=words):
         check_labels(FIXED, None, read_options(options))
+
+
+def test_the_fields_of_a_schema_are_given_as_labels() -> None:
+    schema = {"line item": ["text", {"name": "price", "kind": "money", "min_score": 0.9}], "total": ["sum"]}
+    for written in (schema, json.dumps(schema)):
+        given = given_records(ABLE, RECORDS, read_options({"schema": written, "min_score": "0.3"}), 512)
+        assert given.names == ("text", "price", "sum")
+        assert [(each.name, each.limit, each.limits) for each in given.records] == [
+            ("line item", 0.3, (0.3, 0.9)),
+            ("total", 0.3, (0.3,)),
+        ]
+
+
+@pytest.mark.parametrize("schema", ["{", "[]", ["a"], {"a": "b"}, {"a": [{"name": "b", "choices": []}]}])
+def test_what_is_no_schema_is_a_bad_option(schema: object) -> None:
+    with pytest.raises(InvalidOptions, match=r"^schema: "):
+        read_options({"schema": schema})
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"schema": {}}, "schema: it names no records"),
+        ({"schema": {"a": [f"f{number}" for number in range(6)]}}, "schema: there are 6 fields"),
+        ({"labels": ["b"]}, "labels: a request has either"),
+        ({"overlaps": "nested"}, "overlaps"),
+        ({"min_score": "b:0.4"}, "min_score"),
+        ({"fields": True}, "fields"),
+        ({"aggregation": "first"}, "aggregation"),
+        ({"schema": {"a [P]": ["b"]}}, r"schema: 'a \[P\]' holds '\[P\]'"),
+        ({"schema": {"a": [{"name": "b", "description": "so many words " * 35}]}}, "half a window of 512"),
+    ],
+)
+def test_what_does_not_go_with_a_schema_is_refused(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(InvalidOptions, match=words):
+        given_records(ABLE, RECORDS, read_options({"schema": {"a": ["b"]}} | options), 512)
+
+
+def test_a_model_without_a_record_head_is_refused_by_name() -> None:
+    with pytest.raises(InvalidOptions, match="schema: free finds no records"):
+        given_records(FREE, TOKENIZER, read_options({"schema": {"a": ["b"]}}), 512)

@@ -17,8 +17,22 @@ from service.core.labels.label_set import Label, LabelSet
 from service.core.score_limits import ScoreLimits
 from service.engine.encoder.encoder import TransformersEncoder, build_encoder
 from service.engine.encoder.labels.label_checkpoint import read_any_checkpoint
-from service.text.words.word_tokenizer import PreparedWords, WordTokenizer, decode_spans
-from tests.support.label_models import HOME, NAMES, SCORE_DIFFERENCE, Case, Found, assert_found, cases, longest
+from service.text.words.word_tokenizer import PreparedWords, WordTokenizer, decode_records, decode_spans
+from tests.support.label_models import (
+    HOME,
+    NAMES,
+    SCORE_DIFFERENCE,
+    WITH_RECORDS,
+    Case,
+    Found,
+    RecordCase,
+    RecordPlaces,
+    assert_found,
+    assert_records,
+    cases,
+    longest,
+    record_cases,
+)
 
 CPU = torch.device("cpu")
 TEXT = "Acme Tools GmbH sent invoice INV-2026-0417 to Jane Doe on 14 March 2026 for 1,250.00 EUR. "
@@ -107,6 +121,64 @@ def test_each_window_of_a_span_model_says_for_itself_that_it_holds_nothing() -> 
     for window, none in zip(prepared.windows, says_none, strict=True):
         start, end = prepared.words[window.keep_start, 0], prepared.words[window.keep_stop - 1, 1]
         assert none is not any(start <= each[0] and each[1] <= end for each in answer)
+
+
+def records(name: str, prepared: Sequence[tuple[PreparedWords, LabelSet]]) -> list[dict[str, RecordPlaces]]:
+    """The records of texts whose sequences are one batch."""
+    scores = iter(encoder(name).forward([each for text, _ in prepared for each in text.sequences]))
+    answers = []
+    for text, labels in prepared:
+        parts = [tokenizer(name).config.condense(next(scores), labels.least_limit) for _ in text.sequences]
+        answer: dict[str, RecordPlaces] = {kind.name: [] for kind in labels.records}
+        for each in decode_records(text, parts, labels):
+            fields = [[(e.start, e.end, e.label, e.score) for e in values] for values in each.fields]
+            answer[each.kind].append((each.score, fields))
+        answers.append(answer)
+    return answers
+
+
+def prepared_records(cases: Sequence[RecordCase]) -> list[tuple[PreparedWords, LabelSet]]:
+    words = tokenizer(WITH_RECORDS)
+    return [
+        (words.prepare(each.text, each.label_set, longest=longest(WITH_RECORDS), overlap=0), each.label_set)
+        for each in cases
+    ]
+
+
+def test_a_batch_of_schemas_and_labels_has_the_records_of_the_library() -> None:
+    known = record_cases(WITH_RECORDS)
+    mates = [whole(WITH_RECORDS, each) for each in cases(WITH_RECORDS) if each.text.strip()][:12]
+    answers = records(WITH_RECORDS, prepared_records(known))
+    assert sum(map(len, (found for each in known for found in each.records.values()))) > 100
+    for case, answer in zip(known, answers, strict=True):
+        assert_records(answer, case.records)
+    mixed = [each for pair in zip(prepared_records(known[:12]), mates, strict=True) for each in pair]
+    scores = encoder(WITH_RECORDS).forward([each for text, _ in mixed for each in text.sequences])
+    for (text, _), found in zip(mixed, scores, strict=True):
+        (alone,) = encoder(WITH_RECORDS).forward(text.sequences)
+        assert found == pytest.approx(alone, abs=SCORE_DIFFERENCE)
+
+
+def test_no_record_depends_on_batch_mates() -> None:
+    each_alone = prepared_records(random.Random(1).sample(record_cases(WITH_RECORDS), 12))
+    for alone, answer in zip(each_alone, records(WITH_RECORDS, each_alone), strict=True):
+        assert_records(answer, records(WITH_RECORDS, [alone])[0])
+
+
+def test_records_of_a_long_text_are_those_of_its_windows_once_each() -> None:
+    case = record_cases(WITH_RECORDS)[0]
+    labels, text = case.label_set, TEXT * 20
+    prepared = tokenizer(WITH_RECORDS).prepare(text, labels, longest=96, overlap=40)
+    assert len(prepared.windows) > 5
+    (answer,) = records(WITH_RECORDS, [(prepared, labels)])
+    for found in answer.values():
+        for number in range(len(found[0][1])):
+            values = [value[:2] for _, fields in found for value in fields[number]]
+            assert values
+            assert len(values) == len(set(values))
+        firsts = [fields[0][0][:2] for _, fields in found]
+        assert firsts == sorted(firsts)
+    assert max(fields[0][0][1] for found in answer.values() for _, fields in found) > len(text) - 100
 
 
 @pytest.mark.parametrize("change", ["missing", "unexpected", "of another shape"])

@@ -8,7 +8,7 @@ import pytest
 
 from service.core.decoding.spans import Overlaps
 from tests.support.adapter_clients import FREE, POOR, run_client
-from tests.support.label_models import Found, assert_found, cases
+from tests.support.label_models import Found, assert_found, assert_records, cases, record_cases
 from tests.support.service import Service
 from tests.system.adapters.conftest import LABEL_MODELS
 
@@ -145,6 +145,63 @@ def test_gliner2_s_texts_come_once_and_the_surest_first(opened: Service) -> None
     assert [each.lower() for each in texts["entities"]["person"]] == unique
     assert [each["text"].lower() for each in scores["entities"]["person"]] == unique
     assert best["entities"]["person"] == texts["entities"]["person"][0]
+
+
+def spelled(field: str | dict[str, Any]) -> str:
+    """A field of our schema as GLiNER2's API has it."""
+    if isinstance(field, str):
+        return field
+    kind = "str" if field.get("cardinality") == "required_one" else "list"
+    return "::".join([field["name"], kind, *([field["description"]] if "description" in field else [])])
+
+
+def test_gliner2_s_client_gets_the_records_of_the_library(opened: Service) -> None:
+    known = record_cases(LABEL_MODELS["free2"])
+    known = [each for each in known if each.schema == known[0].schema]
+    structures = {kind: [*map(spelled, fields)] for kind, fields in known[0].schema.items()}
+    asked = {"texts": [each.text for each in known], "structures": structures, "threshold": known[0].threshold}
+    sure = {"include_confidence": True, "include_spans": True}
+    placed_too, texts = ask(
+        opened,
+        "gliner2",
+        call("batch_extract_json", arguments={**asked, **sure}),
+        call("batch_extract_json", arguments=asked),
+    )
+    for answer, short, case in zip(placed_too, texts, known, strict=True):
+        assert list(answer) == list(short) == [kind for kind, found in case.records.items() if found]
+        for kind, wanted in case.records.items():
+            found = [(each.pop("confidence"), record_places(each)) for each in answer.get(kind, [])]
+            assert_records({kind: found}, {kind: wanted})
+            for each, (_, fields) in zip(short.get(kind, []), wanted, strict=True):
+                firsts = {case.text[a:b].lower() for a, b, *_ in fields[0]}
+                assert {value.lower() for value in each["number"]} == firsts
+
+
+def record_places(record: dict[str, Any]) -> list[Found]:
+    return [
+        sorted((each["start"], each["end"], name, each["confidence"]) for each in values)
+        for name, values in record.items()
+    ]
+
+
+def test_gliner2_s_structures_have_one_value_or_several(opened: Service) -> None:
+    def build(**more: Any) -> list[list[Any]]:
+        return [["structure", {"name": "debt"}], ["field", {"name": "debtor"}], ["field", {"name": "sum", **more}]]
+
+    one, strict, choices, both, wrong = ask(
+        opened,
+        "gliner2",
+        call("extract", arguments={"text": TEXT, "threshold": 0.2}, build=build(dtype="str", description="how much")),
+        call("extract", arguments={"text": TEXT, "threshold": 0.2}, build=build(threshold=1.0)),
+        call("extract", arguments={"text": TEXT}, build=build(choices=["a", "b"])),
+        call("extract", arguments={"text": TEXT}, build=[["entities", {"entity_types": ["a"]}], *build()]),
+        call("extract_json", arguments={"text": TEXT, "structures": {"debt": [{"dtype": "str"}]}}),
+    )
+    assert one["debt"]
+    assert all(isinstance(each["sum"], str) and isinstance(each["debtor"], list) for each in one["debt"])
+    assert all(each["sum"] == [] for each in strict["debt"])
+    assert [each["body"]["code"] for each in (choices, both, wrong)] == ["invalid_options"] * 3
+    assert ("choices" in choices["body"]["detail"], "entities" in both["body"]["detail"]) == (True, True)
 
 
 def test_gliner2_s_other_tasks_are_refused_by_name(opened: Service) -> None:

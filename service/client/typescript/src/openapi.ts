@@ -127,6 +127,8 @@ export interface components {
             model?: string;
             /** @description Keep only entities with these labels: a list, or one text with commas between them. A model with `free_labels` is given them; an object says more of each name: a description, which it reads in place of the name, or an object with `description`, `kind` (the form of its values) and `min_score`. */
             labels?: string;
+            /** @description Of a model with `finds_records`: return records in place of entities: names of records, each with the list of its fields. A field is a name, or an object with `name`, `description`, `kind`, `min_score` and `cardinality` (how many values it has). A record begins with a value of its first field. */
+            schema?: string;
             /**
              * Overlaps
              * @description Of a model with `free_labels`: entities share no words (`flat`), one may be inside another (`nested`), or those of different labels do not mind each other (`per_label`). `flat_multi_label` and `nested_multi_label`: besides, the same words may have several labels.
@@ -191,6 +193,18 @@ export interface components {
                     min_score?: number;
                 };
             } | string | null;
+            /** @description Of a model with `finds_records`: return records in place of entities: names of records, each with the list of its fields. A field is a name, or an object with `name`, `description`, `kind`, `min_score` and `cardinality` (how many values it has). A record begins with a value of its first field. */
+            schema?: {
+                [key: string]: (string | {
+                    name: string;
+                    description?: string;
+                    /** @enum {string} */
+                    kind?: "text" | "date" | "money" | "quantity" | "percent" | "email" | "url" | "phone" | "iban" | "bic" | "tax_id" | "card";
+                    min_score?: number;
+                    /** @enum {string} */
+                    cardinality?: "zero_or_more" | "one_or_more" | "optional_one" | "required_one";
+                })[];
+            } | string | null;
             /** @description Of a model with `free_labels`: entities share no words (`flat`), one may be inside another (`nested`), or those of different labels do not mind each other (`per_label`). `flat_multi_label` and `nested_multi_label`: besides, the same words may have several labels. Default: `flat`. */
             overlaps?: components["schemas"]["Overlaps"];
             /** @description Keep only entities with at least this score: a number, or `PERSON:0.8,IBAN:0.5` with a number among them for all other labels. 0.5 if absent, of a model with `free_labels`, else 0. Scores of a calibrated model are the share that is right. */
@@ -228,6 +242,7 @@ export interface components {
          *     `unread_attachments`: electronic invoices attached to the file that are damaged, and why.
          *     `charset`: the character encoding that a text or HTML file was read in, how it was found, and how surely.
          *     `fields`: null where no kind of document fits; absent unless asked for.
+         *     `records`: those of each kind that `schema` names, in the order of the text; absent unless asked for.
          */
         ExtractedDocument: {
             id: string;
@@ -246,6 +261,9 @@ export interface components {
             charset?: components["schemas"]["Charset"];
             text?: string;
             fields?: components["schemas"]["Fields"] | null;
+            records?: {
+                [key: string]: components["schemas"]["Record"][];
+            };
         };
         /**
          * @description The entity chosen for a role, and those with other values, best first.
@@ -404,12 +422,25 @@ export interface components {
             turned: number;
             skew: number;
         };
+        /**
+         * @description One record of the kind that a `schema` names: the values of each field, in the order of the text.
+         *
+         *     A value's `label` is its field. `score`: how surely it is a record; a value's: also that it belongs to this one.
+         */
+        Record: {
+            score: number;
+            fields: {
+                [key: string]: components["schemas"]["Entity"][];
+            };
+        };
         RedactForm: {
             file: string[];
             /** @description `name`, `name@tag` or `name@sha256:…`; the first served if absent. */
             model?: string;
             /** @description Keep only entities with these labels: a list, or one text with commas between them. A model with `free_labels` is given them; an object says more of each name: a description, which it reads in place of the name, or an object with `description`, `kind` (the form of its values) and `min_score`. */
             labels?: string;
+            /** @description Of a model with `finds_records`: return records in place of entities: names of records, each with the list of its fields. A field is a name, or an object with `name`, `description`, `kind`, `min_score` and `cardinality` (how many values it has). A record begins with a value of its first field. */
+            schema?: string;
             /**
              * Overlaps
              * @description Of a model with `free_labels`: entities share no words (`flat`), one may be inside another (`nested`), or those of different labels do not mind each other (`per_label`). `flat_multi_label` and `nested_multi_label`: besides, the same words may have several labels.
@@ -499,6 +530,18 @@ export interface components {
                     kind?: "text" | "date" | "money" | "quantity" | "percent" | "email" | "url" | "phone" | "iban" | "bic" | "tax_id" | "card";
                     min_score?: number;
                 };
+            } | string | null;
+            /** @description Of a model with `finds_records`: return records in place of entities: names of records, each with the list of its fields. A field is a name, or an object with `name`, `description`, `kind`, `min_score` and `cardinality` (how many values it has). A record begins with a value of its first field. */
+            schema?: {
+                [key: string]: (string | {
+                    name: string;
+                    description?: string;
+                    /** @enum {string} */
+                    kind?: "text" | "date" | "money" | "quantity" | "percent" | "email" | "url" | "phone" | "iban" | "bic" | "tax_id" | "card";
+                    min_score?: number;
+                    /** @enum {string} */
+                    cardinality?: "zero_or_more" | "one_or_more" | "optional_one" | "required_one";
+                })[];
             } | string | null;
             /** @description Of a model with `free_labels`: entities share no words (`flat`), one may be inside another (`nested`), or those of different labels do not mind each other (`per_label`). `flat_multi_label` and `nested_multi_label`: besides, the same words may have several labels. Default: `flat`. */
             overlaps?: components["schemas"]["Overlaps"];
@@ -602,6 +645,7 @@ export interface components {
          * @description One revision that the engine serves; `folder` holds its tokenizer.
          *
          *     `free_labels`: it has no labels of its own, and is given some with each request, in groups of `labels_per_pass`.
+         *     `finds_records`: a request may have a `schema` of records in place of labels, of up to `labels_per_pass` fields.
          *     `license`: as its folder says.
          *     `state`: `serving` is what its name and tag lead to; `previous` is served to those who ask for the revision itself;
          *     `failed` is not served, because no revision of its name and tag could be brought up (`problem`).
@@ -624,6 +668,7 @@ export interface components {
             parameter_bytes: number;
             free_labels: boolean;
             labels_per_pass: number;
+            finds_records: boolean;
             license: string;
             state: string;
             place: string;

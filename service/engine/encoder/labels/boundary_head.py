@@ -5,6 +5,10 @@ of a sequence and around them lie boundaries. Each label scores every boundary a
 as inside. The pairs of the best starts and ends make the pool: each label's best ones first, then by score. A span's
 vector, which does not depend on the label, is then scored by each label; a label may also say that it is absent.
 
+Where the labels are fields of records, a span may be a value of a record or what begins one. How much it stands in the
+field of the record that begins with another span is a product of a vector of the one, and the sum of a vector of the
+field and one of the other (`core/decoding/records`).
+
 No shape depends on a value, so a GPU need not be waited for.
 """
 
@@ -12,12 +16,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import nn
 
 from service.core.arrays import TokenIds
+from service.core.decoding.records import PLACE_COLUMNS
 from service.engine.encoder.labels.head_parts import NO_SCORE, Weights, misfit, parted, pick_rows
 from service.text.words.label_config import BoundaryOptions
 
@@ -25,28 +31,48 @@ QUOTA_SCORE = 5e3
 """From here on scores of pairs that are in the pool for one label's sake."""
 PREFIX = "boundary_head."
 UNUSED = (
-    *("classifier.", "record_decoder.", "relation_scorer."),
-    *(f"{PREFIX}{part}." for part in ("boundary_proposer", "candidate_encoder", "count_head", "pair_scorer")),
+    *("classifier.", "relation_scorer."),
+    *(f"{PREFIX}{part}." for part in ("boundary_proposer", "count_head", "pair_scorer")),
+    *(f"record_decoder.{part}" for part in ("instance_embed", "k_proj", "latent_seed_head")),
+    *(f"record_decoder.{part}" for part in ("object_head", "q_proj", "v_proj")),
 )
-"""Weights for other tasks and for training."""
+"""Weights for other tasks and for training; of records, those for records that no field begins."""
+OF_RECORDS = ("record_decoder.", f"{PREFIX}candidate_encoder.")
+
+
+class _Pool(NamedTuple):
+    """States of boundaries, and of each pair its first and last one, whether it is a span, its score by each label."""
+
+    boundaries: torch.Tensor
+    first: torch.Tensor
+    stop: torch.Tensor
+    is_span: torch.Tensor
+    scores: torch.Tensor
 
 
 class BoundaryHead(nn.Module):
     """The head of one model; its weights have their names in the folder.
 
+    Args:
+        class_id, field_id: of the tokens before labels of entities, and before fields of records, if it finds some.
+
     Raises:
         ModelError: a weight is missing or left over.
     """
 
-    def __init__(self, options: BoundaryOptions, weights: Weights, trunk_size: int, class_id: int) -> None:
+    def __init__(
+        self, options: BoundaryOptions, weights: Weights, trunk_size: int, class_id: int, field_id: int | None
+    ) -> None:
         super().__init__()
-        self._options, self._class_id = options, class_id
+        self._options, self._class_id, self._field_id = options, class_id, field_id
         self._used: set[str] = set()
-        own = {name.removeprefix(PREFIX): each for name, each in weights.items() if not name.startswith(UNUSED)}
+        unused = UNUSED if options.enable_records else (*UNUSED, *OF_RECORDS)
+        own = {name.removeprefix(PREFIX): each for name, each in weights.items() if not name.startswith(unused)}
         for name, each in own.items():
             self._put(name, each)
         try:
-            self._scores(torch.zeros(2, trunk_size), torch.zeros(1, trunk_size))
+            for score in (self._scores, self._records) if options.enable_records else (self._scores,):
+                score(torch.zeros(2, trunk_size), torch.zeros(1, trunk_size))
         except (AttributeError, RuntimeError) as error:
             raise misfit(f"missing or of another shape: {error}") from error
         if left_over := sorted(own.keys() - self._used):
@@ -62,14 +88,37 @@ class BoundaryHead(nn.Module):
         module.register_parameter(last, nn.Parameter(weight.float(), requires_grad=False))
 
     def forward(self, rows: torch.Tensor, marked: Sequence[TokenIds]) -> list[torch.Tensor]:
-        """The pool of each sequence: `[spans, 2 + labels]`: first word, the word after the last one, scores."""
-        picked = pick_rows(rows, marked, self._class_id)
+        """The pool of each sequence: `[spans, 2 + labels]`: first word, the word after the last one, scores.
+
+        Of one that asks for records: as `core/decoding/records` has it.
+        """
+        picked = pick_rows(rows, marked, self._class_id, self._field_id)
         words, labels = parted(picked.words, picked.word_counts), parted(picked.labels, picked.label_counts)
-        return [*map(self._scores, words, labels)]
+        field = None if self._field_id is None else ~self._field_id
+        scores = [self._records if (each == field).any() else self._scores for each in marked]
+        return [score(*own) for score, *own in zip(scores, words, labels, strict=True)]
 
     def _scores(self, words: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
         if not len(words) or not len(labels):
             return words.new_empty(0, 2 + len(labels))
+        pool = self._scored_pool(words, labels)
+        is_absent = torch.sigmoid(self._linear(labels, "null_projection.")[:, 0]) > self._options.abstention_threshold
+        scores = pool.scores.masked_fill(is_absent | ~pool.is_span[:, None], NO_SCORE)
+        return torch.cat([pool.first[:, None].float(), pool.stop[:, None].float(), scores], dim=1)
+
+    def _records(self, words: torch.Tensor, fields: torch.Tensor) -> torch.Tensor:
+        if not len(words):
+            return words.new_empty(0, PLACE_COLUMNS + 2 * len(fields))
+        pool, part = self._scored_pool(words, fields), "record_decoder."
+        ends = torch.cat([pool.boundaries[pool.first], pool.boundaries[torch.maximum(pool.stop, pool.first)]], dim=-1)
+        spans = self._linear(ends, "candidate_encoder.")
+        values = torch.cat([self._weight(f"{part}null_embed")[None], self._linear(spans, f"{part}cand_proj.")])
+        wanted = torch.cat([self._linear(fields, f"{part}field_proj."), self._linear(spans, f"{part}inst_proj.")])
+        places = torch.stack([pool.first, pool.stop, pool.is_span], dim=1).float()
+        fits = F.pad(torch.cat([places, pool.scores], dim=1), (0, 0, 1, 0), value=-1.0)
+        return torch.cat([fits, values @ wanted.T / self._options.record_temperature], dim=1)
+
+    def _scored_pool(self, words: torch.Tensor, labels: torch.Tensor) -> _Pool:
         boundaries = self._boundaries(words)
         query_head = "boundary_query_head."
         starts = self._product(boundaries, labels, f"{query_head}start_boundary", f"{query_head}start_query")
@@ -81,9 +130,7 @@ class BoundaryHead(nn.Module):
         sums = F.pad(insides.cumsum(-1), (1, 0))
         evidence = starts[:, first] + ends[:, stop] + (sums[:, stop] - sums[:, first]) / length.sqrt()
         scores = (self._judged(vectors, labels) + evidence.T) / self._options.pair_temperature
-        is_absent = torch.sigmoid(self._linear(labels, "null_projection.")[:, 0]) > self._options.abstention_threshold
-        scores = scores.masked_fill(is_absent | ~is_span[:, None], NO_SCORE)
-        return torch.cat([first[:, None].float(), stop[:, None].float(), scores], dim=1)
+        return _Pool(boundaries, first, stop, is_span, scores)
 
     def _boundaries(self, words: torch.Tensor) -> torch.Tensor:
         """The states of the boundaries, one more than words."""

@@ -60,7 +60,7 @@ class GlinerHead(nn.Module):
 
     def forward(self, rows: torch.Tensor, marked: Sequence[TokenIds]) -> list[torch.Tensor]:
         """The scores of each sequence's words, `[words, columns]`, from the hidden states of all tokens end to end."""
-        picked = pick_rows(rows, marked, self._class_id, self._behind)
+        picked = pick_rows(rows, marked, self._class_id, behind=self._behind)
         words = self._words(self._projected(picked.words), picked.word_counts)
         labels, counts = self._projected(picked.labels), (picked.word_counts, picked.label_counts)
         if self.label_vectors is not None:

@@ -32,24 +32,26 @@ class PickedRows(NamedTuple):
     label_counts: list[int]
 
 
-def pick_rows(rows: torch.Tensor, marked: Sequence[TokenIds], class_id: int | None, behind: int = 0) -> PickedRows:
+def pick_rows(rows: torch.Tensor, marked: Sequence[TokenIds], *class_ids: int | None, behind: int = 0) -> PickedRows:
     """The rows at words and labels, float32.
 
     Args:
         rows: hidden states of all tokens of marked sequences, end to end.
+        class_ids: of the tokens that stand before labels.
         behind: how many tokens behind its class token a label is read.
     """
     marked = [text_part(each) for each in marked]
     words, word_counts = _rows_where(rows, [each >= 0 for each in marked])
-    labels, label_counts = rows_of(rows, marked, class_id, behind)
+    labels, label_counts = rows_of(rows, marked, *class_ids, behind=behind)
     return PickedRows(words, labels, word_counts, label_counts)
 
 
 def rows_of(
-    rows: torch.Tensor, marked: Sequence[TokenIds], token_id: int | None, behind: int = 0
+    rows: torch.Tensor, marked: Sequence[TokenIds], *token_ids: int | None, behind: int = 0
 ) -> tuple[torch.Tensor, list[int]]:
-    """The rows at a token that is no word's, or so many tokens behind it, and how many each sequence has."""
-    return _rows_where(rows, [each == (None if token_id is None else ~token_id) for each in marked], behind)
+    """The rows at tokens that are no words', or so many tokens behind them, and how many each sequence has."""
+    own = [~each for each in token_ids if each is not None]
+    return _rows_where(rows, [np.isin(each, own) for each in marked], behind)
 
 
 def _rows_where(

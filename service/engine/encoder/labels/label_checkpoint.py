@@ -90,7 +90,7 @@ def _head(
         return head
     assert class_id is not None, "its labels are in the prompt"
     if isinstance(config, Gliner2Config):
-        return BoundaryHead(config.boundary_head, weights, size, class_id)
+        return BoundaryHead(config.boundary_head, weights, size, class_id, words.field_id)
     _taken(weights, UNUSED_BY_SPANS)
     span_head = SpanHead(config, size, class_id, token_id(words.vocabulary, PROMPT))
     load_head(span_head, weights)

@@ -16,7 +16,8 @@ def ask(url: str, case: dict[str, Any]) -> Any:
     arguments = dict(case["arguments"])
     if "build" in case:
         schema = api.create_schema()
-        for method, given in case["build"].items():
+        build = case["build"]
+        for method, given in build.items() if isinstance(build, dict) else build:
             schema = getattr(schema, method)(**given)
         arguments["schemas" if case["call"] == "batch_extract" else "schema"] = schema
     try:
