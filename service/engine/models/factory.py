@@ -9,6 +9,7 @@ import json
 import weakref
 from collections.abc import Callable
 from functools import cached_property, partial
+from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,7 @@ from service.engine.models.loaded_model import LoadedModel
 from service.environment import throttled_tokens_per_second
 from service.settings import Settings
 from service.text.decoding_files import read_decoding
-from service.text.words.label_config import CONFIG_FILE, config_file
+from service.text.words.label_config import CONFIG_FILE, TRUNK_FILE, config_file
 from service.wire import ModelStatus
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ class ModelFactory:
         from service.engine.encoder.encoder import build_encoder
         from service.engine.execution.runner import Runner, zeros
 
-        sizes = _sizes(revision)
+        sizes = sizes_of(revision.folder, len(revision.manifest.labels))
         known = self._paths.get(sizes)
         longest = self._settings.window_tokens
         encoder = build_encoder(
@@ -159,12 +160,13 @@ class ModelFactory:
         return Threads(torch.get_num_threads())
 
 
-def _sizes(revision: Revision) -> str:
-    """The model's configuration without the names of its labels: equal for models that compute alike."""
-    name = config_file(revision.folder) or CONFIG_FILE
-    config = json.loads((revision.folder / name).read_text(encoding="utf-8"))
-    kept = {key: value for key, value in config.items() if key not in ("id2label", "label2id", "_name_or_path")}
-    return json.dumps([kept, len(revision.manifest.labels)], sort_keys=True)
+def sizes_of(folder: Path, labels: int) -> str:
+    """A model's configuration, its trunk's included, without label names: equal for models that compute alike."""
+    files = (folder / (config_file(folder) or CONFIG_FILE), folder / TRUNK_FILE)
+    configs = [json.loads(file.read_text(encoding="utf-8")) for file in files if file.exists()]
+    unlike = ("id2label", "label2id", "_name_or_path")
+    kept = [{key: value for key, value in config.items() if key not in unlike} for config in configs]
+    return json.dumps([kept, labels], sort_keys=True)
 
 
 def _status(revision: Revision, encoder: TransformersEncoder, *, calibrated: bool) -> ModelStatus:
