@@ -22,6 +22,7 @@
         ├── SourceChanged       a file changed while it was being published
         ├── TagMoved            another publish moved the tag first; nothing was overwritten
         ├── RemoteRefused       credentials, rights, or a missing bucket: retrying does not help
+        │   └── KeyRefused          of the KMS key that an object is encrypted with
         ├── RemoteUnavailable   throttled, timed out, disconnected: retrying may help
         └── RemoteChanged       an object was replaced between two requests
             └── ObjectNotFound  an object does not exist
@@ -157,6 +158,14 @@ class TagMoved(Unable):
 
 class RemoteRefused(Unable):
     """The remote store rejects the request, and will until its configuration is changed."""
+
+
+class KeyRefused(RemoteRefused):
+    """The KMS key of an object may not be used, or is disabled or gone; `key`: its ARN, where the answer names it."""
+
+    def __init__(self, detail: str, key: str | None) -> None:
+        super().__init__(detail)
+        self.key = key
 
 
 class RemoteUnavailable(Unable):

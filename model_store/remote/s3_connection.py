@@ -6,6 +6,7 @@ cover a response body that breaks off. The mapping of errors decides which reque
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -28,7 +29,14 @@ from botocore.parsers import ResponseParserError
 from botocore.session import Session
 from urllib3.exceptions import HTTPError
 
-from model_store.errors import ObjectNotFound, RemoteChanged, RemoteRefused, RemoteUnavailable, StoreError
+from model_store.errors import (
+    KeyRefused,
+    ObjectNotFound,
+    RemoteChanged,
+    RemoteRefused,
+    RemoteUnavailable,
+    StoreError,
+)
 from model_store.remote.retry import RetryPolicy, with_retries
 
 _NETWORK_ERRORS = (
@@ -60,18 +68,36 @@ _RETRIED = frozenset(
     }
 )
 """ConditionalRequestConflict (409): a conditional write met another write of the key in progress; S3 asks to retry."""
-_CREDENTIALS = frozenset(
+CREDENTIAL_CODES = frozenset(
     {
         "ExpiredToken",
         "ExpiredTokenException",
         "TokenRefreshRequired",
         "InvalidToken",
         "InvalidAccessKeyId",
+        "InvalidClientTokenId",
+        "UnrecognizedClientException",
         "SignatureDoesNotMatch",
         "RequestTimeTooSkewed",
         "AuthFailure",
     }
 )
+
+
+_KMS = "KMS."
+"""Begins codes that S3 and SQS hand on from KMS; those about rights are their own, with KMS in the message."""
+_KEY_ARN = re.compile(r"arn:aws[\w-]*:kms:[\w-]+:\d+:(?:key|alias)/[\w/-]+")
+_KEY_WORDS = re.compile(r"\bkms\b|\bcustomer master key\b", re.IGNORECASE)
+_ELSEWHERE = frozenset(
+    {"PermanentRedirect", "TemporaryRedirect", "AuthorizationHeaderMalformed", "IllegalLocationConstraintException"}
+)
+"""botocore asks the bucket's region where it learns it; these are left where that did not help."""
+
+
+def concerns_key(code: str, message: str) -> bool:
+    """True for a refusal of the KMS key of an object or a queue, by the code and the message of AWS's answer."""
+    is_denied = code in ("AccessDenied", "AccessDeniedException") and _KEY_WORDS.search(message) is not None
+    return code.startswith((_KMS, "Kms")) or is_denied
 
 
 def to_store_error(url: str, error: Exception) -> StoreError:
@@ -95,12 +121,18 @@ def _from_response(url: str, error: ClientError) -> StoreError:
         return RemoteRefused(f"The bucket of the remote store {url} is not there.")
     if code == "NotImplemented" or status == 501:
         return RemoteRefused(f"The remote store {url} does not support the request ({why}).")
-    if code in _RETRIED or status >= 500 or status == 429:
+    if code.removeprefix(_KMS) in _RETRIED or status >= 500 or status == 429:
         return RemoteUnavailable(f"The remote store {url} is not ready to answer ({why}).")
     if code in _NOT_FOUND or status in (404, 412, 416):
         kind = ObjectNotFound if code in _NOT_FOUND else RemoteChanged
         return kind(f"An object of the remote store {url} is not what it was a moment ago ({why}).")
-    if code in _CREDENTIALS or status == 401:
+    if concerns_key(code, why):
+        key = _KEY_ARN.search(why)
+        said = f"The remote store {url} has a KMS key that may not be used, or is disabled or gone ({why})."
+        return KeyRefused(said, key[0] if key else None)
+    if code in _ELSEWHERE:
+        return RemoteRefused(f"The bucket of the remote store {url} is in another region than was asked ({why}).")
+    if code in CREDENTIAL_CODES or status == 401:
         return RemoteRefused(f"The remote store {url} does not accept the credentials ({why}). Renew them.")
     if status == 403:
         return RemoteRefused(f"The remote store {url} refuses access ({why}). Check the credentials and their rights.")

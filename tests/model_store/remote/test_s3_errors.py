@@ -6,12 +6,23 @@ import pytest
 from botocore.exceptions import ClientError, ConnectTimeoutError, NoCredentialsError, ParamValidationError
 from urllib3.exceptions import ProtocolError
 
-from model_store.errors import ObjectNotFound, RemoteChanged, RemoteRefused, RemoteUnavailable, StoreError
+from model_store.errors import (
+    KeyRefused,
+    ObjectNotFound,
+    RemoteChanged,
+    RemoteRefused,
+    RemoteUnavailable,
+    StoreError,
+)
 from model_store.remote.s3_connection import to_store_error
 
+KEY = "arn:aws:kms:eu-central-1:111122223333:key/00000000-0000-0000-0000-000000000000"
 
-def response(status: int, code: str) -> ClientError:
-    return ClientError({"Error": {"Code": code}, "ResponseMetadata": {"HTTPStatusCode": status}}, "PutObject")
+
+def response(status: int, code: str, message: str = "") -> ClientError:
+    return ClientError(
+        {"Error": {"Code": code, "Message": message}, "ResponseMetadata": {"HTTPStatusCode": status}}, "PutObject"
+    )
 
 
 @pytest.mark.parametrize(
@@ -35,6 +46,9 @@ def response(status: int, code: str) -> ClientError:
         (401, "Unauthorized", RemoteRefused),
         (403, "AccessDenied", RemoteRefused),
         (400, "InvalidArgument", RemoteRefused),
+        (301, "PermanentRedirect", RemoteRefused),
+        (400, "KMS.DisabledException", KeyRefused),
+        (400, "KMS.ThrottlingException", RemoteUnavailable),
     ],
 )
 def test_a_response_becomes_the_error_of_its_code(status: int, code: str, kind: type[StoreError]) -> None:
@@ -42,6 +56,28 @@ def test_a_response_becomes_the_error_of_its_code(status: int, code: str, kind: 
     assert type(error) is kind
     if code != "NoSuchBucket":
         assert code in error.detail
+
+
+@pytest.mark.parametrize(
+    ("code", "message", "key"),
+    [
+        ("AccessDenied", f"User: arn:aws:sts::1:x is not authorized to perform: kms:Decrypt on resource: {KEY}", KEY),
+        ("AccessDenied", "The ciphertext refers to a customer master key that does not exist, or is not yours.", None),
+        ("KMS.DisabledException", f"{KEY} is disabled.", KEY),
+    ],
+)
+def test_a_refusal_of_a_key_names_it(code: str, message: str, key: str | None) -> None:
+    error = to_store_error("s3://bucket", response(403, code, message))
+    assert isinstance(error, KeyRefused)
+    assert error.key == key
+    assert "KMS key" in error.detail
+
+
+def test_a_bucket_of_another_region_is_said() -> None:
+    error = to_store_error("s3://bucket", response(400, "AuthorizationHeaderMalformed", "expecting 'eu-west-1'"))
+    assert isinstance(error, RemoteRefused)
+    assert "in another region" in error.detail
+    assert "eu-west-1" in error.detail
 
 
 @pytest.mark.parametrize(
