@@ -50,7 +50,10 @@ def main(arguments: list[str] | None = None) -> int:
         command = commands.add_parser(name, help=purpose)
         if name in words:
             try:
-                import_module(f"service.commands.{name}").add_arguments(command)
+                module = import_module(f"service.commands.{name}")
+                module.add_arguments(command)
+                if words[0] == name and hasattr(module, "with_action"):
+                    words = [name, *module.with_action(words[1:])]
             except ModuleNotFoundError as error:
                 if (error.name or "").partition(".")[0] not in NOT_INSTALLED:
                     raise

@@ -82,6 +82,11 @@ BULK = Row("What do bulk jobs do?", (
     lines("Bulk's part of the work ratio", "percentunit",
         Query("avg by (stage) (gleaner_bulk_stage_work_ratio)", "{{stage}}"),
         meaning="Scaling leaves it out: it is what nobody else has asked for."),
+    lines("Until the bulk deadline", "s", Query("min(gleaner_bulk_deadline_left_seconds)", "left"),
+        Query("avg(gleaner_bulk_backlog_seconds) / count(gleaner_bulk_backlog_seconds)", "needed by these tasks"),
+        width=12, meaning="Needed above left: a job misses its deadline, unless tasks are added."),
+    lines("Dead letters of bulk jobs", "suffix:chunks", Query("max(gleaner_bulk_dead_letters)", "chunks"), alarm=1.0,
+        width=12, meaning="Chunks that failed again and again. `gleaner bulk status` names their files."),
 ))  # fmt: skip
 
 MODELS = Row("Which models use it?", (

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
 
 from service.bulk.fleet_worker import IN_FLIGHT, PAUSE_SECONDS, BulkWorker
 from service.bulk.own_service import OwnService, Room, snapshot
-from service.bulk.sqs import QueueError, SqsQueue
+from service.bulk.sqs import QueueError, SqsQueue, SqsState
+from service.bulk.storage import StorageError
 from service.core.bulk import CHUNK_FILES
 from service.core.bulk_scaling import BulkMeter, tasks_wanted
 from service.environment import bulk_key
@@ -25,6 +27,8 @@ from service.signals.points import total
 
 TICK_SECONDS, TICKS = 1.0, 10
 """Time is counted as work by the second, and numbers are told every ten."""
+REFUSED_SECONDS = 600.0
+"""After which dead letters that could not be counted are counted again: each refusal costs a client."""
 CAPACITY_NAME = "gleaner_capacity_tokens_per_second"
 THREADS = 10
 """For calls of S3 and SQS: as many as a client keeps connections."""
@@ -34,9 +38,32 @@ STOP_SECONDS = 8.0
 log = logging.getLogger(__name__)
 
 
+class DeadLetters:
+    """The number of a queue's dead letters, as far as they may be counted."""
+
+    def __init__(self, queue: SqsQueue) -> None:
+        self._queue = queue
+        self._again_seconds = 0.0
+
+    async def count(self, state: SqsState) -> float:
+        """How many there are; NaN for a while after they could not be counted."""
+        dead = self._queue.dead_letters(state)
+        if dead is None:
+            return 0.0
+        if time.monotonic() < self._again_seconds:
+            return math.nan
+        try:
+            return float((await asyncio.to_thread(dead.state)).waiting)
+        except QueueError as error:
+            self._again_seconds = time.monotonic() + REFUSED_SECONDS
+            fields = {"event": LogEvent.BULK_QUEUE_UNREACHABLE}
+            log.warning("the bulk queue's dead letters are not counted: %s", error.detail, extra=fields)
+            return math.nan
+
+
 async def _measure(settings: Settings, queue: SqsQueue, worker: BulkWorker, meter: BulkMeter) -> None:
     """Set the metrics of this process, for as long as it lasts."""
-    metrics = BulkMetrics()
+    metrics, dead_letters = BulkMetrics(), DeadLetters(queue)
     while True:
         for _ in range(TICKS):
             await asyncio.sleep(TICK_SECONDS)
@@ -44,18 +71,21 @@ async def _measure(settings: Settings, queue: SqsQueue, worker: BulkWorker, mete
                 meter.worked(TICK_SECONDS, time.monotonic())
         try:
             state = await asyncio.to_thread(queue.state)
-        except QueueError:  # The worker says so.
+            deadline = await worker.deadline()
+        except StorageError:  # The worker says so.
             continue
         now = time.monotonic()
         files = (state.waiting + state.leased) * (worker.files / worker.chunks if worker.chunks else CHUNK_FILES)
         backlog_seconds = files * meter.seconds_per_file(now)
-        left = None if worker.deadline is None else worker.deadline - time.time()
+        left = None if deadline is None else deadline - time.time()
         capacity = total(await asyncio.to_thread(snapshot), CAPACITY_NAME) or 0.0
         workers = settings.front_workers
         metrics.update(
             backlog_seconds,
             tasks_wanted(backlog_seconds, left, settings.bulk_tasks),
             meter.work_ratios(now, tokens_per_second=capacity, workers=workers, parsers=workers * settings.parsers),
+            deadline_left_seconds=left,
+            dead_letters=await dead_letters.count(state),
         )
 
 

@@ -15,9 +15,10 @@ from service.bulk import job as jobs
 from service.bulk.fleet_job import CANCELLED, FleetJob
 from service.bulk.job import JobCounts, PlannedChunk
 from service.bulk.messages import ChunkMessage, UnknownMessage, read_message
-from service.bulk.sqs import PEEK_SECONDS, Message, SqsQueue
+from service.bulk.sqs import PEEK_SECONDS, Message, QueueError, SqsQueue
 from service.bulk.storage import Inputs
 from service.core.bulk import Item, NewestRows, row
+from service.core.errors import InvalidOptions
 
 RATE_SECONDS = 600.0
 """The rate is that of the parts of the last ten minutes."""
@@ -82,7 +83,12 @@ def retry(job: FleetJob, codes: frozenset[str] | None, report: Report = lambda _
 
     Args:
         codes: empty: all errors; None: dead letters alone.
+
+    Raises:
+        InvalidOptions: the job is cancelled, so workers would drop what is sent.
     """
+    if job.is_cancelled():
+        raise InvalidOptions(f"The job {job.url} is cancelled; `gleaner bulk start` goes on with it.")
     after = sum(1 for _ in jobs.segments(job.storage))
     with _dead_letters(job, PLANNING_SECONDS) as (queue, letters):
         settled = jobs.settled_parts(job.storage) if letters else set()
@@ -172,7 +178,7 @@ class FleetStatus:
         errors: rows that are errors, by code.
         dead: chunks that were received too often, and that nothing has answered since.
         files_a_second: of the last ten minutes; None without any.
-        waiting: messages in the queue, of all jobs.
+        waiting: messages in the queue, of all jobs; None where it cannot be asked, for the reason in `problem`.
     """
 
     counts: JobCounts
@@ -181,7 +187,8 @@ class FleetStatus:
     errors: Counter[str]
     dead: tuple[PlannedChunk, ...]
     files_a_second: float | None
-    waiting: int
+    waiting: int | None
+    problem: str = ""
 
     @property
     def is_done(self) -> bool:
@@ -196,11 +203,16 @@ class FleetStatus:
 
 
 def status(job: FleetJob, now_unix_seconds: float) -> FleetStatus:
-    """How far a job is; ends it if all is done and nobody has."""
+    """How far a job is, also when its queue is gone; ends it if all is done and nobody has."""
     counts = jobs.counts(job.storage)
-    with _dead_letters(job, PEEK_SECONDS) as (_, letters):
-        settled = jobs.settled_parts(job.storage) if letters else set()
-        dead = {planned.part: planned for planned, _ in letters if planned.part not in settled}
+    dead, waiting, problem = dict[str, PlannedChunk](), None, ""
+    try:
+        with _dead_letters(job, PEEK_SECONDS) as (_, letters):
+            settled = jobs.settled_parts(job.storage) if letters else set()
+            dead = {planned.part: planned for planned, _ in letters if planned.part not in settled}
+        waiting = SqsQueue(job.terms.queue).state().waiting
+    except QueueError as error:
+        problem = error.detail
     is_planned = job.is_planned()
     if is_planned and counts.is_done:
         job.finish_if_done()
@@ -211,7 +223,8 @@ def status(job: FleetJob, now_unix_seconds: float) -> FleetStatus:
         Counter(code for _, code in _failed(job, None)),
         tuple(dead.values()),
         _rate(job, now_unix_seconds),
-        SqsQueue(job.terms.queue).state().waiting,
+        waiting,
+        problem,
     )
 
 

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from importlib.util import find_spec
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 from service.bulk import job as jobs
@@ -174,9 +174,13 @@ def write_files(storage: JobStorage) -> str:
 
 
 def file_name(key: str) -> str:
-    """The name of a key's file: below the folder of all, with `%2E` for what would lead out of it, never too long."""
-    parts = [part if part not in (".", "..") else part.replace(".", "%2E") for part in PurePosixPath(key).parts]
-    names = [_shortened(part.replace("\0", "%00")) for part in parts if part != "/"]
+    """The name of a key's file: below the folder of all, with `%2E` for what would lead out of it, never too long.
+
+    Keys of S3 differ by a `//` or a `./` that a folder does not keep apart.
+    """
+    parts = key.lstrip("/").split("/")
+    parts = [part.replace(".", "%2E") if part in (".", "..") else part or "%2F" for part in parts]
+    names = [_shortened(part.replace("\0", "%00")) for part in parts]
     return "/".join((*names[:-1], f"{names[-1]}.json"))
 
 

@@ -136,11 +136,15 @@ class FleetJob:
         data = self.storage.read(PLANNED)
         return data is not None and json.loads(data)["segments"] == self._read_plan()
 
+    def is_finished(self) -> bool:
+        """True when somebody has found that all parts of the plan are there."""
+        return outputs.is_finished(self.storage)
+
     def finish_if_done(self) -> bool:
         """Write the summary and `_SUCCESS` of a job whose parts are all there, and tell its topic once; True if so."""
         if not self._is_done():
             return False
-        if not outputs.is_finished(self.storage):
+        if not self.is_finished():
             outputs.finish(self.storage)
             log.info("a bulk job is done", extra={"event": LogEvent.BULK_JOB_DONE, "job": self.url})
         if self.terms.notify is not None:

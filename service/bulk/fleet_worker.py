@@ -45,6 +45,8 @@ END_SECONDS, END_CHUNKS_A_SECOND = 5.0, 500
 """Least time between two looks for a job's end, longer for many chunks: a look lists all parts, 1,000 a request."""
 CANCEL_SECONDS = 5.0
 """Least time between two looks whether a job is cancelled."""
+DONE_SECONDS = 60.0
+"""Least time between two looks whether others have ended a job with a deadline."""
 LONGEST_LEASE = 43_200
 
 log = logging.getLogger(__name__)
@@ -95,11 +97,23 @@ class _Job:
         self.worker = ChunkWorker(self.inputs, partial(service.ask, options), record.job, in_flight)
         self.end = _Periodic(lambda: max(END_SECONDS, job.known_chunks / END_CHUNKS_A_SECOND), job.finish_if_done)
         self.is_done = False
-        self._cancelled, self._looked = False, float("-inf")
+        self._cancelled, self._looked, self._end_looked = False, float("-inf"), float("-inf")
+
+    async def deadline(self) -> float | None:
+        """In Unix seconds; None for a job without one, or that is done, as known for a minute, or cancelled."""
+        if self.job.terms.by is None or self.is_done or await self.is_cancelled():
+            return None
+        if time.monotonic() - self._end_looked >= DONE_SECONDS:  # Another may have done the last chunk.
+            self._end_looked = time.monotonic()
+            self.is_done = await asyncio.to_thread(self.job.is_finished)
+        return None if self.is_done else self.job.terms.by
 
     async def is_cancelled(self) -> bool:
-        """Whether it was cancelled, as known for a few seconds."""
-        if time.monotonic() - self._looked >= CANCEL_SECONDS:
+        """Whether it was cancelled; that it was not is known for a few seconds.
+
+        That it was is not: `start` takes the mark away and sends chunks, which must not be dropped.
+        """
+        if self._cancelled or time.monotonic() - self._looked >= CANCEL_SECONDS:
             self._looked = time.monotonic()
             self._cancelled = await asyncio.to_thread(self.job.is_cancelled)
         return self._cancelled
@@ -146,11 +160,10 @@ class BulkWorker:
         """True while it has a chunk."""
         return bool(self._working)
 
-    @property
-    def deadline(self) -> float | None:
+    async def deadline(self) -> float | None:
         """Of the jobs that it knows and that are not done, the earliest deadline, in Unix seconds."""
-        found = [each.job.terms.by for each in self._jobs.values() if not each.is_done and each.job.terms.by]
-        return min(found, default=None)
+        found = [await each.deadline() for each in list(self._jobs.values())]
+        return min((by for by in found if by is not None), default=None)
 
     async def run(self) -> None:
         """Work until this is cancelled; then leases end at once."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import msgspec
@@ -104,12 +105,32 @@ def files_below(folder: str) -> Iterator[str]:
 
 
 def matching(pattern: str) -> list[str]:
-    """A path that is there, or what it matches as a glob: no hidden names but its own, and no links to folders."""
+    """A path that is there, or what it matches as a glob: no hidden names but its own, and no links to folders.
+
+    Raises:
+        InvalidOptions: it is no glob.
+    """
     if os.path.lexists(pattern):
         return [pattern]
     top, named = Path(pattern).anchor, Path(pattern).parts
-    found = Path(top).glob(str(Path(pattern).relative_to(top)))
+    try:
+        found = list(Path(top).glob(str(Path(pattern).relative_to(top))))
+    except ValueError as error:
+        raise InvalidOptions(f"{pattern}: {error}.") from error
     return sorted(str(path) for path in found if not any(part[0] == "." and part not in named for part in path.parts))
+
+
+def glob_matches(pattern: str, path: str) -> bool:
+    """Whether `matching` would find a path by a glob if it were there; both absolute."""
+
+    def match(parts: Sequence[str], wanted: Sequence[str]) -> bool:
+        if not wanted or wanted[0] != "**":
+            fits = bool(parts and wanted) and fnmatchcase(parts[0], wanted[0])
+            return match(parts[1:], wanted[1:]) if fits else not parts and not wanted
+        return any(match(parts[number:], wanted[1:]) for number in range(len(parts) + 1))
+
+    parts, wanted = Path(path).parts, Path(pattern).parts
+    return match(parts, wanted) and not any(part[0] == "." and part not in wanted for part in parts)
 
 
 def _version(path: str) -> tuple[str, int]:

@@ -128,6 +128,20 @@ def begin(storage: JobStorage, record: JobRecord) -> JobRecord:
     Raises:
         InvalidOptions: the output holds another job.
     """
+    if storage.put_once(JOB, _record_data(record)):
+        return record
+    found = read_record(storage)
+    assert found is not None, "its name is taken"
+    check_same(found, asked_model=record.asked_model, options=dict(record.job.options), inputs=record.inputs)
+    return found
+
+
+def move(storage: JobStorage, record: JobRecord) -> None:
+    """Write the record of a job that goes on by another queue; all else is to be as it was."""
+    storage.put(JOB, _record_data(record))
+
+
+def _record_data(record: JobRecord) -> bytes:
     data = {
         "model": record.job.model,
         "asked_model": record.asked_model,
@@ -135,12 +149,7 @@ def begin(storage: JobStorage, record: JobRecord) -> JobRecord:
         "inputs": list(record.inputs),
         **({"fleet": asdict(record.fleet)} if record.fleet else {}),
     }
-    if storage.put_once(JOB, json.dumps(data, indent=2).encode() + b"\n"):
-        return record
-    found = read_record(storage)
-    assert found is not None, "its name is taken"
-    check_same(found, asked_model=record.asked_model, options=dict(record.job.options), inputs=record.inputs)
-    return found
+    return json.dumps(data, indent=2).encode() + b"\n"
 
 
 def plan(

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from model_store.errors import ObjectNotFound, RemoteChanged, RemoteRefused, StoreError
+from model_store.errors import KeyRefused, ObjectNotFound, RemoteChanged, RemoteRefused, StoreError
 from model_store.remote.s3 import S3Remote
 from service.bulk.inputs import MOST_BYTES
 from service.bulk.storage import (
@@ -24,7 +24,7 @@ from service.bulk.storage import (
     UnreadableFile,
 )
 from service.core.bulk import Item
-from service.core.errors import DocumentTooLarge, InvalidOptions, RequestError
+from service.core.errors import DocumentTooLarge, GleanerError, InvalidOptions, RequestError
 
 SCHEME = "s3://"
 
@@ -36,11 +36,18 @@ class AccessDenied(RequestError):
     title = "The input may not be read"
 
 
-_REFUSED = {
-    "AccessDenied": AccessDenied,
-    "InvalidObjectState": UnreadableFile,  # It is archived.
+class KeyDenied(RequestError):
+    """An input is encrypted with a KMS key that may not be used with these credentials, or is disabled or gone."""
+
+    code = "key_denied"
+    title = "The input's KMS key may not be used"
+
+
+_REFUSED: dict[str, tuple[type[GleanerError], str]] = {
+    "AccessDenied": (AccessDenied, "The object may not be read with the worker's credentials."),
+    "InvalidObjectState": (UnreadableFile, "The object is archived."),
 }
-"""S3's code of a refusal that is about one object, not about all → what its row says."""
+"""S3's code of a refusal that is about one object, not about all → what its row says, whichever worker asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,10 +153,9 @@ class S3Inputs:
             for stat in self._remote.stats(self._listed):
                 if self.takes(self._place.bucket, stat.key):
                     yield Item(stat.key, stat.etag.strip('"'), stat.size_bytes)
-        except RemoteRefused as error:
-            raise InvalidOptions(error.detail) from error
         except StoreError as error:
-            raise StorageError(error.detail) from error
+            kind = InvalidOptions if _code(error) == "NoSuchBucket" else StorageError
+            raise kind(error.detail) from error
 
     def takes(self, bucket: str, key: str) -> bool:
         """True for an object that is an input."""
@@ -159,7 +165,7 @@ class S3Inputs:
         """As Inputs.
 
         Raises:
-            AccessDenied: the object may not be read.
+            AccessDenied, KeyDenied: the object may not be read, or not be decrypted.
         """
         name = posixpath.basename(item.key)
         if item.size_bytes > MOST_BYTES:
@@ -173,14 +179,17 @@ class S3Inputs:
             raise ObjectMissing("The object is not there any more.") from None
         except RemoteChanged:
             raise ObjectChanged("The object has changed since it was planned; `start` plans it again.") from None
+        except KeyRefused as error:
+            key = error.key or "that it is encrypted with"
+            raise KeyDenied(f"The KMS key {key} may not be used by the worker, or is disabled or gone.") from error
         except RemoteRefused as error:
-            kind = _REFUSED.get(_code(error))
-            raise kind(error.detail) if kind else StorageError(error.detail) from error
+            kind, said = _REFUSED.get(_code(error), (StorageError, error.detail))
+            raise kind(said) from error
         except StoreError as error:
             raise StorageError(error.detail) from error
 
 
-def _code(error: RemoteRefused) -> str:
-    """S3's code of a refusal."""
+def _code(error: StoreError) -> str:
+    """S3's code of a failure; empty without an answer."""
     answer = getattr(error.__cause__, "response", None) or {}
     return str(answer.get("Error", {}).get("Code", ""))

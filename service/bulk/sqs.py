@@ -17,9 +17,10 @@ from itertools import islice
 from typing import Any
 
 from botocore.config import Config
-from botocore.exceptions import BotoCoreError, ClientError
+from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError, PartialCredentialsError
 from botocore.session import Session
 
+from model_store.remote.s3_connection import CREDENTIAL_CODES, concerns_key
 from service.bulk.storage import StorageError
 
 BATCH = 10
@@ -31,6 +32,7 @@ SEND_TRIES = 5
 PEEK_SECONDS = 120
 """Lease of dead letters that are only looked at."""
 _REGION = re.compile(r"https?://(?:sqs\.([a-z0-9-]+)|([a-z0-9-]+)\.queue)\.amazonaws\.com")
+_MISSING = frozenset({"NonExistentQueue", "QueueDoesNotExist", "NotFound", "NotFoundException"})
 _LEASE_ENDED = frozenset({"ReceiptHandleIsInvalid", "InvalidParameterValue", "MessageNotInflight"})
 
 
@@ -39,6 +41,13 @@ class QueueError(StorageError):
 
     code = "queue_error"
     title = "The queue cannot be used"
+
+
+class QueueMissing(QueueError):
+    """There is no such queue or topic."""
+
+    code = "queue_missing"
+    title = "There is no such queue"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +71,7 @@ class SqsState:
         waiting: messages that nobody has a lease of.
         leased: messages that are being worked on.
         lease_seconds: of a message that is received.
-        dead_letters: the ARN of the queue that they go to; None: there is none.
+        dead_letters: the name of the queue that they go to; None: there is none.
     """
 
     waiting: int
@@ -90,7 +99,8 @@ class AwsClient:
         except (ClientError, BotoCoreError, OSError) as error:
             if _status(error) in (None, 401, 403):  # It has read the credentials of files once; they may be renewed.
                 self._client = None
-            raise QueueError(f"{self._service.upper()} did not do {operation}: {error}") from error
+            kind = QueueMissing if _error_code(error) in _MISSING else QueueError
+            raise kind(_sentence(self._service.upper(), operation, arguments, error)) from error
 
     def _made(self) -> Any:
         with self._lock:
@@ -107,10 +117,10 @@ class AwsClient:
 class SqsQueue:
     """One queue, by its URL."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, client: AwsClient | None = None) -> None:
         self.url = url
         found = _REGION.match(url)
-        self._client = AwsClient("sqs", (found[1] or found[2]) if found else None)
+        self._client = client or AwsClient("sqs", (found[1] or found[2]) if found else None)
 
     def send(self, bodies: Iterable[str]) -> int:
         """Send messages; how many."""
@@ -160,7 +170,7 @@ class SqsQueue:
                 VisibilityTimeout=seconds,
             )
         except QueueError as error:
-            if _code(error) in _LEASE_ENDED:
+            if _error_code(error.__cause__) in _LEASE_ENDED:
                 return False
             raise
         return True
@@ -170,7 +180,7 @@ class SqsQueue:
         try:
             self._client.call("delete_message", QueueUrl=self.url, ReceiptHandle=message.receipt)
         except QueueError as error:
-            if _code(error) not in _LEASE_ENDED:
+            if _error_code(error.__cause__) not in _LEASE_ENDED:
                 raise
 
     def state(self) -> SqsState:
@@ -182,16 +192,13 @@ class SqsQueue:
         found = answer["Attributes"]
         redrive = json.loads(found.get("RedrivePolicy") or "{}")
         waiting, leased = (int(found[name]) for name in names)
-        return SqsState(waiting, leased, int(found["VisibilityTimeout"]), redrive.get("deadLetterTargetArn"))
+        dead = redrive["deadLetterTargetArn"].rpartition(":")[2] if "deadLetterTargetArn" in redrive else None
+        return SqsState(waiting, leased, int(found["VisibilityTimeout"]), dead)
 
-    def dead_letters(self) -> SqsQueue | None:
-        """The queue of its dead letters; None if it has none."""
-        arn = self.state().dead_letters
-        if arn is None:
-            return None
-        *_, account, name = arn.split(":")
-        answer = self._client.call("get_queue_url", QueueName=name, QueueOwnerAWSAccountId=account)
-        return SqsQueue(answer["QueueUrl"])
+    def dead_letters(self, state: SqsState | None = None) -> SqsQueue | None:
+        """The queue of its dead letters, always of its own account and region; None if it has none."""
+        name = (state or self.state()).dead_letters
+        return None if name is None else SqsQueue(f"{self.url.rpartition('/')[0]}/{name}", self._client)
 
     @contextmanager
     def peeked(self, lease_seconds: int = PEEK_SECONDS) -> Iterator[list[Message]]:
@@ -217,6 +224,23 @@ def notify(topic: str, subject: str, text: str) -> None:
     AwsClient("sns", region).call("publish", TopicArn=topic, Subject=subject[:100], Message=text)
 
 
+def _sentence(service: str, operation: str, arguments: dict[str, Any], error: Exception) -> str:
+    """What a person is told of a failed call."""
+    code, place = _error_code(error), arguments.get("QueueUrl") or arguments.get("TopicArn")
+    said = str(error).rstrip(".")
+    if isinstance(error, NoCredentialsError | PartialCredentialsError):
+        return f"There are no AWS credentials for {place}: {error}"
+    if code in _MISSING:
+        return f"There is no {'queue' if service == 'SQS' else 'topic'} {place}."
+    if code in CREDENTIAL_CODES or _status(error) == 401:
+        return f"{service} does not accept the credentials for {place}: {said}. Renew them."
+    if concerns_key(code, str(error)):
+        return f"{place} is encrypted with a KMS key that may not be used, or is disabled or gone: {said}."
+    if code.startswith("AccessDenied") or _status(error) == 403:
+        return f"{service} refuses {operation} for {place}: {said}. Check the credentials and their rights."
+    return f"{service} did not do {operation} for {place}: {error}"
+
+
 def _status(error: Exception) -> int | None:
     """The status of the answer; None if there was none."""
     answer = getattr(error, "response", None) or {}
@@ -224,6 +248,7 @@ def _status(error: Exception) -> int | None:
     return status
 
 
-def _code(error: QueueError) -> str:
-    answer = getattr(error.__cause__, "response", None) or {}
-    return str(answer.get("Error", {}).get("Code", "")).rpartition(".")[2]
+def _error_code(error: BaseException | None) -> str:
+    """AWS's code, without the prefix `AWS.SimpleQueueService.`; empty without an answer."""
+    answer = getattr(error, "response", None) or {}
+    return str(answer.get("Error", {}).get("Code", "")).removeprefix("AWS.SimpleQueueService.")

@@ -14,7 +14,7 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,12 +22,13 @@ from typing import TYPE_CHECKING, Any
 from service.bulk import finish as outputs
 from service.bulk import job as jobs
 from service.bulk.chunk_worker import IN_FLIGHT, ChunkWorker, InFlight
-from service.bulk.inputs import LocalInputs, local_inputs
+from service.bulk.inputs import LocalInputs, glob_matches, local_inputs
 from service.bulk.job import JobRecord
 from service.bulk.run import BulkRun, RunCounts
 from service.bulk.storage import FolderStorage, JobStorage
+from service.commands.bulk_fleet import ACTIONS as FLEET_ACTIONS
 from service.commands.bulk_fleet import OPTIONS, add_actions, add_options
-from service.commands.bulk_progress import errors_in_words, shown_progress
+from service.commands.bulk_progress import errors_in_words, printable, shown_progress
 from service.commands.file_answers import options_of, read_key
 from service.core.bulk import BulkJob
 from service.core.errors import GleanerError, InvalidOptions
@@ -37,6 +38,12 @@ if TYPE_CHECKING:
     from service.local_service import LocalService
     from service.remote_service import RemoteService
 
+ACTIONS = ("run", "finish", *FLEET_ACTIONS)
+WRITTEN = (
+    *(jobs.JOB, f"{jobs.PLAN}000001.jsonl", f"{jobs.PARTS}0.jsonl"),
+    *(outputs.SUMMARY, outputs.LINES, outputs.PARQUET, f"{outputs.FILES}0.json"),
+)
+"""Documents of a job, one of each kind, by which an output that a glob matches is found."""
 ANSWERED, WITH_ERRORS, NOT_FINISHED, INTERRUPTED = 0, 1, 3, 130
 
 
@@ -50,13 +57,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_outputs(finish)
     finish.set_defaults(run=_finish)
     add_actions(actions)
-    parse = parser.parse_known_args
+    assert {*actions.choices} == {*ACTIONS}, "`with_action` must know them"
 
-    def parse_with_action(words: Sequence[str], namespace: Any = None) -> Any:
-        is_short = bool(words) and words[0] not in (*actions.choices, "-h", "--help")
-        return parse(["run", *words] if is_short else words, namespace)
 
-    parser.parse_known_args = parse_with_action  # type: ignore[method-assign, assignment]
+def with_action(words: list[str]) -> list[str]:
+    """The words behind `gleaner bulk` with the action, which may be left out: `IN… OUT` is short for `run IN… OUT`."""
+    is_named = not words or words[0] in (*ACTIONS, "-h", "--help")
+    return words if is_named else ["run", *words]
 
 
 def _add_run(parser: argparse.ArgumentParser) -> None:
@@ -195,12 +202,14 @@ def _writers(chosen: argparse.Namespace) -> Iterable[Any]:
 
 
 def _check_output(inputs: LocalInputs, output: str) -> None:
-    """Refuse an output within an input: its parts would be inputs."""
+    """Refuse an output within an input, or that a glob matches: its parts would be inputs."""
     target = os.path.abspath(output)
+    places = (target, *map(str, Path(target).parents), *(f"{target}/{name}" for name in WRITTEN))
     for name in inputs.names:
-        if os.path.commonpath((name, target)) == name:
+        is_glob = not os.path.lexists(name)
+        if os.path.commonpath((name, target)) == name or (is_glob and any(glob_matches(name, at) for at in places)):
             raise InvalidOptions(f"The output {output} is within the input {name}: choose a folder beside it.")
 
 
 def _say(text: str) -> None:
-    print(f"gleaner: {text}", file=sys.stderr, flush=True)
+    print(f"gleaner: {printable(text)}", file=sys.stderr, flush=True)

@@ -1,7 +1,7 @@
 """`gleaner bulk start|status|estimate|retry|cancel`: jobs from bucket to bucket that a fleet works on.
 
 A service with GLEANER_BULK_QUEUE takes chunks of them from the queue in idle room. Exit codes of `status`: 0 done,
-1 some chunks are dead letters, 3 working.
+1 some chunks are dead letters, 3 working, or it cannot be told.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ import random
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from service.commands.bulk_progress import duration, errors_in_words
+from service.commands.bulk_progress import duration, errors_in_words, printable
 from service.commands.file_answers import add_service_arguments, options_of, read_key
 from service.core.bulk import CHUNK_FILES, BulkJob
 from service.core.errors import InvalidOptions
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from service.bulk.job import JobRecord
     from service.bulk.s3 import S3Inputs, S3Storage
 
+ACTIONS = ("start", "status", "retry", "cancel", "estimate")
 OPTIONS = ("labels", "overlaps", "min_score", "aggregation", "ocr", "include_text", "fields")
 """What a job asks of each input, besides its model."""
 DONE, DEAD, WORKING = 0, 1, 3
@@ -94,7 +96,7 @@ def _start(chosen: argparse.Namespace) -> int:
     job = FleetJob(str(target))
     sent = dispatch.start(job, inputs, _report)
     if not sent.files and not chosen.events:
-        raise InvalidOptions(f"There is no object below {source}.")
+        raise InvalidOptions(_nothing(inputs))
     _say_end(f"{sent.files:,} files in {sent.chunks:,} chunks: {sent.sent:,} sent; by {record.job.model}")
     return DONE
 
@@ -110,13 +112,37 @@ def _begun(chosen: argparse.Namespace, inputs: S3Inputs, storage: S3Storage) -> 
         jobs.check_same(record, asked_model=asked, options=options, inputs=inputs.names)
         if record.fleet is None:
             raise InvalidOptions("The output holds a job of one machine.")
+        kept_terms = record.fleet
+        if chosen.queue not in (None, kept_terms.queue) and _is_gone(kept_terms.queue):
+            kept_terms = replace(kept_terms, queue=_queue(chosen))
+            record = replace(record, fleet=kept_terms)
+            jobs.move(storage, record)
+            _say(f"the job's queue is gone; {chosen.queue} takes its place")
+        if chosen.events and kept_terms.chunk_files != 1:
+            _say("the job was started without --events and keeps its larger chunks")
         for name, given in {"queue": chosen.queue, "notify": chosen.notify, "by": _deadline(chosen)}.items():
-            if given is not None and given != (kept := getattr(record.fleet, name)):
+            if given is not None and given != (kept := getattr(kept_terms, name)):
                 _say(f"the job keeps its --{name}, {_when(kept) if name == 'by' else kept}")
         return record
     terms = FleetTerms(_queue(chosen), _deadline(chosen), chosen.notify, 1 if chosen.events else CHUNK_FILES)
     job = BulkJob(_pinned(chosen, options), options)
+    if next(inputs.items(), None) is None and not chosen.events:  # Before the output belongs to a mistyped input.
+        raise InvalidOptions(_nothing(inputs))
     return jobs.begin(storage, JobRecord(job, chosen.model, inputs.names, terms))
+
+
+def _nothing(inputs: S3Inputs) -> str:
+    return f"There is no object below {inputs.names[0]}."
+
+
+def _is_gone(queue: str) -> bool:
+    from service.bulk.sqs import QueueMissing, SqsQueue
+
+    try:
+        SqsQueue(queue).state()
+    except QueueMissing:
+        return True
+    return False
 
 
 def _queue(chosen: argparse.Namespace) -> str:
@@ -189,14 +215,22 @@ def _when(unix_seconds: float | None) -> str:
 
 def _status(chosen: argparse.Namespace) -> int:
     from service.bulk import dispatch
+    from service.bulk.storage import StorageError
 
-    job = _job(chosen, keeps_plan=True)
+    job = None
     while True:
-        found = dispatch.status(job, time.time())
-        print("\n".join(_lines(job, found)), flush=True)
-        code = DEAD if found.dead else DONE if found.is_done else WORKING
-        if not chosen.watch or code != WORKING or found.is_cancelled:
-            return code
+        try:
+            job = job or _job(chosen, keeps_plan=True)
+            found = dispatch.status(job, time.time())
+        except StorageError as error:  # A watch goes on, since credentials may be renewed.
+            _say(error.detail)
+            if job is None or not chosen.watch:
+                return WORKING
+        else:
+            print("\n".join(_lines(job, found)), flush=True)
+            code = DEAD if found.dead else DONE if found.is_done else WORKING
+            if not chosen.watch or code != WORKING or found.is_cancelled:
+                return code
         time.sleep(WATCH_SECONDS)
 
 
@@ -206,10 +240,11 @@ def _lines(job: FleetJob, found: FleetStatus) -> list[str]:
     state = "done" if found.is_done else "cancelled" if found.is_cancelled else "working"
     failed = found.errors.total()
     errors = f", {failed:,} errors ({errors_in_words(found.errors)})" if failed else ""
+    waiting = found.problem if found.waiting is None else f"messages that wait in the queue: {found.waiting:,}"
     lines = [
         f"{job.url}: {state}, by {job.record.job.model}",
         f"  files  {counts.files_done:,} of {counts.files:,}{errors}",
-        f"  parts  {counts.chunks_done:,} of {counts.chunks:,}; messages that wait in the queue: {found.waiting:,}",
+        f"  parts  {counts.chunks_done:,} of {counts.chunks:,}; {waiting}",
     ]
     if not found.is_planned:
         lines.append("  the plan is not complete: `start` is at work, or is to be called again")
@@ -220,7 +255,7 @@ def _lines(job: FleetJob, found: FleetStatus) -> list[str]:
         late = "" if left is None or time.time() + left <= by else ", which is too early at this rate"
         lines.append(f"  due    {_when(by)}{late}")
     for planned in found.dead[:SHOWN_DEAD]:
-        keys = [item.key for item in planned.chunk.items]
+        keys = [printable(item.key) for item in planned.chunk.items]
         more = f" and {len(keys) - SHOWN_FILES:,} more" if len(keys) > SHOWN_FILES else ""
         lines.append(f"  dead   {planned.part}: {', '.join(keys[:SHOWN_FILES])}{more}")
     if found.dead:
@@ -304,4 +339,4 @@ def _say_end(text: str) -> None:
 
 
 def _say(text: str) -> None:
-    print(f"gleaner: {text}", file=sys.stderr, flush=True)
+    print(f"gleaner: {printable(text)}", file=sys.stderr, flush=True)

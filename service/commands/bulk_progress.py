@@ -52,6 +52,11 @@ def in_words(counts: RunCounts, seconds: float, dollars_an_hour: float | None) -
     return ", ".join(said)
 
 
+def printable(text: str) -> str:
+    """A text without characters that a terminal would obey: a key or a file's name may have any."""
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
+
+
 class ShownProgress:
     """What a person sees of a run."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from service.core.worker_load import Stage
@@ -23,6 +24,16 @@ class BulkMetrics:
             "Tasks that clear the bulk queue by its deadline; without a deadline 1, without work 0.",
             together="livemax",
         )
+        self.deadline_left_seconds = gauge_of_processes(
+            "gleaner_bulk_deadline_left_seconds",
+            "Seconds until the first deadline of the bulk jobs at work, negative after it; +Inf without one.",
+            together="livemax",
+        )
+        self.dead_letters = gauge_of_processes(
+            "gleaner_bulk_dead_letters",
+            "Chunks among the bulk queue's dead letters; NaN where they may not be counted.",
+            together="livemax",
+        )
         self.stage_work_ratio = gauge_of_processes(
             "gleaner_bulk_stage_work_ratio",
             "Bulk's part of gleaner_stage_work_ratio, which scaling leaves out.",
@@ -31,10 +42,20 @@ class BulkMetrics:
         )
         self.process = ProcessMetrics("bulk")
 
-    def update(self, backlog_seconds: float, tasks_wanted: int, work_ratios: Mapping[Stage, float]) -> None:
-        """Set all gauges, once in ten seconds: `core/bulk_scaling` computes the values."""
+    def update(
+        self,
+        backlog_seconds: float,
+        tasks_wanted: int,
+        work_ratios: Mapping[Stage, float],
+        *,
+        deadline_left_seconds: float | None,
+        dead_letters: float,
+    ) -> None:
+        """Set all gauges, once in ten seconds: `core/bulk_scaling` computes most values."""
         self.backlog_seconds.set(backlog_seconds)
         self.tasks_wanted.set(tasks_wanted)
+        self.deadline_left_seconds.set(math.inf if deadline_left_seconds is None else deadline_left_seconds)
+        self.dead_letters.set(dead_letters)
         for stage, ratio in work_ratios.items():
             self.stage_work_ratio.labels(stage).set(ratio)
         self.process.update()

@@ -117,7 +117,8 @@ def test_rows_in_one_file_and_in_a_file_each(storage: FolderStorage, tmp_path: P
 
 
 @pytest.mark.parametrize(
-    ("key", "name"), [("/etc/passwd", "etc/passwd.json"), ("a/./b", "a/b.json"), ("x\0y", "x%00y.json")]
+    ("key", "name"),
+    [("/etc/passwd", "etc/passwd.json"), ("a/./b", "a/%2E/b.json"), ("a//b", "a/%2F/b.json"), ("x\0y", "x%00y.json")],
 )
 def test_a_keys_file_is_within_the_folder(key: str, name: str) -> None:
     assert outputs.file_name(key) == name

@@ -9,11 +9,12 @@ import pytest
 
 from service.bulk import job as jobs
 from service.bulk.dispatch import cancel, retry, start, status
+from service.bulk.finish import write_files
 from service.bulk.fleet_job import FleetJob
 from service.bulk.messages import ChunkMessage, read_message
 from service.bulk.sqs import SqsQueue
 from service.core.bulk import row
-from service.core.errors import DocumentTooLarge, Forbidden, QueueFull, UnreadableDocument
+from service.core.errors import DocumentTooLarge, Forbidden, InvalidOptions, QueueFull, UnreadableDocument
 from tests.support.bulk_cloud import BulkCloud
 from tests.support.bulk_fleet import MODEL, EchoService, begun, rows, until, working
 
@@ -131,6 +132,81 @@ async def test_a_cancelled_job_leaves_the_queue_and_may_be_started_again(cloud: 
     assert len(rows(cloud)) == 6
 
 
+async def test_a_job_may_be_started_again_as_soon_as_it_was_cancelled(cloud: BulkCloud) -> None:
+    """What `start` sends then is worked on, also by one that has just seen that the job was cancelled."""
+    cloud.put(_files(6))
+    job, inputs = begun(cloud, chunk_files=2, by=time.time() + 60)
+    start(job, inputs)
+    cancel(job)
+    with pytest.raises(InvalidOptions, match="is cancelled"):
+        retry(job, frozenset())
+    async with working(cloud, EchoService()) as worker:
+        await until(lambda: not cloud.waiting(cloud.queue))
+        assert await worker.deadline() is None
+        start(job, inputs)
+        await until(lambda: _is_finished(cloud))
+    assert [row["key"] for row in rows(cloud)] == sorted(_files(6))
+
+
+async def test_a_deadline_is_over_when_another_has_done_the_last_chunk(cloud: BulkCloud) -> None:
+    cloud.put(_files(2))
+    job, inputs = begun(cloud, chunk_files=1, by=time.time() + 60)
+    start(job, inputs)
+    first, second = jobs.planned(job.storage)
+    slow = EchoService({b"text 0": [QueueFull("Full.", retry_after_seconds=60.0)]})
+    async with working(cloud, slow) as worker:
+        await until(lambda: slow.asked[b"text 0"] > 0 and slow.asked[b"text 1"] > 0)
+        assert await worker.deadline() == job.terms.by
+        for planned in (first, second):
+            job.put_part(planned.part, [row(planned.chunk.items[0], model=MODEL, document={})])
+        assert job.finish_if_done()
+        assert await worker.deadline() == job.terms.by, "as known for a minute"
+        next(iter(worker._jobs.values()))._end_looked = float("-inf")
+        assert await worker.deadline() is None
+
+
+ODD = (
+    "a b.txt",
+    "ü/é+ß%20.txt",
+    "q?x=1&y#z.txt",
+    "'\"<>&.txt",
+    "\u202e\x01.txt",
+    "a//b.txt",
+    "a/b.txt",
+)
+
+
+async def test_odd_keys_are_answered_under_their_names(cloud: BulkCloud) -> None:
+    cloud.put({f"in/{key}": key.encode() for key in ODD} | {"in/": b"", "in/folder/": b"", "in/empty": b""})
+    job, inputs = begun(cloud, chunk_files=3)
+    assert start(job, inputs).files == len(ODD) + 1
+    async with working(cloud, EchoService()):
+        await until(lambda: _is_finished(cloud))
+    assert [row["key"] for row in rows(cloud)] == sorted(f"in/{key}" for key in (*ODD, "empty"))
+    assert [row["error"] for row in rows(cloud)] == [None] * (len(ODD) + 1)
+    assert start(job, inputs).sent == 0
+    names = write_files(job.storage)
+    assert names
+    assert len(cloud.objects(cloud.target, "job/documents/")) == len(ODD) + 1
+
+
+async def test_objects_that_go_or_change_during_the_job_are_planned_again(cloud: BulkCloud) -> None:
+    """In a versioned bucket: a version that is gone from sight is not read in place of the one that is there."""
+    cloud.s3.put_bucket_versioning(Bucket=cloud.source, VersioningConfiguration={"Status": "Enabled"})
+    cloud.put(_files(4))
+    job, inputs = begun(cloud)
+    start(job, inputs)
+    cloud.s3.delete_object(Bucket=cloud.source, Key="in/000.txt")
+    cloud.put({"in/001.txt": b"new"})
+    async with working(cloud, EchoService()):
+        await until(lambda: _is_finished(cloud))
+        assert status(job, time.time()).errors == {"object_missing": 1, "object_changed": 1}
+        assert start(job, inputs).files == 5, "the new version is added"
+        await until(lambda: b"2" in cloud.objects(cloud.target)["job/_SUCCESS"])
+    assert status(job, time.time()).errors == {"object_missing": 1}
+    assert json.loads(cloud.objects(cloud.target)["job/summary.json"])["files"] == 4
+
+
 async def test_a_revision_that_is_not_served_leaves_chunks_for_later(
     cloud: BulkCloud, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -179,9 +255,9 @@ async def test_a_lease_is_prolonged_while_files_wait(cloud: BulkCloud) -> None:
     service = EchoService({b"text 0": [QueueFull("Full.", retry_after_seconds=4.0), None]})
     async with working(cloud, service, lease_seconds=1) as worker:
         await until(lambda: bool(rows(cloud)))
-        assert worker.deadline == job.terms.by
+        assert await worker.deadline() == job.terms.by
         await until(lambda: not cloud.waiting(cloud.queue))
-        assert worker.deadline is None
+        assert await worker.deadline() is None
     assert service.asked == {b"text 0": 2}, "nobody else got it meanwhile"
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from service.bulk.inputs import LocalInputs, local_inputs
+from service.bulk.inputs import LocalInputs, glob_matches, local_inputs, matching
 from service.bulk.storage import Content, ObjectChanged, ObjectMissing, StorageError, UnreadableFile
 from service.core.errors import GleanerError, InvalidOptions
 
@@ -50,6 +50,19 @@ def test_of_several_paths_and_globs_keys_are_the_paths(folder: Path) -> None:
 def test_an_input_that_is_not_there_is_a_sentence(folder: Path, path: str) -> None:
     with pytest.raises(InvalidOptions, match="There is no"):
         _keys(path)
+
+
+@pytest.mark.parametrize("pattern", ["in/*", "in/**/*", "**/*.txt", "in/*/c.txt", "in/.git/*", "*/[bz].*", "*"])
+def test_a_glob_matches_just_what_it_finds(folder: Path, pattern: str) -> None:
+    (folder / "in/loop").unlink()
+    found = {os.path.abspath(path) for path in matching(pattern)}
+    assert found
+    assert {str(path) for path in folder.rglob("*") if glob_matches(str(folder / pattern), str(path))} == found
+
+
+def test_a_glob_that_is_none_is_a_sentence(folder: Path) -> None:
+    with pytest.raises(InvalidOptions, match=r"in/a\*\*: Invalid pattern"):
+        _keys("in/a**")
 
 
 def test_a_folder_that_goes_while_it_is_listed_is_no_empty_one(folder: Path) -> None:

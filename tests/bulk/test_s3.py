@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from service.bulk.s3 import S3Inputs, S3Place, S3Storage, place_of
-from service.bulk.storage import ObjectChanged, ObjectMissing, StorageError
+from service.bulk.s3 import AccessDenied, KeyDenied, S3Inputs, S3Place, S3Storage, place_of
+from service.bulk.storage import ObjectChanged, ObjectMissing, StorageError, UnreadableFile
 from service.core.bulk import Item
-from service.core.errors import DocumentTooLarge, InvalidOptions
-from tests.support.bulk_cloud import BulkCloud
+from service.core.errors import DocumentTooLarge, GleanerError, InvalidOptions
+from tests.support.bulk_cloud import BulkCloud, refusing
 
 
 def _inputs(cloud: BulkCloud, prefix: str = "2026/") -> S3Inputs:
@@ -63,6 +63,46 @@ def test_an_object_that_is_gone_or_another_one_is_said(cloud: BulkCloud) -> None
         _inputs(cloud).read(second)
     with pytest.raises(DocumentTooLarge):
         _inputs(cloud).read(Item("2026/a", "x", 1 << 40))
+
+
+KEY = "arn:aws:kms:eu-central-1:111122223333:key/00000000-0000-0000-0000-000000000000"
+KMS = f"User: arn:aws:sts::1:assumed-role/a/b is not authorized to perform: kms:Decrypt on resource: {KEY}"
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "message", "kind", "words"),
+    [
+        (403, "AccessDenied", KMS, KeyDenied, f"The KMS key {KEY} may not be used"),
+        (400, "KMS.DisabledException", "", KeyDenied, "that it is encrypted with"),
+        (403, "AccessDenied", "User: arn:aws:sts::1:assumed-role/a/b is not allowed", AccessDenied, "credentials"),
+        (403, "InvalidObjectState", "Archived", UnreadableFile, "archived"),
+        (400, "ExpiredToken", "Old", StorageError, "Renew them"),
+    ],
+)
+def test_a_refusal_is_an_objects_own_or_nobodys(
+    cloud: BulkCloud,
+    monkeypatch: pytest.MonkeyPatch,
+    status: int,
+    code: str,
+    message: str,
+    kind: type[GleanerError],
+    words: str,
+) -> None:
+    with refusing(status, code, message) as url:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", url)
+        with pytest.raises(kind, match=words) as found:
+            _inputs(cloud).read(Item("2026/a", "x", 1))
+        assert "assumed-role" not in found.value.detail, "rows are the same whoever made them"
+        with pytest.raises(StorageError):
+            list(_inputs(cloud).items())
+
+
+def test_a_key_that_may_not_be_used_for_results_is_said(cloud: BulkCloud, monkeypatch: pytest.MonkeyPatch) -> None:
+    storage = S3Storage(place_of(cloud.output("job")))
+    with refusing(403, "AccessDenied", KMS) as url:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", url)
+        with pytest.raises(StorageError, match=f"KMS key that may not be used.*{KEY}"):
+            storage.put_once("parts/a.jsonl", b"1")
 
 
 def test_a_bucket_that_is_not_there_is_the_callers_error(cloud: BulkCloud) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
-from service.bulk.sqs import QueueError, SqsQueue, notify
-from tests.support.bulk_cloud import MOST_RECEIVES, BulkCloud
+from service.bulk.__main__ import DeadLetters
+from service.bulk.sqs import QueueError, QueueMissing, SqsQueue, notify
+from tests.support.bulk_cloud import MOST_RECEIVES, BulkCloud, refusing
 from tests.support.service import wait_until
 
 
@@ -59,16 +62,50 @@ def test_what_is_received_too_often_is_a_dead_letter_that_can_be_looked_at(cloud
     assert dead.dead_letters() is None
 
 
+async def test_dead_letters_are_counted_or_unknown(cloud: BulkCloud, caplog: pytest.LogCaptureFixture) -> None:
+    queue = SqsQueue(cloud.queue)
+    SqsQueue(cloud.dead_letters).send(["a", "b"])
+    assert await DeadLetters(queue).count(queue.state()) == 2
+    dead = SqsQueue(cloud.dead_letters)
+    assert await DeadLetters(dead).count(dead.state()) == 0, "it has none"
+    cloud.sqs.delete_queue(QueueUrl=cloud.dead_letters)
+    unknown = DeadLetters(queue)
+    state = queue.state()
+    assert math.isnan(await unknown.count(state))
+    assert math.isnan(await unknown.count(state))
+    assert caplog.text.count("dead letters are not counted: There is no queue") == 1
+
+
 def test_a_topic_is_told(cloud: BulkCloud) -> None:
     notify(cloud.topic, "done", "all of it")
     assert cloud.notifications() == ["all of it"]
 
 
 def test_a_queue_or_topic_that_is_not_there_is_said(cloud: BulkCloud) -> None:
-    with pytest.raises(QueueError, match="did not do"):
+    with pytest.raises(QueueMissing, match="There is no queue http"):
         SqsQueue(cloud.queue + "-not").receive()
-    with pytest.raises(QueueError):
+    with pytest.raises(QueueMissing, match="There is no topic arn:"):
         notify(cloud.topic + "-not", "done", "all")
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "message", "words"),
+    [
+        (403, "ExpiredToken", "It is old", "does not accept the credentials .*Renew them"),
+        (403, "AccessDeniedException", "no sqs:SendMessage", "refuses send_message_batch for .*rights"),
+        (400, "AccessDeniedException", "to perform: kms:GenerateDataKey on resource", "encrypted with a KMS key"),
+        (400, "KmsDisabled", "", "encrypted with a KMS key"),
+        (400, "InvalidAddress", "no queue", "did not do send_message_batch"),
+    ],
+)
+def test_a_refusal_is_a_plain_sentence(
+    cloud: BulkCloud, monkeypatch: pytest.MonkeyPatch, status: int, code: str, message: str, words: str
+) -> None:
+    with refusing(status, code, message) as url:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", url)
+        with pytest.raises(QueueError, match=words) as found:
+            SqsQueue(cloud.queue).send(["a"])
+        assert not isinstance(found.value, QueueMissing)
 
 
 def test_renewed_credentials_are_read_after_a_failure(cloud: BulkCloud, monkeypatch: pytest.MonkeyPatch) -> None:

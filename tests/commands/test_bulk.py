@@ -103,6 +103,27 @@ def test_rows_are_written_in_other_forms_at_the_end_or_later(folder: Path, servi
     assert json.loads((folder / "out/documents/in.jsonl#7.json").read_text())["document"]["text"] == "text 7"
 
 
+@pytest.mark.parametrize(
+    ("pattern", "output", "code"),
+    [
+        ("in/*", "in/out", 2),
+        ("in/*", "in/a/out", 2),
+        ("in/**", "in/a/out", 2),
+        ("**/*.jsonl", "out", 2),
+        ("in/*/*", "in/out", 2),
+        ("in/a/*.jsonl", "in/out", 0),
+        ("*.jsonl", "out", 0),
+    ],
+)
+def test_an_output_whose_parts_a_glob_would_match_is_refused(
+    folder: Path, service: TextService, pattern: str, output: str, code: int
+) -> None:
+    (folder / "in/a").mkdir(parents=True)
+    (folder / "in/a/b.jsonl").write_text('{"text": "b"}')
+    assert main(["bulk", pattern, output, "--url", service.url]) == code
+    assert (folder / output).exists() is (code == 0)
+
+
 def test_the_action_may_be_left_out_or_named(
     folder: Path, service: TextService, capsys: pytest.CaptureFixture[str]
 ) -> None:

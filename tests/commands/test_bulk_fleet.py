@@ -17,7 +17,7 @@ from model_store.transfer.push import push
 from service.cli import main
 from service.commands.bulk_fleet import deadline
 from service.core.errors import InvalidOptions, UnreadableDocument
-from tests.support.bulk_cloud import BulkCloud, bulk_cloud, moto_server
+from tests.support.bulk_cloud import BulkCloud, bulk_cloud, moto_server, refusing
 from tests.support.bulk_fleet import EchoService, until, working
 from tests.support.model_folders import write_model
 
@@ -80,6 +80,85 @@ def test_a_cancelled_job_says_so(cloud: BulkCloud, capsys: pytest.CaptureFixture
     assert main(["bulk", "finish", cloud.output("job")]) == 3
 
 
+REFUSALS = {
+    "expired": ((400, "ExpiredToken", "It is old."), "does not accept the credentials"),
+    "unknown": ((403, "InvalidAccessKeyId", "Nobody."), "does not accept the credentials"),
+    "no right": ((403, "AccessDenied", "s3:GetObject"), "and their rights"),
+    "a key": ((403, "AccessDenied", "no identity-based policy allows the kms:Decrypt action"), "KMS key"),
+}
+
+
+@pytest.mark.parametrize("place", ["S3", "SQS"])
+@pytest.mark.parametrize("name", REFUSALS)
+def test_a_refusal_of_aws_is_one_plain_sentence(
+    cloud: BulkCloud,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    place: str,
+    name: str,
+) -> None:
+    refusal, words = REFUSALS[name]
+    cloud.put({"in/a.txt": b"a"})
+    assert _start(cloud, "--model", MODEL) == 0
+    out = cloud.output("job")
+    capsys.readouterr()
+    other = ["start", f"s3://{cloud.source}/in/", cloud.output("other"), "--queue", cloud.queue, "--model", MODEL]
+    asked = [["status", out], ["retry", out], other, [*other[:2], out, *other[3:]]]
+    asked += [["cancel", out], ["finish", out], ["estimate", other[1], "--url", "http://nobody"]] * (place == "S3")
+    with refusing(*refusal) as url, monkeypatch.context() as there:
+        there.setenv(f"AWS_ENDPOINT_URL_{place}", url)
+        for command in asked:
+            code = main(["bulk", *command])
+            said = "".join(capsys.readouterr())
+            assert words in said, command
+            assert code == (3 if command[0] in ("finish", "status") else 1), command
+            assert "Traceback" not in said
+    assert main(["bulk", "status", out]) == 3
+    assert "0 of 1" in capsys.readouterr().out, "nothing is lost"
+
+
+def test_without_credentials_or_queue_it_says_so(
+    cloud: BulkCloud, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cloud.put({"in/a.txt": b"a"})
+    assert _start(cloud, "--model", MODEL) == 0
+    with monkeypatch.context() as without:
+        without.delenv("AWS_ACCESS_KEY_ID")
+        without.setenv("AWS_SHARED_CREDENTIALS_FILE", "/dev/null")
+        assert main(["bulk", "status", cloud.output("job")]) == 3
+        assert _start(cloud, "--model", MODEL) == 1
+        said = capsys.readouterr().err
+        assert said.count("There are no AWS credentials for ") == 2
+    cloud.sqs.delete_queue(QueueUrl=cloud.queue)
+    assert main(["bulk", "status", cloud.output("job")]) == 3
+    assert f"There is no queue {cloud.queue}" in capsys.readouterr().out
+    assert _start(cloud, "--model", MODEL) == 1
+    assert f"There is no queue {cloud.queue}" in capsys.readouterr().err
+    new = cloud.sqs.create_queue(QueueName="new")["QueueUrl"]
+    assert _start(cloud, "--model", MODEL, "--queue", new) == 0
+    assert "queue is gone" in capsys.readouterr().err
+    assert cloud.waiting(new) == 1
+    assert main(["bulk", "status", cloud.output("job")]) == 3
+    assert "wait in the queue: 1" in capsys.readouterr().out
+
+
+def test_a_mistyped_input_leaves_the_output_free(cloud: BulkCloud, capsys: pytest.CaptureFixture[str]) -> None:
+    cloud.put({"in/a.txt": b"a"})
+    out = cloud.output("job")
+    for wrong in (f"s3://{cloud.source}-not/in/", f"s3://{cloud.source}/typo/"):
+        assert main(["bulk", "start", wrong, out, "--queue", cloud.queue, "--model", MODEL]) == 2
+    said = capsys.readouterr().err
+    assert f"There is no object below s3://{cloud.source}/typo." in said
+    assert "is not there" in said
+    assert cloud.objects(cloud.target) == {}
+    assert main(["bulk", "start", f"s3://{cloud.source}/in/", out, "--queue", cloud.queue, "--model", MODEL]) == 0
+    assert main(["bulk", "start", f"s3://{cloud.source}/in/", "s3://not-there-at-all/x", "--model", MODEL]) == 1
+    assert "is not there" in capsys.readouterr().err
+    assert _start(cloud, "--model", MODEL, "--events") == 0
+    assert "without --events" in capsys.readouterr().err
+
+
 def test_what_cannot_be_started_is_said(cloud: BulkCloud, capsys: pytest.CaptureFixture[str]) -> None:
     source = f"s3://{cloud.source}/in/"
     assert main(["bulk", "start", source, source + "out/", "--queue", cloud.queue, "--model", MODEL]) == 2
@@ -98,10 +177,11 @@ def test_the_stores_tag_is_pinned(cloud: BulkCloud, tmp_path: Path, monkeypatch:
     push(revision, Store(tmp_path / "store"), FolderRemote(tmp_path / "remote"), tag="stable")
     monkeypatch.setenv("GLEANER_MODEL_REMOTE", f"file://{tmp_path}/remote")
     assert _start(cloud, "--model", "documents") == 2, "there are no files"
-    assert _start(cloud, "--events") == 0, "they are to come"
+    assert _start(cloud, "--model", "documents", "--events") == 0, "they are to come"
     record = json.loads(cloud.objects(cloud.target)["job/job.json"])
     assert record["model"] == f"documents@{revision.revision}"
     assert record["asked_model"] == "documents"
+    assert record["fleet"]["chunk_files"] == 1
 
 
 @pytest.mark.parametrize(

@@ -203,6 +203,8 @@ METRICS: dict[str, tuple[str, ...]] = {
     "gleaner_budget_tokens": ("gauge", "model", "revision"),
     "gleaner_build_info": ("gauge", "version", "python"),
     "gleaner_bulk_backlog_seconds": ("gauge",),
+    "gleaner_bulk_dead_letters": ("gauge",),
+    "gleaner_bulk_deadline_left_seconds": ("gauge",),
     "gleaner_bulk_stage_work_ratio": ("gauge", "stage"),
     "gleaner_bulk_tasks_wanted": ("gauge",),
     "gleaner_busy_seconds": ("counter",),
