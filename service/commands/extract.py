@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--fields",
         action=argparse.BooleanOptionalAction,
-        help="the best value for each role of an invoice, a receipt or a résumé; in a table unless told otherwise",
+        help="the best value for each role of an invoice, a receipt or a résumé; in a table unless labels are named",
     )
     parser.add_argument("--schema", type=Path, metavar="FILE", help="find the records that this JSON file names")
     parser.add_argument("--output", type=Path, metavar="FILE", help="append JSON lines there, but of files it has")
@@ -59,8 +59,8 @@ def run(chosen: argparse.Namespace) -> int:
 
 async def _run(chosen: argparse.Namespace) -> int:
     as_table = sys.stdout.isatty() and not chosen.json and chosen.output is None
-    if chosen.fields is None:
-        chosen.fields = True if as_table and chosen.schema is None else None
+    if chosen.fields is None and as_table and not chosen.labels and chosen.schema is None:
+        chosen.fields = True
     failed, files = 0, expanded(chosen.files)
     if chosen.output is not None:
         there = answered_files(chosen.output)

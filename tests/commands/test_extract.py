@@ -107,10 +107,16 @@ def test_a_folder_is_extracted_into_a_file_that_is_gone_on_with(home: Path) -> N
     assert extract(home, *arguments, "--url", f"127.0.0.1:{KeptPort().number}") == (0, [], "")
 
 
-def test_records_are_those_of_a_schema_in_a_file(home: Path) -> None:
+@pytest.fixture(scope="module")
+def free(home: Path) -> str:
+    """The name of a model with free labels."""
     publish(HOME / WITH_RECORDS, "free", Store(home / "store"))
+    return "free"
+
+
+def test_records_are_those_of_a_schema_in_a_file(home: Path, free: str) -> None:
     (home / "schema.json").write_text('{"payment": ["payer", {"name": "sum", "kind": "money"}]}')
-    arguments = ("a.txt", "--model", "free", "--schema", "schema.json", "--min-score", "0.1")
+    arguments = ("a.txt", "--model", free, "--schema", "schema.json", "--min-score", "0.1")
     code, (line,), errors = extract(home, *arguments)
     assert (code, errors) == (0, "")
     assert all(list(each["fields"]) == ["payer", "sum"] for each in line["records"]["payment"])
@@ -121,10 +127,12 @@ def test_records_are_those_of_a_schema_in_a_file(home: Path) -> None:
         assert extract(home, "a.txt", "--schema", broken)[0] == 2
 
 
-def test_on_a_terminal_it_is_a_table(home: Path) -> None:
+@pytest.mark.parametrize("with_labels", [False, True])
+def test_on_a_terminal_it_is_a_table(home: Path, free: str, with_labels: bool) -> None:
     terminal, screen = pty.openpty()
+    options = ["--model", free, "--labels", "person,date"] if with_labels else ["--aggregation", "simple"]
     with subprocess.Popen(
-        [*COMMAND, "a.txt", "--aggregation", "simple"],
+        [*COMMAND, "a.txt", *options],
         env=settings(home) | {"COLUMNS": "120", "TERM": "dumb"},
         cwd=home,
         stdout=screen,
