@@ -17,7 +17,6 @@ from encodings import normalize_encoding
 from encodings.aliases import aliases
 
 from service.core.errors import GleanerError
-from service.documents.charset_detection import detect_charset
 from service.documents.document import Charset, CharsetSource, Document
 from service.documents.format_detection import Format, declared_format, detect_format, unsupported
 from service.documents.limits import DocumentLimits
@@ -100,6 +99,8 @@ def _decoded(data: bytes, declared: str | None) -> tuple[str, Charset]:
         return found[0], _charset("utf-8", CharsetSource.DETECTED, found[1])
     if (found := _tolerant(data, declared, _LEAST_SOUND)) is not None:
         return found[0], _charset(declared, CharsetSource.DECLARED, found[1])
+    from service.documents.charset_detection import detect_charset  # Its tables are large, and rarely needed.
+
     encoding, confidence = detect_charset(data)
     return data.decode(encoding, errors="replace"), _charset(encoding, CharsetSource.GUESSED, confidence)
 

@@ -92,6 +92,10 @@ def post_some(service: Service) -> None:
         assert client.post("/extract", json={"text": "late", "deadline_ms": 1}).status_code in (200, 504)
 
 
+UNTIL_A_DEADLINE = "min(gleaner_bulk_deadline_left_seconds)"
+"""There while a job with a deadline has work."""
+
+
 def test_no_panel_is_empty(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in StubNvml(tmp_path / "nvml").environment.items():
         monkeypatch.setenv(name, value)
@@ -103,6 +107,7 @@ def test_no_panel_is_empty(home: Path, tmp_path: Path, monkeypatch: pytest.Monke
         prometheus(tmp_path, service) as url,
     ):
         empty = list(dict.fromkeys(queries))
+        empty.remove(UNTIL_A_DEADLINE)
         assert len(empty) > 40
 
         def all_have_numbers() -> bool:

@@ -54,12 +54,15 @@ for media_type, file in FILES.items():
 
 
 def known(values: Any) -> Any:
-    """Options with a model that is served, its labels, a deadline that can be kept, and no hashes without a key."""
+    """Options with a model that is served, its labels, a deadline that can be kept, no hashes without a key; no schema,
+    which this model does not take.
+    """
     if isinstance(values, dict):
         labels = ["PER", "ORG"] if isinstance(values.get("labels"), list) else "PER,ORG"
         right = {"model": "tiny", "labels": labels, "min_score": 0.25, "deadline_ms": DEADLINE_MS, "mode": "mask"}
         right["overlaps"] = "flat"  # Others are those of models with free labels.
-        return {name: right.get(name, value) if value is not None else None for name, value in values.items()}
+        kept = {name: value for name, value in values.items() if name != "schema"}
+        return {name: right.get(name, value) if value is not None else None for name, value in kept.items()}
     return values
 
 
