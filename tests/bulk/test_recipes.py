@@ -58,8 +58,10 @@ def _run(*command: str | Path, **more: str) -> str:
 
 
 def _compared(flat: dict[str, Any]) -> dict[str, Any]:
-    """What all ways to a row have in common: a version is a digest here and a time of change there."""
-    document = json.loads(flat["document"]) if flat["document"] else None
+    """What all ways to a row have in common: a version is a digest here and a time of change there, and a score may
+    differ in its sixth digit with the documents beside it.
+    """
+    document = json.loads(flat["document"] or "null", parse_float=lambda digits: round(float(digits), 3))
     return {name: flat[name] for name in ("bytes", "sha256", "model", "error_code")} | {"document": document}
 
 
