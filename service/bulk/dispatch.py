@@ -15,7 +15,7 @@ from service.bulk import job as jobs
 from service.bulk.fleet_job import CANCELLED, FleetJob
 from service.bulk.job import JobCounts, PlannedChunk
 from service.bulk.messages import ChunkMessage, UnknownMessage, read_message
-from service.bulk.sqs import PEEK_SECONDS, Message, QueueError, SqsQueue
+from service.bulk.sqs import PEEK_SECONDS, Message, QueueError, SqsQueue, SqsState
 from service.bulk.storage import Inputs
 from service.core.bulk import Item, NewestRows, row
 from service.core.errors import InvalidOptions
@@ -126,11 +126,14 @@ def give_up(job: FleetJob) -> int:
 
 
 @contextmanager
-def _dead_letters(job: FleetJob, lease_seconds: int) -> Iterator[tuple[SqsQueue, list[tuple[PlannedChunk, Message]]]]:
-    """The queue of dead letters, and those of this job with their chunks."""
-    dead = SqsQueue(job.terms.queue).dead_letters()
+def _dead_letters(
+    job: FleetJob, lease_seconds: int, state: SqsState | None = None
+) -> Iterator[tuple[SqsQueue, list[tuple[PlannedChunk, Message]]]]:
+    """The queue of dead letters, and those of this job with their chunks; `state`: the queue's, where it is known."""
+    queue = SqsQueue(job.terms.queue)
+    dead = queue.dead_letters(state)
     if dead is None:
-        yield SqsQueue(job.terms.queue), []
+        yield queue, []
         return
     with dead.peeked(lease_seconds) as messages:
         found = ((_chunk_of(job, message), message) for message in messages)
@@ -207,10 +210,11 @@ def status(job: FleetJob, now_unix_seconds: float) -> FleetStatus:
     counts = jobs.counts(job.storage)
     dead, waiting, problem = dict[str, PlannedChunk](), None, ""
     try:
-        with _dead_letters(job, PEEK_SECONDS) as (_, letters):
+        state = SqsQueue(job.terms.queue).state()
+        with _dead_letters(job, PEEK_SECONDS, state) as (_, letters):
             settled = jobs.settled_parts(job.storage) if letters else set()
             dead = {planned.part: planned for planned, _ in letters if planned.part not in settled}
-        waiting = SqsQueue(job.terms.queue).state().waiting
+        waiting = state.waiting
     except QueueError as error:
         problem = error.detail
     is_planned = job.is_planned()

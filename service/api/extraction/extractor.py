@@ -161,7 +161,7 @@ class Extractor:
 
             def decode() -> DocumentResult:
                 found = find_entities(source, document, tokenizer, prepared, words, inference, request)
-                records = find_records(prepared, inference, request.labels)
+                records = find_records(prepared, inference, request)
                 return build_result(source, document, request, prepared, found, records)
 
             is_short = len(prepared.tokens.ids) <= SHORT_TOKENS and len(document.text) <= SHORT_CHARACTERS

@@ -31,7 +31,7 @@ def given_records(model: ModelStatus, tokenizer: WordTokenizer, options: Options
         InvalidOptions: it finds none, the schema cannot be given, or an option has no use beside it.
     """
     if not model.finds_records:
-        raise InvalidOptions(f"schema: {model.name} finds no records; `finds_records` in /models says which do.")
+        raise _no_records(model)
     schema = read_schema(options.records) or ()
     if problem := schema_problem(schema, model.labels_per_pass):
         raise InvalidOptions(f"schema: {problem}.")
@@ -68,6 +68,10 @@ def given_labels(model: ModelStatus, tokenizer: WordTokenizer, options: Options,
     return LabelSet.of(labels, options.min_score, options.overlaps)
 
 
+def _no_records(model: ModelStatus) -> InvalidOptions:
+    return InvalidOptions(f"schema: {model.name} finds no records; `finds_records` in /models says which do.")
+
+
 def _refuse_tags_and_fields(model: ModelStatus, options: Options) -> None:
     if options.aggregation is not Aggregation.CONSTRAINED:
         raise InvalidOptions(f"aggregation: {model.name} scores spans and has no tags to aggregate.")
@@ -84,7 +88,7 @@ def check_labels(model: ModelStatus, tokenizer: TextTokenizer | None, options: O
         InvalidOptions: names the first, and those that are like it.
     """
     if options.records is not None:
-        raise InvalidOptions(f"schema: {model.name} finds no records; `finds_records` in /models says which do.")
+        raise _no_records(model)
     has_rules = options.aggregation is Aggregation.CONSTRAINED
     asked = options.labels or ()
     if asked or options.min_score.by_label:

@@ -104,12 +104,12 @@ def find_entities(
     return apply_rules(tokenizer, prepared, found, labels, options.labels or ())
 
 
-def find_records(prepared: Prepared, inference: InferenceResult, labels: LabelSet | None) -> list[Record] | None:
+def find_records(prepared: Prepared, inference: InferenceResult, request: ExtractRequest) -> list[Record] | None:
     """The records of one document; None where none are asked for."""
-    if labels is None or not labels.records:
+    if request.labels is None or not request.wants_records:
         return None
     assert isinstance(prepared, PreparedWords), "as its tokenizer prepares it"
-    return decode_records(prepared, inference.spans, labels)
+    return decode_records(prepared, inference.spans, request.labels)
 
 
 def _record_results(

@@ -31,7 +31,26 @@ TOKEN_LEVEL = "token_level"
 MOST_WORDS = 1 << 20
 
 
-class GlinerConfig(msgspec.Struct, frozen=True):
+class _FreeLabels(msgspec.Struct, frozen=True):
+    """What holds of most folders."""
+
+    @property
+    def scores_spans(self) -> bool:
+        """True where spans are scored; else words as starts, ends and insides."""
+        return True
+
+    @property
+    def finds_records(self) -> bool:
+        """True where a request may have a schema of records."""
+        return False
+
+    @property
+    def record_scale(self) -> float:
+        """By how much a span's score is multiplied to say how sure a record is that begins with it."""
+        return 1.0
+
+
+class GlinerConfig(_FreeLabels, frozen=True):
     """A GLiNER folder's, with the library's defaults where it says nothing.
 
     Attributes:
@@ -60,23 +79,13 @@ class GlinerConfig(msgspec.Struct, frozen=True):
 
     @property
     def scores_spans(self) -> bool:
-        """True where it scores spans of up to `max_width` words; else starts, ends and insides."""
+        """Spans of up to `max_width` words, unless it works at token level."""
         return self.span_mode != TOKEN_LEVEL
 
     @property
     def labels_per_pass(self) -> int:
         """The most labels of a sequence; of a bi-encoder that scores spans, to which they cost little, more."""
         return 4 * self.max_types if self.reads_labels_apart and self.scores_spans else self.max_types
-
-    @property
-    def finds_records(self) -> bool:
-        """Never."""
-        return False
-
-    @property
-    def record_scale(self) -> float:
-        """Of no use."""
-        return 1.0
 
     @property
     def reads_labels_apart(self) -> bool:
@@ -113,7 +122,7 @@ class BoundaryOptions(msgspec.Struct, frozen=True):
     record_temperature: float = 1.0
 
 
-class SpanConfig(msgspec.Struct, frozen=True):
+class SpanConfig(_FreeLabels, frozen=True):
     """A GLiNER2 folder's, of the architecture `span`. `counting_layer`: what makes the queries of labels."""
 
     max_width: int = 8
@@ -121,21 +130,6 @@ class SpanConfig(msgspec.Struct, frozen=True):
     encoder_config: dict[str, Any] = {}
     max_len: int | None = None
     labels_per_pass: int = 50
-
-    @property
-    def scores_spans(self) -> bool:
-        """Always: those of up to `max_width` words."""
-        return True
-
-    @property
-    def finds_records(self) -> bool:
-        """Never."""
-        return False
-
-    @property
-    def record_scale(self) -> float:
-        """Of no use."""
-        return 1.0
 
     @property
     def overlap_words(self) -> int:
@@ -147,7 +141,7 @@ class SpanConfig(msgspec.Struct, frozen=True):
         return grid_candidates(scores, self.max_width, limit)
 
 
-class Gliner2Config(msgspec.Struct, frozen=True):
+class Gliner2Config(_FreeLabels, frozen=True):
     """A GLiNER2 folder's, of the architecture `boundary` (2.5)."""
 
     boundary_head: BoundaryOptions
@@ -156,23 +150,18 @@ class Gliner2Config(msgspec.Struct, frozen=True):
     labels_per_pass: int = 50
 
     @property
-    def scores_spans(self) -> bool:
-        """Always: spans of any length."""
-        return True
-
-    @property
     def overlap_words(self) -> int:
         """There is no longest span."""
         return 0
 
     @property
     def finds_records(self) -> bool:
-        """True where a request may have a schema of records."""
+        """As its folder says."""
         return self.boundary_head.enable_records
 
     @property
     def record_scale(self) -> float:
-        """By how much a span's score is multiplied to say how sure a record is that begins with it."""
+        """The score of a pair is divided by one temperature, and that of a record by another."""
         return self.boundary_head.pair_temperature / self.boundary_head.record_temperature
 
     def condense(self, scores: Logits, limit: float) -> Logits:
