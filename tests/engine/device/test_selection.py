@@ -11,11 +11,11 @@ import torch
 from service.core.errors import ModelError
 from service.engine.device import selection
 from service.engine.device.selection import (
-    FAST_BFLOAT16_FLAGS,
     FAST_INT8_FLAGS,
     choose_device,
     choose_dtype,
     cpu_has,
+    cpu_is_fast_at_bfloat16,
     name_of,
     use_threads,
 )
@@ -72,40 +72,32 @@ CPU = torch.device("cpu")
 
 
 @pytest.mark.parametrize(
-    ("line", "fast"),
+    ("vendor", "line", "fast"),
     [
-        ("flags\t\t: fpu sse2 avx512f avx512_bf16 avx512_vnni", True),
-        ("flags\t\t: fpu sse2 amx_bf16 amx_tile", True),
-        ("Features\t: fp asimd bf16 i8mm", True),
-        ("flags\t\t: fpu sse2 avx2 avx512f", False),
-        ("", False),
+        ("AuthenticAMD", "flags\t\t: fpu sse2 avx512f avx512_bf16 avx512_vnni", True),
+        ("GenuineIntel", "flags\t\t: fpu sse2 avx512f avx512_bf16 avx512_vnni", False),
+        ("GenuineIntel", "flags\t\t: fpu sse2 avx512_bf16 amx_bf16 amx_tile", True),
+        ("0x41", "Features\t: fp asimd bf16 i8mm", True),
+        ("AuthenticAMD", "flags\t\t: fpu sse2 avx2 avx512f", False),
+        ("GenuineIntel", "", False),
     ],
 )
-def test_a_processor_is_fast_at_bfloat16_by_its_flags(tmp_path: Path, line: str, fast: bool) -> None:
+def test_a_processor_is_fast_at_bfloat16_by_its_kind(tmp_path: Path, vendor: str, line: str, fast: bool) -> None:
     cpuinfo = tmp_path / "cpuinfo"
-    cpuinfo.write_text(f"processor\t: 0\nmodel name\t: Some CPU\n{line}\n")
-    assert cpu_has(FAST_BFLOAT16_FLAGS, cpuinfo) == fast
+    cpuinfo.write_text(f"processor\t: 0\nvendor_id\t: {vendor}\nmodel name\t: Some CPU\n{line}\n" * 2)
+    assert cpu_is_fast_at_bfloat16(cpuinfo) == fast
 
 
-@pytest.mark.parametrize(
-    ("has_flag", "single", "half", "name"),
-    [
-        (True, 2.0, 1.0, "bfloat16"),
-        (True, 1.1, 1.0, "float32"),
-        (True, 0.6, 1.0, "float32"),
-        (False, 2.0, 1.0, "float32"),
-    ],
-)
-def test_a_processor_computes_in_bfloat16_if_a_trial_is_faster(
-    monkeypatch: pytest.MonkeyPatch, has_flag: bool, single: float, half: float, name: str
+def test_a_system_without_cpuinfo_computes_in_float32(tmp_path: Path) -> None:
+    assert not cpu_is_fast_at_bfloat16(tmp_path / "none")
+
+
+@pytest.mark.parametrize(("fast", "name"), [(True, "bfloat16"), (False, "float32")])
+def test_a_processor_computes_in_bfloat16_if_it_is_fast_at_it(
+    monkeypatch: pytest.MonkeyPatch, fast: bool, name: str
 ) -> None:
-    monkeypatch.setattr(selection, "cpu_has", lambda wanted: has_flag)
-    monkeypatch.setattr(selection, "_product_seconds", {torch.float32: single, torch.bfloat16: half}.__getitem__)
-    selection.cpu_is_fast_at_bfloat16.cache_clear()
-    try:
-        assert name_of(choose_dtype("auto", CPU)) == name
-    finally:
-        selection.cpu_is_fast_at_bfloat16.cache_clear()
+    monkeypatch.setattr(selection, "cpu_is_fast_at_bfloat16", lambda: fast)
+    assert name_of(choose_dtype("auto", CPU)) == name
 
 
 def test_float16_on_a_cpu_is_refused() -> None:

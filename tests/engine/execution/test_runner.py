@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -127,6 +128,19 @@ def test_a_batch_is_timed_when_its_shape_has_run_before(compute: DeviceExecutor,
     assert timed.tokens == sum(last) <= max(most, max(last))
     assert timed.tokens > most - longest
     assert 0 < timed.seconds < 10
+
+
+def test_the_time_of_a_batch_is_the_least_of_three(compute: DeviceExecutor) -> None:
+    class Interrupted(FailingEncoder):
+        """Other work takes the processor in all batches but the third."""
+
+        def forward(self, sequences: Sequence[TokenIds]) -> list[Logits]:
+            time.sleep(0.0 if len(self.batches) == 2 else 0.5)
+            return super().forward(sequences)
+
+    timed = _runner(compute, Interrupted()).time(512, 512)
+    assert timed is not None
+    assert timed.seconds < 0.4
 
 
 def test_a_lone_sequence_is_retried_when_memory_ran_out(
