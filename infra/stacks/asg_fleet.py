@@ -43,7 +43,7 @@ class AsgFleet(Fleet):
 
     def __init__(self, scope: Construct, environment: Environment, policy: Policy, base: BaseStack) -> None:
         super().__init__(scope, environment, policy, base, elb.TargetType.INSTANCE)
-        instances = self.closed_group("InstanceDoors", "Instances: from the balancer to AWS endpoints")
+        instances = self.closed_group("InstanceSecurityGroup", "Instances: from the balancer to AWS endpoints")
         self.balancer.admit_to(instances, self.scrapers)
         limits = environment.limits
         machines = Machines(

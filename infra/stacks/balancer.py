@@ -53,7 +53,7 @@ class Balancer(Construct):
     ) -> None:
         super().__init__(scope, name)
         self.security_group = ec2.SecurityGroup(
-            self, "Doors", vpc=vpc, allow_all_outbound=False, description="The balancer: HTTPS in, tasks out"
+            self, "SecurityGroup", vpc=vpc, allow_all_outbound=False, description="The balancer: HTTPS in, tasks out"
         )
         self.port = 443 if environment.certificate else 80
         for network in environment.allowed_networks:
@@ -72,8 +72,7 @@ class Balancer(Construct):
         )
         self.routes = self._hand_on("Routes", PublicPaths(ALWAYS_PUBLIC, posts_only=False), priority=1)
         for number, name in enumerate(environment.adapters):
-            # "Door" stays: another logical id would be a second rule of the same priority for the time of an update.
-            self._hand_on(f"Door{name.capitalize()}", PUBLIC_ADAPTERS[name], priority=2 + number)
+            self._hand_on(f"Adapter{name.capitalize()}", PUBLIC_ADAPTERS[name], priority=2 + number)
 
     def admit_to(self, targets: ec2.SecurityGroup, scrapers: Iterable[str]) -> None:
         """Allow traffic from the balancer to its targets, and to nothing else; scrapers come to the internal port."""

@@ -67,8 +67,8 @@ class EcsFleet(Fleet):
     def __init__(self, scope: Construct, environment: Environment, policy: Policy, base: BaseStack) -> None:
         super().__init__(scope, environment, policy, base, elb.TargetType.IP)
         self._fleet = environment.fleet
-        self._tasks_group = self.closed_group("TaskDoors", "Tasks: from the balancer to AWS endpoints")
-        self._instances_group = self.closed_group("InstanceDoors", "Instances: nobody comes in")
+        self._tasks_group = self.closed_group("TaskSecurityGroup", "Tasks: from the balancer to AWS endpoints")
+        self._instances_group = self.closed_group("InstanceSecurityGroup", "Instances: nobody comes in")
         if self.balancer.port != 443:
             # Who tries it out asks through a session on an instance.
             self._instances_group.add_egress_rule(

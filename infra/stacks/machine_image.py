@@ -89,7 +89,11 @@ class MachineImageStack(Stack):
         vpc = self._base.vpc
         self._subnet = vpc.isolated_subnets[0]
         self._group = ec2.SecurityGroup(
-            self, "BuildDoors", vpc=vpc, allow_all_outbound=False, description="Building machine images: AWS endpoints"
+            self,
+            "BuildSecurityGroup",
+            vpc=vpc,
+            allow_all_outbound=False,
+            description="Building machine images: AWS endpoints",
         )
         self._group.add_egress_rule(ec2.Peer.any_ipv4(), ec2.Port.tcp(443), "AWS endpoints; there is no way further")
         ec2.InterfaceVpcEndpoint(

@@ -2,7 +2,8 @@
 
 The model has the shape of a GLiNER of DeBERTa-v3-base, and random weights; all get the same documents. The service
 reads them whole; library and server read 384 words at most, so they are given them in pieces that fit. They compute in
-float32, the library at its best batch size. Each uses all cores in turn; figures of servers include HTTP and JSON.
+float32, library and server at the library's best batch size. Each uses all cores in turn; figures of servers include
+HTTP and JSON.
 """
 
 from __future__ import annotations
@@ -101,7 +102,9 @@ def _runs(home: Path, folder: Path, texts: list[str], labels: list[str]) -> dict
         }
         port = KeptPort()
         url, bodies = f"http://127.0.0.1:{port.number}", [_body(part, labels, "threshold") for part in parts]
-        options = [*SERVER_OPTIONS, "--port", str(port.number), "--num-cpus-per-replica", str(os.cpu_count() or 1)]
+        cores = str(os.cpu_count() or 1)
+        options = [*SERVER_OPTIONS, "--port", str(port.number), "--max-batch-size", str(size)]
+        options += ["--num-cpus-per-replica", cores, "--tokenizer-threads", cores]  # torch's threads, 4 by default.
         command = [str(PYTHON), "-m", SERVER, "--model", str(folder), *options]
         stack.enter_context(running(command, url, home / "gliner.log", SERVER_PATH, bodies[0]))
         (root, *_) = (each.pid for each in processes_running(SERVER, os.getpid()))

@@ -69,7 +69,9 @@ class ClientRateLimiter:
     def _account(self, name: str) -> mmap.mmap | bytearray:
         if name not in self._accounts:
             try:
-                self._accounts[name] = _shared(self._folder / f"door-{hashlib.sha256(name.encode()).hexdigest()[:32]}")
+                self._accounts[name] = _shared(
+                    self._folder / f"account-{hashlib.sha256(name.encode()).hexdigest()[:32]}"
+                )
             except OSError as error:
                 log.warning("an account is this worker's alone: %s", error)
                 self._accounts[name] = bytearray(_EMPTY)
@@ -233,5 +235,5 @@ def open_access(settings: Settings) -> None:
     """
     watched_keys(settings).load(first=True)
     warn_if_exposed(settings.api_keys_file)
-    for account in Path(settings.sockets).glob("door-*"):
+    for account in Path(settings.sockets).glob("account-*"):
         account.unlink(missing_ok=True)

@@ -129,7 +129,7 @@ def test_a_client_without_limits_has_no_account(access: Access, tmp_path: Path) 
         access.charge(bob, kind, 10**9, 0.0)
     assert access.body_limits(bob, {}, LIMIT) is LIMIT
     assert access.enter(BOB, "192.0.2.1", 0.0) == bob
-    assert list(tmp_path.glob("door-*")) == []
+    assert list(tmp_path.glob("account-*")) == []
 
 
 @pytest.mark.parametrize(("internal_port", "shown"), [(8081, "bob"), (0, "other")])
