@@ -39,7 +39,7 @@ _MOST_SENTENCES = 3
 
 def _labels(value: object) -> object:
     """A list of names, from a text too; an object as it is. A form's field may hold the JSON of both."""
-    if isinstance(value, str) and value.lstrip().startswith(("{", '["')):
+    if isinstance(value, str) and value.lstrip().startswith(("{", "[")):
         try:
             value = msgspec.json.decode(value)
         except (msgspec.DecodeError, RecursionError) as error:

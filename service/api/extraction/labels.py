@@ -111,7 +111,7 @@ def _refuse_unknown(option: str, model: ModelStatus, asked: Sequence[str], known
 
 def _known_labels_like(wrong: str, known: Sequence[str]) -> str:
     """A hint: labels in other case, those with it as one of their words, the one most like it, or else all."""
-    wanted = wrong[:SHOWN_CHARACTERS].upper()
+    wanted, in_upper = wrong[:SHOWN_CHARACTERS].upper(), {each.upper(): each for each in known}
     like = [each for each in known if each.upper() == wanted] or [each for each in known if wanted in each.split("_")]
-    like = like or get_close_matches(wanted, known, n=1, cutoff=0.5)
+    like = like or [in_upper[each] for each in get_close_matches(wanted, in_upper, n=1, cutoff=0.5)]
     return f"did you mean {' or '.join(like)}?" if like else f"there are: {', '.join(known)}."

@@ -7,7 +7,7 @@ those beside it. So no two requests share a prompt, and no label is reordered, m
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from service.core.decoding.records import RecordKind
@@ -113,8 +113,7 @@ def read_labels(value: object) -> tuple[Label, ...] | None:
         return tuple({name: Label(name) for name in map(_folded, _names(value))}.values())
     if isinstance(value, Mapping):
         labels = tuple(read_label(name, wish) for name, wish in value.items())
-        if twice := next((each for each, count in Counter(each.name for each in labels).items() if count > 1), None):
-            raise ValueError(f"{twice[:50]!r} comes twice")
+        refuse_twice(each.name for each in labels)
         return labels
     raise ValueError("Input should be a list of labels, a text with commas between them, or an object")
 
@@ -133,6 +132,12 @@ def label_problem(labels: Sequence[Label]) -> str | None:
         if len(each.description) > DESCRIPTION_CHARACTERS:
             return f"the description of {each.name!r} is longer than {DESCRIPTION_CHARACTERS} characters"
     return None
+
+
+def refuse_twice(names: Iterable[str]) -> None:
+    """Raise ValueError, as `read_labels`, where a name comes again."""
+    if twice := next((each for each, count in Counter(names).items() if count > 1), None):
+        raise ValueError(f"{twice[:50]!r} comes twice")
 
 
 def _names(value: Sequence[object]) -> Iterator[str]:

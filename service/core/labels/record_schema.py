@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from service.core.decoding.records import Cardinality, RecordKind
-from service.core.labels.label_set import DEFAULT_LIMIT, Label, LabelSet, label_problem, read_label
+from service.core.labels.label_set import DEFAULT_LIMIT, Label, LabelSet, label_problem, read_label, refuse_twice
 
 FIELD_KEYS = ("name", "description", "kind", "min_score", "cardinality")
 
@@ -38,7 +38,7 @@ def read_schema(value: object) -> tuple[RecordSchema, ...] | None:
     if not isinstance(value, Mapping):
         raise ValueError("Input should be an object: names of records, each with the list of its fields")
     found = tuple(_kind(name, fields) for name, fields in value.items())
-    _refuse_twice([each.name for each in found])
+    refuse_twice(each.name for each in found)
     return found
 
 
@@ -76,7 +76,7 @@ def _kind(name: object, fields: object) -> RecordSchema:
     if not isinstance(fields, Sequence) or isinstance(fields, str | bytes):
         raise ValueError(f"{label.name[:50]!r} should have a list of fields")
     read = [_field(label.name, each) for each in fields]
-    _refuse_twice([field.name for field, _ in read])
+    refuse_twice(field.name for field, _ in read)
     return RecordSchema(label.name, tuple(field for field, _ in read), tuple(each for _, each in read))
 
 
@@ -96,8 +96,3 @@ def _single(record: str, name: object, wish: Mapping[object, object]) -> Label:
     if not isinstance(name, str):
         raise ValueError(f"each field of {record[:50]!r} should be a name, or an object with one")
     return read_label(name, wish)
-
-
-def _refuse_twice(names: Sequence[str]) -> None:
-    if twice := next((each for number, each in enumerate(names) if each in names[:number]), None):
-        raise ValueError(f"{twice[:50]!r} comes twice")

@@ -7,7 +7,7 @@
 
 A word is, in GLiNER: letters and digits, joined by single hyphens and underscores, or one other character that is no
 white space. In GLiNER2 also a URL, an e-mail address or a @name; its words are read in lower case, and a text that ends
-with none of `.!?` gets a full stop, which is no part of any entity.
+with none of `.!?` gets a full stop, a word of its own or the last character of a URL, and no part of any entity.
 """
 
 from __future__ import annotations
@@ -34,6 +34,9 @@ _WORD = re.compile(r"\w+(?:[-_]\w+)*|\S")
 PROMPT = "[P]"
 _CLASS, _TEXT, _DESCRIPTION = "[E]", "[SEP_TEXT]", "[DESCRIPTION]"
 _FIELD, _NEXT_RECORD = "[C]", "[SEP_STRUCT]"
+_MAILBOX_CHARACTERS = 128
+"""Longest part of an e-mail address before its @, twice what RFC 5321 allows. Without a limit, a run of dashes takes
+time that grows with the square of its length."""
 
 
 class PromptLayout(Protocol):
@@ -50,7 +53,7 @@ class PromptLayout(Protocol):
     largest_label_id: int
 
     def words(self, text: str) -> Iterator[Span]:
-        """Start and end of each word in code points; the last one may lie behind the text."""
+        """Start and end of each word in code points; the last one may end with a full stop behind the text."""
 
     def tokens(self, words: Sequence[str]) -> list[list[int]]:
         """The tokens of each word by itself."""
@@ -155,7 +158,7 @@ class Gliner2Layout:
         return (found.span() for found in self._word.finditer(ended))
 
     def tokens(self, words: Sequence[str]) -> list[list[int]]:
-        return self._tokens([word.lower() or "." for word in words])
+        return self._tokens([word.lower() for word in words])
 
     def _tokens(self, pieces: Sequence[str]) -> list[list[int]]:
         return [each.ids for each in self._tokenizer.encode_batch(list(pieces), add_special_tokens=False)]
@@ -209,6 +212,8 @@ def _gliner2_word() -> re.Pattern[str]:
     marks = "".join(chr(point) for point in range(sys.maxunicode + 1) if unicodedata.category(chr(point))[0] == "M")
     word = rf"[\w{marks}\u200c\u200d]"
     return re.compile(
-        rf"(?:https?://[^\s]+|www\.[^\s]+)|[a-z0-9._%+-]+@[a-z0-9.-]+\.[a-z]{{2,}}|@[a-z0-9_]+|{word}+(?:[-_]{word}+)*|\S",
+        r"(?:https?://[^\s]+|www\.[^\s]+)"
+        rf"|[a-z0-9._%+-]{{1,{_MAILBOX_CHARACTERS}}}+@[a-z0-9.-]+\.[a-z]{{2,}}|@[a-z0-9_]+"
+        rf"|{word}+(?:[-_]{word}+)*|\S",
         re.IGNORECASE,
     )

@@ -89,7 +89,7 @@ class WordTokenizer:
         self._young: dict[str, TokenIds] = {}
         self._old: dict[str, TokenIds] = {}
         added = self.vocabulary.tokenizer.get_added_tokens_decoder().values()
-        self._added = sorted(each.content for each in added if each.content)
+        self._added = sorted({form for each in added for form in self._forms(each.content) if form.strip()})
 
     def check(self, labels: Sequence[Label], longest: int) -> None:
         """Refuse labels that no window has room for, or that would be read as special tokens.
@@ -98,9 +98,10 @@ class WordTokenizer:
             InvalidOptions: names the first.
         """
         self._refuse_tokens("labels", labels)
-        for label in labels:
-            before, behind = self._layout.frame([label])
-            if longest - len(before) - len(behind) < max(SMALLEST_ROOM_TOKENS, longest // 4):
+        frame = sum(map(len, self._layout.frame([])))
+        most = longest - frame - max(SMALLEST_ROOM_TOKENS, longest // 4)
+        for label, tokens in zip(labels, self._layout.label_tokens(labels), strict=True):
+            if tokens > most:
                 raise InvalidOptions(f"labels: {label.name[:50]!r} has too many tokens for a window of {longest}.")
 
     def check_records(self, labels: LabelSet, longest: int) -> None:
@@ -116,9 +117,14 @@ class WordTokenizer:
 
     def _refuse_tokens(self, option: str, labels: Sequence[Label]) -> None:
         for label in labels:
-            said = f"{label.name} {label.description}"
+            said = "\n".join(self._forms(f"{label.name} {label.description}"))
             if token := next((each for each in self._added if each in said), None):
                 raise InvalidOptions(f"{option}: {label.name[:50]!r} holds {token!r}, a special token of the model.")
+
+    def _forms(self, text: str) -> tuple[str, str]:
+        """A text as it is, and as the tokenizer normalizes it: some added tokens are found in the one, some there."""
+        normalizer = self.vocabulary.tokenizer.normalizer
+        return text, text if normalizer is None else normalizer.normalize_str(text)
 
     @property
     def largest_id(self) -> int:
@@ -145,9 +151,9 @@ class WordTokenizer:
         room = longest - max(len(before) + len(behind) for before, behind in frames)
         spans: list[Span] = []
         ids: list[TokenIds] = []
-        count, words = 0, self._layout.words(text)
+        count, words, ended = 0, self._layout.words(text), f"{text}."
         while some := [*islice(words, WORDS_AT_ONCE)]:
-            for span, each in self._encoded(text, some, min(MOST_WORD_TOKENS, max(room // 2, 1))):
+            for span, each in self._encoded(ended, some, min(MOST_WORD_TOKENS, max(room // 2, 1))):
                 spans.append(span)
                 ids.append(each)
                 count += len(each)

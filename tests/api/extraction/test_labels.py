@@ -42,9 +42,10 @@ def test_labels_of_any_form_are_given() -> None:
 
 def test_labels_in_a_form_may_be_json() -> None:
     assert read_options({"labels": '{"a": "b"}'}).labels == {"a": "b"}
-    assert read_options({"labels": '["a, b", "c"]'}).labels == ["a, b", "c"]
+    assert read_options({"labels": '["a, b", "c"]'}).labels == read_options({"labels": '[ "a, b", "c"]'}).labels
+    assert read_options({"labels": '[\n "a, b"\n]'}).labels == ["a, b"]
     assert read_options({"labels": "a, [b]"}).labels == ["a", "[b]"]
-    for broken in ("{a}", '["a, b', '["a", 1]'):
+    for broken in ("{a}", '["a, b', '["a", 1]', "['a']"):
         with pytest.raises(InvalidOptions, match="labels: "):
             read_options({"labels": broken})
 
@@ -57,6 +58,8 @@ def test_labels_in_a_form_may_be_json() -> None:
         ({"labels": ["a"], "fields": True}, "fields"),
         ({"labels": ["a"], "aggregation": "max"}, "aggregation"),
         ({"labels": ["a", "b"], "min_score": "c:0.1"}, "min_score: free has no label 'c'; there are: a, b"),
+        ({"labels": ["due date"], "min_score": "Due date:0.1"}, "no label 'Due date'; did you mean due date"),
+        ({"labels": ["due date"], "min_score": "due dat:0.1"}, "no label 'due dat'; did you mean due date"),
         ({"labels": ["a", "x [SEP]"]}, "special token"),
     ],
 )

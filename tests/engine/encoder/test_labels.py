@@ -196,6 +196,19 @@ def test_a_folder_whose_weights_do_not_fit_is_refused(tmp_path: Path, change: st
         read_any_checkpoint(tmp_path, torch.float32)
 
 
+def test_passes_of_a_bi_encoder_find_what_one_finds() -> None:
+    """Of the others each label is read beside the labels of its pass, which changes its scores."""
+    words = tokenizer("bi-span-modernbert")
+    labels = LabelSet.of([Label(f"thing {number}") for number in range(40)], ScoreLimits(0.5), Overlaps.PER_LABEL)
+    one = words.prepare("Jane Doe paid on 14 March 2026.", labels, longest=1_024, overlap=0)
+    more = words.prepare("Jane Doe paid on 14 March 2026.", labels, longest=128, overlap=0)
+    assert [len(one.groups), len(one.windows), len(more.windows)] == [1, 1, 1]
+    assert len(more.groups) > 3
+    (answer,) = found("bi-span-modernbert", [(one, labels)])
+    assert answer
+    assert_found(found("bi-span-modernbert", [(more, labels)])[0], answer)
+
+
 def test_more_labels_than_a_model_takes_go_in_groups() -> None:
     words = tokenizer("uni-span-deberta")
     labels = LabelSet.of([Label(f"thing {number}") for number in range(60)], ScoreLimits(0.9))

@@ -44,12 +44,20 @@ def test_words_are_those_of_gliner(text: str, found: list[str]) -> None:
         (" ", []),
         ("Ask Jane_X@x.org!", ["Ask", "Jane_X@x.org", "!"]),
         ("see www.x.org/a?b c", ["see", "www.x.org/a?b", "c", "."]),
+        ("at www.x.org", ["at", "www.x.org."]),
+        (f"{'-' * 9}a@x.org", [f"{'-' * 9}a@x.org", "."]),
         ("@me की", ["@me", "की", "."]),
         ("[E]", ["[", "E", "]", "."]),
     ],
 )
 def test_words_of_gliner2_know_addresses_and_end_with_a_stop(text: str, found: list[str]) -> None:
     assert words(GLINER2, text) == found
+
+
+def test_a_mailbox_is_looked_for_in_so_many_characters_alone() -> None:
+    dashes = "-" * 128
+    assert words(GLINER2, f"{dashes}@x.org") == [f"{dashes}@x.org", "."]
+    assert words(GLINER2, f"--{dashes}@x.org") == ["-", "-", f"{dashes}@x.org", "."]
 
 
 def test_words_of_gliner2_are_read_in_lower_case() -> None:

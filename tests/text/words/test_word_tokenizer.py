@@ -6,7 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tokenizers import Tokenizer
+from tokenizers import AddedToken, Tokenizer
+from tokenizers.normalizers import NFKC, Lowercase, Sequence
 
 from service.core.arrays import Logits, TokenIds
 from service.core.decoding.spans import Overlaps
@@ -28,6 +29,10 @@ LABELS = LabelSet.of([Label("person"), Label("sum", "an amount of money")], Scor
 
 def prepared(tokenizer: WordTokenizer, text: str, labels: LabelSet = LABELS, longest: int = 512) -> PreparedWords:
     return tokenizer.prepare(text, labels, longest=longest, overlap=0)
+
+
+def labels_of(*names: str) -> LabelSet:
+    return LabelSet.of([*map(Label, names)], ScoreLimits(0.8))
 
 
 def unmarked(sequence: TokenIds) -> list[int]:
@@ -75,6 +80,25 @@ def test_a_label_with_a_special_token_is_refused(label: str) -> None:
     for each in (Label(label), Label("x", label)):
         with pytest.raises(InvalidOptions, match="special token"):
             words.check([Label("fine"), each], 512)
+
+
+def test_a_label_with_a_special_token_is_refused_however_it_is_spelled(tmp_path: Path) -> None:
+    for file in (HOME / "uni-token-bert").iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    tokenizer = Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+    tokenizer.normalizer = Sequence([NFKC(), Lowercase()])
+    tokenizer.add_tokens(["<<ENT>>", "<<SEP>>"])
+    tokenizer.add_tokens([AddedToken("  ", normalized=True)])
+    spelled = json.loads(tokenizer.to_str())
+    for token in spelled["added_tokens"]:
+        token["normalized"] = True
+    (tmp_path / "tokenizer.json").write_text(json.dumps(spelled))
+    words = WordTokenizer(tmp_path)
+    for label in ("<<ent>>", "＜＜ENT＞＞"):
+        assert np.count_nonzero(prepared(words, "a", labels_of(label)).sequences[0] == ~(words.class_id or 0)) == 2
+        with pytest.raises(InvalidOptions, match="special token"):
+            words.check([Label(label)], 512)
+    words.check([Label("sum", "what is  due")], 512)
 
 
 def test_a_label_that_leaves_no_room_for_words_is_refused() -> None:
@@ -134,6 +158,34 @@ def test_labels_count_as_tokens_and_so_does_each_pass() -> None:
     assert costs[1] > 2 * costs[0]
 
 
+@pytest.mark.parametrize("name", ["gliner25-boundary", "gliner2-span"])
+def test_a_url_at_the_end_is_read_with_the_full_stop_and_found_without(name: str) -> None:
+    words, text = WordTokenizer(HOME / name), "see www.x.org"
+    text_alone, stopped = prepared(words, text), prepared(words, f"{text}.")
+    assert text_alone.sequences[0].tolist() == stopped.sequences[0].tolist()
+    grid = np.array([[0, 1, -9, -9], [1, 2, 9, -9]], dtype=np.float32)
+    found = [[1.0, 2.0, 0.0, 0.9]] if name == "gliner2-span" else words.config.condense(grid, 0.5)
+    (entity,) = decode_spans(text_alone, [np.array(found, dtype=np.float32)], LABELS)
+    assert (entity.text, entity.end) == ("www.x.org", len(text))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("overlaps", list(Overlaps))
+def test_passes_of_some_labels_each_find_what_one_of_all_finds(name: str, overlaps: Overlaps) -> None:
+    words = WordTokenizer(HOME / name)
+    labels = LabelSet.of([Label(f"thing {number}") for number in range(5)], ScoreLimits(0.8), overlaps)
+    whole = words.prepare("word " * 600, labels, longest=100, overlap=24)
+    scores = scores_of(words, 600)
+    parts = replace(whole, groups=[range(2), range(2, 3), range(3, 5)])
+    found = []
+    for each in (whole, parts):
+        passes = [of_labels(words, part_of(words, scores, w), g) for w in each.windows for g in each.groups]
+        found.append(decode_spans(each, [words.config.condense(one, 0.8) for one in passes], labels))
+    assert len(whole.windows) > 3
+    assert len(found[0]) > 40
+    assert found[0] == found[1]
+
+
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("overlaps", list(Overlaps))
 def test_windows_of_64_words_find_what_no_windows_find(name: str, overlaps: Overlaps) -> None:
@@ -161,6 +213,16 @@ def scores_of(words: WordTokenizer, count: int) -> Logits:
     starts = draw.integers(0, count - 12, 2 * count)
     spans = np.stack([starts, starts + draw.integers(1, 12, 2 * count)], axis=1)
     return np.concatenate([spans, draw.normal(0, 2, (2 * count, 5))], axis=1).astype(np.float32)
+
+
+def of_labels(words: WordTokenizer, scores: Logits, group: range) -> Logits:
+    """The part that the model gives for some of the labels."""
+    if isinstance(words.config, Gliner2Config):
+        return scores[:, [0, 1, *(2 + number for number in group)]]
+    shape = (len(scores), -1, 5) if words.config.scores_spans else (len(scores), 5, 3)
+    apart = scores.reshape(shape)
+    chosen = apart[:, :, list(group)] if words.config.scores_spans else apart[:, list(group)]
+    return chosen.reshape(len(scores), -1)
 
 
 def part_of(words: WordTokenizer, scores: Logits, window: Window) -> Logits:
