@@ -25,7 +25,7 @@ from model_store.reference import parse_reference
 from service.api.engine.routing import find_model
 from service.api.extraction.request import DocumentInput, ExtractRequest
 from service.api.extraction.trace import StageTimer
-from service.api.options import Options, read_options
+from service.api.options import ExtractOptions, Options, read_options
 from service.api.redaction.schemas import RedactOptions
 from service.api.worker import Worker, open_worker
 from service.core.errors import ModelError, NotReady, Overloaded, ServiceError
@@ -77,7 +77,7 @@ class LocalService:
         options: dict[str, Any],
         report: Callable[[str], None],
         settings: Mapping[str, str] | None = None,
-        kind: type[Options] = Options,
+        kind: type[Options] = ExtractOptions,
     ) -> None:
         self.options = read_options(options, kind)
         self._report = report
@@ -135,9 +135,10 @@ class LocalService:
     async def _request(self) -> ExtractRequest:
         while not self._worker.engine.serving and not self._engines.done():  # After a death.
             await asyncio.sleep(POLL_SECONDS)
-        labels = self._worker.extractor.labels_of(self.model, self.options, plain=True)
+        options = self.options.for_extraction()
+        labels = self._worker.extractor.labels_of(self.model, options, plain=True)
         deadline_seconds = time.monotonic() + self._deadline_seconds
-        return ExtractRequest(self.model, self.options, "cli", deadline_seconds, alone=True, labels=labels)
+        return ExtractRequest(self.model, options, "cli", deadline_seconds, alone=True, labels=labels)
 
     async def _finished(self, working: Coroutine[Any, Any, msgspec.Struct]) -> dict[str, Any]:
         work = asyncio.create_task(working)

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from service.api.options import option_names
+from service.api.options import ExtractOptions, Options, option_names
 from service.api.problems import STATUS
 from service.api.redaction.schemas import RedactOptions
 from service.core.decoding.value import ValueKind
@@ -97,8 +97,9 @@ def test_every_option_and_kind_of_value_is_in_the_api_page() -> None:
         part = API.partition(start)[2].partition(end)[0]
         return [name for cell in re.findall(r"^\| (`[^|]+`) \|", part, re.MULTILINE) for name in CELL.findall(cell)]
 
-    options = first_cells("| option |", "## Answer") + first_cells("## Redaction", "## Errors")
-    assert Counter(options) == Counter(option_names(RedactOptions))
+    extraction, redaction = first_cells("| option |", "## Answer"), first_cells("## Redaction", "## Errors")
+    assert Counter(extraction) == Counter(option_names(ExtractOptions))
+    assert Counter(redaction) == Counter(set(option_names(RedactOptions)) - Options.model_fields.keys())
     assert Counter(first_cells("| `kind` | `value` |", "### Fields")) == Counter(kind.value for kind in ValueKind)
 
 

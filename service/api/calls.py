@@ -156,7 +156,7 @@ class RequestContext:
             UnknownModel: the options name a model that is not served.
             InvalidOptions: they name a label that the model does not have, or none to one that is given some.
         """
-        state, options = self.state, body.options
+        state, options = self.state, body.options.for_extraction()
         model = self.model(body)
         labels = state.worker.extractor.labels_of(model, options, plain=decoder is None)
         named = options.deadline_ms / 1000 if options.deadline_ms else left_seconds

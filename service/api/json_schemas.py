@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from service.api.options import ExtractJson, Options
+from service.api.options import ExtractJson, ExtractOptions, Options
 from service.api.problems import STATUS, Problem
 from service.api.redaction.schemas import RedactJson, RedactOptions, RedactResult
 from service.api.schemas import DocumentLine, ExtractResult
@@ -62,7 +62,7 @@ def components() -> dict[str, Schema]:
     found = {
         **_requests({"ExtractRequest": ExtractJson, "RedactRequest": RedactJson}),
         **_answers(ExtractResult, DocumentLine, RedactResult, ModelStatus, Problem),
-        "ExtractForm": _form(Options),
+        "ExtractForm": _form(ExtractOptions),
         "RedactForm": _form(RedactOptions),
         "Models": _object(models={"type": "array", "items": reference("ServedModel")}, **_MODELS),
         "Readiness": _object(phase=reference("Phase"), **_READINESS),
@@ -184,7 +184,7 @@ def _form(kind: type[Options]) -> Schema:
     }
 
 
-def written_options(kind: type[Options] = Options) -> dict[str, Schema]:
+def written_options(kind: type[Options]) -> dict[str, Schema]:
     """The schema of each option as text, as in a query or a form; lists are separated by commas, objects are JSON."""
     properties: dict[str, Schema] = _inline(kind.model_json_schema())["properties"]
     return {name: _present(schema, besides=("null", "array", "object")) for name, schema in properties.items()}

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import msgspec
 
 from service.api.json_schemas import Schema, components, reference, written_options
-from service.api.options import Options
+from service.api.options import ExtractOptions, Options
 from service.api.problems import MEDIA_TYPE, STATUS
 from service.api.redaction.schemas import RedactOptions
 from service.core.errors import BY_CODE
@@ -166,7 +166,7 @@ _ROUTES: dict[str, tuple[str, dict[str, Any]]] = {
         _documents_in(
             "/extract",
             "Extract",
-            Options,
+            ExtractOptions,
             {
                 **_json("/extract", reference("ExtractResponse")),
                 "application/x-ndjson": {"schema": reference("ExtractLine")},
@@ -187,9 +187,9 @@ _ROUTES: dict[str, tuple[str, dict[str, Any]]] = {
                 **dict.fromkeys(("application/pdf", "image/*", "text/plain"), _BINARY),
             },
             summary="Documents in, the same without their entities out",
-            description="Takes the bodies and options of `/extract`. A text comes back as `text`, a PDF or picture as "
-            "`file` in base64; with `raw` the answer is the document itself; the header `X-Gleaner-Unread-Pages` names "
-            "the pages that were not read in full (`2,5-7`).",
+            description="Takes the bodies of `/extract`, its options but `schema` and `fields`. A text comes back as "
+            "`text`, a PDF or picture as `file` in base64; with `raw` the answer is the document itself; the header "
+            "`X-Gleaner-Unread-Pages` names the pages that were not read in full (`2,5-7`).",
         ),
     ),
     "/models": (

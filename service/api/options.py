@@ -4,9 +4,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import asdict
 from functools import cache
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, TypeVar, cast, overload
 
 import msgspec
 from pydantic import (
@@ -117,8 +118,8 @@ _MIN_SCORE = {
 }
 
 
-class Options(BaseModel):
-    """The options of a request; JSON keys, form fields and query parameters have these names."""
+class Options(BaseModel, ABC):
+    """The options of every route; JSON keys, form fields and query parameters have these names."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_enum_values=False)
 
@@ -130,13 +131,6 @@ class Options(BaseModel):
         description="Keep only entities with these labels: a list, or one text with commas between them. A model with "
         "`free_labels` is given them; an object says more of each name: a description, which it reads in place of the "
         "name, or an object with `description`, `kind` (the form of its values) and `min_score`.",
-    )
-    records: Annotated[dict[str, Any] | None, PlainValidator(_schema), WithJsonSchema(_SCHEMA)] = Field(
-        None,
-        alias="schema",
-        description="Of a model with `finds_records`: return records in place of entities: names of records, each with "
-        "the list of its fields. A field is a name, or an object with `name`, `description`, `kind`, `min_score` and "
-        "`cardinality` (how many values it has). A record begins with a value of its first field.",
     )
     overlaps: Overlaps = Field(
         Overlaps.FLAT,
@@ -168,9 +162,29 @@ class Options(BaseModel):
         description="Recognize text in pictures: `auto`: of pages and pictures whose text is not in the file; `off`; "
         "`force`: of all pages of a PDF, in place of its text.",
     )
+
+    @abstractmethod
+    def for_extraction(self) -> ExtractOptions:
+        """The options by which the documents are extracted."""
+
+
+class ExtractOptions(Options):
+    """The options of /extract."""
+
+    records: Annotated[dict[str, Any] | None, PlainValidator(_schema), WithJsonSchema(_SCHEMA)] = Field(
+        None,
+        alias="schema",
+        description="Of a model with `finds_records`: return records in place of entities: names of records, each with "
+        "the list of its fields. A field is a name, or an object with `name`, `description`, `kind`, `min_score` and "
+        "`cardinality` (how many values it has). A record begins with a value of its first field.",
+    )
     fields: bool = Field(
         False, description="Return what invoices, receipts and résumés say: the best value for each role, rows, checks."
     )
+
+    def for_extraction(self) -> ExtractOptions:
+        """Themselves."""
+        return self
 
 
 class TextDocument(BaseModel):
@@ -182,14 +196,25 @@ class TextDocument(BaseModel):
     text: str
 
 
-class ExtractJson(Options):
+class ExtractJson(ExtractOptions):
     """A JSON body: `text`, or `documents`, with the options beside it."""
 
     text: str | None = None
     documents: list[TextDocument] | None = None
 
 
-def read_options(values: dict[str, Any], kind: type[Options] = Options) -> Options:
+_Kind = TypeVar("_Kind", bound=Options)
+
+
+@overload
+def read_options(values: dict[str, Any]) -> ExtractOptions: ...
+
+
+@overload
+def read_options(values: dict[str, Any], kind: type[_Kind]) -> _Kind: ...
+
+
+def read_options(values: dict[str, Any], kind: type[Options] = ExtractOptions) -> Options:
     """Validated options of a route.
 
     Raises:

@@ -60,12 +60,11 @@ Source = str | TextSource | bytes | Path | FileSource
 """One document: a text, or a file by its bytes or its path."""
 
 
-class ExtractOptions(TypedDict, total=False):
-    """The options of /extract, as service/API.md describes them."""
+class _Options(TypedDict, total=False):
+    """The options of both routes, as service/API.md describes them."""
 
     model: str | None
     labels: Sequence[str] | Mapping[str, str | Mapping[str, Any] | None] | None
-    schema: Mapping[str, Sequence[str | Mapping[str, Any]]] | None
     overlaps: Literal["flat", "nested", "per_label", "flat_multi_label", "nested_multi_label"] | None
     min_score: float | str | None
     aggregation: Literal["constrained", "simple", "first", "average", "max"] | None
@@ -73,12 +72,18 @@ class ExtractOptions(TypedDict, total=False):
     deadline_ms: int | None
     priority: Literal["interactive", "batch"] | None
     include_text: bool | None
-    fields: bool | None
     ocr: Literal["auto", "off", "force"] | None
 
 
-class RedactOptions(ExtractOptions, total=False):
-    """The options of /redact, but `raw`: those of /extract and these."""
+class ExtractOptions(_Options, total=False):
+    """The options of /extract."""
+
+    schema: Mapping[str, Sequence[str | Mapping[str, Any]]] | None
+    fields: bool | None
+
+
+class RedactOptions(_Options, total=False):
+    """The options of /redact, but `raw`."""
 
     mode: Literal["replace", "mask", "hash"] | None
     repeats: bool | None

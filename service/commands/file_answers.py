@@ -75,11 +75,11 @@ def service_of(
         from service.remote_service import RemoteService
 
         return RemoteService(chosen.url, options, read_key(chosen.key_file))
-    from service.api.options import Options
+    from service.api.options import ExtractOptions
     from service.api.redaction.schemas import RedactOptions
     from service.local_service import LocalService, settings_for
 
-    return LocalService(options, report, settings_for(options), RedactOptions if redacts else Options)
+    return LocalService(options, report, settings_for(options), RedactOptions if redacts else ExtractOptions)
 
 
 def read_key(file: Path | None) -> str | None:

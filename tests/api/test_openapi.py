@@ -9,7 +9,7 @@ import pytest
 
 from service.api.adapters.registry import open_adapters
 from service.api.openapi import EXAMPLES, FILE_TYPES, openapi_document
-from service.api.options import ExtractJson, Options, option_names
+from service.api.options import ExtractJson, ExtractOptions, Options, option_names
 from service.api.problems import MEDIA_TYPE, STATUS
 from service.api.redaction.schemas import RedactOptions
 from service.api.routes import router
@@ -56,7 +56,7 @@ def test_every_reference_leads_somewhere_and_every_schema_is_used(document: dict
 
 
 @pytest.mark.parametrize(
-    ("path", "name", "kind"), [("/extract", "Extract", Options), ("/redact", "Redact", RedactOptions)]
+    ("path", "name", "kind"), [("/extract", "Extract", ExtractOptions), ("/redact", "Redact", RedactOptions)]
 )
 def test_every_option_is_described_in_every_form(
     document: dict[str, Any], schemas: dict[str, Any], path: str, name: str, kind: type[Options]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.api.options import OPTION_CHARACTERS, Options, option_names, read_options
+from service.api.options import OPTION_CHARACTERS, ExtractOptions, option_names, read_options
 from service.api.schemas import DocumentResult
 from service.core.decoding.aggregation_strategies import Aggregation
 from service.core.decoding.offsets import OffsetUnit
@@ -26,7 +26,7 @@ ANYTHING: st.SearchStrategy[Any] = st.recursive(
 
 def test_no_options_are_the_defaults() -> None:
     options = read_options({})
-    assert options == Options(
+    assert options == ExtractOptions(
         model=None,
         labels=None,
         min_score=ScoreLimits(),
@@ -126,7 +126,7 @@ def test_every_least_score_of_the_schemas_pattern_is_read(value: str) -> None:
     assert isinstance(read_options({"min_score": value}).min_score, ScoreLimits)
 
 
-@given(st.dictionaries(st.sampled_from([*option_names(Options), "text"]), ANYTHING))
+@given(st.dictionaries(st.sampled_from([*option_names(ExtractOptions), "text"]), ANYTHING))
 def test_any_values_are_read_or_refused_with_a_detail(values: dict[str, Any]) -> None:
     try:
         read_options(values)

@@ -155,9 +155,6 @@ def test_models_say_which_find_records_and_others_refuse_a_schema(service: Servi
         assert_problem(service.extract(text=TEXT, model=name, schema=schema), 422, "invalid_options", name, "records")
     both = service.extract(text=TEXT, model=WITH_RECORDS, schema=schema, labels=["person"])
     assert_problem(both, 422, "invalid_options", "labels")
-    with service.client() as client:
-        redacted = client.post("/redact", json={"text": TEXT, "model": WITH_RECORDS, "schema": schema})
-    assert_problem(redacted, 422, "invalid_options", "schema")
 
 
 def test_labels_of_a_form_are_an_object_too(service: Service) -> None:

@@ -31,7 +31,7 @@ from service.api.adapters.protocol_adapter import JSON, AdapterRoute, ProtocolAd
 from service.api.calls import AppState, RequestContext, authorize_request
 from service.api.extraction.request import DocumentInput
 from service.api.http.request_body import Body, read_all
-from service.api.options import Options, read_options
+from service.api.options import ExtractOptions, Options, read_options
 from service.api.redaction.answers import redact_timing, redacted_outcomes
 from service.api.redaction.schemas import RedactedLine, RedactOptions, RedactOutput
 from service.api.schemas import DocumentLine, ModelName
@@ -128,7 +128,7 @@ class RedactArguments(ToolArguments, frozen=True, forbid_unknown_fields=True):
 
 
 async def _extract(context: RequestContext, arguments: Arguments) -> object:
-    body = await asyncio.to_thread(ToolArguments.read(arguments).body, Options)
+    body = await asyncio.to_thread(ToolArguments.read(arguments).body, ExtractOptions)
     call = context.call(body)
     (outcome,) = await call.outcomes()
     if outcome.error is not None:
@@ -173,7 +173,7 @@ _TOOLS: tuple[tuple[Tool, Callable[[RequestContext, Arguments], Awaitable[object
     (
         Tool(
             name="extract",
-            description="Find entities and fields (persons, dates, amounts, ids, …) in a document, with exact offsets, "
+            description="Find entities (persons, dates, amounts, ids, …) in a document, with exact offsets, "
             "scores and, in a PDF, pages and boxes. Nothing is ever truncated.",
             input_schema=_schema(ToolArguments),
             output_schema=json_schemas.of(DocumentLine),

@@ -91,12 +91,12 @@ class InferRequest:
 
     @property
     def options(self) -> dict[str, Any]:
-        """The parameters that are options of /extract.
+        """The parameters that are options.
 
         Raises:
             InvalidOptions: one that is neither.
         """
-        known = Options.model_fields.keys() - {"records"}
+        known = Options.model_fields.keys()
         strange = self.parameters.keys() - known - _CLIENTS_OWN
         if strange or "model" in self.parameters:
             raise InvalidOptions(f"There is no parameter {min(strange or {'model'})[:60]!r}.")

@@ -42,7 +42,7 @@ from service.api.calls import AppState, RequestContext, authorize_request
 from service.api.engine.routing import is_serving
 from service.api.http.request_body import FORM, media_type_of, parse_body, read_body
 from service.api.http.response import DocumentOutcome, whole_result
-from service.api.options import Options
+from service.api.options import ExtractOptions, option_names
 from service.api.schemas import ExtractResult
 from service.core.errors import GleanerError
 
@@ -91,7 +91,7 @@ async def _extracted(request: Request, context: RequestContext, body: Any) -> Re
 def _options(request: Request) -> dict[str, str]:
     """The options of a request that stand in its query and headers."""
     given = {**request.query_params, **read_attributes(request.headers.get(ATTRIBUTES, ""))}
-    options = {name: value for name, value in given.items() if name in Options.model_fields}
+    options = {name: value for name, value in given.items() if name in option_names(ExtractOptions)}
     target = request.headers.get(TARGET_MODEL)
     return {**options, "model": target} if target else options
 

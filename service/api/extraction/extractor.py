@@ -28,7 +28,7 @@ from service.api.extraction.request import DocumentInput, ExtractRequest
 from service.api.extraction.result import build_result, find_entities, find_records
 from service.api.extraction.text_queue import TimeSlicer, TokenizationThrottle
 from service.api.extraction.trace import StageTimer
-from service.api.options import Options
+from service.api.options import ExtractOptions
 from service.api.parsers.pool import ParserPool
 from service.api.schemas import DocumentResult
 from service.core.admission.pacing import PacingTicket
@@ -191,7 +191,7 @@ class Extractor:
         self._limits.check_bytes(characters_of(text))
         self._limits.check_characters(characters_of(text))
 
-    def labels_of(self, model: ModelStatus, options: Options, *, plain: bool) -> LabelSet | None:
+    def labels_of(self, model: ModelStatus, options: ExtractOptions, *, plain: bool) -> LabelSet | None:
         """The labels that a model is given; None for one that has its own, of which the options name no other.
 
         Args:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from difflib import get_close_matches
 
-from service.api.options import Options
+from service.api.options import ExtractOptions
 from service.core.decoding.aggregation_strategies import Aggregation
 from service.core.decoding.spans import Overlaps
 from service.core.errors import InvalidOptions
@@ -24,7 +24,7 @@ SHOWN_CHARACTERS = 64
 """Longest part of a label that is not known in the sentence that refuses it."""
 
 
-def given_records(model: ModelStatus, tokenizer: WordTokenizer, options: Options, longest: int) -> LabelSet:
+def given_records(model: ModelStatus, tokenizer: WordTokenizer, options: ExtractOptions, longest: int) -> LabelSet:
     """The fields of the records that a model is asked for, as its labels.
 
     Raises:
@@ -47,7 +47,7 @@ def given_records(model: ModelStatus, tokenizer: WordTokenizer, options: Options
     return labels
 
 
-def given_labels(model: ModelStatus, tokenizer: WordTokenizer, options: Options, longest: int) -> LabelSet:
+def given_labels(model: ModelStatus, tokenizer: WordTokenizer, options: ExtractOptions, longest: int) -> LabelSet:
     """The labels that a model with free labels is given.
 
     Raises:
@@ -72,14 +72,14 @@ def _no_records(model: ModelStatus) -> InvalidOptions:
     return InvalidOptions(f"schema: {model.name} finds no records; `finds_records` in /models says which do.")
 
 
-def _refuse_tags_and_fields(model: ModelStatus, options: Options) -> None:
+def _refuse_tags_and_fields(model: ModelStatus, options: ExtractOptions) -> None:
     if options.aggregation is not Aggregation.CONSTRAINED:
         raise InvalidOptions(f"aggregation: {model.name} scores spans and has no tags to aggregate.")
     if options.fields:
         raise InvalidOptions(f"fields: {model.name} has no labels of its own, by which fields are chosen.")
 
 
-def check_labels(model: ModelStatus, tokenizer: TextTokenizer | None, options: Options) -> None:
+def check_labels(model: ModelStatus, tokenizer: TextTokenizer | None, options: ExtractOptions) -> None:
     """Refuse labels that neither the model nor its rules answer, and what is for models with free labels alone.
 
     Rules take part in `constrained` alone.

@@ -15,7 +15,7 @@ from typing import Generic, Protocol, TypeVar
 
 from service.api import problems
 from service.api.extraction.trace import DocumentTrace, RequestTrace, StageTimer
-from service.api.options import Options
+from service.api.options import ExtractOptions
 from service.api.problems import Problem
 from service.core.admission.size import WorkEstimate
 from service.core.arrays import Logits, TokenIds
@@ -97,7 +97,7 @@ class ExtractRequest:
     """
 
     model: ModelStatus
-    options: Options
+    options: ExtractOptions
     client: str
     deadline_seconds: float
     alone: bool = False

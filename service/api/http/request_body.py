@@ -24,7 +24,7 @@ from service.api.bodies.kinds import DocumentsJson, JsonKind
 from service.api.bodies.received_body import BodyCollector, ReceivedBody
 from service.api.extraction.request import DocumentInput
 from service.api.http.request_scope import DisconnectNotice, until_disconnect
-from service.api.options import OPTION_CHARACTERS, Options, option_names, read_options
+from service.api.options import OPTION_CHARACTERS, ExtractOptions, Options, option_names, read_options
 from service.api.parsers.pool import ParserPool
 from service.core.errors import DocumentTooLarge, InvalidOptions, MalformedRequest, UnsupportedFormat
 
@@ -135,7 +135,9 @@ class Body:
     batch: bool
 
 
-async def read_body(request: Request, limits: BodyLimits, reader: JsonReader, kind: type[Options] = Options) -> Body:
+async def read_body(
+    request: Request, limits: BodyLimits, reader: JsonReader, kind: type[Options] = ExtractOptions
+) -> Body:
     """Read and parse the body; `reader` decodes JSON, `kind`: the options of the route.
 
     Raises:
@@ -162,7 +164,7 @@ async def parse_body(
     options: Mapping[str, Any],
     limits: BodyLimits,
     reader: JsonReader,
-    kind: type[Options] = Options,
+    kind: type[Options] = ExtractOptions,
 ) -> Body:
     """A body that is no form, with these options beside its own; raises as `read_body` does."""
     if _plain(content_type) == JSON:

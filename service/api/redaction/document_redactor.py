@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hmac
 import time
-from dataclasses import replace
 from functools import partial
 
 import msgspec
@@ -15,7 +14,6 @@ import msgspec
 from service.api.extraction.extractor import Extractor
 from service.api.extraction.request import DocumentInput, ExtractRequest
 from service.api.extraction.trace import StageTimer
-from service.api.options import Options
 from service.api.redaction.file_redactor import FileRedactor
 from service.api.redaction.schemas import (
     RasterizedPage,
@@ -27,7 +25,7 @@ from service.api.redaction.schemas import (
 )
 from service.api.schemas import DocumentResult
 from service.core.admission.policy import refuse_if_late
-from service.core.decoding.offsets import OffsetMap, OffsetUnit
+from service.core.decoding.offsets import OffsetMap
 from service.core.errors import InvalidOptions, UnsupportedFormat
 from service.core.redaction import RedactedSpan, RedactionMode, ReplacedSpan, replaced_text, replacer, spans_to_redact
 from service.documents.document import Document
@@ -51,14 +49,17 @@ class Redactor:
     async def redact(
         self, source: DocumentInput, request: ExtractRequest, options: RedactOptions, timer: StageTimer
     ) -> RedactedResult:
-        """One document without the entities that the options choose; `timer` gets the seconds of its stages.
+        """One document without the entities that the options choose.
+
+        Args:
+            request: of its extraction, with `options.for_extraction()`.
+            timer: gets the seconds of the stages.
 
         Raises:
             GleanerError: the document is bad, cannot be redacted, was refused, or failed.
         """
         self.check(options)
         kind = _format_of(source, options)
-        request = replace(request, options=_of_extraction(options))
         found, document = await self._extractor.extract_with_document(source, request, timer)
         refuse_if_late(request.deadline_seconds, time.monotonic())
         assert isinstance(found.text, str), "it was asked for"
@@ -75,10 +76,8 @@ class Redactor:
         """Refuse what this service cannot do.
 
         Raises:
-            InvalidOptions: hashes, without a key; an empty list of labels, by which nothing would go; records.
+            InvalidOptions: hashes, without a key; an empty list of labels, by which nothing would go.
         """
-        if options.records is not None:
-            raise InvalidOptions("schema: records are not redacted; name what is to go in `labels`.")
         if options.labels is not None and not options.labels:
             raise InvalidOptions(
                 "labels: the list is empty, so that nothing would go; leave it out to redact all labels."
@@ -120,12 +119,6 @@ def _format_of(source: DocumentInput, options: RedactOptions) -> Format:
             "scripts); with `output=text` their redacted text comes back."
         )
     return found
-
-
-def _of_extraction(options: RedactOptions) -> Options:
-    """The options of the extraction: offsets are of code points until the end, and the text is needed."""
-    names = set(Options.model_fields) - {"offsets", "include_text", "records"}
-    return Options(**{name: getattr(options, name) for name in names}, offsets=OffsetUnit.CODEPOINT, include_text=True)
 
 
 def _with_text(

@@ -1,15 +1,17 @@
-"""The schemas of /redact: its options, which are those of /extract and a few, and its answer."""
+"""The schemas of /redact: its options and its answer."""
 
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Any
 
 import msgspec
 from pydantic import Field
 
-from service.api.options import Options, TextDocument
+from service.api.options import ExtractOptions, Options, TextDocument
 from service.api.problems import Problem
 from service.api.schemas import Box, ModelName, Offset, PageSize
+from service.core.decoding.offsets import OffsetUnit
 from service.core.redaction import RedactionMode
 
 
@@ -39,6 +41,11 @@ class RedactOptions(Options):
     allow_unread: bool = Field(
         False, description="Let what was not read of a file's pages stay as it is; otherwise it is refused."
     )
+
+    def for_extraction(self) -> ExtractOptions:
+        """The common ones, but offsets are of code points until the end, and the text is needed."""
+        common: dict[str, Any] = {name: getattr(self, name) for name in Options.model_fields}
+        return ExtractOptions(**{**common, "offsets": OffsetUnit.CODEPOINT, "include_text": True})
 
 
 class RedactJson(RedactOptions):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from service.api.bodies.json_body import ID_CHARACTERS, OPTION_BYTES, JsonBody
 from service.api.bodies.kinds import DocumentsJson
-from service.api.options import ExtractJson, Options, option_names
+from service.api.options import ExtractJson, ExtractOptions, option_names
 from service.core.errors import DocumentTooLarge, GleanerError, InvalidOptions, MalformedRequest
 from tests.support.json_ways import WAYS, decoding, json_parser
 
@@ -27,7 +27,7 @@ ANYTHING: st.SearchStrategy[Any] = st.recursive(
 )
 
 
-KIND = DocumentsJson(option_names(Options))
+KIND = DocumentsJson(option_names(ExtractOptions))
 Read = Callable[[bytes, int], JsonBody]
 
 
@@ -205,7 +205,7 @@ def test_an_option_may_be_as_long_as_thousands_of_labels(read: Read) -> None:
     assert read(body, MOST).options == {"labels": labels}
 
 
-@given(st.dictionaries(st.sampled_from([*option_names(Options), "text", "documents", "other"]), ANYTHING))
+@given(st.dictionaries(st.sampled_from([*option_names(ExtractOptions), "text", "documents", "other"]), ANYTHING))
 def test_any_json_is_read_or_refused_with_a_detail(read: Read, values: dict[str, Any]) -> None:
     found = outcome(read, values)
     if isinstance(found, GleanerError):

@@ -13,7 +13,7 @@ import pytest
 from service.api.extraction.extractor import SHORT_TOKENS, Extractor
 from service.api.extraction.request import DocumentInput, ExtractRequest
 from service.api.extraction.trace import StageTimer
-from service.api.options import Options, read_options
+from service.api.options import ExtractOptions, read_options
 from service.api.schemas import DocumentResult
 from service.core.errors import InvalidOptions
 from service.text.tokenizer import SHORT_CHARACTERS
@@ -43,7 +43,7 @@ def extract(model: ModelStatus, text: str, *, alone: bool, loaded: bool = True) 
 
 
 def _request(model: ModelStatus, *, alone: bool) -> ExtractRequest:
-    return ExtractRequest(model, Options(), "c", 1e9, alone=alone)
+    return ExtractRequest(model, ExtractOptions(), "c", 1e9, alone=alone)
 
 
 @pytest.mark.parametrize("alone", [True, False])

@@ -11,7 +11,7 @@ import pytest
 
 from service.api.extraction.request import LONG_TEXTS_AT_ONCE, DocumentInput, ExtractRequest
 from service.api.extraction.trace import StageTimer
-from service.api.options import Options
+from service.api.options import ExtractOptions
 from service.api.schemas import DocumentResult
 from service.core.admission.size import DocumentMemory
 from service.core.errors import DeadlineExceeded, DocumentTooLarge, GleanerError, InsufficientMemory, QueueFull
@@ -39,7 +39,7 @@ class Scene:
         self.extractor = extractor_of(self.engine, self.thread, DocumentLimits(**limits))
 
     def request(self, deadline_seconds: float = FAR) -> ExtractRequest:
-        return ExtractRequest(self.model, Options(), "c", deadline_seconds)
+        return ExtractRequest(self.model, ExtractOptions(), "c", deadline_seconds)
 
     def extract(self, text: str, request: ExtractRequest) -> Awaitable[DocumentResult]:
         return self.extractor.extract(DocumentInput("0", text=text), request, StageTimer())

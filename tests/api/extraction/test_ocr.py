@@ -12,7 +12,7 @@ import pytest
 
 from service.api.extraction.ocr import PageRecognizer
 from service.api.extraction.request import DocumentInput, ExtractRequest
-from service.api.options import Options, read_options
+from service.api.options import read_options
 from service.api.parsers.pool import ParserPool
 from service.core.errors import DocumentTooLarge, GleanerError, InvalidOptions, QueueFull, UnreadableDocument
 from service.documents.document import Document, Layout, Page, PartlyRead, RecognizedPage, UnreadReason
@@ -64,7 +64,7 @@ class FakePool:
 
 def read(pool: FakePool, *, is_available: bool = True, most_pages: int = 10, **options: Any) -> Document:
     ocr = PageRecognizer(cast(ParserPool, pool), DocumentLimits(), is_available=is_available, most_pages=most_pages)
-    request = ExtractRequest(cast(Any, None), read_options(options, Options), "c", 1e9)
+    request = ExtractRequest(cast(Any, None), read_options(options), "c", 1e9)
     return asyncio.run(ocr.read(DocumentInput("0", data=b"x"), request))
 
 

@@ -20,7 +20,7 @@ from service.api.extraction.request import (
     start_all,
 )
 from service.api.extraction.trace import RequestTrace, StageTimer
-from service.api.options import Options
+from service.api.options import ExtractOptions
 from service.api.problems import Problem
 from service.core.errors import InternalError, QueueFull, UnreadableDocument
 from service.core.labels.label_set import Label, LabelSet
@@ -31,7 +31,7 @@ from service.wire import ModelStatus, Submitted
 from tests.support.garbage import uncollected
 
 MODEL = ModelStatus("m", "stable", "sha256:0", "/m", ("O",), 512, True, 1)
-BATCH_REQUEST = ExtractRequest(MODEL, Options(priority=Priority.BATCH), "alice", deadline_seconds=10.0)
+BATCH_REQUEST = ExtractRequest(MODEL, ExtractOptions(priority=Priority.BATCH), "alice", deadline_seconds=10.0)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_the_submission_has_the_lengths_of_the_sequences() -> None:
     )
 
 
-REQUEST = ExtractRequest(ModelStatus("m", "stable", "sha256:0", "/m", ("O",), 512, True, 1), Options(), "c", 1e9)
+REQUEST = ExtractRequest(ModelStatus("m", "stable", "sha256:0", "/m", ("O",), 512, True, 1), ExtractOptions(), "c", 1e9)
 
 
 @dataclass(frozen=True, slots=True)

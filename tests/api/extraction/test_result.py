@@ -15,7 +15,7 @@ from service.api.engine.pending import InferenceResult
 from service.api.extraction.field_answers import FieldAnswers
 from service.api.extraction.request import DocumentInput, ExtractRequest
 from service.api.extraction.result import build_result, find_entities
-from service.api.options import Options, read_options
+from service.api.options import ExtractOptions, read_options
 from service.api.schemas import DocumentResult, EmbeddedResult, EntityResult, FieldsResult
 from service.core.arrays import Logits
 from service.core.decoding.entities import Entity, Source
@@ -36,7 +36,7 @@ LABELS = ("O", "B-DATE", "B-MONEY", "B-IBAN")
 
 def request(folder: Path, **options: object) -> ExtractRequest:
     model = ModelStatus("m", "stable", "sha256:0", str(folder), LABELS, 512, True, 1)
-    return ExtractRequest(model, Options.model_validate(options), "c", 1e9)
+    return ExtractRequest(model, ExtractOptions.model_validate(options), "c", 1e9)
 
 
 @pytest.fixture

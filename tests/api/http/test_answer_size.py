@@ -17,7 +17,7 @@ from service.api.bodies.json_body import ID_CHARACTERS
 from service.api.extraction.request import DocumentInput, ExtractRequest
 from service.api.http.request_body import Body
 from service.api.http.response import json_response, start_documents
-from service.api.options import Options
+from service.api.options import ExtractOptions
 from service.core.decoding.aggregation_strategies import Aggregation
 from service.core.decoding.offsets import OffsetUnit
 from service.core.errors import UnreadableDocument
@@ -46,7 +46,7 @@ def answer(model: ModelStatus, sources: list[DocumentInput], options: dict[str, 
 
     async def scene() -> bytes:
         with ThreadPoolExecutor(1) as threads:
-            body = Body(tuple(sources), Options(**options), batch=True)
+            body = Body(tuple(sources), ExtractOptions(**options), batch=True)
             request = ExtractRequest(model, body.options, "c", 1e9)
             tasks = start_documents(extractor_of(engine, threads), METRICS, body, request)
             return bytes((await json_response(tasks, body, request, 0.0)).body)

@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from hypothesis import given
@@ -16,7 +17,8 @@ from starlette.requests import Request
 from starlette.types import Message
 
 from service.api.http.request_body import Body, BodyLimits, check_name, read_body
-from service.api.options import Options
+from service.api.options import ExtractOptions, Options
+from service.api.redaction.schemas import RedactOptions
 from service.core.errors import DocumentTooLarge, GleanerError, InvalidOptions, MalformedRequest, UnsupportedFormat
 from service.core.score_limits import ScoreLimits
 from tests.support.json_ways import AtOnce
@@ -40,11 +42,16 @@ class Sender:
 
 
 def read(
-    body: bytes | Sequence[bytes], media_type: str | None, *, query: str = "", limits: BodyLimits = LIMITS
+    body: bytes | Sequence[bytes],
+    media_type: str | None,
+    *,
+    query: str = "",
+    limits: BodyLimits = LIMITS,
+    kind: type[Options] = ExtractOptions,
 ) -> Body:
     """Read a request with this body."""
     chunks = [body] if isinstance(body, bytes) else body
-    return asyncio.run(read_body(request(Sender(chunks), media_type, query), limits, AtOnce()))
+    return asyncio.run(read_body(request(Sender(chunks), media_type, query), limits, AtOnce(), kind))
 
 
 def request(sender: Sender, media_type: str | None, query: str = "") -> Request:
@@ -114,7 +121,9 @@ def test_anything_else_is_one_file_whose_type_is_passed_on(media_type: str | Non
 def test_options_of_the_body_replace_those_of_the_query() -> None:
     query = "min_score=0.5&include_text=true"
     for body, media_type in ((b'{"text": "a", "min_score": 0.9}', JSON), (form_with("min_score", "0.9"), FORM)):
-        assert read(body, media_type, query=query).options == Options(min_score=ScoreLimits(0.9), include_text=True)
+        assert read(body, media_type, query=query).options == ExtractOptions(
+            min_score=ScoreLimits(0.9), include_text=True
+        )
 
 
 def test_an_option_of_the_query_that_is_replaced_has_to_be_right() -> None:
@@ -160,6 +169,21 @@ def test_a_body_that_is_not_what_its_type_says_is_malformed(body: bytes, media_t
 def test_an_unknown_option_is_refused_in_every_media_type(body: bytes, media_type: str, query: str) -> None:
     with pytest.raises(InvalidOptions, match="lables"):
         read(body, media_type, query=query)
+
+
+@pytest.mark.parametrize(("name", "value"), [("fields", "true"), ("schema", '{"payment": ["payer"]}')])
+def test_redact_does_not_know_the_options_that_extract_alone_has(name: str, value: str) -> None:
+    query = urlencode({name: value})
+    sent = (
+        (f'{{"text": "a", "{name}": {value}}}'.encode(), JSON, ""),
+        (form_with(name, value), FORM, ""),
+        (b"a", "text/plain", query),
+        (b'{"text": "a"}', JSON, query),
+    )
+    for body, media_type, written in sent:
+        assert read(body, media_type, query=written).options != ExtractOptions()
+        with pytest.raises(InvalidOptions, match=f"^{name}: there is no such option"):
+            read(body, media_type, query=written, kind=RedactOptions)
 
 
 @pytest.mark.parametrize("media_type", [JSON, FORM, "text/plain"])
@@ -249,7 +273,7 @@ def test_what_a_browser_leaves_empty_is_not_there() -> None:
     options = (part("min_score", b""), part("labels", b""), part("model", b""), part("fields", b"on"))
     body = read(form(empty, chosen, part("second", b"", file=""), *options), FORM)
     assert [source.id for source in body.sources] == ["a.txt"]
-    assert (body.options, body.batch) == (Options(fields=True), False)
+    assert (body.options, body.batch) == (ExtractOptions(fields=True), False)
     with pytest.raises(MalformedRequest, match="none was chosen"):
         read(form(empty, *options), FORM)
     with pytest.raises(InvalidOptions, match="lables"):

@@ -24,13 +24,13 @@ from service.api.http.response import (
     ndjson_lines,
     start_documents,
 )
-from service.api.options import Options
+from service.api.options import ExtractOptions
 from service.api.schemas import DocumentLine, DocumentResult, EntityResult, ExtractResult, ModelName, Timing
 from service.core.errors import NotReady, QueueFull, UnreadableDocument
 from service.metrics.worker import WorkerMetrics
 from service.wire import ModelStatus
 
-REQUEST = ExtractRequest(ModelStatus("m", "stable", "sha256:0", "/m", ("O",), 512, True, 1), Options(), "c", 1e9)
+REQUEST = ExtractRequest(ModelStatus("m", "stable", "sha256:0", "/m", ("O",), 512, True, 1), ExtractOptions(), "c", 1e9)
 ENTITY = EntityResult("PER", "Anna", 0, 4, 0.9, "Anna", None, [])
 
 
@@ -76,7 +76,7 @@ class FakeRequest:
     def __init__(self, ends: dict[str, Exception | None], *, batch: bool = True) -> None:
         self.gates: dict[str, asyncio.Event] = {}
         self.extractor = FakeExtractor(ends, self.gates)
-        self.body = Body(tuple(DocumentInput(each, text="Anna") for each in ends), Options(), batch)
+        self.body = Body(tuple(DocumentInput(each, text="Anna") for each in ends), ExtractOptions(), batch)
         self.metrics = WorkerMetrics()
 
     def begin(self) -> DocumentTasks:

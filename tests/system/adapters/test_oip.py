@@ -84,7 +84,7 @@ def test_errors_are_typed_and_say_when_to_come_back(opened: Service, grpc_port: 
         infer(over, [TEXT], input="words"),
         infer(over, [TEXT], model="nowhere"),
         infer(over, [TEXT], options={"model_version": "7"}),
-        infer(over, [TEXT], options={"parameters": {"lables": "ORG"}}),
+        infer(over, [TEXT], options={"parameters": {"fields": True}}),
         infer(over, [TEXT], key="guess"),
         poor,
         poor,

@@ -10,7 +10,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Page
 
-from service.api.options import Options, option_names
+from service.api.options import ExtractOptions, Options, option_names
 from service.api.problems import STATUS
 from service.api.redaction.schemas import RedactOptions
 from service.core.errors import BY_CODE
@@ -61,7 +61,7 @@ def test_every_route_is_there_with_a_summary_and_a_link(docs: Page, document: di
     assert all(docs.locator("section > .summary").all_inner_texts())
 
 
-@pytest.mark.parametrize(("path", "kind"), [("extract", Options), ("redact", RedactOptions)])
+@pytest.mark.parametrize(("path", "kind"), [("extract", ExtractOptions), ("redact", RedactOptions)])
 def test_every_option_has_a_type_and_a_description(docs: Page, path: str, kind: type[Options]) -> None:
     rows = _rows(docs, f"#route-post-{path} > table")
     assert set(rows) == set(option_names(kind))
