@@ -127,8 +127,6 @@ export interface components {
             model?: string;
             /** @description Keep only entities with these labels: a list, or one text with commas between them. A model with `free_labels` is given them; an object says more of each name: a description, which it reads in place of the name, or an object with `description`, `kind` (the form of its values) and `min_score`. */
             labels?: string;
-            /** @description Of a model with `finds_records`: return records in place of entities: names of records, each with the list of its fields. A field is a name, or an object with `name`, `description`, `kind`, `min_score` and `cardinality` (how many values it has). A record begins with a value of its first field. */
-            schema?: string;
             /**
              * Overlaps
              * @description Of a model with `free_labels`: entities share no words (`flat`), one may be inside another (`nested`), or those of different labels do not mind each other (`per_label`). `flat_multi_label` and `nested_multi_label`: besides, the same words may have several labels.
@@ -168,6 +166,8 @@ export interface components {
              * @enum {string}
              */
             ocr?: "auto" | "off" | "force";
+            /** @description Of a model with `finds_records`: return records in place of entities: names of records, each with the list of its fields. A field is a name, or an object with `name`, `description`, `kind`, `min_score` and `cardinality` (how many values it has). A record begins with a value of its first field. */
+            schema?: string;
             /**
              * Fields
              * @description Return what invoices, receipts and résumés say: the best value for each role, rows, checks.
@@ -193,18 +193,6 @@ export interface components {
                     min_score?: number;
                 };
             } | string | null;
-            /** @description Of a model with `finds_records`: return records in place of entities: names of records, each with the list of its fields. A field is a name, or an object with `name`, `description`, `kind`, `min_score` and `cardinality` (how many values it has). A record begins with a value of its first field. */
-            schema?: {
-                [key: string]: (string | {
-                    name: string;
-                    description?: string;
-                    /** @enum {string} */
-                    kind?: "text" | "date" | "money" | "quantity" | "percent" | "email" | "url" | "phone" | "iban" | "bic" | "tax_id" | "card";
-                    min_score?: number;
-                    /** @enum {string} */
-                    cardinality?: "zero_or_more" | "one_or_more" | "optional_one" | "required_one";
-                })[];
-            } | string | null;
             /** @description Of a model with `free_labels`: entities share no words (`flat`), one may be inside another (`nested`), or those of different labels do not mind each other (`per_label`). `flat_multi_label` and `nested_multi_label`: besides, the same words may have several labels. Default: `flat`. */
             overlaps?: components["schemas"]["Overlaps"];
             /** @description Keep only entities with at least this score: a number, or `PERSON:0.8,IBAN:0.5` with a number among them for all other labels. 0.5 if absent, of a model with `free_labels`, else 0. Scores of a calibrated model are the share that is right. */
@@ -221,6 +209,18 @@ export interface components {
             include_text?: boolean;
             /** @description Recognize text in pictures: `auto`: of pages and pictures whose text is not in the file; `off`; `force`: of all pages of a PDF, in place of its text. Default: `auto`. */
             ocr?: components["schemas"]["Ocr"];
+            /** @description Of a model with `finds_records`: return records in place of entities: names of records, each with the list of its fields. A field is a name, or an object with `name`, `description`, `kind`, `min_score` and `cardinality` (how many values it has). A record begins with a value of its first field. */
+            schema?: {
+                [key: string]: (string | {
+                    name: string;
+                    description?: string;
+                    /** @enum {string} */
+                    kind?: "text" | "date" | "money" | "quantity" | "percent" | "email" | "url" | "phone" | "iban" | "bic" | "tax_id" | "card";
+                    min_score?: number;
+                    /** @enum {string} */
+                    cardinality?: "zero_or_more" | "one_or_more" | "optional_one" | "required_one";
+                })[];
+            } | string | null;
             /** @description Return what invoices, receipts and résumés say: the best value for each role, rows, checks. Default: `false`. */
             fields?: boolean;
             text?: string;
@@ -439,8 +439,6 @@ export interface components {
             model?: string;
             /** @description Keep only entities with these labels: a list, or one text with commas between them. A model with `free_labels` is given them; an object says more of each name: a description, which it reads in place of the name, or an object with `description`, `kind` (the form of its values) and `min_score`. */
             labels?: string;
-            /** @description Of a model with `finds_records`: return records in place of entities: names of records, each with the list of its fields. A field is a name, or an object with `name`, `description`, `kind`, `min_score` and `cardinality` (how many values it has). A record begins with a value of its first field. */
-            schema?: string;
             /**
              * Overlaps
              * @description Of a model with `free_labels`: entities share no words (`flat`), one may be inside another (`nested`), or those of different labels do not mind each other (`per_label`). `flat_multi_label` and `nested_multi_label`: besides, the same words may have several labels.
@@ -480,11 +478,6 @@ export interface components {
              * @enum {string}
              */
             ocr?: "auto" | "off" | "force";
-            /**
-             * Fields
-             * @description Return what invoices, receipts and résumés say: the best value for each role, rows, checks.
-             */
-            fields?: boolean;
             /**
              * RedactionMode
              * @description What stands in a text instead: `replace`: `<LABEL>`; `mask`: asterisks; `hash`: a keyed hash, equal for equal values. In a file there is a black bar.
@@ -531,18 +524,6 @@ export interface components {
                     min_score?: number;
                 };
             } | string | null;
-            /** @description Of a model with `finds_records`: return records in place of entities: names of records, each with the list of its fields. A field is a name, or an object with `name`, `description`, `kind`, `min_score` and `cardinality` (how many values it has). A record begins with a value of its first field. */
-            schema?: {
-                [key: string]: (string | {
-                    name: string;
-                    description?: string;
-                    /** @enum {string} */
-                    kind?: "text" | "date" | "money" | "quantity" | "percent" | "email" | "url" | "phone" | "iban" | "bic" | "tax_id" | "card";
-                    min_score?: number;
-                    /** @enum {string} */
-                    cardinality?: "zero_or_more" | "one_or_more" | "optional_one" | "required_one";
-                })[];
-            } | string | null;
             /** @description Of a model with `free_labels`: entities share no words (`flat`), one may be inside another (`nested`), or those of different labels do not mind each other (`per_label`). `flat_multi_label` and `nested_multi_label`: besides, the same words may have several labels. Default: `flat`. */
             overlaps?: components["schemas"]["Overlaps"];
             /** @description Keep only entities with at least this score: a number, or `PERSON:0.8,IBAN:0.5` with a number among them for all other labels. 0.5 if absent, of a model with `free_labels`, else 0. Scores of a calibrated model are the share that is right. */
@@ -559,8 +540,6 @@ export interface components {
             include_text?: boolean;
             /** @description Recognize text in pictures: `auto`: of pages and pictures whose text is not in the file; `off`; `force`: of all pages of a PDF, in place of its text. Default: `auto`. */
             ocr?: components["schemas"]["Ocr"];
-            /** @description Return what invoices, receipts and résumés say: the best value for each role, rows, checks. Default: `false`. */
-            fields?: boolean;
             /** @description What stands in a text instead: `replace`: `<LABEL>`; `mask`: asterisks; `hash`: a keyed hash, equal for equal values. In a file there is a black bar. Default: `replace`. */
             mode?: components["schemas"]["RedactionMode"];
             /** @description Also redact other places where the same words stand (of 4 characters or more). Default: `true`. */
