@@ -47,7 +47,7 @@ def answer(model: ModelStatus, sources: list[DocumentInput], options: dict[str, 
     async def scene() -> bytes:
         with ThreadPoolExecutor(1) as threads:
             body = Body(tuple(sources), ExtractOptions(**options), batch=True)
-            request = ExtractRequest(model, body.options, "c", 1e9)
+            request = ExtractRequest(model, body.options.for_extraction(), "c", 1e9)
             tasks = start_documents(extractor_of(engine, threads), METRICS, body, request)
             return bytes((await json_response(tasks, body, request, 0.0)).body)
 
