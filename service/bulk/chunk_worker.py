@@ -154,7 +154,8 @@ class ChunkWorker:
 
     async def _answer(self, content: Content) -> dict[str, Any]:
         try:
-            document = await self._ask(content.name, content.data)
+            name = content.name.encode("utf-8", "replace").decode()  # A file's name may be no Unicode.
+            document = await self._ask(name, content.data)
         except GleanerError:
             raise
         except Exception as unknown:

@@ -69,6 +69,7 @@ def _send_planned(job: FleetJob, planning: Iterable[object], after: int, report:
     send_new()
     for _ in planning:
         send_new()
+    send_new()  # What another call, made at the same time, has planned in place of this one.
     job.plan_ended(number)
     if number:
         job.finish_if_done()

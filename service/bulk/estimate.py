@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 import random
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from service.bulk.chunk_worker import Ask
+from service.bulk.chunk_worker import Ask, ChunkWorker, InFlight
 from service.bulk.storage import Inputs
-from service.core.bulk import Item
-from service.core.errors import GleanerError
+from service.core.bulk import BulkJob, Chunk, Item
 
-AT_ONCE = 32
-"""Files of the sample that are asked for at a time, as a worker would."""
+PATIENCE_SECONDS = 60.0
+"""How long a file of the sample is asked for again where nothing is wrong with it."""
 
 
 @dataclass(slots=True)
@@ -58,25 +56,22 @@ class SampleCosts:
 
 
 async def measured(inputs: Inputs, items: Iterable[Item], ask: Ask) -> SampleCosts:
-    """Have a sample answered, several files at a time."""
-    found, left = SampleCosts(), iter(items)
-    begun = time.monotonic()
-    async with asyncio.TaskGroup() as group:
-        for _ in range(AT_ONCE):
-            group.create_task(_answer_some(inputs, left, ask, found))
-    found.seconds = time.monotonic() - begun
-    return found
+    """Have a sample answered, as a job would.
 
-
-async def _answer_some(inputs: Inputs, left: Iterator[Item], ask: Ask, found: SampleCosts) -> None:
-    for item in left:
+    Raises:
+        NotFinished: the service refused a file for too long.
+        GleanerError: no file can be answered.
+    """
+    found, begun = SampleCosts(), time.monotonic()
+    worker = ChunkWorker(inputs, ask, BulkJob("", {}), InFlight(), patience_seconds=PATIENCE_SECONDS)
+    for row in await worker.rows(Chunk(tuple(items))):
         found.files += 1
-        try:
-            content = await asyncio.to_thread(inputs.read, item)
-            document = await ask(content.name, content.data)
-        except GleanerError as error:
-            found.errors[error.code] += 1
+        if row["error"] is not None:
+            found.errors[row["error"]["code"]] += 1
             continue
+        document = row["document"]
         found.pages += document.get("pages") or 0
         found.tokens += document.get("tokens") or 0
         found.scans += bool(document.get("ocr_pages"))
+    found.seconds = time.monotonic() - begun
+    return found

@@ -17,12 +17,17 @@ from typing import Any
 
 from service.bulk import job as jobs
 from service.bulk.job import encoded
-from service.bulk.storage import JobStorage
+from service.bulk.storage import JobStorage, StorageError
 from service.core.bulk import Item, NewestRows
 from service.core.errors import InvalidOptions, ServiceError
 
 SUMMARY, SUCCESS, FINISHED = "summary.json", "_SUCCESS", "finished/"
 PARQUET, LINES, FILES = "documents.parquet", "documents.jsonl", "documents/"
+WRITTEN = (
+    *(jobs.JOB, f"{jobs.PLAN}000001.jsonl", f"{jobs.PARTS}0.jsonl", f"{FINISHED}000001.json"),
+    *(SUMMARY, SUCCESS, LINES, PARQUET, f"{FILES}0.json"),
+)
+"""Documents of a job, one of each kind, by which an output is found that holds the job's own inputs."""
 ROW_GROUP = 500
 """Rows that are written to Parquet together, and held in memory."""
 LONGEST_NAME = 240
@@ -193,10 +198,13 @@ def _shortened(name: str) -> str:
 
 
 def _uploaded(storage: JobStorage, name: str, write: Callable[[Path], None]) -> str:
-    with tempfile.TemporaryDirectory(prefix="gleaner-bulk-") as folder:
-        file = Path(folder) / "rows"
-        write(file)
-        storage.upload(name, file)
+    try:
+        with tempfile.TemporaryDirectory(prefix="gleaner-bulk-") as folder:
+            file = Path(folder) / "rows"
+            write(file)
+            storage.upload(name, file)
+    except OSError as error:
+        raise StorageError(f"{name} cannot be written to this machine's folder of temporary files: {error}.") from error
     return name
 
 

@@ -2,7 +2,8 @@
 
 Beside the documents of every job (`storage.py`) there are:
 
-    planned.json         how many segments the plan had when `start` was through with it
+    planned/000001.json  written when `start` or `retry` was through with a plan of so many segments
+    writable.json        written by the first worker, before it computes what it could not keep
     errors/NAME.jsonl    the rows of a part that are errors, so that they are counted without reading all parts
     cancelled.json       workers drop the job's messages while it is there
     notified/000001.json written when the topic was told of the end of a plan of so many segments
@@ -28,7 +29,8 @@ from service.bulk.s3 import S3Place, S3Storage, place_of
 from service.core.errors import InvalidOptions
 from service.logs import LogEvent
 
-PLANNED, ERRORS, CANCELLED, NOTIFIED = "planned.json", "errors/", "cancelled.json", "notified/"
+PLANNED, ERRORS, CANCELLED, NOTIFIED = "planned/", "errors/", "cancelled.json", "notified/"
+WRITABLE = "writable.json"
 KEPT_SEGMENTS = 20
 """Segments of the plan that are kept in memory, about 5 MB each."""
 READERS = 10
@@ -103,6 +105,14 @@ class FleetJob:
         """True while its messages are to be dropped."""
         return self.storage.read(CANCELLED) is not None
 
+    def check_writable(self) -> None:
+        """Find out whether results may be written, before they are computed.
+
+        Raises:
+            StorageError: they may not, or not now.
+        """
+        self.storage.put_once(WRITABLE, b"{}\n")
+
     def has_part(self, part: str) -> bool:
         """True if a part is written; then its errors are too."""
         data = self.storage.read(jobs.part_file(part))
@@ -128,13 +138,12 @@ class FleetJob:
                 yield name.removeprefix(ERRORS).removesuffix(".jsonl"), [json.loads(line) for line in lines]
 
     def plan_ended(self, segments: int) -> None:
-        """Note that `start` or `retry` has written its last segment."""
-        self.storage.put(PLANNED, json.dumps({"segments": segments}).encode() + b"\n")
+        """Note that `start` or `retry` has planned all, and that there were so many segments then."""
+        self.storage.put_once(_planned(segments), b"")
 
     def is_planned(self) -> bool:
         """True unless a planner is at work, or has died."""
-        data = self.storage.read(PLANNED)
-        return data is not None and json.loads(data)["segments"] == self._read_plan()
+        return self.storage.read(_planned(self._read_plan())) is not None
 
     def is_finished(self) -> bool:
         """True when somebody has found that all parts of the plan are there."""
@@ -177,3 +186,7 @@ class FleetJob:
             self._plan.update(each.part for each in segment)
             self._has_tries = self._has_tries or any(each.chunk.attempt for each in segment)
         return self._segments_read
+
+
+def _planned(segments: int) -> str:
+    return f"{PLANNED}{segments:06}.json"

@@ -29,6 +29,7 @@ from service.bulk.job import PlannedChunk
 from service.bulk.messages import ChunkMessage, NewObject, UnknownMessage, read_message
 from service.bulk.s3 import S3Inputs
 from service.bulk.sqs import Message, QueueError, SqsQueue
+from service.bulk.storage import StorageError
 from service.core.bulk import Chunk, part_name
 from service.core.bulk_errors import FailureOutcome, outcome_of
 from service.core.errors import GleanerError, InvalidOptions
@@ -48,6 +49,8 @@ CANCEL_SECONDS = 5.0
 DONE_SECONDS = 60.0
 """Least time between two looks whether others have ended a job with a deadline."""
 LONGEST_LEASE = 43_200
+KEPT_JOBS = 16
+"""Jobs that are kept open, those of the last chunks."""
 
 log = logging.getLogger(__name__)
 
@@ -162,7 +165,10 @@ class BulkWorker:
 
     async def deadline(self) -> float | None:
         """Of the jobs that it knows and that are not done, the earliest deadline, in Unix seconds."""
-        found = [await each.deadline() for each in list(self._jobs.values())]
+        found = list[float | None]()
+        for each in list(self._jobs.values()):
+            with suppress(StorageError):  # While its storage fails, a job asks for no tasks.
+                found.append(await each.deadline())
         return min((by for by in found if by is not None), default=None)
 
     async def run(self) -> None:
@@ -286,7 +292,7 @@ class BulkWorker:
             self._dropped("GLEANER_BULK_EVENTS names no job for S3's events.")
             return
         job = await self._job(self._events)
-        if not job.inputs.takes(new.bucket, new.item.key):
+        if not job.inputs.takes(new.bucket, new.item):
             self._dropped(f"The job {self._events} is not for s3://{new.bucket}/{new.item.key}.")
             return
         chunk = Chunk((new.item,))
@@ -311,7 +317,11 @@ class BulkWorker:
             rows = await asking
         finally:
             asking.cancel()
-        await asyncio.to_thread(job.job.put_part, planned.part, rows)
+        try:
+            await asyncio.to_thread(job.job.put_part, planned.part, rows)
+        except StorageError:  # Before another chunk is computed, the job is opened anew.
+            self._jobs = {url: each for url, each in self._jobs.items() if each is not job}
+            raise
         return True
 
     async def _check_served(self, model: str) -> None:
@@ -323,8 +333,12 @@ class BulkWorker:
         raise _NotServed(f"{model} is not served here")
 
     async def _job(self, url: str) -> _Job:
-        """A job by its output; read once."""
+        """A job by its output, opened where it is not kept; its results may be written."""
         if url not in self._jobs:
-            made = _Job(await asyncio.to_thread(FleetJob, url), self._service, self._in_flight)
-            self._jobs.setdefault(url, made)
-        return self._jobs[url]
+            opened = await asyncio.to_thread(FleetJob, url)
+            await asyncio.to_thread(opened.check_writable)
+            self._jobs.setdefault(url, _Job(opened, self._service, self._in_flight))
+        found = self._jobs[url] = self._jobs.pop(url)
+        while len(self._jobs) > KEPT_JOBS:
+            del self._jobs[next(iter(self._jobs))]
+        return found

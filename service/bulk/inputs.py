@@ -41,10 +41,12 @@ def local_inputs(paths: Sequence[str]) -> LocalInputs:
     Raises:
         InvalidOptions: there is no such file or folder, or a glob matches none.
     """
+    for path in paths:
+        if path.startswith("s3://"):
+            raise InvalidOptions(f"{path} is in S3: `gleaner bulk start S3IN S3OUT` has a fleet work on it.")
+        if not path or not matching(os.path.normpath(path)):  # Of a variable that is not set nothing is left.
+            raise InvalidOptions(f"There is no {path or 'input without a name'}.")
     normal = tuple(map(os.path.normpath, paths))
-    for path in normal:
-        if not matching(path):
-            raise InvalidOptions(f"There is no {path}.")
     return LocalInputs(normal, base=normal[0] if len(normal) == 1 and os.path.isdir(normal[0]) else None)
 
 
@@ -87,8 +89,10 @@ class LocalInputs:
 def files_below(folder: str) -> Iterator[str]:
     """The paths of the files of a folder and of those in it, by name: none hidden, none through a link to a folder.
 
+    A folder in it that cannot be listed stands for its files: who reads it finds out why.
+
     Raises:
-        InvalidOptions: a folder cannot be listed.
+        InvalidOptions: the folder itself cannot be listed.
     """
     try:
         names = sorted(os.listdir(folder))
@@ -101,7 +105,10 @@ def files_below(folder: str) -> Iterator[str]:
         if not os.path.isdir(path):
             yield path
         elif not os.path.islink(path):
-            yield from files_below(path)
+            try:
+                yield from files_below(path)
+            except InvalidOptions:
+                yield path
 
 
 def matching(pattern: str) -> list[str]:
@@ -137,9 +144,13 @@ def _version(path: str) -> tuple[str, int]:
     """A file's version and size; those of one that is gone, or that is none, are found when it is read."""
     try:
         found = os.stat(path)
-    except OSError:
+    except (OSError, ValueError):  # A line's path may have a NUL.
         return MISSING, 0
-    return f"{found.st_size}-{found.st_mtime_ns}", found.st_size
+    return _stamp(found), found.st_size
+
+
+def _stamp(found: os.stat_result) -> str:
+    return f"{found.st_size}-{found.st_mtime_ns}"
 
 
 def _read_file(path: str, version: str) -> bytes:
@@ -147,12 +158,12 @@ def _read_file(path: str, version: str) -> bytes:
         with open(path, "rb", opener=_without_waiting) as file:
             if not os.path.isfile(path):
                 raise UnreadableFile("It is no file.")
-            found = os.fstat(file.fileno())
-            if version != f"{found.st_size}-{found.st_mtime_ns}":
-                raise ObjectChanged("The file has changed since it was planned; it is planned again by the next run.")
-            if found.st_size > MOST_BYTES:
+            if os.fstat(file.fileno()).st_size > MOST_BYTES:
                 raise DocumentTooLarge(f"The file has more than {MOST_BYTES:,} bytes.")
-            return file.read(MOST_BYTES)
+            data = file.read(MOST_BYTES)
+            if version != _stamp(os.fstat(file.fileno())):  # Also of one that is written while it is read.
+                raise ObjectChanged("The file has changed since it was planned; it is planned again by the next run.")
+            return data
     except FileNotFoundError:
         raise ObjectMissing("The file is not there any more.") from None
     except OSError as error:
@@ -188,7 +199,7 @@ def _item_of_line(path: str, line: bytes, start: int, size: int, number: int, se
     except (msgspec.DecodeError, UnicodeDecodeError):
         found = _Line()
     name = str(number) if found.id is None else str(found.id)
-    if (mark := hashlib.sha256(name.encode()).digest()[:8]) in seen:
+    while (mark := hashlib.sha256(name.encode()).digest()[:8]) in seen:
         name = f"{name}#{number}"
     seen.add(mark)
     version = f"{start}+{size}:{hashlib.sha256(line).hexdigest()[:16]}"

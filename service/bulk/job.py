@@ -95,13 +95,20 @@ def encoded(value: Any) -> bytes:
 
 
 def read_record(storage: JobStorage) -> JobRecord | None:
-    """The job's record; None before its first call."""
+    """The job's record; None before its first call.
+
+    Raises:
+        InvalidOptions: another program's file has its name.
+    """
     data = storage.read(JOB)
     if data is None:
         return None
-    found = json.loads(data)
-    terms = FleetTerms(**found["fleet"]) if "fleet" in found else None
-    return JobRecord(BulkJob(found["model"], found["options"]), found["asked_model"], tuple(found["inputs"]), terms)
+    try:
+        found = json.loads(data)
+        job, asked, inputs = BulkJob(found["model"], found["options"]), found["asked_model"], tuple(found["inputs"])
+    except (ValueError, KeyError, TypeError):
+        raise InvalidOptions(f"The output has a {JOB} that is none of a bulk job. {ANOTHER}") from None
+    return JobRecord(job, asked, inputs, FleetTerms(**found["fleet"]) if "fleet" in found else None)
 
 
 def check_same(record: JobRecord, *, asked_model: str | None, options: dict[str, Any], inputs: Sequence[str]) -> None:

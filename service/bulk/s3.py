@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from model_store.errors import KeyRefused, ObjectNotFound, RemoteChanged, RemoteRefused, StoreError
 from model_store.remote.s3 import S3Remote
@@ -72,10 +71,10 @@ def place_of(url: str) -> S3Place:
     Raises:
         InvalidOptions: it is no such URL.
     """
-    parts = urlsplit(url, allow_fragments=False)
-    if parts.scheme != "s3" or not parts.netloc or parts.query:
+    bucket, _, prefix = url.removeprefix(SCHEME).partition("/")
+    if not url.startswith(SCHEME) or not bucket:
         raise InvalidOptions(f"{url} is not s3://bucket/prefix/.")
-    return S3Place(parts.netloc, parts.path.strip("/"))
+    return S3Place(bucket, prefix.strip("/"))
 
 
 @contextmanager
@@ -151,15 +150,17 @@ class S3Inputs:
         """As Inputs; without the empty objects that stand for folders."""
         try:
             for stat in self._remote.stats(self._listed):
-                if self.takes(self._place.bucket, stat.key):
-                    yield Item(stat.key, stat.etag.strip('"'), stat.size_bytes)
+                item = Item(stat.key, stat.etag.strip('"'), stat.size_bytes)
+                if self.takes(self._place.bucket, item):
+                    yield item
         except StoreError as error:
             kind = InvalidOptions if _code(error) == "NoSuchBucket" else StorageError
             raise kind(error.detail) from error
 
-    def takes(self, bucket: str, key: str) -> bool:
+    def takes(self, bucket: str, item: Item) -> bool:
         """True for an object that is an input."""
-        return not key.endswith("/") and self._place.holds(S3Place(bucket, key))
+        is_folder = item.key.endswith("/") and not item.size_bytes
+        return not is_folder and self._place.holds(S3Place(bucket, item.key))
 
     def read(self, item: Item) -> Content:
         """As Inputs.
@@ -167,7 +168,7 @@ class S3Inputs:
         Raises:
             AccessDenied, KeyDenied: the object may not be read, or not be decrypted.
         """
-        name = posixpath.basename(item.key)
+        name = posixpath.basename(item.key.rstrip("/"))
         if item.size_bytes > MOST_BYTES:
             raise DocumentTooLarge(f"The object has more than {MOST_BYTES:,} bytes.")
         if not item.size_bytes:

@@ -176,6 +176,8 @@ class FolderStorage:
             temporary.replace(target)
             _sync(target.parent)
         except OSError as error:
+            with suppress(OSError):
+                temporary.unlink()
             raise self._failure(error) from error
 
     def delete(self, name: str) -> None:
@@ -220,7 +222,8 @@ class FolderStorage:
         return temporary
 
     def _failure(self, error: OSError) -> StorageError:
-        return StorageError(f"The job's folder {self._folder} cannot be used: {error.strerror} ({error.filename}).")
+        place = f" ({error.filename})" if error.filename else ""
+        return StorageError(f"The job's folder {self._folder} cannot be used: {error.strerror}{place}.")
 
 
 def _sync(folder: Path) -> None:

@@ -132,7 +132,10 @@ def request_of(
     if texts and files:
         raise ValueError("one request holds texts or files, not both")
     if files:
-        parts = [("file", (each.name, each.data, each.media_type or "application/octet-stream")) for each in files]
+        parts = [
+            ("file", (_SURROGATE.sub("\ufffd", each.name), each.data, each.media_type or "application/octet-stream"))
+            for each in files
+        ]
         request = PreparedRequest(path, headers, files=parts, fields=dict(map(_written, chosen, chosen.values())))
     else:
         documents: dict[str, Any] = {"text": texts[0].text}

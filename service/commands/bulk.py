@@ -39,11 +39,6 @@ if TYPE_CHECKING:
     from service.remote_service import RemoteService
 
 ACTIONS = ("run", "finish", *FLEET_ACTIONS)
-WRITTEN = (
-    *(jobs.JOB, f"{jobs.PLAN}000001.jsonl", f"{jobs.PARTS}0.jsonl"),
-    *(outputs.SUMMARY, outputs.LINES, outputs.PARQUET, f"{outputs.FILES}0.json"),
-)
-"""Documents of a job, one of each kind, by which an output that a glob matches is found."""
 ANSWERED, WITH_ERRORS, NOT_FINISHED, INTERRUPTED = 0, 1, 3, 130
 
 
@@ -177,7 +172,7 @@ def _finish(chosen: argparse.Namespace) -> int:
     failed = summary.errors.total()
     errors = f", {failed:,} errors ({errors_in_words(summary.errors)})" if failed else ""
     print(f"{summary.files:,} files: {summary.answered:,} answered{errors}; by {summary.model}")
-    place = chosen.output.rstrip("/")
+    place = printable(chosen.output.rstrip("/"))
     print("\n".join(f"{place}/{name}" for name in (jobs.PARTS, outputs.SUMMARY, *made)), flush=True)
     return WITH_ERRORS if failed else ANSWERED
 
@@ -202,13 +197,19 @@ def _writers(chosen: argparse.Namespace) -> Iterable[Any]:
 
 
 def _check_output(inputs: LocalInputs, output: str) -> None:
-    """Refuse an output within an input, or that a glob matches: its parts would be inputs."""
-    target = os.path.abspath(output)
-    places = (target, *map(str, Path(target).parents), *(f"{target}/{name}" for name in WRITTEN))
-    for name in inputs.names:
+    """Refuse an output whose documents would be inputs, also by a glob or a link, or that is no folder for a job."""
+    if not output or output.startswith("s3://"):
+        raise InvalidOptions(f"The output {output!r} is no folder; for S3 there is `gleaner bulk start S3IN S3OUT`.")
+    target = os.path.realpath(output)
+    documents = [os.path.join(target, name) for name in outputs.WRITTEN]
+    places = {str(place) for at in documents for place in (Path(at), *Path(at).parents)}
+    for given in inputs.names:
+        name = os.path.realpath(given)
         is_glob = not os.path.lexists(name)
-        if os.path.commonpath((name, target)) == name or (is_glob and any(glob_matches(name, at) for at in places)):
-            raise InvalidOptions(f"The output {output} is within the input {name}: choose a folder beside it.")
+        if any(glob_matches(name, at) if is_glob else Path(at).is_relative_to(name) for at in places):
+            raise InvalidOptions(f"The output {output} would be within the input {given}: choose a folder beside it.")
+    if not os.path.lexists(documents[0]) and (others := list(filter(os.path.lexists, documents[1:]))):
+        raise InvalidOptions(f"{others[0]} is there and belongs to no job: choose another output.")
 
 
 def _say(text: str) -> None:

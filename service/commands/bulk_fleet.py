@@ -85,12 +85,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def _start(chosen: argparse.Namespace) -> int:
     from service.bulk import dispatch
+    from service.bulk.finish import WRITTEN
     from service.bulk.fleet_job import FleetJob
     from service.bulk.s3 import S3Inputs, S3Storage, place_of
 
     source, target = place_of(chosen.input), place_of(chosen.output)
-    if source.holds(target):
-        raise InvalidOptions(f"The output {target} is within the input {source}: its parts would be inputs.")
+    if any(source.holds(place_of(f"{target}/{name}")) for name in WRITTEN):
+        raise InvalidOptions(f"The output {target} would be within the input {source}: its documents would be inputs.")
     inputs, storage = S3Inputs(chosen.input), S3Storage(target)
     record = _begun(chosen, inputs, storage)
     job = FleetJob(str(target))
@@ -103,6 +104,7 @@ def _start(chosen: argparse.Namespace) -> int:
 
 def _begun(chosen: argparse.Namespace, inputs: S3Inputs, storage: S3Storage) -> JobRecord:
     """The job's record, which the first call writes and every later one must agree with."""
+    from service.api.options import read_options
     from service.bulk import job as jobs
     from service.bulk.job import FleetTerms, JobRecord
 
@@ -124,6 +126,7 @@ def _begun(chosen: argparse.Namespace, inputs: S3Inputs, storage: S3Storage) -> 
             if given is not None and given != (kept := getattr(kept_terms, name)):
                 _say(f"the job keeps its --{name}, {_when(kept) if name == 'by' else kept}")
         return record
+    read_options(options)  # Not by a worker, when the job has begun.
     terms = FleetTerms(_queue(chosen), _deadline(chosen), chosen.notify, 1 if chosen.events else CHUNK_FILES)
     job = BulkJob(_pinned(chosen, options), options)
     if next(inputs.items(), None) is None and not chosen.events:  # Before the output belongs to a mistyped input.
@@ -324,6 +327,7 @@ async def _costs(chosen: argparse.Namespace, measure: Callable[..., Any]) -> Any
 
     options = options_of(chosen, (*OPTIONS, "model")) | {"priority": Priority.BATCH.value}
     async with RemoteService(chosen.url, options, read_key(chosen.key_file)) as service:
+        await service.revision()  # One that cannot be asked is said at once.
         return await measure(lambda name, data: service.extract(Path(name), data))
 
 

@@ -44,6 +44,13 @@ class Texts:
         return Content(item.key, item.key.encode())
 
 
+class _Named(Texts):
+    """Inputs whose documents have names of files."""
+
+    def read(self, item: Item) -> Content:
+        return Content(item.key.rpartition("/")[2], b"")
+
+
 def _chunk(*keys: str) -> Chunk:
     return Chunk(tuple(Item(key, "v1", 1) for key in keys))
 
@@ -65,6 +72,14 @@ async def test_rows_are_in_the_order_of_the_inputs_with_digests() -> None:
     assert [row["document"]["id"] for row in rows] == ["a", "b"]
     assert rows[0]["sha256"] == SHA256_OF_A
     assert rows[0]["model"] == JOB.model
+
+
+async def test_a_name_that_is_no_unicode_is_asked_for_as_one_and_stays_the_key() -> None:
+    async def ask(name: str, data: bytes | str) -> dict[str, Any]:
+        return _answer(name)
+
+    [row] = await _worker(ask, _Named()).rows(_chunk("b/\udcff\n.txt"))
+    assert (row["key"], row["document"]["id"]) == ("b/\udcff\n.txt", "?\n.txt")
 
 
 async def test_what_is_the_inputs_own_fault_is_its_row_and_asked_once() -> None:

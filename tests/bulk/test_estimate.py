@@ -7,9 +7,12 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+import pytest
+
 from service.bulk.estimate import listed, measured
 from service.bulk.storage import Content, ObjectMissing
 from service.core.bulk import Item
+from service.core.errors import Forbidden, QueueFull
 
 
 class _Pages:
@@ -47,3 +50,18 @@ async def test_a_sample_is_answered_and_its_errors_counted() -> None:
     assert (found.files, found.pages, found.tokens, found.scans) == (4, 6, 300, 1)
     assert found.errors == {"object_missing": 1}
     assert found.seconds > 0
+
+
+async def test_a_refusal_is_waited_for_or_said_and_counts_as_no_file_answered() -> None:
+    refused = [Forbidden("The key is not known."), QueueFull("Full.", retry_after_seconds=0.0)]
+
+    async def ask(name: str, data: bytes | str) -> dict[str, Any]:
+        if refused:
+            raise refused.pop()
+        return {"pages": 1}
+
+    with pytest.raises(Forbidden):
+        await measured(_Pages(), [Item("1", "v", 1)], ask)
+    refused.append(QueueFull("Full.", retry_after_seconds=0.0))
+    found = await measured(_Pages(), [Item("1", "v", 1)], ask)
+    assert (found.pages, found.errors) == (1, {})

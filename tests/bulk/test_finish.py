@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from service.bulk import finish as outputs
 from service.bulk import job as jobs
 from service.bulk.job import JobRecord
-from service.bulk.storage import FolderStorage
+from service.bulk.storage import FolderStorage, StorageError
 from service.core.bulk import BulkJob, Item, row
 
 JOB = BulkJob("documents@sha256:ab", {})
@@ -114,6 +115,14 @@ def test_rows_in_one_file_and_in_a_file_each(storage: FolderStorage, tmp_path: P
     assert files == ["a.txt.json", "b/c.pdf.json", "d.txt.json", "%2E%2E/x\udcff.json"]
     assert [json.loads(storage.read(folder + file) or b"") for file in files] == lines
     assert [path.name for path in tmp_path.iterdir()] == ["job"]
+
+
+def test_a_full_folder_of_temporary_files_is_a_sentence(
+    storage: FolderStorage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
+    with pytest.raises(StorageError, match="cannot be written to this machine's folder of temporary"):
+        outputs.write_lines(storage)
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
+from collections.abc import Iterator
 
 import pytest
 
@@ -12,10 +14,11 @@ from service.bulk.dispatch import cancel, retry, start, status
 from service.bulk.finish import write_files
 from service.bulk.fleet_job import FleetJob
 from service.bulk.messages import ChunkMessage, read_message
+from service.bulk.s3 import S3Inputs, S3Storage, place_of
 from service.bulk.sqs import SqsQueue
-from service.core.bulk import row
+from service.core.bulk import Item, row
 from service.core.errors import DocumentTooLarge, Forbidden, InvalidOptions, QueueFull, UnreadableDocument
-from tests.support.bulk_cloud import BulkCloud
+from tests.support.bulk_cloud import BulkCloud, refusing
 from tests.support.bulk_fleet import MODEL, EchoService, begun, rows, until, working
 
 BAD = UnreadableDocument("Damaged.")
@@ -48,6 +51,61 @@ async def test_each_file_has_one_row_and_the_end_is_told_once(cloud: BulkCloud) 
     assert found_now.is_done
     assert found_now.errors == {"unreadable_document": 1}
     assert found_now.files_a_second is not None
+
+
+def test_of_two_starts_at_once_each_plans_and_sends_all(cloud: BulkCloud) -> None:
+    """The other one is through before this one, which has listed all, has written its plan."""
+    cloud.put(_files(5))
+    job, inputs = begun(cloud, chunk_files=2)
+
+    class Meanwhile(S3Inputs):
+        def items(self) -> Iterator[Item]:
+            yield from super().items()
+            assert start(FleetJob(job.url), inputs).sent == 3
+
+    sent = start(job, Meanwhile(f"s3://{cloud.source}/in/"))
+    assert (sent.files, sent.chunks, sent.sent) == (5, 3, 3)
+    assert job.is_planned()
+    job.plan_ended(0)
+    assert FleetJob(job.url).is_planned(), "also if a call that saw less of the plan ends last"
+
+
+async def test_nothing_is_computed_that_may_not_be_written(
+    cloud: BulkCloud, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    cloud.put(_files(2))
+    job, inputs = begun(cloud, chunk_files=1)
+    start(job, inputs)
+    service = EchoService()
+    with refusing(403, "AccessDenied", writes_to=cloud.url) as url, monkeypatch.context() as there:
+        there.setenv("AWS_ENDPOINT_URL_S3", url)
+        async with working(cloud, service):
+            await until(lambda: caplog.text.count("refuses access") > 1)
+    assert not service.asked
+    async with working(cloud, service):
+        await until(lambda: _is_finished(cloud))
+    assert len(rows(cloud)) == 2
+
+
+async def test_a_worker_keeps_few_jobs_open_and_one_that_fails_hides_no_deadline(
+    cloud: BulkCloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("service.bulk.fleet_worker.KEPT_JOBS", 2)
+    cloud.put(_files(1))
+    due = time.time() + 60
+    made = [begun(cloud, name, by=due + number) for number, name in enumerate(("a", "b", "c"))]
+    service = EchoService({b"text 0": [QueueFull("Full.", retry_after_seconds=60.0)]})
+    async with working(cloud, service) as worker:
+        for number, (job, inputs) in enumerate(made):
+            await asyncio.to_thread(start, job, inputs)
+            await until(lambda number=number: service.asked[b"text 0"] > number)  # type: ignore[misc]
+        assert await worker.deadline() == due + 1
+        cloud.s3.put_object(Bucket=cloud.target, Key="b/cancelled.json", Body=b"{}")
+        for each in worker._jobs.values():
+            each._looked = float("-inf")
+        assert await worker.deadline() == due + 2
+        next(iter(worker._jobs.values())).job.storage = S3Storage(place_of("s3://there-is-none-of-that-name/b"))
+        assert await worker.deadline() == due + 2
 
 
 def test_a_watch_reads_each_segment_of_the_plan_once(cloud: BulkCloud) -> None:

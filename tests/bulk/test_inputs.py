@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -46,7 +47,7 @@ def test_of_several_paths_and_globs_keys_are_the_paths(folder: Path) -> None:
     assert [inputs.read(item).data for item in inputs.items()] == [b"in/b.txt", b"in/a/c.txt"]
 
 
-@pytest.mark.parametrize("path", ["nowhere", "in/*.docx"])
+@pytest.mark.parametrize("path", ["nowhere", "in/*.docx", ""])
 def test_an_input_that_is_not_there_is_a_sentence(folder: Path, path: str) -> None:
     with pytest.raises(InvalidOptions, match="There is no"):
         _keys(path)
@@ -88,6 +89,43 @@ def test_a_file_that_changed_or_went_is_its_own_error(folder: Path) -> None:
     assert next(inputs.items()).version != changed.version
 
 
+def test_a_file_that_is_written_while_it_is_read_is_its_own_error(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inputs, fstat = local_inputs(["in/b.txt"]), os.fstat
+    [item] = inputs.items()
+
+    def looked_at(descriptor: int) -> os.stat_result:
+        found = fstat(descriptor)
+        with (folder / "in/b.txt").open("a") as file:
+            file.write("more")
+        return found
+
+    monkeypatch.setattr(os, "fstat", looked_at)
+    with pytest.raises(ObjectChanged):
+        inputs.read(item)
+
+
+def test_a_folder_that_may_not_be_listed_stands_for_its_files(folder: Path) -> None:
+    folder.chmod(0o755)
+    (folder / "in/a").chmod(0o000)
+    is_root = os.geteuid() == 0
+    if is_root:
+        os.seteuid(65534)
+    try:
+        inputs = local_inputs(["in"])
+        first, *others = inputs.items()
+        assert [first.key, *(item.key for item in others)] == ["a", "b.txt", "z.pdf"]
+        with pytest.raises(UnreadableFile, match="Permission denied"):
+            inputs.read(first)
+        with pytest.raises(InvalidOptions, match="cannot be listed: Permission denied"):
+            list(local_inputs(["in/a"]).items())
+    finally:
+        if is_root:
+            os.seteuid(0)
+        (folder / "in/a").chmod(0o755)
+
+
 def test_a_folder_that_is_gone_is_no_files_own_fault(folder: Path) -> None:
     inputs = local_inputs(["in"])
     first = next(inputs.items())
@@ -113,6 +151,7 @@ not json
 {"id": "one", "text": "again"}
 {"id": "file", "path": "in/b.txt"}
 {"id": "lost", "path": "in/nowhere.txt"}
+{"id": "nul", "path": "in/\\u0000"}
 {"id": "empty"}
 """
 
@@ -137,8 +176,15 @@ def test_lines_are_texts_or_files_with_an_id(folder: Path) -> None:
         "texts.jsonl#one#6": Content("one#6", "again"),
         "texts.jsonl#file": Content("b.txt", b"in/b.txt"),
         "texts.jsonl#lost": "object_missing",
+        "texts.jsonl#nul": "object_missing",
         "texts.jsonl#empty": "unreadable_file",
     }
+
+
+def test_each_line_has_a_key_of_its_own(folder: Path) -> None:
+    ids = ("one#3", "one", "one", "one")
+    (folder / "texts.jsonl").write_text("\n".join(json.dumps({"id": each, "text": "a"}) for each in ids))
+    assert len(set(_keys("texts.jsonl"))) == len(ids)
 
 
 def test_lines_that_are_appended_leave_the_others_as_they_were(folder: Path) -> None:

@@ -50,6 +50,13 @@ def test_another_job_in_the_same_output_is_refused(tmp_path: Path, other: JobRec
         jobs.begin(storage, other)
 
 
+@pytest.mark.parametrize("data", [b"", b"[]", b'{"jobs": []}', b"\xff"])
+def test_another_programs_file_is_no_job(tmp_path: Path, data: bytes) -> None:
+    (tmp_path / "job.json").write_bytes(data)
+    with pytest.raises(InvalidOptions, match="none of a bulk job"):
+        jobs.begin(FolderStorage(tmp_path), RECORD)
+
+
 def test_a_job_keeps_its_revision_and_may_be_named_by_it(tmp_path: Path) -> None:
     storage = FolderStorage(tmp_path)
     jobs.begin(storage, RECORD)

@@ -21,7 +21,8 @@ def _inputs(cloud: BulkCloud, prefix: str = "2026/") -> S3Inputs:
 def test_a_place_is_a_bucket_and_a_prefix() -> None:
     assert place_of("s3://in/2026/a/") == S3Place("in", "2026/a")
     assert place_of("s3://in") == S3Place("in", "")
-    for bad in ("in/2026", "s3:///x", "https://in/x"):
+    assert place_of("s3://in/a?b#c") == S3Place("in", "a?b#c")
+    for bad in ("in/2026", "s3:///x", "https://in/x", "s3:/in"):
         with pytest.raises(InvalidOptions):
             place_of(bad)
 
@@ -37,9 +38,12 @@ def test_a_place_holds_what_is_below_it(outer: str, inner: str, holds: bool) -> 
 
 def test_inputs_are_the_objects_below_a_prefix_without_folders(cloud: BulkCloud) -> None:
     cloud.put({"2026/a.txt": b"a", "2026/b/c d+é.txt": b"cd", "2026/b/": b"", "2026x": b"no", "2027/a": b"no"})
+    cloud.put({"2026/with text/": b"text"})
     items = list(_inputs(cloud).items())
-    assert [(item.key, item.size_bytes) for item in items] == [("2026/a.txt", 1), ("2026/b/c d+é.txt", 2)]
-    assert [_inputs(cloud).read(item).data for item in items] == [b"a", b"cd"]
+    found = [("2026/a.txt", 1), ("2026/b/c d+é.txt", 2), ("2026/with text/", 4)]
+    assert [(item.key, item.size_bytes) for item in items] == found
+    assert [_inputs(cloud).read(item).data for item in items] == [b"a", b"cd", b"text"]
+    assert _inputs(cloud).read(items[2]).name == "with text"
     assert _inputs(cloud).read(items[1]).name == "c d+é.txt"
     assert [item.key for item in _inputs(cloud, "2026/a.txt").items()] == ["2026/a.txt"]
     assert _inputs(cloud, "2026").names == _inputs(cloud).names

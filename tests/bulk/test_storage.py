@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -68,3 +69,15 @@ def test_a_folder_that_cannot_be_used_is_a_sentence(tmp_path: Path) -> None:
     for call in (lambda: storage.put_once("a", b""), lambda: storage.put("a", b""), lambda: storage.read("a")):
         with pytest.raises(StorageError, match=r"folder .*file cannot be used: Not a directory"):
             call()
+
+
+def test_a_disk_without_room_is_a_sentence_and_leaves_nothing(tmp_path: Path) -> None:
+    storage = FolderStorage(tmp_path / "job")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, limits[1]))
+    try:
+        with pytest.raises(StorageError, match=r"job cannot be used: File too large\.$"):
+            storage.put_once("parts/a", b"a" * 2_000)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []

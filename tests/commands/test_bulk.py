@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -122,6 +123,56 @@ def test_an_output_whose_parts_a_glob_would_match_is_refused(
     (folder / "in/a/b.jsonl").write_text('{"text": "b"}')
     assert main(["bulk", pattern, output, "--url", service.url]) == code
     assert (folder / output).exists() is (code == 0)
+
+
+@pytest.mark.parametrize(
+    ("given", "output", "words"),
+    [
+        ("documents.jsonl", ".", "would be within the input documents.jsonl"),
+        ("documents", ".", "would be within the input documents"),
+        ("link", "documents/out", "would be within the input link"),
+        ("documents", "link/out", "would be within the input documents"),
+        ("in.jsonl", "taken", "taken/summary.json is there and belongs to no job"),
+        ("in.jsonl", "another", "none of a bulk job"),
+        ("in.jsonl", "s3://bucket/out", "gleaner bulk start"),
+        ("s3://bucket/in", "out", "gleaner bulk start"),
+        ("in.jsonl", "", "is no folder"),
+        ("", "out", "no input without a name"),
+    ],
+)
+def test_an_output_takes_the_place_of_nothing(
+    folder: Path, service: TextService, capsys: pytest.CaptureFixture[str], given: str, output: str, words: str
+) -> None:
+    (folder / "link").symlink_to("documents")
+    for name in ("documents.jsonl", "documents/a.txt", "taken/summary.json", "another/job.json"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text("{}")
+    before = sorted(folder.rglob("*"))
+    assert main(["bulk", given, output, "--url", service.url, "--lines", "--per-file"]) == 2
+    assert words in capsys.readouterr().err
+    assert [path for path in sorted(folder.rglob("*")) if path.name != ".lock"] == before
+
+
+def test_a_full_disk_is_3_and_the_next_call_goes_on(
+    folder: Path, service: TextService, capsys: pytest.CaptureFixture[str]
+) -> None:
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2_000, limits[1]))
+    try:
+        assert _bulk(service) == 3
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    said = capsys.readouterr().err
+    assert "cannot be used: File too large. Call the same command again to go on." in said
+    assert _bulk(service) == 0
+    assert len(_rows(folder)) == 120
+
+
+def test_an_output_whose_name_is_no_unicode_is_printed(
+    folder: Path, service: TextService, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["bulk", "in.jsonl", "out\udcff", "--url", service.url]) == 0
+    assert "out\\udcff/summary.json" in capsys.readouterr().out
 
 
 def test_the_action_may_be_left_out_or_named(

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from loadtest.service_process import KeptPort
 from model_store.local.store import Store
 from model_store.remote.folder import FolderRemote
 from model_store.transfer.publish import publish
@@ -166,9 +167,24 @@ def test_what_cannot_be_started_is_said(cloud: BulkCloud, capsys: pytest.Capture
     assert main(["bulk", "status", cloud.output("none")]) == 2
     assert main(["bulk", "start", "in/", cloud.output("job"), "--queue", cloud.queue, "--model", MODEL]) == 2
     assert _start(cloud) == 2
+    assert _start(cloud, "--model", MODEL, "--min-score", "7") == 2
     assert _start(cloud, "--model", MODEL, "--queue", cloud.queue + "-not") == 1
+    inside = [cloud.output("job/documents"), cloud.output("job")]
+    assert main(["bulk", "start", *inside, "--queue", cloud.queue, "--model", MODEL]) == 2
+    cloud.put({"in/a.txt": b"a"})
+    assert main(["bulk", "estimate", source, "--url", f"127.0.0.1:{KeptPort().number}"]) == 1
+    assert cloud.objects(cloud.target) == {}
     said = capsys.readouterr().err
-    for words in ("is within the input", "Which queue?", "start` makes one", "is not s3://", "Which revision?"):
+    for words in (
+        "min_score",
+        "within the input s3://out",
+        "The service does not answer",
+        "within the input s3://in",
+        "Which queue?",
+        "start` makes one",
+        "is not s3://",
+        "Which revision?",
+    ):
         assert words in said
 
 

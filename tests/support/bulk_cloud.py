@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from uuid import uuid4
@@ -78,14 +79,21 @@ def moto_server() -> Iterator[str]:
 
 
 @contextmanager
-def refusing(status: int, code: str, message: str = "") -> Iterator[str]:
-    """A server that answers every call of S3 and of SQS with one error; its URL."""
+def refusing(status: int, code: str, message: str = "", *, writes_to: str = "") -> Iterator[str]:
+    """A server that answers every call of S3 and of SQS with one error; its URL.
+
+    Args:
+        writes_to: a server whose S3 answers all but what writes objects.
+    """
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def _refuse(self) -> None:
-            self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            sent = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            if writes_to and self.command != "PUT":
+                self._forward(sent)
+                return
             is_s3 = "X-Amz-Target" not in self.headers
             xml = f"<Error><Code>{code}</Code><Message>{message}</Message></Error>"
             body = (xml if is_s3 else json.dumps({"__type": code, "message": message})).encode()
@@ -95,6 +103,20 @@ def refusing(status: int, code: str, message: str = "") -> Iterator[str]:
             self.end_headers()
             if self.command != "HEAD":
                 self.wfile.write(body)
+
+        def _forward(self, sent: bytes) -> None:
+            server = HTTPConnection(writes_to.removeprefix("http://"))
+            server.request(self.command, self.path, sent, dict(self.headers))
+            answer = server.getresponse()
+            data = answer.read()
+            self.send_response(answer.status)
+            for name, value in answer.headers.items():
+                if name.lower() not in ("connection", "content-length", "transfer-encoding"):
+                    self.send_header(name, value)
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+            server.close()
 
         do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = _refuse  # noqa: N815
 
