@@ -251,7 +251,8 @@ class BulkWorker:
             return self._left(str(error), GONE_SECONDS, message)
         except GleanerError as error:
             if outcome_of(error.code) is FailureOutcome.JOB:
-                self._paused_until = time.monotonic() + JOB_PAUSE_SECONDS
+                if not isinstance(error, InvalidOptions):  # Which are this job's alone.
+                    self._paused_until = time.monotonic() + JOB_PAUSE_SECONDS
                 return self._left(f"{error.code}: {error.detail}", GONE_SECONDS, message)
             self._paused_until = time.monotonic() + PAUSE_SECONDS
             why = f"{error.code}: {error.detail}"

@@ -13,7 +13,6 @@ import argparse
 import asyncio
 import os
 import signal
-import sys
 from collections.abc import Iterable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
@@ -27,8 +26,8 @@ from service.bulk.job import JobRecord
 from service.bulk.run import BulkRun, RunCounts
 from service.bulk.storage import FolderStorage, JobStorage
 from service.commands.bulk_fleet import ACTIONS as FLEET_ACTIONS
-from service.commands.bulk_fleet import OPTIONS, add_actions, add_options
-from service.commands.bulk_progress import errors_in_words, printable, shown_progress
+from service.commands.bulk_fleet import OPTIONS, add_actions, add_options, error_codes
+from service.commands.bulk_progress import errors_in_words, printable, say, shown_progress
 from service.commands.file_answers import options_of, read_key
 from service.core.bulk import BulkJob
 from service.core.errors import GleanerError, InvalidOptions
@@ -91,16 +90,16 @@ def run(chosen: argparse.Namespace) -> int:
         with storage.alone():
             counts = asyncio.run(_run(chosen, inputs, storage))
             if counts is not None and (counts.later or counts.done < counts.files):
-                _say(f"{counts.files - counts.done:,} files are not answered yet: {counts.problem} {AGAIN}")
+                say(f"{counts.files - counts.done:,} files are not answered yet: {counts.problem} {AGAIN}")
                 return NOT_FINISHED
             return _finish(chosen)
     except InvalidOptions:
         raise
     except GleanerError as error:
-        _say(f"{error} {AGAIN}")
+        say(f"{error} {AGAIN}")
         return NOT_FINISHED
     except (KeyboardInterrupt, asyncio.CancelledError) as end:
-        _say(f"stopped. {AGAIN}")
+        say(f"stopped. {AGAIN}")
         return INTERRUPTED if isinstance(end, KeyboardInterrupt) else NOT_FINISHED
 
 
@@ -134,8 +133,7 @@ async def _run(chosen: argparse.Namespace, inputs: LocalInputs, storage: JobStor
 def _plan_failed_again(storage: JobStorage, job: BulkJob, codes: str | None) -> bool:
     if codes is None:
         return False
-    wanted = frozenset() if codes == "all" else frozenset(codes.split(","))
-    return bool(list(jobs.plan_again(storage, job, outputs.failed_items(storage, wanted))))
+    return bool(list(jobs.plan_again(storage, job, outputs.failed_items(storage, error_codes(codes)))))
 
 
 def _is_done(storage: JobStorage, job: BulkJob, inputs: LocalInputs) -> bool:
@@ -167,7 +165,7 @@ def _finish(chosen: argparse.Namespace) -> int:
     except InvalidOptions:
         raise
     except GleanerError as error:
-        _say(f"{error}")
+        say(f"{error}")
         return NOT_FINISHED
     failed = summary.errors.total()
     errors = f", {failed:,} errors ({errors_in_words(summary.errors)})" if failed else ""
@@ -210,7 +208,3 @@ def _check_output(inputs: LocalInputs, output: str) -> None:
             raise InvalidOptions(f"The output {output} would be within the input {given}: choose a folder beside it.")
     if not os.path.lexists(documents[0]) and (others := list(filter(os.path.lexists, documents[1:]))):
         raise InvalidOptions(f"{others[0]} is there and belongs to no job: choose another output.")
-
-
-def _say(text: str) -> None:
-    print(f"gleaner: {printable(text)}", file=sys.stderr, flush=True)

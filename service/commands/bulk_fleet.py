@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from service.commands.bulk_progress import duration, errors_in_words, printable
+from service.commands.bulk_progress import duration, errors_in_words, printable, say
 from service.commands.file_answers import add_service_arguments, options_of, read_key
 from service.core.bulk import CHUNK_FILES, BulkJob
 from service.core.errors import InvalidOptions
@@ -119,12 +119,12 @@ def _begun(chosen: argparse.Namespace, inputs: S3Inputs, storage: S3Storage) -> 
             kept_terms = replace(kept_terms, queue=_queue(chosen))
             record = replace(record, fleet=kept_terms)
             jobs.move(storage, record)
-            _say(f"the job's queue is gone; {chosen.queue} takes its place")
+            say(f"the job's queue is gone; {chosen.queue} takes its place")
         if chosen.events and kept_terms.chunk_files != 1:
-            _say("the job was started without --events and keeps its larger chunks")
+            say("the job was started without --events and keeps its larger chunks")
         for name, given in {"queue": chosen.queue, "notify": chosen.notify, "by": _deadline(chosen)}.items():
             if given is not None and given != (kept := getattr(kept_terms, name)):
-                _say(f"the job keeps its --{name}, {_when(kept) if name == 'by' else kept}")
+                say(f"the job keeps its --{name}, {_when(kept) if name == 'by' else kept}")
         return record
     read_options(options)  # Not by a worker, when the job has begun.
     terms = FleetTerms(_queue(chosen), _deadline(chosen), chosen.notify, 1 if chosen.events else CHUNK_FILES)
@@ -157,7 +157,7 @@ def _queue(chosen: argparse.Namespace) -> str:
     if not url:
         raise InvalidOptions("Which queue? --queue URL, or GLEANER_BULK_QUEUE.")
     if SqsQueue(url).state().dead_letters is None:
-        _say("the queue has no dead letters: a file that kills workers would do so until the queue forgets its chunk")
+        say("the queue has no dead letters: a file that kills workers would do so until the queue forgets its chunk")
     return url
 
 
@@ -226,7 +226,7 @@ def _status(chosen: argparse.Namespace) -> int:
             job = job or _job(chosen, keeps_plan=True)
             found = dispatch.status(job, time.time())
         except StorageError as error:  # A watch goes on, since credentials may be renewed.
-            _say(error.detail)
+            say(error.detail)
             if job is None or not chosen.watch:
                 return WORKING
         else:
@@ -274,11 +274,15 @@ def _retry(chosen: argparse.Namespace) -> int:
     if chosen.give_up:
         print(f"{dispatch.give_up(_job(chosen)):,} files are given up")
         return DONE
-    words = chosen.errors
-    codes = None if words is None else frozenset() if words == "all" else frozenset(words.split(","))
+    codes = None if chosen.errors is None else error_codes(chosen.errors)
     sent = dispatch.retry(_job(chosen), codes, _report)
     _say_end(f"{sent.files:,} files in {sent.chunks:,} chunks are tried again")
     return DONE
+
+
+def error_codes(words: str) -> frozenset[str]:
+    """The codes of a list with commas; none, which stands for all, of `all`."""
+    return frozenset() if words == "all" else frozenset(map(str.strip, words.split(",")))
 
 
 def _cancel(chosen: argparse.Namespace) -> int:
@@ -340,7 +344,3 @@ def _say_end(text: str) -> None:
     if sys.stderr.isatty():
         print(file=sys.stderr)
     print(text, flush=True)
-
-
-def _say(text: str) -> None:
-    print(f"gleaner: {printable(text)}", file=sys.stderr, flush=True)

@@ -57,6 +57,11 @@ def printable(text: str) -> str:
     return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
 
 
+def say(text: str) -> None:
+    """Tell a person something beside the output."""
+    print(f"gleaner: {printable(text)}", file=sys.stderr, flush=True)
+
+
 class ShownProgress:
     """What a person sees of a run."""
 

@@ -13,6 +13,7 @@ from service.bulk import job as jobs
 from service.bulk.dispatch import cancel, retry, start, status
 from service.bulk.finish import write_files
 from service.bulk.fleet_job import FleetJob
+from service.bulk.fleet_worker import JOB_PAUSE_SECONDS
 from service.bulk.messages import ChunkMessage, read_message
 from service.bulk.s3 import S3Inputs, S3Storage, place_of
 from service.bulk.sqs import SqsQueue
@@ -85,6 +86,17 @@ async def test_nothing_is_computed_that_may_not_be_written(
     async with working(cloud, service):
         await until(lambda: _is_finished(cloud))
     assert len(rows(cloud)) == 2
+
+
+async def test_a_job_with_wrong_options_holds_up_no_other(cloud: BulkCloud, caplog: pytest.LogCaptureFixture) -> None:
+    cloud.put(_files(1))
+    (wrong, inputs), (other, _) = begun(cloud, "wrong"), begun(cloud)
+    start(wrong, inputs)
+    said = InvalidOptions("labels: documents has no label 'PRESON'.")
+    async with working(cloud, EchoService({b"text 0": [said, None]})):
+        await until(lambda: "PRESON" in caplog.text)
+        start(other, inputs)
+        await until(lambda: _is_finished(cloud), JOB_PAUSE_SECONDS / 2)
 
 
 async def test_a_worker_keeps_few_jobs_open_and_one_that_fails_hides_no_deadline(
