@@ -7,9 +7,18 @@ from pathlib import Path
 from typing import Any
 
 from service import client
-from service.core.errors import BY_CODE, InternalError, InvalidOptions, ServiceError, UnknownModel
+from service.core.errors import (
+    BY_CODE,
+    DocumentTooLarge,
+    GleanerError,
+    InternalError,
+    InvalidOptions,
+    ServiceError,
+    UnknownModel,
+)
 
 STABLE = "stable"
+PROXY_TOO_LARGE = 413
 _Source = client.TextSource | client.FileSource
 
 
@@ -50,7 +59,7 @@ class RemoteService:
         """The result of one file, or of a text, as the service wrote it.
 
         Raises:
-            GleanerError: the service's error, or NoAnswer if it cannot be reached.
+            GleanerError: the service's error, or NoAnswer if it cannot be reached; DocumentTooLarge, also for a proxy.
         """
         return await self._document("/extract", path, data)
 
@@ -97,7 +106,10 @@ class RemoteService:
         try:
             return await self._client.ask(route, [source], **options)
         except client.GleanerError as error:
-            kind = NoAnswer if isinstance(error, client.Unreachable) else BY_CODE.get(error.code, InternalError)
+            if error.code in ("unreachable", "unexpected_answer"):  # Also a proxy's.
+                kind: type[GleanerError] = DocumentTooLarge if error.status == PROXY_TOO_LARGE else NoAnswer
+            else:
+                kind = BY_CODE.get(error.code, InternalError)
             raise kind(error.detail, retry_after_seconds=error.retry_after_seconds) from error
 
     def _stranger(self) -> InternalError:

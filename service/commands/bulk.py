@@ -203,8 +203,7 @@ def _check_output(inputs: LocalInputs, output: str) -> None:
     places = {str(place) for at in documents for place in (Path(at), *Path(at).parents)}
     for given in inputs.names:
         name = os.path.realpath(given)
-        is_glob = not os.path.lexists(name)
-        if any(glob_matches(name, at) if is_glob else Path(at).is_relative_to(name) for at in places):
+        if name in places or (not os.path.lexists(name) and any(glob_matches(name, at) for at in places)):
             raise InvalidOptions(f"The output {output} would be within the input {given}: choose a folder beside it.")
     if not os.path.lexists(documents[0]) and (others := list(filter(os.path.lexists, documents[1:]))):
         raise InvalidOptions(f"{others[0]} is there and belongs to no job: choose another output.")

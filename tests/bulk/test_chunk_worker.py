@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from service.bulk.chunk_worker import Ask, ChunkWorker, InFlight, NotFinished
 from service.bulk.storage import Content, ObjectChanged, StorageError
+from service.client import AsyncClient, RetryBudget
 from service.core.bulk import BulkJob, Chunk, Item
 from service.core.errors import (
     DeadlineExceeded,
@@ -20,6 +22,8 @@ from service.core.errors import (
     QueueFull,
     UnreadableDocument,
 )
+from service.remote_service import RemoteService
+from tests.support.local_http import Reply, http_server, json_reply
 
 JOB = BulkJob("documents@sha256:ab", {})
 SHA256_OF_A = "ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb"
@@ -141,6 +145,17 @@ async def test_what_fails_again_and_again_becomes_a_row(failure: Exception) -> N
     rows = await _worker(ask, inputs).rows(_chunk("a"))
     code = "deadline_exceeded" if isinstance(failure, DeadlineExceeded) else "internal_error"
     assert (rows[0]["error"]["code"], asked) == (code, 3)
+
+
+@pytest.mark.parametrize(("status", "code"), [(502, None), (404, None), (413, "document_too_large")])
+async def test_a_proxys_page_is_waited_out_unless_the_file_is_too_large_for_it(status: int, code: str | None) -> None:
+    pages = [Reply(b"<html>", status)]
+    answer = {"model": {}, "documents": [_answer("a")], "timing": {}}
+    with http_server(lambda _call: pages.pop() if pages else json_reply(answer)) as url:
+        async with RemoteService(url, {}, asking=AsyncClient(url, retries=RetryBudget(0))) as service:
+            in_flight, ask = InFlight(), lambda name, data: service.extract(Path(name), data)
+            [row] = await ChunkWorker(Texts(), ask, JOB, in_flight).rows(_chunk("a"))
+    assert (row["error"] and row["error"]["code"]) == code
 
 
 async def test_a_service_that_does_not_answer_for_long_leaves_the_chunk_for_later() -> None:
