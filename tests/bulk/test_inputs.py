@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from pathlib import Path
@@ -106,24 +107,22 @@ def test_a_file_that_is_written_while_it_is_read_is_its_own_error(
         inputs.read(item)
 
 
-def test_a_folder_that_may_not_be_listed_stands_for_its_files(folder: Path) -> None:
-    folder.chmod(0o755)
-    (folder / "in/a").chmod(0o000)
-    is_root = os.geteuid() == 0
-    if is_root:
-        os.seteuid(65534)
-    try:
-        inputs = local_inputs(["in"])
-        first, *others = inputs.items()
-        assert [first.key, *(item.key for item in others)] == ["a", "b.txt", "z.pdf"]
-        with pytest.raises(UnreadableFile, match="Permission denied"):
-            inputs.read(first)
-        with pytest.raises(InvalidOptions, match="cannot be listed: Permission denied"):
-            list(local_inputs(["in/a"]).items())
-    finally:
-        if is_root:
-            os.seteuid(0)
-        (folder / "in/a").chmod(0o755)
+def test_a_folder_that_may_not_be_listed_stands_for_its_files(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    listdir = os.listdir
+
+    def refused(place: str) -> list[str]:
+        if place.endswith("/a"):
+            raise PermissionError(errno.EACCES, "Permission denied", place)
+        return listdir(place)
+
+    monkeypatch.setattr(os, "listdir", refused)
+    inputs = local_inputs(["in"])
+    first, *others = inputs.items()
+    assert [first.key, *(item.key for item in others)] == ["a", "b.txt", "z.pdf"]
+    with pytest.raises(UnreadableFile):
+        inputs.read(first)
+    with pytest.raises(InvalidOptions, match="cannot be listed: Permission denied"):
+        list(local_inputs(["in/a"]).items())
 
 
 def test_a_folder_that_is_gone_is_no_files_own_fault(folder: Path) -> None:

@@ -128,10 +128,10 @@ def test_an_output_whose_parts_a_glob_would_match_is_refused(
 @pytest.mark.parametrize(
     ("given", "output", "words"),
     [
-        ("documents.jsonl", ".", "would be within the input documents.jsonl"),
-        ("documents", ".", "would be within the input documents"),
-        ("link", "documents/out", "would be within the input link"),
-        ("documents", "link/out", "would be within the input documents"),
+        ("documents.jsonl", ".", "would be within the input"),
+        ("documents", ".", "would be within the input"),
+        ("link", "documents/out", "would be within the input"),
+        ("documents", "link/out", "would be within the input"),
         ("in.jsonl", "taken", "taken/summary.json is there and belongs to no job"),
         ("in.jsonl", "another", "none of a bulk job"),
         ("in.jsonl", "s3://bucket/out", "gleaner bulk start"),
