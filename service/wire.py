@@ -81,6 +81,7 @@ class ModelStatus(msgspec.Struct, frozen=True):
     """One revision that the engine serves; `folder` holds its tokenizer.
 
     `free_labels`: it has no labels of its own, and is given some with each request, in groups of `labels_per_pass`.
+    `label_tokens`: the most tokens of a label, where a model of its own reads labels; 0: the window sets the limit.
     `finds_records`: a request may have a `schema` of records in place of labels, of up to `labels_per_pass` fields.
     `license`: as its folder says.
     `state`: `serving` is what its name and tag lead to; `previous` is served to those who ask for the revision itself;
@@ -104,6 +105,7 @@ class ModelStatus(msgspec.Struct, frozen=True):
     parameter_bytes: int
     free_labels: bool = False
     labels_per_pass: int = 0
+    label_tokens: int = 0
     finds_records: bool = False
     license: str = ""
     state: str = SERVING

@@ -188,6 +188,7 @@ def test_values_are_read_by_kind(service: Service) -> None:
         ("free", {"labels": ["a"], "min_score": "b:0.4"}, ["min_score", "'b'"]),
         ("free", {"labels": ["a"], "aggregation": "simple"}, ["aggregation"]),
         ("free", {"labels": ["a"], "fields": True}, ["fields"]),
+        ("bi-span-modernbert", {"labels": {"a": "?!" * 150}}, ["labels", "'a'", "256 in a label"]),
         (FIXED, {"labels": {"PER": "somebody"}}, ["labels", "'PER'", "descriptions"]),
         (FIXED, {"labels": ["PERSONS"]}, ["labels", "'PERSONS'"]),
         (FIXED, {"overlaps": "nested"}, ["overlaps"]),

@@ -64,7 +64,7 @@ def given_labels(model: ModelStatus, tokenizer: WordTokenizer, options: ExtractO
     _refuse_tags_and_fields(model, options)
     names = [each.name for each in labels]
     _refuse_unknown("min_score", model, [name for name, _ in options.min_score.by_label], names)
-    tokenizer.check(labels, longest)
+    tokenizer.check(labels, longest, model.label_tokens)
     return LabelSet.of(labels, options.min_score, options.overlaps)
 
 

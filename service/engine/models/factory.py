@@ -113,9 +113,13 @@ class ModelFactory:
         decoding = read_decoding(revision.folder)
         status = _status(revision, encoder, calibrated=decoding.calibration is not None)
         if words is not None:
-            given = words.config
+            given, apart = words.config, checkpoint.label_trunk
             status = replace(
-                status, free_labels=True, labels_per_pass=given.labels_per_pass, finds_records=given.finds_records
+                status,
+                free_labels=True,
+                labels_per_pass=given.labels_per_pass,
+                label_tokens=0 if apart is None else apart.max_tokens,
+                finds_records=given.finds_records,
             )
         finder = None if words is None else words.config.condense
         return LoadedModel(status, sizes, runner, weights, weakref.ref(encoder.module), decoding, finder)

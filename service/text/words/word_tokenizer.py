@@ -91,8 +91,12 @@ class WordTokenizer:
         added = self.vocabulary.tokenizer.get_added_tokens_decoder().values()
         self._added = sorted({form for each in added for form in self._forms(each.content) if form.strip()})
 
-    def check(self, labels: Sequence[Label], longest: int) -> None:
+    def check(self, labels: Sequence[Label], longest: int, most_tokens: int = 0) -> None:
         """Refuse labels that no window has room for, or that would be read as special tokens.
+
+        Args:
+            longest: tokens of a window.
+            most_tokens: of a label, for the model that reads labels apart; 0: the window alone sets the limit.
 
         Raises:
             InvalidOptions: names the first.
@@ -103,6 +107,9 @@ class WordTokenizer:
         for label, tokens in zip(labels, self._layout.label_tokens(labels), strict=True):
             if tokens > most:
                 raise InvalidOptions(f"labels: {label.name[:50]!r} has too many tokens for a window of {longest}.")
+            if most_tokens and tokens > most_tokens:
+                detail = f"has {tokens} tokens; the model takes {most_tokens} in a label or its description."
+                raise InvalidOptions(f"labels: {label.name[:50]!r} {detail}")
 
     def check_records(self, labels: LabelSet, longest: int) -> None:
         """Refuse records of which no window has room for all, or that would be read as special tokens.

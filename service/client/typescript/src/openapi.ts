@@ -624,6 +624,7 @@ export interface components {
          * @description One revision that the engine serves; `folder` holds its tokenizer.
          *
          *     `free_labels`: it has no labels of its own, and is given some with each request, in groups of `labels_per_pass`.
+         *     `label_tokens`: the most tokens of a label, where a model of its own reads labels; 0: the window sets the limit.
          *     `finds_records`: a request may have a `schema` of records in place of labels, of up to `labels_per_pass` fields.
          *     `license`: as its folder says.
          *     `state`: `serving` is what its name and tag lead to; `previous` is served to those who ask for the revision itself;
@@ -647,6 +648,7 @@ export interface components {
             parameter_bytes: number;
             free_labels: boolean;
             labels_per_pass: number;
+            label_tokens: number;
             finds_records: boolean;
             license: string;
             state: string;
