@@ -625,8 +625,7 @@ export interface components {
          *
          *     `free_labels`: it has no labels of its own, and is given some with each request, in groups of `labels_per_pass`.
          *     `label_tokens`: the most tokens of a label, where a model of its own reads labels; 0: the window sets the limit.
-         *     `finds_records`: a request may have a `schema` of records in place of labels, of up to `labels_per_pass` fields.
-         *     `license`: as its folder says.
+         *     `finds_records`: a request may have a `schema` of up to `labels_per_pass` fields. `license`: as its folder says.
          *     `state`: `serving` is what its name and tag lead to; `previous` is served to those who ask for the revision itself;
          *     `failed` is not served, because no revision of its name and tag could be brought up (`problem`).
          *     `place`: where its weights are, `device` or `host`. `problem`: why a newer revision was not taken, if so.
