@@ -104,22 +104,44 @@ def test_nothing_needs_cudnn_on_hopper(kinds: Any) -> None:
     assert not [name for name in refused if name.startswith("cudnn")]
 
 
-def _windows(gpu: Gpu) -> tuple[int, int]:
-    encoder = _load(gpu, "modernbert")
-    launches = []
-    for count in (10, 40):
-        batch = sequences(*[175] * count)
-        encoder.forward(batch)
-        with gpu.kernels() as kernels:
+EQUAL, MIXED = (175, 175), (20, 500)
+"""Shortest and longest sequence of a batch."""
+
+
+def _launches_a_layer(gpu: Gpu, kind: str) -> list[list[float]]:
+    """Kernels of a layer, for batches of 10 and 40 sequences of equal and of mixed lengths."""
+    batches = [
+        [sequences(*(shortest + (longest - shortest) * i // count for i in range(count))) for count in (10, 40)]
+        for shortest, longest in (EQUAL, MIXED)
+    ]
+
+    def totals(layers: int) -> list[int]:
+        encoder, found = _load(gpu, kind, layers=layers), []
+        for batch in (each for pair in batches for each in pair):
             encoder.forward(batch)
-        launches.append(kernels.total())
-    return launches[0], launches[1]
+            with gpu.kernels() as kernels:
+                encoder.forward(batch)
+            found.append(kernels.total())
+        return found
+
+    each = [(more - less) / 2 for less, more in zip(totals(2), totals(4), strict=True)]
+    return [each[:2], each[2:]]
 
 
-@pytest.mark.parametrize("device", [T4, A10G], ids=_name)
-def test_sliding_windows_take_no_more_kernels_for_more_sequences(device: Device, tmp_path: Path) -> None:
-    few, many = emulate(_windows, device, tmp_path)
-    assert many <= 1.5 * few
+@pytest.mark.parametrize(
+    ("device", "kind", "equal", "mixed"),
+    [(A10G, "bert", 7, 7), (A10G, "modernbert", 27, 27), (T4, "modernbert", 29, 29), (A10G, "deberta-v2", 26, 117)],
+    ids=str,
+)
+def test_more_sequences_take_hardly_more_kernels(
+    device: Device, kind: str, equal: int, mixed: int, tmp_path: Path
+) -> None:
+    """Disentangled attention is computed in blocks of about equal lengths, so mixed ones take more kernels."""
+    of_equal, of_mixed = emulate(_launches_a_layer, device, tmp_path, kind)
+    assert max(of_equal) <= equal
+    assert max(of_mixed) <= mixed
+    assert of_equal[1] <= 1.5 * of_equal[0]
+    assert of_mixed[1] <= 1.5 * of_mixed[0]
 
 
 def test_bfloat16_is_refused_where_the_device_only_emulates_it(tmp_path: Path) -> None:
