@@ -173,8 +173,7 @@ def test_a_url_at_the_end_is_read_with_the_full_stop_and_found_without(name: str
 @pytest.mark.parametrize("overlaps", list(Overlaps))
 def test_passes_of_some_labels_each_find_what_one_of_all_finds(name: str, overlaps: Overlaps) -> None:
     words = WordTokenizer(HOME / name)
-    labels = LabelSet.of([Label(f"thing {number}") for number in range(5)], ScoreLimits(0.8), overlaps)
-    whole = words.prepare("word " * 600, labels, longest=100, overlap=24)
+    whole, labels = cut_text(words, overlaps)
     scores = scores_of(words, 600)
     parts = replace(whole, groups=[range(2), range(2, 3), range(3, 5)])
     found = []
@@ -190,8 +189,7 @@ def test_passes_of_some_labels_each_find_what_one_of_all_finds(name: str, overla
 @pytest.mark.parametrize("overlaps", list(Overlaps))
 def test_windows_of_64_words_find_what_no_windows_find(name: str, overlaps: Overlaps) -> None:
     words = WordTokenizer(HOME / name)
-    labels = LabelSet.of([Label(f"thing {number}") for number in range(5)], ScoreLimits(0.8), overlaps)
-    cut = words.prepare("word " * 600, labels, longest=100, overlap=24)
+    cut, labels = cut_text(words, overlaps)
     assert len(cut.windows) >= 8
     assert max(window.stop - window.start for window in cut.windows) <= 64
     whole = replace(cut, windows=(Window(0, 600, 0, 600),))
@@ -202,6 +200,12 @@ def test_windows_of_64_words_find_what_no_windows_find(name: str, overlaps: Over
     ]
     assert len(found[1]) > 40
     assert found[0] == found[1]
+
+
+def cut_text(words: WordTokenizer, overlaps: Overlaps) -> tuple[PreparedWords, LabelSet]:
+    """A text of 600 words in windows, for five labels."""
+    labels = LabelSet.of([Label(f"thing {number}") for number in range(5)], ScoreLimits(0.8), overlaps)
+    return words.prepare("word " * 600, labels, longest=100, overlap=24), labels
 
 
 def scores_of(words: WordTokenizer, count: int) -> Logits:
