@@ -114,18 +114,15 @@ OURS = ("service", "model_store", "gleaner", "__main__")
 CHATTY = ("httpx", "urllib3", "asyncio", "boto3", "botocore", "s3transfer")
 
 
-def as_text(log_format: str) -> bool:
-    """Whether lines are for a person: `auto` looks whether stderr is a terminal."""
-    return sys.stderr.isatty() if log_format == "auto" else log_format == "text"
-
-
-def configure(level: str, log_format: str = "json") -> None:
+def configure(level: str) -> None:
     """Make the root logger write lines from `level` on to stderr, Python's warnings among them.
+
+    A terminal gets lines of text, anything else JSON.
 
     Libraries log at INFO at most, whatever the level: at DEBUG some write whole requests, with credentials in them.
     """
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(PlainLines() if as_text(log_format) else JsonLines())
+    handler.setFormatter(PlainLines() if sys.stderr.isatty() else JsonLines())
     logging.basicConfig(level=max(logging.getLevelName(level), logging.INFO), handlers=[handler], force=True)
     logging.captureWarnings(True)
     for ours in OURS:

@@ -10,7 +10,7 @@ from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AliasChoices, Field, ValidationError, ValidationInfo, field_validator
+from pydantic import Field, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from service.core.errors import GleanerError
@@ -141,9 +141,8 @@ class Settings(BaseSettings):
     deadline_ms: int = Field(300_000, ge=1, description="deadline of a request that names none")
     adapters: Annotated[tuple[str, ...], NoDecode] = Field(
         ("huggingface", "sagemaker", "oip", "gliner", "gliner2"),
-        validation_alias=AliasChoices(f"{PREFIX}ADAPTERS", f"{PREFIX}DOORS"),
         description="comma-separated protocols of other clients that are served beside /extract: huggingface,"
-        " sagemaker, oip, gliner, gliner2, comprehend, presidio, mcp; `none`: none (also as GLEANER_DOORS)",
+        " sagemaker, oip, gliner, gliner2, comprehend, presidio, mcp; `none`: none",
     )
     grpc_port: int = Field(0, ge=0, le=65535, description="port for the Open Inference Protocol over gRPC; 0: none")
     drain_grace_seconds: float = Field(1.0, ge=0, description="after SIGTERM, not ready but still admitting")
@@ -184,9 +183,8 @@ class Settings(BaseSettings):
     bulk_queue: str = Field("", pattern="^($|https?://)", description="URL of the SQS queue of bulk jobs; none: none")
     bulk_events: str = Field("", pattern="^($|s3://)", description="output of the bulk job that S3's events are for")
     bulk_tasks: int = Field(0, ge=0, description="most tasks that a bulk job's deadline asks for; 0: idle room alone")
-    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="least level that is logged")
-    log_format: Literal["auto", "json", "text"] = Field(
-        "auto", description="form of log lines on stderr; auto: text on a terminal, else JSON"
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
+        "INFO", description="least level that is logged, on stderr: as text on a terminal, else as JSON"
     )
     runtime_dir: Path | None = Field(
         None, description="folder for sockets and metrics; none: a fresh one in memory, else temporary"
@@ -327,7 +325,7 @@ def unknown_settings() -> dict[str, str]:
 
     They are ignored: misspelt, or of another version.
     """
-    known = [*(f"{PREFIX}{name.upper()}" for name in Settings.model_fields), f"{PREFIX}DOORS"]
+    known = [f"{PREFIX}{name.upper()}" for name in Settings.model_fields]
     said = {}
     for name in our_variables():
         if name not in known:

@@ -27,7 +27,7 @@ from pathlib import Path
 
 from service.core.liveness import RestartLimit
 from service.environment import ANY_ADDRESS, HEARTBEAT_VARIABLE, address_of, child_environment
-from service.logs import LogEvent, as_text
+from service.logs import LogEvent
 from service.metrics.prometheus import forget_process
 from service.process import EXIT_DEVICE_LOST, EXIT_UNUSABLE, EngineWatchdog, end_of, is_traced
 from service.runtime_folder import runtime_folder
@@ -115,7 +115,7 @@ class Supervisor:
         if self._address_said or self._watch is None or not self._watch.serves:
             return
         self._address_said = True
-        if as_text(self._settings.log_format):
+        if sys.stderr.isatty():
             print("\n".join(address_lines(self._settings)), file=sys.stderr, flush=True)
 
     def _ensure_helpers(self) -> None:

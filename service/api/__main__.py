@@ -89,7 +89,7 @@ def _ports(settings: Settings) -> tuple[int, ...]:
 def main() -> None:
     """Serve HTTP until a signal."""
     settings = read_settings()
-    configure(settings.log_level, settings.log_format)
+    configure(settings.log_level)
     die_with_parent()
     open_access(settings)
     raise_open_files()

@@ -133,7 +133,7 @@ async def _until_stopped(settings: Settings) -> None:
 def main() -> None:
     """Work until SIGTERM."""
     settings = read_settings()
-    configure(settings.log_level, settings.log_format)
+    configure(settings.log_level)
     die_with_parent()
     hide_memory()
     yield_processor()  # Reading objects yields to the service's own processes.

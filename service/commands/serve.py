@@ -64,7 +64,7 @@ def run(chosen: argparse.Namespace) -> int:
     check_tls(settings.tls_certificate, settings.tls_key)
     check_extras(settings)
     check_ports(settings)
-    configure(settings.log_level, settings.log_format)
+    configure(settings.log_level)
     for name, said in unknown_settings().items():
         logging.getLogger(__name__).warning(said, extra={"event": LogEvent.UNKNOWN_SETTINGS, "names": [name]})
     hide_memory()

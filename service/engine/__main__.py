@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 def main(make_factory: MakeFactory = model_factory) -> int:
     """Run one engine, whose models `make_factory`'s factory makes; returns the process's exit code."""
     settings = read_settings()
-    configure(settings.log_level, settings.log_format)
+    configure(settings.log_level)
     die_with_parent()
     with suppress(OSError):
         peak_switch()

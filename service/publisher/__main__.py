@@ -24,7 +24,7 @@ def snapshot() -> Snapshot:
 def main() -> None:
     """Publish until SIGTERM."""
     settings = read_settings()
-    configure(settings.log_level, settings.log_format)
+    configure(settings.log_level)
     die_with_parent()
     hide_memory()
     assert settings.cloudwatch_namespace is not None, "the supervisor starts the publisher only if it is set"

@@ -200,10 +200,3 @@ def test_the_setting_names_adapters_or_none() -> None:
     assert set(Settings().adapters) <= set(ADAPTERS)
     with pytest.raises(BadSettings, match="GLEANER_ADAPTERS"):
         read_settings(adapters="ftp")
-
-
-def test_the_former_name_of_the_setting_is_read_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GLEANER_DOORS", "oip")
-    assert Settings().adapters == ("oip",)
-    monkeypatch.setenv("GLEANER_ADAPTERS", "mcp")
-    assert Settings().adapters == ("mcp",)
