@@ -144,7 +144,6 @@ class Settings(BaseSettings):
         description="comma-separated protocols of other clients that are served beside /extract: huggingface,"
         " sagemaker, oip, gliner, gliner2, comprehend, presidio, mcp; `none`: none",
     )
-    grpc_port: int = Field(0, ge=0, le=65535, description="port for the Open Inference Protocol over gRPC; 0: none")
     drain_grace_seconds: float = Field(1.0, ge=0, description="after SIGTERM, not ready but still admitting")
     drain_seconds: float = Field(60.0, ge=0, description="after that, longest wait for what was admitted")
     api_keys_file: Path | None = Field(
@@ -240,11 +239,11 @@ class Settings(BaseSettings):
             raise ValueError("at least 16 characters")
         return value
 
-    @field_validator("internal_port", "grpc_port")
+    @field_validator("internal_port")
     @classmethod
     def _another_port(cls, value: int, info: ValidationInfo) -> int:
-        if value and value in (info.data.get("port"), info.data.get("internal_port")):
-            raise ValueError("must be another one than GLEANER_PORT and GLEANER_INTERNAL_PORT")
+        if value and value == info.data.get("port"):
+            raise ValueError("must be another one than GLEANER_PORT")
         return value
 
     @field_validator("tls_key")

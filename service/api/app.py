@@ -40,7 +40,7 @@ from service.settings import Settings
 
 def create_app(settings: Settings) -> ASGIApp:
     """Build the application; its lifespan starts and stops the worker's parts."""
-    registry = open_adapters(settings.adapters, grpc=bool(settings.grpc_port))
+    registry = open_adapters(settings.adapters)
     app = FastAPI(
         version=distribution_version(),
         lifespan=lambda app: _lifespan(app, settings, registry),

@@ -83,7 +83,7 @@ def check_ports(settings: Settings) -> None:
     Raises:
         PortTaken: another program has one, or this one may not have it.
     """
-    for name in ("port", "internal_port", "grpc_port"):
+    for name in ("port", "internal_port"):
         if not (port := getattr(settings, name)):
             continue
         family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET

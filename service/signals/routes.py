@@ -36,13 +36,10 @@ ADAPTERS: dict[str, PublicPaths | None] = {
     "gliner2": PublicPaths(("/gliner-2", "/*/gliner-2")),
     "mcp": None,
 }
-"""All protocol adapters. None: not behind a balancer, as its extra is not in the image. Neither is gRPC, for which the
-balancer would need a listener of its own, nor `/ping` and `/health`, as the balancer asks `/readyz`."""
+"""All protocol adapters. None: not behind a balancer, as its extra is not in the image. Neither are `/ping` and
+`/health`, as the balancer asks `/readyz`."""
 PUBLIC_ADAPTERS = {name: paths for name, paths in ADAPTERS.items() if paths is not None}
-GRPC_ROUTE = "oip-grpc"
-"""The Open Inference Protocol over gRPC."""
-ADAPTER_ROUTES = frozenset((*ADAPTERS, GRPC_ROUTE))
-"""The routes for work of adapters: their names."""
-WORK_ROUTES = OWN_WORK_ROUTES | ADAPTER_ROUTES
+WORK_ROUTES = frozenset((*OWN_WORK_ROUTES, *ADAPTERS))
+"""Names of the routes that extract: the service's own, and an adapter's by the adapter's name."""
 OTHER = "other"
 """The name of a route that extracts nothing and has no name of its own."""

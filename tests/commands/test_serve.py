@@ -69,7 +69,7 @@ def taken() -> Iterator[int]:
         yield listening.getsockname()[1]
 
 
-@pytest.mark.parametrize("name", ["port", "internal_port", "grpc_port"])
+@pytest.mark.parametrize("name", ["port", "internal_port"])
 def test_a_port_that_is_taken_is_named_with_its_setting(taken: int, name: str) -> None:
     chosen = {"port": 0, "host": "127.0.0.1", name: taken}
     with pytest.raises(PortTaken, match=f"127.0.0.1:{taken}: another program listens there.*GLEANER_{name.upper()}"):

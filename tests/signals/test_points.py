@@ -141,7 +141,7 @@ def test_requests_are_counted_by_their_buckets_upper_bounds() -> None:
 
 def test_adapters_requests_are_work_and_a_counter_may_begin_anew() -> None:
     name = points.BUCKETS_NAME
-    adapters = [(name, count, {"route": route, "le": "+Inf"}) for route, count in (("/redact", 2.0), ("oip-grpc", 3.0))]
+    adapters = [(name, count, {"route": route, "le": "+Inf"}) for route, count in (("/redact", 2.0), ("oip", 3.0))]
     fallen = (name, 9.0, {"route": "huggingface", "le": "+Inf"}), (name, 1.0, {"route": "huggingface", "le": "+Inf"})
     round_ = published(
         snapshot(0.0, *buckets(1, 1, 1, 1), fallen[0]), snapshot(10.0, *buckets(2, 2, 2, 2), *adapters, fallen[1])

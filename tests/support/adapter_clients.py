@@ -26,10 +26,10 @@ def key_line(client: str, key: str, limits: str = "") -> str:
     return f"{client} {hashlib.sha256(key.encode()).hexdigest()} {limits}\n"
 
 
-def run_client(name: str, url: str, cases: Any, *more: str) -> Any:
+def run_client(name: str, url: str, cases: Any) -> Any:
     """What the client of an adapter printed."""
     assert PYTHON.exists(), "`make .venv/.adapter-clients` makes the environment of other people's clients"
-    command = [str(PYTHON), str(FOLDER / f"{name}_client.py"), url, *more]
+    command = [str(PYTHON), str(FOLDER / f"{name}_client.py"), url]
     done = subprocess.run(command, input=json.dumps(cases), capture_output=True, text=True, timeout=SECONDS)
     assert done.returncode == 0, done.stderr[-3_000:]
     return json.loads(done.stdout)

@@ -1,4 +1,4 @@
-"""The Open Inference Protocol v2 over REST, as KServe's and Triton's clients speak it; over gRPC it is `oip_grpc`.
+"""The Open Inference Protocol v2 over REST, as KServe's and Triton's clients speak it.
 
     GET  /v2, /v2/health/live, /v2/health/ready
     GET  /v2/models/{model}[/versions/{version}][/ready]
@@ -76,11 +76,10 @@ class InferInput:
 
 @dataclass(frozen=True, slots=True)
 class InferRequest:
-    """One request for entities, whatever carried it."""
+    """A request for entities."""
 
     model: str
     version: str
-    id: str
     input: InferInput
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
@@ -201,7 +200,7 @@ def _wanted(sent: InferBody, tail: bytes, model: str, version: str, most: int) -
         raise MalformedRequest("The input needs either `data`, or `binary_data_size` bytes behind the JSON.")
     texts: Sequence[bytes | str] = split_bytes(tail, most) if tensor.data is None else tensor.texts
     found = read_input(tensor.name, tensor.datatype, tensor.shape, texts)
-    return InferRequest(model, version, sent.id, found, sent.parameters)
+    return InferRequest(model, version, found, sent.parameters)
 
 
 def _wants_binary(sent: InferBody) -> bool:
@@ -265,7 +264,7 @@ def _json(said: object, status: int = 200) -> Response:
     return Response(msgspec.json.encode(said), status, media_type=JSON)
 
 
-def refuse(error: GleanerError) -> Response:
+def _refuse(error: GleanerError) -> Response:
     """An error as the protocol puts it."""
     return refusal(error, {"error": sentence(error)})
 
@@ -320,7 +319,7 @@ ADAPTER = ProtocolAdapter(
         AdapterRoute("POST", f"{_MODEL}/infer", _infer, with_parameters(_INFER, "model")),
         AdapterRoute("POST", f"{_VERSION}/infer", _infer, with_parameters(_INFER, "model", "version")),
     ),
-    refuse,
+    _refuse,
     prefix="/v2/",
     bodies=(InferBody,),
 )

@@ -28,9 +28,8 @@ from service.signals.routes import OTHER
 Headers = Sequence[tuple[bytes, bytes]]
 _PARAMETER = re.compile(r"\{(\w+)(:path)?\}")
 _MATCH = "adapter_match"
-EXTRAS = {"mcp": ("mcp",), "grpc": ("grpc", "google.protobuf")}
-"""The modules of each extra that an adapter may need."""
-SETTING = {"mcp": "GLEANER_ADAPTERS=mcp", "grpc": "GLEANER_GRPC_PORT"}
+EXTRAS = {"mcp": "mcp"}
+"""Module that an adapter needs beside the service's own, from the extra of the adapter's name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,10 +152,9 @@ class AdapterRegistry:
         return found
 
 
-def open_adapters(names: Iterable[str], *, grpc: bool = False) -> AdapterRegistry:
-    """Import the adapters of these names, each from the module of its name; `grpc`: `oip` over gRPC too."""
-    modules = [each for name in names for each in ((name, "oip_grpc") if grpc and name == "oip" else (name,))]
-    return AdapterRegistry(import_module(f"service.api.adapters.{name}").ADAPTER for name in modules)
+def open_adapters(names: Iterable[str]) -> AdapterRegistry:
+    """Import the adapters of these names, each from the module of its name."""
+    return AdapterRegistry(import_module(f"service.api.adapters.{name}").ADAPTER for name in names)
 
 
 def _is_installed(module: str) -> bool:
@@ -172,9 +170,6 @@ def check_extras(settings: Settings, is_installed: Callable[[str], bool] = _is_i
     Raises:
         BadSettings: names the extra that is missing.
     """
-    needed: list[str] = [name for name in settings.adapters if name in EXTRAS]
-    if "oip" in settings.adapters and settings.grpc_port:
-        needed.append("grpc")
-    for name in needed:
-        if not all(map(is_installed, EXTRAS[name])):
-            raise BadSettings(f"{SETTING[name]} needs in Gleaner's folder: pip install -e '.[{name}]'")
+    for name in settings.adapters:
+        if name in EXTRAS and not is_installed(EXTRAS[name]):
+            raise BadSettings(f"GLEANER_ADAPTERS={name} needs in Gleaner's folder: pip install -e '.[{name}]'")

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from loadtest.service_process import KeptPort
 from model_store.local.store import Store
 from model_store.transfer.publish import publish
 from tests.support.adapter_clients import FREE, POOR, key_line
@@ -22,25 +21,11 @@ LABEL_MODELS = {"free": "uni-span-deberta", "free2": "gliner25-boundary"}
 
 
 @pytest.fixture(scope="session")
-def grpc_port() -> Iterator[int]:
-    """A port that is kept for the service."""
-    kept = KeptPort()
-    yield kept.number
-    del kept
-
-
-@pytest.fixture(scope="session")
-def opened(home: Path, grpc_port: int) -> Iterator[Service]:
+def opened(home: Path) -> Iterator[Service]:
     """A ready service, in float32, that needs keys."""
     keys = key_line("free", FREE) + key_line("poor", POOR, "tokens_per_second=0.01")
     for name, folder in LABEL_MODELS.items():
         publish(HOME / folder, name, Store(home / "store"))
-    settings = {
-        "MODELS": "tiny,other,free,free2",
-        "DTYPE": "float32",
-        "ADAPTERS": ADAPTERS,
-        "GRPC_PORT": grpc_port,
-        "WORKERS": 2,
-    }
+    settings = {"MODELS": "tiny,other,free,free2", "DTYPE": "float32", "ADAPTERS": ADAPTERS, "WORKERS": 2}
     with serving(home, **settings, API_KEYS=keys) as service:
         yield service

@@ -17,7 +17,6 @@ from typing import Any
 import httpx
 import pytest
 
-from loadtest.service_process import KeptPort
 from tests.support.adapter_clients import FREE, key_line, run_client
 from tests.support.extraction import random_texts
 from tests.support.service import Service, serving, wait_until
@@ -70,16 +69,9 @@ def _is_right(answer: httpx.Response) -> bool:
 
 
 @pytest.fixture(scope="module")
-def full_grpc_port() -> Iterator[int]:
-    kept = KeptPort()
-    yield kept.number
-    del kept
-
-
-@pytest.fixture(scope="module")
-def full(home: Path, full_grpc_port: int) -> Iterator[Service]:
+def full(home: Path) -> Iterator[Service]:
     """A service whose queue is full while the tests of this file run; afterwards all is answered and counted."""
-    settings = {"MODELS": "tiny", "DTYPE": "float32", "ADAPTERS": ADAPTERS, "GRPC_PORT": full_grpc_port, "WORKERS": 2}
+    settings = {"MODELS": "tiny", "DTYPE": "float32", "ADAPTERS": ADAPTERS, "WORKERS": 2}
     limits = {"QUEUE_LIMIT_TOKENS": LIMIT_TOKENS, "PACE_TOKENS_PER_SECOND": TOKENS_PER_SECOND}
     with serving(home, **settings, **limits, API_KEYS=key_line("free", FREE)) as service:
         with Crowd(service) as crowd:
@@ -96,9 +88,9 @@ def full(home: Path, full_grpc_port: int) -> Iterator[Service]:
         assert answer.status_code == 200, "what comes back later is taken"
 
 
-def asked(service: Service, name: str, case: dict[str, Any], *more: str) -> Any:
+def asked(service: Service, name: str, case: dict[str, Any]) -> Any:
     """What the client of an adapter made of one long document."""
-    (found,) = run_client(name, service.url, [{"key": FREE, **case}], *more)
+    (found,) = run_client(name, service.url, [{"key": FREE, **case}])
     return found
 
 
@@ -145,10 +137,9 @@ def test_gliner_s_clients_raise_429_and_say_how_much_waits(full: Service) -> Non
     assert (found["class"], "429" in found["message"]) == ("GLiNER2APIError", True)
 
 
-@pytest.mark.parametrize(("over", "status"), [("http", "429"), ("grpc", "StatusCode.RESOURCE_EXHAUSTED")])
-def test_tritonclient_raises_with_when_to_come_back(full: Service, full_grpc_port: int, over: str, status: str) -> None:
-    found = asked(full, "oip", {"over": over, "call": "infer", "texts": [LONG]}, str(full_grpc_port))
-    assert found["status"] == status
+def test_tritonclient_raises_with_when_to_come_back(full: Service) -> None:
+    found = asked(full, "oip", {"call": "infer", "texts": [LONG]})
+    assert found["status"] == "429"
     assert "tokens wait" in found["message"]
     assert seconds(found["message"]) >= 1
 
