@@ -20,7 +20,7 @@ from typing import Any
 
 CHUNK_FILES = 50
 CHUNK_BYTES = 64 << 20
-"""A chunk ends at so many files or bytes, whichever comes first; a larger file is a chunk of its own."""
+"""Files or bytes at which a chunk ends, whichever comes first; a larger file is a chunk of its own."""
 NAME_DIGITS = 32
 
 
@@ -30,8 +30,7 @@ class Item:
 
     Attributes:
         key: its name within the job's input: an object's key, a path, or a file's name with a line's id.
-        version: what changes with its content: an object's ETag; a file's size and time of change.
-        size_bytes: as listed.
+        version: an object's ETag, or a file's size and time of change; it changes with the content.
     """
 
     key: str
@@ -41,10 +40,10 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Inputs that are worked on together, and whose rows are one part.
+    """Inputs that are worked on together; their rows are one part.
 
     Attributes:
-        attempt: 0; greater where inputs are tried again whose rows are errors, so that the part has another name.
+        attempt: 0; greater when failed inputs are tried again, so that the part has another name.
     """
 
     items: tuple[Item, ...]
@@ -52,13 +51,12 @@ class Chunk:
 
     @property
     def size_bytes(self) -> int:
-        """Of all its inputs."""
         return sum(item.size_bytes for item in self.items)
 
 
 @dataclass(frozen=True, slots=True)
 class BulkJob:
-    """What every input of a job is asked.
+    """The question that a job puts to all its inputs.
 
     Attributes:
         model: `name@sha256:…`: one revision for the whole job.
@@ -72,7 +70,7 @@ class BulkJob:
 def chunks_of(
     items: Iterable[Item], files: int = CHUNK_FILES, size_bytes: int = CHUNK_BYTES, *, attempt: int = 0
 ) -> Iterator[Chunk]:
-    """Inputs in order, in chunks of at most `files` files and of `size_bytes`, which a chunk of one may exceed."""
+    """Cut inputs, in order, into chunks of at most `files` files and `size_bytes`; a larger file is a chunk alone."""
     pending: list[Item] = []
     size = 0
     for item in items:
@@ -99,7 +97,7 @@ def _digest(text: str) -> bytes:
 
 
 class PlannedKeys:
-    """The version of each key that was planned last, as digests: about 200 bytes of memory for each key."""
+    """The last planned version of each key, as digests: about 200 bytes of memory a key."""
 
     def __init__(self) -> None:
         self._versions: dict[bytes, bytes] = {}
@@ -114,12 +112,12 @@ class PlannedKeys:
 
 
 def unplanned(items: Iterable[Item], planned: PlannedKeys) -> Iterator[Item]:
-    """The inputs that the plan lacks; each is in `planned` once it is taken."""
+    """Yield the inputs that the plan lacks, and add them to `planned`."""
     return (item for item in items if planned.add(item))
 
 
 class NewestRows:
-    """Which of a plan's rows count: of each key the last one. About 160 bytes of memory for each key."""
+    """The rows of a plan that count: the last one of each key. About 160 bytes of memory a key."""
 
     def __init__(self, chunks: Iterable[Chunk]) -> None:
         self._last: dict[bytes, int] = {}
@@ -131,16 +129,16 @@ class NewestRows:
 
     @property
     def keys(self) -> int:
-        """Distinct keys, and rows that count."""
+        """Number of distinct keys, and so of rows that count."""
         return len(self._last)
 
     def counts(self, item: Item, number: int) -> bool:
-        """True for the `number`-th row of the plan, from 0, which is that of `item`, if no later one has its key."""
+        """True if no row after this one, the `number`-th from 0 and that of `item`, has the same key."""
         return self._last[_digest(item.key)] == number
 
 
 def unfinished(chunks: Iterable[tuple[Chunk, bool]]) -> set[int]:
-    """The numbers, from 0, of a plan's chunks that need their part: it is not written, and a row of it counts.
+    """Find the numbers, from 0, of a plan's chunks whose part is missing and has a row that counts.
 
     A chunk whose every input is in a later chunk, because it was tried again, is done without its part.
     Memory: about 200 bytes for each key of chunks without a part.
@@ -161,12 +159,12 @@ def unfinished(chunks: Iterable[tuple[Chunk, bool]]) -> set[int]:
 def row(
     item: Item, *, model: str, sha256: str | None = None, document: Any = None, error: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
-    """An input's row in its part: its answer, or the error that takes its place. The same for the same answer.
+    """Make an input's row: its answer, or the error in its place. Equal answers give equal rows.
 
     Args:
-        sha256: of its bytes; None if they could not be read.
-        document: as `/extract` answers it.
-        error: `code` and `detail`; the document's own error otherwise.
+        sha256: digest of its bytes; None if they could not be read.
+        document: the answer of `/extract`.
+        error: `code` and `detail`; by default the document's own error.
     """
     found = error or (document or {}).get("error")
     return {
@@ -182,12 +180,12 @@ def row(
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """A job's files, and how they go on.
+    """Progress of a job's files.
 
     Attributes:
         done: files whose part is written, of `files`.
-        begun_with: those that were done when this run began.
-        seconds: since then.
+        begun_with: files that were done when this run began.
+        seconds: time since then.
     """
 
     files: int
@@ -197,16 +195,16 @@ class Progress:
 
     @property
     def files_a_second(self) -> float | None:
-        """By this run alone; None before its first part."""
+        """Rate of this run alone; None before its first part."""
         new = self.done - self.begun_with
         return new / self.seconds if new and self.seconds > 0 else None
 
     @property
     def seconds_left(self) -> float | None:
-        """At this rate."""
+        """Seconds until the end at this rate; None before the first part."""
         rate = self.files_a_second
         return None if rate is None else (self.files - self.done) / rate
 
     def dollars(self, dollars_an_hour: float) -> float:
-        """What this run has cost so far, at the price of its machines."""
+        """Cost of this run so far, at the price of its machines."""
         return self.seconds / 3600 * dollars_an_hour

@@ -1,24 +1,24 @@
-"""What becomes of an input of a bulk job that failed, by its error's code: its row, another try, or the job's end."""
+"""Failures in a bulk job: an error's code decides between a row with the error, another try, and the job's end."""
 
 from __future__ import annotations
 
 from enum import StrEnum
 
 MOST_TRIES = 3
-"""Of an input whose failure may be its own or the service's (`FailureOutcome.AGAIN`)."""
+"""Tries of an input whose failure may be its own or the service's (`FailureOutcome.AGAIN`)."""
 FIRST_SECONDS, LONGEST_SECONDS = 1.0, 30.0
-"""Wait before the second try, doubled for each further one, and its limit, where the service does not say how long."""
+"""Seconds before the second try, doubled for each further one, and their limit; a Retry-After takes precedence."""
 CHANCE = 0.25
-"""Share that chance adds to a wait, so that inputs which were refused together do not come back together."""
+"""Largest share that chance adds to a wait, so that inputs refused together do not come back together."""
 
 
 class FailureOutcome(StrEnum):
-    """Whose fault a failure is.
+    """Blame for a failure, and what follows from it.
 
-    `ROW`: the input's; its row says so, and it is not tried again.
-    `AGAIN`: perhaps the input's; after `MOST_TRIES` its row says so.
-    `LATER`: nobody's, or the service's; the input is asked for again until it is answered.
-    `JOB`: of what the job asks; no input of it can be answered.
+    `ROW`: the input is at fault; its row says so, and it is not tried again.
+    `AGAIN`: the input may be at fault; after `MOST_TRIES` its row says so.
+    `LATER`: nobody or the service is at fault; the input is sent again until it is answered.
+    `JOB`: the job's question is at fault; none of its inputs can be answered.
     """
 
     ROW = "row"
@@ -62,12 +62,12 @@ _BY_CODE = {code: outcome for outcome, codes in _OUTCOMES.items() for code in co
 
 
 def outcome_of(code: str) -> FailureOutcome:
-    """What becomes of an input that failed with this code; of any other than these, its row."""
+    """Look up the outcome of an error's code; `ROW` for codes not listed."""
     return _BY_CODE.get(code, FailureOutcome.ROW)
 
 
 def wait_seconds(tries: int, retry_after_seconds: float | None, chance: float) -> float:
-    """How long to wait after so many tries; `chance`: a random number from 0 to 1."""
+    """Seconds to wait after this number of tries; `chance`: a random number from 0 to 1."""
     wait = min(LONGEST_SECONDS, FIRST_SECONDS * 2.0 ** min(tries - 1, 10))
     if retry_after_seconds is not None:
         wait = retry_after_seconds

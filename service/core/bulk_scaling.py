@@ -1,4 +1,4 @@
-"""Scaling of bulk work: how fast a task gets through it, what waits, and how many tasks a deadline needs. Pure.
+"""Scaling of bulk work: a task's pace, the backlog, and the number of tasks that a deadline needs. Pure.
 
     backlog seconds   files that wait × seconds of one task for a file
     tasks wanted      with a deadline: backlog seconds ÷ seconds until then; without: one while anything waits
@@ -18,20 +18,20 @@ from service.core.worker_load import DecayingSum, Stage
 
 RATE_HORIZON_SECONDS = 300.0
 FIRST_GUESS_SECONDS = 0.1
-"""Of a task for a file, before its first one is answered."""
+"""Seconds that a task is assumed to need for a file before its first answer."""
 LEAD_SECONDS = 600.0
-"""Kept free before a deadline: a cold start of the tasks that are added, and the last chunks."""
+"""Seconds kept free before a deadline, for the cold start of added tasks and the last chunks."""
 SHORTEST_SECONDS = 60.0
-"""What a deadline is taken to be away at least: closer, or past, as many tasks are wanted as clear it within this."""
+"""Least seconds to a deadline in the computation; a closer or missed one asks for tasks that clear it within this."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnsweredWork:
-    """What answers to bulk files cost, by their `timing` and `tokens`.
+    """Cost of answers to bulk files, from their `timing` and `tokens`.
 
     Attributes:
-        text_seconds: of API workers, for tokenizing and decoding.
-        parse_seconds: of parsers.
+        text_seconds: time of API workers for tokenizing and decoding.
+        parse_seconds: time of parsers.
     """
 
     files: float
@@ -48,27 +48,26 @@ class BulkMeter:
         self._tokens, self._text, self._parse = DecayingSum(), DecayingSum(), DecayingSum()
 
     def answered(self, work: AnsweredWork, now: float) -> None:
-        """Count answers when they come."""
         self._files.add(work.files, now)
         self._tokens.add(work.tokens, now)
         self._text.add(work.text_seconds, now)
         self._parse.add(work.parse_seconds, now)
 
     def worked(self, seconds: float, now: float) -> None:
-        """Count time in which the task had a chunk, whatever held it up."""
+        """Count time in which the task had a chunk, delays included."""
         self._seconds.add(seconds, now)
 
     def seconds_per_file(self, now: float) -> float:
-        """Of one task, other work beside it included; a guess before the first answer."""
+        """Seconds of one task for a file, with other work beside it; a guess before the first answer."""
         files, seconds = self._files.value(now), self._seconds.value(now)
         return seconds / files if files and seconds else FIRST_GUESS_SECONDS
 
     def work_ratios(self, now: float, *, tokens_per_second: float, workers: int, parsers: int) -> Mapping[Stage, float]:
-        """Bulk's part of each stage's work ratio.
+        """Compute bulk's part of each stage's work ratio.
 
         Args:
-            tokens_per_second: the device's capacity (`gleaner_capacity_tokens_per_second`); 0: not known yet.
-            workers, parsers: processes of the task, the latter of all workers together.
+            tokens_per_second: the device's capacity (`gleaner_capacity_tokens_per_second`); 0 while unknown.
+            workers, parsers: processes of the task; parsers of all workers together.
         """
         return {
             Stage.COMPUTE: self._tokens.per_second(now) / tokens_per_second if tokens_per_second else 0.0,
@@ -78,10 +77,10 @@ class BulkMeter:
 
 
 def tasks_wanted(backlog_seconds: float, seconds_until_deadline: float | None, most: int) -> int:
-    """Tasks that clear the backlog in time, `most` at most; one without a deadline; none without a backlog.
+    """Compute the tasks that clear the backlog in time, at most `most`; one without a deadline, none without a backlog.
 
     Args:
-        seconds_until_deadline: of the job that is due first; None: no job has a deadline.
+        seconds_until_deadline: time left for the job that is due first; None: no job has a deadline.
         most: GLEANER_BULK_TASKS; 0: deadlines add no tasks.
     """
     if backlog_seconds <= 0:

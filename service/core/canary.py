@@ -1,4 +1,4 @@
-"""Canary: a model's candidate answers a share of the requests, and is judged beside what is served. Pure.
+"""Canary: a candidate revision answers a share of the requests and is compared with the stable one. Pure.
 
 A candidate is judged by what it does with the same documents: errors that the other one does not make, its latency, and
 its drift, which is the share of all entities that only one of the two found. Drift is not wrong by itself, since a new
@@ -14,19 +14,19 @@ from dataclasses import dataclass
 Entity = tuple[str, int, int]
 """Label, start and end."""
 LEAST_DOCUMENTS = 20
-"""Different documents. Fewer prove nothing."""
+"""Fewest distinct documents for a judgement."""
 LEAST_ANSWERS = 100
-"""By each revision; of fewer, the 99th percentile would be the slowest answer."""
+"""Fewest answers by each revision; with fewer the 99th percentile would be the slowest answer."""
 
 
 def is_candidates_turn(number: int, percent: float) -> bool:
-    """True if the `number`th request, from 1 on, is one of these percent; they are spread evenly."""
+    """True if the `number`th request, from 1 on, goes to the candidate; these are spread evenly."""
     return math.floor(number * percent / 100) > math.floor((number - 1) * percent / 100)
 
 
 @dataclass(frozen=True, slots=True)
 class CanaryAnswer:
-    """One document's answer by one revision. `error`: its code, or empty."""
+    """One revision's answer to one document. `error`: a code, or empty."""
 
     seconds: float
     entities: frozenset[Entity] = frozenset()
@@ -38,9 +38,9 @@ class CanaryLimits:
     """The limits within which a candidate may be worse.
 
     Attributes:
-        errors: further share of documents that it fails on.
-        slower: its median and 99th percentile over those of the other one.
-        drift: share of entities that only one of the two found.
+        errors: additional share of documents that it may fail on.
+        slower: most ratio of its median and 99th percentile to the stable revision's.
+        drift: most share of entities that only one of the two found.
     """
 
     errors: float = 0.0
@@ -50,7 +50,7 @@ class CanaryLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CanaryReport:
-    """Two revisions on the same documents; of each pair the candidate's is the second."""
+    """Comparison of two revisions on the same documents; each pair is (stable, candidate)."""
 
     documents: int
     errors: tuple[float, float]
@@ -60,7 +60,7 @@ class CanaryReport:
     drift_by_label: tuple[tuple[str, float], ...]
 
     def problems(self, limits: CanaryLimits) -> list[str]:
-        """Why the candidate should not be promoted; nothing when it should."""
+        """List the reasons against promoting the candidate; empty when it should be."""
         stable, candidate = self.errors
         limit = f"times the stable revision's; the limit is {limits.slower:g}"
         checks = (
@@ -77,7 +77,7 @@ class CanaryReport:
 
 
 def compare(stable: Sequence[CanaryAnswer], candidate: Sequence[CanaryAnswer]) -> CanaryReport:
-    """The report on answers to the same documents, in the same order."""
+    """Compare answers to the same documents, in the same order."""
     assert len(stable) == len(candidate), "both are asked for the same documents"
     both = [(a, b) for a, b in zip(stable, candidate, strict=True) if not a.error and not b.error]
     labels = sorted({label for pair in both for answer in pair for label, _, _ in answer.entities})
@@ -103,7 +103,7 @@ def _quantile(answers: Sequence[CanaryAnswer], share: float) -> float:
 
 
 def _drift(pairs: Sequence[tuple[frozenset[Entity], frozenset[Entity]]]) -> float:
-    """Entities that one of the two has, over those that either has."""
+    """Divide the entities that only one of two has by those that either has."""
     either = sum(len(a | b) for a, b in pairs)
     return sum(len(a ^ b) for a, b in pairs) / either if either else 0.0
 
@@ -117,5 +117,5 @@ def _ratio(pair: tuple[float, float]) -> float:
 
 
 def _within(pair: tuple[float, float], slower: float) -> bool:
-    """A candidate without any answer has no latency, and is not within any."""
+    """True if the candidate is fast enough; a candidate without answers (NaN) is not."""
     return pair[1] <= pair[0] * slower

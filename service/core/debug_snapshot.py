@@ -1,6 +1,6 @@
 """Debug snapshot of an engine: its load, the batches that it ran, its memory and its refusals.
 
-It travels only when a worker asks for it, so a service that nobody looks at pays for no more than keeping it.
+It travels only when a worker asks for it, so a service that nobody watches pays only for keeping it.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ MOST_BATCHES = 256
 
 
 class BatchRun(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One batch that ran, the `number`th of its engine; its times are those of the device.
+    """One batch that ran, the `number`th of its engine, with device times.
 
     Attributes:
-        full_tokens: what a batch might hold at that moment.
-        predicted_bytes: of memory, by the guard's function; 0 where none is measured.
+        full_tokens: token budget of a batch at that moment.
+        predicted_bytes: memory by the cost model; 0 where none is measured.
         documents: key → tokens of each of its sequences.
-        clients: whose documents → how many sequences.
+        clients: client → number of its sequences.
     """
 
     number: int
@@ -39,7 +39,7 @@ class BatchRun(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class RefusalCount(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Documents that were refused with one code, and the last reason."""
+    """Number of documents refused with one code, and the last reason."""
 
     code: str
     documents: int
@@ -47,7 +47,7 @@ class RefusalCount(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class MemoryUse(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The memory guard: bytes in use at rest, what batches may take, and what that may shrink to.
+    """Memory guard's state in bytes; `room_bytes`: for batches, `floor_bytes`: least that this may shrink to.
 
     Attributes:
         budget_tokens: revision → most tokens of a batch now.
@@ -74,10 +74,10 @@ class DebugSnapshot(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One engine at one moment.
 
     Attributes:
-        now_seconds: of the monotonic clock.
+        now_seconds: time of the monotonic clock.
         work_ratios: stage → asked-for work over capacity.
-        busy_seconds: in which batches ran, since the start.
-        batches: those after the one that was named, the oldest first.
+        busy_seconds: time in which batches ran, since the start.
+        batches: batches after the requested number, oldest first.
     """
 
     engine: str
@@ -122,17 +122,16 @@ class EngineHistory:
         self._details[refusal.code] = refusal.detail
 
     def turned_away(self, code: str, documents: int) -> None:
-        """Remember documents that a worker refused by itself."""
         self._refused[code] += documents
 
     def refusals(self) -> tuple[RefusalCount, ...]:
-        """All refusals so far, the most frequent first."""
+        """List all refusals so far, the most frequent first."""
         return tuple(
             RefusalCount(code, count, self._details.get(code, "")) for code, count in self._refused.most_common()
         )
 
     def since(self, number: int, predict: Callable[[str, Shape], int]) -> Iterator[BatchRun]:
-        """The batches after this one; `predict`: the bytes that a batch of a model takes."""
+        """Yield the batches after this number; `predict`: estimates the bytes of a model's batch."""
         for each in self._batches:
             if each.number > number:
                 yield _run(each, predict(each.batch.model, each.batch.shape))

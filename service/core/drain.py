@@ -55,13 +55,12 @@ class WorkerRegistry:
         revisions: tuple[str, ...] = (),
         worker_load: WorkerLoad = IDLE,
     ) -> bool:
-        """Record a worker's report; true for the first one of a worker.
+        """Record a worker's report; returns True for a worker's first.
 
         Args:
             closed: the worker knows that the engine takes no more, as it drains or ends, and starts no request.
-            version: of the last list of models that it received.
-            revisions: those that its requests use.
-            worker_load: how busy it is.
+            version: number of the last list of models that it received.
+            revisions: revisions that its requests use.
         """
         new = worker not in self._workers
         self._workers[worker] = _Worker(now, active_requests, closed, version, revisions, worker_load)
@@ -69,7 +68,7 @@ class WorkerRegistry:
 
     @property
     def worker_load(self) -> WorkerLoad:
-        """How busy the connected workers are together."""
+        """Mean load of the connected workers."""
         return mean_of([worker.worker_load for worker in self._workers.values()])
 
     def done_with(self, revision: str, version: int) -> bool:
@@ -98,12 +97,11 @@ class WorkerRegistry:
         return all(worker.closed for worker in self._workers.values())
 
     def closed_and_idle(self) -> bool:
-        """True when every connected worker is closed and has no active request."""
         return self.closed() and self.idle()
 
 
 REFUSAL_SECONDS = 2.0
-"""After the drain timed out, for clients to read their last refusal."""
+"""Seconds after a drain's timeout for clients to read their last refusal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +117,7 @@ class Drain:
         return now < self.begun_seconds + self.grace_seconds
 
     def has_reports(self, workers: WorkerRegistry, now: float) -> bool:
-        """True once every worker has reported, or was silent since the drain began for as long as a live one may be."""
+        """True once every worker has reported, or has had `WORKER_SILENCE_SECONDS` since the drain began to do so."""
         return workers.all_reported() or now >= self.begun_seconds + WORKER_SILENCE_SECONDS
 
     def timed_out(self, now: float) -> bool:
@@ -127,7 +125,7 @@ class Drain:
         return now >= self.begun_seconds + self.grace_seconds + self.drain_seconds
 
     def abandoned(self, now: float) -> bool:
-        """True `REFUSAL_SECONDS` after the drain timed out: clients that have not read by then are not waited for."""
+        """True `REFUSAL_SECONDS` after the drain timed out: clients that still have not read are not waited for."""
         return self.timed_out(now - REFUSAL_SECONDS)
 
     def is_done(self, workers: WorkerRegistry, now: float) -> bool:

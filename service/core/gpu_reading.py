@@ -21,8 +21,8 @@ FATAL_XIDS: Mapping[int, str] = {
 """Driver errors (NVIDIA's XID catalog) that only a reset or another GPU repairs."""
 
 CONTAINED_XIDS = frozenset({48})
-"""Those that a new process survives where the GPU contains memory errors (A100 and later): 94 beside them says so, or
-the driver, which recommends no recovery action."""
+"""Errors that a new process survives where the GPU contains memory errors (A100 and later): XID 94 beside them says so,
+or the driver, which recommends no recovery action."""
 CONTAINED = 94
 
 FATAL_ACTIONS: Mapping[int, str] = {
@@ -38,7 +38,7 @@ NO_ACTION = 0
 THROTTLE_REASONS = (
     "power_cap", "hardware_slowdown", "software_thermal", "hardware_thermal", "power_brake", "sync_boost"
 )  # fmt: skip
-"""Why a GPU's clocks may be below their highest."""
+"""Reasons for which a GPU's clocks may be below their highest."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,12 +47,12 @@ class GpuReading:
 
     Attributes:
         utilization_ratio: share of the last second or so in which a kernel ran.
-        memory_used_bytes: by all processes.
-        clocks_hertz: by domain: `sm`, `memory`.
-        throttled: why clocks are below their highest, by reason; only reasons that hold.
-        ecc_errors: since the driver was loaded, by kind: `corrected`, `uncorrected`.
-        recovery_action: what the driver recommends, by NVML's number; drivers before 570 do not say.
-        xids: driver errors since the reading before.
+        memory_used_bytes: memory of all processes.
+        clocks_hertz: clock by domain: `sm`, `memory`.
+        throttled: reasons that hold clocks below their highest now.
+        ecc_errors: errors since the driver was loaded, by kind: `corrected`, `uncorrected`.
+        recovery_action: NVML's number of the recommended action; unknown before driver 570.
+        xids: driver errors since the previous reading.
     """
 
     utilization_ratio: float | None = None

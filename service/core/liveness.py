@@ -10,27 +10,27 @@ from __future__ import annotations
 from collections import deque
 
 MOST_GAP_SECONDS = 1.5
-"""The most that counts of the time between two ticks of a `SuspendAwareClock`, which ticks at least once a second."""
+"""Most seconds that count between two ticks of a `SuspendAwareClock`, which ticks at least once a second."""
 
 MULTIPLE = 20
-"""A batch may take this many times the longest measured batch before the device counts as hung: one that yields to
-interactive work has a ninth of the processor while there is some."""
+"""Multiple of the longest measured batch after which the device counts as hung: a batch that yields to
+interactive work has a ninth of the processor meanwhile."""
 FLOOR_SECONDS = 60.0
-"""A batch may always take this long: a machine that swaps, or whose cores others take, may be as much slower."""
+"""Seconds that a batch may always take: a machine that swaps or shares its cores may be that much slower."""
 MOST_SECONDS = 600.0
-"""No batch may take longer, begun or not."""
+"""Most seconds of any batch, begun or not."""
 
 MOST_DEATHS = 3
 WITHIN_SECONDS = 60.0
-"""At `MOST_DEATHS` deaths within these seconds there is no further restart."""
+"""Seconds within which `MOST_DEATHS` deaths end all restarts."""
 
 
 class SuspendAwareClock:
     """The awake time of one process.
 
     Attributes:
-        seconds: awake since the first tick.
-        resumed_seconds: time of the tick that ended the last pause; what was timed across it was timed wrong.
+        seconds: awake time since the first tick.
+        resumed_seconds: tick that ended the last pause; measurements across it are wrong.
     """
 
     def __init__(self) -> None:
@@ -39,7 +39,7 @@ class SuspendAwareClock:
         self._ticked_seconds: float | None = None
 
     def tick(self, now: float) -> float:
-        """Take note of the time; returns `seconds`."""
+        """Advance the clock to `now`; returns `seconds`."""
         if self._ticked_seconds is not None:
             gap = max(now - self._ticked_seconds, 0.0)
             self.seconds += min(gap, MOST_GAP_SECONDS)
@@ -58,15 +58,14 @@ class HeartbeatTimeout:
 
     @property
     def seconds(self) -> float:
-        """Its length at the last tick."""
+        """Length of the silence at the last tick."""
         return self._clock.seconds - self._heard_seconds
 
     def heard(self) -> None:
-        """Record a heartbeat."""
         self._heard_seconds = self._clock.seconds
 
     def tick(self, now: float) -> float:
-        """Let time pass; returns `seconds`."""
+        """Advance the clock to `now`; returns `seconds`."""
         self._clock.tick(now)
         return self.seconds
 
@@ -75,14 +74,14 @@ _NOTHING = object()
 
 
 class StallDetector:
-    """Tells for how long a mark has not changed that changes as long as somebody makes progress."""
+    """Measures for how long a mark of progress has not changed."""
 
     def __init__(self) -> None:
         self._mark: object = _NOTHING
         self._since_seconds = 0.0
 
     def seconds(self, mark: object | None, awake_seconds: float) -> float:
-        """For how long the mark has been the same; 0 while it is None, which is before the first one."""
+        """Seconds for which the mark has been the same; 0 while it is None, before the first one."""
         if mark is None or mark != self._mark:
             self._mark, self._since_seconds = mark, awake_seconds
         return awake_seconds - self._since_seconds
@@ -107,11 +106,11 @@ class BatchWatchdog:
 
     @property
     def limit_seconds(self) -> float:
-        """The longest time without progress of a batch that has begun."""
+        """Most seconds without progress of a batch that has begun."""
         return min(max(MULTIPLE * self._longest_seconds, FLOOR_SECONDS), MOST_SECONDS)
 
     def hung_seconds(self, progress: tuple[int, int] | None, awake_seconds: float) -> float | None:
-        """For how long the batch at the head has made no progress, if that is too long.
+        """Seconds without progress of the batch at the head, if they are too many; else None.
 
         Args:
             progress: number of that batch, and how often it or a part of it was begun; None while there is none.
@@ -129,7 +128,7 @@ class RestartLimit:
     """Permits to start a process, or one of several of a kind, again after its recent deaths.
 
     Args:
-        most_deaths: how many within `WITHIN_SECONDS` are too many.
+        most_deaths: deaths within `WITHIN_SECONDS` that are too many.
     """
 
     def __init__(self, most_deaths: int = MOST_DEATHS) -> None:

@@ -1,4 +1,4 @@
-"""Parser queue: decides which file is read next, which one is interrupted for it, and which is refused. Pure.
+"""Parser queue of one worker: chooses the file to read next, the one to interrupt for it, and those to refuse. Pure.
 
 The rules:
 - Clients share the parsers by the seconds that their files really took, whatever they were expected to take.
@@ -34,7 +34,7 @@ STALL_LIMITS = 10.0
 
 
 class FileState(StrEnum):
-    """The state of a file on its way: `INTERRUPTED` has a parser that stands still."""
+    """The state of a queued file; the parser of an `INTERRUPTED` one stands still."""
 
     WAITING = "waiting"
     RUNNING = "running"
@@ -46,10 +46,10 @@ class QueuedFile:
     """One file in the queue. Times are absolute seconds of one clock.
 
     Attributes:
-        expected_seconds: of parsing, estimated from its format and size.
-        ran_seconds: of parsing so far, in its present parser, whether or not the machine let that work.
-        processor_seconds: those that its parser got of them, as measured last, after `measured_at` of them.
-        running_since: the time at which its present run began; `charged_until`: until when that is counted.
+        expected_seconds: parsing time, estimated from format and size.
+        ran_seconds: time in its present parser, whether or not the machine let that work.
+        processor_seconds: processor time of its parser, as last measured after `measured_at` seconds of running.
+        running_since: beginning of its present run; `charged_until`: end of the part that is counted.
         alone: True for the second try of a file whose first parser died.
     """
 
@@ -83,13 +83,13 @@ class QueuedFile:
 
 ROUNDING_SECONDS = 1e-6
 CERTAIN_SECONDS = 1.0
-"""Of a file's expected cost no more counts against itself: it is a guess, and a refusal for it could not be mended."""
+"""Cap in seconds on a file's expected cost in its own admission, since it is a guess."""
 FILE_BYTES = 4096
-"""What a waiting file counts for beyond its size."""
+"""Bytes that a waiting file counts beyond its size."""
 
 
 class Step(StrEnum):
-    """A step to take with a file's parser; RESTART ends it for a later try, the steps after that for good."""
+    """A step to take with a file's parser; RESTART ends it for a later try, the following ones for good."""
 
     START = "start"
     INTERRUPT = "interrupt"
@@ -112,9 +112,9 @@ class ParserQueue:
     """The files of one worker that wait for its parsers, or are in them.
 
     Args:
-        limit_bytes: of all files together.
-        limit_seconds: of processor time for reading one file.
-        wait_limit_seconds: before a file is begun.
+        limit_bytes: most bytes of all files together.
+        limit_seconds: processor time for reading one file.
+        wait_limit_seconds: longest wait before a file is begun.
     """
 
     def __init__(
@@ -153,16 +153,16 @@ class ParserQueue:
 
     @property
     def seconds_of_work(self) -> float:
-        """What the parsers are expected to need for all files that are here."""
+        """Seconds that the parsers are expected to need for all files here."""
         return self._total.seconds / self._parsers
 
     def seconds_worked(self, now: float) -> float:
-        """What the parsers have worked since the beginning, all together."""
+        """Sum the seconds that all parsers have worked since the beginning."""
         return self._charged_seconds + sum(max(now - file.charged_until, 0.0) for file in self._running())
 
     def _wait_for(self, file: QueuedFile) -> float:
-        """Seconds until a file that comes now is begun: its client's files that are due before it, and in turn with
-        them as much of each other client's. Those that run and are due later are interrupted within a slice."""
+        """Estimate the wait of a new file: its client's files that are due before it, and in turn with them as much
+        of each other client's. Running files that are due later are interrupted within a slice."""
         if self._wait_limit_seconds == math.inf or len(self._files) < self._parsers:
             return 0.0
         waiting = self._waiting.get(file.client, [])
@@ -175,7 +175,7 @@ class ParserQueue:
 
     @property
     def seconds_waiting(self) -> float:
-        """What the parsers are expected to need for the files that were not begun."""
+        """Seconds that the parsers are expected to need for the files that were not begun."""
         begun = sum(file.expected_seconds for file in self._started.values())
         return max(self._total.seconds - begun, 0.0) / self._parsers
 
@@ -187,7 +187,7 @@ class ParserQueue:
         self._wait(file)
 
     def leave(self, key: int, now: float) -> float | None:
-        """Remove a file, whatever its state; returns the seconds that its parser ran, None if it is not here."""
+        """Remove a file in any state; returns the seconds that its parser ran, None for an unknown file."""
         file = self._files.get(key)
         if file is None:
             return None
@@ -202,18 +202,18 @@ class ParserQueue:
         return file.ran_seconds
 
     def retry_alone(self, key: int, now: float) -> None:
-        """Read a file once more, alone, because its parser died; one that has left is none the worse for it."""
+        """Let a file whose parser died be read once more, alone; ignored for one that has left."""
         if (file := self._files.get(key)) is not None:
             file.alone = True
             self._requeue(file, now)
 
     def note_processor_seconds(self, key: int, seconds: float) -> None:
-        """Note what was measured for `Step.MEASURE`; a file that has left does not matter."""
+        """Note a measurement for `Step.MEASURE`; ignored for a file that has left."""
         if (file := self._files.get(key)) is not None:
             file.processor_seconds = seconds
 
     def decide(self, now: float) -> list[tuple[Step, int]]:
-        """The steps to take now, in order; they are taken for granted."""
+        """Decide the steps to take now, in order; they count as taken."""
         steps: list[tuple[Step, int]] = []
         for file in list(self._running()):
             self._charge(file, now)
@@ -232,7 +232,7 @@ class ParserQueue:
         return steps
 
     def next_look(self, now: float) -> float | None:
-        """The time at which `decide` may have something to do though nothing has happened; None: it will not."""
+        """Time of the next `decide` if nothing happens before; None if it then has nothing to do."""
         if not (running := list(self._running())):
             return None
         expiry = min(file.charged_until + self._limit_of(file) - file.ran_seconds for file in running)
@@ -242,7 +242,7 @@ class ParserQueue:
         return min(expiry, *ends)
 
     def _over(self, file: QueuedFile, now: float) -> Step | None:
-        """The step to take with a file that runs and may have reached its limit."""
+        """Choose the step for a running file that may have reached its limit."""
         timed_out, ran = file.processor_seconds >= self._limit_seconds, file.ran_seconds + ROUNDING_SECONDS
         if timed_out or ran >= STALL_LIMITS * self._limit_seconds:
             self.leave(file.key, now)
@@ -258,7 +258,7 @@ class ParserQueue:
         return min(file.measured_at + left, STALL_LIMITS * self._limit_seconds)
 
     def _wanted(self) -> list[QueuedFile]:
-        """The files that should be in the parsers: a client after the other, of each the one that is due first."""
+        """Choose the files that should be in the parsers: clients in turn, each with its first due file."""
         clients = map(self._due, islice(self._shares.in_order(), self._parsers + 1))
         wanted: list[QueuedFile] = []
         for file in filter(None, chain.from_iterable(zip_longest(*clients))):
@@ -298,7 +298,7 @@ class ParserQueue:
         return steps
 
     def _make_room(self, chosen: set[int], now: float) -> tuple[Step, int]:
-        """End the interrupted parser that has run longest. There is one: fewer run than there are parsers."""
+        """End the interrupted parser that has run longest; there is one, since fewer run than there are parsers."""
         others = self._in_state(FileState.INTERRUPTED)
         longest = max((file for file in others if file.key not in chosen), key=lambda file: file.ran_seconds)
         if longest.restarted:
@@ -309,7 +309,7 @@ class ParserQueue:
         return Step.RESTART, longest.key
 
     def _requeue(self, file: QueuedFile, now: float) -> None:
-        """Let a file wait again from its beginning, with what it took until now as the least that it will take."""
+        """Let a file wait again from its beginning; the time that it took so far is the least expected of it."""
         self._charge(file, now)
         self._started.pop(file.key, None)
         self._count(file, -1)

@@ -31,11 +31,10 @@ class _Model:
     retired: bool = False
 
     def rank(self) -> tuple[bool, float]:
-        """Among models that are equally busy, the lowest is evicted first."""
+        """Order equally busy models; the lowest is evicted first."""
         return not self.retired, self.used_seconds
 
     def may_be_evicted(self, now: float, *, busy: bool) -> bool:
-        """True when another model may have its place."""
         if not self.on_device or self.pinned or self.loaded_seconds is None:
             return False
         stay = max(STAY_FACTOR * self.cost_seconds, SHORTEST_STAY_SECONDS)
@@ -58,7 +57,6 @@ class Placement:
         self._models[model] = _Model(weight_bytes, False, now)
 
     def remove(self, model: str) -> None:
-        """Remove a model, wherever it is."""
         self._models.pop(model, None)
 
     def is_on_device(self, model: str) -> bool:
@@ -66,7 +64,6 @@ class Placement:
         return self._models[model].on_device
 
     def pin(self, model: str, pinned: bool = True) -> None:
-        """Exempt a model from eviction, or no longer."""
         self._models[model].pinned = pinned
 
     def retire(self, model: str, retired: bool = True) -> None:
@@ -93,25 +90,22 @@ class Placement:
         return leaving
 
     def arrived(self, model: str, seconds: float, now: float) -> None:
-        """Record that loading a model took so many seconds; one that was evicted meanwhile stays so."""
+        """Record the end of a model's loading and its seconds; one evicted meanwhile stays so."""
         found = self._models.get(model)
         if found is not None and found.on_device:
             found.loaded_seconds, found.cost_seconds = now, seconds
 
     def evict(self, model: str) -> None:
-        """Offload a model."""
         self._models[model].on_device = False
 
     def on_device(self) -> tuple[str, ...]:
-        """All models on the device or on their way there."""
+        """List the models on the device or on their way there."""
         return tuple(name for name, model in self._models.items() if model.on_device)
 
     def bytes_on_device(self) -> int:
-        """Bytes of the weights on the device."""
         return sum(model.weight_bytes for model in self._models.values() if model.on_device)
 
     def bytes_off_device(self) -> int:
-        """Bytes of the offloaded weights."""
         return sum(model.weight_bytes for model in self._models.values() if not model.on_device)
 
     def _evictions_for(self, weight_bytes: int, now: float, busy: Container[str]) -> tuple[str, ...] | None:
@@ -141,26 +135,25 @@ class ModelAliases:
         self._problems: dict[str, str] = {}
 
     def revisions(self) -> dict[str, str | None]:
-        """What each reference stands for, in the order of the settings."""
+        """Map each reference to its revision, in the order of the settings."""
         return dict(self._revisions)
 
     def serving(self) -> dict[str, str]:
-        """The revision of each reference that stands for one."""
+        """Map each reference that stands for a revision to it."""
         return {reference: revision for reference, revision in self._revisions.items() if revision is not None}
 
     def previous(self) -> dict[str, str]:
-        """The previous revision of each reference that had another one."""
+        """Map each reference that had another revision to it."""
         return dict(self._previous)
 
     def resolve(self, reference: str) -> str | None:
-        """The revision that a reference stands for now."""
         return self._revisions[reference]
 
     def __contains__(self, revision: str) -> bool:
         return revision in self._revisions.values() or revision in self._previous.values()
 
     def switch(self, reference: str, revision: str) -> set[str]:
-        """Let a reference stand for another revision; returns its former ones that no reference stands for any more."""
+        """Let a reference stand for another revision; returns its former ones that are now unused."""
         previous, dropped = self._revisions[reference], self._previous.get(reference)
         self._revisions[reference] = revision
         if previous is None:
@@ -174,7 +167,6 @@ class ModelAliases:
         self._problems[reference] = problem
 
     def clear_problem(self, reference: str) -> None:
-        """Record that no newer revision is rejected."""
         self._problems.pop(reference, None)
 
     def problem(self, reference: str) -> str:

@@ -1,4 +1,4 @@
-"""Score limits keep the entities that are sure enough: a least score for all labels, and others for some."""
+"""Score limits: a least score of entities for all labels, and others for some labels."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from dataclasses import dataclass
 
 _NUMBER = r"(?:0|1|0?\.[0-9]+|1\.0+)"
 _SPACE = r"\s\x1c-\x1f\x85"
-"""What `str.strip` takes away; the `\\s` of JavaScript, whose patterns a schema has, lacks some of it."""
+"""White space that `str.strip` removes; the `\\s` of JavaScript, as in a schema's pattern, lacks some of it."""
 _LABEL = rf"[^,:{_SPACE}](?:[^,:]*[^,:{_SPACE}])?"
 _ENTRY = rf" *(?:{_LABEL} *: *)?{_NUMBER} *"
 PATTERN = rf"^{_ENTRY}(?:,{_ENTRY})*$"
-"""Of texts that `read_limits` takes, as schemas show it."""
+"""Pattern of the texts that `read_limits` takes, for schemas."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreLimits:
-    """Least scores, 0 to 1: `default` for every label that `by_label` does not name; None is for the model to say."""
+    """Least scores, 0 to 1: `default` for labels that `by_label` does not name; None: the model's own default."""
 
     default: float | None = None
     by_label: tuple[tuple[str, float], ...] = ()
@@ -26,10 +26,10 @@ class ScoreLimits:
 
 
 def read_limits(value: object) -> ScoreLimits:
-    """From a number, or a text like `0.5,PERSON:0.8,IBAN:0`; of two limits for one label the later counts.
+    """Read a number, or a text like `0.5,PERSON:0.8,IBAN:0`; of two limits for one label the later counts.
 
     Raises:
-        ValueError: it is neither, or a limit is not between 0 and 1.
+        ValueError: the value is neither, or a limit is not between 0 and 1.
     """
     if isinstance(value, ScoreLimits):
         return value

@@ -1,4 +1,4 @@
-"""Tenants: what a client may take of a service, as its line of the keys file says. Pure values.
+"""Tenants: the limits of a client, as its line of the keys file sets them. Pure values.
 
 A limit that is None does not exist; without any, a client has a weight of 1 and shares with the others.
 """
@@ -19,12 +19,12 @@ Rate = Annotated[float, msgspec.Meta(gt=0, le=1e15)]
 
 
 class ClientQuota(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A client's limits in the engine's queue; they travel with each of its documents.
+    """Limits of a client in the engine's queue; they travel with each of its documents.
 
     Attributes:
-        weight: its share of device and queue is this part of the weights of all clients that have documents there.
-        documents_in_flight: most documents that are admitted and not answered.
-        queued_tokens: most tokens that are admitted and not launched.
+        weight: divided by the weights of all clients with documents there, its share of device and queue.
+        documents_in_flight: most documents admitted and not answered.
+        queued_tokens: most tokens admitted and not launched.
     """
 
     weight: Weight = 1.0

@@ -19,18 +19,18 @@ from service.core.tenants import UNLIMITED, ClientQuota
 
 MOST_SEQUENCES = 1 << 22
 MOST_TOKENS = 1 << 20
-"""Of one sequence."""
+"""Most tokens of one sequence."""
 DocumentKey = Annotated[str, Meta(min_length=1, max_length=128)]
 Name = Annotated[str, Meta(max_length=1_024)]
 Lengths = Annotated[
     tuple[Annotated[int, Meta(ge=1, le=MOST_TOKENS)], ...], Meta(min_length=1, max_length=MOST_SEQUENCES)
 ]
 MonotonicSeconds = Annotated[float, Meta(ge=0.0, le=1e12)]
-"""A time; NaN is none."""
+"""Absolute time of the monotonic clock; the bounds exclude NaN."""
 
 
 class Ocr(StrEnum):
-    """Pages of a file whose text is recognized in their picture: those not read in full, none, or all."""
+    """Pages of a file that are read by OCR: those without readable text, none, or all."""
 
     AUTO = "auto"
     OFF = "off"
@@ -45,7 +45,7 @@ class Priority(StrEnum):
 
 
 class ResponseKind(StrEnum):
-    """The form of the scores that a document is answered with.
+    """Form of the scores in a document's answer.
 
     `word_tags`: of a document of one sequence, the tags of its words (`decoding/word_tags`). The ids of all tokens but
     each word's first are sent as `-1 - id`.
@@ -73,17 +73,17 @@ class Submission(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One document for the engine. What its fields may hold is checked where it comes off the wire.
 
     Attributes:
-        key: unique among all documents of all workers.
-        model: revision that its sequences are for.
+        key: name, unique among all documents of all workers.
+        model: revision for which it was tokenized.
         lengths: tokens of each sequence, special tokens included.
-        client: whom fair sharing counts it for.
-        deadline_seconds: absolute; its answer is of no use later.
-        attempt: how many engines died while it was running.
-        quota: what its client may take of the queue.
-        readmitted: an engine that died had it, so it was accepted already, and no limit turns it away.
-        response_kind: what its answer is to hold.
-        special_tokens_at_end: of each sequence, which continue no word.
-        least_score: of the candidates that it is answered with.
+        client: the client in fair sharing.
+        deadline_seconds: absolute time after which its answer is of no use.
+        attempt: number of engines that died while it was running.
+        quota: its client's limits in the queue.
+        readmitted: True if an engine that died had accepted it; then no limit refuses it.
+        response_kind: form of its answer.
+        special_tokens_at_end: last tokens of each sequence that continue no word.
+        least_score: least score of the candidates in its answer.
     """
 
     key: DocumentKey
@@ -114,7 +114,7 @@ class Sequence(msgspec.Struct, frozen=True):
 
 
 class Shape(msgspec.Struct, frozen=True):
-    """The sizes of a batch on which its memory depends. `longest`: tokens of its longest sequence."""
+    """Sizes of a batch on which its memory depends. `longest`: tokens of its longest sequence."""
 
     tokens: int = 0
     longest: int = 0
@@ -126,7 +126,6 @@ class Shape(msgspec.Struct, frozen=True):
         return cls(sum(lengths), max(lengths, default=0), len(lengths))
 
     def plus(self, tokens: int) -> Shape:
-        """With one more sequence."""
         return Shape(self.tokens + tokens, max(self.longest, tokens), self.sequences + 1)
 
 
@@ -143,13 +142,12 @@ class Batch(msgspec.Struct, frozen=True):
 
     @property
     def shape(self) -> Shape:
-        """What its memory depends on."""
         return Shape.of([sequence.tokens for sequence in self.sequences])
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why one document is not served; `code` is one of `errors.BY_CODE`."""
+    """Refusal of one document; `code` is one of `errors.BY_CODE`."""
 
     key: str
     code: str
@@ -159,7 +157,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """The queue at one moment: admitted and not yet launched. `running_tokens`: launched and not yet delivered."""
+    """Load of the queue: admitted and not yet launched. `running_tokens`: launched and not yet delivered."""
 
     documents: int = 0
     sequences: int = 0

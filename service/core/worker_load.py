@@ -1,4 +1,4 @@
-"""Load of an API worker, stage by stage: the work that is asked of it over what it can do. Pure: time is passed in.
+"""Load of an API worker by stage: the work that is asked of it over its capacity. Pure: time is passed in.
 
 A document's work counts when it arrives, by what it is expected to take, whether it is then read, waits or is refused;
 once it was measured, the difference is added. So a parser that is asked for three seconds a second shows 3, though it
@@ -24,7 +24,7 @@ import msgspec
 from msgspec import Meta
 
 HORIZON_SECONDS = 10.0
-"""20 s after a step 86 % of it is seen, which is when the fleet decides how many tasks to add."""
+"""Seconds after which an amount counts 1/e: 86 % of a step shows after 20 s, when the fleet decides on tasks."""
 
 
 class DecayingSum:
@@ -36,34 +36,32 @@ class DecayingSum:
         self._at = -math.inf
 
     def add(self, amount: float, now: float) -> None:
-        """Count an amount; a negative one takes back what was counted too much."""
+        """Count an amount; a negative one corrects an earlier one."""
         self._sum = self.value(now) + amount
         self._at = max(now, self._at)
 
     def value(self, now: float) -> float:
-        """The sum."""
         return self._sum * math.exp(-max(now - self._at, 0.0) / self._horizon) if self._sum else 0.0
 
     def per_second(self, now: float) -> float:
-        """The rate at which the amounts come."""
         return self.value(now) / self._horizon
 
 
 FIRST_GUESS_SECONDS_PER_BYTE = 2e-7
 JSON = "json"
 JSON_SECONDS_PER_BYTE = 1e-8
-"""A first guess too: decoding JSON is no matter of pages and fonts."""
+"""First guess for JSON, which has no pages and fonts to decode."""
 OCR, OCR_PAGE_BYTES = "ocr", 1024 * 1024
-"""Recognition of pages: its cost is learnt by pages, each counted as so many bytes."""
+"""The kind for recognized pages, and the bytes that each counts: their cost is learnt by pages."""
 _FIRST_GUESSES = {JSON: JSON_SECONDS_PER_BYTE, OCR: 3e-6}
 BASE_BYTES = 64 * 1024
-"""Added to the size of every file, so that what small files take says little of what large ones would."""
+"""Bytes added to the size of every file, so that small files teach little about large ones."""
 _WEIGHT = 0.05
 _MOST_STEP = math.log(8.0)
 
 
 class ParseCost:
-    """The seconds per byte of each format, as learnt so far.
+    """Learnt seconds per byte of each format.
 
     The mean is geometric and an observation counts for at most eight times the expectation, so that a few files made
     to be slow do not make all others look so.
@@ -73,11 +71,9 @@ class ParseCost:
         self._logarithms: dict[str, float] = {}
 
     def expected_seconds(self, kind: str, size_bytes: int) -> float:
-        """What a file of this format and size is expected to take."""
         return (size_bytes + BASE_BYTES) * math.exp(self._logarithm(kind))
 
     def observe(self, kind: str, size_bytes: int, seconds: float) -> None:
-        """Learn from a file that took this long."""
         known = self._logarithm(kind)
         rate = max(seconds, 1e-6) / (size_bytes + BASE_BYTES)
         step = min(max(math.log(rate) - known, -_MOST_STEP), _MOST_STEP)
@@ -89,15 +85,15 @@ class ParseCost:
 
 
 MOST_FOR_WAITING = 0.5
-"""Callers who wait for their answers ask for no more than is done: by their waiting it is known that it is too little,
-but not how much more there would be. Added tasks get none of what waits elsewhere, so it is not asked for in full."""
+"""Largest part of a parse ratio from waiting files. Callers who wait send no more than is done, so waiting shows that
+capacity is short, not by how much; and added tasks get none of the files that wait elsewhere."""
 MOST_RATIO = 1e6
 Level = Annotated[float, Meta(ge=0.0, le=MOST_RATIO)]
 Tokens = Annotated[float, Meta(ge=0.0, le=1e15)]
 
 
 class Stage(StrEnum):
-    """A possible bottleneck, named as the stages of a document's way are."""
+    """Stage of a document's way, and possible bottleneck."""
 
     COMPUTE = "compute"
     TOKENIZE = "tokenize"
@@ -105,12 +101,12 @@ class Stage(StrEnum):
 
 
 class WorkerLoad(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The load of one worker, or the mean of several, which have equal parts.
+    """Load of one worker, or the mean of several.
 
     Attributes:
-        tokenize_ratio, parse_ratio: asked-for seconds a second ÷ what there is for them.
-        wait_seconds: what the parsers are expected to need for the files that were not begun.
-        held_tokens: of the texts that wait until they are prepared (`preparation`); the sum over several workers.
+        tokenize_ratio, parse_ratio: asked-for seconds a second ÷ workers or parsers.
+        wait_seconds: expected seconds of the parsers for the files that were not begun.
+        held_tokens: tokens of the texts that wait for preparation; the sum over several workers.
     """
 
     tokenize_ratio: Level = 0.0
@@ -120,7 +116,6 @@ class WorkerLoad(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def ratios(self) -> Mapping[Stage, float]:
-        """The work ratio of each stage."""
         return {Stage.TOKENIZE: self.tokenize_ratio, Stage.PARSE: self.parse_ratio}
 
 
@@ -128,7 +123,7 @@ IDLE = WorkerLoad()
 
 
 def mean_of(loads: Collection[WorkerLoad]) -> WorkerLoad:
-    """The load of several workers together: connections, not documents, are shared among them, so none is all."""
+    """Combine the loads of several workers: a mean, since they share connections, not documents."""
     if not loads:
         return IDLE
     return WorkerLoad(
@@ -140,7 +135,7 @@ def mean_of(loads: Collection[WorkerLoad]) -> WorkerLoad:
 
 
 class AskedWork:
-    """The seconds of one stage's work that are asked for, and done, over the `places` that do it at a time."""
+    """Asked-for and done seconds of one stage's work, over the number of `places` that do it at once."""
 
     def __init__(self, places: float = 1.0) -> None:
         self._places = places
@@ -149,30 +144,30 @@ class AskedWork:
         self._done_seconds: float | None = None
 
     def ask(self, seconds: float, now: float) -> None:
-        """Count work that came, by what it is expected to take."""
+        """Count arrived work by its expected seconds."""
         self._asked.add(seconds, now)
 
     def correct(self, expected_seconds: float, measured_seconds: float, asked: float, now: float) -> None:
-        """Make up the difference for work that was done, as if it had been known when it was asked for."""
+        """Add the difference between measured and expected seconds, as if known when the work was asked for."""
         self._asked.add((measured_seconds - expected_seconds) * math.exp((asked - now) / HORIZON_SECONDS), now)
 
     def did(self, total_seconds: float, now: float) -> None:
-        """Note the seconds that the places have worked since their start, for whatever it was."""
+        """Note the seconds that the places have worked since their start, on anything."""
         if self._done_seconds is not None:
             self._done.add(total_seconds - self._done_seconds, now)
         self._done_seconds = total_seconds
 
     def ratio(self, now: float) -> float:
-        """Asked-for seconds a second over the places, or how busy they are, whichever is more."""
+        """The larger of asked-for and done seconds a second, over the places."""
         most = max(self._asked.per_second(now), self._done.per_second(now), 0.0)
         return min(most / self._places, MOST_RATIO)
 
 
 class TextMeter:
-    """The tokenizing and decoding that is asked of one worker.
+    """Tokenizing and decoding that is asked of one worker.
 
     Attributes:
-        work: of its event loop, with the threads beside it; its other work counts where that is more.
+        work: seconds of its event loop and threads; its other work counts where that is more.
     """
 
     def __init__(self) -> None:
@@ -180,20 +175,19 @@ class TextMeter:
         self._cost = ParseCost()
 
     def came(self, kind: str, size: int, now: float) -> float:
-        """Count the work on a document's text when it comes; returns the seconds that are expected."""
+        """Count the work on an arrived text; returns its expected seconds."""
         expected = self._cost.expected_seconds(kind, size)
         self.work.ask(expected, now)
         return expected
 
     def done(self, kind: str, size: int, seconds: float) -> None:
-        """Learn from a document that was tokenized and decoded in so many seconds."""
         self._cost.observe(kind, size, seconds)
 
 
 def worker_load(
     text: AskedWork, parse: AskedWork, wait_seconds: float, now: float, held_tokens: float = 0.0
 ) -> WorkerLoad:
-    """One worker's load. What waits for a parser is work for the next horizon, beside what is asked for meanwhile."""
+    """Compute one worker's load; files that wait for a parser count as work for the next horizon."""
     waiting = min(wait_seconds / HORIZON_SECONDS, MOST_FOR_WAITING)
     parse_ratio = min(parse.ratio(now) + waiting, MOST_RATIO)
     return WorkerLoad(text.ratio(now), parse_ratio, min(wait_seconds, MOST_RATIO), held_tokens)

@@ -269,7 +269,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         match self._message.overdue(now, is_health_only=place, is_answering=answers, awaits_us=self._awaits_us()):
             case MessageTimeout.SLOW:
                 self._end_request(self._problems.too_slow)
-            case MessageTimeout.UNSAID:
+            case MessageTimeout.SILENT:
                 self._answer_and_close(self._problems.too_many_connections)
             case MessageTimeout.IDLE:
                 self._shared.count_dropped("idle")

@@ -26,7 +26,7 @@ LAG_SHARE = 0.2
 BACKLOG_SHARE = 0.25
 """A refusal is a sign of overload only beside a backlog of this share of the deadline, or a late event loop."""
 LEAST = 4
-"""The lowest limit: with more, a machine that answers a dozen a second would be late with all of them."""
+"""The lowest limit; a higher one would make a machine that answers a dozen requests a second late with all of them."""
 DECREASE = 0.85
 INCREASE = 0.1
 """The limit grows by this with each answer that came in time while it was nearly reached."""
@@ -35,9 +35,9 @@ ROUND_TRIP_SHARE = 0.2
 """A limit shrinks at most once in this share of the deadline, in which the last decrease shows its effect."""
 SHORTEST_ROUND_TRIP_SECONDS = 0.05
 FORGET_SECONDS = 15.0
-"""A kind that was not late for so long has no limit any more."""
+"""Seconds after which a kind that was not late loses its limit."""
 MOST_KINDS = 1_024
-"""Beyond so many, kinds that are new share one for each deadline."""
+"""Most kinds; beyond it all new clients share one kind for each order of magnitude of the deadline."""
 ANY_CLIENT = 0
 
 OVER_LIMIT = queue_full("All is admitted that can be answered in time.")
@@ -117,7 +117,7 @@ class ConcurrencyLimiter:
         return AdmittedRequest(kind, deadline_seconds, arrived_seconds)
 
     def finished(self, admitted: AdmittedRequest, status: int | None, backlog_seconds: float, now: float) -> None:
-        """A request ended with this status, None if its client left; `backlog_seconds` is the engine's."""
+        """Adjust a kind's limit to a request's end; status None: its client left. `backlog_seconds`: the engine's."""
         self.in_flight -= 1
         found = self._kinds.get(admitted.kind)
         if found is None:
@@ -133,7 +133,7 @@ class ConcurrencyLimiter:
             found.increase()
 
     def lagged(self, lag_seconds: float, now: float) -> None:
-        """The event loop was late by so much: the kinds for which that is late shrink."""
+        """Shrink the limits of the kinds whose deadlines this delay of the event loop endangers."""
         for found in self._kinds.values():
             if found.in_flight >= LEAST and lag_seconds > LAG_SHARE * found.deadline_seconds:
                 found.decrease(now)
@@ -155,9 +155,9 @@ class ConcurrencyLimiter:
 STARTS_PER_TURN = 4
 """Requests whose work begins in one turn of the event loop."""
 TURN_SECONDS = 0.005
-"""A turn in which nobody waited is over after this."""
+"""Seconds after which an uncontested turn ends."""
 STARTING_SECONDS = 1.0
-"""Longest wait for the first engine to start, of a request that has twice as long; of others half their deadline."""
+"""Longest wait for the first engine to start; a request with less than twice that waits for half its deadline."""
 
 T = TypeVar("T")
 
@@ -189,7 +189,6 @@ class StartQueue(Generic[T]):
         return ADMIT
 
     def wait(self, request: T, admitted: AdmittedRequest) -> None:
-        """Let a request wait for its turn."""
         self._waiting.append((request, admitted))
 
     def next_turn(self, now: float, *, starting: bool = False) -> list[T]:
@@ -215,17 +214,17 @@ class StartQueue(Generic[T]):
 
 
 RESTART_SECONDS = 3.0
-"""Roughly the time in which an engine is ready again; sent as Retry-After."""
+"""Seconds until an engine is ready again, roughly; sent as Retry-After."""
 
 
 def engine_decision(phase: Phase, percent: int, *, admits: bool, serves: bool, was_here: bool) -> Decision:
     """Refuse a request while no engine answers it.
 
     Args:
-        phase: of the engine, and `percent` of that phase is done.
-        admits: it takes new requests.
-        serves: it is connected and answers.
-        was_here: it has served before, or was lost.
+        phase: the engine's; `percent` of it is done.
+        admits: the engine takes new requests.
+        serves: the engine is connected and answers.
+        was_here: an engine has served before, or was lost.
     """
     if phase is Phase.DRAINING and not admits:
         return refuse("draining", "The service is shutting down; ask another one.", 1.0)

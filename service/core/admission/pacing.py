@@ -1,7 +1,7 @@
 """Pacing policy: how far ahead of the device one worker tokenizes a client's texts. Pure: time is passed in.
 
 To tokenize a text takes cores, which a CPU that computes needs too, and for which other clients' texts wait. The rules:
-- Up to `AHEAD_SECONDS` of the device's work a client's texts are tokenized as they come.
+- A client's texts are tokenized as they come until they are `AHEAD_SECONDS` of the device's work.
 - Beyond that they begin at `TIMES_THE_DEVICE` its pace, the earliest deadline first, so that the queue still grows and
   no device waits for them. No text keeps the next one waiting for more than `LONGEST_PAUSE_SECONDS`.
 - A request's only text begins at once, and so does every text where the engine limits waiting, since its queue is
@@ -24,15 +24,15 @@ from heapq import heappop, heappush
 from service.core.admission.policy import ADMIT, WAIT, Decision, QueueState
 
 AHEAD_SECONDS = 1.0
-"""Of the device's work, what of one client's texts is tokenized without a pause."""
+"""Seconds of the device's work that one client's texts may be before their tokenizing is paced."""
 TIMES_THE_DEVICE = 2.0
-"""Tokens that begin in a second beyond that, as a multiple of those that the device computes in a second."""
+"""Pace beyond that, as a multiple of the tokens that the device computes in a second."""
 LONGEST_PAUSE_SECONDS = 0.25
-"""Between two texts of one client. Long texts are tokenized a piece at a time, a few at once, anyway."""
+"""Most seconds between two texts of one client. Long texts are tokenized in pieces, a few at once, anyway."""
 LATE_SECONDS = 0.05
-"""Texts that were due so long ago begin together: timers are late, and a turn of an event loop takes milliseconds."""
+"""Seconds within which overdue texts begin together: timers are late, and an event loop's turn takes milliseconds."""
 FEW_TOKENS = 0.2
-"""Tokens for a character, as English prose has them; most other texts have more."""
+"""Tokens per character of English prose; most other texts have more."""
 
 
 @dataclass(slots=True, eq=False)
@@ -40,7 +40,7 @@ class PacingTicket:
     """A text among those of its client, from its arrival to its end.
 
     Attributes:
-        client: with whatever else texts share the device by.
+        client: the key of fair sharing.
         tokens: estimated until they are counted.
         may_begin: True once it may be tokenized.
     """
@@ -66,7 +66,7 @@ class _Client:
     counted_tokens: int = 0
 
     def estimate(self, characters: int) -> float:
-        """The tokens of a text of so many characters."""
+        """Estimate the tokens of a text from its number of characters."""
         few = FEW_TOKENS * characters
         return max(characters * self.counted_tokens / self.counted_characters, few) if self.counted_characters else few
 
@@ -75,7 +75,7 @@ class _Client:
         return self.tokens - self.waiting_tokens > AHEAD_SECONDS * speed
 
     def decide(self, tokens: float, left_seconds: float, engine: QueueState) -> Decision:
-        """Refuse a text that its client's others leave no room or time, or let it wait while they are far enough."""
+        """Refuse a text for which its client's others leave no room or time; let it wait while they are ahead."""
         queue = self.queue(engine)
         decision = queue.decide(tokens, left_seconds) if queue.waiting_tokens else ADMIT
         if not decision.refuses and (self.waiting or self.is_ahead(engine.tokens_per_second)):
@@ -83,7 +83,7 @@ class _Client:
         return decision
 
     def queue(self, engine: QueueState) -> QueueState:
-        """The queue that a text of this client sees: its client's others, as far as they do not run already."""
+        """Build the queue that a text of this client sees: the client's other texts that do not run yet."""
         behind = max(self.tokens - AHEAD_SECONDS * engine.tokens_per_second, 0.0)
         return QueueState(
             engine.tokens_per_second,
@@ -104,16 +104,15 @@ class PacingPolicy:
         self._numbers = itertools.count()
 
     def __len__(self) -> int:
-        """Clients with texts."""
+        """Count the clients with texts."""
         return len(self._clients)
 
     def estimate(self, client: Hashable, characters: int) -> float:
-        """The tokens of a text, as its ticket would have them."""
         return self._clients.get(client, _Client()).estimate(characters)
 
     @property
     def held_tokens(self) -> float:
-        """Of the texts that may not begin yet."""
+        """Tokens of the texts that may not begin yet."""
         return sum(max(self._clients[client].waiting_tokens, 0.0) for client in self._waiting)
 
     def enter(
@@ -126,11 +125,11 @@ class PacingPolicy:
         *,
         paced: bool = True,
     ) -> PacingTicket:
-        """A ticket for a text until it leaves. `paced`: False for one that begins at once and is not refused here.
+        """Issue a text's ticket. `paced`: False for a text that begins at once and is not refused here.
 
         Raises:
-            DeadlineExceeded: it could not be finished in time.
-            QueueFull: it would not fit the queue.
+            DeadlineExceeded: the text could not be finished in time.
+            QueueFull: the text would not fit the queue.
         """
         account = self._clients.get(client) or _Client()
         ticket = PacingTicket(client, characters, account.estimate(characters))
@@ -149,7 +148,7 @@ class PacingPolicy:
         return ticket
 
     def begin(self, speed: float, now: float) -> Iterator[PacingTicket]:
-        """The texts that waited and may begin now."""
+        """Yield the waiting texts that may begin now."""
         for client in list(self._waiting):
             account = self._clients[client]
             while account.waiting and (not account.is_ahead(speed) or now >= account.paid_until):
@@ -165,11 +164,11 @@ class PacingPolicy:
                 self._waiting.discard(client)
 
     def next_seconds(self) -> float | None:
-        """When the next text may begin, if none is over before; None while none waits."""
+        """The time at which the next text may begin, unless one ends before; None while none waits."""
         return min((self._clients[client].paid_until for client in self._waiting), default=None)
 
     def count(self, ticket: PacingTicket, tokens: int) -> None:
-        """Note the tokens that a text has, which has begun."""
+        """Replace the estimate for a text that has begun by its counted tokens."""
         account = self._clients[ticket.client]
         account.tokens += tokens - ticket.tokens
         account.largest_tokens = max(account.largest_tokens, tokens)

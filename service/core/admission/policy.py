@@ -19,7 +19,7 @@ of an error and, where waiting helps, a `Retry-After`. What is judged later know
       9     queue_full, deadline_exceeded   the tokens counted so far are more than the engine would admit
       10    queue_full, insufficient_memory its scores would not fit the worker's memory
     ENGINE  The tokens are known (`core/scheduling/admission`, in the engine)
-      11    rate_limited         the model's tokens a second (`rates`), or the client's own limits in the queue
+      11    rate_limited         the model's tokens a second, or the client's own limits in the queue
       12    queue_full           the queue is full, and the client or the model has more than its share of it
       13    queue_full           its first batch would begin later than the limit on waiting allows
       14    deadline_exceeded    it, or a document that was admitted before, would miss its deadline
@@ -58,7 +58,7 @@ class Verdict(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A verdict; of a refusal the error's code, what it says, and the seconds after which to ask again, if known."""
+    """A verdict; for a refusal also the error's code, its sentence, and the seconds until a retry, if known."""
 
     verdict: Verdict
     code: str = ""
@@ -67,12 +67,10 @@ class Decision:
 
     @property
     def refuses(self) -> bool:
-        """True for a refusal."""
         return self.verdict is Verdict.REFUSE
 
     @property
     def error(self) -> GleanerError:
-        """The error that a refusal is answered with."""
         return BY_CODE[self.code](self.detail, retry_after_seconds=self.retry_after_seconds)
 
     def enforce(self) -> None:
@@ -90,12 +88,11 @@ WAIT = Decision(Verdict.WAIT)
 
 
 def refuse(code: str, detail: str, retry_after_seconds: float | None = None) -> Decision:
-    """A refusal."""
     return Decision(Verdict.REFUSE, code, detail, retry_after_seconds)
 
 
 def queue_full(detail: str, retry_after_seconds: float | None = None) -> Decision:
-    """Too much waits already."""
+    """Refuse work because too much waits already."""
     return refuse("queue_full", detail, retry_after_seconds)
 
 
@@ -109,7 +106,7 @@ def late(needed_seconds: float, left_seconds: float, retry_after_seconds: float 
 
 
 def refuse_if_late(deadline_seconds: float, now: float) -> None:
-    """Refuse to begin what would be finished after its deadline.
+    """Refuse to begin work after its deadline.
 
     Raises:
         DeadlineExceeded: the deadline has passed.
@@ -119,22 +116,22 @@ def refuse_if_late(deadline_seconds: float, now: float) -> None:
 
 
 def timed_out(detail: str, retry_after_seconds: float | None = None) -> GleanerError:
-    """The error of work that an expired deadline ends."""
+    """Make the error for work that an expired deadline ends."""
     return refuse("deadline_exceeded", detail, retry_after_seconds).error
 
 
 @dataclass(frozen=True, slots=True)
 class QueueState:
-    """A queue that documents share by tokens, as far as it is known at this moment.
+    """The known state of a queue that documents share by tokens.
 
     Attributes:
-        tokens_per_second: of the device behind it; infinite while it is unknown.
-        waiting_tokens: that wait, of all documents.
-        counted_tokens: those of them that count against the limit.
-        limit_tokens: most counted tokens; infinite while it is unknown.
-        documents: that take turns with the one that arrives. None is served more than that one meanwhile.
-        running_tokens: launched and not delivered.
-        due_tokens: promised to be served by the deadline of the one that arrives.
+        tokens_per_second: speed of the device behind it; infinite while unknown.
+        waiting_tokens: waiting tokens of all documents.
+        counted_tokens: waiting tokens that count against the limit.
+        limit_tokens: most counted tokens; infinite while unknown.
+        documents: documents that take turns with the arriving one; none is served more than it meanwhile.
+        running_tokens: tokens launched and not delivered.
+        due_tokens: tokens promised to be served by the deadline of the arriving document.
         has_room: True if it may enter a full queue, since its client or model takes less than its share.
     """
 
@@ -148,12 +145,12 @@ class QueueState:
     has_room: bool = False
 
     def decide(self, tokens: float, left_seconds: float) -> Decision:
-        """Admit a document of so many tokens with so many seconds to its deadline, or refuse it."""
+        """Admit or refuse a document with `tokens` and `left_seconds` to its deadline."""
         full = self.full(tokens)
         return full if full.refuses else self.late(tokens, left_seconds)
 
     def certain(self, tokens: float, left_seconds: float) -> Decision:
-        """Refuse a document of at least so many tokens only if it is refused whoever sent it and whatever goes first.
+        """Refuse a document of at least `tokens` only if no client or order of service could have it admitted.
 
         A client or model may have the whole limit as its share, so only what exceeds the limit is surely refused.
         """
@@ -167,7 +164,7 @@ class QueueState:
         return least.decide(tokens, left_seconds)
 
     def full(self, tokens: float) -> Decision:
-        """Refuse what does not fit the limit. An empty queue takes any document, so that none is too large for ever."""
+        """Refuse a document that does not fit the limit; an empty queue takes any, so none is too large for ever."""
         over = self.counted_tokens + tokens - self.limit_tokens
         if over <= 0 or not self.counted_tokens or self.has_room:
             return ADMIT
@@ -175,10 +172,10 @@ class QueueState:
         return queue_full(detail, over / self.tokens_per_second)
 
     def late(self, tokens: float, left_seconds: float) -> Decision:
-        """Refuse what could not be served by its deadline behind what fair sharing serves before it.
+        """Refuse a document that cannot be served by its deadline behind the work that fair sharing serves first.
 
-        That is at most as much of every other document as it has itself, with a reserve; but at least what is due by
-        its own deadline, which was promised before.
+        That work is at most as many tokens of every other document as it has itself, with a reserve, and at least
+        the tokens promised by its own deadline.
         """
         shared = RESERVE * min(self.waiting_tokens, self.documents * tokens)
         before = self.running_tokens + max(shared, min(self.due_tokens, self.waiting_tokens))
@@ -193,7 +190,7 @@ class QueueState:
 def over_quota(
     quota: ClientQuota, documents: int, waiting_tokens: int, tokens: int, client_tokens_per_second: float
 ) -> Decision:
-    """Refuse what is beyond a client's own limits, with what it has in the queue and its share of the device."""
+    """Refuse a document that exceeds its client's own limits, given the client's waiting work and device share."""
     if quota.documents_in_flight is not None and documents >= quota.documents_in_flight:
         detail = f"{documents} documents of this client are in flight, its limit"
     elif quota.queued_tokens is not None and waiting_tokens and waiting_tokens + tokens > quota.queued_tokens:
@@ -204,7 +201,7 @@ def over_quota(
 
 
 def over_wait(what: str, wait_seconds: float, limit_seconds: float) -> Decision:
-    """Refuse what would wait longer than the limit before its work begins. `what` would wait, and for what."""
+    """Refuse work that would wait longer than the limit before it begins; `what` names its beginning."""
     if wait_seconds <= limit_seconds:
         return ADMIT
     detail = f"about {wait_seconds:.1f} s would pass before {what}; the limit is {limit_seconds:g} s"
@@ -212,23 +209,22 @@ def over_wait(what: str, wait_seconds: float, limit_seconds: float) -> Decision:
 
 
 BURST_SECONDS = 10.0
-"""Most that an allowance saves up, in seconds of its rate."""
+"""Seconds of its rate that an allowance saves up at most."""
 NOTHING_PAID = float("-inf")
-"""The number of a client that has not been seen."""
+"""The `paid_until` of a client that has not been seen."""
 
 
 def wait_seconds(paid_until: float, now: float) -> float:
-    """Seconds until a client may come again; 0.0 unless it is in debt."""
     return max(paid_until - now, 0.0)
 
 
 def charged(paid_until: float, amount: float, rate: float, now: float, burst_seconds: float = BURST_SECONDS) -> float:
-    """The moment until which a client has paid once this amount is taken from it, at this rate a second."""
+    """Charge an amount at a rate per second; returns the moment until which the client has paid."""
     return max(paid_until, now - burst_seconds) + amount / rate
 
 
 def in_debt(paid_until: float, now: float, detail: str) -> Decision:
-    """Refuse what comes while its holder is in debt."""
+    """Refuse work while its client or model is in debt."""
     wait = wait_seconds(paid_until, now)
     return refuse("rate_limited", detail, wait) if wait else ADMIT
 
@@ -242,7 +238,6 @@ class ModelQuotas:
         self._paid_until: dict[str, float] = {}
 
     def weight(self, name: str) -> float:
-        """The weight of a model's share of device and queue."""
         return self._weights.get(name, 1.0)
 
     def refusal_for(self, submission: Submission, name: str, now: float) -> Refusal | None:

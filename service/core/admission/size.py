@@ -24,14 +24,14 @@ from service.core.types import Priority
 
 LIFETIME_SECONDS = 0.5
 LIFETIME_SHARE = 1 / 8
-"""A refusal is cached no longer than this share of its document's own time."""
+"""Share of a document's own time for which its refusal is cached at most."""
 SIMILAR_SIZE = 0.9
-"""A document counts as at least as long from this share of the other's size."""
+"""Share of an earlier document's size from which a document counts as at least as long."""
 SIMILAR_SECONDS = 0.01
-"""A document counts as having no more time up to this much more."""
+"""Seconds more than an earlier document has, up to which a document counts as having no more time."""
 
 MOST_KINDS = 1_024
-"""From so many on, expired refusals are looked for."""
+"""Number of cached refusals from which expired ones are removed."""
 
 RefusalKind = tuple[str, str, Priority, str]
 """Model, client, priority, format: all but the client from a short list, so that no request makes up kinds."""
@@ -39,9 +39,9 @@ RefusalKind = tuple[str, str, Priority, str]
 
 @dataclass(frozen=True, slots=True)
 class WorkEstimate:
-    """The known facts of a document before it is read; `size` is in characters of a text, bytes of a file.
+    """Known facts of a document before it is read; `size`: characters of a text, bytes of a file.
 
-    `left_seconds`: from `at_seconds` to its deadline.
+    `left_seconds`: time from `at_seconds` to its deadline.
     """
 
     model: str
@@ -54,7 +54,7 @@ class WorkEstimate:
 
     @property
     def kind(self) -> RefusalKind:
-        """Refusals are cached by this key."""
+        """The key of cached refusals."""
         return (self.model, self.client, self.priority, self.format)
 
 
@@ -90,7 +90,6 @@ class RefusalCache:
             self._latest[estimate.kind] = _CachedRefusal(estimate, tokens, error, now + lifetime)
 
     def _forget_expired(self, now: float) -> None:
-        """Make room, where there are many clients."""
         if len(self._latest) >= MOST_KINDS:
             self._latest = {kind: each for kind, each in self._latest.items() if now < each.until_seconds}
 
@@ -133,7 +132,7 @@ class RefusalCache:
             raise error
 
     def _current(self, estimate: WorkEstimate) -> _CachedRefusal | None:
-        """The latest refusal of this kind of document, unless it is too old."""
+        """Look up the latest refusal of this kind of document, unless it is too old."""
         cached = self._latest.get(estimate.kind)
         if cached is not None and estimate.at_seconds >= cached.until_seconds:
             del self._latest[estimate.kind]
@@ -146,18 +145,18 @@ class RefusalCache:
         self._counts[code] = (counted + documents, of_tokens + tokens)
 
     def take_counts(self) -> dict[str, tuple[int, int]]:
-        """By error code: documents refused by this worker since the last call, and an estimate of their tokens."""
+        """Take, by error code, the documents refused since the last call, and an estimate of their tokens."""
         taken, self._counts = self._counts, {}
         return taken
 
 
 LONG_TOKENS = 65_536
-"""Shorter documents are not looked at; they take some 50 MB at most."""
+"""Tokens from which a document's memory is reserved; shorter ones take some 50 MB at most."""
 MEMORY_SHARE = 1 / 2
-"""Of the free memory, what the long documents of one worker may take."""
+"""Share of the free memory that the long documents of one worker may take."""
 MEMORY_RETRY_SECONDS = 5.0
 _BYTES_A_SCORE = 8
-"""Four, twice: of all tokens, and of the first tokens of words."""
+"""Four, twice: for all tokens, and for the first tokens of words."""
 _BYTES_A_TOKEN = 300
 """Id, offsets, sequences, and its share of entities."""
 
@@ -170,11 +169,11 @@ class MemoryLease:
     bytes: int = 0
 
     def grow(self, tokens: int, labels: int) -> None:
-        """Reserve what a document of at least so many tokens takes with a model of so many labels.
+        """Reserve the bytes of a document with at least these tokens, for a model with these labels.
 
         Raises:
             QueueFull: other documents have reserved too much.
-            InsufficientMemory: it does not fit with no other.
+            InsufficientMemory: it does not fit even alone.
         """
         if tokens > LONG_TOKENS:
             self.memory.reserve(self, tokens * (labels * _BYTES_A_SCORE + _BYTES_A_TOKEN))
@@ -189,7 +188,7 @@ class DocumentMemory:
 
     @contextmanager
     def lease(self) -> Iterator[MemoryLease]:
-        """A lease for one document, of nothing yet; it ends with the context."""
+        """Lease memory for one document, empty at first; the lease ends with the context."""
         lease = MemoryLease(self)
         try:
             yield lease
@@ -197,7 +196,7 @@ class DocumentMemory:
             self.reserved_bytes -= lease.bytes
 
     def reserve(self, lease: MemoryLease, needed_bytes: int) -> None:
-        """Let a lease grow to so many bytes, if they fit; see `MemoryLease.grow`."""
+        """Let a lease grow to `needed_bytes`, if they fit; see `MemoryLease.grow`."""
         others = self.reserved_bytes - lease.bytes
         free = int(MEMORY_SHARE * self._free_bytes())
         if others + needed_bytes > free:

@@ -19,9 +19,9 @@ from itertools import islice
 from typing import Generic, TypeVar
 
 KEPT_FILES = 128
-"""Open files that a worker keeps for all but connections: sockets, those it listens on in several, pipes, metrics."""
+"""Open files that a worker keeps for other things than connections: listening sockets, pipes, metrics."""
 HEALTH_ONLY_SHARE = 0.25
-"""Connections beyond the limit that may send a request, to be refused in its protocol, as a share of the limit."""
+"""Connections beyond the limit whose request is read and refused in its protocol, as a share of the limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,19 +30,19 @@ class ConnectionLimits:
 
     Attributes:
         connections: most that are open at once; those beyond are answered 503 and closed.
-        target_bytes: of the request's target, which is path and query.
-        head_bytes: of request line and headers together, and of trailers.
-        headers: their number.
-        body_bytes: of one body.
+        target_bytes: most bytes of a request's target (path and query).
+        head_bytes: most bytes of request line and headers together, and of trailers.
+        headers: most headers.
+        body_bytes: most bytes of one body.
         small_body_bytes: a body up to this size is read and dropped after a refusal, so that its connection stays open.
-        held_bytes: of all unfinished bodies and unread answers together.
-        handshake_seconds: from the accept of a connection to the end of its TLS handshake.
-        head_seconds: from the first byte of a head to its last, and for a connection's first request to begin.
-        body_seconds: within such a time a body makes progress (`pace`).
-        write_seconds: within such a time an answer is read on.
-        idle_seconds: that a connection stays open between two requests.
-        linger_seconds: how long what still comes is read after an answer that ends the connection (`linger`).
-        deadline_seconds: of a request that names none.
+        held_bytes: most bytes of all unfinished bodies and unread answers together.
+        handshake_seconds: time from the accept of a connection to the end of its TLS handshake.
+        head_seconds: time from the first byte of a head to its last, and for a connection's first request to begin.
+        body_seconds: window of a body's pace (`Pace`).
+        write_seconds: window of the pace at which an answer is read.
+        idle_seconds: time that a connection stays open between two requests.
+        linger_seconds: time for which bytes are read and dropped after a connection's last answer (`Linger`).
+        deadline_seconds: deadline of a request that names none.
     """
 
     connections: int = 4_096
@@ -62,20 +62,20 @@ class ConnectionLimits:
 
     @property
     def health_only_connections(self) -> int:
-        """Connections beyond the limit whose requests are read, to be refused in the words of their protocol."""
+        """Connections beyond the limit whose requests are read and refused in their protocol."""
         return max(16, int(self.connections * HEALTH_ONLY_SHARE))
 
 
 def connections_within(wanted: int, open_files: int) -> int:
-    """The most connections, `wanted` or what the limit of open files leaves beside those beyond the limit."""
+    """Lower `wanted` connections to the number that the limit of open files allows, at least 16."""
     spare = int((open_files - KEPT_FILES) / (1 + HEALTH_ONLY_SHARE))
     return max(16, min(wanted, spare))
 
 
 IDLE_EVICTION_SECONDS = 1.0
-"""A connection without a request for this long may be evicted."""
+"""Seconds without a request after which a connection may be evicted."""
 EVICTION_TRIES = 8
-"""Idle connections that are tried for one that is new."""
+"""Most idle connections that are tried for a new one."""
 
 T = TypeVar("T")
 
@@ -111,7 +111,7 @@ class ConnectionTable(Generic[T]):
         return len(self._open)
 
     def all(self) -> list[T]:
-        """Those that are open, in no order."""
+        """List the open connections, in no order."""
         return list(self._open)
 
     def opened(self, connection: T, now: float) -> Acceptance:
@@ -131,20 +131,20 @@ class ConnectionTable(Generic[T]):
         self._idle.pop(connection, None)
 
     def idle(self, connection: T, now: float) -> None:
-        """A connection waits for its next request."""
+        """Note that a connection waits for its next request."""
         self._idle[connection] = now
 
     def busy(self, connection: T) -> None:
-        """The head of a request is complete."""
+        """Note that the head of a request is complete."""
         self._idle.pop(connection, None)
 
     def note_slow(self, is_slow: Callable[[T], bool]) -> None:
-        """Note, where no other connection may be opened, whose bodies hardly go on."""
+        """Note, while the table is full, the connections whose bodies hardly make progress."""
         full = len(self._open) >= self._limits.connections
         self._slow = [connection for connection in self._open if is_slow(connection)] if full else []
 
     def _evict_idle(self, now: float) -> bool:
-        """Evict of those that have waited longest the first that can be; the others are taken for new ones."""
+        """Evict the first possible of the longest idle connections; the others tried count as idle from now on."""
         for connection, since_seconds in list(islice(self._idle.items(), EVICTION_TRIES)):
             if now - since_seconds < IDLE_EVICTION_SECONDS:
                 return False
@@ -177,7 +177,7 @@ class ByteBudget(Generic[T]):
         return max(self._unfinished, key=lambda each: self._held[each])
 
     def finish(self, holder: T) -> None:
-        """A transfer is complete: its bytes stay held, and it is not given up any more."""
+        """Note that a transfer is complete: its bytes stay held, but it is not given up any more."""
         self._unfinished.discard(holder)
 
     def release(self, holder: T) -> None:
@@ -187,9 +187,9 @@ class ByteBudget(Generic[T]):
 
 
 HEAD_LINGER_BYTES = 1024 * 1024
-"""What is read and dropped after a refusal."""
+"""Most bytes that are read and dropped after a refusal."""
 ALL_THAT_COMES = math.inf
-"""Of a body that was declared, or of several: as much as comes in time."""
+"""The limit for declared bodies: everything that comes in time is dropped."""
 
 
 class Linger:
@@ -202,14 +202,13 @@ class Linger:
         self._until = until
 
     def drop(self, count: int) -> None:
-        """Count bytes that came and were dropped."""
+        """Count dropped bytes."""
         self._bytes -= count
 
     def is_over(self, now: float) -> bool:
-        """True once its time has passed."""
         return now > self._until
 
     @property
     def is_exceeded(self) -> bool:
-        """True once more has come than is dropped."""
+        """True once more bytes have come than may be dropped."""
         return self._bytes < 0

@@ -43,7 +43,7 @@ class RequestHead(NamedTuple):
 
 
 def read_head(version: str, headers: Headers) -> RequestHead:
-    """The head that these headers make.
+    """Read the headers.
 
     Raises:
         MalformedRequest: an HTTP/1.1 request has no Host or several, the transfer coding is not `chunked` alone, or the
@@ -73,7 +73,7 @@ def read_head(version: str, headers: Headers) -> RequestHead:
 
 
 def named_deadline_ms(target: bytes, received: bytes) -> int | None:
-    """The deadline that a request names in its query, or in what was received of its JSON or form; None if it does not.
+    """Find the deadline that a request names in its query, or in the received part of its JSON or form.
 
     Only read, not parsed: within a JSON string the quotes would be escaped, so a text cannot look like the option.
     """
@@ -86,7 +86,7 @@ def named_deadline_ms(target: bytes, received: bytes) -> int | None:
 
 LEAST_BYTES_PER_SECOND = 512
 JUDGED_SECONDS = 2.0
-"""A window is not judged before its end until so much of it has passed."""
+"""Seconds after which an unfinished window may be judged."""
 
 
 class Pace:
@@ -99,12 +99,12 @@ class Pace:
         self.restart(now)
 
     def restart(self, now: float) -> None:
-        """Begin a window anew, as after a time in which the transfer waited for us."""
+        """Begin a new window, for example after the transfer waited for us."""
         self._begun_seconds = now
         self._bytes = 0
 
     def moved(self, count: int) -> None:
-        """Count bytes that were transferred."""
+        """Count transferred bytes."""
         self._bytes += count
 
     def is_too_slow(self, now: float) -> bool:
@@ -116,22 +116,22 @@ class Pace:
         return too_slow
 
     def is_slow_so_far(self, now: float) -> bool:
-        """True when the window has begun some time ago, with too few bytes until now."""
+        """True when at least `JUDGED_SECONDS` of the window have passed with too few bytes."""
         elapsed = now - self._begun_seconds
         return elapsed >= JUDGED_SECONDS and self._bytes < LEAST_BYTES_PER_SECOND * elapsed
 
 
 FRAMING_BYTES = 16
-"""Most bytes of chunk sizes and line ends beside one byte of a body."""
+"""Most bytes of chunk sizes and line ends for each byte of a body."""
 HEALTH_ONLY_SECONDS = 2.0
-"""Time for a connection beyond the limit to send its request."""
+"""Seconds for a connection beyond the limit to send its request."""
 
 
 class MessageTimeout(enum.Enum):
-    """The time limit that has passed: of a message that has begun, of the first beyond the limit, or of the next."""
+    """The time limit that has passed: `SLOW` in a begun message, `SILENT` beyond the limit, `IDLE` between messages."""
 
     SLOW = "slow"
-    UNSAID = "unsaid"
+    SILENT = "silent"
     IDLE = "idle"
 
 
@@ -176,7 +176,7 @@ class IncomingMessage:
         return self._around_body > self._limits.head_bytes + FRAMING_BYTES * self.body_bytes
 
     def wait(self, now: float) -> None:
-        """From now on the next message is waited for."""
+        """Begin to wait for the next message."""
         self._since_seconds = now
 
     def receive(self, count: int, now: float) -> None:
@@ -189,13 +189,13 @@ class IncomingMessage:
         self._head_bytes += count
 
     def end_head(self) -> None:
-        """The head is complete."""
+        """Note that the head is complete."""
         self.in_head = False
         self._head_bytes = self.body_bytes = self.trailers = self._around_body = 0
         self._pace = None
 
     def go_on(self, now: float) -> None:
-        """More is to come: of a body the pace is watched from here on."""
+        """Note that more is to come: from here on a body's pace is watched."""
         if self._pace is None and not self.in_head:
             self._pace = Pace(self._limits.body_seconds, now)
 
@@ -206,7 +206,7 @@ class IncomingMessage:
             self._pace.moved(count)
 
     def end_body(self, now: float) -> None:
-        """The message is complete."""
+        """Note that the message is complete."""
         self.in_head = True
         self._head_bytes = 0
         self._first = False
@@ -215,12 +215,12 @@ class IncomingMessage:
     def overdue(
         self, now: float, *, is_health_only: bool, is_answering: bool, awaits_us: bool
     ) -> MessageTimeout | None:
-        """What has taken too long, if anything has.
+        """Name the time limit that has passed, if any.
 
         Args:
             is_health_only: the connection is beyond the limit.
             is_answering: a message before this one has no answer yet, for which its head may wait.
-            awaits_us: it is for us that a body does not go on.
+            awaits_us: the body stands still because we do not read it.
         """
         if self.in_head:
             return None if is_answering else self._overdue_head(now, is_health_only)
@@ -232,7 +232,7 @@ class IncomingMessage:
         return MessageTimeout.SLOW if self._pace.is_too_slow(now) else None
 
     def is_slow_so_far(self, now: float) -> bool:
-        """True while a body hardly goes on."""
+        """True while a body hardly makes progress."""
         return self._pace is not None and not self.in_head and self._pace.is_slow_so_far(now)
 
     def _overdue_head(self, now: float, is_health_only: bool) -> MessageTimeout | None:
@@ -242,4 +242,4 @@ class IncomingMessage:
             return None
         if not self.is_awaited:
             return MessageTimeout.SLOW
-        return MessageTimeout.UNSAID if is_health_only else MessageTimeout.IDLE
+        return MessageTimeout.SILENT if is_health_only else MessageTimeout.IDLE

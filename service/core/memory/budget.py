@@ -18,22 +18,22 @@ from service.core.memory.cost_model import MemoryCostModel
 from service.core.types import Shape
 
 GROWTH_PER_SECOND = 0.05
-"""Share of the available bytes by which the headroom grows in a second: from nothing to all of it in 20 s."""
+"""Share of the available bytes by which the headroom grows per second: from nothing to all in 20 s."""
 
 HOLD_SECONDS = 5.0
-"""The headroom does not grow for this long after a shrink: memory that was taken once is often taken again."""
+"""Seconds after a shrink in which the headroom does not grow: memory that was taken once is often taken again."""
 
 FAILURE_SHARE = 0.75
 """Share of a failed batch's predicted bytes that the headroom shrinks to: less than the prediction is there."""
 
 COUNTED_SHARE = 0.95
-"""A shrink counts once less than this share is left of what the headroom was: free memory always varies a little."""
+"""Share of the former headroom below which a shrink counts: free memory always varies a little."""
 
 
 class Headroom:
     """Bytes for batches, between a floor that always holds and what the device has.
 
-    A floor for which memory was too short at first rises with the headroom; it never falls while models stay.
+    A floor that memory was too short for at first rises with the headroom; it never falls while models stay.
     """
 
     def __init__(self, available_bytes: int, floor_bytes: int) -> None:
@@ -46,7 +46,7 @@ class Headroom:
         self._updated_at: float | None = None
 
     def update(self, available_bytes: int, now: float) -> None:
-        """Follow a reading of what is available for batches."""
+        """Follow a reading of the bytes available for batches."""
         since = 0.0 if self._updated_at is None else max(now - self._updated_at, 0.0)
         self._updated_at = now
         if available_bytes < self.bytes:
@@ -58,7 +58,7 @@ class Headroom:
             self.floor_bytes = max(self.floor_bytes, min(self._wanted_floor_bytes, self.bytes))
 
     def failed(self, needed_bytes: int, now: float) -> None:
-        """Shrink, because memory ran out for a batch that was predicted to need these bytes."""
+        """Shrink after memory ran out for a batch that was predicted to need these bytes."""
         self._shrink(int(min(needed_bytes, self.bytes) * FAILURE_SHARE), now)
 
     def require(self, floor_bytes: int) -> None:
@@ -77,10 +77,10 @@ class Headroom:
 
 
 class MemoryBudget(Protocol):
-    """The questions that are asked before a batch of a model (a revision) is launched."""
+    """Questions about a batch of a model (a revision) before its launch."""
 
     def budget_tokens(self, model: str) -> int:
-        """Most tokens that a batch of longest sequences may hold now."""
+        """Most tokens of a batch of longest sequences now."""
 
     def admits(self, model: str, shape: Shape) -> bool:
         """True when a batch of this shape may be launched now."""
@@ -91,10 +91,10 @@ class MemoryReport:
     """The state of a memory guard.
 
     Attributes:
-        room_bytes: what batches may take now; `floor_bytes`: what that may shrink to.
-        available_bytes: what the device has for batches, as far as they may take it.
-        rest_bytes: in use while no batch runs.
-        shrinks: how often the headroom shrank by a twentieth or more.
+        room_bytes: bytes for batches now; `floor_bytes`: least that this may shrink to.
+        available_bytes: the device's bytes for batches.
+        rest_bytes: bytes in use while no batch runs.
+        shrinks: number of times that the headroom shrank by a twentieth or more.
         functions: cost model by model.
     """
 
@@ -111,8 +111,8 @@ class ModelMemory:
     """The memory that one model's batches need.
 
     Attributes:
-        longest_tokens: its longest sequence.
-        most_tokens: what a batch may hold at most, even where memory would allow more.
+        longest_tokens: tokens of its longest sequence.
+        most_tokens: most tokens of a batch, even where memory would allow more.
     """
 
     function: MemoryCostModel
@@ -124,7 +124,6 @@ class ModelMemory:
         return self.function.largest_tokens(room_bytes, self.longest_tokens, self.most_tokens)
 
     def floor_bytes(self) -> int:
-        """Bytes of the longest sequence alone."""
         return self.function.bytes(Shape.of([self.longest_tokens]))
 
 
@@ -158,18 +157,17 @@ class Budget:
         self.headroom.require(floor_bytes(self._models.values()))
 
     def failed(self, model: str, shape: Shape, now: float) -> None:
-        """Shrink the headroom, because memory ran out for a batch of this shape."""
+        """Shrink the headroom after memory ran out for a batch of this shape."""
         self.headroom.failed(self._models[model].function.bytes(shape), now)
 
     def functions(self) -> dict[str, MemoryCostModel]:
-        """Cost model by model."""
         return {model: memory.function for model, memory in self._models.items()}
 
     def budget_tokens(self, model: str) -> int:
         return self._fits(model).batch_tokens
 
     def smallest_budget_tokens(self, model: str) -> int:
-        """The longest sequence that fits the floor; a longer one is refused."""
+        """Tokens of the longest sequence that fits the floor; a longer one is refused."""
         return self._fits(model).sequence_tokens
 
     def admits(self, model: str, shape: Shape) -> bool:
@@ -177,7 +175,7 @@ class Budget:
         return shape.tokens <= memory.most_tokens and memory.function.bytes(shape) <= self.headroom.bytes
 
     def _fits(self, model: str) -> _Fitting:
-        """Computed anew when the headroom has changed: it is asked for with each document and each batch."""
+        """Look up a model's token limits; computed anew when the headroom changes, not for each document and batch."""
         room, floor, fitting = self.headroom.bytes, self.headroom.floor_bytes, self._fitting.get(model)
         if fitting is None or fitting.room_bytes != room or fitting.floor_bytes != floor:
             memory = self._models[model]

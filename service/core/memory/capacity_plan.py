@@ -10,19 +10,19 @@ from service.core.types import Shape
 
 GIBIBYTE = 1 << 30
 CONTEXT_BYTES = GIBIBYTE // 2
-"""What CUDA itself takes of a GPU, about; asked for only where the GPU in question is not at hand."""
+"""Bytes that CUDA itself takes of a GPU, roughly; used only for a GPU that is not at hand."""
 
 THOUSAND = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
+class ModelMeasurements:
     """Measurements of a model on the device at hand.
 
     Attributes:
-        available_bytes: what batches may take there, weights being on it.
-        weights_share: most of a GPU's free memory that weights may take.
-        gpu_batch_tokens: what a batch may hold on a GPU at most, where memory would allow more.
+        available_bytes: bytes for batches, with the weights on the device.
+        weights_share: largest share of a GPU's free memory for weights.
+        gpu_batch_tokens: most tokens of a batch on a GPU, where memory would allow more.
     """
 
     model: str
@@ -42,12 +42,12 @@ class CapacityPlan:
     """The printed figures; bytes and tokens.
 
     Attributes:
-        workspace_bytes: what even the smallest batch takes.
-        activation_bytes_per_1000_tokens: what a thousand tokens more take.
-        room_bytes: what one batch may take.
+        workspace_bytes: bytes of the smallest batch.
+        activation_bytes_per_1000_tokens: bytes of a thousand tokens more.
+        room_bytes: bytes for one batch.
         batch_tokens: largest batch that the engine would launch.
-        memory_batch_tokens: largest that the room would hold, if batches were not kept short for latency's sake.
-        models: how many models of this size fit at once.
+        memory_batch_tokens: largest batch that the room would hold, if latency did not limit it.
+        models: number of models of this size that fit at once.
     """
 
     model: str
@@ -66,8 +66,8 @@ class CapacityPlan:
     tokens_per_second: float
 
 
-def plan(measured: Measured, gpu_memory_gib: float | None = None) -> CapacityPlan:
-    """The plan for the device at hand, or for a GPU of so many GiB on which batches take what they take here.
+def plan(measured: ModelMeasurements, gpu_memory_gib: float | None = None) -> CapacityPlan:
+    """Plan for the device at hand, or for a GPU of `gpu_memory_gib` on which batches take the same bytes.
 
     Raises:
         InsufficientMemory: not even one token fits.

@@ -38,10 +38,10 @@ class ProbeAccuracy:
 
 @dataclass(frozen=True, slots=True)
 class MemoryCostModel:
-    """The coefficients of one model, with which `bytes` predicts its batches.
+    """Coefficients of one model, from which `bytes` predicts its batches.
 
     Attributes:
-        error_ratio: the largest overestimate among the larger half of the measured points, as a share of the point.
+        error_ratio: largest overestimate among the larger half of the measured points, as a share of the point.
     """
 
     fixed_bytes: float
@@ -99,7 +99,7 @@ def _features(shape: Shape) -> list[float]:
 def _nonnegative_least_squares(
     rows: npt.NDArray[np.float64], wanted: npt.NDArray[np.float64]
 ) -> npt.NDArray[np.float64]:
-    """Exact: the best least-squares solution over all subsets of columns whose coefficients are not negative."""
+    """Solve exactly: the best least-squares solution over all subsets of columns without a negative coefficient."""
     count = rows.shape[1]
     best, least = np.zeros(count), float(wanted @ wanted)
     for size in range(1, count + 1):
@@ -117,7 +117,7 @@ def _even(tokens: int, longest: int) -> Shape:
 
 
 def _largest(fits: Callable[[int], bool], most: int) -> int:
-    """The largest number up to `most` that fits, when every smaller one fits as well; 0 when none does."""
+    """Bisect for the largest number up to `most` that fits, where every smaller one fits too; 0 when none does."""
     if most > 0 and fits(most):
         return most
     low, high = 0, max(most - 1, 0)

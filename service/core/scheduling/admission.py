@@ -1,4 +1,4 @@
-"""Admission to the engine's queue: what its books say of a document that arrives, for the admission policy to decide.
+"""Admission to the engine's queue: describes the queue to the admission policy for each arriving document.
 
 The rules (`core/admission/policy`, moment ENGINE), in this order:
 - A client's own limits (`quota`) hold whether the queue is full or not.
@@ -6,7 +6,7 @@ The rules (`core/admission/policy`, moment ENGINE), in this order:
   can keep the others out. So at most 1 + 1/2 + … + 1/n times the limit waits for n equal clients of one model.
 - A document whose first batch would begin later than the limit on waiting allows is refused as if the queue were full,
   however long it computes itself; one for which nothing goes first is admitted.
-- A document larger than the queue is admitted when nothing waits, and leaves half of the limit to others (`occupancy`).
+- A document larger than the queue is admitted when nothing waits, and leaves half of the limit to others.
 - An admitted document with a deadline is finished before it, unless the device slows down: the estimate counts what
   must be done by then, with a reserve.
 - That promise is worth a client's share of the device: a client that needs no more than its own share until the
@@ -28,7 +28,7 @@ from service.core.types import Refusal, Submission
 
 
 class Admission:
-    """The admission control of one queue, of which it reads the sums and the deadlines."""
+    """The admission control of one queue; reads its sums and deadlines."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class Admission:
     def refusal_for(
         self, submission: Submission, running_tokens: int, now: float, tokens_per_second: float | None
     ) -> Refusal | None:
-        """Why a document is refused (`rate_limited`, `queue_full` or `deadline_exceeded`); None admits it."""
+        """Refuse a document (`rate_limited`, `queue_full` or `deadline_exceeded`), or admit it with None."""
         decision = self._decide(submission, running_tokens, now, tokens_per_second or math.inf)
         if not decision.refuses:
             return None
@@ -83,7 +83,7 @@ class Admission:
         )
 
     def _within_limits(self, submission: Submission, queue: QueueState) -> Decision:
-        """The limits of the client, of the queue and on waiting."""
+        """Apply the limits of the client, of the queue and on waiting."""
         client = self._occupancy.of(submission.client)
         share = self._occupancy.share(submission) * queue.tokens_per_second
         decision = over_quota(submission.quota, client.documents, client.waiting_tokens, submission.tokens, share)
@@ -96,7 +96,7 @@ class Admission:
         return over_wait("its first batch", wait, self._wait_limit_seconds)
 
     def _tokens_before_first(self, submission: Submission) -> float:
-        """The waiting tokens that are expected to be served before this document's first.
+        """Estimate the waiting tokens that are served before this document's first.
 
         Documents take turns by tokens, so each that waits has its first sequence before, of a mean length. Among
         clients those of its own client count, and what the others' shares let go meanwhile.
@@ -119,6 +119,6 @@ class Admission:
         return needed / queue.tokens_per_second <= left_seconds
 
     def _share(self, submission: Submission) -> float:
-        """The share of the device that a submission's client has, by its model's weight and its priority."""
+        """The device share of a submission's client, by weights and priority."""
         of_model = self._stats.share(submission.model)
         return self._occupancy.share(submission) * of_model * WEIGHTS[submission.priority]

@@ -21,23 +21,23 @@ NEARLY = 0.95
 """Share of the best throughput that the budget's size must have."""
 
 LONGEST_SECONDS = 0.1
-"""Most that a batch of the budget's size may take: a document waits for two, and answers are due within a second."""
+"""Most seconds of a batch of the budget's size: a document waits for two, and answers are due within a second."""
 
 LONGEST_SEQUENCES = 4
 """Fewest of the longest sequences that the budget holds. With sequences of all lengths it is then nine tenths full."""
 
 MOST_WITHOUT_GAIN = 3
-"""Sizes in a row: one may be slower by chance, or because its kernels are tiled badly; three doublings are not."""
+"""Sizes in a row without gain: one may be slower by chance or badly tiled kernels, three doublings are not."""
 
 
 def sizes_to_time(most_tokens: int) -> tuple[int, ...]:
-    """The sizes to run, `most_tokens` being the last one."""
+    """List the sizes to run, `most_tokens` last."""
     below = (SMALLEST_TOKENS << power for power in range(most_tokens.bit_length()))
     return (*(tokens for tokens in below if tokens < most_tokens), most_tokens)
 
 
 def is_over(timed: Sequence[TimedBatch], longest_tokens: int = 0) -> bool:
-    """True when larger batches than those timed so far cannot become the budget; for the argument, see `choose`."""
+    """True when no larger batch than those timed so far can become the budget; arguments as for `choose`."""
     if not timed:
         return False
     rates = [_rate(batch) for batch in timed]
@@ -48,10 +48,10 @@ def is_over(timed: Sequence[TimedBatch], longest_tokens: int = 0) -> bool:
 
 
 def choose(timed: Sequence[TimedBatch], longest_tokens: int = 0) -> TimedBatch:
-    """The budget: one of these batches, of which there is at least one, smallest first.
+    """Choose the budget among these batches: at least one, smallest first.
 
     Args:
-        longest_tokens: of a sequence.
+        longest_tokens: most tokens of a sequence.
     """
     short = [batch for batch in timed if batch.seconds <= LONGEST_SECONDS] or list(timed[:1])
     enough = NEARLY * max(map(_rate, short))

@@ -1,4 +1,4 @@
-"""Earliest-deadline-first plan over the queue: which documents are late, which are urgent, how much is due by when.
+"""Earliest-deadline-first plan of the queue: finds late and urgent documents, and the tokens due by a deadline.
 
 If every document can finish in time when the earliest deadline is served first, all deadlines can be met (Jackson's
 rule, 1955). Fair sharing alone cannot meet them: under steady overload it lets long documents advance side by side
@@ -22,12 +22,12 @@ from typing import NamedTuple
 from service.core.types import Submission
 
 URGENT_SHARE = 0.15
-"""Of a document's time from admission to deadline: with less slack than this it is urgent."""
+"""Share of a document's time from admission to deadline; with less slack it is urgent."""
 
 PLAN_SECONDS, LONGEST_PLAN_SECONDS = 0.02, 0.25
-"""How long a plan is used at least and at most; making one costs time in proportion to the documents that wait."""
+"""Least and most seconds for which a plan is used; making one costs time by the number of waiting documents."""
 PLAN_SHARE = 0.02
-"""Of the time that is left to the earliest deadline: for so long a plan is used, within these limits."""
+"""Share of the time to the earliest deadline for which a plan is used, within these limits."""
 
 
 class Waiting(NamedTuple):
@@ -46,9 +46,9 @@ class DeadlinePlan:
     Attributes:
         late: keys of documents that cannot be in time.
         urgent: keys of documents that must go first, earliest deadline first.
-        deadlines: of all documents that are not late, ascending.
-        sums: tokens of the first 0, 1, 2, … of them.
-        slacks: least slack in seconds of the last n, n - 1, …, 0 of them.
+        deadlines: deadlines of all documents that are not late, ascending.
+        sums: tokens of the first 0, 1, 2, … documents in that order.
+        slacks: least slack in seconds of the last n, n - 1, …, 0 documents.
     """
 
     late: tuple[str, ...] = ()
@@ -67,12 +67,12 @@ class DeadlinePlan:
         return self.sums[bisect_right(self.deadlines, deadline_seconds)]
 
     def slack_after(self, deadline_seconds: float) -> float:
-        """Seconds by which all documents with later deadlines could be delayed without one of them being late."""
+        """Seconds by which all documents with later deadlines can be delayed without making one late."""
         return self.slacks[bisect_right(self.deadlines, deadline_seconds)]
 
 
 def make_plan(waiting: Iterable[Waiting], running_tokens: int, now: float, tokens_per_second: float) -> DeadlinePlan:
-    """The plan at `now`, for a device that has `running_tokens` in flight and serves `tokens_per_second`."""
+    """Make the plan at `now` for a device with `running_tokens` in flight and this speed."""
     late, kept, slacks, urgent = [], [], [], 0
     ahead_tokens = running_tokens
     for document in sorted(waiting):
@@ -95,7 +95,7 @@ def make_plan(waiting: Iterable[Waiting], running_tokens: int, now: float, token
 
 
 def _plan_seconds(left_seconds: float) -> float:
-    """How long a plan is used while the earliest deadline is so far away."""
+    """Seconds for which a plan is used, by the time to the earliest deadline."""
     return min(max(PLAN_SHARE * left_seconds, PLAN_SECONDS), LONGEST_PLAN_SECONDS)
 
 
@@ -131,7 +131,7 @@ class DeadlineTracker:
         return self._plan
 
     def tokens_due_by(self, deadline_seconds: float) -> int:
-        """Admitted tokens that are due at this moment or earlier."""
+        """Admitted tokens that are due by this time."""
         return self._plan.tokens_due_by(deadline_seconds) + self._admitted_until(deadline_seconds)
 
     def would_miss(self, submission: Submission, tokens_per_second: float) -> bool:

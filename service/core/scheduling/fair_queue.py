@@ -78,7 +78,7 @@ class FairQueue(Generic[Member]):
             self._drop_outdated()
 
     def in_order(self) -> Iterator[Member]:
-        """Members, the one to be served next first; lazily, so that the first few cost little."""
+        """Yield the members in the order of service; lazily, so that the first few cost little."""
         if not self._heap:
             return
         yield self._heap[0][2]  # The top is never outdated.
@@ -92,7 +92,7 @@ class FairQueue(Generic[Member]):
                 heapq.heappush(frontier, child)
 
     def _children(self, index: int) -> list[tuple[float, int, int]]:
-        """Tag, order and place of what lies below a place of the heap; in a heap's order themselves."""
+        """List tag, order and index of the entries below one of the heap; in a heap's order themselves."""
         below = range(2 * index + 1, min(2 * index + 3, len(self._heap)))
         return sorted((*self._heap[child][:2], child) for child in below)
 
@@ -141,7 +141,7 @@ class FairShareQueue:
         self._queues[model, client].charge(submission.key, tokens)
 
     def leave(self, submission: Submission, tokens: int = 0) -> None:
-        """Remove a document, of which these tokens were launched last; client and model leave with their last one."""
+        """Remove a document whose last launch had these tokens; client and model leave with their last document."""
         model, client = submission.model, client_of(submission)
         queue, clients = self._queues[model, client], self._clients[model]
         queue.leave(submission.key, tokens)
@@ -163,17 +163,17 @@ class FairShareQueue:
             self._urgent[submission.model, client_of(submission)].append(submission.key)
 
     def models(self) -> list[str]:
-        """Models with waiting documents, the one that fair sharing serves next first."""
+        """List the models with waiting documents in the order of service."""
         return list(self._models.in_order())
 
     def documents(self, model: str, priority: Priority | None = None) -> Iterator[str]:
-        """Keys of one model's documents, all or those of one priority, the one to be served next first."""
+        """Yield the keys of one model's documents, all or of one priority, in the order of service."""
         for client in self._clients_of(model):
             if priority in (None, client[1]):
                 yield from self._documents(model, client)
 
     def clients(self, model: str) -> Iterator[tuple[Client, Iterator[str]]]:
-        """The clients of one model with the keys of their documents; both in order, the next to be served first."""
+        """Yield the clients of one model with the keys of their documents, both in the order of service."""
         for client in self._clients_of(model):
             yield client, self._documents(model, client)
 
@@ -190,5 +190,4 @@ class FairShareQueue:
 
 
 def client_of(submission: Submission) -> Client:
-    """The client that a document counts for."""
     return (submission.client, submission.priority)

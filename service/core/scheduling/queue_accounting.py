@@ -1,4 +1,4 @@
-"""Queue accounting: what waits by model, and what of the queue's limit the waiting documents take by client.
+"""Queue accounting in two books: waiting work by model (`QueueStats`), used queue limit by client (`QueueOccupancy`).
 
 The rules of the limit:
 - A document that is larger than the limit counts for half of it, so that the others have the other half.
@@ -16,7 +16,7 @@ from service.core.types import Submission
 
 @dataclass(slots=True)
 class ModelQueueStats:
-    """One model's documents that are admitted and not answered, and what of them is not launched yet."""
+    """One model's admitted and unanswered documents, and their sequences and tokens not yet launched."""
 
     documents: int = 0
     waiting_sequences: int = 0
@@ -77,12 +77,12 @@ class QueueStats:
 
 
 GIANT_SHARE = 0.5
-"""The part of the limit that a document which is larger than all of it takes in the account."""
+"""Share of the limit that a document larger than all of it takes."""
 
 
 @dataclass(slots=True)
 class ClientOccupancy:
-    """One client's documents: admitted and not answered, and what of them waits, in full and as it is counted."""
+    """One client's unanswered documents, and their waiting tokens, in full and as counted."""
 
     weight: float = 1.0
     documents: int = 0
@@ -91,7 +91,7 @@ class ClientOccupancy:
 
 
 class QueueOccupancy:
-    """The account of a queue with this limit. `counted_tokens` of the limit are taken."""
+    """The used part of a queue's limit: `counted_tokens`."""
 
     def __init__(self, limit_tokens: int) -> None:
         self.limit_tokens = limit_tokens
@@ -102,7 +102,7 @@ class QueueOccupancy:
         self._weights = 0.0
 
     def of(self, client: str) -> ClientOccupancy:
-        """One client's part; zeros for a client without documents here."""
+        """One client's sums; zeros for a client without documents here."""
         return self._clients.get(client) or ClientOccupancy()
 
     def share(self, submission: Submission) -> float:
@@ -112,7 +112,7 @@ class QueueOccupancy:
         return weight / (weight + max(others, 0.0))
 
     def is_within_share(self, submission: Submission) -> bool:
-        """True when a client that has this document too takes no more of the limit than its share."""
+        """True when a client with this document too takes no more of the limit than its share."""
         counted = self.of(submission.client).counted_tokens + submission.tokens
         return counted <= self.share(submission) * self.limit_tokens
 
@@ -130,12 +130,12 @@ class QueueOccupancy:
         self._add(client, tokens, self._counted(submission.key, tokens))
 
     def stop_waiting(self, submission: Submission, before: int, after: int) -> None:
-        """Subtract what was launched or cancelled of a document: `before` of its tokens waited, `after` do now."""
+        """Subtract launched or cancelled tokens of a document: `before` of them waited, `after` do now."""
         counted = self._counted(submission.key, after) - self._counted(submission.key, before)
         self._add(self._clients[submission.client], after - before, counted)
 
     def leave(self, submission: Submission) -> None:
-        """Subtract a document of which nothing waits any more."""
+        """Subtract a document without waiting tokens."""
         self._giants.discard(submission.key)
         client = self._clients[submission.client]
         client.documents -= 1

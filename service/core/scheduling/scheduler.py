@@ -1,10 +1,10 @@
-"""The scheduler: admits documents into the queue and forms batches out of it. Knows no clock, socket or tensor.
+"""Scheduler: admits documents into the queue and forms batches out of it. Knows no clock, socket or tensor.
 
 The rules:
 - Every submission ends exactly once: refused at admission, or admitted and later delivered, expired or cancelled.
 - A batch never mixes models, and its shape is one that the memory budget admits.
 - Admission refuses what does not fit the queue and what could not be finished before its deadline (`admission`).
-- Models by weight, then clients by weight, then documents share by tokens (`fair_share`), so that a long document
+- Models by weight, then clients by weight, then documents share by tokens (`fair_queue`), so that a long document
   cannot block short ones. A sequence that no longer fits the batch is passed over: short sequences fill the gaps.
 - A client's urgent documents go first, and late ones are refused (`deadline_plan`).
 - Clients with a small backlog may get a batch of their own (`small_backlog`).
@@ -30,7 +30,7 @@ from service.core.scheduling.small_backlog import small_backlogs
 from service.core.types import Batch, Load, Priority, Refusal, Sequence, Shape, Submission
 
 LOOK_AHEAD = 32
-"""Documents that are tried for a gap before the batch is closed."""
+"""Most documents that are tried for a gap before the batch is closed."""
 
 Payload = TypeVar("Payload")
 
@@ -77,16 +77,16 @@ class Scheduler(Generic[Payload]):
         return len(self._documents)
 
     def __iter__(self) -> Iterator[str]:
-        """Keys of all admitted documents; the queue may change meanwhile."""
+        """Iterate over a copy of all admitted keys; the queue may change meanwhile."""
         return iter(list(self._documents))
 
     def payload(self, key: str) -> Payload | None:
-        """What was given with an admitted document; None for an unknown key."""
+        """Look up the payload of an admitted document; None for an unknown key."""
         document = self._documents.get(key)
         return None if document is None else document.payload
 
     def client(self, key: str) -> str | None:
-        """Whose document this is; None for an unknown key."""
+        """Look up a document's client; None for an unknown key."""
         document = self._documents.get(key)
         return None if document is None else document.submission.client
 
@@ -130,25 +130,23 @@ class Scheduler(Generic[Payload]):
         return next(filter(None, (self.next_batch_of(model, memory) for model in self.models())), None)
 
     def models(self) -> list[str]:
-        """Models with waiting documents, the one that fair sharing serves next first."""
         return self._fair_share.models()
 
     def next_batch_of(self, model: str, memory: MemoryBudget, *, mixed: bool = True) -> Batch | None:
         """The next batch of one model; None when nothing of it waits, or the budget admits nothing of it.
 
         Args:
-            mixed: of any documents; else of those alone that have the priority of the one to be served next.
+            mixed: take any documents; else only those with the priority of the next one.
         """
         first = next(self._fair_share.clients(model), None)
         priority = None if mixed or first is None else first[0][1]
         return self._batch(model, tuple(self._fill(model, memory, lambda: self._fair_share.documents(model, priority))))
 
     def is_batch_work(self, batch: Batch) -> bool:
-        """True where nobody waits for the answer to any document of a batch."""
         return all(submission.priority is Priority.BATCH for submission in self._submissions(batch))
 
     def interactive_batch_of(self, model: str, memory: MemoryBudget, running: Iterable[Batch]) -> Batch | None:
-        """A batch of one model's interactive work, beside others; None if there is none, or one must run alone.
+        """Form a batch of one model's interactive work beside others; None if there is none, or one must run alone.
 
         Args:
             running: the batches on the device.
@@ -163,7 +161,7 @@ class Scheduler(Generic[Payload]):
         return (key for key in keys if not self._documents[key].submission.attempt)
 
     def small_backlog_batch_of(self, model: str, memory: MemoryBudget, running: Iterable[Batch]) -> Batch | None:
-        """A batch of the clients of one model with a small backlog (`small_backlog`); None if there are none.
+        """Form a batch of one model's clients with a small backlog (`small_backlog`); None if there are none.
 
         Args:
             running: the batches on the device.
@@ -190,7 +188,7 @@ class Scheduler(Generic[Payload]):
                     self._forget(document)
 
     def load(self, now: float) -> Load:
-        """The documents, sequences and tokens that wait, and the age of the oldest."""
+        """Measure the waiting documents, sequences and tokens, and the age of the oldest."""
         waiting = [document for document in self._documents.values() if document.waits]
         oldest = min((document.admitted_seconds for document in waiting), default=now)
         total = self._stats.total
@@ -202,7 +200,6 @@ class Scheduler(Generic[Payload]):
         return self._stats.total.waiting_tokens
 
     def stats(self, model: str) -> ModelQueueStats:
-        """What one model has in the queue."""
         return self._stats.of(model)
 
     def _batch(self, model: str, sequences: tuple[Sequence, ...]) -> Batch | None:
@@ -244,7 +241,7 @@ class Scheduler(Generic[Payload]):
         self._fair_share.leave(document.submission)
 
     def _fill(self, model: str, memory: MemoryBudget, waiting: Callable[[], Iterable[str]]) -> Iterator[Sequence]:
-        """The sequences of a batch; `waiting`: keys of the documents that may be in it, the next to be served first."""
+        """Yield a batch's sequences; `waiting`: keys of the documents that may be in it, in the order of service."""
         shape, alone = Shape(), None
         while (found := self._next_fitting(waiting(), model, shape, memory, alone)) is not None:
             document, sequence, shape = found
@@ -256,7 +253,7 @@ class Scheduler(Generic[Payload]):
     def _next_fitting(
         self, waiting: Iterable[str], model: str, shape: Shape, memory: MemoryBudget, alone: str | None
     ) -> tuple[_Document[Payload], Sequence, Shape] | None:
-        """The next document whose next sequence fits a batch of this shape, that sequence, and the shape with it."""
+        """Find the next document whose next sequence fits a batch of this shape, the sequence, and the larger shape."""
         for key in islice(waiting, LOOK_AHEAD):
             document = self._documents[key]
             mixes = document.submission.attempt == 0 and alone is None
@@ -269,7 +266,7 @@ class Scheduler(Generic[Payload]):
         return None
 
     def _submissions(self, batch: Batch) -> Iterator[Submission]:
-        """Those of a batch that were not answered yet."""
+        """Yield the submissions of a batch that were not answered yet."""
         for sequence in batch.sequences:
             if (document := self._documents.get(sequence.key)) is not None:
                 yield document.submission

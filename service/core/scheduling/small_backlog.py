@@ -21,15 +21,15 @@ from service.core.scheduling.fair_queue import Client
 from service.core.types import Priority, Submission
 
 CLIENT_SHARE = 1 / 8
-"""Of a full batch's tokens: the most that may wait of one client."""
+"""Most tokens waiting for one small client, as a share of a full batch."""
 ALL_SHARE = 1 / 4
-"""Of a full batch's tokens: the most that may wait of all these clients together."""
+"""Most tokens waiting for all small clients, as a share of a full batch."""
 WORTHWHILE_SECONDS = 0.05
-"""Of a full batch on this device: where it takes less, its fixed time weighs more than the waiting that is saved."""
+"""Least seconds of a full batch; in a shorter one the fixed time outweighs the saved waiting."""
 
 
 class WaitingDocument(Protocol):
-    """The properties of a queued document that matter here."""
+    """The properties of a queued document that matter here; the scheduler's own is generic in its payload."""
 
     submission: Submission
     waiting_tokens: int
@@ -41,12 +41,12 @@ Document = TypeVar("Document", bound=WaitingDocument)
 def small_backlogs(
     backlogs: Iterable[tuple[Client, Iterable[Document]]], running: Collection[Client], full_tokens: int
 ) -> list[Document]:
-    """The documents of the clients with a small backlog, in the order given; none if they have much together.
+    """Choose the documents of the clients with a small backlog, in order; none if they hold too much together.
 
     Args:
-        backlogs: the waiting documents of each client.
-        running: clients that have a document in a batch that runs.
-        full_tokens: of a full batch.
+        backlogs: each client's waiting documents.
+        running: clients with a document in a running batch.
+        full_tokens: tokens of a full batch.
     """
     found: list[Document] = []
     for client, documents in backlogs:
@@ -56,7 +56,7 @@ def small_backlogs(
 
 
 def _if_small(documents: Iterable[Document], most_tokens: float) -> list[Document]:
-    """All of one client's documents; none if they hold more tokens than this, or one of them must run alone."""
+    """Take all of one client's documents; none if they hold more tokens than this, or one of them must run alone."""
     found, tokens = list[Document](), 0
     for document in documents:
         tokens += document.waiting_tokens

@@ -12,7 +12,7 @@ load, since small batches pay the same base. The rules of the fit:
   line is trusted up to `REACH` times the largest. So the first one, of a warm-up, holds the tokens of a full one
   divided by `REACH`.
 
-Arrivals are exponentially weighted (`decaying_sum`). Backlog seconds = (waiting + recently refused tokens) / tokens per
+Arrivals are exponentially weighted (`DecayingSum`). Backlog seconds = (waiting + recently refused tokens) / tokens per
 second; work ratio = arrived tokens per second / tokens per second.
 """
 
@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from service.core.worker_load import DecayingSum
 
 REMEMBERED = 32
-"""Batches of each size."""
+"""Batches of each size in the exponentially weighted sums."""
 REACH = 4
 
 
@@ -39,7 +39,7 @@ class TimedBatch:
 
 @dataclass(slots=True)
 class _Size:
-    """Exponentially weighted sums over the batches of about one size."""
+    """Exponentially weighted sums over batches of similar size."""
 
     batches: float = 0.0
     tokens: float = 0.0
@@ -53,10 +53,10 @@ class _Size:
 
 
 def fit_line(groups: Sequence[tuple[float, float, float]]) -> tuple[float, float]:
-    """Base in seconds, and seconds per token, by least squares; neither is negative.
+    """Fit base in seconds and seconds per token by least squares; neither is negative.
 
     Args:
-        groups: batches of about one size each: their number, the sum of their tokens, and the sum of their seconds.
+        groups: for batches of similar size their number, the sum of their tokens and the sum of their seconds.
     """
     count = sum(batches for batches, _, _ in groups)
     tokens, seconds = (sum(group[i] for group in groups) / count for i in (1, 2))
@@ -87,7 +87,7 @@ class BatchLatencyModel:
         return self._line
 
     def seconds(self, tokens: float) -> float | None:
-        """Of a batch; None before the first one, and for one beyond the line's reach."""
+        """Predict a batch's seconds; None before the first batch and beyond the line's reach."""
         if not self._sizes or tokens > REACH * self._largest_tokens:
             return None
         base, per_token = self.fit()
@@ -107,7 +107,7 @@ class BatchLatencyModel:
 
     @property
     def _largest_tokens(self) -> float:
-        """The mean of the batches of the largest size."""
+        """Mean tokens of the batches of the largest size."""
         largest = self._sizes[max(self._sizes)]
         return largest.tokens / largest.batches
 
@@ -136,12 +136,12 @@ class ThroughputMeter:
         self._learn(batch.tokens, batch.seconds, full_tokens)
 
     def computed(self, tokens: int, begun: float, ended: float, *, full_tokens: int) -> float:
-        """Learn from a completed batch; returns the seconds of the device that it took.
+        """Learn from a completed batch; returns its seconds of the device.
 
         Batches overlap: the time during which two ran at once is counted for the earlier one.
 
         Args:
-            full_tokens: tokens of a full batch at the moment.
+            full_tokens: tokens of a full batch now.
         """
         seconds = max(ended - max(begun, self._busy_until), 0.0)
         self._busy_until = max(ended, self._busy_until)
@@ -155,7 +155,7 @@ class ThroughputMeter:
         return self._speed
 
     def arrived_tokens_per_second(self, now: float) -> float:
-        """Demand, refused work included."""
+        """Demand, including refused work."""
         return self._arrived.per_second(now)
 
     def work_ratio(self, now: float) -> float:

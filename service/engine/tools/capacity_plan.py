@@ -16,7 +16,7 @@ import numpy as np
 from model_store.errors import StoreError
 from model_store.local.catalog import Catalog
 from service.core.errors import GleanerError, ModelError
-from service.core.memory.capacity_plan import CapacityPlan, Measured, plan
+from service.core.memory.capacity_plan import CapacityPlan, ModelMeasurements, plan
 from service.engine.device.selection import choose_device
 from service.engine.execution.executor import DeviceExecutor
 from service.engine.models.factory import GPU_SHARE, ModelFactory
@@ -72,7 +72,7 @@ def make_plan(model: str, settings: Settings, gpu_memory_gib: float | None = Non
         raise ModelError("memory cannot be measured on this system")
     batch_tokens = min(memory.most_tokens, guard.budget_tokens(revision.revision))
     return plan(
-        Measured(
+        ModelMeasurements(
             model=f"{revision.name}@{revision.tag}" if revision.tag else revision.name,
             device=factory.device_name(),
             dtype=wanted if wanted == "float16" else factory.dtype_name,

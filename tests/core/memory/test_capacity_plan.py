@@ -8,11 +8,11 @@ import pytest
 
 from service.core.errors import InsufficientMemory
 from service.core.memory.budget import ModelMemory
-from service.core.memory.capacity_plan import CONTEXT_BYTES, GIBIBYTE, Measured, plan
+from service.core.memory.capacity_plan import CONTEXT_BYTES, GIBIBYTE, ModelMeasurements, plan
 from service.core.memory.cost_model import MemoryCostModel
 
 MEMORY = ModelMemory(MemoryCostModel(5_000, 1_000, 0, 0, 0, 0.25), longest_tokens=500, most_tokens=8_000)
-MEASURED = Measured(
+MEASURED = ModelMeasurements(
     model="m@stable",
     device="here",
     dtype="bfloat16",
