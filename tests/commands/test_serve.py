@@ -21,13 +21,17 @@ from tests.support.service import wait_until
 
 AS_PID_1 = ("unshare", "--map-root-user", "--pid", "--fork", "--mount-proc", "--kill-child")
 SLOW_IMPORT = """
-import os, sys
+import os, select, sys
 
 sys.path.remove(os.environ.pop("PYTHONPATH"))
-open(os.path.join(os.path.dirname(__file__), "pipe")).read()
+with open(os.path.join(os.path.dirname(__file__), "pipe")) as pipe:
+    while not select.select([pipe], [], [], 0.01)[0]:
+        pass
 del sys.modules["ssl"]
 import ssl
 """
+"""A module that is imported until the pipe is closed. It does not wait in one call: Python's handler of a signal that
+came just before would run after that call alone."""
 
 
 def test_a_certificate_and_its_key_are_good(tmp_path: Path) -> None:

@@ -33,6 +33,18 @@ def _cuda_emulator() -> bool:
     return environment.is_there()
 
 
+def _bfloat16() -> bool:
+    from service.engine.device.selection import onednn_has_bfloat16
+
+    return onednn_has_bfloat16()
+
+
+def _int8() -> bool:
+    from service.engine.device.selection import int8_is_exact
+
+    return int8_is_exact()
+
+
 def _mounts() -> bool:
     command = ["unshare", "--map-root-user", "--mount", "mount", "-t", "tmpfs", "none", "/mnt"]
     return shutil.which("unshare") is not None and subprocess.run(command, capture_output=True).returncode == 0
@@ -46,6 +58,8 @@ def _namespaces() -> bool:
 NEEDS: dict[str, tuple[Callable[[], bool], str]] = {
     "cuda": (_cuda, "a CUDA device"),
     "cuda-emulator": (_cuda_emulator, "a CUDA build of torch and the CUDA emulator (`make test-cuda-emulator`)"),
+    "bfloat16": (_bfloat16, "a processor for which oneDNN has bfloat16 products (AVX-512 or AVX-NE-CONVERT)"),
+    "int8": (_int8, "a processor with VNNI instructions"),
     "pid-namespaces": (_namespaces, "unshare, and a kernel that gives its user process ids of their own"),
     **{
         f"recipe-{name}": ((RECIPES / name / ".ready").exists, f"an environment with {name} (`make recipes`)")

@@ -76,15 +76,35 @@ def choose_dtype(setting: str, device: torch.device) -> torch.dtype:
         return DTYPES[setting]
     if device.type == "cuda":
         return torch.bfloat16 if gpu_has_bfloat16(device) else torch.float16
-    return torch.bfloat16 if cpu_is_fast_at_bfloat16() else torch.float32
+    return torch.bfloat16 if cpu_is_fast_at_bfloat16() and onednn_has_bfloat16() else torch.float32
 
 
 def _require_exact_int8(device: torch.device) -> None:
-    """Raise ModelError unless the device is a CPU with VNNI: without it, sums of 8-bit products saturate at 16 bits."""
     if device.type != "cpu":
         raise ModelError("int8 is for CPUs; choose auto, bfloat16 or float16 on a CUDA device")
-    if not cpu_has(FAST_INT8_FLAGS):
+    if not int8_is_exact():
         raise ModelError("int8 needs a processor with VNNI instructions; choose auto, bfloat16 or float32")
+
+
+def int8_is_exact() -> bool:
+    """True if the processor has VNNI, and oneDNN uses it: without it, sums of 8-bit products saturate at 16 bits.
+
+    oneDNN is asked by a product that saturates, since `ONEDNN_MAX_CPU_ISA` may forbid what the processor has.
+    """
+    if not cpu_has(FAST_INT8_FLAGS):
+        return False
+    rows, weight = torch.full((1, 2), 255, dtype=torch.uint8), torch.full((1, 2), 127, dtype=torch.int8)
+    packed = torch.ops.onednn.qlinear_prepack(weight, None)
+    scale, zero = torch.ones(1), torch.zeros(1, dtype=torch.int32)
+    product = torch.ops.onednn.qlinear_pointwise(
+        rows, 1.0, 0, packed, scale, zero, None, 1.0, 0, torch.float32, "none", [], ""
+    )
+    return int(product) == 2 * 255 * 127
+
+
+def onednn_has_bfloat16() -> bool:
+    """True if oneDNN has bfloat16 products for this processor, within `ONEDNN_MAX_CPU_ISA`."""
+    return bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
 
 
 def gpu_has_bfloat16(device: torch.device) -> bool:

@@ -16,6 +16,7 @@ from torch import nn
 from transformers import PreTrainedModel
 from transformers.activations import GELUActivation
 
+from service.engine.device.selection import onednn_has_bfloat16
 from service.engine.encoder.checkpoint import parameter_bytes
 
 LARGEST = 127
@@ -59,7 +60,7 @@ def accelerate_for_cpu(
         model.to(dtype)
     if dtype == torch.bfloat16:
         prepack_linears(model, trial)
-    return Kernels.ONEDNN if int8 or dtype == torch.bfloat16 else Kernels.TORCH
+    return Kernels.ONEDNN if int8 or (dtype == torch.bfloat16 and onednn_has_bfloat16()) else Kernels.TORCH
 
 
 def weight_bytes(model: nn.Module) -> int:
@@ -166,7 +167,7 @@ def prepack_linears(model: nn.Module, trial: Callable[[], object]) -> bool:
         trial: runs the model once; raises if it fails.
 
     Returns:
-        False if all layers stay, because torch lacks the operators or the model fails with them.
+        False if all layers stay, because torch lacks the operators for this processor or the model fails with them.
     """
     linears = [place for place in _children(model) if type(place.child) is nn.Linear]
     fused = [place.parent for place in linears if _has_gelu(place.parent)]
@@ -176,7 +177,7 @@ def prepack_linears(model: nn.Module, trial: Callable[[], object]) -> bool:
             for place in linears
             if isinstance(place.child, nn.Linear)
         ]
-    except (RuntimeError, AttributeError):  # This build of torch lacks these operators.
+    except (RuntimeError, AttributeError):  # This build of torch lacks these operators for this processor.
         return False
     new += [_Place(parent, _ACTIVATION, nn.Identity()) for parent in fused]
     old = [_Place(place.parent, place.name, getattr(place.parent, place.name)) for place in new]

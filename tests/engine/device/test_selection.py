@@ -11,11 +11,10 @@ import torch
 from service.core.errors import ModelError
 from service.engine.device import selection
 from service.engine.device.selection import (
-    FAST_INT8_FLAGS,
     choose_device,
     choose_dtype,
-    cpu_has,
     cpu_is_fast_at_bfloat16,
+    int8_is_exact,
     name_of,
     use_threads,
 )
@@ -92,7 +91,9 @@ def test_a_system_without_cpuinfo_computes_in_float32(tmp_path: Path) -> None:
     assert not cpu_is_fast_at_bfloat16(tmp_path / "none")
 
 
-@pytest.mark.parametrize(("fast", "name"), [(True, "bfloat16"), (False, "float32")])
+@pytest.mark.parametrize(
+    ("fast", "name"), [pytest.param(True, "bfloat16", marks=pytest.mark.needs("bfloat16")), (False, "float32")]
+)
 def test_a_processor_computes_in_bfloat16_if_it_is_fast_at_it(
     monkeypatch: pytest.MonkeyPatch, fast: bool, name: str
 ) -> None:
@@ -106,7 +107,7 @@ def test_float16_on_a_cpu_is_refused() -> None:
 
 
 def test_int8_needs_a_processor_with_vnni() -> None:
-    if cpu_has(FAST_INT8_FLAGS):
+    if int8_is_exact():
         assert choose_dtype("int8", CPU) == choose_dtype("auto", CPU)
     else:
         with pytest.raises(ModelError, match="VNNI"):

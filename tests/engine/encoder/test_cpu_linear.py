@@ -12,6 +12,7 @@ from torch import nn
 from transformers.activations import GELUActivation
 
 from service.core.arrays import TokenIds
+from service.engine.device.selection import onednn_has_bfloat16
 from service.engine.encoder.cpu_linear import (
     LARGEST,
     ZERO,
@@ -26,6 +27,11 @@ from tests.support.tiny_models import make_model
 
 CPU = torch.device("cpu")
 SEQUENCES: list[TokenIds] = [np.arange(5, 5 + length, dtype=np.int32) for length in (40, 3, 17)]
+NEEDS_BFLOAT16, NEEDS_INT8 = pytest.mark.needs("bfloat16"), pytest.mark.needs("int8")
+BFLOAT16_KERNELS, BFLOAT16_LAYER = (
+    (Kernels.ONEDNN, PrepackedLinear) if onednn_has_bfloat16() else (Kernels.TORCH, nn.Linear)
+)
+"""A model's kernels and layers in bfloat16: torch's own where oneDNN has none for this processor."""
 LINEARS = 13
 """Linear layers in a model of two layers of BERT's kind, the head included."""
 
@@ -44,9 +50,15 @@ def exact(folder: Path) -> TransformersEncoder:
     ("dtype", "int8", "kernels", "layers"),
     [
         (torch.float32, False, Kernels.TORCH, {nn.Linear: LINEARS}),
-        (torch.float32, True, Kernels.ONEDNN, {nn.Linear: 1, Int8Linear: LINEARS - 1}),
-        (torch.bfloat16, False, Kernels.ONEDNN, {PrepackedLinear: LINEARS}),
-        (torch.bfloat16, True, Kernels.ONEDNN, {PrepackedLinear: 1, Int8Linear: LINEARS - 1}),
+        pytest.param(torch.float32, True, Kernels.ONEDNN, {nn.Linear: 1, Int8Linear: LINEARS - 1}, marks=NEEDS_INT8),
+        (torch.bfloat16, False, BFLOAT16_KERNELS, {BFLOAT16_LAYER: LINEARS}),
+        pytest.param(
+            torch.bfloat16,
+            True,
+            Kernels.ONEDNN,
+            {BFLOAT16_LAYER: 1, Int8Linear: LINEARS - 1},
+            marks=NEEDS_INT8,
+        ),
     ],
 )
 def test_a_model_gets_the_layers_of_its_precision(
@@ -73,6 +85,7 @@ def test_dequantised_rows_are_within_half_a_step(dtype: torch.dtype) -> None:
     assert torch.all((back - rows.float()).abs() <= 0.5001 * scales.float())
 
 
+@NEEDS_INT8
 @pytest.mark.parametrize("dtype", FORMATS)
 @pytest.mark.parametrize("bias", [True, False])
 def test_the_product_is_near_the_exact_one(bias: bool, dtype: torch.dtype) -> None:
@@ -96,6 +109,7 @@ def test_a_row_s_result_does_not_depend_on_the_other_rows() -> None:
     assert torch.equal(together, alone)
 
 
+@NEEDS_INT8
 @pytest.mark.parametrize("kind", ["bert", "modernbert", "deberta-v2"])
 def test_a_model_in_8_bits_is_near_itself(kind: str, tmp_path: Path) -> None:
     folder = make_model(tmp_path, kind, hidden=64)
@@ -118,6 +132,7 @@ class Intermediate(nn.Module):
             setattr(self, name, module)
 
 
+@NEEDS_BFLOAT16
 def test_gelu_is_fused_only_where_it_follows_its_layer_at_once() -> None:
     plain, other = Intermediate(), Intermediate(norm=nn.LayerNorm(4))
     model = nn.Sequential(plain, other, nn.Linear(4, 2)).bfloat16()
@@ -138,6 +153,7 @@ class Reader(nn.Module):
         return result
 
 
+@NEEDS_BFLOAT16
 @pytest.mark.parametrize("bias", [True, False])
 def test_the_product_is_the_same(bias: bool) -> None:
     linear = nn.Linear(96, 33, bias=bias).bfloat16()

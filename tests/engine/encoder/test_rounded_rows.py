@@ -14,7 +14,11 @@ from service.engine.encoder.packed_batch import round_up
 from tests.support.tiny_models import PACKABLE, make_model
 
 CPU = torch.device("cpu")
-PRECISIONS = [(torch.bfloat16, False), (torch.bfloat16, True), (torch.float32, True)]
+PRECISIONS = [
+    pytest.param(torch.bfloat16, False, marks=pytest.mark.needs("bfloat16")),
+    (torch.bfloat16, True),
+    (torch.float32, True),
+]
 
 
 def _ids(length: int, seed: int = 0) -> TokenIds:
