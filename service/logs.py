@@ -64,8 +64,6 @@ class LogEvent(StrEnum):
     PUBLISHER_DIED = "publisher_died"
     PUBLISHER_STOPPED = "publisher_stopped"
     POINTS_NOT_SENT = "points_not_sent"
-    POINTS_GIVEN_UP = "points_given_up"
-    CLOUDWATCH_UNREACHABLE = "cloudwatch_unreachable"
     CLOUDWATCH_REACHABLE = "cloudwatch_reachable"
 
     BULK_DIED = "bulk_died"

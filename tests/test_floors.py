@@ -215,7 +215,6 @@ MOST_LINES = 350
 PURE = (
     "service/core/",
     "service/signals/",
-    "service/publisher/outbox.py",
     "infra/scaling/alarm_evaluation.py",
     "infra/scaling/autoscaler.py",
     "infra/scaling/capacity.py",

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import signal
-import sys
 import time
 
 from service.logs import configure
 from service.metrics.prometheus import series
 from service.process import die_with_parent, hide_memory
-from service.publisher.loop import CloudWatch, Inbox, Publisher, PublisherMetrics, PublisherSignal
+from service.publisher.loop import CloudWatch, PublisherMetrics, Stop, publish
 from service.settings import read_settings
 from service.signals.catalog import PERIOD_SECONDS
 from service.signals.points import Snapshot
@@ -28,14 +26,12 @@ def main() -> None:
     die_with_parent()
     hide_memory()
     assert settings.cloudwatch_namespace is not None, "the supervisor starts the publisher only if it is set"
-    inbox = Inbox()
-    signal.signal(signal.SIGTERM, lambda _signal, _frame: inbox.put(PublisherSignal.STOP))
+    stop = Stop()
+    signal.signal(signal.SIGTERM, lambda _signal, _frame: stop.put(None))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     cloud = CloudWatch(settings.cloudwatch_namespace, settings.cloudwatch_service)
-    Publisher(snapshot, cloud.deliver, inbox, PublisherMetrics(), PERIOD_SECONDS).run()
+    publish(snapshot, cloud, stop, PublisherMetrics(), PERIOD_SECONDS)
 
 
 if __name__ == "__main__":
     main()
-    sys.stdout.flush()
-    os._exit(0)  # An ordinary exit would wait for a delivery that hangs.

@@ -1,31 +1,30 @@
-"""The publisher's loop: every period it measures a round of points, queues it, and starts a delivery if none runs.
+"""The publisher's loop: every period it measures the points of a service and tries once to send them to CloudWatch.
 
-The loop's thread never waits for the network; a second thread delivers and reports the outcome. They share nothing but
-two queues, so a call that hangs loses no points. On a stop the loop measures once more and waits `STOP_SECONDS` for the
-last delivery.
+Points that cannot be sent are lost: what scales by them looks at the last minutes. A call that hangs ends by its
+timeouts, and the points after it are measured over the longer time. On a stop the loop measures and sends once more.
 """
 
 from __future__ import annotations
 
 import logging
 import queue
-import threading
 import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from enum import Enum
 from typing import Any
 
 from service.logs import LogEvent
 from service.metrics.prometheus import counter
-from service.publisher.outbox import Outbox, Round, SendOutcome
 from service.signals.catalog import SERVICE_DIMENSION, STORAGE_RESOLUTION_SECONDS
 from service.signals.points import Point, Snapshot, measure
 
-STOP_SECONDS = 3.0
-"""Longest wait for the last delivery after a stop."""
+CONNECT_SECONDS = 2.0
+READ_SECONDS = 5.0
 
 log = logging.getLogger(__name__)
+
+Stop = queue.SimpleQueue[None]
+"""Ends the loop once something is in it; a SimpleQueue, because signal handlers put into it."""
 
 
 class PublisherMetrics:
@@ -33,127 +32,6 @@ class PublisherMetrics:
 
     def __init__(self) -> None:
         self.deliveries = counter("gleaner_cloudwatch_deliveries", "Calls to CloudWatch by outcome.", "outcome")
-        self.given_up = counter("gleaner_cloudwatch_given_up", "Rounds of points that CloudWatch will never get.")
-
-
-class PublisherSignal(Enum):
-    """Requests to the loop from outside its thread."""
-
-    STOP = "stop"
-
-
-Inbox = queue.SimpleQueue[PublisherSignal | SendOutcome]
-"""What wakes the loop; a SimpleQueue, because signal handlers put into it."""
-
-
-class Publisher:
-    """Publishes the rounds of one service, from start to stop."""
-
-    def __init__(
-        self,
-        snapshot: Callable[[], Snapshot],
-        deliver: Callable[[Round], SendOutcome],
-        inbox: Inbox,
-        metrics: PublisherMetrics,
-        period_seconds: float,
-    ) -> None:
-        self._snapshot = snapshot
-        self._deliver = deliver
-        self._inbox = inbox
-        self._metrics = metrics
-        self._period_seconds = period_seconds
-        self._outbox = Outbox()
-        self._deliveries: queue.SimpleQueue[Round] = queue.SimpleQueue()
-        self._failing = False
-
-    def __len__(self) -> int:
-        """Rounds that wait or are being delivered."""
-        return len(self._outbox)
-
-    def run(self) -> None:
-        """Publish until `PublisherSignal.STOP`."""
-        threading.Thread(target=self._deliver_all, name="delivery", daemon=True).start()
-        self._last = self._snapshot()
-        self._measure()  # At once, so that a new task is counted from its first second.
-        tick = time.monotonic() + self._period_seconds
-        while (event := self._next_event(tick)) is not PublisherSignal.STOP:
-            if event is None:
-                self._measure()
-                tick = max(tick + self._period_seconds, time.monotonic())
-            else:
-                self._conclude(event)
-        self._finish()
-
-    def _deliver_all(self) -> None:
-        """The delivery thread: one delivery after the other, each outcome into the inbox."""
-        while True:
-            self._inbox.put(self._deliver(self._deliveries.get()))
-
-    def _next_event(self, until: float) -> PublisherSignal | SendOutcome | None:
-        """The next signal or outcome; None when `until` comes first."""
-        try:
-            return self._inbox.get(timeout=max(until - time.monotonic(), 0.0))
-        except queue.Empty:
-            return None
-
-    def _measure(self) -> None:
-        now = self._snapshot()
-        self._count_dropped(self._outbox.put(measure(self._last, now)))
-        self._last = now
-        self._start_delivery()
-
-    def _start_delivery(self) -> None:
-        if points := self._outbox.take():
-            self._deliveries.put(points)
-
-    def _conclude(self, outcome: SendOutcome) -> None:
-        self._metrics.deliveries.labels(outcome.value).inc()
-        self._count_dropped(self._outbox.conclude(outcome))
-        if self._failing != (outcome is SendOutcome.FAILED):
-            self._failing = not self._failing
-            self._log_reach()
-        if outcome is not SendOutcome.FAILED:  # A failed delivery is tried again after the next period.
-            self._start_delivery()
-
-    def _log_reach(self) -> None:
-        if self._failing:
-            log.warning("CloudWatch is out of reach", extra={"event": LogEvent.CLOUDWATCH_UNREACHABLE})
-        else:
-            log.warning("CloudWatch is in reach again", extra={"event": LogEvent.CLOUDWATCH_REACHABLE})
-
-    def _count_dropped(self, rounds: int) -> None:
-        if rounds:
-            self._metrics.given_up.inc(rounds)
-            log.warning("rounds of points were given up", extra={"event": LogEvent.POINTS_GIVEN_UP, "rounds": rounds})
-
-    def _finish(self) -> None:
-        self._measure()
-        end = time.monotonic() + STOP_SECONDS
-        while len(self._outbox):
-            event = self._next_event(end)
-            if event is None or event is SendOutcome.FAILED:
-                break
-            if isinstance(event, SendOutcome):
-                self._conclude(event)
-        fields = {"event": LogEvent.PUBLISHER_STOPPED, "rounds_left": len(self._outbox)}
-        log.info("stopped publishing", extra=fields)
-
-
-CONNECT_SECONDS = 2.0
-READ_SECONDS = 5.0
-REFUSED_CODES = frozenset(
-    {
-        "InvalidParameterValue",
-        "InvalidParameterValueException",
-        "InvalidParameterCombination",
-        "InvalidParameterCombinationException",
-        "MissingParameter",
-        "MissingRequiredParameterException",
-        "RequestEntityTooLarge",
-        "ValidationError",
-    }
-)
-"""Error codes of CloudWatch that blame the points themselves, so that sending them again would not help."""
 
 
 class CloudWatch:
@@ -166,29 +44,52 @@ class CloudWatch:
         self._service = service
         self._timeouts = {"connect_timeout": connect_seconds, "read_timeout": read_seconds}
         self._client: Any = None
-        self._last_failure = ""
+        self._failure = ""
 
-    def deliver(self, points: Round) -> SendOutcome:
-        """Send points in one call; never raises, because the next period tries again."""
+    def deliver(self, points: tuple[Point, ...]) -> bool:
+        """Send points in one call; False if that failed, which is logged unless the reason is that of the last call."""
         try:
             if self._client is None:
                 self._client = _client(self._timeouts)
             data = [datum(point, self._service) for point in points]
             self._client.put_metric_data(Namespace=self._namespace, MetricData=data)
         except Exception as error:
-            self._log_failure(f"{type(error).__name__}: {error}")
-            if _code(error) in REFUSED_CODES:
-                return SendOutcome.REFUSED
             self._client = None  # It has read the credentials of files once; they may be renewed since.
-            return SendOutcome.FAILED
-        self._last_failure = ""
-        return SendOutcome.SENT
+            failure = f"{type(error).__name__}: {error}"
+            if failure != self._failure:
+                fields = {"event": LogEvent.POINTS_NOT_SENT, "reason": failure}
+                log.warning("points could not be sent", extra=fields)
+            self._failure = failure
+            return False
+        if self._failure:
+            log.warning("CloudWatch is in reach again", extra={"event": LogEvent.CLOUDWATCH_REACHABLE})
+        self._failure = ""
+        return True
 
-    def _log_failure(self, reason: str) -> None:
-        """Log a failure unless the last one had the same reason."""
-        if reason != self._last_failure:
-            log.warning("points could not be sent", extra={"event": LogEvent.POINTS_NOT_SENT, "reason": reason})
-        self._last_failure = reason
+
+def publish(
+    snapshot: Callable[[], Snapshot], cloud: CloudWatch, stop: Stop, metrics: PublisherMetrics, period_seconds: float
+) -> None:
+    """Publish the points of one service, from now on until the stop."""
+    last, tick, stopped = snapshot(), time.monotonic(), False
+    while True:  # At once, so that a new task is counted from its first second.
+        now = snapshot()
+        outcome = "sent" if cloud.deliver(measure(last, now)) else "failed"
+        metrics.deliveries.labels(outcome).inc()
+        last = now
+        if stopped:
+            break
+        tick = max(tick + period_seconds, time.monotonic())
+        stopped = _is_stopped_before(tick, stop)
+    log.info("stopped publishing", extra={"event": LogEvent.PUBLISHER_STOPPED})
+
+
+def _is_stopped_before(tick: float, stop: Stop) -> bool:
+    try:
+        stop.get(timeout=max(tick - time.monotonic(), 0.0))
+    except queue.Empty:
+        return False
+    return True
 
 
 def datum(point: Point, service: str) -> dict[str, Any]:
@@ -205,15 +106,9 @@ def datum(point: Point, service: str) -> dict[str, Any]:
 
 
 def _client(timeouts: Mapping[str, float]) -> Any:
-    """A boto3 client; region, credentials and endpoint from AWS's variables. No retries: the next period is one."""
+    """A boto3 client that tries once; region, credentials and endpoint from AWS's variables."""
     import boto3
     from botocore.config import Config
 
     config = Config(retries={"total_max_attempts": 1}, **timeouts)
     return boto3.session.Session().client("cloudwatch", config=config)
-
-
-def _code(error: Exception) -> str:
-    """CloudWatch's error code; empty where it did not answer."""
-    answer: Mapping[str, Any] = getattr(error, "response", None) or {}
-    return str(answer.get("Error", {}).get("Code", ""))

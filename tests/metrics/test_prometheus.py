@@ -212,7 +212,6 @@ METRICS: dict[str, tuple[str, ...]] = {
     "gleaner_client_documents": ("counter", "client"),
     "gleaner_client_tokens": ("counter", "client"),
     "gleaner_cloudwatch_deliveries": ("counter", "outcome"),
-    "gleaner_cloudwatch_given_up": ("counter",),
     "gleaner_connection_drops": ("counter", "reason"),
     "gleaner_connection_refusals": ("counter", "code"),
     "gleaner_connections": ("gauge",),
