@@ -32,7 +32,7 @@ extra = $$($(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject
 FILES_AT_ONCE ?= 3
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-all lint types unit system gpu bench bench-peers loadtest train docs clean storage
+.PHONY: help setup run test test-all lint types unit system gpu bench loadtest train docs clean storage
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -94,11 +94,8 @@ gpu: .venv/.dev ## the checks that need a CUDA device, then the GPU's table of B
 	$(BIN)/python -m loadtest.bench.gpu
 
 storage: .venv/.s3-server ## the S3 server that tests and benchmarks start
-bench: .venv/.dev .venv/.s3-server .venv/.gliner ## the benchmarks of BENCHMARKS.md (ONLY=throughput, host, start, cold, store, labels, bulk)
+bench: .venv/.dev .venv/.s3-server .venv/.gliner ## the benchmarks of BENCHMARKS.md (ONLY=throughput, host, start, cold, labels, bulk)
 	$(BIN)/python -m loadtest.bench $(if $(ONLY),--only $(ONLY))
-
-bench-peers: .venv/.loadtest .venv/.peers ## the service beside LitServe, mosec and Ray Serve (ARGS='--model six-layer')
-	$(BIN)/python -m loadtest.bench.peers $(ARGS)
 
 .PHONY: chaos
 chaos: .venv/.loadtest .venv/.s3-server ## ten minutes of kills, stops, full disks and bursts, every answer checked (ARGS='--minutes 60 --seed 7')
@@ -238,16 +235,8 @@ clean: ## remove .venv and caches
 		npm ci --silent --no-audit --no-fund && npm pack --silent --pack-destination .. >/dev/null
 	@touch $@
 
-# Apart from the service, which they must not change, but with its torch and transformers.
-.venv/.peers: .venv/.run
-	@echo "Installing the peers (the first time takes some minutes)…"
-	@$(BIN)/python -m venv .venv/peers
-	@.venv/peers/bin/python -c 'import sys, sysconfig; print(sys.argv[1], file=open(sysconfig.get_path("purelib") + "/service.pth", "w"))' \
-		$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
-	@.venv/peers/bin/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt $(call extra,peers)
-	@touch $@
-
-# Likewise, each apart; Airflow, which calls `gleaner`, without the service's packages.
+# What a recipe needs, apart from the service, which it must not change, but with its packages; Airflow, which calls `gleaner`,
+# without them.
 build/recipes/%/.ready: | .venv/.run
 	$(if $(filter spark,$*),$(call install_tools,java:openjdk-17-jre-headless))
 	@echo "Installing what the recipe for $* needs…"

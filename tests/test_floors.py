@@ -24,30 +24,28 @@ from tests.support.source_tree import (
     sources,
 )
 
-PEERS = "loadtest/bench/peers/servers/"
+PIPELINE, GLINER = "loadtest/bench/transformers_pipeline.py", "loadtest/bench/gliner_library.py"
 RECIPES = "service/bulk/recipes/"
 RANDOM_MODELS = "loadtest/bench/random_models.py"
 TRAINING = "model_store/builtin/training/"
 
 ONLY_IN = {
-    "torch": ("service/engine/", TRAINING, PEERS, RANDOM_MODELS),
-    "transformers": ("service/engine/", TRAINING, PEERS, RANDOM_MODELS),
+    "torch": ("service/engine/", TRAINING, PIPELINE, RANDOM_MODELS),
+    "transformers": ("service/engine/", TRAINING, PIPELINE, RANDOM_MODELS),
     "fastapi": ("service/api/",),
-    "starlette": ("service/api/", PEERS),
+    "starlette": ("service/api/",),
     "gunicorn": ("service/api/",),
-    "litserve": (PEERS,),
-    "mosec": (PEERS,),
-    "ray": (PEERS, RECIPES),
+    "ray": (RECIPES,),
     "airflow": (RECIPES,),
     "daft": (RECIPES,),
     "pyspark": (RECIPES,),
-    "gliner": (PEERS,),
+    "gliner": (GLINER,),
     "zmq": (
         "service/engine/engine_socket.py",
         "service/engine/models/live_rollout.py",
         "service/api/engine/connection.py",
     ),
-    "boto3": ("loadtest/bench/store.py", "service/publisher/loop.py"),
+    "boto3": ("service/publisher/loop.py",),
     "botocore": (
         "model_store/remote/s3.py",
         "model_store/remote/s3_connection.py",
@@ -81,7 +79,6 @@ ONLY_IN = {
         "service/text/split_points.py",
         "service/text/token_cache.py",
         TRAINING,
-        PEERS,
         RANDOM_MODELS,
     ),
 }

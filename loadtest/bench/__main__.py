@@ -6,7 +6,7 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from loadtest.bench import bulk, host, labels, startup, store, throughput
+from loadtest.bench import bulk, host, labels, startup, throughput
 from loadtest.errors import end_on_sigterm
 
 PARTS = {
@@ -14,7 +14,6 @@ PARTS = {
     "host": host.measure,
     "start": startup.measure,
     "cold": startup.measure_cold,
-    "store": store.measure,
     "labels": labels.measure,
     "bulk": bulk.measure,
 }

@@ -8,43 +8,57 @@ HTTP and JSON.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import random
+import signal
 import statistics
+import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import httpx
+import psutil
 
 from loadtest.bench.fixtures import PipelineProcess, published, service, text_of, vocabulary
-from loadtest.bench.peers.contest import running
-from loadtest.service_process import KeptPort, processes_running, usage
+from loadtest.service_process import (
+    START_SECONDS,
+    KeptPort,
+    clean_environment,
+    process_tree,
+    processes_running,
+    usage,
+)
 
 MODEL = "gliner-span"
 LABELS = (10, 50)
 DOCUMENTS = 6
 SHORTEST_WORDS, LONGEST_WORDS = 150, 4_000
 PIECE_WORDS = 220
-"""Of what the library is given at once: with 50 labels about 500 tokens."""
+"""Words of the pieces that the library is given: with 50 labels about 500 tokens."""
 BATCH_SIZES = (1, 4, 8)
 SEARCHED = 8
 """Pieces by which the best batch size is found."""
 CLIENTS = 6
 ROUNDS = 2
 THRESHOLD = 0.999
-LIBRARY, SERVER = "loadtest.bench.peers.servers.gliner_library", "gliner.serve"
+LIBRARY, SERVER = "loadtest.bench.gliner_library", "gliner.serve"
+ROOT = Path(__file__).parents[2]
 PYTHON = Path(sys.prefix) / "gliner" / "bin" / "python"
 SERVER_OPTIONS = "--device cpu --dtype float32 --no-compile --num-gpus-per-replica 0 --request-timeout-s 600".split()
 SERVER_PATH = "/gliner"
+SERVER_ENVIRONMENT = {"GOMP_SPINCOUNT": "5000", "RAY_USAGE_STATS_ENABLED": "0"}
+"""OpenMP threads spin as briefly as in the service: by default they starve the server's other processes."""
+STOP_SECONDS = 20.0
 DTYPES = ("auto", "int8")
-"""Of the service."""
+"""Precisions of the service (GLEANER_DTYPE)."""
 
 
 class Run(NamedTuple):
@@ -106,7 +120,7 @@ def _runs(home: Path, folder: Path, texts: list[str], labels: list[str]) -> dict
         options = [*SERVER_OPTIONS, "--port", str(port.number), "--max-batch-size", str(size)]
         options += ["--num-cpus-per-replica", cores, "--tokenizer-threads", cores]  # torch's threads, 4 by default.
         command = [str(PYTHON), "-m", SERVER, "--model", str(folder), *options]
-        stack.enter_context(running(command, url, home / "gliner.log", SERVER_PATH, bodies[0]))
+        stack.enter_context(running(command, url + SERVER_PATH, bodies[0], home / "gliner.log"))
         (root, *_) = (each.pid for each in processes_running(SERVER, os.getpid()))
         asked["`gliner.serve`"] = partial(_ask, url + SERVER_PATH, root, bodies, len(parts), len(texts))
         whole = [_body(text, labels, "min_score") | {"deadline_ms": 600_000} for text in texts]
@@ -138,3 +152,45 @@ def _ask(url: str, root: int, bodies: list[dict[str, Any]], at_once: int, texts:
             response.raise_for_status()
         seconds = time.perf_counter() - began
     return Run(texts / seconds, usage(root).memory_bytes)
+
+
+@contextmanager
+def running(command: list[str], url: str, probe: Mapping[str, object], log: Path) -> Iterator[None]:
+    """Run a server that has answered a probe once; all its processes are gone at the end."""
+    environment = {**SERVER_ENVIRONMENT, **clean_environment(), "PYTHONPATH": str(ROOT)}
+    with log.open("ab") as sink:
+        process = subprocess.Popen(
+            command, env=environment, stdout=sink, stderr=sink, start_new_session=True, cwd=log.parent
+        )
+    try:
+        _wait_until_it_answers(url, probe, process, log)
+        yield
+    finally:
+        _end(process)
+
+
+def _wait_until_it_answers(url: str, probe: Mapping[str, object], process: subprocess.Popen[bytes], log: Path) -> None:
+    end = time.monotonic() + START_SECONDS
+    while time.monotonic() < end:
+        if process.poll() is not None:
+            raise SystemExit(f"the server ended:\n{log.read_text()[-2000:]}")
+        with contextlib.suppress(httpx.HTTPError):
+            if httpx.post(url, json=probe, timeout=60.0).status_code == 200:
+                return
+        time.sleep(0.1)
+    raise SystemExit(f"the server did not answer within {START_SECONDS:.0f} s:\n{log.read_text()[-2000:]}")
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """SIGTERM, then SIGKILL to every process of its tree and of its process group that is left."""
+    tree = process_tree(process.pid)
+    process.terminate()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(STOP_SECONDS)
+    with contextlib.suppress(OSError):
+        os.killpg(process.pid, signal.SIGKILL)
+    for child in tree:
+        with contextlib.suppress(OSError, psutil.Error):
+            if os.getsid(child.pid) == process.pid:
+                child.kill()
+    process.wait()

@@ -1,4 +1,4 @@
-"""Random models for benchmarks: token classifiers, a GLiNER, and shards of random bytes to be transferred.
+"""Random models for benchmarks: token classifiers and a GLiNER.
 
 Speed does not depend on the values of weights. The classifier's are drawn wide, so that scores spread over [0, 1] as a
 trained model's do; otherwise rounding to bfloat16 would cost less than it does. `O` is favoured, so that most tokens
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,16 +26,6 @@ SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 LABELS = ["O", *(f"{prefix}-{kind}" for kind in "ABCD" for prefix in "BI")]
 FAVOUR = 5.0
 """Added to the logit of `O`, whose standard deviation is 3."""
-SHARDS_CONFIG = {
-    "architectures": ["BertForTokenClassification"],
-    "model_type": "bert",
-    "hidden_size": 1024,
-    "num_hidden_layers": 24,
-    "num_attention_heads": 16,
-    "intermediate_size": 4096,
-    "max_position_embeddings": 512,
-    "id2label": {"0": "O", "1": "B-NAME", "2": "I-NAME"},
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +87,7 @@ DEBERTA_V3_BASE: dict[str, Any] = {
     "layer_norm_eps": 1e-7,
 }
 LABEL_SIZE, WIDTH = 512, 12
-"""Of a GLiNER v2.1 of this trunk: numbers of a word's vector, and words of its longest span."""
+"""Numbers of a word's vector, and words of the longest span, in a GLiNER v2.1 of this trunk."""
 SCORE_SPREAD = 2.0
 """Standard deviation of a span's logit, about."""
 
@@ -130,7 +119,7 @@ def make_label_model(folder: Path, mode: str, seed: int = 0) -> None:
 
 
 def _perceptron(size: int, out: int) -> nn.Module:
-    """Two layers as GLiNER names them, whose results are as wide as their inputs."""
+    """Two layers as GLiNER names them, initialized so that results spread as widely as inputs."""
     first, last = nn.Linear(size, 4 * LABEL_SIZE), nn.Linear(4 * LABEL_SIZE, out)
     for each in (first, last):
         nn.init.normal_(each.weight, std=SCORE_SPREAD / each.in_features**0.5)
@@ -153,30 +142,6 @@ def write_tokenizer(folder: Path, more: list[str] | None = None) -> int:
     tokens = {f"{name}_token": token for name, token in names.items()}
     (folder / "tokenizer_config.json").write_text(json.dumps({**config, **tokens}))
     return int(tokenizer.get_vocab_size())
-
-
-def make_shards(folder: Path) -> Path:
-    """Write a folder with the files and sizes of a sharded model: 16 shards of 83 MB are a BERT-large in float32."""
-    shards, shard_bytes = 16, 83 * 10**6
-    folder.mkdir(parents=True)
-    (folder / "config.json").write_text(json.dumps(SHARDS_CONFIG))
-    (folder / "tokenizer.json").write_text(json.dumps({"version": "1.0", "model": {"type": "WordPiece", "vocab": {}}}))
-    names = [f"model-{number:05}-of-{shards:05}.safetensors" for number in range(1, shards + 1)]
-    for number, name in enumerate(names):
-        write_shard(folder / name, f"layer.{number}", shard_bytes)
-    weight_map = {f"layer.{number}": name for number, name in enumerate(names)}
-    (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": weight_map}))
-    return folder
-
-
-def write_shard(path: Path, tensor: str, size_bytes: int) -> None:
-    """One safetensors file with one tensor of random bytes."""
-    header = json.dumps({tensor: {"dtype": "U8", "shape": [size_bytes], "data_offsets": [0, size_bytes]}}).encode()
-    with path.open("wb") as file:
-        file.write(len(header).to_bytes(8, "little") + header)
-        left = size_bytes
-        while left:
-            left -= file.write(os.urandom(min(left, 2**24)))
 
 
 def main() -> None:

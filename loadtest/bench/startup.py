@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import shutil
 import statistics
+import subprocess
+import sys
 from pathlib import Path
 
 import httpx
 
 from loadtest.bench.fixtures import published, run_module, service
-from loadtest.bench.store import upload
 from loadtest.s3.server import REMOTE, S3Server, bucket_server
+from loadtest.service_process import clean_environment
 
 ROUNDS = 3
 PARTS = ("fetch", "import", "load", "warm-up", "measure", "prove")
@@ -53,11 +55,19 @@ def measure_cold(home: Path) -> None:
         for shape, shards in SHARDS.items():
             folder = home / f"{shape}-sharded"
             run_module("loadtest.bench.random_models", shape, str(folder), "--shards", str(shards))
-            upload(server, folder, shape, home / "full")
+            _upload(server, folder, shape, home / "full")
             shutil.rmtree(folder)
             for state, fill in (("empty", _empty), ("half full", _half), ("full", _full)):
                 print(_cold_row(shape, state, fill(home), server, home), flush=True)
             shutil.rmtree(home / "full")
+
+
+def _upload(server: S3Server, folder: Path, name: str, store: Path) -> None:
+    """Publish a model folder into the bucket, through a local store."""
+    command = [sys.executable, "-m", "service.cli", "models", "publish", str(folder), name]
+    command += ["--store", str(store), "--remote", REMOTE]
+    environment = {**clean_environment(), **server.environment()}
+    subprocess.run(command, check=True, env=environment, stdout=subprocess.DEVNULL)
 
 
 def _cold_row(shape: str, state: str, store: Path, server: S3Server, home: Path) -> str:

@@ -50,7 +50,7 @@ def _rows(shape: str, count: int, home: Path) -> list[str]:
     sample = texts(count)
     theirs: list[Run] = []
     with ExitStack() as stack:
-        module = "loadtest.bench.peers.servers.pipeline"
+        module = "loadtest.bench.transformers_pipeline"
         pipeline = stack.enter_context(closing(PipelineProcess(module, str(model))))
         best = max(BATCH_SIZES, key=lambda size: _ask_pipeline(pipeline, size, sample[: count // SEARCHED])[0])
         services = {name: stack.enter_context(service(home, MODELS=shape, DTYPE=name)) for name in precisions()}
@@ -66,7 +66,7 @@ def _rows(shape: str, count: int, home: Path) -> list[str]:
 
 def _row(start: str, theirs: list[Run], ours: list[Run]) -> str:
     ratios = ", ".join(f"{mine[0] / other[0]:.2f}" for other, mine in zip(theirs, ours, strict=True))
-    difference, differing = compare(theirs[0][1], ours[0][1])
+    difference, differing = _compare(theirs[0][1], ours[0][1])
     return f"| {start} | {_median(ours):.1f} | {ratios} | {difference:.4f} | {differing:.2%} |"
 
 
@@ -100,7 +100,7 @@ def _extract(client: httpx.Client, some: list[str]) -> list[dict[str, Any]]:
     return documents
 
 
-def compare(theirs: list[list[Entity]], ours: list[list[Entity]]) -> tuple[float, float]:
+def _compare(theirs: list[list[Entity]], ours: list[list[Entity]]) -> tuple[float, float]:
     """The largest difference in score of a common entity, and the share of entities that only one of two runs has."""
     found = [{(number, e["label"], e["start"], e["end"]): e["score"] for number, entities in enumerate(run)
               for e in entities} for run in (theirs, ours)]  # fmt: skip

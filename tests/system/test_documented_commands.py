@@ -36,7 +36,7 @@ NOT_RUN = {
     r"make image|docker |kubectl |helm |prometheus ": "a container engine, a cluster, or a server",
     r"printf .*> keys$": "a cluster's secret",
     r"make (test|infra)$": "they run tests; what they make is made here by the command in them",
-    r"make (loadtest|chaos|bench|bench-peers|gpu)": "minutes to hours; tests/loadtest runs them at a small size",
+    r"make (loadtest|chaos|bench|gpu)": "minutes to hours; tests/loadtest runs them at a small size",
     r".*loadtest --find-knee": "ten minutes; tests/loadtest/test_cli.py runs it with shorter trials",
     r".*simulate wave --tune": "many simulated days; tests/loadtest/simulator searches a smaller space",
     r".*simulate wave --release": "reads what --find-knee writes",

@@ -1,8 +1,28 @@
-"""The documents of the benchmark of free labels, and the pieces that the library is given."""
+"""The benchmark of free labels: its documents, the pieces that the library is given, and the other server."""
 
 from __future__ import annotations
 
-from loadtest.bench.labels import LONGEST_WORDS, PIECE_WORDS, SHORTEST_WORDS, documents, pieces
+import sys
+from pathlib import Path
+
+import httpx
+import pytest
+
+from loadtest.bench.labels import LONGEST_WORDS, PIECE_WORDS, SHORTEST_WORDS, documents, pieces, running
+from loadtest.service_process import KeptPort
+from tests.support.processes import lives
+from tests.support.service import wait_until
+
+SERVER = """
+import subprocess, sys, threading
+from pathlib import Path
+from tests.support.local_http import http_server, json_reply
+child = subprocess.Popen(["sleep", "600"])
+Path(sys.argv[2]).write_text(str(child.pid))
+with http_server(lambda call: json_reply({"path": call.path}), port=int(sys.argv[1])):
+    threading.Event().wait()
+"""
+"""A server that leaves a child process behind."""
 
 
 def test_documents_have_all_lengths_and_are_the_same_each_time() -> None:
@@ -17,3 +37,20 @@ def test_the_library_reads_every_word_once() -> None:
     parts = pieces(text)
     assert " ".join(parts) == text
     assert max(len(part.split()) for part in parts) == PIECE_WORDS
+
+
+def test_a_server_answers_and_its_forsaken_child_is_ended_with_it(tmp_path: Path) -> None:
+    port, note = KeptPort(), tmp_path / "child"
+    command = [sys.executable, "-c", SERVER, str(port.number), str(note)]
+    url = f"http://127.0.0.1:{port.number}/path"
+    with running(command, url, {"text": "abc"}, tmp_path / "log"):
+        assert httpx.post(url, json={"text": "abc"}, timeout=60.0).json() == {"path": "/path"}
+        child = int(note.read_text())
+        assert lives(child)
+    wait_until(lambda: not lives(child))
+
+
+def test_a_server_that_ends_at_once_says_why(tmp_path: Path) -> None:
+    url, command = f"http://127.0.0.1:{KeptPort().number}", [sys.executable, "-c", "raise SystemExit('no such model')"]
+    with pytest.raises(SystemExit, match="no such model"), running(command, url, {}, tmp_path / "log"):
+        pass

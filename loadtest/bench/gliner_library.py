@@ -1,7 +1,7 @@
 """The `gliner` library in a process of its own, which answers JSON lines.
 
 Each line on stdin is a request {"texts": […], "labels": […], "threshold": t, "batch_size": n}; its answer is
-{"seconds": s, "entities": n, "peak_bytes": b}: how many were found, and the most memory of the process so far.
+{"seconds": s, "entities": n, "peak_bytes": b}: their number, and the most memory of the process so far.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from gliner import GLiNER
 
 
 def main() -> None:
-    """`python -m loadtest.bench.peers.servers.gliner_library FOLDER`."""
+    """`python -m loadtest.bench.gliner_library FOLDER`."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder")
     chosen = parser.parse_args()
