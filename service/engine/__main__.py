@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 
 
 def main(make_factory: MakeFactory = model_factory) -> int:
-    """Run one engine, whose models `make_factory`'s factory makes; returns the process's exit code."""
+    """Run one engine with the models of `make_factory`; returns the process's exit code."""
     settings = read_settings()
     configure(settings.log_level)
     die_with_parent()
@@ -72,7 +72,7 @@ class _StopSignal:
 
 
 def end_process(run: Callable[[], int]) -> NoReturn:
-    """End this process with the exit code that `run` returns, whatever its other threads do."""
+    """End this process with `run`'s exit code, without waiting for other threads."""
     code = EXIT_BROKEN
     try:
         code = run()

@@ -18,7 +18,7 @@ from service.engine.loop import EngineLoop
 from service.engine.models.device_weights import WeightMover
 from service.engine.models.manager import ModelManager
 from service.engine.models.startup import StartupState
-from service.engine.requests.intake import RequestHandler
+from service.engine.requests.intake import RequestIntake
 from service.engine.requests.request_table import Request, RequestTable
 from service.engine.requests.status import StatusPublisher
 from service.metrics.engine import EngineMetrics
@@ -39,11 +39,11 @@ def make_loop(
     gpu: GpuMonitor | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> EngineLoop:
-    """The loop of the engine with this name, which serves nothing until it is opened.
+    """Build the loop of the engine with this name; it serves nothing until it is opened.
 
     Args:
         executor: runs everything on the device.
-        startup: how far the models are, written by the loading thread.
+        startup: progress of the models, written by the loading thread.
         gpu: None where no GPU is watched.
     """
     scheduler: Scheduler[Request] = Scheduler(QueueLimits(settings.queue_limit_tokens, settings.wait_limit_seconds))
@@ -53,5 +53,5 @@ def make_loop(
     throughput = ThroughputMeter()
     status = StatusPublisher(ipc, lifecycle, scheduler, models, throughput, metrics)
     table = RequestTable(scheduler, ipc, metrics)
-    requests = RequestHandler(table, models, lifecycle, throughput, status, metrics)
+    requests = RequestIntake(table, models, lifecycle, throughput, status, metrics)
     return EngineLoop(ipc, requests, BatchFormer(scheduler, models, executor, throughput), lifecycle, status, clock)

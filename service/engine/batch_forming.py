@@ -1,4 +1,4 @@
-"""Batch former: which batch is launched next, and when.
+"""Batch former: decides which batch is launched next, and when.
 
 While a batch runs, the queue fills by itself, so there is no batching timer: on a free device a lone document is
 launched at once. At most two batches are in flight. The second one is formed only if it is full, and late, so that
@@ -6,8 +6,8 @@ documents that come meanwhile are in it, and so that a document waits for one fu
 Clients with a small backlog may get a batch of their own (`small_backlog`): as the next one, or, where the device
 computes several batches at once, as a second one while one runs.
 
-There, batch work and interactive work are in batches apart. Those of batch work yield the processor: interactive work
-is computed beside one at once, as if it were alone. While there is some, no second one of batch work is formed.
+There, batch work and interactive work run in separate batches. Batch work yields the processor: interactive work
+is computed beside it at once, as if it were alone. While there is some, no second batch of batch work is formed.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from service.engine.execution.in_flight import MOST_IN_FLIGHT, InFlightBatch, In
 from service.engine.models.manager import ModelManager
 
 LAST_SHARE = 1 / 4
-"""Of a running batch's expected time: while less than this is left, the next full batch is formed."""
+"""Share of a running batch's expected time; once less is left, the next full batch is formed."""
 INTERACTIVE_SECONDS = 10.0
-"""For so long after interactive work a batch of batch work leaves the place beside it free."""
+"""Seconds after interactive work during which batch work may not use the second slot."""
 HOST_SECONDS = 0.005
-"""The least time before the expected end: the host packs, copies and launches a batch within it."""
+"""Least seconds before the expected end, in which the host packs, copies and launches a batch."""
 
 
 class FormedBatch(NamedTuple):
-    """A batch that is to be launched.
+    """A batch to launch.
 
     Attributes:
-        timed: its time will tell the device's speed.
-        yields: others that run beside it are computed first.
+        timed: True if its time will tell the device's speed.
+        yields: True if batches that run beside it are computed first.
     """
 
     batch: Batch
@@ -48,9 +48,9 @@ class BatchFormer:
     """Forms the batches of one engine. Used by the loop's thread alone.
 
     Attributes:
-        models: those that it serves.
-        in_flight: the batches that were launched and are not delivered.
-        waits_for_weights: all that waits is for models that may not be loaded to the device yet.
+        models: the models that it serves.
+        in_flight: the batches launched and not delivered.
+        waits_for_weights: True if all waiting work is for models that may not be loaded to the device yet.
     """
 
     def __init__(
@@ -90,11 +90,11 @@ class BatchFormer:
         return formed
 
     def _leaves_place(self, running: Batch, now: float) -> bool:
-        """True for a batch of batch work beside which interactive work may soon be computed."""
+        """True for batch work beside which interactive work may come soon."""
         return self._device.concurrent and now < self._interactive_until and self._scheduler.is_batch_work(running)
 
     def _is_full(self) -> bool:
-        """True when what waits makes a full batch of the model that is served next."""
+        """True when enough waits for a full batch of the next model."""
         models = self._scheduler.models()
         return bool(models) and self._scheduler.waiting_tokens >= self.models.guard.budget_tokens(models[0])
 
@@ -105,12 +105,12 @@ class BatchFormer:
         return max(left - max(LAST_SHARE * expected, HOST_SECONDS), 0.0)
 
     def _expected_seconds(self, tokens: int) -> float:
-        """Of the device for so many tokens in a full batch; 0 while its speed is unknown."""
+        """Seconds of the device for these tokens in a full batch; 0 while its speed is unknown."""
         speed = self._throughput.tokens_per_second
         return tokens / speed if speed else 0.0
 
     def _next_of(self, model: str) -> FormedBatch | None:
-        """The next batch of one model; of clients with a small backlog, if others would fill it."""
+        """Form the next batch of one model; of clients with a small backlog, if others would fill it."""
         small = None
         if self._scheduler.stats(model).waiting_tokens >= self.models.guard.budget_tokens(model):
             small = self._small_batch(model)
@@ -124,9 +124,9 @@ class BatchFormer:
         return FormedBatch(batch, yields=is_concurrent and self._scheduler.is_batch_work(batch))
 
     def _concurrent(self) -> FormedBatch | None:
-        """A batch beside the one that runs and of its model, where the device computes two at once.
+        """Form a batch beside the running one, of the same model, where the device computes two at once.
 
-        Of all interactive work beside batch work, else of small backlogs.
+        It holds all interactive work beside batch work, else small backlogs.
         """
         running = self.in_flight.running
         if not self._device.concurrent or len(running) != 1 or not self._scheduler.waiting_tokens:
@@ -139,7 +139,7 @@ class BatchFormer:
         return None if beside is None else FormedBatch(beside, timed=False)
 
     def _small_batch(self, model: str) -> Batch | None:
-        """A batch of the clients with a small backlog, where that saves them enough; no two follow each other."""
+        """Form a batch of the clients with a small backlog, where that saves them enough; no two follow each other."""
         full_tokens = self.models.guard.budget_tokens(model)
         if self._was_small or self._expected_seconds(full_tokens) < WORTHWHILE_SECONDS:
             return None

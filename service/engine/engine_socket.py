@@ -1,8 +1,8 @@
-"""Engine socket: receives the messages of all workers and sends each answer to the worker that asked.
+"""Engine socket: receives the messages of all workers and sends each answer to the worker that asked for it.
 
 Owns the ROUTER socket, and the ways for other threads onto the loop's thread: `LoopCalls` for work, `Waker` to end its
-wait. Knows nothing of what messages mean. No message is dropped for a full queue: admission bounds what waits, not the
-socket. Bytes that are no message come as the `WireError` that says why.
+wait. Does not know what messages mean. No message is dropped for a full queue: admission bounds the queue, not the
+socket. Malformed messages come as a `WireError` with the reason.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ import zmq
 from service.wire import Buffer, Message, WireError, delivery, messages_in, pack
 
 MOST_AT_ONCE = 1_000
-"""Messages received before the loop goes on to launch and deliver."""
+"""Most messages received before the loop goes on to launch and deliver."""
 MOST_FRAME_BYTES = 1 << 30
-"""Ten times the token ids of the longest document, and more than one is in small deliveries only; whoever sends more is
-disconnected."""
+"""Most bytes of a frame: ten times the token ids of the longest document. Only small deliveries hold several. A worker
+that sends more is disconnected."""
 
 
 Received = tuple[bytes, Message | WireError, Buffer | None]
-"""Who sent it, what it is, and its buffer."""
+"""Worker, message and the message's buffer."""
 
 
 class EngineSocket:
-    """The socket of one engine.
+    """Socket of one engine.
 
     Attributes:
         calls: work that other threads submit to the thread that receives.
@@ -61,7 +61,7 @@ class EngineSocket:
                 received += 1
 
     def _wait(self, end_seconds: float) -> None:
-        """Wait for a message or a wake-up. The socket's descriptor tells of news once, and not only of messages."""
+        """Wait for a message or a wake-up. The socket's descriptor signals each event once, other events too."""
         while not self._has_some():
             ready = select.select(self._readable, (), (), max(end_seconds - time.monotonic(), 0.0))[0]
             if self._waker.fileno() in ready:
@@ -78,11 +78,11 @@ class EngineSocket:
         return value
 
     def send(self, worker: bytes, message: Message, buffer: Buffer | None = None) -> None:
-        """Send to one worker; a message to a worker that is gone is discarded."""
+        """Send to one worker; a message to a lost worker is discarded."""
         self._socket.send_multipart([worker, delivery(pack(message, buffer))])
 
     def close(self, linger_seconds: float = 2.0) -> None:
-        """Send what is queued, for at most this long, then close."""
+        """Send queued messages for at most this long, then close."""
         self._context.destroy(linger=int(linger_seconds * 1000))
 
 
@@ -90,7 +90,7 @@ Result = TypeVar("Result")
 
 
 class LoopCalls:
-    """Submitted work, run in order.
+    """Work submitted by other threads, run in order by the loop's thread.
 
     Args:
         wake: called after each submission.
@@ -147,11 +147,9 @@ class Waker:
                 pass
 
     def fileno(self) -> int:
-        """The descriptor to poll."""
         return self._reader.fileno()
 
     def writer_fileno(self) -> int:
-        """The descriptor for `signal.set_wakeup_fd`."""
         return self._writer.fileno()
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Lifecycle of an engine: its phase, its drain, and why it exits. The loop asks; nothing here waits.
+"""Lifecycle of an engine: decides its phase, drain and exit. The loop asks; nothing here waits.
 
 syncing → loading → warming → ready → draining          failed: an exit reason; see `ExitReason`
 """
@@ -21,19 +21,19 @@ from service.process import EXIT_BROKEN, EXIT_DEVICE_LOST, EXIT_UNUSABLE
 from service.settings import Settings
 
 START_SECONDS = 600.0
-"""Longest time without a step of a start-up: a cold disk gives large libraries and weights that slowly."""
+"""Most seconds without a step of a start-up: a cold disk reads large libraries and weights that slowly."""
 DEVICE_START_SECONDS = 120.0
-"""The same while a GPU warms up, is measured, or computes golden examples."""
+"""Most seconds without a step while a GPU warms up, is measured, or computes golden examples."""
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class ExitReason:
-    """Why an engine exits though it was not told to.
+    """Reason for which an engine exits without being told to.
 
     Attributes:
-        refuse: the admitted documents must be refused, because no other engine will be started.
+        refuse: True if admitted documents must be refused, because no other engine will be started.
     """
 
     exit_code: int
@@ -46,8 +46,8 @@ class Lifecycle:
 
     Args:
         engine: its name, different for every engine process.
-        models: open once there is something to serve.
-        device: what is known of the device without asking it.
+        models: open once there is a model to serve.
+        device: known state of the device.
 
     Attributes:
         gpu: the last reading of the GPU, if one is watched.
@@ -79,18 +79,17 @@ class Lifecycle:
 
     @property
     def exit_reason(self) -> ExitReason | None:
-        """Why the engine exits though it was not told to; None while it does not."""
+        """Reason for an exit without being told to; None while there is none."""
         if self.startup.failure is not None:
             return ExitReason(EXIT_UNUSABLE, self.startup.failure, refuse=False)
         return self._exit_reason
 
     @property
     def awake_seconds(self) -> float:
-        """How long this engine has been running, pauses left out: the clock for the silence of others."""
+        """Running time without pauses: the clock for the silence of others."""
         return self._awake.seconds
 
     def was_paused_since(self, seconds: float) -> bool:
-        """True when this engine was paused at some time after `seconds`."""
         return seconds < self._awake.resumed_seconds
 
     def admitting(self, now: float) -> bool:
@@ -98,7 +97,7 @@ class Lifecycle:
         return self._drain is None or self._drain.admitting(now)
 
     def drain_timed_out(self, now: float) -> bool:
-        """True when a drain took so long that what is left must be refused."""
+        """True when a drain took too long, and the rest must be refused."""
         return self._drain is not None and self._drain.timed_out(now)
 
     def is_over(self, *, busy: bool, now: float) -> bool:
@@ -113,7 +112,7 @@ class Lifecycle:
         return not busy and self._drain.is_done(self.workers, now)
 
     def advance(self, *, stopping: bool, now: float) -> bool:
-        """Take note of what has happened; true when that begins another phase."""
+        """Note what has happened; True when another phase begins."""
         self._awake.tick(now)
         if stopping and self._drain is None:
             self._drain = Drain(now, self._settings.drain_grace_seconds, self._settings.drain_seconds)
@@ -131,7 +130,7 @@ class Lifecycle:
             self._device.begin(self.startup.gpu)
 
     def check_device(self, *, computing: bool) -> None:
-        """Export the readings of the GPU, and see whether the engine must exit. `computing`: batches are in flight."""
+        """Export the GPU's readings and decide on an exit. `computing`: batches are in flight."""
         for reading in self._device.take():
             self.gpu = reading
             self._metrics.update_gpu(reading)
@@ -140,12 +139,12 @@ class Lifecycle:
             self._exit_reason = self._device_lost(lost) or self._start_hung()
 
     def device_failed(self, reason: str) -> None:
-        """Exit, because the device failed over a batch; what waits is left to the next engine."""
+        """Exit because the device failed on a batch; waiting documents are left to the next engine."""
         lost = self._device_lost(self._device.lost_after_failure())
         self._exit_reason = lost or ExitReason(EXIT_BROKEN, reason, refuse=False)
 
     def device_hung(self, seconds: float) -> None:
-        """Exit, because a batch does not end; what waits and what runs is left to the next engine."""
+        """Exit because a batch does not end; waiting and running documents are left to the next engine."""
         log.error("a batch hangs", extra={"event": LogEvent.DEVICE_HUNG, "seconds": round(seconds, 1)})
         self.device_failed(f"a batch made no progress for {seconds:.0f} s")
 
@@ -163,7 +162,7 @@ class Lifecycle:
         return ExitReason(EXIT_DEVICE_LOST, reason, refuse=True)
 
     def _start_hung(self) -> ExitReason | None:
-        """Why a start-up that makes no progress ends, fetching aside: without a GPU, another engine may fare better."""
+        """End a start-up without progress, except while it fetches; without a GPU, another engine may fare better."""
         seconds = self._start_up.seconds(self.startup.steps, self.awake_seconds)
         on_gpu = self.startup.gpu is not None
         limit = DEVICE_START_SECONDS if on_gpu and self.startup.on_device else START_SECONDS

@@ -1,4 +1,4 @@
-"""The engine's loop: receive, schedule, launch, deliver.
+"""Engine loop: receives, schedules, launches, delivers.
 
 One thread owns the queue, the socket and the models; the device's executor computes.
 """
@@ -14,32 +14,32 @@ from service.engine.engine_socket import EngineSocket
 from service.engine.execution.in_flight import InFlightBatch
 from service.engine.lifecycle import ExitReason, Lifecycle
 from service.engine.models.loaded_model import InitialModels
-from service.engine.requests.intake import RequestHandler
+from service.engine.requests.intake import RequestIntake
 from service.engine.requests.status import StatusPublisher
 from service.wire import Hello
 
 IDLE_SECONDS = 0.25
 LOADING_SECONDS = 0.01
-"""How often to try again while all that waits is for models that may not be loaded to the device yet."""
+"""Seconds between tries while all waiting work is for models that may not be loaded to the device yet."""
 
 LOOK_SECONDS = 0.005
-"""Shortest time between two looks after the device; an idle loop does so every `IDLE_SECONDS`."""
+"""Least seconds between two checks of the device; an idle loop checks every `IDLE_SECONDS`."""
 
 PARTING_SECONDS = 2.0
-"""How long a worker may take to say that it has heard that no engine follows."""
+"""Seconds for a worker to confirm that no engine follows."""
 
 
 class EngineLoop:
     """One engine from its first heartbeat to its last answer.
 
     Attributes:
-        models: those that it serves; empty until `open`.
+        models: the models that it serves; none until `open`.
     """
 
     def __init__(
         self,
         ipc: EngineSocket,
-        requests: RequestHandler,
+        requests: RequestIntake,
         former: BatchFormer,
         lifecycle: Lifecycle,
         status: StatusPublisher,
@@ -92,7 +92,7 @@ class EngineLoop:
                     self._requests.handle(worker, message, buffer, self._clock())
 
     def open(self, initial: InitialModels) -> None:
-        """Begin to serve these models; called on the loop's thread, once the start-up has brought them up."""
+        """Begin to serve these models; called on the loop's thread once the start-up has brought them up."""
         self.models.open(initial)
         self._lifecycle.begin_gpu_monitoring()
         self._status.opened(initial)
@@ -102,7 +102,7 @@ class EngineLoop:
 
     @property
     def exit_reason(self) -> ExitReason | None:
-        """Why the loop ended without being told to; None if it was."""
+        """Reason for which the loop ended without being told to; None if it was told."""
         return self._lifecycle.exit_reason
 
     def _is_over(self) -> bool:
@@ -159,7 +159,7 @@ class EngineLoop:
     # Look
 
     def _look(self, beat: Callable[[bool], None]) -> None:
-        """Look after the device, and publish what is due: not in every round of the loop."""
+        """Check the device and publish what is due, but not in every round of the loop."""
         now = self._clock()
         if now < self._next_look_seconds:
             return
@@ -176,7 +176,6 @@ class EngineLoop:
         self._lifecycle.check_device(computing=bool(self._in_flight))
 
     def _publish(self, now: float) -> None:
-        """Publish metrics and status."""
         self._requests.forget_silent()
         self.models.collect_retired(self._lifecycle.workers, now)
         self._status.export_metrics(now)

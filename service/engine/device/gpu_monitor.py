@@ -1,6 +1,6 @@
-"""A thread that polls the GPU once a second, since a driver in trouble may answer after seconds, or never.
+"""GPU monitor: a thread that polls the GPU once a second, since a failing driver may answer after seconds, or never.
 
-Owns the readings that nothing has taken yet, and the reason for which NVML calls the GPU lost. The loop reads both
+Owns the readings not taken yet, and the reason for which NVML calls the GPU lost. The loop reads both
 without waiting; how long NVML may be silent is decided in watch.py.
 """
 
@@ -20,8 +20,6 @@ log = logging.getLogger(__name__)
 
 
 class PolledGpu(Protocol):
-    """A GPU that can be polled."""
-
     def read(self) -> GpuReading: ...
 
 
@@ -32,7 +30,7 @@ class GpuMonitor:
         wake: called in the polling thread when the GPU is lost.
 
     Attributes:
-        answers: how often NVML has answered; None while it is not polled.
+        answers: number of NVML's answers; None while it is not polled.
     """
 
     def __init__(self, wake: Callable[[], None]) -> None:
@@ -44,15 +42,14 @@ class GpuMonitor:
         self._turn = threading.Condition()
 
     def begin(self, name: str) -> None:
-        """Start to poll the GPU of this name; without NVML, or if it does not show the GPU, nothing is polled."""
+        """Start to poll the GPU of this name, if there is NVML and it shows the GPU."""
         self._start(lambda: Gpu(name))
 
     def watch(self, gpu: PolledGpu) -> None:
-        """Start to poll this GPU."""
         self._start(lambda: gpu)
 
     def take(self) -> list[GpuReading]:
-        """Readings since the last call, the newest at the end."""
+        """Take the readings since the last call, the newest last."""
         count = len(self._readings)
         taken, self._readings[:count] = self._readings[:count], []
         return taken
@@ -62,7 +59,7 @@ class GpuMonitor:
         return self._lost
 
     def verdict(self, seconds: float) -> str | None:
-        """`lost` by a reading that begins after this call, for which it waits; a GPU that does not give one is lost."""
+        """Wait for a reading that begins after this call, then return `lost`; a GPU that gives none is lost."""
         if self.answers is None:
             return self._lost
         with self._turn:

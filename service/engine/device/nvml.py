@@ -1,4 +1,4 @@
-"""One GPU through NVML: its readings, and an error once it is lost. The only module that imports pynvml."""
+"""NVML access: reads one GPU, and raises once it is lost. The only module that imports pynvml."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ assert tuple(_REASONS) == THROTTLE_REASONS
 
 
 class GpuLost(Exception):
-    """NVML reports that the GPU is lost, or its driver."""
+    """NVML reports that the GPU or its driver is lost."""
 
 
 class NvmlMissing(Exception):
@@ -38,9 +38,9 @@ class NvmlMissing(Exception):
 
 
 def describes_fabric() -> bool:
-    """True when NVML answers, for every GPU that it shows, the question about links that torch's allocator asks.
+    """True when NVML answers torch's question about links between GPUs, for every GPU that it shows.
 
-    With growing segments torch asks it at its first allocation (`c10/cuda/PeerToPeerAccess.cpp`). It does not look
+    With growing segments torch asks it at its first allocation (c10/cuda/PeerToPeerAccess.cpp). It does not look
     whether there is an NVML at all, which ends the process, and takes an error for an answer (some virtual GPUs, old
     drivers) as its own failure; only a driver too old to know the question is in order.
     """
@@ -58,7 +58,7 @@ def describes_fabric() -> bool:
 class Gpu:
     """One GPU, by its index (`0`) or UUID (`GPU-…`, or `MIG-…` for a part of one).
 
-    Of a part NVML reports the memory only; all else is the whole GPU's, which fails as a whole.
+    For a part NVML reports only the memory; all else is read of the whole GPU, which fails as a whole.
 
     Raises:
         NvmlMissing: there is no such GPU, or no NVML.
@@ -74,10 +74,10 @@ class Gpu:
         self._events = self._query(self._register_events)
 
     def read(self) -> GpuReading:
-        """Its present readings.
+        """Read the GPU.
 
         Raises:
-            GpuLost: the GPU is lost, or its driver.
+            GpuLost: the GPU or its driver is lost.
         """
         handle, query = self._handle, self._query
         use = query(lambda: pynvml.nvmlDeviceGetUtilizationRates(handle))
@@ -139,7 +139,7 @@ class Gpu:
         return tuple(found)
 
     def _query(self, query: Callable[[], Value]) -> Value | None:
-        """The value, or None where this GPU or driver does not offer it."""
+        """Ask NVML; None where this GPU or driver does not offer the value. Raises GpuLost."""
         try:
             return query()
         except pynvml.NVMLError as error:
@@ -149,7 +149,7 @@ class Gpu:
 
 
 def _find(name: str) -> Any:
-    """The handle of a GPU, or of a part of one: torch calls both by a UUID without its kind, taken for `GPU-…`."""
+    """Find a GPU or a part of one; torch names both by a UUID without its kind, here taken for `GPU-…`."""
     if name.isdecimal():
         return pynvml.nvmlDeviceGetHandleByIndex(int(name))
     try:
@@ -161,7 +161,7 @@ def _find(name: str) -> Any:
 
 
 def _whole(handle: Any) -> Any:
-    """The handle of the GPU that a part belongs to; that of a whole GPU is its own."""
+    """Find the whole GPU of a part; a whole GPU is its own."""
     try:
         return pynvml.nvmlDeviceGetDeviceHandleFromMigDeviceHandle(handle)
     except pynvml.NVMLError:

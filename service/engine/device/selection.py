@@ -1,4 +1,4 @@
-"""The selection of the device and the floating-point format that compute, its threads and allocator. Knows no model."""
+"""Device selection: chooses device, floating-point format, threads and allocator settings. Knows no model."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ KEPT_BLOCK_BYTES = GIBIBYTE
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 
 INT8 = "int8"
-"""A value of the setting: linear layers in 8-bit integers, the rest as `auto`."""
+"""Value of the format setting: linear layers in 8-bit integers, the rest as `auto`."""
 
 FAST_INT8_FLAGS = {"avx512_vnni", "avx_vnni"}
 FAST_BFLOAT16_FLAGS = {"amx_bf16", "bf16"}
-"""Intel's matrix unit (AMX) and Arm, as /proc/cpuinfo spells them."""
+"""Features of Intel's matrix unit (AMX) and of Arm, as /proc/cpuinfo spells them."""
 CPUINFO = Path("/proc/cpuinfo")
 
 
 class DeviceMissing(ModelError):
-    """The setting is CUDA, and torch sees no CUDA device."""
+    """The setting asks for CUDA, and torch sees no CUDA device."""
 
 
 def choose_device(setting: str) -> torch.device:
-    """The device of a setting; `auto` is CUDA where torch sees a CUDA device.
+    """Choose the device of a setting; `auto` is CUDA where torch sees a CUDA device.
 
     On CUDA torch is kept from cuDNN's attention, which it prefers on Hopper: the packing check and models that run
     padded would load that library and build a plan for every new shape, for which a start-up pays seconds.
@@ -54,7 +54,7 @@ def choose_device(setting: str) -> torch.device:
 
 
 def choose_dtype(setting: str, device: torch.device) -> torch.dtype:
-    """The format of a setting; `auto` is the fastest one that keeps the scores.
+    """Choose the format of a setting; `auto` is the fastest that keeps the scores.
 
     `auto` is bfloat16 where the device multiplies it in hardware, and a CPU does so faster than float32; else float16
     on CUDA (Turing and older) and float32 on CPUs.
@@ -135,12 +135,11 @@ def cpu_has(wanted: Set[str], cpuinfo: Path = CPUINFO) -> bool:
 
 
 def name_of(dtype: torch.dtype) -> str:
-    """The name of a format, such as `bfloat16`."""
     return str(dtype).removeprefix("torch.")
 
 
 def gpu_uuid(device: torch.device) -> str | None:
-    """The GPU's name for NVML, independent of its number in this process; None for a CPU.
+    """Name the GPU for NVML, independent of its number in this process; None for a CPU.
 
     For a part of a GPU (MIG) it is that part's UUID, which NVML knows as `MIG-…` (nvml.py).
     """
@@ -148,7 +147,7 @@ def gpu_uuid(device: torch.device) -> str | None:
 
 
 def describe(device: torch.device) -> str:
-    """Name and memory, as in `NVIDIA L4, 22.0 GiB` or `AMD EPYC 9R14, 2 threads, 7.6 GiB`."""
+    """Describe a device, as in `NVIDIA L4, 22.0 GiB` or `AMD EPYC 9R14, 2 threads, 7.6 GiB`."""
     if device.type == "cuda":
         properties = torch.cuda.get_device_properties(device)
         return f"{properties.name}, {properties.total_memory / GIBIBYTE:.1f} GiB"
@@ -160,8 +159,8 @@ def use_threads(threads: int, *, on_gpu: bool = False) -> None:
     """Compute with this many CPU threads, and keep freed memory (`keep_freed_memory`).
 
     Args:
-        threads: 0 means one for each core that this process may use.
-        on_gpu: 0 means one in all, since the host of a GPU only packs batches and widens logits, and threads that spin
+        threads: 0: one for each core that this process may use.
+        on_gpu: with 0, one in all, since the host of a GPU only packs batches and widens logits, and threads that spin
             in between would take cores from the API workers.
     """
     torch.set_num_threads(threads or (1 if on_gpu else usable_cores()))
@@ -183,7 +182,7 @@ def keep_freed_memory() -> bool:
 
 
 def free_bytes() -> int | None:
-    """Free memory of the current CUDA device; None where there is none, or it does not answer."""
+    """Read the free memory of the current CUDA device; None without one, or if it does not answer."""
     try:
         return torch.cuda.mem_get_info()[0] if torch.cuda.is_available() else None
     except RuntimeError:

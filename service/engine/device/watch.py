@@ -1,4 +1,4 @@
-"""Device watch: whether the device is lost, from all that other threads know of it. The loop asks at every turn.
+"""Device watch: decides whether the device is lost, from what other threads know of it. The loop asks at every turn.
 
     NVML says so, or has not answered for 30 s      lost
     the driver has not answered CUDA for 20 s       lost
@@ -6,7 +6,7 @@
     an error while a batch runs                     that batch is to report it; lost if it does not within 5 s
     a batch reports an error                        lost if NVML, asked anew, says so; else a document may be to blame
 
-What is counted in seconds is counted in awake time, so a pause of this process is no silence of the driver. The loop's
+Seconds are counted in awake time, so a pause of this process is no silence of the driver. The loop's
 thread itself asks neither CUDA nor NVML anything: after a fault CUDA's calls raise, and in a driver that hangs they
 never return.
 """
@@ -21,10 +21,10 @@ from service.engine.device.gpu_monitor import GpuMonitor
 
 NVML_SECONDS = 30.0
 DRIVER_SECONDS = 20.0
-"""Longest time between two answers of CUDA's driver. Freeing memory waits there for the batches that run: seconds."""
+"""Most seconds between two answers of CUDA's driver, in which freeing memory waits seconds for running batches."""
 FAULT_SECONDS = 5.0
 VERDICT_SECONDS = 4.0
-"""Longest wait for NVML's view after a batch failed: less than the workers' limit for a silent engine."""
+"""Most seconds of waiting for NVML after a failed batch: less than the workers' limit for a silent engine."""
 
 
 class DeviceWatch:
@@ -40,19 +40,18 @@ class DeviceWatch:
         self._nvml, self._driver, self._fault = StallDetector(), StallDetector(), StallDetector()
 
     def begin(self, name: str) -> None:
-        """Have NVML watch the GPU of this name."""
         if self._gpu is not None:
             self._gpu.begin(name)
 
     def take(self) -> list[GpuReading]:
-        """NVML's readings since the last call."""
+        """Take NVML's readings since the last call."""
         return [] if self._gpu is None else self._gpu.take()
 
     def lost(self, awake_seconds: float, *, computing: bool) -> str | None:
-        """Why the device is lost; None while it is not.
+        """Give the reason for which the device is lost; None while it is not.
 
         Args:
-            computing: a batch is on the device, or about to be.
+            computing: True if a batch is on the device, or about to be.
         """
         failure = self._health.failure
         fault_seconds = self._fault.seconds(failure, awake_seconds)
@@ -61,7 +60,7 @@ class DeviceWatch:
         return None if computing and fault_seconds <= FAULT_SECONDS else failure
 
     def lost_after_failure(self) -> str | None:
-        """Why the device is lost, now that a batch failed on it; waits for NVML, at most `VERDICT_SECONDS`."""
+        """Give the reason for which the device is lost after a failed batch; waits `VERDICT_SECONDS` at most."""
         return None if self._gpu is None else self._gpu.verdict(VERDICT_SECONDS)
 
     def _reported(self, awake_seconds: float) -> str | None:
@@ -76,14 +75,14 @@ class DeviceWatch:
 
 
 class DeviceHealth:
-    """The signs of life of one device: what threads that use it outside of batches found, for the loop to read.
+    """Signs of life of one device, noted by threads that use it outside of batches, for the loop to read.
 
     Args:
-        wake: called, on the thread that reports it, for the first failure.
+        wake: called for the first failure, on the thread that reports it.
 
     Attributes:
-        failure: the first error outside of batches that means that the device is broken; None while there is none.
-        answers: how often the driver has answered the thread that polls it; None before the first time.
+        failure: the first error outside of batches that shows that the device is broken; None while there is none.
+        answers: number of the driver's answers to the polling thread; None before the first.
     """
 
     def __init__(self, wake: Callable[[], None] = lambda: None) -> None:
@@ -92,16 +91,16 @@ class DeviceHealth:
         self.answers: int | None = None
 
     def failed(self, error: BaseException) -> None:
-        """Record an error that means that the device is broken."""
+        """Record an error that shows that the device is broken."""
         if self.failure is None:
             self.failure = summary(error)
             self._wake()
 
     def answered(self) -> None:
-        """Record that the driver has answered; for the one thread that polls it."""
+        """Record an answer of the driver; for the one thread that polls it."""
         self.answers = (self.answers or 0) + 1
 
 
 def summary(error: BaseException) -> str:
-    """Type and first line: what follows in CUDA's errors is advice on debugging."""
+    """Shorten an error to type and first line: the rest of CUDA's errors is advice on debugging."""
     return f"{type(error).__name__}: {error}".splitlines()[0]

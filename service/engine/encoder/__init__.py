@@ -1,1 +1,1 @@
-"""The encoder: a Hugging Face model as a function from packed sequences to logits."""
+"""The encoder runs a Hugging Face model as a function from packed sequences to logits."""

@@ -29,10 +29,10 @@ class AttentionCall(NamedTuple):
         cu_seqlens: [n + 1] int32 on the same device, cumulative lengths.
         borders: the same as Python numbers.
         max_length: tokens of the longest sequence.
-        scaling: of the scores.
-        sliding_window: of this layer: w lets token i see token j where |i - j| < w; None if it sees all.
-        out: [total, heads, head_size], contiguous, which a back-end may fill and return; it holds nothing of worth.
-        sinks: [heads], of each head a score that takes part in the softmax and stands for no token; None without.
+        scaling: factor of the scores.
+        sliding_window: this layer's w: token i sees token j where |i - j| < w; None if it sees all.
+        out: [total, heads, head_size], contiguous, uninitialized; a back-end may fill and return it.
+        sinks: [heads], a score for each head that takes part in the softmax and stands for no token; None without.
     """
 
     query: torch.Tensor
@@ -47,7 +47,7 @@ class AttentionCall(NamedTuple):
     sinks: torch.Tensor | None = None
 
     def with_all_heads(self) -> AttentionCall:
-        """The same call with as many heads of keys and values as of queries."""
+        """Repeat heads of keys and values until there are as many as of queries."""
         share = self.query.shape[1] // self.key.shape[1]
         if share == 1:
             return self
@@ -61,7 +61,7 @@ class AttentionCall(NamedTuple):
 
 
 class AttentionBackend(Protocol):
-    """One way to compute a call; its name is a label of a metric. `fills`: it returns a call's `out`, if it has one."""
+    """One way to compute a call; `name` labels a metric. `fills`: it fills and returns a call's `out`, if given."""
 
     name: str
     fills: bool
@@ -69,7 +69,7 @@ class AttentionBackend(Protocol):
     def supports(self, call: AttentionCall) -> bool: ...
 
     def run(self, call: AttentionCall) -> torch.Tensor:
-        """Bidirectional attention in which a token sees its own sequence only: [total, heads, head_size]."""
+        """Compute bidirectional attention within each sequence: [total, heads, head_size]."""
 
 
 class PackedAttention:
@@ -98,7 +98,7 @@ class PackedAttention:
 
         Args:
             query, key, value: [1, heads, total, head_size].
-            s_aux: what transformers calls the sinks.
+            s_aux: the sinks, by transformers' name.
 
         Returns:
             [1, total, heads, head_size], and no weights.
@@ -118,7 +118,7 @@ class PackedAttention:
 
 
 def register(name: str, backends: Sequence[AttentionBackend]) -> None:
-    """Make a table of back-ends known to transformers under a name; replaces the one before."""
+    """Register a table of back-ends with transformers under a name, in place of an earlier one."""
     AttentionInterface.register(name, PackedAttention(backends))
 
 
@@ -133,9 +133,9 @@ def set_attention(model: PreTrainedModel, name: str) -> None:
 
 
 def names_of(model: PreTrainedModel, dtype: torch.dtype, max_tokens: int) -> str:
-    """The back-ends that a model's layers use on its device, joined by `+`; `own` where its own attention is set.
+    """Name the back-ends of a model's layers on its device, joined by `+`; `own` where its own attention is set.
 
-    Several where some layers have a sliding window, in which a sequence of `max_tokens` does not fit.
+    There are several where some layers have a sliding window that a sequence of `max_tokens` exceeds.
     """
     table = AttentionInterface().get(model.config._attn_implementation)
     if not isinstance(table, PackedAttention):
@@ -147,7 +147,7 @@ def names_of(model: PreTrainedModel, dtype: torch.dtype, max_tokens: int) -> str
 
 
 def example_call(model: PreTrainedModel, dtype: torch.dtype, max_tokens: int) -> AttentionCall:
-    """A call as of a model's layers without a sliding window, on its device, for the choice of a back-end."""
+    """Make a call like those of a model's layers without a sliding window, for the choice of a back-end."""
     config = model.config
     heads = int(config.num_attention_heads)
     head_size = int(getattr(config, "head_dim", None) or config.hidden_size // heads)
@@ -161,7 +161,7 @@ def example_call(model: PreTrainedModel, dtype: torch.dtype, max_tokens: int) ->
 
 @contextmanager
 def own_attention_afterwards(model: PreTrainedModel) -> Iterator[None]:
-    """Another attention may be set meanwhile; the model's own one comes back."""
+    """Restore a model's own attention, whichever is set meanwhile."""
     own = model.config._attn_implementation
     try:
         yield

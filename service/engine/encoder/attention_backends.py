@@ -1,4 +1,4 @@
-"""torch's back-ends of packed attention, in the order in which they are tried.
+"""Attention back-ends of torch for packed rows, in the order in which they are tried.
 
 - Flash attention over `cu_seqlens`: CUDA, Ampere or later, in half precision. By its operators: `varlen_attn`, the
   public function above them, takes three times as long to launch one and zeroes a state for dropout each time.
@@ -25,12 +25,12 @@ from service.engine.encoder.packed_batch import round_up
 from service.engine.encoder.windowed_attention import WindowedAttention
 
 BLOCK_SCORES = 1 << 20
-"""Attention scores of one block, all heads together: 2 MiB in bfloat16."""
+"""Most attention scores of one block, all heads together: 2 MiB in bfloat16."""
 
 SMALLEST_BLOCK_TOKENS = 64
 FLASH_MAX_HEAD_SIZE = 256
 _FILL_BY_FLASH = getattr(torch, "_flash_attention_forward_no_dropout_inplace", None)
-"""Flash attention into a tensor that is there, by torch's own binding: two thirds of its launch. Not in torch 2.10."""
+"""Flash attention into a given tensor, by torch's own binding: two thirds of its launch time. Not in torch 2.10."""
 
 
 class FlashAttention:
@@ -119,7 +119,7 @@ BACKENDS: tuple[AttentionBackend, ...] = (
 
 
 def register_packed_attention() -> None:
-    """Make `attention.NAME` known to transformers; doing it again changes nothing."""
+    """Register `attention.NAME` with transformers; doing it again changes nothing."""
     attention.register(attention.NAME, BACKENDS)
 
 
@@ -129,7 +129,7 @@ def _has_flash(device: torch.device) -> bool:
 
 
 def _attend(call: AttentionCall) -> None:
-    """Attention within one sequence, whose rows alone the call has, written to `out`."""
+    """Compute attention within the call's one sequence, into `out`."""
     tokens, heads, _ = call.query.shape
     window, out = call.window, call.out
     assert out is not None
@@ -149,7 +149,7 @@ def _attend(call: AttentionCall) -> None:
 
 
 def _weights(scores: torch.Tensor, sinks: torch.Tensor | None) -> torch.Tensor:
-    """Softmax of [heads, rows, keys] in float32: half the time of bfloat16's own. A sink is one more key."""
+    """Apply softmax to [heads, rows, keys] in float32: half the time of bfloat16's own. A sink is one more key."""
     exact = scores.float()
     if sinks is None:
         return torch.softmax(exact, dim=-1).to(scores.dtype)
@@ -158,7 +158,7 @@ def _weights(scores: torch.Tensor, sinks: torch.Tensor | None) -> torch.Tensor:
 
 
 def scaled_by_sinks(mixed: torch.Tensor, sums: torch.Tensor, sinks: torch.Tensor) -> torch.Tensor:
-    """What attention [total, heads, head_size] is with a sink in each head's softmax.
+    """Scale attention [total, heads, head_size] as if each head's softmax had a sink.
 
     Args:
         sums: [total, heads] float32, the logarithm of each softmax's sum without the sink.

@@ -1,4 +1,4 @@
-"""A checkpoint: a token classifier read from a Hugging Face folder into host memory, before it has a device.
+"""Checkpoint reader: reads a token classifier from a Hugging Face folder into host memory, before it has a device.
 
 Strict: safetensors only, every weight present, none left over; nothing is unpickled and no code of the folder runs.
 Does not know how the model is run.
@@ -25,7 +25,7 @@ FALLBACK_MAX_TOKENS = 512
 """Longest sequence of a model with relative positions whose folder names no limit."""
 
 LIMITLESS = 1e9
-"""From here on a limit of tokens is none: transformers writes 1e30 where there is none."""
+"""Tokens from which a limit counts as none: transformers writes 1e30 for no limit."""
 HARMLESS = ("pooler.", "position_ids", "inv_freq")
 """Weights that many checkpoints hold and a token classifier does not use."""
 
@@ -35,10 +35,10 @@ class Checkpoint:
     """A model in host memory, in inference mode, and its properties.
 
     Attributes:
-        first_position: what position ids start at: 0, or the padding index + 1 in the RoBERTa family.
-        max_tokens: of one sequence, special tokens included.
-        head: of a model with free labels, whose `model` is then the trunk alone.
-        label_trunk: where another model reads the labels.
+        first_position: first position id: 0, or the padding index + 1 in the RoBERTa family.
+        max_tokens: most tokens of one sequence, special tokens included.
+        head: head of a model with free labels; `model` is then only its trunk.
+        label_trunk: the model that reads the labels, if that is another.
         words: the tokenizer of a model with free labels.
     """
 
@@ -52,7 +52,7 @@ class Checkpoint:
 
     @property
     def name(self) -> str:
-        """The folder's, for log lines."""
+        """The folder's name, for log lines."""
         return self.folder.name
 
     @property
@@ -65,7 +65,7 @@ class Checkpoint:
 
     @property
     def embeddings(self) -> int | None:
-        """How many tokens the model has embeddings for; None where that cannot be said."""
+        """Number of tokens that the model has embeddings for; None if unknown."""
         try:
             table = self.model.get_input_embeddings()
         except (AttributeError, NotImplementedError):
@@ -74,7 +74,6 @@ class Checkpoint:
 
     @property
     def weight_bytes(self) -> int:
-        """Bytes of the weights in host memory."""
         return parameter_bytes(self.model) + (0 if self.head is None else parameter_bytes(self.head))
 
 
@@ -82,8 +81,8 @@ def read_checkpoint(folder: Path, dtype: torch.dtype, *, int8: bool = False) -> 
     """Read the folder's token classifier.
 
     Args:
-        dtype: to read the weights in.
-        int8: read them in float32 instead, since they are still to be quantised.
+        dtype: format of the weights in memory.
+        int8: read the weights in float32 instead, to be quantised later.
 
     Raises:
         ModelError: the folder is no complete token classifier; the detail is one sentence with the reason.
@@ -111,11 +110,11 @@ def read_checkpoint(folder: Path, dtype: torch.dtype, *, int8: bool = False) -> 
 
 
 LAYER_COUNTS = ("num_hidden_layers", "num_layers", "n_layers", "n_layer", "encoder_layers", "num_decoder_layers")
-"""What a config.json calls the number of a model's layers."""
+"""Names of the number of layers in a config.json."""
 
 
 def _check_layers(folder: Path) -> None:
-    """Refuse a folder that has fewer weights than layers, which would be built, one by one, before that is noticed."""
+    """Refuse a folder with fewer weights than layers, since all layers would be built before that is noticed."""
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     weights = 0
     for file in folder.glob("*.safetensors"):
@@ -127,18 +126,17 @@ def _check_layers(folder: Path) -> None:
 
 
 def parameter_bytes(model: torch.nn.Module) -> int:
-    """Bytes of a model's parameters."""
     return sum(each.numel() * each.element_size() for each in model.parameters())
 
 
 def first_position(model: PreTrainedModel) -> int:
-    """What the model's position ids start at."""
+    """Read the first position id of a model."""
     table = _position_table(model)
     return 0 if table is None or table.padding_idx is None else table.padding_idx + 1
 
 
 def max_tokens(model: PreTrainedModel, folder: Path) -> int:
-    """The model's limit, or the tokenizer's if that is smaller."""
+    """Read the lesser of the model's and the tokenizer's limit of tokens."""
     limit = _limit(getattr(model.config, "max_position_embeddings", None)) or FALLBACK_MAX_TOKENS
     return min(limit - first_position(model), _tokenizer_limit(folder) or limit)
 
@@ -159,12 +157,12 @@ def _tokenizer_limit(folder: Path) -> int | None:
 
 
 def _limit(said: object) -> int | None:
-    """A limit that a file says; None where it says none, as by -1 or an endless number."""
+    """Read a limit; None for no limit, such as -1 or a huge number."""
     return int(said) if isinstance(said, int | float) and 1 <= said < LIMITLESS else None
 
 
 def require_complete(folder: Path, model: PreTrainedModel, report: dict[str, Any]) -> None:
-    """Raise ModelError for a model that lacks a weight, or whose folder has one for which it has no place."""
+    """Raise ModelError for a model that lacks a weight, or whose folder has an unused one."""
     missing = sorted(report["missing_keys"])
     unexpected = sorted(key for key in report["unexpected_keys"] if not any(word in key for word in HARMLESS))
     mismatched = sorted(str(key) for key in report["mismatched_keys"])
@@ -181,7 +179,7 @@ def _some(keys: list[str]) -> str:
 
 
 def first_line(error: Exception) -> str:
-    """What an error says, in short."""
+    """Shorten an error to the first line of its text."""
     lines = str(error).strip().splitlines()
     return lines[0] if lines else type(error).__name__
 

@@ -1,4 +1,4 @@
-"""Linear layers for CPUs: swaps those of a model for oneDNN's, prepacked in bfloat16 or in 8-bit integers.
+"""CPU linear layers: replaces a model's layers by oneDNN's, prepacked in bfloat16 or in 8-bit integers.
 
 Some architectures read a layer's weights themselves, which only a trial run shows: a model that fails with the new
 layers keeps its own.
@@ -27,7 +27,7 @@ SMALLEST_OUTPUT = 64
 """Least output features of a layer that is computed in 8-bit integers: a classification head stays as it is."""
 
 TINY = 1e-12
-"""Least scale, so that a row or channel of zeros has one."""
+"""Least scale, for a row or channel of zeros."""
 
 _ACTIVATION = "intermediate_act_fn"
 
@@ -38,22 +38,22 @@ class Kernels(StrEnum):
     """The implementation of a model's linear layers, as logs and /models name it."""
 
     ONEDNN = "onednn"
-    """oneDNN, which makes and caches a primitive for each number of rows."""
+    """oneDNN's, with a cached primitive for each number of rows."""
     TORCH = "torch"
     """torch's own matrix product, in float32 on a CPU."""
     CUDA = "cuda"
-    """torch's, on a GPU."""
+    """torch's own on a GPU."""
 
 
 def accelerate_for_cpu(
     model: PreTrainedModel, dtype: torch.dtype, trial: Callable[[], object], *, int8: bool
 ) -> Kernels:
-    """Swap a model's linear layers for the fastest that it can run with; returns which these are.
+    """Replace a model's linear layers by the fastest that it runs with, and return their kind.
 
     Args:
         model: on the CPU, in float32 if `int8`, else in `dtype`; afterwards in `dtype`.
         trial: runs the model on a few sequences; raises if it fails.
-        int8: linear layers compute in 8-bit integers.
+        int8: let linear layers compute in 8-bit integers.
     """
     if int8:
         quantize_linears(model)
@@ -64,19 +64,19 @@ def accelerate_for_cpu(
 
 
 def weight_bytes(model: nn.Module) -> int:
-    """Bytes of a model's weights in the precision and layout that they have now."""
+    """Count the bytes of a model's weights in their present precision and layout."""
     prepacked = (each.weight_bytes for each in model.modules() if isinstance(each, PrepackedModule))
     return parameter_bytes(model) + sum(prepacked)
 
 
 class PrepackedModule(nn.Module):
-    """A module whose weights are laid out for a matrix product, so they are no parameters that could be counted."""
+    """Module whose weights are laid out for a matrix product and so are no parameters."""
 
     weight_bytes: int
 
 
 class PrepackedLinear(PrepackedModule):
-    """Computes what `nn.Linear` computes in bfloat16, by the operators that torch's own compiler uses for it on CPUs.
+    """Linear layer in bfloat16, by the operators that torch's own compiler uses on CPUs.
 
     Weights are laid out once rather than in each call. On AVX512-BF16 the product gains a tenth (410 → 455 GFLOP/s from
     512 tokens on), short batches more.
@@ -100,10 +100,10 @@ class PrepackedLinear(PrepackedModule):
 
 
 class Int8Linear(PrepackedModule):
-    """Computes nearly what `nn.Linear` computes, in about half the time of bfloat16 on CPUs with VNNI.
+    """Linear layer in 8-bit integers: nearly the same results in half the time of bfloat16 on CPUs with VNNI.
 
     Weights get one scale for each output channel, once; activations one for each row at each call. So a row's result
-    depends on the row alone: not on its batch mates, and, since integers are exact, not on the order of the additions.
+    depends on the row alone: not on its batch, and, since integers are exact, not on the order of additions.
     """
 
     def __init__(self, linear: nn.Linear) -> None:
@@ -127,7 +127,7 @@ class Int8Linear(PrepackedModule):
 
 
 def quantize_linears(model: nn.Module) -> int:
-    """Swap a model's linear layers of at least `SMALLEST_OUTPUT` outputs for 8-bit ones; returns how many."""
+    """Replace a model's linear layers of at least `SMALLEST_OUTPUT` outputs by 8-bit ones; returns their number."""
     places = [
         place
         for place in _children(model)
@@ -140,14 +140,14 @@ def quantize_linears(model: nn.Module) -> int:
 
 
 def quantize_weight(weight: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Integers [outputs, inputs] int8 and a scale for each output [outputs] float32; their product is the weight."""
+    """Quantize a weight to integers [outputs, inputs] int8 and scales [outputs] float32; it is their product."""
     exact = weight.float()
     scales = exact.abs().amax(dim=1).clamp_(min=TINY).div_(LARGEST)
     return (exact / scales.unsqueeze(1)).round_().to(torch.int8), scales
 
 
 def quantize_rows(rows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Integers [n, features] uint8 and a scale for each row [n, 1] in the rows' own format.
+    """Quantize rows to integers [n, features] uint8 and scales [n, 1] in the rows' own format.
 
     A row is (integers - `ZERO`) × scale. The scale is rounded up to the rows' format first, so that its rounding adds
     no error.
@@ -161,7 +161,7 @@ def quantize_rows(rows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def prepack_linears(model: nn.Module, trial: Callable[[], object]) -> bool:
-    """Swap a model's linear layers for prepacked ones, with GELU where that follows as in BERT.
+    """Replace a model's linear layers by prepacked ones, with GELU where that follows as in BERT.
 
     Args:
         trial: runs the model once; raises if it fails.
@@ -192,7 +192,7 @@ def prepack_linears(model: nn.Module, trial: Callable[[], object]) -> bool:
 
 
 class _Place(NamedTuple):
-    """A child of a module, by name."""
+    """A module's child and its name."""
 
     parent: nn.Module
     name: str

@@ -25,11 +25,11 @@ from torch import nn
 from service.engine.encoder.packed_batch import PackedBatch, round_up, to_device
 
 BLOCK_TOKENS = 128
-"""Queries, and keys, of a block on a CPU."""
+"""Queries and keys of a block on a CPU."""
 GPU_SCORES = 1 << 24
 """Most attention scores of one block on a GPU, all heads and sequences together."""
 GPU_STEP_TOKENS = 64
-"""On a GPU lengths are rounded up to a multiple of this, so that more sequences have the same."""
+"""Multiple to which lengths are rounded up on a GPU, so that more sequences have the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +38,9 @@ class Group:
 
     Attributes:
         first: the place of its first token among those of all groups.
-        count, size: sequences, and places of each.
-        block: queries, and keys, that are computed at a time.
-        padding: [count, 1, size] bool, True behind a sequence's end; None where there is no such place.
+        count, size: number of sequences, and places of each.
+        block: queries and keys that are computed at a time.
+        padding: [count, 1, size] bool, True behind a sequence's end; None without such places.
     """
 
     first: int
@@ -55,10 +55,10 @@ class Plan:
     """The places of a batch's tokens in attention.
 
     Attributes:
-        groups: in the order of their places.
-        rows: [places] which row each place reads; behind a sequence's end another one of the same sequence.
-        places: [total] where each row is among the places.
-        down, up: [2 × longest] the row of the relative table for each distance, from longest - 1 down, and from
+        groups: groups in the order of their places.
+        rows: [places] row that each place reads; behind a sequence's end another row of it.
+        places: [total] place of each row.
+        down, up: [2 × longest] row of the relative table for each distance, from longest - 1 down, and from
             1 - longest up.
         longest: size of the largest group.
     """
@@ -73,11 +73,11 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class RelativePositions:
-    """How a distance finds its row in the relative table: each has its own, or those far away share `buckets`.
+    """Mapping of distances to rows of the relative table: each has its own, or distant ones share `buckets`.
 
     Attributes:
-        rows: half of the table's.
-        buckets: 0 if there are none.
+        rows: half of the table's rows.
+        buckets: number of buckets; 0 without.
         farthest: distance of the last bucket.
     """
 
@@ -86,7 +86,7 @@ class RelativePositions:
     farthest: int
 
     def slots(self, distances: range) -> npt.NDArray[np.int64]:
-        """The table's row for each distance of a query from a key; rounded as torch does, for a bucket's border."""
+        """Find the table's row for each distance of a query from a key; at buckets' borders rounded as by torch."""
         found = torch.tensor(distances)
         if self.buckets:
             middle = self.buckets // 2
@@ -99,7 +99,7 @@ class RelativePositions:
 
 @lru_cache(maxsize=256)
 def _slots(positions: RelativePositions, longest: int) -> npt.NDArray[np.int64]:
-    """The table's rows for all distances of a sequence: from the largest one down, then from the least one up."""
+    """Find the table's rows for all distances in a sequence: from the largest down, then from the least up."""
     down, up = range(longest - 1, -longest - 1, -1), range(1 - longest, longest + 1)
     return np.concatenate([positions.slots(down), positions.slots(up)])
 
@@ -136,7 +136,7 @@ def plan_groups(batch: PackedBatch, heads: int, positions: RelativePositions, *,
 def _parts(
     lengths: npt.NDArray[np.int64], heads: int, *, together: bool
 ) -> Iterator[tuple[int, npt.NDArray[np.int64]]]:
-    """The rounded length and the sequences of each group."""
+    """Yield the rounded length and the sequences of each group."""
     if not together:
         yield from ((round_up(length), np.asarray([at])) for at, length in enumerate(lengths.tolist()))
         return
@@ -147,7 +147,7 @@ def _parts(
 
 
 def _block(scores: int) -> int:
-    """Queries of a block on a GPU, each of which has so many scores in all heads and sequences."""
+    """Compute the queries of a block on a GPU; `scores`: of one query in all heads and sequences."""
     return max(1, GPU_SCORES // (scores * GPU_STEP_TOKENS)) * GPU_STEP_TOKENS
 
 
@@ -156,7 +156,7 @@ class DisentangledAttention(nn.Module):
 
     Args:
         qkv: query, key and value as one product.
-        by_key, by_query: P, and R times the scaling: [heads, rows of the table, head_size]; None without such a term.
+        by_key, by_query: P, and R times the scaling, [heads, rows of the table, head_size]; None without the term.
     """
 
     def __init__(
@@ -178,7 +178,7 @@ class DisentangledAttention(nn.Module):
         self.by_query = None if by_query is None else nn.Parameter(by_query, requires_grad=False)
 
     def plan(self, batch: PackedBatch) -> Plan:
-        """The plan of a batch for this layer and all like it."""
+        """Plan a batch for this layer and all like it."""
         return plan_groups(batch, self.heads, self.positions, together=batch.input_ids.is_cuda)
 
     def forward(self, rows: torch.Tensor, plan: Plan) -> torch.Tensor:
@@ -208,8 +208,8 @@ class DisentangledAttention(nn.Module):
 
         Args:
             qkv: [3, heads, count, size, head_size].
-            by_key, by_query: [heads, head_size, 2 × size], P from the largest distance down, R from the least one up.
-            out: [count, size, heads, head_size], which is filled.
+            by_key, by_query: [heads, head_size, 2 × size], P from the largest distance down, R from the least up.
+            out: [count, size, heads, head_size], filled by this call.
         """
         query, key, value = qkv[0] * self.scaling, qkv[1].contiguous(), qkv[2].contiguous()
         for start in range(0, group.size, group.block):
@@ -229,14 +229,14 @@ class DisentangledAttention(nn.Module):
 
 
 def _skewed(rows: torch.Tensor, table: torch.Tensor, columns: int) -> torch.Tensor:
-    """Products of rows and a table by distance, of each row those that are one place further left than the next row's.
+    """Multiply rows by a table by distance, and shift each row's products one place left of the next row's.
 
     Args:
         rows: [heads, count, n, head_size].
-        table: [heads, head_size, n + columns], of which the last column is not used: kernels like even numbers.
+        table: [heads, head_size, n + columns]; the last column is not used: kernels like even numbers.
 
     Returns:
-        [heads, count, n, columns], a view: of row i the products from n - 1 - i on.
+        [heads, count, n, columns], a view: row i has the products from n - 1 - i on.
     """
     heads, count, n, _ = rows.shape
     products = torch.matmul(rows.flatten(1, 2), table)
@@ -246,7 +246,7 @@ def _skewed(rows: torch.Tensor, table: torch.Tensor, columns: int) -> torch.Tens
 
 
 def _softmax(scores: torch.Tensor) -> torch.Tensor:
-    """On a CPU in float32, which takes half the time of bfloat16's own."""
+    """Apply softmax, on a CPU in float32, which takes half the time of bfloat16's own."""
     if scores.is_cuda:
         return torch.softmax(scores, dim=-1)
     return torch.softmax(scores.float(), dim=-1).to(scores.dtype)

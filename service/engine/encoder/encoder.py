@@ -1,9 +1,9 @@
-"""An encoder from a Hugging Face checkpoint: runs a token classifier on lists of token ids and returns its logits.
+"""Encoder of a Hugging Face checkpoint: runs a token classifier on lists of token ids and returns its logits.
 
 Owns loading and one forward pass. Knows no documents, queues or memory limits.
 
-A model that does not follow transformers' attention interface accepts packed attention's name without an error and then
-mixes the sequences of a packed row. So each model is checked at load (path_selection.py). One that does not pass is run
+A model that does not follow transformers' attention interface accepts packed attention's name without an error, then
+mixes the sequences of a packed row. So each model is checked at load (path_selection.py). One that fails is run
 padded, or, if padding changes its logits, in rows of equal length or one by one: slower, and correct.
 """
 
@@ -53,7 +53,7 @@ def load_encoder(
     int8: bool = False,
     known: ChosenPath | None = None,
 ) -> TransformersEncoder:
-    """Read a folder's checkpoint and build its encoder with nothing in between; for arguments, see `build_encoder`.
+    """Read a folder's checkpoint and build its encoder; arguments as for `build_encoder`.
 
     Raises:
         ModelError: the folder is no complete model with safetensors weights.
@@ -74,11 +74,11 @@ def build_encoder(
     """Move a checkpoint's model to a device, choose its forward path, and accelerate it on a CPU.
 
     Args:
-        checkpoint: used up: its model becomes the encoder's.
-        int8: linear layers compute in 8-bit integers, only the rest in `dtype`.
-        known: the path of a model of the same configuration on this device, for which the checks on the host are left
+        checkpoint: its model becomes the encoder's.
+        int8: let linear layers compute in 8-bit integers, and only the rest in `dtype`.
+        known: path of a model of the same configuration on this device, for which the checks on the host are left
             out; None runs them.
-        longest_tokens: of the sequences that it will get, if the model takes them.
+        longest_tokens: length of the longest sequence to come, if the model takes it.
     """
     model = checkpoint.model
     register_packed_attention()
@@ -120,13 +120,13 @@ def build_encoder(
 
 
 def _trial_sequences(encoder: TransformersEncoder) -> list[TokenIds]:
-    """Two sequences of tokens that differ."""
+    """Make two sequences of different tokens."""
     longest = min(encoder.max_tokens, encoder.vocabulary_size, 24)
     return [np.arange(length, dtype=np.int32) for length in (longest, (longest + 1) // 2)]
 
 
 def _run_trial(encoder: TransformersEncoder) -> list[Logits]:
-    """Logits of the trial sequences; the model stays as it was."""
+    """Compute the trial sequences; the model stays as it was."""
     with state_kept(encoder.module):
         return encoder.forward(_trial_sequences(encoder))
 
@@ -161,16 +161,15 @@ class TransformersEncoder:
 
     @property
     def module(self) -> torch.nn.Module:
-        """The model itself, with its head if it has one, whose weights wrappers move."""
+        """The model, with its head if it has one; wrappers move its weights."""
         return self._module
 
     @property
     def parameter_bytes(self) -> int:
-        """Bytes of the weights, in the precision and layout that they have now."""
         return weight_bytes(self._module)
 
     def forward(self, sequences: Sequence[TokenIds]) -> list[Logits]:
-        """Logits of each sequence: [tokens, labels] float32, in the order given; raises what `begin` raises.
+        """Compute a batch and wait for each sequence's logits, [tokens, labels] float32, in order; raises as `begin`.
 
         With a head, sequences are marked: it gives scores of their words, [words, columns].
         """
@@ -178,7 +177,7 @@ class TransformersEncoder:
 
     @torch.inference_mode()
     def begin(self, sequences: Sequence[TokenIds]) -> Callable[[], list[Logits]]:
-        """Compute a batch, or on a GPU queue it; what is returned waits for its logits, in the order given.
+        """Compute a batch, or on a GPU queue it; the returned function waits for each sequence's logits, in order.
 
         Raises:
             InternalError: a sequence is empty or too long, or holds an id outside the model's vocabulary. On a CUDA
@@ -201,13 +200,13 @@ class TransformersEncoder:
         return wait
 
     def attach(self, head: torch.nn.Module) -> None:
-        """Return this head's scores from now on: the model is its trunk, and what were logits are hidden states."""
+        """Return this head's scores from now on: the model is its trunk, and gives hidden states in place of logits."""
         self._head = head.to(self.device)
         self._module = torch.nn.ModuleDict({"trunk": self._model, "head": self._head})
 
     @torch.inference_mode()
     def rows(self, sequences: Sequence[TokenIds]) -> torch.Tensor:
-        """Compute, or queue, a batch: all tokens' logits end to end, on the device; raises what `begin` raises."""
+        """Compute, or queue, a batch: all tokens' logits end to end, on the device; raises as `begin`."""
         self.validate(sequences)
         if self.packed:
             batch = pack(self._filled(sequences), self.device, self.first_position)
@@ -233,7 +232,7 @@ class TransformersEncoder:
             raise InternalError("a sequence with a token id outside the model's vocabulary")
 
     def _filled(self, sequences: Sequence[TokenIds]) -> Sequence[TokenIds]:
-        """The sequences of a row, with filler up to one of few sizes where oneDNN caches primitives for every size."""
+        """Fill a row up to one of few sizes where oneDNN caches primitives for every size."""
         if self.kernels is not Kernels.ONEDNN:
             return sequences
         return fill(sequences, round_up(sum(len(tokens) for tokens in sequences)), self.max_tokens)

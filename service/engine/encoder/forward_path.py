@@ -1,4 +1,4 @@
-"""The forward path of a model: which code runs its batches, and why no faster one does."""
+"""Forward path of a model: names the code that runs its batches, and the reason why no faster one does."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class ForwardPath(StrEnum):
-    """The code that runs a model's batches, the fastest first."""
+    """Code that runs a model's batches, the fastest first."""
 
     FUSED = "fused"
     """Packed rows through fused layers (fused_layer.py)."""
@@ -22,7 +22,7 @@ class ForwardPath(StrEnum):
 
 
 class PathReason(StrEnum):
-    """Why a model is not on a faster path; a label of a metric."""
+    """Reason why a model is not on a faster path; a label of a metric."""
 
     NONE = "none"
     """It is on the fastest path of its device."""
@@ -39,7 +39,7 @@ class PathReason(StrEnum):
 
 
 class ChosenPath(NamedTuple):
-    """A model's path, and why it is no faster one."""
+    """A model's path, and the reason why it is no faster one."""
 
     path: ForwardPath
     reason: PathReason = PathReason.NONE

@@ -1,7 +1,7 @@
-"""The check, at load, that a model's fused layers compute what its own code computes on packed rows.
+"""Fused check at load: compares a model's fused layers with its own code on packed rows.
 
-As packing_check.py: exactly, in float32, with two layers of each kind in host memory; and nearly, on the device and in
-the precision that is served, with all of them. The second one proves the kernels.
+As in packing_check.py: exactly, in float32, with two layers of each kind in host memory; and nearly, on the device in
+the served precision, with all layers. The second comparison proves the kernels.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from service.engine.encoder.packed_batch import PackedBatch
 from service.engine.encoder.packing_check import FLOAT32_TOLERANCE, LAYERS, example_batch, in_float32
 
 LIMITS = {torch.float32: 5e-4, torch.float16: 0.025, torch.bfloat16: 0.1}
-"""Limit of the fused logits' mean error, as a share of the mean size of the model's own: kernels and the order of
+"""Most mean error of the fused logits, as a share of the mean size of the model's own: kernels and the order of
 additions differ. Mixed-up sequences have about a half."""
 
 log = logging.getLogger(__name__)
@@ -67,13 +67,12 @@ def fuse_on_device(checkpoint: Checkpoint) -> tuple[ChosenPath, FusedModel | Non
 
 
 def backend_for(checkpoint: Checkpoint) -> AttentionBackend:
-    """The back-end for a model's layers on its device and in its precision."""
+    """Choose the back-end for a model's layers on its device and in its precision."""
     call = example_call(checkpoint.model, checkpoint.model.dtype, 1)
     return next(backend for backend in BACKENDS if backend.supports(call))
 
 
 def _share(error: torch.Tensor, logits: torch.Tensor) -> float:
-    """Mean error as a share of the mean size."""
     return float(error.abs().mean() / logits.abs().mean())
 
 

@@ -1,4 +1,4 @@
-"""A layer of BERT's kind as one function: seven kernels on a GPU, and a tenth of transformers' Python.
+"""Fused layer of BERT's kind as one function: seven kernels on a GPU, and a tenth of transformers' Python.
 
 Query, key and value are one product. The products before a normalisation add themselves to the residual, whose biases
 are folded (`folded`). On a GPU in half precision GELU is computed by the product before it, in the form of a hyperbolic
@@ -20,11 +20,11 @@ from service.engine.encoder.packed_batch import PackedBatch
 
 
 class FusedLayer(nn.Module):
-    """Computes what a layer of BERT's kind computes on packed rows.
+    """Layer of BERT's kind on packed rows.
 
     Args:
-        parts: with folded biases. They belong to this layer, so the module that they came from can be dropped.
-        gelu_in_product: let the product compute GELU where that is what follows it.
+        parts: weights with folded biases. They belong to this layer, so their former module can be dropped.
+        gelu_in_product: let the product compute GELU where that follows it.
     """
 
     def __init__(self, parts: LayerParts, backend: AttentionBackend, *, gelu_in_product: bool = False) -> None:
@@ -48,7 +48,7 @@ class FusedLayer(nn.Module):
         """[total, hidden] of this batch → the same shape; overwrites `rows`.
 
         Args:
-            out: of the same shape: what attention fills, if its back-end does that.
+            out: tensor of the same shape for attention to fill, if its back-end does that.
         """
         columns, (mixed_epsilon, out_epsilon) = self._columns, self._epsilons
         (w_qkv, b_qkv), (w_mixed, _), (g_mixed, n_mixed), (w_in, b_in), (w_out, _), (g_out, n_out) = self._weights
@@ -72,7 +72,7 @@ class FusedLayer(nn.Module):
 
 @dataclass(frozen=True, slots=True)
 class LayerNames:
-    """The names of a layer's parts: modules, within the layer.
+    """Names of the modules within a layer.
 
     Attributes:
         attention: the module that knows the size of a head.
@@ -126,7 +126,7 @@ DISTILBERT = LayerNames(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LayerParts:
-    """The weights that a layer computes with.
+    """Weights of a layer.
 
     Attributes:
         qkv: query, key and value as one product.
@@ -146,7 +146,7 @@ class LayerParts:
 
 
 def parts_of(layer: nn.Module) -> LayerParts:
-    """The parts of a layer that `names_of` accepts; its query, key and value become views of the first."""
+    """Take the parts of a layer that `names_of` accepts; its query, key and value become views of `qkv`."""
     names = names_of(layer)
     assert names is not None
     return LayerParts(
@@ -162,7 +162,7 @@ def parts_of(layer: nn.Module) -> LayerParts:
 
 
 def names_of(layer: nn.Module) -> LayerNames | None:
-    """The names of a layer's parts, if it has exactly those of BERT's kind, linear layers of torch's own, all heads."""
+    """Find the names of a layer's parts; None unless they are exactly BERT's kind, with torch's own linear layers."""
     parameters = {name for name, _ in layer.named_parameters()}
     for names in (BERT, DISTILBERT):
         parts = (*names.linears(), *names.norms())
@@ -179,7 +179,7 @@ def names_of(layer: nn.Module) -> LayerNames | None:
 
 
 def joined(parts: list[nn.Linear]) -> nn.Linear:
-    """One linear layer for several of the same input, whose weights become views of its own: no byte is held twice."""
+    """Join linear layers of the same input; their weights become views of the joined one's: no byte is held twice."""
     joined = nn.Linear(parts[0].in_features, sum(part.out_features for part in parts), device="meta")
     weight, bias = torch.cat([part.weight for part in parts]), torch.cat([part.bias for part in parts])
     joined.weight, joined.bias = (nn.Parameter(each, requires_grad=False) for each in (weight, bias))
@@ -206,7 +206,7 @@ def _norm(layer: nn.Module, name: str) -> nn.LayerNorm:
 
 
 def folded(layers: Sequence[LayerParts]) -> tuple[list[LayerParts], torch.Tensor]:
-    """Layers, each after the other, that compute the same without biases at `mixed` and `outer`.
+    """Fold the biases of `mixed` and `outer` in successive layers into other weights; results stay the same.
 
     norm(r + x W + b) is norm(r′ + x W) with r′ = r + b. The normalisation that makes r adds b beside its own bias, for
     nothing, and the other product that reads r′ has W b taken off its own bias. What is left is a product that adds
@@ -214,19 +214,19 @@ def folded(layers: Sequence[LayerParts]) -> tuple[list[LayerParts], torch.Tensor
     sum, with its pass over memory, is gone.
 
     Returns:
-        The layers, whose weights are the given ones, and what the rows for the first one must have been added.
+        The layers, with the given weights, and the addend that the first one expects in its rows.
     """
     after = [*(layer.mixed.bias for layer in layers[1:]), None]
     return [_folded(layer, bias) for layer, bias in zip(layers, after, strict=True)], layers[0].mixed.bias
 
 
 def added(bias: torch.Tensor | None, addend: torch.Tensor) -> nn.Parameter:
-    """A bias and what it is to add as well."""
+    """Add to a bias."""
     return nn.Parameter(addend if bias is None else bias + addend, requires_grad=False)
 
 
 def _folded(layer: LayerParts, after: torch.Tensor | None) -> LayerParts:
-    """`after`: what the next layer wants to be added to its rows."""
+    """Fold one layer. `after`: addend that the next layer expects in its rows."""
     return replace(
         layer,
         qkv=_reading_more(layer.qkv, layer.mixed.bias),
@@ -239,7 +239,7 @@ def _folded(layer: LayerParts, after: torch.Tensor | None) -> LayerParts:
 
 
 def _reading_more(linear: nn.Linear, addend: torch.Tensor) -> nn.Linear:
-    """The product that makes of rows with `addend` added what it made of them without."""
+    """Adjust a product's bias so that rows with `addend` added give the same results."""
     surplus = F.linear(addend.float()[None], linear.weight.float())[0]
     return _with_bias(linear, nn.Parameter((linear.bias.float() - surplus).to(linear.bias.dtype), requires_grad=False))
 

@@ -1,7 +1,7 @@
-"""A token classifier of BERT's kind without transformers' code: embeddings, fused layers, classifier.
+"""Fused model: a token classifier of BERT's kind without transformers' code: embeddings, fused layers, classifier.
 
-BERT, RoBERTa, XLM-RoBERTa, ELECTRA and DistilBERT are of this kind. What is recognised is parts by name, and no weight
-may be left over; whether the parts are put together as here is for the check at load to find (fused_check.py).
+BERT, RoBERTa, XLM-RoBERTa, ELECTRA and DistilBERT are of this kind. Parts are recognised by name, and no weight
+may be left over; the check at load finds whether they are put together as here (fused_check.py).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from service.engine.encoder.packed_batch import PackedBatch
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Parts:
-    """The parts of a model around its layers; types are missing in DistilBERT, all but ELECTRA have no projection."""
+    """Parts of a model around its layers; DistilBERT has no types, and only ELECTRA a projection."""
 
     words: nn.Embedding
     types: nn.Embedding | None
@@ -32,11 +32,11 @@ class _Parts:
 
 
 class FusedModel:
-    """Computes the logits of packed batches with the weights of a model, whose layers it has replaced.
+    """Computes the logits of packed batches with the weights of a model, and replaces its layers.
 
     Args:
-        model: one that `can_be_fused`. Its own `forward` no longer works until `restore`.
-        backend: of attention, for all layers.
+        model: a model that `can_be_fused`. Its own `forward` does not work until `restore`.
+        backend: attention of all layers.
         gelu_in_product: let products compute GELU.
     """
 
@@ -67,7 +67,7 @@ class FusedModel:
         self._maker.bias = self._own_bias
 
     def forget_own_layers(self) -> None:
-        """Drop what `restore` needs."""
+        """Drop the layers and bias that `restore` would need."""
         self._own_layers = nn.ModuleList()
         self._own_bias = self._maker.bias
 
@@ -80,7 +80,7 @@ class FusedModel:
         return F.linear(rows, *self._classifier)
 
     def _embed(self, ids: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
-        """Token ids and positions [total] → [total, hidden]; the sums in transformers' order, so rounded as there."""
+        """Token ids and positions [total] → [total, hidden]; summed in transformers' order, so rounded as there."""
         words, places, types = self._tables
         rows = F.embedding(ids, words)
         if types is not None:
@@ -91,13 +91,13 @@ class FusedModel:
 
 
 def can_be_fused(model: PreTrainedModel) -> bool:
-    """True for a model with the parts of BERT's kind, all of them and no other."""
+    """True for a model with exactly the parts of BERT's kind."""
     place = list_of_layers(model)
     return place is not None and _parts(model) is not None and all(names_of(layer) is not None for layer in place[2])
 
 
 def _parts(model: PreTrainedModel) -> _Parts | None:
-    """The parts, if they are of these classes and no weight is left over."""
+    """Find the parts, if they have the expected classes and no weight is left over."""
     base, place = getattr(model, model.base_model_prefix, None), list_of_layers(model)
     embeddings = getattr(base, "embeddings", None)
     parts = _Parts(

@@ -1,4 +1,4 @@
-"""A model with the first layers of each kind only, for a while: for profiles and checks that need no more of them.
+"""Layer subset: reduces a model to the first layers of each kind for a while, for profiles and checks.
 
 In inference a layer's activations are freed when the next one has run, so a batch has the same peak of memory with 4
 layers as with 24; and a check of one layer's borders holds for all layers of its kind. Layers are of one kind if
@@ -15,13 +15,13 @@ from contextlib import contextmanager
 import torch
 
 _OWN_NUMBER = frozenset({"layer_idx", "layer_id", "layer_index"})
-"""Attributes in which layers differ that compute the same."""
+"""Attributes in which layers of one kind differ."""
 _PLAIN = (bool, int, float, str, type(None), tuple)
 
 
 @contextmanager
 def first_layers_only(model: torch.nn.Module, kept: int) -> Iterator[None]:
-    """Keep the first `kept` layers of each kind meanwhile; afterwards all are back."""
+    """Keep only the first `kept` layers of each kind meanwhile."""
     place = list_of_layers(model)
     if place is None:
         yield
@@ -42,7 +42,7 @@ def first_layers_only(model: torch.nn.Module, kept: int) -> Iterator[None]:
 
 
 def list_of_layers(model: torch.nn.Module) -> tuple[torch.nn.Module, str, torch.nn.ModuleList] | None:
-    """Parent, name and list of the model's outermost list of layers; None if there are several, or none."""
+    """Find parent, name and list of a model's outermost layers; None if there are several lists, or none."""
     found: list[tuple[torch.nn.Module, str, torch.nn.ModuleList]] = []
     to_visit = [model]
     while to_visit:
@@ -56,7 +56,7 @@ def list_of_layers(model: torch.nn.Module) -> tuple[torch.nn.Module, str, torch.
 
 
 def _kind(layer: torch.nn.Module) -> Hashable:
-    """Equal for layers that compute the same but for their weights."""
+    """Describe a layer; equal for layers that differ only in weights."""
     return tuple(
         (name, type(part).__qualname__, _settings(part), tuple((key, each.shape) for key, each in _tensors(part)))
         for name, part in layer.named_modules()

@@ -1,4 +1,4 @@
-"""The state of a model's modules beside their weights, put back after a forward pass that changed it.
+"""Model state: restores the attributes of a model's modules, weights aside, after a forward pass that changed them.
 
 Some models change themselves as they run: BigBird turns from sparse to full attention at its first short row, and stays
 so. Then a row's logits would depend on the rows before it.
@@ -13,11 +13,11 @@ from typing import Any
 from torch import nn
 
 PLAIN = (bool, int, float, str, type(None))
-"""Types of an attribute that is a setting."""
+"""Types of attributes that are settings."""
 
 
 def changes_itself(model: nn.Module, run: Callable[[], object]) -> bool:
-    """True if a run of the model changes the state of one of its modules; afterwards it is as it was."""
+    """True if a run of the model changes the state of one of its modules; the state is restored."""
     before = _state(model)
     try:
         run()
@@ -28,7 +28,7 @@ def changes_itself(model: nn.Module, run: Callable[[], object]) -> bool:
 
 @contextmanager
 def state_kept(model: nn.Module) -> Iterator[None]:
-    """Whatever a model changes in its modules meanwhile is put back."""
+    """Restore the state that a model changes meanwhile."""
     before = _state(model)
     try:
         yield

@@ -1,7 +1,7 @@
 """Packed batches as tensors: sequences end to end in one row, without padding; and copies of logits to the host.
 
-Owns how token ids become the tensors of one forward pass, and which borders attention must keep. Knows nothing of the
-model but the number that its positions start at.
+Turns token ids into the tensors of one forward pass, with the borders that attention must keep. Knows of the
+model only its first position.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SMALLEST_STEP_TOKENS = 16
 SIZES_PER_DOUBLING = 16
 
 HostCopy = Callable[[], npt.NDArray[np.float32]]
-"""Waits for a copy from the device, if it is still under way, and returns it."""
+"""Function that waits for a copy from the device and returns it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,7 +43,7 @@ class PackedBatch:
     max_length: int
 
     def keywords(self) -> dict[str, Any]:
-        """The keywords of a model's forward call; the last three reach attention."""
+        """Give the keywords of a model's forward call; the last three reach attention."""
         return {
             "input_ids": self.input_ids,
             "position_ids": self.position_ids,
@@ -78,7 +78,7 @@ def pack(sequences: Sequence[TokenIds], device: torch.device, first_position: in
 
 
 def to_device(array: npt.NDArray[np.int64] | npt.NDArray[np.int32], device: torch.device) -> torch.Tensor:
-    """A copy on the device, behind what is queued there; on a CPU the array itself."""
+    """Copy an array to the device, behind its queued work; on a CPU the array itself is used."""
     tensor = torch.from_numpy(array)
     if device.type == "cuda":
         return tensor.pin_memory().to(device, non_blocking=True)
@@ -86,7 +86,7 @@ def to_device(array: npt.NDArray[np.int64] | npt.NDArray[np.int32], device: torc
 
 
 def round_up(tokens: int) -> int:
-    """The smallest size that holds these tokens: multiples of 16 up to 512, above that 16 sizes in each doubling.
+    """Round tokens up to a size: multiples of 16 up to 512, above that 16 sizes in each doubling.
 
     From 256 tokens on, sizes are 3 to 6 % apart; there are 64 up to 2,048 tokens.
     """
@@ -96,13 +96,13 @@ def round_up(tokens: int) -> int:
 
 
 def filler_lengths(tokens: int, longest: int) -> list[int]:
-    """Lengths of as few sequences as hold `tokens` together, none over `longest`."""
+    """Divide `tokens` into as few sequences as possible, none over `longest`."""
     whole, rest = divmod(tokens, longest)
     return [longest] * whole + [rest] * (rest > 0)
 
 
 def fill(sequences: Sequence[TokenIds], tokens: int, longest: int) -> list[TokenIds]:
-    """These sequences, and filler behind them up to `tokens` of a row; packing keeps it apart from the real ones."""
+    """Add filler sequences up to `tokens` of a row; packing keeps them apart from the real ones."""
     missing = tokens - sum(len(sequence) for sequence in sequences)
     return [*sequences, *(np.zeros(length, dtype=np.int32) for length in filler_lengths(missing, longest))]
 

@@ -1,10 +1,10 @@
-"""The computation of packed rows with the weights of a transformers model: a token classifier, or a trunk alone.
+"""Packed model: computes packed rows with the weights of a transformers model, a token classifier or a trunk alone.
 
 - A model that calls attention through transformers' interface runs its own code, with packed attention by name.
 - The code of DeBERTa-v2 and v3 does not call it and builds the scores of all pairs. Its layers get another attention
   (disentangled_attention.py); all their other parts, and the embeddings, are run as they are.
 
-Whether the rows are those that the model itself computes is for the check at load to find (packing_check.py).
+The check at load finds whether the rows are those that the model itself computes (packing_check.py).
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from service.engine.encoder.packed_batch import PackedBatch
 DISENTANGLED = "disentangled"
 
 ComputeRows = Callable[[PackedBatch], torch.Tensor]
-"""Computes, or queues, one forward pass: logits [total, labels], or a trunk's hidden states [total, width]."""
+"""Function that computes, or queues, one forward pass: logits [total, labels], or a trunk's states [total, width]."""
 
 
 def set_packed(model: PreTrainedModel) -> ComputeRows:
-    """Make a model compute packed rows for good: its own `forward` may no longer work."""
+    """Make a model compute packed rows for good; its own `forward` may no longer work."""
     return _packed(model)[0]
 
 
 @contextmanager
 def packed_meanwhile(model: PreTrainedModel) -> Iterator[ComputeRows]:
-    """A model computes packed rows meanwhile; afterwards it has its own attention again."""
+    """Make a model compute packed rows meanwhile; afterwards it has its own attention again."""
     with attention.own_attention_afterwards(model):
         compute, replaced = _packed(model)
         try:
@@ -47,14 +47,14 @@ def packed_meanwhile(model: PreTrainedModel) -> Iterator[ComputeRows]:
 
 
 def names_of(model: PreTrainedModel, dtype: torch.dtype, max_tokens: int) -> str:
-    """What computes a model's attention now: `disentangled`, or what `attention.names_of` says."""
+    """Name a model's present attention: `disentangled`, or as `attention.names_of`."""
     if any(isinstance(part, DisentangledAttention) for part in model.modules()):
         return DISENTANGLED
     return attention.names_of(model, dtype, max_tokens)
 
 
 def _packed(model: PreTrainedModel) -> tuple[ComputeRows, list[tuple[Any, nn.Module]]]:
-    """The computation, and each module whose attention is replaced, with its own one."""
+    """Set packed attention; returns the computation, and each module with a replaced attention and its own one."""
     if not _is_disentangled(model):
         attention.set_attention(model, attention.NAME)
         return lambda batch: model(**batch.keywords())[0][0], []
@@ -77,7 +77,7 @@ def _is_disentangled(model: PreTrainedModel) -> bool:
 
 
 def _hidden(base: Any, batch: PackedBatch) -> torch.Tensor:
-    """[total, width] of a trunk whose layers have disentangled attention."""
+    """Compute the states [total, width] of a trunk whose layers have disentangled attention."""
     layers = base.encoder.layer
     plan = layers[0].attention.self.plan(batch)
     rows: torch.Tensor = base.embeddings(input_ids=batch.input_ids, position_ids=batch.position_ids)[0]
@@ -88,7 +88,7 @@ def _hidden(base: Any, batch: PackedBatch) -> torch.Tensor:
 
 
 def _disentangled(own: Any, encoder: Any) -> DisentangledAttention:
-    """The attention that replaces one of DeBERTa-v2's, whose weights become views of the new one's."""
+    """Make the attention that replaces one of DeBERTa-v2's; the old weights become views of the new."""
     kinds, shared, heads, size = own.pos_att_type, own.share_att_key, own.num_attention_heads, own.attention_head_size
     scaling = (size * (1 + ("c2p" in kinds) + ("p2c" in kinds))) ** -0.5
     qkv = joined([own.query_proj, own.key_proj, own.value_proj])

@@ -1,12 +1,12 @@
-"""The check, at load, that a model keeps the sequences of a packed row apart: a packed row against one by one.
+"""Packing check at load: compares a packed row with its sequences one by one, to see that a model keeps them apart.
 
-The yardstick is the model itself, a token classifier or a trunk alone. `alone` is what it computes for each sequence
-with its own attention; `mixed` is what it computes so for the whole row, as a model would that ignores the borders.
+The yardstick is the model itself, a token classifier or a trunk alone. `alone`: its logits for each sequence
+with its own attention; `mixed`: those for the whole row, as of a model that ignores the borders.
 
 - On the CPU, in float32, a packed row must be equal to `alone`, up to rounding. This proves that the model hands down
   the borders and takes the positions. In half precision rounding hides such faults: DeBERTa-v2's own code, which takes
   the positions and ignores the borders, would pass. Two layers of each kind prove it as well as all (layer_subset.py).
-- On CUDA, in the precision that is served, it must be far nearer to `alone` than `mixed` is. This proves the kernel.
+- On CUDA, in the served precision, it must be far nearer to `alone` than `mixed` is. This proves the kernel.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ from service.engine.encoder.packed_model import packed_meanwhile
 
 LENGTHS = (24, 40)
 LONG = 300
-"""Tokens of a third sequence where distant tokens share a relative position: more than half of the usual buckets."""
+"""Tokens of a third sequence for models whose distant tokens share a position: over half of the usual buckets."""
 LAYERS = 2
 FLOAT32_TOLERANCE = 1e-4
-"""Of the largest logit."""
+"""Most error in float32, as a share of the largest logit."""
 HALF_SHARE = 0.3
-"""Limit of a packed row's mean error in half precision, as a share of a mixed row's."""
+"""Most mean error of a packed row in half precision, as a share of a mixed row's."""
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class _Trial:
-    """Logits of one row [total, labels], or of a trunk its hidden states."""
+    """Logits of one row [total, labels], or a trunk's hidden states."""
 
     packed: torch.Tensor
     alone: torch.Tensor
@@ -69,7 +69,7 @@ def packs_on_host(checkpoint: Checkpoint) -> ChosenPath:
 
 
 def packs_on_device(checkpoint: Checkpoint) -> ChosenPath:
-    """Check, on its device and as it is served, a model that passed on the host; it keeps its own attention."""
+    """Check a model that passed on the host on its device, as it is served; it keeps its own attention."""
     trial = _try(checkpoint)
     if trial is None:
         return ChosenPath(ForwardPath.PADDED, PathReason.FAILED)
@@ -78,7 +78,7 @@ def packs_on_device(checkpoint: Checkpoint) -> ChosenPath:
 
 @torch.inference_mode()
 def _try(checkpoint: Checkpoint) -> _Trial | None:
-    """None if the model cannot run a packed row; it keeps its own attention."""
+    """Run the trial; None if the model cannot run a packed row. It keeps its own attention."""
     model = checkpoint.model
     batch = example_batch(checkpoint)
     alone = torch.cat([_with_own_attention(model, batch, start, stop) for start, stop in pairwise(batch.borders)])
@@ -93,7 +93,7 @@ def _try(checkpoint: Checkpoint) -> _Trial | None:
 
 
 def example_batch(checkpoint: Checkpoint) -> PackedBatch:
-    """A packed batch of random tokens on the model's device."""
+    """Make a packed batch of random tokens on the model's device."""
     has_buckets = (getattr(checkpoint.model.config, "position_buckets", None) or 0) > 0
     wanted = (*LENGTHS, LONG) if has_buckets else LENGTHS
     lengths = [max(1, min(length, checkpoint.max_tokens // 2)) for length in wanted]
@@ -101,7 +101,7 @@ def example_batch(checkpoint: Checkpoint) -> PackedBatch:
 
 
 def example_sequences(checkpoint: Checkpoint, lengths: Sequence[int]) -> list[TokenIds]:
-    """Random tokens, and in the middle of each sequence a padding token, as texts may hold: it can shift positions."""
+    """Make random tokens with a padding token in the middle, as texts may hold: it can shift positions."""
     config, random = checkpoint.model.config, np.random.default_rng(0)
     size = int(config.vocab_size)
     sequences = [random.integers(size // 2, size, length).astype(np.int32) for length in lengths]

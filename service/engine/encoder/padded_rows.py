@@ -1,8 +1,8 @@
-"""Padded rows: the forward pass of a model that cannot be packed, and the check at load that rows keep apart.
+"""Padded rows: the forward pass of a model that cannot be packed, and the check at load that its rows stay apart.
 
 An attention mask hides padding from attention alone. Convolutions, Fourier transforms and pooling mix neighbours all
-the same, and some models choose their attention by a batch's length, so a row's logits could change with the others of
-its batch. In float32 a row beside others must have the logits that it has alone, up to rounding; else only rows of
+the same, and some models choose their attention by a batch's length, so a row's logits could change with others of
+its batch. In float32 a row beside others must have the same logits as alone, up to rounding; else only rows of
 equal length share a batch, and if those differ too, each row is a batch.
 """
 
@@ -34,20 +34,20 @@ from service.text.tokenizer import TOKENIZER_FILE, vocabulary_of
 PADDING_SHARE = 0.1
 """Largest share of a padded group's tokens that may be padding."""
 LONGEST_TOKENS = 2_048
-"""Of a row in the check: attention without a kernel of its own takes memory by the square of the length."""
+"""Most tokens of a row in the check: attention without a kernel of its own takes memory by the square of the length."""
 
 log = logging.getLogger(__name__)
 
 
 def group_rows(lengths: Sequence[int], path: ForwardPath) -> list[list[int]]:
-    """Indices of sequences in the batches that a path allows, the longest first."""
+    """Group sequences, by index, into the batches that a path allows, longest first."""
     if path is ForwardPath.SINGLE:
         return [[index] for index in range(len(lengths))]
     return group_by_length(lengths, PADDING_SHARE if path is ForwardPath.PADDED else 0.0)
 
 
 def group_by_length(lengths: Sequence[int], padding_share: float) -> list[list[int]]:
-    """Indices of sequences in groups of similar lengths, at most `padding_share` of each group being padding."""
+    """Group sequences, by index, into similar lengths; at most `padding_share` of each group is padding."""
     groups: list[list[int]] = []
     filled_tokens = 0
     for index in sorted(range(len(lengths)), key=lengths.__getitem__, reverse=True):
@@ -63,7 +63,7 @@ def group_by_length(lengths: Sequence[int], padding_share: float) -> list[list[i
 
 
 def pad(sequences: Sequence[TokenIds], padding_id: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Token ids and attention mask, each [sequences, longest]."""
+    """Pad sequences: token ids and attention mask, each [sequences, longest]."""
     lengths = [len(tokens) for tokens in sequences]
     ids = np.full((len(sequences), max(lengths)), padding_id, dtype=np.int64)
     for row, tokens in zip(ids, sequences, strict=True):
@@ -74,14 +74,14 @@ def pad(sequences: Sequence[TokenIds], padding_id: int) -> tuple[npt.NDArray[np.
 
 @dataclass(frozen=True, slots=True)
 class Segments:
-    """The segment ids (`token_type_ids`) of a sequence: of its special tokens before and after the text, and of it."""
+    """Segment ids (`token_type_ids`) of the text, and of the special tokens before and after it."""
 
     before: tuple[int, ...]
     text: int
     after: tuple[int, ...]
 
     def of(self, length: int) -> TokenIds:
-        """Those of a sequence of this length."""
+        """Make the segment ids of a sequence of this length."""
         found = np.full(length, self.text, dtype=np.int32)
         found[: len(self.before)] = self.before[:length]
         found[max(0, length - len(self.after)) :] = self.after[max(0, len(self.after) - length) :]
@@ -89,10 +89,10 @@ class Segments:
 
 
 def read_segments(checkpoint: Checkpoint) -> Segments | None:
-    """What the folder's tokenizer gives a text, as for XLNet and Funnel; None where the model takes none, or all are 0.
+    """Read the segment ids of the folder's tokenizer (XLNet, Funnel); None if the model takes none, or all are 0.
 
     Raises:
-        ModelError: the tokenizer cannot be read, or it gives segment ids that the model has no embeddings for.
+        ModelError: the tokenizer cannot be read, or gives segment ids without an embedding.
     """
     sizes = getattr(checkpoint.model.config, "type_vocab_size", None)
     if sizes == 0 or "token_type_ids" not in signature(checkpoint.model.forward).parameters:
@@ -121,10 +121,10 @@ def run_padded(model: PreTrainedModel, sequences: Sequence[TokenIds], segments: 
 
 
 def path_of_rows(checkpoint: Checkpoint, reason: PathReason, longest_tokens: int) -> ChosenPath:
-    """The fastest path of a model that is not packed, for this reason; it keeps its own attention.
+    """Choose the fastest path of a model that is not packed, for this reason; it keeps its own attention.
 
     Args:
-        longest_tokens: of the sequences that it will get.
+        longest_tokens: length of the longest sequence to come.
     """
     model = checkpoint.model
     longest = min(longest_tokens, checkpoint.max_tokens, LONGEST_TOKENS)
@@ -140,7 +140,7 @@ def path_of_rows(checkpoint: Checkpoint, reason: PathReason, longest_tokens: int
 
 @torch.inference_mode()
 def _keeps_apart(checkpoint: Checkpoint, lengths: Sequence[int]) -> bool:
-    """True if rows of these lengths have the logits together that each has alone."""
+    """True if rows of these lengths have the same logits together as alone."""
     model, sequences = checkpoint.model, example_sequences(checkpoint, lengths)
     try:
         with state_kept(model):

@@ -1,8 +1,8 @@
-"""The selection of a model's forward path and precision: the fastest ones that pass their checks at load.
+"""Path selection: chooses a model's fastest forward path and precision that pass their checks at load.
 
-float16 ends at 65,504. Some models, such as XLM-RoBERTa's largest, have activations near or above that; the infinity
+float16 ends at 65,504. Some models, such as the largest XLM-RoBERTa, have activations near or above that; the infinity
 becomes NaN in the next normalisation and reaches every logit. The code of others makes float32 tensors of its own
-(XLNet's positions, DeBERTa's), or computes what has no half precision (FNet's Fourier transform), and raises.
+(XLNet's positions, DeBERTa's), or uses an operation without half precision (FNet's Fourier transform), and raises.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from service.engine.execution.device_errors import is_broken_device, is_out_of_m
 
 SEQUENCES = 4
 LONGEST_TOKENS = 256
-"""Of the random batch whose logits must be finite in half precision: sequences, and tokens of each."""
+"""Sequences, and tokens of each, in the random batch whose logits must be finite in half precision."""
 
 log = logging.getLogger(__name__)
 
 
 def path_on_host(checkpoint: Checkpoint, device: torch.device, longest_tokens: int) -> ChosenPath:
-    """The fastest path for which a model's code is fit, by checks in host memory; it keeps its own attention."""
+    """Choose the fastest path that passes checks in host memory; the model keeps its own attention."""
     path = packs_on_host(checkpoint)
     if path.packed and _has_segments(checkpoint):
         path = ChosenPath(ForwardPath.PADDED, PathReason.ARCHITECTURE)
@@ -47,7 +47,7 @@ def path_on_host(checkpoint: Checkpoint, device: torch.device, longest_tokens: i
 
 
 def _has_segments(checkpoint: Checkpoint) -> bool:
-    """True if the folder's tokenizer gives a text other segment ids than 0, which all tokens of a packed row have."""
+    """True if the tokenizer gives a text segment ids other than 0, which all tokens of a packed row have."""
     kinds = getattr(checkpoint.model.config, "type_vocab_size", None) or 0
     return kinds > 1 and read_segments(checkpoint) is not None
 
@@ -55,7 +55,7 @@ def _has_segments(checkpoint: Checkpoint) -> bool:
 def path_on_device(
     checkpoint: Checkpoint, path: ChosenPath, longest_tokens: int
 ) -> tuple[ChosenPath, ComputeRows | None]:
-    """The path that a model on its device takes, at most the one given, and how it computes packed rows, if it does."""
+    """Choose a model's path on its device, at most the given one, and its computation of packed rows, if any."""
     on_gpu = checkpoint.model.device.type == "cuda"
     if path.packed and on_gpu and not (found := packs_on_device(checkpoint)).packed:
         path = path_of_rows(checkpoint, found.reason, longest_tokens)
@@ -71,10 +71,10 @@ def path_on_device(
 
 
 def dtype_that_runs(checkpoint: Checkpoint, dtype: torch.dtype, finite: Callable[[], bool]) -> tuple[torch.dtype, str]:
-    """The precision for a model that is on its device in `dtype`, and why it is another: float32, if `dtype` fails.
+    """Check a model on its device in `dtype`; returns `dtype`, or float32 and the reason if that fails.
 
     Args:
-        checkpoint: its model is converted to float32 if need be.
+        checkpoint: its model is converted to float32 if needed.
         finite: runs the model; False if a logit is NaN or infinite.
     """
     if dtype == torch.float32:
@@ -94,7 +94,7 @@ def dtype_that_runs(checkpoint: Checkpoint, dtype: torch.dtype, finite: Callable
 
 @torch.inference_mode()
 def logits_are_finite(checkpoint: Checkpoint) -> bool:
-    """Run random tokens of the whole vocabulary, between the model's special tokens; its attention must be its own."""
+    """Run random tokens of the whole vocabulary, between special tokens; the model must have its own attention."""
     config, model = checkpoint.model.config, checkpoint.model
     length = min(LONGEST_TOKENS, checkpoint.max_tokens)
     ids = np.random.default_rng(0).integers(0, int(config.vocab_size), (SEQUENCES, length))

@@ -1,7 +1,7 @@
-"""Sliding-window attention by blocks of one size, for CUDA devices on which flash attention does not run.
+"""Windowed attention: computes sliding windows by blocks of one size, on CUDA devices without flash attention.
 
 Each sequence is cut into blocks of queries; a block's keys are its own and those within the window on both sides. All
-blocks of a batch are one call of torch's memory-efficient kernel with a mask. Keys that a block has no use for are
+blocks of a batch are one call of torch's memory-efficient kernel with a mask. Unused keys of a block are
 copies of its own sequence's tokens, so that not even NaN reaches a neighbour.
 """
 
@@ -19,7 +19,7 @@ from service.engine.encoder.attention import AttentionCall
 
 LEAST_BLOCK_TOKENS = 64
 ALIGNED_TOKENS = 8
-"""The kernel reads masks of rows whose length is a multiple of this."""
+"""Multiple of a mask's row length that the kernel needs."""
 
 
 class WindowPlan(NamedTuple):
@@ -63,7 +63,7 @@ class WindowedAttention:
         return mixed.transpose(1, 2).flatten(0, 1).index_select(0, plan.places)
 
     def _plan(self, call: AttentionCall) -> WindowPlan:
-        """The plan of a batch, once for all of its layers."""
+        """Plan a batch, once for all of its layers."""
         window = call.window
         assert window is not None
         if call.cu_seqlens not in self._plans:

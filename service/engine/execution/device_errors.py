@@ -1,7 +1,7 @@
 """Device errors: classifies an exception of a forward pass as out of memory, a broken device, or a failed batch.
 
-By their texts, since torch raises most of CUDA's errors as plain RuntimeErrors. Which texts there are is in torch's
-`c10/cuda` (allocator, driver) and `ATen/cuda`, `ATen/cudnn` (libraries).
+It goes by their texts, since torch raises most of CUDA's errors as plain RuntimeErrors. The texts are in torch's
+c10/cuda (allocator, driver) and ATen/cuda, ATen/cudnn (libraries).
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ _MEMORY = (
     "CUDNN_STATUS_ALLOC_FAILED",
     "NVML_SUCCESS == r INTERNAL ASSERT FAILED",
 )
-"""The last one: torch was about to say who holds the memory that it did not get, and NVML did not tell it."""
+"""Texts of missing memory. The last: torch was about to name the memory's holders, and NVML did not tell it."""
 
 _NO_HANDLE = ("CUBLAS_STATUS_NOT_INITIALIZED", "CUDNN_STATUS_NOT_INITIALIZED")
-"""What a library says when it finds no memory for a thread's handle, and also when the context is lost."""
+"""Texts of a library without memory for a thread's handle, and also with a lost context."""
 HANDLE_BYTES = 64 << 20
-"""With less free memory than this it was the memory: cuBLAS's workspace has up to 32 MiB, and comes in large steps."""
+"""Free bytes below which memory was the cause: cuBLAS's workspace has up to 32 MiB, and comes in large steps."""
 
 _THIS_LAUNCH = (
     "invalid configuration argument",
@@ -34,7 +34,7 @@ _THIS_LAUNCH = (
     "CUBLAS_STATUS_NOT_SUPPORTED",
     "CUBLAS_STATUS_ARCH_MISMATCH",
 )
-"""Refused before anything ran: the context is as it was, and a smaller batch may be launched."""
+"""Texts of launches refused before anything ran: the context is intact, and a smaller batch may be launched."""
 
 _BROKEN = (
     "CUDA error",
@@ -52,7 +52,7 @@ _BROKEN = (
     "CUDNN_STATUS_MAPPING_ERROR",
     *_NO_HANDLE,
 )
-"""`CUDA driver error` comes from the allocator with expandable segments, which calls the driver itself."""
+"""Texts of a lost context. `CUDA driver error`: from the allocator with expandable segments, which calls the driver."""
 
 
 class DeviceBroken(Exception):
@@ -78,7 +78,7 @@ def is_broken_device(error: BaseException) -> bool:
 
 
 def to_service_error(error: Exception) -> GleanerError:
-    """The error to report for a failed batch; it holds nothing of the documents."""
+    """Make the error to report for a failed batch; it holds nothing of the documents."""
     if isinstance(error, GleanerError):
         return error
     if is_out_of_memory(error):
@@ -91,6 +91,6 @@ def _says(error: BaseException, texts: tuple[str, ...]) -> bool:
 
 
 def _memory_is_short() -> bool:
-    """True when the device answers that it has too little memory for a library's handle."""
+    """True when the device answers, and has too little memory for a library's handle."""
     free = free_bytes()
     return free is not None and free < HANDLE_BYTES

@@ -1,4 +1,4 @@
-"""Encoder wrappers: the interface of a model on its device, and what is put around a model to run its batches.
+"""Encoder wrappers: the interface of a model on its device, and the wrappers that pipeline, shard or slow its batches.
 
 A wrapper adds one thing and is an encoder again. `ModelFactory` stacks them:
 
@@ -42,11 +42,11 @@ class StagedEncoder(_OnDevice, Protocol):
     """Queues a batch's kernels first and waits for its logits later."""
 
     def begin(self, sequences: Sequence[TokenIds]) -> Callable[[], list[Logits]]:
-        """Queue a batch; what is returned waits for the logits that `Encoder.forward` would return."""
+        """Queue a batch; returns a function that waits for the logits, as `Encoder.forward` returns them."""
 
 
 class PipelinedEncoder:
-    """Queues its batches one at a time and in their order, together with those of all encoders that share the lock."""
+    """Queues batches one at a time and in order, among all encoders that share the lock."""
 
     def __init__(self, encoder: StagedEncoder, queuing: Lock) -> None:
         self.device = encoder.device
@@ -62,18 +62,18 @@ class PipelinedEncoder:
 
 
 MOST_SHARDS = 4
-"""Python launches the operators of one shard at a time (the GIL), so further shards would wait for it."""
+"""Most shards: Python launches the operators of one at a time (the GIL), so more would wait."""
 
 SMALLEST_SHARD_TOKENS = 128
 
 EVEN = 1.25
-"""Largest shard over the mean, up to which splitting gains."""
+"""Ratio of the largest shard to the mean up to which splitting gains."""
 
 
 class Threads:
-    """Compute threads, each with its part of the CPU's cores, shared by the encoders of one process.
+    """Compute threads with equal parts of the CPU's cores, shared by the encoders of one process.
 
-    Those of a batch that yields the processor are others, which yield too.
+    Batches that yield the processor have threads of their own, which yield too.
     """
 
     def __init__(self, cores: int) -> None:
@@ -84,7 +84,7 @@ class Threads:
 
     @property
     def pool(self) -> ThreadPoolExecutor:
-        """The threads for the shards of the batch that this thread computes."""
+        """The threads for the shards of this thread's batch."""
         return self._own if _niceness() == self._niceness else self._yielding
 
     def _started(self, cores: int, begin: Callable[[], None] | None = None) -> ThreadPoolExecutor:
@@ -118,7 +118,7 @@ class ShardedEncoder:
 
 
 def shard(lengths: Sequence[int], most: int) -> list[list[int]]:
-    """Indices of sequences in up to `most` shards of about equal tokens; one shard where they would be uneven."""
+    """Divide sequences, by index, into up to `most` shards of similar tokens; one shard where they would be uneven."""
     total = sum(lengths)
     count = max(1, min(most, total // SMALLEST_SHARD_TOKENS))
     shards: list[list[int]] = [[] for _ in range(count)]
@@ -131,7 +131,7 @@ def shard(lengths: Sequence[int], most: int) -> list[list[int]]:
 
 
 def _niceness() -> int:
-    """Of this thread, on Linux."""
+    """This thread's niceness, on Linux."""
     return os.getpriority(os.PRIO_PROCESS, 0)
 
 
@@ -159,14 +159,14 @@ class ThrottledEncoder:
         return self._encoder.max_tokens
 
     def forward(self, sequences: Sequence[TokenIds]) -> list[Logits]:
-        """The encoder's own logits, delayed."""
+        """Compute the encoder's logits and delay them."""
         until = self._reserve(sum(len(tokens) for tokens in sequences))
         logits = self._encoder.forward(sequences)
         time.sleep(max(until - time.monotonic(), 0.0))
         return logits
 
     def _reserve(self, tokens: int) -> float:
-        """Queue these tokens behind those of other batches; the time when the slow device would have computed them."""
+        """Queue tokens behind those of other batches; returns the time at which the slow device would be done."""
         with self._lock:
             self._free_at = max(time.monotonic(), self._free_at) + tokens / self._tokens_per_second
             return self._free_at

@@ -1,10 +1,10 @@
 """Device executor: runs batches and other work on the device in order; batches may overlap where the device gains.
 
 A GPU runs one batch after the other, and copies the results of one while it computes the next. On a CPU the shards of a
-batch end at different times, and the next batch may begin on the cores that are free. Everything else, such as moving
+batch end at different times, and the next batch may begin on free cores. Everything else, such as moving
 weights or profiling memory, waits for the batches before it, and the batches after it wait for it. A batch that has no
-such work before it goes to the batches' threads at once. On a CPU there are threads of their own for batches that yield
-to others: the kernel lets them wait while another batch computes. Knows nothing of what is computed.
+such work before it goes to the batches' threads at once. On a CPU, batches that yield to others have threads of
+their own: the kernel lets them wait while another batch computes. Knows nothing of what is computed.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ class DeviceWork(Protocol):
     """A device's executor as seen by code that knows nothing of its threads.
 
     Attributes:
-        health: of the device.
+        health: the device's signs of life.
         compute_threads: threads that batches run on.
-        concurrent: the device computes several batches at once; else one after the other.
+        concurrent: True if the device computes several batches at once; else one after the other.
     """
 
     health: DeviceHealth
@@ -43,13 +43,7 @@ class DeviceWork(Protocol):
 
 
 class DeviceExecutor(Executor):
-    """An executor with one thread, and, once batches may overlap, one more for each of them.
-
-    Attributes:
-        health: of the device.
-        compute_threads: threads that batches run on.
-        concurrent: the device computes several batches at once; else one after the other.
-    """
+    """Executor with one thread, and one more for each batch that may overlap."""
 
     def __init__(self, health: DeviceHealth | None = None) -> None:
         self.health = health or DeviceHealth()
@@ -73,7 +67,7 @@ class DeviceExecutor(Executor):
     def submit(
         self, work: Callable[Arguments, Result], /, *args: Arguments.args, **kwargs: Arguments.kwargs
     ) -> Future[Result]:
-        """Run work alone, after everything submitted before."""
+        """Run work alone, after all work submitted before."""
         return self._submit(self._alone, partial(work, *args, **kwargs))
 
     def submit_batch(self, batch: Callable[[], None], *, yields: bool = False) -> None:
@@ -96,7 +90,6 @@ class DeviceExecutor(Executor):
         return self._submit(work, *args, **kwargs)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """End the threads after their work."""
         for threads in (self._order, self._batches, self._yielding):
             if threads is not None:
                 threads.shutdown(wait=wait, cancel_futures=cancel_futures)
@@ -104,7 +97,7 @@ class DeviceExecutor(Executor):
     def _submit(
         self, work: Callable[Arguments, Result], /, *args: Arguments.args, **kwargs: Arguments.kwargs
     ) -> Future[Result]:
-        """Run work in the order of submission; batches submitted later wait until it is done."""
+        """Run work in the order of submission, before batches submitted later."""
 
         def run() -> Result:
             try:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from service.engine.execution.runner import BatchHandle
 
 MOST_IN_FLIGHT = 2
-"""Batches: on a GPU one is computed and one is queued behind it; on a CPU both are computed, so that no core waits."""
+"""Most batches in flight: a GPU computes one with one queued behind it; a CPU computes both, so that no core waits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +20,8 @@ class InFlightBatch:
     """One batch, the `number`th of this engine.
 
     Attributes:
-        full_tokens: the tokens of a full batch when it was launched.
-        timed: its time tells the device's speed; False for one that shares the device with another from its begin.
+        full_tokens: tokens of a full batch at its launch.
+        timed: True if its time tells the device's speed; False if it shared the device from its beginning.
     """
 
     number: int
@@ -44,29 +44,29 @@ class InFlightBatches:
 
     @property
     def running(self) -> list[InFlightBatch]:
-        """Those that are not completed, in the order of their launch."""
+        """The batches that are not completed, in the order of launch."""
         return [launched for launched in self._batches if not launched.handle.done()]
 
     @property
     def progress(self) -> tuple[int, int] | None:
-        """Number of the batch at the head, and how often it or a part of it was begun; None while there is none."""
+        """Number of the first running batch, and the times that it or a part of it was begun; None without one."""
         head = next(iter(self.running), None)
         return None if head is None else (head.number, head.handle.attempts)
 
     def add(self, batch: Batch, handle: BatchHandle, full_tokens: int, *, timed: bool = True) -> None:
-        """Add a batch that was launched now."""
+        """Add a batch just launched."""
         self._launches += 1
         self._batches.append(InFlightBatch(self._launches, batch, handle, full_tokens, timed))
 
     def begun_seconds(self, launched: InFlightBatch) -> float | None:
-        """When the device began a running batch: not before it had ended the one before; None if it has not begun."""
+        """Time when the device began a running batch, at least the end of the one before; None if it has not begun."""
         if not launched.handle.begun_seconds:
             return None
         before = (each.handle.ended_seconds for each in self._batches if each.number < launched.number)
         return max(launched.handle.begun_seconds, self._free_seconds, *before)
 
     def completed(self) -> Iterator[InFlightBatch]:
-        """Remove and yield the completed batches; on a device that shares itself a later one may be the first."""
+        """Remove and yield the completed batches; on a shared device a later one may complete first."""
         for launched in [launched for launched in self._batches if launched.handle.done()]:
             if launched is self._batches[0]:
                 self._free_seconds = launched.handle.ended_seconds

@@ -23,7 +23,7 @@ from service.core.errors import InternalError
 from service.engine.execution.encoder_wrappers import Encoder
 
 ALIGNMENT_BYTES = 256
-"""Of CUDA's own allocations at least; matrix products and vectorized kernels choose by it."""
+"""Alignment of CUDA's own allocations at least; matrix products and vectorized kernels choose by it."""
 
 log = logging.getLogger(__name__)
 
@@ -35,11 +35,11 @@ class Offloadable(Encoder, Protocol):
         """Free the device memory of the weights."""
 
     def load(self) -> None:
-        """Bring the weights back to the device; nothing happens if they are there."""
+        """Bring the weights back to the device, unless they are there."""
 
 
 class ReloadedFromDisk:
-    """Is offloaded by dropping its encoder; `reload` makes the same one again."""
+    """Encoder that is dropped to offload it; `reload` makes it again."""
 
     def __init__(self, encoder: Encoder, reload: Callable[[], Encoder]) -> None:
         self.device = encoder.device
@@ -52,7 +52,6 @@ class ReloadedFromDisk:
         return _require_loaded(self._encoder).forward(sequences)
 
     def offload(self) -> None:
-        """Drop the encoder with its weights."""
         self._encoder = None
 
     def load(self) -> None:
@@ -61,12 +60,12 @@ class ReloadedFromDisk:
 
 
 class HostOffloaded:
-    """Is offloaded to host memory, where a copy waits from the start: weights never change, so nothing is copied then.
+    """Encoder whose weights have a copy in host memory from the start: they never change, so offloading copies nothing.
 
     All weights lie in one buffer, and one copy brings them back.
 
     Args:
-        module: whose weights they are, on the device.
+        module: the module with the weights, on the device.
     """
 
     def __init__(self, encoder: Encoder, module: torch.nn.Module) -> None:
@@ -106,7 +105,7 @@ class HostOffloaded:
 
 
 class HostCopy:
-    """A copy of tensors in one buffer of the host, one after the other, each where kernels like tensors to begin."""
+    """Copy of tensors in one host buffer, end to end, each aligned to `ALIGNMENT_BYTES`."""
 
     def __init__(self, tensors: Sequence[torch.Tensor], *, pinned: bool) -> None:
         self._like = [(tensor.dtype, tensor.shape) for tensor in tensors]
@@ -118,15 +117,14 @@ class HostCopy:
 
     @property
     def size_bytes(self) -> int:
-        """Bytes of the buffer."""
         return self._borders[-1]
 
     def tensors(self) -> list[torch.Tensor]:
-        """The tensors on the host, as views of the buffer."""
+        """Make views of the buffer as tensors."""
         return self._views(self._buffer.tensor)
 
     def copied_to(self, device: torch.device) -> list[torch.Tensor]:
-        """The tensors on a device, as views of one block. Raises torch.OutOfMemoryError."""
+        """Copy the tensors to one block on a device, and return views of it. Raises torch.OutOfMemoryError."""
         block = self._buffer.tensor.to(device, non_blocking=True, copy=True)
         if device.type == "cuda":
             arrived = torch.cuda.Event(blocking=True)  # type: ignore[no-untyped-call]
@@ -142,9 +140,9 @@ class HostCopy:
 
 
 class HostBuffer:
-    """Host memory of exactly the size asked for, pinned if asked for; a failure to pin is logged.
+    """Host memory of exactly this size, pinned on request; a failure to pin is logged.
 
-    Not from torch's own allocator of pinned memory, which rounds each block up to a power of two and keeps it for ever.
+    Torch's own allocator of pinned memory would round each block up to a power of two and keep it for ever.
 
     Attributes:
         tensor: [size] uint8.
@@ -161,7 +159,7 @@ class HostBuffer:
 
 
 def _unpin_elsewhere(tensor: torch.Tensor) -> None:
-    """In a thread of its own: any thread may drop a buffer last, and the loop's must not wait for the driver."""
+    """Unpin in a new thread: any thread may drop a buffer last, and the loop's must not wait for the driver."""
     threading.Thread(target=_unpin, args=(tensor,), name="unpin", daemon=True).start()
 
 

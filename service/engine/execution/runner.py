@@ -1,7 +1,7 @@
-"""Model runner: runs one encoder's batches on the device's executor; the loop's thread is woken after each.
+"""Model runner: runs one encoder's batches on the device's executor, and wakes the loop's thread after each.
 
-Owns what happens when a batch fails: the allocator's cache is released, the batch is split, the halves are run again; a
-sequence that fails alone is the only one that fails. Knows nothing of the queue.
+It handles failures: releases the allocator's cache, splits the batch and runs the halves again, so that a sequence
+that fails alone is the only one that fails. Knows nothing of the queue.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -26,48 +26,38 @@ from service.engine.device.selection import free_cache
 from service.engine.device.watch import summary
 from service.engine.execution.device_errors import DeviceBroken, is_broken_device, to_service_error
 from service.engine.execution.encoder_wrappers import Encoder
+from service.engine.execution.executor import DeviceWork
 
 WARM_LENGTH_TOKENS = 128
 WARM_SEQUENCES = (1, 4)
 TIMED_ROUNDS = 3
-"""The least counts: the first of a shape chooses kernels and maps memory, and other work makes a batch longer. A device
-that looks a hundred times too slow would refuse requests for their deadlines until it has run larger batches."""
+"""Rounds whose least time counts: the first of a shape chooses kernels and maps memory, and other work makes a batch
+longer. A device that looks a hundred times too slow would refuse requests for their deadlines at first."""
 PAUSES_SECONDS = (0.25, 1.0)
 MEETING_SECONDS = 60.0
 
 log = logging.getLogger(__name__)
 
 Outcome: TypeAlias = Logits | GleanerError
-"""Logits [tokens, labels] of one sequence, or why there are none."""
+"""Logits [tokens, labels] of one sequence, or the error in their place."""
 Finish: TypeAlias = Callable[[list[Outcome]], list[Any]]
-"""Makes of a batch's outcomes what its handle returns, on its executor, off the loop's thread. It must not raise."""
+"""Function that turns a batch's outcomes into its handle's result, off the loop's thread. It must not raise."""
 Blank: TypeAlias = Callable[[int], TokenIds]
 
 
 def zeros(length: int) -> TokenIds:
-    """A sequence of so many tokens."""
     return np.zeros(length, dtype=np.int32)
-
-
-class BatchExecutor(Protocol):
-    """The part of the device's executor that a runner needs: batches run in order, each after the work before it."""
-
-    @property
-    def compute_threads(self) -> int:
-        """Threads that batches run on."""
-
-    def submit_batch(self, batch: Callable[[], None], *, yields: bool = False) -> None: ...
 
 
 class BatchHandle:
     """One launched batch.
 
     Attributes:
-        begun_seconds, ended_seconds: when it was on the device, splits included, by time.monotonic(); 0 until done.
-        attempts: how often it or a part of it was begun on the device.
-        splits: how often a failed batch was halved.
+        begun_seconds, ended_seconds: its times on the device, with splits, by time.monotonic(); 0 until done.
+        attempts: times that it or a part of it was begun on the device.
+        splits: times that a failed batch was halved.
         out_of_memory: shapes for which memory ran out.
-        device_error: why the device is lost, if it is.
+        device_error: the reason for which the device is lost, if it is.
     """
 
     def __init__(self, finish: Finish | None = None) -> None:
@@ -82,7 +72,6 @@ class BatchHandle:
 
     @property
     def seconds(self) -> float:
-        """Time on the device."""
         return self.ended_seconds - self.begun_seconds
 
     def done(self) -> bool:
@@ -90,7 +79,7 @@ class BatchHandle:
         return self._outcomes.done()
 
     def result(self) -> list[Outcome]:
-        """One outcome for each sequence, in the order launched, or what `finish` made of it; waits until it is done.
+        """Wait for the outcomes of the sequences, in order, as `finish` turned them out.
 
         Raises:
             DeviceBroken: the device is lost.
@@ -98,12 +87,12 @@ class BatchHandle:
         return self._outcomes.result()
 
     def fail(self, error: DeviceBroken) -> None:
-        """Called by the executor in place of `complete` when the device is lost; `result` raises the error."""
+        """End the batch with an error that `result` raises; called by the executor in place of `complete`."""
         self.device_error = str(error)
         self._outcomes.set_exception(error)
 
     def complete(self, outcomes: list[Outcome]) -> None:
-        """Called once, by the executor."""
+        """End the batch with its outcomes; called once, by the executor."""
         self._outcomes.set_result(outcomes if self._finish is None else self._finish(outcomes))
 
 
@@ -113,14 +102,14 @@ class Runner:
     Args:
         executor: runs batches in order.
         wake: called on its thread after each batch.
-        pauses_seconds: before each further try of a lone sequence for which memory ran out.
-        blank: a sequence of so many tokens, for measurements.
+        pauses_seconds: pauses before further tries of a lone sequence for which memory ran out.
+        blank: makes a sequence of a number of tokens, for measurements.
     """
 
     def __init__(
         self,
         encoder: Encoder,
-        executor: BatchExecutor,
+        executor: DeviceWork,
         wake: Callable[[], None],
         pauses_seconds: Sequence[float] = PAUSES_SECONDS,
         blank: Blank = zeros,
@@ -134,7 +123,7 @@ class Runner:
     def launch(
         self, sequences: Sequence[TokenIds], finish: Finish | None = None, *, yields: bool = False
     ) -> BatchHandle:
-        """Start a batch, or queue it behind the one that runs; `yields`: as the executor takes it."""
+        """Start a batch, or queue it behind the running one; `yields`: as in `DeviceExecutor.submit_batch`."""
         handle = BatchHandle(finish)
         self._executor.submit_batch(partial(self._run, handle, list(sequences)), yields=yields)
         return handle
@@ -142,7 +131,7 @@ class Runner:
     def warm(self, longest_tokens: int) -> None:
         """Run a few small shapes once, so that kernels are chosen and memory is mapped before the first request.
 
-        On all threads at once: each has handles and workspaces of CUDA's libraries of its own, which are to be there
+        They run on all threads at once: each has its own handles and workspaces of CUDA's libraries, which must exist
         before memory at rest is measured.
         """
         length = min(WARM_LENGTH_TOKENS, longest_tokens)
@@ -204,7 +193,7 @@ class Runner:
         return self._confine(handle, sequences, outcomes)
 
     def _try(self, handle: BatchHandle, sequences: list[TokenIds]) -> list[Outcome] | GleanerError:
-        """Outcomes, or why the batch as a whole failed; the allocator's cache is released then."""
+        """Run a batch; returns its outcomes, or the batch's failure after releasing the allocator's cache."""
         handle.attempts += 1
         try:
             return list(self.encoder.forward(sequences))
@@ -230,7 +219,7 @@ class Runner:
 
 
 def _classified(error: Exception) -> GleanerError:
-    """The error to report of a batch. Raises DeviceBroken when there will be no other batch."""
+    """Classify a batch's error. Raises DeviceBroken when no other batch can run."""
     if is_broken_device(error):
         raise DeviceBroken(summary(error)) from error
     return to_service_error(error)

@@ -1,7 +1,7 @@
 """Memory guard: keeps the memory budget in step with what the device has.
 
-Links the probe (what is available) to the budget (what may be launched). Called by the loop's thread, which asks the
-device nothing itself: the probe has its readings, and what changes the device is submitted to its executor.
+Links the probe (available bytes) to the budget (tokens to launch). Called by the loop's thread, which never waits for
+the device: the probe has its readings, and changes of the device are submitted to its executor.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ if TYPE_CHECKING:  # It imports torch, for which the engine's first phase does n
     from service.engine.memory.probe import MemoryProbe
 
 LOOK_SECONDS = 0.1
-"""Least time between two looks at what the probe has read."""
+"""Least seconds between two looks at the probe's readings."""
 
 NOTICEABLE = 0.05
-"""Share of the headroom that must be lost before the cache is released: that waits for the batches in flight, and the
-next ones allocate anew. A host's available memory is never quite the same from one reading to the next."""
+"""Share of the headroom that must be lost before the cache is released: releasing waits for the batches in flight, and
+the next ones allocate anew. A host's available memory varies a little between any two readings."""
 
 REBASELINE_SECONDS = 30.0
-"""How often memory at rest is measured again: libraries keep what they compile for new shapes."""
+"""Seconds between measurements of memory at rest: libraries keep what they compile for new shapes."""
 
 UNMEASURED_BYTES = 1 << 62
 """The headroom where there is no probe: no batch is rejected for its bytes."""
@@ -55,7 +55,7 @@ class Guard:
         return self.budget.admits(model, shape)
 
     def rebaseline(self) -> None:
-        """Measure memory at rest again, after the batches in flight: weights were loaded or offloaded."""
+        """Measure memory at rest again, after the batches in flight, since weights were loaded or offloaded."""
         if self._probe is not None:
             self._executor.submit(self._rebaseline, self._probe)
 

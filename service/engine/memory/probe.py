@@ -1,6 +1,6 @@
-"""The memory probe of a device: what batches may take of its memory, and the peak of one batch.
+"""Memory probe: measures a device's memory for batches, and the peak of one batch.
 
-Owns the readings; what follows from them is decided in `core/memory/budget.py` and `core/memory/cost_model.py`.
+Owns the readings; `core/memory/budget.py` and `core/memory/cost_model.py` decide what follows from them.
 Memory "at rest" is what is in use when no batch runs: weights, libraries, workspaces. On CUDA the allocator's cache
 beyond that serves the next batch, so it counts as available. On a CPU it does not: the C library's free blocks lie
 scattered, and a batch of other shapes takes fresh memory all the same.
@@ -33,7 +33,7 @@ from service.engine.execution.device_errors import is_out_of_memory
 MEBIBYTE = 1 << 20
 
 POLL_SECONDS = 0.1
-"""Pause between two readings, each of which takes some 50 microseconds on CUDA."""
+"""Seconds between two readings; one takes some 50 microseconds on CUDA."""
 
 log = logging.getLogger(__name__)
 
@@ -43,9 +43,9 @@ class MemoryLimit:
     """The part of a device's memory that one batch may take.
 
     Attributes:
-        fraction: of the free memory.
-        limit_bytes: most for the engine as a whole, weights included; 0: no limit.
-        batches: how many full ones may be in memory side by side.
+        fraction: share of the free memory.
+        limit_bytes: most bytes of the engine as a whole, weights included; 0: no limit.
+        batches: number of full batches that may be in memory side by side.
     """
 
     fraction: float
@@ -54,7 +54,7 @@ class MemoryLimit:
 
 
 class MemoryProbe(Protocol):
-    """The readings of one device. All but `available_bytes` is for the compute thread, between batches."""
+    """Readings of one device. Only `available_bytes` may be called off the compute thread, or during batches."""
 
     accuracy: ProbeAccuracy
 
@@ -63,16 +63,16 @@ class MemoryProbe(Protocol):
         """Bytes in use at the last `rebaseline`."""
 
     def rebaseline(self) -> None:
-        """Take what is in use now for memory at rest."""
+        """Take the bytes in use now for memory at rest."""
 
     def available_bytes(self) -> int:
         """Bytes that a batch may take."""
 
     def peak_bytes(self, work: Callable[[], object]) -> int:
-        """Run a batch from a clean start; the most bytes that it had beyond those in use before."""
+        """Run a batch from a clean start; returns its most bytes beyond those in use before."""
 
     def release_cache(self) -> None:
-        """Return memory that is cached for the next batch to the device."""
+        """Return memory cached for the next batch to the device."""
 
     def cap(self, headroom_bytes: int) -> None:
         """Limit the allocator to this many bytes beyond those at rest, where it has a limit."""
@@ -106,7 +106,7 @@ class HostProbe:
         host.trim()
 
     def cap(self, headroom_bytes: int) -> None:
-        """No limit: one on a process's address space would fail its threads as well."""
+        """Set no limit: one on a process's address space would fail its threads too."""
 
 
 class CudaProbe:
@@ -156,8 +156,8 @@ class PolledProbe:
     """Polls a probe for as long as the process lives, or until its device is broken.
 
     Args:
-        health: is told of the device's answers and errors, in readings as in work that nobody waits for. None for a
-            host, which is no device that can be lost: what was read last holds until it can be read again.
+        health: notes the device's answers and errors, in readings and in work that nobody waits for. None for a
+            host, which cannot be lost: its last reading holds until the next succeeds.
     """
 
     def __init__(
@@ -176,7 +176,7 @@ class PolledProbe:
         return self._probe.rest_bytes
 
     def available_bytes(self) -> int:
-        """As last read; never waits for the device."""
+        """Return the last reading; never waits for the device."""
         return self._available_bytes
 
     def rebaseline(self) -> None:
@@ -228,7 +228,7 @@ class PolledProbe:
 
 
 def probe_for(device: torch.device, limit: MemoryLimit, health: DeviceHealth) -> MemoryProbe | None:
-    """The probe of a device; None where memory cannot be measured."""
+    """Make the probe of a device; None where memory cannot be measured."""
     if device.type == "cuda":
         return PolledProbe(CudaProbe(device, limit), health)
     return PolledProbe(HostProbe(limit), None) if host.can_be_measured() else None

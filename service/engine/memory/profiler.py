@@ -1,6 +1,6 @@
-"""The memory profile of a model: runs batches of several shapes on the device and fits a cost model to their peaks.
+"""Memory profiler: runs batches of several shapes on the device and fits a cost model to their peaks.
 
-Owns which shapes are run: few long sequences, many short ones, mixtures, small and large. Shapes are run in ascending
+Chooses the shapes: few long sequences, many short ones, mixtures, small and large. Shapes are run in ascending
 size: if the large ones run out of memory, the small ones have already been measured.
 """
 
@@ -21,7 +21,7 @@ from service.engine.memory.probe import MemoryProbe
 
 SHORT_TOKENS, MEDIUM_TOKENS = 16, 128
 PART = 4
-"""All shapes but the largest have a quarter of the most tokens, so that the profile stays quick on a CPU."""
+"""Divisor of the most tokens for all shapes but the largest, so that the profile stays quick on a CPU."""
 
 REPEAT_SECONDS = 1.0
 Clock = Callable[[], float]
@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 
 
 def shapes(longest: int, most_tokens: int) -> list[list[int]]:
-    """Lengths of the batches to run, in ascending order of tokens, none of more than `most_tokens`."""
+    """List the lengths of the batches to run, in ascending order of tokens, at most `most_tokens`."""
     part = max(most_tokens // PART, longest)
     short, medium = min(SHORT_TOKENS, longest), min(MEDIUM_TOKENS, longest)
     mixed = [longest] * (part // (2 * longest)) + [short] * (part // (2 * short))
@@ -55,9 +55,9 @@ def measure_peaks(
     blank: Blank = zeros,
     clock: Clock = time.monotonic,
 ) -> list[MeasuredPeak]:
-    """The highest peak of each shape that fits; for the compute thread, while nothing else runs.
+    """Measure the highest peak of each shape that fits; for the compute thread, while nothing else runs.
 
-    All shapes are run once, and again for `REPEAT_SECONDS`: how far the threads of a batch overlap differs by chance.
+    All shapes are run once, and again for `REPEAT_SECONDS`, since the overlap of a batch's threads differs by chance.
 
     Raises:
         ModelError: not even the smallest batch fits.
@@ -76,7 +76,7 @@ def measure_peaks(
 def profile_memory(
     encoder: Encoder, probe: MemoryProbe, longest: int, most_tokens: int, blank: Blank = zeros
 ) -> MemoryCostModel:
-    """The memory cost model of an encoder on its device, from its peaks; `blank` makes its sequences."""
+    """Fit the cost model of an encoder on its device to its peaks; `blank` makes its sequences."""
     begun = time.monotonic()
     points = measure_peaks(encoder, probe, longest, most_tokens, blank)
     cost_model = fit(points, probe.accuracy)

@@ -1,4 +1,4 @@
-"""Request intake: does what each message of a worker asks for.
+"""Request intake: handles the messages of workers.
 
 Documents are admitted to the request table or refused; heartbeats keep the worker registry; cancelled documents leave.
 """
@@ -23,7 +23,7 @@ from service.wire import Buffer, Cancelled, DebugSnapshotRequest, Hello, Message
 log = logging.getLogger(__name__)
 
 
-class RequestHandler:
+class RequestIntake:
     """Messages of workers in, changes of the request table out.
 
     Attributes:
@@ -47,7 +47,7 @@ class RequestHandler:
         self._metrics = metrics
 
     def handle(self, worker: bytes, message: Message | WireError, buffer: Buffer | None, now: float) -> None:
-        """Process one message. Whatever a worker sends, the loop goes on, and who waits for an answer gets one."""
+        """Process one message. Whatever it is, the loop goes on, and a waiting worker gets an answer."""
         try:
             self._dispatch(worker, message, buffer, now)
         except Exception as error:
@@ -79,20 +79,20 @@ class RequestHandler:
                 self._reject(worker, WireError(f"{type(message).__name__} is not for an engine"))
 
     def _reject(self, worker: bytes, error: WireError) -> None:
-        """Count bytes that are no message; if they were about a document that is not admitted, refuse that."""
+        """Count a malformed message, and refuse its document if that is not admitted."""
         self._metrics.bad_messages.inc()
         if error.key is not None and error.key not in self.table.scheduler:
             refusal = Refusal(error.key, "internal_error", "The worker's message for the engine was not understood.")
             self.table.send_refusal(worker, refusal)
 
     def expire(self, now: float) -> None:
-        """Refuse what can no longer meet its deadline, and everything once the drain timed out."""
+        """Refuse documents that can no longer meet their deadlines, and all once the drain timed out."""
         self.table.expire(now, self._throughput.tokens_per_second)
         if self._lifecycle.drain_timed_out(now):
             self.table.refuse_all("draining", "the service stopped before the document was done")
 
     def forget_silent(self) -> None:
-        """Remove workers without a heartbeat while this engine was awake, and their documents."""
+        """Remove workers that sent no heartbeat while this engine was awake, and their documents."""
         for worker in self._lifecycle.workers.forget_silent(self._lifecycle.awake_seconds):
             detail = "the worker that asked had too much to do, and was silent for too long"
             self.table.refuse_all("too_much_at_once", detail, worker=worker, retry_after_seconds=1.0)

@@ -1,4 +1,4 @@
-"""Postprocessing of a finished batch: reduces its logits to the word tags, or the candidates of spans, asked for.
+"""Postprocessing of a finished batch: reduces its logits to word tags or candidate spans, as asked for.
 
 It runs on the batch's executor, so that the loop's thread goes on, and on all documents of a batch at once.
 """
@@ -23,24 +23,24 @@ from service.core.errors import GleanerError, ModelError
 Outcome = Logits | WordTags | GleanerError
 
 TOGETHER = 4
-"""Documents whose logits are copied end to end: fewer calls, and no more than stays in a core's cache."""
+"""Most documents whose logits are copied end to end: fewer calls, and few enough for a core's cache."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Words:
-    """The words of a sequence: each one's first token, and the token after the last word's last one."""
+    """Words of a sequence: the first token of each, and the token after the last word."""
 
     firsts: NDArray[np.intp]
     stop: int
 
     @property
     def stops(self) -> NDArray[np.intp]:
-        """The token after each word's last one."""
+        """The token after each word."""
         return np.append(self.firsts, self.stop)[1:]
 
     @classmethod
     def from_marked_ids(cls, tokens: TokenIds, special_tokens_at_end: int) -> Words:
-        """Of a sequence whose tokens have ids below 0 but for each word's first, and end with special tokens."""
+        """Find the words by ids: only a word's first token has an id of 0 or above; special tokens end the sequence."""
         return cls((tokens >= 0).nonzero()[0], len(tokens) - special_tokens_at_end)
 
 
@@ -50,9 +50,9 @@ def reduce_logits(
     labels: tuple[str, ...],
     decoding: Decoding = PLAIN,
 ) -> list[Outcome]:
-    """The outcomes of a batch's sequences; where `words` is not None, the tags of its words in place of logits.
+    """Reduce a batch's outcomes to tags of words where `words` is not None; others stay logits.
 
-    A document with a logit that is not finite has a ModelError in its place.
+    A document with a logit that is not finite becomes a ModelError.
     """
     found: list[Outcome] = list(outcomes)
     tagged = {
@@ -70,9 +70,9 @@ def reduce_logits(
 def reduce_to_candidates(
     outcomes: Sequence[Logits | GleanerError], limits: Sequence[float | None], find: CandidateFinder
 ) -> list[Outcome]:
-    """The candidates of each sequence, of at least the limit; its scores as they are where there is none.
+    """Reduce the scores of each sequence with a limit to its candidates of at least that; others stay as they are.
 
-    A sequence with a score that is not finite has a ModelError in its place.
+    A sequence with a score that is not finite becomes a ModelError.
     """
     found: list[Outcome] = list(outcomes)
     for index, (outcome, limit) in enumerate(zip(outcomes, limits, strict=True)):
@@ -86,7 +86,7 @@ def reduce_to_candidates(
 
 
 def _tags(documents: Sequence[tuple[Logits, Words]], scheme: Scheme, decoding: Decoding) -> list[WordTags | ModelError]:
-    """The tags of each document's words, searched together; alone where a logit of theirs is not finite."""
+    """Search the tags of all documents' words together; one by one where a logit is not finite."""
     firsts = range(0, len(documents), TOGETHER)
     parts = [_word_logits(documents[first : first + TOGETHER], scheme, decoding) for first in firsts]
     logits = np.concatenate(parts) if len(parts) > 1 else parts[0]
@@ -101,7 +101,7 @@ def _tags(documents: Sequence[tuple[Logits, Words]], scheme: Scheme, decoding: D
 
 
 def _word_logits(documents: Sequence[tuple[Logits, Words]], scheme: Scheme, decoding: Decoding) -> Logits:
-    """The logits of all words of a few documents, end to end."""
+    """Join the logits of all words of a few documents, end to end."""
     starts = [0, *accumulate(len(logits) for logits, _ in documents)]
     firsts = np.concatenate([words.firsts + start for start, (_, words) in zip(starts, documents, strict=False)])
     stops = np.concatenate([words.stops + start for start, (_, words) in zip(starts, documents, strict=False)])

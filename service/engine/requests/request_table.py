@@ -1,4 +1,4 @@
-"""Request table: every admitted document with its token ids and its worker, from admission to its last answer.
+"""Request table: keeps every admitted document, its token ids and its worker from admission to the last answer.
 
 The scheduler holds the entries as its payloads, so queue and table cannot disagree: a document leaves both at once, and
 one that left gets no further answer. Every admitted document is answered exactly once: all its sequences as Scored, its
@@ -33,9 +33,9 @@ if TYPE_CHECKING:  # It imports torch, for which the engine's first phase does n
 
 
 class Request(NamedTuple):
-    """An admitted document as kept apart from the queue: all its sequences end to end, and where each begins.
+    """Payload of an admitted document: its sequences end to end, and the border of each.
 
-    Token ids are as they came: for `WORD_TAGS` and `SPANS`, those below 0 begin no word.
+    Token ids are as sent: for `WORD_TAGS` and `SPANS`, ids below 0 begin no word.
     """
 
     worker: bytes
@@ -45,17 +45,17 @@ class Request(NamedTuple):
 
     @classmethod
     def of(cls, worker: bytes, submission: Submission, tokens: TokenIds) -> Request:
-        """The request that a worker submitted."""
+        """Make the request of a worker's submission."""
         return cls(worker, submission, tokens, (0, *accumulate(submission.lengths)))
 
     def words(self) -> Words | None:
-        """Those whose tags the worker wants; None if it wants all logits."""
+        """Find the words whose tags the worker asked for; None if it asked for logits."""
         if self.submission.response_kind is not ResponseKind.WORD_TAGS:
             return None
         return Words.from_marked_ids(self.tokens, self.submission.special_tokens_at_end)
 
     def sequence(self, index: int) -> TokenIds:
-        """The token ids of one sequence, all in the vocabulary; those of a model with free labels as they came."""
+        """Cut out one sequence's token ids, unmarked for word tags; a model with free labels gets them marked."""
         if self.submission.response_kind is ResponseKind.WORD_TAGS:
             return unmarked(self.tokens)
         return self.tokens[self.borders[index] : self.borders[index + 1]]
@@ -65,7 +65,7 @@ class RequestTable:
     """The documents between admission and their last answer.
 
     Attributes:
-        history: what was run and refused.
+        history: batches that ran, and refusals.
     """
 
     def __init__(self, scheduler: Scheduler[Request], ipc: EngineSocket, metrics: EngineMetrics) -> None:
@@ -97,10 +97,10 @@ class RequestTable:
         decoding: Decoding = PLAIN,
         finder: CandidateFinder | None = None,
     ) -> Finish | None:
-        """What is to be done with a batch's logits before they are delivered, off the loop's thread.
+        """Make the function that reduces a batch's logits before delivery, off the loop's thread.
 
         Args:
-            finder: of a model with free labels.
+            finder: candidate finder of a model with free labels.
         """
         requests = [self._admitted(each.key) for each in batch.sequences]
         if finder is not None:
@@ -124,7 +124,7 @@ class RequestTable:
     def deliver(
         self, batch: Batch, outcomes: Several[Logits | WordTags | GleanerError], number: int, batch_seconds: float
     ) -> None:
-        """Send the outcome of each sequence of the engine's `number`th batch; a failed one refuses its document."""
+        """Send each sequence's outcome from the engine's `number`th batch; a failed one refuses its document."""
         tags: dict[bytes, dict[str, WordTags]] = {}
         for sequence, outcome in zip(batch.sequences, outcomes, strict=True):
             if isinstance(outcome, GleanerError):
@@ -141,7 +141,7 @@ class RequestTable:
         self.scheduler.delivered(batch)
 
     def cancel(self, worker: bytes, key: str) -> None:
-        """Remove a worker's document without an answer, because it wants none."""
+        """Remove a worker's document that needs no answer any more."""
         request = self.scheduler.payload(key)
         if request is not None and request.worker == worker:
             self.scheduler.cancel(key)
@@ -153,7 +153,7 @@ class RequestTable:
                 self.send_refusal(request.worker, refusal)
 
     def refuse(self, refusal: Refusal) -> None:
-        """Refuse an admitted document; one that has left is not answered again."""
+        """Refuse an admitted document, unless it has left."""
         request = self.scheduler.cancel(refusal.key)
         if request is not None:
             self.send_refusal(request.worker, refusal)
@@ -167,7 +167,7 @@ class RequestTable:
                 self.refuse(Refusal(key, code, detail, retry_after_seconds))
 
     def send_refusal(self, worker: bytes, refusal: Refusal) -> None:
-        """Send and count a refusal, of a document that is not in the table."""
+        """Send and count the refusal of a document that is not in the table."""
         self._metrics.refusals.labels(refusal.code).inc()
         self.history.refused(refusal)
         self._ipc.send(worker, Refused(refusal.key, refusal.code, refusal.detail, refusal.retry_after_seconds))
@@ -186,12 +186,11 @@ class RequestTable:
 
 
 def _parts(tags: dict[str, WordTags]) -> Iterator[dict[str, WordTags]]:
-    """As many documents as a message may be about, until there are no more."""
+    """Divide documents into parts of at most `MOST_TAGGED` for a message."""
     left = iter(tags.items())
     while some := dict(islice(left, MOST_TAGGED)):
         yield some
 
 
 def refusal_of(key: str, error: GleanerError) -> Refusal:
-    """The refusal with an error's code and detail."""
     return Refusal(key, getattr(error, "code", InternalError.code), error.detail)

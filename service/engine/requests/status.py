@@ -47,7 +47,7 @@ class StatusPublisher:
         self._next_seconds = 0.0
 
     def is_due(self, now: float) -> bool:
-        """True once every `STATUS_SECONDS`."""
+        """Return True once every `STATUS_SECONDS`."""
         due = now >= self._next_seconds
         if due:
             self._next_seconds = now + STATUS_SECONDS
@@ -60,11 +60,10 @@ class StatusPublisher:
             self._ipc.send(worker, status)
 
     def send_to(self, worker: bytes, now: float) -> None:
-        """Send the status to one worker."""
         self._ipc.send(worker, self._status(now))
 
     def send_debug_snapshot(self, worker: bytes, since: int, history: EngineHistory, now: float) -> None:
-        """Tell a worker, at which somebody looks, what the engine does."""
+        """Answer a worker's request for a debug snapshot."""
         report, throughput = self._models.guard.report(), self._throughput
         load, ratio, worker_load = (
             self._scheduler.load(now),
@@ -130,7 +129,7 @@ class StatusPublisher:
         ran.memory_splits += len(handle.out_of_memory)
 
     def export_metrics(self, now: float) -> None:
-        """Set the gauges of models, memory and load, and count what ran."""
+        """Set the gauges of models, memory and load, and count completed batches."""
         self._models.export_metrics()
         self._metrics.process.update()
         self._metrics.batches.count(self._ran)
@@ -142,7 +141,7 @@ class StatusPublisher:
         self._metrics.queue.update(load, worker_load, backlog, self._throughput.work_ratio(now), speed)
 
     def _backlog_seconds(self, load: Load, worker_load: WorkerLoad, now: float) -> float:
-        """For what waits here, and in the workers until it is prepared."""
+        """Backlog of the documents that wait here, and in the workers for preparation."""
         return self._throughput.backlog_seconds(load.tokens + worker_load.held_tokens, now)
 
     def opened(self, initial: InitialModels) -> None:

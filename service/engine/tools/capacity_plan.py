@@ -1,7 +1,7 @@
 """`python -m service.engine.tools.capacity_plan MODEL [GIB]`: profiles a model and prints its capacity plan as JSON.
 
 Loading, profiling and the arithmetic are the engine's, so that a plan is true of an engine. It runs in a process of its
-own, because memory depends on the environment that engines are started with.
+own, because memory depends on the environment of its start.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ def main() -> int:
 def make_plan(model: str, settings: Settings, gpu_memory_gib: float | None = None) -> CapacityPlan:
     """Load, warm up and profile a model on this machine's device.
 
-    Batches in float16 for a GPU are measured on a CPU in bfloat16, whose numbers are of the same size.
+    Batches in float16 for a GPU are measured on a CPU in bfloat16, which has numbers of the same size.
 
     Raises:
         StoreError: there is no such model.
-        ModelError: it cannot be used, or memory cannot be measured on this system.
-        InsufficientMemory: it does not fit.
+        ModelError: the model cannot be used, or memory cannot be measured on this system.
+        InsufficientMemory: the model does not fit.
     """
     wanted = settings.dtype
     if gpu_memory_gib is not None and wanted == "float16" and choose_device(settings.device).type == "cpu":
@@ -89,7 +89,7 @@ def make_plan(model: str, settings: Settings, gpu_memory_gib: float | None = Non
 
 
 def _speed(loaded: LoadedModel, batch_tokens: int) -> float:
-    """Tokens per second of full batches of typical length, one at a time."""
+    """Measure the tokens per second of full batches of typical length, one at a time."""
     length = min(TYPICAL_TOKENS, loaded.status.max_tokens)
     batch = [np.zeros(length, dtype=np.int32)] * max(1, batch_tokens // length)
     loaded.runner.launch(batch).result()

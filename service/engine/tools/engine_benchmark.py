@@ -1,8 +1,8 @@
 """`python -m service.engine.tools.engine_benchmark MODEL`: measures the device and the engine on it, and prints JSON.
 
-Owns the figures that HTTP does not show: the device's matrix rate, the engine's tokens per second and latency without
-workers, and the memory cost model against measured peaks of random batches. Works on a CPU too. `MODEL 0 FOLDER`
-measures the texts a second of a folder's `*.txt` alone.
+The figures are those that HTTP does not show: the device's matrix rate, the engine's tokens per second and latency
+without workers, and the memory cost model against measured peaks of random batches. Works on a CPU too. `MODEL 0
+FOLDER` measures the texts a second of a folder's `*.txt` alone.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def main() -> int:
 
 
 def matrix_rate(device: torch.device) -> float:
-    """Measured floating-point operations per second of a product of square bfloat16 matrices."""
+    """Measure the floating-point operations per second of a product of square bfloat16 matrices."""
     size = MATRIX[device.type]
     left, right = (torch.randn(size, size, device=device, dtype=torch.bfloat16) for _ in range(2))
     product = partial(torch.matmul, left, right)
@@ -85,7 +85,7 @@ def matrix_rate(device: torch.device) -> float:
 
 
 def throughput(model: LoadedModel, batch_tokens: int) -> float:
-    """Tokens per second of full batches, two in flight, as the loop keeps them."""
+    """Measure the tokens per second of full batches, two in flight as in the loop."""
     draw = random.Random(0)
     batches = [random_batch(draw, batch_tokens, model.status.max_tokens) for _ in range(8)]
     model.runner.launch(batches[0]).result()
@@ -95,7 +95,7 @@ def throughput(model: LoadedModel, batch_tokens: int) -> float:
 
 
 def texts_per_second(model: LoadedModel, batch_tokens: int, folder: Path, settings: Settings) -> float:
-    """Of texts that are tokenized before and all wait, in the order of their names: what the engine can compute."""
+    """Measure the engine's texts per second; all are tokenized before, and run in the order of their names."""
     tokenizer = TextTokenizer(Path(model.status.folder))
     longest, overlap = min(settings.window_tokens, model.status.max_tokens), settings.overlap_tokens
     texts = [path.read_text() for path in sorted(folder.glob("*.txt"))]
@@ -110,7 +110,7 @@ def texts_per_second(model: LoadedModel, batch_tokens: int, folder: Path, settin
 
 
 def run_two_at_a_time(model: LoadedModel, batches: Iterable[list[TokenIds]]) -> tuple[int, float]:
-    """Run batches, two in flight; their tokens and seconds."""
+    """Run batches, two in flight; returns their tokens and seconds."""
     begun, tokens = time.monotonic(), 0
     in_flight: list[BatchHandle] = []
     for batch in batches:
@@ -124,7 +124,7 @@ def run_two_at_a_time(model: LoadedModel, batches: Iterable[list[TokenIds]]) -> 
 
 
 def latency_seconds(model: LoadedModel) -> float:
-    """Median seconds of one document alone."""
+    """Measure the median seconds of one document alone."""
     document = [np.zeros(min(LATENCY_TOKENS, model.status.max_tokens), dtype=np.int32)]
     spent = []
     for _ in range(LATENCY_RUNS):
@@ -137,7 +137,7 @@ def latency_seconds(model: LoadedModel) -> float:
 def check_memory(
     model: LoadedModel, memory: ModelMemory, probe: MemoryProbe, compute: DeviceExecutor, count: int
 ) -> dict[str, object]:
-    """The cost model against the peaks of random batches: how often it is below, and how far above."""
+    """Compare the cost model with the peaks of random batches: times that it is below, and amounts above."""
     below, ratios, most_over = 0, [], 0
     for batch in _random_batches(memory, count):
         work = partial(model.runner.encoder.forward, batch)
@@ -170,7 +170,7 @@ def _random_batches(memory: ModelMemory, count: int) -> Iterator[list[TokenIds]]
 
 
 def random_batch(draw: random.Random, tokens: int, longest: int) -> list[TokenIds]:
-    """A batch of this many tokens; lengths as real documents have them: log-normal, 175 tokens on average."""
+    """Draw a batch of this many tokens; lengths like real documents': log-normal, 175 tokens on average."""
     batch: list[TokenIds] = []
     left = tokens
     while left:
@@ -181,7 +181,7 @@ def random_batch(draw: random.Random, tokens: int, longest: int) -> list[TokenId
 
 
 def _runs_for(work: Callable[[], object], seconds: float, device: torch.device) -> float:
-    """Runs of the work per second."""
+    """Measure the runs of the work per second."""
     for _ in range(3):
         work()
     _synchronize(device)

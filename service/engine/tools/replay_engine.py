@@ -1,9 +1,9 @@
-"""`python -m service.engine.tools.replay_engine [MS]`: an engine whose device answers what it has answered before.
+"""`python -m service.engine.tools.replay_engine [MS]`: an engine whose device repeats its earlier answers.
 
-It does so at once, or after so many milliseconds a batch, as a GPU whose kernels must be launched.
+It does so at once, or after MS milliseconds a batch, like a GPU whose kernels must be launched.
 
-It is the engine in all else. The first time that a sequence comes, the model computes it; from then on its scores are
-looked up. So what is left of a document's processor time is the host's, with real entities in real texts.
+In all else it is the engine. The model computes each sequence once; from then on its scores are looked up. So the
+remaining processor time of a document is the host's, with real entities in real texts.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from service.process import exit_now
 
 
 class RememberingEncoder:
-    """Computes each sequence once. Blank ones are always computed: warm-up and profiling measure by them."""
+    """Encoder that computes each sequence once. Blank ones are always computed: warm-up and profiling measure them."""
 
     def __init__(self, encoder: Encoder, batch_seconds: float) -> None:
         self._encoder = encoder
@@ -40,7 +40,7 @@ class RememberingEncoder:
         return self._encoder.max_tokens
 
     def forward(self, sequences: Sequence[TokenIds]) -> list[Logits]:
-        """The encoder's own logits."""
+        """Compute or look up the encoder's logits."""
         keys = [tokens.tobytes() for tokens in sequences]
         missing = [index for index, key in enumerate(keys) if key not in self._remembered]
         if not missing:

@@ -1,6 +1,6 @@
 """Training data: labelled sets, their split by groups, windows with a tag for each token, and padded batches.
 
-Windows are those that serving would cut. A token that overlaps an entity has its tag; tokens of a window's overlap are
+Windows are cut as in serving. A token that overlaps an entity has its tag; tokens of a window's overlap are
 tagged in the one window whose logits serving keeps.
 """
 
@@ -25,12 +25,12 @@ OUTSIDE = "O"
 IGNORED = -100
 """Tag of a token that does not count in the loss; torch's own number for it."""
 POOL_ROWS = 512
-"""Windows that are drawn at a time and sorted by length, so that batches have little padding."""
+"""Windows drawn at a time and sorted by length, so that batches have little padding."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingSet:
-    """Documents, and the labels that are known to be absent wherever none of their entities is."""
+    """Documents, and the labels whose entities are all marked in them."""
 
     documents: tuple[LabelledDocument, ...]
     settled: frozenset[str]
@@ -40,7 +40,7 @@ class TrainingSet:
 class Example:
     """One window: ids int32 `[tokens]` with special tokens, tags int64 `[tokens]`, open_tags bool `[tags]`.
 
-    `open_tags`: the tags that a token tagged O may have, because the set never marks their labels.
+    `open_tags`: tags that a token tagged O may have, because the set never marks their labels.
     """
 
     ids: TokenIds
@@ -58,7 +58,7 @@ class Cutter:
     overlap_tokens: int
 
     def examples(self, sets: Iterable[TrainingSet]) -> list[Example]:
-        """The windows of all documents."""
+        """Cut the windows of all documents."""
         return [
             window
             for each in sets
@@ -89,12 +89,11 @@ class TrainingBatch:
     open_tags: Tensor
 
     def to(self, device: torch.device) -> TrainingBatch:
-        """The batch on a device."""
         return TrainingBatch(*(each.to(device) for each in (self.ids, self.mask, self.tags, self.open_tags)))
 
 
 def check_learnable(sets: Iterable[LabelledSet]) -> None:
-    """Check what evaluation tolerates and training does not.
+    """Check for faults that evaluation tolerates and training does not.
 
     Raises:
         BadData: entities of a document overlap, or hold white space alone.
@@ -120,12 +119,12 @@ def _problems(document: LabelledDocument) -> Iterator[str]:
 def split(
     sets: Sequence[LabelledSet], *, left_out_percent: int
 ) -> tuple[tuple[LabelledSet, ...], tuple[LabelledSet, ...]]:
-    """(training, left out), set by set: whole groups, the same as `gleaner evaluate --left-out` scores.
+    """Split sets into (training, left out) by whole groups, as `gleaner evaluate --left-out` scores them.
 
     A text that is left out of one set is learned from no other.
 
     Raises:
-        TooLittleData: a percentage is asked for, and no set has two groups.
+        TooLittleData: a percentage is given, and no set has two groups.
     """
     if not left_out_percent:
         return tuple(sets), tuple(each.only(()) for each in sets)
@@ -141,19 +140,19 @@ def split(
 
 
 def _without(labelled: LabelledSet, outside: LabelledSet, scored: set[str]) -> LabelledSet:
-    """The set without the groups of `outside`, and without texts that are scored in another set."""
+    """Remove the groups of `outside`, and texts that are scored in another set."""
     groups = {document.group for document in outside.documents}
     kept = (document for document in labelled.documents if document.group not in groups)
     return labelled.only(document for document in kept if text_key(document.text) not in scored)
 
 
 def tags_of(labels: Iterable[str]) -> tuple[str, ...]:
-    """The tags of a model with these labels (BIO)."""
+    """List the BIO tags of a model with these labels."""
     return (OUTSIDE, *(f"{prefix}-{label}" for label in sorted(labels) for prefix in "BI"))
 
 
 def open_tags(tags: Sequence[str], settled: frozenset[str]) -> NDArray[np.bool_]:
-    """bool `[tags]`: True for both tags of each label that a set leaves unmarked."""
+    """Make bool `[tags]`: True for both tags of each label that a set leaves unmarked."""
     return np.array([tag != OUTSIDE and tag[2:] not in settled for tag in tags])
 
 
@@ -163,9 +162,9 @@ def token_tags(
     tag_ids: dict[str, int],
     unmapped: Iterable[tuple[int, int]] = (),
 ) -> NDArray[np.int64]:
-    """The tag id of each token, `[tokens]`; `offsets` is `[tokens, 2]`. A token of two entities is the first one's.
+    """Find the tag id of each token, `[tokens]`; `offsets`: `[tokens, 2]`. A token of two entities gets the first's.
 
-    Tokens of entities under labels that the model does not have are IGNORED.
+    Tokens of entities with labels that the model does not have are IGNORED.
     """
     tags = np.full(len(offsets), tag_ids[OUTSIDE], dtype=np.int64)
     for start, end in unmapped:
@@ -181,7 +180,7 @@ def token_tags(
 
 
 def orders(examples: Sequence[Example], *, batch_tokens: int, seed: int, epoch: int) -> list[list[int]]:
-    """The examples of each batch of a pass: all of them once; only a longer one exceeds `batch_tokens` with padding."""
+    """Order the examples of a pass into batches of at most `batch_tokens` with padding, unless one alone is longer."""
     random = np.random.default_rng((seed, epoch))
     shuffled = random.permutation(len(examples)).tolist()
     batches: list[list[int]] = []
@@ -203,7 +202,7 @@ def _filled(pool: Sequence[int], examples: Sequence[Example], batch_tokens: int)
 
 
 def padded(examples: Sequence[Example], *, padding_id: int) -> TrainingBatch:
-    """Rows of one length; padding has no tag."""
+    """Pad examples to one length; padding has no tag."""
     shape = len(examples), max(len(example.ids) for example in examples)
     ids, mask = np.full(shape, padding_id, dtype=np.int64), np.zeros(shape, dtype=np.int64)
     tags = np.full(shape, IGNORED, dtype=np.int64)

@@ -1,6 +1,6 @@
-"""One training from options to a model's folder: read, split, train, score on the groups left out, write.
+"""Fine-tuning from options to a model's folder: reads, splits, trains, scores on the groups left out, writes.
 
-Scores are of exact spans of whole documents, decoded as the new folder will be served; only labels count that a
+Scores count exact spans of whole documents, decoded as the new folder will be served, and only labels that a
 document's set marks.
 """
 
@@ -37,14 +37,14 @@ from service.text.tokenizer import TextTokenizer
 ALL = "all"
 """The name of the score over all labels."""
 MAY_CHANGE = {"out": "", "threads": 0, "device": "auto", "minutes": None}
-"""Options that may be others when a training goes on."""
+"""Options that may differ when a training is resumed."""
 LabelScores = dict[str, SpanScore]
 """Label → its score; `ALL` comes last."""
 log = logging.getLogger(__name__)
 
 
 def train(options: TrainingOptions) -> LabelScores | None:
-    """Train on the labelled files, and write the model's folder; the scores on the groups left out, if there are any.
+    """Train on the labelled files and write the model's folder; returns the scores on the groups left out, if any.
 
     Raises:
         TrainingError: the data, the base or the output folder cannot be used.
@@ -75,11 +75,11 @@ def train_sets(
     data_digest: str,
     new_head: bool = False,
 ) -> LabelScores | None:
-    """Train on sets in memory, and write the model's folder, all but its card.
+    """Train on sets in memory, and write the model's folder without its card.
 
     Args:
-        data_digest: of the data; an unfinished training goes on only with the same data and options.
-        new_head: the base's head has learned nothing yet, although it is for these labels.
+        data_digest: digest of the data; an unfinished training resumes only with the same data and options.
+        new_head: True if the base's head has learned nothing yet, although it is for these labels.
 
     Raises:
         TrainingError, ModelError: as `train`.
@@ -114,7 +114,7 @@ def _identity(options: TrainingOptions, data_digest: str) -> str:
 
 
 def score(model: PreTrainedModel, cutter: Cutter, sets: Sequence[TrainingSet]) -> LabelScores:
-    """The model's scores over documents; it is left in evaluation mode."""
+    """Score a model over documents; it is left in evaluation mode."""
     model.eval()
     tallies: defaultdict[str, Tally] = defaultdict(Tally)
     for number, each in enumerate(sets):
@@ -135,7 +135,7 @@ def score(model: PreTrainedModel, cutter: Cutter, sets: Sequence[TrainingSet]) -
 
 @torch.inference_mode()
 def find_spans(model: PreTrainedModel, cutter: Cutter, text: str) -> list[LabelledSpan]:
-    """The entities in a text, decoded as the cutter's folder will be served."""
+    """Find the entities in a text, decoded as the cutter's folder will be served."""
     prepared = prepare(cutter.tokenizer, text, longest=cutter.longest_tokens, overlap=cutter.overlap_tokens)
     logits = [
         model(input_ids=torch.from_numpy(ids).long()[None].to(model.device)).logits[0].float().cpu().numpy()

@@ -32,20 +32,20 @@ from service.engine.tools.training.options import OtherTraining, TrainingOptions
 
 STATE_FILE = "unfinished-training.pt"
 WARMUP_SHARE = 0.06
-"""Of the training, in which the learning rate rises."""
+"""Share of the training in which the learning rate rises."""
 FLOOR_SHARE = 0.02
-"""Of the highest learning rate, at the end."""
+"""Share of the highest learning rate at the end."""
 LARGEST_GRADIENT = 1.0
 SAVE_SECONDS = 300.0
-"""Between two savings of an unfinished training."""
+"""Seconds between two savings of an unfinished training."""
 CLOSED_SHARE = 0.1
-"""Of the usual loss, for tokens tagged O."""
+"""Share of the usual loss for tokens tagged O."""
 Weights = dict[str, Tensor]
 log = logging.getLogger(__name__)
 
 
 def masked_loss(logits: Tensor, tags: Tensor, open_tags: Tensor) -> Tensor:
-    """Mean over the tokens that count: logits `[rows, length, tags]`, tags `[rows, length]`, open_tags `[rows, tags]`.
+    """Mean loss over counted tokens: logits `[rows, length, tags]`, tags `[rows, length]`, open_tags `[rows, tags]`.
 
     The tag O is number 0.
     """
@@ -60,7 +60,7 @@ def masked_loss(logits: Tensor, tags: Tensor, open_tags: Tensor) -> Tensor:
 
 
 class SavedState:
-    """The state of an unfinished training, in one file in its output folder; `identity` is of its data and options.
+    """State of an unfinished training, in one file in its output folder; `identity`: digest of its data and options.
 
     Written to a temporary name, then renamed. Read without unpickling anything but tensors and plain values.
     """
@@ -70,16 +70,15 @@ class SavedState:
         self._identity = identity
 
     def save(self, state: dict[str, Any]) -> None:
-        """Replace what was saved before."""
         unfinished = self._path.with_suffix(".tmp")
         torch.save({"training": self._identity, **state}, unfinished)
         os.replace(unfinished, self._path)
 
     def load(self) -> dict[str, Any] | None:
-        """What was saved last; None if nothing was.
+        """Load the last saved state; None without one.
 
         Raises:
-            OtherTraining: it was saved by a training of other data or options.
+            OtherTraining: a training of other data or options saved it.
         """
         if not self._path.exists():
             return None
@@ -92,13 +91,12 @@ class SavedState:
         return state
 
     def remove(self) -> None:
-        """The training is finished."""
         self._path.unlink(missing_ok=True)
 
 
 @dataclass(slots=True)
 class TrainingProgress:
-    """The progress of a training. `best` is the score, from 0 to 1, of the weights that are kept."""
+    """Progress of a training. `best`: score, from 0 to 1, of the kept weights."""
 
     epoch: int = 0
     batch: int = 0
@@ -123,9 +121,9 @@ class FineTuning:
         self.progress = TrainingProgress()
 
     def run(self, examples: list[Example], evaluate: Callable[[], float | None]) -> None:
-        """Train; the model then has the weights with the best score, or the last ones if `evaluate` gives none.
+        """Train; afterwards the model has the weights with the best score, or the last ones if `evaluate` gives none.
 
-        Interrupted, it saves what it needs to go on.
+        An interrupt saves the state, so that the training can be resumed.
         """
         before = self._resume()
         try:
@@ -156,19 +154,19 @@ class FineTuning:
             self._end_pass(float(total) / max(1, self.progress.batch - first), evaluate())
 
     def elapsed_share(self, of_pass: float) -> float:
-        """Share of the training that is over, by passes or by time, whichever ends it first."""
+        """Compute the finished share of the training, by passes or by time, whichever is more."""
         minutes = self._options.minutes
         by_time = self.progress.seconds / (minutes * 60) if minutes is not None else 0.0
         return max((self.progress.epoch + of_pass) / self._options.epochs, by_time)
 
     def save(self) -> None:
-        """Save everything that `run` needs to go on."""
+        """Save the state from which `run` resumes."""
         parts = {"model": self._model, "optimizer": self._optimizer, "scaler": self._scaler}
         states = {name: each.state_dict() for name, each in parts.items()}
         self._saved.save({"progress": asdict(self.progress), "best": self._best, **states})
 
     def _resume(self) -> float:
-        """The seconds that were trained before."""
+        """Resume from the saved state; returns the seconds trained before."""
         state: dict[str, Any] | None = self._saved.load()
         if state is not None:
             self._model.load_state_dict(state["model"])
@@ -187,7 +185,7 @@ class FineTuning:
         return orders(examples, batch_tokens=options.batch_tokens, seed=options.seed, epoch=self.progress.epoch)
 
     def _is_over(self) -> bool:
-        """True when the time is up, or no pass of the last few was better."""
+        """True when the time is up, or the last `patience` passes were no better."""
         minutes = self._options.minutes
         if minutes is not None and self.progress.seconds > minutes * 60:
             return True
@@ -220,7 +218,7 @@ class FineTuning:
 
 
 def rate_share(elapsed_share: float) -> float:
-    """Share of the highest learning rate: linear up over WARMUP_SHARE, then a cosine down to FLOOR_SHARE at 1."""
+    """Compute the share of the highest learning rate: linear up over WARMUP_SHARE, then a cosine to FLOOR_SHARE."""
     if elapsed_share < WARMUP_SHARE:
         return (elapsed_share + 0.002) / (WARMUP_SHARE + 0.002)
     falling = (elapsed_share - WARMUP_SHARE) / (1 - WARMUP_SHARE)

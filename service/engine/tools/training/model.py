@@ -1,6 +1,6 @@
-"""The model of a training: read from the base folder, given a head for the labels, and written to the new folder.
+"""Model of a training: reads it from the base folder, gives it a head for the labels, and writes it to the new folder.
 
-The head is kept where the base has the same labels; else it is a new one with the rows of the labels that both have.
+The head is kept if the base has the same labels; else a new one gets the rows of the labels that both have.
 The new folder has half-precision weights, the base's tokenizer and licence, and a card with data and scores. The base's
 transitions, calibration and rules are not copied: they were fitted to its labels.
 """
@@ -29,7 +29,7 @@ KEPT_FILES = (
     *("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"),
     *("LICENSE", "LICENSE.txt", "LICENSE.md", "NOTICE"),
 )
-"""What is copied from the base: its tokenizer, and the licence that its weights come under."""
+"""Files copied from the base: its tokenizer, and the licence of its weights."""
 CARD = "README.md"
 
 
@@ -38,9 +38,9 @@ NEW_ROW_DEVIATION = 0.02
 
 
 def open_base(folder: Path, labels: Iterable[str]) -> tuple[Checkpoint, bool]:
-    """The folder's model in float32 with a head for `labels`, and whether that head has rows that know nothing yet.
+    """Open the folder's model in float32 with a head for `labels`; True if that head has untrained rows.
 
-    Rows of labels that the old head has too are kept.
+    Rows of labels that the old head has are kept.
 
     Raises:
         UnusableBase: the folder is no token classifier, or its head is no linear layer.
@@ -62,13 +62,13 @@ def open_base(folder: Path, labels: Iterable[str]) -> tuple[Checkpoint, bool]:
 
 
 def freeze_embeddings(model: PreTrainedModel) -> None:
-    """Leave word embeddings as they are: most of their rows occur in no training text, and the others would drift."""
+    """Freeze word embeddings: most of their rows occur in no training text, and the others would drift."""
     for parameter in model.get_input_embeddings().parameters():
         parameter.requires_grad_(False)
 
 
 def parameter_groups(model: PreTrainedModel, *, rate: float, head_rate: float) -> list[dict[str, object]]:
-    """Groups for an optimizer, each with its `peak` rate; only matrices decay."""
+    """Group parameters for an optimizer, each group with its `peak` rate; only matrices decay."""
     head = {id(each) for each in model.classifier.parameters()}
     trained = [each for each in model.parameters() if each.requires_grad]
     return [
@@ -93,7 +93,7 @@ def prepare_folder(base: Path, folder: Path) -> None:
 
 
 def write_model(model: PreTrainedModel, folder: Path) -> None:
-    """Write weights and configuration. The configuration comes last: with it the folder is a model."""
+    """Write weights, then the configuration, which makes the folder a model."""
     weights = {name: each.detach().cpu().to(torch.float16).contiguous() for name, each in model.state_dict().items()}
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
     config = model.config.to_dict() | {"architectures": [type(model).__name__], "dtype": "float16"}
@@ -104,7 +104,7 @@ def write_model(model: PreTrainedModel, folder: Path) -> None:
 def write_card(
     folder: Path, options: TrainingOptions, sets: Sequence[LabelledSet], scores: dict[str, SpanScore] | None
 ) -> None:
-    """Write README.md: what it was made from and how, and its scores by label and of all on the groups left out."""
+    """Write README.md with data, options, and scores by label and in total on the groups left out."""
     base = Path(options.base)
     lines = [
         "---", "library_name: transformers", "pipeline_tag: token-classification", "---", f"# {folder.name}", "",
@@ -125,7 +125,7 @@ def write_card(
 
 
 def digest_files(paths: Iterable[Path]) -> str:
-    """SHA-256 of the bytes of files, and of the JSON lines in folders, in hexadecimal."""
+    """Compute the SHA-256 of files, and of the JSON lines in folders, in hexadecimal."""
     digest = hashlib.sha256()
     for path in paths:
         for file in sorted(path.glob("*.jsonl")) if path.is_dir() else [path]:

@@ -1,7 +1,7 @@
-"""Options of a training, and the errors that stop one.
+"""Options of a training, and the errors that stop it.
 
 TrainingError
-├── BadData          entities that a model cannot learn, all that were read at once
+├── BadData          entities that a model cannot learn, all at once
 ├── TooLittleData    no entity to learn, or no group to leave out
 ├── UnusableBase     the folder to start from is no token classifier, or has no linear head
 └── OtherTraining    the output folder holds another model or an unfinished training of other data or options
@@ -12,25 +12,25 @@ from __future__ import annotations
 import msgspec
 
 MOST_PROBLEMS_SHOWN = 10
-"""Problems that an error names at most; it counts the others."""
+"""Most problems that an error names; it counts the others."""
 
 
 class TrainingOptions(msgspec.Struct, frozen=True, kw_only=True):
     """The options of one training. Crosses from the command to its process as JSON.
 
     Attributes:
-        data: JSON lines files, or folders of them; each file is a set of its own.
+        data: JSON lines files, or folders of them; each file is one set.
         base: folder of the model to start from.
         out: folder for the new model.
-        closed: every set has all labels marked; else a label that a set never marks is open there.
+        closed: True if every set marks all labels; else a label that a set never marks is open there.
         epochs: most passes over the data.
-        patience: passes without a better score on the groups left out, after which it ends.
-        minutes: it ends after this time at the latest, its learning rate at the lowest; None for no limit.
-        left_out_percent: of the text, whole groups, to score on; 0 for none and no early end.
+        patience: passes without a better score on the groups left out after which it ends.
+        minutes: most time, at whose end the learning rate is lowest; None for no limit.
+        left_out_percent: percent of the text, in whole groups, to score on; 0 for none and no early end.
         rate: highest learning rate of the pretrained layers.
-        new_head_factor: how many times faster a new head learns.
+        new_head_factor: factor on the rate of a new head.
         batch_tokens: most tokens of a batch, padding included.
-        threads: of the CPU; 0 for one a core.
+        threads: CPU threads; 0 for one a core.
         device: `auto`, `cpu` or `cuda`.
     """
 
@@ -51,7 +51,7 @@ class TrainingOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TrainingError(Exception):
-    """A training cannot begin or go on. Each is the caller's to mend and has one helpful sentence."""
+    """A training cannot begin or resume; the caller can mend it, and the message says how."""
 
 
 class BadData(TrainingError):
