@@ -31,8 +31,11 @@ extra = $$($(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject
 # Test files that run side by side: many wait for processes to start, which leaves a core to the others.
 FILES_AT_ONCE ?= 3
 
+# What also runs as on a processor without bfloat16 products and exact ones of 8-bit integers.
+MASKED := tests/engine/encoder tests/engine/device/test_selection.py tests/system/test_readme.py
+
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-all lint types unit system gpu bench loadtest train docs clean storage
+.PHONY: help setup run test test-all lint types unit system masked gpu bench loadtest train docs clean storage
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -46,7 +49,7 @@ EMULATOR ?= .venv/.cuda-emulator
 PYTEST := GOMP_SPINCOUNT=5000 $(BIN)/python -m pytest -n $(FILES_AT_ONCE) --dist loadfile --no-loadscope-reorder
 
 test: lint types unit pure ## the first tier: lint, types, floors, values, sockets, one service, every branch of service/core
-test-all: test system ## both tiers: also many services, a browser, other people's clients, S3, emulated GPUs
+test-all: test system masked ## both tiers: also many services, a browser, other people's clients, S3, emulated GPUs
 lint: .venv/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -56,6 +59,8 @@ unit: .venv/.dev
 	$(PYTEST) -m "not second_tier"
 system: .venv/.dev .venv/.tools .venv/.s3-server .venv/.adapter-clients .venv/.clients $(EMULATOR)
 	$(PYTEST) -m second_tier
+masked: .venv/.dev ## the engine's tests, and README's answers, on this processor with AVX2 alone
+	ATEN_CPU_CAPABILITY=avx2 ONEDNN_MAX_CPU_ISA=AVX2 $(PYTEST) $(MASKED)
 pure: .venv/.dev
 	@$(BIN)/python -m coverage run --rcfile=tests/pure.coveragerc -m pytest -q -p no:xdist --hypothesis-profile=once tests/core
 	@$(BIN)/python -m coverage report --rcfile=tests/pure.coveragerc

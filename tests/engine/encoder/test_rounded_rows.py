@@ -16,8 +16,8 @@ from tests.support.tiny_models import PACKABLE, make_model
 CPU = torch.device("cpu")
 PRECISIONS = [
     pytest.param(torch.bfloat16, False, marks=pytest.mark.needs("bfloat16")),
-    (torch.bfloat16, True),
-    (torch.float32, True),
+    pytest.param(torch.bfloat16, True, marks=pytest.mark.needs("int8")),
+    pytest.param(torch.float32, True, marks=pytest.mark.needs("int8")),
 ]
 
 
