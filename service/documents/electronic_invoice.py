@@ -26,6 +26,7 @@ from service.core.fields.electronic_invoice import (
     InvoiceRow,
     is_sound_number,
 )
+from service.core.fields.roles import ROLES, TOTAL, Paths, RoleGroup
 from service.documents.document import Document, UnreadAttachment
 from service.documents.invoice_syntaxes import OLD_NAMES, OLD_ROW_AMOUNT, SYNTAXES, Syntax
 from service.documents.limits import DocumentLimits
@@ -33,7 +34,6 @@ from service.documents.limits import DocumentLimits
 _SAMPLE_BYTES = 65_536
 """Bytes in which an invoice's root must begin; terms of use may stand before it."""
 _COMMENT = re.compile(rb"<!--.*?(?:-->|$)", re.DOTALL)
-_KINDS = {"IBAN": ValueKind.IBAN, "BIC": ValueKind.BIC, "TAX_ID": ValueKind.TAX_ID}
 _ATTACHED_NAMES = frozenset(("factur-x.xml", "zugferd-invoice.xml", "xrechnung.xml"))
 """The names that Factur-X, ZUGFeRD and XRechnung give to an invoice's attachment."""
 MOST_NAME_CHARACTERS = 200
@@ -110,20 +110,12 @@ def _parsed(data: bytes) -> etree._Element:
 def _invoice(root: etree._Element, file: str | None) -> ElectronicInvoice:
     syntax = SYNTAXES[root.tag]
     currency = _currency(_first(root, (syntax.currency,)))
-    roles: dict[str, Value] = {}
-    for label, paths in syntax.texts.items():
-        if text := _first(root, paths):
-            roles[label] = Value(_KINDS.get(label, ValueKind.TEXT), text)
-    for label, paths in syntax.dates.items():
-        if day := _date(_first(root, paths)):
-            roles[label] = Value(ValueKind.DATE, day)
-    for label, paths in syntax.amounts.items():
-        if (amount := _amount(root, paths, currency)) is not None:
-            roles[label] = amount
+    stated = ((role, _value(root, role.kind, syntax.roles[role.label], currency)) for role in ROLES)
+    roles = {role.label: value for role, value in stated if value is not None}
     rows = root.findall(syntax.row)
     if len(rows) > MOST_ROWS:
         raise UnreadableDocument(f"The invoice has {len(rows):,} rows; the limit is {MOST_ROWS:,}.")
-    due, total = _amount(root, (syntax.amount_due,), currency), roles.get("TOTAL_AMOUNT")
+    due, total = _amount(root, (syntax.amount_due,), currency), roles.get(TOTAL)
     is_other = due is not None and total is not None and due.number != total.number
     default = "381" if root.tag == "CreditNote" else "380"
     return ElectronicInvoice(
@@ -136,6 +128,16 @@ def _invoice(root: etree._Element, file: str | None) -> ElectronicInvoice:
         tuple(_row(row, syntax, currency) for row in rows),
         due if is_other else None,
     )
+
+
+def _value(root: etree._Element, kind: ValueKind, paths: Paths, currency: str | None) -> Value | None:
+    """The value of a role that the XML states; None where it states none of this kind."""
+    if kind is ValueKind.MONEY:
+        return _amount(root, paths, currency)
+    text = _first(root, paths)
+    if kind is ValueKind.DATE:
+        text = _date(text)
+    return Value(kind, text) if text else None
 
 
 def _row(row: etree._Element, syntax: Syntax, currency: str | None) -> InvoiceRow:
@@ -214,21 +216,18 @@ def _date(text: str) -> str:
         return ""
 
 
-_HEADINGS = {
-    "INVOICE_ID": "Invoice number", "INVOICE_DATE": "Invoice date", "DUE_DATE": "Due date",
-    "PURCHASE_ORDER": "Purchase order", "SUPPLIER_NAME": "Supplier", "TAX_ID": "VAT ID", "IBAN": "IBAN", "BIC": "BIC",
-    "RECEIVER_NAME": "Bill to", "NET_AMOUNT": "Net amount", "TAX_AMOUNT": "Tax amount", "TOTAL_AMOUNT": "Total",
-}  # fmt: skip
-_AMOUNTS = ("NET_AMOUNT", "TAX_AMOUNT", "TOTAL_AMOUNT")
 _WORD = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 def _lines(root: etree._Element, syntax: Syntax, invoice: ElectronicInvoice) -> Iterator[str]:
     """The lines of the text: roles under their names, rows, sums, and the rest of the XML's texts."""
     yield "Credit note" if invoice.is_credit_note else "Invoice"
-    for label, heading in _HEADINGS.items():
-        if label in invoice.roles and label not in _AMOUNTS:
-            yield f"{heading}: {invoice.roles[label].text}"
+    stated = [
+        (role.group is RoleGroup.SUM, f"{role.heading}: {invoice.roles[role.label].text}")
+        for role in ROLES
+        if role.label in invoice.roles
+    ]
+    yield from (line for is_sum, line in stated if not is_sum)
     if invoice.rows:
         yield ""
         yield "Description\tQuantity\tUnit price\tAmount"
@@ -236,9 +235,7 @@ def _lines(root: etree._Element, syntax: Syntax, invoice: ElectronicInvoice) -> 
         parts = (row.quantity, row.unit_price, row.amount)
         yield "\t".join((row.description, *(part.text if part else "" for part in parts)))
     yield ""
-    for label in _AMOUNTS:
-        if label in invoice.roles:
-            yield f"{_HEADINGS[label]}: {invoice.roles[label].text}"
+    yield from (line for is_sum, line in stated if is_sum)
     if invoice.amount_due is not None:
         yield f"Amount due: {invoice.amount_due.text}"
     yield ""
@@ -247,9 +244,9 @@ def _lines(root: etree._Element, syntax: Syntax, invoice: ElectronicInvoice) -> 
 
 def _rest(root: etree._Element, syntax: Syntax) -> Iterator[str]:
     """The XML's other texts, those of one element on a line, under its name and that of the element around it."""
-    paths = (syntax.profile, syntax.currency, *syntax.type_code, *chain(*syntax.texts.values(), *syntax.dates.values()))
+    paths = (syntax.profile, syntax.currency, *syntax.type_code, *chain(*syntax.roles.values()))
     in_rows = (*syntax.row_texts[:1], syntax.quantity, syntax.price, syntax.row_amount, OLD_ROW_AMOUNT)
-    said = {found for path in chain(paths, *syntax.amounts.values()) for found in _found(root, path)[:1]}
+    said = {found for path in paths for found in _found(root, path)[:1]}
     said.update(found for row in root.findall(syntax.row) for path in in_rows for found in row.findall(path)[:1])
     for element in root.iter(etree.Element):
         others = [_other_text(each) for each in element if isinstance(each.tag, str) and each not in said]

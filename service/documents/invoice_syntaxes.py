@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from service.core.fields.roles import CII_SETTLEMENT, CII_SUMS, ROLES, Paths
+
 OLD_NAMES = {
     "HeaderExchangedDocument": "ExchangedDocument",
     "SpecifiedExchangedDocumentContext": "ExchangedDocumentContext",
@@ -25,15 +27,13 @@ OLD_NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class Syntax:
-    """The paths of one syntax; the first of several that is there counts. Amounts are below `sums`."""
+    """The paths of one syntax; of several the first that leads to a value counts. `roles`: by label."""
 
     name: str
     profile: str
     type_code: tuple[str, ...]
     currency: str
-    texts: dict[str, tuple[str, ...]]
-    dates: dict[str, tuple[str, ...]]
-    amounts: dict[str, tuple[str, ...]]
+    roles: dict[str, Paths]
     amount_due: str
     row: str
     row_texts: tuple[str, ...]
@@ -43,37 +43,14 @@ class Syntax:
     row_amount: str
 
 
-_DEAL = "SupplyChainTradeTransaction/ApplicableHeaderTradeAgreement"
-_PAY = "SupplyChainTradeTransaction/ApplicableHeaderTradeSettlement"
-_SUMS = f"{_PAY}/SpecifiedTradeSettlementHeaderMonetarySummation"
-_MEANS = f"{_PAY}/SpecifiedTradeSettlementPaymentMeans"
-_SELLER_TAX = f"{_DEAL}/SellerTradeParty/SpecifiedTaxRegistration/ID"
 _PRICE = "SpecifiedLineTradeAgreement/NetPriceProductTradePrice"
 _CII = Syntax(
     name="CII",
     profile="ExchangedDocumentContext/GuidelineSpecifiedDocumentContextParameter/ID",
     type_code=("ExchangedDocument/TypeCode",),
-    currency=f"{_PAY}/InvoiceCurrencyCode",
-    texts={
-        "INVOICE_ID": ("ExchangedDocument/ID",),
-        "PURCHASE_ORDER": (f"{_DEAL}/BuyerOrderReferencedDocument/IssuerAssignedID",
-                           f"{_DEAL}/BuyerOrderReferencedDocument/ID"),
-        "SUPPLIER_NAME": (f"{_DEAL}/SellerTradeParty/Name",),
-        "RECEIVER_NAME": (f"{_DEAL}/BuyerTradeParty/Name",),
-        "IBAN": (f"{_MEANS}/PayeePartyCreditorFinancialAccount/IBANID",),
-        "BIC": (f"{_MEANS}/PayeeSpecifiedCreditorFinancialInstitution/BICID",),
-        "TAX_ID": (f"{_SELLER_TAX}[@schemeID='VA']", f"{_SELLER_TAX}[@schemeID='FC']"),
-    },
-    dates={
-        "INVOICE_DATE": ("ExchangedDocument/IssueDateTime/DateTimeString",),
-        "DUE_DATE": (f"{_PAY}/SpecifiedTradePaymentTerms/DueDateDateTime/DateTimeString",),
-    },
-    amounts={
-        "NET_AMOUNT": (f"{_SUMS}/TaxBasisTotalAmount",),
-        "TAX_AMOUNT": (f"{_SUMS}/TaxTotalAmount",),
-        "TOTAL_AMOUNT": (f"{_SUMS}/GrandTotalAmount", f"{_SUMS}/DuePayableAmount"),
-    },
-    amount_due=f"{_SUMS}/DuePayableAmount",
+    currency=f"{CII_SETTLEMENT}/InvoiceCurrencyCode",
+    roles={role.label: role.cii for role in ROLES},
+    amount_due=f"{CII_SUMS}/DuePayableAmount",
     row="SupplyChainTradeTransaction/IncludedSupplyChainTradeLineItem",
     row_texts=("SpecifiedTradeProduct/Name", "SpecifiedTradeProduct/Description",
                "AssociatedDocumentLineDocument/IncludedNote/Content"),
@@ -83,8 +60,6 @@ _CII = Syntax(
     row_amount="SpecifiedLineTradeSettlement/SpecifiedTradeSettlementLineMonetarySummation/LineTotalAmount",
 )  # fmt: skip
 OLD_ROW_AMOUNT = "SpecifiedLineTradeSettlement/SpecifiedTradeSettlementHeaderMonetarySummation/LineTotalAmount"
-_ACCOUNT = "PaymentMeans/PayeeFinancialAccount"
-_SUPPLIER, _CUSTOMER = "AccountingSupplierParty/Party", "AccountingCustomerParty/Party"
 
 
 def _ubl(kind: str, quantity: str) -> Syntax:
@@ -93,23 +68,7 @@ def _ubl(kind: str, quantity: str) -> Syntax:
         profile="CustomizationID",
         type_code=(f"{kind}TypeCode",),
         currency="DocumentCurrencyCode",
-        texts={
-            "INVOICE_ID": ("ID",),
-            "PURCHASE_ORDER": ("OrderReference/ID",),
-            "SUPPLIER_NAME": (f"{_SUPPLIER}/PartyLegalEntity/RegistrationName", f"{_SUPPLIER}/PartyName/Name"),
-            "RECEIVER_NAME": (f"{_CUSTOMER}/PartyLegalEntity/RegistrationName", f"{_CUSTOMER}/PartyName/Name"),
-            "IBAN": (f"{_ACCOUNT}/ID",),
-            "BIC": (f"{_ACCOUNT}/FinancialInstitutionBranch/ID",
-                    f"{_ACCOUNT}/FinancialInstitutionBranch/FinancialInstitution/ID"),
-            "TAX_ID": (f"{_SUPPLIER}/PartyTaxScheme[TaxScheme/ID='VAT']/CompanyID",
-                       f"{_SUPPLIER}/PartyTaxScheme/CompanyID"),
-        },
-        dates={"INVOICE_DATE": ("IssueDate",), "DUE_DATE": ("DueDate", "PaymentMeans/PaymentDueDate")},
-        amounts={
-            "NET_AMOUNT": ("LegalMonetaryTotal/TaxExclusiveAmount",),
-            "TAX_AMOUNT": ("TaxTotal/TaxAmount",),
-            "TOTAL_AMOUNT": ("LegalMonetaryTotal/TaxInclusiveAmount", "LegalMonetaryTotal/PayableAmount"),
-        },
+        roles={role.label: role.ubl for role in ROLES},
         amount_due="LegalMonetaryTotal/PayableAmount",
         row=f"{kind}Line",
         row_texts=("Item/Name", "Item/Description", "Note"),

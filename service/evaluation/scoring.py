@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from service.core.fields.document_fields import ORDER as BILL_ROLES
 from service.core.fields.kinds import DocumentKind
+from service.core.fields.roles import ORDER as BILL_ROLES
 from service.evaluation.labelled_documents import LabelledDocument, LabelledSet, LabelledSpan, LabelScheme
 from service.evaluation.span_scores import Outcome, Tally, conventional, outcomes
 from service.text.values.context import DocumentContext

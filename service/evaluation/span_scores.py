@@ -21,13 +21,13 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
+from service.core.fields.roles import AMOUNTS
 from service.evaluation.labelled_documents import LabelledSpan
 
 _GAP = re.compile(r"[\s,;·|-]{0,4}(?:[A-Z]{1,3}[\s-]+)?")
 """Between two parts of an address: marks, and the letters of a country before its postcode."""
 _BEFORE = re.compile(r"(?<!\w)(?:[€$£]|EUR|USD|GBP) ?$")
 _AFTER = re.compile(r" ?(?:[€$£]|(?:EUR|USD|GBP)\b)")
-_AMOUNTS = frozenset(("MONEY", "NET_AMOUNT", "TAX_AMOUNT", "TOTAL_AMOUNT"))
 _FARTHEST = 5
 """Characters before an amount in which its currency is looked for."""
 
@@ -42,7 +42,7 @@ def conventional(text: str, spans: Iterable[LabelledSpan], labels: Collection[st
             kept[-1] = kept[-1]._replace(end=span.end, score=(kept[-1].score + span.score) / 2)
         else:
             kept.append(span)
-    return [_with_currency(text, span) if span.label in _AMOUNTS else span for span in kept]
+    return [_with_currency(text, span) if span.label in AMOUNTS else span for span in kept]
 
 
 def overlapped(spans: Iterable[LabelledSpan], labels: Collection[str]) -> int:

@@ -5,6 +5,8 @@ Generic names follow AWS Comprehend, invoice roles follow Google Document AI.
 
 from typing import Final
 
+from service.core.fields.roles import AMOUNTS, DATES, IDENTIFIERS, ORDER, RoleGroup, labels_of
+
 LABELS: Final = (
     *("PERSON", "ORGANIZATION", "LOCATION", "ADDRESS", "DATE", "MONEY", "QUANTITY", "PERCENT", "EMAIL", "PHONE", "URL"),
     *("ID_NUMBER", "COMMERCIAL_ITEM", "TAX_ID", "IBAN", "BIC", "INVOICE_ID", "INVOICE_DATE", "DUE_DATE"),
@@ -13,21 +15,16 @@ LABELS: Final = (
 )
 EVERY_LABEL: Final = frozenset(LABELS)
 GENERAL_LABEL: Final = {
-    **dict.fromkeys(("INVOICE_DATE", "DUE_DATE", "EFFECTIVE_DATE"), "DATE"),
-    **dict.fromkeys(("NET_AMOUNT", "TAX_AMOUNT", "TOTAL_AMOUNT"), "MONEY"),
-    **dict.fromkeys(("SUPPLIER_NAME", "RECEIVER_NAME", "EMPLOYER", "SCHOOL", "PARTY"), "ORGANIZATION"),
+    **dict.fromkeys((DATES - {"DATE"}) | {"EFFECTIVE_DATE"}, "DATE"),
+    **dict.fromkeys(AMOUNTS - {"MONEY"}, "MONEY"),
+    **dict.fromkeys((*labels_of(RoleGroup.PARTY), "EMPLOYER", "SCHOOL", "PARTY"), "ORGANIZATION"),
     **dict.fromkeys(("GOVERNING_LAW", "ADDRESS"), "LOCATION"),
-    **dict.fromkeys(("INVOICE_ID", "PURCHASE_ORDER", "TAX_ID", "IBAN", "BIC"), "ID_NUMBER"),
+    **dict.fromkeys(IDENTIFIERS - {"ID_NUMBER"}, "ID_NUMBER"),
     "LINE_ITEM": "COMMERCIAL_ITEM",
 }
 TAGS: Final = ("O", *(f"{prefix}-{label}" for label in LABELS for prefix in "BI"))
 
-_INVOICE_LABELS: Final = frozenset(
-    {
-        *("TAX_ID", "IBAN", "BIC", "INVOICE_ID", "INVOICE_DATE", "DUE_DATE", "PURCHASE_ORDER", "SUPPLIER_NAME"),
-        *("RECEIVER_NAME", "NET_AMOUNT", "TAX_AMOUNT", "TOTAL_AMOUNT", "LINE_ITEM"),
-    }
-)
+_INVOICE_LABELS: Final = frozenset((*ORDER, "LINE_ITEM"))
 _ABSENT: Final = {
     "ner_": _INVOICE_LABELS | {"DEGREE", "SKILL", "EFFECTIVE_DATE"},
     "legal_": _INVOICE_LABELS | {"DEGREE", "SKILL", "EFFECTIVE_DATE"},

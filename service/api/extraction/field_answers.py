@@ -20,10 +20,11 @@ from service.api.schemas import (
 from service.core.decoding.entities import Entity, Source
 from service.core.decoding.offsets import OffsetMap
 from service.core.decoding.value import Value, ValueKind
-from service.core.fields.document_fields import ORDER, DocumentFields, find_fields
+from service.core.fields.document_fields import DocumentFields, find_fields
 from service.core.fields.electronic_invoice import ElectronicInvoice, InvoiceFields, Placed, invoice_fields
 from service.core.fields.kinds import DocumentKind
 from service.core.fields.mentions import Choice, Mention, Reason
+from service.core.fields.roles import ORDER
 from service.documents.document import Document
 from service.text.values.context import DocumentContext
 from service.text.values.reading import read_value

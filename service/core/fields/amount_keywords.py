@@ -15,11 +15,9 @@ from enum import StrEnum
 
 from service.core.fields.lines import TextLines, is_one_of_several, key_of
 from service.core.fields.mentions import Mention
+from service.core.fields.roles import AMOUNTS, ROLES
 from service.core.fields.vocabulary.phrases import PhraseMatch, PhraseTable, folded
 
-NET, TAX, TOTAL = "NET_AMOUNT", "TAX_AMOUNT", "TOTAL_AMOUNT"
-AMOUNTS = frozenset((NET, TAX, TOTAL, "MONEY"))
-"""Labels of sums of money."""
 MOST_OTHER_LETTERS = 20
 """Compared with the letters of a key outside its phrases: a key with more is prose."""
 
@@ -42,18 +40,8 @@ class AmountKeyword(StrEnum):
 
 
 ROLE_WEIGHTS: Mapping[AmountKeyword, Mapping[str, float]] = {
-    AmountKeyword.ROUNDED: {TOTAL: 0.5},
-    AmountKeyword.GROSS: {TOTAL: 0.45},
-    AmountKeyword.TO_PAY: {TOTAL: 0.4},
-    AmountKeyword.TOTAL: {TOTAL: 0.4},
-    AmountKeyword.NET: {NET: 0.4},
-    AmountKeyword.NET_OR_TOTAL: {NET: 0.3, TOTAL: 0.3},
-    AmountKeyword.SUBTOTAL: {NET: 0.3, TOTAL: 0.1},
-    AmountKeyword.TAX: {TAX: 0.4},
-    AmountKeyword.ROUNDING: {},
-    AmountKeyword.PAID: {},
-    AmountKeyword.CHANGE: {},
-    AmountKeyword.NO_SUM: {},
+    keyword: {role.label: role.keywords[keyword] for role in ROLES if keyword in role.keywords}
+    for keyword in AmountKeyword
 }
 """Class of keyword → role → weight added to an amount's score for that role. A class counts against other roles."""
 PAID_TOTAL_WEIGHTS: Mapping[AmountKeyword, float] = {AmountKeyword.ROUNDING: 0.25, AmountKeyword.PAID: 0.1}

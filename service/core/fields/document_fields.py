@@ -10,16 +10,16 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from service.core.decoding.value import ValueKind
-from service.core.fields.amount_keywords import AMOUNTS, TOTAL, AmountKeyword, amount_keywords
+from service.core.fields.amount_keywords import AmountKeyword, amount_keywords
 from service.core.fields.headings import CORRECTION, CREDIT, bill_spans, heading_kind
 from service.core.fields.kinds import DocumentKind, KindMatch, decide_kind, is_letter
 from service.core.fields.line_items import LineItem, find_line_items
 from service.core.fields.lines import TextLines
 from service.core.fields.mentions import Choice, Mention, amount, choose, currency, ranked
-from service.core.fields.named_roles import NAMED_LABELS, choose_named, currency_of_key, named_currency
-from service.core.fields.parties import RECEIVER, SUPPLIER, TAX_ID, choose_parties, choose_tax_id
+from service.core.fields.named_roles import choose_named, currency_of_key, named_currency
+from service.core.fields.parties import choose_parties, choose_tax_id
 from service.core.fields.resume import Entry, choose_person, distinct, find_entries
-from service.core.fields.totals import ROLES as AMOUNT_ROLES
+from service.core.fields.roles import AMOUNTS, ORDER, RECEIVER, TAX_ID, TOTAL, RoleGroup, labels_of
 from service.core.fields.totals import SumCheck, settle_totals
 
 MOST_ENTITIES = 10_000
@@ -28,9 +28,6 @@ TOTALS = frozenset((AmountKeyword.TOTAL, AmountKeyword.GROSS, AmountKeyword.TO_P
 """Keywords of a bill's last sum."""
 INVOICE, CREDIT_NOTE, CORRECTED = "380", "381", "384"
 """Codes of UNTDID 1001."""
-BILL_LABELS = ("IBAN", "BIC")
-"""Labels of which the best score is chosen. A role has its label's name in lower case."""
-ORDER = (*NAMED_LABELS, SUPPLIER, RECEIVER, *AMOUNT_ROLES, *BILL_LABELS, TAX_ID)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +97,12 @@ def _bill(
     words = amount_keywords(everything, lines)
     amounts, checks = settle_totals([*mentions, *(each for each in by_keyword if each.entity in words)], words)
     by_label |= amounts | choose_named(everything, lines)
-    for label in BILL_LABELS:
+    for label in labels_of(RoleGroup.ACCOUNT):
         if choice := _by_label(mentions, label):
             by_label[label] = choice
     if number := choose_tax_id(mentions, lines, by_label.get(RECEIVER)):
         by_label[TAX_ID] = number
-    taken = {by_label[label].best.entity for label in AMOUNT_ROLES if label in by_label}
+    taken = {by_label[label].best.entity for label in labels_of(RoleGroup.SUM) if label in by_label}
     currencies = Counter(code for each in everything if (code := currency(each)))
     stated = (each.start for each in everything if each.label in AMOUNTS)
     found, document_type = _named_kind(found, heading_kind(text), by_label.get(TOTAL))

@@ -17,7 +17,7 @@ from decimal import Decimal
 
 from service.core.decoding.value import Value, ValueKind
 from service.core.fields.mentions import Choice, Mention, Reason
-from service.core.fields.totals import ROLES as AMOUNT_ROLES
+from service.core.fields.roles import NET, ORDER, TAX, TOTAL, RoleGroup, labels_of
 from service.core.fields.totals import SumCheck, check_sum
 
 MOST_ROWS = 10_000
@@ -37,14 +37,9 @@ SHORTEST_PART = 5
 """Least letters and digits of a name that is equal to a longer one in which it stands."""
 _THOUSANDS = r"[.,'’ \u00a0\u202f]?"
 _ISO_DATE = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])", re.ASCII)
-ROLES = frozenset(
-    "INVOICE_ID INVOICE_DATE DUE_DATE PURCHASE_ORDER SUPPLIER_NAME RECEIVER_NAME NET_AMOUNT TAX_AMOUNT TOTAL_AMOUNT "
-    "IBAN BIC TAX_ID".split()
-)
-"""The labels of which an invoice may state a value."""
 CREDIT_NOTES = frozenset("81 83 261 262 296 308 381 396 420 458 532".split())
 """Codes of UNTDID 1001 that EN 16931 counts as credit notes."""
-_NAMES = frozenset(("SUPPLIER_NAME", "RECEIVER_NAME"))
+_PARTIES = frozenset(labels_of(RoleGroup.PARTY))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +87,7 @@ class ElectronicInvoice:
         return (
             len(self.rows) <= MOST_ROWS
             and all(len(text) <= MOST_VALUE_CHARACTERS for text in (*names, *(row.description for row in self.rows)))
-            and self.roles.keys() <= ROLES
+            and self.roles.keys() <= set(ORDER)
             and all(_is_sound(value) for value in (*self.roles.values(), *in_rows))
             and (self.amount_due is None or _is_sound(self.amount_due))
         )
@@ -171,7 +166,7 @@ def invoice_fields(
         roles[role] = Placed(label, value, *place) if place else Placed(label, value)
         if place is None and choice is not None and _is_sure(choice):
             contradictions.append(Contradiction(role, value, choice.best))
-    sums = (None if (stated := invoice.roles.get(role)) is None else stated.number for role in AMOUNT_ROLES)
+    sums = (None if (stated := invoice.roles.get(role)) is None else stated.number for role in (NET, TAX, TOTAL))
     return InvoiceFields(roles, tuple(_rows(invoice.rows, searched)), check_sum(*sums), tuple(contradictions))
 
 
@@ -241,9 +236,9 @@ def _is_equal(label: str, value: Value, stated: str, mention: Mention) -> bool:
     if value.kind is ValueKind.DATE:
         return value.text in (found.text, *found.ambiguous)
     shown = _compact(mention.text)
-    if label in _NAMES:
+    if label in _PARTIES:
         shorter, longer = sorted((stated, shown), key=len)
-        return stated == shown or (len(shorter) >= SHORTEST_PART and shorter in longer and mention.label in _NAMES)
+        return stated == shown or (len(shorter) >= SHORTEST_PART and shorter in longer and mention.label in _PARTIES)
     return stated == shown or stated == _compact(found.text)
 
 

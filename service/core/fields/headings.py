@@ -22,7 +22,8 @@ from itertools import pairwise
 
 from service.core.fields.lines import TextLines
 from service.core.fields.mentions import Mention, same_value
-from service.core.fields.named_roles import NUMBERS, role_before
+from service.core.fields.named_roles import role_before
+from service.core.fields.roles import NUMBERS, RoleGroup, labels_of
 from service.core.fields.vocabulary.phrases import PhraseTable, folded
 
 MOST_OTHER_LETTERS = 20
@@ -40,7 +41,7 @@ _TABLES = (PhraseTable("another_bill"), PhraseTable(CREDIT, CORRECTION), PhraseT
 _ANY_PAPER = frozenset(map(folded, "doc document beleg re 伝票 单号 승인 doklad dokladu bon inv".split()))
 _CELL = re.compile(r"\S(?:[^\n\t ]| (?! ))*")
 _ONE_WORD = re.compile(r"(?:[^\W\d_]{1,20}[\s/-]{0,3})?")
-_PARTIES = frozenset(("SUPPLIER_NAME", "RECEIVER_NAME"))
+_PARTIES = frozenset(labels_of(RoleGroup.PARTY))
 
 
 def heading_kind(text: str) -> str | None:

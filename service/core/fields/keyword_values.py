@@ -19,10 +19,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from service.core.decoding.entities import Entity, Source
 from service.core.decoding.value import Value, ValueKind
-from service.core.fields.amount_keywords import AMOUNTS, keyword_of_amount
+from service.core.fields.amount_keywords import keyword_of_amount
 from service.core.fields.lines import TextLines, has_words
-from service.core.fields.named_roles import ANOTHER, DATES, date_role, number_role
+from service.core.fields.named_roles import ANOTHER, date_role, number_role
 from service.core.fields.party_names import party_names
+from service.core.fields.roles import AMOUNTS, DATES, RECEIVER, SUPPLIER
 
 
 class SpanSet:
@@ -111,8 +112,8 @@ SCORES = {
     "DATE": 0.9,
     "ID_NUMBER": 0.7,
     "QUANTITY": 0.9,
-    "SUPPLIER_NAME": 0.5,
-    "RECEIVER_NAME": 0.5,
+    SUPPLIER: 0.5,
+    RECEIVER: 0.5,
     "ORGANIZATION": 0.5,
 }
 """Scores of these values, comparable with the model's: estimated on a few dozen bills, not fitted."""

@@ -18,12 +18,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
-_AMOUNTS = frozenset(("NET_AMOUNT", "TAX_AMOUNT", "TOTAL_AMOUNT"))
-_PARTIES = frozenset(("SUPPLIER_NAME", "RECEIVER_NAME"))
-_DOCUMENT = frozenset(("INVOICE_ID", "INVOICE_DATE", "DUE_DATE", "PURCHASE_ORDER"))
-_TO_BE_PAID = frozenset(("RECEIVER_NAME", "DUE_DATE", "PURCHASE_ORDER", "IBAN", "BIC"))
-_NUMBERS = frozenset(("IBAN", "BIC", "TAX_ID"))
-_BILL = _AMOUNTS | _PARTIES | _DOCUMENT | _TO_BE_PAID | _NUMBERS | {"LINE_ITEM"}
+from service.core.fields.roles import ORDER, ROLES, RoleGroup, labels_of
+
+_AMOUNTS = frozenset(labels_of(RoleGroup.SUM))
+_PARTIES = frozenset(labels_of(RoleGroup.PARTY))
+_NAMED = frozenset(labels_of(RoleGroup.NAMED))
+_NUMBERS = frozenset(labels_of(RoleGroup.ACCOUNT, RoleGroup.TAX_NUMBER))
+_OF_INVOICES = frozenset(role.label for role in ROLES if role.invoice_only)
+_BILL = frozenset(ORDER) | {"LINE_ITEM"}
 _RESUME = frozenset(("JOB_TITLE", "EMPLOYER", "SCHOOL", "DEGREE", "SKILL"))
 _REACHED = frozenset(("PERSON", "EMAIL", "PHONE"))
 _CONTRACT = frozenset(("PARTY", "GOVERNING_LAW", "EFFECTIVE_DATE"))
@@ -94,7 +96,7 @@ def decide_kind(mentions: Iterable[Labelled]) -> KindMatch | None:
     contract = sum(_evidence(best, _CONTRACT).values())
     bill_sum, resume_sum = sum(bill.values()) - contract, sum(resume.values()) - contract
     if bill_sum >= max(BILL_EVIDENCE, resume_sum) and _is_bill(bill):
-        return KindMatch(DocumentKind.INVOICE if _TO_BE_PAID & bill.keys() else DocumentKind.RECEIPT, bill)
+        return KindMatch(DocumentKind.INVOICE if _OF_INVOICES & bill.keys() else DocumentKind.RECEIPT, bill)
     if resume_sum >= RESUME_EVIDENCE and (reached := _evidence(best, _REACHED)):
         return KindMatch(DocumentKind.RESUME, resume | reached)
     return None
@@ -115,4 +117,4 @@ def _evidence(best: dict[str, float], labels: frozenset[str]) -> dict[str, float
 
 
 def _is_bill(bill: dict[str, float]) -> bool:
-    return bool(_AMOUNTS & bill.keys()) or sum(bool(part & bill.keys()) for part in (_DOCUMENT, _PARTIES, _NUMBERS)) > 1
+    return bool(_AMOUNTS & bill.keys()) or sum(bool(part & bill.keys()) for part in (_NAMED, _PARTIES, _NUMBERS)) > 1

@@ -24,8 +24,9 @@ from itertools import combinations, permutations, product
 
 from service.core.fields.lines import TextLines, has_words
 from service.core.fields.mentions import Mention, amount, currency, number
+from service.core.fields.roles import AMOUNTS, TAX
 
-_AMOUNTS = frozenset(("MONEY", "NET_AMOUNT", "TOTAL_AMOUNT"))
+_AMOUNTS = AMOUNTS - {TAX}
 LINES_BELOW = 2
 """Most lines of a row below its description's last line; with boxes, in multiples of that line's height."""
 ROUNDING = Decimal("0.005")

@@ -17,11 +17,12 @@ from itertools import islice
 from typing import NamedTuple
 
 from service.core.decoding.value import Value, ValueKind
+from service.core.fields.roles import AMOUNTS, NAMES
 
 Box = tuple[float, float, float, float]
 """Left, top, right and bottom in points from a page's upper left corner."""
 _FIRST_NUMBER = re.compile(r"[0-9]+(?:[.,][0-9]+)?(?![.,0-9])")
-_NAMES = frozenset(("SUPPLIER_NAME", "RECEIVER_NAME", "ORGANIZATION", "PERSON", "EMPLOYER", "SCHOOL"))
+_NAMES = NAMES | {"EMPLOYER", "SCHOOL"}
 
 
 class Mention(NamedTuple):
@@ -72,7 +73,7 @@ def same_value(mention: Mention) -> str:
 
 
 def _is_money(mention: Mention) -> bool:
-    return mention.label == "MONEY" or mention.label.endswith("_AMOUNT")
+    return mention.label in AMOUNTS
 
 
 MOST_ALTERNATIVES = 5

@@ -20,12 +20,11 @@ from functools import partial
 from service.core.decoding.entities import Entity
 from service.core.fields.lines import TextLines, key_above, key_of
 from service.core.fields.mentions import Choice, Mention, Reason, choose, ranked, same_value
+from service.core.fields.roles import DATES, NUMBERS, ROLES, RoleGroup, labels_of
 from service.core.fields.vocabulary.phrases import PhraseTable, any_of, folded
 
-DATES = frozenset(("DATE", "INVOICE_DATE", "DUE_DATE"))
-NUMBERS = frozenset(("ID_NUMBER", "INVOICE_ID", "PURCHASE_ORDER"))
-NAMED_LABELS = ("INVOICE_ID", "INVOICE_DATE", "DUE_DATE", "PURCHASE_ORDER")
 BILL_DATES = frozenset(("INVOICE_DATE", "DUE_DATE"))
+"""Labels of the model among which `named_dates` decides by the words before."""
 NAMED_BY_WORDS = BILL_DATES | {"QUANTITY", "TAX_ID"}
 """Labels of the model in place of which `named_dates` puts what the words before say."""
 ANOTHER = "another"
@@ -45,15 +44,17 @@ CURRENCY_CHARACTERS = 12_000
 _CODE = re.compile(r"(?<![^\W_])[A-Z]{3}(?![^\W_])")
 _LAST_CODE = re.compile(r"(?<![^\W_])([A-Z]{3})[)\]]?[\s:.=]*$")
 _CURRENCY = re.compile(rf"(?:{any_of('currency')})[\s:：.=]{{0,16}}([a-z]{{3}})(?![^\W_])")
-_DAY_ROLES = {"due": "DUE_DATE", "dated": "INVOICE_DATE", "another_day": ANOTHER}
+_NAMED = [role for role in ROLES if role.group is RoleGroup.NAMED]
+_DAY_ROLES = {word: role.label for role in _NAMED if role.label in DATES for word in role.words} | {
+    "another_day": ANOTHER
+}
 _DAYS = PhraseTable(*_DAY_ROLES)
 _NUMBERED = rf"[\s:.#-]*(?:\([0-9]{{1,4}}\)\s*)?(?P<number>{any_of('number', starts=False)})?[\s:.#]*$"
 _NUMBER_ROLES = {
-    role: re.compile(rf"(?:{any_of(*kinds, ends=False)}){_NUMBERED}")
-    for role, kinds in (
+    label: re.compile(rf"(?:{any_of(*words, ends=False)}){_NUMBERED}")
+    for label, words in (
         (ANOTHER, ("another_bill",)),
-        ("INVOICE_ID", ("bill", "credit", "correction")),
-        ("PURCHASE_ORDER", ("order",)),
+        *((role.label, role.words) for role in _NAMED if role.label in NUMBERS),
     )
 }
 
@@ -65,7 +66,7 @@ def choose_named(mentions: Sequence[Mention], lines: TextLines) -> dict[str, Cho
     """The choices for a bill's numbers and dates, by label; roles without a candidate are left out."""
     said = {each.entity: role_before(lines, each) for each in mentions if each.label in DATES | NUMBERS}
     choices = {}
-    for label in NAMED_LABELS:
+    for label in labels_of(RoleGroup.NAMED):
         family = DATES if label in DATES else NUMBERS
         likely = ranked((each for each in mentions if each.label in family), partial(_weight, label=label, said=said))
         by_label = bool(likely) and likely[0][0].label == label

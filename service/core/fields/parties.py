@@ -28,9 +28,9 @@ from itertools import product
 
 from service.core.fields.lines import LONGEST_ABOVE, TextLines, column_cell
 from service.core.fields.mentions import MOST_ALTERNATIVES, Choice, Mention, Reason, choose, ranked, same_value
+from service.core.fields.roles import NAMES, RECEIVER, ROLES, SUPPLIER, TAX_ID, RoleGroup
 from service.core.fields.vocabulary.phrases import PhraseTable, any_of, folded
 
-SUPPLIER, RECEIVER = "SUPPLIER_NAME", "RECEIVER_NAME"
 POSITION, ADDRESSEE = 0.15, 0.35
 """Weights added for a position that marks the supplier, and for a form of address behind the receiver's name."""
 ADDRESS_BLOCK = 0.25
@@ -130,8 +130,6 @@ def _letters(text: str) -> str:
     return "".join(filter(str.isalnum, text.casefold()))
 
 
-NAME_LABELS = frozenset((SUPPLIER, RECEIVER, "ORGANIZATION", "PERSON"))
-"""Labels of names that may be a party's."""
 NO_ROLE = {"ORGANIZATION": 0.35, "PERSON": 0.1}
 """Factor of the score of a name whose label is of neither party."""
 OTHER_PARTY = 0.25
@@ -152,7 +150,8 @@ HEADING_CHARACTERS = 48
 MOST_NAMES = 12
 """Most names of a role that are tried in pairs."""
 
-_PARTIES = PhraseTable("seller", "buyer")
+_PARTY_WORDS = {word: role.label for role in ROLES if role.group is RoleGroup.PARTY for word in role.words}
+_PARTIES = PhraseTable(*_PARTY_WORDS)
 _HEADING_TO, _HEADING_BY = (re.compile(rf"\s*(?:{any_of(kind)})\s*:?\s*") for kind in ("to", "by"))
 """Keywords for the receiver, and for the supplier, that count only if they are all of a line ("To:", "Von:")."""
 _NUMBER_OF = re.compile(rf"[\s.:/-]{{0,2}}(?:(?:{any_of('number')})|vat|tax|ust)\b")
@@ -161,10 +160,10 @@ _NUMBER_OF = re.compile(rf"[\s.:/-]{{0,2}}(?:(?:{any_of('number')})|vat|tax|ust)
 
 def choose_parties(mentions: Sequence[Mention], lines: TextLines) -> dict[str, Choice]:
     """The choices for supplier and receiver, by label; a role without a candidate is left out."""
-    named = _whole([mention for mention in mentions if mention.label in NAME_LABELS])
+    named = _whole([mention for mention in mentions if mention.label in NAMES])
     first = min((mention.start for mention in named if mention.label != "PERSON"), default=-1)
     words = {mention.entity: keyword_before(lines, mention) for mention in named}
-    positions = position_weights(mentions, lines, NAME_LABELS)
+    positions = position_weights(mentions, lines, NAMES)
 
     def weigh(mention: Mention, role: str) -> float:
         share = 1.0 if mention.label == role else NO_ROLE.get(mention.label, OTHER_PARTY)
@@ -213,7 +212,7 @@ def role_of(cell: str) -> str | None:
         return None
     bare = folded(cell)
     if found := [each for each in _PARTIES.find(bare) if not _NUMBER_OF.match(bare, each.end)]:
-        return SUPPLIER if found[-1].kind == "seller" else RECEIVER
+        return _PARTY_WORDS[found[-1].kind]
     if _HEADING_BY.fullmatch(bare):
         return SUPPLIER
     return RECEIVER if _HEADING_TO.fullmatch(bare) else None
@@ -251,7 +250,6 @@ def _score(mention: Mention) -> float:
     return mention.score
 
 
-TAX_ID = "TAX_ID"
 VAT_NUMBER = 0.3
 """Weight added to a VAT number: a tax office's number names no firm outside its district."""
 OF_RECEIVER = 0.2

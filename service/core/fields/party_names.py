@@ -17,12 +17,11 @@ from itertools import accumulate
 from service.core.decoding.entities import Entity
 from service.core.fields.parties import (
     HEADING_CHARACTERS,
-    NAME_LABELS,
-    SUPPLIER,
     has_legal_form,
     role_of,
     starts_with_form,
 )
+from service.core.fields.roles import DATES, IDENTIFIERS, NAMES, SUPPLIER
 from service.core.fields.vocabulary.phrases import folded
 
 MOST_LINES = 400
@@ -59,10 +58,8 @@ _STREET = re.compile(
 _SENDER_LINE = re.compile(
     rf"[^\W\d_][^,·•|]*?(?=(?:,|\s[·•|–-])\s[^,·•|]*[0-9][^,·•|]*?(?:,|\s[·•|–-])\s(?:{_CODE_AND_CITY}))"
 )
-_ENDS_NAME = frozenset(
-    ("ADDRESS", "EMAIL", "PHONE", "URL", "TAX_ID", "IBAN", "BIC", "ID_NUMBER", "INVOICE_ID", "PURCHASE_ORDER")
-) | frozenset(("DATE", "INVOICE_DATE", "DUE_DATE", "MONEY"))
-_NAMES = NAME_LABELS | {"LOCATION", "ADDRESS", "EMPLOYER", "SCHOOL", "PARTY"}
+_ENDS_NAME = IDENTIFIERS | DATES | {"MONEY", "ADDRESS", "EMAIL", "PHONE", "URL"}
+_BACKS_NAME = NAMES | {"LOCATION", "ADDRESS", "EMPLOYER", "SCHOOL", "PARTY"}
 _SENTENCE = re.compile(r"(?:\S+ +)*(?:[^\W\d_A-Z]\S* +){3,}.*|.*[^\W\d_]{4,}[.。]")
 """Three words in a row without a capital, or a full stop behind a word: prose."""
 _COMMA = re.compile(r"\s*(?:,\s|\s[-–—·•|]\s)")
@@ -101,10 +98,8 @@ class _Page:
             for at, row in zip(starts, rows, strict=False)
         ]
         self._borders = sorted(each.start for each in entities if each.label in _ENDS_NAME)
-        self._names = [(each.start, each.end) for each in entities if each.label in _NAMES]
-        self._firms = {
-            each.start: each.end for each in entities if each.label in NAME_LABELS and has_legal_form(each.text)
-        }
+        self._names = [(each.start, each.end) for each in entities if each.label in _BACKS_NAME]
+        self._firms = {each.start: each.end for each in entities if each.label in NAMES and has_legal_form(each.text)}
 
     def is_backed(self, name: Span) -> bool:
         """Whether the model has marked a part of a name as one, or it has a legal form: not any words are a name."""

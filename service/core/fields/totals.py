@@ -30,10 +30,12 @@ from itertools import pairwise, product
 from types import MappingProxyType
 from typing import NamedTuple
 
-from service.core.fields.amount_keywords import NET, PAID_TOTAL_WEIGHTS, ROLE_WEIGHTS, TAX, TOTAL, AmountKeyword
+from service.core.fields.amount_keywords import PAID_TOTAL_WEIGHTS, ROLE_WEIGHTS, AmountKeyword
 from service.core.fields.mentions import MOST_ALTERNATIVES, Choice, Mention, Reason, amount, choose, number, ranked
+from service.core.fields.roles import NET, TAX, TOTAL
 
-ROLES = (NET, TAX, TOTAL)
+_TRIPLE = (NET, TAX, TOTAL)
+"""Labels of the amounts of which the first two add up to the third."""
 PERCENT = "PERCENT"
 TOLERANCE = Decimal("0.02")
 """Most difference of net + tax from the total, in units of the currency: each is rounded to cents."""
@@ -78,17 +80,17 @@ def settle_totals(
 ) -> tuple[dict[str, Choice], tuple[SumCheck, ...]]:
     """The choices for net, tax and total by label, and the check of their sum where all three are known."""
     paid, rates = _paid_less_change(mentions, keywords), _rates(mentions)
-    likely = {role: _likely(mentions, role, keywords, paid) for role in ROLES}
-    own = {role: [found for found in likely[role] if _is_labelled(found[0], role, keywords, paid)] for role in ROLES}
+    likely = {role: _likely(mentions, role, keywords, paid) for role in _TRIPLE}
+    own = {role: [found for found in likely[role] if _is_labelled(found[0], role, keywords, paid)] for role in _TRIPLE}
     largest = max((value for mention, _ in own[TOTAL] if (value := amount(mention))), key=abs, default=None)
     no_taxes = _no_taxes(likely[TAX], rates, largest)
     own = _apart(own | {TAX: [found for found in own[TAX] if found[0].entity not in no_taxes]}, keywords)
     parts = _parts(own[TAX], rates)
     rated = [found for found in likely[TAX] if found[0].entity in rates.keys() - no_taxes and found not in own[TAX]]
     settled = _heaviest_sum(likely | {TAX: own[TAX]}, _Rated(rated, rates, largest))
-    alone = sum(own[role][0][1] for role in ROLES if own[role])
+    alone = sum(own[role][0][1] for role in _TRIPLE if own[role])
     whole = own | {TAX: [found for found in own[TAX] if found[0].entity not in parts]}
-    choices = {role: choice for role in ROLES if (choice := _own_choice(whole[role], role))}
+    choices = {role: choice for role in _TRIPLE if (choice := _own_choice(whole[role], role))}
     if settled is None or sum(weight for _, weight in settled) < KEPT_WEIGHT * alone:
         if _is_shared(
             choices, [each for each in mentions if each.label == TAX or keywords.get(each.entity) == AmountKeyword.TAX]
@@ -160,7 +162,7 @@ def _parts(taxes: Weighted, rates: Mapping[int, Decimal]) -> frozenset[int]:
 def _is_shared(choices: Mapping[str, Choice], taxes: Sequence[Mention]) -> bool:
     """True if several taxes together, such as two of one rate, are what the total has beyond the net."""
     stated = [number for each in taxes if (number := amount(each))]
-    if len(stated) < 2 or not choices.keys() >= set(ROLES):
+    if len(stated) < 2 or not choices.keys() >= set(_TRIPLE):
         return False
     net, total = amount(choices[NET].best), amount(choices[TOTAL].best)
     return net is not None and total is not None and abs(net + sum(stated) - total) <= TOLERANCE
@@ -175,10 +177,10 @@ def _apart(own: dict[str, Weighted], keywords: Keywords) -> dict[str, Weighted]:
 
     if any(keywords.get(mention.entity) in LAST_SUMS for mention, _ in own[TOTAL]):
         own = own | {TOTAL: [each for each in own[TOTAL] if keywords.get(each[0].entity) is not AmountKeyword.SUBTOTAL]}
-    named = {own[role][0][0].entity for role in ROLES if own[role] and not is_contradicted(own[role][0][0], role)}
+    named = {own[role][0][0].entity for role in _TRIPLE if own[role] and not is_contradicted(own[role][0][0], role)}
     return {
         role: [found for found in own[role] if not (found[0].entity in named and is_contradicted(found[0], role))]
-        for role in ROLES
+        for role in _TRIPLE
     }
 
 
@@ -250,7 +252,7 @@ def _label_share(mention: Mention, role: str) -> float:
     """The factor of a mention's score for a role, by its label."""
     if mention.label == role:
         return 1.0
-    return ANY_MONEY if mention.label == "MONEY" else OTHER_ROLE if mention.label in ROLES else 0.0
+    return ANY_MONEY if mention.label == "MONEY" else OTHER_ROLE if mention.label in _TRIPLE else 0.0
 
 
 class _Rated(NamedTuple):
@@ -271,7 +273,7 @@ def _heaviest_sum(likely: dict[str, Weighted], rated: _Rated) -> Weighted | None
     """One amount for each role with net + tax = total; None if no likely amounts add up."""
     best: Weighted | None = None
     best_weight = 0.0
-    nets, taxes, totals = (_with_amount(likely[role]) for role in ROLES)
+    nets, taxes, totals = (_with_amount(likely[role]) for role in _TRIPLE)
     for triple in product(nets, [*taxes, *_with_amount(rated.unnamed)], totals):
         (net, _, _), (tax, mention, _), (total, _, _) = triple
         weight = sum(each[2] for each in triple)
@@ -304,4 +306,4 @@ def check_sum(net: Decimal | None, tax: Decimal | None, total: Decimal | None) -
 
 
 def _check_choices(choices: dict[str, Choice]) -> tuple[SumCheck, ...]:
-    return check_sum(*(amount(choices[role].best) if role in choices else None for role in ROLES))
+    return check_sum(*(amount(choices[role].best) if role in choices else None for role in _TRIPLE))

@@ -19,18 +19,11 @@ import msgspec
 from service.core.decoding.entities import Entity
 from service.core.errors import ModelError
 from service.core.fields.named_roles import BILL_DATES, NAMED_BY_WORDS, named_dates
+from service.core.fields.roles import AMOUNTS, IDENTIFIERS
 from service.text.rules.contact_rules import emails, phones, urls
 from service.text.rules.number_rules import bics, cards, ibans, percentages, tax_ids
 from service.text.rules.rule_matches import RuleMatch, merge, on_visible_text
-from service.text.rules.span_extension import (
-    AMOUNTS,
-    DATES,
-    IDENTIFIERS,
-    era_dates,
-    whole_amounts,
-    whole_dates,
-    whole_identifiers,
-)
+from service.text.rules.span_extension import DATES, era_dates, whole_amounts, whole_dates, whole_identifiers
 from service.text.values.context import DocumentContext
 
 FILE = "rules.json"

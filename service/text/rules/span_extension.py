@@ -11,6 +11,8 @@ from itertools import pairwise
 
 from service.core.decoding.entities import Entity
 from service.core.decoding.value import ValueKind
+from service.core.fields import roles
+from service.core.fields.roles import AMOUNTS, IDENTIFIERS, TAX
 from service.text.rules.rule_matches import RuleMatch, Strength, scan
 from service.text.values import names
 from service.text.values.context import DocumentContext
@@ -18,9 +20,7 @@ from service.text.values.currencies import SIGNS
 from service.text.values.reading import read_value
 from service.text.values.script import WORD, key
 
-DATES = frozenset(("DATE", "INVOICE_DATE", "DUE_DATE", "EFFECTIVE_DATE"))
-IDENTIFIERS = frozenset(("INVOICE_ID", "PURCHASE_ORDER", "ID_NUMBER", "TAX_ID", "IBAN", "BIC"))
-AMOUNTS = frozenset(("MONEY", "NET_AMOUNT", "TAX_AMOUNT", "TOTAL_AMOUNT"))
+DATES = roles.DATES | {"EFFECTIVE_DATE"}
 _AROUND_CHARACTERS = 30
 """How far around an entity the rest of it is looked for: no date and no identifier is longer on either side."""
 _MONTH = rf"(?:{WORD.pattern})"
@@ -147,7 +147,7 @@ def _bracketed(text: str, entity: Entity, floor: int, ceiling: int) -> tuple[int
         before, behind = text[first : match.start()], text[match.end() : last]
         fills_cell = _ROW_BEFORE.search(before) is not None and _ROW_BEHIND.match(behind) is not None
         ends_line = not behind.strip() and not match["inner"] and not match["unit"].strip()
-        is_part = entity.label == "TAX_AMOUNT" or _INCLUDED.search(before) is not None
+        is_part = entity.label == TAX or _INCLUDED.search(before) is not None
         if match["before"] or match["after"] or fills_cell or (ends_line and not is_part):
             return match.span()
     return None

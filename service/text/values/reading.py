@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 
 from service.core.decoding.entities import Entity
 from service.core.decoding.value import Value, ValueKind
+from service.core.fields.roles import ROLES
 from service.core.labels.label_set import Label, LabelSet
 from service.text.values import names
 from service.text.values.amounts import read_money, read_percent, read_quantity
@@ -29,36 +30,28 @@ from service.text.values.script import LONGEST_CHARACTERS, folded
 
 Reader = Callable[[str, DocumentContext], Value | None]
 
-READERS: dict[str, Reader] = {
-    **dict.fromkeys(("MONEY", "NET_AMOUNT", "TAX_AMOUNT", "TOTAL_AMOUNT"), read_money),
-    **dict.fromkeys(("DATE", "INVOICE_DATE", "DUE_DATE", "EFFECTIVE_DATE"), read_date),
-    "QUANTITY": read_quantity,
-    "PERCENT": read_percent,
-    "EMAIL": read_email,
-    "URL": read_url,
-    "PHONE": read_phone,
-    "IBAN": read_iban,
-    "BIC": read_bic,
-    "TAX_ID": read_tax_id,
-    "ID_NUMBER": read_number,
+_KINDS: Mapping[ValueKind, tuple[str, Reader]] = {
+    ValueKind.DATE: ("DATE", read_date),
+    ValueKind.MONEY: ("MONEY", read_money),
+    ValueKind.QUANTITY: ("QUANTITY", read_quantity),
+    ValueKind.PERCENT: ("PERCENT", read_percent),
+    ValueKind.EMAIL: ("EMAIL", read_email),
+    ValueKind.URL: ("URL", read_url),
+    ValueKind.PHONE: ("PHONE", read_phone),
+    ValueKind.IBAN: ("IBAN", read_iban),
+    ValueKind.BIC: ("BIC", read_bic),
+    ValueKind.TAX_ID: ("TAX_ID", read_tax_id),
+    ValueKind.CARD: ("ID_NUMBER", read_number),
 }
-"""Label → how its texts are read; those of all other labels have no value but their text."""
+"""Kind of value → the general label of such texts, and their reader."""
+READERS: dict[str, Reader] = {
+    **dict(_KINDS.values()),
+    **{role.label: _KINDS[role.kind][1] for role in ROLES if role.kind in _KINDS},
+    "EFFECTIVE_DATE": read_date,
+}
+"""Label → reader of its texts; the value of all other labels is their text."""
 _COMPACT = frozenset({"EMAIL", "URL"})
 """Labels whose texts are read whatever their length."""
-_READ_AS: Mapping[ValueKind, str] = {
-    ValueKind.DATE: "DATE",
-    ValueKind.MONEY: "MONEY",
-    ValueKind.QUANTITY: "QUANTITY",
-    ValueKind.PERCENT: "PERCENT",
-    ValueKind.EMAIL: "EMAIL",
-    ValueKind.URL: "URL",
-    ValueKind.PHONE: "PHONE",
-    ValueKind.IBAN: "IBAN",
-    ValueKind.BIC: "BIC",
-    ValueKind.TAX_ID: "TAX_ID",
-    ValueKind.CARD: "ID_NUMBER",
-}
-"""Kind → the label whose texts are read so."""
 _WORDS: Mapping[str, ValueKind] = {
     **dict.fromkeys(("date", "datum", "birthday", "deadline"), ValueKind.DATE),
     **dict.fromkeys(("amount", "money", "price", "cost", "costs", "fee", "salary", "betrag", "preis"), ValueKind.MONEY),
@@ -103,13 +96,13 @@ def reading_labels(labels: LabelSet | None) -> dict[str, str]:
 def reading_label(label: Label) -> str:
     """The label by which a free label's texts are read; empty where they are no more than texts."""
     if label.kind is not None:
-        return _READ_AS.get(label.kind, "")
+        return _KINDS[label.kind][0] if label.kind in _KINDS else ""
     named = "_".join(label.name.upper().split())
     if named in READERS:
         return named
     words = [each.lower() for each in _WORD.findall(label.name.replace("e-mail", "email"))]
     kind = next((found for each in reversed(words) if (found := _WORDS.get(each))), None)
-    return "" if kind is None else _READ_AS[kind]
+    return "" if kind is None else _KINDS[kind][0]
 
 
 def read_tables() -> None:

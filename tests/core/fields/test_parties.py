@@ -9,13 +9,12 @@ from service.core.fields.mentions import Choice, Reason
 from service.core.fields.parties import (
     ADDRESS_BLOCK,
     POSITION,
-    RECEIVER,
-    SUPPLIER,
     choose_parties,
     choose_tax_id,
     keyword_before,
     position_weights,
 )
+from service.core.fields.roles import RECEIVER, SUPPLIER
 from tests.support.mentions import mention, mentions_in
 
 Found = tuple[str, str, float]
