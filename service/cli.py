@@ -1,6 +1,6 @@
 """The command `gleaner`: parses arguments and runs one sub-command. Exit codes: 0 done, 1 failed, 2 wrong usage.
 
-Only the sub-command that is asked for is imported, so that none pays for the imports of another.
+Only the chosen sub-command is imported, so that none pays for the imports of another.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ COMMANDS = {
 """Sub-command → its purpose; its module in `service/commands` has the same name."""
 
 OWN_WARNING = ("serve", "healthcheck")
-"""Commands that do not warn of unknown settings here: one logs them, the other runs every few seconds."""
+"""Commands that print no warning of unknown settings: one logs them, the other runs every few seconds."""
 NOT_INSTALLED = ("loadtest", "infra")
-"""Packages of the repository that neither wheel nor image contain."""
+"""Packages of the repository that neither wheel nor image contains."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -89,7 +89,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _warn_of_settings() -> None:
-    """Print the variables that look like settings and are none."""
+    """Warn of variables that look like settings and are none."""
     from service.settings import unknown_settings  # pydantic takes a fifth of a second.
 
     for said in unknown_settings().values():

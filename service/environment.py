@@ -1,7 +1,7 @@
-"""The environment of processes: the variables that the service sets for its children, and the address it listens on.
+"""Process environment: reads the variables that are not settings, and sets those of child processes.
 
 The only file that reads `os.environ`; pydantic-settings reads the rest for `settings`. Imports the standard library
-alone, for commands that must start fast.
+only, for commands that must start fast.
 """
 
 from __future__ import annotations
@@ -11,28 +11,28 @@ from pathlib import Path
 
 PREFIX = "GLEANER_"
 METRICS_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
-"""prometheus-client's own variable: the folder through which the processes of one service add up their metrics."""
+"""prometheus-client's variable: the folder through which the processes of one service add up their metrics."""
 HEARTBEAT_VARIABLE = f"{PREFIX}HEARTBEAT_PIPE"
-"""The descriptor of the pipe that an engine's heartbeats go to; set by the process that starts it."""
+"""Variable with the descriptor of an engine's heartbeat pipe; set by the process that starts the engine."""
 BULK_KEY_VARIABLE = f"{PREFIX}BULK_KEY"
-"""The API key of this service's bulk process; made and set by the supervisor alone."""
+"""Variable with the API key of this service's bulk process; only the supervisor makes and sets it."""
 ALLOCATOR_VARIABLE, GROWING_SEGMENTS = "PYTORCH_ALLOC_CONF", "expandable_segments:True"
-"""torch's own variable, and what it is set to unless the environment says otherwise."""
+"""torch's variable for its allocator, and its value unless the environment sets another."""
 DEFAULT_HOST, DEFAULT_PORT = "127.0.0.1", 8080
 ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}
-"""An address of this machine where the service listens on all of them."""
+"""Address of this machine for a service that listens on all of its addresses."""
 
 
 def our_variables() -> list[str]:
-    """The names of the variables with our prefix, without those that are no settings and known all the same."""
+    """List the variables with our prefix, except known ones that are no settings."""
     others = (HEARTBEAT_VARIABLE, BULK_KEY_VARIABLE, f"{PREFIX}PACE_TOKENS_PER_SECOND", f"{PREFIX}KEY")
     return sorted(name for name in os.environ if name.startswith(PREFIX) and name not in others)
 
 
 def probed_address() -> tuple[str, str]:
-    """The host and the port that the settings name for probes, not validated: the internal port if there is one.
+    """Read the host and port for probes from the settings, unvalidated: the internal port if there is one.
 
-    There no crowd of clients waits to be accepted before them.
+    There no crowd of clients waits before the probes.
     """
     internal = os.environ.get(f"{PREFIX}INTERNAL_PORT", "0")
     public = os.environ.get(f"{PREFIX}PORT") or str(DEFAULT_PORT)
@@ -40,17 +40,17 @@ def probed_address() -> tuple[str, str]:
 
 
 def bare(host: str) -> str:
-    """An address without the brackets that IPv6 has beside a port."""
+    """Remove the brackets that an IPv6 address has beside a port."""
     return host.removeprefix("[").removesuffix("]")
 
 
 def address_of(host: str, port: int) -> str:
-    """Host and port in one string, an address of IPv6 in brackets."""
+    """Join host and port; an IPv6 address gets brackets."""
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def service_url(text: str) -> str:
-    """A service's URL, with the scheme that an address such as `localhost:8080` lacks."""
+    """Make a service's URL; an address such as `localhost:8080` gets a scheme."""
     return text if "://" in text else f"http://{text}"
 
 
@@ -60,9 +60,9 @@ def speaks_tls() -> bool:
 
 
 def traces_exporter() -> str | None:
-    """The exporter that OpenTelemetry's own variables name for traces; None unless one of them is set.
+    """Read the exporter of traces from OpenTelemetry's own variables; None unless one of them is set.
 
-    By its specification `otlp` would be the default; here naming an exporter or where it sends to is what turns it on.
+    By its specification `otlp` would be the default; here only a named exporter or endpoint turns tracing on.
     """
     if os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true":
         return None
@@ -74,44 +74,44 @@ def traces_exporter() -> str | None:
 
 
 def heartbeat_pipe() -> int | None:
-    """The pipe that heartbeats of this engine go to; None if nobody watches it."""
+    """Read the pipe for this engine's heartbeats; None if nobody watches it."""
     descriptor = os.environ.get(HEARTBEAT_VARIABLE)
     return int(descriptor) if descriptor else None
 
 
 def bulk_key() -> str | None:
-    """The key with which the bulk process asks its own service; None where no keys are needed."""
+    """Read the key of the bulk process for its own service; None where no keys are needed."""
     return os.environ.get(BULK_KEY_VARIABLE)
 
 
 def throttled_tokens_per_second() -> float:
-    """The speed that the device is slowed down to, for tests with slow devices; 0: it is not."""
+    """Read the speed to slow the device down to, for tests with slow devices; 0: not at all."""
     return float(os.environ.get(f"{PREFIX}PACE_TOKENS_PER_SECOND") or 0.0)
 
 
 def keep_segments_fixed() -> None:
-    """Have torch's CUDA allocator of this process not grow its segments, if it was this service that said so."""
+    """Keep torch's CUDA allocator of this process from growing its segments, if this service made it do so."""
     if os.environ.get(ALLOCATOR_VARIABLE) == GROWING_SEGMENTS:
         del os.environ[ALLOCATOR_VARIABLE]
 
 
 def parser_environment() -> dict[str, str]:
-    """The environment of the parsers' zygote: how Python is found, and nothing else; no secret is ever passed on."""
+    """Make the environment of the parsers' zygote: the way to Python and nothing else; no secret is ever passed on."""
     kept = ("LD_LIBRARY_PATH", "PYTHONHOME", "PYTHONPATH", "PYTHONDONTWRITEBYTECODE")
     fixed = {"OPENBLAS_NUM_THREADS": "1", "PYTHONUTF8": "1"}
     return {**{name: os.environ[name] for name in kept if name in os.environ}, **fixed}
 
 
 def child_environment(runtime_dir: Path, **settings: str) -> dict[str, str]:
-    """The environment of a child process: this one's, the folder of sockets and metrics, and `settings` by name.
+    """Make the environment of a child process: this one's, the folder of sockets and metrics, and `settings` by name.
 
     OpenMP's threads spin for microseconds only before they sleep, unless told otherwise: long enough for the next
     operator of a small batch, too short to starve the API workers on the same cores. torch's CUDA allocator grows its
     segments instead of adding new ones, so that batches of ever different shapes do not fragment its memory (an engine
-    leaves that out where NVML does not answer what torch asks then), and where triton happens to be installed torch
+    leaves that out where NVML does not answer torch's question), and where triton happens to be installed torch
     compiles nothing with it while requests wait; on CPUs
-    torch keeps fewer kernels of shapes that were seen once (oneDNN keeps its own, which are those that take time). Its
-    folder for compiled code, which it makes though nothing is compiled, is none that other users of the host share.
+    torch keeps fewer kernels of shapes seen once (oneDNN keeps its own, the costly ones). Its
+    folder for compiled code, made though nothing is compiled, is not shared with other users of the host.
     """
     ours = {
         f"{PREFIX}RUNTIME_DIR": str(runtime_dir),
@@ -130,7 +130,7 @@ def child_environment(runtime_dir: Path, **settings: str) -> dict[str, str]:
 
 
 def distribution_version() -> str:
-    """The version of this distribution, as `pyproject.toml` has it."""
+    """Read the version of this distribution."""
     import importlib.metadata  # It takes 20 ms.
 
     return importlib.metadata.version("gleaner-service")

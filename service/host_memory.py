@@ -1,4 +1,4 @@
-"""Host memory and cores as the kernel accounts for them: memory available to this process, resident in it, its peak.
+"""Host memory and cores, by the kernel's accounts: reads this process's available, resident and peak memory.
 
 Available is the least of the host's available memory and the headroom of every control group (version 1 or 2) that this
 process is in. Inactive file pages count as free: the kernel drops them before it kills a process. Cores are those that
@@ -17,19 +17,19 @@ from pathlib import Path
 
 ROOT = Path("/")
 UNLIMITED_BYTES = 1 << 60
-"""Version 1 of control groups writes a number near 2^63 for no limit."""
+"""Bytes from which a limit is none: version 1 of control groups writes a number near 2^63 for that."""
 
 _RESET_PEAK = b"5"  # See proc_pid_clear_refs(5).
 
 
 def available_bytes(root: Path = ROOT) -> int:
-    """Bytes that this process may still take before the kernel kills a process for it."""
+    """Read the bytes that this process may still take before the kernel kills a process for it."""
     headrooms = [limit - used for limit, used in _groups(root)]
     return max(0, min([_host_available_bytes(root), *headrooms]))
 
 
 def free_bytes() -> int:
-    """What `available_bytes` says; more than there is where the system does not say."""
+    """Read `available_bytes`; `UNLIMITED_BYTES` where the system does not tell."""
     try:
         return available_bytes()
     except (OSError, KeyError, ValueError):
@@ -37,18 +37,18 @@ def free_bytes() -> int:
 
 
 def limit_bytes(root: Path = ROOT) -> int:
-    """The tightest limit of this process's control groups, or the host's memory if that is less."""
+    """Read the tightest limit of this process's control groups, or the host's memory if that is less."""
     return min([_kibibytes(root / "proc/meminfo", "MemTotal"), *(limit for limit, _ in _groups(root))])
 
 
 def usable_cores(root: Path = ROOT) -> int:
-    """Cores that this process may use, at least one; of a quota of one and a half, two."""
+    """Count the cores that this process may use, at least one; a quota of one and a half counts two."""
     most = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(1, min([most, *(math.ceil(quota) for quota in _cpu_quotas(root))]))
 
 
 def _cpu_quotas(root: Path) -> Iterator[float]:
-    """The cores' worth of time of each control group that is limited."""
+    """Yield the quota, in cores, of each limited control group."""
     for folder, is_second in _folders(root, "cpu"):
         names = ("cpu.max",) if is_second else ("cpu.cfs_quota_us", "cpu.cfs_period_us")
         try:
@@ -60,19 +60,19 @@ def _cpu_quotas(root: Path) -> Iterator[float]:
 
 
 def resident_bytes() -> int:
-    """Bytes of this process that are in memory now."""
+    """Read the resident bytes of this process."""
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
 def peak_resident_bytes() -> int:
-    """Peak of resident bytes since the last `reset_peak`."""
+    """Read the peak of resident bytes since the last `reset_peak`."""
     return _kibibytes(Path("/proc/self/status"), "VmHWM")
 
 
 @cache
 def peak_switch() -> int:
-    """The descriptor that resets the peak, opened once: a process that has hidden its memory cannot open it any more.
+    """Open the descriptor that resets the peak, once: a process that has hidden its memory cannot open it any more.
 
     Raises:
         OSError: the kernel does not offer it, or this is not Linux.
@@ -81,7 +81,7 @@ def peak_switch() -> int:
 
 
 def reset_peak() -> None:
-    """Restart the peak from what is resident now.
+    """Restart the peak from the resident bytes of now.
 
     Raises:
         OSError: as for `peak_switch`.
@@ -99,7 +99,7 @@ def can_be_measured() -> bool:
 
 
 def trim() -> None:
-    """Return freed memory to the kernel, with glibc; without it nothing happens."""
+    """Return freed memory to the kernel, if the C library is glibc."""
     malloc_trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if malloc_trim is not None:
         malloc_trim(ctypes.c_size_t(0))
@@ -118,7 +118,7 @@ def _kibibytes(file: Path, field: str) -> int:
 
 
 def _groups(root: Path) -> Iterator[tuple[int, int]]:
-    """Limit and use of each limited control group, from this process's own up to the root."""
+    """Yield limit and use of each limited control group, from this process's own up to the root."""
     second = ("memory.max", "memory.current", "inactive_file")
     first = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
     for folder, is_second in _folders(root, "memory"):
@@ -134,7 +134,7 @@ def _groups(root: Path) -> Iterator[tuple[int, int]]:
 
 
 def _folders(root: Path, controller: str) -> Iterator[tuple[Path, bool]]:
-    """The folders of a controller's groups, from this process's own up to the root; True for those of version 2."""
+    """Yield the folders of a controller's groups, from this process's own up to the root; True for version 2."""
     try:
         lines = (root / "proc/self/cgroup").read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -148,7 +148,7 @@ def _folders(root: Path, controller: str) -> Iterator[tuple[Path, bool]]:
 
 
 def _upwards(mount: Path, own: str) -> Iterator[Path]:
-    """The group's folder and its parents'; in a container the path may be the host's, where only the mount exists."""
+    """Yield a group's folder and its parents; in a container the path may be the host's, and only the mount exist."""
     folder = mount / own.strip("/")
     while folder != mount:
         yield folder

@@ -1,8 +1,8 @@
-"""A service for one command: the same engine process and worker code as `gleaner serve`, without HTTP.
+"""Local service for one command: runs the engine process and worker code of `gleaner serve`, without HTTP.
 
-An engine that dies is started again, as is one that is stuck, which is killed, and the documents that it had are
-submitted again, those that were running alone (`service/api/engine/pending.py`): a document over which it dies twice
-fails, its neighbours are answered.
+A dead engine is started again; a stuck one is killed first. The documents that it had are
+submitted again, running ones alone (`service/api/engine/resubmission.py`): a document over which it dies twice
+fails, and its neighbours are answered.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from service.wire import ModelStatus
 
 
 def settings_for(options: Mapping[str, Any]) -> dict[str, str]:
-    """The settings of a service that has the model of these options: it alone, unless the settings name it anyway."""
+    """Make the settings of a service with the model of these options: it alone, unless the settings name it anyway."""
     wanted = options.get("model")
     if wanted is None:
         return {}
@@ -48,28 +48,28 @@ def settings_for(options: Mapping[str, Any]) -> dict[str, str]:
 
 
 UNHURRIED = {"deadline_ms": "3600000", "max_queue_ms": "0"}
-"""Settings where nobody waits for a single answer: what a slow machine would refuse is no fault of a file."""
+"""Settings where nobody waits for a single answer, so that a slow machine refuses no file."""
 START_SECONDS = 300.0
 POLL_SECONDS = 0.02
 MOST_DEATHS = 4
-"""As many engines in a row may die without an answer between them: over a document, over it alone, and twice more."""
+"""Engines that may die in a row without an answer: over a document, over it alone, and twice more."""
 
 
 log = logging.getLogger(__name__)
 
 
 class EnginesDied(ServiceError):
-    """An engine died again and again, and not over a document that could be found."""
+    """Engines died again and again, not over one document."""
 
     code = "engines_died"
     title = "The engine cannot be kept alive"
 
 
 class LocalService:
-    """An engine process and a worker, as long as the context lasts; `settings`: some in place of the environment's.
+    """Engine process and worker that live as long as the context; `settings` replace some of the environment's.
 
     Attributes:
-        options: of the documents that are asked for next.
+        options: the options of the next documents.
     """
 
     def __init__(
@@ -97,26 +97,26 @@ class LocalService:
         await self._stack.aclose()
 
     async def extract(self, path: Path, data: bytes | str) -> dict[str, Any]:
-        """The result of one file, or of a text, as /extract returns it for each document.
+        """Extract from one file or text; returns the document as /extract does.
 
         Raises:
-            GleanerError: the file is bad, engines died over it, or they die again and again.
+            GleanerError: the file is bad, engines died over it, or engines die again and again.
         """
         if isinstance(data, str):
             return await self.answer(DocumentInput(path.name, text=data))
         return await self.answer(DocumentInput(path.name, data=data, name=path.name))
 
     async def revision(self) -> str:
-        """The model that answers, as `name@sha256:…`."""
+        """Name the answering model as `name@sha256:…`."""
         return f"{self.model.name}@{self.model.revision}"
 
     def pin(self, revision: str) -> None:
-        """Have this revision answer, also after an engine died and a tag moved."""
+        """Let this revision answer, also after an engine died and a tag moved."""
         self.options = self.options.model_copy(update={"model": revision})
         self._environment[f"{PREFIX}MODELS"] = revision
 
     async def redact(self, path: Path, data: bytes) -> dict[str, Any]:
-        """One file redacted, as /redact returns it for each document; raises as `extract`."""
+        """Redact one file; returns the document as /redact does, and raises as `extract`."""
         source = DocumentInput(path.name, data=data, name=path.name)
         assert isinstance(self.options, RedactOptions), "made for it"
         request = await self._request()
@@ -124,11 +124,11 @@ class LocalService:
 
     @property
     def model(self) -> ModelStatus:
-        """The model that answers."""
+        """The answering model."""
         return find_model(self._worker.engine.status.models, self.options.model)
 
     async def answer(self, source: DocumentInput) -> dict[str, Any]:
-        """The result of one document, as /extract returns it; raises as `extract`."""
+        """Extract from one document; raises as `extract`."""
         request = await self._request()
         return await self._finished(self._worker.extractor.extract(source, request, StageTimer()))
 
@@ -169,7 +169,7 @@ class LocalService:
         self._stack.callback(self._engines.cancel)
 
     def _start_engine(self) -> None:
-        """Start one that a terminal's Ctrl-C does not reach: it ends with this process."""
+        """Start an engine that a terminal's Ctrl-C does not reach; it ends with this process."""
         command = [sys.executable, "-m", "service.engine"]
         if self._watch is not None:
             self._watch.close()
@@ -187,7 +187,7 @@ class LocalService:
             self._watch = None
 
     def _is_alive(self) -> bool:
-        """True while the engine runs; one that has been silent for too long is killed, unless it is debugged."""
+        """True while the engine runs; one silent for too long is killed, unless it is debugged."""
         if self._engine.poll() is not None:
             return False
         if self._watch is not None and self._watch.is_stuck(time.monotonic()):
@@ -198,7 +198,7 @@ class LocalService:
         return True
 
     async def _keep_an_engine(self) -> None:
-        """Start engines after each other; ends when too many have died without an answer."""
+        """Start one engine after another; end when too many have died without an answer."""
         while True:
             while self._is_alive():
                 await asyncio.sleep(POLL_SECONDS)

@@ -15,7 +15,7 @@ _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", 
 
 
 _OTHER_LINE_ENDS = {code: f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), 0x2028, 0x2029)}
-"""Control characters and line ends that JSON may hold as they are, but at which readers of lines may break one."""
+"""Control characters and line ends that JSON may hold unescaped, but readers may take for the end of a line."""
 _CONTROLS = {**_OTHER_LINE_ENDS, **{code: f"\\u{code:04x}" for code in range(0x20)}}
 _encode = json.JSONEncoder(default=str, ensure_ascii=False).encode
 
@@ -108,7 +108,7 @@ class PlainLines(logging.Formatter):
 
 
 OURS = ("service", "model_store", "gleaner", "__main__")
-"""The loggers that `log_level` is for: our packages', the access log's, and those of processes' entry points."""
+"""Loggers that `log_level` applies to: our packages', the access log's, and those of processes' entry points."""
 CHATTY = ("httpx", "urllib3", "asyncio", "boto3", "botocore", "s3transfer")
 
 

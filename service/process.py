@@ -15,19 +15,19 @@ from typing import NoReturn
 from service.core.liveness import HeartbeatTimeout
 
 EXIT_BROKEN = 1
-"""Exit code after which the supervisor starts another engine, and workers submit again what was pending."""
+"""Exit code after which the supervisor starts another engine, and workers submit pending documents again."""
 EXIT_UNUSABLE = 78
-"""The configuration or a model cannot be used, so starting again would not help (EX_CONFIG of sysexits.h)."""
+"""Exit code for an unusable configuration or model, where another start would not help (EX_CONFIG of sysexits.h)."""
 
 EXIT_DEVICE_LOST = 69
-"""The GPU is lost, so only another machine helps (EX_UNAVAILABLE of sysexits.h)."""
+"""Exit code for a lost GPU, where only another machine helps (EX_UNAVAILABLE of sysexits.h)."""
 
 EXIT_RESTART_LIMIT = 70
-"""Front workers died too often to be started again (EX_SOFTWARE of sysexits.h)."""
+"""Exit code after too many deaths of front workers (EX_SOFTWARE of sysexits.h)."""
 
 
 def end_of(exit_code: int) -> str:
-    """How a process ended, in words, by its exit code as `subprocess` gives it."""
+    """Describe a process's end in words, by `subprocess`'s exit code."""
     if exit_code >= 0:
         return f"exit code {exit_code}"
     number = -exit_code
@@ -37,22 +37,22 @@ def end_of(exit_code: int) -> str:
 
 
 SERVES, STARTS = b"+", b"-"
-"""Heartbeats of an engine that serves, and of one that does not yet."""
+"""Heartbeats of a serving engine, and of one that does not serve yet."""
 START_SILENCE_SECONDS = 120.0
-"""An engine that does not serve yet imports large libraries, and its loop may stand still meanwhile."""
+"""Seconds of silence of an engine that does not serve yet: importing large libraries may stop its loop."""
 _PIPE_BYTES = 65_536
 MANY_FILES = 1_048_576
-"""Stands for no limit of open files."""
+"""Open files in place of no limit."""
 COLLECTIONS = (5_000, 5, 60)
-"""New objects between two garbage collections, and how many of one generation come before one of the next.
+"""New objects between two garbage collections, and collections of one generation before one of the next.
 
-With Python's default of 700 they took 6 % of a worker's time and 3 % of the engine's loop; of more objects one stops an
-event loop for longer. One of all objects takes two tenths of a second where thousands of connections are open or of
-documents wait, and finds next to nothing: neither requests nor connections leave circles.
+With Python's default of 700 they took 6 % of a worker's time and 3 % of the engine's loop; more objects stop an
+event loop for longer. A full collection takes two tenths of a second with thousands of open connections or
+waiting documents, and finds next to nothing: neither requests nor connections leave circles.
 """
 
 NICENESS = 10
-"""Of work that nobody waits for: the kernel gives it a ninth of a processor that other work wants too."""
+"""Niceness of work that nobody waits for: beside other work the kernel gives it a ninth of a processor."""
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_DUMPABLE = 4
@@ -62,24 +62,24 @@ _LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
 def yield_processor() -> None:
-    """Have this thread, and those that it starts, yield the processor to others. Only Linux has niceness by thread."""
+    """Let this thread, and those that it starts, yield the processor to others. Only Linux has niceness by thread."""
     if sys.platform == "linux":
         niceness = os.getpriority(os.PRIO_PROCESS, 0)  # 0: the calling thread.
         os.setpriority(os.PRIO_PROCESS, 0, niceness + NICENESS)
 
 
 def send_heartbeat(pipe: int | None, serves: bool) -> None:
-    """Write a heartbeat into the pipe to the watching process, if there is one; a full one is read by nobody now."""
+    """Write a heartbeat into the pipe to the watching process, if there is one; ignored when the pipe is full."""
     if pipe is not None:
         with suppress(BlockingIOError, BrokenPipeError):
             os.write(pipe, SERVES if serves else STARTS)
 
 
 class EngineWatchdog:
-    """The heartbeats of one engine process, which come over a pipe from the engine's own loop.
+    """Watchdog of one engine process, by the heartbeats that its loop writes into a pipe.
 
     A process that is stopped or stuck sends none, though the kernel says that it lives. Silence is counted in the
-    listener's awake time, so a pause of all processes together (a frozen container, a suspended host) is none.
+    listener's awake time, so a pause of all processes together (a frozen container, a suspended host) does not count.
 
     Args:
         limit_seconds: silence after which an engine that serves counts as stuck; 0: never.
@@ -94,19 +94,18 @@ class EngineWatchdog:
             os.set_blocking(descriptor, False)
 
     def started(self) -> None:
-        """Leave the pipe's other end to the engine, which has inherited it."""
+        """Close the pipe's writing end, which the engine has inherited."""
         os.close(self.writer)
 
     def close(self) -> None:
-        """Close the pipe of an engine that has ended."""
         os.close(self._reader)
 
     def excuse(self) -> None:
-        """Begin to count anew, because the engine may be silent now."""
+        """Begin to count anew, because the engine has a reason for silence."""
         self._silence.heard()
 
     def silent_seconds(self, now: float) -> float:
-        """How long the engine has been silent."""
+        """Measure the engine's silence."""
         with suppress(BlockingIOError):
             if beats := os.read(self._reader, _PIPE_BYTES):
                 self._silence.heard()
@@ -119,7 +118,6 @@ class EngineWatchdog:
         return self._serves
 
     def is_stuck(self, now: float) -> bool:
-        """True when the engine has been silent for too long."""
         limit = max(self._limit_seconds, 0.0 if self._serves else START_SILENCE_SECONDS)
         return self.silent_seconds(now) > limit and bool(self._limit_seconds)
 
@@ -134,7 +132,7 @@ def is_traced(process: int) -> bool:
 
 
 def exit_now(code: int) -> NoReturn:
-    """End this process, its output written, whatever its other threads do.
+    """End this process after flushing its output, without waiting for other threads.
 
     An ordinary exit waits for them: for one in the middle of an import, and for ever for one that a driver holds. One
     that is in torch's code when the interpreter ends takes the process with it (`terminate called …`, SIGABRT).
@@ -146,7 +144,7 @@ def exit_now(code: int) -> NoReturn:
 
 
 def die_with_parent() -> None:
-    """Have the kernel send SIGKILL to this process when its parent dies (Linux; elsewhere nothing happens)."""
+    """Let the kernel send SIGKILL to this process when its parent dies (on Linux only)."""
     if _LIBC is None:
         return
     parent = os.getppid()
@@ -156,7 +154,7 @@ def die_with_parent() -> None:
 
 
 def collect_once() -> None:
-    """Collect garbage, exempt what is left from every later collection, and make these seldom.
+    """Collect garbage, exempt the remaining objects from later collections, and make these seldom.
 
     A full collection stops all threads: for 0.2 s where torch is loaded, again and again under load.
     """
@@ -166,13 +164,13 @@ def collect_once() -> None:
 
 
 def collect_seldom() -> None:
-    """Exempt what is loaded by now from garbage collection, and collect the rest less often."""
+    """Exempt the present objects from garbage collection, and collect others less often."""
     gc.freeze()
     gc.set_threshold(*COLLECTIONS)
 
 
 def raise_open_files() -> int:
-    """Raise this process's limit of open files as far as it may go; returns the limit."""
+    """Raise this process's limit of open files as far as allowed; returns the limit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != hard:
         with suppress(OSError, ValueError):

@@ -1,4 +1,4 @@
-"""A running service, for `gleaner extract --url` and `gleaner redact --url`: the client that anybody may import."""
+"""Remote service for `gleaner extract --url` and `gleaner redact --url`: asks a service by the public client."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class NoAnswer(ServiceError):
 
 
 class RemoteService:
-    """One service, as long as the context lasts.
+    """Client of one service, open as long as the context.
 
     Attributes:
-        options: of the documents that are asked for next.
+        options: the options of the next documents.
 
     Args:
-        key: the API key that it is sent.
-        asking: the client, where it is not an ordinary one with this key.
+        key: the API key to send.
+        asking: a client in place of an ordinary one with this key.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class RemoteService:
         await self._client.close()
 
     async def extract(self, path: Path, data: bytes | str) -> dict[str, Any]:
-        """The result of one file, or of a text, as the service wrote it.
+        """Extract from one file or text; returns the service's answer.
 
         Raises:
             GleanerError: the service's error, or NoAnswer if it cannot be reached; DocumentTooLarge, also for a proxy.
@@ -64,11 +64,11 @@ class RemoteService:
         return await self._document("/extract", path, data)
 
     async def redact(self, path: Path, data: bytes) -> dict[str, Any]:
-        """The redacted file; raises as `extract`."""
+        """Redact one file; raises as `extract`."""
         return await self._document("/redact", path, data)
 
     async def revision(self) -> str:
-        """The model that answers these options, as `name@sha256:…`; a candidate only if they name it.
+        """Name the model that answers these options, as `name@sha256:…`; a candidate only if they name it.
 
         Raises:
             UnknownModel: it is not served.
@@ -83,7 +83,6 @@ class RemoteService:
         return found
 
     def pin(self, revision: str) -> None:
-        """Have this revision answer."""
         self.options = self.options | {"model": revision}
 
     async def _revision(self, asked: str | None) -> str:
@@ -91,7 +90,7 @@ class RemoteService:
         match answer:
             case {"model": {"name": str(name), "revision": str(revision)}}:
                 return f"{name}@{revision}"
-        raise self._stranger()
+        raise self._not_our_service()
 
     async def _document(self, route: str, path: Path, data: bytes | str) -> dict[str, Any]:
         source: _Source
@@ -99,10 +98,10 @@ class RemoteService:
         match await self.ask(route, source, self.options):
             case {"documents": [dict(document)]}:
                 return document
-        raise self._stranger()
+        raise self._not_our_service()
 
     async def ask(self, route: str, source: _Source, options: dict[str, Any]) -> dict[str, Any]:
-        """The whole answer of a route to one document; raises as `extract`."""
+        """Ask a route about one document; returns the whole answer and raises as `extract`."""
         try:
             return await self._client.ask(route, [source], **options)
         except client.GleanerError as error:
@@ -112,5 +111,5 @@ class RemoteService:
                 kind = BY_CODE.get(error.code, InternalError)
             raise kind(error.detail, retry_after_seconds=error.retry_after_seconds) from error
 
-    def _stranger(self) -> InternalError:
+    def _not_our_service(self) -> InternalError:
         return InternalError(f"What answers at {self._url} is another service.")

@@ -1,7 +1,7 @@
 """Runtime folder of one service: its sockets, metrics and journal, on another file system than uploads and models.
 
-A disk that uploads have filled must not take the service with it, so the default is a folder in memory (/dev/shm) that
-is private, removed at the end, and, where an end was too sudden for that, by the next start.
+A disk full of uploads must not stop the service, so the default is a folder in memory (/dev/shm) that
+is private, and removed at the end, or after a sudden end by the next start.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ NAME = "gleaner-"
 LOCK = "lock"
 PRIVATE = 0o700
 MEMORY_FOLDERS = (Path("/dev/shm"), Path("/run"))
-"""Where temporary folders may be made, if they are no part of the disk that temporary files are on."""
+"""Parents of temporary folders, if they are not on the disk of temporary files."""
 NEEDED_BYTES = 32 * 1024 * 1024
 
 
 @contextmanager
 def runtime_folder(named: Path | None) -> Iterator[Path]:
-    """The folder that the settings name, or a private one that is removed afterwards; with its folder of metrics."""
+    """Make the named folder, or a private one that is removed afterwards, with its folder of metrics."""
     if named is not None:
         for folder in (named, named / "metrics"):
             folder.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
@@ -53,7 +53,7 @@ def _is_apart(folder: Path) -> bool:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Hold the folder's lock, which the kernel releases when this process dies; under its name it is always held."""
+    """Hold the folder's lock, which the kernel releases when this process dies; it has its name only while held."""
     unnamed = folder / f"{LOCK}.new"
     with unnamed.open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -62,7 +62,7 @@ def _locked(folder: Path) -> Iterator[None]:
 
 
 def _remove_left_behind(parent: Path) -> None:
-    """Remove the folders of our services that were killed."""
+    """Remove the folders of this user's services that were killed."""
     for folder in parent.glob(f"{NAME}*"):
         with suppress(OSError):
             if folder.stat().st_uid == os.geteuid() and not folder.is_symlink() and _is_unlocked(folder / LOCK):

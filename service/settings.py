@@ -1,4 +1,4 @@
-"""The settings, read once from environment variables (prefix GLEANER_) and validated.
+"""Settings of the service: reads them once from environment variables (prefix GLEANER_) and validates them.
 
 With a bad value the service refuses to start and names it. `make docs` writes SETTINGS.md from this class.
 """
@@ -277,24 +277,24 @@ class Settings(BaseSettings):
 
     @property
     def front_workers(self) -> int:
-        """The number of front workers: `workers`, or as many as leave the engine the cores that it needs."""
+        """Front workers: `workers`, or as many as leave the engine the cores that it needs."""
         cores = usable_cores()
         by_cores = min(16, cores - 1) if self.device == "cuda" else min(8, cores // 2)
         return self.workers or max(1, by_cores)
 
     @property
     def max_document_characters(self) -> int:
-        """The most characters of a document's text: four for each token, about what a word piece has."""
+        """Most characters of a document's text: four for each token, about the length of a word piece."""
         return 4 * self.max_document_tokens
 
     @property
     def max_request_bytes(self) -> int:
-        """The most bytes of a request's body: four of the largest documents."""
+        """Most bytes of a request's body: four of the largest documents."""
         return 4 * self.max_document_bytes
 
     @property
     def max_held_bytes(self) -> int:
-        """The most bytes of unfinished bodies and unread answers that a worker holds: one and a half bodies."""
+        """Most bytes of unfinished bodies and unread answers that a worker holds: one and a half bodies."""
         return 3 * self.max_request_bytes // 2
 
     @property
@@ -320,7 +320,7 @@ class Settings(BaseSettings):
 
 
 def unknown_settings() -> dict[str, str]:
-    """The variables with our prefix that are no setting, each with a sentence that names the nearest.
+    """Map the variables with our prefix that are no setting to sentences that name the nearest setting.
 
     They are ignored: misspelt, or of another version.
     """

@@ -1,4 +1,4 @@
-"""The supervisor, PID 1 of the container: starts and restarts the service's processes and passes signals on to them.
+"""Supervisor, PID 1 of the container: starts and restarts the service's processes and passes signals on to them.
 
 It never touches HTTP or torch.
 
@@ -7,7 +7,7 @@ It never touches HTTP or torch.
     third death in 60 s           → end the service with exit code 1: a new container may fare better
     engine exits with UNUSABLE    → end the service with exit code 1: starting again would not help
     engine exits with DEVICE_LOST → let the API workers finish their requests, then end with exit code 1
-    API workers die             → end the service with exit code 1: gunicorn replaces single workers, and ends when
+    API workers die               → end the service with exit code 1: gunicorn replaces single workers, and ends when
                                     too many of them die within a minute
     publisher or bulk dies        → start it again, at most every 10 s; the service never ends because of it
     SIGTERM, SIGINT               → SIGTERM to bulk, and to the engine, which drains; then to all others; exit 0
@@ -36,24 +36,24 @@ from service.settings import Settings
 WORKERS_STOP_SECONDS = 10.0
 HELPER_STOP_SECONDS = 5.0
 HELPER_RESTART_SECONDS = 10.0
-"""Shortest time between two starts of the publisher, and of the bulk process."""
+"""Least seconds between two starts of the publisher, or of the bulk process."""
 SLACK_SECONDS = 5.0
-"""How much longer than its own limits the engine may take to drain."""
+"""Seconds beyond its own limits that the engine may take to drain."""
 KILL_SECONDS = 10.0
-"""After SIGKILL a process ends at once, unless a driver holds it."""
+"""Seconds for a process to end after SIGKILL: at once, unless a driver holds it."""
 POLL_SECONDS = 1.0
-"""Longest wait for a signal; then the processes are checked anyway."""
+"""Most seconds of waiting for a signal before the processes are checked."""
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 HANDLED_SIGNALS = (*STOP_SIGNALS, signal.SIGCHLD)
 
 HELPER_DIED = {"publisher": LogEvent.PUBLISHER_DIED, "bulk": LogEvent.BULK_DIED}
-"""Processes that no request needs."""
+"""Log event for the death of each process that no request needs."""
 
 log = logging.getLogger(__name__)
 
 
 def address_lines(settings: Settings) -> list[str]:
-    """What a person is told of a service that is ready: its console and its documentation, and how it ends."""
+    """Write the lines that tell a person of a ready service: its console, its documentation, and how it ends."""
     scheme = "http" if settings.tls_certificate is None else "https"
     host = ANY_ADDRESS.get(settings.host, settings.host)
     at = f"{scheme}://{address_of(host, settings.port)}"
@@ -63,7 +63,7 @@ def address_lines(settings: Settings) -> list[str]:
 
 
 class Supervisor:
-    """Runs the processes of one service: engine, API workers (`api`) and, if wanted, publisher and bulk process."""
+    """Runs the processes of one service: engine, API workers (`api`), and publisher and bulk process if set."""
 
     def __init__(self, settings: Settings, flags: dict[str, str]) -> None:
         self._settings = settings
@@ -111,7 +111,7 @@ class Supervisor:
             self._say_address()
 
     def _say_address(self) -> None:
-        """Tell a person at a terminal, once, where the service is."""
+        """Print the addresses of the service, once, at a terminal."""
         if self._address_said or self._watch is None or not self._watch.serves:
             return
         self._address_said = True
@@ -119,7 +119,7 @@ class Supervisor:
             print("\n".join(address_lines(self._settings)), file=sys.stderr, flush=True)
 
     def _ensure_helpers(self) -> None:
-        """Start the processes that are wanted beside engine and workers, where none runs."""
+        """Start publisher and bulk process, if the settings ask for them and they do not run."""
         for part, start_seconds in self._helper_start_seconds.items():
             helper = self._processes.get(part)
             if time.monotonic() < start_seconds or (helper is not None and helper.poll() is None):
@@ -132,7 +132,7 @@ class Supervisor:
             self._start(part)
 
     def _restart_engine(self, exit_code: int) -> bool:
-        """Start a new engine after one ended; False when the service must end instead."""
+        """Start a new engine after one ended; returns False when the service must end instead."""
         forget_process(self._processes["engine"].pid, self._runtime_dir / "metrics")
         if exit_code == EXIT_UNUSABLE:
             log.error("the engine cannot serve; see its last lines", extra={"event": LogEvent.ENGINE_UNUSABLE})
@@ -150,7 +150,7 @@ class Supervisor:
         return True
 
     def _kill_stuck_engine(self) -> bool:
-        """Kill an engine that has been silent for too long; false when it does not even end then."""
+        """Kill an engine that has been silent for too long; returns False when it does not end even then."""
         engine = self._processes["engine"]
         if self._watch is None or not self._watch.is_stuck(time.monotonic()) or engine.poll() is not None:
             return True
@@ -183,7 +183,7 @@ class Supervisor:
         return 0 if code == 0 else 1
 
     def _wait_for_drain(self, end: float) -> int | None:
-        """Wait for the engine, as `_wait` does; one that is stuck is killed meanwhile."""
+        """Wait for the engine as `_wait`; a stuck one is killed meanwhile."""
         while (left := end - time.monotonic()) > POLL_SECONDS:
             try:
                 return self._processes["engine"].wait(POLL_SECONDS)
@@ -201,7 +201,6 @@ class Supervisor:
             self._wait(part, HELPER_STOP_SECONDS)
 
     def _start_engine(self) -> None:
-        """Start an engine, with a pipe for its heartbeats."""
         if self._watch is not None:
             self._watch.close()
         self._watch = EngineWatchdog(self._settings.engine_silence_seconds)
@@ -223,7 +222,7 @@ class Supervisor:
         log.info("started", extra={"event": LogEvent.PROCESS_STARTED, "part": part, "child": child})
 
     def _keys(self, part: str) -> dict[str, str]:
-        """What lets the bulk process ask the API as client `bulk`, where keys are needed."""
+        """Make the keys with which the bulk process asks the API as client `bulk`, where keys are needed."""
         settings = self._settings
         if "bulk" not in self._helper_start_seconds or not (settings.api_keys_file or settings.api_keys):
             return {}
@@ -236,7 +235,7 @@ class Supervisor:
             self._processes[part].send_signal(number)
 
     def _wait(self, part: str, seconds: float) -> int | None:
-        """Wait for a process to end: its exit code, or None after a timeout."""
+        """Wait for a process to end; returns its exit code, or None after a timeout."""
         try:
             return self._processes[part].wait(max(seconds, 0.0))
         except subprocess.TimeoutExpired:
@@ -252,7 +251,7 @@ class Supervisor:
 
 
 def _reap_orphans(ours: set[int]) -> None:
-    """Reap processes that PID 1 inherited; children in `ours` are left to their Popen objects."""
+    """Reap processes that PID 1 inherited; those in `ours` are left to their Popen objects."""
     while (dead := _dead_child()) is not None and dead not in ours:
         os.waitpid(dead, os.WNOHANG)
 
@@ -270,7 +269,7 @@ def _unblock_signals() -> None:
 
 
 def _unblock_all_but_term() -> None:
-    """Leave SIGTERM blocked in the engine until its handler is installed: a stop during the start must not kill it."""
+    """Leave SIGTERM blocked in the engine until its handler is there: a stop during the start must not kill it."""
     signal.pthread_sigmask(signal.SIG_UNBLOCK, set(HANDLED_SIGNALS) - {signal.SIGTERM})
 
 

@@ -1,6 +1,6 @@
-"""The messages between an API worker and the engine, and their bytes. No socket here.
+"""Wire protocol: the messages between an API worker and the engine, and their bytes. Knows no socket.
 
-Each message is one or two parts: a version byte with a msgpack header, then, where numbers travel in bulk, their raw
+A message is one or two parts: a version byte with a msgpack header, then, where numbers travel in bulk, their raw
 little-endian buffer. A delivery is a msgpack array of the parts of a message, or of several that have two, end to end.
 Messages are named after what happened.
 
@@ -8,8 +8,8 @@ Messages are named after what happened.
     engine → worker   Status · Started · Scored (+ float32 logits) · Tagged (+ probabilities, labels) · Refused
                       DebugSnapshotReply
 
-What is read has every field within its bounds, none that is unknown, and a buffer of the size that its header says; all
-else is a `WireError`, whatever the bytes.
+Every field of a received message is known and within its bounds, and its buffer has the size that the header says;
+anything else is a `WireError`.
 """
 
 from __future__ import annotations
@@ -36,11 +36,10 @@ class Hello(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
     """Heartbeat of a worker.
 
     Attributes:
-        active_requests: HTTP requests that it is answering.
-        closed: it knows that the service drains, and starts no request.
-        models_version: of the last list of models that it received.
-        revisions: those that its requests use, so that the engine knows which ones it may drop.
-        worker_load: how busy it is.
+        active_requests: HTTP requests that the worker is answering.
+        closed: True if it knows that the service drains, and starts no request.
+        models_version: number of the last list of models that it received.
+        revisions: revisions that its requests use, which the engine may not drop.
     """
 
     active_requests: Count
@@ -55,7 +54,7 @@ class Submitted(Submission, frozen=True, tag=True, forbid_unknown_fields=True):
 
 
 class Cancelled(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
-    """The client of this document has left, or its deadline has passed."""
+    """The document needs no answer: its client has left, or its deadline has passed."""
 
     key: DocumentKey
 
@@ -69,7 +68,7 @@ class TurnedAway(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=Tr
 
 
 class DebugSnapshotRequest(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
-    """Somebody looks: what the engine does is to be told, with the batches after the one of this number."""
+    """A request for the engine's debug snapshot, with the batches after this number."""
 
     since: Count
 
@@ -123,12 +122,12 @@ class Status(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
     """Status of the engine.
 
     Attributes:
-        engine: different for every engine process.
-        admitting: false before there are models, and once a drain has closed admission.
-        models_version: grows with every change of the revision that a name stands for.
-        queue_limit_tokens: most tokens that may wait; 0 while it is unknown.
-        limits_waiting: a document that would wait for long is refused (GLEANER_MAX_QUEUE_MS).
-        final: no other engine follows this one, so nothing may wait for it.
+        engine: name, different for every engine process.
+        admitting: False before there are models, and once a drain has closed admission.
+        models_version: number that grows with every change of a name's revision.
+        queue_limit_tokens: most tokens that may wait; 0 while unknown.
+        limits_waiting: True if documents that would wait for long are refused (GLEANER_MAX_QUEUE_MS).
+        final: True if no other engine follows this one.
     """
 
     engine: str
@@ -170,14 +169,14 @@ class Scored(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
 
 
 MOST_TAGGED = 8
-"""Documents in one `Tagged`: a worker goes on with all of them before it reads what else there is."""
+"""Most documents in one `Tagged`: a worker handles all of them before it reads the next message."""
 
 
 class Tagged(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
     """The tags of documents' words follow: a float64 probability for each word in an entity, then all int16 labels.
 
     Attributes:
-        documents: of each its key, how many words it has, and how many of them are in entities.
+        documents: for each its key, its number of words, and its number of words in entities.
         batch: number of the batch that they ran in, which took `batch_seconds` of the device.
     """
 
@@ -187,12 +186,12 @@ class Tagged(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
 
     @property
     def buffer_bytes(self) -> int:
-        """The size of what follows."""
+        """The size of the buffer that follows."""
         return sum(2 * words + 8 * inside for _, words, inside in self.documents)
 
 
 class Refused(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
-    """Why a document is not served."""
+    """Refusal of one document."""
 
     key: str
     code: str
@@ -201,7 +200,7 @@ class Refused(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True)
 
 
 class DebugSnapshotReply(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
-    """The answer to an `DebugSnapshotRequest` with this number."""
+    """The answer to a `DebugSnapshotRequest` with this number."""
 
     since: Count
     snapshot: DebugSnapshot
@@ -227,10 +226,10 @@ _parts_decoder = msgspec.msgpack.Decoder(list[bytes])
 
 
 class WireError(Exception):
-    """Bytes that are no message of this version.
+    """Bytes that are not a message of this version.
 
     Attributes:
-        key: of the document that they are about, where that much can be read; its sender waits for an answer.
+        key: the document that they are about, if readable; its sender waits for an answer.
     """
 
     def __init__(self, reason: str, key: str | None = None) -> None:
@@ -239,7 +238,7 @@ class WireError(Exception):
 
 
 def pack(message: Message, buffer: Buffer | None = None) -> Parts:
-    """The parts of a message."""
+    """Encode a message as parts."""
     head = _VERSION_BYTE + _encoder.encode(message)
     return [head] if buffer is None else [head, np.ascontiguousarray(buffer).reshape(-1).view(np.uint8).data]
 
@@ -247,7 +246,7 @@ def pack(message: Message, buffer: Buffer | None = None) -> Parts:
 def tagged(
     tags: Mapping[DocumentKey, WordTags], batch: int, batch_seconds: float
 ) -> tuple[Tagged, npt.NDArray[np.uint8]]:
-    """The message with the tags of some documents, and its buffer."""
+    """Make the message with the tags of some documents, and its buffer."""
     documents = tuple((key, len(each.labels), len(each.probabilities)) for key, each in tags.items())
     probabilities = np.concatenate([each.probabilities for each in tags.values()]).astype("<f8", copy=False)
     labels = np.concatenate([each.labels for each in tags.values()]).astype("<i2")
@@ -256,7 +255,7 @@ def tagged(
 
 
 def tags_in(message: Tagged, buffer: Buffer) -> Iterator[tuple[DocumentKey, WordTags]]:
-    """Each document's tags that came with a message."""
+    """Yield each document's tags in a message."""
     border = 8 * sum(inside for _, _, inside in message.documents)
     probabilities, labels = buffer[:border].view("<f8"), buffer[border:].view("<i2").astype(np.intp)
     first = place = 0
@@ -266,7 +265,7 @@ def tags_in(message: Tagged, buffer: Buffer) -> Iterator[tuple[DocumentKey, Word
 
 
 def unpack(parts: Sequence[bytes | memoryview]) -> tuple[Message, Buffer | None]:
-    """The message of these parts, with its buffer as a flat array (not copied).
+    """Decode a message, with its buffer as a flat array (not copied).
 
     Raises:
         WireError: another version, an unknown message, a field out of bounds, or a buffer that does not belong to it.
@@ -287,7 +286,7 @@ def unpack(parts: Sequence[bytes | memoryview]) -> tuple[Message, Buffer | None]
 
 
 def delivery(parts: Parts) -> bytes:
-    """What travels: the parts of a message, or of several of two parts, as one frame of a socket.
+    """Join the parts of a message, or of several of two parts, into one frame of a socket.
 
     Frames cost a socket more than their bytes.
     """
@@ -295,7 +294,7 @@ def delivery(parts: Parts) -> bytes:
 
 
 def messages_in(frames: Sequence[bytes]) -> Iterator[tuple[Message | WireError, Buffer | None]]:
-    """The messages of a delivery, as `unpack` gives them; in place of one that is none, the error that says why."""
+    """Yield the messages of a delivery as `unpack` gives them, and its error in place of a malformed one."""
     parts = _parts_in(frames)
     for first in range(0, max(len(parts), 1), 2):
         try:
@@ -305,7 +304,7 @@ def messages_in(frames: Sequence[bytes]) -> Iterator[tuple[Message | WireError, 
 
 
 def _parts_in(frames: Sequence[bytes]) -> list[bytes]:
-    """The parts of a delivery; none of what is no delivery."""
+    """Divide a delivery into parts; none if it is malformed."""
     try:
         return _parts_decoder.decode(frames[0]) if len(frames) == 1 else []
     except (msgspec.MsgspecError, ValueError, RecursionError):
@@ -317,7 +316,7 @@ def _numbers(part: bytes | memoryview, dtype: _Number) -> Buffer | None:
 
 
 def _contradiction(message: Message, buffer: Buffer | None) -> str | None:
-    """What of a message cannot be, though each of its fields can."""
+    """Name a contradiction between fields that are valid by themselves."""
     if buffer is None:
         if isinstance(message, Submitted | Scored):
             return "a buffer of no whole numbers"
@@ -337,7 +336,7 @@ def _contradiction(message: Message, buffer: Buffer | None) -> str | None:
 
 
 def _key_in(head: bytes | memoryview) -> str | None:
-    """The document's key in a header that is no message."""
+    """Read a document's key from a malformed header."""
     try:
         return msgspec.msgpack.decode(head[1:], type=_Keyed).key
     except (msgspec.MsgspecError, ValueError, RecursionError):
@@ -345,6 +344,6 @@ def _key_in(head: bytes | memoryview) -> str | None:
 
 
 class _Keyed(msgspec.Struct):
-    """The part that is read of a header that is no message."""
+    """The readable part of a malformed header."""
 
     key: DocumentKey

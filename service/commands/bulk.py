@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def with_action(words: list[str]) -> list[str]:
-    """The words behind `gleaner bulk` with the action, which may be left out: `IN… OUT` is short for `run IN… OUT`."""
+    """Add the action `run` to the words behind `gleaner bulk` if they name none."""
     is_named = not words or words[0] in (*ACTIONS, "-h", "--help")
     return words if is_named else ["run", *words]
 
@@ -107,7 +107,7 @@ AGAIN = "Call the same command again to go on."
 
 
 async def _run(chosen: argparse.Namespace, inputs: LocalInputs, storage: JobStorage) -> RunCounts | None:
-    """Work until nothing is left; None where nothing was."""
+    """Work until nothing is left; None if there was nothing to do."""
     task = asyncio.current_task()
     assert task is not None, "this is one"
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
@@ -137,14 +137,14 @@ def _plan_failed_again(storage: JobStorage, job: BulkJob, codes: str | None) -> 
 
 
 def _is_done(storage: JobStorage, job: BulkJob, inputs: LocalInputs) -> bool:
-    """True when every input is answered; what is new is planned then."""
+    """True when every input is answered; plans new inputs."""
     return jobs.counts(storage).is_done and not any(True for _ in jobs.plan(storage, job, inputs.items()))
 
 
 def _service(
     chosen: argparse.Namespace, options: dict[str, Any], record: JobRecord | None, report: Any
 ) -> AbstractAsyncContextManager[LocalService | RemoteService]:
-    """The service to ask. Imported here, because the workers' code takes half a second."""
+    """Make the service to ask; imported here, because the workers' code takes half a second."""
     model = record.job.model if record else chosen.model
     asked = {**options, "priority": Priority.BATCH.value} | ({"model": model} if model else {})
     if chosen.url:
@@ -157,7 +157,7 @@ def _service(
 
 
 def _finish(chosen: argparse.Namespace) -> int:
-    """Write the summary of a job that is done, and what is made of its rows."""
+    """Write the summary of a finished job, and the chosen files of its rows."""
     storage = _storage(chosen.output)
     try:
         summary, _ = outputs.finish(storage)
@@ -176,7 +176,7 @@ def _finish(chosen: argparse.Namespace) -> int:
 
 
 def _storage(output: str) -> JobStorage:
-    """A job's storage by its output: a folder, or a prefix of S3, for which botocore is imported."""
+    """Open a job's storage by its output: a folder, or a prefix of S3, which imports botocore."""
     if not output.startswith("s3://"):
         return FolderStorage(Path(output))
     from service.bulk.s3 import S3Storage, place_of
@@ -195,7 +195,7 @@ def _writers(chosen: argparse.Namespace) -> Iterable[Any]:
 
 
 def _check_output(inputs: LocalInputs, output: str) -> None:
-    """Refuse an output whose documents would be inputs, also by a glob or a link, or that is no folder for a job."""
+    """Refuse an output whose files would be inputs, also by a glob or a link, or that is no folder for a job."""
     if not output or output.startswith("s3://"):
         raise InvalidOptions(f"The output {output!r} is no folder; for S3 there is `gleaner bulk start S3IN S3OUT`.")
     target = os.path.realpath(output)

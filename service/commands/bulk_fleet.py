@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 
 ACTIONS = ("start", "status", "retry", "cancel", "estimate")
 OPTIONS = ("labels", "overlaps", "min_score", "aggregation", "ocr", "include_text", "fields")
-"""What a job asks of each input, besides its model."""
+"""Options of a job, besides its model."""
 DONE, DEAD, WORKING = 0, 1, 3
 WATCH_SECONDS = 10.0
 SHOWN_DEAD, SHOWN_FILES = 20, 5
-"""Dead letters that are shown, and files of each."""
+"""Most dead letters shown, and files of each."""
 TASKS = (1, 4, 16)
-"""Numbers of tasks that an estimate shows."""
+"""Numbers of tasks in an estimate."""
 
 
 def add_actions(actions: Any) -> None:
@@ -77,7 +77,7 @@ def _add_job(
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that say by what and how each file is answered."""
+    """Add the arguments for the service and for each file's answer."""
     add_service_arguments(parser)
     parser.add_argument("--fields", action="store_true", default=None, help="with the best value for each role")
     parser.add_argument("--include-text", action="store_true", default=None, help="with the documents' text")
@@ -103,7 +103,7 @@ def _start(chosen: argparse.Namespace) -> int:
 
 
 def _begun(chosen: argparse.Namespace, inputs: S3Inputs, storage: S3Storage) -> JobRecord:
-    """The job's record, which the first call writes and every later one must agree with."""
+    """Read or write the job's record; every later call must agree with the first."""
     from service.api.options import read_options
     from service.bulk import job as jobs
     from service.bulk.job import FleetTerms, JobRecord
@@ -149,7 +149,7 @@ def _is_gone(queue: str) -> bool:
 
 
 def _queue(chosen: argparse.Namespace) -> str:
-    """The URL of a queue that answers."""
+    """Find the URL of a queue, and check that it answers."""
     from service.bulk.sqs import SqsQueue
     from service.settings import read_settings
 
@@ -162,7 +162,7 @@ def _queue(chosen: argparse.Namespace) -> str:
 
 
 def _pinned(chosen: argparse.Namespace, options: dict[str, Any]) -> str:
-    """The revision for the whole job, `name@sha256:…`: as given, of a service (`--url`), or of the store's tag."""
+    """Find the revision for the whole job, `name@sha256:…`: as given, of a service (`--url`), or of the store's tag."""
     from model_store.reference import parse_reference
     from model_store.remote.open import open_remote
     from model_store.remote.tags import read_remote_tag
@@ -195,10 +195,10 @@ def _deadline(chosen: argparse.Namespace) -> float | None:
 
 
 def deadline(text: str, now: datetime) -> float:
-    """The Unix seconds of `06:00`, the next time that it is so late, or of `2026-12-01T06:00`, in the zone of `now`.
+    """Convert `06:00` (the next one) or `2026-12-01T06:00`, in the zone of `now`, to Unix seconds.
 
     Raises:
-        InvalidOptions: it is neither, or past.
+        InvalidOptions: the text is neither, or the time is past.
     """
     try:
         found = datetime.fromisoformat(text if "T" in text else f"{now:%Y-%m-%d}T{text}")
@@ -238,7 +238,7 @@ def _status(chosen: argparse.Namespace) -> int:
 
 
 def _lines(job: FleetJob, found: FleetStatus) -> list[str]:
-    """A job's state for a person."""
+    """Write a job's state as lines for a person."""
     counts, by = found.counts, job.terms.by
     state = "done" if found.is_done else "cancelled" if found.is_cancelled else "working"
     failed = found.errors.total()
@@ -281,7 +281,7 @@ def _retry(chosen: argparse.Namespace) -> int:
 
 
 def error_codes(words: str) -> frozenset[str]:
-    """The codes of a list with commas; none, which stands for all, of `all`."""
+    """Split a list of codes; `all` gives none, which stands for all."""
     return frozenset() if words == "all" else frozenset(map(str.strip, words.split(",")))
 
 

@@ -17,23 +17,23 @@ from service.bulk.run import RunCounts
 from service.core.bulk import Progress
 
 BAR_SECONDS, LINE_SECONDS = 0.25, 10.0
-"""Time between two changes of the bar, and between two lines."""
+"""Seconds between two changes of the bar, and between two lines."""
 
 
 def duration(seconds: float) -> str:
-    """`45 s`, `12 min`, `3.4 h`."""
+    """Format seconds as `45 s`, `12 min` or `3.4 h`."""
     if seconds < 99.5:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5_970 else f"{seconds / 3600:.1f} h"
 
 
 def errors_in_words(errors: Counter[str]) -> str:
-    """`unreadable_document 3, object_missing 1`, the most frequent first."""
+    """Format counts as `unreadable_document 3, object_missing 1`, the most frequent first."""
     return ", ".join(f"{code} {count:,}" for code, count in errors.most_common())
 
 
 def in_words(counts: RunCounts, seconds: float, dollars_an_hour: float | None) -> str:
-    """One line: files, rate, time left, cost, errors."""
+    """Format one line: files, rate, time left, cost, errors."""
     progress = Progress(counts.files, counts.done, counts.begun_with, seconds)
     total = f"{counts.files:,}" if counts.is_planned else f"{counts.files:,} or more"
     said = [f"{counts.done:,} of {total} files"]
@@ -53,29 +53,29 @@ def in_words(counts: RunCounts, seconds: float, dollars_an_hour: float | None) -
 
 
 def printable(text: str) -> str:
-    """A text without characters that a terminal would obey: a key or a file's name may have any."""
+    """Escape the characters that a terminal would obey: keys and files' names may have any."""
     return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
 
 
 def say(text: str) -> None:
-    """Tell a person something beside the output."""
+    """Print a message on stderr, beside the output."""
     print(f"gleaner: {printable(text)}", file=sys.stderr, flush=True)
 
 
 class ShownProgress:
-    """What a person sees of a run."""
+    """Progress of a run as shown to a person."""
 
     def __init__(self, bar: Bar, dollars_an_hour: float | None) -> None:
         self._bar, self._dollars_an_hour = bar, dollars_an_hour
         self._task = bar.add_task("starting", total=None)
 
     def say(self, text: str) -> None:
-        """Show what is being done before the first file."""
+        """Show the work before the first file."""
         self._bar.update(self._task, description=text)
 
     @asynccontextmanager
     async def of(self, counts: RunCounts) -> AsyncIterator[None]:
-        """Show a run's counts as they grow, and a last time at its end."""
+        """Show a run's counts as they grow, and once more at its end."""
         begun = time.monotonic()
         showing = asyncio.create_task(self._show(counts, begun))
         try:
@@ -99,7 +99,7 @@ class ShownProgress:
 
 @contextmanager
 def shown_progress(dollars_an_hour: float | None) -> Iterator[ShownProgress]:
-    """A bar while the context lasts, on a terminal."""
+    """Show a bar while the context lasts, if stderr is a terminal."""
     console = Console(stderr=True)
     columns = (SpinnerColumn(), BarColumn(), TextColumn("{task.description}"))
     with Bar(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:

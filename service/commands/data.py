@@ -34,7 +34,7 @@ from service.evaluation.labelled_documents import (
 )
 
 STANDARD = Path("-")
-"""Standard input, or standard output."""
+"""The path that stands for standard input or output."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -62,7 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_convert(chosen: argparse.Namespace) -> int:
-    """Convert and report; exit code 1 if something was left out or is doubtful, as with `check`."""
+    """Convert and report; returns 1 if something was left out or is doubtful, as `check`."""
     if chosen.column is not None and chosen.column < 2:
         raise InvalidOptions("--column takes the number of a column after the first")
     options = ReadOptions(tag_names(chosen.tags, chosen.source), chosen.column, chosen.offsets)
@@ -79,10 +79,10 @@ def run_convert(chosen: argparse.Namespace) -> int:
 
 
 def tag_names(given: str | None, source: Path) -> tuple[str, ...]:
-    """The names of numbered tags: those given, or of a file, or of the dataset_info.json beside the data.
+    """Find the names of numbered tags: as given, in a file, or in the dataset_info.json beside the data.
 
     Raises:
-        InvalidOptions: the file holds none.
+        InvalidOptions: the file holds no names.
     """
     beside = (source if source.is_dir() else source.parent) / "dataset_info.json"
     if given is None and not beside.is_file():
@@ -101,7 +101,7 @@ def tag_names(given: str | None, source: Path) -> tuple[str, ...]:
 
 
 def _names_in(content: Any) -> list[Any]:
-    """The first list `names` anywhere in a features file, the values of an `id2label`, or a list itself."""
+    """Find the names: a list itself, the values of an `id2label`, or the first list `names` in a features file."""
     if isinstance(content, list):
         return content if all(isinstance(each, str) for each in content) else []
     if not isinstance(content, dict):
@@ -116,7 +116,7 @@ def _names_in(content: Any) -> list[Any]:
 
 
 def _pairs(source: Path, target: Path) -> list[tuple[Path, Path]]:
-    """What is read, and where each is written: a folder's files into a folder, or all after one another."""
+    """Pair files to read with files to write: a folder's files with a folder, or all with one file."""
     if target != STANDARD and target.exists() and source.exists() and target.samefile(source):
         raise InvalidOptions(f"{target} is what is read; write to another file")
     if not source.is_dir():
@@ -130,7 +130,7 @@ def _pairs(source: Path, target: Path) -> list[tuple[Path, Path]]:
 
 
 def _read(source: Path, name: str, format_name: str | None, options: ReadOptions) -> ForeignData:
-    """The documents of a file. Raises BadRecords with the file, the place and what is wrong."""
+    """Read the documents of a file. Raises BadRecords with file, place and fault."""
     text = sys.stdin.read() if source == STANDARD else text_of_file(source)
     try:
         data = read_foreign(text, format_name, options)
@@ -142,7 +142,7 @@ def _read(source: Path, name: str, format_name: str | None, options: ReadOptions
 
 
 def converted(data: ForeignData, name: str) -> tuple[list[str], list[LabelledDocument], list[str]]:
-    """The lines, the same as documents, and the entities that cannot be written, each as a sentence."""
+    """Convert to lines, the same as documents, and a sentence for each entity that cannot be written."""
     lines: list[str] = []
     documents: list[LabelledDocument] = []
     problems: list[str] = []
@@ -174,7 +174,7 @@ def _write(target: Path, lines: Iterable[str]) -> None:
 
 
 def _report(name: str, data: ForeignData, documents: Sequence[LabelledDocument], found: Sequence[str]) -> None:
-    """On stderr, because the lines may go to stdout."""
+    """Report on stderr, because the lines may go to stdout."""
     print(f"{name}: {TITLES[data.format]}; {_counted(documents)}", file=sys.stderr)
     for sentence, count in data.notes.items():
         print(f"  {count:,} {sentence}", file=sys.stderr)
@@ -196,7 +196,7 @@ def _counted(documents: Sequence[LabelledDocument]) -> str:
 
 
 def run_check(chosen: argparse.Namespace) -> int:
-    """Print what each file holds and what is doubtful in it; exit code 1 if anything is."""
+    """Print each file's counts and doubts; returns 1 if there is a doubt."""
     known = _labels_of(chosen.model) if chosen.model else None
     doubtful = False
     for each in read_sets(chosen.data):
@@ -208,7 +208,7 @@ def run_check(chosen: argparse.Namespace) -> int:
 
 
 def _labels_of(model: str) -> list[str] | None:
-    """The labels that a folder's model, or one in the store, and its rules answer; None: it takes any."""
+    """Read the labels that a model and its rules answer, of a folder or the store; None: it takes any."""
     from model_store.contents.allowed_files import RULES
     from model_store.contents.scan import scan_folder
     from model_store.local.catalog import Catalog

@@ -52,33 +52,33 @@ from service.text.pipeline import answered_labels
 
 BUILTIN = "builtin"
 FOLDER_NAME = "evaluated"
-"""The name under which a folder is published to a store of its own."""
+"""Name under which a folder is published to a temporary store."""
 OPTIONS = {"fields": True}
 UNHURRIED = {"deadline_ms": str(24 * 3_600_000), "max_queue_ms": "0"}
-"""Settings of the service that is asked: what a slow machine would refuse in service is no miss of the model."""
+"""Settings of the service that is asked: a slow machine's refusals are no misses of the model."""
 AT_ONCE = 16
-"""Documents that are asked for at the same time, so that batches fill."""
+"""Documents asked for at the same time, so that batches fill."""
 ATTEMPTS, PAUSE_SECONDS = 6, 2.0
-"""How often a document is asked for that a busy machine refuses, and how long is waited before each further time."""
+"""Tries of a document that a busy machine refuses, and seconds before each further try."""
 
 
 class AnsweringService(Protocol):
     """A service that answers documents."""
 
     async def answer(self, document: DocumentInput) -> dict[str, Any]:
-        """The answer to one document. Raises RequestError or Overloaded where it refuses."""
+        """Answer one document. Raises RequestError or Overloaded to refuse it."""
 
 
 OnProgress = Callable[[str, int, int], None]
-"""Called with (what is done, documents done, documents in all)."""
+"""Function of (present step, documents done, all documents)."""
 
 
 @contextmanager
 def evaluated_service(model: str, report: Callable[[str], None]) -> Iterator[LocalService]:
-    """A service of this model, with the decoding, windows and precision of `gleaner serve`; to be entered by itself.
+    """Make a service of this model, with the decoding, windows and precision of `gleaner serve`; the caller enters it.
 
     Raises:
-        StoreError: the folder is no model, or there is none of this name.
+        StoreError: the folder is no model, or there is no model of this name.
     """
     with TemporaryDirectory(prefix="gleaner-evaluate-") as store:
         if model == BUILTIN:
@@ -95,7 +95,7 @@ def evaluated_service(model: str, report: Callable[[str], None]) -> Iterator[Loc
 async def ask_all(
     service: AnsweringService, sets: Sequence[LabelledSet], show: OnProgress, *, pause_seconds: float = PAUSE_SECONDS
 ) -> list[list[ScoredAnswer]]:
-    """The answers to each set's documents, in their order.
+    """Ask for the answers to each set's documents, in their order.
 
     Raises:
         ServiceError: the engine failed, or died.
@@ -115,7 +115,7 @@ async def ask_all(
 
 
 async def _ask(service: AnsweringService, document: LabelledDocument, pause_seconds: float) -> ScoredAnswer:
-    """What the service finds; nothing in a document that it refuses. A failure of its own is no answer."""
+    """Ask about one document; a refused one counts as without entities. Failures of the service are raised."""
     asked = DocumentInput(document.id, text=document.text)
     for attempt in range(1, ATTEMPTS + 1):
         try:
@@ -131,7 +131,7 @@ async def _ask(service: AnsweringService, document: LabelledDocument, pause_seco
 
 
 PIPE_COLUMNS = 250
-"""Width without a terminal."""
+"""Columns without a terminal."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -155,7 +155,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """Evaluate and print; the exit code."""
+    """Evaluate and print; returns the exit code."""
     if chosen.limit is not None and chosen.limit < 1:
         raise InvalidOptions("--limit takes a number of documents, such as 100")
     if chosen.left_out is not None and not 0 < chosen.left_out < 100:
@@ -179,7 +179,7 @@ def run(chosen: argparse.Namespace) -> int:
 
 @contextmanager
 def _progress() -> Iterator[OnProgress]:
-    """A bar on stderr; where that is no terminal, a line for each set."""
+    """Show a bar on stderr; without a terminal, a line for each set."""
     console = Console(stderr=True)
     if not console.is_terminal:
         yield _lines()
@@ -250,13 +250,13 @@ async def _evaluate(model: str, sets: Sequence[LabelledSet], scheme: LabelScheme
 
 
 async def _ask_with_labels(service: LocalService, asked: LabelledSet, show: OnProgress) -> list[list[ScoredAnswer]]:
-    """The answers of a model that is given the labels that a set is annotated with."""
+    """Ask a model with free labels for the labels of a set."""
     service.options = read_options({"labels": sorted(asked.labels)})
     return await ask_all(service, [asked], show)
 
 
 def labels_lacking(sets: Iterable[LabelledSet], known: Sequence[str]) -> list[str]:
-    """A sentence for each set with entities of labels that the model does not answer, and that so are all missed."""
+    """Write a sentence for each set with labels that the model lacks, whose entities are all missed."""
     said = []
     for each in sets:
         counts = label_counts(each.documents)
@@ -275,7 +275,7 @@ def _warn(sentence: str) -> None:
 
 
 def overlap_notes(labelled: LabelledSet) -> list[str]:
-    """A note on the entities of the truth that are not scored, if there are any."""
+    """Write a note on the entities of the truth that are not scored, if any."""
     count = sum(overlapped(document.spans, labelled.labels) for document in labelled.documents)
     return (
         [f"{count:,} entities not scored: a model finds one of those that overlap, so the first counts"]

@@ -53,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """Extract and print; exit code 1 when a file failed."""
+    """Extract and print; returns 1 when a file failed."""
     return asyncio.run(_run(chosen))
 
 
@@ -88,10 +88,10 @@ async def _run(chosen: argparse.Namespace) -> int:
 
 
 def answered_files(output: Path) -> set[str]:
-    """The files whose answers a file of JSON lines has; a last line that was cut off is removed.
+    """List the files that a file of JSON lines has answers to; removes a last line that was cut off.
 
     Raises:
-        InvalidOptions: it cannot be read, or is another kind of file.
+        InvalidOptions: the file cannot be read, or is of another kind.
     """
     try:
         output.touch()
@@ -110,7 +110,7 @@ def answered_files(output: Path) -> set[str]:
 async def _answers(
     chosen: argparse.Namespace, files: list[Path], report: Callable[[str], None]
 ) -> AsyncIterator[tuple[Path, Answer]]:
-    """Each file with its answer; `report` gets the progress in words."""
+    """Yield each file with its answer; `report` gets the progress in words."""
     names = ("model", "labels", "overlaps", "min_score", "aggregation", "ocr", "include_text", "priority", "fields")
     options = options_of(chosen, names) | read_schema_file(chosen.schema)
     async with service_of(chosen, options, report) as service:
@@ -120,10 +120,10 @@ async def _answers(
 
 
 def read_schema_file(file: Path | None) -> dict[str, Any]:
-    """The option `schema` of a file; nothing without one.
+    """Read the option `schema` from a file; no option without a file.
 
     Raises:
-        InvalidOptions: it cannot be read, or is no JSON.
+        InvalidOptions: the file cannot be read, or is no JSON.
     """
     try:
         return {} if file is None else {"schema": json.loads(file.read_bytes())}
@@ -143,7 +143,7 @@ def _table(path: Path, answer: Answer) -> Table:
 
 
 def _value(entity: Answer) -> str:
-    """An entity's value, with what makes it doubtful."""
+    """Format an entity's value, with its doubts."""
     value = " ".join(entity["value"].split())
     if entity.get("ambiguous"):
         return f"{value} ({' or '.join(entity['ambiguous'])})"

@@ -1,4 +1,4 @@
-"""Shared part of `gleaner extract` and `gleaner redact`: files sent to a service, and its answers in order."""
+"""File answers for `gleaner extract` and `gleaner redact`: sends files to a service, yields its answers in order."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ STANDARD_INPUT = Path("-")
 FORMATS = "PDF, DOCX, HTML, TXT, MD or XML invoice; `-`: stdin"
 TYPES = ("pdf", "docx", "html", "txt", "md", "xml")
 AT_ONCE = 8
-"""Files that are worked on at the same time, so that batches fill."""
+"""Files worked on at the same time, so that batches fill."""
 WINDOW = 8 * AT_ONCE
-"""Files begun, or answered behind one that is not: as many answers are kept at most, however many files there are."""
+"""Most files begun, or answered behind an unanswered one, so that few answers are kept in memory."""
 Answer = dict[str, Any]
 
 
 def add_file_arguments(parser: argparse.ArgumentParser, help: str = FORMATS) -> None:
-    """Add the files, and the arguments that say by what and how their entities are found."""
+    """Add the files, and the arguments for the service and the entities."""
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help=help)
     parser.add_argument("--type", choices=TYPES, help="what stdin holds, where its content does not say it")
     parser.add_argument("--json", action="store_true", help="JSON lines even on a terminal")
@@ -42,7 +42,7 @@ def add_file_arguments(parser: argparse.ArgumentParser, help: str = FORMATS) -> 
 
 
 def add_service_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that say by what and how entities are found."""
+    """Add the arguments for the service and the entities."""
     parser.add_argument(
         "--url", type=service_url, help="ask this running service (127.0.0.1:8080) rather than start one for 10 to 20 s"
     )
@@ -59,7 +59,7 @@ def add_service_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def options_of(chosen: argparse.Namespace, names: Iterable[str]) -> dict[str, Any]:
-    """The options that were given, by name."""
+    """Collect the given options by name."""
     return {name: value for name in names if (value := getattr(chosen, name)) is not None}
 
 
@@ -70,7 +70,7 @@ def service_of(
     *,
     redacts: bool = False,
 ) -> RemoteService | LocalService:
-    """The service to ask; its modules are imported here, because the workers' code takes half a second."""
+    """Make the service to ask; imported here, because the workers' code takes half a second."""
     if chosen.url:
         from service.remote_service import RemoteService
 
@@ -83,10 +83,10 @@ def service_of(
 
 
 def read_key(file: Path | None) -> str | None:
-    """The API key in a file.
+    """Read the API key in a file.
 
     Raises:
-        InvalidOptions: it cannot be read.
+        InvalidOptions: the file cannot be read.
     """
     try:
         return file.read_text().strip() if file else None
@@ -95,7 +95,7 @@ def read_key(file: Path | None) -> str | None:
 
 
 def expanded(given: Iterable[Path]) -> list[Path]:
-    """The files of folders and globs in their place; a name that is neither stays, and its file fails.
+    """Expand folders and globs to files in their place; other names stay, and fail later if there is no file.
 
     Raises:
         InvalidOptions: a folder cannot be listed.
@@ -116,7 +116,7 @@ async def answers(
     *,
     in_order: bool = True,
 ) -> AsyncIterator[tuple[Path, Answer]]:
-    """Each file with its answer, in the order given or as it comes, `AT_ONCE` at a time, at most `WINDOW` ahead.
+    """Yield each file with its answer, in order or as they come, `AT_ONCE` at a time, at most `WINDOW` ahead.
 
     Raises:
         InvalidOptions: standard input is named twice.
@@ -154,7 +154,7 @@ async def _answer(
 
 
 Fields = dict[str, Any]
-"""As `fields` of a document's answer."""
+"""The `fields` of a document's answer."""
 _LISTS = {
     "line_items": ("description", "quantity", "unit_price", "amount"),
     "jobs": ("title", "employer", "dates"),
@@ -163,7 +163,7 @@ _LISTS = {
 
 
 def field_tables(fields: Fields | None) -> Iterator[Table]:
-    """A table of the roles, and one of each list that is not empty; none without fields."""
+    """Yield a table of the roles, and one of each list that is not empty; nothing without fields."""
     if fields is None:
         return
     kind, bills = fields["kind"], fields.get("bills", 1)
@@ -187,7 +187,7 @@ def field_tables(fields: Fields | None) -> Iterator[Table]:
 
 
 def record_tables(records: dict[str, list[Answer]] | None) -> Iterator[Table]:
-    """A table of the records of each kind that there are some of."""
+    """Yield a table of the records of each kind."""
     for kind, found in (records or {}).items():
         if found:
             table = _table(kind, [*found[0]["fields"], "score"])

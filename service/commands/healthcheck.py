@@ -1,6 +1,6 @@
 """`gleaner healthcheck`: exit code 0 when the service on this machine answers /livez, else 1. For containers.
 
-It asks whether the service is alive, not whether it is ready: one that loads, drains or is overloaded must not be
+It asks whether the service is alive, not whether it is ready: a loading, draining or overloaded one must not be
 killed. Imports little, because it is started every few seconds beside a busy service.
 """
 
@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """GET /livez; 0 or 1, because containers know no other exit codes."""
+    """GET /livez; returns 0 or 1, because containers know no other exit codes."""
     host, port = probed_address()
     host, port = chosen.host or host, chosen.port or port
     try:
@@ -46,7 +46,7 @@ def _livez(host: str, port: int, seconds: float) -> int:
 
 
 def _connection(host: str, port: int, seconds: float) -> http.client.HTTPConnection:
-    """Who is asked is this machine itself, so its certificate, made for another name, is not checked."""
+    """Connect to this machine; its certificate, made for another name, is not checked."""
     if not speaks_tls():
         return http.client.HTTPConnection(host, port, timeout=seconds)
     anyone = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

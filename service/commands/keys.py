@@ -20,11 +20,11 @@ from service.core.tenants import Tenant
 from service.settings import read_settings
 
 PREFIX = "gleaner_"
-"""Of every key that is made here, so that scanners for secrets find them."""
+"""Prefix of every key made here, so that scanners for secrets find them."""
 KEY_BYTES = 32
 SHOWN_DIGITS = 12
 LEAST_DIGITS = 8
-"""Of a digest, to name its key."""
+"""Fewest digits of a digest that name its key."""
 PIPE_WIDTH = 220
 
 
@@ -57,7 +57,7 @@ HELP = {
 
 
 def run_add(chosen: argparse.Namespace) -> int:
-    """Print the new key on stdout, alone, and what became of it on stderr."""
+    """Print only the new key on stdout, and a confirmation on stderr."""
     path, key = _path(chosen), PREFIX + secrets.token_urlsafe(KEY_BYTES)
     limits = {name: value for name in LIMITS if (value := getattr(chosen, name)) is not None}
     _edit(path, lambda text: with_key(text, str(path), chosen.client, digest_of(key), limits))
@@ -80,7 +80,7 @@ def run_list(chosen: argparse.Namespace) -> int:
 
 
 def run_revoke(chosen: argparse.Namespace) -> int:
-    """Remove the keys; exit code 1 when there is none."""
+    """Remove the keys."""
     path, prefix = _path(chosen), (chosen.digest or "").lower()
     if not (chosen.client or prefix) or (prefix and len(prefix) < LEAST_DIGITS):
         raise InvalidOptions(f"name a --client, or at least {LEAST_DIGITS} digits of a --digest")
@@ -121,16 +121,16 @@ _CLIENT = re.compile(r"[^\s#=]+")
 
 
 def tenants_in(text: str, source: str) -> dict[str, Tenant]:
-    """Digest → tenant of a keys file's text. Raises BadKeysFile."""
+    """Map the digests in a keys file's text to tenants. Raises BadKeysFile."""
     return parse(entries(text, source))
 
 
 def with_key(text: str, source: str, client: str, digest: str, limits: dict[str, str]) -> str:
-    """The text with one more key.
+    """Add a key to the text.
 
     Raises:
-        InvalidOptions: no name for a client.
-        BadKeysFile: the text is bad, or a limit is, or contradicts another line of the client.
+        InvalidOptions: the client's name is not allowed.
+        BadKeysFile: the text or a limit is bad, or contradicts another line of the client.
     """
     if client == NOBODY or not _CLIENT.fullmatch(client):
         raise InvalidOptions(
@@ -145,7 +145,7 @@ def with_key(text: str, source: str, client: str, digest: str, limits: dict[str,
 
 
 def without_keys(text: str, source: str, revoked: set[str]) -> str:
-    """The text without the lines of these digests; the limits of a client that keeps other keys stay.
+    """Remove the lines of these digests from the text; a client that keeps other keys keeps its limits.
 
     Raises:
         BadKeysFile: the text is bad.
@@ -165,9 +165,9 @@ def without_keys(text: str, source: str, revoked: set[str]) -> str:
 
 
 def edit(path: Path, change: Callable[[str], str]) -> None:
-    """Replace a keys file by `change` of its text; one that is not there yet is made, for its owner alone.
+    """Replace a keys file by `change` of its text; a new file is only for its owner.
 
-    Owner and mode of a file stay, because a service of another user may have to read it. Nobody reads half a file.
+    Owner and mode of a file stay, because a service of another user may have to read it. Readers never see half a file.
 
     Raises:
         OSError: the file cannot be written.

@@ -1,6 +1,6 @@
-"""Actions of `gleaner models`: publish, pull, list, verify, roll back, clean up; in the local store and a remote one.
+"""Actions of `gleaner models`: publishes, pulls, lists, verifies, rolls back and cleans up, locally and remotely.
 
-The stores are those of the command's options, else of the settings. Progress in bytes is shown on a terminal only.
+The command's options name the stores, else the settings. Progress in bytes is shown only on a terminal.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ from service.evaluation.labelled_documents import BadRecords, LabelledDocument, 
 from service.settings import read_settings
 
 OnProgress = Callable[[int, int], None]
-"""Called with (bytes done, bytes in all)."""
+"""Function of (bytes done, all bytes)."""
 
 
 @contextmanager
 def progress_bar(verb: str) -> Iterator[OnProgress]:
-    """A bar on stderr as long as the context lasts; a callback that does nothing if stderr is no terminal."""
+    """Show a bar on stderr while the context lasts; without a terminal the callback does nothing."""
     if not sys.stderr.isatty():
         yield no_progress
         return
@@ -57,12 +57,11 @@ def progress_bar(verb: str) -> Iterator[OnProgress]:
 
 
 def store_of(chosen: argparse.Namespace) -> Store:
-    """The local store."""
     return Store(chosen.store or read_settings().model_store)
 
 
 def remote_of(chosen: argparse.Namespace) -> Remote | None:
-    """The remote store; None if none is configured. Raises InvalidRemote."""
+    """Open the remote store; None if none is configured. Raises InvalidRemote."""
     url = read_settings().model_remote if chosen.remote is None else chosen.remote
     return open_remote(url) if url else None
 
@@ -113,10 +112,10 @@ def run_publish(chosen: argparse.Namespace) -> int:
 
 
 def check_golden(revision: Revision, store: Store) -> None:
-    """Bring a revision without a tag up on this machine, as a service would: it answers its golden examples.
+    """Bring an untagged revision up on this machine as a service would, so that it answers its golden examples.
 
     Raises:
-        InvalidGolden: it answers one otherwise, or cannot be brought up here; it stays without a tag.
+        InvalidGolden: it answers one otherwise, or cannot be brought up here; it stays untagged.
     """
     import asyncio
 
@@ -137,10 +136,10 @@ def check_golden(revision: Revision, store: Store) -> None:
 
 
 def golden_examples(path: Path, scanned: ScannedFolder) -> tuple[GoldenExample, ...]:
-    """The documents of a labelled file or folder as examples for a model.
+    """Read a labelled file or folder as golden examples for a model.
 
     Raises:
-        InvalidGolden: a file is none of labelled documents, or a label is none that the model or its rules answer.
+        InvalidGolden: a file holds no labelled documents, or neither model nor rules answer a label.
     """
     try:
         sets = read_sets([path])
@@ -177,7 +176,7 @@ def run_pull(chosen: argparse.Namespace) -> int:
 
 
 def run_rollback(chosen: argparse.Namespace) -> int:
-    """Move a tag back and say where it was."""
+    """Move a tag back, and print the move."""
     reference = parse_reference(chosen.name)
     if reference.tag is None:
         raise InvalidReference(f"'{chosen.name}' names a revision; only a tag can be rolled back: name or name@tag.")
@@ -212,7 +211,7 @@ NUMBERS = ("size", "own", "shared")
 
 
 def run_list(chosen: argparse.Namespace) -> int:
-    """Print the table; a revision that is in both places with the same tags takes one line."""
+    """Print the table; a revision in both places with the same tags takes one line."""
     from rich.console import Console
     from rich.table import Table
 
@@ -236,7 +235,7 @@ def _date(seconds: float | None) -> str:
 
 
 def merged(here: Sequence[ListedModel], there: Sequence[ListedModel]) -> Iterator[tuple[ListedModel, str]]:
-    """All lines, sorted, each with its place. Sizes are the local store's, if it has the revision."""
+    """Yield all lines, sorted, with their places. Sizes are the local store's, if it has the revision."""
     remote = {_key(model): model for model in there}
     lines = []
     for model in here:
@@ -251,7 +250,7 @@ def _key(model: ListedModel) -> tuple[str, str, tuple[str, ...]]:
 
 
 def run_verify(chosen: argparse.Namespace) -> int:
-    """Hash all files; exit code 1 if any is missing or damaged."""
+    """Hash all files; returns 1 if any is missing or damaged."""
     catalog = Catalog(store_of(chosen).root)
     with progress_bar("hashing") as progress:
         if chosen.model:
@@ -267,7 +266,7 @@ def run_verify(chosen: argparse.Namespace) -> int:
 
 
 def run_gc(chosen: argparse.Namespace) -> int:
-    """Collect garbage; exit code 1 if the budget cannot be met."""
+    """Collect garbage; returns 1 if the budget cannot be met."""
     keep_last = KEEP_LAST if chosen.keep is None else chosen.keep
     with progress_bar("removing") as progress:
         collected = collect_garbage(

@@ -27,7 +27,7 @@ STABLE, CANDIDATE = "stable", "candidate"
 
 
 def run_canary(chosen: argparse.Namespace) -> int:
-    """Compare, print, and move the tag that the outcome asks for, if it was told to."""
+    """Compare, print, and move the tag by the outcome, if the options say so."""
     if chosen.withdraw_only:
         print(promote(chosen.name, store_of(chosen), remote_of(chosen), source=STABLE, target=CANDIDATE))
         return 0
@@ -47,7 +47,7 @@ def run_canary(chosen: argparse.Namespace) -> int:
 
 
 def lines(report: CanaryReport) -> list[str]:
-    """The report as a table."""
+    """Format the report as a table."""
     rows = (
         ("errors", *(f"{each:.1%}" for each in report.errors)),
         ("p50, ms", *(f"{each * 1000:.1f}" for each in report.p50_seconds)),

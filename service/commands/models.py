@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import gc
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -13,8 +12,6 @@ from model_store.reference import DEFAULT_TAG
 from service.environment import service_url
 
 Run = Callable[[argparse.Namespace], int]
-GC_THRESHOLD = 100_000
-"""Allocations between two runs of Python's garbage collector during an action; Python's default is 700."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -95,19 +92,10 @@ def _add_gc(actions: Any, local: argparse.ArgumentParser) -> None:
 
 
 def _lazy(module: str, function: str) -> Run:
-    """A function that imports `module` when it is called, so that only the chosen action's module is imported.
-
-    The garbage collector runs rarely meanwhile: among the objects of the imports it takes a tenth of an action's start,
-    and an action makes little garbage.
-    """
+    """Make a function that imports `module` when it is called, so that only the chosen action's module is imported."""
 
     def run(chosen: argparse.Namespace) -> int:
-        threshold = gc.get_threshold()
-        gc.set_threshold(GC_THRESHOLD, *threshold[1:])
-        try:
-            code: int = getattr(import_module(f"service.commands.{module}"), function)(chosen)
-        finally:
-            gc.set_threshold(*threshold)
+        code: int = getattr(import_module(f"service.commands.{module}"), function)(chosen)
         return code
 
     return run

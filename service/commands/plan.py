@@ -20,7 +20,7 @@ from service.settings import read_settings
 FLAGS = ("device", "dtype")
 MEBIBYTE = 1 << 20
 PIPE_COLUMNS = 250
-"""Width without a terminal, so that long names of processors are not wrapped."""
+"""Columns without a terminal, so that long names of processors are not wrapped."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """Measure and print; the exit code."""
+    """Measure and print; returns the exit code."""
     size = chosen.gpu_memory_gib
     if size is not None and not 0 < size < 10_000:
         raise InvalidOptions("--gpu-memory-gib takes a size in GiB, such as 16")
@@ -77,7 +77,7 @@ def _print(plan: CapacityPlan) -> None:
 
 
 def rows(plan: CapacityPlan) -> list[tuple[str, str]]:
-    """The table's rows: name and value."""
+    """Make the table's rows: name and value."""
     return [
         ("model", f"{plan.model}, {plan.dtype}"),
         ("device", plan.device),

@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """Redact and write; exit code 1 when a file failed."""
+    """Redact and write; returns 1 when a file failed."""
     return asyncio.run(_run(chosen))
 
 
@@ -66,7 +66,7 @@ async def _run(chosen: argparse.Namespace) -> int:
 
 
 def _write(path: Path, answer: Answer, folder: Path | None) -> Path:
-    """Write what came back, and return where."""
+    """Write the redacted file, and return its path."""
     is_file = answer["file"] is not None
     data = base64.b64decode(answer["file"]["data"]) if is_file else answer["text"].encode("utf-8", "replace")
     if path == STANDARD_INPUT:

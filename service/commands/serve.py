@@ -24,14 +24,14 @@ from service.settings import Settings, read_settings, unknown_settings
 from service.supervisor import Supervisor
 
 CONTAINER_FOLDER = Path("/opt/ml/model")
-"""Where SageMaker unpacks `model.tar.gz`."""
+"""Folder into which SageMaker unpacks `model.tar.gz`."""
 CONTAINER_MODEL = "model"
 
 
 def publish_container_model(folder: Path, settings: Settings) -> str | None:
-    """The name under which a Hugging Face folder was published into the store.
+    """Publish a Hugging Face folder into the store; returns its name.
 
-    None where there is no such folder, or the settings say what is served. Raises StoreError for a folder that is bad.
+    Returns None without such a folder, or if the settings name models. Raises StoreError for a bad folder.
     """
     if "models" in settings.model_fields_set or not (folder / "config.json").is_file():
         return None
@@ -54,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """Serve until a signal or a failure; the exit code."""
+    """Serve until a signal or a failure; returns the exit code."""
     flags = {flag: value for flag in FLAGS if (value := getattr(chosen, flag)) is not None}
     settings = read_settings(**flags)
     if chosen.as_container and (name := publish_container_model(CONTAINER_FOLDER, settings)):
@@ -78,10 +78,10 @@ class PortTaken(ModelError):
 
 
 def check_ports(settings: Settings) -> None:
-    """Bind each port that the service will listen on, and let go of it, before anything is started.
+    """Bind and release each port of the service, before anything is started.
 
     Raises:
-        PortTaken: another program has one, or this one may not have it.
+        PortTaken: another program has a port, or this one may not have it.
     """
     for name in ("port", "internal_port"):
         if not (port := getattr(settings, name)):

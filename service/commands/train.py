@@ -69,7 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """Train in a process of its own; its exit code."""
+    """Train in a separate process; returns its exit code."""
     encoded = msgspec.json.encode(options_of(chosen)).decode()
     command = [sys.executable, "-m", "service.engine.tools.training", encoded]
     with tempfile.TemporaryDirectory(prefix="gleaner-train-") as folder:
@@ -80,7 +80,7 @@ def run(chosen: argparse.Namespace) -> int:
 
 
 def options_of(chosen: argparse.Namespace) -> TrainingOptions:
-    """The training's options. Raises InvalidOptions for numbers that make no sense."""
+    """Read the training's options. Raises InvalidOptions for numbers that make no sense."""
     for name, least, most in (
         ("epochs", 1, 10_000),
         ("patience", 1, 10_000),

@@ -16,7 +16,7 @@ import zmq
 import zmq.asyncio
 
 from service.api.engine.client import EngineClient
-from service.api.engine.pending import InferenceResult
+from service.api.engine.resubmission import InferenceResult
 from service.core.arrays import TokenIds
 from service.core.types import Phase, Priority
 from service.wire import (

@@ -11,7 +11,7 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from service.api.engine.client import EngineClient
-from service.api.engine.pending import InferenceResult, Kept
+from service.api.engine.resubmission import InferenceResult, Kept
 from service.api.engine.routing import queue_of
 from service.api.extraction.extractor import Extractor
 from service.api.extraction.ocr import PageRecognizer

@@ -20,7 +20,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from service.api.engine.connection import EngineConnection
-from service.api.engine.pending import InferenceResult, Kept, Pending, SubmissionQueue
+from service.api.engine.resubmission import InferenceResult, Kept, Pending, SubmissionQueue
 from service.api.engine.routing import is_serving, may_serve_soon, queue_of
 from service.core.admission.policy import QueueState
 from service.core.admission.size import RefusalCache

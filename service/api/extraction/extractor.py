@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from service.api.engine.client import EngineClient
-from service.api.engine.pending import NO_LOGITS, InferenceResult
+from service.api.engine.resubmission import NO_LOGITS, InferenceResult
 from service.api.extraction.labels import check_labels, given_labels, given_records
 from service.api.extraction.ocr import PageRecognizer
 from service.api.extraction.request import DocumentInput, ExtractRequest

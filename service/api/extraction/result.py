@@ -6,7 +6,7 @@ from typing import TypeVar
 
 import msgspec
 
-from service.api.engine.pending import InferenceResult
+from service.api.engine.resubmission import InferenceResult
 from service.api.extraction.field_answers import SCORE_DIGITS, FieldAnswers
 from service.api.extraction.request import DocumentInput, ExtractRequest
 from service.api.schemas import DocumentResult, EntityResult, PartlyReadResult, RecordResult

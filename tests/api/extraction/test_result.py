@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from service.api.engine.pending import InferenceResult
+from service.api.engine.resubmission import InferenceResult
 from service.api.extraction.field_answers import FieldAnswers
 from service.api.extraction.request import DocumentInput, ExtractRequest
 from service.api.extraction.result import build_result, find_entities

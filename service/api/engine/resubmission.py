@@ -1,6 +1,6 @@
-"""Pending documents: from submission to result, across deaths of the engine, without a socket.
+"""Resubmission: keeps pending documents from submission to result, across deaths of the engine. Knows no socket.
 
-The rule: a document that was running when an engine died is suspect; one that was running at two deaths is poison and
+The rule: a document that was running when an engine died is suspect; one running at two deaths is poison and
 is refused, so that it cannot take a third engine with it. The engine runs suspects alone, so no neighbour is blamed.
 
 Submissions of one iteration of the event loop are sent together: to receive a delivery costs the engine more than to
@@ -28,17 +28,17 @@ from service.wire import Parts, Refused, Scored, Submitted, Tagged, pack
 MOST_DEATHS = 2
 NO_LOGITS: Logits = np.empty((0, 0), dtype=np.float32)
 Kept = tuple[tuple[int, int], ...]
-"""Which rows `[start, stop)` of each sequence's logits are kept."""
+"""Kept rows `[start, stop)` of each sequence's logits."""
 
 
 @dataclass(frozen=True, slots=True)
 class InferenceResult:
     """One document's scores.
 
-    `logits`: `[tokens, labels]`, the rows that were kept of its sequences' logits, in their order. `tags`: instead of
-    them, where tags were wanted. `spans`: instead of them, each sequence's candidates, where those were wanted.
-    `compute_seconds` is the time of the batches that it ran in; `queue_seconds` all other time in the engine.
-    `batches` are their numbers.
+    `logits`: `[tokens, labels]`, the kept rows of its sequences' logits, in order. `tags`: instead of
+    them, where tags were asked for. `spans`: instead of them, each sequence's candidates.
+    `compute_seconds`: time of the batches that it ran in. `queue_seconds`: all other time in the engine.
+    `batches`: their numbers.
     """
 
     logits: Logits
@@ -51,16 +51,16 @@ class InferenceResult:
 
 @dataclass(slots=True)
 class Pending:
-    """A submission, the sequences that have come back so far, and the future of the result.
+    """A submission, the sequences that have come back, and the future of the result.
 
     Attributes:
-        submission: as it is sent; its `attempt` grows with every death of an engine that ran it.
+        submission: the message; its `attempt` grows with every death of an engine that ran it.
         tokens: the token ids of all sequences, end to end.
-        kept: which rows `[start, stop)` of each sequence's logits are kept, as soon as they come: a long document's
-            take most of a worker's memory, and neighbouring windows repeat a third of them. Of candidates all are.
+        kept: rows `[start, stop)` of each sequence's logits to keep as they come: a long document's
+            take most of a worker's memory, and neighbouring windows repeat a third of them. All candidates are kept.
         submitted: True while an engine has it.
         running: True from the engine's `Started` on.
-        resubmitted: True once an engine died that had it.
+        resubmitted: True once an engine that had it died.
     """
 
     submission: Submitted
@@ -84,12 +84,12 @@ class Pending:
 
     @property
     def windows(self) -> tuple[int, int]:
-        """How many sequences have come back, and of how many."""
+        """Number of sequences that have come back, and of all."""
         return len(self._arrived), len(self.submission.lengths)
 
     @property
     def is_abandoned(self) -> bool:
-        """True when an engine has it and its caller waits no more (deadline passed, or cancelled)."""
+        """True when an engine has it, and its caller waits no more (deadline passed, or cancelled)."""
         return self.submitted and (self.result.cancelled() or not self.result.done())
 
     def collect(self, scored: Scored, logits: Logits) -> None:
@@ -110,7 +110,7 @@ class Pending:
             self._complete(merged)
 
     def take_tags(self, tagged: Tagged, tags: WordTags) -> None:
-        """The tags of the document's words complete its result."""
+        """Complete the result with the tags of the document's words."""
         if not self.result.done():
             self._batches[tagged.batch] = tagged.batch_seconds
             self._complete(NO_LOGITS, tags)
@@ -121,7 +121,7 @@ class Pending:
         self.result.set_result(InferenceResult(logits, queue, compute, tags, tuple(self._batches), spans))
 
     def _keep(self, index: int, rows: Logits) -> Logits:
-        """Put a sequence's rows in their place among the document's; those of a single one stay where they are."""
+        """Copy a sequence's rows to their place among the document's; a single sequence's are not copied."""
         if len(self.kept) == 1:
             return rows
         if self._logits is None:
@@ -133,7 +133,7 @@ class Pending:
     def refuse(self, refused: Refused) -> None:
         """Fail with the error that the refusal's code names; after `not_ready`, wait for the next submission instead.
 
-        `not_ready` comes where a submission to an engine that died was read by the next one while that loads.
+        `not_ready` comes when the next engine, while loading, reads a submission to the dead one.
         """
         if refused.code == "not_ready":
             self.submitted = False
@@ -159,16 +159,16 @@ class Pending:
 
 
 MOST_TOGETHER = 32
-"""Submissions in one delivery."""
+"""Most submissions in one delivery."""
 MOST_BYTES = 1 << 20
-"""Of a delivery, unless a single document has more."""
+"""Most bytes of a delivery, unless a single document has more."""
 
 
 class SubmissionQueue:
-    """Documents that are submitted at the end of this turn.
+    """Documents to submit at the end of this turn of the event loop.
 
     Args:
-        deliver: sends the parts of messages, end to end; False when no engine is connected.
+        deliver: sends the parts of messages, end to end; returns False when no engine is connected.
     """
 
     def __init__(self, deliver: Callable[[Parts], bool]) -> None:
@@ -194,7 +194,7 @@ class SubmissionQueue:
 
 
 def _packed(pending: Pending) -> Parts:
-    """The parts of a submission; none if it is not wanted any more, or fails because it cannot be packed."""
+    """Pack a submission; no parts if it is not needed any more, or fails to be packed."""
     if not pending.needs_submission:
         return []
     try:
@@ -205,7 +205,7 @@ def _packed(pending: Pending) -> Parts:
 
 
 def _deliveries(packed: list[tuple[Pending, Parts]]) -> Iterator[list[tuple[Pending, Parts]]]:
-    """The submissions of each delivery."""
+    """Divide submissions into deliveries."""
     some, size = list[tuple[Pending, Parts]](), 0
     for pending, parts in packed:
         own = sum(map(len, parts))

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from service.api.engine.pending import MOST_BYTES, MOST_TOGETHER, InferenceResult, Pending, SubmissionQueue
+from service.api.engine.resubmission import MOST_BYTES, MOST_TOGETHER, InferenceResult, Pending, SubmissionQueue
 from service.core.errors import InternalError, PoisonDocument, QueueFull
 from service.core.types import Priority
 from service.wire import Parts, Refused, Scored, Submitted, delivery, messages_in
