@@ -1,4 +1,4 @@
-"""Check of labelled documents: what no reader refuses and training or scoring may stumble over, each with its count."""
+"""Data check: counts faults in labelled documents that readers accept, but that may harm training or scoring."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from itertools import pairwise
 from service.evaluation.labelled_documents import LabelledDocument, LabelledSpan, text_key
 
 MOST_PLACES = 3
-"""Places that a finding names at most."""
+"""Most places that a finding names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One kind of doubt: how often, and the first places."""
+    """One kind of doubt, its count and first places."""
 
     sentence: str
     count: int
@@ -27,18 +27,18 @@ class Finding:
 
 
 def label_counts(documents: Iterable[LabelledDocument]) -> Counter[str]:
-    """Entities by label."""
+    """Count entities by label."""
     return Counter(span.label for document in documents for span in document.spans)
 
 
 def findings(documents: Sequence[LabelledDocument], known_labels: Collection[str] | None = None) -> list[Finding]:
-    """The doubts about these documents; `known_labels`: those of a model, None where there is none to compare with."""
+    """Find the doubts about these documents; `known_labels`: a model's labels to compare with, None without one."""
     lacking = [] if known_labels is None else unknown_labels(documents, known_labels)
     return [*_counted(_doubts(documents)), *lacking]
 
 
 def unknown_labels(documents: Iterable[LabelledDocument], known: Collection[str]) -> list[Finding]:
-    """The labels of entities that are not among those of a model."""
+    """Find the labels of entities that a model does not have."""
     return _counted(
         (f"entities have the label {span.label}, which the model lacks", _place(document, span))
         for document in documents

@@ -1,7 +1,7 @@
-"""Formats of labelled data: found by content, read, and brought to code points.
+"""Foreign formats of labelled data: recognizes them by content, reads them, and converts offsets to code points.
 
 Python, spaCy, Prodigy and today's Label Studio count code points; Doccano, as JavaScript does, counts UTF-16 units.
-Where a tool writes the entities' own texts, those decide.
+If a tool writes the entities' own texts, those decide.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from service.evaluation.foreign_records import (
 from service.evaluation.tagged_tokens import BadTokens, looks_tagged, read_conll
 
 MOST_SAMPLED = 200
-"""Records that are looked at until one says of which tool they are."""
+"""Most records that are searched for a sign of their tool."""
 CODE_POINTS, UTF_16 = "codepoint", "utf16"
 
 
@@ -38,8 +38,8 @@ class ForeignData:
     """The documents of a file in code points.
 
     Attributes:
-        notes: what was left out, or is to be known, with how often.
-        doubts: what may have been read wrongly, with how often.
+        notes: omissions and remarks, with their counts.
+        doubts: possible misreadings, with their counts.
     """
 
     format: str
@@ -49,11 +49,11 @@ class ForeignData:
 
 
 Records = Sequence[tuple[str, Any]]
-"""(line or number, decoded JSON) of each record."""
+"""Pairs of place (line or number) and decoded JSON."""
 
 
 def records_of(text: str) -> Records:
-    """The records of JSON lines, or of one JSON value. Raises UnreadableFormat, which names the line."""
+    """Read the records of JSON lines, or of one JSON value. Raises UnreadableFormat, which names the line."""
     try:
         whole = json.loads(text)
     except ValueError:
@@ -76,13 +76,13 @@ def _line(line: str, number: int) -> Any:
 
 
 def format_of(text: str) -> str | None:
-    """The format of a file's content by what is in it; `gleaner` for our own, None for none that is known."""
+    """Recognize the format of a file's content; `gleaner` for our own, None for an unknown one."""
     text = text.removeprefix("\ufeff")
     return _format_of(text, _records(text)[0])
 
 
 def _records(text: str) -> tuple[Records, UnreadableFormat | None]:
-    """The records of JSON, or none and why."""
+    """Read the records, or none and the reason."""
     try:
         return records_of(text), None
     except UnreadableFormat as error:
@@ -97,10 +97,10 @@ def _format_of(text: str, records: Records) -> str | None:
 
 
 def read_foreign(text: str, name: str | None, options: ReadOptions) -> ForeignData:
-    """The documents of a file's content, in code points; `name`: its format, None: it is found by the content.
+    """Read the documents of a file's content, in code points; `name`: its format, None: found by the content.
 
     Raises:
-        UnreadableFormat: it is of no known format, not of this one, or gives its whole texts classes.
+        UnreadableFormat: the format is unknown or another, or the records classify whole texts.
     """
     text = text.removeprefix("\ufeff")
     records, problem = _records(text)
@@ -138,7 +138,7 @@ def _of_records(records: Records, name: str, options: ReadOptions) -> ForeignDat
 
 
 def _refuse_classes(records: Records) -> None:
-    """Raise UnreadableFormat if a file's records give their whole texts classes, and none has an entity."""
+    """Raise UnreadableFormat if all records of a file classify whole texts, and none has an entity."""
     found = [(where, name) for where, record in records if (name := class_of(record)) is not None]
     if found and len(found) == len(records):
         raise is_classification(*found[0])
@@ -154,7 +154,7 @@ def _read(name: str, record: Any, where: str, options: ReadOptions, notes: Count
 
 
 def _unit(name: str, documents: Iterable[ForeignDocument], doubts: Counter[str]) -> str:
-    """The unit of a file's offsets; a doubt where it matters and nothing in the file says it."""
+    """Find the unit of a file's offsets; adds a doubt if it matters and the file does not tell."""
     usual = UTF_16 if name == "doccano" else CODE_POINTS
     wide = [each for each in documents if each.text and max(each.text) > "\uffff" and each.spans]
     if not wide:
@@ -170,13 +170,13 @@ def _unit(name: str, documents: Iterable[ForeignDocument], doubts: Counter[str])
 
 
 def _agreeing(document: ForeignDocument, unit: str) -> int:
-    """Entities whose own text stands at their offsets."""
+    """Count the entities whose own text stands at their offsets."""
     spans = _in_code_points(document, unit, Counter()).spans
     return sum(each.text is not None and document.text[each.start : each.end] == each.text for each in spans)
 
 
 def _in_code_points(document: ForeignDocument, unit: str, doubts: Counter[str]) -> ForeignDocument:
-    """The document with offsets in code points; one within a surrogate pair, or no number, stays as it is."""
+    """Convert a document's offsets to code points; one within a surrogate pair becomes -1."""
     spans = document.spans
     if unit == UTF_16 and document.text and max(document.text) > "\uffff":
         lengths = (2 if character > "\uffff" else 1 for character in document.text)

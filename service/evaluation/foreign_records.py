@@ -1,6 +1,6 @@
-"""Records of other tools' labelled data: which tool a decoded JSON record is of, and the document that it holds.
+"""Foreign records of labelled data: recognizes the tool of a decoded JSON record, and reads its document.
 
-Offsets stay as the tool wrote them. What is left out of a record is counted in `notes`, by a sentence.
+Offsets stay as the tool wrote them. Omissions from a record are counted in `notes`, by a sentence.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ _TOKENS, _TAGS = ("tokens", "words"), ("ner_tags", "tags", "ner", "labels", "lab
 
 
 class UnreadableFormat(ValueError):
-    """A file is of no format that is known, or not what its format asks for; a sentence that names the place."""
+    """A file's format is unknown, or broken; the sentence names the place."""
 
 
 class ForeignSpan(NamedTuple):
-    """An entity in the tool's own offsets; `text`: as the tool wrote it, if it does."""
+    """An entity in the tool's own offsets; `text`: the entity's own text, if the tool writes it."""
 
     start: Any
     end: Any
@@ -31,7 +31,7 @@ class ForeignSpan(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ForeignDocument:
-    """One document as a tool wrote it; `where`: its line or number in the file."""
+    """One document of a tool; `where`: its line or number in the file."""
 
     where: str
     text: str
@@ -41,7 +41,7 @@ class ForeignDocument:
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """Answers to what a file does not say: names of numbered tags, the column of tags, the unit of offsets."""
+    """Facts that a file does not tell: names of numbered tags, the column of tags, the unit of offsets."""
 
     tag_names: tuple[str, ...] = ()
     column: int | None = None
@@ -52,7 +52,7 @@ _Reader = Callable[[Any, str, ReadOptions, Counter[str]], Iterator[ForeignDocume
 
 
 def is_pair(record: Any) -> bool:
-    """`["text", {"entities": …}]`, as spaCy 2 was trained with."""
+    """True for `["text", {"entities": …}]`, the training data of spaCy 2."""
     return isinstance(record, list) and len(record) == 2 and isinstance(record[0], str) and isinstance(record[1], dict)
 
 
@@ -73,13 +73,13 @@ def _of_object(is_of: Callable[[dict[str, Any]], bool]) -> Callable[[Any], bool]
 
 
 def _min_labels(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The regions of a Label Studio JSON-MIN record, whatever its labels are called."""
+    """Find the regions of a Label Studio JSON-MIN record, whatever their member is called."""
     lists = (value for value in record.values() if isinstance(value, list))
     return [each for value in lists for each in value if isinstance(each, dict) and "labels" in each]
 
 
 def class_of(record: Any) -> str | None:
-    """The class that a record gives its whole text, as exports for text classification do; None if it gives none."""
+    """Find the class of a record's whole text, as in exports for text classification; None without one."""
     if is_pair(record):
         record = record[1]
     if not isinstance(record, dict) or any(record.get(name) for name in _SPANS):
@@ -94,7 +94,7 @@ def class_of(record: Any) -> str | None:
 
 
 def is_classification(where: str, name: str) -> UnreadableFormat:
-    """The error for a record that gives its whole text a class."""
+    """Make the error for a record that classifies its whole text."""
     return UnreadableFormat(
         f"{where}: this is text classification: the whole text has the class {name[:40]!r}. Gleaner learns entities, "
         "each with its start and end in the text: export the spans (sequence labelling)"
@@ -113,7 +113,7 @@ SIGNS: tuple[tuple[str, Callable[[Any], bool]], ...] = (
     ("doccano", _of_object(lambda r: _lists(r, "label", list) or _lists(r, "labels", list))),
     ("label-studio-min", _of_object(lambda r: any("start" in each for each in _min_labels(r)))),
 )
-"""In order: of several that a record fits, the first."""
+"""Format and sign of its records, in order of precedence."""
 
 
 def _gleaner(record: Any, where: str, _: ReadOptions, __: Counter[str]) -> Iterator[ForeignDocument]:
@@ -227,7 +227,7 @@ def _text(value: Any, where: str) -> str:
 
 
 def _only_text(data: Mapping[str, Any], where: str) -> str:
-    """The text among a task's data: `text`, else the only string there."""
+    """Find the text among a task's data: `text`, else the only string there."""
     strings = [value for value in data.values() if isinstance(value, str)]
     if isinstance(data.get("text"), str):
         return str(data["text"])
@@ -246,7 +246,7 @@ TITLES = {
     "label-studio-min": "Label Studio (JSON-MIN)",
     "huggingface": "Hugging Face tokens and tags",
 }
-"""Format → what people call it."""
+"""Format → its usual name."""
 READERS: dict[str, _Reader] = {
     "gleaner": _gleaner,
     "spacy": _spacy,

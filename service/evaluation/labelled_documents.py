@@ -1,4 +1,4 @@
-"""Reader of labelled documents: JSON lines, one set a file, one document a line.
+"""Labelled documents: reads them from JSON lines, one set a file, one document a line.
 
     {"id": "a", "text": "…", "entities": [{"start": 0, "end": 4, "label": "PERSON"}], "group": "…", "lang": "en",
      "kind": "invoice", "fields": {"total_amount": ["12.00"]}}
@@ -6,7 +6,7 @@
 Only `text` and `entities` are required. Offsets are code points, ends exclusive. Documents of one `group` (a company,
 an author) stay together when a set is drawn from or split; a document without one is a group of its own, and documents
 of one text are in one group, so that no text is both learned and scored. A mapping translates a set's own labels to
-those of the model; null stands for a label that the model does not have.
+those of the model; null stands for a label that the model lacks.
 
 `gleaner train`, `gleaner evaluate` and the training of the built-in model read the same files through this module.
 """
@@ -37,12 +37,12 @@ BINARY_FORMATS = {
     f"spaCy is installed: {SPACY_TO_JSON} IN.spacy > OUT.jsonl",
     b"PAR1": "it is Parquet; `datasets.load_dataset(…).to_json(…)` writes JSON that `gleaner data convert` reads.",
 }
-"""First bytes of files → what they are, and how to come by a file that can be converted."""
+"""First bytes of files → their format, and the way to a file that can be converted."""
 
 MOST_PROBLEMS_SHOWN = 10
-"""Problems that an error names at most; it counts the others."""
+"""Most problems that an error names; it counts the others."""
 LARGEST_PERCENT = 35
-"""Of a set's text: a group that holds more is never left out of training."""
+"""Percent of a set's text; a group that holds more is never left out of training."""
 
 
 class BadRecords(RequestError):
@@ -58,7 +58,7 @@ class BadRecords(RequestError):
 
 
 class LabelledSpan(NamedTuple):
-    """An entity at the code points `[start, end)`. `score`: of a prediction; 1 in the truth."""
+    """An entity at the code points `[start, end)`. `score`: a prediction's; 1 in the truth."""
 
     start: int
     end: int
@@ -71,8 +71,8 @@ class LabelledDocument:
     """One document and its entities, by position.
 
     Attributes:
-        fields: role → the values that are right for it.
-        unmapped: code points `[start, end)` of entities whose label the mapping leaves out.
+        fields: role → its right values.
+        unmapped: code points `[start, end)` of entities whose label the mapping omits.
     """
 
     id: str
@@ -87,7 +87,7 @@ class LabelledDocument:
 
 @dataclass(frozen=True, slots=True)
 class LabelledSet:
-    """The documents of one file, and the labels that they are annotated with: no other counts."""
+    """The documents of one file, and the labels that they are annotated with; no others count."""
 
     name: str
     documents: tuple[LabelledDocument, ...]
@@ -95,23 +95,23 @@ class LabelledSet:
 
     @property
     def groups(self) -> int:
-        """Groups of documents."""
+        """Number of groups of documents."""
         return len({document.group for document in self.documents})
 
     def only(self, documents: Iterable[LabelledDocument]) -> LabelledSet:
-        """The same set with these of its documents."""
+        """Reduce the set to these documents."""
         return replace(self, documents=tuple(documents))
 
 
 @dataclass(frozen=True, slots=True)
 class LabelScheme:
-    """Mappings by set, and the general label of each that has one."""
+    """Mappings by set, and label → general label."""
 
     maps: Mapping[str, LabelMap]
     parents: Mapping[str, str]
 
     def coarse(self, label: str) -> str:
-        """The general label, or the label itself where it has none."""
+        """Look up a label's general one; without one, the label itself."""
         return self.parents.get(label, label)
 
 
@@ -119,10 +119,10 @@ NO_SCHEME = LabelScheme({}, {})
 
 
 def read_scheme(path: Path) -> LabelScheme:
-    """The mappings of a file `{"map": {set: {label: label or null}}, "coarse_parent": {label: label}}`.
+    """Read a file `{"map": {set: {label: label or null}}, "coarse_parent": {label: label}}`.
 
     Raises:
-        BadRecords: it is no such file.
+        BadRecords: the file is not of this form.
     """
     content = _json(path.name, text_of_file(path))
     try:
@@ -132,10 +132,10 @@ def read_scheme(path: Path) -> LabelScheme:
 
 
 def nearest_scheme(paths: Iterable[Path]) -> LabelScheme:
-    """The first MAPPING.json in a file's folder or the one above; an empty scheme where there is none.
+    """Read the first MAPPING.json in a file's folder or the one above; without one, an empty scheme.
 
     Raises:
-        BadRecords: it is no mapping.
+        BadRecords: the file is no mapping.
     """
     for path in paths:
         for folder in (path, *path.resolve().parents[:2]):
@@ -145,10 +145,10 @@ def nearest_scheme(paths: Iterable[Path]) -> LabelScheme:
 
 
 def read_sets(paths: Iterable[Path], scheme: LabelScheme = NO_SCHEME) -> list[LabelledSet]:
-    """The sets of these files, and of the `*.jsonl` files of these folders.
+    """Read the sets of files, and of the `*.jsonl` files of folders.
 
     Raises:
-        BadRecords: a path holds none, or a line is not as above; names all problems of all files.
+        BadRecords: a path holds no set, or a line is not as above; names all problems of all files.
     """
     problems: list[str] = []
     sets = [_read(path, scheme.maps.get(path.stem), problems) for path in _files(paths, problems)]
@@ -158,7 +158,7 @@ def read_sets(paths: Iterable[Path], scheme: LabelScheme = NO_SCHEME) -> list[La
 
 
 def _read(path: Path, label_map: LabelMap | None, problems: list[str]) -> LabelledSet:
-    """The documents of a file that can be read; what is wrong with the others is added to `problems`."""
+    """Read a file's documents; problems of unreadable ones are added to `problems`."""
     documents: list[LabelledDocument] = []
     labels = {label for label in label_map.values() if label} if label_map is not None else set()
     before = len(problems)
@@ -186,18 +186,18 @@ def _read(path: Path, label_map: LabelMap | None, problems: list[str]) -> Labell
 
 
 def text_key(text: str) -> str:
-    """The same for texts that differ in white space alone."""
+    """Normalize white space; texts that differ only in it have one key."""
     return " ".join(text.split())
 
 
 def repeated_texts(sets: Iterable[LabelledSet]) -> int:
-    """Documents that have the text of an earlier one, of any set."""
+    """Count the documents with the text of an earlier one, of any set."""
     counts = Counter(text_key(document.text) for each in sets for document in each.documents)
     return counts.total() - len(counts)
 
 
 def _equal_texts_together(documents: Iterable[LabelledDocument]) -> tuple[LabelledDocument, ...]:
-    """The documents, those of one text all in that one of their groups which is left out first."""
+    """Move documents of one text to one group: the first of theirs to be left out."""
     documents = tuple(documents)
     groups: dict[str, str] = {}
     for document in documents:
@@ -211,12 +211,12 @@ def _equal_texts_together(documents: Iterable[LabelledDocument]) -> tuple[Labell
 
 
 def left_out(labelled: LabelledSet, percent: float, *, at_least_one: bool = False) -> LabelledSet:
-    """The groups that training leaves out, by the order of their names' digests.
+    """Choose the groups that training leaves out, by the order of their names' digests.
 
     Groups go out until they hold `percent` of the set's text; the choice depends on nothing else.
 
     Args:
-        at_least_one: of several groups that are all large the first goes out, as in `gleaner train`. The built-in
+        at_least_one: if all of several groups are large, the first goes out, as in `gleaner train`. The built-in
             model's training left none of them out.
     """
     sizes: Counter[str] = Counter()
@@ -233,7 +233,7 @@ def left_out(labelled: LabelledSet, percent: float, *, at_least_one: bool = Fals
 
 
 def limited(labelled: LabelledSet, documents: int) -> LabelledSet:
-    """At most `documents` of them: the first of each group, then the second of each, so that many groups are there."""
+    """Reduce a set to at most `documents`: the first of each group, then the second, so that many groups stay."""
     rounds: Counter[str] = Counter()
     ordered: list[tuple[int, int, int]] = []
     for number, document in enumerate(labelled.documents):
@@ -244,7 +244,7 @@ def limited(labelled: LabelledSet, documents: int) -> LabelledSet:
 
 
 def digest_of(group: str) -> int:
-    """A number that depends on the group's name alone, of 32 bits."""
+    """Compute a number of 32 bits from only the group's name."""
     return int.from_bytes(hashlib.sha256(group.encode()).digest()[:4], "big")
 
 
@@ -261,7 +261,7 @@ def _files(paths: Iterable[Path], problems: list[str]) -> Iterator[Path]:
 
 
 def text_of_file(path: Path) -> str:
-    """A file's content. Raises BadRecords, which for a known binary format says how to come by a readable one."""
+    """Read a file's text. Raises BadRecords, which tells how to convert a known binary format."""
     try:
         data = path.read_bytes()
         return data.decode("utf-8-sig")
@@ -313,7 +313,7 @@ def _span(where: str, entity: Any, characters: int) -> LabelledSpan:
 
 
 def span_problem(start: Any, end: Any, label: Any, characters: int) -> str | None:
-    """What is wrong with an entity of a text of so many characters; None if nothing is."""
+    """Describe the fault of an entity in a text of this length; None without a fault."""
     if not isinstance(label, str) or not label.strip():
         return f"an entity at {start}:{end} has no label"
     if type(start) is not int or type(end) is not int:
@@ -324,7 +324,7 @@ def span_problem(start: Any, end: Any, label: Any, characters: int) -> str | Non
 
 
 def _truth(fields: dict[str, Any], label_map: LabelMap | None) -> dict[str, tuple[str, ...]]:
-    """Role → right values. A role is a label in lower case; a set's own name of one is mapped as its label is."""
+    """Map roles to right values. A role is a label in lower case; a set's own label is mapped first."""
     truth: dict[str, tuple[str, ...]] = {}
     for name, values in fields.items():
         role = ((label_map or {}).get(name) or name).lower()

@@ -1,4 +1,4 @@
-"""The report of an evaluation as one JSON value. A set with fewer than five groups has no interval, and a note says so.
+"""Report of an evaluation as one JSON value. A set with fewer than five groups has no interval, and a note says so.
 
 Calibration: the expected error of the scores over ten bins (Guo et al., 2017).
 """
@@ -19,7 +19,7 @@ BINS = 10
 
 @dataclass(frozen=True, slots=True)
 class ScoreBin:
-    """Entities whose scores lie between two tenths: how many, their mean score, and the share that is right."""
+    """Entities with scores between two tenths: their number, their mean score, and the share that is right."""
 
     above: float
     entities: int
@@ -29,14 +29,14 @@ class ScoreBin:
 
 @dataclass(frozen=True, slots=True)
 class Reliability:
-    """`error`: the mean distance of score and share that is right, bins weighted by their entities."""
+    """Calibration; `error`: mean distance of score and right share, bins weighted by their entities."""
 
     error: float
     bins: tuple[ScoreBin, ...]
 
 
 def calibration(scored: Iterable[tuple[float, bool]]) -> Reliability:
-    """Of (score, whether exact span and label are right) of each entity that was found; bins without any are absent."""
+    """Compute the calibration from (score, True if span and label are right) of each found entity; omits empty bins."""
     binned: dict[int, list[tuple[float, bool]]] = {}
     for score, right in scored:
         binned.setdefault(min(int(score * BINS), BINS - 1), []).append((score, right))
@@ -52,7 +52,7 @@ def _bin(number: int, scored: list[tuple[float, bool]]) -> ScoreBin:
 
 
 class Rates(msgspec.Struct, frozen=True):
-    """Rates of exact spans over a number of groups; the interval of F1 is of 95 %, over groups."""
+    """Rates of exact spans over a number of groups; the interval of F1 covers 95 %, over groups."""
 
     gold: int
     found: int
@@ -66,7 +66,7 @@ class Rates(msgspec.Struct, frozen=True):
 
 
 class RoleRates(msgspec.Struct, frozen=True):
-    """Documents with a role in their truth, and how often its value was right: as chosen, and by score alone."""
+    """Documents with a role in their truth, and those with the right value: as chosen, and by score alone."""
 
     truth: int
     right: int
@@ -104,7 +104,6 @@ class EvaluationReport(msgspec.Struct, frozen=True):
 
 
 def set_report(scores: SetScores, *, notes: Sequence[str] = ()) -> SetReport:
-    """The report of one set."""
     few = [f"{scores.groups} groups: no interval"] if scores.groups < LEAST_GROUPS else []
     return SetReport(
         scores.name,
@@ -121,7 +120,7 @@ def set_report(scores: SetScores, *, notes: Sequence[str] = ()) -> SetReport:
 def all_together(
     model: str, revision: str, sets: Sequence[SetReport], scores: Sequence[SetScores], *, tokens: int, seconds: float
 ) -> EvaluationReport:
-    """The report of all sets; `scores` are those that `sets` were made from."""
+    """Make the report of all sets; `scores`: those that `sets` were made from."""
     return EvaluationReport(
         model,
         revision,
@@ -139,7 +138,6 @@ def all_together(
 
 
 def rates(score: SpanScore) -> Rates:
-    """A score as it is reported."""
     numbers = (score.precision, score.recall, score.f1)
     low, high = score.low, score.high
     return Rates(score.gold, score.found, score.right, *numbers, score.groups, low, high)

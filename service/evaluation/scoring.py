@@ -1,4 +1,4 @@
-"""Scores of a model's answers: by set, label, language and kind of document, with errors, calibration and fields.
+"""Scoring of a model's answers: by set, label, language and kind of document, with errors, calibration and fields.
 
 The value chosen for a role is compared by what it means: amounts as numbers, dates in every reading that their text
 allows, names and numbers without case, marks and spaces.
@@ -25,10 +25,10 @@ class ScoredAnswer:
     """The entities and fields of one document's answer.
 
     Attributes:
-        fields: role → the text chosen; None where no fields were asked for.
-        by_label: role → the text with the highest score under its label: what `fields` would be without any choice.
-        tokens: of the document's text.
-        refused: the code of the error that the document was refused with; it then has no entities.
+        fields: role → the chosen text; None if no fields were asked for.
+        by_label: role → the text with the highest score under its label, as `fields` would be without a choice.
+        tokens: number of tokens of the text.
+        refused: the error code of a refused document, which has no entities.
     """
 
     spans: tuple[LabelledSpan, ...]
@@ -39,7 +39,7 @@ class ScoredAnswer:
 
 
 def from_answer(document: Mapping[str, Any]) -> ScoredAnswer:
-    """Of a document's answer by the service, with `fields` asked for."""
+    """Read the service's answer to a document, with `fields` asked for."""
     spans = [
         LabelledSpan(entity["start"], entity["end"], entity["label"], entity["score"])
         for entity in document["entities"]
@@ -60,14 +60,14 @@ def from_answer(document: Mapping[str, Any]) -> ScoredAnswer:
 
 ROLES = frozenset(role.lower() for role in BILL_ROLES)
 RESUME_ROLES = frozenset(("name", "email", "phone"))
-"""The roles whose truth is compared: of bills, and of résumés."""
+"""Roles whose truth is compared, of bills (`ROLES`) and of résumés."""
 Scored = list[tuple[float, bool]]
-"""Score, and whether exact span and label are right."""
+"""Pairs of score and True if span and label are right."""
 
 
 @dataclass(slots=True)
 class RoleTally:
-    """Documents whose truth has a role: how many, and how many times the value was right, with and without a choice."""
+    """Documents with a role in their truth, and those with the right value, with and without a choice."""
 
     truth: int = 0
     right: int = 0
@@ -80,7 +80,7 @@ def _tallies() -> defaultdict[str, Tally]:
 
 @dataclass(slots=True)
 class SetScores:
-    """The scores of one set, as tallies; `coarse`: labels replaced by their general ones."""
+    """Scores of one set, as tallies; `coarse`: with general labels."""
 
     name: str
     documents: int
@@ -96,7 +96,7 @@ class SetScores:
 
 
 def score_set(labelled: LabelledSet, answers: Sequence[ScoredAnswer], scheme: LabelScheme) -> SetScores:
-    """The scores of one set's answers, which are in the order of its documents."""
+    """Score one set's answers, which are in the order of its documents."""
     scores = SetScores(labelled.name, len(labelled.documents), labelled.groups)
     for document, answer in zip(labelled.documents, answers, strict=True):
         _add_spans(scores, labelled, document, answer)
@@ -140,7 +140,7 @@ def _add_coarse(
 
 
 def _add_fields(scores: SetScores, document: LabelledDocument, answer: ScoredAnswer) -> None:
-    """Count the roles that this answer could have; others, such as an address, are in the truth of some sets."""
+    """Count the roles that this answer could have; the truth of some sets has others, such as an address."""
     if answer.fields is None:
         return
     roles = RESUME_ROLES if document.kind == DocumentKind.RESUME else ROLES
@@ -154,11 +154,11 @@ def _add_fields(scores: SetScores, document: LabelledDocument, answer: ScoredAns
 _ISO = re.compile(r"([0-9]{4})-?([0-9]{2})-?([0-9]{2})")
 _TWO_ORDERS = re.compile(r"([0-9]{1,2})[-/.]([0-9]{1,2})[-/.]([0-9]{4}|[0-9]{2})")
 _CENTURY = 2000
-"""Of a year of two digits in the truth."""
+"""Century of a two-digit year in the truth."""
 
 
 def is_right(role: str, text: str, truth: Iterable[str]) -> bool:
-    """True when a text of the document means one of the values that are right for the role."""
+    """True when a text of the document means one of the role's right values."""
     readings = _readings(role, text)
     return any(readings & _readings(role, value) for value in truth)
 

@@ -1,4 +1,4 @@
-"""Span scorer: exact spans compared under one convention, kinds of errors, rates with intervals over groups.
+"""Span scorer: compares exact spans under one convention, counts errors, computes rates with intervals over groups.
 
 Conventions, applied to the truth and to the predictions:
 - Neighbouring parts of an address (street, postcode, city) are one ADDRESS.
@@ -25,15 +25,15 @@ from service.core.fields.roles import AMOUNTS
 from service.evaluation.labelled_documents import LabelledSpan
 
 _GAP = re.compile(r"[\s,;·|-]{0,4}(?:[A-Z]{1,3}[\s-]+)?")
-"""Between two parts of an address: marks, and the letters of a country before its postcode."""
+"""Text between two parts of an address: marks, and a country's letters before its postcode."""
 _BEFORE = re.compile(r"(?<!\w)(?:[€$£]|EUR|USD|GBP) ?$")
 _AFTER = re.compile(r" ?(?:[€$£]|(?:EUR|USD|GBP)\b)")
 _FARTHEST = 5
-"""Characters before an amount in which its currency is looked for."""
+"""Characters before an amount that are searched for its currency."""
 
 
 def conventional(text: str, spans: Iterable[LabelledSpan], labels: Collection[str]) -> list[LabelledSpan]:
-    """The spans of these labels, in order and without overlap, by the conventions above."""
+    """Reduce spans to these labels, in order and without overlap, by the conventions above."""
     kept: list[LabelledSpan] = []
     for span in sorted((each for each in spans if each.label in labels), key=lambda each: (each.start, -each.end)):
         if kept and span.start < kept[-1].end:
@@ -46,7 +46,7 @@ def conventional(text: str, spans: Iterable[LabelledSpan], labels: Collection[st
 
 
 def overlapped(spans: Iterable[LabelledSpan], labels: Collection[str]) -> int:
-    """The spans of these labels that `conventional` leaves out, because an earlier or longer one covers their start."""
+    """Count the spans of these labels that `conventional` drops, as an earlier or longer one covers their start."""
     count = end = 0
     for span in sorted((each for each in spans if each.label in labels), key=lambda each: (each.start, -each.end)):
         count += span.start < end
@@ -65,7 +65,7 @@ def _with_currency(text: str, span: LabelledSpan) -> LabelledSpan:
 
 
 class Outcome(StrEnum):
-    """Of an entity of the truth; `SPURIOUS` alone is of one that was found where the truth has none."""
+    """Outcome for an entity of the truth; only `SPURIOUS` is of a found entity where the truth has none."""
 
     RIGHT = "right"
     SPLIT = "split"
@@ -78,14 +78,14 @@ class Outcome(StrEnum):
 
 
 def outcomes(truth: Sequence[LabelledSpan], found: Sequence[LabelledSpan]) -> Counter[Outcome]:
-    """How often each happened; both in order and without overlap."""
+    """Count the outcomes; both lists are in order and without overlap."""
     counts = Counter(_outcome(span, overlapping(found, span)) for span in truth)
     counts[Outcome.SPURIOUS] = sum(not overlapping(truth, span) for span in found)
     return counts
 
 
 def overlapping(spans: Sequence[LabelledSpan], other: LabelledSpan) -> Sequence[LabelledSpan]:
-    """Those of `spans`, which are in order and without overlap, that share a character with another span."""
+    """Find the `spans`, in order and without overlap, that share a character with another span."""
     first = bisect_left(spans, True, key=lambda span: span.end > other.start)
     stop = bisect_left(spans, True, key=lambda span: span.start >= other.end)
     return spans[first:stop]
@@ -108,10 +108,10 @@ def _outcome(span: LabelledSpan, found: Sequence[LabelledSpan]) -> Outcome:
 
 DRAWS = 1_000
 LEAST_GROUPS = 5
-"""With fewer groups there is no interval worth the name."""
+"""Fewest groups for an interval."""
 _SEED = 20931
 _AT_ONCE = 1_000_000
-"""Weights that are drawn at a time."""
+"""Most weights drawn at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ class SpanScore:
 
     @property
     def precision(self) -> float:
-        """Share of what was found that is right."""
+        """Share of the found spans that is right."""
         return self.right / max(1, self.found)
 
     @property
@@ -155,7 +155,7 @@ class Tally:
         of_group[2] += right
 
     def score(self) -> SpanScore:
-        """The rates over all groups."""
+        """Compute the rates over all groups."""
         counts = np.array(list(self.counts.values()), dtype=np.int64).reshape(-1, 3)
         gold, found, right = counts.sum(axis=0).tolist()
         low, high = interval(counts) if len(counts) >= LEAST_GROUPS else (None, None)
@@ -163,7 +163,7 @@ class Tally:
 
 
 def interval(counts: NDArray[np.int64]) -> tuple[float, float]:
-    """The 95 % interval of F1 when groups are drawn with replacement; `counts` [groups, 3] as in `Tally`."""
+    """Compute the 95 % interval of F1, drawing groups with replacement; `counts`: [groups, 3] as in `Tally`."""
     random = np.random.default_rng(_SEED)
     groups = len(counts)
     rates: list[NDArray[np.float64]] = []

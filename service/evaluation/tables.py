@@ -1,4 +1,4 @@
-"""The tables of a report: title, head and rows of text, for a terminal or for a document."""
+"""Tables of a report: writes titles, heads and rows as text, for a terminal or a document."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from service.evaluation.span_scores import Outcome
 
 @dataclass(frozen=True, slots=True)
 class ReportTable:
-    """`rows` have a text for each of `head`; the first column is a name, the others are numbers."""
+    """One table; each row has a text for each of `head`: first a name, then numbers."""
 
     title: str
     head: tuple[str, ...]
@@ -19,7 +19,7 @@ class ReportTable:
 
 
 def tables(report: EvaluationReport) -> list[ReportTable]:
-    """All tables of a report that have rows."""
+    """Make all tables of a report that have rows."""
     found = [
         _sets(report.sets),
         *(_rates(title, rows) for title, rows in _breakdowns(report)),

@@ -1,4 +1,4 @@
-"""Tagged tokens: BIO and its relatives turned into text and spans, and the CoNLL files that hold them.
+"""Tagged tokens: turns BIO and its relatives, and CoNLL files of them, into text and spans.
 
 Schemes: BIO with or without B- at every beginning (IOB2, IOB1), BIOES, BILOU, BMEWO, and labels without a prefix (IO).
 An entity ends where a tag of another label, or one that begins an entity, or O stands.
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 Span = tuple[int, int, str]
-"""Start, end (exclusive), label; of tokens or of characters."""
+"""Start, end (exclusive) and label, in tokens or characters."""
 
 _TAG = re.compile(r"([BIESLUMW])[-_](.+)")
 _OUTSIDE = frozenset({"O", "o", "-", "_", ""})
@@ -22,15 +22,15 @@ _DOCUMENT = "-DOCSTART-"
 _NO_SPACE_BEFORE = re.compile(r"[.,;:!?%)\]}…»”’]+|['’](s|t|re|ve|ll|d|m)|n['’]t|[、。，；：！？）」』】]+")
 _NO_SPACE_AFTER = frozenset("([{«“‘（「『【")
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
-"""A character of a script that is written without spaces: Thai, Lao, Khmer, kana, Han."""
+"""Characters of scripts without spaces: Thai, Lao, Khmer, kana, Han."""
 
 
 class BadTokens(ValueError):
-    """Tokens and tags do not belong together."""
+    """Tokens and tags do not match."""
 
 
 def token_spans(tags: Sequence[str]) -> list[Span]:
-    """The entities as runs of tokens."""
+    """Find the entities as runs of tokens."""
     found: list[Span] = []
     start, label, ended = 0, "", True
     for number, tag in enumerate([*tags, "O"]):
@@ -45,7 +45,7 @@ def token_spans(tags: Sequence[str]) -> list[Span]:
 
 
 def _parts(tag: str) -> tuple[str, str]:
-    """A tag's prefix (I where it has none) and label ("" outside)."""
+    """Divide a tag into prefix (I without one) and label ("" outside)."""
     if tag in _OUTSIDE:
         return "O", ""
     found = _TAG.fullmatch(tag)
@@ -53,7 +53,7 @@ def _parts(tag: str) -> tuple[str, str]:
 
 
 def text_of(tokens: Sequence[str]) -> tuple[str, list[tuple[int, int]]]:
-    """Tokens as a text, and the place of each: one space between two, none before a full stop or between Han."""
+    """Join tokens to a text, with the place of each: one space between two, none before a full stop or between Han."""
     text, places = "", list[tuple[int, int]]()
     for token in tokens:
         if text and not (
@@ -68,7 +68,7 @@ def text_of(tokens: Sequence[str]) -> tuple[str, list[tuple[int, int]]]:
 
 
 def sentence(tokens: Sequence[str], tags: Sequence[str]) -> tuple[str, list[Span]]:
-    """The text of one sentence and its entities by character. Raises BadTokens if the lists differ in length."""
+    """Read one sentence's text, and entities by character. Raises BadTokens if the lists differ in length."""
     if len(tokens) != len(tags):
         raise BadTokens(f"there are {len(tokens)} tokens and {len(tags)} tags")
     text, places = text_of(tokens)
@@ -76,7 +76,7 @@ def sentence(tokens: Sequence[str], tags: Sequence[str]) -> tuple[str, list[Span
 
 
 def joined(sentences: Iterable[tuple[str, list[Span]]]) -> tuple[str, list[Span]]:
-    """Sentences as one text, a line each."""
+    """Join sentences to one text, a line each."""
     texts: list[str] = []
     spans: list[Span] = []
     length = 0
@@ -88,7 +88,7 @@ def joined(sentences: Iterable[tuple[str, list[Span]]]) -> tuple[str, list[Span]
 
 
 def looks_tagged(text: str) -> bool:
-    """True when the first lines of a text are a token and a tag each; a word and a plain label do not say so."""
+    """True when each of the first lines has a token and a tag with a prefix; plain labels do not count."""
     rows = [line.split() for line in text.splitlines()[:400] if line.strip() and not line.startswith("#")]
     rows = [row for row in rows if row[0] != _DOCUMENT]
     return bool(rows) and all(len(row) >= 2 and (row[-1] == "O" or _TAG.fullmatch(row[-1])) for row in rows)
@@ -104,11 +104,11 @@ class TaggedDocument:
 
 
 def read_conll(text: str, notes: Counter[str], column: int | None = None) -> Iterator[TaggedDocument]:
-    """The documents of a CoNLL file: what stands between two `-DOCSTART-`; in a file without, each sentence is one.
+    """Read the documents of a CoNLL file, divided by `-DOCSTART-`; in a file without, each sentence is one.
 
     Columns are separated by tabs or, where a line has none, by white space. The token is the first column, or the
-    second where the first counts the tokens. The tag is `column`, counted from 1, else the last, or the first that has
-    labels of the last: of nested entities the outer ones.
+    second if the first counts the tokens. The tag is `column`, counted from 1, else the last, or the first with
+    labels of the last: the outer ones of nested entities.
 
     Raises:
         BadTokens: a line has fewer columns.
@@ -169,7 +169,7 @@ def _block(lines: Sequence[tuple[int, list[str]]], token: int, tag: int) -> tupl
 
 
 def note_schemes(tags: Sequence[str], notes: Counter[str]) -> None:
-    """Note what may be meant otherwise: labels without a prefix, and I- where an entity begins beside B-."""
+    """Note ambiguous schemes: labels without a prefix, and entities that begin with I- beside others with B-."""
     begun: Counter[str] = Counter()
     before = ""
     for tag in tags:

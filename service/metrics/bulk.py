@@ -11,7 +11,7 @@ from service.metrics.prometheus import gauge_of_processes
 
 
 class BulkMetrics:
-    """Metrics of the bulk process: what waits in its queue, and its part of the task's work."""
+    """Metrics of the bulk process: its queue, and its part of the task's work."""
 
     def __init__(self) -> None:
         self.backlog_seconds = gauge_of_processes(

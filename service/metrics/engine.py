@@ -44,7 +44,7 @@ class EngineMetrics:
 
 
 class QueueMetrics:
-    """Metrics of the engine's queue, and of its load as autoscaling sees it."""
+    """Metrics of the engine's queue, and of its load for autoscaling."""
 
     def __init__(self) -> None:
         self.documents = gauge("gleaner_queue_documents", "Documents that wait.")
@@ -85,9 +85,9 @@ class QueueMetrics:
 
 @dataclass(slots=True)
 class BatchCounts:
-    """Batches that ran, their tokens and seconds, and how often they were split, of it for want of memory.
+    """Batches that ran, their tokens and seconds, and their splits: all, and for want of memory.
 
-    Summed up before they are exported, because a counter that processes share takes its time.
+    They are summed up before export, because a counter that processes share is slow.
     """
 
     batches: int = 0

@@ -1,4 +1,4 @@
-"""Processes' CPU time, memory and open files, under the names that Prometheus' clients give them.
+"""Process metrics: CPU time, memory and open files, under the names of Prometheus' clients.
 
 prometheus-client exports them of the one process that answers. Here each process of the service counts its own, and a
 worker those of its parsers, so the label `process` and a sum stand for all of them, and CPU time outlives its process.
@@ -20,7 +20,7 @@ _CPU = "process_cpu_seconds"
 
 
 class ProcessMetrics:
-    """Metrics of this process, and of all below it together if `children` has a name for them; empty without /proc."""
+    """Metrics of this process, and of all below it if `children` names them; empty without /proc."""
 
     def __init__(self, name: str, *, children: str = "") -> None:
         self.cpu_seconds = counter(_CPU, "Seconds of CPU time, of all processes of a kind.", "process")
@@ -64,7 +64,7 @@ class ProcessMetrics:
         self._counted = used
 
     def _read(self, process: int) -> dict[str, float]:
-        """Its values by name; of a process that has ended none."""
+        """Read a process's values by name; none if it has ended."""
         self._process = process
         with suppress(OSError, ValueError):
             return {metric.name: metric.samples[0].value for metric in self._reader.collect()}
@@ -72,7 +72,7 @@ class ProcessMetrics:
 
 
 def _below(process: int) -> Iterator[int]:
-    """The processes that any thread of this one has started, and theirs."""
+    """Yield the processes that any thread of this one has started, and theirs."""
     with suppress(OSError):
         for children in Path(f"/proc/{process}/task").glob("*/children"):
             for child in map(int, children.read_text().split()):

@@ -1,4 +1,4 @@
-"""Prometheus metrics of several processes: kinds of metric, files of values, and the sum over all processes.
+"""Prometheus metrics of several processes: makes them, keeps their values in files, and sums over all processes.
 
 Each process keeps its values in files of one folder (`PROMETHEUS_MULTIPROC_DIR`), none in prometheus-client's registry.
 A metric's name, labels and help text are an interface: dashboards, alarms and `service/publisher` refer to them.
@@ -20,13 +20,13 @@ from prometheus_client.multiprocess import MultiProcessCollector, mark_process_d
 
 FIRST_BYTES = 1 << 16
 _ENTRY_BYTES = 32
-"""Of an entry in addition to its key, at most: its length, padding, value and time."""
+"""Most bytes of an entry beyond its key: length, padding, value and time."""
 _UNUSED = 8
-"""Bytes of the header, which is zero but for them."""
+"""Used bytes of an empty file: the header, which holds only this number."""
 
 
 class AllocatedValues(MmapedDict):
-    """The values of one kind of metric of one process, by key."""
+    """Values of one kind of metric of one process, by key."""
 
     def __init__(self, filename: str, read_mode: bool = False) -> None:
         self._in_file = read_mode or _make(filename)
@@ -47,7 +47,7 @@ class AllocatedValues(MmapedDict):
         super()._init_value(key)  # type: ignore[no-untyped-call]
 
     def _grow(self, size: int) -> None:
-        """Map twice as much of the file, or, where the disk is full, copy the values into memory."""
+        """Map more of the file, or, on a full disk, copy the values into memory."""
         old = self._m
         self._in_file = self._in_file and _allocate(self._f.fileno(), size)
         if self._in_file:
@@ -59,7 +59,7 @@ class AllocatedValues(MmapedDict):
 
 
 def _make(filename: str) -> bool:
-    """Make the file under its name only when its space is there: other processes read what has it."""
+    """Make the file, under its name only once its space is there: other processes read files with that name."""
     if os.path.exists(filename):
         return True
     unnamed = f"{filename}.new"
@@ -75,7 +75,7 @@ def _make(filename: str) -> bool:
 
 
 def _allocate(descriptor: int, size: int) -> bool:
-    """Give a file this size, with space on the disk for all of it; false when there is none."""
+    """Give a file this size, with space on the disk for all of it; returns False when there is none."""
     try:
         if hasattr(os, "posix_fallocate"):
             os.posix_fallocate(descriptor, 0, size)
@@ -91,21 +91,21 @@ setattr(values, MmapedDict.__name__, AllocatedValues)
 
 
 REFUSALS_TEXT = "Documents refused by the engine, and requests refused by a worker while no engine answers."
-"""Help of a counter that the engine and the workers have."""
+"""Help text of a counter that the engine and the workers share."""
 
 
 def counter(name: str, text: str, *labels: str) -> Counter:
-    """A counter; the processes' values are added up."""
+    """Make a counter; the processes' values are added up."""
     return Counter(name, text, labels, registry=None)
 
 
 def gauge(name: str, text: str, *labels: str) -> Gauge:
-    """A gauge whose latest value counts, even after its process has ended."""
+    """Make a gauge whose latest value counts, even after its process has ended."""
     return Gauge(name, text, labels, multiprocess_mode="mostrecent", registry=None)
 
 
 def gauge_by_model(name: str, text: str, *more_labels: str) -> Gauge:
-    """A gauge that disappears with its engine process, because the next one may serve other models.
+    """Make a gauge that disappears with its engine process, because the next one may serve other models.
 
     In every metric `model` is a model's name, and `revision` the digest of one revision of it.
     """
@@ -113,12 +113,12 @@ def gauge_by_model(name: str, text: str, *more_labels: str) -> Gauge:
 
 
 def gauge_of_processes(name: str, text: str, *labels: str, together: Literal["livesum", "livemax"]) -> Gauge:
-    """A gauge that several processes have: its sum or its maximum over those that live."""
+    """Make a gauge that several processes have: its sum or its maximum over those that live."""
     return Gauge(name, text, labels, multiprocess_mode=together, registry=None)
 
 
 def histogram(name: str, text: str, buckets: tuple[float, ...], *labels: str) -> Histogram:
-    """A histogram; the processes' buckets are added up."""
+    """Make a histogram; the processes' buckets are added up."""
     return Histogram(name, text, labels, buckets=buckets, registry=None)
 
 
@@ -126,12 +126,12 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
 def exposition() -> bytes:
-    """The metrics of all processes in Prometheus' text format."""
+    """Write the metrics of all processes in Prometheus' text format."""
     return generate_latest(_all_processes())
 
 
 def series() -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
-    """The values of all processes: (sample name, sorted labels) → value."""
+    """Read the values of all processes: (sample name, sorted labels) → value."""
     return {
         (sample.name, tuple(sorted(sample.labels.items()))): sample.value
         for metric in _all_processes().collect()

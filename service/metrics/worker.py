@@ -52,14 +52,14 @@ class WorkerMetrics:
         self.build = gauge("gleaner_build_info", "1, by the service's version and Python's.", "version", "python")
 
     def answered(self, route: str, status: int, seconds: float | None) -> None:
-        """Count an answered request; None: nobody waited for it, so its time says nothing."""
+        """Count an answered request; `seconds` None: nobody waited for it, so its time says nothing."""
         self.requests.labels(route, str(status)).inc()
         if seconds is not None:
             self.request_seconds.labels(route).observe(seconds)
 
 
 class ConnectionMetrics:
-    """Metrics of an API worker's connections: what is open and held, and what was refused before it was parsed."""
+    """Metrics of an API worker's connections: open ones, held bytes, and refusals before parsing."""
 
     def __init__(self) -> None:
         self.open = gauge_of_processes("gleaner_connections", "Connections that are open.", together="livesum")
