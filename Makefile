@@ -79,7 +79,7 @@ infra: .venv/.dev ## synthesize and check the stacks, and run their tests
 		$(BIN)/python -m infra.stacks --out build/stacks
 	$(BIN)/python -m pytest -q tests/infra
 
-.PHONY: deploy destroy autoscaling-test machine-image
+.PHONY: deploy destroy machine-image
 deploy: .venv/.deploy ## put an environment into AWS: make deploy ENV=production (TAG=…; DRY_RUN=1 shows the commands; VERIFY=1 scans and signs)
 	@DRY_RUN="$(DRY_RUN)" VERIFY="$(VERIFY)" infra/deploy.sh "$(ENV)" "$(TAG)"
 machine-image: .venv/.deploy ## have a machine image made with the container image in it: make machine-image ENV=production (TAG=…; DRY_RUN=1)
@@ -91,9 +91,6 @@ destroy: .venv/.deploy ## take it out again: make destroy ENV=production CONFIRM
 test-cuda-emulator: .venv/.dev ## the GPU's code on emulated GPUs: CUDA's torch over a CUDA emulator (5 minutes)
 	@$(MAKE) --no-print-directory .venv/.cuda-emulator || echo "There is no CUDA build of torch, or no compiler, here."
 	$(BIN)/python -m pytest -q -m cuda_emulator tests/cuda_emulator $(ARGS)
-
-autoscaling-test: .venv/.loadtest ## scale a fleet of local services under a five-fold step, by the real policy (15 minutes)
-	$(BIN)/python -m loadtest.scaling --plot $(or $(PLOT),autoscaling.svg)
 
 gpu: .venv/.dev ## the checks that need a CUDA device, then the GPU's table of BENCHMARKS.md
 	$(BIN)/python -m loadtest.bench.gpu

@@ -1,1 +1,1 @@
-"""Load tests, benchmarks, chaos, a test of autoscaling and a simulator of fleets. They use a service over HTTP."""
+"""Load tests, benchmarks and chaos, which use a service over HTTP, and a simulator of fleets."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 from importlib import import_module
 from importlib.util import find_spec
@@ -14,7 +15,7 @@ from loadtest.scenario.scenario import builtin_scenarios
 from loadtest.scenario.traces import DAYS
 
 EXTRA = ("aiohttp", "matplotlib", "psutil")
-"""What the extra `loadtest` installs beyond the service's own libraries."""
+"""Libraries of the extra `loadtest` beyond the service's own."""
 DEFAULT_COMMAND = "run"
 COMMANDS = {
     "run": "run a scenario, or find the knee with --find-knee (this command may be left out)",
@@ -92,6 +93,11 @@ def run(chosen: argparse.Namespace) -> int:
         print(f"gleaner loadtest: {error}", file=sys.stderr, flush=True)
         return error.exit_code
     return 0
+
+
+def end_on_sigterm() -> None:
+    """Let SIGTERM raise SystemExit, so that open contexts stop the processes that they started."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended by SIGTERM"))
 
 
 def require_extra() -> None:

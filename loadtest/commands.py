@@ -16,7 +16,8 @@ from msgspec.structs import replace
 
 from loadtest.errors import CheckFailed, LoadtestError, NotTrusted
 from loadtest.generator.generator_pool import RunProgress
-from loadtest.generator.run import TargetService, open_target, run_scenario, saturate
+from loadtest.generator.run import run_scenario, saturate
+from loadtest.generator.target import TargetService, open_target
 from loadtest.report.findings import findings, trends
 from loadtest.report.page import read_result, write_raw, write_report
 from loadtest.results.assertions import Check, evaluate_check, parse_check

@@ -10,9 +10,6 @@ LoadtestError        exit code 1
 
 from __future__ import annotations
 
-import signal
-import sys
-
 
 class LoadtestError(Exception):
     """A failure, with one helpful sentence."""
@@ -33,7 +30,7 @@ class MissingExtra(LoadtestError):
 
 
 class Unreachable(LoadtestError):
-    """There is no service to load."""
+    """Nothing answers, or the service that was started does not become ready."""
 
 
 class NotTrusted(LoadtestError):
@@ -42,8 +39,3 @@ class NotTrusted(LoadtestError):
 
 class CheckFailed(LoadtestError):
     """An assertion does not hold."""
-
-
-def end_on_sigterm() -> None:
-    """From now on SIGTERM raises SystemExit, so that open contexts stop the processes that they started."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended by SIGTERM"))

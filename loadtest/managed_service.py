@@ -51,7 +51,7 @@ class ManagedService:
         return self.instance.url
 
     def publish_through(self, environment: Mapping[str, str]) -> None:
-        """Publish with these variables, into another store than the service's: revisions reach it by a remote store."""
+        """Publish with these variables into another store; revisions reach the service by a remote one."""
         self._publisher_environment = environment
 
     def publish(self, name: str = "documents") -> str:

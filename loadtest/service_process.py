@@ -1,6 +1,6 @@
 """Service process: starts `gleaner serve` on a free port with its output in a log file, and measures its processes.
 
-Used by the load test, the benchmarks, the autoscaling test and the tests. It is ready when /readyz answers 200.
+The load test, the benchmarks and the tests use it. It is ready when /readyz answers 200.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def _command(process: psutil.Process) -> list[str]:
 
 
 def _memory_bytes(process: psutil.Process) -> float:
-    """The PSS, which only Linux knows; of a process that hides its memory only root is told, all others get the RSS."""
+    """The PSS, which only Linux knows; the RSS of a process that hides its memory, unless this is root."""
     try:
         memory = process.memory_full_info()
     except psutil.AccessDenied:
@@ -80,11 +80,11 @@ def _memory_bytes(process: psutil.Process) -> float:
 
 
 def _sum(processes: Iterable[psutil.Process], measure: Callable[[psutil.Process], float]) -> float:
-    found = 0.0
+    total = 0.0
     for process in processes:
         with suppress(psutil.Error):
-            found += measure(process)
-    return found
+            total += measure(process)
+    return total
 
 
 ENGINE, WORKERS, PARSERS = "service.engine", "service.api", "service.api.parsers.zygote"
@@ -111,7 +111,6 @@ class ServiceParts:
         return [process.pid for process in processes_running(PARSERS, self.root)]
 
     def all(self) -> list[int]:
-        """Every process."""
         return [process.pid for process in process_tree(self.root)]
 
 

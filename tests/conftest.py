@@ -22,7 +22,6 @@ SECOND_TIER = {
     "system/": "services with settings of their own, deaths, a browser, other people's clients",
     "cuda_emulator/": "a CUDA build of torch and a C++ compiler",
     "s3/": "an S3 server",
-    "loadtest/scaling/test_autoscaling.py": "a fleet of services for two minutes",
     "documents/redaction/test_redacted_samples.py": "four readers of eighty PDFs",
     "bulk/test_fleet.py": "a queue whose leases end after seconds",
     "bulk/test_recipes.py": "an engine for each recipe",
@@ -34,12 +33,18 @@ SECOND_TIER = {
     "commands/test_plan.py": "an engine for each plan",
     "infra/test_account.py": "hundreds of AWS commands, each a process",
     "infra/test_deploying.py": "a synthesis of all stacks for each deployment",
-    "loadtest/test_errors.py": "services that are killed with their load tests",
     "engine/device/test_nvml.py": "a C compiler",
     "infra/test_prometheus.py": "prometheus and alertmanager",
 }
 """Folder or file → what its tests need or start; a single test is marked where it stands. Not `SHARED_SERVICE`."""
-LONGEST_FIRST = (SHARED_SERVICE, "system/test_lives.py", "loadtest/scaling/", *SECOND_TIER, "commands/", "engine/")
+LONGEST_FIRST = (
+    SHARED_SERVICE,
+    "system/test_lives.py",
+    "system/test_autoscaling.py",
+    *SECOND_TIER,
+    "commands/",
+    "engine/",
+)
 """Files and folders by how long a file takes; all others come after them."""
 
 settings.register_profile("gleaner", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -59,8 +59,6 @@ ONLY_IN = {
     "pydantic_settings": ("service/settings.py",),
     "pypdfium2": ("service/documents/",),
     "pikepdf": ("service/documents/",),
-    "grpc": ("service/api/adapters/oip_grpc.py",),
-    "google": ("service/api/adapters/oip_grpc_messages.py",),
     "mcp": ("service/api/adapters/mcp.py",),
     "mcp_types": ("service/api/adapters/mcp.py",),
     "regex": ("service/api/adapters/presidio_patterns.py", "service/documents/charset_detection.py"),

@@ -95,11 +95,6 @@ class Autoscaler:
         self.wanted = max(self.wanted, fewest)
         return below
 
-    @property
-    def sounding(self) -> tuple[str, ...]:
-        """The alarms that were in state ALARM at the last evaluation."""
-        return tuple(name for name, record in self._records.items() if record.state is State.ALARM)
-
     def _step(self, index: int, series: Series, now: float, running: int) -> Decision | None:
         step = self.policy.scale_out[index]
         value = self._invoked(step.alarm, series, now)

@@ -1,4 +1,4 @@
-"""The scaling policy as data: one object that the stacks, the autoscaling test and the simulator read.
+"""The scaling policy as data: one object that the stacks and the simulator read.
 
     scale out   work ratio, in proportion                                                       (20 s)
                 backlog, queue depth: where work ratio does not explain what waits              (30 s)

@@ -125,7 +125,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delays:
-    """Durations in the cloud: waits of the simulator and the autoscaling test, and parts of budgets.
+    """Durations in the cloud: waits of the simulator, and parts of budgets.
 
     Attributes:
         ingest: from PutMetricData to an alarm that sees it.

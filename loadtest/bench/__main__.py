@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 from loadtest.bench import bulk, host, labels, startup, throughput
-from loadtest.errors import end_on_sigterm
+from loadtest.cli import end_on_sigterm
 
 PARTS = {
     "throughput": throughput.measure,

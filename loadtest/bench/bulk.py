@@ -31,16 +31,16 @@ from loadtest.service_process import KeptPort, clean_environment, process_tree
 TEXTS, PDFS, WORDS, SEED = 20_000, 500, 60, 7
 KEYS = 100_000
 ENGINE_TEXTS = 2_000
-"""Of the texts, those by which the engine's own rate is taken."""
+"""Texts by which the engine's own rate is taken."""
 POLL_SECONDS = 0.25
 ENGINE, COMMAND, PARSERS = "engine", "command", "parsers"
 
-ASKED_A_SECOND, PHASE_SECONDS, WARM_SECONDS = 5, 40, 5
-"""Interactive texts a second, and for how long; for how long before that."""
+TEXTS_A_SECOND, PHASE_SECONDS, WARM_SECONDS = 5, 40, 5
+"""Interactive texts a second, seconds in which they are measured, and seconds of the same load before."""
 OBJECTS = 4_000
 """Texts in S3: more than a fleet's process answers in a phase."""
 NICENESS = 10
-"""Of the server that stands for AWS, whose work is none of the service's."""
+"""Niceness of the server that stands for AWS, whose work is none of the service's."""
 START_SECONDS = 60.0
 DOCUMENTS = 'gleaner_documents_total{outcome="ok"}'
 STAGES = ("parse", "tokenize", "queue", "compute", "decode")
@@ -100,7 +100,7 @@ def _files(folder: Path, texts: int, pdfs: int) -> Path:
 
 def _measure_beside(home: Path, folder: Path, variables: Mapping[str, str], queue: str) -> None:
     """Print how long small interactive texts take alone and beside two kinds of bulk work."""
-    print(f"{ASKED_A_SECOND} interactive texts of {WORDS} words a second, for {PHASE_SECONDS} s each; ms\n")
+    print(f"{TEXTS_A_SECOND} interactive texts of {WORDS} words a second, for {PHASE_SECONDS} s each; ms\n")
     print(f"| beside | p50 | p99 | medians: {' | '.join(STAGES)} | bulk files/s |")
     print(f"|{'---|' * (4 + len(STAGES))}", flush=True)
     with service(home, variables, BULK_QUEUE=queue) as running:
@@ -112,12 +112,12 @@ def _measure_beside(home: Path, folder: Path, variables: Mapping[str, str], queu
         }
         for name, load in loads.items():
             with load:
-                print(f"| {name} | {_asked(running.url, has_load=name != 'nothing')} |", flush=True)
+                print(f"| {name} | {_measured(running.url, has_load=name != 'nothing')} |", flush=True)
 
 
 @contextmanager
 def _command(*arguments: str | Path, variables: Mapping[str, str] | None = None) -> Iterator[None]:
-    """A command of `gleaner` that runs meanwhile."""
+    """Run a command of `gleaner` until the context ends."""
     command = [sys.executable, "-m", "service.cli", *map(str, arguments)]
     environment, nothing = {**clean_environment(), **(variables or {})}, subprocess.DEVNULL
     with subprocess.Popen(command, env=environment, stdout=nothing, stderr=nothing) as process:
@@ -127,19 +127,19 @@ def _command(*arguments: str | Path, variables: Mapping[str, str] | None = None)
             process.send_signal(signal.SIGINT)
 
 
-def _asked(url: str, *, has_load: bool) -> str:
-    """Cells of a phase, which begins once bulk files are answered, if there are any."""
+def _measured(url: str, *, has_load: bool) -> str:
+    """Cells of a phase, which begins once the service answers bulk files, if there are any."""
     end, begun = time.monotonic() + START_SECONDS, _answered(url)
     while has_load and _answered(url) < begun + 100:
         assert time.monotonic() < end, "no bulk work is done"
         time.sleep(POLL_SECONDS)
     asyncio.run(_ask(url, WARM_SECONDS))
     before, begun_seconds = _answered(url), time.monotonic()
-    found = asyncio.run(_ask(url, PHASE_SECONDS))
-    bulk = (_answered(url) - before - len(found)) / (time.monotonic() - begun_seconds)
-    milliseconds = sorted(each for each, _ in found)
-    stages = [statistics.median(timing[f"{stage}_ms"] for _, timing in found) for stage in STAGES]
-    p50, p99 = milliseconds[len(found) // 2], milliseconds[int(0.99 * (len(found) - 1))]
+    answers = asyncio.run(_ask(url, PHASE_SECONDS))
+    bulk = (_answered(url) - before - len(answers)) / (time.monotonic() - begun_seconds)
+    milliseconds = sorted(each for each, _ in answers)
+    stages = [statistics.median(timing[f"{stage}_ms"] for _, timing in answers) for stage in STAGES]
+    p50, p99 = milliseconds[len(answers) // 2], milliseconds[int(0.99 * (len(answers) - 1))]
     return " | ".join(f"{each:.1f}" for each in (p50, p99, *stages, bulk))
 
 
@@ -153,11 +153,11 @@ async def _ask(url: str, seconds: int) -> list[tuple[float, dict[str, float]]]:
             answer = (await client.post("/extract", json={"text": text})).raise_for_status()
             return (time.monotonic() - sent) * 1000, answer.json()["timing"]
 
-        asked = []
-        for number in range(seconds * ASKED_A_SECOND):
-            await asyncio.sleep(begun + number / ASKED_A_SECOND - time.monotonic())
-            asked.append(asyncio.create_task(ask(paragraph(WORDS, draw))))
-        return await asyncio.gather(*asked)
+        tasks = []
+        for number in range(seconds * TEXTS_A_SECOND):
+            await asyncio.sleep(begun + number / TEXTS_A_SECOND - time.monotonic())
+            tasks.append(asyncio.create_task(ask(paragraph(WORDS, draw))))
+        return await asyncio.gather(*tasks)
 
 
 def _answered(url: str) -> float:
@@ -218,7 +218,7 @@ def _plan(variables: Mapping[str, str], queue: str) -> None:
 
 @dataclass(slots=True)
 class _Usage:
-    """What a command took.
+    """Time and memory of a command.
 
     Attributes:
         first_seconds: until its first output was there.
@@ -238,7 +238,7 @@ class _Usage:
         return {kind: sum(s for (each, _), s in self.processor_seconds.items() if each == kind) for kind in kinds}
 
     def memory(self, kind: str, share: float) -> int:
-        """At a share of the time."""
+        """MiB at a share of the time."""
         return self.mebibytes[int((len(self.mebibytes) - 1) * share)][kind]
 
 
@@ -274,7 +274,7 @@ def _run(arguments: list[str | Path], has_output: Callable[[], bool]) -> _Usage:
         while process.poll() is None:
             time.sleep(POLL_SECONDS)
             memory = Counter[str]()
-            for kind, identity, seconds, mebibytes in _looked_at(process.pid):
+            for kind, identity, seconds, mebibytes in _processes(process.pid):
                 memory[kind] += mebibytes
                 usage.processor_seconds[kind, identity] = seconds
             if memory:
@@ -286,7 +286,7 @@ def _run(arguments: list[str | Path], has_output: Callable[[], bool]) -> _Usage:
     return usage
 
 
-def _looked_at(root: int) -> Iterator[tuple[str, int, float, int]]:
+def _processes(root: int) -> Iterator[tuple[str, int, float, int]]:
     """Kind, id, processor seconds and MiB of a command's processes."""
     for process in process_tree(root):
         with suppress(psutil.Error):

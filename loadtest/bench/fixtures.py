@@ -40,7 +40,7 @@ def texts(count: int, seed: int = 0) -> list[str]:
 
 
 def text_of(draw: random.Random, words: list[str], length: int) -> str:
-    """Some words are unknown to the tokenizer and split into pieces, and one in eight ends a sentence."""
+    """A text in which the tokenizer splits some unknown words, and one word in eight ends a sentence."""
     picked = (word + draw.choice(("", "", "s")) for word in draw.choices(words, k=length))
     return " ".join(word + "." if draw.random() < 1 / 8 else word for word in picked)
 
@@ -97,7 +97,7 @@ class PipelineProcess:
         self.greeting = self._read()
 
     def ask(self, **request: object) -> dict[str, Any]:
-        """Its answer to one request."""
+        """Send a request; returns its answer."""
         sink = self._process.stdin
         assert sink is not None
         sink.write(json.dumps(request) + "\n")

@@ -19,7 +19,7 @@ from pathlib import Path
 import httpx
 
 from loadtest.bench.fixtures import LEAN, published, run_tool, service, texts
-from loadtest.errors import end_on_sigterm
+from loadtest.cli import end_on_sigterm
 
 CLIENTS = 96
 DOCUMENTS_PER_REQUEST = 16
@@ -33,7 +33,7 @@ RECORD = (
 PARAMETERS = {"small": 4_400_000, "six-layer": 22_400_000, "bert-base": 108_900_000, "bert-large": 333_600_000}
 """Approximate; embeddings included."""
 EMBEDDINGS = {"small": 3_980_000, "six-layer": 11_900_000, "bert-base": 23_800_000, "bert-large": 31_800_000}
-"""The part of the parameters that is looked up, not multiplied."""
+"""Parameters that are looked up, not multiplied."""
 
 
 def main() -> int:
@@ -51,7 +51,7 @@ def main() -> int:
 
 
 def _tests() -> int:
-    """In the environment of an engine, so with its allocator; tests that do not end spoil no figure."""
+    """Run the GPU tests in an engine's environment, so with its allocator; tests that do not end spoil no figure."""
     command = [sys.executable, "-m", "pytest", "-q", "tests/gpu"]
     environment = {**os.environ, **LEAN, "REQUIRE": "cuda"}
     try:

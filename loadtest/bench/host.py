@@ -31,13 +31,13 @@ from loadtest.service_process import KeptPort, clean_environment, is_ready, proc
 
 TEXTS, WORDS, SEED = 128, 185, 11
 BATCH_TOKENS = 8_192
-"""About what a GPU's batches hold where they are bounded by time."""
+"""Tokens of a batch, about as on a GPU whose batches are bounded by time."""
 DOCUMENTS = 2_000
 ROUNDS = 3
-"""The least is printed: a machine that others use too makes the same work dearer, never cheaper."""
+"""Rounds, of which the least is printed: other users of a machine make the same work dearer, never cheaper."""
 LONE_DOCUMENTS = 300
 DEVICES = {0: "at once", 5: "5 ms a batch"}
-"""The replaying device's least time, by milliseconds."""
+"""Names of the replaying device's least times, by milliseconds."""
 CLIENTS = {1: 48, 16: 12}
 """Connections that ask without a pause, by documents a request."""
 START_SECONDS = 120.0
@@ -100,7 +100,7 @@ class ReplayingService:
     engine: psutil.Process
 
     def cpu_seconds(self) -> dict[str, float]:
-        """Seconds that each part has taken up to now."""
+        """Processor seconds of each part up to now."""
         threads = {each.id: each.user_time + each.system_time for each in self.engine.threads()}
         tree = process_tree(self.worker.pid)
         spent = [sum(each.cpu_times()[:2]) for each in tree]
@@ -216,7 +216,7 @@ BARE = "bare"
 
 
 def publish_bare(home: Path) -> str:
-    """Publish it into the store `home`/store, once; returns its name."""
+    """Publish the bare model into the store `home`/store, once; returns its name."""
     folder = home / BARE
     if not folder.exists():
         write_bare(folder)
@@ -225,7 +225,7 @@ def publish_bare(home: Path) -> str:
 
 
 def write_bare(folder: Path) -> None:
-    """Write its folder."""
+    """Write the folder of the bare model."""
     folder.mkdir()
     for file in MODEL_FILES:
         shutil.copyfile(BUILTIN / file, folder / file)

@@ -106,12 +106,12 @@ def pieces(text: str) -> list[str]:
 
 
 def _runs(home: Path, folder: Path, texts: list[str], labels: list[str]) -> dict[str, list[Run]]:
-    """What was measured in each round; the library is first."""
+    """Runs of each software, by round; the library is first."""
     parts = [part for text in texts for part in pieces(text)]
     with ExitStack() as stack:
         library = stack.enter_context(closing(PipelineProcess(LIBRARY, str(folder), python=str(PYTHON))))
         size = max(BATCH_SIZES, key=lambda each: _ask_library(library, parts[:SEARCHED], labels, each, 1).per_second)
-        asked: dict[str, Callable[[], Run]] = {
+        contenders: dict[str, Callable[[], Run]] = {
             f"`gliner`, batches of {size}": partial(_ask_library, library, parts, labels, size, len(texts))
         }
         port = KeptPort()
@@ -122,7 +122,7 @@ def _runs(home: Path, folder: Path, texts: list[str], labels: list[str]) -> dict
         command = [str(PYTHON), "-m", SERVER, "--model", str(folder), *options]
         stack.enter_context(running(command, url + SERVER_PATH, bodies[0], home / "gliner.log"))
         (root, *_) = (each.pid for each in processes_running(SERVER, os.getpid()))
-        asked["`gliner.serve`"] = partial(_ask, url + SERVER_PATH, root, bodies, len(parts), len(texts))
+        contenders["`gliner.serve`"] = partial(_ask, url + SERVER_PATH, root, bodies, len(parts), len(texts))
         whole = [_body(text, labels, "min_score") | {"deadline_ms": 600_000} for text in texts]
         for dtype in DTYPES:
             ours = stack.enter_context(service(home, MODELS=MODEL, DTYPE=dtype))
@@ -130,9 +130,9 @@ def _runs(home: Path, folder: Path, texts: list[str], labels: list[str]) -> dict
             with httpx.Client(base_url=ours.url) as client:
                 (model,) = client.get("/models").json()["models"]
             ask()
-            asked[f"service, {model['dtype']}"] = ask
-        rounds = [{software: each() for software, each in asked.items()} for _ in range(ROUNDS)]
-    return {software: [each[software] for each in rounds] for software in asked}
+            contenders[f"service, {model['dtype']}"] = ask
+        rounds = [{software: each() for software, each in contenders.items()} for _ in range(ROUNDS)]
+    return {software: [each[software] for each in rounds] for software in contenders}
 
 
 def _body(text: str, labels: list[str], limit: str) -> dict[str, Any]:

@@ -24,9 +24,9 @@ CLIENTS = 6
 DOCUMENTS_PER_REQUEST = 8
 ROUNDS = 3
 DOCUMENTS = {"six-layer": 1440, "bert-base": 480}
-"""Enough that the last batches, which leave a core idle, hardly count."""
+"""Documents of a round, so many that the last batches, which leave a core idle, hardly count."""
 SEARCHED = 10
-"""The best batch size is searched with every tenth document."""
+"""Ratio of all documents to those with which the best batch size is searched."""
 CPUINFO = Path("/proc/cpuinfo")
 DIFFERENCES = ("largest score difference", "entities that differ")
 Entity = dict[str, Any]

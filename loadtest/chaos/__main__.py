@@ -14,13 +14,13 @@ from random import SystemRandom
 from loadtest.chaos.experiment import Plan, run_chaos
 from loadtest.chaos.faults import all_faults, remote_store, small_disk
 from loadtest.chaos.subject import Subject, make_questions
-from loadtest.errors import end_on_sigterm
+from loadtest.cli import end_on_sigterm
 from loadtest.managed_service import ManagedService
 
 TENANT = "steady"
 DISK_MEGABYTES = 128
 MOST_SHOWN = 30
-"""Findings."""
+"""Findings that are printed."""
 SETTINGS: dict[str, str | int | float] = {
     "MODELS": "documents",
     "DTYPE": "float32",
@@ -47,7 +47,9 @@ def main() -> int:
         os.environ["TMPDIR"] = str(home / "uploads")
         remote = stack.enter_context(remote_store(home)) if not chosen.no_remote else None
         faults = [
-            each for each in all_faults(home / "uploads" if small else None, remote) if _wanted(each.name, chosen.only)
+            fault
+            for fault in all_faults(home / "uploads" if small else None, remote)
+            if chosen.only is None or any(part in fault.name for part in chosen.only)
         ]
         print(f"seed {chosen.seed}; {len(faults)} kinds of faults; uploads on a small disk: {small}", flush=True)
         service = ManagedService(SETTINGS, [TENANT], needs_store=True)
@@ -62,10 +64,6 @@ def main() -> int:
     findings = ledger.findings()
     print("\n".join([f"{len(findings)} findings", *(f"FOUND: {each}" for each in findings[:MOST_SHOWN])]))
     return 1 if findings else 0
-
-
-def _wanted(name: str, parts: list[str] | None) -> bool:
-    return parts is None or any(part in name for part in parts)
 
 
 if __name__ == "__main__":

@@ -19,17 +19,17 @@ from loadtest.service_process import is_ready
 
 CALLERS = 8
 TIMEOUT_SECONDS = 120.0
-"""Of one request; the service's own deadline comes first."""
+"""Seconds that a request may take; the service's own deadline comes first."""
 MOST_TRIES = 5
-"""Of learning an answer: a machine with much else to do may be too slow for a deadline."""
+"""Attempts at the reference answer; a busy machine may miss a deadline."""
 BETWEEN_FAULTS_SECONDS = (0.5, 4.0)
 RECOVERY_SECONDS = 150.0
 MOST_EXTRA_SECONDS = 240.0
-"""For how long callers go on who have had no answer at all yet, because engines are slow to start again."""
+"""Seconds after the end during which callers go on if none has had an answer: engines may start slowly."""
 REST_SECONDS = 0.05
-"""A caller whose connection was refused waits for this long."""
+"""Pause of a caller after anything but a right answer."""
 ENGINE_LIFE_SECONDS = 35.0
-"""Between two deaths of the engine: a third one within a minute ends the service, as it should."""
+"""Seconds between two deaths of the engine: a third one within a minute ends the service, as it should."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +74,12 @@ async def _learn(client: HttpClient, oracle: Oracle, questions: Sequence[Job]) -
 async def _ask_until(
     end: float, client: HttpClient, oracle: Oracle, ledger: Ledger, draw: Random, subject: Subject, begun: float
 ) -> None:
-    while (asked := time.monotonic()) < end or (asked < end + MOST_EXTRA_SECONDS and not ledger.has_answers):
+    while (sent := time.monotonic()) < end or (sent < end + MOST_EXTRA_SECONDS and not ledger.has_answers):
         question = draw.choice(subject.questions)
         reply = await client.post(question)
         verdict = oracle.judge(question.kind, reply)
         shown = f"{reply.status} {reply.failure} {reply.body[:200]!r}" if verdict is not Verdict.RIGHT else ""
-        ledger.exchanges.append(Exchange(question.kind, verdict, asked - begun, time.monotonic() - begun, shown))
+        ledger.exchanges.append(Exchange(question.kind, verdict, sent - begun, time.monotonic() - begun, shown))
         if verdict is not Verdict.RIGHT:
             await asyncio.sleep(REST_SECONDS)
 
@@ -90,22 +90,22 @@ async def _break_until(
     draw = Random(f"faults {plan.seed}")
     engine_spared_until = 0.0
     while time.monotonic() < end:
-        struck = time.monotonic() - begun
-        possible = [fault for fault in plan.faults if not fault.kills_engine or struck >= engine_spared_until]
+        at = time.monotonic() - begun
+        possible = [fault for fault in plan.faults if not fault.kills_engine or at >= engine_spared_until]
         if not possible:
             await asyncio.sleep(REST_SECONDS)
             continue
         fault = draw.choices(possible, [fault.weight for fault in possible])[0]
-        engine_spared_until = struck + ENGINE_LIFE_SECONDS if fault.kills_engine else engine_spared_until
-        await fault.strike(subject, draw)
-        ledger.faults.append(FaultRecord(fault.name, struck, time.monotonic() - begun, fault.loses))
+        engine_spared_until = at + ENGINE_LIFE_SECONDS if fault.kills_engine else engine_spared_until
+        await fault.inject(subject, draw)
+        ledger.faults.append(FaultRecord(fault.name, at, time.monotonic() - begun, fault.loses))
         counts = ", ".join(f"{count} {verdict}" for verdict, count in sorted(ledger.verdicts().items()))
-        say(f"{struck:7.1f} s  {fault.name:<28} {counts}")
+        say(f"{at:7.1f} s  {fault.name:<28} {counts}")
         await asyncio.sleep(min(draw.uniform(*BETWEEN_FAULTS_SECONDS), max(0.0, end - time.monotonic())))
 
 
 async def _recovery(client: HttpClient, oracle: Oracle, subject: Subject) -> list[str]:
-    """What is wrong after the last fault, once the service has had time to recover."""
+    """Sentences on what is wrong after the last fault, once the service has had time to recover."""
     if subject.service.instance.process.poll() is not None:
         return [f"the service ended with exit code {subject.service.instance.process.returncode}"]
     end = time.monotonic() + RECOVERY_SECONDS

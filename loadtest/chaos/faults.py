@@ -41,14 +41,14 @@ class ChaosFault:
     """A fault.
 
     Attributes:
-        strike: does it; returns when it is over.
+        inject: does it; returns when it is over.
         loses: open connections may be lost by it, and by nothing else.
-        weight: in the draw.
+        weight: its relative frequency.
         kills_engine: it may cost the engine's life, which a service survives twice a minute.
     """
 
     name: str
-    strike: Callable[[Subject, Random], Awaitable[None]]
+    inject: Callable[[Subject, Random], Awaitable[None]]
     loses: bool = False
     weight: float = 1.0
     kills_engine: bool = False
@@ -124,7 +124,7 @@ BURST_SECONDS = 60.0
 
 
 async def _hang_up(subject: Subject, draw: Random) -> None:
-    """Half of them before their body is whole, half while they wait for the answer."""
+    """Clients leave: half before their body is whole, half while they wait for the answer."""
     await asyncio.gather(*(_leave(subject, draw.choice(subject.questions), draw) for _ in range(HANG_UPS)))
 
 
@@ -214,7 +214,7 @@ BAD_KEYS_SECONDS = 3.0
 
 
 def disk_fault(folder: Path) -> ChaosFault:
-    """No byte is left on the disk of this folder, for a while."""
+    """Fault: no byte is left on the disk of this folder, for a while."""
     return ChaosFault("uploads' disk full for 3 s", partial(_fill_disk, folder))
 
 
@@ -233,7 +233,7 @@ async def _publish(subject: Subject, _draw: Random) -> None:
 
 
 async def _spoil_keys(subject: Subject, _draw: Random) -> None:
-    """The keys file is no keys file for a while."""
+    """Replace the keys file by nonsense for a while."""
     file = subject.service.home / "keys"
     good = file.read_text()
     try:
@@ -268,7 +268,7 @@ class RemoteStore:
         self.service_variables = {**variables, "AWS_ENDPOINT_URL_S3": proxy.endpoint}
 
     def fault(self) -> ChaosFault:
-        """A new revision is published while most answers of the store are spoilt, for some seconds."""
+        """Fault: a new revision is published while most answers of the store are spoilt."""
         return ChaosFault("remote store spoilt for 4 s", partial(self._spoil))
 
     async def _spoil(self, subject: Subject, draw: Random) -> None:

@@ -69,7 +69,7 @@ class Oracle:
 
 
 def _canonical(reply: Reply) -> Json | None:
-    """What must be equal between two answers; None for a response that is neither an answer nor a problem document."""
+    """Parts that two equal answers share; None for a response that is neither an answer nor a problem document."""
     try:
         body = msgspec.json.decode(reply.body)
         if reply.status == 200:
@@ -104,7 +104,7 @@ def _compare_documents(known: Json, answer: Json) -> Verdict:
 
 
 def _alike(known: Json, answer: Json) -> bool:
-    """Equal, apart from rounding."""
+    """True if two answers are equal, apart from rounding."""
     if isinstance(known, float) and isinstance(answer, (int, float)):
         return math.isclose(known, answer, abs_tol=SCORE_TOLERANCE)
     if isinstance(known, dict) and isinstance(answer, dict):
@@ -115,13 +115,13 @@ def _alike(known: Json, answer: Json) -> bool:
 
 
 SLACK_SECONDS = 3.0
-"""How long after a fault a connection may still be found lost."""
+"""Seconds after a fault during which a connection may still be lost by it."""
 BAD = (Verdict.WRONG, Verdict.UNTYPED)
 
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One request and what came of it; seconds from the start of the run."""
+    """A request and its outcome; seconds from the start of the run."""
 
     question: str
     verdict: Verdict
@@ -147,7 +147,7 @@ class Ledger:
     exchanges: list[Exchange] = field(default_factory=list)
     faults: list[FaultRecord] = field(default_factory=list)
     unhealthy: list[str] = field(default_factory=list)
-    """What was wrong after the last fault, in sentences."""
+    """Sentences on what was wrong after the last fault."""
 
     def verdicts(self) -> Counter[Verdict]:
         """Exchanges by verdict."""
@@ -155,7 +155,7 @@ class Ledger:
 
     @property
     def has_answers(self) -> bool:
-        """True when a request was answered rightly."""
+        """True if any request was answered rightly."""
         return any(each.verdict is Verdict.RIGHT for each in self.exchanges)
 
     def unexplained(self) -> list[Exchange]:
@@ -174,7 +174,7 @@ class Ledger:
         return [*bad, *lost, *self.unhealthy, *(["no request was answered"] if not self.has_answers else [])]
 
     def table(self) -> list[str]:
-        """Rows in Markdown: for each fault how often it happened, and what came of the requests that it met."""
+        """Rows in Markdown: for each fault how often it happened, and the verdicts on the requests that it met."""
         rows = [
             "| fault | times | right | refused | lost | wrong | untyped | slowest s |",
             "|---|---|---|---|---|---|---|---|",

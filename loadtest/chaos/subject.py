@@ -17,7 +17,7 @@ from loadtest.scenario.workload import DOCX, JSON, PDF, Job, paragraph, report
 from loadtest.service_process import ServiceParts
 
 LENGTHS = (1, 12, 40, 110, 300, 900, 2_400)
-"""Words."""
+"""Words of the texts."""
 BATCH = 12
 
 
@@ -66,5 +66,4 @@ class Subject:
 
     @property
     def parts(self) -> ServiceParts:
-        """Its processes."""
         return ServiceParts(self.service.instance.process.pid)

@@ -43,23 +43,23 @@ class BurstOutcome:
         return f"{self.outcomes.total()} connections: {counts}; slowest refusal {self.slowest_refusal_seconds:.2f} s"
 
     def check(self) -> None:
-        """Nobody went without an answer, or got one without a type.
+        """Check that every request had an answer, and every refusal a type.
 
         Raises:
-            LoadtestError: somebody did.
+            LoadtestError: one had none.
         """
         if self.outcomes[UNANSWERED] or self.outcomes[UNTYPED]:
             raise LoadtestError(str(self))
 
 
 def ask_at_once(url: str, connections: int) -> BurstOutcome:
-    """Open so many connections, one request on each, all at once; wait for every answer."""
+    """Open the connections all at once, with one request on each; wait for every answer."""
     raise_open_files()
     return asyncio.run(_ask_at_once(url, connections))
 
 
 def hold_slowly(url: str, connections: int, seconds: float) -> int:
-    """Hold so many slow connections for this time; returns how many of them the service had closed by then."""
+    """Hold slow connections for this time; returns the number of those that the service has closed by then."""
     raise_open_files()
     return asyncio.run(_hold_slowly(url, connections, seconds))
 

@@ -28,9 +28,9 @@ from loadtest.generator.records import Records, load, merge
 from loadtest.scenario.scenario import Scenario, most_per_second
 
 LEAD_SECONDS = 0.2
-"""From the moment at which all processes are ready to the first request."""
+"""Seconds from the moment at which all processes are ready to the first request."""
 RATE_OF_ONE = 1_000.0
-"""Requests per second of one process, for which it takes about a third of a core (BENCHMARKS.md)."""
+"""Requests per second of one process, which take about a third of a core."""
 
 _messages = msgspec.json.Decoder(GeneratorMessage)
 
@@ -186,5 +186,5 @@ class GeneratorPool:
 
 
 def processes_for(rate: float) -> int:
-    """How many processes a rate needs; at most one per core."""
+    """The number of processes that a rate needs; at most one per core."""
     return max(1, min(math.ceil(rate / RATE_OF_ONE), os.cpu_count() or 1))

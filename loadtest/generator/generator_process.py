@@ -162,7 +162,7 @@ def _own_share(config: GeneratorConfig, start: float) -> Iterator[tuple[float, i
 
 
 def _connection_limit() -> int:
-    """How many connections the limit of open files allows, after raising it as far as permitted."""
+    """The number of connections that the limit of open files allows, raised as far as permitted."""
     raise_open_files()
     return min(resource.getrlimit(resource.RLIMIT_NOFILE)[0], 65_536) - SPARE_FILES
 

@@ -19,7 +19,7 @@ from loadtest.scenario.workload import Job, Pairs
 
 CONNECT_SECONDS = 10.0
 IDLE_SECONDS = 3600.0
-"""How long an idle connection is kept: in practice until the server closes it."""
+"""Seconds for which an idle connection is kept: in practice until the server closes it."""
 LEFT_OUT_HEADERS = ("Accept", "Accept-Encoding", "User-Agent")
 """Headers that aiohttp would add to each request."""
 
@@ -108,7 +108,7 @@ def service_url(url: str) -> str:
 
 
 def failure(error: Exception) -> str:
-    """The code of a request that got no whole response: where it failed."""
+    """The code of a request without a whole response, by the place where it failed."""
     match error:
         case aiohttp.ServerTimeoutError():  # Of the connection: no other timeout is left to aiohttp.
             return "connect_timeout"

@@ -138,15 +138,13 @@ class Records:
 
     @property
     def latency_ms(self) -> Floats:
-        """From the intended time, so that a stall counts for every request that was due in it."""
-        found: Floats = (self.done - self.intended) * 1000
-        return found
+        """Time from when a request was due, so that a stall counts for every request due in it."""
+        return np.asarray((self.done - self.intended) * 1000, dtype=np.float64)
 
     @property
     def lag_ms(self) -> Floats:
-        """How late the generator sent the request."""
-        found: Floats = (self.sent - self.intended) * 1000
-        return found
+        """Delay of the generator in sending a request."""
+        return np.asarray((self.sent - self.intended) * 1000, dtype=np.float64)
 
     @property
     def ok(self) -> Booleans:
@@ -163,7 +161,7 @@ class Records:
         return np.asarray(~self.ok & ~self.refused, dtype=np.bool_)
 
     def where(self, chosen: Booleans | Integers) -> Records:
-        """The rows of a mask or of indices."""
+        """The rows that a mask or indices choose."""
         return Records(**{each.name: getattr(self, each.name)[chosen] for each in fields(self)})
 
     def due_in(self, windows: Iterable[Window]) -> Records:
@@ -176,7 +174,7 @@ class Records:
 
 
 def inside(times: Floats, windows: Iterable[Window]) -> Booleans:
-    """Which times are in one of these windows."""
+    """A mask of the times that are in one of these windows."""
     chosen = np.zeros(len(times), dtype=np.bool_)
     for begin, length in windows:
         chosen |= (times >= begin) & (times < begin + length)
@@ -260,7 +258,7 @@ def _typed(row: list[str]) -> tuple[object, ...]:
 
 
 ROWS_AS_TUPLES = 20_000
-"""Rows are packed into columns once there are this many."""
+"""Rows that are kept as tuples before they are packed into columns."""
 
 
 class Recorder:

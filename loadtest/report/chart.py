@@ -17,7 +17,7 @@ COLOURS = {
     "teal": "#1a8f8f",
     "gold": "#b8911b",
 }
-"""The colours of series on a light background; `theme.css` has those on a dark one."""
+"""Colours of series on a light background; `theme.css` has those on a dark one."""
 INK, MUTED, GRID, SHADE, PAPER = "#1d2833", "#5b6772", "#dfe4e9", "#eef2f5", "#ffffff"
 VARIABLES = {
     **{colour: f"var(--{name})" for name, colour in COLOURS.items()},

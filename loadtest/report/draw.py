@@ -16,19 +16,19 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormat
 from loadtest.report.chart import COLOURS, MUTED, PAPER, SHADE, STYLE, VARIABLES, Bars, Chart, Series
 
 WIDTH = 9.4 * 72.0
-"""The width of a chart in points."""
+"""Width of a chart in points."""
 HEADROOM = 1.22
-"""The part of the y axis above the highest value, for the names of phases: its factor, also on a logarithmic axis."""
+"""Factor by which the y axis exceeds the highest value, also on a logarithmic axis; phases' names are there."""
 LETTER = 5.2
-"""The average width of a letter of a phase's name, in points."""
+"""Average width of a letter of a phase's name, in points."""
 LEGEND_COLUMNS = 4
 """Columns of the legend, if a chart has as many series."""
 LEVELS = (0.83, 0.75, 0.67)
 """Heights of the labels of successive events, so that near ones do not overlap."""
 ROW_LETTERS = 24
-"""The longest name of a bar."""
+"""Letters of a bar's longest name."""
 LOG_DECADES = 2.5
-"""On a logarithmic axis that spans more than this, only powers of ten and their triple are labelled."""
+"""Decades of a logarithmic axis beyond which only powers of ten and their triple are labelled."""
 
 
 def plot_chart(axes: Axes, chart: Chart) -> None:
@@ -180,12 +180,12 @@ def _shortened(text: str, letters: int) -> str:
 
 POINTS_PER_INCH = 72.0
 HEIGHT, BAR_HEIGHT = 252.0, 26.0
-"""The height of a chart and of a bar, in points, which are the units of an SVG."""
+"""Heights of a chart and of a bar, in points, which are the units of an SVG."""
 LEFT, RIGHT, TOP, BOTTOM = 56.0, 12.0, 26.0, 34.0
-"""The margins around the plot; the same for all charts, so that their axes are in line."""
+"""Margins around the plot; the same for all charts, so that their axes are in line."""
 LEGEND_ROW = 14.0
 Y_LABEL = 14.0
-"""Where the label of the y axis stands, from the left."""
+"""Points from the left to the y axis's label."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,8 +201,8 @@ class Drawing:
     bottom: float
 
 
-def draw(chart: Chart | Bars, *, themed: bool = True) -> Drawing:
-    """Draw one chart. `themed`: with CSS variables for colours, else as an image with a white background."""
+def draw(chart: Chart | Bars) -> Drawing:
+    """Draw one chart, with CSS variables for its colours."""
     if isinstance(chart, Chart):
         left, height, names = LEFT, HEIGHT, [each.name for each in chart.series if each.points]
     else:
@@ -220,22 +220,21 @@ def draw(chart: Chart | Bars, *, themed: bool = True) -> Drawing:
             plot_chart(axes, chart)
         else:
             plot_bars(axes, chart)
-        svg = _svg(figure, chart, themed=themed)
+        svg = _svg(figure, chart)
     return Drawing(svg, *axes.get_xlim(), left=left, right=right, top=top, bottom=height - BOTTOM)
 
 
-def _svg(figure: Figure, chart: Chart | Bars, *, themed: bool) -> str:
+def _svg(figure: Figure, chart: Chart | Bars) -> str:
     """The figure as one SVG element with the chart's key as its id, and no other ids but those that it refers to."""
     sink = io.StringIO()
     nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-    figure.savefig(sink, format="svg", metadata=nothing, transparent=themed)
+    figure.savefig(sink, format="svg", metadata=nothing, transparent=True)
     whole = sink.getvalue()
     view, inside = re.search(r'viewBox="([^"]+)"', whole), re.search(r"<svg[^>]*>(.*)</svg>", whole, re.DOTALL)
     assert view is not None
     assert inside is not None
     content = re.sub(r'<g id="[a-zA-Z0-9.]+_\d+"', "<g", inside[1])
-    if themed:
-        content = re.sub("|".join(VARIABLES), lambda found: VARIABLES[found[0]], content)
+    content = re.sub("|".join(VARIABLES), lambda colour: VARIABLES[colour[0]], content)
     space = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
     return f'<svg id="{chart.key}" viewBox="{view[1]}" role="img" aria-label="{_label(chart)}" {space}>{content}</svg>'
 

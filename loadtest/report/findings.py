@@ -17,16 +17,16 @@ from loadtest.results.summary import Figures, Summary, by_rate
 from loadtest.scenario.scenario import Phase, Scenario
 
 UNANSWERED = 0.01
-"""The largest share of refusals and failures of a phase that holds."""
+"""Largest share of refusals and failures in a phase that holds."""
 COLLAPSE = 0.95
-"""The ratio of goodput in overload to the peak below which it has collapsed."""
+"""Ratio of the goodput in overload to the peak below which it has collapsed."""
 OVERLOAD = 1.2
-"""The ratio of the offered rate to the peak from which a phase is an overload."""
+"""Ratio of the offered rate to the peak from which a phase is an overload."""
 STAGES = ("parse", "tokenize", "queue", "compute", "decode")
 
 
 def findings(summary: Summary, trends: Sequence[str] = ()) -> list[str]:
-    """All findings, most important first; `trends`: those of `report/trends`."""
+    """All findings, most important first; `trends` come last."""
     return [
         sentence
         for sentence in (
@@ -174,25 +174,25 @@ def _generator(summary: Summary) -> str:
 
 
 PEAK_RATIO = 1.5
-"""The ratio of a phase's rate to the next one's from which it is a peak."""
+"""Ratio of a phase's rate to the next one's from which it is a peak."""
 TOLERATED_SHARE = 0.05
-"""The share of a second's requests that may miss the service level after a recovery."""
+"""Share of a second's requests that may miss the service level after a recovery."""
 SHORT_TOKENS = 1_000
-"""The length up to which a document counts as short: a few windows."""
+"""Tokens up to which a document counts as short: a few windows."""
 MIN_ANSWERS = 30
 """Answers without which a 99th percentile is left to chance."""
 MIN_GROWTH_SECONDS = 200.0
-"""The length of a run without which growth cannot be seen."""
+"""Seconds that a run must last for growth to be seen."""
 MEBIBYTE = 2.0**20
 
 
 def trends(scenario: Scenario, records: Records, samples: Sequence[MetricsSample]) -> list[str]:
-    """The sentences on all trends that a run shows."""
+    """Sentences on all trends that a run shows."""
     return [*_recoveries(scenario, records), *_by_length(records.due_in(scenario.windows)), *_growth(samples)]
 
 
 def _recoveries(scenario: Scenario, records: Records) -> list[str]:
-    """How long after each peak the service level was missed."""
+    """Sentences on the time after each peak in which the service level was missed."""
     starts = scenario.starts
     found = []
     for number, (peak, after) in enumerate(pairwise(scenario.phases)):
@@ -239,7 +239,7 @@ def _cuts(records: Records) -> tuple[float, float]:
 
 
 def _growth(samples: Sequence[MetricsSample]) -> list[str]:
-    """Medians of the second and of the last quarter: the first one has what starts late."""
+    """Sentences on growth from the second quarter's median to the last one's; in the first one parts still start."""
     known = [each for each in samples if each.at >= 0 and "memory_bytes" in each.values and "open_files" in each.values]
     if not known or known[-1].at - known[0].at < MIN_GROWTH_SECONDS:
         return []

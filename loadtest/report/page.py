@@ -36,7 +36,7 @@ def document(title: str, parts: Iterable[str]) -> str:
 
 
 def tile_row(tiles: Iterable[tuple[str, str]]) -> str:
-    """The figures that matter most: each its value and its name."""
+    """The figures that matter most, as pairs of value and name."""
     shown = (f'<div class="tile"><b>{value}</b><span>{name}</span></div>' for value, name in tiles)
     return f'<section class="tiles">{"".join(shown)}</section>'
 

@@ -19,13 +19,13 @@ from loadtest.generator.records import Records
 
 ALLOWED_SHARE = 0.01
 CONFIDENCE_SIGMAS = 1.64
-"""One-sided 95 %."""
+"""Standard errors of a one-sided interval of 95 %."""
 BLOCK_SECONDS = 1.0
 PRECISION = 0.05
-"""The relative width at which the bracket is narrow enough."""
+"""Relative width at which the bracket is narrow enough."""
 WIDEN = 1.5
 RULE_OF_THREE = 3.0
-"""Without a bad request among n, the share is at most 3 / n (95 %)."""
+"""Bound n × share of bad requests, at 95 %, if none of n requests was bad."""
 MIN_REQUESTS = 330
 """Requests without which no trial can hold."""
 

@@ -15,17 +15,18 @@ from msgspec.structs import replace
 from loadtest.errors import LoadtestError, NotTrusted
 from loadtest.generator.generator_pool import GeneratorPool
 from loadtest.generator.records import Records, merge
-from loadtest.generator.run import Run, TargetService, run_scenario, saturate
+from loadtest.generator.run import Run, run_scenario, saturate
 from loadtest.generator.sampler import MetricsSample
+from loadtest.generator.target import TargetService
 from loadtest.results.capacity_file import BatchLatencyFit, MeasuredCapacity, describe, from_answers, from_metrics
 from loadtest.results.knee import MIN_REQUESTS, Trial, TrialVerdict, evaluate, find_knee
 from loadtest.scenario.scenario import Phase, Scenario
 
 MAX_WARM_UP_SECONDS = 3.0
 ATTEMPTS = 3
-"""How often a trial is repeated in which the generator was late, which other programs on its machine can cause."""
+"""Attempts at a trial in which the generator was late, as other programs on its machine may cause."""
 MAX_LENGTHS = 3
-"""The longest an undecided trial becomes, in multiples of its length, before its rate counts as failing."""
+"""Longest an undecided trial becomes, in multiples of its length, before its rate counts as failing."""
 MAX_SINGLE_SECONDS = 6.0
 MAX_SATURATED_SECONDS = 4.0
 

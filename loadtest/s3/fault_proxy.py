@@ -73,7 +73,7 @@ def no_fault(_request: ProxiedRequest) -> Fault | None:
 
 
 def break_piece(piece: bytes, start: int, fault: Fault | None, client: socket.socket) -> bytes:
-    """What is sent of a piece that begins at byte `start` of the body; applies Stall and Reset to the connection."""
+    """The bytes to send for a piece that begins at byte `start` of the body; Stall and Reset act on the connection."""
     match fault:
         case Flip(at) if start <= at < start + len(piece):
             return piece[: at - start] + bytes([piece[at - start] ^ 1]) + piece[at - start + 1 :]
@@ -104,15 +104,18 @@ _CONDITION = re.compile(rb"\r\nif-(none-)?match:", re.IGNORECASE)
 
 @dataclass(slots=True)
 class FaultProxy:
-    """A running proxy. `choose` may be replaced at any time; bytes are those of bodies."""
+    """A running proxy. `choose` may be replaced at any time.
+
+    Attributes:
+        sent_bytes: in bodies of responses, to clients.
+        received_bytes: in bodies of requests, from clients.
+    """
 
     upstream_port: int
     choose: ChooseFault = no_fault
     port: int = 0
     sent_bytes: int = 0
-    """Of responses, to the client."""
     received_bytes: int = 0
-    """Of requests, from the client."""
     requests: list[ProxiedRequest] = field(default_factory=list)
     faults: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -209,7 +212,7 @@ def fault_proxy(upstream_port: int, choose: ChooseFault = no_fault) -> Iterator[
 
 
 class _Disconnected(Exception):
-    """The connection ends here: a fault, or the other side closed it."""
+    """The connection ends, by a fault or because the other side closed it."""
 
 
 def _read_head(source: IO[bytes]) -> bytes:

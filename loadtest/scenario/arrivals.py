@@ -76,7 +76,7 @@ class Sine:
         return self.mean * elapsed - self.amplitude / frequency * math.sin(frequency * elapsed)
 
     def when(self, number: float) -> float:
-        """By bisection, since the inverse has no closed form, within one amplitude of the mean rate's time."""
+        """Bisect, since the inverse has no closed form, within one amplitude of the mean rate's time."""
         if not self.mean:
             return _zero_or_never(number)
         swing = self.amplitude * self.period_seconds / (2 * math.pi * self.mean)
@@ -121,7 +121,7 @@ def _zero_or_never(number: float) -> float:
 
 
 COUNT_TOLERANCE = 1e-6
-"""The rounding error of a closed form for a whole number."""
+"""Rounding error of a closed form for a whole number."""
 
 
 def total(rate: Rate) -> int:
@@ -130,7 +130,7 @@ def total(rate: Rate) -> int:
 
 
 BURST_SECONDS = 1.0
-"""The length of a bin in which a bursty rate keeps its multiplier."""
+"""Seconds for which a bursty rate keeps its multiplier."""
 
 
 def evenly(rate: Rate) -> Iterator[float]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 
 from loadtest import cli
-from loadtest.errors import end_on_sigterm
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -16,5 +15,5 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(chosen: argparse.Namespace) -> int:
     """Run the chosen command; returns the exit code."""
-    end_on_sigterm()
+    cli.end_on_sigterm()
     return cli.run(chosen)

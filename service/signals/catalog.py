@@ -1,6 +1,6 @@
 """The signals that a fleet is scaled and watched by: CloudWatch names, units and their value when idle, as data.
 
-Defined once, for the publisher, the stacks, the dashboards and the autoscaling test. Nothing but data may live here, so
+Defined once, for the publisher, the stacks, the dashboards and the tests. Nothing but data may live here, so
 that `infra` and `loadtest` may import it too. Every value carries one dimension, the fleet's name, and each task
 publishes one value per signal and period. CloudWatch's statistics then need no dimension for tasks: Average is one
 task's share, Sum the fleet's total, Maximum the worst task, SampleCount the number of live tasks.

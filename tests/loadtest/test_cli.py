@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
 import subprocess
 import sys
 import threading
@@ -19,9 +20,12 @@ from loadtest import cli
 from loadtest.commands import finish
 from loadtest.errors import NotTrusted
 from loadtest.scenario.traces import read_trace
+from loadtest.service_process import process_tree
 from tests.support.load_records import good
 from tests.support.load_result import made_result
 from tests.support.local_http import Call, Reply, http_server
+from tests.support.processes import command_of, lives
+from tests.support.service import wait_until
 
 
 def parsed(*words: str) -> argparse.Namespace:
@@ -162,3 +166,23 @@ def test_a_missing_library_of_the_extra_ends_with_the_pip_command(library: str) 
     (line,) = done.stderr.splitlines()
     assert line.startswith(f"gleaner loadtest: not installed: {library}; ")
     assert "-m pip install -e '.[loadtest]'" in line
+
+
+SIGTERM_COMMANDS = {
+    "bench": ("loadtest.bench", "--only", "start"),
+    "gleaner loadtest": ("service.cli", "loadtest", "smoke", "--capacity", "5"),
+}
+
+
+@pytest.mark.second_tier
+@pytest.mark.parametrize("name", SIGTERM_COMMANDS)
+def test_sigterm_ends_the_started_processes_too(name: str) -> None:
+    def below() -> list[int]:
+        return [each.pid for each in process_tree(process.pid)]
+
+    with subprocess.Popen([sys.executable, "-m", *SIGTERM_COMMANDS[name]], stdout=subprocess.DEVNULL) as process:
+        wait_until(lambda: any("service.engine" in command_of(each) for each in below()))
+        started = below()
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(180) == 1
+    wait_until(lambda: not any(lives(each) for each in started))  # The kernel ends those whose parent has ended.

@@ -1,1 +1,0 @@
-"""Autoscaling test: local services scaled by the real policy under a step of load."""
