@@ -80,6 +80,9 @@ def _fact(draw: Random) -> str:
 
 
 JSON = "application/json"
+TEXT = "text/plain; charset=utf-8"
+LONGEST_JSON_BYTES = 1024 * 1024
+"""Bytes of JSON above which a text is sent as plain text: a service takes 16 MiB of JSON, and more of a text."""
 PDF = "application/pdf"
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 MEDIA_TYPES = {
@@ -111,8 +114,8 @@ class Job:
 class Documents(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One kind of document. Its length in words is log-normal: `median_words`, `spread` (sigma), at most `most_words`.
 
-    `text` is sent as JSON, and so is `report`, a long text with headings; `pdf` and `docx` are files with such prose;
-    `folder` sends the files of `path` unchanged.
+    `text` is sent as JSON (over 1 MiB as plain text), and so is `report`, a long text with headings; `pdf` and `docx`
+    are files with such prose; `folder` sends the files of `path` unchanged.
     """
 
     kind: Literal["text", "report", "pdf", "docx", "folder"] = "text"
@@ -179,7 +182,8 @@ def _body(documents: Documents, folders: dict[str, list[Path]], draw: Random) ->
         return make_pdf(text), PDF
     if documents.kind == "docx":
         return make_docx(text), DOCX
-    return json.dumps({"text": text}).encode(), JSON
+    body = json.dumps({"text": text}).encode()
+    return (body, JSON) if len(body) <= LONGEST_JSON_BYTES else (text.encode(), TEXT)
 
 
 def _files(folder: Path) -> list[Path]:

@@ -74,7 +74,7 @@ def create_app(settings: Settings) -> ASGIApp:
 
 @asynccontextmanager
 async def _lifespan(app: FastAPI, settings: Settings, registry: AdapterRegistry) -> AsyncIterator[dict[str, Any]]:
-    async with open_worker(settings, registry.body_modules) as worker, _access(settings, worker) as access:
+    async with open_worker(settings) as worker, _access(settings, worker) as access:
         app_state = AppState(
             worker=worker,
             access=access,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from starlette.requests import Request
@@ -20,7 +20,7 @@ from service.api.extraction.request import Decoder, ExtractRequest, gathered
 from service.api.extraction.trace import RequestTrace
 from service.api.http.access import Access
 from service.api.http.api_keys import sender_of
-from service.api.http.request_body import Body, BodyLimits, RequestJsonReader
+from service.api.http.request_body import Body, BodyLimits
 from service.api.http.request_scope import DisconnectNotice, disconnect_notice, request_start_time
 from service.api.http.response import DocumentOutcome, DocumentTasks, start_documents
 from service.api.worker import Worker
@@ -114,15 +114,8 @@ class RequestContext:
 
     @property
     def sender(self) -> str:
-        """Files and bodies of one sender may share a parser."""
+        """Name of the sender, whose files may share a parser."""
         return sender_of(self.tenant.name, self.address)
-
-    @property
-    def reader(self) -> RequestJsonReader:
-        """Decoder of the JSON of its body. A deadline in the body itself is not known yet."""
-        return RequestJsonReader(
-            self.state.worker.parsers, self.sender, self.deadline_seconds, self.disconnect, self.charge_documents
-        )
 
     @property
     def deadline_seconds(self) -> float:
@@ -131,8 +124,9 @@ class RequestContext:
 
     @property
     def body_limits(self) -> BodyLimits:
-        """The limits of its body, whose bytes are charged."""
-        return self.state.access.body_limits(self.tenant, self.headers, self.state.body_limits)
+        """The limits of its body, whose bytes are charged, and a document where it is not what it should be."""
+        limits = self.state.access.body_limits(self.tenant, self.headers, self.state.body_limits)
+        return replace(limits, on_bad=self.charge_documents)
 
     def model(self, body: Body) -> ModelStatus:
         """The model that the options select; chosen once, since a candidate may get a share of the requests.

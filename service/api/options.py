@@ -1,6 +1,6 @@
 """Options of a request: pydantic checks them, and `ExtractJson` is what OpenAPI shows of a JSON body.
 
-`bodies/json_body` decodes the body itself."""
+`json_body` decodes the body itself."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pydantic import (
     WithJsonSchema,
 )
 
-from service.api.bodies.json_body import ID_CHARACTERS, unknown_option
+from service.api.json_body import ID_CHARACTERS, unknown_option
 from service.core.decoding.aggregation_strategies import Aggregation
 from service.core.decoding.offsets import OffsetUnit
 from service.core.decoding.records import Cardinality

@@ -44,7 +44,7 @@ router = APIRouter(route_class=DirectRoute)
 async def extract(request: Request) -> Response:
     state: AppState = request.state.app_state
     context = authorize_request(request)
-    body = await read_body(request, context.body_limits, context.reader)
+    body = await read_body(request, context.body_limits)
     call = context.call(body)
     leases = state.worker.engine.leases
     call.refuse_again()
@@ -61,7 +61,7 @@ async def redact(request: Request) -> Response:
     state: AppState = request.state.app_state
     worker = state.worker
     context = authorize_request(request)
-    body = await read_body(request, context.body_limits, context.reader, RedactOptions)
+    body = await read_body(request, context.body_limits, RedactOptions)
     options = body.options
     assert isinstance(options, RedactOptions), "read as such"
     if options.raw and len(body.sources) > 1:

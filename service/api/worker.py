@@ -50,13 +50,13 @@ class Worker:
 
 
 @asynccontextmanager
-async def open_worker(settings: Settings, body_modules: tuple[str, ...] = ()) -> AsyncIterator[Worker]:
-    """Start the parts; stop them when the context ends. `body_modules`: imported by parsers, for adapters' bodies."""
+async def open_worker(settings: Settings) -> AsyncIterator[Worker]:
+    """Start the parts; stop them when the context ends."""
     active_requests, metrics = ActiveRequests(), WorkerMetrics()
     metrics.build.labels(distribution_version(), platform.python_version()).set(1)
     engine = EngineClient(settings.engine_address, lambda: active_requests.count, metrics.resubmitted.inc)
     limits = document_limits(settings)
-    parsers = _make_parsers(settings, limits, metrics, engine, body_modules)
+    parsers = _make_parsers(settings, limits, metrics, engine)
     threads = ThreadPoolExecutor(THREADS, thread_name_prefix="text")
     ocr = PageRecognizer(
         parsers, limits, is_available=ocr_folder(settings) is not None, most_pages=settings.max_ocr_pages
@@ -98,16 +98,10 @@ def ocr_folder(settings: Settings) -> str | None:
 
 
 def _make_parsers(
-    settings: Settings,
-    limits: DocumentLimits,
-    metrics: WorkerMetrics,
-    engine: EngineClient,
-    body_modules: tuple[str, ...],
+    settings: Settings, limits: DocumentLimits, metrics: WorkerMetrics, engine: EngineClient
 ) -> ParserPool:
     mode = SandboxMode(settings.parser_sandbox)
-    config = ZygoteConfig(
-        mode, settings.parse_memory_bytes, settings.parse_seconds, ocr_folder=ocr_folder(settings), modules=body_modules
-    )
+    config = ZygoteConfig(mode, settings.parse_memory_bytes, settings.parse_seconds, ocr_folder=ocr_folder(settings))
     zygote = ZygoteClient(config, lambda report: announce(report, mode, metrics))
     queue_bytes = QUEUED_REQUESTS * settings.max_request_bytes
     parse_limits = ParseLimits(limits, settings.parse_seconds, queue_bytes, settings.wait_limit_seconds)

@@ -48,12 +48,9 @@ class DecayingSum:
 
 
 FIRST_GUESS_SECONDS_PER_BYTE = 2e-7
-JSON = "json"
-JSON_SECONDS_PER_BYTE = 1e-8
-"""First guess for JSON, which has no pages and fonts to decode."""
 OCR, OCR_PAGE_BYTES = "ocr", 1024 * 1024
 """The kind for recognized pages, and the bytes that each counts: their cost is learnt by pages."""
-_FIRST_GUESSES = {JSON: JSON_SECONDS_PER_BYTE, OCR: 3e-6}
+_FIRST_GUESSES = {OCR: 3e-6}
 BASE_BYTES = 64 * 1024
 """Bytes added to the size of every file, so that small files teach little about large ones."""
 _WEIGHT = 0.05

@@ -1,9 +1,8 @@
-"""Size limits of one document, the error raised over them, and what stands for a text that is over them."""
+"""Size limits of one document, and the error raised over them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Self
 
 from service.core.errors import DocumentTooLarge
 
@@ -63,20 +62,3 @@ def _check(count: int, limit: int, unit: str) -> None:
         raise DocumentTooLarge(
             f"The document has {count:,} {unit}; the limit is {limit:,}: {count - limit:,} too many."
         )
-
-
-class OversizedText(str):
-    """Placeholder for a text over the limit that was not kept: empty, with the length of that text in `characters`."""
-
-    __slots__ = ("characters",)
-    characters: int
-
-    def __new__(cls, characters: int) -> Self:
-        text = super().__new__(cls)
-        text.characters = characters
-        return text
-
-
-def characters_of(text: str) -> int:
-    """The length of a text as it was sent."""
-    return text.characters if isinstance(text, OversizedText) else len(text)

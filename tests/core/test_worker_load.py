@@ -8,7 +8,6 @@ from infra.scaling.policy import policy_for
 from service.core.worker_load import (
     HORIZON_SECONDS,
     IDLE,
-    JSON,
     AskedWork,
     ParseCost,
     Stage,
@@ -152,7 +151,3 @@ def test_slow_small_files_do_not_make_large_ones_look_hopeless() -> None:
     for _ in range(1000):
         cost.observe("text", 500, 0.02)
     assert cost.expected_seconds("text", 10 * 2**20) < 5.0
-
-
-def test_json_is_expected_to_be_cheaper_than_files() -> None:
-    assert ParseCost().expected_seconds(JSON, 256 << 20) < 5.0 < ParseCost().expected_seconds("pdf", 256 << 20)

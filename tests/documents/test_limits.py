@@ -9,8 +9,6 @@ from service.documents.limits import (
     ALWAYS_CHARACTERS,
     CHARACTERS_PER_BYTE,
     DocumentLimits,
-    OversizedText,
-    characters_of,
 )
 from service.documents.reader import read_document
 from tests.support.document_files import paragraph, simple_docx, word_body
@@ -41,8 +39,3 @@ def test_the_character_limit_grows_with_the_file_from_a_million_on() -> None:
     assert DocumentLimits(max_characters=1_000).for_file_of(1).max_characters == 1_000
     long = "one two three " * 69_999 + "four"
     assert len(read_document(simple_docx(long), limits=DocumentLimits()).text) == len(long)
-
-
-def test_its_length_is_that_of_the_text_that_was_sent() -> None:
-    assert (OversizedText(7), characters_of(OversizedText(7))) == ("", 7)
-    assert characters_of("Größe") == 5

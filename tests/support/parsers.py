@@ -24,9 +24,6 @@ from tests.support.processes import children_of, command_of
 
 LIMIT_SECONDS = 240.0
 MODULE = "service.api.parsers.zygote"
-BODY_MODULES = tuple(
-    f"service.api.adapters.{name}_bodies" for name in ("comprehend", "huggingface", "oip", "presidio", "gliner")
-)
 
 
 @dataclass
@@ -42,7 +39,6 @@ class PoolSetup:
     limits: DocumentLimits = field(default_factory=DocumentLimits)
     mode: SandboxMode = SandboxMode.AUTO
     reader: str = READER
-    modules: tuple[str, ...] = BODY_MODULES
     ocr: bool = False
     deaths: int = 0
     refused: list[str] = field(default_factory=list)
@@ -56,7 +52,7 @@ class PoolSetup:
 async def pool_of(setup: PoolSetup) -> AsyncIterator[ParserPool]:
     """A pool that has started; stopped when the context ends."""
     folder = str(BUILTIN_WEIGHTS) if setup.ocr else None
-    config = ZygoteConfig(setup.mode, setup.memory_bytes, setup.seconds, setup.reader, setup.modules, folder)
+    config = ZygoteConfig(setup.mode, setup.memory_bytes, setup.seconds, setup.reader, folder)
     stock = IdleParserPool(setup.size, setup.files, ZygoteClient(config, setup.reports.append), anonymous=ANONYMOUS)
     limits = ParseLimits(setup.limits, setup.seconds, setup.queue_bytes, setup.wait_seconds)
     pool = ParserPool(setup.size, limits, stock, setup.died, setup.refused.append)

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from service.api.json_body import JSON_BYTES
 from tests.support.document_files import paragraph, word_body
 from tests.support.extraction import TEXT, assert_problem
 from tests.support.processes import children_of, command_of, peak_bytes
@@ -149,7 +150,9 @@ def test_a_text_beside_options_is_answered_as_before(alone: Service) -> None:
 
 
 def test_a_text_that_is_too_long_is_refused_alone(alone: Service) -> None:
-    answer = alone.extract(documents=[{"text": TEXT}, {"text": "あ" * 20_000_001}], timeout=120.0)
+    texts = [("file", ("a.txt", TEXT.encode(), "text/plain")), ("file", ("b.txt", b"a" * 20_000_001, "text/plain"))]
+    with alone.client() as client:
+        answer = client.post("/extract", files=texts, timeout=120.0)
     assert answer.status_code == 200
     first, second = answer.json()["documents"]
     assert (first["error"], len(first["entities"]) > 0) == (None, True)
@@ -157,9 +160,8 @@ def test_a_text_that_is_too_long_is_refused_alone(alone: Service) -> None:
     assert "20,000,001 characters" in second["error"]["detail"]
 
 
-def test_a_worker_stays_small_and_never_decodes_a_long_body_itself(alone: Service) -> None:
-    """All others are answered by one worker while a parser decodes body after body."""
-    body = lists(8_000_000)
+def test_a_worker_that_decodes_the_largest_bodies_stays_small(alone: Service) -> None:
+    body = lists((JSON_BYTES - 100) // 3)
     with asking(alone) as longest:
         begun = time.monotonic()
         for _ in range(3):

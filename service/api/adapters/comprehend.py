@@ -15,13 +15,13 @@ place: a `WORD`, or a `LINE` where it has spaces. A page without text is an erro
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from typing import Annotated, Any
 
+import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
 from service.api import json_schemas, problems
-from service.api.adapters.comprehend_bodies import BatchRequest, EntitiesRequest, TextRequest
 from service.api.adapters.protocol_adapter import (
     BINARY,
     AdapterRoute,
@@ -36,7 +36,6 @@ from service.api.adapters.protocol_adapter import (
     text_body,
     with_parameters,
 )
-from service.api.bodies.received_body import ReceivedBody
 from service.api.calls import RequestContext, authorize_request
 from service.api.extraction.request import DocumentInput
 from service.api.http.request_body import Body
@@ -91,6 +90,33 @@ _ERROR_TYPES = {
     "too_much_at_once": "ServiceUnavailableException",
 }
 """How Comprehend names an error; by its status, any other is `InvalidRequestException` or `InternalServerException`."""
+_FILE_TYPES = {Format.PDF: "NATIVE_PDF", Format.DOCX: "MS_WORD", Format.PICTURE: "IMAGE"}
+
+
+_Text = Annotated[str, msgspec.Meta(min_length=1)]
+
+
+class TextRequest(msgspec.Struct, frozen=True):
+    """The body of the operations on one text."""
+
+    Text: _Text
+    LanguageCode: str = ""
+
+
+class EntitiesRequest(msgspec.Struct, frozen=True):
+    """The body of DetectEntities: a text, or a file as base64."""
+
+    Text: _Text | None = None
+    Bytes: bytes | None = None
+    LanguageCode: str = ""
+    EndpointArn: str = ""
+
+
+class BatchRequest(msgspec.Struct, frozen=True):
+    """The body of BatchDetectEntities."""
+
+    TextList: Annotated[list[_Text], msgspec.Meta(min_length=1)]
+    LanguageCode: str = ""
 
 
 async def _operate(request: Request) -> Response:
@@ -102,8 +128,8 @@ async def _operate(request: Request) -> Response:
     return await operation(request, context, await receive_body(request, context))
 
 
-async def _detect_entities(request: Request, context: RequestContext, body: ReceivedBody) -> Response:
-    wanted = await decode_body(body, context, EntitiesRequest)
+async def _detect_entities(request: Request, context: RequestContext, body: bytes) -> Response:
+    wanted = decode_body(body, context, EntitiesRequest)
     model = wanted.EndpointArn.rpartition("/")[2]
     options = {"model": model} if model else {}
     if wanted.Bytes is not None and wanted.Text is None:
@@ -133,8 +159,8 @@ async def _detect_in_file(
     return await respond(request, call, render, AMZ_JSON)
 
 
-async def _batch_detect_entities(request: Request, context: RequestContext, body: ReceivedBody) -> Response:
-    wanted = await decode_body(body, context, BatchRequest)
+async def _batch_detect_entities(request: Request, context: RequestContext, body: bytes) -> Response:
+    wanted = decode_body(body, context, BatchRequest)
     call = context.call(text_body(wanted.TextList, context))
 
     def render(outcomes: list[DocumentOutcome]) -> Any:
@@ -155,8 +181,8 @@ async def _batch_detect_entities(request: Request, context: RequestContext, body
     return await respond(request, call, render, AMZ_JSON)
 
 
-async def _detect_pii(request: Request, context: RequestContext, body: ReceivedBody) -> Response:
-    wanted = await decode_body(body, context, TextRequest)
+async def _detect_pii(request: Request, context: RequestContext, body: bytes) -> Response:
+    wanted = decode_body(body, context, TextRequest)
     call = context.call(text_body([wanted.Text], context))
 
     def render(outcomes: list[DocumentOutcome]) -> Any:
@@ -165,8 +191,8 @@ async def _detect_pii(request: Request, context: RequestContext, body: ReceivedB
     return await respond(request, call, render, AMZ_JSON)
 
 
-async def _contains_pii(request: Request, context: RequestContext, body: ReceivedBody) -> Response:
-    wanted = await decode_body(body, context, TextRequest)
+async def _contains_pii(request: Request, context: RequestContext, body: bytes) -> Response:
+    wanted = decode_body(body, context, TextRequest)
     call = context.call(text_body([wanted.Text], context))
 
     def render(outcomes: list[DocumentOutcome]) -> Any:
@@ -178,7 +204,7 @@ async def _contains_pii(request: Request, context: RequestContext, body: Receive
     return await respond(request, call, render, AMZ_JSON)
 
 
-_Operation = Callable[[Request, RequestContext, ReceivedBody], Awaitable[Response]]
+_Operation = Callable[[Request, RequestContext, bytes], Awaitable[Response]]
 _OPERATIONS: dict[str, _Operation] = {
     "DetectEntities": _detect_entities,
     "BatchDetectEntities": _batch_detect_entities,
@@ -228,9 +254,6 @@ def _cbor_text(text: str) -> bytes:
     """A string in CBOR (RFC 8949, major type 3, with a length of 16 bits)."""
     data = text.encode()
     return b"\x79" + len(data).to_bytes(2) + data
-
-
-_FILE_TYPES = {Format.PDF: "NATIVE_PDF", Format.DOCX: "MS_WORD", Format.PICTURE: "IMAGE"}
 
 
 class BlocksDecoder:
@@ -323,5 +346,4 @@ ADAPTER = ProtocolAdapter(
         AdapterRoute("POST", _CBOR_PATH, _refuse_cbor, with_parameters(_CBOR, "operation"), works=False),
     ),
     refuse,
-    bodies=(EntitiesRequest, BatchRequest, TextRequest),
 )

@@ -9,14 +9,13 @@ Texts of any length are read in full. Relations and LoRA adapters are refused. S
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
 from service.api import json_schemas, problems
-from service.api.adapters.gliner_bodies import GlinerRequest
 from service.api.adapters.protocol_adapter import (
     ERROR_TEXT,
     JSON,
@@ -46,6 +45,21 @@ _OVERLAPS = {
     (False, True): Overlaps.NESTED_MULTI_LABEL,
 }
 """By `flat_ner` and `multi_label`."""
+
+
+Score = Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]
+
+
+class GlinerRequest(msgspec.Struct, frozen=True):
+    """A body of GLiNER's server. `labels`: names, or each name with a description."""
+
+    text: str
+    labels: list[str] | dict[str, str]
+    threshold: Score | None = None
+    flat_ner: bool = True
+    multi_label: bool = False
+    relations: list[str] | None = None
+    adapter_id: str | None = None
 
 
 class GlinerEntity(msgspec.Struct, frozen=True):
@@ -84,7 +98,7 @@ def labels_body(
 
 async def _find(request: Request, model: str | None = None) -> Response:
     context = authorize_request(request)
-    asked = await decode_body(await receive_body(request, context), context, GlinerRequest)
+    asked = decode_body(await receive_body(request, context), context, GlinerRequest)
     for name in ("relations", "adapter_id"):
         if getattr(asked, name):
             raise InvalidOptions(f"{name}: there are none here; entities alone are found.")
@@ -123,5 +137,4 @@ ADAPTER = ProtocolAdapter(
         AdapterRoute("POST", "/gliner/{model:path}", _find, with_parameters(_OPERATION, "model")),
     ),
     refuse,
-    bodies=(GlinerRequest,),
 )

@@ -8,14 +8,14 @@ the service's setting. Source: huggingface_hub 2.4 (`inference/_client.py`), tra
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
 
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
 from service.api import json_schemas, problems
-from service.api.adapters.huggingface_bodies import Parameters, Strategy, TokenClassificationInput
 from service.api.adapters.protocol_adapter import (
     JSON,
     AdapterRoute,
@@ -29,7 +29,6 @@ from service.api.adapters.protocol_adapter import (
     text_body,
     with_parameters,
 )
-from service.api.bodies.received_body import ReceivedBody
 from service.api.calls import RequestContext, authorize_request
 from service.api.extraction.request import DocumentInput
 from service.api.http.response import DocumentOutcome
@@ -41,6 +40,28 @@ from service.documents.document import Document
 from service.text.pipeline import Prepared
 from service.text.token_classification import TokenGroup, classify
 from service.text.tokenizer import TextTokenizer
+
+Strategy = Literal["none", "simple", "first", "average", "max"]
+
+
+class Parameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Options of the pipeline beside its inputs; a null is as good as nothing."""
+
+    aggregation_strategy: Strategy | None = None
+    ignore_labels: list[str] | None = None
+    stride: Annotated[int, msgspec.Meta(ge=0, lt=1 << 20)] | None = None
+
+
+class TokenClassificationInput(msgspec.Struct, frozen=True):
+    """A request's body; older clients also send `options`, which say nothing of the answer."""
+
+    inputs: str | list[str]
+    parameters: Parameters | None = None
+
+    @property
+    def texts(self) -> Sequence[str]:
+        """The inputs as a list."""
+        return (self.inputs,) if isinstance(self.inputs, str) else self.inputs
 
 
 class GroupEntity(msgspec.Struct, frozen=True):
@@ -95,10 +116,10 @@ class PipelineDecoder:
 
 
 async def classify_tokens(
-    request: Request, context: RequestContext, body: ReceivedBody, *, model: str | None, default: Strategy
+    request: Request, context: RequestContext, body: bytes, *, model: str | None, default: Strategy
 ) -> Response:
     """The answer to a body with `inputs`; `default`: the strategy where none is asked for."""
-    wanted = await decode_body(body, context, TokenClassificationInput)
+    wanted = decode_body(body, context, TokenClassificationInput)
     parameters = wanted.parameters or Parameters()
     texts = text_body(wanted.texts, context, **({"model": model} if model else {}))
     decoder = PipelineDecoder(parameters, context.model(texts).labels, default)
@@ -143,5 +164,4 @@ ADAPTER = ProtocolAdapter(
         AdapterRoute("POST", "/models/{model:path}", _classify, with_parameters(_OPERATION, "model")),
     ),
     refuse,
-    bodies=(TokenClassificationInput,),
 )

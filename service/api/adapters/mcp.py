@@ -242,7 +242,7 @@ class McpServer:
         request.scope["state"][_CONTEXT] = context = authorize_request(request)
         own = context.body_limits
         body = await read_all(request, replace(own, request_bytes=min(own.request_bytes, MOST_BODY_BYTES)))
-        return _with_body(self._manager.asgi_app, await body.whole())
+        return _with_body(self._manager.asgi_app, body)
 
     async def refuse_method(self, request: Request) -> NoReturn:
         """There is neither a stream from the server nor a session to end."""

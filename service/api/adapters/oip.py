@@ -44,6 +44,7 @@ from service.api.adapters.protocol_adapter import (
 )
 from service.api.calls import AppState, RequestContext, authorize_request
 from service.api.engine.routing import find_model, is_serving
+from service.api.http.request_body import SHORT_BYTES
 from service.api.http.response import DocumentOutcome
 from service.api.options import Options
 from service.api.schemas import DocumentResult
@@ -124,13 +125,13 @@ def read_input(name: str, datatype: str, shape: Sequence[int], texts: Sequence[b
         raise MalformedRequest("A text is not UTF-8.") from None
 
 
-def split_bytes(data: bytes, most: int) -> list[bytes]:
-    """The elements of a BYTES tensor in binary: each with its length before it, in 32 bits, little-endian.
+def split_bytes(data: bytes, most: int, at: int = 0) -> list[bytes]:
+    """The elements of a BYTES tensor in binary from `at` on: each with its length before it, 32 bits, little-endian.
 
     Raises:
         MalformedRequest: a length points beyond the data, or there are more than `most` elements.
     """
-    found, at = list[bytes](), 0
+    found = list[bytes]()
     while at < len(data):
         size = int.from_bytes(data[at : at + _LENGTH_BYTES], "little")
         start, at = at + _LENGTH_BYTES, at + _LENGTH_BYTES + size
@@ -159,12 +160,12 @@ def sentence(error: GleanerError) -> str:
 
 async def _infer(request: Request, model: str, version: str = "") -> Response:
     context = authorize_request(request)
-    received = await receive_body(request, context)
-    head, tail = received.divided(_json_bytes(request, len(received)))
-    sent = await decode_body(head, context, InferBody)
-    data = await tail.whole()
-    read_tensor = partial(_wanted, sent, data, model, version, context.body_limits.documents)
-    wanted = read_tensor() if tail.is_short else await asyncio.to_thread(read_tensor)
+    received = await receive_body(request, context, is_json=JSON_BYTES not in request.headers)
+    json_bytes = _json_bytes(request, len(received))
+    sent = decode_body(received[:json_bytes], context, InferBody)
+    read_tensor = partial(_wanted, sent, received, json_bytes, model, version, context.body_limits.documents)
+    is_short = len(received) - json_bytes <= SHORT_BYTES
+    wanted = read_tensor() if is_short else await asyncio.to_thread(read_tensor)
     body = text_body(wanted.input.texts, context, **wanted.options, model=wanted.reference)
     call = context.call(body, left_seconds=wanted.timeout_seconds)
     binary = _wants_binary(sent)
@@ -193,12 +194,12 @@ def _json_bytes(request: Request, body_bytes: int) -> int:
     return int(declared)
 
 
-def _wanted(sent: InferBody, tail: bytes, model: str, version: str, most: int) -> InferRequest:
+def _wanted(sent: InferBody, body: bytes, json_bytes: int, model: str, version: str, most: int) -> InferRequest:
     (tensor,) = sent.inputs
     size = tensor.parameters.binary_data_size if tensor.parameters else None
-    if (size is None) == (tensor.data is None) or len(tail) != (size or 0):
+    if (size is None) == (tensor.data is None) or len(body) - json_bytes != (size or 0):
         raise MalformedRequest("The input needs either `data`, or `binary_data_size` bytes behind the JSON.")
-    texts: Sequence[bytes | str] = split_bytes(tail, most) if tensor.data is None else tensor.texts
+    texts: Sequence[bytes | str] = split_bytes(body, most, json_bytes) if tensor.data is None else tensor.texts
     found = read_input(tensor.name, tensor.datatype, tensor.shape, texts)
     return InferRequest(model, version, found, sent.parameters)
 
@@ -321,5 +322,4 @@ ADAPTER = ProtocolAdapter(
     ),
     _refuse,
     prefix="/v2/",
-    bodies=(InferBody,),
 )

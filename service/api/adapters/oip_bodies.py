@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, Self
+from typing import Annotated
 
 import msgspec
-
-from service.api.bodies.kinds import Content
 
 _MOST_DIMENSIONS = 8
 _Size = Annotated[int, msgspec.Meta(ge=0)]
@@ -49,13 +46,3 @@ class InferBody(msgspec.Struct, frozen=True):
     id: str = ""
     parameters: dict[str, str | int | float | bool] = {}
     outputs: list[OutputTensor] | None = None
-
-    def contents(self) -> list[Content]:
-        return [*self.inputs[0].texts]
-
-    def filled(self, contents: Sequence[Content]) -> Self:
-        (tensor,), texts = self.inputs, iter(contents)
-        if tensor.data is None:
-            return self
-        data = [next(texts) if isinstance(each, str) else [next(texts) for _ in each] for each in tensor.data]
-        return msgspec.structs.replace(self, inputs=[msgspec.structs.replace(tensor, data=data)])

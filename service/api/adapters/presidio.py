@@ -23,14 +23,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from service.api import json_schemas, problems
-from service.api.adapters.presidio_bodies import (
-    OPERATORS,
-    AnalyzeRequest,
-    AnonymizeRequest,
-    MarkedRange,
-    anonymize,
-    replace_by,
-)
+from service.api.adapters.presidio_bodies import AnalyzeRequest, AnonymizeRequest
+from service.api.adapters.presidio_operators import OPERATORS, MarkedRange, anonymize, replace_by
 from service.api.adapters.presidio_patterns import ClientTurns, RequestPatterns
 from service.api.adapters.protocol_adapter import (
     ERROR_TEXT,
@@ -87,7 +81,7 @@ _DEFAULT = "DEFAULT"
 
 async def _analyze(request: Request) -> Response:
     context = authorize_request(request)
-    wanted = await decode_body(await receive_body(request, context), context, AnalyzeRequest)
+    wanted = decode_body(await receive_body(request, context), context, AnalyzeRequest)
     texts, single = wanted.texts, isinstance(wanted.text, str)
     body = text_body(texts, context)
     model = context.model(body)
@@ -135,7 +129,7 @@ def _prompts(asked: AnalyzeRequest) -> dict[str, str]:
 
 async def _anonymize(request: Request) -> Response:
     context = authorize_request(request)
-    wanted = await decode_body(await receive_body(request, context), context, AnonymizeRequest)
+    wanted = decode_body(await receive_body(request, context), context, AnonymizeRequest)
     context.charge_documents()
     context.state.worker.extractor.check_text(wanted.text)
     return Response(await TURNS.run(context, partial(_anonymized, wanted)), media_type=JSON)
@@ -228,5 +222,4 @@ ADAPTER = ProtocolAdapter(
         AdapterRoute("GET", "/health", _health, _HEALTH, works=False),
     ),
     refuse,
-    bodies=(AnalyzeRequest, AnonymizeRequest),
 )

@@ -18,7 +18,8 @@ from weakref import WeakValueDictionary
 
 import regex
 
-from service.api.adapters.presidio_bodies import FLAGS, AdHocRecognizer, AnalyzeRequest, MarkedRange
+from service.api.adapters.presidio_bodies import FLAGS, AdHocRecognizer, AnalyzeRequest
+from service.api.adapters.presidio_operators import MarkedRange
 from service.api.calls import RequestContext
 from service.api.http.request_scope import until_disconnect
 from service.core.errors import DeadlineExceeded, InvalidOptions

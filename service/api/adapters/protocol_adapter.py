@@ -21,12 +21,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from service.api import json_schemas, problems
-from service.api.bodies.kinds import AdapterBody, AdapterJson
-from service.api.bodies.received_body import ReceivedBody
 from service.api.calls import AppState, Call, RequestContext
 from service.api.extraction.request import DocumentInput
 from service.api.http.request_body import Body, read_all
 from service.api.http.response import ENTITIES_AT_ONCE, REVISION_HEADER, DocumentOutcome, unless_disconnected
+from service.api.json_body import decode_json
 from service.api.options import read_options
 from service.api.problems import MEDIA_TYPE, STATUS
 from service.api.schemas import DocumentResult
@@ -35,7 +34,7 @@ from service.settings import Settings
 
 JSON = "application/json"
 _CREDENTIAL = re.compile(r"AWS4-HMAC-SHA256\s+(?:.*,\s*)?Credential=([^/,\s]{1,512})/")
-_B = TypeVar("_B", bound=AdapterBody)
+_B = TypeVar("_B")
 
 Handler = Callable[..., Awaitable[Any]]
 """Called with the request and the path's parameters by name; returns an ASGI application, such as a response."""
@@ -70,8 +69,6 @@ class ProtocolAdapter:
         refuse: makes the response to an error.
         running: what it runs beside its routes as long as the worker runs.
         prefix: of paths that are all the protocol's: what none of its routes takes is refused in its form. Empty: none.
-        bodies: the types of its JSON bodies, which a parser decodes where they are long. Parsers import the modules
-            of these types, and nothing else of the adapter.
     """
 
     name: str
@@ -79,7 +76,6 @@ class ProtocolAdapter:
     refuse: Refuse
     running: Running | None = None
     prefix: str = ""
-    bodies: tuple[type, ...] = ()
 
 
 def refusal(error: GleanerError, body: object, *, media_type: str = JSON, **headers: str) -> Response:
@@ -100,14 +96,15 @@ def headers_with_aws_key(headers: Mapping[str, str]) -> Mapping[str, str]:
     return {**headers, "x-api-key": found[1]}
 
 
-async def receive_body(request: Request, context: RequestContext) -> ReceivedBody:
-    """The body, within the size limit of one request."""
-    return await read_all(request, context.body_limits)
+async def receive_body(request: Request, context: RequestContext, *, is_json: bool = True) -> bytes:
+    """The body, within the limit of JSON or of any request."""
+    return await read_all(request, context.body_limits, is_json=is_json)
 
 
-async def decode_body(body: ReceivedBody, context: RequestContext, kind: type[_B]) -> _B:
-    """The JSON of a body as this type; raises as `JsonReader` does."""
-    return await context.reader.read(body, AdapterJson(kind), context.body_limits.documents)
+def decode_body(body: bytes, context: RequestContext, kind: type[_B]) -> _B:
+    """The JSON of a body as this type; raises as `decode_json`."""
+    limits = context.body_limits
+    return limits.decode(body, lambda data: decode_json(data, kind, limits.documents))
 
 
 def text_body(texts: Sequence[str], context: RequestContext, **options: Any) -> Body:

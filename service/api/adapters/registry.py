@@ -1,6 +1,6 @@
 """Registry of the open protocol adapters: imports them, mounts their routes, and finds a request's adapter.
 
-An adapter that is closed is not imported, nor are the types of its bodies.
+An adapter that is closed is not imported.
 """
 
 from __future__ import annotations
@@ -100,11 +100,6 @@ class AdapterRegistry:
             MountedRoute(adapter, route, {each.method for _, each in pairs if each.path == route.path})
             for adapter, route in sorted(pairs, key=lambda pair: not pair[1].header)
         ]
-
-    @property
-    def body_modules(self) -> tuple[str, ...]:
-        """The modules that parsers import to decode the bodies of the open adapters."""
-        return tuple(sorted({kind.__module__ for adapter in self.adapters for kind in adapter.bodies}))
 
     def find(self, method: str, path: str, headers: Headers) -> RouteMatch | None:
         """The adapter and the route of a request; None if it is for none."""

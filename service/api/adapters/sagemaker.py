@@ -23,7 +23,6 @@ from starlette.responses import Response
 
 from service.api import json_schemas, problems
 from service.api.adapters.huggingface import ANSWER_SCHEMA, BODY_SCHEMA, classify_tokens
-from service.api.adapters.huggingface_bodies import TokenClassificationInput
 from service.api.adapters.protocol_adapter import (
     BINARY,
     JSON,
@@ -37,11 +36,11 @@ from service.api.adapters.protocol_adapter import (
     respond,
     with_parameters,
 )
-from service.api.bodies.kinds import HasField
 from service.api.calls import AppState, RequestContext, authorize_request
 from service.api.engine.routing import is_serving
 from service.api.http.request_body import FORM, media_type_of, parse_body, read_body
 from service.api.http.response import DocumentOutcome, whole_result
+from service.api.json_body import has_field
 from service.api.options import ExtractOptions, option_names
 from service.api.schemas import ExtractResult
 from service.core.errors import GleanerError
@@ -71,11 +70,12 @@ async def _invoke(request: Request, endpoint: str = "") -> Response:
     context = authorize_request(request, headers_with_aws_key(request.headers))
     options = _options(request)
     if media_type_of(request) == FORM:
-        return await _extracted(request, context, await read_body(request, context.body_limits, context.reader))
-    received, limits = await receive_body(request, context), context.body_limits
-    if media_type_of(request) == JSON and await context.reader.read(received, HasField("inputs"), limits.documents):
+        return await _extracted(request, context, await read_body(request, context.body_limits))
+    is_json, limits = media_type_of(request) == JSON, context.body_limits
+    received = await receive_body(request, context, is_json=is_json)
+    if is_json and limits.decode(received, lambda data: has_field(data, "inputs")):
         return await classify_tokens(request, context, received, model=options.get("model"), default="none")
-    body = await parse_body(received, request.headers.get("content-type"), options, limits, context.reader)
+    body = parse_body(received, request.headers.get("content-type"), options, limits)
     return await _extracted(request, context, body)
 
 
@@ -126,5 +126,4 @@ ADAPTER = ProtocolAdapter(
         AdapterRoute("POST", "/endpoints/{endpoint}/invocations", _invoke, with_parameters(_INVOKE, "endpoint")),
     ),
     refuse,
-    bodies=(TokenClassificationInput,),
 )

@@ -55,7 +55,7 @@ async def picture(request: Request) -> Response:
     tenant = _enter(request)
     wanted = PictureRequest(_number(request, "page", 1), _number(request, "width", 1_240))
     limits = state.access.body_limits(tenant, request.headers, state.body_limits)
-    data = await (await read_all(request, limits)).whole()
+    data = await read_all(request, limits)
     state.access.charge(tenant, "documents", 1, time.monotonic())
     sender = sender_of(tenant.name, request.client.host if request.client else None)
     deadline = time.monotonic() + state.deadline_seconds

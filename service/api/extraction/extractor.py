@@ -39,7 +39,7 @@ from service.core.labels.label_set import LabelSet
 from service.core.types import ResponseKind
 from service.core.worker_load import TextMeter
 from service.documents.document import Document
-from service.documents.limits import DocumentLimits, characters_of
+from service.documents.limits import DocumentLimits
 from service.host_memory import free_bytes
 from service.text.pipeline import Prepared, WordStarts, kept_rows, prepare_in_steps
 from service.text.tokenizer import SHORT_CHARACTERS, TextTokenizer
@@ -111,7 +111,7 @@ class Extractor:
 
     def _enter(self, source: DocumentInput, request: ExtractRequest) -> PacingTicket:
         """The ticket of a document's text among its client's; that of a file is counted once it was read."""
-        characters = characters_of(source.text) if source.text is not None else 0
+        characters = len(source.text) if source.text is not None else 0
         client = (request.model.revision, request.client, request.options.priority.value)
         try:
             paced = not (request.alone or self._engine.status.limits_waiting)
@@ -188,8 +188,8 @@ class Extractor:
         Raises:
             DocumentTooLarge: it is too long.
         """
-        self._limits.check_bytes(characters_of(text))
-        self._limits.check_characters(characters_of(text))
+        self._limits.check_bytes(len(text))
+        self._limits.check_characters(len(text))
 
     def labels_of(self, model: ModelStatus, options: ExtractOptions, *, plain: bool) -> LabelSet | None:
         """The labels that a model is given; None for one that has its own, of which the options name no other.

@@ -29,7 +29,6 @@ from service.core.tenants import UNLIMITED, ClientQuota
 from service.core.types import ResponseKind
 from service.documents.document import Document
 from service.documents.format_detection import declared_format
-from service.documents.limits import characters_of
 from service.logs import LogEvent
 from service.metrics.worker import WorkerMetrics
 from service.text.pipeline import Prepared, WordStarts, mark_word_starts
@@ -139,7 +138,7 @@ class ExtractRequest:
             client=self.client,
             priority=self.options.priority,
             format=TEXT if source.text is not None else declared_format(source.media_type, source.name) or UNKNOWN,
-            size=characters_of(source.text) if source.text is not None else len(source.data),
+            size=len(source.text) if source.text is not None else len(source.data),
             at_seconds=now,
             left_seconds=self.deadline_seconds - now,
         )

@@ -1,6 +1,6 @@
 """Request body: reads documents and options of an /extract request, whichever of these media types it has:
 
-    application/json       {"text": …} or {"documents": [{"id": …, "text": …}, …]}, options beside it
+    application/json       {"text": …} or {"documents": [{"id": …, "text": …}, …]}, options beside it; up to 16 MiB
     multipart/form-data    one or more `file` parts, options as form fields; what a browser leaves empty is not there
     anything else          the body is one document, its Content-Type names the format, options in the query
 
@@ -9,10 +9,12 @@ Limits are enforced while the body is read.
 
 from __future__ import annotations
 
+import asyncio
+import codecs
 import re
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 from urllib.parse import unquote
 
 from python_multipart.multipart import parse_options_header
@@ -20,14 +22,15 @@ from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import Request
 
-from service.api.bodies.kinds import DocumentsJson, JsonKind
-from service.api.bodies.received_body import BodyCollector, ReceivedBody
 from service.api.extraction.request import DocumentInput
-from service.api.http.request_scope import DisconnectNotice, until_disconnect
+from service.api.json_body import check_json_bytes, read_json
 from service.api.options import OPTION_CHARACTERS, ExtractOptions, Options, option_names, read_options
-from service.api.parsers.pool import ParserPool
 from service.core.errors import DocumentTooLarge, InvalidOptions, MalformedRequest, UnsupportedFormat
 
+PIECE_BYTES = 65_536
+"""Bytes up to which chunks are put together as they come: a million of one byte would take fifty million."""
+SHORT_BYTES = 1 << 20
+"""Most bytes of a body whose pieces are joined on the event loop."""
 CHARSETS = frozenset(
     "utf-8 utf8 us-ascii ascii iso-8859-1 latin-1 latin1 iso-8859-15 windows-1250 windows-1251 windows-1252 cp1252 "
     "shift_jis euc-jp gb18030 gb2312 gbk big5 euc-kr koi8-r".split()
@@ -65,65 +68,38 @@ def check_name(name: str) -> None:
         raise MalformedRequest("A file's name is no Unicode text.") from None
 
 
-_T = TypeVar("_T")
-
-
-class JsonReader(Protocol):
-    """Reads JSON bodies."""
-
-    async def read(self, body: ReceivedBody, kind: JsonKind[_T], most_documents: int) -> _T:
-        """The value of a body, of at most so many documents.
-
-        Raises:
-            MalformedRequest, InvalidOptions, DocumentTooLarge: it is none of this kind, or holds too much.
-            GleanerError: there is no parser for a long one, or not in time.
-            ClientDisconnect: the client left meanwhile.
-        """
-
-
-@dataclass(frozen=True, slots=True)
-class RequestJsonReader:
-    """Reads the JSON of one request.
-
-    Attributes:
-        client: whose bodies may share a parser.
-        disconnect: tells that the client disconnected, where the server reports that.
-        on_bad: called for a body that is not what it should be.
-    """
-
-    parsers: ParserPool
-    client: str
-    deadline_seconds: float
-    disconnect: DisconnectNotice | None = None
-    on_bad: Callable[[], None] = lambda: None
-
-    async def read(self, body: ReceivedBody, kind: JsonKind[_T], most_documents: int) -> _T:
-        try:
-            return await self._read(body.without_mark(), kind, most_documents)
-        except (MalformedRequest, InvalidOptions, DocumentTooLarge):
-            self.on_bad()
-            raise
-
-    async def _read(self, body: ReceivedBody, kind: JsonKind[_T], most_documents: int) -> _T:
-        if body.is_short:
-            return kind.decode(await body.whole(), most_documents)
-        work = self.parsers.read_json(
-            body, kind, most_documents, client=self.client, deadline_seconds=self.deadline_seconds
-        )
-        return await (work if self.disconnect is None else until_disconnect(work, self.disconnect))
-
-
 JSON = "application/json"
 FORM = "multipart/form-data"
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
 class BodyLimits:
-    """Limits of one request: bytes of its body, and documents. `on_read`: told how many bytes were read, each time."""
+    """Limits of one request: bytes of its body, and documents.
+
+    Attributes:
+        on_read: told how many bytes were read, each time.
+        on_bad: called for JSON that is not what it should be.
+    """
 
     request_bytes: int
     documents: int = 1_000
     on_read: Callable[[int], None] = lambda _count: None
+    on_bad: Callable[[], None] = lambda: None
+
+    def decode(self, data: bytes, decode: Callable[[bytes], _T]) -> _T:
+        """What `decode` makes of a JSON body, without the byte order mark that some programs write before it.
+
+        Raises:
+            DocumentTooLarge: it is over `JSON_BYTES`.
+            GleanerError: what `decode` raises.
+        """
+        check_json_bytes(len(data))
+        try:
+            return decode(data.removeprefix(codecs.BOM_UTF8))
+        except (MalformedRequest, InvalidOptions, DocumentTooLarge):
+            self.on_bad()
+            raise
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,22 +111,19 @@ class Body:
     batch: bool
 
 
-async def read_body(
-    request: Request, limits: BodyLimits, reader: JsonReader, kind: type[Options] = ExtractOptions
-) -> Body:
-    """Read and parse the body; `reader` decodes JSON, `kind`: the options of the route.
+async def read_body(request: Request, limits: BodyLimits, kind: type[Options] = ExtractOptions) -> Body:
+    """Read and parse the body; `kind`: the options of the route.
 
     Raises:
         MalformedRequest: not what its media type says.
         InvalidOptions: an unknown option or a bad value.
         DocumentTooLarge: over one of the limits.
-        GleanerError: what the reader raises.
     """
-    query = _join_repeated(request.query_params.multi_items())
-    if media_type_of(request) == FORM:
+    query, media_type = _join_repeated(request.query_params.multi_items()), media_type_of(request)
+    if media_type == FORM:
         return _within(await _from_form(request, query, limits, kind), limits)
-    body = await read_all(request, limits)
-    return await parse_body(body, request.headers.get("content-type"), query, limits, reader, kind)
+    body = await read_all(request, limits, is_json=media_type == JSON)
+    return parse_body(body, request.headers.get("content-type"), query, limits, kind)
 
 
 def media_type_of(request: Request) -> str:
@@ -158,18 +131,17 @@ def media_type_of(request: Request) -> str:
     return _plain(request.headers.get("content-type"))
 
 
-async def parse_body(
-    body: ReceivedBody,
+def parse_body(
+    body: bytes,
     content_type: str | None,
     options: Mapping[str, Any],
     limits: BodyLimits,
-    reader: JsonReader,
     kind: type[Options] = ExtractOptions,
 ) -> Body:
     """A body that is no form, with these options beside its own; raises as `read_body` does."""
     if _plain(content_type) == JSON:
-        return _within(await _from_json(body, options, limits, reader, kind), limits)
-    source = DocumentInput("0", data=await body.whole(), media_type=content_type)
+        return _within(_from_json(body, options, limits, kind), limits)
+    source = DocumentInput("0", data=body, media_type=content_type)
     return Body((source,), read_options(dict(options), kind), batch=False)
 
 
@@ -198,10 +170,8 @@ def _options(query: Mapping[str, Any], own: Mapping[str, Any], kind: type[Option
     return read_options({**query, **own}, kind)
 
 
-async def _from_json(
-    body: ReceivedBody, options: Mapping[str, Any], limits: BodyLimits, reader: JsonReader, kind: type[Options]
-) -> Body:
-    found = await reader.read(body, DocumentsJson(option_names(kind)), limits.documents)
+def _from_json(body: bytes, options: Mapping[str, Any], limits: BodyLimits, kind: type[Options]) -> Body:
+    found = limits.decode(body, lambda data: read_json(data, limits.documents, option_names(kind)))
     sources = (
         DocumentInput(id_ or str(number), text=text, refused=found.refused.get(number, ""))
         for number, (id_, text) in enumerate(found.documents)
@@ -263,27 +233,38 @@ def _name_of(upload: UploadFile) -> str | None:
     return upload.filename or None
 
 
-async def read_all(request: Request, limits: BodyLimits) -> ReceivedBody:
-    """The body of a request.
+async def read_all(request: Request, limits: BodyLimits, *, is_json: bool = False) -> bytes:
+    """The body of a request; one that is JSON has a limit of its own.
 
     Raises:
-        DocumentTooLarge: over the limit.
+        DocumentTooLarge: over the limit, by its declared length or once so much came.
         UnsupportedFormat: it is compressed.
     """
-    collector = BodyCollector()
-    async for chunk in _limited(request, limits):
-        collector.add(chunk)
-    return collector.body()
+    pieces, short = list[bytes](), bytearray()
+    async for chunk in _limited(request, limits, is_json=is_json):
+        short += chunk
+        if len(short) >= PIECE_BYTES:
+            pieces.append(bytes(short))
+            short.clear()
+    pieces.append(bytes(short))
+    if sum(map(len, pieces)) <= SHORT_BYTES:
+        return b"".join(pieces)
+    return await asyncio.to_thread(b"".join, pieces)  # Joining so many bytes does not hold the GIL.
 
 
-async def _limited(request: Request, limits: BodyLimits) -> AsyncGenerator[bytes, None]:
+async def _limited(request: Request, limits: BodyLimits, *, is_json: bool = False) -> AsyncGenerator[bytes, None]:
     encoding = request.headers.get("content-encoding", "").strip().lower()
     if encoding not in ("", "identity"):
         raise UnsupportedFormat(f"Bodies are taken uncompressed, not with Content-Encoding: {encoding[:40]}.")
+    declared = request.headers.get("content-length", "")
+    if is_json and declared.isdecimal():
+        check_json_bytes(int(declared))
     total = 0
     async for chunk in request.stream():
         total += len(chunk)
         limits.on_read(len(chunk))
         if total > limits.request_bytes:
             raise DocumentTooLarge(f"The body is over {limits.request_bytes} bytes.")
+        if is_json:
+            check_json_bytes(total)
         yield chunk

@@ -19,7 +19,6 @@ from typing import BinaryIO
 
 from PIL import Image, ImageDraw
 
-from service.api.bodies.kinds import DOCUMENTS, JsonKindRef, kind_of
 from service.api.parsers.frames import (
     LENGTH,
     FileHeader,
@@ -32,8 +31,7 @@ from service.api.parsers.frames import (
     redacted_frames,
     to_frames,
 )
-from service.api.parsers.json_frames import json_frames
-from service.core.errors import DocumentTooLarge, GleanerError, UnreadableDocument, UnredactableDocument
+from service.core.errors import GleanerError, UnreadableDocument, UnredactableDocument
 from service.documents.document import Document, PictureRequest
 from service.documents.format_detection import picture_kind
 from service.documents.limits import DocumentLimits
@@ -151,7 +149,6 @@ def prepare(ocr_folder: str | None = None) -> None:
         networks = load_networks(Path(ocr_folder))
         recognize_pages(next(_pictures()), [1], networks, limits=DocumentLimits(), is_pdf=False)
     draw_page(samples()["a.pdf"], PictureRequest(1, 10), limits=DocumentLimits())
-    _read_json(b'{"documents": [{"text": ""}]}', JsonKindRef(DOCUMENTS, 1), DocumentLimits())
     gc.collect()
     gc.disable()
     gc.freeze()
@@ -190,8 +187,6 @@ def _answer(file: FileHeader, data: bytes, reader: Reader) -> Iterable[bytes | m
         if file.picture is not None:
             draw = draw_picture if picture_kind(data) else draw_page
             return picture_frames(draw(data, file.picture, limits=file.limits))
-        if file.json is not None:
-            return _read_json(data, file.json, file.limits)
         if file.ocr_pages is not None:
             return to_frames(
                 read_document(
@@ -219,14 +214,6 @@ def _redact(file: FileHeader, data: bytes) -> list[bytes | memoryview]:
     if len(made.data) > longest_redacted(len(data)):
         raise UnredactableDocument("The redacted file would be far larger than the file is.")
     return redacted_frames(made)
-
-
-def _read_json(data: bytes, wanted: JsonKindRef, limits: DocumentLimits) -> Iterable[bytes]:
-    kind = kind_of(wanted)
-    try:
-        return json_frames(*kind.divide(kind.decode(data, wanted.most_documents)), limits)
-    except MemoryError:
-        raise DocumentTooLarge("Decoding the body takes more memory than one body may have.") from None
 
 
 def _place(error: Exception) -> str:

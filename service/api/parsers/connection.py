@@ -12,8 +12,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from service.api.bodies.kinds import Content, JsonKind
-from service.api.bodies.received_body import ReceivedBody
 from service.api.parsers.frames import (
     LENGTH,
     BadAnswer,
@@ -29,19 +27,9 @@ from service.api.parsers.frames import (
     longest_redacted_header,
     picture_from_frames,
 )
-from service.api.parsers.json_frames import (
-    LONGEST_JSON_HEADER,
-    PIECE_BYTES,
-    ContentPieces,
-    ContentSize,
-    JsonHeader,
-    decode_json_header,
-    from_json_frames,
-    left_out,
-)
 from service.core.errors import BY_CODE, InternalError
 from service.core.parser_queue import QueuedFile
-from service.core.worker_load import JSON, OCR, OCR_PAGE_BYTES
+from service.core.worker_load import OCR, OCR_PAGE_BYTES
 from service.documents.document import MOST_PNG_BYTES, Document, PagePicture, PictureRequest, RedactedPicture
 from service.documents.limits import MEBIBYTE, DocumentLimits
 from service.documents.redaction.values import RedactedFile, Redaction
@@ -49,8 +37,6 @@ from service.documents.redaction.values import RedactedFile, Redaction
 DEAD = (asyncio.IncompleteReadError, ConnectionError, BadAnswer)
 """What a parser that crashed, was killed, or was taken over shows its worker."""
 _END_SECONDS = 1.0
-
-_T = TypeVar("_T")
 
 
 class Parser:
@@ -114,25 +100,6 @@ class Parser:
         _check(head)
         return RedactedFile(await self._read(longest_redacted(len(data))), head.pages, head.removed)
 
-    async def read_json(self, header: bytes, body: ReceivedBody, kind: JsonKind[_T], limits: DocumentLimits) -> _T:
-        """The value of a JSON body, which goes and comes in pieces, with a turn of the event loop after each.
-
-        Raises:
-            GleanerError, DEAD: as `ask`.
-        """
-        await self._send_in_pieces(header, body)
-        head = decode_json_header(await self._read(LONGEST_JSON_HEADER), len(body))
-        _check(head)
-        contents = [left_out(size) if size.is_left_out(limits) else await self._content(size) for size in head.sizes]
-        return from_json_frames(head, contents, kind)
-
-    async def _content(self, size: ContentSize) -> Content:
-        pieces = ContentPieces(size)
-        while not pieces.complete:
-            pieces.add(await self._read(PIECE_BYTES))
-            await asyncio.sleep(0)
-        return await asyncio.to_thread(pieces.whole) if size.is_file else pieces.whole()
-
     def note_processor_seconds(self, seconds: float) -> None:
         """Note what it has had of the processor since its fork: of that at least what is beyond its earlier files'
         time was for the present one."""
@@ -159,14 +126,6 @@ class Parser:
             self._writer.write(part)
         await self._writer.drain()
 
-    async def _send_in_pieces(self, header: bytes, body: ReceivedBody) -> None:
-        await self._send(header)
-        self._writer.write(LENGTH.pack(len(body)))
-        for piece in body.pieces:
-            self._writer.write(piece)
-            await self._writer.drain()
-            await asyncio.sleep(0)
-
     async def _read(self, longest: int) -> bytes:
         length = LENGTH.unpack(await self._reader.readexactly(LENGTH.size))[0]
         if length > longest:
@@ -174,7 +133,7 @@ class Parser:
         return await self._reader.readexactly(length)
 
 
-def _check(head: ParsedHeader | RedactedHeader | JsonHeader) -> None:
+def _check(head: ParsedHeader | RedactedHeader) -> None:
     if head.crash:
         raise BadAnswer(head.crash[:100])
     if head.error_code:
@@ -213,7 +172,7 @@ class ParserWork(Generic[T]):
     """
 
     kind: str
-    data: bytes | ReceivedBody
+    data: bytes
     ask: Callable[[Parser], Awaitable[T]]
     cost_bytes: int | None = None
     held: object | None = None
@@ -229,7 +188,7 @@ class ParserWork(Generic[T]):
                 size = len(made.data)
             case PagePicture():
                 size = len(made.png)
-            case _:  # The value of JSON, which is longer than what it holds.
+            case _:
                 size = 0
         return max(len(self.data), size) <= MOST_SMALL_BYTES
 
@@ -264,12 +223,6 @@ def picture(data: bytes, page: PictureRequest, limits: DocumentLimits) -> Parser
     """The picture of a page is wanted."""
     header = file_header(None, None, limits, picture=page)
     return ParserWork("picture", data, lambda parser: parser.draw(header, data, limits))
-
-
-def json_value(body: ReceivedBody, kind: JsonKind[T], most_documents: int, limits: DocumentLimits) -> ParserWork[T]:
-    """The value of a JSON body of this kind is wanted."""
-    header = file_header(None, None, limits, json=kind.reference(most_documents))
-    return ParserWork(JSON, body, lambda parser: parser.read_json(header, body, kind, limits))
 
 
 def _format(data: bytes) -> str:

@@ -19,7 +19,6 @@ from typing import Any, TypeVar
 import msgspec
 import numpy as np
 
-from service.api.bodies.kinds import JsonKindRef
 from service.core.fields.electronic_invoice import ElectronicInvoice
 from service.documents.document import (
     Charset,
@@ -44,8 +43,8 @@ _T = TypeVar("_T")
 class FileHeader(msgspec.Struct, frozen=True):
     """The header of a file; its bytes follow in the next frame.
 
-    `redaction`, `picture`, `json`: what is wanted instead of its document. `ocr_pages`, `ocr_forced`
-    and `ocr_again`: as `read_document` takes them.
+    `redaction`, `picture`: what is wanted instead of its document. `ocr_pages`, `ocr_forced` and `ocr_again`: as
+    `read_document` takes them.
     """
 
     media_type: str | None
@@ -53,7 +52,6 @@ class FileHeader(msgspec.Struct, frozen=True):
     limits: DocumentLimits
     redaction: Redaction | None = None
     picture: PictureRequest | None = None
-    json: JsonKindRef | None = None
     ocr_pages: tuple[int, ...] | None = None
     ocr_forced: bool = False
     ocr_again: RedactedPicture | None = None
@@ -149,13 +147,12 @@ def file_header(
     *,
     redaction: Redaction | None = None,
     picture: PictureRequest | None = None,
-    json: JsonKindRef | None = None,
     ocr_pages: tuple[int, ...] | None = None,
     ocr_forced: bool = False,
     ocr_again: RedactedPicture | None = None,
 ) -> bytes:
-    """The header frame of a file; with `redaction`, `picture` or `json` not its text is asked for, but that."""
-    header = FileHeader(media_type, name, limits, redaction, picture, json, ocr_pages, ocr_forced, ocr_again)
+    """The header frame of a file; with `redaction` or `picture` not its text is asked for, but that."""
+    header = FileHeader(media_type, name, limits, redaction, picture, ocr_pages, ocr_forced, ocr_again)
     return msgspec.msgpack.encode(header)
 
 

@@ -22,8 +22,6 @@ from functools import partial
 from itertools import count
 from typing import Any, TypeVar
 
-from service.api.bodies.kinds import JsonKind
-from service.api.bodies.received_body import ReceivedBody
 from service.api.parsers.connection import (
     DEAD,
     Job,
@@ -31,7 +29,6 @@ from service.api.parsers.connection import (
     ParserWork,
     cause_of_death,
     document,
-    json_value,
     picture,
     redacted,
 )
@@ -184,17 +181,6 @@ class ParserPool:
             GleanerError: as `parse`, and what `pdf/picture` raises.
         """
         work = picture(data, page, self._limits.document)
-        return await self._make(work, client, deadline_seconds)
-
-    async def read_json(
-        self, body: ReceivedBody, kind: JsonKind[T], most_documents: int, *, client: str, deadline_seconds: float
-    ) -> T:
-        """Decode a client's JSON body, of at most so many documents.
-
-        Raises:
-            GleanerError: as `parse`, and what the kind raises.
-        """
-        work = json_value(body, kind, most_documents, self._limits.document)
         return await self._make(work, client, deadline_seconds)
 
     # A job's way

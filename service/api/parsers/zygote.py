@@ -50,14 +50,13 @@ STEPPED_BACK = 10
 class ZygoteConfig(msgspec.Struct, frozen=True):
     """The zygote's configuration, as JSON on its command line.
 
-    `modules` are imported before the sandbox is closed; `ocr_folder` has the weights of OCR's networks, if it is on.
+    `ocr_folder` has the weights of OCR's networks, if it is on.
     """
 
     mode: SandboxMode
     memory_bytes: int
     cpu_seconds: float
     reader: str = READER
-    modules: tuple[str, ...] = ()
     ocr_folder: str | None = None
 
 
@@ -91,8 +90,6 @@ class Zygote:
         self._child = import_module("service.api.parsers.child")
         module, _, function = config.reader.partition(":")
         self._reader = getattr(import_module(module), function)
-        for each in config.modules:
-            import_module(each)
         self._ocr_folder = config.ocr_folder
         self._parsers: dict[int, int] = {}
         self._numbers: dict[int, int] = {}

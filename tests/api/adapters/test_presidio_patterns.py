@@ -10,17 +10,11 @@ from typing import Any, cast
 
 import pytest
 
-from service.api.adapters.presidio_bodies import (
-    MOST_NEW_CHARACTERS,
-    AnalyzeRequest,
-    AnonymizeRequest,
-    MarkedRange,
-    anonymize,
-    replace_by,
-)
+from service.api.adapters.presidio_bodies import AnalyzeRequest, AnonymizeRequest
+from service.api.adapters.presidio_operators import MOST_NEW_CHARACTERS, MarkedRange, anonymize, replace_by
 from service.api.adapters.presidio_patterns import MOST_MATCHES, PATTERN_SECONDS, ClientTurns, RequestPatterns
-from service.api.bodies.kinds import decode_json
 from service.api.calls import RequestContext
+from service.api.json_body import decode_json
 from service.core.errors import DeadlineExceeded, DocumentTooLarge, GleanerError, InvalidOptions, MalformedRequest
 
 EVIL = "(a|a)*b|(?:a|aa|aaa)*c"

@@ -162,7 +162,7 @@ SHARED = {"service.api.adapters.registry", "service.api.adapters.protocol_adapte
 
 @pytest.mark.parametrize(
     ("adapters", "imported"),
-    [((), set()), (("huggingface",), {"service.api.adapters.huggingface", "service.api.adapters.huggingface_bodies"})],
+    [((), set()), (("huggingface",), {"service.api.adapters.huggingface"})],
 )
 def test_a_running_worker_imports_nothing_of_a_closed_adapter(
     tmp_path: Path, adapters: tuple[str, ...], imported: set[str]
@@ -175,15 +175,14 @@ def test_a_running_worker_imports_nothing_of_a_closed_adapter(
     assert set(done.stdout.split()) == SHARED | imported
 
 
-def test_a_parser_imports_the_bodies_of_open_adapters_alone() -> None:
-    assert open_adapters([]).body_modules == ()
-    assert open_adapters(["sagemaker", "oip"]).body_modules == (
-        "service.api.adapters.huggingface_bodies",
-        "service.api.adapters.oip_bodies",
-    )
+def test_a_parser_imports_nothing_of_http() -> None:
     program = "import sys, service.api.parsers.zygote, service.api.parsers.child; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert not [name for name in done.stdout.split() if name.startswith(("service.api.adapters", "starlette"))]
+    assert not [
+        name
+        for name in done.stdout.split()
+        if name.startswith(("service.api.adapters", "service.api.http", "starlette"))
+    ]
 
 
 def test_an_adapter_whose_extra_is_missing_is_refused_before_the_start() -> None:

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from service.api.bodies.json_body import ID_CHARACTERS
 from service.api.extraction.request import DocumentInput, ExtractRequest
 from service.api.http.request_body import Body
 from service.api.http.response import json_response, start_documents
+from service.api.json_body import ID_CHARACTERS
 from service.api.options import ExtractOptions
 from service.core.decoding.aggregation_strategies import Aggregation
 from service.core.decoding.offsets import OffsetUnit

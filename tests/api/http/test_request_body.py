@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import codecs
 import json
 import tempfile
+import tracemalloc
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import pairwise
 from typing import Any
 from urllib.parse import urlencode
@@ -16,12 +19,21 @@ from hypothesis import strategies as st
 from starlette.requests import Request
 from starlette.types import Message
 
-from service.api.http.request_body import Body, BodyLimits, check_name, read_body
+from service.api.http.request_body import (
+    PIECE_BYTES,
+    SHORT_BYTES,
+    Body,
+    BodyLimits,
+    check_name,
+    parse_body,
+    read_body,
+)
+from service.api.json_body import JSON_BYTES
 from service.api.options import ExtractOptions, Options
 from service.api.redaction.schemas import RedactOptions
 from service.core.errors import DocumentTooLarge, GleanerError, InvalidOptions, MalformedRequest, UnsupportedFormat
 from service.core.score_limits import ScoreLimits
-from tests.support.json_ways import AtOnce
+from tests.support.garbage import uncollected
 
 JSON = "application/json"
 FORM = "multipart/form-data; boundary=x"
@@ -51,7 +63,7 @@ def read(
 ) -> Body:
     """Read a request with this body."""
     chunks = [body] if isinstance(body, bytes) else body
-    return asyncio.run(read_body(request(Sender(chunks), media_type, query), limits, AtOnce(), kind))
+    return asyncio.run(read_body(request(Sender(chunks), media_type, query), limits, kind))
 
 
 def request(sender: Sender, media_type: str | None, query: str = "") -> Request:
@@ -191,8 +203,66 @@ def test_a_body_over_the_limit_is_refused_while_it_is_read(media_type: str) -> N
     opening = part("file", b"", file="a.txt").removesuffix(b"\r\n") if media_type == FORM else b""
     sender = Sender([opening, *[b"a" * 1_000] * 1_000])
     with pytest.raises(DocumentTooLarge, match="10000 bytes"):
-        asyncio.run(read_body(request(sender, media_type), LIMITS, AtOnce()))
+        asyncio.run(read_body(request(sender, media_type), LIMITS))
     assert sender.taken <= 12
+
+
+@pytest.mark.parametrize("is_declared", [True, False])
+def test_json_over_its_limit_is_refused_by_its_length_or_while_it_comes(is_declared: bool) -> None:
+    piece = b"a" * (1 << 20)
+    sender = Sender([b'{"text": "', *[piece] * 200])
+    sent = request(sender, f"{JSON}; charset=utf-8")
+    if is_declared:
+        sent.scope["headers"].append((b"content-length", b"%d" % (JSON_BYTES + 1)))
+    with pytest.raises(DocumentTooLarge, match=r"16,777,216 bytes.*`text/plain`.*form"):
+        asyncio.run(read_body(sent, BodyLimits(256 << 20)))
+    assert sender.taken <= (0 if is_declared else 18)
+
+
+def test_a_body_that_is_no_json_may_be_longer_than_json() -> None:
+    chunks = [b"a" * (1 << 20)] * 17
+    assert len(read(chunks, "text/plain", limits=BodyLimits(256 << 20)).sources[0].data) == 17 << 20
+
+
+@pytest.mark.parametrize("size", [1, 1_000, PIECE_BYTES - 1, PIECE_BYTES, 3 * PIECE_BYTES])
+def test_chunks_of_any_size_become_one_body(size: int) -> None:
+    data = bytes(range(256)) * (SHORT_BYTES // 256 + 1)
+    chunks = [data[at : at + size] for at in range(0, len(data), size)][: 300_000 // size + 2]
+    found = read(chunks, "application/octet-stream", limits=BodyLimits(256 << 20))
+    assert found.sources[0].data == b"".join(chunks)
+
+
+def test_a_byte_order_mark_before_json_is_none_of_it() -> None:
+    assert read(codecs.BOM_UTF8 + b'{"text": "a"}', JSON).sources[0].text == "a"
+
+
+def test_json_that_is_not_what_it_should_be_is_told() -> None:
+    bad = list[int]()
+    limits = BodyLimits(10_000, 3, on_bad=lambda: bad.append(1))
+    for body, count in ((b'{"text": "a"}', 0), (b'{"text": 5}', 1), (b'{"txt": "a"}', 2), (b"{", 3)):
+        with suppress(MalformedRequest, InvalidOptions):
+            read(body, JSON, limits=limits)
+        assert len(bad) == count
+
+
+@pytest.mark.parametrize(
+    "start", [b'{"text": 5, "model": "', b'{"documents": [5, "', b"{", b'{"text": "\xff', b'{"x": "']
+)
+def test_a_refused_body_is_freed_without_garbage_collection(start: bytes) -> None:
+    """Fifty bodies of 57 MB stayed in the worker until there was other garbage enough."""
+
+    def refuse() -> None:
+        end = b'"]}' if b"[" in start else b'"}'
+        with pytest.raises((MalformedRequest, InvalidOptions)):
+            parse_body(start + bytes(b"a" * 1_000_000) + end, JSON, {}, LIMITS)
+
+    refuse()
+    with uncollected():
+        tracemalloc.start()
+        refuse()
+        left, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    assert left < 100_000 < 1_000_000 < peak
 
 
 def test_a_body_of_exactly_the_limit_is_taken() -> None:
@@ -265,7 +335,7 @@ def test_an_encoding_that_is_none_is_taken(encoding: str) -> None:
 def read_encoded(body: bytes, media_type: str | None, encoding: str) -> Body:
     sent = request(Sender([body]), media_type)
     sent.scope["headers"].append((b"content-encoding", encoding.encode()))
-    return asyncio.run(read_body(sent, LIMITS, AtOnce()))
+    return asyncio.run(read_body(sent, LIMITS))
 
 
 def test_what_a_browser_leaves_empty_is_not_there() -> None:

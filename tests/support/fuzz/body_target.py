@@ -12,7 +12,6 @@ from starlette.requests import Request
 from service.api.http.request_body import BodyLimits, read_body
 from service.core.errors import GleanerError
 from tests.support.fuzz.mutation import mutate
-from tests.support.json_ways import AtOnce
 
 LIMITS = BodyLimits(request_bytes=8 << 20, documents=100)
 FORM = (
@@ -48,7 +47,7 @@ class BodyTarget:
         media_type, _, rest = data.partition(b"\n")
         query, _, body = rest.partition(b"\n")
         try:
-            asyncio.run(read_body(_request(media_type, query, body), LIMITS, AtOnce()))
+            asyncio.run(read_body(_request(media_type, query, body), LIMITS))
         except GleanerError as error:
             return error.code
         return "body"

@@ -4,22 +4,30 @@ from __future__ import annotations
 
 import json
 import tracemalloc
-from collections.abc import Callable, Iterator
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.api.bodies.json_body import ID_CHARACTERS, OPTION_BYTES, JsonBody
-from service.api.bodies.kinds import DocumentsJson
+from service.api import json_body
+from service.api.json_body import (
+    COUNTED_BYTES,
+    ID_CHARACTERS,
+    JSON_BYTES,
+    MOST_STRINGS,
+    MOST_VALUES,
+    OPTION_BYTES,
+    JsonBody,
+    check_json_bytes,
+    decode_json,
+    has_field,
+)
 from service.api.options import ExtractJson, ExtractOptions, option_names
 from service.core.errors import DocumentTooLarge, GleanerError, InvalidOptions, MalformedRequest
-from tests.support.json_ways import WAYS, decoding, json_parser
 
 MOST = 1_000
-REQUEST_BYTES = 256 << 20
-"""Most bytes of a body, as a service comes."""
 ANYTHING: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
@@ -27,26 +35,18 @@ ANYTHING: st.SearchStrategy[Any] = st.recursive(
 )
 
 
-KIND = DocumentsJson(option_names(ExtractOptions))
-Read = Callable[[bytes, int], JsonBody]
+OPTIONS = option_names(ExtractOptions)
 
 
-def read_json(body: bytes, most: int) -> JsonBody:
-    """What a body is read as at once."""
-    return KIND.decode(body, most)
+def read(body: bytes, most: int = MOST) -> JsonBody:
+    """Documents with the options of /extract."""
+    return json_body.read_json(body, most, OPTIONS)
 
 
-@pytest.fixture(scope="module", params=WAYS)
-def read(request: pytest.FixtureRequest) -> Iterator[Read]:
-    """Reads a body, in each of the two ways."""
-    with decoding(request.param) as decode:
-        yield lambda body, most: decode(body, KIND, most)
-
-
-def outcome(read: Read, values: dict[str, Any]) -> JsonBody | GleanerError:
+def outcome(values: dict[str, Any]) -> JsonBody | GleanerError:
     """What a body is read as, or why it is refused."""
     try:
-        return read(json.dumps(values).encode(), MOST)
+        return read(json.dumps(values).encode())
     except GleanerError as error:
         return error
 
@@ -55,17 +55,17 @@ def many(part: bytes, times: int) -> bytes:
     return b",".join([part] * times)
 
 
-def test_a_text_is_one_document_and_documents_are_a_batch(read: Read) -> None:
-    alone = read(b'{"text": "a", "min_score": 0.5, "labels": ["PER"]}', MOST)
+def test_a_text_is_one_document_and_documents_are_a_batch() -> None:
+    alone = read(b'{"text": "a", "min_score": 0.5, "labels": ["PER"]}')
     assert (alone.documents, alone.batch) == (((None, "a"),), False)
     assert alone.options == {"min_score": 0.5, "labels": ["PER"]}
-    found = read(b'{"documents": [{"id": "x", "text": "a"}, {"text": ""}, {"text": "b", "id": null}]}', MOST)
+    found = read(b'{"documents": [{"id": "x", "text": "a"}, {"text": ""}, {"text": "b", "id": null}]}')
     assert (found.documents, found.batch) == ((("x", "a"), (None, ""), (None, "b")), True)
 
 
-def test_an_escaped_key_is_the_same_key_and_the_last_of_two_counts(read: Read) -> None:
-    assert read(b'{"\\u0074ext": "a"}', MOST).documents == ((None, "a"),)
-    assert read(b'{"text": 5, "text": "b"}', MOST).documents == ((None, "b"),)
+def test_an_escaped_key_is_the_same_key_and_the_last_of_two_counts() -> None:
+    assert read(b'{"\\u0074ext": "a"}').documents == ((None, "a"),)
+    assert read(b'{"text": 5, "text": "b"}').documents == ((None, "b"),)
 
 
 @pytest.mark.parametrize(
@@ -83,9 +83,9 @@ def test_an_escaped_key_is_the_same_key_and_the_last_of_two_counts(read: Read) -
         ([1], "object"),
     ],
 )
-def test_anything_else_is_malformed(read: Read, body: Any, word: str) -> None:
+def test_anything_else_is_malformed(body: Any, word: str) -> None:
     with pytest.raises(MalformedRequest, match=word):
-        read(json.dumps(body).encode(), MOST)
+        read(json.dumps(body).encode())
 
 
 @pytest.mark.parametrize(
@@ -98,18 +98,18 @@ def test_anything_else_is_malformed(read: Read, body: Any, word: str) -> None:
         ({"id": "a" * (ID_CHARACTERS + 1), "text": "a"}, "of length <= 1024"),
     ],
 )
-def test_a_bad_document_of_a_list_fails_alone(read: Read, bad: dict[str, Any], word: str) -> None:
-    found = read(json.dumps({"documents": [{"text": "a"}, bad, {"id": "c", "text": "c"}]}).encode(), MOST)
+def test_a_bad_document_of_a_list_fails_alone(bad: dict[str, Any], word: str) -> None:
+    found = read(json.dumps({"documents": [{"text": "a"}, bad, {"id": "c", "text": "c"}]}).encode())
     assert [found.documents[0], found.documents[2]] == [(None, "a"), ("c", "c")]
     assert found.refused.keys() == {1}
     assert word in found.refused[1]
-    assert read(b'{"documents": [{"text": ""}]}', MOST).refused == {}
+    assert read(b'{"documents": [{"text": ""}]}').refused == {}
 
 
 @pytest.mark.parametrize(("name", "meant"), [("txt", "text"), ("document", "documents"), ("label", "labels")])
-def test_an_unknown_key_is_answered_with_the_one_that_is_meant(read: Read, name: str, meant: str) -> None:
+def test_an_unknown_key_is_answered_with_the_one_that_is_meant(name: str, meant: str) -> None:
     with pytest.raises(InvalidOptions, match=f"{name}: .* Do you mean `{meant}`.*known: text, documents"):
-        read(json.dumps({name: "a"}).encode(), MOST)
+        read(json.dumps({name: "a"}).encode())
 
 
 @pytest.mark.parametrize(
@@ -126,18 +126,18 @@ def test_an_unknown_key_is_answered_with_the_one_that_is_meant(read: Read, name:
         b"",
     ],
 )
-def test_bytes_that_are_no_json_are_malformed(read: Read, body: bytes) -> None:
+def test_bytes_that_are_no_json_are_malformed(body: bytes) -> None:
     """Invalid UTF-8 was an error of the service's own."""
     with pytest.raises(MalformedRequest, match="JSON"):
-        read(body, MOST)
+        read(body)
 
 
-def test_as_many_documents_as_may_come_are_read_and_one_more_is_refused(read: Read) -> None:
+def test_as_many_documents_as_may_come_are_read_and_one_more_is_refused() -> None:
     whole = b'{"documents": [' + many(b'{"text": "a"}', MOST) + b"]}"
     for _ in range(2):
-        assert len(read(whole, MOST).documents) == MOST
+        assert len(read(whole).documents) == MOST
         with pytest.raises(DocumentTooLarge, match="more than 1000 documents"):
-            read(b'{"documents": [' + many(b'{"text": "a"}', MOST + 1) + b"]}", MOST)
+            read(b'{"documents": [' + many(b'{"text": "a"}', MOST + 1) + b"]}")
 
 
 COSTLY = {
@@ -160,7 +160,7 @@ def test_what_is_refused_takes_little_memory_and_says_little(kind: str) -> None:
     body, error = COSTLY[kind]
     tracemalloc.start()
     with pytest.raises(error) as caught:
-        read_json(body, MOST)
+        read(body)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 3 * len(body)
@@ -170,7 +170,7 @@ def test_what_is_refused_takes_little_memory_and_says_little(kind: str) -> None:
 def test_a_bad_text_takes_no_memory_and_is_told_in_short() -> None:
     body = b'{"documents": [{"text": [' + many(b"[]", 500_000) + b"]}]}"
     tracemalloc.start()
-    (said,) = read_json(body, MOST).refused.values()
+    (said,) = read(body).refused.values()
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 3 * len(body)
@@ -188,26 +188,26 @@ def test_a_bad_text_takes_no_memory_and_is_told_in_short() -> None:
 def test_the_densest_json_takes_no_memory_but_its_bytes(
     start: bytes, item: bytes, end: bytes, error: type[GleanerError]
 ) -> None:
-    body = start + (item + b",") * ((REQUEST_BYTES - len(start + item + end)) // (len(item) + 1)) + item + end
+    body = start + (item + b",") * ((JSON_BYTES - len(start + item + end)) // (len(item) + 1)) + item + end
     tracemalloc.start()
     with pytest.raises(error):
-        read_json(body, MOST)
+        read(body)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert len(body) > REQUEST_BYTES - 16
+    assert len(body) > JSON_BYTES - 16
     assert peak < 1_000_000
 
 
-def test_an_option_may_be_as_long_as_thousands_of_labels(read: Read) -> None:
+def test_an_option_may_be_as_long_as_thousands_of_labels() -> None:
     labels = [f"LABEL_{i:04}" for i in range(4_000)]
     body = json.dumps({"text": "a", "labels": labels}).encode()
     assert len(body) < OPTION_BYTES
-    assert read(body, MOST).options == {"labels": labels}
+    assert read(body).options == {"labels": labels}
 
 
 @given(st.dictionaries(st.sampled_from([*option_names(ExtractOptions), "text", "documents", "other"]), ANYTHING))
-def test_any_json_is_read_or_refused_with_a_detail(read: Read, values: dict[str, Any]) -> None:
-    found = outcome(read, values)
+def test_any_json_is_read_or_refused_with_a_detail(values: dict[str, Any]) -> None:
+    found = outcome(values)
     if isinstance(found, GleanerError):
         assert 0 < len(found.detail) < 300
     else:
@@ -216,34 +216,74 @@ def test_any_json_is_read_or_refused_with_a_detail(read: Read, values: dict[str,
 
 def test_the_schema_that_is_shown_has_the_keys_that_are_read() -> None:
     for name in option_names(ExtractJson):
-        assert isinstance(outcome(read_json, {"text": "a", name: None}), JsonBody | MalformedRequest), name
+        assert isinstance(outcome({"text": "a", name: None}), JsonBody | MalformedRequest), name
 
 
-WRONG: dict[str, bytes] = {
-    **{kind: body for kind, (body, _) in COSTLY.items()},
-    "two errors": b'{"text": 5, "labels": ["' + b"x" * OPTION_BYTES + b'"]}',
-    "no utf-8": b'{"documents": [{"text": "\xff"}]}',
-    "cut off": b'{"text": "' + b"a" * 2_000_000,
-    "a number": b'{"text": 5}',
-    "both": b'{"text": "a", "documents": []}',
-    "nested": b"[" * 100_000,
-}
+def test_options_of_any_form_are_values() -> None:
+    options = b'"labels": [-0, 123456789012345678901234567890, {"a": [null, true, "\\u0000\\u3042"]}], "model": 0.1'
+    found = read(b'{"text": "\\u3042\\n\\ud83d\\ude00", ' + options + b"}")
+    assert found.documents == ((None, "\u3042\n\U0001f600"),)
+    assert found.options == {
+        "labels": [0, 123456789012345678901234567890, {"a": [None, True, "\0\u3042"]}],
+        "model": 0.1,
+    }
 
 
-def test_every_error_has_the_same_words_in_a_parser() -> None:
-    with json_parser() as decode:
-        for name, body in WRONG.items():
-            with pytest.raises(GleanerError) as here:
-                KIND.decode(body, MOST)
-            with pytest.raises(GleanerError) as there:
-                decode(body, KIND, MOST)
-            assert (type(there.value), there.value.detail) == (type(here.value), here.value.detail), name
+def test_more_bytes_than_json_may_have_are_refused_with_the_other_ways() -> None:
+    check_json_bytes(JSON_BYTES)
+    with pytest.raises(DocumentTooLarge, match=r"16,777,216 bytes.*`text/plain`.*files of a form"):
+        check_json_bytes(JSON_BYTES + 1)
 
 
-def test_options_of_any_form_come_back_from_a_parser_as_they_were() -> None:
-    options = (
-        b'"labels": [1e15, -0, 123456789012345678901234567890, {"a": [null, true, "\\u0000\\u3042"]}], "model": 0.1'
-    )
-    body = b'{"text": "\\u3042\\n\\ud83d\\ude00", ' + options + b"}"
-    with json_parser() as decode:
-        assert decode(body, KIND, MOST) == KIND.decode(body, MOST)
+class Inputs(msgspec.Struct):
+    inputs: str | list[str]
+    more: Any = None
+
+
+def test_a_body_of_an_adapter_becomes_its_type() -> None:
+    assert decode_json(b'{"inputs": ["a"], "other": 1}', Inputs, 10).inputs == ["a"]
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"[]", b'{"inputs": 1}', b'{"inputs": "\xff"}', b'{"x":' + b"[" * 100_000])
+def test_what_it_is_not_is_said_in_a_sentence(body: bytes) -> None:
+    with pytest.raises(MalformedRequest) as caught:
+        decode_json(body, Inputs, 10)
+    assert 3 < len(caught.value.detail) < 300
+
+
+@pytest.mark.parametrize("each", [b'"",', b'"a",', b'"\\\\",', b'"\\"",'])
+def test_far_too_many_texts_are_refused_before_they_are_built(each: bytes) -> None:
+    many = MOST_STRINGS + 11 + COUNTED_BYTES // len(each)
+    body = b'{"inputs": [' + each * many + b'""]}'
+    assert refusal_bytes(body) < 4 * len(body)
+
+
+@pytest.mark.parametrize("each", [b"[],", b"{},", b"7,", b"[7],"])
+def test_far_too_many_values_are_refused_before_they_are_built(each: bytes) -> None:
+    """Empty lists took forty times the memory of their bytes."""
+    many = MOST_VALUES + COUNTED_BYTES // len(each)
+    body = b'{"inputs": "a", "more": [' + each * many + b"1]}"
+    assert refusal_bytes(body) < 4 * len(body)
+
+
+def refusal_bytes(body: bytes) -> int:
+    """The most memory that a body takes until it is refused."""
+    tracemalloc.start()
+    with pytest.raises(DocumentTooLarge, match="too many texts or values; one request may have 10 texts"):
+        decode_json(body, Inputs, 10)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return peak
+
+
+@pytest.mark.parametrize("signs", ['"', "[,{", '\\"[,"\\'])
+def test_one_long_text_with_many_such_signs_is_fine(signs: str) -> None:
+    text = signs * (COUNTED_BYTES + MOST_STRINGS)
+    assert decode_json(msgspec.json.encode({"inputs": text}), Inputs, 10).inputs == text
+
+
+def test_a_field_is_there_or_not_whatever_its_value() -> None:
+    assert has_field(b'{"inputs": {"a": [1]}, "b": 2}', "inputs")
+    assert not has_field(b'{"text": "inputs"}', "inputs")
+    with pytest.raises(MalformedRequest):
+        has_field(b"[]", "inputs")

@@ -7,7 +7,7 @@ import hashlib
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.api.adapters.presidio_bodies import (
+from service.api.adapters.presidio_operators import (
     KEEP,
     REDACT,
     MarkedRange,
@@ -15,7 +15,7 @@ from service.api.adapters.presidio_bodies import (
     hash_with,
     mask_with,
     replace_by,
-    settled,
+    without_overlaps,
 )
 
 TEXT = "Anna Smith lives in Berlin"
@@ -42,11 +42,14 @@ def test_masks_hashes_and_what_is_kept() -> None:
 
 
 def test_of_crossing_ranges_the_later_begins_behind_the_earlier_or_joins() -> None:
-    assert settled([MarkedRange("A", 2, 6), MarkedRange("A", 0, 4)]) == [MarkedRange("A", 0, 6)]
-    assert settled([MarkedRange("B", 2, 6), MarkedRange("A", 0, 4)]) == [MarkedRange("A", 0, 4), MarkedRange("B", 4, 6)]
-    assert settled([MarkedRange("B", 1, 3, 0.9), MarkedRange("A", 0, 4)]) == [MarkedRange("A", 0, 4)]
-    assert settled([MarkedRange("A", 0, 4, 0.1), MarkedRange("B", 0, 4, 0.9)]) == [MarkedRange("B", 0, 4, 0.9)]
-    assert settled([MarkedRange("A", 3, 3)]) == []
+    assert without_overlaps([MarkedRange("A", 2, 6), MarkedRange("A", 0, 4)]) == [MarkedRange("A", 0, 6)]
+    assert without_overlaps([MarkedRange("B", 2, 6), MarkedRange("A", 0, 4)]) == [
+        MarkedRange("A", 0, 4),
+        MarkedRange("B", 4, 6),
+    ]
+    assert without_overlaps([MarkedRange("B", 1, 3, 0.9), MarkedRange("A", 0, 4)]) == [MarkedRange("A", 0, 4)]
+    assert without_overlaps([MarkedRange("A", 0, 4, 0.1), MarkedRange("B", 0, 4, 0.9)]) == [MarkedRange("B", 0, 4, 0.9)]
+    assert without_overlaps([MarkedRange("A", 3, 3)]) == []
 
 
 @given(
