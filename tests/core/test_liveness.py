@@ -1,10 +1,13 @@
-"""Liveness: suspended time, heartbeats, stalls, hung batches, restarts."""
+"""Liveness: suspended time, heartbeats, stalls, hung batches, restarts, lost GPUs, and a drain's workers."""
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from service.core.drain import WORKER_SILENCE_SECONDS, Drain, WorkerRegistry
+from service.core.gpu_reading import GpuReading
 from service.core.liveness import (
     FLOOR_SECONDS,
     MOST_GAP_SECONDS,
@@ -16,6 +19,7 @@ from service.core.liveness import (
     StallDetector,
     SuspendAwareClock,
 )
+from service.core.worker_load import IDLE, WorkerLoad
 
 
 def test_time_counts_while_the_process_ticks_and_a_pause_counts_as_one_gap() -> None:
@@ -110,3 +114,113 @@ def test_a_limit_for_several_processes_counts_them_together() -> None:
     limit = RestartLimit(most_deaths=6)
     assert [limit.allows(float(now)) for now in range(7)] == [True] * 5 + [False] * 2
     assert limit.allows(100.0)
+
+
+def test_all_workers_are_closed_and_idle_only_when_each_is() -> None:
+    workers = WorkerRegistry(1)
+    assert workers.record_heartbeat(b"a", 1, False, now=0.0)
+    assert not workers.record_heartbeat(b"a", 1, True, now=1.0)
+    assert not workers.closed_and_idle()
+    workers.record_heartbeat(b"b", 0, False, now=1.0)
+    workers.record_heartbeat(b"a", 0, True, now=2.0)
+    assert not workers.closed_and_idle()
+    workers.record_heartbeat(b"b", 0, True, now=2.0)
+    assert workers.closed_and_idle()
+
+
+def test_a_silent_worker_is_forgotten_once() -> None:
+    workers = WorkerRegistry(1)
+    workers.record_heartbeat(b"a", 3, False, now=0.0)
+    workers.record_heartbeat(b"b", 0, True, now=4.0)
+    assert workers.forget_silent(WORKER_SILENCE_SECONDS + 0.1) == [b"a"]
+    assert list(workers) == [b"b"]
+    assert workers.closed_and_idle()
+
+
+def test_a_revision_is_done_when_unused_and_all_know_of_the_next() -> None:
+    workers = WorkerRegistry(2)
+    assert workers.done_with("old", version=2), "nobody is there to use it"
+    workers.record_heartbeat(b"a", 0, False, now=0.0, version=2, revisions=())
+    workers.record_heartbeat(b"b", 1, False, now=0.0, version=2, revisions=("old",))
+    assert not workers.done_with("old", version=2)
+    workers.record_heartbeat(b"b", 0, False, now=1.0, version=1, revisions=())
+    assert not workers.done_with("old", version=2)
+    workers.record_heartbeat(b"b", 0, False, now=2.0, version=2, revisions=())
+    assert workers.done_with("old", version=2)
+
+
+def test_the_front_is_as_busy_as_its_workers_on_average() -> None:
+    workers = WorkerRegistry(2)
+    assert workers.worker_load == IDLE
+    workers.record_heartbeat(b"a", 0, False, now=0.0, worker_load=WorkerLoad(0.5, 1.0, 4.0))
+    workers.record_heartbeat(b"b", 0, False, now=0.0)
+    assert workers.worker_load == WorkerLoad(0.25, 0.5, 2.0)
+
+
+def test_a_drain_admits_during_its_grace_and_times_out_at_its_end() -> None:
+    drain = Drain(begun_seconds=100.0, grace_seconds=2.0, drain_seconds=10.0)
+    assert drain.admitting(101.9)
+    assert not drain.admitting(102.0)
+    assert not drain.timed_out(111.9)
+    assert drain.timed_out(112.0)
+    assert not drain.abandoned(113.9)
+    assert drain.abandoned(114.0)
+
+
+def test_a_drain_is_done_when_all_workers_are_idle_or_after_its_time_out() -> None:
+    drain = Drain(begun_seconds=100.0, grace_seconds=2.0, drain_seconds=10.0)
+    workers = WorkerRegistry(1)
+    workers.record_heartbeat(b"a", 0, True, now=100.0)
+    assert not drain.is_done(workers, 101.9)
+    assert drain.is_done(workers, 102.0)
+    workers.record_heartbeat(b"a", 1, True, now=103.0)
+    assert not drain.is_done(workers, 113.9)
+    assert drain.is_done(workers, 114.0)
+
+
+def test_a_drain_waits_for_a_worker_that_has_not_reported_for_a_while() -> None:
+    drain = Drain(begun_seconds=100.0, grace_seconds=0.0, drain_seconds=60.0)
+    workers = WorkerRegistry(2)
+    assert not drain.is_done(workers, 100.0)
+    workers.record_heartbeat(b"a", 0, True, now=100.0)
+    assert not drain.is_done(workers, 100.1)
+    assert drain.is_done(workers, 100.0 + WORKER_SILENCE_SECONDS)
+    workers.record_heartbeat(b"b", 0, True, now=100.2)
+    assert drain.is_done(workers, 100.2)
+
+
+@pytest.mark.parametrize("xid", [46, 62, 79, 95, 109, 119, 120, 136, 140, 143])
+def test_after_some_driver_errors_only_a_reset_helps(xid: int) -> None:
+    for action in (None, 0):
+        fatal = GpuReading(xids=(13, xid), recovery_action=action).fatal
+        assert fatal is not None
+        assert f"(XID {xid})" in fatal
+
+
+@pytest.mark.parametrize("xid", [13, 31, 43, 45, 63, 64, 74, 92, 94, 154])
+def test_other_driver_errors_are_of_a_process_or_repaired(xid: int) -> None:
+    assert GpuReading(xids=(xid,)).fatal is None
+
+
+@pytest.mark.parametrize(
+    ("reading", "fatal"),
+    [
+        (GpuReading(xids=(48,)), "an uncorrectable memory error (XID 48)"),
+        (GpuReading(xids=(48, 94)), None),
+        (GpuReading(xids=(48,), recovery_action=0), None),
+        (GpuReading(xids=(48, 95), recovery_action=0), "an uncontained memory error (XID 95)"),
+        (GpuReading(xids=(48, 154), recovery_action=1), "an uncorrectable memory error (XID 48)"),
+    ],
+)
+def test_a_memory_error_that_the_gpu_contained_costs_a_process_only(reading: GpuReading, fatal: str | None) -> None:
+    assert reading.fatal == fatal
+
+
+@pytest.mark.parametrize("action", [0, 3, 4, 5, None])
+def test_what_is_to_be_done_later_does_not_take_the_gpu_away(action: int | None) -> None:
+    assert GpuReading(recovery_action=action).fatal is None
+
+
+@pytest.mark.parametrize("action", [1, 2, 6, 7])
+def test_what_is_to_be_done_first_takes_it_away(action: int) -> None:
+    assert "the driver asks for a re" in (GpuReading(recovery_action=action).fatal or "")

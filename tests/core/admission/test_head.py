@@ -16,6 +16,7 @@ from service.core.admission.head import (
     engine_decision,
 )
 from service.core.admission.policy import ADMIT, WAIT
+from service.core.tenants import UNLIMITED_RATES, RateLimits
 from service.core.types import Phase
 from tests.support.overload_simulation import Machine, Simulation
 
@@ -188,3 +189,17 @@ def test_no_request_begins_while_no_engine_serves(
     decision = engine_decision(phase, 40, admits=admits, serves=serves, was_here=was_here)
     assert (decision.code, decision.refuses) == (code, bool(code))
     assert (decision.retry_after_seconds is not None) == decision.refuses
+
+
+@pytest.mark.parametrize(
+    ("rates", "limited"),
+    [
+        (UNLIMITED_RATES, False),
+        (RateLimits(), False),
+        (RateLimits(documents_per_second=1.0), True),
+        (RateLimits(tokens_per_second=1.0), True),
+        (RateLimits(bytes_per_second=1.0), True),
+    ],
+)
+def test_rates_are_true_when_there_is_a_limit(rates: RateLimits, limited: bool) -> None:
+    assert bool(rates) is limited

@@ -1,3 +1,5 @@
+"""Windows of a document, starts of its words, and offsets in the caller's unit."""
+
 from __future__ import annotations
 
 from itertools import pairwise
@@ -10,6 +12,8 @@ from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import WhitespaceSplit
 
+from service.core.decoding.offsets import OffsetMap, OffsetUnit
+from service.core.decoding.tokens import code_points, word_starts
 from service.core.decoding.windows import Window, merge_windows, split_windows
 
 
@@ -94,3 +98,55 @@ def test_impossible_layouts_are_broken_invariants(tokens: int, window: int, over
 def test_rows_of_another_length_than_the_window_are_refused() -> None:
     with pytest.raises(AssertionError, match="a row for each token"):
         merge_windows(split_windows(5, window=8, overlap=0), [np.zeros((7, 2), dtype=np.float32)])
+
+
+@pytest.mark.parametrize(
+    ("text", "pieces", "starts"),
+    [
+        ("Angela Merkel", [(0, 3), (3, 6), (7, 10), (10, 13)], [1, 0, 1, 0]),
+        ("Angela Merkel", [(0, 6), (6, 13)], [1, 1]),  # the space belongs to the second token
+        ("INV-20931", [(0, 3), (3, 4), (4, 6), (6, 9)], [1, 1, 1, 0]),
+        ("€1,200", [(0, 1), (1, 2), (2, 3), (3, 6)], [1, 1, 0, 0]),
+        ("cafe\u0301s", [(0, 4), (4, 5), (5, 6)], [1, 0, 0]),
+        ("東京タワー", [(0, 1), (1, 2), (2, 4), (4, 5)], [1, 1, 1, 1]),
+        ("김철수는", [(0, 3), (3, 4)], [1, 1]),
+        ("สมชาย", [(0, 3), (3, 5)], [1, 1]),
+        ("😀x", [(0, 1), (0, 1), (0, 1), (1, 2)], [1, 0, 0, 1]),  # byte pieces of one character
+        ("ab", [(0, 0), (0, 1), (1, 2), (2, 2)], [1, 1, 0, 1]),
+    ],
+)
+def test_words_are_runs_of_letters_digits_and_marks(
+    text: str, pieces: list[tuple[int, int]], starts: list[int]
+) -> None:
+    assert word_starts(text, np.array(pieces, dtype=np.int32)).astype(int).tolist() == starts
+
+
+def test_code_points_count_characters_even_broken_ones() -> None:
+    assert code_points("a€😀\ud800").tolist() == [0x61, 0x20AC, 0x1F600, 0xD800]
+
+
+def test_a_number_is_one_word_with_the_marks_between_its_digits() -> None:
+    text = "pay 10,686.25, or 5 by 1.a"
+    pieces = ["pay", "10", ",", "686", ".", "25", ",", "or", "5", "by", "1", ".", "a"]
+    starts: list[int] = []
+    for piece in pieces:
+        starts.append(text.index(piece, starts[-1] if starts else 0))
+    offsets = np.array([(start, start + len(piece)) for start, piece in zip(starts, pieces, strict=True)], np.int32)
+    words = [piece for piece, begins in zip(pieces, word_starts(text, offsets), strict=True) if begins]
+    assert words == ["pay", "10", ",", "or", "5", "by", "1", ".", "a"]
+
+
+def test_an_emoji_is_one_code_point_two_utf16_units_and_four_bytes() -> None:
+    text = "a😀é!"
+    assert [OffsetMap(text, OffsetUnit.CODEPOINT)[i] for i in range(5)] == [0, 1, 2, 3, 4]
+    assert [OffsetMap(text, OffsetUnit.UTF16)[i] for i in range(5)] == [0, 1, 3, 4, 5]
+    assert [OffsetMap(text, OffsetUnit.BYTE)[i] for i in range(5)] == [0, 1, 5, 7, 8]
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])), st.data())
+def test_offsets_slice_the_encoded_text(text: str, data: st.DataObject) -> None:
+    end = data.draw(st.integers(0, len(text)))
+    start = data.draw(st.integers(0, end))
+    utf16, utf8 = OffsetMap(text, OffsetUnit.UTF16), OffsetMap(text, OffsetUnit.BYTE)
+    assert text.encode("utf-16-le")[2 * utf16[start] : 2 * utf16[end]].decode("utf-16-le") == text[start:end]
+    assert text.encode()[utf8[start] : utf8[end]].decode() == text[start:end]

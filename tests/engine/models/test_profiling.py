@@ -1,8 +1,11 @@
-"""The ladder of batches on a device of modelled speed and memory, and the budgets that come of it."""
+"""Batches that rise on a device of modelled speed and memory, their budgets, and which models share them."""
 
 from __future__ import annotations
 
+import json
+import shutil
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +13,10 @@ import pytest
 from service.core.arrays import TokenIds
 from service.core.types import Shape
 from service.engine.execution.runner import BatchHandle, zeros
+from service.engine.models.factory import sizes_of
 from service.engine.models.profiling import ENOUGH_SECONDS, IN_A_ROW, ROUNDS, BatchSizer, climb
+from service.text.words.label_config import CONFIG_FILE, TRUNK_FILE
+from tests.support.label_models import HOME, WITH_RECORDS
 
 LONGEST = 512
 
@@ -110,3 +116,22 @@ def test_a_model_of_the_same_architecture_is_not_timed_again() -> None:
     assert len(runner.launched) == launched
     sizer.size("b", runner, LONGEST)  # type: ignore[arg-type]
     assert len(runner.launched) == 2 * launched
+
+
+def test_models_that_differ_in_names_alone_compute_alike(tmp_path: Path) -> None:
+    sizes = set()
+    for number, (file, change) in enumerate(
+        [
+            (CONFIG_FILE, {}),
+            (CONFIG_FILE, {"_name_or_path": "other"}),
+            (CONFIG_FILE, {"max_len": 64}),
+            (TRUNK_FILE, {"num_hidden_layers": 24}),
+        ]
+    ):
+        folder = tmp_path / str(number)
+        shutil.copytree(HOME / WITH_RECORDS, folder)
+        config = json.loads((folder / file).read_text())
+        (folder / file).write_text(json.dumps(config | change))
+        sizes.add(sizes_of(folder, 0))
+    assert len(sizes) == 3
+    assert sizes_of(folder, 0) != sizes_of(folder, 1)
