@@ -8,9 +8,8 @@ from __future__ import annotations
 import math
 import re
 import sys
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
-from pathlib import Path
 
 from infra.bulk_jobs import BulkJobs, region_of
 from infra.instances import (
@@ -23,11 +22,9 @@ from infra.instances import (
     Baking,
     baked_image,
 )
-from infra.scaling.policy_file import BadPolicyFile, read_policy
 from infra.scaling.policy_values import BURSTY, Delays, Forecast, Limits, Schedule, Tuning
 from service.signals.routes import PUBLIC_ADAPTERS
 
-HERE = Path(__file__).parent
 PLACEHOLDER_ACCOUNT = "111122223333"
 ON_DEMAND_QUOTA, SPOT_QUOTA = "L-DB2E81BA", "L-3819A6DF"
 """Codes of EC2's quotas of vCPUs for G and VT instances."""
@@ -35,6 +32,10 @@ DEFAULT_MAX_QUEUE_MS = 10_000
 """Longest wait that a task admits where nothing was measured: twice the backlog that is worth another task."""
 MAXIMUM_PERCENT = 150
 """Tasks during a deployment, of those wanted: an instance has one GPU, so each new task needs another instance."""
+ROOM_FOR_ONE_PERCENT = 200
+"""The same of a fleet that may have one task: half as many again would be none."""
+SPOT_WEIGHT = 3
+"""Tasks on Spot for each one on demand, above the base."""
 LOG_DAYS = (1, 7, 14, 30, 90, 365)
 """Some of the numbers of days that CloudWatch Logs knows."""
 _CERTIFICATE = re.compile(r"arn:aws[\w-]*:acm:[a-z0-9-]+:\d{12}:certificate/[0-9a-f-]{36}")
@@ -73,8 +74,6 @@ class Environment:
             instances start from AWS's own.
         above_base: what is added above the minimum; Spot is cheaper and may go at two minutes' notice.
         capacity_file: JSON of `gleaner loadtest --find-knee`, relative to this folder; none: a cautious assumption.
-        policy_file: JSON of `gleaner simulate --tune`, relative to this folder: its tuning, warm pool and limit on
-            waiting take the place of those here.
         max_queue_ms: longest wait that a task admits, 0 for no limit; none: as the capacity says, or the default.
         certificate: ARN in AWS Certificate Manager, of the fleet's region. None, to try it out: HTTP inside the network
             alone.
@@ -105,7 +104,6 @@ class Environment:
     above_base: Purchase = Purchase.ON_DEMAND
     spare_percent: int = 0
     capacity_file: str | None = None
-    policy_file: str | None = None
     max_queue_ms: int | None = None
     certificate: str | None
     home: str = "eu-central-1"
@@ -215,27 +213,14 @@ class Environment:
         return GPU_IMAGE if self.baking is Baking.OFF else baked_image(self.fleet)
 
     @property
-    def tuned(self) -> Environment:
-        """With what its policy file says; itself where it names none.
+    def maximum_percent(self) -> int:
+        """Tasks on ECS during a deployment, in percent of those wanted."""
+        return MAXIMUM_PERCENT if self.limits.minimum_tasks else ROOM_FOR_ONE_PERCENT
 
-        Raises:
-            BadEnvironment: there is no such file, or it cannot be read.
-        """
-        if self.policy_file is None:
-            return self
-        try:
-            found = read_policy((HERE / self.policy_file).read_text())
-        except (OSError, UnicodeDecodeError, BadPolicyFile) as error:
-            raise BadEnvironment(f"{self.name}: {self.policy_file}: {error}") from error
-        pool = 0 if self.above_base is Purchase.SPOT else found.warm_pool
-        return replace(
-            self,
-            policy_file=None,
-            tuning=found.tuning,
-            warm_pool=pool,
-            step_tasks=min(self.step_tasks, pool) or self.step_tasks,
-            max_queue_ms=found.max_queue_ms,
-        )
+    @property
+    def on_demand_weight(self) -> int:
+        """Tasks on demand above the base, for `SPOT_WEIGHT` on Spot; a fleet from none on has Spot alone."""
+        return 1 if self.limits.minimum_tasks or self.above_base is not Purchase.SPOT else 0
 
     @property
     def vcpus(self) -> dict[str, int]:
@@ -337,7 +322,7 @@ def find_environment(name: str) -> Environment:
 def main() -> int:
     """`python -m infra.environments NAME [region|warm_pool|baking|…]`: an environment's region, or another value."""
     try:
-        print(getattr(find_environment(sys.argv[1]).tuned, sys.argv[2] if len(sys.argv) > 2 else "region"))
+        print(getattr(find_environment(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else "region"))
     except BadEnvironment as error:
         print(f"infra: {error}", file=sys.stderr)
         return 2

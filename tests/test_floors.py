@@ -219,8 +219,6 @@ PURE = (
     "infra/scaling/policy.py",
     "infra/scaling/policy_values.py",
     "infra/scaling/oncall_alarms.py",
-    "infra/scaling/deployed_policy.py",
-    "infra/scaling/pod_autoscaler.py",
     "loadtest/simulator/fleet.py",
     "loadtest/simulator/machines.py",
     "loadtest/simulator/outcome.py",

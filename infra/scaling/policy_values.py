@@ -189,7 +189,7 @@ class Delays:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tuning:
-    """The values of a policy that `gleaner simulate --tune` chooses, and no capacity gives.
+    """The values of a policy that no capacity gives.
 
     Attributes:
         work_ratio: the most that target tracking keeps; less where the limit on latency is missed earlier.

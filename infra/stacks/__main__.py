@@ -31,7 +31,7 @@ def main() -> int:
         print(f"infra: {error}", file=sys.stderr)
         return 2
     for environment in environments:
-        if environment.tuned.tuning.gpu_target:
+        if environment.tuning.gpu_target:
             print(
                 f"{environment.name}: gpu_target keeps more tasks than work needs; gleaner simulate says what it costs"
             )

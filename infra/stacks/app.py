@@ -8,16 +8,14 @@ from aws_cdk import App, Stack, Tags, Validations
 from cdk_nag import AwsSolutionsChecks
 
 from infra.environments import ENVIRONMENTS, Environment, Variant
+from infra.fleet_scaling import policy_of
 from infra.instances import Baking
-from infra.scaling.capacity import ASSUMED, Capacity, read_capacity
-from infra.scaling.policy import Policy, policy_for
 from infra.stacks.asg_fleet import AsgFleet
 from infra.stacks.base import BaseStack
 from infra.stacks.ecs_fleet import EcsFleet
 from infra.stacks.machine_image import MachineImageStack
 from infra.stacks.template import ENVIRONMENT_TAG
 
-HERE = Path(__file__).parents[1]
 CONTEXT = {
     "@aws-cdk/core:validateAgainstDefaultRules": True,
     "aws:cdk:disable-asset-staging": True,
@@ -34,7 +32,7 @@ def build(out: Path, environments: tuple[Environment, ...] = ENVIRONMENTS, nag: 
         nag: True to make cdk-nag's findings failures.
     """
     app = App(outdir=str(out), context=CONTEXT, analytics_reporting=False)
-    for environment in (each.tuned for each in environments):
+    for environment in environments:
         base = BaseStack(app, environment)
         fleet = AsgFleet if environment.variant is Variant.ASG else EcsFleet
         stacks: list[Stack] = [base, fleet(app, environment, policy_of(environment), base)]
@@ -46,22 +44,3 @@ def build(out: Path, environments: tuple[Environment, ...] = ENVIRONMENTS, nag: 
     if nag:
         Validations.of(app).add_plugins(AwsSolutionsChecks(app))
     return app
-
-
-def policy_of(environment: Environment) -> Policy:
-    """The environment's scaling policy, from its measured capacity."""
-    return policy_for(
-        capacity=_capacity(environment),
-        limits=environment.limits,
-        delays=environment.timed_delays,
-        schedules=environment.schedules,
-        forecast=environment.forecast,
-        tuning=environment.tuning,
-        bulk_tasks=environment.bulk.tasks if environment.bulk else None,
-    )
-
-
-def _capacity(environment: Environment) -> Capacity:
-    if environment.capacity_file is None:
-        return ASSUMED
-    return read_capacity((HERE / environment.capacity_file).read_text())

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from infra.environments import DEFAULT_MAX_QUEUE_MS, Environment
+from infra.environments import Environment
+from infra.fleet_scaling import max_queue_ms, queue_limit_tokens
 from infra.scaling.policy import Policy
 
 NAMESPACE = "Gleaner"
@@ -55,18 +56,15 @@ def container_environment(
         "DRAIN_GRACE_SECONDS": delays.drain_grace_seconds,
         "DRAIN_SECONDS": delays.longest_request_seconds,
         "KEEP_ALIVE_SECONDS": delays.idle_seconds + KEEP_ALIVE_SLACK_SECONDS,
-        "MAX_QUEUE_MS": DEFAULT_MAX_QUEUE_MS,
+        "MAX_QUEUE_MS": max_queue_ms(environment, policy),
     }
     if environment.bulk is not None:
         settings |= {"BULK_QUEUE": bulk_queue, "BULK_TASKS": environment.bulk.tasks}
         settings |= {"BULK_EVENTS": environment.bulk.events} if environment.bulk.events else {}
     if environment.canary_percent:
         settings["CANARY_PERCENT"] = environment.canary_percent
-    if environment.capacity_file is not None:
-        settings["QUEUE_LIMIT_TOKENS"] = policy.capacity.queue_limit_tokens
-        settings["MAX_QUEUE_MS"] = policy.capacity.max_queue_ms
-    if environment.max_queue_ms is not None:
-        settings["MAX_QUEUE_MS"] = environment.max_queue_ms
+    if limit := queue_limit_tokens(environment, policy):
+        settings["QUEUE_LIMIT_TOKENS"] = limit
     return {
         **{f"GLEANER_{name}": str(value) for name, value in settings.items()},
         "AWS_REGION": region,

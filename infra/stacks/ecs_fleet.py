@@ -15,7 +15,7 @@ from aws_cdk import aws_elasticloadbalancingv2 as elb
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from infra.environments import MAXIMUM_PERCENT, Environment, Purchase
+from infra.environments import MAXIMUM_PERCENT, SPOT_WEIGHT, Environment, Purchase
 from infra.scaling.oncall_alarms import rollback_alarms, tasks_missing
 from infra.scaling.policy import Policy
 from infra.stacks.acknowledged import acknowledge, ecs_reasons
@@ -55,9 +55,6 @@ CONTAINER_START_SECONDS = 300
 """The longest start period that ECS allows a container's health check."""
 FAILED_TASKS_TO_ROLL_BACK = 2
 """By default it is half of the tasks and at least three, each of which may take the whole grace."""
-ROOM_FOR_ONE_PERCENT = 200
-"""Of a fleet that may have one task, for a deployment: half as many again would be none."""
-SPOT_WEIGHT = 3
 SPOT_GROUP = "spot"
 
 
@@ -110,7 +107,7 @@ class EcsFleet(Fleet):
         on_demand = self._provider("OnDemand", names[0], instances, Purchase.ON_DEMAND)
         made = [on_demand]
         fewest = environment.limits.minimum_tasks
-        self._strategy = [self._share(on_demand, base=fewest, weight=1 if fewest or not self._has_spot else 0)]
+        self._strategy = [self._share(on_demand, base=fewest, weight=environment.on_demand_weight)]
         if self._has_spot:
             spot = self._provider("Spot", names[1], instances, Purchase.SPOT)
             made.append(spot)
@@ -275,7 +272,7 @@ class EcsFleet(Fleet):
             health_check_grace_period_seconds=self.policy.delays.ready_seconds,
             deployment_configuration=Service.DeploymentConfigurationProperty(
                 minimum_healthy_percent=MINIMUM_HEALTHY_PERCENT,
-                maximum_percent=MAXIMUM_PERCENT if self.policy.limits.minimum_tasks else ROOM_FOR_ONE_PERCENT,
+                maximum_percent=self.environment_values.maximum_percent,
                 deployment_circuit_breaker=Service.DeploymentCircuitBreakerProperty(
                     enable=True,
                     rollback=True,

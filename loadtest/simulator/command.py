@@ -1,8 +1,6 @@
-"""`gleaner simulate`: a deployed policy against a shape of demand or a trace: what callers see, and what it costs.
+"""`gleaner simulate`: an environment's policy against a shape of demand or a trace: what callers see, what it costs.
 
-The policy is read out of a fleet's template, so that what is simulated is what runs: `make infra` writes the templates
-of `infra/environments.py` into build/stacks; the one that is deployed comes from
-`aws cloudformation get-template --stack-name gleaner-production-fleet --query TemplateBody`.
+The environment is one of `infra/environments.py`, of which the stacks are made too.
 """
 
 from __future__ import annotations
@@ -17,22 +15,20 @@ from pathlib import Path
 
 import msgspec
 
+from infra.environments import BadEnvironment, Environment, Variant, find_environment
+from infra.fleet_scaling import FleetScaling, capacity_path, fleet_scaling
 from infra.scaling.capacity import ASSUMED, BadCapacity, Capacity, read_capacity
 from infra.scaling.costs import HOURLY_DOLLARS
-from infra.scaling.deployed_policy import Deployed, read_template
 from infra.scaling.policy import Policy, with_bulk, with_gpu_target
-from infra.scaling.policy_file import write_policy
-from infra.scaling.policy_values import Delays
 from loadtest.cli import require_extra
 from loadtest.errors import BadInput, LoadtestError
 from loadtest.simulator.bulk import BulkDemand, SimulatedJob
 from loadtest.simulator.demand import SHAPES, Demand, make_demand, peak, read_demand
-from loadtest.simulator.fleet import Fleet, FleetRun, Minute, Scaling
+from loadtest.simulator.fleet import Fleet, FleetRun, Minute
 from loadtest.simulator.outcome import Outcome, outcome_of
 from loadtest.simulator.service_model import Documents, ServiceModel, model_of
 from loadtest.simulator.single_task import latency_table
 from loadtest.simulator.tasks import Events, ZoneLoss
-from loadtest.simulator.tuning import Problem, line, tune
 
 WIDTH = 72
 HEIGHT = 10
@@ -72,7 +68,7 @@ def _columns(minutes: Sequence[Minute], width: int) -> list[Sequence[Minute]]:
     return [minutes[low:high] for low, high in pairwise(edges)]
 
 
-TEMPLATE = Path("build/stacks/gleaner-production-fleet.template.json")
+ENVIRONMENT = "production"
 PRICE = HOURLY_DOLLARS["g6.xlarge"]
 USUAL_TASKS = 4.0
 """What the demand would keep busy, where no rate is given."""
@@ -86,8 +82,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("shape", nargs="?", default="wave", choices=SHAPES, help=f"{', '.join(SHAPES)} (default: wave)")
     parser.add_argument("--trace", type=Path, help="`t_s,count`, or CSV or JSON lines of `t_s` and `tokens`")
-    parser.add_argument("--template", type=Path, default=TEMPLATE, help=f"the fleet's template (default: {TEMPLATE})")
-    parser.add_argument("--capacity", type=Path, help="JSON of `gleaner loadtest --find-knee` (default: assumed)")
+    parser.add_argument("--environment", default=ENVIRONMENT, help=f"whose fleet is simulated (default: {ENVIRONMENT})")
+    parser.add_argument(
+        "--capacity", type=Path, help="JSON of `gleaner loadtest --find-knee` (default: the environment's, or assumed)"
+    )
     parser.add_argument(
         "--rate", type=float, help="documents a second (default: for 4 tasks, at most 60 %% of the maximum)"
     )
@@ -97,8 +95,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--parse-ms", type=float, default=0.0, help="of a file's parser; 0: text (default)")
     parser.add_argument("--parsers", type=int, default=4, help="of a task (default: 4)")
     parser.add_argument("--gpu-target", type=int, metavar="PERCENT", help="as Tuning(gpu_target=…); 0: none")
-    parser.add_argument("--pool", type=int, help="instead of the template's warm pool")
-    parser.add_argument("--max-queue-ms", type=float, help="instead of the template's GLEANER_MAX_QUEUE_MS; 0: none")
+    parser.add_argument("--pool", type=int, help="instead of the environment's warm pool")
+    parser.add_argument("--max-queue-ms", type=float, help="instead of the environment's; 0: none")
     parser.add_argument("--release", type=float, action="append", default=[], metavar="HOUR", help="a release begins")
     parser.add_argument("--retries", type=float, default=0.0, metavar="SHARE", help="of the refused that come again")
     parser.add_argument("--zone-loss", type=float, action="append", default=[], metavar="HOUR", help="for an hour")
@@ -111,14 +109,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--bulk-at", type=float, default=0.0, metavar="HOUR", help="begin of the bulk job (default: 0)")
     parser.add_argument("--bulk-by", type=float, metavar="HOUR", help="its deadline; none: idle room alone")
     parser.add_argument("--bulk-seconds", type=float, help="of a task for one of its files (default: as a document)")
-    parser.add_argument("--bulk-tasks", type=int, help="most that a deadline asks for (default: the template's)")
-    parser.add_argument("--scaling", choices=list(Scaling), default=Scaling.ALARMS, help="hpa: as Helm's chart does it")
+    parser.add_argument("--bulk-tasks", type=int, help="most that a deadline asks for (default: the environment's)")
     parser.add_argument("--price", type=float, default=PRICE, help=f"dollars for an instance's hour (default: {PRICE})")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write figures, decisions and minutes; -: to stdout")
     parser.add_argument("--html", type=Path, metavar="FILE", help="write a page with the plots (extra `loadtest`)")
-    parser.add_argument("--tune", type=Path, metavar="FILE", help="search a policy for this demand, and write it")
-    parser.add_argument("--keep", type=float, default=0.999, help="with --tune: share in time (default: 0.999)")
-    parser.add_argument("--seeds", type=int, default=2, help="with --tune: each policy is tried with (default: 2)")
     parser.set_defaults(run=run)
 
 
@@ -133,16 +127,15 @@ def run(chosen: argparse.Namespace) -> int:
 
 
 def _simulate(chosen: argparse.Namespace) -> None:
-    capacity, base = _capacity(chosen.capacity)
-    deployed = _deployed(chosen, capacity)
-    model = _model(chosen, capacity, base, deployed)
+    environment = _environment(chosen.environment)
+    capacity, base = _capacity(capacity_path(environment))
+    if chosen.capacity is not None:
+        capacity, base = _capacity(chosen.capacity)
+    scaling = _scaling(chosen, environment)
+    model = _model(chosen, capacity, base, scaling)
     table = latency_table(model)
-    most = deployed.policy.limits.maximum_tasks
-    if chosen.tune is not None:
-        demands = tuple(_demand(chosen, model, most, chosen.seed + i) for i in range(chosen.seeds))
-        _tune(chosen, Problem(deployed, model, table, demands, chosen.price))
-        return
-    demand = _demand(chosen, model, most, chosen.seed)
+    most = scaling.policy.limits.maximum_tasks
+    demand = _demand(chosen, model, most)
     events = Events(
         releases=tuple(hour * 3600 for hour in chosen.release),
         retry_share=chosen.retries,
@@ -151,17 +144,17 @@ def _simulate(chosen: argparse.Namespace) -> None:
     )
 
     def simulated(policy: Policy, bulk: BulkDemand | None = None) -> tuple[FleetRun, Outcome, SimulatedJob | None]:
-        run = replace(deployed, policy=policy)
-        fleet = Fleet(run, model, table, events, chosen.seed, Scaling(chosen.scaling), bulk)
+        run = replace(scaling, policy=policy)
+        fleet = Fleet(run, model, table, events, chosen.seed, bulk)
         found = fleet.run(demand)
         return found, outcome_of(found, demand, run, model, table, chosen.price), fleet.bulk
 
-    found, outcome, job = simulated(deployed.policy, _bulk(chosen, model))
+    found, outcome, job = simulated(scaling.policy, _bulk(chosen, model))
     said = [*lines(outcome), *at_maximum(found.minutes, most)]
     if job is not None:
-        said += bulk_lines(job, outcome, simulated(deployed.policy, replace(job.demand, files=0.0))[1])
-    if target := deployed.policy.targets.gpu_target:
-        _, without, _ = simulated(with_gpu_target(deployed.policy, 0))
+        said += bulk_lines(job, outcome, simulated(scaling.policy, replace(job.demand, files=0.0))[1])
+    if target := scaling.policy.targets.gpu_target:
+        _, without, _ = simulated(with_gpu_target(scaling.policy, 0))
         times = outcome.dollars_per_million / without.dollars_per_million
         said.append(
             f"keeping GPUs at {target} % costs {times:.2f} times the ${without.dollars_per_million:.2f} of the policy "
@@ -178,17 +171,6 @@ def _simulate(chosen: argparse.Namespace) -> None:
     if chosen.json is not None:
         text = json.dumps(as_json(found, outcome), indent=1) + "\n"
         sys.stdout.write(text) if to_stdout else chosen.json.write_text(text)
-
-
-def _tune(chosen: argparse.Namespace, problem: Problem) -> None:
-    """Search, print each better policy, and write the best."""
-    for best in tune(problem, chosen.keep):
-        print(line(best), flush=True)
-    found = {"demand": problem.demands[0].name, "seeds": chosen.seeds, "goal": chosen.keep, **asdict(best.score)}
-    chosen.tune.write_text(write_policy(best.policy, found))
-    if best.score.kept < chosen.keep:
-        print(f"No policy keeps {chosen.keep:.2%}; this one keeps most.")
-    print(f"{chosen.tune} is written; name it in `policy_file` of infra/environments.py")
 
 
 def lines(outcome: Outcome) -> list[str]:
@@ -255,43 +237,45 @@ def _capacity(path: Path | None) -> tuple[Capacity, float | None]:
     return capacity, fitted.get("base_seconds")
 
 
-def _deployed(chosen: argparse.Namespace, capacity: Capacity) -> Deployed:
-    """The template's scaling, with the start that its warm pool gives."""
+def _environment(name: str) -> Environment:
     try:
-        template = json.loads(chosen.template.read_text())
-        deployed = read_template(
-            template, capacity, start_seconds=Delays().starting(warm=True, managed=True).start_seconds
-        )
-    except OSError as error:
-        raise BadInput(f"{error}; `make infra` writes the templates, or name one with --template") from error
-    except (ValueError, KeyError) as error:
-        raise BadInput(f"{chosen.template} is not the template of a fleet on ECS: {error}") from error
+        environment = find_environment(name)
+    except BadEnvironment as error:
+        raise BadInput(str(error)) from error
+    if environment.variant is not Variant.ECS:
+        raise BadInput(f"{name} has no ECS; only fleets on ECS can be simulated")
+    return environment
+
+
+def _scaling(chosen: argparse.Namespace, environment: Environment) -> FleetScaling:
+    """The environment's scaling, with what the options change."""
+    scaling = fleet_scaling(environment)
     if chosen.pool is not None:
-        deployed = replace(deployed, warm_pool=chosen.pool)
+        scaling = replace(scaling, warm_pool=chosen.pool)
     if chosen.gpu_target is not None:
-        deployed = replace(deployed, policy=with_gpu_target(deployed.policy, chosen.gpu_target))
-    if chosen.bulk is not None and (chosen.bulk_tasks is not None or deployed.policy.bulk_tasks is None):
-        deployed = replace(deployed, policy=with_bulk(deployed.policy, chosen.bulk_tasks or 0))
+        scaling = replace(scaling, policy=with_gpu_target(scaling.policy, chosen.gpu_target))
+    if chosen.bulk is not None and (chosen.bulk_tasks is not None or scaling.policy.bulk_tasks is None):
+        scaling = replace(scaling, policy=with_bulk(scaling.policy, chosen.bulk_tasks or 0))
     if chosen.max_queue_ms is not None:
-        deployed = replace(deployed, max_queue_seconds=chosen.max_queue_ms / 1000 or float("inf"))
-    return deployed
+        scaling = replace(scaling, max_queue_seconds=chosen.max_queue_ms / 1000 or float("inf"))
+    return scaling
 
 
-def _model(chosen: argparse.Namespace, capacity: Capacity, base: float | None, deployed: Deployed) -> ServiceModel:
+def _model(chosen: argparse.Namespace, capacity: Capacity, base: float | None, scaling: FleetScaling) -> ServiceModel:
     tokens = chosen.tokens or capacity.tokens_per_second / capacity.documents_per_second
     measured = model_of(capacity, None, base)
-    return limited(replace(measured, parsers=chosen.parsers), deployed, Documents(tokens, chosen.parse_ms / 1000))
+    return limited(replace(measured, parsers=chosen.parsers), scaling, Documents(tokens, chosen.parse_ms / 1000))
 
 
-def limited(model: ServiceModel, deployed: Deployed, documents: Documents) -> ServiceModel:
-    """The task with these documents and the limits that its fleet's template sets."""
-    limit = deployed.queue_limit_tokens
+def limited(model: ServiceModel, scaling: FleetScaling, documents: Documents) -> ServiceModel:
+    """The task with these documents and the limits that its fleet sets."""
+    limit = scaling.queue_limit_tokens
     return replace(
         model,
         documents=documents,
-        max_queue_seconds=deployed.max_queue_seconds,
+        max_queue_seconds=scaling.max_queue_seconds,
         queue_limit_tokens=limit if limit < float("inf") else model.queue_limit_tokens,
-        deadline_seconds=deployed.deadline_seconds,
+        deadline_seconds=scaling.deadline_seconds,
     )
 
 
@@ -306,9 +290,9 @@ def _bulk(chosen: argparse.Namespace, model: ServiceModel) -> BulkDemand | None:
     )
 
 
-def _demand(chosen: argparse.Namespace, model: ServiceModel, maximum_tasks: int, seed: int) -> Demand:
+def _demand(chosen: argparse.Namespace, model: ServiceModel, maximum_tasks: int) -> Demand:
     if chosen.trace is None:
         tasks = min(USUAL_TASKS, MOST_OF_FLEET * maximum_tasks / peak(chosen.shape))
         rate = tasks / model.document_seconds if chosen.rate is None else chosen.rate
-        return make_demand(chosen.shape, rate, seed, chosen.hours and chosen.hours * 3600)
-    return read_demand(chosen.trace, model.documents.tokens, seed, chosen.rate)
+        return make_demand(chosen.shape, rate, chosen.seed, chosen.hours and chosen.hours * 3600)
+    return read_demand(chosen.trace, model.documents.tokens, chosen.seed, chosen.rate)

@@ -1,9 +1,8 @@
-"""Simulated fleet, second by second: demand → tasks → published signals → a controller → tasks → instances. Pure.
+"""Simulated fleet, second by second: demand → tasks → published signals → alarms → tasks → instances. Pure.
 
-The controller, AWS's alarms and steps or Kubernetes' horizontal pod autoscaler, decides every ten seconds over points
-that arrive after CloudWatch's delay; tasks are started, replaced and stopped as ECS does it (`tasks`), on instances
-that its capacity provider asks for (`machines`). The first tasks are as many as the first minute needs. The
-simulation begins on a Monday at midnight UTC.
+AWS's alarms and steps decide every ten seconds over points that arrive after CloudWatch's delay; tasks are started,
+replaced and stopped as ECS does it (`tasks`), on instances that its capacity provider asks for (`machines`). The first
+tasks are as many as the first minute needs. The simulation begins on a Monday at midnight UTC.
 """
 
 from __future__ import annotations
@@ -12,18 +11,14 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from enum import StrEnum
 from functools import partial
-from typing import Protocol
 from zoneinfo import ZoneInfo
 
 import numpy as np
 
+from infra.fleet_scaling import FleetScaling
 from infra.scaling.alarm_evaluation import Series
 from infra.scaling.autoscaler import Autoscaler, Decision
-from infra.scaling.deployed_policy import Deployed
-from infra.scaling.pod_autoscaler import PodAutoscaler, pod_policy
-from infra.scaling.policy import Policy
 from infra.scaling.policy_values import Schedule
 from loadtest.simulator.bulk import BulkDemand, SimulatedJob
 from loadtest.simulator.demand import Demand, Floats
@@ -94,33 +89,6 @@ class FleetRun:
     lost: float = 0.0
 
 
-class Controller(Protocol):
-    """`wanted`: the tasks that there should be."""
-
-    wanted: int
-
-    def decide(self, series: Series, now: float, running: int) -> Decision | None:
-        """What is published is read; the wanted number may change."""
-
-    def set_minimum(self, fewest: int) -> bool:
-        """From now on there are no fewer; True if that changes what is wanted."""
-
-
-class Scaling(StrEnum):
-    """The controllers by name."""
-
-    ALARMS = "alarms"
-    HPA = "hpa"
-
-
-def controller_of(scaling: Scaling, policy: Policy) -> Controller:
-    """The controller with this policy, or with what Helm's chart makes of it; it begins at the minimum."""
-    fewest = policy.limits.minimum_tasks
-    if scaling is Scaling.HPA:
-        return PodAutoscaler(pod_policy(policy), policy.limits, fewest)
-    return Autoscaler(policy, fewest)
-
-
 FIRST_TASK = "bulk-waiting"
 RETRY_SECONDS = 5
 KEEP_POINTS_SECONDS = 1_300.0
@@ -143,28 +111,27 @@ class Fleet:
 
     def __init__(
         self,
-        deployed: Deployed,
+        scaling: FleetScaling,
         model: ServiceModel,
         table: LatencyTable,
         events: Events | None = None,
         seed: int = 1,
-        scaling: Scaling = Scaling.ALARMS,
         bulk: BulkDemand | None = None,
     ) -> None:
-        self.bulk = SimulatedJob(bulk, deployed.policy.bulk_tasks or 0) if bulk is not None else None
-        self._deployed, self._model, self._events = deployed, model, events or Events()
+        self.bulk = SimulatedJob(bulk, scaling.policy.bulk_tasks or 0) if bulk is not None else None
+        self._scaling, self._model, self._events = scaling, model, events or Events()
         self._phase = int(np.random.default_rng(seed).integers(LOOK_SECONDS))
-        self._controller = controller_of(scaling, deployed.policy)
+        self._autoscaler = Autoscaler(scaling.policy, scaling.policy.limits.minimum_tasks)
         self._series = Series(KEEP_POINTS_SECONDS)
         self._queue = EventQueue()
         self.run_data = FleetRun(Tally())
         self.serving = TaskGroup(model, table, self.run_data.tally)
-        plan = plan_of(deployed)
+        plan = plan_of(scaling)
         self._groups = {
             False: Machines(plan, self._place),
             True: Machines(replace(plan, warm_pool=0), self._place),
         }
-        self._tasks = Tasks(deployed, self._groups, self._queue, self.serving, lambda: self._controller.wanted)
+        self._tasks = Tasks(scaling, self._groups, self._queue, self.serving, lambda: self._autoscaler.wanted)
         self._failures = FailureInjector(self._events, self._queue, self._tasks, self._groups)
 
     def _place(self, ready: float) -> None:
@@ -191,7 +158,7 @@ class Fleet:
         return self._finish()
 
     def _begin(self, demand: Demand) -> None:
-        policy = self._deployed.policy
+        policy = self._scaling.policy
         for at, minimum in minima(policy.schedules, demand.seconds):
             self._queue.at(at, partial(self._set_minimum, minimum))
         for at in self._events.releases:
@@ -199,7 +166,7 @@ class Fleet:
         self._failures.begin()
         first = float((demand.counts[:60] * demand.lengths[:60]).mean()) * self._model.document_seconds
         enough = math.ceil(first / policy.tracking.target)
-        self._controller.wanted = min(max(enough, policy.limits.minimum_tasks), policy.limits.maximum_tasks)
+        self._autoscaler.wanted = min(max(enough, policy.limits.minimum_tasks), policy.limits.maximum_tasks)
         self._tasks.begin()
 
     def _each_second(self, counts: Floats, lengths: Floats, start: int, end: int) -> None:
@@ -221,14 +188,14 @@ class Fleet:
 
     def _decide(self, now: int) -> None:
         publish(self._series, self.serving, now, self.bulk.signals(now) if self.bulk is not None else None)
-        before = self._controller.wanted
-        decision = self._controller.decide(self._series, now, len(self.serving)) or self._start_first(now)
+        before = self._autoscaler.wanted
+        decision = self._autoscaler.decide(self._series, now, len(self.serving)) or self._start_first(now)
         if decision is not None and decision.tasks_after < before and self._tasks.is_releasing:
-            self._controller.wanted = before  # ECS suspends scaling in during a deployment.
+            self._autoscaler.wanted = before  # ECS suspends scaling in during a deployment.
         elif decision is not None:
             self.run_data.decisions.append(decision)
-            self._queue.at(now + self._deployed.policy.delays.ingest_seconds, self._tasks.settle)
-        if self._deployed.managed and (now + self._phase) % LOOK_SECONDS < PERIOD_SECONDS:
+            self._queue.at(now + self._scaling.policy.delays.ingest_seconds, self._tasks.settle)
+        if (now + self._phase) % LOOK_SECONDS < PERIOD_SECONDS:
             for spot, group in self._groups.items():
                 group.look(self._tasks.needed(spot), now)
         if self._tasks.is_releasing:
@@ -236,13 +203,13 @@ class Fleet:
 
     def _start_first(self, now: int) -> Decision | None:
         """As the alarm on the queue does where there is no task: once a minute it sees what waits."""
-        if self._controller.wanted or self.bulk is None or not self.bulk.waits(now - 60):
+        if self._autoscaler.wanted or self.bulk is None or not self.bulk.waits(now - 60):
             return None
-        self._controller.wanted = 1
+        self._autoscaler.wanted = 1
         return Decision(now, FIRST_TASK, self.bulk.left, 0, 1)
 
     def _set_minimum(self, fewest: int, now: float) -> None:
-        if self._controller.set_minimum(fewest):
+        if self._autoscaler.set_minimum(fewest):
             self._tasks.settle(now)
 
     def _note_minute(self, demand: Demand, end: int) -> None:
@@ -251,7 +218,7 @@ class Fleet:
             Minute(
                 at_seconds=end,
                 per_second=float(demand.counts[max(end - 60, 0) : end].mean()),
-                wanted=self._controller.wanted,
+                wanted=self._autoscaler.wanted,
                 serving=len(serving),
                 machines=sum(len(group.alive) for group in self._groups.values()),
                 work_ratio=float(serving.work_ratio.mean()) if len(serving) else 0.0,
@@ -260,13 +227,13 @@ class Fleet:
         )
 
 
-def plan_of(deployed: Deployed) -> GroupPlan:
+def plan_of(scaling: FleetScaling) -> GroupPlan:
     """How the fleet's instances on demand start."""
-    delays = deployed.policy.delays
+    delays = scaling.policy.delays
     return GroupPlan(
-        warm_pool=deployed.warm_pool,
+        warm_pool=scaling.warm_pool,
         warm_seconds=delays.warm_start_seconds - TASK_START_SECONDS,
         cold_seconds=delays.cold_start_seconds - TASK_START_SECONDS,
-        target_percent=deployed.target_percent,
-        zones=deployed.zones,
+        target_percent=scaling.target_percent,
+        zones=scaling.zones,
     )

@@ -3,7 +3,6 @@
 once a minute ECS compares the instances that tasks need with those that are there or come
 more are needed       → asked for after a moment; out of the warm pool as far as it goes, else cold
 fewer, for 15 minutes → instances without a task end (managed termination protection keeps the others)
-without ECS           → instances come and go with their tasks
 the pool is filled up again at once, by cold starts; an instance is paid for from its launch
 """
 
@@ -93,14 +92,6 @@ class Machines:
             free = [each for each in self.alive if not each.has_task]
             for machine in free[-surplus:]:
                 self.end(machine, now)
-
-    def match(self, needed: int, now: float) -> None:
-        """Without ECS: as many instances as tasks, at once."""
-        for _ in range(needed - len(self.alive)):
-            self._launch(now)
-        free = [each for each in self.alive if not each.has_task]
-        for machine in free[: max(len(self.alive) - needed, 0)]:
-            self.end(machine, now)
 
     def place(self, now: float) -> Machine | None:
         """An instance for a task, which has it from now on."""

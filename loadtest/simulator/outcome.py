@@ -11,6 +11,7 @@ import math
 import msgspec
 import numpy as np
 
+from infra.fleet_scaling import FleetScaling
 from infra.scaling.costs import (
     AROUND_DOLLARS,
     BULK_ENDPOINTS_DOLLARS,
@@ -19,7 +20,6 @@ from infra.scaling.costs import (
     SPOT_PRICE,
     task_hour,
 )
-from infra.scaling.deployed_policy import Deployed
 from loadtest.simulator.demand import Demand, Floats
 from loadtest.simulator.fleet import FleetRun
 from loadtest.simulator.service_model import ServiceModel
@@ -64,7 +64,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def outcome_of(
-    run: FleetRun, demand: Demand, deployed: Deployed, model: ServiceModel, table: LatencyTable, price: float
+    run: FleetRun, demand: Demand, scaling: FleetScaling, model: ServiceModel, table: LatencyTable, price: float
 ) -> Outcome:
     """The figures of a run, at `price` dollars for an hour of an instance on demand."""
     tally, whole = run.tally, float(demand.seconds)
@@ -72,12 +72,12 @@ def outcome_of(
     late = tally.late(table, model.slo_seconds)
     hours = {spot: sum(each.seconds(whole) for each, on in run.machines if on is spot) / 3600 for spot in (False, True)}
     paid = hours[False] * task_hour(price) + hours[True] * task_hour(price * SPOT_PRICE)
-    waiting = deployed.warm_pool * MONTHLY_DISK_DOLLARS / HOURS_A_MONTH
-    around = sum(AROUND_DOLLARS.values()) + BULK_ENDPOINTS_DOLLARS * (deployed.policy.bulk_tasks is not None)
+    waiting = scaling.warm_pool * MONTHLY_DISK_DOLLARS / HOURS_A_MONTH
+    around = sum(AROUND_DOLLARS.values()) + BULK_ENDPOINTS_DOLLARS * (scaling.policy.bulk_tasks is not None)
     paid += (waiting + around) * whole / 3600
     together = sum(hours.values())
     brief = [each for each, _ in run.machines if each.ended - each.launched < SHORT_LIFE_SECONDS]
-    best = oracle_hours(demand, model.document_seconds, deployed.policy.limits.minimum_tasks)
+    best = oracle_hours(demand, model.document_seconds, scaling.policy.limits.minimum_tasks)
     more = [each.at_seconds for each in run.decisions if each.added > 0]
     share = 1 / came if came else math.nan
     return Outcome(

@@ -4,8 +4,8 @@ wanted      a task waits for an instance, starts on it, and serves
 not wanted  it leaves the balancer at once, and keeps its instance for the deregistration delay
 a release   replaces all, as many at a time as the deployment's maximum allows; nothing is scaled in meanwhile
 
-a notice    of Spot: ECS starts another task at once, but ends this one only when the other serves; the instance goes
-            after two minutes, whatever it does. Where it watches for the notice itself, its task ends in time
+a notice    of Spot: ECS starts another task at once; the instance, which watches for the notice, ends its own task,
+            and goes after two minutes
 
 The loss of a zone takes its instances away without notice.
 """
@@ -18,8 +18,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
+from infra.fleet_scaling import FleetScaling
 from infra.instances import NOTICED_SECONDS, SPOT_NOTICE_SECONDS
-from infra.scaling.deployed_policy import Deployed
 from loadtest.simulator.machines import TASK_START_SECONDS, Machine, Machines
 from loadtest.simulator.task_group import TaskGroup
 
@@ -99,13 +99,13 @@ class Tasks:
 
     def __init__(
         self,
-        deployed: Deployed,
+        scaling: FleetScaling,
         groups: Mapping[bool, Machines],
         event_queue: EventQueue,
         serving: TaskGroup,
         wanted: Callable[[], int],
     ) -> None:
-        self._deployed, self._groups, self._queue = deployed, groups, event_queue
+        self._scaling, self._groups, self._queue = scaling, groups, event_queue
         self._serving, self._wanted = serving, wanted
         self._tasks: list[Task] = []
         self._started = self._release = 0
@@ -139,7 +139,7 @@ class Tasks:
         wanted = self._wanted()
         present = [task for task in self._tasks if not task.leaving and not task.doomed]
         old = [task for task in present if task.release < self._release]
-        most = math.floor(wanted * self._deployed.maximum_percent / 100) if old else wanted
+        most = math.floor(wanted * self._scaling.maximum_percent / 100) if old else wanted
         new = len(present) - len(old)
         for _ in range(min(wanted - new, most - len(present))):
             self._tasks.append(self._new_task())
@@ -148,7 +148,6 @@ class Tasks:
         doomed = old if old else sorted(present, key=lambda task: (task.serving, -task.number))
         for task in doomed[: max(surplus, 0)]:
             self._stop(task, now)
-        self._match(now)
         self.place(now)
 
     def place(self, now: float) -> None:
@@ -160,18 +159,12 @@ class Tasks:
                     self._queue.at(now + TASK_START_SECONDS, partial(self._started_up, task))
 
     def notice(self, machine: Machine, now: float) -> None:
-        """Spot wants the instance back: another task is started, and this one ended if the instance watches for it."""
+        """Start a task elsewhere, and end the one on this instance, which Spot wants back."""
         machine.ready = math.inf
         for task in (task for task in self._tasks if task.machine is machine):
             task.doomed = True
-            if self._deployed.spot_watched:
-                self._queue.at(now + NOTICED_SECONDS, partial(self._stop, task))
+            self._queue.at(now + NOTICED_SECONDS, partial(self._stop, task))
         self.settle(now)
-
-    @property
-    def serving(self) -> int:
-        """Tasks that the balancer sends to."""
-        return len(self._serving)
 
     def lose(self, machine: Machine) -> float:
         """An instance is gone with what ran on it; returns the documents that waited there."""
@@ -187,9 +180,9 @@ class Tasks:
     def _new_task(self) -> Task:
         self._started += 1
         present = [task for task in self._tasks if not task.leaving and not task.doomed]
-        above = len(present) + 1 - self._deployed.spot_base
+        above = len(present) + 1 - self._scaling.spot_base
         on_spot = sum(task.spot for task in present)
-        return Task(self._started, above > 0 and on_spot < self._deployed.spot_weight * above, self._release)
+        return Task(self._started, above > 0 and on_spot < self._scaling.spot_weight * above, self._release)
 
     def _started_up(self, task: Task, now: float) -> None:
         if not task.leaving:
@@ -210,7 +203,7 @@ class Tasks:
         if task.serving:
             task.serving = False
             self._serving.leave(task.number)
-            self._queue.at(now + self._deployed.deregistration_seconds, partial(self._gone, task))
+            self._queue.at(now + self._scaling.deregistration_seconds, partial(self._gone, task))
         else:
             self._gone(task, now)
 
@@ -219,14 +212,7 @@ class Tasks:
             self._tasks.remove(task)
             if task.machine is not None:
                 task.machine.has_task = False
-            self._match(now)
             self.place(now)
-
-    def _match(self, now: float) -> None:
-        """Without ECS instances follow tasks at once."""
-        if not self._deployed.managed:
-            for spot, group in self._groups.items():
-                group.match(self.needed(spot), now)
 
 
 class FailureInjector:
@@ -262,13 +248,9 @@ class FailureInjector:
             self._queue.at(now + SPOT_NOTICE_SECONDS, partial(self._take, machine))
 
     def _take(self, machine: Machine, now: float) -> None:
-        """The instance is gone; what the balancer still sends to its task is lost until it has noticed."""
-        before = self._tasks.serving
+        """End the instance, whose task has ended by now."""
         self.lost += self._tasks.lose(machine)
         self._groups[True].end(machine, now)
-        if self._tasks.serving < before:
-            self.lost_share = 1 / before
-            self._queue.at(now + NOTICED_SECONDS, self._noticed)
 
     def _lose_zone(self, loss: ZoneLoss, now: float) -> None:
         before = sum(len(group.alive) for group in self._groups.values())

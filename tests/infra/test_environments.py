@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from fnmatch import fnmatchcase
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,10 +20,9 @@ from infra.environments import (
     Variant,
     find_environment,
 )
+from infra.fleet_scaling import policy_of
 from infra.instances import GPU_IMAGE, Baking
 from infra.scaling.policy_values import Delays, Limits, Schedule, Tuning
-from infra.stacks.app import policy_of
-from infra.stacks.container import container_environment
 from infra.stacks.operation_rules import MOST_VALUES
 from service.api.adapters.registry import open_adapters
 from service.signals.routes import ALWAYS_PUBLIC, PUBLIC_ADAPTERS
@@ -143,23 +141,6 @@ def test_trying_it_out_takes_twenty_vcpus_and_no_certificate() -> None:
     assert not environment.is_placeholder
 
 
-def test_a_measured_capacity_limits_what_may_wait(tmp_path: Path) -> None:
-    file = tmp_path / "capacity.json"
-    file.write_text('{"documents_per_second": 76, "tokens_per_second": 30400, "slo_ms": 500}')
-    environments = {
-        name: Environment(name="test", certificate=CERTIFICATE, capacity_file=given)
-        for name, given in (("assumed", None), ("measured", str(file)))
-    }
-    told = {
-        name: container_environment(each, policy_of(each), proxies=(), bucket="b", region="r")
-        for name, each in environments.items()
-    }
-    assert "GLEANER_QUEUE_LIMIT_TOKENS" not in told["assumed"]
-    assert told["assumed"]["GLEANER_MAX_QUEUE_MS"] == "10000", "unmeasured, not until the deadline"
-    assert told["measured"]["GLEANER_QUEUE_LIMIT_TOKENS"] == "15200"
-    assert told["measured"]["GLEANER_MAX_QUEUE_MS"] == "500"
-
-
 def test_an_unknown_environment_is_answered_with_those_that_there_are() -> None:
     with pytest.raises(BadEnvironment, match="there are production, staging, plain"):
         find_environment("prod")
@@ -177,6 +158,14 @@ def test_instances_start_from_our_machine_image_only_where_it_is_made() -> None:
 def test_a_malformed_cron_is_refused(cron: str) -> None:
     with pytest.raises(ValueError, match="schedule night"):
         Schedule(name="night", cron=cron, timezone="UTC", minimum_tasks=2)
+
+
+@pytest.mark.parametrize(
+    ("values", "words"), [({"work_ratio": 0.99}, "begins below the target"), ({"gpu_target": 100}, "below 100")]
+)
+def test_a_tuning_that_contradicts_itself_is_refused(values: dict[str, Any], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        Tuning(**values)
 
 
 def test_a_schedule_never_leaves_a_single_task() -> None:

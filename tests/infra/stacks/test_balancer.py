@@ -9,9 +9,8 @@ import pytest
 from infra.environments import Environment
 from infra.stacks.balancer import MOST_ERRORS
 from infra.stacks.container import INTERNAL_PORT
-from infra.stacks.template import variables
 from tests.support.fleets import EACH, Read, alarms, fleet
-from tests.support.templates import only, resources
+from tests.support.templates import only, resources, variables
 
 
 @EACH

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from infra.environments import ENVIRONMENTS, Environment, Variant
+from infra.fleet_scaling import policy_of
 from infra.scaling.alarm_evaluation import Alarm
 from infra.scaling.oncall_alarms import alarms_for, instances_missing, tasks_missing
 from infra.scaling.policy import policy_for
-from infra.stacks.app import policy_of
 from infra.stacks.cloudwatch_alarms import expression, safe_value
 from tests.support.fleets import EACH, Read, alarms, fleet
 

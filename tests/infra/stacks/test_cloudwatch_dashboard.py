@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from infra.environments import Environment
-from infra.stacks.app import policy_of
+from infra.fleet_scaling import policy_of
 from service.signals.catalog import SIGNALS
 from tests.support.fleets import EACH, Read, fleet
 from tests.support.templates import Template, only, resources

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from infra.environments import MAXIMUM_PERCENT, Environment, Purchase
+from infra.environments import MAXIMUM_PERCENT, ROOM_FOR_ONE_PERCENT, Environment, Purchase
+from infra.fleet_scaling import policy_of
 from infra.scaling.oncall_alarms import rollback_alarms
-from infra.stacks.app import policy_of
 from infra.stacks.balancer import ERRORS
 from infra.stacks.container import SHARED_MEMORY_MIB
-from infra.stacks.ecs_fleet import ROOM_FOR_ONE_PERCENT
 from service.environment import PREFIX
 from service.settings import Settings
 from tests.support.fleets import ON_ECS, Read, alarms, fleet

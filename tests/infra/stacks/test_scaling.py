@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from infra.environments import Environment, find_environment
+from infra.fleet_scaling import policy_of
 from infra.scaling.policy_values import Tuning
-from infra.stacks.app import policy_of
 from infra.stacks.template_rules import findings
 from tests.support.fleets import EACH, Read, fleet
 from tests.support.templates import resources

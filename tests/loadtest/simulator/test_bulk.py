@@ -8,13 +8,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from infra.fleet_scaling import FleetScaling
 from infra.scaling.capacity import ASSUMED
-from infra.scaling.deployed_policy import Deployed
 from infra.scaling.policy import policy_for
 from infra.scaling.policy_values import Delays, Limits
 from loadtest.simulator.bulk import BulkDemand, SimulatedJob
 from loadtest.simulator.demand import Demand
-from loadtest.simulator.fleet import FIRST_TASK, Fleet, FleetRun, Scaling
+from loadtest.simulator.fleet import FIRST_TASK, Fleet, FleetRun
 from loadtest.simulator.outcome import Outcome, outcome_of
 from loadtest.simulator.service_model import model_of
 from loadtest.simulator.single_task import LatencyTable, latency_table
@@ -25,9 +25,9 @@ DETERMINISTIC = 0.005
 HOUR = 3600
 
 
-def fleet(minimum: int, maximum: int, bulk_tasks: int = 0) -> Deployed:
+def fleet(minimum: int, maximum: int, bulk_tasks: int = 0) -> FleetScaling:
     limits = Limits(minimum_tasks=minimum, maximum_tasks=maximum)
-    return Deployed(
+    return FleetScaling(
         policy=policy_for(limits=limits, delays=Delays(start_seconds=135.0), bulk_tasks=bulk_tasks),
         warm_pool=maximum,
         target_percent=100,
@@ -53,12 +53,12 @@ def table() -> LatencyTable:
 
 
 def run(
-    table: LatencyTable, deployed: Deployed, demand: Demand, bulk: BulkDemand, scaling: Scaling = Scaling.ALARMS
+    table: LatencyTable, scaling: FleetScaling, demand: Demand, bulk: BulkDemand
 ) -> tuple[FleetRun, Outcome, SimulatedJob]:
-    simulated = Fleet(deployed, MODEL, table, scaling=scaling, bulk=bulk)
+    simulated = Fleet(scaling, MODEL, table, bulk=bulk)
     found = simulated.run(demand)
     assert simulated.bulk is not None
-    return found, outcome_of(found, demand, deployed, MODEL, table, 0.8), simulated.bulk
+    return found, outcome_of(found, demand, scaling, MODEL, table, 0.8), simulated.bulk
 
 
 @pytest.mark.parametrize(("tasks", "load"), [(2, 0.0), (2, 0.5), (4, 0.25), (4, 0.6)])
@@ -68,17 +68,16 @@ def test_a_job_is_done_when_the_room_adds_up_to_its_work(table: LatencyTable, ta
     assert job.ended_seconds == pytest.approx(work / (tasks * (1 - load)), rel=DETERMINISTIC)
 
 
-@pytest.mark.parametrize("scaling", Scaling)
 @pytest.mark.parametrize(("task_hours", "hours"), [(8.0, 2.0), (12.0, 1.5), (6.0, 3.0)])
 def test_a_deadline_gets_the_tasks_of_the_quotient_and_is_met(
-    table: LatencyTable, task_hours: float, hours: float, scaling: Scaling
+    table: LatencyTable, task_hours: float, hours: float
 ) -> None:
     bulk = BulkDemand(files=task_hours * HOUR, file_seconds=1.0, deadline_seconds=hours * HOUR)
-    found, _, job = run(table, fleet(2, 20, bulk_tasks=16), steady(0.0, hours + 1), bulk, scaling)
+    found, _, job = run(table, fleet(2, 20, bulk_tasks=16), steady(0.0, hours + 1), bulk)
     wanted = task_hours * HOUR / (hours * HOUR - LEAD_SECONDS)
     assert math.ceil(wanted) <= max(minute.wanted for minute in found.minutes) <= 1.4 * wanted + 1
     assert job.in_time
-    assert {each.by for each in found.decisions if each.added > 0} <= {"bulk-behind", "hpa-bulk"}
+    assert {each.by for each in found.decisions if each.added > 0} == {"bulk-behind"}
     assert found.minutes[-1].wanted < wanted, "they go when the job is done"
 
 

@@ -7,13 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from infra.scaling.policy_file import read_policy
-from loadtest.simulator import tuning
 from service.cli import main
 
 
-def test_it_draws_the_instances_and_says_what_they_cost(deployed: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["simulate", "step", "--hours", "0.5", "--template", str(deployed)]) == 0
+def test_it_draws_the_instances_and_says_what_they_cost(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["simulate", "step", "--hours", "0.5"]) == 0
     printed = capsys.readouterr().out
     assert "█ serving" in printed
     assert "per million documents" in printed
@@ -22,38 +20,24 @@ def test_it_draws_the_instances_and_says_what_they_cost(deployed: Path, capsys: 
 
 @pytest.mark.parametrize(("options", "is_full"), [((), False), (("--rate", "500"), True)])
 def test_a_fleet_that_cannot_grow_is_said(
-    options: tuple[str, ...], is_full: bool, deployed: Path, capsys: pytest.CaptureFixture[str]
+    options: tuple[str, ...], is_full: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for shape in ("step", "flash"):
-        assert main(["simulate", shape, "--template", str(deployed), *options]) == 0
+        assert main(["simulate", shape, *options]) == 0
         assert ("of the maximum and a queue" in capsys.readouterr().out) == is_full
 
 
-def test_a_page_has_the_plots_and_every_decision(deployed: Path, tmp_path: Path) -> None:
+def test_a_page_has_the_plots_and_every_decision(tmp_path: Path) -> None:
     file = tmp_path / "run.html"
-    assert main(["simulate", "step", "--hours", "0.5", "--template", str(deployed), "--html", str(file)]) == 0
+    assert main(["simulate", "step", "--hours", "0.5", "--html", str(file)]) == 0
     text = file.read_text()
     assert text.count("<svg") == 4
     assert "work-ratio-high" in text
     assert "http://" not in text.replace("http://www.w3.org/", "")
 
 
-def test_a_policy_is_searched_and_written_for_the_stacks(
-    deployed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(tuning, "ROUNDS", 1)
-    monkeypatch.setattr(tuning, "STEPS", {"work_ratio": (0.7, 0.8)})
-    monkeypatch.setattr(tuning, "POOLS", (4,))
-    file = tmp_path / "policy.json"
-    options = ["steady", "--hours", "0.1", "--seeds", "1", "--template", str(deployed), "--tune", str(file)]
-    assert main(["simulate", *options]) == 0
-    found = read_policy(file.read_text())
-    assert found.tuning.work_ratio in (0.7, 0.8)
-    assert "policy_file" in capsys.readouterr().out
-
-
-def test_options_change_the_run(deployed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    common = ["simulate", "step", "--hours", "0.5", "--template", str(deployed), "--json", "-"]
+def test_options_change_the_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    common = ["simulate", "step", "--hours", "0.5", "--json", "-"]
     outcomes = []
     for more in ([], ["--max-queue-ms", "500"], ["--parse-ms", "200"], ["--pool", "18"]):
         assert main([*common, *more]) == 0
@@ -73,9 +57,9 @@ def test_options_change_the_run(deployed: Path, tmp_path: Path, capsys: pytest.C
     ],
 )
 def test_a_bulk_job_beside_the_demand_is_said(
-    options: tuple[str, ...], words: str, deployed: Path, capsys: pytest.CaptureFixture[str]
+    options: tuple[str, ...], words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    command = ["simulate", "steady", "--hours", "1.5", "--rate", "100", "--template", str(deployed), "--bulk", "2e6"]
+    command = ["simulate", "steady", "--hours", "1.5", "--rate", "100", "--bulk", "2e6"]
     assert main([*command, *options]) == 0
     printed = capsys.readouterr().out
     assert words in printed
@@ -83,9 +67,8 @@ def test_a_bulk_job_beside_the_demand_is_said(
     assert "beside it 100.000% of the documents in time" in printed
 
 
-def test_a_fleet_for_bulk_jobs_alone_has_no_documents(deployed: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    jobs = deployed.with_name("gleaner-jobs-fleet.template.json")
-    command = ["simulate", "steady", "--hours", "2", "--rate", "0", "--template", str(jobs), "--bulk", "1e6"]
+def test_a_fleet_for_bulk_jobs_alone_has_no_documents(capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["simulate", "steady", "--hours", "2", "--rate", "0", "--environment", "jobs", "--bulk", "1e6"]
     assert main([*command, "--bulk-by", "2"]) == 0
     printed = capsys.readouterr().out
     assert "is met" in printed
@@ -93,10 +76,8 @@ def test_a_fleet_for_bulk_jobs_alone_has_no_documents(deployed: Path, capsys: py
 
 
 @pytest.mark.parametrize(("target", "said"), [("70", True), ("0", False)])
-def test_what_a_target_for_the_gpu_costs_is_said(
-    target: str, said: bool, deployed: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    command = ["simulate", "steady", "--hours", "0.5", "--template", str(deployed), "--gpu-target", target]
+def test_what_a_target_for_the_gpu_costs_is_said(target: str, said: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["simulate", "steady", "--hours", "0.5", "--gpu-target", target]
     assert main(command) == 0
     assert ("keeping GPUs at 70 % costs" in capsys.readouterr().out) is said
 
@@ -104,13 +85,14 @@ def test_what_a_target_for_the_gpu_costs_is_said(
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--template", "nowhere.json"], "make infra"),
-        (["--template", "{deployed}", "--trace", "nowhere.csv"], "cannot be read"),
-        (["--template", "{deployed}", "--capacity", "{deployed}"], "documents_per_second"),
+        (["--environment", "nowhere"], "there are production, staging, plain"),
+        (["--environment", "plain"], "only fleets on ECS can be simulated"),
+        (["--trace", "nowhere.csv"], "cannot be read"),
+        (["--capacity", __file__], "the capacity file is not JSON"),
     ],
 )
-def test_what_cannot_be_read_is_a_sentence(
-    options: list[str], words: str, deployed: Path, capsys: pytest.CaptureFixture[str]
+def test_what_cannot_be_simulated_is_a_sentence(
+    options: list[str], words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["simulate", *(each.format(deployed=deployed) for each in options)]) == 2
+    assert main(["simulate", *options]) == 2
     assert words in capsys.readouterr().err

@@ -8,20 +8,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from infra.fleet_scaling import FleetScaling
 from infra.instances import NOTICED_SECONDS
 from infra.scaling.capacity import ASSUMED
-from infra.scaling.deployed_policy import Deployed
 from infra.scaling.policy import policy_for, with_gpu_target
 from infra.scaling.policy_values import Limits, Schedule
 from loadtest.simulator.demand import Demand, make_demand
-from loadtest.simulator.fleet import Fleet, FleetRun, Scaling
+from loadtest.simulator.fleet import Fleet, FleetRun
 from loadtest.simulator.outcome import Outcome, outcome_of
 from loadtest.simulator.service_model import model_of
 from loadtest.simulator.single_task import LatencyTable, latency_table
 from loadtest.simulator.tasks import Events, ZoneLoss
 
 MODEL = replace(model_of(ASSUMED), max_queue_seconds=2.0)
-DEPLOYED = Deployed(
+SCALING = FleetScaling(
     policy=policy_for(limits=Limits(minimum_tasks=2, maximum_tasks=40)),
     warm_pool=20,
     target_percent=100,
@@ -43,12 +43,11 @@ def table() -> LatencyTable:
 def run(
     table: LatencyTable,
     demand: Demand,
-    deployed: Deployed = DEPLOYED,
+    scaling: FleetScaling = SCALING,
     events: Events | None = None,
-    scaling: Scaling = Scaling.ALARMS,
 ) -> tuple[FleetRun, Outcome]:
-    found = Fleet(deployed, MODEL, table, events=events, scaling=scaling).run(demand)
-    return found, outcome_of(found, demand, deployed, MODEL, table, 0.8)
+    found = Fleet(scaling, MODEL, table, events=events).run(demand)
+    return found, outcome_of(found, demand, scaling, MODEL, table, 0.8)
 
 
 def test_every_document_is_kept_late_refused_or_lost(table: LatencyTable) -> None:
@@ -104,7 +103,7 @@ def test_the_loss_of_a_zone_is_made_good_elsewhere(table: LatencyTable) -> None:
 def test_what_waited_where_a_zone_was_is_lost(table: LatencyTable) -> None:
     demand = make_demand("steady", 100.0, 1, 600)
     busy = replace(demand, counts=demand.counts * np.where(np.arange(600) < 400, 1.0, 6.0))
-    short = replace(DEPLOYED, policy=policy_for(limits=Limits(minimum_tasks=2, maximum_tasks=2)))
+    short = replace(SCALING, policy=policy_for(limits=Limits(minimum_tasks=2, maximum_tasks=2)))
     calm, full = (run(table, busy, short, Events(zone_losses=(ZoneLoss(at_seconds=at),)))[1] for at in (200.0, 420.0))
     in_queue = 2.0 / MODEL.document_seconds
     noticed = busy.counts[420 : 420 + NOTICED_SECONDS].sum() / 2
@@ -112,46 +111,31 @@ def test_what_waited_where_a_zone_was_is_lost(table: LatencyTable) -> None:
     assert calm.lost * calm.documents == pytest.approx(busy.counts[200 : 200 + NOTICED_SECONDS].sum() / 2, rel=0.05)
 
 
-SPOT = replace(DEPLOYED, warm_pool=0, spot_weight=0.75, deregistration_seconds=70.0)
+SPOT = replace(SCALING, warm_pool=0, spot_weight=0.75, deregistration_seconds=70.0)
 
 
-@pytest.mark.parametrize(("watched", "spare", "loses"), [(True, 100, False), (False, 100, True), (False, 60, False)])
-def test_a_notice_of_spot_loses_nothing_where_the_instance_heeds_it(
-    table: LatencyTable, watched: bool, spare: int, loses: bool
-) -> None:
-    """By itself ECS ends a task in time only where another starts at once, on an instance that is kept empty."""
+@pytest.mark.parametrize("target_percent", [100, 60])
+def test_a_notice_of_spot_loses_nothing(table: LatencyTable, target_percent: int) -> None:
     demand = make_demand("steady", 270.0, 1, 3600)
-    deployed = replace(SPOT, spot_watched=watched, target_percent=spare)
-    found, outcome = run(table, demand, deployed, Events(spot_notices=(1200.0, 2400.0)))
-    assert (outcome.lost > 0) is loses
+    scaling = replace(SPOT, target_percent=target_percent)
+    found, outcome = run(table, demand, scaling, Events(spot_notices=(1200.0, 2400.0)))
+    assert outcome.lost == 0
     assert found.minutes[-1].serving == found.minutes[-1].wanted
 
 
 def test_without_an_instance_on_spot_a_notice_is_for_nobody(table: LatencyTable) -> None:
     demand = make_demand("steady", 270.0, 1, 1800)
-    unwatched = replace(DEPLOYED, spot_watched=False)
-    assert run(table, demand, unwatched, Events(spot_notices=(600.0,)))[1] == run(table, demand, unwatched)[1]
+    assert run(table, demand, SCALING, Events(spot_notices=(600.0,)))[1] == run(table, demand, SCALING)[1]
 
 
 def test_a_target_for_the_gpu_buys_more_than_the_work_needs(table: LatencyTable) -> None:
     demand = make_demand("steady", 270.0, 1, 3600)
-    insisting = replace(DEPLOYED, policy=with_gpu_target(DEPLOYED.policy, 60))
+    insisting = replace(SCALING, policy=with_gpu_target(SCALING.policy, 60))
     more, plain = run(table, demand, insisting), run(table, demand)
     assert more[1].dollars_per_million > 1.5 * plain[1].dollars_per_million
     assert {each.by for each in more[0].decisions if each.added > 0} == {"gpu-target"}
-    back = replace(DEPLOYED, policy=with_gpu_target(insisting.policy, 0))
+    back = replace(SCALING, policy=with_gpu_target(insisting.policy, 0))
     assert run(table, demand, back)[1] == plain[1]
-
-
-def test_pods_follow_kubernetes_formula(table: LatencyTable) -> None:
-    """It has no band: a steady load is kept at the target, within a tenth, and a step is answered by its size."""
-    found, outcome = run(table, make_demand("step", 280.0, 1, 3600), scaling=Scaling.HPA)
-    more = [each for each in found.decisions if each.at_seconds > 900 and each.tasks_after > each.tasks_before]
-    assert more[0].at_seconds - 900 <= 30
-    assert {each.by for each in found.decisions} <= {"hpa-work-ratio", "hpa-backlog"}
-    at = {minute.at_seconds: minute.serving for minute in found.minutes}
-    assert at[2400] == pytest.approx(14 / 0.7, abs=2)
-    assert outcome.kept > 0.9
 
 
 def test_refused_work_that_comes_again_counts_again(table: LatencyTable) -> None:
@@ -163,7 +147,7 @@ def test_refused_work_that_comes_again_counts_again(table: LatencyTable) -> None
 
 def test_a_schedule_raises_the_minimum_at_its_time(table: LatencyTable) -> None:
     early = Schedule(name="early", cron="30 0 ? * MON-FRI *", timezone="UTC", minimum_tasks=6)
-    scheduled = replace(DEPLOYED, policy=replace(DEPLOYED.policy, schedules=(early,)))
+    scheduled = replace(SCALING, policy=replace(SCALING.policy, schedules=(early,)))
     found, _ = run(table, make_demand("steady", 100.0, 1, 3600), scheduled)
     at = {minute.at_seconds: minute.wanted for minute in found.minutes}
     assert (at[1740], at[1860]) == (2, 6)
