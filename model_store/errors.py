@@ -1,9 +1,9 @@
-"""The model store's errors, as one tree. They know nothing of HTTP or of exit codes.
+"""Errors of the model store, as one tree. They know nothing of HTTP or of exit codes.
 
     StoreError
     ├── InvalidArgument            the caller's request is wrong
     │   ├── InvalidReference    not `name`, `name@tag` or `name@sha256:…`
-    │   ├── UnknownModel        a valid reference to something that is not stored; lists what is
+    │   ├── UnknownModel        a valid reference to something that is not stored; lists the stored ones
     │   ├── RefusedFolder       a model folder that may not be published; every reason at once
     │   ├── InvalidGolden       a file of golden examples that cannot be read
     │   ├── InvalidRemote       not the URL of a remote store
@@ -11,8 +11,8 @@
     ├── Damaged                 stored data contradicts its name
     │   ├── InvalidManifest
     │   ├── InvalidTag
-    │   ├── CorruptFile         a local file with another digest than its name says
-    │   ├── CorruptObject       a remote object with another digest than its key says
+    │   ├── CorruptFile         a local file whose digest is not that of its name
+    │   ├── CorruptObject       a remote object whose digest is not that of its key
     │   └── MissingFile
     └── Unable                  the machine, the network, or a concurrent change
         ├── StoreFull
@@ -22,7 +22,7 @@
         ├── SourceChanged       a file changed while it was being published
         ├── TagMoved            another publish moved the tag first; nothing was overwritten
         ├── RemoteRefused       credentials, rights, or a missing bucket: retrying does not help
-        │   └── KeyRefused          of the KMS key that an object is encrypted with
+        │   └── KeyRefused          the KMS key of an object may not be used
         ├── RemoteUnavailable   throttled, timed out, disconnected: retrying may help
         └── RemoteChanged       an object was replaced between two requests
             └── ObjectNotFound  an object does not exist
@@ -53,7 +53,7 @@ class InvalidReference(InvalidArgument):
 
 
 class UnknownModel(InvalidArgument):
-    """Nothing is stored under the reference. `available` holds the references that would work."""
+    """Nothing is stored under the reference. `available`: references that would work."""
 
     def __init__(self, reference: str, available: Sequence[str]) -> None:
         there = ", ".join(available) if available else "no model at all; `gleaner models publish` adds one"
@@ -71,7 +71,7 @@ class FolderProblem:
 
 
 class RefusedFolder(InvalidArgument):
-    """A folder is not a publishable model, for every reason in `problems`."""
+    """A folder is not a publishable model, for the reasons in `problems`."""
 
     def __init__(self, folder: str, problems: Sequence[FolderProblem]) -> None:
         sentences = " ".join(problem.sentence for problem in problems)
@@ -157,11 +157,11 @@ class TagMoved(Unable):
 
 
 class RemoteRefused(Unable):
-    """The remote store rejects the request, and will until its configuration is changed."""
+    """The remote store rejects the request until its configuration is changed."""
 
 
 class KeyRefused(RemoteRefused):
-    """The KMS key of an object may not be used, or is disabled or gone; `key`: its ARN, where the answer names it."""
+    """The KMS key of an object may not be used, or is disabled or gone; `key`: its ARN, if the answer names it."""
 
     def __init__(self, detail: str, key: str | None) -> None:
         super().__init__(detail)

@@ -1,4 +1,4 @@
-"""Durable file I/O: write to a unique temporary name, fsync, rename; hash while copying; and progress in bytes.
+"""Durable file I/O: writes to a unique temporary name, fsyncs, renames; hashes while copying; counts progress.
 
 A file under its final name is whole, also after a crash or a power cut: its bytes are synced before the rename, and the
 folder after it. Large files are read once; hashing is not a second pass.
@@ -21,22 +21,22 @@ from uuid import uuid4
 from model_store.errors import StoreFull, StoreUnwritable, Unreadable
 
 OnBytes = Callable[[int], None]
-"""Called with the number of bytes that were just read or written; negative for bytes that must be fetched again."""
+"""Function of the number of bytes just read or written; negative for bytes to be fetched again."""
 
 Progress = Callable[[int, int], None]
-"""Called with (bytes done, total bytes). Bytes done may fall, and the total rise, when work has to be repeated."""
+"""Function of (bytes done, total bytes). When work is repeated, bytes done may fall and the total may rise."""
 
 
 def ignore_bytes(_count_bytes: int) -> None:
-    """An OnBytes that does nothing."""
+    """Ignore bytes (an `OnBytes`)."""
 
 
 def no_progress(_done_bytes: int, _total_bytes: int) -> None:
-    """A Progress that does nothing."""
+    """Ignore progress (a `Progress`)."""
 
 
 class ProgressCounter:
-    """Adds up the bytes of one piece of work and reports the sum after each addition. Thread-safe."""
+    """Adds up the bytes of one piece of work, and reports the sum after each addition. Thread-safe."""
 
     def __init__(self, report: Progress, total_bytes: int) -> None:
         self.total_bytes = total_bytes
@@ -52,7 +52,7 @@ class ProgressCounter:
 
 CHUNK_BYTES = 4 * 2**20
 SPARE_BYTES = 16 * 2**20
-"""Disk space that is left free for manifests, receipts and the file system itself."""
+"""Bytes of disk left free for manifests, receipts and the file system itself."""
 
 Piece: TypeAlias = bytes | memoryview
 """A part of a file's bytes."""
@@ -61,14 +61,14 @@ _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 def free_bytes(folder: Path) -> int:
-    """Free bytes, for this user, on the disk of `folder` or of its nearest parent that exists."""
+    """Read this user's free bytes on the disk of `folder` or of its nearest existing parent."""
     while not folder.exists():
         folder = folder.parent
     return shutil.disk_usage(folder).free
 
 
 def hash_file(path: Path, on_bytes: OnBytes = ignore_bytes) -> str:
-    """The SHA-256 of a file as hex digits; hashlib.file_digest with progress. Raises Unreadable."""
+    """Compute the SHA-256 of a file as hex digits, with progress. Raises Unreadable."""
     digest = hashlib.sha256()
     for chunk in _chunks(path):
         digest.update(chunk)
@@ -77,7 +77,7 @@ def hash_file(path: Path, on_bytes: OnBytes = ignore_bytes) -> str:
 
 
 def copy_hashed(source: Path, target: Path, on_bytes: OnBytes = ignore_bytes) -> str:
-    """Copy `source` to the new file `target` in one pass and fsync it; the SHA-256 of the copied bytes (hex)."""
+    """Copy `source` to the new file `target` in one pass and fsync it; returns the SHA-256 of the bytes (hex)."""
     digest = hashlib.sha256()
     with target.open("xb", buffering=0) as file:
         for chunk in _chunks(source):
@@ -103,7 +103,7 @@ def write_whole(path: Path, data: bytes, temporary: Path, *, durable: bool = Tru
 
 @contextmanager
 def temporary_name(temporary: Path) -> Iterator[Path]:
-    """A unique path in the folder `temporary`; a file or folder that still has it at the end is removed."""
+    """Reserve a unique path in the folder `temporary`; a file or folder left there at the end is removed."""
     make_folder(temporary)
     path = temporary / f"{os.getpid()}-{uuid4().hex}"
     try:
@@ -139,7 +139,7 @@ def fsync_folder(folder: Path) -> None:
 
 @contextmanager
 def writing(root: Path) -> Iterator[None]:
-    """Raises StoreFull or StoreUnwritable in place of an OSError from writing below `root`."""
+    """Raise StoreFull or StoreUnwritable in place of an OSError from writing below `root`."""
     try:
         yield
     except OSError as error:
@@ -149,7 +149,7 @@ def writing(root: Path) -> Iterator[None]:
 
 
 def _chunks(path: Path) -> Iterator[memoryview]:
-    """A file's bytes in chunks that share one buffer: each is valid until the next is read."""
+    """Read a file in chunks that share one buffer: each is valid until the next is read."""
     buffer = memoryview(bytearray(CHUNK_BYTES))
     with _open(path) as file:
         while count := _read_into(file, buffer, path):

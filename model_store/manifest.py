@@ -1,9 +1,9 @@
-"""Manifests: the files and properties of a published model, as canonical JSON whose SHA-256 is the revision. Pure.
+"""Manifest of a published model: its files and properties as canonical JSON, whose SHA-256 is the revision. Pure.
 
 Invariants:
 - Equal content gives equal bytes, and so the same revision, for every publisher and at any time: a manifest holds no
   time (a tag records when it was moved), files are sorted by path, JSON has sorted keys and no white space.
-- Nothing is encoded that would be refused when decoded, and only canonical bytes are decoded.
+- Only manifests that can be decoded are encoded, and only canonical bytes are decoded.
 - A path is relative, made of plain characters, and cannot leave its folder.
 """
 
@@ -30,11 +30,11 @@ Word = Annotated[str, msgspec.Meta(min_length=1)]
 Task = Literal["token-classification", "label-extraction"]
 TOKEN_CLASSIFICATION: Task = "token-classification"
 LABEL_EXTRACTION: Task = "label-extraction"
-"""The labels come with each request, and a manifest has none."""
+"""Task of models without labels of their own: they come with each request."""
 
 
 class _Value(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Base of the values: msgspec structs, because they refuse unknown fields and wrong types when decoded."""
+    """Base of the values: msgspec structs refuse unknown fields and wrong types when decoded."""
 
 
 class File(_Value, frozen=True):
@@ -56,7 +56,7 @@ class GoldenEntity(_Value, frozen=True):
 class GoldenExample(_Value, frozen=True, omit_defaults=True):
     """A text and exactly the entities that a correct revision finds in it.
 
-    `labels`: those that a model with free labels is given. What is not said is left out, so older revisions stay.
+    `labels`: labels for a model with free labels. Default values are left out, so that older revisions stay the same.
     """
 
     text: Word
@@ -66,7 +66,7 @@ class GoldenExample(_Value, frozen=True, omit_defaults=True):
 
 
 class Provenance(_Value, frozen=True):
-    """A model's origin, as far as its publisher stated it."""
+    """A model's origin, as stated by its publisher."""
 
     base_model: str | None = None
     data: str | None = None
@@ -93,14 +93,14 @@ class Manifest(_Value, frozen=True, kw_only=True):
 
 
 def encode_manifest(manifest: Manifest) -> bytes:
-    """The canonical bytes of `manifest`. Raises InvalidManifest if they could not be decoded again."""
+    """Encode a manifest as canonical bytes. Raises InvalidManifest if they could not be decoded again."""
     data = _canonical(manifest)
     _parse(data)
     return data
 
 
 def decode_manifest(data: bytes) -> Manifest:
-    """The manifest of canonical bytes. Raises InvalidManifest, which names the field and the reason."""
+    """Decode a manifest from canonical bytes. Raises InvalidManifest, which names the field and the reason."""
     manifest = _parse(data)
     if _canonical(manifest) != data:
         raise InvalidManifest("The manifest is not in canonical form: sorted keys, files by path, no white space.")
@@ -108,12 +108,12 @@ def decode_manifest(data: bytes) -> Manifest:
 
 
 def revision_of(data: bytes) -> str:
-    """The revision of a manifest's bytes: `sha256:` and 64 hex digits."""
+    """Compute the revision of a manifest's bytes: `sha256:` and 64 hex digits."""
     return DIGEST_PREFIX + hashlib.sha256(data).hexdigest()
 
 
 def path_problem(path: str) -> str | None:
-    """The reason why `path` is not allowed in a manifest, as the end of a sentence; None if it is allowed."""
+    """Give the reason why `path` is not allowed in a manifest, as the end of a sentence; None if it is allowed."""
     if len(path) > _MAX_PATH_CHARACTERS:
         return f"is longer than {_MAX_PATH_CHARACTERS} characters"
     if not _PATH.fullmatch(path):
@@ -151,7 +151,7 @@ def _contradiction(manifest: Manifest) -> str | None:
 
 
 def _clash(files: tuple[File, ...]) -> str | None:
-    """Two paths that cannot both exist: equal (ignoring case, as some file systems do), or one a folder of another."""
+    """Find two paths that cannot both exist: equal ignoring case, as some file systems do, or one within the other."""
     counts = Counter(file.path.lower() for file in files)
     for path, count in counts.items():
         if count > 1:

@@ -1,7 +1,7 @@
-"""References to models (`name`, `name@tag`, `name@sha256:<64 hex digits>`) and the values of tags. Pure.
+"""Model references: parses `name`, `name@tag` and `name@sha256:<64 hex digits>`, and moves the values of tags. Pure.
 
-A tag's value tells which revision it points to, since when, and its history; `local` and `remote` store it. The
-history, newest first, is what a rollback goes back to and what garbage collection keeps. The time of a publish is
+A tag's value holds its revision, the time of its last move, and its history; `local` and `remote` store it. The
+history, newest first, serves rollbacks, and garbage collection keeps it. The time of a publish is
 recorded there and not in the manifest, whose digest must not depend on it.
 """
 
@@ -24,7 +24,7 @@ _REVISION = re.compile(r"sha256:[0-9a-f]{64}")
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A model by name and either tag or revision: exactly one of the two is set; a revision has its `sha256:`."""
+    """A model by name and either tag or revision; a revision has its `sha256:`."""
 
     name: str
     tag: str | None
@@ -35,7 +35,7 @@ class Reference:
 
 
 def parse_reference(text: str) -> Reference:
-    """`text` as a Reference, with the tag `stable` if it names neither tag nor revision. Raises InvalidReference."""
+    """Parse a reference; the tag is `stable` if it names neither tag nor revision. Raises InvalidReference."""
     name, at, rest = text.partition("@")
     check_name(name)
     if not at:
@@ -46,29 +46,29 @@ def parse_reference(text: str) -> Reference:
 
 
 def to_reference(reference: Reference | str) -> Reference:
-    """A Reference as it is, a text parsed. Raises InvalidReference."""
+    """Parse a text; a Reference stays as it is. Raises InvalidReference."""
     return parse_reference(reference) if isinstance(reference, str) else reference
 
 
 def check_name(name: str) -> str:
-    """`name`, if it is a valid model name. Raises InvalidReference."""
+    """Return a valid model name. Raises InvalidReference."""
     return _check_word(name, "model name")
 
 
 def check_tag(tag: str) -> str:
-    """`tag`, if it is a valid tag. Raises InvalidReference."""
+    """Return a valid tag. Raises InvalidReference."""
     return _check_word(tag, "tag")
 
 
 def check_revision(revision: str) -> str:
-    """`revision`, if it is `sha256:` and 64 lower-case hex digits. Raises InvalidReference."""
+    """Return a valid revision: `sha256:` and 64 lower-case hex digits. Raises InvalidReference."""
     if not _REVISION.fullmatch(revision):
         raise InvalidReference(f"'{revision}' is no revision: it must be sha256: and all 64 lower-case hex digits.")
     return revision
 
 
 def hex_digits(revision: str) -> str:
-    """A revision without its `sha256:`, as it names files and objects. Raises InvalidReference."""
+    """Remove the `sha256:` of a revision, for names of files and objects. Raises InvalidReference."""
     return check_revision(revision).removeprefix(DIGEST_PREFIX)
 
 
@@ -82,16 +82,16 @@ def _check_word(word: str, what: str) -> str:
 
 
 MAX_HISTORY = 16
-"""Earlier revisions that a tag keeps."""
+"""Most earlier revisions that a tag keeps."""
 
 _Revision = Annotated[str, msgspec.Meta(pattern=r"\Asha256:[0-9a-f]{64}\Z")]
 
 
 class Tag(msgspec.Struct, frozen=True, omit_defaults=True):
-    """`revision` since `moved_at_seconds` (since 1970); `earlier` holds the revisions before it, newest first.
+    """A tag's `revision` since `moved_at_seconds` (since 1970), and the `earlier` revisions, newest first.
 
-    `rolled_back` holds the revisions that rollbacks left since the tag was last moved forward, newest first: garbage
-    collection keeps them, because a rollback says how to return to them.
+    `rolled_back`: the revisions that rollbacks left since the tag was last moved forward, newest first: garbage
+    collection keeps them, because a rollback's message tells how to return to them.
     """
 
     revision: _Revision
@@ -101,7 +101,7 @@ class Tag(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def moved(tag: Tag | None, revision: str, *, now_seconds: float) -> Tag:
-    """`tag` after it was moved to `revision`."""
+    """Move a tag's value to `revision`."""
     if tag is None:
         return Tag(revision, now_seconds)
     earlier = tuple(old for old in (tag.revision, *tag.earlier) if old != revision)
@@ -109,10 +109,10 @@ def moved(tag: Tag | None, revision: str, *, now_seconds: float) -> Tag:
 
 
 def encode_tag(tag: Tag) -> bytes:
-    """The tag as JSON with sorted keys."""
+    """Encode a tag as JSON with sorted keys."""
     return msgspec.json.encode(tag, order="sorted")
 
 
 def decode_tag(data: bytes) -> Tag:
-    """The tag of JSON bytes. Raises ValueError."""
+    """Decode a tag from JSON. Raises ValueError."""
     return msgspec.json.decode(data, type=Tag)

@@ -1,1 +1,1 @@
-"""The store on this machine: blobs, tags, snapshots, locks, garbage collection, verification."""
+"""The store on this machine keeps blobs, tags and snapshots, under locks; it collects garbage and verifies."""

@@ -1,11 +1,11 @@
-"""Blobs of the local store: files named by their SHA-256 and hashed while they are written, and receipts of both.
+"""Blobs of the local store: writes files under their SHA-256, hashed on the way, and keeps receipts of them.
 
-A blob is intact if its receipt is valid, or if it has the right digest when hashed again. A blob that is not intact is
+A blob is intact if its receipt is valid, or if it has the right digest when hashed again. Any other blob is
 treated as missing.
 
 A receipt records which files were hashed, so that a start need not hash gigabytes again. An entry holds a file's size,
 modification time and digest, and is valid while size and time are unchanged. All blobs have one fixed modification
-time: copies of a blob then match the receipt wherever they were made, image layers and archives preserve it (it has no
+time: copies of a blob then match the receipt wherever they were made, image layers and archives keep it (it has no
 fractions of a second), and no edit produces it. An edit that restores the old time, or a disk error, is not noticed;
 `verify` hashes everything again. A receipt that cannot be read or written is not an error: the files are hashed again.
 """
@@ -32,28 +32,28 @@ SEALED_MTIME_NS = 10**18
 
 
 class Stamp(msgspec.Struct, frozen=True):
-    """A file's size and modification time: they change when the file does."""
+    """A file's size and modification time, which change with the file."""
 
     size_bytes: int
     mtime_ns: int
 
 
 class VerifiedFile(msgspec.Struct, frozen=True):
-    """`sha256` (hex digits) was the digest of the file's bytes when it had this stamp."""
+    """A file's digest `sha256` (hex digits) at the time of this stamp."""
 
     stamp: Stamp
     sha256: str
 
 
 class _Receipt(msgspec.Struct, frozen=True):
-    """Verified files by path (for a blob, one under its digest), and the time, in seconds since 1970."""
+    """Verified files by path (a blob's by its digest), and the time, in seconds since 1970."""
 
     files: dict[str, VerifiedFile] = msgspec.field(name="seals")
     verified_at_seconds: float
 
 
 def stamp_of(path: Path) -> Stamp | None:
-    """The stamp of a regular file; None for anything else, links included."""
+    """Read the stamp of a regular file; None for anything else, links included."""
     try:
         status = path.lstat()
     except OSError:
@@ -62,7 +62,7 @@ def stamp_of(path: Path) -> Stamp | None:
 
 
 def read_receipt(path: Path) -> dict[str, VerifiedFile]:
-    """The entries of the receipt at `path`; none if it is missing or unreadable."""
+    """Read the entries of a receipt; none if it is missing or unreadable."""
     try:
         return msgspec.json.decode(path.read_bytes(), type=_Receipt).files
     except (OSError, ValueError):
@@ -81,7 +81,7 @@ _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 def blob_sizes(layout: Layout) -> dict[str, int]:
-    """Size in bytes of every blob by its digest, intact or not; files with other names are skipped."""
+    """Map the digest of every blob, intact or not, to its bytes; files with other names are skipped."""
     if not layout.blobs.is_dir():
         return {}
     with os.scandir(layout.blobs) as found:
@@ -94,7 +94,7 @@ def is_digest(name: str) -> bool:
 
 
 def check_blob(layout: Layout, digest: str) -> Stamp:
-    """The stamp of an intact blob, which is hashed only if its receipt is missing or invalid.
+    """Check a blob and return its stamp; it is hashed only if its receipt is missing or invalid.
 
     Raises MissingFile or CorruptFile.
     """
@@ -120,7 +120,7 @@ def has_blob(layout: Layout, digest: str) -> bool:
 
 
 def add_blob(layout: Layout, source: Path, on_bytes: OnBytes = ignore_bytes) -> str:
-    """Copy `source` into the store in one pass; its digest as hex digits.
+    """Copy `source` into the store in one pass; returns its digest as hex digits.
 
     Raises Unreadable, StoreFull or StoreUnwritable; then nothing has changed.
     """
@@ -131,7 +131,7 @@ def add_blob(layout: Layout, source: Path, on_bytes: OnBytes = ignore_bytes) -> 
 
 
 def commit_blob(layout: Layout, whole: Path, digest: str) -> None:
-    """Rename the complete, fsynced file `whole`, whose digest is verified, to its final name; write its receipt."""
+    """Rename the complete, fsynced and verified file `whole` to its final name; write its receipt."""
     stamp = seal(whole)
     fileio.make_folder(layout.blobs)
     whole.replace(layout.blob(digest))
@@ -140,14 +140,14 @@ def commit_blob(layout: Layout, whole: Path, digest: str) -> None:
 
 
 def seal(path: Path) -> Stamp:
-    """Make a verified file read-only and give it the fixed modification time of blobs (see receipts); its stamp."""
+    """Make a verified file read-only, with the fixed modification time of blobs; returns its stamp."""
     os.chmod(path, _READ_ONLY)
     os.utime(path, ns=(SEALED_MTIME_NS, SEALED_MTIME_NS))
     return Stamp(path.stat().st_size, SEALED_MTIME_NS)
 
 
 def require_space(layout: Layout, needed_bytes: int, free_bytes: Callable[[Path], int]) -> None:
-    """Raises StoreFull, with the figures, unless `needed_bytes` and `SPARE_BYTES` are free; 0 bytes always fit."""
+    """Raise StoreFull unless `needed_bytes` and `SPARE_BYTES` are free; 0 bytes always fit."""
     free = free_bytes(layout.root)
     if needed_bytes and free < needed_bytes + fileio.SPARE_BYTES:
         raise StoreFull(

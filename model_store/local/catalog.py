@@ -1,8 +1,8 @@
-"""Catalog of this machine's models: the revisions of the local store and the built-in models.
+"""Catalog of this machine's models: resolves and lists the local store's revisions and the built-in models.
 
 A built-in model is a plain folder that comes with the package and is served in place; its manifest is computed. Digests
-are kept in a receipt in the store, if it can be written to, so that only the first start hashes the files. What a
-publisher would say beside the folder is in the folder: golden examples in `golden.jsonl`, its origin in
+are kept in a receipt in the store, if it can be written to, so that only the first start hashes the files. A
+publisher's statements are in the folder: golden examples in `golden.jsonl`, the origin in
 `provenance.json`. Both are optional, and part of the manifest rather than files of it.
 """
 
@@ -19,7 +19,7 @@ from model_store import fileio
 from model_store.contents.allowed_files import CONFIG
 from model_store.contents.scan import ScannedFolder, read_golden, scan_folder
 from model_store.errors import InvalidManifest, InvalidTag, MissingFile, UnknownModel
-from model_store.listing import ListedModel, RevisionEntry, compare, damaged_tag, find_revision, group_tags
+from model_store.listing import ListedModel, compare, damaged_tag, find_revision, group_tags
 from model_store.local.blobs import VerifiedFile, read_receipt, stamp_of, write_receipt
 from model_store.local.layout import Layout
 from model_store.local.store import Revision, Store
@@ -35,12 +35,12 @@ PROVENANCE = "provenance.json"
 
 
 def builtin_names(builtin_root: Path) -> tuple[str, ...]:
-    """The models in `builtin_root`, sorted: its folders that have a config.json."""
+    """List the models in `builtin_root`, sorted: its folders with a config.json."""
     return tuple(sorted(path.parent.name for path in builtin_root.glob(f"*/{CONFIG}")))
 
 
 def builtin_revision(builtin_root: Path, name: str, layout: Layout) -> Revision:
-    """The revision of the built-in model `name`.
+    """Compute the revision of the built-in model `name`.
 
     Raises RefusedFolder, InvalidGolden or InvalidManifest, as publishing its folder would.
     """
@@ -62,7 +62,7 @@ def _provenance(folder: Path) -> Provenance | None:
 
 
 def _digests(scanned: ScannedFolder, layout: Layout) -> dict[str, str]:
-    """The digest of each file: from the receipt if it is valid, else hashed."""
+    """Find the digest of each file: in a valid receipt, else by hashing."""
     receipt = layout.folder_receipt(hashlib.sha256(str(scanned.folder.resolve()).encode()).hexdigest())
     before = read_receipt(receipt)
     verified = {entry.name: _verify(scanned.folder / entry.name, before.get(entry.name)) for entry in scanned.files}
@@ -79,11 +79,11 @@ def _verify(path: Path, before: VerifiedFile | None) -> VerifiedFile:
 
 
 def list_local(store: Store, builtin_root: Path) -> tuple[ListedModel, ...]:
-    """Every revision in the store, tagged or not, and every built-in model; by name, tagged ones first."""
+    """List every revision in the store, tagged or not, and every built-in model; by name, tagged ones first."""
     return compare([*_stored(store), *_built_in(store, builtin_root)])
 
 
-def _stored(store: Store) -> Iterator[RevisionEntry]:
+def _stored(store: Store) -> Iterator[ListedModel]:
     pointing: list[tuple[str, str, str]] = []
     since: dict[str, float] = {}
     for name, tag in tag_names(store.layout):
@@ -101,14 +101,14 @@ def _stored(store: Store) -> Iterator[RevisionEntry]:
         yield from find_revision(revision, tags.get(revision, {}), store.manifest, stamp)
 
 
-def _built_in(store: Store, builtin_root: Path) -> Iterator[RevisionEntry]:
-    """Built-in models that are not also in the store; without a tag where a tag of the store hides theirs."""
+def _built_in(store: Store, builtin_root: Path) -> Iterator[ListedModel]:
+    """Yield built-in models that are not in the store too; without a tag if one of the store hides theirs."""
     stored, hiding = store.revisions(), set(tag_names(store.layout))
     for name in builtin_names(builtin_root):
         model = builtin_revision(builtin_root, name, store.layout)
         if model.revision not in stored:
             tags = () if (name, BUILTIN_TAG) in hiding else (BUILTIN_TAG,)
-            yield RevisionEntry(name, tags, model.revision, model.manifest, built_in=True)
+            yield ListedModel(name, tags, model.revision, model.manifest, built_in=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,9 +123,9 @@ class Catalog:
         return Store(self.store_root)
 
     def resolve(self, reference: Reference | str) -> Revision:
-        """The verified revision that a reference stands for.
+        """Find and verify the revision that a reference stands for.
 
-        Raises UnknownModel, which lists the references that exist, and the errors of `Store.resolve`: a revision that
+        Raises UnknownModel, which lists the existing references, and the errors of `Store.resolve`: a revision that
         is damaged in the store is not replaced by a built-in model.
         """
         asked = to_reference(reference)
@@ -136,14 +136,14 @@ class Catalog:
         raise UnknownModel(str(asked), self.references())
 
     def find(self, asked: Reference) -> str | None:
-        """The revision that a reference stands for, not verified if it is in the store; None if there is none."""
+        """Find the revision that a reference stands for, not verified if it is in the store; None if there is none."""
         if found := self.store.find(asked):
             return found
         built_in = self._built_in(asked)
         return built_in.revision if built_in else None
 
     def references(self) -> tuple[str, ...]:
-        """Every `name@tag` that `resolve` knows, sorted."""
+        """List every `name@tag` that `resolve` knows, sorted."""
         built_in = {f"{name}@{BUILTIN_TAG}" for name in builtin_names(self.builtin_root)}
         return tuple(sorted(built_in.union(self.store.references())))
 
@@ -155,5 +155,4 @@ class Catalog:
         return None
 
     def list(self) -> tuple[ListedModel, ...]:
-        """Every revision, tagged or not: by name, tagged ones first."""
         return list_local(self.store, self.builtin_root)

@@ -1,7 +1,7 @@
 """Garbage collection of the local store: removes revisions, unreferenced blobs, and unfinished or quarantined files.
 
-Revisions that a tag points to, the tags' last few earlier ones, and revisions in use are kept. Of the others all are
-removed, or, with a budget, as many as it takes, least recently used first. A blob that another revision or the caller
+Revisions that a tag points to, the tags' last few earlier ones, and revisions in use are kept. All others are
+removed, or, with a budget, as many as needed, least recently used first. A blob that another revision or the caller
 still needs frees nothing. All functions that delete require the lock `contents` exclusively; `collect_garbage` acquires
 it.
 """
@@ -24,7 +24,7 @@ from model_store.reference import hex_digits
 
 @dataclass(frozen=True, slots=True)
 class StoredRevision:
-    """A revision in the local store: sizes of its blobs by digest; `pinned` if a tag points to it or it is in use."""
+    """A revision in the local store. `blobs`: digest → bytes. `pinned`: a tag points to it, or it is in use."""
 
     revision: str
     blobs: Mapping[str, int]
@@ -33,7 +33,7 @@ class StoredRevision:
 
 
 def choose_evictions(stored: Sequence[StoredRevision], missing_bytes: int, needed_digests: set[str]) -> tuple[str, ...]:
-    """The fewest unpinned revisions, least recently used first, that free `missing_bytes`; all, if they free less."""
+    """Choose unpinned revisions, least recently used first, until they free `missing_bytes`."""
     chosen: list[str] = []
     for item in sorted(stored, key=lambda item: item.last_used_seconds):
         if freed_bytes(stored, chosen, needed_digests) >= missing_bytes:
@@ -44,7 +44,7 @@ def choose_evictions(stored: Sequence[StoredRevision], missing_bytes: int, neede
 
 
 def freed_bytes(stored: Sequence[StoredRevision], evict: Sequence[str], needed_digests: set[str]) -> int:
-    """Bytes of the blobs that belong to the revisions in `evict` only and are not needed."""
+    """Sum the bytes of the blobs that only the revisions in `evict` have and that are not needed."""
     kept = {digest for item in stored if item.revision not in evict for digest in item.blobs} | needed_digests
     gone = {digest: size for item in stored if item.revision in evict for digest, size in item.blobs.items()}
     return sum(size for digest, size in gone.items() if digest not in kept)
@@ -52,12 +52,12 @@ def freed_bytes(stored: Sequence[StoredRevision], evict: Sequence[str], needed_d
 
 KEEP_LAST = 3
 TEMPORARY_SECONDS = 3600.0
-"""Age at which a temporary file is abandoned. Tags and receipts are written without the lock, but not for an hour."""
+"""Seconds after which a temporary file is abandoned: tags and receipts are written without the lock, but quickly."""
 
 
 @dataclass(frozen=True, slots=True)
 class CollectionResult:
-    """The result of a garbage collection; `budget_bytes` is the size that was asked for, if any."""
+    """The result of a garbage collection; `budget_bytes`: the requested size, if any."""
 
     evicted: tuple[str, ...]
     freed_bytes: int
@@ -78,7 +78,7 @@ class CollectionResult:
 def collect_garbage(
     store: Store, *, keep_last: int = KEEP_LAST, budget_bytes: int | None = None, progress: Progress = no_progress
 ) -> CollectionResult:
-    """Remove what is not needed. Raises StoreBusy while other processes publish or pull, StoreUnwritable."""
+    """Remove unneeded contents. Raises StoreBusy while other processes publish or pull, StoreUnwritable."""
     with locks.acquire(store.layout, locks.CONTENTS):
         removed_bytes = _remove_unfinished(store) + remove_orphans(store)
         stored = stored_revisions(store, keep=tagged_revisions(store, earlier=keep_last))
@@ -91,14 +91,14 @@ def collect_garbage(
 
 
 def plan_collection(stored: tuple[StoredRevision, ...], size_bytes: int, budget_bytes: int | None) -> tuple[str, ...]:
-    """The revisions to remove: all unpinned ones, or as many as bring `size_bytes` down to the budget. Pure."""
+    """Choose the revisions to remove: all unpinned ones, or enough to bring `size_bytes` down to the budget. Pure."""
     if budget_bytes is None:
         return tuple(item.revision for item in stored if not item.pinned)
     return choose_evictions(stored, size_bytes - budget_bytes, needed_digests=set())
 
 
 def stored_revisions(store: Store, keep: Iterable[str] = ()) -> tuple[StoredRevision, ...]:
-    """All revisions in the store; those in `keep`, tagged or in use are pinned. A damaged one has no blobs."""
+    """List all revisions in the store; those in `keep`, tagged or in use are pinned. A damaged one has no blobs."""
     pinned = {*keep, *tagged_revisions(store)}
     return tuple(
         StoredRevision(
@@ -112,7 +112,7 @@ def stored_revisions(store: Store, keep: Iterable[str] = ()) -> tuple[StoredRevi
 
 
 def tagged_revisions(store: Store, earlier: int = 0) -> set[str]:
-    """Every revision that a tag points to, pointed to before its last `earlier` moves, or left by a rollback."""
+    """Collect the revisions that tags point to, or pointed to within `earlier` moves, or left by a rollback."""
     found = set()
     for name, tag in tag_names(store.layout):
         try:
@@ -133,7 +133,7 @@ def evict_revision(store: Store, revision: str) -> None:
 
 
 def remove_orphans(store: Store, keep: Iterable[str] = (), on_bytes: OnBytes = ignore_bytes) -> int:
-    """Remove the blobs that no manifest names, except the digests in `keep`; the bytes that were freed."""
+    """Remove the blobs that no manifest names, except the digests in `keep`; returns the freed bytes."""
     needed = {*keep, *(digest for revision in store.revisions() for digest in _blobs(store, revision))}
     removed_bytes = 0
     with fileio.writing(store.root):
@@ -147,7 +147,7 @@ def remove_orphans(store: Store, keep: Iterable[str] = (), on_bytes: OnBytes = i
 
 
 def _remove_unfinished(store: Store) -> int:
-    """Remove unfinished downloads, the quarantine and abandoned temporary files; the bytes of the first two."""
+    """Remove unfinished downloads, the quarantine and abandoned temporary files; returns the bytes of the first two."""
     layout = store.layout
     removed_bytes = sum(partial_sizes(layout.partial).values()) + sum(partial_sizes(layout.quarantine).values())
     with fileio.writing(store.root):

@@ -1,11 +1,11 @@
-"""The paths in a local model store. Pure: nothing is read or made here.
+"""Layout of a local model store: names its paths. Pure: nothing is read or made here.
 
     <root>/
       blobs/sha256/<hex>             a file of a model, under its digest; read-only; shared by all that contain it
       manifests/sha256/<hex>.json    canonical bytes; <hex> is their digest, the revision
       tags/<name>/<tag>              the revision, since when, and the earlier ones (see model_store.reference)
-      models/<hex>/                  the folder to load: hard links to blobs (copies where links are refused)
-      receipts/blobs/<hex>.json      digest, size and modification time when verified (see receipts)
+      models/<hex>/                  the folder to load: hard links to blobs (copies if links are refused)
+      receipts/blobs/<hex>.json      digest, size and modification time when verified (see blobs)
       receipts/folders/<hex>.json    receipts of folders outside the store that are served in place
       partial/<hex>, <hex>.journal   a blob that is being downloaded, and its journal (see partial_blob)
       quarantine/<hex>               a download with another digest than <hex>; kept for diagnosis
@@ -14,7 +14,7 @@
 
 Invariants: a file under its final name is complete and verified; writes happen in the order blobs, manifest, model
 folder, tag, so that a tag never points to a missing revision; deleting requires the lock `contents` exclusively. The
-layout of a remote store is in `remote/keys`.
+layout of a remote store is in `remote/base.py`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The paths below `root`; digests are 64 hex digits."""
+    """Paths below `root`; digests are 64 hex digits."""
 
     root: Path
 

@@ -1,14 +1,14 @@
-"""File locks (flock) between the processes that share a store. A lock is released when its process ends or is killed.
+"""File locks (flock) between processes that share a store. A lock is released when its process ends or is killed.
 
 Four named locks, always acquired in this order:
 
-    contents    shared while blobs are added or relied on (publish, pull); exclusive while they are deleted
+    contents    shared while blobs are added or needed (publish, pull); exclusive while they are deleted
     fetches     exclusive, by the one process that downloads; the others wait and then find the files
     tags        exclusive, while a tag is compared and moved
     folders     exclusive, while a model's folder is built
 
-And one lock for each revision that is being served, shared by the processes that serve it, so that it is not evicted.
-The modification time of its file says when the revision was last taken into use. In a store that cannot be written to,
+Each served revision has a lock, shared by the processes that serve it, so that it is not evicted.
+The modification time of its file is that of the revision's last use. In a store that cannot be written to,
 nothing can be evicted either, so no lock is needed.
 """
 
@@ -72,7 +72,7 @@ def is_in_use(layout: Layout, revision: str) -> bool:
 
 
 def last_used_seconds(layout: Layout, revision: str) -> float:
-    """When the revision was last taken into use, or else stored; seconds since 1970, 0 if unknown."""
+    """Read the time of a revision's last use, or else of its storing; seconds since 1970, 0 if unknown."""
     for path in (layout.lock(_use_lock(revision)), layout.manifest(hex_digits(revision))):
         with suppress(OSError):
             return path.stat().st_mtime

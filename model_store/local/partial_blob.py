@@ -1,6 +1,6 @@
-"""A partly downloaded blob: pieces are written at any offset, hashed in order, and recorded in a journal.
+"""Partial blob of a download: writes pieces at any offset, hashes them in order, and records them in a journal.
 
-The journal has a line for each piece that was written. After a crash, a piece whose bytes on the disk still match its
+The journal has a line for each written piece. After a crash, a piece whose bytes on the disk still match its
 line is kept; all others are downloaded again.
 
     start end sha256    an in-order piece: the digest of all bytes up to `end`, known anyway from the running hash
@@ -23,7 +23,7 @@ from model_store import fileio
 from model_store.fileio import Piece
 
 Interval = tuple[int, int]
-"""[start, end) in bytes."""
+"""Bytes `[start, end)`."""
 _DIGEST_CHARACTERS = 64
 
 
@@ -44,7 +44,7 @@ class PartialBlob:
         os.ftruncate(self._descriptor, max((end for _, end in recovered), default=0))
         self._journal = _open(self._journal_path, os.O_WRONLY | os.O_APPEND)
         self.missing = gaps(recovered, size_bytes)
-        """The intervals that were missing when the file was opened."""
+        """Intervals that were missing when the file was opened."""
 
     @property
     def complete(self) -> bool:
@@ -53,7 +53,7 @@ class PartialBlob:
 
     @property
     def found_digest(self) -> str:
-        """The SHA-256 of the bytes that are hashed so far (hex digits)."""
+        """The SHA-256 of the bytes hashed so far (hex digits)."""
         return self._hash.hexdigest()
 
     def write(self, start: int, piece: Piece) -> None:
@@ -68,7 +68,6 @@ class PartialBlob:
             self._hash_if_next(start, piece)
 
     def sync(self) -> None:
-        """Fsync the file."""
         os.fsync(self._descriptor)
 
     def close(self) -> None:
@@ -87,7 +86,7 @@ class PartialBlob:
         os.write(self._journal, f"{start} {start + size_bytes} {check}\n".encode())
 
     def _recover(self) -> Iterator[Interval]:
-        """The journal's pieces that are still intact on the disk, in order; those without a gap before are hashed."""
+        """Yield the journal's pieces that are intact on the disk, in order; hashes those without a gap before."""
         at = 0
         for start, end, check in sorted(_lines(self._journal_path)):
             piece = os.pread(self._descriptor, end - start, start) if at <= start < end <= self.size_bytes else b""
@@ -96,7 +95,7 @@ class PartialBlob:
                 at = end
 
     def _accept(self, start: int, piece: bytes, check: str) -> bool:
-        """True, and the piece counts as written, if its bytes match the digest or checksum of its journal line."""
+        """Accept a piece as written if its bytes match the digest or checksum of its journal line."""
         if len(check) != _DIGEST_CHARACTERS:
             intact = str(zlib.crc32(piece)) == check
             if intact:
@@ -111,7 +110,7 @@ class PartialBlob:
         return True
 
     def _start_hashing(self, start: int, size_bytes: int) -> bool:
-        """True if the piece is next in order and no other thread is hashing; the caller then hashes it."""
+        """Return True if the piece is next in order and no other thread is hashing; the caller then hashes it."""
         with self._lock:
             if self._hashing or start != self._hashed_bytes:
                 return False
@@ -130,13 +129,13 @@ class PartialBlob:
         self._hash_following(len(piece))
 
     def _hash_following(self, hashed_bytes: int) -> None:
-        """Hash the written pieces that follow the one of `hashed_bytes` bytes that was just hashed."""
+        """Hash the written pieces that follow the one just hashed, of `hashed_bytes` bytes."""
         while piece := self._next(hashed_bytes):
             self._hash.update(piece)
             hashed_bytes = len(piece)
 
     def _next(self, hashed_bytes: int) -> Piece:
-        """The following piece, read back; empty, and this thread stops hashing, if it is not written yet."""
+        """Read back the following piece; empty if it is not written yet, and this thread then stops hashing."""
         with self._lock:
             self._unhashed.pop(self._hashed_bytes)
             self._hashed_bytes += hashed_bytes
@@ -147,7 +146,7 @@ class PartialBlob:
 
 
 def gaps(written: list[Interval], size_bytes: int) -> list[Interval]:
-    """The parts of [0, size_bytes) that are in none of the sorted, disjoint intervals. Pure."""
+    """Find the parts of [0, size_bytes) outside of sorted, disjoint intervals. Pure."""
     missing, at = [], 0
     for start, end in [*written, (size_bytes, size_bytes)]:
         if at < start:
@@ -157,7 +156,7 @@ def gaps(written: list[Interval], size_bytes: int) -> list[Interval]:
 
 
 def partial_sizes(folder: Path) -> dict[str, int]:
-    """The disk space in bytes of each unfinished blob, by digest; none of one that another process finishes now."""
+    """Map digests of unfinished blobs to their bytes on disk; skips one that another process just finished."""
     sizes = {}
     for path in folder.iterdir() if folder.is_dir() else ():
         if not path.suffix:
@@ -171,7 +170,7 @@ def _open(path: Path, flags: int) -> int:
 
 
 def _lines(journal: Path) -> Iterator[tuple[int, int, str]]:
-    """The lines of a journal; an incomplete one is skipped."""
+    """Read the lines of a journal; an incomplete one is skipped."""
     for line in journal.read_text().splitlines() if journal.is_file() else ():
         words = line.split()
         if len(words) == 3 and all(word.isascii() and word.isdigit() for word in words[:2]):

@@ -1,4 +1,4 @@
-"""Snapshots: the folder of a revision that is loaded, of hard links to blobs, or of copies where links are refused.
+"""Snapshots: builds a revision's folder for loading, of hard links to blobs, or of copies if links are refused.
 
 A folder is built under a temporary name and renamed when it is complete. Links and copies have their blob's size and
 modification time, so the blob's receipt covers them too.
@@ -21,7 +21,7 @@ _NO_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK
 
 
 def ensure_folder(layout: Layout, digest: str, manifest: Manifest) -> Path:
-    """The folder of the revision `digest`; every blob is checked, and the folder is rebuilt if it is incomplete.
+    """Return the folder of the revision `digest`; checks every blob, and rebuilds an incomplete folder.
 
     Raises MissingFile or CorruptFile for a blob; StoreFull or StoreUnwritable if the folder cannot be built.
     """
@@ -45,7 +45,7 @@ def build_folder(layout: Layout, folder: Path, manifest: Manifest) -> None:
 
 
 def names_in(folder: Path) -> set[str]:
-    """The relative paths of all files and links below a folder."""
+    """List the relative paths of all files and links below a folder."""
     return {
         (Path(place) / name).relative_to(folder).as_posix() for place, _, names in os.walk(folder) for name in names
     }
@@ -64,7 +64,7 @@ def _is_blob(path: Path, digest: str, stamp: Stamp) -> bool:
 
 
 def _replace(layout: Layout, folder: Path, manifest: Manifest) -> None:
-    """Build the folder aside and rename it into place; files of the old folder that are open stay readable."""
+    """Build the folder aside and rename it into place; open files of the old folder stay readable."""
     with fileio.temporary_name(layout.temporary) as new, fileio.temporary_name(layout.temporary) as old:
         build_folder(layout, new, manifest)
         fileio.make_folder(folder.parent)

@@ -1,4 +1,4 @@
-"""The local model store: keeps manifests and resolves a reference to a verified folder.
+"""Local model store: keeps manifests and resolves a reference to a verified folder.
 
 Combines `layout`, `blobs`, `tags` and `snapshots`. Several processes may use one store at once. Reading needs no write
 permission once the folders of the models have been built.
@@ -21,12 +21,12 @@ from model_store.manifest import Manifest, decode_manifest, encode_manifest, rev
 from model_store.reference import DIGEST_PREFIX, Reference, hex_digits, to_reference
 
 STALE_SECONDS = 24 * 3600.0
-"""Age at which a temporary file is abandoned: its process has died."""
+"""Seconds after which a temporary file is abandoned: its process has died."""
 
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """A verified revision and its folder. `tag` is None if the reference was a digest."""
+    """A verified revision and its folder. `tag`: None if the reference was a digest."""
 
     name: str
     tag: str | None
@@ -38,7 +38,7 @@ class Revision:
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """The store in the folder `root`, which the first write makes. `free_bytes` returns the free disk space."""
+    """The store in the folder `root`, made by the first write. `free_bytes`: reads the free disk space."""
 
     root: Path
     free_bytes: Callable[[Path], int] = fileio.free_bytes
@@ -48,7 +48,7 @@ class Store:
         return Layout(self.root)
 
     def resolve(self, reference: Reference | str) -> Revision:
-        """The verified revision that a reference stands for now.
+        """Find and verify the revision that a reference stands for now.
 
         Raises InvalidReference, UnknownModel, a Damaged error if stored files are damaged or missing, and an Unable
         error if the model's folder cannot be built.
@@ -64,7 +64,7 @@ class Store:
         return Revision(asked.name, asked.tag, revision, folder, manifest)
 
     def find(self, reference: Reference) -> str | None:
-        """The revision that a reference stands for, not verified; None if there is none. Raises InvalidTag."""
+        """Find the revision that a reference stands for, not verified; None if there is none. Raises InvalidTag."""
         if reference.tag is not None:
             tag = read_tag(self.layout, reference.name, reference.tag)
             return tag.revision if tag else None
@@ -72,7 +72,7 @@ class Store:
         return reference.revision if self.layout.manifest(hex_digits(reference.revision)).is_file() else None
 
     def manifest(self, revision: str) -> Manifest:
-        """The manifest of a revision. Raises MissingFile or InvalidManifest."""
+        """Read the manifest of a revision. Raises MissingFile or InvalidManifest."""
         path = self.layout.manifest(hex_digits(revision))
         try:
             data = path.read_bytes()
@@ -83,7 +83,7 @@ class Store:
         return decode_manifest(data)
 
     def add_manifest(self, manifest: Manifest) -> str:
-        """Store a manifest whose blobs are all stored; its revision. An intact manifest is not rewritten."""
+        """Store a manifest whose blobs are all stored; returns its revision. An intact manifest is not rewritten."""
         data = encode_manifest(manifest)
         revision = revision_of(data)
         path = self.layout.manifest(hex_digits(revision))
@@ -93,25 +93,24 @@ class Store:
         return revision
 
     def revisions(self) -> tuple[str, ...]:
-        """All revisions with a manifest, tagged or not, sorted."""
+        """List all revisions with a manifest, tagged or not, sorted."""
         found = self.layout.manifests.glob("*.json") if self.layout.manifests.is_dir() else ()
         return tuple(sorted(DIGEST_PREFIX + path.stem for path in found if is_digest(path.stem)))
 
     def stored_at_seconds(self, revision: str) -> float | None:
-        """When the revision's manifest was written, since 1970; None if it is not here."""
+        """Read when the revision's manifest was written, since 1970; None if it is not here."""
         path = self.layout.manifest(hex_digits(revision))
         return path.stat().st_mtime if path.is_file() else None
 
     def size_bytes(self) -> int:
-        """The bytes of all blobs."""
         return sum(blob_sizes(self.layout).values())
 
     def references(self) -> tuple[str, ...]:
-        """Every `name@tag` in the store."""
+        """List every `name@tag` in the store."""
         return tuple(f"{name}@{tag}" for name, tag in tag_names(self.layout))
 
     def sweep(self, *, older_than_seconds: float = STALE_SECONDS) -> int:
-        """Remove temporary files of processes that died; the number of files.
+        """Remove temporary files of dead processes; returns their number.
 
         Age is counted from the last status change: the modification time of a blob is set before its rename.
         """

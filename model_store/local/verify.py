@@ -1,6 +1,6 @@
-"""Integrity check of the local store: hashes all files again, without trusting receipts, to find disk errors and edits.
+"""Integrity check of the local store: hashes all files again, whatever receipts say, to find disk errors and edits.
 
-A check does not raise for damage, it reports it. Receipts of intact blobs are renewed; those of corrupt blobs are
+A check reports damage and does not raise. Receipts of intact blobs are renewed; those of corrupt blobs are
 emptied, so that no later start trusts them.
 """
 
@@ -30,7 +30,7 @@ class CheckOutcome(Enum):
 
 @dataclass(frozen=True, slots=True)
 class FileCheck:
-    """The check of one file. `wanted` and `found` are digests as hex digits, if digests were compared."""
+    """The check of one file. `wanted`, `found`: digests as hex digits, if digests were compared."""
 
     path: Path
     outcome: CheckOutcome
@@ -54,7 +54,7 @@ class IntegrityReport:
 
 
 def verify_revision(revision: Revision, on_bytes: OnBytes = ignore_bytes) -> IntegrityReport:
-    """Hash every file of a revision's folder; a built-in model's too."""
+    """Hash every file of a revision's folder, also of a built-in model."""
     return IntegrityReport(tuple(_check_folder(revision.folder, revision.manifest, on_bytes)))
 
 
@@ -114,7 +114,7 @@ def _check_blob(layout: Layout, digest: str, on_bytes: OnBytes) -> FileCheck:
 def _check_folder(
     folder: Path, manifest: Manifest, on_bytes: OnBytes, blobs: Layout | None = None
 ) -> Iterator[FileCheck]:
-    """The files of a folder; links to `blobs` are skipped, because the blobs are checked on their own."""
+    """Check the files of a folder; links to `blobs` are skipped, because blobs are checked on their own."""
     for file in manifest.files:
         path = folder / file.path
         if blobs is None or not _same_file(path, blobs.blob(file.sha256)):

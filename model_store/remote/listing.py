@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 from model_store.errors import Damaged
-from model_store.listing import ListedModel, RevisionEntry, compare, damaged_tag, find_revision, group_tags
+from model_store.listing import ListedModel, compare, damaged_tag, find_revision, group_tags
 from model_store.manifest import Manifest, decode_manifest, revision_of
 from model_store.reference import DIGEST_PREFIX, hex_digits
 from model_store.remote.base import MANIFESTS, TAGS, Remote, manifest_in, manifest_key, tag_in
@@ -20,7 +20,7 @@ def list_remote(remote: Remote) -> tuple[ListedModel, ...]:
     names = sorted({place[:2] for stat in remote.stats(TAGS) if (place := tag_in(stat.key))})
     digests = [digest for stat in remote.stats(MANIFESTS) if (digest := manifest_in(stat.key))]
     read = partial(_manifest, remote)
-    found: list[RevisionEntry] = []
+    found: list[ListedModel] = []
     pointing: list[tuple[str, str, str]] = []
     since: dict[str, float] = {}
     with ThreadPoolExecutor(CONCURRENT_READS, "list") as pool:

@@ -1,1 +1,1 @@
-"""Moves revisions and tags between folders and stores: publish, push, pull, resolve, roll back."""
+"""Transfer moves revisions and tags between folders and stores: publishes, pushes, pulls, resolves, rolls back."""

@@ -1,10 +1,10 @@
-"""Download of blobs: several ranges at once, written at their offsets, hashed on arrival, verified, renamed.
+"""Download of blobs: fetches several ranges at once, writes them at their offsets, hashes, verifies and renames.
 
-    each worker: take a range → write its bytes → after an error, wait and continue from the byte that was reached →
+    each worker: take a range → write its bytes → after an error, wait and continue from the last byte →
     the worker that completes a blob verifies, syncs and renames it
 
 Workers take ranges of the blob that has the fewest workers, so that most pieces of a blob arrive in order. A blob with
-a wrong digest is moved to the quarantine and fetched once more; then CorruptObject is raised. Pieces that have arrived
+a wrong digest is moved to the quarantine and fetched once more; then CorruptObject is raised. Arrived pieces
 stay on the disk, however a download ends, and the next one fetches only the others.
 """
 
@@ -28,7 +28,7 @@ from model_store.remote.retry import DEFAULT_RETRY, Attempts, RetryPolicy
 
 @dataclass(slots=True)
 class BlobDownload:
-    """One blob and its ranges that no worker has taken yet."""
+    """One blob, and its ranges that no worker has taken yet."""
 
     file: File
     partial: PartialBlob
@@ -40,14 +40,14 @@ class BlobDownload:
 
 @dataclass(slots=True)
 class RangeQueue:
-    """All blobs of one download, shared by its workers, and the error that ended it, if any."""
+    """The blobs of one download, shared by its workers, and the error that ended it, if any."""
 
     blobs: list[BlobDownload] = field(default_factory=list)
     failure: BaseException | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def take(self) -> tuple[BlobDownload, Interval] | None:
-        """The next range and its blob; None if none is left or the download has failed."""
+        """Take the next range and its blob; None if none is left or the download has failed."""
         with self._lock:
             waiting = [blob for blob in self.blobs if blob.ranges]
             if not waiting or self.failure is not None:
@@ -57,7 +57,7 @@ class RangeQueue:
             return blob, blob.ranges.popleft()
 
     def done(self, blob: BlobDownload) -> bool:
-        """Report that a range of `blob` is fetched; true if it was the last one, and the blob is to be finished."""
+        """Report that a range of `blob` is fetched; returns True if it was the last one."""
         with self._lock:
             blob.workers -= 1
             return not blob.workers and not blob.ranges and self.failure is None
@@ -69,7 +69,7 @@ class RangeQueue:
 
 
 def cut(intervals: Sequence[Interval], size_bytes: int) -> Iterator[Interval]:
-    """The same bytes as intervals of at most `size_bytes`. Pure."""
+    """Cut intervals into parts of at most `size_bytes`. Pure."""
     for start, end in intervals:
         for at in range(start, end, size_bytes):
             yield at, min(at + size_bytes, end)
@@ -80,7 +80,7 @@ MAX_CORRUPT_COPIES = 2
 
 @dataclass(frozen=True, slots=True)
 class DownloadOptions:
-    """`workers` requests run at once, each for one range of at most `range_bytes`."""
+    """Options of a download: `workers` requests at once, each for one range of at most `range_bytes`."""
 
     workers: int = 8
     range_bytes: int = 12 * 2**20
@@ -91,7 +91,7 @@ DEFAULT_OPTIONS = DownloadOptions()
 
 
 class Download:
-    """One download from `remote` into a store whose lock `fetches` the caller holds."""
+    """One download from `remote` into a store; the caller holds its lock `fetches`."""
 
     def __init__(self, layout: Layout, remote: Remote, options: DownloadOptions, on_bytes: OnBytes) -> None:
         self._layout = layout
@@ -101,7 +101,7 @@ class Download:
         self._lock = threading.Lock()
 
     def run(self, files: Sequence[File]) -> None:
-        """Fetch all of `files`, whose digests must differ.
+        """Fetch all `files`; their digests must differ.
 
         Raises CorruptObject, MissingFile, RemoteRefused, RemoteUnavailable, RemoteChanged, StoreFull, StoreUnwritable.
         """
@@ -137,7 +137,7 @@ class Download:
         return blob
 
     def _work(self, queue: RangeQueue) -> None:
-        """One worker: fetch range after range, until none is left or the download has failed."""
+        """Fetch range after range as one worker, until none is left or the download has failed."""
         while taken := queue.take():
             blob, (start, end) = taken
             try:
@@ -148,7 +148,7 @@ class Download:
                 queue.fail(error)
 
     def _fetch_range(self, queue: RangeQueue, blob: BlobDownload, start: int, end: int) -> None:
-        """Fetch a range, after an error from the byte that was reached, as long as the retry policy allows."""
+        """Fetch a range, after an error from the last byte on, as long as the retry policy allows."""
         attempts, at = Attempts(self._options.retry), start
         while at < end:
             try:
@@ -179,7 +179,7 @@ class Download:
                     return
 
     def _check_object(self, blob: BlobDownload, opened: ObjectRange) -> None:
-        """The first response sets the ETag that all other responses must have. Raises RemoteChanged."""
+        """Check a response's size, and its ETag against the first response's. Raises RemoteChanged."""
         self._check_size(blob, opened.size_bytes)
         with self._lock:
             blob.etag = blob.etag or opened.etag
@@ -187,7 +187,7 @@ class Download:
             raise RemoteChanged(f"The object {self._url(blob)} was replaced while it was being read.")
 
     def _refresh_etag(self, blob: BlobDownload) -> None:
-        """Take the object's current ETag. Raises MissingFile, or InvalidManifest if its size is wrong."""
+        """Read the object's current ETag. Raises MissingFile, or InvalidManifest if its size is wrong."""
         stat = self._remote.stat(blob_key(blob.file.sha256))
         if stat is None:
             place = f"{self._url(blob)} ({blob.file.path})"
@@ -206,7 +206,7 @@ class Download:
         return f"{self._remote.url}/{blob_key(blob.file.sha256)}"
 
     def _finish(self, blob: BlobDownload) -> None:
-        """Give a complete blob its final name if its digest is right."""
+        """Give a complete blob its final name if its digest is right, else put it into quarantine."""
         partial = blob.partial
         assert partial.complete
         if partial.found_digest == blob.file.sha256:

@@ -1,8 +1,8 @@
-"""Publishes a folder into the local store: scan it and its weights, plan which files to copy, then write blobs,
+"""Publish of a folder into the local store: scans it and its weights, plans the files to copy, then writes blobs,
 manifest, folder, tag.
 
-Large files are read once: a file whose size no blob has cannot be in the store, so it is hashed while it is copied. A
-file whose size a blob has is hashed first, and copied only if its digest is new.
+Large files are read once: a file with a size that no blob has cannot be in the store, so it is hashed while copied. A
+file with the size of a blob is hashed first, and copied only if its digest is new.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from model_store.reference import DEFAULT_TAG, check_name, check_tag, hex_digits
 
 @dataclass(frozen=True, slots=True)
 class CopyPlan:
-    """`keep` maps the names of files whose blobs are stored to their digests; `copy` holds the other files."""
+    """Plan of a publish. `keep`: stored files' names → digests; `copy`: the other files."""
 
     keep: Mapping[str, str]
     copy: tuple[Entry, ...]
@@ -38,7 +38,7 @@ class CopyPlan:
 
 @dataclass(frozen=True, slots=True)
 class PublishResult:
-    """The result of a publish; `tag_moved` is false if the tag pointed to the revision before."""
+    """The result of a publish; `tag_moved`: False if the tag pointed to the revision before."""
 
     revision: Revision
     copied_bytes: int
@@ -47,7 +47,7 @@ class PublishResult:
     tag_moved: bool
 
     def tagged(self, store: Store, tag: str) -> PublishResult:
-        """Move a tag to a revision that was published without one; raises as `publish`."""
+        """Move a tag to a revision published without one; raises as `publish`."""
         tag_moved = move_tag(store.layout, self.revision.name, check_tag(tag), self.revision.revision)
         return replace(self, revision=replace(self.revision, tag=tag), tag_moved=tag_moved)
 
@@ -99,12 +99,12 @@ def publish(
 
 
 def may_be_stored(files: Sequence[Entry], stored_sizes: Collection[int]) -> tuple[Entry, ...]:
-    """The files that have the size of a blob, and so may be stored already. Pure."""
+    """Choose the files with the size of a blob, which may be stored already. Pure."""
     return tuple(entry for entry in files if entry.size_bytes in stored_sizes)
 
 
 def plan_copies(files: Sequence[Entry], digests: Mapping[str, str], stored: Collection[str]) -> CopyPlan:
-    """Keep the files whose digest is `stored`, copy the others; `digests` holds the hashed files. Pure."""
+    """Plan to keep files whose digest is `stored` and to copy the others; `digests`: of the hashed files. Pure."""
     keep = {name: digest for name, digest in digests.items() if digest in stored}
     return CopyPlan(keep, tuple(entry for entry in files if entry.name not in keep))
 
@@ -119,7 +119,7 @@ def _plan(scanned: ScannedFolder, store: Store, counter: ProgressCounter) -> Cop
 
 
 def _apply(scanned: ScannedFolder, plan: CopyPlan, store: Store, counter: ProgressCounter) -> dict[str, str]:
-    """Copy the planned files; the digests of all files."""
+    """Copy the planned files; returns the digests of all files."""
     digests = dict(plan.keep)
     for entry in plan.copy:
         digests[entry.name] = add_blob(store.layout, scanned.folder / entry.name, counter.add)

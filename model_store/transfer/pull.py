@@ -1,10 +1,10 @@
-"""Pull of a revision from a remote store into the local one: verified, downloading only the files that are missing.
+"""Pull of a revision from a remote store into the local one: downloads only missing files, and verifies all.
 
     read     the remote tag → its revision → its manifest; stored and partly downloaded blobs, free disk
     plan     keep, fetch, evict
     apply    evict → copy prefetched files → download → verify the manifest against the files → manifest → folder → tag
 
-The local tag follows the remote one, so that a start without the remote store serves the revision that was served last.
+The local tag follows the remote one, so that a start without the remote store serves the last served revision.
 
 The rules for publishing also hold for pulled models. Before anything is downloaded, a manifest's digest, form, model
 name and file names are checked. Before it is stored, the files are scanned as for a publish, which refuses remote code
@@ -59,7 +59,7 @@ from model_store.transfer.download import DEFAULT_OPTIONS, Download, DownloadOpt
 
 
 def read_manifest(remote: Remote, name: str, revision: str) -> Manifest:
-    """The manifest of a revision of `name`, verified as far as possible without its files.
+    """Read the manifest of a revision of `name`, verified as far as possible without its files.
 
     Raises MissingFile, InvalidManifest, RemoteRefused, RemoteUnavailable.
     """
@@ -80,7 +80,7 @@ def read_manifest(remote: Remote, name: str, revision: str) -> Manifest:
 
 
 def verify_against_files(layout: Layout, manifest: Manifest) -> None:
-    """Raises InvalidManifest unless scanning the manifest's files, which must be stored, gives the same manifest."""
+    """Raise InvalidManifest unless scanning the manifest's files, which must be stored, gives the same manifest."""
     with fileio.writing(layout.root), fileio.temporary_name(layout.temporary) as folder:
         build_folder(layout, folder, manifest)
         try:
@@ -99,7 +99,7 @@ def _sentences(problems: Iterable[FolderProblem]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PullPlan:
-    """`keep` and `fetch` partition the manifest's files, `evict` names revisions; `short_bytes` are still missing."""
+    """Plan of a pull: files to keep and to fetch, revisions to evict, and bytes that would still be missing."""
 
     keep: tuple[File, ...]
     fetch: tuple[File, ...]
@@ -110,7 +110,7 @@ class PullPlan:
 
 @dataclass(frozen=True, slots=True)
 class Disk:
-    """Blobs that are stored and blobs that are partly downloaded (digest → bytes), and free and reserved bytes."""
+    """State of the disk: stored and partly downloaded blobs (digest → bytes), free and reserved bytes."""
 
     present: Mapping[str, int]
     begun: Mapping[str, int]
@@ -119,7 +119,7 @@ class Disk:
 
 
 def plan_pull(manifest: Manifest, disk: Disk, stored: Sequence[StoredRevision]) -> PullPlan:
-    """The plan for the files of `manifest`, given the revisions in the store that may be evicted."""
+    """Plan for the files of `manifest`, given the stored revisions that may be evicted."""
     unique = {file.sha256: file for file in manifest.files}.values()
     keep = tuple(file for file in unique if disk.present.get(file.sha256) == file.size_bytes)
     fetch = tuple(file for file in unique if file not in keep)
@@ -136,14 +136,14 @@ def plan_pull(manifest: Manifest, disk: Disk, stored: Sequence[StoredRevision]) 
 def copy_prefetched(
     layout: Layout, files: Iterable[File], folders: Sequence[Path], on_bytes: OnBytes
 ) -> tuple[File, ...]:
-    """Copy the files that are in `folders` into the store; the copied ones. Raises StoreFull, StoreUnwritable."""
+    """Copy files from `folders` into the store; returns the copied ones. Raises StoreFull, StoreUnwritable."""
     return tuple(
         file for file in files if any(_copy(layout, file, path, on_bytes) for path in candidate_paths(file, folders))
     )
 
 
 def candidate_paths(file: File, folders: Sequence[Path]) -> Iterator[Path]:
-    """Regular files of the same size at the places where the file may be."""
+    """Yield regular files of the same size at the possible places of the file."""
     for folder in folders:
         inner = sorted(path for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else ()
         for path in (Layout(folder).blob(file.sha256), folder / file.path, *(each / file.path for each in inner)):
@@ -153,7 +153,7 @@ def candidate_paths(file: File, folders: Sequence[Path]) -> Iterator[Path]:
 
 
 def _copy(layout: Layout, file: File, source: Path, on_bytes: OnBytes) -> bool:
-    """True if the source had the right digest and is now in the store."""
+    """Copy a file into the store; returns False if it is unreadable or has another digest."""
     with fileio.writing(layout.root), fileio.temporary_name(layout.temporary) as name:
         try:
             if fileio.copy_hashed(source, name) != file.sha256:
@@ -166,19 +166,17 @@ def _copy(layout: Layout, file: File, source: Path, on_bytes: OnBytes) -> bool:
 
 
 LOCK_TIMEOUT_SECONDS = 3600.0
-"""The longest wait for another process that downloads into the same store."""
+"""Most seconds of waiting for another process that downloads into the same store."""
 OnRevision = Callable[[str], object]
-"""Called with the revision of a reference as soon as it is known, before anything is downloaded or evicted."""
+"""Function of a reference's revision, called before anything is downloaded or evicted."""
 
 
 def ignore_revision(_revision: str) -> None:
-    """An OnRevision that does nothing."""
+    """Ignore the revision (an `OnRevision`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class PullResult:
-    """The result of a pull."""
-
     revision: Revision
     fetched_bytes: int
     kept_bytes: int
@@ -203,8 +201,8 @@ def pull(
 ) -> PullResult:
     """Bring the revision that `reference` stands for in the remote store into the local one, verified.
 
-    Files that are in one of the `prefetched` folders are copied instead of downloaded. `on_revision` lets the caller
-    protect the revision from eviction (see `locks.in_use`). Files that have arrived stay after an error.
+    Files in one of the `prefetched` folders are copied instead of downloaded. `on_revision` lets the caller
+    protect the revision from eviction (see `locks.in_use`). Arrived files stay after an error.
 
     Raises InvalidReference, UnknownModel, a Damaged error for the remote store's contents, and any Unable error.
     """
@@ -223,7 +221,7 @@ def pull(
 
 
 def _stored(target: Reference, store: Store) -> PullResult | None:
-    """The revision if it is complete in the store, which then need not be writable."""
+    """Return the revision if it is complete in the store, which then need not be writable."""
     try:
         revision = store.resolve(target)
     except (UnknownModel, Damaged):
@@ -233,7 +231,7 @@ def _stored(target: Reference, store: Store) -> PullResult | None:
 
 @dataclass(frozen=True, slots=True)
 class _Pull:
-    """The pull of a revision that is missing from the store or incomplete; `target` is a reference by digest."""
+    """The pull of a missing or incomplete revision; `target`: a reference by digest."""
 
     target: Reference
     store: Store
@@ -269,7 +267,7 @@ class _Pull:
         return self.target.revision
 
     def _evict(self, manifest: Manifest) -> tuple[str, ...]:
-        """Evict the planned revisions. Raises StoreFull, and evicts nothing, if that would not be enough."""
+        """Evict the planned revisions. Raises StoreFull without evicting if that would not be enough."""
         plan = self._plan(manifest)
         if plan.short_bytes:
             raise StoreFull(

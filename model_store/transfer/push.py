@@ -1,4 +1,4 @@
-"""Pushes a revision from the local store to a remote one: uploads missing blobs, then the manifest, then moves the tag.
+"""Push of a revision from the local store to a remote one: uploads missing blobs, the manifest, then moves the tag.
 
 A publish to a remote store thus goes through the local store: its blobs cannot change during the upload, and an
 interrupted publish is resumed without reading the folder's weights again.
@@ -26,7 +26,7 @@ SMALL_BYTES = 16 * 2**20
 
 @dataclass(frozen=True, slots=True)
 class PushResult:
-    """The result of a push; `tag_moved` is false if the remote tag pointed to the revision before."""
+    """The result of a push; `tag_moved`: False if the remote tag pointed to the revision before."""
 
     tag: RemoteTag
     tag_moved: bool
@@ -45,8 +45,8 @@ def push(
 ) -> PushResult:
     """Upload the blobs of a revision in `store` that the remote store lacks, and point the remote tag to it.
 
-    Raises RemoteRefused, RemoteUnavailable, StoreBusy, Unreadable; then the tag has not moved, and blobs that were
-    uploaded are not uploaded again.
+    Raises RemoteRefused, RemoteUnavailable, StoreBusy, Unreadable; then the tag has not moved, and uploaded blobs
+    are not uploaded again.
     """
     with locks.acquire(store.layout, locks.CONTENTS, shared=True):
         missing = plan_uploads(revision.manifest, _sizes(revision.manifest, remote))
@@ -61,7 +61,7 @@ def push(
 
 
 def _upload(files: Sequence[File], store: Store, remote: Remote, counter: ProgressCounter) -> None:
-    """Upload small files several at once, then large ones one by one: their parts are uploaded several at once."""
+    """Upload small files several at once, then large ones one by one, with several parts at once."""
 
     def upload(file: File) -> None:
         remote.upload(blob_key(file.sha256), store.layout.blob(file.sha256), counter.add)
@@ -82,7 +82,7 @@ def _put_manifest(revision: Revision, remote: Remote) -> None:
 
 
 def plan_uploads(manifest: Manifest, stored: Mapping[str, int]) -> tuple[File, ...]:
-    """The files whose blobs are not in the remote store (digest → bytes) in full size, each digest once. Pure."""
+    """List the files whose blobs the remote store (digest → bytes) lacks in full size, each digest once. Pure."""
     unique = {file.sha256: file for file in manifest.files}.values()
     return tuple(file for file in unique if stored.get(file.sha256) != file.size_bytes)
 

@@ -1,4 +1,4 @@
-"""Resolves references for a running service: from the remote store, else the local one, a prefetched or a built-in one.
+"""Resolver of references for a service: asks the remote store, else the local one, a prefetched or a built-in one.
 
 A model that the remote store does not have may still be on this machine. If the remote store cannot be reached, the
 revision that its tag stood for last is served from the local store, or a prefetched one, and the caller is informed
@@ -24,7 +24,7 @@ from model_store.transfer.download import DEFAULT_OPTIONS, DownloadOptions
 from model_store.transfer.pull import OnRevision, ignore_revision, pull
 
 OnFallback = Callable[[StoreError], object]
-"""Called with the remote store's error when this machine's copy is used instead."""
+"""Function of the remote store's error, called when this machine's copy is used instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class ModelResolver:
         on_revision: OnRevision = ignore_revision,
         on_fallback: OnFallback | None = None,
     ) -> Revision:
-        """The verified revision that a reference stands for now; missing files are downloaded.
+        """Find and verify the revision that a reference stands for now; missing files are downloaded.
 
         With `on_fallback`, an unreachable remote store is not an error if the reference is on this machine.
         Raises UnknownModel, which lists the references that exist, or any other StoreError.
@@ -61,14 +61,14 @@ class ModelResolver:
         return self._from_this_machine(asked, progress, on_revision)
 
     def find(self, asked: Reference) -> str | None:
-        """The revision that a reference stands for on this machine, not verified; None if there is none."""
+        """Find the revision that a reference stands for on this machine, not verified; None if there is none."""
         if found := self.catalog.store.find(asked):
             return found
         prefetched = self._find_prefetched(asked)
         return prefetched[1] if prefetched else self.catalog.find(asked)
 
     def references(self) -> tuple[str, ...]:
-        """Every `name@tag` on this machine, sorted."""
+        """List every `name@tag` on this machine, sorted."""
         prefetched = {reference for folder in self.prefetched for reference in Store(folder).references()}
         return tuple(sorted(prefetched.union(self.catalog.references())))
 
@@ -84,7 +84,7 @@ class ModelResolver:
         ).revision
 
     def _from_this_machine(self, asked: Reference, progress: Progress, on_revision: OnRevision) -> Revision:
-        """A prefetched revision is copied into the store; its tag is not, because the next image may move it."""
+        """Resolve on this machine; a prefetched revision is copied without its tag, which the next image may move."""
         store = self.catalog.store
         prefetched = None if store.find(asked) else self._find_prefetched(asked)
         if prefetched is not None:
@@ -98,7 +98,7 @@ class ModelResolver:
         return revision
 
     def _find_prefetched(self, asked: Reference) -> tuple[Path, str] | None:
-        """The first prefetched store that has the reference, and the revision that it stands for there."""
+        """Find the first prefetched store with the reference, and its revision there."""
         for folder in self.prefetched:
             if found := Store(folder).find(asked):
                 return folder, found
@@ -120,7 +120,7 @@ class TagPoller:
     _known: RemoteTag | None = field(default=None, init=False)
 
     def poll(self) -> str:
-        """The revision that the reference stands for now; nothing is downloaded.
+        """Read the revision that the reference stands for now; nothing is downloaded.
 
         Raises UnknownModel, InvalidTag, RemoteRefused, RemoteUnavailable.
         """

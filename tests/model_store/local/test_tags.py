@@ -1,4 +1,4 @@
-"""Tags in the local store: moved, compared and swapped, listed."""
+"""Tags in the local store: moved, changed, listed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from model_store.errors import InvalidReference, InvalidTag, TagMoved
 from model_store.local.layout import Layout
-from model_store.local.tags import move_tag, read_tag, replace_tag, set_tag, tag_names
+from model_store.local.tags import change_tag, move_tag, read_tag, set_tag, tag_names
 from model_store.reference import Tag
 
 
@@ -24,19 +24,21 @@ def test_a_tag_that_points_there_already_is_not_written(tmp_path: Path) -> None:
     assert read_tag(layout, "documents", "stable") == before
 
 
-def test_a_conditional_move_never_overwrites_another(tmp_path: Path) -> None:
-    layout = Layout(tmp_path)
-    move_tag(layout, "documents", "stable", revision(1))
-    assert move_tag(layout, "documents", "stable", revision(2), expected=revision(1))
-    with pytest.raises(TagMoved, match=revision(2)):
-        move_tag(layout, "documents", "stable", revision(3), expected=revision(1))
-
-
-def test_a_tag_is_replaced_only_if_it_is_unchanged(tmp_path: Path) -> None:
+def test_a_change_sees_the_tag_as_it_is_and_writes_nothing_if_it_raises(tmp_path: Path) -> None:
     layout, old, new = Layout(tmp_path), Tag(revision(1), 1.0), Tag(revision(2), 2.0)
     set_tag(layout, "documents", "stable", old)
-    assert replace_tag(layout, "documents", "stable", old, new)
-    assert not replace_tag(layout, "documents", "stable", old, Tag(revision(3), 3.0))
+    seen: list[Tag | None] = []
+
+    def change(found: Tag | None) -> Tag:
+        seen.append(found)
+        if found != old:
+            raise TagMoved("moved")
+        return new
+
+    assert change_tag(layout, "documents", "stable", change) == (new, True)
+    with pytest.raises(TagMoved):
+        change_tag(layout, "documents", "stable", change)
+    assert seen == [old, new]
     assert read_tag(layout, "documents", "stable") == new
 
 
