@@ -57,6 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     added["day"].add_argument("kind", choices=DAYS, help="diurnal, bursty or spiky")
     added["day"].add_argument("file", type=Path, metavar="FILE", help="the trace to write")
     added["day"].add_argument("--seed", type=int, default=1)
+    parser.set_defaults(run=run_until_sigterm)
 
 
 def _add_run_arguments(parser: argparse.ArgumentParser) -> None:
@@ -93,6 +94,12 @@ def run(chosen: argparse.Namespace) -> int:
         print(f"gleaner loadtest: {error}", file=sys.stderr, flush=True)
         return error.exit_code
     return 0
+
+
+def run_until_sigterm(chosen: argparse.Namespace) -> int:
+    """Run the chosen command in a process of its own, which SIGTERM ends in order; returns the exit code."""
+    end_on_sigterm()
+    return run(chosen)
 
 
 def end_on_sigterm() -> None:

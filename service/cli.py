@@ -30,7 +30,9 @@ COMMANDS = {
     "loadtest": "load a service and report, or find its knee",
     "simulate": "a fleet's scaling policy against a demand: latency, refusals, cost",
 }
-"""Sub-command → its purpose; its module in `service/commands` has the same name."""
+"""Sub-command → its purpose; its module in `service/commands` has the same name, unless `ELSEWHERE` has it."""
+ELSEWHERE = {"loadtest": "loadtest.cli", "simulate": "loadtest.simulator.command"}
+"""Sub-command → its module in another package."""
 
 OWN_WARNING = ("serve", "healthcheck")
 """Commands that print no warning of unknown settings: one logs them, the other runs every few seconds."""
@@ -50,7 +52,7 @@ def main(arguments: list[str] | None = None) -> int:
         command = commands.add_parser(name, help=purpose)
         if name in words:
             try:
-                module = import_module(f"service.commands.{name}")
+                module = import_module(ELSEWHERE.get(name, f"service.commands.{name}"))
                 module.add_arguments(command)
                 if words[0] == name and hasattr(module, "with_action"):
                     words = [name, *module.with_action(words[1:])]
