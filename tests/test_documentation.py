@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import itertools
 import re
 from collections import Counter
+from functools import cache
+from mimetypes import guess_extension
 from pathlib import Path
 
 from service.api.options import ExtractOptions, Options, option_names
@@ -15,13 +18,15 @@ from service.core.errors import BY_CODE
 from service.environment import PREFIX
 from service.settings import Settings
 from tests.documentation import ROOT, SETTINGS, settings_document
-from tests.support.source_tree import PACKAGES, sources
+from tests.support.source_tree import PACKAGES, place, sources
 
 CODE = re.compile(r"^```\w*\n(.*?)^```|(?<!`)`([^`\n]+)`(?!`)", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)")
 ARCHITECTURE = ROOT / "ARCHITECTURE.md"
 API = (ROOT / "service" / "API.md").read_text()
 CELL = re.compile(r"`(\w+)`")
+FILE = re.compile(r"`([a-z_]+(?:/[a-z_]+)+(?:\.(?:py|md))?)`")
+"""A back-quoted path, as of a file or folder of the tree."""
 MAP_DEPTHS = {"service": 2, "model_store": 1, "infra": 1, "loadtest": 1}
 """Package → how many levels of folders below it have a row in the map; deeper ones belong to the row above them."""
 
@@ -84,6 +89,31 @@ def test_each_file_that_the_architecture_or_the_guide_names_exists() -> None:
     names = [name for name in re.findall(r"`([a-z_/]+(?:\.\w+)?)`", text) if "/" in name.strip("/")]
     assert names, "names are not found any more"
     assert [name for name in names if not any((folder / name).exists() for folder in (ROOT, ROOT / "service"))] == []
+
+
+def python_files() -> list[Path]:
+    return [*sources(), *(ROOT / "tests").rglob("*.py")]
+
+
+@cache
+def docstrings(path: Path) -> list[str]:
+    """The docstrings of a file, those of constants too."""
+    nodes = (node.value for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Expr))
+    return [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+
+
+def test_each_path_that_a_docstring_or_document_names_exists() -> None:
+    """A path may leave out the first folders and `.py`; one whose first folder is none of ours is somebody else's."""
+    tree = [path for folder in (*PACKAGES, "tests") for path in (ROOT / folder).rglob("*")]
+    known = {place(path.with_suffix("") if path.suffix == ".py" else path) for path in tree}
+    ends = {"/".join(parts[start:]) for parts in (name.split("/") for name in known) for start in range(len(parts))}
+    folders = {path.name for path in tree if path.is_dir()} | {*PACKAGES, "tests"}
+    texts = [(path, text) for path in python_files() for text in docstrings(path)]
+    texts += [(path, path.read_text()) for path in documents()]
+    named = {(place(path), name) for path, text in texts for name in FILE.findall(text)}
+    ours = [(where, name) for where, name in named if name.split("/")[0] in folders and not guess_extension(name)]
+    assert ours, "paths are not found any more"
+    assert [(where, name) for where, name in ours if name.removesuffix(".py") not in ends] == []
 
 
 def test_every_error_code_is_in_the_api_page_with_its_status() -> None:

@@ -205,7 +205,7 @@ ENGINE_FLOORS = (
 
 LONGEST_TEST_NAME = 70
 MOST_LINES = 350
-"""Of a source file."""
+"""Most lines of a source file."""
 
 PURE = (
     "service/core/",

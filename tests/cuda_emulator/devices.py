@@ -95,5 +95,5 @@ class DeviceState:
             os.close(file)
 
     def reports(self) -> list[Report]:
-        """Of all processes that used the device, at most 0.2 s old."""
+        """Read the reports of all processes that used the device, at most 0.2 s old."""
         return [json.loads(path.read_text()) for path in sorted((self._folder / "reports").glob("*.json"))]

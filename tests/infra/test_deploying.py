@@ -55,7 +55,7 @@ def test_a_dry_run_shows_every_step_in_order(dry: str) -> None:
 
 @pytest.mark.parametrize("environment", [each.name for each in ENVIRONMENTS])
 def test_each_line_of_a_dry_run_is_a_command(environment: str) -> None:
-    """Of programs that are there, not of functions of the script."""
+    """Each is a command of an installed program, not a function of the script."""
     done = [run(script, environment, "v1", DRY_RUN="1") for script in ("deploy.sh", "destroy.sh")]
     shown = [line.split()[1] for each in done for line in (each.stdout + each.stderr).splitlines() if line[:2] == "+ "]
     assert len(shown) > 30

@@ -47,7 +47,7 @@ def test_steps_are_targets_of_the_makefile() -> None:
 
 
 RUNNER = {"gcc", "g++", "libc6-dev", "curl", "binutils", "chromium"}
-"""Of the Debian packages that the Makefile knows, those that GitHub's ubuntu-24.04 has."""
+"""Debian packages of the Makefile that GitHub's ubuntu-24.04 has."""
 
 
 def wanted_by(command: list[str]) -> set[str]:

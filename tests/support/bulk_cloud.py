@@ -58,7 +58,6 @@ class BulkCloud:
 
     @property
     def queue_arn(self) -> str:
-        """Of the queue of chunks."""
         return _arn(self.sqs, self.queue)
 
     def notifications(self) -> list[str]:

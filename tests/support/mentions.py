@@ -14,7 +14,7 @@ def mention(entity: int, label: str, text: str, start: int, score: float = 0.9) 
 
 
 def mentions_in(text: str, *found: tuple[str, str] | tuple[str, str, float]) -> list[Mention]:
-    """Of (label, part of the text, score: 0.9 if left out), in the order of the text."""
+    """Make mentions of (label, part of the text, score: 0.9 if left out), in the order of the text."""
     mentions: list[Mention] = []
     for index, (label, part, *score) in enumerate(found):
         start = text.index(part, mentions[-1].start + 1 if mentions else 0)

@@ -24,9 +24,9 @@ from tests.support.service import Service, serving
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 JSON = "application/json"
 MOST_BYTES = 500_000_000
-"""Of a worker; it has some 100 MB when it starts, and had up to eight gigabytes."""
+"""Most bytes of a worker; it has some 100 MB when it starts, and had up to eight gigabytes."""
 MOST_SHARE = 0.5
-"""Of a costly request's own time that a question of life may wait beside it; it was all of it."""
+"""Share of a costly request's time that a health check may wait beside it; it was all of it."""
 LEAST_SECONDS = 2.0
 """What it may wait in any case, on a machine with much else to do; it was 10 to 100 s."""
 

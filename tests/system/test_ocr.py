@@ -28,7 +28,7 @@ from tests.support.service import Service, serving, wait_until
 
 SAMPLE = Path(__file__).parents[2] / "loadtest" / "samples" / "invoice.pdf"
 BUSY_TICKS = int(0.2 * os.sysconf("SC_CLK_TCK"))
-"""Of processor time: what a parser has had that reads a page."""
+"""Processor time that shows a parser which reads a page."""
 FIRST = sheet().picture
 
 

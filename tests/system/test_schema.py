@@ -34,7 +34,7 @@ ADAPTER_EXAMPLES = EXAMPLES // 6
 """For each of the adapters' routes."""
 FEWEST_REQUESTS = 50
 FEWEST_ANSWERED = 0.9
-"""Of the valid requests, as a share."""
+"""Least share of the valid requests that is answered."""
 DEADLINE_MS = 240_000
 PATHS = ("/extract", "/redact")
 REFUSALS = frozenset({STATUS["not_ready"], STATUS["deadline_exceeded"], STATUS["insufficient_memory"]})

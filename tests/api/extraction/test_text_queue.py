@@ -23,7 +23,7 @@ from service.core.admission.policy import QueueState
 
 SPEED = 1_000.0
 CHARACTERS = int(AHEAD_SECONDS * SPEED / FEW_TOKENS)
-"""Of a text that keeps the device busy for as long as a client may be ahead."""
+"""Characters of a text that keeps the device busy for as long as a client may be ahead."""
 FAR = 1e9
 
 

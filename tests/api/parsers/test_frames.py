@@ -113,7 +113,7 @@ TAKEN_OVER = {
 
 @pytest.mark.parametrize("name", [*TAKEN_OVER, "boxes"])
 def test_long_lists_are_refused_before_objects_are_made_of_them(name: str) -> None:
-    """Of 300 MB in lists came many gigabytes, before their pages were counted."""
+    """300 MB in lists became many gigabytes before their pages were counted."""
 
     if name == "boxes":
         boxes = b"\xdd" + struct.pack(">I", 900_000) + b"\x94\0\0\0\0" * 900_000

@@ -203,6 +203,6 @@ def _subsets(own: Candidates) -> list[Candidates]:
 
 
 def _total(spans: Candidates) -> float:
-    """Of their scores; negative if two share a word."""
+    """Sum of their scores; negative if two share a word."""
     pairs = itertools.combinations(spans.tolist(), 2)
     return -1.0 if any(a[0] < b[1] and b[0] < a[1] for a, b in pairs) else float(spans[:, 3].sum())

@@ -1,4 +1,4 @@
-"""Of what is redacted nothing is left, whoever reads the file; what is not redacted stays where it was."""
+"""Redacted PDFs: nothing redacted is left for any reader; everything else stays in its place."""
 
 from __future__ import annotations
 

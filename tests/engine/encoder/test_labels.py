@@ -197,7 +197,7 @@ def test_a_folder_whose_weights_do_not_fit_is_refused(tmp_path: Path, change: st
 
 
 def test_passes_of_a_bi_encoder_find_what_one_finds() -> None:
-    """Of the others each label is read beside the labels of its pass, which changes its scores."""
+    """In other models a label is read beside the labels of its pass, which changes its scores."""
     words = tokenizer("bi-span-modernbert")
     labels = LabelSet.of([Label(f"thing {number}") for number in range(40)], ScoreLimits(0.5), Overlaps.PER_LABEL)
     one = words.prepare("Jane Doe paid on 14 March 2026.", labels, longest=1_024, overlap=0)

@@ -24,7 +24,7 @@ from tests.loadtest.simulator.queueing import Exact, batch_server, erlang_c, m_d
 REPLICATIONS = 30
 DOCUMENTS = 4_000
 WARM = 0.25
-"""Of a replication's documents, which are not counted: it begins empty."""
+"""Share of a replication's documents that is not counted: it begins empty."""
 CONFIDENCE = 0.95
 DETERMINISTIC = 0.005
 BASE, EACH, MOST = 0.004, 0.001, 32

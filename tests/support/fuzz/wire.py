@@ -41,7 +41,7 @@ EXTREMES: tuple[Any, ...] = (
 )
 FIELDS = sorted({"type", "unknown", *(name for kind in KINDS for name in kind.__struct_fields__)})
 EXAMPLE_SHARE = 0.3
-"""Of frames that are made of an example of any message, if need be one for workers; the others are for this engine."""
+"""Share of frames made of an example of any message, also of one for workers; the others are for this engine."""
 
 
 @dataclass(frozen=True, slots=True)
