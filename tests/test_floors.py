@@ -30,8 +30,8 @@ RANDOM_MODELS = "loadtest/bench/random_models.py"
 TRAINING = "model_store/builtin/training/"
 
 ONLY_IN = {
-    "torch": ("service/engine/", TRAINING, PIPELINE, RANDOM_MODELS),
-    "transformers": ("service/engine/", TRAINING, PIPELINE, RANDOM_MODELS),
+    "torch": ("service/engine/", "service/training/", TRAINING, PIPELINE, RANDOM_MODELS),
+    "transformers": ("service/engine/", "service/training/", TRAINING, PIPELINE, RANDOM_MODELS),
     "fastapi": ("service/api/",),
     "starlette": ("service/api/",),
     "gunicorn": ("service/api/",),
@@ -134,7 +134,7 @@ MAY_IMPORT = {
         "service.process",
     ),
     "service/engine/": ENGINE_MAY_IMPORT,
-    "service/engine/tools/": (*ENGINE_MAY_IMPORT, "service.evaluation"),
+    "service/training/": (*ENGINE_MAY_IMPORT, "service.evaluation", "service.training"),
     "service/api/": (
         "service.core",
         "service.documents",
@@ -177,7 +177,7 @@ MAY_IMPORT = {
         "service.evaluation",
         "service.documents.pdf.reading_order",
         "service.documents.pdf.words",
-        "service.engine.tools.training",
+        "service.training",
     ),
     "service/evaluation/": ("service.core", "service.evaluation", "service.text.values"),
     "model_store/": ("model_store",),

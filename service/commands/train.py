@@ -20,9 +20,9 @@ import msgspec
 
 from model_store.builtin import model_folder
 from service.core.errors import InvalidOptions
-from service.engine.tools.training.options import TrainingOptions
 from service.environment import child_environment
 from service.text.words.label_config import is_label_model
+from service.training.options import TrainingOptions
 
 BUILTIN = "builtin"
 DEFAULTS = TrainingOptions(data=(), base="", out="")
@@ -71,7 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(chosen: argparse.Namespace) -> int:
     """Train in a separate process; returns its exit code."""
     encoded = msgspec.json.encode(options_of(chosen)).decode()
-    command = [sys.executable, "-m", "service.engine.tools.training", encoded]
+    command = [sys.executable, "-m", "service.training", encoded]
     with tempfile.TemporaryDirectory(prefix="gleaner-train-") as folder:
         process = subprocess.Popen(command, env=child_environment(Path(folder)))
         while True:

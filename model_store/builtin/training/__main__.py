@@ -25,10 +25,10 @@ from model_store.builtin.training.mixture import WEIGHTS, Sets, assemble, mixed
 from model_store.builtin.training.pretrained_base import LAYERS, Base, installed_base, starting_model
 from model_store.builtin.training.tokenizer import build_tokenizer, save_tokenizer
 from model_store.builtin.training.vocabulary import kept_pieces, names, scored
-from service.engine.tools.training.data import TrainingSet
-from service.engine.tools.training.finetune import train_sets
-from service.engine.tools.training.options import TrainingOptions
 from service.evaluation.labelled_documents import LabelledSet, limited
+from service.training.data import TrainingSet
+from service.training.finetune import train_sets
+from service.training.options import TrainingOptions
 
 START = "start"
 """Folder in the output folder with the model that training begins with; removed at the end."""

@@ -13,9 +13,9 @@ from model_store.builtin.training.augmentation import variants
 from model_store.builtin.training.labels import EVERY_LABEL, settled_labels
 from model_store.builtin.training.pages.documents import pages as generated_pages
 from model_store.builtin.training.pages.grammar import HELD_OUT_PERCENT, is_held_out
-from service.engine.tools.training.data import TrainingSet
 from service.evaluation.labelled_documents import MAPPING_FILE, LabelledSet, left_out, read_scheme, read_sets
 from service.evaluation.span_scores import conventional
+from service.training.data import TrainingSet
 
 PAGES: Final = "pages"
 WEIGHTS: Final = {

@@ -11,10 +11,10 @@ from transformers import AutoModelForTokenClassification, AutoTokenizer
 from model_store.builtin import model_folder
 from model_store.builtin.training.labels import LABELS, TAGS
 from service.engine.encoder.checkpoint import read_checkpoint
-from service.engine.tools.training.data import Cutter
-from service.engine.tools.training.finetune import find_spans
 from service.evaluation.labelled_documents import LabelledSpan
 from service.text.tokenizer import TextTokenizer
+from service.training.data import Cutter
+from service.training.finetune import find_spans
 
 LIMIT_BYTES = 80_000_000
 INVOICE = """Northwind Trading Ltd.

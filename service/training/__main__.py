@@ -1,4 +1,4 @@
-"""`python -m service.engine.tools.training OPTIONS`: one training, its options as JSON, its progress on stderr.
+"""`python -m service.training OPTIONS`: one training, its options as JSON, its progress on stderr.
 
 `gleaner train` runs it in a process of its own, because memory and threads depend on the environment.
 """
@@ -11,9 +11,9 @@ import sys
 import msgspec
 
 from service.core.errors import GleanerError
-from service.engine.tools.training.finetune import train
-from service.engine.tools.training.options import TrainingError, TrainingOptions
 from service.process import die_with_parent
+from service.training.finetune import train
+from service.training.options import TrainingError, TrainingOptions
 
 INTERRUPTED = 130
 

@@ -17,9 +17,14 @@ import torch
 from transformers import PreTrainedModel
 
 from service.engine.device.selection import choose_device, use_threads
-from service.engine.tools.training.data import Cutter, TrainingSet, check_learnable, split
-from service.engine.tools.training.loop import FineTuning, SavedState
-from service.engine.tools.training.model import (
+from service.evaluation.labelled_documents import LabelledSpan, read_sets, repeated_texts
+from service.evaluation.span_scores import SpanScore, Tally, conventional
+from service.settings import read_settings
+from service.text.pipeline import decode_entities, prepare
+from service.text.tokenizer import TextTokenizer
+from service.training.data import Cutter, TrainingSet, check_learnable, split
+from service.training.loop import FineTuning, SavedState
+from service.training.model import (
     digest_files,
     freeze_embeddings,
     open_base,
@@ -27,12 +32,7 @@ from service.engine.tools.training.model import (
     write_card,
     write_model,
 )
-from service.engine.tools.training.options import TrainingOptions
-from service.evaluation.labelled_documents import LabelledSpan, read_sets, repeated_texts
-from service.evaluation.span_scores import SpanScore, Tally, conventional
-from service.settings import read_settings
-from service.text.pipeline import decode_entities, prepare
-from service.text.tokenizer import TextTokenizer
+from service.training.options import TrainingOptions
 
 ALL = "all"
 """The name of the score over all labels."""

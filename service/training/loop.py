@@ -26,9 +26,9 @@ from torch.optim import AdamW
 from transformers import PreTrainedModel
 
 from service.engine.device.selection import choose_dtype
-from service.engine.tools.training.data import IGNORED, Example, TrainingBatch, orders, padded
-from service.engine.tools.training.model import parameter_groups
-from service.engine.tools.training.options import OtherTraining, TrainingOptions
+from service.training.data import IGNORED, Example, TrainingBatch, orders, padded
+from service.training.model import parameter_groups
+from service.training.options import OtherTraining, TrainingOptions
 
 STATE_FILE = "unfinished-training.pt"
 WARMUP_SHARE = 0.06

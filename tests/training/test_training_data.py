@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.engine.tools.training.data import (
+from service.evaluation.labelled_documents import LabelledDocument, LabelledSet, LabelledSpan, left_out
+from service.text.tokenizer import TextTokenizer
+from service.training.data import (
     IGNORED,
     Cutter,
     Example,
@@ -23,9 +25,7 @@ from service.engine.tools.training.data import (
     tags_of,
     token_tags,
 )
-from service.engine.tools.training.options import BadData
-from service.evaluation.labelled_documents import LabelledDocument, LabelledSet, LabelledSpan, left_out
-from service.text.tokenizer import TextTokenizer
+from service.training.options import BadData
 from tests.support.tiny_models import make_model
 
 

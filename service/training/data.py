@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from service.core.arrays import TokenIds
-from service.engine.tools.training.options import BadData, TooLittleData
 from service.evaluation.labelled_documents import LabelledDocument, LabelledSet, LabelledSpan, left_out, text_key
 from service.text.pipeline import prepare
 from service.text.tokenizer import TextTokenizer
+from service.training.options import BadData, TooLittleData
 
 OUTSIDE = "O"
 IGNORED = -100

@@ -20,10 +20,10 @@ from transformers import PreTrainedModel
 
 from service.core.errors import ModelError
 from service.engine.encoder.checkpoint import Checkpoint, read_checkpoint
-from service.engine.tools.training.data import tags_of
-from service.engine.tools.training.options import OtherTraining, TrainingOptions, UnusableBase
 from service.evaluation.labelled_documents import LabelledSet
 from service.evaluation.span_scores import SpanScore
+from service.training.data import tags_of
+from service.training.options import OtherTraining, TrainingOptions, UnusableBase
 
 KEPT_FILES = (
     *("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"),

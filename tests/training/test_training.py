@@ -17,11 +17,11 @@ from model_store.builtin import model_folder
 from model_store.local.store import Store
 from model_store.transfer.publish import publish
 from service.engine.encoder.checkpoint import read_checkpoint
-from service.engine.tools.training.data import IGNORED
-from service.engine.tools.training.finetune import ALL, train
-from service.engine.tools.training.loop import CLOSED_SHARE, STATE_FILE, FineTuning, SavedState, masked_loss, rate_share
-from service.engine.tools.training.model import open_base
-from service.engine.tools.training.options import OtherTraining, TrainingOptions, UnusableBase
+from service.training.data import IGNORED
+from service.training.finetune import ALL, train
+from service.training.loop import CLOSED_SHARE, STATE_FILE, FineTuning, SavedState, masked_loss, rate_share
+from service.training.model import open_base
+from service.training.options import OtherTraining, TrainingOptions, UnusableBase
 from tests.support.tiny_models import make_model
 from tests.support.training_data import record, write_set
 
@@ -92,7 +92,7 @@ def test_a_training_that_was_cut_off_ends_with_the_same_weights(
     train(options(base, tmp_path / "whole", data, epochs=3))
     cut = options(base, tmp_path / "cut", data, epochs=3)
     with monkeypatch.context() as patched:
-        patched.setattr("service.engine.tools.training.finetune.FineTuning", _Interrupted)
+        patched.setattr("service.training.finetune.FineTuning", _Interrupted)
         with pytest.raises(KeyboardInterrupt):
             train(cut)
     assert (tmp_path / "cut" / STATE_FILE).exists()
