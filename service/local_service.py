@@ -124,7 +124,6 @@ class LocalService:
 
     @property
     def model(self) -> ModelStatus:
-        """The answering model."""
         return find_model(self._worker.engine.status.models, self.options.model)
 
     async def answer(self, source: DocumentInput) -> dict[str, Any]:

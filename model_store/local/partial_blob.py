@@ -48,7 +48,6 @@ class PartialBlob:
 
     @property
     def complete(self) -> bool:
-        """True once every byte is written and hashed."""
         return self._hashed_bytes == self.size_bytes
 
     @property

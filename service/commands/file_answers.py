@@ -59,7 +59,7 @@ def add_service_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def options_of(chosen: argparse.Namespace, names: Iterable[str]) -> dict[str, Any]:
-    """Collect the given options by name."""
+    """Collect the options that were given, by name."""
     return {name: value for name in names if (value := getattr(chosen, name)) is not None}
 
 

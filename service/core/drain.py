@@ -121,7 +121,7 @@ class Drain:
         return workers.all_reported() or now >= self.begun_seconds + WORKER_SILENCE_SECONDS
 
     def timed_out(self, now: float) -> bool:
-        """True when what is left must be refused."""
+        """True when the remaining documents must be refused."""
         return now >= self.begun_seconds + self.grace_seconds + self.drain_seconds
 
     def abandoned(self, now: float) -> bool:

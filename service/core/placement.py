@@ -170,5 +170,5 @@ class ModelAliases:
         self._problems.pop(reference, None)
 
     def problem(self, reference: str) -> str:
-        """Why a newer revision is rejected; empty if none is."""
+        """Look up why a newer revision is rejected; empty if none is."""
         return self._problems.get(reference, "")

@@ -21,7 +21,6 @@ class ScoreLimits:
     by_label: tuple[tuple[str, float], ...] = ()
 
     def keeps(self, label: str, score: float) -> bool:
-        """True if an entity of this label and score is kept."""
         return score >= dict(self.by_label).get(label, self.default or 0.0)
 
 

@@ -97,7 +97,7 @@ class Lifecycle:
         return self._drain is None or self._drain.admitting(now)
 
     def drain_timed_out(self, now: float) -> bool:
-        """True when a drain took too long, and the rest must be refused."""
+        """True when a drain took too long, and the remaining documents must be refused."""
         return self._drain is not None and self._drain.timed_out(now)
 
     def is_over(self, *, busy: bool, now: float) -> bool:

@@ -27,7 +27,6 @@ class Finding:
 
 
 def label_counts(documents: Iterable[LabelledDocument]) -> Counter[str]:
-    """Count entities by label."""
     return Counter(span.label for document in documents for span in document.spans)
 
 

@@ -95,11 +95,9 @@ class LabelledSet:
 
     @property
     def groups(self) -> int:
-        """Number of groups of documents."""
         return len({document.group for document in self.documents})
 
     def only(self, documents: Iterable[LabelledDocument]) -> LabelledSet:
-        """Reduce the set to these documents."""
         return replace(self, documents=tuple(documents))
 
 

@@ -117,11 +117,11 @@ class RefusalCache:
         raise type(error)(error.detail, retry_after_seconds=error.retry_after_seconds)
 
     def check_tokens(self, estimate: WorkEstimate, tokens: int, engine: QueueState, now: float) -> None:
-        """Refuse a document that has at least so many tokens if the engine surely would, and cache the refusal.
+        """Refuse a document of at least `tokens` if the engine surely would, and cache the refusal.
 
         Raises:
             QueueFull: others wait, and it is longer than the whole queue.
-            DeadlineExceeded: the device cannot compute so many tokens before the deadline.
+            DeadlineExceeded: the device cannot compute them before the deadline.
         """
         decision = engine.certain(tokens, estimate.left_seconds - (now - estimate.at_seconds))
         if decision.refuses:

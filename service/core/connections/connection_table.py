@@ -193,7 +193,7 @@ ALL_THAT_COMES = math.inf
 
 
 class Linger:
-    """The end of one connection: until `until` (seconds), and with so many bytes left to drop."""
+    """The end of one connection: drops at most `most_bytes` until the time `until`."""
 
     __slots__ = ("_bytes", "_until")
 
@@ -202,7 +202,6 @@ class Linger:
         self._until = until
 
     def drop(self, count: int) -> None:
-        """Count dropped bytes."""
         self._bytes -= count
 
     def is_over(self, now: float) -> bool:

@@ -104,7 +104,6 @@ class Pace:
         self._bytes = 0
 
     def moved(self, count: int) -> None:
-        """Count transferred bytes."""
         self._bytes += count
 
     def is_too_slow(self, now: float) -> bool:
@@ -176,7 +175,6 @@ class IncomingMessage:
         return self._around_body > self._limits.head_bytes + FRAMING_BYTES * self.body_bytes
 
     def wait(self, now: float) -> None:
-        """Begin to wait for the next message."""
         self._since_seconds = now
 
     def receive(self, count: int, now: float) -> None:

@@ -62,7 +62,7 @@ class MemoryCostModel:
         return _largest(lambda tokens: self.bytes(_even(tokens, longest)) <= room_bytes, most_tokens)
 
     def longest_alone(self, room_bytes: int, longest: int) -> int:
-        """The longest sequence up to `longest` that fits into `room_bytes` alone; 0 when none does."""
+        """Tokens of the longest sequence, up to `longest`, that fits into `room_bytes` alone; 0 when none does."""
         return _largest(lambda tokens: self.bytes(Shape(tokens, tokens, 1)) <= room_bytes, longest)
 
 

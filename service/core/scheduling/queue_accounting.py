@@ -41,7 +41,7 @@ class QueueStats:
         self._weights_sum = sum(self._weights.values())
 
     def weight(self, model: str) -> float:
-        """A model's weight; 1 unless it was set."""
+        """Look up a model's weight; 1 unless it was set."""
         return self._weights.get(model, 1.0)
 
     def share(self, model: str) -> float:
@@ -50,7 +50,7 @@ class QueueStats:
         return weight / max(self._weights_sum, weight)
 
     def of(self, model: str) -> ModelQueueStats:
-        """One model's sums; zeros for a model without documents in the queue."""
+        """Look up one model's sums; zeros for a model without documents in the queue."""
         return self._models.get(model) or ModelQueueStats()
 
     def enter(self, model: str, sequences: int, tokens: int) -> None:
@@ -102,7 +102,7 @@ class QueueOccupancy:
         self._weights = 0.0
 
     def of(self, client: str) -> ClientOccupancy:
-        """One client's sums; zeros for a client without documents here."""
+        """Look up one client's sums; zeros for a client without documents here."""
         return self._clients.get(client) or ClientOccupancy()
 
     def share(self, submission: Submission) -> float:

@@ -126,14 +126,14 @@ class Scheduler(Generic[Payload]):
         return list(zip(refusals, payloads, strict=True))
 
     def next_batch(self, memory: MemoryBudget) -> Batch | None:
-        """The next batch, of the model that fair sharing serves next; None when nothing waits."""
+        """Form the next batch, of the model that fair sharing serves next; None when nothing waits."""
         return next(filter(None, (self.next_batch_of(model, memory) for model in self.models())), None)
 
     def models(self) -> list[str]:
         return self._fair_share.models()
 
     def next_batch_of(self, model: str, memory: MemoryBudget, *, mixed: bool = True) -> Batch | None:
-        """The next batch of one model; None when nothing of it waits, or the budget admits nothing of it.
+        """Form the next batch of one model; None when nothing of it waits, or the budget admits nothing of it.
 
         Args:
             mixed: take any documents; else only those with the priority of the next one.

@@ -161,7 +161,7 @@ class TransformersEncoder:
 
     @property
     def module(self) -> torch.nn.Module:
-        """The model, with its head if it has one; wrappers move its weights."""
+        """The model with its head, if any; wrappers move its weights."""
         return self._module
 
     @property

@@ -221,7 +221,6 @@ def folded(layers: Sequence[LayerParts]) -> tuple[list[LayerParts], torch.Tensor
 
 
 def added(bias: torch.Tensor | None, addend: torch.Tensor) -> nn.Parameter:
-    """Add to a bias."""
     return nn.Parameter(addend if bias is None else bias + addend, requires_grad=False)
 
 

@@ -120,7 +120,6 @@ class HostCopy:
         return self._borders[-1]
 
     def tensors(self) -> list[torch.Tensor]:
-        """Make views of the buffer as tensors."""
         return self._views(self._buffer.tensor)
 
     def copied_to(self, device: torch.device) -> list[torch.Tensor]:

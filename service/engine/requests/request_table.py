@@ -45,7 +45,6 @@ class Request(NamedTuple):
 
     @classmethod
     def of(cls, worker: bytes, submission: Submission, tokens: TokenIds) -> Request:
-        """Make the request of a worker's submission."""
         return cls(worker, submission, tokens, (0, *accumulate(submission.lengths)))
 
     def words(self) -> Words | None:

@@ -124,7 +124,6 @@ def run_two_at_a_time(model: LoadedModel, batches: Iterable[list[TokenIds]]) -> 
 
 
 def latency_seconds(model: LoadedModel) -> float:
-    """Measure the median seconds of one document alone."""
     document = [np.zeros(min(LATENCY_TOKENS, model.status.max_tokens), dtype=np.int32)]
     spent = []
     for _ in range(LATENCY_RUNS):
