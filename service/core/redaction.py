@@ -1,11 +1,11 @@
 """Text redaction: chooses the ranges to remove, repeats of them included, and replaces them. Pure.
 
-A model may find a name once and miss it three lines on. So the texts of entities are searched again in any spelling:
-letters and digits alone count, without case, accents, separators and characters that do not show (`Acme GmbH`,
+A model may find a name once and miss it three lines on. So the texts of entities are searched in any spelling:
+only letters and digits count, without case, accents, separators and characters that do not show (`Acme GmbH`,
 `acme_gmbh`, `Ac\u00adme-GmbH`). Exceptions: short texts such as `12` are not searched, and numbers of few digits only
-with their own separators (`12.50` is not `1250`). The time is that of a sorted search at each word, however many texts.
+with their own separators (`12.50` is not `1250`). Each word costs one binary search, however many texts there are.
 
-Ranges never overlap: what overlaps goes as one, under the label of its longest part.
+Ranges never overlap: overlapping ones become one, under the label of the longest.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from urllib.parse import unquote
 LEAST_CHARACTERS = 4
 """Least characters, spaces not counted, of a text whose repeats are searched."""
 _LEAST_DIGITS = 7
-"""Least digits of a text without letters that is also found with other separators."""
+"""Least digits of a text without letters that is found with other separators, too."""
 _IGNORED = "\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufe00-\ufe0f\ufeff\u0300-\u036f"
 """Marks and characters that do not show, within a word."""
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
@@ -32,12 +32,12 @@ _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uac00-\ud7af\u
 _WORD = re.compile(rf"[{_UNSPACED}]|(?:(?![{_UNSPACED}])[^\W_]|(?<=[^\W_])[{_IGNORED}]+(?=[^\W_]))+")
 _BLANK = re.compile(rf"[\s{_IGNORED}]+")
 _MOST_DECODINGS = 3
-"""An address may be percent-encoded more than once."""
+"""Most times that an address is percent-decoded: it may be encoded more than once."""
 _WORDS_AT_ONCE = 4_096
 
 
-def squeezed(text: str) -> str:
-    """The letters and digits of a text, without case and accents."""
+def letters_and_digits(text: str) -> str:
+    """Reduce a text to its letters and digits, without case and accents."""
     return "".join(map(_folded, _WORD.findall(text)))
 
 
@@ -45,12 +45,12 @@ _CONFUSED = str.maketrans("OoIil", "00111")
 _CONFUSED_ONLY = frozenset("OoIil")
 
 
-def alike(text: str) -> str:
-    """A recognized text (OCR) of which characters are the same that recognition mixes up: O and 0, I, l and 1."""
-    return _WORD.sub(lambda word: _alike(word.group()), text)
+def unify_lookalikes(text: str) -> str:
+    """Unify the characters that recognition (OCR) mixes up: O and 0, I, l and 1."""
+    return _WORD.sub(lambda word: _unify_lookalikes(word.group()), text)
 
 
-def _alike(word: str) -> str:
+def _unify_lookalikes(word: str) -> str:
     return word if _CONFUSED_ONLY.issuperset(word) else word.translate(_CONFUSED)
 
 
@@ -58,20 +58,20 @@ def _folded(word: str) -> str:
     if word.isascii():
         return word.lower()
     parts = unicodedata.normalize("NFKD", word.casefold())
-    return "".join(each for each in parts if each.isalnum()).casefold()
+    return "".join(character for character in parts if character.isalnum()).casefold()
 
 
 def _tight(text: str) -> str:
-    """A number with its separators, from its first to its last digit."""
+    """Cut a number with its separators to its first and last digit, without spaces."""
     words = list(_WORD.finditer(text))
     return _BLANK.sub("", text[words[0].start() : words[-1].end()]).casefold() if words else ""
 
 
 class Repeats:
-    """The texts that are looked for.
+    """Texts whose repeats are searched.
 
     Args:
-        texts: as they were found once.
+        texts: texts as they stand in the document.
         watch: called now and then during a search; it may raise.
     """
 
@@ -88,7 +88,7 @@ class Repeats:
         self._within = self._prefixes()
 
     def _add(self, text: str) -> None:
-        key = squeezed(text)
+        key = letters_and_digits(text)
         if len("".join(text.split())) < LEAST_CHARACTERS or not key:
             self._short |= {key} if any(map(str.isalpha, key)) else set()
         elif len(key) >= (LEAST_CHARACTERS if any(map(str.isalpha, key)) else _LEAST_DIGITS):
@@ -97,7 +97,7 @@ class Repeats:
             self._spellings.setdefault(key, set()).add(_tight(text))
 
     def _prefixes(self) -> list[int]:
-        """For each key the place of the longest other one that it begins with; -1 if there is none."""
+        """Find for each key the index of the longest other key that it begins with; -1 if there is none."""
         within, open_ones = list[int](), list[int]()
         for place, key in enumerate(self._keys):
             while open_ones and not key.startswith(self._keys[open_ones[-1]]):
@@ -110,7 +110,7 @@ class Repeats:
         return bool(self._keys)
 
     def find(self, text: str) -> Iterator[tuple[int, int]]:
-        """Start and end of each place, as whole words, in order, the longest first; they do not overlap."""
+        """Yield start and end of each repeat in whole words, in order, the longest first; they do not overlap."""
         if not self._keys:
             return
         parts = [word.lower() if word.isascii() else _folded(word) for word in _WORD.findall(text)]
@@ -132,7 +132,7 @@ class Repeats:
                     break
 
     def _likely(self, run: str, places: Sequence[int]) -> list[int]:
-        """Which of the words that begin at these places of squeezed text begin as a key does: mostly none of them."""
+        """Find the words that begin as a key does, by their places in the run of letters and digits; mostly none do."""
         found: set[int] = set()
         for first in range(0, len(places), _WORDS_AT_ONCE):
             self._watch()
@@ -142,7 +142,7 @@ class Repeats:
         return sorted(found)
 
     def _at(self, run: str, at: int) -> Iterator[str]:
-        """The keys that stand at a place of squeezed text, the longest first."""
+        """Yield the keys at a place of the run of letters and digits, the longest first."""
         place = bisect_right(self._keys, run[at : at + self._longest]) - 1
         while place >= 0:
             if run.startswith(self._keys[place], at):
@@ -154,11 +154,11 @@ class Repeats:
         return not spellings or _tight(text) in spellings
 
     def are_in(self, text: str) -> bool:
-        """Whether one of them stands in the text, as whole words."""
+        """Whether the text has one of the texts, in whole words."""
         return next(self.find(text), None) is not None
 
     def are_named_in(self, name: str) -> bool:
-        """Whether a title, a file's name or an address tells one of them: as any part, short ones as whole words."""
+        """Whether a title, a file's name or an address has one of the texts: as any part, short ones as whole words."""
         for _ in range(_MOST_DECODINGS):
             words = [_folded(word) for word in _WORD.findall(name)]
             run = "".join(words)
@@ -172,7 +172,7 @@ class Repeats:
         return False
 
     def replaced(self, text: str, by: str) -> str:
-        """The text with another in each of these places."""
+        """Replace each repeat in a text by another text."""
         parts, reached = [], 0
         for start, end in self.find(text):
             parts += [text[reached:start], by]
@@ -182,7 +182,7 @@ class Repeats:
 
 @dataclass(frozen=True, slots=True)
 class RedactedSpan:
-    """One range that goes, in code points. `score` is None where it was not found but repeats what was."""
+    """A range to remove, in code points. `score`: None for a repeat of a found one."""
 
     label: str
     start: int
@@ -191,7 +191,7 @@ class RedactedSpan:
 
     @property
     def is_repeat(self) -> bool:
-        """Whether the model did not find it."""
+        """Whether the range repeats another one, and was not found itself."""
         return self.score is None
 
 
@@ -203,18 +203,18 @@ def spans_to_redact(
     recognized: bool = False,
     watch: Callable[[], None] = lambda: None,
 ) -> list[RedactedSpan]:
-    """The ranges of a text that go, in order.
+    """Choose the ranges of a text to remove, in order.
 
     Args:
-        repeats: also those that say again what was found.
-        recognized: in characters that are alike, as the text was recognized (OCR).
+        repeats: whether repeats of the found ranges are removed, too.
+        recognized: whether the text was recognized (OCR), so that look-alike characters count as equal.
     """
     spans = list(found)
     if repeats:
-        text = alike(text) if recognized else text
-        labels = {squeezed(text[span.start : span.end]): span.label for span in reversed(found)}
+        text = unify_lookalikes(text) if recognized else text
+        labels = {letters_and_digits(text[span.start : span.end]): span.label for span in reversed(found)}
         places = Repeats((text[span.start : span.end] for span in found), watch).find(text)
-        spans += [RedactedSpan(labels.get(squeezed(text[a:b]), ""), a, b, None) for a, b in places]
+        spans += [RedactedSpan(labels.get(letters_and_digits(text[a:b]), ""), a, b, None) for a, b in places]
     return _merged(span for span in spans if span.start < span.end)
 
 
@@ -229,14 +229,14 @@ def _merged(spans: Iterable[RedactedSpan]) -> list[RedactedSpan]:
 
 
 def _union(first: RedactedSpan, second: RedactedSpan) -> RedactedSpan:
-    scores = [each.score for each in (first, second) if each.score is not None]
-    longest = max(first, second, key=lambda each: (bool(each.label), each.end - each.start))
+    scores = [span.score for span in (first, second) if span.score is not None]
+    longest = max(first, second, key=lambda span: (bool(span.label), span.end - span.start))
     end = max(first.end, second.end)
     return RedactedSpan(longest.label, first.start, end, max(scores, default=None))
 
 
 HASH_DIGITS = 16
-"""Hexadecimal digits of a hash: among a million values, two get the same one in 1 of 37 million cases."""
+"""Hexadecimal digits of a hash: the chance that two of a million values share one is 1 in 37 million."""
 
 
 class RedactionMode(StrEnum):
@@ -249,7 +249,7 @@ class RedactionMode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ReplacedSpan:
-    """A range that went, and the range of the new text that stands for it, both in code points."""
+    """A removed range, and the range of its replacement in the new text, both in code points."""
 
     span: RedactedSpan
     replacement: str
@@ -257,23 +257,23 @@ class ReplacedSpan:
 
     @property
     def new_end(self) -> int:
-        """The end of what stands for it."""
+        """End of the replacement."""
         return self.new_start + len(self.replacement)
 
 
 def replacer(mode: RedactionMode, key: bytes, value_of: Callable[[str, str], str]) -> Callable[[str, str], str]:
-    """What stands for a label's text; `key`: of the hashes, `value_of`: the value that a label's text states."""
+    """Make a replacer of a label's text; `key`: key of the hashes, `value_of`: reader of a text's value."""
     if mode is RedactionMode.REPLACE:
         return lambda label, _text: f"<{label}>"
     if mode is RedactionMode.MASK:
-        return lambda _label, text: "".join(each if each in "\r\n" else "*" for each in text)
+        return lambda _label, text: "".join(character if character in "\r\n" else "*" for character in text)
     return lambda label, text: f"<{label}:{hashed(key, value_of(label, text))}>"
 
 
 def hashed(key: bytes, value: str) -> str:
-    """The hash of a value: HMAC-SHA256 (RFC 2104), whatever its letters' case, cut.
+    """Hash a value without case: the first digits of HMAC-SHA256 (RFC 2104).
 
-    Keyed, since names and numbers are few enough to be tried one by one against a plain hash.
+    It is keyed, since names and numbers are few enough to be tried one by one against a plain hash.
     """
     return hmac.new(key, value.casefold().encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()[:HASH_DIGITS]
 
@@ -281,7 +281,7 @@ def hashed(key: bytes, value: str) -> str:
 def replaced_text(
     text: str, spans: Iterable[RedactedSpan], replace: Callable[[str, str], str]
 ) -> tuple[str, list[ReplacedSpan]]:
-    """The text with each span, in order and apart from the others, replaced; and where each replacement stands."""
+    """Replace spans, in order and not overlapping; returns the new text and the replacements' places."""
     parts: list[str] = []
     made: list[ReplacedSpan] = []
     reached = length = 0

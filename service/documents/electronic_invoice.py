@@ -1,8 +1,7 @@
 """Reads electronic invoices: EN 16931's two XML syntaxes, CII (Factur-X, ZUGFeRD) and UBL (Peppol).
 
-An invoice's XML is a file of its own, or an attachment of a PDF. As a file its text is written for people: the parties,
-rows and sums under their names, then whatever else the XML says. `invoice_syntaxes`
-says where each value stands.
+An invoice's XML is a file of its own, or an attachment of a PDF. The text of a file is written for people: parties,
+rows and sums under their names, then the XML's other texts. `invoice_syntaxes` and the table of roles have the paths.
 """
 
 from __future__ import annotations
@@ -32,14 +31,14 @@ from service.documents.invoice_syntaxes import OLD_NAMES, OLD_ROW_AMOUNT, SYNTAX
 from service.documents.limits import DocumentLimits
 
 _SAMPLE_BYTES = 65_536
-"""Bytes in which an invoice's root must begin; terms of use may stand before it."""
+"""Bytes within which an invoice's root must begin; terms of use may stand before it."""
 _COMMENT = re.compile(rb"<!--.*?(?:-->|$)", re.DOTALL)
 _ATTACHED_NAMES = frozenset(("factur-x.xml", "zugferd-invoice.xml", "xrechnung.xml"))
-"""The names that Factur-X, ZUGFeRD and XRechnung give to an invoice's attachment."""
+"""Names of an invoice's attachment in Factur-X, ZUGFeRD and XRechnung."""
 MOST_NAME_CHARACTERS = 200
-"""Of an attachment's name in an answer."""
+"""Most characters of an attachment's name in an answer."""
 _LONGEST_CURRENCY = 16
-"""Characters; what is longer names none."""
+"""Most characters of a currency's name; a longer one is dropped."""
 _ROOT = re.compile(
     rb"<(?:[\w.-]{1,40}:)?(?:CrossIndustry(?:Invoice|Document)|Invoice|CreditNote)\b[^<>]{0,3000}?"
     rb"(?:urn:un:unece:uncefact:data:standard:CrossIndustryInvoice|urn:ferd:CrossIndustryDocument|"
@@ -64,11 +63,11 @@ def is_electronic_invoice(data: bytes) -> bool:
 
 
 def read_electronic_invoice(data: bytes, *, limits: DocumentLimits) -> Document:
-    """The document in an invoice's XML, its text written for people.
+    """Read an invoice's XML as a document, its text written for people.
 
     Raises:
-        UnreadableDocument: not well formed, with a document type, or no invoice.
-        DocumentTooLarge: over a limit.
+        UnreadableDocument: the XML is not well formed, has a document type, or is no invoice.
+        DocumentTooLarge: the text is over a limit.
     """
     root = _parsed(data)
     invoice = _invoice(root, None)
@@ -78,7 +77,7 @@ def read_electronic_invoice(data: bytes, *, limits: DocumentLimits) -> Document:
 
 
 def attached_invoice(name: str, data: bytes | None) -> ElectronicInvoice | UnreadAttachment | None:
-    """The invoice in a PDF's attachment, whose bytes are None if it is damaged; None if it is another file."""
+    """Read the invoice in a PDF's attachment (bytes are None if it is damaged); None if it is another file."""
     if data is None or not is_electronic_invoice(data):
         is_meant = name.lower() in _ATTACHED_NAMES
         return UnreadAttachment(name, "It does not begin as the XML of an invoice does.") if is_meant else None
@@ -89,7 +88,7 @@ def attached_invoice(name: str, data: bytes | None) -> ElectronicInvoice | Unrea
 
 
 def _parsed(data: bytes) -> etree._Element:
-    """The root, its elements without namespaces, comments and instructions; ZUGFeRD 1's names made those of CII."""
+    """Parse the XML without namespaces, comments and instructions, and with CII's names for those of ZUGFeRD 1."""
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, load_dtd=False, huge_tree=True, remove_comments=True, remove_pis=True
     )
@@ -131,7 +130,7 @@ def _invoice(root: etree._Element, file: str | None) -> ElectronicInvoice:
 
 
 def _value(root: etree._Element, kind: ValueKind, paths: Paths, currency: str | None) -> Value | None:
-    """The value of a role that the XML states; None where it states none of this kind."""
+    """Read a role's value; None where the XML has no value of this kind."""
     if kind is ValueKind.MONEY:
         return _amount(root, paths, currency)
     text = _first(root, paths)
@@ -159,7 +158,7 @@ def _found(element: etree._Element, path: str) -> list[etree._Element]:
 
 
 def _first(element: etree._Element, paths: tuple[str, ...]) -> str:
-    """The text of the first element that a path leads to and that has any, its white space folded."""
+    """Find the first text that a path leads to, its white space folded; empty without one."""
     for path in paths:
         for found in _found(element, path):
             if text := " ".join((found.text or "").split()):
@@ -168,7 +167,7 @@ def _first(element: etree._Element, paths: tuple[str, ...]) -> str:
 
 
 def _amount(element: etree._Element, paths: tuple[str, ...], currency: str | None) -> Value | None:
-    """An amount; of several the one in the invoice's currency, since a tax may be stated in another as well."""
+    """Read an amount; of several the one in the invoice's currency, since a tax may be in another one as well."""
     for path in paths:
         found = element.findall(path)
         in_currency = [each for each in found if each.get("currencyID") in (currency, None)]
@@ -183,7 +182,7 @@ def _currency(text: str | None) -> str | None:
 
 
 def _money(number: Decimal, currency: str | None) -> Value:
-    """An amount with at least two decimals."""
+    """Make an amount with at least two decimals."""
     if -int(number.normalize().as_tuple().exponent) < 2:
         number = number.quantize(Decimal("0.01"))
     else:
@@ -208,7 +207,7 @@ def _decimal(text: str) -> Decimal | None:
 
 
 def _date(text: str) -> str:
-    """ISO 8601, of `20180305` (CII's format 102) and `2018-03-05` (UBL); empty if it is no day of either form."""
+    """Write `20180305` (CII's format 102) and `2018-03-05` (UBL) as ISO 8601; empty for other texts."""
     found = re.match(r"(\d{4})-?(\d\d)-?(\d\d)", text, re.ASCII)
     try:
         return "" if found is None else date.fromisoformat("-".join(found.groups())).isoformat()
@@ -220,7 +219,7 @@ _WORD = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 def _lines(root: etree._Element, syntax: Syntax, invoice: ElectronicInvoice) -> Iterator[str]:
-    """The lines of the text: roles under their names, rows, sums, and the rest of the XML's texts."""
+    """Yield the lines of the text: roles under their headings, rows, sums, and the rest of the XML's texts."""
     yield "Credit note" if invoice.is_credit_note else "Invoice"
     stated = [
         (role.group is RoleGroup.SUM, f"{role.heading}: {invoice.roles[role.label].text}")
@@ -243,21 +242,21 @@ def _lines(root: etree._Element, syntax: Syntax, invoice: ElectronicInvoice) -> 
 
 
 def _rest(root: etree._Element, syntax: Syntax) -> Iterator[str]:
-    """The XML's other texts, those of one element on a line, under its name and that of the element around it."""
+    """Yield the XML's other texts, those of one element on a line, under the names of the element and its parent."""
     paths = (syntax.profile, syntax.currency, *syntax.type_code, *chain(*syntax.roles.values()))
     in_rows = (*syntax.row_texts[:1], syntax.quantity, syntax.price, syntax.row_amount, OLD_ROW_AMOUNT)
-    said = {found for path in paths for found in _found(root, path)[:1]}
-    said.update(found for row in root.findall(syntax.row) for path in in_rows for found in row.findall(path)[:1])
+    written = {found for path in paths for found in _found(root, path)[:1]}
+    written.update(found for row in root.findall(syntax.row) for path in in_rows for found in row.findall(path)[:1])
     for element in root.iter(etree.Element):
-        others = [_other_text(each) for each in element if isinstance(each.tag, str) and each not in said]
+        others = [_other_text(child) for child in element if isinstance(child.tag, str) and child not in written]
         if shown := ", ".join(text for text in others if text):
             around = element.getparent()
-            names = (str(each.tag) for each in (around, element) if each is not None and each is not root)
+            names = (str(named.tag) for named in (around, element) if named is not None and named is not root)
             yield f"{' '.join(_WORD.sub(' ', name) for name in names)}: {shown}".removeprefix(": ")
 
 
 def _other_text(element: etree._Element) -> str:
-    """The text of an element without others in it; of a file in it its name."""
+    """Return the text of an element without children; for a file in it the file's name."""
     if element.tag.endswith("BinaryObject"):
         return f"a file that is not read: {element.get('filename', 'without a name')}"
     return "\n".join(filter(None, map(str.strip, (element.text or "").splitlines()))) if len(element) == 0 else ""

@@ -13,11 +13,11 @@ from service.core.redaction import (
     RedactedSpan,
     RedactionMode,
     Repeats,
-    alike,
     hashed,
     replaced_text,
     replacer,
     spans_to_redact,
+    unify_lookalikes,
 )
 from service.text.values.context import DocumentContext
 from service.text.values.reading import read_value
@@ -51,7 +51,7 @@ def test_whole_words_are_found_in_any_case_and_over_line_breaks(wanted: str, tex
 
 
 def test_what_recognition_mixes_up_is_alike_in_words_with_other_characters() -> None:
-    assert alike("DE8l O5, Ill OO") == "DE81 05, Ill OO"
+    assert unify_lookalikes("DE8l O5, Ill OO") == "DE81 05, Ill OO"
 
 
 def test_the_longest_of_several_texts_is_found() -> None:

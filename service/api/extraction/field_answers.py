@@ -21,7 +21,7 @@ from service.core.decoding.entities import Entity, Source
 from service.core.decoding.offsets import OffsetMap
 from service.core.decoding.value import Value, ValueKind
 from service.core.fields.document_fields import DocumentFields, find_fields
-from service.core.fields.electronic_invoice import ElectronicInvoice, InvoiceFields, Placed, invoice_fields
+from service.core.fields.electronic_invoice import ElectronicInvoice, InvoiceFields, PlacedValue, invoice_fields
 from service.core.fields.kinds import DocumentKind
 from service.core.fields.mentions import Choice, Mention, Reason
 from service.core.fields.roles import ORDER
@@ -143,13 +143,13 @@ class FieldAnswers:
             ),
         )
 
-    def _role(self, placed: Placed) -> FieldResult:
+    def _role(self, placed: PlacedValue) -> FieldResult:
         return _role(self._of(placed), Reason.EMBEDDED, [])
 
-    def _part(self, placed: Placed | None) -> EntityResult | None:
+    def _part(self, placed: PlacedValue | None) -> EntityResult | None:
         return None if placed is None else self._of(placed)
 
-    def _of(self, placed: Placed) -> EntityResult:
+    def _of(self, placed: PlacedValue) -> EntityResult:
         value, text = placed.value, self._document.text[placed.start : placed.end]
         if value.kind in (ValueKind.IBAN, ValueKind.BIC, ValueKind.TAX_ID):
             read = read_value(placed.label, value.text, self._context)
@@ -175,11 +175,11 @@ def _answer(found: DocumentFields, entities: Sequence[EntityResult]) -> FieldsRe
         return _role(entities[choice.best.entity], choice.reason, all_of(choice.alternatives))
 
     common = FieldsResult(
-        kind=found.found.kind,
-        evidence=found.found.evidence,
+        kind=found.kind_match.kind,
+        evidence=found.kind_match.evidence,
         roles={name: role(choice) for name, choice in found.roles.items()},
     )
-    if found.found.kind is DocumentKind.RESUME:
+    if found.kind_match.kind is DocumentKind.RESUME:
         return msgspec.structs.replace(
             common,
             jobs=[JobResult(of(each.what), of(each.where), all_of(each.dates), each.is_ongoing) for each in found.jobs],

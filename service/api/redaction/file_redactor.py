@@ -21,7 +21,7 @@ from service.api.extraction.request import DocumentInput, ExtractRequest
 from service.api.parsers.pool import ParserPool
 from service.api.redaction.schemas import RedactOptions
 from service.core.errors import UnredactableDocument
-from service.core.redaction import RedactedSpan, Repeats, alike
+from service.core.redaction import RedactedSpan, Repeats, unify_lookalikes
 from service.core.types import Ocr
 from service.documents.document import Box, Document, RecognizedPage, RedactedPicture
 from service.documents.redaction.painting import boxes_to_paint, by_page
@@ -113,7 +113,7 @@ class FileRedactor:
         made = replace(source, data=file.data, media_type=None, name=None)
         again = await self._ocr.read_again(made, request, pictures)
         redaction.check_complete({page.number for page in redaction.painted} & pictures.keys() - again.keys())
-        secrets = Repeats(map(alike, redaction.secrets if redaction.everywhere else ()))
+        secrets = Repeats(map(unify_lookalikes, redaction.secrets if redaction.everywhere else ()))
 
         def still_read() -> BoxesByPage:
             found = {n: _still_read(page, secrets, pictures[n], document) for n, page in again.items()}
@@ -178,7 +178,7 @@ def _still_read(page: Document, secrets: Repeats, redacted: RedactedPicture, bef
 
     read, unread = page.layout.boxes, _unread(page, number)
     may_be_left = _lie_in(read, near) if redacted.before is None else np.ones(len(read), np.bool_)
-    found = [Range(start, end, "") for start, end in secrets.find(alike(page.text))]
+    found = [Range(start, end, "") for start, end in secrets.find(unify_lookalikes(page.text))]
     found += [Range(at, at + 1, "") for at in np.flatnonzero(is_left(read, may_be_left)).tolist()]
     left = unread[is_left(unread, _lie_in(unread, near))]
     return [*boxes_to_paint(page, found, [number]).get(number, ()), *map(tuple, left.tolist())]

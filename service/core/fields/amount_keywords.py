@@ -19,11 +19,11 @@ from service.core.fields.roles import AMOUNTS, ROLES
 from service.core.fields.vocabulary.phrases import PhraseMatch, PhraseTable, folded
 
 MOST_OTHER_LETTERS = 20
-"""Compared with the letters of a key outside its phrases: a key with more is prose."""
+"""Most letters of a key outside its phrases; a key with more is prose."""
 
 
 class AmountKeyword(StrEnum):
-    """The class of a key; the values are field names of `BillWords`."""
+    """Class of an amount's key; the values are names of fields of `BillWords`."""
 
     ROUNDED = "rounded"
     GROSS = "gross"
@@ -55,24 +55,24 @@ _IN_ORDER = ("net", "subtotal", "rounded", "gross", "to_pay", "net_or_total", "t
 
 
 def amount_keywords(mentions: Sequence[Mention], lines: TextLines) -> dict[int, AmountKeyword]:
-    """Mention number → class of its key; amounts on the line of a line item are left out: the words describe goods."""
-    goods = {lines.at(each.end - 1) for each in mentions if each.label == "LINE_ITEM"}
-    sums = [each for each in mentions if each.label in AMOUNTS and lines.at(each.start) not in goods]
-    return {each.entity: word for each in sums if (word := keyword_of_amount(lines, each.start, each.end))}
+    """Classify the keys of amounts, by mention number, but not on a line item's line: its words name goods."""
+    goods = {lines.at(mention.end - 1) for mention in mentions if mention.label == "LINE_ITEM"}
+    sums = [mention for mention in mentions if mention.label in AMOUNTS and lines.at(mention.start) not in goods]
+    return {mention.entity: word for mention in sums if (word := keyword_of_amount(lines, mention.start, mention.end))}
 
 
 def keyword_of_amount(lines: TextLines, start: int, end: int) -> AmountKeyword | None:
-    """The class of the key of the amount at `[start, end)`; None without one."""
+    """Classify the key of the amount at `[start, end)`; None if it has none."""
     return None if is_one_of_several(lines, end) else classify_key(key_of(lines, start))
 
 
 def classify_key(key: str) -> AmountKeyword | None:
-    """The class of a key's text; None without one."""
+    """Classify a key's text; None if no class fits."""
     line = folded(key)
     found = _TABLE.find(line)
     if not found or _other_letters(line, found) > MOST_OTHER_LETTERS:
         return None
-    kinds = [each.kind for each in found]
+    kinds = [phrase.kind for phrase in found]
     for kind in _ALONE:
         if kind in kinds:
             return AmountKeyword(kind)
@@ -84,7 +84,7 @@ def classify_key(key: str) -> AmountKeyword | None:
 
 
 def _classify_tax_key(kinds: Sequence[str]) -> AmountKeyword:
-    """The class of a key that names a tax: the tax itself, or a sum with or without it."""
+    """Classify a key that names a tax: the tax itself, or a sum with or without it."""
     tax = kinds.index("tax")
     has_sum_before = not _SUMS.isdisjoint(kinds[:tax])
     if "excluding" in kinds or "net" in kinds:
@@ -98,4 +98,4 @@ def _classify_tax_key(kinds: Sequence[str]) -> AmountKeyword:
 
 def _other_letters(line: str, found: Sequence[PhraseMatch]) -> int:
     letters = sum(map(str.isalpha, line))
-    return letters - sum(character.isalpha() for each in found for character in line[each.start : each.end])
+    return letters - sum(character.isalpha() for phrase in found for character in line[phrase.start : phrase.end])

@@ -23,7 +23,7 @@ from service.core.fields.roles import AMOUNTS, ORDER, RECEIVER, TAX_ID, TOTAL, R
 from service.core.fields.totals import SumCheck, settle_totals
 
 MOST_ENTITIES = 10_000
-"""Most entities of a document with fields: the rows of a larger one would be an answer of megabytes."""
+"""Most entities of a document with fields; the rows of a larger one would make an answer of megabytes."""
 TOTALS = frozenset((AmountKeyword.TOTAL, AmountKeyword.GROSS, AmountKeyword.TO_PAY, AmountKeyword.ROUNDED))
 """Keywords of a bill's last sum."""
 INVOICE, CREDIT_NOTE, CORRECTED = "380", "381", "384"
@@ -34,11 +34,11 @@ INVOICE, CREDIT_NOTE, CORRECTED = "380", "381", "384"
 class DocumentFields:
     """The fields of one document; roles without a choice are left out.
 
-    `bills`: how many bills the text seems to hold; of several, the first one's fields are here.
-    `document_type`: of a bill but a receipt, a code of UNTDID 1001.
+    `bills`: number of bills that the text seems to hold; the fields are those of the first.
+    `document_type`: code of UNTDID 1001; None for receipts.
     """
 
-    found: KindMatch
+    kind_match: KindMatch
     roles: dict[str, Choice]
     currency: str | None = None
     line_items: tuple[LineItem, ...] = ()
@@ -58,78 +58,82 @@ def find_fields(
     pages: Sequence[int] = (),
     currency_codes: Collection[str] = (),
 ) -> DocumentFields | None:
-    """The fields of a document; None where no kind fits.
+    """Choose the fields of a document; None where no kind fits.
 
     Args:
-        mentions: its entities, in order.
+        mentions: the document's entities, in order.
         keyword_mentions: values of the key-value fallback, for roles and rows of a bill; in order.
-        pages: where the pages begin.
-        currency_codes: those in the text (ISO 4217).
+        pages: offsets at which the pages begin.
+        currency_codes: ISO 4217 codes in the text.
     """
-    if len(mentions) > MOST_ENTITIES or (found := decide_kind(mentions)) is None:
+    if len(mentions) > MOST_ENTITIES or (kind_match := decide_kind(mentions)) is None:
         return None
-    if found.kind is DocumentKind.RESUME:
-        return None if is_letter(text) else _resume(found, mentions, TextLines(text))
-    everything = sorted([*mentions, *keyword_mentions], key=lambda each: each.start)
+    if kind_match.kind is DocumentKind.RESUME:
+        return None if is_letter(text) else _resume(kind_match, mentions, TextLines(text))
+    everything = sorted([*mentions, *keyword_mentions], key=lambda mention: mention.start)
     words = amount_keywords(everything, TextLines(text))
-    totals = (each.start for each in everything if words.get(each.entity) in TOTALS)
+    totals = (mention.start for mention in everything if words.get(mention.entity) in TOTALS)
     first, *others = bill_spans(everything, totals, text, pages)
     if others:
         text = text[: first[1]]
         mentions, keyword_mentions = (
-            [each for each in some if each.end <= len(text)] for some in (mentions, keyword_mentions)
+            [mention for mention in some if mention.end <= len(text)] for some in (mentions, keyword_mentions)
         )
-        found = decide_kind(mentions) or found
-    return replace(_bill(found, mentions, keyword_mentions, text, currency_codes), bills=1 + len(others))
+        kind_match = decide_kind(mentions) or kind_match
+    return replace(_bill(kind_match, mentions, keyword_mentions, text, currency_codes), bills=1 + len(others))
 
 
 def _bill(
-    found: KindMatch, mentions: Sequence[Mention], by_keyword: Sequence[Mention], text: str, codes: Collection[str]
+    kind_match: KindMatch, mentions: Sequence[Mention], by_keyword: Sequence[Mention], text: str, codes: Collection[str]
 ) -> DocumentFields:
     lines = TextLines(text)
-    everything = sorted([*mentions, *by_keyword], key=lambda each: each.start)
-    by_label = choose_parties(everything, lines)
-    if found.kind is DocumentKind.RECEIPT and RECEIVER in by_label:
-        if by_label[RECEIVER].best.by_keyword:
-            found = replace(found, kind=DocumentKind.INVOICE)
+    everything = sorted([*mentions, *by_keyword], key=lambda mention: mention.start)
+    choices = choose_parties(everything, lines)
+    if kind_match.kind is DocumentKind.RECEIPT and RECEIVER in choices:
+        if choices[RECEIVER].best.by_keyword:
+            kind_match = replace(kind_match, kind=DocumentKind.INVOICE)
         else:
-            del by_label[RECEIVER]
+            del choices[RECEIVER]
     words = amount_keywords(everything, lines)
-    amounts, checks = settle_totals([*mentions, *(each for each in by_keyword if each.entity in words)], words)
-    by_label |= amounts | choose_named(everything, lines)
+    amounts, checks = settle_totals([*mentions, *(mention for mention in by_keyword if mention.entity in words)], words)
+    choices |= amounts | choose_named(everything, lines)
     for label in labels_of(RoleGroup.ACCOUNT):
         if choice := _by_label(mentions, label):
-            by_label[label] = choice
-    if number := choose_tax_id(mentions, lines, by_label.get(RECEIVER)):
-        by_label[TAX_ID] = number
-    taken = {by_label[label].best.entity for label in labels_of(RoleGroup.SUM) if label in by_label}
-    currencies = Counter(code for each in everything if (code := currency(each)))
-    stated = (each.start for each in everything if each.label in AMOUNTS)
-    found, document_type = _named_kind(found, heading_kind(text), by_label.get(TOTAL))
+            choices[label] = choice
+    if number := choose_tax_id(mentions, lines, choices.get(RECEIVER)):
+        choices[TAX_ID] = number
+    taken = {choices[label].best.entity for label in labels_of(RoleGroup.SUM) if label in choices}
+    currencies = Counter(code for mention in everything if (code := currency(mention)))
+    stated = (mention.start for mention in everything if mention.label in AMOUNTS)
+    kind_match, document_type = _named_kind(kind_match, heading_kind(text), choices.get(TOTAL))
     return DocumentFields(
-        found,
-        {label.lower(): by_label[label] for label in ORDER if label in by_label},
+        kind_match,
+        {label.lower(): choices[label] for label in ORDER if label in choices},
         named_currency(text)
         or (currencies.most_common(1)[0][0] if currencies else None)
         or next((code for start in stated if (code := currency_of_key(lines, start)) in codes), None),
-        find_line_items(everything, lines, taken | {each.entity for each in by_keyword if each.entity in words}),
+        find_line_items(
+            everything, lines, taken | {mention.entity for mention in by_keyword if mention.entity in words}
+        ),
         checks,
         document_type=document_type,
     )
 
 
-def _named_kind(found: KindMatch, heading: str | None, total: Choice | None) -> tuple[KindMatch, str | None]:
-    """The kind that a bill's heading names, and its code in UNTDID 1001."""
+def _named_kind(kind_match: KindMatch, heading: str | None, total: Choice | None) -> tuple[KindMatch, str | None]:
+    """Correct a bill's kind by its heading; returns it with its code in UNTDID 1001."""
     is_negative = total is not None and (amount(total.best) or 0) < 0
     if heading == CREDIT or (heading == CORRECTION and is_negative):
-        return replace(found, kind=DocumentKind.CREDIT_NOTE), CREDIT_NOTE
-    return found, CORRECTED if heading == CORRECTION else INVOICE if found.kind is DocumentKind.INVOICE else None
+        return replace(kind_match, kind=DocumentKind.CREDIT_NOTE), CREDIT_NOTE
+    if heading == CORRECTION:
+        return kind_match, CORRECTED
+    return kind_match, INVOICE if kind_match.kind is DocumentKind.INVOICE else None
 
 
-def _resume(found: KindMatch, mentions: Sequence[Mention], lines: TextLines) -> DocumentFields:
+def _resume(kind_match: KindMatch, mentions: Sequence[Mention], lines: TextLines) -> DocumentFields:
     jobs, educations = find_entries(mentions, lines)
     return DocumentFields(
-        found,
+        kind_match,
         choose_person(mentions),
         jobs=jobs,
         educations=educations,
@@ -139,6 +143,6 @@ def _resume(found: KindMatch, mentions: Sequence[Mention], lines: TextLines) -> 
 
 
 def _by_label(mentions: Sequence[Mention], label: str) -> Choice | None:
-    """The best mention of a label that was read as what it names: no text that is none of them."""
-    read = (each for each in mentions if each.label == label and each.value.kind is not ValueKind.TEXT)
-    return choose(ranked(read, lambda each: each.score))
+    """Choose the best mention of a label whose text was read as a value of its kind."""
+    read = (mention for mention in mentions if mention.label == label and mention.value.kind is not ValueKind.TEXT)
+    return choose(ranked(read, lambda mention: mention.score))

@@ -1,7 +1,7 @@
-"""Electronic invoice: the values that an invoice's XML states, their places in the document, and contradictions.
+"""Electronic invoice: the values of an invoice's XML, their places in the document, and contradictions.
 
 The rules:
-- The XML's value of a role is the value: it is exact. Its place is that of an equal entity, or else of the same
+- The XML's value of a role is answered, since it is exact. Its place is that of an equal entity, or else of the same
   characters in the text; a page need not show everything.
 - The page contradicts the XML where a role was surely read (`SURE`) with another value, and the XML's value stands
   nowhere in the text. Signs do not count: credit notes have them on one side only.
@@ -21,20 +21,21 @@ from service.core.fields.roles import NET, ORDER, TAX, TOTAL, RoleGroup, labels_
 from service.core.fields.totals import SumCheck, check_sum
 
 MOST_ROWS = 10_000
-"""Most rows of an invoice: those of a longer one would be an answer of megabytes."""
+"""Most rows of an invoice; those of a longer one would make an answer of megabytes."""
 MOST_VALUE_CHARACTERS = 1_000
 MOST_DIGITS, MOST_DECIMALS = 15, 12
-"""Digits before and behind the point of a number that an invoice may state."""
+"""Most digits before and behind the point of an invoice's numbers."""
 SURE = 0.5
-"""Compared with the score of the page's choice: from here on it contradicts the XML. A proven sum always does."""
+"""Least score of a page's choice that contradicts the XML; a proven sum always does."""
 SEARCHED_CHARACTERS = 200_000
-"""Characters of a text in which values are searched that no entity has."""
+"""Characters of a text that are searched for values which no entity has."""
 ROW_CHARACTERS, NUMBERS_CHARACTERS, MOST_PLACED_ROWS = 20_000, 300, 500
-"""Characters behind a row in which the next is searched, and behind a description its numbers; most rows searched."""
+"""Characters behind a row that are searched for the next row, and behind a description for its numbers; most rows of
+which the places are searched."""
 LONGEST_SEARCHED_ID = 40
-"""Letters and digits of an IBAN, a BIC or a tax number that is searched; there are none of so many."""
+"""Most letters and digits of an IBAN, a BIC or a tax number that is searched; real ones have fewer."""
 SHORTEST_PART = 5
-"""Least letters and digits of a name that is equal to a longer one in which it stands."""
+"""Least letters and digits of a name that counts as equal to a longer one which contains it."""
 _THOUSANDS = r"[.,'’ \u00a0\u202f]?"
 _ISO_DATE = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])", re.ASCII)
 CREDIT_NOTES = frozenset("81 83 261 262 296 308 381 396 420 458 532".split())
@@ -44,7 +45,7 @@ _PARTIES = frozenset(labels_of(RoleGroup.PARTY))
 
 @dataclass(frozen=True, slots=True)
 class InvoiceRow:
-    """One row of an invoice's XML; what it does not state is None."""
+    """One row of an invoice's XML; None for what the XML does not state."""
 
     description: str
     quantity: Value | None = None
@@ -54,15 +55,15 @@ class InvoiceRow:
 
 @dataclass(frozen=True, slots=True)
 class ElectronicInvoice:
-    """An invoice as its XML states it.
+    """An invoice's XML as values.
 
     Attributes:
         syntax: `CII` or `UBL`, the two of EN 16931.
-        profile: the guideline that it says it follows, as a URN; empty if it names none.
-        file: the name of the attachment that holds it; None where the XML is the document.
-        type_code: of UNTDID 1001: 380 an invoice, 381 a credit note.
+        profile: URN of the guideline that the XML names; empty if it names none.
+        file: name of the attachment; None where the XML is the document.
+        type_code: code of UNTDID 1001: 380 an invoice, 381 a credit note.
         roles: label (`INVOICE_ID`, `TOTAL_AMOUNT`, …) → value.
-        amount_due: what is to be paid, where it is another amount than the total (a part was paid before).
+        amount_due: amount to be paid, where it differs from the total (a part was paid before).
     """
 
     syntax: str
@@ -76,12 +77,12 @@ class ElectronicInvoice:
 
     @property
     def is_credit_note(self) -> bool:
-        """Whether its total is credited, not to be paid."""
+        """Whether the total is credited, not to be paid."""
         return self.type_code in CREDIT_NOTES
 
     @property
     def is_sound(self) -> bool:
-        """Whether its values have the form that the reader of the XML gives them."""
+        """Whether the values have the form that the reader of the XML gives them."""
         names = (self.syntax, self.profile, self.file or "", self.type_code, self.currency or "")
         in_rows = (value for row in self.rows for value in (row.quantity, row.unit_price, row.amount) if value)
         return (
@@ -94,7 +95,7 @@ class ElectronicInvoice:
 
 
 def is_sound_number(number: Decimal) -> bool:
-    """Whether a number is finite and has at most so many digits as an amount or a quantity may have."""
+    """Whether a number is finite and within `MOST_DIGITS` and `MOST_DECIMALS`."""
     exponent = number.as_tuple().exponent
     return isinstance(exponent, int) and exponent >= -MOST_DECIMALS and number.adjusted() < MOST_DIGITS
 
@@ -110,8 +111,8 @@ def _is_sound(value: Value) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
-    """A value of the XML at the code points `[start, end)` of the text; an empty range: the text does not show it."""
+class PlacedValue:
+    """A value of the XML at the code points `[start, end)` of the text; empty if the text does not show it."""
 
     label: str
     value: Value
@@ -123,15 +124,15 @@ class Placed:
 class PlacedRow:
     """A row of the XML with its places."""
 
-    description: Placed
-    quantity: Placed | None
-    unit_price: Placed | None
-    amount: Placed | None
+    description: PlacedValue
+    quantity: PlacedValue | None
+    unit_price: PlacedValue | None
+    amount: PlacedValue | None
 
 
 @dataclass(frozen=True, slots=True)
 class Contradiction:
-    """A role for which the XML states a value that the text does not show, and the page says something else."""
+    """A role whose value in the XML the text does not show, while the page shows another one."""
 
     role: str
     stated: Value
@@ -140,9 +141,9 @@ class Contradiction:
 
 @dataclass(frozen=True, slots=True)
 class InvoiceFields:
-    """The fields of a document by its XML; roles have their labels' names in lower case."""
+    """The fields of a document by its XML; roles are labels in lower case."""
 
-    roles: dict[str, Placed]
+    roles: dict[str, PlacedValue]
     rows: tuple[PlacedRow, ...]
     checks: tuple[SumCheck, ...]
     contradictions: tuple[Contradiction, ...] = field(default=())
@@ -151,34 +152,34 @@ class InvoiceFields:
 def invoice_fields(
     invoice: ElectronicInvoice, text: str, mentions: Sequence[Mention], chosen: Mapping[str, Choice]
 ) -> InvoiceFields:
-    """The fields that an invoice's XML states, with their places in the text.
+    """Place the values of an invoice's XML in the text, and find contradictions.
 
     Args:
-        mentions: what was found in the text, in order.
-        chosen: the page's own fields, by role.
+        mentions: mentions in the text, in order.
+        chosen: the page's own choices, by role.
     """
-    searched = _Searched(text[:SEARCHED_CHARACTERS])
+    searched = _SearchableText(text[:SEARCHED_CHARACTERS])
     roles, contradictions = {}, []
     for label, value in invoice.roles.items():
         role = label.lower()
         choice = chosen.get(role)
         place = _place(label, value, searched, mentions, choice)
-        roles[role] = Placed(label, value, *place) if place else Placed(label, value)
+        roles[role] = PlacedValue(label, value, *place) if place else PlacedValue(label, value)
         if place is None and choice is not None and _is_sure(choice):
             contradictions.append(Contradiction(role, value, choice.best))
     sums = (None if (stated := invoice.roles.get(role)) is None else stated.number for role in (NET, TAX, TOTAL))
     return InvoiceFields(roles, tuple(_rows(invoice.rows, searched)), check_sum(*sums), tuple(contradictions))
 
 
-class _Searched:
-    """A text in small letters, a blank for each run of white space, and the place in the text of each character.
+class _SearchableText:
+    """A text in lower case with each run of white space as one blank, and the place of each character in the text.
 
-    Words are searched in it by `str.find`, which is linear; a regular expression is not where words repeat.
+    `str.find` searches it in linear time; a regular expression would not where words repeat.
     """
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self._small = _small(text)
+        self._lower = _lower(text)
         self._places = [
             at
             for found in re.finditer(r"\S+|\s+", text)
@@ -186,38 +187,39 @@ class _Searched:
         ]
 
     def find(self, words: str, start: int = 0, end: int = SEARCHED_CHARACTERS) -> tuple[int, int] | None:
-        """Where these words stand, not within others, from the place `start` of the text on."""
-        wanted = _small(words).strip()
+        """Find words between two places of the text, not as part of other words."""
+        needle = _lower(words).strip()
         at = bisect_left(self._places, start)
         last = bisect_left(self._places, end)
-        while wanted and (at := self._small.find(wanted, at, last)) >= 0:
-            behind = at + len(wanted)
-            if not (_is_word(self._small[max(at - 1, 0) : at]) or _is_word(self._small[behind : behind + 1])):
+        while needle and (at := self._lower.find(needle, at, last)) >= 0:
+            behind = at + len(needle)
+            neighbours = self._lower[max(at - 1, 0) : at], self._lower[behind : behind + 1]
+            if not any(map(_is_word_character, neighbours)):
                 return self._places[at], self._places[behind - 1] + 1
             at = behind
         return None
 
 
-def _small(text: str) -> str:
-    """In small letters that are as many, with a blank for each run of white space."""
-    small = (sign if len(sign) == 1 else each for each in text for sign in (each.lower(),))
+def _lower(text: str) -> str:
+    """Lower the case of letters whose lower case is one letter; make each run of white space one blank."""
+    small = (sign if len(sign) == 1 else character for character in text for sign in (character.lower(),))
     return re.sub(r"\s+", " ", "".join(small))
 
 
-def _is_word(sign: str) -> bool:
+def _is_word_character(sign: str) -> bool:
     return sign.isalnum() or sign == "_"
 
 
 def _place(
-    label: str, value: Value, text: _Searched, mentions: Sequence[Mention], choice: Choice | None
+    label: str, value: Value, text: _SearchableText, mentions: Sequence[Mention], choice: Choice | None
 ) -> tuple[int, int] | None:
-    """Where a value stands: the page's choice first, then mentions under the same label, under any, the characters."""
+    """Find a value's place: the page's choice, else a mention with its label, else any mention, else its characters."""
     stated = _compact(value.text)
     if choice is not None and _is_equal(label, value, stated, choice.best):
         return choice.best.start, choice.best.end
-    equal = [each for each in mentions if _is_equal(label, value, stated, each)]
+    equal = [mention for mention in mentions if _is_equal(label, value, stated, mention)]
     if equal:
-        best = min(equal, key=lambda each: (each.label != label, each.start))
+        best = min(equal, key=lambda mention: (mention.label != label, mention.start))
         return best.start, best.end
     if value.kind is ValueKind.TEXT:
         return text.find(value.text)
@@ -247,7 +249,7 @@ def _compact(text: str) -> str:
 
 
 def _pattern(value: Value) -> str:
-    """A regular expression for a value other than words as it may be written; short, so that it is linear."""
+    """Make a regular expression for the written forms of a value that is no text; short, so that it is linear."""
     if value.kind is ValueKind.DATE:
         year, month, day = value.text.split("-")
         of_month, of_year = rf"0?{int(month)}", rf"(?:{year}|{year[2:]})"
@@ -270,30 +272,30 @@ def _number_pattern(number: Decimal) -> str:
     return rf"(?<![\d.,]){groups}{decimals}(?!\d|[.,]\d)"
 
 
-def _rows(rows: Sequence[InvoiceRow], text: _Searched) -> Iterator[PlacedRow]:
+def _rows(rows: Sequence[InvoiceRow], text: _SearchableText) -> Iterator[PlacedRow]:
     at = 0
     for number, row in enumerate(rows):
         name = Value(ValueKind.TEXT, row.description)
         found = text.find(row.description, at, at + ROW_CHARACTERS) if number < MOST_PLACED_ROWS else None
-        described, behind = Placed("LINE_ITEM", name), ""
+        described, behind = PlacedValue("LINE_ITEM", name), ""
         if found is not None:
-            described = Placed("LINE_ITEM", name, *found)
+            described = PlacedValue("LINE_ITEM", name, *found)
             at = described.end
             behind = text.text[at : at + NUMBERS_CHARACTERS]
         numbers = (("QUANTITY", row.quantity), ("MONEY", row.unit_price), ("MONEY", row.amount))
         yield PlacedRow(described, *_placed_numbers(numbers, behind, at))
 
 
-def _placed_numbers(numbers: Sequence[tuple[str, Value | None]], behind: str, at: int) -> Iterator[Placed | None]:
-    """A row's numbers, each at another place of the text behind its description; `at`: where that text begins."""
+def _placed_numbers(numbers: Sequence[tuple[str, Value | None]], behind: str, at: int) -> Iterator[PlacedValue | None]:
+    """Place a row's numbers at different places of the text behind its description, which begins at `at`."""
     taken: list[tuple[int, int]] = []
     for label, value in numbers:
         if value is None or not value.number:
-            yield None if value is None else Placed(label, value)
+            yield None if value is None else PlacedValue(label, value)
             continue
         free = (hit.span() for hit in re.finditer(_number_pattern(value.number), behind) if hit.span() not in taken)
         if (place := next(free, None)) is None:
-            yield Placed(label, value)
+            yield PlacedValue(label, value)
         else:
             taken.append(place)
-            yield Placed(label, value, at + place[0], at + place[1])
+            yield PlacedValue(label, value, at + place[0], at + place[1])

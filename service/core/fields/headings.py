@@ -1,4 +1,4 @@
-"""Headings of bills: whether a title names a credit note or a correction, how many bills a text holds, where one ends.
+"""Headings of bills: tell credit notes and corrections from invoices, and where one bill of a text ends.
 
 The rules:
 - A heading is a cell that begins with a bill's name ("Credit note", "AVOIR N° 9", "Invoice no.: 7"), at most one word
@@ -7,7 +7,7 @@ The rules:
 - The first heading names the document. A credit note is no invoice: its total is nothing to pay. A correction is one
   or the other, as its total's sign says.
 - A bill begins with a number called a bill's, and a total stands before the next one. A number that stands on both
-  sides of another one is of the same bill. Of a page without such a number, a heading at its top counts in its place.
+  sides of another one is of the same bill. On a page without such a number, a heading at its top counts in its place.
 - A bill ends before the page of the next one's number; on one page, before the first heading, supplier or receiver
   behind its total, at the latest before the line of the next one's number.
 """
@@ -27,17 +27,17 @@ from service.core.fields.roles import NUMBERS, RoleGroup, labels_of
 from service.core.fields.vocabulary.phrases import PhraseTable, folded
 
 MOST_OTHER_LETTERS = 20
-"""Compared with the letters of a cell beside the bill's name."""
+"""Most letters of a heading beside the bill's name; a cell with more is prose."""
 LONGEST_HEADING = 80
 HEADING_CHARACTERS = 12_000
 """Characters of a bill's beginning that are searched for its heading."""
 TOP_CHARACTERS = 300
-"""Characters of a page's beginning in which the heading of another bill stands."""
+"""Characters of a page's beginning that are searched for the heading of another bill."""
 CREDIT, CORRECTION, BILL = "credit", "correction", "bill"
-"""Kinds of headings; the names of fields of `BillWords`."""
+"""Kinds of headings; names of fields of `BillWords`."""
 
 _TABLES = (PhraseTable("another_bill"), PhraseTable(CREDIT, CORRECTION), PhraseTable(BILL))
-"""Of two names that begin at one place the first table's counts: a "Stornorechnung" is also a "*rechnung"."""
+"""Tables of names, in order of precedence: a "Stornorechnung" is also a "*rechnung"."""
 _ANY_PAPER = frozenset(map(folded, "doc document beleg re 伝票 单号 승인 doklad dokladu bon inv".split()))
 _CELL = re.compile(r"\S(?:[^\n\t ]| (?! ))*")
 _ONE_WORD = re.compile(r"(?:[^\W\d_]{1,20}[\s/-]{0,3})?")
@@ -45,18 +45,18 @@ _PARTIES = frozenset(labels_of(RoleGroup.PARTY))
 
 
 def heading_kind(text: str) -> str | None:
-    """The kind of a bill's first heading; None without one."""
+    """Find the kind of a bill's first heading; None without one."""
     return next((kind for kind, _ in _headings(text, 0, HEADING_CHARACTERS)), None)
 
 
 def bill_spans(
     mentions: Sequence[Mention], totals: Iterable[int], text: str, pages: Sequence[int] = ()
 ) -> list[tuple[int, int]]:
-    """Where each bill of one text begins and ends; at least one.
+    """Divide a text into its bills; returns start and end of each, at least one.
 
     Args:
         totals: offsets of amounts called a total.
-        pages: where the pages begin.
+        pages: offsets at which the pages begin.
     """
     lines, found = TextLines(text), sorted(totals)
     numbers = _numbers(mentions, lines)
@@ -72,18 +72,18 @@ def bill_spans(
 
 
 def _numbers(mentions: Sequence[Mention], lines: TextLines) -> list[tuple[int, int]]:
-    """First and last place of each number called a bill's, but of those that end behind the next one's beginning."""
+    """Find first and last place of each number called a bill's, unless it ends behind the next one's beginning."""
     places: dict[str, tuple[int, int]] = {}
-    for each in mentions:
-        if each.label in NUMBERS and role_before(lines, each) == "INVOICE_ID":
-            first, _ = places.get(same_value(each), (each.start, 0))
-            places[same_value(each)] = (first, each.start)
+    for mention in mentions:
+        if mention.label in NUMBERS and role_before(lines, mention) == "INVOICE_ID":
+            first, _ = places.get(same_value(mention), (mention.start, 0))
+            places[same_value(mention)] = (first, mention.start)
     spans = sorted(places.values())
     return [one for one, following in pairwise([*spans, (sys.maxsize, 0)]) if one[1] < following[0]]
 
 
 def _headed_pages(text: str, pages: Sequence[int], numbered: Container[int]) -> Iterator[tuple[int, int]]:
-    """The beginnings of the pages that begin with a heading, but of those with a number."""
+    """Yield the beginnings of pages without a number that begin with a heading."""
     for page, (start, end) in enumerate(pairwise([*pages, len(text)]), start=1):
         if page not in numbered and next(_headings(text, start, min(end, start + TOP_CHARACTERS)), None):
             yield start, start
@@ -92,28 +92,28 @@ def _headed_pages(text: str, pages: Sequence[int], numbered: Container[int]) -> 
 def _border(
     mentions: Sequence[Mention], lines: TextLines, text: str, pages: Sequence[int], total: int, number: int
 ) -> int:
-    """Where the bill with this last total ends, before the next one's number."""
+    """Find the end of the bill with this last total, before the next bill's number."""
     page = bisect_right(pages, number)
     if page > bisect_right(pages, total):
         return pages[page - 1]
     first, latest = lines.start(lines.at(total) + 1), lines.start(lines.at(number))
-    parties = (lines.start(lines.at(each.start)) for each in mentions if each.label in _PARTIES)
+    parties = (lines.start(lines.at(mention.start)) for mention in mentions if mention.label in _PARTIES)
     begins = (*(place for _, place in _headings(text, first, latest)), *parties)
-    return min((each for each in begins if first <= each < latest), default=max(first, latest))
+    return min((place for place in begins if first <= place < latest), default=max(first, latest))
 
 
 def _headings(text: str, start: int, end: int) -> Iterator[tuple[str, int]]:
-    """Kind and place of each heading in a part of a text."""
+    """Yield kind and place of each heading in a part of a text."""
     for cell in _CELL.finditer(text, start, min(end, len(text))):
         if len(cell[0]) <= LONGEST_HEADING and (kind := _kind(cell[0])):
             yield kind, cell.start()
 
 
 def _kind(cell: str) -> str | None:
-    """The kind of heading that a cell is; None if it is none."""
+    """Classify a cell as a kind of heading; None if it is none."""
     line = folded(cell)
     names = (found[0] for table in _TABLES if (found := table.find(line)))
-    name = min(names, key=lambda each: each.start, default=None)
+    name = min(names, key=lambda phrase: phrase.start, default=None)
     if name is None or name.kind == "another_bill" or not _ONE_WORD.fullmatch(line[: name.start]):
         return None
     written = line[name.start : name.end]

@@ -1,7 +1,7 @@
 """Key-value fallback of a bill: finds values that the model missed, by keywords before them and by rows of goods.
 
 The rules:
-- An amount, a date or a number is kept where its key names a role of it (`amount_keywords`, `named_roles`).
+- An amount, a date or a number is kept where its key names a role (`amount_keywords`, `named_roles`).
 - The names of the two parties are kept where their places mark them (`party_names`), beside those of the model.
 - In a row of goods, the rest of a description's line, amounts and counts are kept, and counts before the description;
   `line_items` decides which of them are the price, the quantity and the amount.
@@ -27,21 +27,21 @@ from service.core.fields.roles import AMOUNTS, DATES, RECEIVER, SUPPLIER
 
 
 class SpanSet:
-    """Spans of a text, none overlapping another."""
+    """Spans of a text that do not overlap."""
 
     def __init__(self, spans: Iterable[tuple[int, int]]) -> None:
         self._spans = sorted(spans)
 
     def touch(self, span: tuple[int, int]) -> bool:
-        """Whether one of them overlaps a span."""
+        """Whether one of the spans overlaps this one."""
         place = bisect_left(self._spans, span[1], key=lambda each: each[0]) - 1
         return place >= 0 and self._spans[place][1] > span[0]
 
 
 Span = tuple[int, int]
-"""The code points `[start, end)`."""
+"""Code points `[start, end)`."""
 ReadValue = Callable[[str, str], Value]
-"""The value that a label's text states in its document."""
+"""Reads the value of a label's text as its document writes values."""
 
 _CURRENCY = r"(?<![^\W\d_])(?:[A-Z]{3}|RM|Rp|R\$|US\$|[€$£¥￥₹₽₺₩₪₫₴฿₱])"
 _SPACE = "[ \u00a0\u202f]"
@@ -67,7 +67,7 @@ _DAY_CHARACTERS = len("2026-03-12")
 
 
 def amount_spans(read: ReadValue, text: str) -> Iterator[Span]:
-    """Spans of amounts with decimals, digit groups or a currency; the currency is part of the span."""
+    """Yield amounts with decimals, digit groups or a currency; the currency is part of the span."""
     for match in _AMOUNT.finditer(text):
         is_whole = _WHOLE.fullmatch(match["number"]) is not None
         start, end = match.span("number")
@@ -84,21 +84,21 @@ def amount_spans(read: ReadValue, text: str) -> Iterator[Span]:
 
 
 def day_spans(read: ReadValue, text: str, dates: Iterable[Span]) -> Iterator[Span]:
-    """The dates with a day."""
+    """Yield the dates that have a day."""
     for start, end in dates:
         value = read("DATE", text[start:end])
         readings = value.ambiguous or (value.text,)
-        if value.kind is ValueKind.DATE and all(len(each) == _DAY_CHARACTERS for each in readings):
+        if value.kind is ValueKind.DATE and all(len(reading) == _DAY_CHARACTERS for reading in readings):
             yield start, end
 
 
 def identifier_spans(text: str) -> Iterator[Span]:
-    """Runs of letters, digits and marks with at least one digit."""
+    """Yield runs of letters, digits and marks with at least one digit."""
     return (match.span() for match in _IDENTIFIER.finditer(text))
 
 
 def count_spans(read: ReadValue, text: str, within: Span) -> Iterator[Span]:
-    """Numbers, with their unit where one is known."""
+    """Yield numbers with their unit, if it is known."""
     for match in _COUNT.finditer(text, *within):
         start, end = match.span()
         unit = _UNIT.match(text, end, within[1])
@@ -116,36 +116,36 @@ SCORES = {
     RECEIVER: 0.5,
     "ORGANIZATION": 0.5,
 }
-"""Scores of these values, comparable with the model's: estimated on a few dozen bills, not fitted."""
+"""Scores of the values by label, comparable with the model's: estimated on a few dozen bills, not fitted."""
 ITEM = "LINE_ITEM"
 MOST_VALUES = 500
-"""Most values kept of one document."""
+"""Most values of one document."""
 
 _KEY_END = re.compile(r"[^\W\d_:#.°º)][\s:#.°º)]{0,3}$|[:#.°º)]\s{0,3}$")
 _KEY_CHARACTERS = 4
 
 
 def keyword_values(text: str, entities: Sequence[Entity], dates: Iterable[Span], read: ReadValue) -> list[Entity]:
-    """The values that are not among a bill's entities, in order of their places.
+    """Find values that are not among a bill's entities; returns them in order of their places.
 
     Args:
-        text: the document's, or its beginning.
-        entities: what the model has found in the document.
+        text: the document's text, or its beginning.
+        entities: the model's entities in the document.
         dates: spans of the text in the form of a date.
-        read: reads values as the document's context says.
+        read: reader of values in the document's context.
     """
     lines, taken = TextLines(text), _spans_of(entities)
     rows = list(_rows(lines, entities, len(text)))
     sums, days = list(amount_spans(read, text)), list(day_spans(read, text, dates))
     found = [
-        *(("MONEY", each) for each in _named_sums(lines, sums, SpanSet(rows), entities)),
-        *(("DATE", each) for each in _named_days(lines, days, entities)),
-        *(("ID_NUMBER", each) for each in _named_numbers(lines, text, SpanSet([*sums, *days]), taken)),
+        *(("MONEY", span) for span in _named_sums(lines, sums, SpanSet(rows), entities)),
+        *(("DATE", span) for span in _named_days(lines, days, entities)),
+        *(("ID_NUMBER", span) for span in _named_numbers(lines, text, SpanSet([*sums, *days]), taken)),
         *party_names(text, entities),
         *(
-            ("QUANTITY", each)
+            ("QUANTITY", span)
             for place in sorted({*rows, *_before_items(lines, entities, len(text))})
-            for each in _row_counts(read, text, place, SpanSet(sums), taken)
+            for span in _row_counts(read, text, place, SpanSet(sums), taken)
         ),
     ]
     return [
@@ -155,21 +155,21 @@ def keyword_values(text: str, entities: Sequence[Entity], dates: Iterable[Span],
 
 
 def _named_sums(lines: TextLines, sums: Iterable[Span], rows: SpanSet, entities: Sequence[Entity]) -> Iterator[Span]:
-    """Amounts in rows of goods, and those with a keyword."""
+    """Yield amounts in rows of goods, and those with a keyword."""
     taken = _spans_of(entities, AMOUNTS)
-    for each in sums:
-        if not taken.touch(each) and (rows.touch(each) or keyword_of_amount(lines, *each) is not None):
-            yield each
+    for span in sums:
+        if not taken.touch(span) and (rows.touch(span) or keyword_of_amount(lines, *span) is not None):
+            yield span
 
 
 def _named_days(lines: TextLines, days: Iterable[Span], entities: Sequence[Entity]) -> Iterator[Span]:
-    """Dates with words for a role before them."""
+    """Return dates with words for a role before them."""
     taken = _spans_of(entities, DATES)
-    return (each for each in days if not taken.touch(each) and date_role(lines, each[0]) not in (None, ANOTHER))
+    return (span for span in days if not taken.touch(span) and date_role(lines, span[0]) not in (None, ANOTHER))
 
 
 def _named_numbers(lines: TextLines, text: str, others: SpanSet, taken: SpanSet) -> Iterator[Span]:
-    """Identifiers right after the words for a bill or an order."""
+    """Yield identifiers right after words for a role."""
     for start, end in identifier_spans(text):
         if _KEY_END.search(text, max(0, start - _KEY_CHARACTERS), start) is None:
             continue
@@ -180,8 +180,8 @@ def _named_numbers(lines: TextLines, text: str, others: SpanSet, taken: SpanSet)
 
 
 def _rows(lines: TextLines, entities: Sequence[Entity], end: int) -> Iterator[Span]:
-    """The rest of each description's line, with the next line if it has no words."""
-    items = [each for each in entities if each.label == ITEM and each.end <= end]
+    """Yield the rest of each description's line, with the next line if that has no words."""
+    items = [entity for entity in entities if entity.label == ITEM and entity.end <= end]
     for item, border in zip(items, [*(each.start for each in items[1:]), end], strict=False):
         line = lines.at(item.end - 1)
         following = lines.between(lines.start(line + 1), lines.end(line + 1))
@@ -191,9 +191,9 @@ def _rows(lines: TextLines, entities: Sequence[Entity], end: int) -> Iterator[Sp
 
 
 def _before_items(lines: TextLines, entities: Sequence[Entity], end: int) -> Iterator[Span]:
-    """The beginning of each description's line, where the number of a row or its quantity may stand."""
+    """Yield the beginning of each description's line, where the row's number or quantity may stand."""
     last_end = 0
-    for item in (each for each in entities if each.label == ITEM and each.end <= end):
+    for item in (entity for entity in entities if entity.label == ITEM and entity.end <= end):
         start = max(last_end, lines.start(lines.at(item.start)))
         if start < item.start:
             yield start, item.start
@@ -201,10 +201,9 @@ def _before_items(lines: TextLines, entities: Sequence[Entity], end: int) -> Ite
 
 
 def _row_counts(read: ReadValue, text: str, row: Span, sums: SpanSet, taken: SpanSet) -> Iterator[Span]:
-    """Counts in a row that overlap no amount and no entity of the model."""
-    return (each for each in count_spans(read, text, row) if not taken.touch(each) and not sums.touch(each))
+    """Return counts in a row that overlap no amount and no entity of the model."""
+    return (span for span in count_spans(read, text, row) if not taken.touch(span) and not sums.touch(span))
 
 
 def _spans_of(entities: Iterable[Entity], labels: Collection[str] | None = None) -> SpanSet:
-    """The spans of entities with these labels, or with any."""
-    return SpanSet((each.start, each.end) for each in entities if labels is None or each.label in labels)
+    return SpanSet((entity.start, entity.end) for entity in entities if labels is None or entity.label in labels)

@@ -4,8 +4,8 @@ The rules:
 - A kind's evidence is the best score of each of its labels: a label counts once, however often it occurs.
 - A bill needs evidence of at least `BILL_EVIDENCE`, and an amount in a role or two of these: its number or date, a
   party, an account or tax number. A résumé needs `RESUME_EVIDENCE`, and a person, e-mail or phone number.
-- The best scores of contract labels are subtracted. Of two kinds the one with more evidence is chosen.
-- A letter is no résumé, though it names jobs and schools: a salutation with a closing line behind it, and little else.
+- The best scores of contract labels are subtracted. The kind with more evidence is chosen.
+- A letter is no résumé, though it names jobs and schools. It has a salutation, a closing line, and little else.
 - A receipt is a bill without a receiver, due date, order number and bank account. Credit notes are told apart later,
   by their heading (`headings`).
 """
@@ -30,11 +30,11 @@ _RESUME = frozenset(("JOB_TITLE", "EMPLOYER", "SCHOOL", "DEGREE", "SKILL"))
 _REACHED = frozenset(("PERSON", "EMAIL", "PHONE"))
 _CONTRACT = frozenset(("PARTY", "GOVERNING_LAW", "EFFECTIVE_DATE"))
 BILL_EVIDENCE, RESUME_EVIDENCE = 1.0, 1.5
-"""Compared with the sum of a kind's evidence: the number of its labels expected to be right (scores are shares)."""
+"""Least sum of a kind's evidence: the expected number of its labels that are right (scores are shares)."""
 
 
 LINES_BESIDE_LETTER = 24
-"""Most lines with text before the salutation, and after the closing line, of a document that is a letter alone."""
+"""Most lines with text before the salutation, and after the closing line, of a mere letter."""
 
 _SALUTATION = re.compile(
     r"(?:dear|sehr geehrte|liebe|guten tag|hallo|madame|monsieur|messieurs|cher|chère|estimad|muy señor|"
@@ -58,20 +58,20 @@ _CLOSING = re.compile(
 )
 
 
-class Labelled(Protocol):
+class ScoredLabel(Protocol):
     """An entity, or a mention of one."""
 
     @property
     def label(self) -> str:
-        """The kind of entity."""
+        """Kind of entity."""
 
     @property
     def score(self) -> float:
-        """The expected share of right entities at this score, 0 to 1."""
+        """Expected share of right entities at this score, 0 to 1."""
 
 
 class DocumentKind(StrEnum):
-    """The kinds that have fields."""
+    """Kinds of documents that have fields."""
 
     INVOICE = "invoice"
     CREDIT_NOTE = "credit_note"
@@ -87,8 +87,8 @@ class KindMatch:
     evidence: dict[str, float]
 
 
-def decide_kind(mentions: Iterable[Labelled]) -> KindMatch | None:
-    """The kind that the entities of a document fit; None where none fits."""
+def decide_kind(mentions: Iterable[ScoredLabel]) -> KindMatch | None:
+    """Decide a document's kind by its entities; None where none fits."""
     best: dict[str, float] = {}
     for mention in mentions:
         best[mention.label] = max(mention.score, best.get(mention.label, 0.0))
@@ -103,7 +103,7 @@ def decide_kind(mentions: Iterable[Labelled]) -> KindMatch | None:
 
 
 def is_letter(text: str) -> bool:
-    """Whether a text is a letter and nothing else: one that comes before a résumé in a file is not."""
+    """Whether a text is a letter and nothing else; a letter before a résumé in one file is not."""
     lines = [line.strip() for line in text.split("\n") if line.strip()]
     opening = next((number for number, line in enumerate(lines) if _SALUTATION.fullmatch(line)), None)
     if opening is None or opening > LINES_BESIDE_LETTER:

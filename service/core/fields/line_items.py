@@ -30,14 +30,14 @@ _AMOUNTS = AMOUNTS - {TAX}
 LINES_BELOW = 2
 """Most lines of a row below its description's last line; with boxes, in multiples of that line's height."""
 ROUNDING = Decimal("0.005")
-"""Most difference of quantity x unit price from the amount, as a share of the amount: the unit price is rounded."""
+"""Most difference of quantity x unit price from the amount, as a share of the amount: unit prices are rounded."""
 MOST_NUMBERS = 6
-"""Most quantities, and most amounts, of a row that are tried."""
+"""Most quantities, and most amounts, of a row that are combined."""
 
 
 @dataclass(frozen=True, slots=True)
 class LineItem:
-    """One row; what was not found is None."""
+    """One row; None for a number that it lacks."""
 
     description: Mention
     quantity: Mention | None = None
@@ -46,13 +46,13 @@ class LineItem:
 
     @property
     def has_number(self) -> bool:
-        """True if the row has a quantity or an amount."""
+        """Whether the row has a quantity or an amount."""
         return self.quantity is not None or self.amount is not None
 
 
 @dataclass(frozen=True, slots=True)
 class _Band:
-    """The vertical extent of a mention: points on its page, or lines of the text (page 0)."""
+    """Vertical extent of a mention: points on its page, or lines of the text (page 0)."""
 
     page: int
     top: float
@@ -65,7 +65,7 @@ class _Band:
 
 
 def find_line_items(mentions: Sequence[Mention], lines: TextLines, taken: Collection[int]) -> tuple[LineItem, ...]:
-    """The rows of a document, in order; `taken`: numbers of mentions that belong to no row."""
+    """Group a document's mentions into rows, in order; `taken`: numbers of mentions that belong to no row."""
     items = [(_band(mention, lines), mention) for mention in mentions if mention.label == "LINE_ITEM"]
     items.sort(key=lambda item: (item[0].page, item[0].top))
     in_rows: list[list[Mention]] = [[] for _ in items]
@@ -76,7 +76,7 @@ def find_line_items(mentions: Sequence[Mention], lines: TextLines, taken: Collec
             row = bisect_right(tops, (band.page, band.middle)) - 1
             if row >= 0 and _reaches(items[row][0], band):
                 in_rows[row].append(mention)
-    rows = [_row(item, _own(item, found, lines)) for (_, item), found in zip(items, in_rows, strict=True)]
+    rows = [_row(item, _on_own_line(item, found, lines)) for (_, item), found in zip(items, in_rows, strict=True)]
     return tuple(row for row in rows if row.has_number) or tuple(rows)
 
 
@@ -91,16 +91,18 @@ def _reaches(item: _Band, band: _Band) -> bool:
     return item.page == band.page and band.middle < item.bottom + LINES_BELOW * item.line_height
 
 
-def _own(item: Mention, in_row: Sequence[Mention], lines: TextLines) -> Sequence[Mention]:
-    """Without those on lines with words below, if an amount stands on the description's line."""
+def _on_own_line(item: Mention, in_row: Sequence[Mention], lines: TextLines) -> Sequence[Mention]:
+    """Leave out mentions on lines with words below, if an amount stands on the description's line."""
     last = lines.at(item.end - 1)
-    if not any(each.label in _AMOUNTS and lines.at(each.start) == last for each in in_row):
+    if not any(mention.label in _AMOUNTS and lines.at(mention.start) == last for mention in in_row):
         return in_row
-    return [each for each in in_row if lines.at(each.start) == last or not has_words(lines.line(each.start))]
+    return [
+        mention for mention in in_row if lines.at(mention.start) == last or not has_words(lines.line(mention.start))
+    ]
 
 
 def _row(item: Mention, in_row: Sequence[Mention]) -> LineItem:
-    quantities = sorted(_labelled(in_row, {"QUANTITY"}), key=lambda each: each.by_keyword)[:MOST_NUMBERS]
+    quantities = sorted(_labelled(in_row, {"QUANTITY"}), key=lambda mention: mention.by_keyword)[:MOST_NUMBERS]
     sums = _labelled(in_row, _AMOUNTS)[:MOST_NUMBERS]
     for quantity, (price, total) in product(quantities, permutations(sums, 2)):
         if _multiplies(quantity, price, total):

@@ -3,7 +3,7 @@
 The rules:
 - A key begins after the last amount before its value.
 - Cells are separated by tabs or several spaces. The cell above is the one of the same index, if both lines have equally
-  many cells. It is a key if it has no digit, and for an amount only if no word stands before that on its line.
+  many cells. It is a key if it has no digit, and an amount's key only if no word stands before the amount on its line.
 - An amount directly followed by another one is part of a table's row and has no key.
 """
 
@@ -15,52 +15,52 @@ from itertools import pairwise
 
 
 class TextLines:
-    """Line numbers of one text, from 0; offsets are code points."""
+    """Lines of one text, numbered from 0; offsets are code points."""
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._starts = [0, *(place + 1 for place, character in enumerate(text) if character == "\n")]
 
     def at(self, offset: int) -> int:
-        """The number of the line that holds `offset`."""
+        """Return the number of the line that holds `offset`."""
         return bisect_right(self._starts, offset) - 1
 
     def start(self, line: int) -> int:
-        """The offset at which a line begins; that of the text's end for one beyond its last."""
+        """Return the offset at which a line begins; the text's end for a line beyond its last."""
         return self._starts[line] if line < len(self._starts) else len(self._text)
 
     def between(self, start: int, end: int) -> str:
-        """The text of `[start, end)`."""
+        """Return the text of `[start, end)`."""
         return self._text[start:end]
 
     def before(self, offset: int, most: int) -> str:
-        """The last `most` characters that stand on the line before `offset`."""
+        """Return the last `most` characters before `offset` on its line."""
         return self._text[max(self._starts[self.at(offset)], offset - most) : offset]
 
     def after(self, offset: int, most: int) -> str:
-        """The next `most` characters that stand on the line of `offset`, from there on."""
+        """Return the next `most` characters from `offset` on, on its line."""
         return self._text[offset : min(offset + most, self.end(self.at(offset)))]
 
     def end(self, line: int) -> int:
-        """The offset at which a line ends, before its line break; that of the text's end for one beyond its last."""
+        """Return the offset at which a line ends, before its line break; the text's end for a line beyond its last."""
         return self._starts[line + 1] - 1 if line + 1 < len(self._starts) else len(self._text)
 
     def line(self, offset: int) -> str:
-        """The line that holds `offset`."""
+        """Return the line that holds `offset`."""
         number = self.at(offset)
         return self._text[self._starts[number] : self.end(number)]
 
     def length(self, offset: int) -> int:
-        """The characters of the line that holds `offset`."""
+        """Count the characters of the line that holds `offset`."""
         number = self.at(offset)
         return self.end(number) - self._starts[number]
 
     def column(self, offset: int) -> int:
-        """The characters that stand before `offset` on its line."""
+        """Count the characters before `offset` on its line."""
         return offset - self._starts[self.at(offset)]
 
     def above(self, offset: int, count: int, most: int) -> list[str]:
-        """The `count` lines above that of `offset`, the nearest first, without those of over `most` characters."""
+        """Return `count` lines above that of `offset`, the nearest first, without those of over `most` characters."""
         line = self.at(offset)
         borders = self._starts[max(line - count, 0) : line + 1]
         short = ((start, end - 1) for start, end in pairwise(borders) if end - 1 - start <= most)
@@ -84,7 +84,7 @@ _NO_WORD = re.compile(r"[\W\d_]*")
 
 
 def key_of(lines: TextLines, start: int) -> str:
-    """The key of the value at `start`; empty where it has none."""
+    """Find the key of the value at `start`; empty where it has none."""
     before = lines.before(start, BEFORE)
     own = _LAST_SUM.sub("", before)
     if not _NO_WORD.fullmatch(own):
@@ -93,7 +93,7 @@ def key_of(lines: TextLines, start: int) -> str:
 
 
 def is_one_of_several(lines: TextLines, end: int) -> bool:
-    """True if another amount directly follows, on its line, the one that ends at `end`."""
+    """Whether another amount directly follows, on its line, the one that ends at `end`."""
     return _SUM_FOLLOWS.match(lines.after(end, AFTER)) is not None
 
 
@@ -108,7 +108,7 @@ def has_words(text: str) -> bool:
 
 
 def column_cell(line: str, lines: TextLines, start: int) -> str:
-    """The cell of a line above that is in the column of what begins at `start`.
+    """Find the cell of a line above in the column of the value that begins at `start`.
 
     With tabs: the cell of the same index, or else the last; with spaces: the one that begins nearest.
     """
@@ -120,7 +120,7 @@ def column_cell(line: str, lines: TextLines, start: int) -> str:
 
 
 def key_above(lines: TextLines, start: int) -> str:
-    """The cell above the cell that begins at `start`; empty if the lines differ in cells or it has a digit."""
+    """Find the cell above the one that begins at `start`; empty if it has a digit, or the lines differ in cells."""
     above = lines.above(start, 1, LONGEST_ABOVE)
     if not above or lines.length(start) > LONGEST_ABOVE:
         return ""

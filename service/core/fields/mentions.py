@@ -1,7 +1,7 @@
 """Mentions: entities with place and value, their ranking for a role, and the choice of the best.
 
-Mentions of one value are ranked as the best of them, plus `REPEATED` each time their number doubles. Ties go to the one
-that comes first in the document.
+Mentions of one value rank as the best of them, plus `REPEATED` each time their number doubles. The first one in the
+document wins a tie.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ _NAMES = NAMES | {"EMPLOYER", "SCHOOL"}
 class Mention(NamedTuple):
     """One entity at the code points `[start, end)`; `entity`: its number among all of the document.
 
-    `by_keyword`: found by the key-value fallback (`keyword_values`); no entity of the document.
-    A tuple, for the reason that `Entity` is one.
+    `by_keyword`: a value of the key-value fallback (`keyword_values`), no entity of the document.
+    A tuple for the same reason as `Entity`.
     """
 
     entity: int
@@ -45,17 +45,17 @@ class Mention(NamedTuple):
 
 
 def amount(mention: Mention) -> Decimal | None:
-    """The sum of money that a mention states; None where its text leaves it open."""
+    """Return the sum of money that a mention states; None where its text leaves it open."""
     return mention.value.number if mention.value.kind is ValueKind.MONEY else None
 
 
 def currency(mention: Mention) -> str | None:
-    """The ISO code of the currency that a sum of money names."""
+    """Return the ISO code of the currency that a sum of money names."""
     return mention.value.unit if _is_money(mention) else None
 
 
 def number(mention: Mention) -> Decimal | None:
-    """The number of a quantity or an amount, with whatever unit."""
+    """Return the number of a quantity or an amount, whatever its unit."""
     if mention.value.number is not None:
         return mention.value.number
     found = _FIRST_NUMBER.match(mention.text)
@@ -63,7 +63,7 @@ def number(mention: Mention) -> Decimal | None:
 
 
 def same_value(mention: Mention) -> str:
-    """Equal for two mentions of one value: amounts by number, names without case, marks and spaces."""
+    """Make a key that mentions of one value share: an amount's number, a name without case, marks and spaces."""
     if _is_money(mention):
         stated = amount(mention)
         return str(stated.normalize()) if stated is not None else mention.text
@@ -78,14 +78,14 @@ def _is_money(mention: Mention) -> bool:
 
 MOST_ALTERNATIVES = 5
 REPEATED = 0.05
-"""Weight added to a value each time the number of its mentions doubles."""
+"""Weight that a value gains each time the number of its mentions doubles."""
 
 Weigh = Callable[[Mention], float]
-"""A mention's weight for a role; 0 or less: it does not fit."""
+"""Weighs a mention for a role; 0 or less: it does not fit."""
 
 
 class Reason(StrEnum):
-    """The reason of a choice: the label and its score, the sum of amounts, words and position, or an invoice's XML."""
+    """Reason of a choice: the label and its score, a sum of amounts, words and position, or an invoice's XML."""
 
     LABEL = "label"
     SUM = "sum"
@@ -103,7 +103,7 @@ class Choice:
 
 
 def ranked(mentions: Iterable[Mention], weigh: Weigh) -> list[tuple[Mention, float]]:
-    """The best mention of each value with its weight, best first; those of no weight are left out."""
+    """Rank values by their best mention and its weight, best first; mentions without weight are left out."""
     best: dict[str, tuple[Mention, float]] = {}
     times: Counter[str] = Counter()
     for mention in mentions:
@@ -118,6 +118,6 @@ def ranked(mentions: Iterable[Mention], weigh: Weigh) -> list[tuple[Mention, flo
 
 
 def choose(found: Iterable[tuple[Mention, float]], reason: Reason = Reason.LABEL) -> Choice | None:
-    """The first of `ranked`, with the next ones as alternatives."""
+    """Choose the first of `ranked`, with the next ones as alternatives."""
     mentions = [mention for mention, _ in islice(found, MOST_ALTERNATIVES + 1)]
     return Choice(mentions[0], reason, tuple(mentions[1:])) if mentions else None

@@ -24,11 +24,11 @@ from service.core.fields.roles import DATES, NUMBERS, ROLES, RoleGroup, labels_o
 from service.core.fields.vocabulary.phrases import PhraseTable, any_of, folded
 
 BILL_DATES = frozenset(("INVOICE_DATE", "DUE_DATE"))
-"""Labels of the model among which `named_dates` decides by the words before."""
+"""Labels of the model between which the words before a date decide (`named_dates`)."""
 NAMED_BY_WORDS = BILL_DATES | {"QUANTITY", "TAX_ID"}
-"""Labels of the model in place of which `named_dates` puts what the words before say."""
+"""Labels of the model that `named_dates` corrects by the words before."""
 ANOTHER = "another"
-"""The role of another bill's number, and of a date such as that of delivery."""
+"""Role of another bill's number, and of another day such as that of delivery."""
 WORD = 0.35
 """Weight added to a mention's score if words for the role stand before it."""
 UNNAMED, BY_KEYWORD = 0.5, 0.2
@@ -59,32 +59,34 @@ _NUMBER_ROLES = {
 }
 
 _IN_DIGITS = re.compile(r"[0-9]{1,8}(?:(?P<second>[./-])[0-9]{1,6}(?P<third>[./-][0-9]{1,6})?)?")
-"""A number of a bill that may be taken for something else."""
+"""Number of a bill that may be taken for a date, a quantity or a tax number."""
 
 
 def choose_named(mentions: Sequence[Mention], lines: TextLines) -> dict[str, Choice]:
-    """The choices for a bill's numbers and dates, by label; roles without a candidate are left out."""
-    said = {each.entity: role_before(lines, each) for each in mentions if each.label in DATES | NUMBERS}
+    """Choose a bill's numbers and dates, by label; roles without a candidate are left out."""
+    roles = {mention.entity: role_before(lines, mention) for mention in mentions if mention.label in DATES | NUMBERS}
     choices = {}
     for label in labels_of(RoleGroup.NAMED):
         family = DATES if label in DATES else NUMBERS
-        likely = ranked((each for each in mentions if each.label in family), partial(_weight, label=label, said=said))
+        likely = ranked(
+            (mention for mention in mentions if mention.label in family), partial(_weight, label=label, roles=roles)
+        )
         by_label = bool(likely) and likely[0][0].label == label
         if choice := choose(likely, Reason.LABEL if by_label else Reason.CONTEXT):
             choices[label] = choice
     bill, order = choices.get("INVOICE_ID"), choices.get("PURCHASE_ORDER")
-    if bill and order and same_value(bill.best) == same_value(order.best) and not said[order.best.entity]:
+    if bill and order and same_value(bill.best) == same_value(order.best) and not roles[order.best.entity]:
         del choices["PURCHASE_ORDER"]
     return choices
 
 
 def role_before(lines: TextLines, mention: Mention) -> str | None:
-    """The role that the words for a date or number name."""
+    """Find the role that the words before a date or a number name."""
     return (date_role if mention.label in DATES else number_role)(lines, mention.start)
 
 
 def date_role(lines: TextLines, start: int) -> str | None:
-    """The role that the nearest words before a date name; `another` for that of another day."""
+    """Find the role that the nearest words before a date name; `ANOTHER` for another day."""
     for key in _keys(lines, start):
         if found := _DAYS.find(key):
             return _DAY_ROLES[found[-1].kind]
@@ -92,25 +94,25 @@ def date_role(lines: TextLines, start: int) -> str | None:
 
 
 def number_role(lines: TextLines, start: int) -> str | None:
-    """The role that the words right before a number name; `another` for that of another bill."""
+    """Find the role that the words right before a number name; `ANOTHER` for another bill."""
     found = _number_words(list(_keys(lines, start)))
     return found[0] if found else None
 
 
 def _number_words(keys: Sequence[str]) -> tuple[str, re.Match[str]] | None:
-    """The first role that the words at the end of a key name for a number, and these words."""
+    """Find the first role that words at the end of a key name, and these words."""
     found = ((role, words.search(key)) for role, words in _NUMBER_ROLES.items() for key in keys)
     return next(((role, match) for role, match in found if match), None)
 
 
 def named_dates(text: str, entities: list[Entity], labels: Container[str]) -> list[Entity]:
-    """The entities, each invoice date and due date with the label that the words before it name.
+    """Correct the labels of invoice dates and due dates by the words before them.
 
-    That is one of these two, or that of a bill's or an order's number in digits (`_number_label`). A date without a
-    role stays without one.
+    An invoice date may turn out to be a due date, the other way round, or a number in digits (`_number_label`). A date
+    without a role stays without one.
 
     Args:
-        labels: those that may be given to a number.
+        labels: labels that a number may get.
     """
     lines = TextLines(text)
 
@@ -118,14 +120,14 @@ def named_dates(text: str, entities: list[Entity], labels: Container[str]) -> li
         role = date_role(lines, entity.start) if entity.label in BILL_DATES else None
         return entity._replace(label=role) if role in BILL_DATES else entity
 
-    found = [named(each) for each in entities]
-    dates = [each for each in found if each.label in DATES]
-    numbers = ((each, _number_label(lines, each, dates)) for each in found)
+    found = [named(entity) for entity in entities]
+    dates = [entity for entity in found if entity.label in DATES]
+    numbers = ((entity, _number_label(lines, entity, dates)) for entity in found)
     return [each._replace(label=label) if label is not None and label in labels else each for each, label in numbers]
 
 
 def _number_label(lines: TextLines, entity: Entity, dates: Sequence[Entity]) -> str | None:
-    """The label of a number that the model calls something else: `12/2026` behind "Fattura n."; None for others.
+    """Find the label of a number that the model calls something else: `12/2026` behind "Fattura n."; None for others.
 
     Without a word for a number ("Fattura 12/2026 del 02/03/2026") the document has a whole date besides; and where the
     number is written as one ("Invoice 12-03-2026"), that other date is called the invoice's.
@@ -138,9 +140,9 @@ def _number_label(lines: TextLines, entity: Entity, dates: Sequence[Entity]) -> 
         return None
     role, words = found
     if words["number"] is None and "#" not in words[0]:
-        others = [each for each in dates if each.text != entity.text and _is_whole_date(each.text)]
+        others = [date for date in dates if date.text != entity.text and _is_whole_date(date.text)]
         if digits["third"] is not None:
-            others = [each for each in others if each.label == "INVOICE_DATE"]
+            others = [date for date in others if date.label == "INVOICE_DATE"]
         if entity.label not in BILL_DATES or not others:
             return None
     return "ID_NUMBER" if role == ANOTHER else role
@@ -152,7 +154,7 @@ def _is_whole_date(text: str) -> bool:
 
 
 def named_currency(text: str) -> str | None:
-    """The ISO code after words for a bill's currency, the first of its beginning."""
+    """Find the first ISO code after words for a bill's currency in its beginning."""
     for line in text[:CURRENCY_CHARACTERS].split("\n"):
         for code in _CODE.findall(line):
             if any(named[1].upper() == code for named in _CURRENCY.finditer(folded(line))):
@@ -161,26 +163,26 @@ def named_currency(text: str) -> str | None:
 
 
 def currency_of_key(lines: TextLines, start: int) -> str | None:
-    """The last word of an amount's key if it may be a currency's code: "Total CHF", "Amount due (USD)"."""
+    """Find the last word of an amount's key if it may be a currency's code: "Total CHF", "Amount due (USD)"."""
     found = _LAST_CODE.search(key_of(lines, start))
     return found[1] if found else None
 
 
 def _keys(lines: TextLines, start: int) -> Iterator[str]:
-    """The folded texts that are searched for words about a value: before it on its line, then the cell above it."""
+    """Yield the folded texts that may name a value: before it on its line, then the cell above it."""
     yield folded(lines.before(start, BEFORE))
     yield folded(key_above(lines, start))
 
 
-def _weight(mention: Mention, label: str, said: dict[int, str | None]) -> float:
-    words = said[mention.entity]
+def _weight(mention: Mention, label: str, roles: dict[int, str | None]) -> float:
+    role = roles[mention.entity]
     if mention.label != label:
         share = BY_KEYWORD if mention.by_keyword else UNNAMED
-        return share * mention.score + WORD if words == label else 0.0
-    if words == label:
+        return share * mention.score + WORD if role == label else 0.0
+    if role == label:
         return mention.score + WORD
-    if (words == ANOTHER and label in NUMBERS) or (label, words) == ("PURCHASE_ORDER", "INVOICE_ID"):
+    if (role == ANOTHER and label in NUMBERS) or (label, role) == ("PURCHASE_ORDER", "INVOICE_ID"):
         return 0.0
-    if label == "INVOICE_DATE" and words == "DUE_DATE":
+    if label == "INVOICE_DATE" and role == "DUE_DATE":
         return CONTRADICTED * mention.score
     return mention.score

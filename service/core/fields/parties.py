@@ -55,19 +55,19 @@ _FORMS = re.compile(
     r"sp\. ?z ?o\. ?o|spol\. s ?r\. ?o|s\. ?r\. ?o|kft|(?:sdn\.? ?)?bhd|s/b|a\.ş|şti|ооо|[зпо]?ао|ип)(?!\w)\.?|"
     r"株式会社|有限公司|有限会社|주식회사|\(株\)|\(주\)"
 )
-"""Legal forms of firms, in a name without case."""
+"""Legal forms of firms, in a lower-case name."""
 _BANKS = re.compile(
     r"bank|sparkasse|banco|banca|banque|crédit |caisse|caixa|cassa|pankki|sparekasse|"
     r"банк|銀行|银行|은행|信用金庫|بنك|مصرف|बैंक"
 )
-"""In the name of a bank, which bills name for the account to pay to."""
+"""Words in names of banks, which bills name beside the account to pay to."""
 
 
 def position_weights(
     mentions: Sequence[Mention], lines: TextLines, labels: Set[str]
 ) -> Mapping[int, Mapping[str, float]]:
-    """Mention number → role → weight added for its position; `labels`: those of names that may be a party."""
-    hosts = tuple(_letters(each.text) for each in mentions if each.label == "URL")
+    """Weigh names by their positions: mention number → role → weight. `labels`: labels of names that may be a party."""
+    hosts = tuple(_letters(mention.text) for mention in mentions if mention.label == "URL")
     names = [(place, each) for place, each in enumerate(mentions) if each.label in labels]
     head = firm(names[0][1]) if names else ""
     found: dict[int, dict[str, float]] = {}
@@ -82,7 +82,7 @@ def position_weights(
 
 
 def firm(name: Mention) -> str:
-    """Equal for two mentions of one firm, with its legal form or without."""
+    """Make a key that mentions of one firm share, with its legal form or without."""
     return _letters(_FORMS.sub("", name.text.casefold())) or same_value(name)
 
 
@@ -99,7 +99,7 @@ def has_legal_form(name: str) -> bool:
 def _position_weights(
     name: Mention, after: Sequence[Mention], lines: TextLines, labels: Set[str], *, is_head: bool
 ) -> Iterator[tuple[str, float]]:
-    address = next((each for each in after[:NAMES_ABOVE_ADDRESS] if each.label == "ADDRESS"), None)
+    address = next((mention for mention in after[:NAMES_ABOVE_ADDRESS] if mention.label == "ADDRESS"), None)
     if address is not None:
         apart = lines.at(address.start) - lines.at(name.end - 1)
         if apart == 0 and _BETWEEN.fullmatch(lines.between(name.end, address.start)):
@@ -113,11 +113,11 @@ def _position_weights(
 
 
 def _is_registered(name: Mention, after: Sequence[Mention], lines: TextLines, labels: Set[str]) -> bool:
-    """True if a tax, account or register number stands within `LINES_TO_NUMBER` lines below a name, before another."""
+    """Whether a tax, account or register number stands `LINES_TO_NUMBER` lines or less below a name, before another."""
     last = lines.at(name.end - 1) + LINES_TO_NUMBER
-    others = (each for each in after if each.label in labels - {"PERSON"} and firm(each) != firm(name))
-    end = min(lines.start(last + 1), next((each.start for each in others), lines.start(last + 1)))
-    numbered = any(each.label in ("TAX_ID", "IBAN", "PHONE", "EMAIL") and each.start < end for each in after)
+    others = (mention for mention in after if mention.label in labels - {"PERSON"} and firm(mention) != firm(name))
+    end = min(lines.start(last + 1), next((mention.start for mention in others), lines.start(last + 1)))
+    numbered = any(mention.label in ("TAX_ID", "IBAN", "PHONE", "EMAIL") and mention.start < end for mention in after)
     return numbered or _REGISTER.search(lines.between(name.end, end)) is not None
 
 
@@ -143,10 +143,10 @@ KEYWORD, FIRST_NAME = 0.35, 0.1
 A_LINE_AWAY = 0.01
 """Weight that a keyword loses with each line between it and the name: a contact stands below the firm."""
 LEAST_WEIGHT = 0.3
-"""Compared with the weight of a name under another label than the role's: below it the name is not chosen."""
+"""Least weight at which a name under another label than the role's is chosen."""
 LINES_ABOVE = 4
 HEADING_CHARACTERS = 48
-"""Most characters of a line above a name that is searched for keywords: a longer one is prose."""
+"""Most characters of a line above a name that is searched for keywords; a longer one is prose."""
 MOST_NAMES = 12
 """Most names of a role that are tried in pairs."""
 
@@ -155,20 +155,20 @@ _PARTIES = PhraseTable(*_PARTY_WORDS)
 _HEADING_TO, _HEADING_BY = (re.compile(rf"\s*(?:{any_of(kind)})\s*:?\s*") for kind in ("to", "by"))
 """Keywords for the receiver, and for the supplier, that count only if they are all of a line ("To:", "Von:")."""
 _NUMBER_OF = re.compile(rf"[\s.:/-]{{0,2}}(?:(?:{any_of('number')})|vat|tax|ust)\b")
-"""After a keyword: it is the key of a number ("Customer no.")."""
+"""Words that make the keyword before them the key of a number ("Customer no.")."""
 
 
 def choose_parties(mentions: Sequence[Mention], lines: TextLines) -> dict[str, Choice]:
-    """The choices for supplier and receiver, by label; a role without a candidate is left out."""
-    named = _whole([mention for mention in mentions if mention.label in NAMES])
+    """Choose supplier and receiver, by label; a role without a candidate is left out."""
+    named = _without_parts([mention for mention in mentions if mention.label in NAMES])
     first = min((mention.start for mention in named if mention.label != "PERSON"), default=-1)
     words = {mention.entity: keyword_before(lines, mention) for mention in named}
     positions = position_weights(mentions, lines, NAMES)
 
     def weigh(mention: Mention, role: str) -> float:
         share = 1.0 if mention.label == role else NO_ROLE.get(mention.label, OTHER_PARTY)
-        said, apart = words[mention.entity]
-        word = KEYWORD - apart * A_LINE_AWAY if said == role else 0.0
+        keyword_role, apart = words[mention.entity]
+        word = KEYWORD - apart * A_LINE_AWAY if keyword_role == role else 0.0
         head = FIRST_NAME if role == SUPPLIER and mention.start == first else 0.0
         place = positions[mention.entity].get(role, 0.0)
         is_likely = mention.label in (SUPPLIER, RECEIVER) or word or place
@@ -181,20 +181,21 @@ def choose_parties(mentions: Sequence[Mention], lines: TextLines) -> dict[str, C
     return {role: _choice(role, mention, likely[role]) for role, mention in zip(likely, pair, strict=True) if mention}
 
 
-def _whole(names: Sequence[Mention]) -> list[Mention]:
-    """Without the names of which a place in the document shows that they are parts of a longer one."""
-    wide = [each for each in names if each.by_keyword]
+def _without_parts(names: Sequence[Mention]) -> list[Mention]:
+    """Leave out names that are parts of a longer name which was found by its place."""
+    wide = [mention for mention in names if mention.by_keyword]
     return [
-        each
-        for each in names
+        mention
+        for mention in names
         if not any(
-            other.start <= each.start and each.end <= other.end and len(each.text) < len(other.text) for other in wide
+            other.start <= mention.start and mention.end <= other.end and len(mention.text) < len(other.text)
+            for other in wide
         )
     ]
 
 
 def keyword_before(lines: TextLines, mention: Mention) -> tuple[str | None, int]:
-    """The role named by the nearest keyword before a mention, and the lines between the two; None without one.
+    """Find the role that the nearest keyword before a mention names, and the lines between the two.
 
     A line above with several cells names the role of what stands in the same column.
     """
@@ -207,11 +208,11 @@ def keyword_before(lines: TextLines, mention: Mention) -> tuple[str | None, int]
 
 
 def role_of(cell: str) -> str | None:
-    """The role that a heading names; None for prose, and for the key of a party's number."""
+    """Find the role that a heading names; None for prose and for the key of a party's number."""
     if len(cell) > HEADING_CHARACTERS:
         return None
     bare = folded(cell)
-    if found := [each for each in _PARTIES.find(bare) if not _NUMBER_OF.match(bare, each.end)]:
+    if found := [phrase for phrase in _PARTIES.find(bare) if not _NUMBER_OF.match(bare, phrase.end)]:
         return _PARTY_WORDS[found[-1].kind]
     if _HEADING_BY.fullmatch(bare):
         return SUPPLIER
@@ -222,7 +223,7 @@ Weighted = list[tuple[Mention, float]]
 
 
 def _best_pair(suppliers: Weighted, receivers: Weighted) -> tuple[Mention | None, Mention | None]:
-    """The pair of different firms with the highest sum of weights; None for a role without a candidate."""
+    """Choose the pair of different firms with the highest sum of weights; None for a role without a candidate."""
     nobody: tuple[Mention | None, float] = (None, 0.0)
     heavy = [
         [nobody, *(found for found in names if found[0].label == role or found[1] >= LEAST_WEIGHT)]
@@ -238,7 +239,7 @@ def _best_pair(suppliers: Weighted, receivers: Weighted) -> tuple[Mention | None
 
 
 def _choice(role: str, chosen: Mention, likely: Weighted) -> Choice:
-    """The choice of a name; its reason is the label if it is the model's best name for the role."""
+    """Make the choice of a name; its reason is the label if it is the model's best name for the role."""
     of_model = [each for each, _ in likely if each.label == role and not each.by_keyword]
     labelled = [mention for mention, _ in ranked(of_model, _score)]
     by_label = bool(labelled) and same_value(labelled[0]) == same_value(chosen)
@@ -255,15 +256,15 @@ VAT_NUMBER = 0.3
 OF_RECEIVER = 0.2
 """Factor of the weight of the receiver's tax number."""
 BLOCK_CHARACTERS = 120
-"""Characters behind the receiver's name in which its address and its tax number stand."""
+"""Characters behind the receiver's name within which its address and its tax number stand."""
 _OF_BUYER = re.compile(any_of("buyer", ends=False))
 _VAT = re.compile(r"[A-Z]{2,3}[A-Z0-9]?[0-9]{6,12}(?:[A-Z0-9]{1,3})?")
 
 
 def choose_tax_id(mentions: Sequence[Mention], lines: TextLines, receiver: Choice | None = None) -> Choice | None:
-    """The supplier's tax number: its VAT number rather than another one, and not the receiver's.
+    """Choose the supplier's tax number: a VAT number rather than another one, and not the receiver's.
 
-    That is what is called so, or stands right below the receiver's name.
+    The receiver's number is called so, or stands right below the receiver's name.
     """
     block = range(receiver.best.end, receiver.best.end + BLOCK_CHARACTERS) if receiver else range(0)
 
@@ -273,4 +274,4 @@ def choose_tax_id(mentions: Sequence[Mention], lines: TextLines, receiver: Choic
         is_receivers = _OF_BUYER.search(folded(lines.before(number.start, HEADING_CHARACTERS)))
         return OF_RECEIVER * weight if is_receivers or number.start in block else weight
 
-    return choose(ranked((each for each in mentions if each.label == TAX_ID), weigh))
+    return choose(ranked((mention for mention in mentions if mention.label == TAX_ID), weigh))

@@ -1,4 +1,4 @@
-"""Party names: finds the names of a bill's two parties by their places, where the model marks them wrongly or not.
+"""Party names: finds the names of a bill's two parties by their places, for where the model marks them wrongly or not.
 
 The rules, for the cells of a line (`lines`):
 - After a keyword in the same cell ("Sold by Acme Ltd"), or in the column below a keyword that is all of its cell. Keys
@@ -25,11 +25,11 @@ from service.core.fields.roles import DATES, IDENTIFIERS, NAMES, SUPPLIER
 from service.core.fields.vocabulary.phrases import folded
 
 MOST_LINES = 400
-"""Lines of the document that are searched."""
+"""Most lines of a document that are searched."""
 LONGEST_NAME = 64
 """Most characters of a name."""
 LONGEST_CELL = 120
-"""Most characters of a cell: a longer one is prose."""
+"""Most characters of a cell; a longer one is prose."""
 LINES_BELOW_KEYWORD = 5
 LINES_OF_BLOCK = 4
 """Most lines of a postal address above its postcode."""
@@ -61,17 +61,17 @@ _SENDER_LINE = re.compile(
 _ENDS_NAME = IDENTIFIERS | DATES | {"MONEY", "ADDRESS", "EMAIL", "PHONE", "URL"}
 _BACKS_NAME = NAMES | {"LOCATION", "ADDRESS", "EMPLOYER", "SCHOOL", "PARTY"}
 _SENTENCE = re.compile(r"(?:\S+ +)*(?:[^\W\d_A-Z]\S* +){3,}.*|.*[^\W\d_]{4,}[.。]")
-"""Three words in a row without a capital, or a full stop behind a word: prose."""
+"""Prose: three words in a row without a capital, or a full stop behind a word."""
 _COMMA = re.compile(r"\s*(?:,\s|\s[-–—·•|]\s)")
 
 
 Span = tuple[int, int]
 Name = tuple[str, Span]
-"""The label and the span of a name; the label is ORGANIZATION in an address, which is of either party."""
+"""Label and span of a name; ORGANIZATION for a name in an address, which may be either party's."""
 
 
 def party_names(text: str, entities: Sequence[Entity]) -> list[Name]:
-    """The names that their places mark; `entities`: those of the model."""
+    """Find the names that their places mark; `entities`: the model's entities."""
     return list(dict.fromkeys(_names(_Page(text, entities))))
 
 
@@ -87,7 +87,7 @@ def _names(page: _Page) -> Iterator[Name]:
 
 
 class _Page:
-    """The cells of each line, where the entities begin that end a name, and the ends of firms' names by beginning."""
+    """Cells of each line, offsets at which entities end a name, and the ends of firms' names by their beginnings."""
 
     def __init__(self, text: str, entities: Sequence[Entity]) -> None:
         self.text = text
@@ -97,24 +97,26 @@ class _Page:
             [cell.span() for cell in _CELL.finditer(text, at, at + len(row)) if len(cell[0]) <= LONGEST_CELL]
             for at, row in zip(starts, rows, strict=False)
         ]
-        self._borders = sorted(each.start for each in entities if each.label in _ENDS_NAME)
-        self._names = [(each.start, each.end) for each in entities if each.label in _BACKS_NAME]
-        self._firms = {each.start: each.end for each in entities if each.label in NAMES and has_legal_form(each.text)}
+        self._borders = sorted(entity.start for entity in entities if entity.label in _ENDS_NAME)
+        self._names = [(entity.start, entity.end) for entity in entities if entity.label in _BACKS_NAME]
+        self._firms = {
+            entity.start: entity.end for entity in entities if entity.label in NAMES and has_legal_form(entity.text)
+        }
 
     def is_backed(self, name: Span) -> bool:
-        """Whether the model has marked a part of a name as one, or it has a legal form: not any words are a name."""
+        """Whether the model has marked a part of the words as a name, or they have a legal form."""
         start, end = name
         return has_legal_form(self.text[start:end]) or any(at < end and start < until for at, until in self._names)
 
     def name_in(self, start: int, end: int) -> Span | None:
-        """The name with which a stretch of a line begins; None if that is none."""
+        """Find the name with which a part of a line begins; None if it begins with none."""
         found = self.words_in(start, end)
         return found if found and self.is_backed(found) else None
 
     def words_in(self, start: int, end: int) -> Span | None:
-        """The words with which a stretch of a line begins, if they could be a name."""
+        """Find the words with which a part of a line begins, if they could be a name."""
         start += len(_courtesy(self.text[start:end]))
-        end = min([self._firms.get(start, end), end, *(each for each in self._borders if start < each < end)])
+        end = min([self._firms.get(start, end), end, *(border for border in self._borders if start < border < end)])
         for comma in _COMMA.finditer(self.text, start, end):
             if self.text[comma.start()] != "," or not starts_with_form(self.text[comma.end() : end]):
                 end = comma.start()

@@ -23,14 +23,14 @@ from service.core.fields.vocabulary.phrases import folded
 
 LINES_APART = 2
 FIRST = 0.5
-"""Weight added to the first name, address or number of the document."""
+"""Weight that the document's first name, address or number gains."""
 SINGLE = {"email": ("EMAIL",), "phone": ("PHONE",), "address": ("ADDRESS", "LOCATION")}
-"""Role → its labels, the better one first; the second counts where the first was not found."""
+"""Role → its labels, the better one first; the second counts where the document lacks the first."""
 
 NEAR = 24
 """Characters beside a date that are searched for "present" and "since"."""
 FOOTER_LETTERS = 8
-"""Least letters beside the date in a line that is compared with others as a footer."""
+"""Least letters beside the date in a line that may be a footer."""
 
 _PRESENT = re.compile(
     folded(
@@ -50,8 +50,8 @@ _PAGE_NUMBER = re.compile(r"[\s|·•/-]*[0-9]{1,3}(?:\s*(?:/|of|von|de|sur|di|v
 
 
 @dataclass(slots=True)
-class _Lines:
-    """An entry as it is put together: mentions by label, and the lines from the first to the last."""
+class _OpenEntry:
+    """An entry under construction: mentions by label, and its first and last line."""
 
     parts: dict[str, Mention]
     first: int
@@ -59,7 +59,7 @@ class _Lines:
     dates: list[Mention] = field(default_factory=list)
 
     def distance(self, line: int) -> int:
-        """Lines between this entry and another line; 0 within it."""
+        """Count the lines between this entry and another line; 0 within it."""
         return max(self.first - line, line - self.last, 0)
 
 
@@ -67,7 +67,7 @@ class _Lines:
 class Entry:
     """A job (`what`: title, `where`: employer) or an education (degree, school), with its dates in order.
 
-    `is_ongoing`: the document says that it lasts.
+    `is_ongoing`: whether the document says that it lasts.
     """
 
     what: Mention | None
@@ -77,7 +77,7 @@ class Entry:
 
 
 def choose_person(mentions: Sequence[Mention]) -> dict[str, Choice]:
-    """The choices for name, e-mail, phone and address, by role."""
+    """Choose name, e-mail, phone and address, by role."""
     name = choose(_first_best(mentions, "PERSON"))
     roles = {"name": name} if name else {}
     for role, labels in SINGLE.items():
@@ -90,11 +90,11 @@ def choose_person(mentions: Sequence[Mention]) -> dict[str, Choice]:
 def _first_best(mentions: Sequence[Mention], label: str) -> list[tuple[Mention, float]]:
     labelled = [mention for mention in mentions if mention.label == label]
     first = min((mention.start for mention in labelled), default=0)
-    return ranked(labelled, lambda each: each.score + FIRST * (each.start == first))
+    return ranked(labelled, lambda mention: mention.score + FIRST * (mention.start == first))
 
 
 def find_entries(mentions: Sequence[Mention], lines: TextLines) -> tuple[tuple[Entry, ...], tuple[Entry, ...]]:
-    """(jobs, educations) in the order of the document."""
+    """Group mentions into jobs and educations, each in the order of the document."""
     jobs = _grouped(mentions, lines, ("JOB_TITLE", "EMPLOYER"))
     educations = _grouped(mentions, lines, ("DEGREE", "SCHOOL"))
     entries = sorted(jobs + educations, key=lambda entry: entry.first)
@@ -102,15 +102,15 @@ def find_entries(mentions: Sequence[Mention], lines: TextLines) -> tuple[tuple[E
     for date in _without_footers([mention for mention in mentions if mention.label == "DATE"], lines):
         line = lines.at(date.start)
         after = bisect_right(firsts, line)
-        near = [each for each in entries[max(after - 2, 0) : after + 1] if each.distance(line) <= LINES_APART]
+        near = [entry for entry in entries[max(after - 2, 0) : after + 1] if entry.distance(line) <= LINES_APART]
         if near:
             min(near, key=lambda entry: entry.distance(line)).dates.append(date)
-    jobs = [each for each in jobs if "EMPLOYER" in each.parts or each.dates]
+    jobs = [entry for entry in jobs if "EMPLOYER" in entry.parts or entry.dates]
     return _entries(jobs, ("JOB_TITLE", "EMPLOYER"), lines), _entries(educations, ("DEGREE", "SCHOOL"), lines)
 
 
 def _without_footers(dates: Sequence[Mention], lines: TextLines) -> list[Mention]:
-    """The dates that are not in a line that occurs again, but for a page number at its end."""
+    """Leave out dates in lines that occur again, page numbers at their ends aside."""
     marks = {date.entity: _PAGE_NUMBER.sub("", lines.line(date.start)) for date in dates}
     times = Counter(mark for _, mark in {(lines.at(date.start), marks[date.entity]) for date in dates})
 
@@ -129,7 +129,7 @@ def _is_ongoing(date: Mention, lines: TextLines) -> bool:
 
 
 def distinct(mentions: Iterable[Mention], label: str) -> tuple[Mention, ...]:
-    """The first mention of each value with this label, in the order of the document."""
+    """Return the first mention of each value with this label, in the order of the document."""
     first: dict[str, Mention] = {}
     for mention in mentions:
         if mention.label == label:
@@ -137,8 +137,8 @@ def distinct(mentions: Iterable[Mention], label: str) -> tuple[Mention, ...]:
     return tuple(first.values())
 
 
-def _grouped(mentions: Sequence[Mention], lines: TextLines, labels: tuple[str, str]) -> list[_Lines]:
-    entries: list[_Lines] = []
+def _grouped(mentions: Sequence[Mention], lines: TextLines, labels: tuple[str, str]) -> list[_OpenEntry]:
+    entries: list[_OpenEntry] = []
     for mention in mentions:
         if mention.label in labels:
             first, last = lines.at(mention.start), lines.at(mention.end - 1)
@@ -146,18 +146,18 @@ def _grouped(mentions: Sequence[Mention], lines: TextLines, labels: tuple[str, s
                 entries[-1].parts[mention.label] = mention
                 entries[-1].last = last
             else:
-                entries.append(_Lines({mention.label: mention}, first, last))
+                entries.append(_OpenEntry({mention.label: mention}, first, last))
     return entries
 
 
-def _entries(found: Sequence[_Lines], labels: tuple[str, str], lines: TextLines) -> tuple[Entry, ...]:
+def _entries(found: Sequence[_OpenEntry], labels: tuple[str, str], lines: TextLines) -> tuple[Entry, ...]:
     what, where = labels
     return tuple(
         Entry(
-            each.parts.get(what),
-            each.parts.get(where),
-            tuple(each.dates),
-            any(_is_ongoing(date, lines) for date in each.dates),
+            entry.parts.get(what),
+            entry.parts.get(where),
+            tuple(entry.dates),
+            any(_is_ongoing(date, lines) for date in entry.dates),
         )
-        for each in found
+        for entry in found
     )

@@ -3,8 +3,8 @@
 A role's name in an answer is its label in lower case. A model need not have entities of that label: the words before a
 value name the role as well. Those words are in `vocabulary`; a row names the fields of `BillWords` that hold them.
 
-The rows are in the order in which an electronic invoice is written for people, so that a party's numbers stand under
-its name. Answers have the order of `ORDER`.
+The rows are in the order in which an electronic invoice is written for people, with a party's numbers under its name.
+Answers have the order of `ORDER`.
 
 Sources of the paths: EN 16931-1 (the terms), UN/CEFACT CII D16B, OASIS UBL 2.1.
 """
@@ -206,6 +206,6 @@ AMOUNTS = frozenset(("MONEY", *(role.label for role in ROLES if role.kind is Val
 NUMBERS = frozenset(("ID_NUMBER", *labels_of(RoleGroup.NAMED))) - DATES
 """Labels of numbers of papers: the general one, and those of roles that words name."""
 IDENTIFIERS = NUMBERS | {*labels_of(RoleGroup.ACCOUNT, RoleGroup.TAX_NUMBER)}
-"""Labels of all numbers with a borderline of white space: those of papers, accounts and taxpayers."""
+"""Labels of all numbers that white space ends: those of papers, accounts and taxpayers."""
 NAMES = frozenset(("ORGANIZATION", "PERSON", *labels_of(RoleGroup.PARTY)))
 """Labels of what may be a party of a bill."""

@@ -8,14 +8,14 @@ The rules:
   or the payment names it.
 - A payment less the change that differs from a named sum by at most `CASH_ROUNDING` is the sum rounded for payment: it
   gains `ROUNDED_PAID` as total.
-- Of all triples of candidates with net + tax = total the heaviest is chosen, unless it weighs less than `KEPT_WEIGHT`
-  of the best candidates of each role together: then an amount is missing.
+- The heaviest triple of candidates with net + tax = total is chosen, unless it weighs less than `KEPT_WEIGHT` of the
+  best candidates of each role together: then an amount is missing.
 - If another total is that total plus another named sum (untaxed supplies) or an amount between them (a tip), it is the
   total. The triple then belongs to one tax rate: its net is not the bill's, and its tax only if no other amount is
   called a tax.
-- Of a triple the model or a keyword must have called the tax a tax, or it is the percentage before it of the net: two
-  rows of goods add up to their total as well.
-- An amount that is more than the percentage before it of the total is what was bought at that rate, no tax.
+- A triple's tax needs the label or a keyword of a tax, or it is the percentage before it of the net: two rows of goods
+  add up to their total as well.
+- An amount above the percentage before it of the total is the price of goods at that rate, no tax.
 - Taxes of several rates are parts of the bill's tax, as are several that together are the total less the net: one of
   them is chosen only where the total is net plus this tax.
 - A net of zero adds up with anything and decides nothing.
@@ -40,35 +40,35 @@ PERCENT = "PERCENT"
 TOLERANCE = Decimal("0.02")
 """Most difference of net + tax from the total, in units of the currency: each is rounded to cents."""
 TO_RATE = 12
-"""Most characters between a percentage and the amount that it is the rate of."""
+"""Most characters between a percentage and its amount."""
 MOST_LIKELY = 8
-"""Most amounts of a role that are tried in triples."""
+"""Most amounts of a role that are combined in triples."""
 OTHER_ROLE, ANY_MONEY = 0.4, 0.25
-"""Factors of a score under the label of another role, and as MONEY."""
+"""Factors of a score under another role's label, and under MONEY."""
 CONTRADICTED = 0.5
 """Factor of a score whose label the keyword before the amount contradicts."""
 PAID_LESS_CHANGE = 0.25
 """Weight added for a total to an amount that equals the payment less the change."""
 CASH_ROUNDING = Decimal("0.05")
-"""Most difference of a payment from the sum that it pays, in units of the currency."""
+"""Most difference between a payment and the sum that it pays, in units of the currency."""
 ROUNDED_PAID = 0.3
 """Weight added for a total to a payment that was rounded."""
 SUMS = frozenset((AmountKeyword.TOTAL, AmountKeyword.GROSS, AmountKeyword.NET_OR_TOTAL, AmountKeyword.SUBTOTAL))
-"""Keywords of a sum that may be one of several on the bill."""
+"""Keywords of sums of which a bill may have several."""
 LAST_SUMS = SUMS - {AmountKeyword.SUBTOTAL} | {AmountKeyword.TO_PAY}
-"""Keywords of a sum that may be the last one."""
+"""Keywords of a bill's last sum."""
 KEPT_WEIGHT = 0.6
-"""Compared with the weight of the triple as a share of that of the best candidates of each role alone."""
+"""Least weight of a triple, as a share of the weight of each role's best candidates together."""
 
 Weighted = list[tuple[Mention, float]]
 Keywords = Mapping[int, AmountKeyword]
-"""Mention number → class of its keyword; mentions without one are left out."""
+"""Mention number → class of its keyword; mentions without a keyword are left out."""
 NO_KEYWORDS: Keywords = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
 class SumCheck:
-    """A check that `parts` add up to `total`, both stated in the document. `difference`: parts - total."""
+    """A check that stated amounts add up. `difference`: sum of the parts - total."""
 
     rule: str
     holds: bool
@@ -78,22 +78,27 @@ class SumCheck:
 def settle_totals(
     mentions: Sequence[Mention], keywords: Keywords = NO_KEYWORDS
 ) -> tuple[dict[str, Choice], tuple[SumCheck, ...]]:
-    """The choices for net, tax and total by label, and the check of their sum where all three are known."""
+    """Choose net, tax and total, by label, and check their sum where all three are known."""
     paid, rates = _paid_less_change(mentions, keywords), _rates(mentions)
     likely = {role: _likely(mentions, role, keywords, paid) for role in _TRIPLE}
     own = {role: [found for found in likely[role] if _is_labelled(found[0], role, keywords, paid)] for role in _TRIPLE}
     largest = max((value for mention, _ in own[TOTAL] if (value := amount(mention))), key=abs, default=None)
     no_taxes = _no_taxes(likely[TAX], rates, largest)
-    own = _apart(own | {TAX: [found for found in own[TAX] if found[0].entity not in no_taxes]}, keywords)
+    own = _without_contradicted(own | {TAX: [found for found in own[TAX] if found[0].entity not in no_taxes]}, keywords)
     parts = _parts(own[TAX], rates)
     rated = [found for found in likely[TAX] if found[0].entity in rates.keys() - no_taxes and found not in own[TAX]]
-    settled = _heaviest_sum(likely | {TAX: own[TAX]}, _Rated(rated, rates, largest))
+    settled = _heaviest_sum(likely | {TAX: own[TAX]}, _UnnamedTaxes(rated, rates, largest))
     alone = sum(own[role][0][1] for role in _TRIPLE if own[role])
     whole = own | {TAX: [found for found in own[TAX] if found[0].entity not in parts]}
     choices = {role: choice for role in _TRIPLE if (choice := _own_choice(whole[role], role))}
     if settled is None or sum(weight for _, weight in settled) < KEPT_WEIGHT * alone:
         if _is_shared(
-            choices, [each for each in mentions if each.label == TAX or keywords.get(each.entity) == AmountKeyword.TAX]
+            choices,
+            [
+                mention
+                for mention in mentions
+                if mention.label == TAX or keywords.get(mention.entity) == AmountKeyword.TAX
+            ],
         ):
             del choices[TAX]
         return choices, _check_choices(choices)
@@ -112,10 +117,10 @@ def _size(mention: Mention) -> Decimal:
 
 
 def _rates(mentions: Sequence[Mention]) -> dict[int, Decimal]:
-    """Mention number of an amount → the percentage right before it, or before the net and the tax beside it."""
+    """Find amounts' rates, by mention number: the percentage right before it, or before the net and tax beside it."""
     found: dict[int, Decimal] = {}
     row: list[Mention] = []
-    for before, behind in pairwise(sorted(mentions, key=lambda each: each.start)):
+    for before, behind in pairwise(sorted(mentions, key=lambda mention: mention.start)):
         rate = number(before) if before.label == PERCENT else found.get(before.entity)
         if rate is None or behind.start - before.end > TO_RATE:
             continue
@@ -126,7 +131,7 @@ def _rates(mentions: Sequence[Mention]) -> dict[int, Decimal]:
 
 
 def _goes_on(rate: Decimal, row: Sequence[Decimal | None]) -> bool:
-    """True if a row behind a rate is a net and its tax, or a net, its tax and their sum."""
+    """Whether a row behind a rate is a net and its tax, or a net, its tax and their sum."""
     stated = [each for each in row if each is not None]
     if len(stated) == 3:
         return stated[0] + stated[1] == stated[2]
@@ -134,19 +139,19 @@ def _goes_on(rate: Decimal, row: Sequence[Decimal | None]) -> bool:
 
 
 def _is_rate_of(rate: Decimal, net: Decimal | None, tax: Decimal | None) -> bool:
-    """True if a tax is a rate in percent of a net, up to rounding."""
+    """Whether a tax is a rate in percent of a net, up to rounding."""
     return net is not None and tax is not None and abs(net * rate / 100 - tax) <= TOLERANCE
 
 
 def _no_taxes(found: Weighted, rates: Mapping[int, Decimal], largest: Decimal | None) -> frozenset[int]:
-    """The mention numbers of what was bought at a rate, and of taxes of nothing beside another rate's tax."""
+    """Find the numbers of mentions of prices of goods at a rate, and of zero taxes beside another rate's tax."""
     bases = {mention.entity for mention, _ in found if _is_base(mention, rates, largest)}
     rated = {mention.entity: amount(mention) for mention, _ in found if mention.entity in rates.keys() - bases}
-    return frozenset(bases | ({each for each in rated if rated[each] == 0} if any(rated.values()) else set()))
+    return frozenset(bases | ({entity for entity in rated if rated[entity] == 0} if any(rated.values()) else set()))
 
 
 def _is_base(mention: Mention, rates: Mapping[int, Decimal], largest: Decimal | None) -> bool:
-    """True for what was bought at a rate: it is more than a tax at that rate on the largest total could be."""
+    """Whether an amount is the price of goods at a rate: it exceeds the tax at that rate on the largest total."""
     rate, stated = rates.get(mention.entity), amount(mention)
     if rate is None or stated is None or largest is None:
         return False
@@ -154,29 +159,33 @@ def _is_base(mention: Mention, rates: Mapping[int, Decimal], largest: Decimal | 
 
 
 def _parts(taxes: Weighted, rates: Mapping[int, Decimal]) -> frozenset[int]:
-    """The mention numbers of the taxes of several rates; none if there is one rate."""
+    """Find the numbers of mentions of the taxes of several rates; none if there is one rate."""
     parts = {each.entity: rates[each.entity] for each, _ in taxes if each.entity in rates and amount(each)}
     return frozenset(parts) if len(set(parts.values())) > 1 else frozenset()
 
 
 def _is_shared(choices: Mapping[str, Choice], taxes: Sequence[Mention]) -> bool:
-    """True if several taxes together, such as two of one rate, are what the total has beyond the net."""
-    stated = [number for each in taxes if (number := amount(each))]
+    """Whether several taxes together, such as two of one rate, are the total less the net."""
+    stated = [number for mention in taxes if (number := amount(mention))]
     if len(stated) < 2 or not choices.keys() >= set(_TRIPLE):
         return False
     net, total = amount(choices[NET].best), amount(choices[TOTAL].best)
     return net is not None and total is not None and abs(net + sum(stated) - total) <= TOLERANCE
 
 
-def _apart(own: dict[str, Weighted], keywords: Keywords) -> dict[str, Weighted]:
-    """The candidates of each role without those of another label that are the best of the role that a keyword names."""
+def _without_contradicted(own: dict[str, Weighted], keywords: Keywords) -> dict[str, Weighted]:
+    """Leave out a role's candidates that are the best ones of another role which their keyword names."""
 
     def is_contradicted(mention: Mention, role: str) -> bool:
         keyword = keywords.get(mention.entity)
         return keyword is not None and role not in ROLE_WEIGHTS[keyword]
 
     if any(keywords.get(mention.entity) in LAST_SUMS for mention, _ in own[TOTAL]):
-        own = own | {TOTAL: [each for each in own[TOTAL] if keywords.get(each[0].entity) is not AmountKeyword.SUBTOTAL]}
+        own = own | {
+            TOTAL: [
+                candidate for candidate in own[TOTAL] if keywords.get(candidate[0].entity) is not AmountKeyword.SUBTOTAL
+            ]
+        }
     named = {own[role][0][0].entity for role in _TRIPLE if own[role] and not is_contradicted(own[role][0][0], role)}
     return {
         role: [found for found in own[role] if not (found[0].entity in named and is_contradicted(found[0], role))]
@@ -185,7 +194,7 @@ def _apart(own: dict[str, Weighted], keywords: Keywords) -> dict[str, Weighted]:
 
 
 def _last_sum(part: Mention, mentions: Sequence[Mention], likely: Weighted, keywords: Keywords) -> Mention | None:
-    """The total that is this one plus another named sum, or plus an amount between them; None if there is none."""
+    """Find the total that is this one plus another named sum, or plus an amount between them."""
     of_part = amount(part) or Decimal()
     stated = [(each, value, keywords.get(each.entity)) for each in mentions if (value := amount(each))]
     for mention, _ in likely:
@@ -202,26 +211,25 @@ def _last_sum(part: Mention, mentions: Sequence[Mention], likely: Weighted, keyw
 
 
 def _is_labelled(mention: Mention, role: str, keywords: Keywords, paid: frozenset[Decimal]) -> bool:
-    """True if the label or the keyword of an amount is for the role, or it is the total that was paid."""
+    """Whether the label or the keyword of an amount is for the role, or it is the total that was paid."""
     keyword, is_paid = keywords.get(mention.entity), amount(mention) in paid
     return mention.label == role or (keyword is not None and _keyword_weight(keyword, role, is_paid) is not None)
 
 
 def _keyword_weight(keyword: AmountKeyword, role: str, is_paid: bool) -> float | None:
-    """The weight that a keyword adds for a role; None if it is not for the role."""
-    said = ROLE_WEIGHTS[keyword].get(role)
-    if said is None and is_paid and role == TOTAL:
-        said = PAID_TOTAL_WEIGHTS.get(keyword)
-    return said + PAID_LESS_CHANGE if said is not None and is_paid and role == TOTAL else said
+    """Return the weight that a keyword adds for a role; None if it is not for the role."""
+    gain = ROLE_WEIGHTS[keyword].get(role)
+    if gain is None and is_paid and role == TOTAL:
+        gain = PAID_TOTAL_WEIGHTS.get(keyword)
+    return gain + PAID_LESS_CHANGE if gain is not None and is_paid and role == TOTAL else gain
 
 
 def _own_choice(own: Weighted, role: str) -> Choice | None:
-    """The choice by label or keyword alone."""
     return choose(own, Reason.LABEL if own and own[0][0].label == role else Reason.CONTEXT)
 
 
 def _paid_less_change(mentions: Sequence[Mention], keywords: Keywords) -> frozenset[Decimal]:
-    """The possible payments less the change."""
+    """Compute the possible payments less the change."""
     found: dict[AmountKeyword, set[Decimal]] = {AmountKeyword.PAID: set(), AmountKeyword.CHANGE: set()}
     for mention in mentions:
         keyword, stated = keywords.get(mention.entity), amount(mention)
@@ -232,8 +240,8 @@ def _paid_less_change(mentions: Sequence[Mention], keywords: Keywords) -> frozen
 
 
 def _likely(mentions: Sequence[Mention], role: str, keywords: Keywords, paid: frozenset[Decimal]) -> Weighted:
-    sums = [number for each in mentions if keywords.get(each.entity) in SUMS and (number := amount(each))]
-    rounded = {number for number in paid if any(0 < abs(number - each) <= CASH_ROUNDING for each in sums)}
+    sums = [number for mention in mentions if keywords.get(mention.entity) in SUMS and (number := amount(mention))]
+    rounded = {number for number in paid if any(0 < abs(number - stated) <= CASH_ROUNDING for stated in sums)}
 
     def weigh(mention: Mention) -> float:
         weight, keyword = _label_share(mention, role) * mention.score, keywords.get(mention.entity)
@@ -241,22 +249,21 @@ def _likely(mentions: Sequence[Mention], role: str, keywords: Keywords, paid: fr
             return weight
         if mention.label == role and role not in ROLE_WEIGHTS[keyword]:
             return CONTRADICTED * weight
-        said = _keyword_weight(keyword, role, amount(mention) in paid)
+        gain = _keyword_weight(keyword, role, amount(mention) in paid)
         is_rounded = role == TOTAL and amount(mention) in rounded
-        return 0.0 if said is None else weight + said + (ROUNDED_PAID if is_rounded else 0.0)
+        return 0.0 if gain is None else weight + gain + (ROUNDED_PAID if is_rounded else 0.0)
 
     return ranked(mentions, weigh)
 
 
 def _label_share(mention: Mention, role: str) -> float:
-    """The factor of a mention's score for a role, by its label."""
     if mention.label == role:
         return 1.0
     return ANY_MONEY if mention.label == "MONEY" else OTHER_ROLE if mention.label in _TRIPLE else 0.0
 
 
-class _Rated(NamedTuple):
-    """Candidates for a tax that nothing calls one: taken where they are their rate of the net of the largest total."""
+class _UnnamedTaxes(NamedTuple):
+    """Candidates for a tax that no label or keyword calls one, with the rates before them."""
 
     unnamed: Weighted
     rates: Mapping[int, Decimal]
@@ -269,14 +276,14 @@ class _Rated(NamedTuple):
         return self.largest in (None, total) and _is_rate_of(self.rates[mention.entity], net, tax)
 
 
-def _heaviest_sum(likely: dict[str, Weighted], rated: _Rated) -> Weighted | None:
-    """One amount for each role with net + tax = total; None if no likely amounts add up."""
+def _heaviest_sum(likely: dict[str, Weighted], rated: _UnnamedTaxes) -> Weighted | None:
+    """Find the heaviest amounts with net + tax = total; None if no likely amounts add up."""
     best: Weighted | None = None
     best_weight = 0.0
     nets, taxes, totals = (_with_amount(likely[role]) for role in _TRIPLE)
     for triple in product(nets, [*taxes, *_with_amount(rated.unnamed)], totals):
         (net, _, _), (tax, mention, _), (total, _, _) = triple
-        weight = sum(each[2] for each in triple)
+        weight = sum(candidate[2] for candidate in triple)
         if not rated.allows(net, tax, mention, total):
             continue
         if weight > best_weight and net != 0 and abs(net + tax - total) <= TOLERANCE:
@@ -290,7 +297,7 @@ def _with_amount(found: Weighted) -> list[tuple[Decimal, Mention, float]]:
 
 
 def _settled(alone: Choice | None, mention: Mention, likely: Weighted) -> Choice:
-    """The choice of an amount that adds up; as it was, if that had been chosen anyway."""
+    """Make the choice of an amount that adds up; the choice stays as it was if the amount had been chosen anyway."""
     if alone is not None and amount(alone.best) == amount(mention):
         return alone
     others = [other for other, _ in likely if other.label != "MONEY" and other != mention]
@@ -298,7 +305,7 @@ def _settled(alone: Choice | None, mention: Mention, likely: Weighted) -> Choice
 
 
 def check_sum(net: Decimal | None, tax: Decimal | None, total: Decimal | None) -> tuple[SumCheck, ...]:
-    """The check that net and tax add up to the total; none where one of them is unknown."""
+    """Check that net and tax add up to the total; no check where one of them is unknown."""
     if net is None or tax is None or total is None:
         return ()
     difference = net + tax - total

@@ -23,7 +23,7 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 
 from service.core.errors import UnreadableDocument, UnredactableDocument, UnsupportedFormat
-from service.core.redaction import Repeats, squeezed
+from service.core.redaction import Repeats, letters_and_digits
 from service.documents.document import Box, Document
 from service.documents.format_detection import Format, detect_format
 from service.documents.limits import DocumentLimits
@@ -283,8 +283,8 @@ class _Work:
             text = decoder.page(self.pdf.pages[number - 1])
         except (pikepdf.PdfError, TypeError, ValueError, KeyError, AttributeError, IndexError) as error:
             raise UnredactableDocument(f"The content of page {number} of the PDF cannot be read again.") from error
-        run = squeezed(read)
-        if any(squeezed(text.shown[start:end]) not in run for start, end in leaks.find(text.shown)):
+        run = letters_and_digits(read)
+        if any(letters_and_digits(text.shown[start:end]) not in run for start, end in leaks.find(text.shown)):
             raise UnredactableDocument(f"Page {number} of the PDF holds text to be removed that has no place on it.")
         return any(map(leaks.are_in, text.words))
 

@@ -13,7 +13,7 @@ from service.text.values.identifiers import parse_phone
 
 _DOMAIN = re.compile(r"@(?:localhost|(?:\w[\w-]{0,62}\.){1,6}[^\W\d_]{2,24})(?![\w@]|-\w|\.\w)")
 _MAILBOX = re.compile(r"(?<![\w.+%'@-])[\w+%-][\w.+%'-]{0,63}\Z")
-"""What an address has from its @ on, and what it has before it."""
+"""The part of an address before its @; `_DOMAIN` is the rest."""
 _LONGEST_MAILBOX = 64
 _URL = re.compile(
     r"(?<![\w@.-])(?:(?P<scheme>(?:https?|ftp)://|www\d?\.(?=\w))[^\s<>\"|{}\\^`\[\]]{2,2000}"
@@ -24,7 +24,7 @@ _URL = re.compile(
 _URL_SIGN = re.compile(r"[.wW:](?:(?<=\.)[^\W\d_]{2}|(?<=[wW])\d?\.\w|(?<=:)//)")
 _LONGEST_HOST = 256
 _HOST_BEGIN = re.compile(rf"(?<![\w@.-])[\w@.-]{{0,{_LONGEST_HOST}}}\Z")
-"""Where the run of characters begins that a sign is in, or follows: the only place where its address may begin."""
+"""Beginning of the run of characters that a sign is in or follows: its address can begin only there."""
 _AFTER_URL = ".,;:!?'\"»”’*"
 _GENERIC = frozenset("com org net edu gov int info biz io dev app eu".split())
 _COUNTRIES = frozenset(
@@ -45,19 +45,19 @@ _PHONE_NAMES = re.compile(
     r"|(?<!\w)(?:t|m|f|p|ph)\s?[.:]\s{0,2}$",
     re.IGNORECASE,
 )
-"""What stands before a telephone number."""
+"""Words before a telephone number."""
 _PHONE_USES = re.compile(r"[ -]{0,2}\(?(?:office|fax|mobile|home|work|cell|desk)(?!\w)", re.IGNORECASE)
-"""What stands after one."""
+"""Words after a telephone number."""
 _DATE_LIKE = re.compile(
     r"\(?(?:[0-9]{1,2}[./-][0-9]{1,2}[./-](?:[0-9]{4}|[0-9]{2})|[0-9]{4}[./-][0-9]{1,2}[./-][0-9]{1,2}"
     r"|[0-9]{4} ?[–-] ?[0-9]{4})"
 )
 _MOST_DIGITS = 15
-"""Of a telephone number (E.164), with two that are dialled before it."""
+"""Most digits of a telephone number (E.164); two more may be dialled before it."""
 
 
 def emails(text: str, context: DocumentContext) -> Iterator[RuleMatch]:
-    """Addresses whose domain has a top level, and those on localhost."""
+    """Yield addresses whose domain has a top level, and those on localhost."""
     for domain in scan(_DOMAIN, text):
         mailbox = _MAILBOX.search(text, max(0, domain.start() - _LONGEST_MAILBOX), domain.start())
         if mailbox is not None:
@@ -65,7 +65,7 @@ def emails(text: str, context: DocumentContext) -> Iterator[RuleMatch]:
 
 
 def urls(text: str, context: DocumentContext) -> Iterator[RuleMatch]:
-    """Addresses with a scheme or `www`; names of hosts alone where their top level is no word."""
+    """Yield addresses with a scheme or `www`; mere names of hosts where their top level is no word."""
     for match in _addresses(text):
         end = _without_marks(text, match.start(), match.end())
         if match["scheme"]:
@@ -76,7 +76,7 @@ def urls(text: str, context: DocumentContext) -> Iterator[RuleMatch]:
 
 
 def phones(text: str, context: DocumentContext) -> Iterator[RuleMatch]:
-    """Numbers with a calling code, with a word for them, or that a country has and writes so."""
+    """Yield numbers with a calling code, with a word for them, or in a country's own form."""
     for match in scan(_PHONE, text, _PHONE_SIGN):
         written = match.group()
         digits = sum(map(str.isdigit, written))
@@ -100,7 +100,7 @@ def phones(text: str, context: DocumentContext) -> Iterator[RuleMatch]:
 
 
 def _addresses(text: str) -> Iterator[re.Match[str]]:
-    """All matches of `_URL`, found by their signs."""
+    """Yield all matches of `_URL`, found by their signs."""
     sign_start = end = 0
     for sign in scan(_URL_SIGN, text):
         begin = _HOST_BEGIN.search(text, max(sign_start, end, sign.start() - _LONGEST_HOST), sign.start())
@@ -112,7 +112,7 @@ def _addresses(text: str) -> Iterator[re.Match[str]]:
 
 
 def _without_marks(text: str, start: int, end: int) -> int:
-    """The end of an address without marks of the sentence around it."""
+    """Find the end of an address without marks of the sentence around it."""
     while end > start:
         last = text[end - 1]
         if last in _AFTER_URL or (last == ")" and text.count("(", start, end) < text.count(")", start, end)):
@@ -123,7 +123,7 @@ def _without_marks(text: str, start: int, end: int) -> int:
 
 
 def _is_host(match: re.Match[str]) -> bool:
-    """Whether a name with points is a host's: lower case, and a top level that ends no sentence."""
+    """Whether a name with points is a host's: in lower case, with a top level that ends no sentence."""
     top, name = match["end"].lower(), match.group()
     if top in _GENERIC:
         return name[0].isalnum() and len(name) > len(top) + 3
@@ -131,18 +131,18 @@ def _is_host(match: re.Match[str]) -> bool:
 
 
 def _balanced(text: str, start: int, end: int) -> tuple[int, int]:
-    """Without a bracket that is opened before a number and closed after it."""
+    """Leave out a bracket that opens before a number and closes after it."""
     if text[start] == "(" and ")" not in text[start:end]:
         start += 1
     return start, end
 
 
 def _has_groups(written: str) -> bool:
-    return written.startswith("(") or sum(not each.isdigit() for each in written) >= 2
+    return written.startswith("(") or sum(not character.isdigit() for character in written) >= 2
 
 
 def _is_national(number: phonenumbers.PhoneNumber, written: str) -> bool:
-    """Whether a number is written as its country writes it, digit groups and brackets."""
+    """Whether a number has its country's digit groups and brackets."""
     national = phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.NATIONAL)
     return _groups(national) == _groups(written) and ("(" in written or len(_groups(written)) > 2)
 

@@ -14,14 +14,14 @@ from service.text.values.context import DocumentContext
 from service.text.values.identifiers import compact, is_card_number, is_iban, is_vat, read_bic
 
 _BREAK = r"(?:[ \u00a0\u202f-]|[ \t]{0,8}(?:\r?\n[ \t]{0,8}|\t[ \t]{0,8}| [ \t]{1,7}|\|[ \t]{0,8}))?"
-"""What may stand between two characters of a number whose checksum holds: a space, a tab, a cell's or a line's end."""
+"""Break between two characters of a number whose checksum holds: a space, a tab, a cell's or a line's end."""
 _IBAN_HEAD = re.compile(
     rf"([A-Z])(?:(?<![A-Za-z0-9].)|(?<=IBAN.)){_BREAK}([A-Z]){_BREAK}[0-9]{_BREAK}[0-9](?={_BREAK}[A-Z0-9]{_BREAK}[A-Z0-9])"
 )
 _IBAN_NAMES = re.compile(r"IBAN[\s:.()nr°#-]{0,12}$", re.IGNORECASE)
 _FEWEST_IBAN_CHARACTERS = 14
 _WRITTEN_HEAD = 4
-"""Characters of a country and check digits; in a head with more they stand apart, which only a checksum proves."""
+"""Characters of a country and check digits together; a longer head has breaks, and only a checksum proves it."""
 _GROUP = re.compile(r"[ -]?[A-Z0-9]{1,4}(?![A-Za-z0-9])|[A-Z0-9]{1,30}(?![A-Za-z0-9])")
 _STRUCTURE = re.compile(r"([0-9]+)!")
 _BIC = re.compile(r"[A-Z][A-Z](?<![A-Za-z0-9]..)[A-Z]{4}[A-Z0-9]{2}(?:[A-Z0-9]{3})?(?![A-Za-z0-9])")
@@ -53,22 +53,22 @@ _NAMED_TAX_IDS = (
     (re.compile(r"(?<![^\W_])ИНН[\s.:№-]{0,4}$", re.IGNORECASE), "ru", "inn"),
     (re.compile(r"(?:EIN|er identification number)[\s.:#-]{0,4}$", re.IGNORECASE), "us", "ein"),
 )
-"""What stands before a tax number without a country's prefix, and whose number it is then."""
+"""Words before a tax number without a country's prefix, and its country and scheme."""
 _TAX_NAMES = re.compile("|".join(f"(?:{names.pattern})" for names, _, _ in _NAMED_TAX_IDS), re.IGNORECASE)
 _TAX_WORDS = (
     *("nip", "cnpj", "cpf", "iva", "nif", "cif", "nie", "contribuinte", "steuer", "st.nr", "st-nr", "st.-nr", "stnr"),
     *("gst", "abn", "инн", "ein", "employer"),
 )
-"""A word of each of them, so that most texts need no closer look."""
+"""A part of each of these words: most texts have none, and are not scanned."""
 _BEFORE_DIGIT_CHARACTERS = 30
-"""Most that is between such a word and the first digit of its number (`is_named`)."""
+"""Most characters between such a word and the first digit of its number (`is_named`)."""
 _TAX_NUMBER = re.compile(r"(?<![\w/-])[A-Z]{0,2}[0-9](?:[ ./-]?[A-Z0-9]){6,17}(?!\w)", re.IGNORECASE)
 _ALNUM = re.compile(r"[A-Za-z0-9]+")
 _CARD = re.compile(
     r"[1-6](?<![\w.,+/-].)[0-9]{3}(?:(?:\s{1,4}[0-9]{4}){3}|(?:[ -]?[0-9]{2,6}){2,4})(?![\w-]|[.,/][0-9])"
 )
 _FEWEST_DIGITS_ALONE = 14
-"""Of a card's number that neither a word nor its groups tell from others, such as the 13 digits of a GTIN."""
+"""Fewest digits of a card's number without a word or groups; a GTIN has 13."""
 _CARD_NAMES = re.compile(
     r"card|karte|carte|tarjeta|carta|kaart|cartão|kort|kart|карт|カード|visa|master|amex|american express",
     re.IGNORECASE,
@@ -77,7 +77,7 @@ _FEWEST_TAX_DIGITS, _MOST_TAX_DIGITS = 7, 14
 
 
 def ibans(text: str, context: DocumentContext) -> Iterator[RuleMatch]:
-    """Numbers of accounts, as long as their country has them; those with a wrong checksum where a word names them."""
+    """Yield numbers of accounts of their country's length; those with a wrong checksum only where a word names them."""
     for head in scan(_IBAN_HEAD, text):
         length = _iban_lengths().get(head[1] + head[2])
         if length is None:
@@ -94,7 +94,7 @@ def ibans(text: str, context: DocumentContext) -> Iterator[RuleMatch]:
 
 
 def bics(text: str, context: DocumentContext) -> Iterator[RuleMatch]:
-    """Codes of banks, where a word names them: `CUSTOMER` has their form as well."""
+    """Yield codes of banks; a word must name them, since `CUSTOMER` has their form as well."""
     for match in scan(_BIC, text):
         if read_bic(match.group(), context) is not None:
             named = is_named(_BIC_NAMES, text, match.start())
@@ -102,7 +102,7 @@ def bics(text: str, context: DocumentContext) -> Iterator[RuleMatch]:
 
 
 def tax_ids(text: str, context: DocumentContext) -> Iterator[RuleMatch]:
-    """Numbers for value added tax with their country's prefix, and others after the word for them."""
+    """Yield numbers for value added tax with their country's prefix, and other tax numbers after a word for them."""
     for match in scan(_VAT, text):
         yield from _vat(text, match)
     for match in scan(_VAT_ON_TWO_LINES, text):
@@ -120,7 +120,7 @@ def tax_ids(text: str, context: DocumentContext) -> Iterator[RuleMatch]:
 
 
 def cards(text: str, context: DocumentContext) -> Iterator[RuleMatch]:
-    """Numbers of payment cards: an issuer's prefix, its length, and the checksum, or a word that names them."""
+    """Yield numbers of payment cards: an issuer's prefix and length with the checksum or a word that names them."""
     for match in scan(_CARD, text):
         number = compact(match.group())
         named, issued = is_named(_CARD_NAMES, text, match.start()), is_card_number(number)
@@ -132,9 +132,9 @@ def cards(text: str, context: DocumentContext) -> Iterator[RuleMatch]:
 
 
 def _has_tax_word(text: str) -> bool:
-    """Whether a text has one of the words, and a digit soon after it."""
+    """Whether a text has one of `_TAX_WORDS`, and a digit soon after it."""
     lower = text.lower()
-    if not text.isascii():  # Of these letters there are more forms than two.
+    if not text.isascii():  # These letters have more than two forms.
         lower = lower.replace("ſ", "s").replace("ı", "i").replace("i\u0307", "i")
     return any(word in lower and next(scan(_before_digit(word), lower), None) is not None for word in _TAX_WORDS)
 
@@ -145,7 +145,7 @@ def _before_digit(word: str) -> re.Pattern[str]:
 
 
 def _vat(text: str, match: re.Match[str]) -> Iterator[RuleMatch]:
-    """The longest part of a match whose checksum holds; else its groups with digits."""
+    """Yield the longest part of a match whose checksum holds; else its groups with digits."""
     start, proven = match.start(), list(_longest(match, lambda part: is_vat(compact(part))))
     if proven:
         yield from proven
@@ -157,7 +157,7 @@ def _vat(text: str, match: re.Match[str]) -> Iterator[RuleMatch]:
 
 
 def _longest(match: re.Match[str], is_valid: Callable[[str], bool]) -> Iterator[RuleMatch]:
-    """The longest part of a match, in whole groups from its beginning, that is valid, if there is one."""
+    """Yield the longest valid part of a match, in whole groups from its beginning, if there is one."""
     for group in reversed(list(_ALNUM.finditer(match.group()))):
         part = match.group()[: group.end()]
         if _FEWEST_TAX_DIGITS <= sum(map(str.isdigit, part)) <= _MOST_TAX_DIGITS and is_valid(part):
@@ -166,13 +166,13 @@ def _longest(match: re.Match[str], is_valid: Callable[[str], bool]) -> Iterator[
 
 
 def _end_of(text: str, start: int, length: int) -> int | None:
-    """The end of so many letters and digits from a place, in one or more pieces; None if they are not there."""
+    """Find the end of `length` letters and digits from a place, in one or more pieces; None if they are not there."""
     found = _of_length(length).match(text, start)
     return found.end() if found else None
 
 
 def _end_of_groups(text: str, end: int) -> int:
-    """The end of the groups of capitals and digits that go on from a place, of those that have a digit."""
+    """Find the end of the groups of capitals and digits that follow a place and each have a digit."""
     last = end
     for _ in range(8):
         group = _GROUP.match(text, end)
@@ -189,7 +189,7 @@ def _of_length(length: int) -> re.Pattern[str]:
 
 @cache
 def _iban_lengths() -> dict[str, int]:
-    """Country → the length of its numbers (ISO 13616), by stdnum's table."""
+    """Map countries to the lengths of their account numbers (ISO 13616), from stdnum's table."""
     found = {}
     table = numdb.get("iban")
     for first in "ABCDEFGHIJKLMNOPQRSTUVWXYZ":
@@ -216,6 +216,6 @@ _PERCENT_SIGN = re.compile(r"[0-9%](?:(?<=%)|[ \u00a0\u202f]?[%％٪]|[ \u00a0][
 
 
 def percentages(text: str, context: DocumentContext) -> Iterator[RuleMatch]:
-    """A number and a sign or word for a hundredth."""
+    """Yield numbers with a sign or a word for a hundredth."""
     for match in scan(_PERCENT, text, _PERCENT_SIGN):
         yield RuleMatch("PERCENT", match.start(), match.end(), Strength.LIKELY, 0.95)

@@ -1,4 +1,4 @@
-"""Rule matches: what rules find in a text, in bounded time, and how it is merged with the model's entities.
+"""Rule matches: scans texts in bounded time, and merges the matches of rules with the model's entities.
 
 The rule: every pattern begins where a run of its characters begins and has bounded repetitions only, so each character
 of a text costs a bounded number of steps; and no search runs over more than `STEP_CHARACTERS` and a match, so that
@@ -14,22 +14,22 @@ from enum import IntEnum
 from typing import NamedTuple
 
 from service.core.decoding.entities import Entity, Source
-from service.text.values.script import INVISIBLE
+from service.text.values.normalization import INVISIBLE
 
 STEP_CHARACTERS = 8_192
 LONGEST_CHARACTERS = 2_100
-"""Length of a match with what is looked at after it."""
+"""Most characters of a match, with those that it looks ahead at."""
 _BEFORE_CHARACTERS = 28
-"""How far before a number the word that says what it is may stand."""
+"""Characters before a number within which the word that names it stands."""
 _FEWEST_CHARACTERS = 2
-"""Letters and digits that what is left of a cut entity must have."""
+"""Fewest letters and digits of the rest of a cut entity."""
 
 
 class Strength(IntEnum):
     """The rank of a match compared with the model."""
 
     BOUNDS = 1
-    """It moves the start and end of what the model has found there; it is no entity of its own."""
+    """It moves the borders of the model's entity there; it is no entity of its own."""
     LIKELY = 2
     """It is an entity where the model says nothing else."""
     PROVEN = 3
@@ -37,7 +37,7 @@ class Strength(IntEnum):
 
 
 class RuleMatch(NamedTuple):
-    """Code points `[start, end)` that a rule takes for an entity. `score`: the share of such matches that are right."""
+    """Code points `[start, end)` that a rule takes for an entity. `score`: share of such matches that are right."""
 
     label: str
     start: int
@@ -47,7 +47,7 @@ class RuleMatch(NamedTuple):
 
 
 def scan(pattern: re.Pattern[str], text: str, sign: re.Pattern[str] | None = None) -> Iterator[re.Match[str]]:
-    """All matches from left to right, none overlapping, as `finditer` gives them, but a step at a time.
+    """Yield all matches from left to right, none overlapping, as `finditer` does, but a step at a time.
 
     A text without `sign` is not scanned.
     """
@@ -65,7 +65,7 @@ def scan(pattern: re.Pattern[str], text: str, sign: re.Pattern[str] | None = Non
 
 
 def on_visible_text(text: str) -> tuple[str, Callable[[RuleMatch], RuleMatch]]:
-    """The text without its invisible characters, and how a match in it is placed in the text itself."""
+    """Remove a text's invisible characters; returns it with a function that places its matches in the text itself."""
     if text.isascii() or INVISIBLE.search(text) is None:
         return text, lambda match: match
     places = [place for place, each in enumerate(text) if not INVISIBLE.match(each)]
@@ -74,17 +74,17 @@ def on_visible_text(text: str) -> tuple[str, Callable[[RuleMatch], RuleMatch]]:
 
 
 def is_named(pattern: re.Pattern[str], text: str, start: int) -> bool:
-    """Whether a word that the pattern has stands shortly before a place, on its line or the one above."""
+    """Whether the pattern matches shortly before a place, on its line or the one above."""
     return pattern.search(text[max(0, start - _BEFORE_CHARACTERS) : start]) is not None
 
 
 def merge(text: str, entities: Sequence[Entity], matches: Iterable[RuleMatch]) -> list[Entity]:
-    """The entities of a text, in order and not overlapping, as those given are. The precedence, from the top:
+    """Merge matches into a text's entities; both are in order and do not overlap. The precedence, from the top:
 
-    1. A match that is proven: what the model has there under another label is cut off it, or dropped.
+    1. A proven match: entities under other labels lose the part that overlaps it, or are dropped.
     2. The model. Where a match of any strength has the same label, the entity keeps its label and score, and takes the
        match's start and end.
-    3. A match that is likely, where nothing else is.
+    3. A likely match, where nothing else is.
 
     Among matches the stronger comes first, then the longer, then the one further left.
     """
@@ -108,8 +108,8 @@ def merge(text: str, entities: Sequence[Entity], matches: Iterable[RuleMatch]) -
 
 
 def _choose(matches: Iterable[RuleMatch]) -> list[RuleMatch]:
-    """Matches of which no two overlap, in order."""
-    ranked = sorted(matches, key=lambda each: (-each.strength, each.start - each.end, each.start))
+    """Choose matches of which no two overlap, in order."""
+    ranked = sorted(matches, key=lambda found: (-found.strength, found.start - found.end, found.start))
     taken: list[RuleMatch] = []
     covered: set[int] = set()
     for match in ranked:
@@ -117,11 +117,11 @@ def _choose(matches: Iterable[RuleMatch]) -> list[RuleMatch]:
         if covered.isdisjoint(places):
             taken.append(match)
             covered.update(places)
-    return sorted(taken, key=lambda each: each.start)
+    return sorted(taken, key=lambda found: found.start)
 
 
 def _settle(text: str, match: RuleMatch, under: list[Entity]) -> tuple[list[Entity], Entity | None, list[Entity]]:
-    """What stands before, at and after a match, of the model's entities that it overlaps."""
+    """Divide the model's entities that a match overlaps into those before, at and after it."""
     same = [each for each in under if each.label == match.label]
     others = [each for each in under if each.label != match.label]
     if match.strength is not Strength.PROVEN and others:
@@ -137,7 +137,7 @@ def _settle(text: str, match: RuleMatch, under: list[Entity]) -> tuple[list[Enti
 
 
 def _part(text: str, entity: Entity, start: int, end: int) -> Entity | None:
-    """What is left of an entity between two places, without marks at its borders; None if that is next to nothing."""
+    """Cut an entity to its part between two places, without marks at its borders; None if next to nothing is left."""
     part = text[start:end] if start < end else ""
     if sum(map(str.isalnum, part)) < _FEWEST_CHARACTERS:
         return None

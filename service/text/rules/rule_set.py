@@ -1,8 +1,8 @@
-"""The rules that a model asks for, in `rules.json` beside its weights, and their work on one text.
+"""Rule set: the rules that a model asks for in `rules.json` beside its weights, and their application to a text.
 
-`rules.json`: `{"find": ["email", "iban"], "borders": ["date"], "roles": ["date"]}`, each part optional; the names are
-those of the types below. A folder without it asks for none. It is a file of the folder, and not a field of the
-manifest, so that it is under the revision's digest while manifests that are stored stay canonical.
+`rules.json`: `{"find": ["email", "iban"], "borders": ["date"], "roles": ["date"]}`, each part optional; the types
+below have the names. A folder without the file asks for no rules. It is a file of the folder, not a field of the
+manifest, so that the revision's digest covers it while stored manifests stay canonical.
 
 The rule: a label that the model lacks is answered only if the request asks for it.
 """
@@ -10,7 +10,6 @@ The rule: a label that the model lacks is answered only if the request asks for 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -45,20 +44,11 @@ FINDERS: dict[FinderName, tuple[str, Finder]] = {
     "percent": ("PERCENT", percentages),
     "era_date": ("DATE", era_dates),
 }
-"""Rule → the label of what it finds, and how."""
+"""Rule → label of its matches, and its finder."""
 
 
-class RuleFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The content of `rules.json`."""
-
-    find: tuple[FinderName, ...] = ()
-    borders: tuple[BorderName, ...] = ()
-    roles: tuple[RoleName, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class RuleSet:
-    """The rules of one model, which may be none."""
+class RuleSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The rules of one model, which may be none: the content of `rules.json`."""
 
     find: tuple[FinderName, ...] = ()
     borders: tuple[BorderName, ...] = ()
@@ -66,10 +56,10 @@ class RuleSet:
 
     @classmethod
     def read(cls, folder: Path) -> RuleSet:
-        """What a model's folder asks for.
+        """Read the rules of a model's folder.
 
         Raises:
-            ModelError: its file is not what it should be.
+            ModelError: the file is unreadable or malformed.
         """
         try:
             with (folder / FILE).open("rb") as file:
@@ -81,37 +71,36 @@ class RuleSet:
         if len(content) > MOST_BYTES:
             raise ModelError(f"{FILE} has more than {MOST_BYTES:,} bytes")
         try:
-            asked = msgspec.json.decode(content, type=RuleFile)
+            return msgspec.json.decode(content, type=cls)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
             raise ModelError(f"{FILE} cannot be used: {error}") from error
-        return cls(asked.find, asked.borders, asked.roles)
 
     def labels(self, types: Collection[str]) -> set[str]:
-        """The labels that a model with these types of entities is answered in by its rules."""
+        """Collect the labels that the rules add to the answers of a model with these types of entities."""
         named = BILL_DATES if "date" in self.roles and not BILL_DATES.isdisjoint(types) else frozenset[str]()
         return {*named, *(FINDERS[name][0] for name in self.find)}
 
     def apply(
-        self, context: DocumentContext, entities: list[Entity], labels: Collection[str], asked: Collection[str] = ()
+        self, context: DocumentContext, entities: list[Entity], labels: Collection[str], requested: Collection[str] = ()
     ) -> list[Entity]:
-        """The model's entities in a document and those of the rules, in order.
+        """Merge the rules' entities into the model's entities of a document, in order.
 
         Args:
-            entities: what the model has found, in order, none overlapping.
+            entities: the model's entities, in order, none overlapping.
             labels: the model's types of entities.
-            asked: labels that the request wants, the model's or not.
+            requested: labels of the request, the model's or not.
         """
         if not (self.find or self.borders or self.roles):
             return entities
         text = context.text
-        if "date" in self.borders and any(each.label in DATES or each.label in AMOUNTS for each in entities):
+        if "date" in self.borders and any(entity.label in DATES or entity.label in AMOUNTS for entity in entities):
             entities = whole_dates(text, entities, context)
-        if "identifier" in self.borders and any(each.label in IDENTIFIERS for each in entities):
+        if "identifier" in self.borders and any(entity.label in IDENTIFIERS for entity in entities):
             entities = whole_identifiers(text, entities)
-        if "amount" in self.borders and any(each.label in AMOUNTS for each in entities):
+        if "amount" in self.borders and any(entity.label in AMOUNTS for entity in entities):
             entities = whole_amounts(text, entities)
-        answered = {*labels, *asked}
-        if "date" in self.roles and any(each.label in NAMED_BY_WORDS for each in entities):
+        answered = {*labels, *requested}
+        if "date" in self.roles and any(entity.label in NAMED_BY_WORDS for entity in entities):
             entities = named_dates(text, entities, answered)
         chosen = [finder for name in self.find for label, finder in (FINDERS[name],) if label in answered]
         shown, placed = on_visible_text(text)
@@ -119,4 +108,4 @@ class RuleSet:
 
 
 ALL_RULES = RuleSet(find=tuple(FINDERS), roles=get_args(RoleName))
-"""The rules that give labels of their own."""
+"""All rules that add labels of their own."""

@@ -1,6 +1,6 @@
 """Span extension moves the borders of the model's entities: to whole dates and identifiers, and to amounts' signs.
 
-Nothing is found here: only the borders of the model's entities move.
+It finds no entities of its own, but for dates of eras.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from service.text.rules.rule_matches import RuleMatch, Strength, scan
 from service.text.values import names
 from service.text.values.context import DocumentContext
 from service.text.values.currencies import SIGNS
+from service.text.values.normalization import WORD, key
 from service.text.values.reading import read_value
-from service.text.values.script import WORD, key
 
 DATES = roles.DATES | {"EFFECTIVE_DATE"}
 _AROUND_CHARACTERS = 30
-"""How far around an entity the rest of it is looked for: no date and no identifier is longer on either side."""
+"""Characters around an entity that are searched for the rest of it: no date or identifier is longer on either side."""
 _MONTH = rf"(?:{WORD.pattern})"
 _ORDINAL = r"(?:st|nd|rd|th|ère|er|ème|º|ª|\.)?"
 _ERA_DATE = (
@@ -31,7 +31,7 @@ _ERA_DATE = (
     r"(?: ?年 ?[0-9]{1,2} ?月 ?[0-9]{1,2} ?日|(?P<era>[./-])[01]?[0-9](?P=era)[0-3]?[0-9])"
     r"(?![\w/.-])"
 )
-"""A year of an era; with its letter alone only a whole date."""
+"""A date with a year of an era; behind an era's mere letter only a whole date."""
 _DATE = re.compile(
     r"(?:(?<![\w./-])(?:(?=[0-9])(?:"
     r"[0-9]{4}(?P<mark>[./-])[0-9]{1,2}(?P=mark)[0-9]{1,2}"
@@ -51,10 +51,10 @@ _SIGN_BEFORE = re.compile(r"(?:(?<![\w.,)%-])[-‒–—−－▲△] ?[$€£¥
 _SIGN_AFTER = re.compile(
     r"(?:[-‒–—−－](?![\w-])|\s?[€$£] ?[-‒–—−－](?![\w-])|[ \u00a0]?(?:CR|DR|Cr|Dr|DB)(?!\w)\.?)(?!\s?[0-9])"
 )
-"""An amount's sign, point or side of an account beside the rest of it."""
+"""Sign, point or side of an account beside the rest of an amount."""
 _SPACED_MINUS = re.compile(r"[ \u00a0][-‒–—−－](?=[ \t]*(?:$|\n))")
 _DECIMALS = re.compile(r"[0-9][.,][0-9]{2}(?![0-9])")
-"""Two decimals: an amount on a line."""
+"""Amounts of a line, by their two decimals."""
 _SIGN = rf"[{SIGNS}]|[A-Z]{{2}}?\$|{'|'.join(sorted(names.currency_codes()))}|zł|Kč|kr\.?"
 _IN_BRACKETS = re.compile(
     rf"(?:(?P<before>{_SIGN})[ \u00a0]?)?\([ ]?(?P<inner>(?:{_SIGN})?[ \u00a0]?)[0-9](?:[0-9.,'’ \u00a0]*[0-9])?"
@@ -64,12 +64,12 @@ _ROW_BEFORE = re.compile(r"(?:\A|[:=\t]|[.,]\d\d\)?|[ \u00a0]{3})[ \u00a0]*\Z")
 _ROW_BEHIND = re.compile(r"[ \u00a0]*(?:\Z|\t|[ \u00a0]{2}|[(0-9$€£-])")
 _INCLUDED = re.compile(r"(?:%\s*\Z|incl|inkl|davon|darin|enth|includ|inclu|dont|thereof|di cui|waarvan|varav)", re.I)
 _YEAR_CHARACTERS = 4
-"""Of what is no date by its grammar alone."""
+"""Characters of a mere year, which is no date by its form alone."""
 _LONGEST_IDENTIFIER = 60
 
 
 def whole_dates(text: str, entities: list[Entity], context: DocumentContext) -> list[Entity]:
-    """The entities, dates of them with the borders of the dates that they are parts of; parts of one are joined."""
+    """Extend dates to the whole dates that they are parts of; parts of one date are joined."""
     result: list[Entity] = []
     for entity in entities:
         if entity.label in AMOUNTS and _ERA_ONLY.fullmatch(entity.text):
@@ -90,11 +90,11 @@ def whole_dates(text: str, entities: list[Entity], context: DocumentContext) -> 
             found = _stronger(found, last)
             result.pop()
         result.append(found)
-    return _apart(result, entities)
+    return _without_overlap(result, entities)
 
 
 def whole_identifiers(text: str, entities: list[Entity]) -> list[Entity]:
-    """The entities, identifiers of them up to the white space and brackets around, but not into another entity."""
+    """Extend identifiers to the white space and brackets around them, but not into another entity."""
     result: list[Entity] = []
     for index, entity in enumerate(entities):
         if entity.label in IDENTIFIERS and entity.end - entity.start < _LONGEST_IDENTIFIER:
@@ -107,7 +107,7 @@ def whole_identifiers(text: str, entities: list[Entity]) -> list[Entity]:
 
 
 def whole_amounts(text: str, entities: list[Entity]) -> list[Entity]:
-    """The entities, amounts of them with the sign, the leading point and the mark `CR` or `DR` beside them.
+    """Extend amounts by the sign, the leading point and the mark `CR` or `DR` beside them.
 
     A minus after a space counts at a line's end, behind the only amount of the line: others stand for empty cells.
     Brackets are a minus in a row of an account, not in a sentence: `_bracketed`.
@@ -133,7 +133,7 @@ def whole_amounts(text: str, entities: list[Entity]) -> list[Entity]:
 
 
 def _bracketed(text: str, entity: Entity, floor: int, ceiling: int) -> tuple[int, int] | None:
-    """The borders of an amount with the brackets around it, where they make it negative; else None.
+    """Find the borders of an amount with brackets around it that make it negative; None without such.
 
     They do if its currency stands beside them, if the amount fills a cell, and at the end of a line that does not say
     that the amount is included in another one; not in a sentence ("the fee (EUR 500) is due").
@@ -154,7 +154,7 @@ def _bracketed(text: str, entity: Entity, floor: int, ceiling: int) -> tuple[int
 
 
 def era_dates(text: str, context: DocumentContext) -> Iterator[RuleMatch]:
-    """Dates with a year of an era, in East Asian texts: others call versions so."""
+    """Yield dates with a year of an era, in East Asian texts: in others such letters and numbers are versions."""
     if text.isascii() or not any(sign in text for sign in "年月日円"):
         return
     for match in scan(_ERA_ONLY, text, _ERA_SIGN):
@@ -163,7 +163,7 @@ def era_dates(text: str, context: DocumentContext) -> Iterator[RuleMatch]:
 
 
 def date_spans(text: str) -> Iterator[tuple[int, int]]:
-    """What is written like a date, with borders as the dates of the model get."""
+    """Yield spans with the form of a date, trimmed as the model's dates are."""
     for match in scan(_DATE, text):
         start, end = _trimmed(match, text)
         if end - start > _YEAR_CHARACTERS:
@@ -171,7 +171,7 @@ def date_spans(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _date_around(text: str, entity: Entity, last: Entity | None, context: DocumentContext) -> tuple[int, int]:
-    """The borders of the date that an entity is a part of; its own if there is none."""
+    """Find the borders of the date that an entity is a part of; its own if there is none."""
     if len(entity.text) > 2 * _AROUND_CHARACTERS:
         return entity.start, entity.end
     begin = max(0, entity.start - _AROUND_CHARACTERS)
@@ -189,7 +189,7 @@ def _date_around(text: str, entity: Entity, last: Entity | None, context: Docume
 
 
 def _trimmed(match: re.Match[str], text: str) -> tuple[int, int]:
-    """A match without the words before its month that are none: of `vom März 2026` the last two."""
+    """Trim words that are no month from a match's beginning: `vom März 2026` → `März 2026`."""
     start, end = match.span()
     if _ERA_ONLY.match(text, start):
         return start, end
@@ -201,33 +201,33 @@ def _trimmed(match: re.Match[str], text: str) -> tuple[int, int]:
 
 def _identifier_around(text: str, entity: Entity, floor: int, ceiling: int) -> tuple[int, int]:
     start, end = entity.start, entity.end
-    while start > floor and _goes_on(text[start - 1]):
+    while start > floor and _continues(text[start - 1]):
         start -= 1
-    while end < ceiling and _goes_on(text[end]):
+    while end < ceiling and _continues(text[end]):
         end += 1
     while end > entity.end and text[end - 1] in "./-_#+":
         end -= 1
     while start < entity.start and text[start] in "./-_#+@":
         start += 1
-    if start == floor and start > 0 and _goes_on(text[start - 1]):
+    if start == floor and start > 0 and _continues(text[start - 1]):
         start = entity.start
-    if end == ceiling and end < len(text) and _goes_on(text[end]):
+    if end == ceiling and end < len(text) and _continues(text[end]):
         end = entity.end
     return start, end
 
 
-def _goes_on(character: str) -> bool:
+def _continues(character: str) -> bool:
     return character.isalnum() or character in "./-_#+@"
 
 
 def _stronger(first: Entity, second: Entity) -> Entity:
-    """The first one's borders with the label and the score of the one that the model is surer of."""
+    """Keep the first entity's borders, with the label and score of the one that the model is surer of."""
     if second.score <= first.score:
         return first
     return first._replace(label=second.label, score=second.score)
 
 
-def _apart(found: list[Entity], entities: list[Entity]) -> list[Entity]:
-    """The entities found, if none reaches into another; else those that the model gave."""
+def _without_overlap(found: list[Entity], entities: list[Entity]) -> list[Entity]:
+    """Return the extended entities if none reaches into another; else the model's."""
     ordered = all(left.end <= right.start for left, right in pairwise(found))
     return found if ordered else entities

@@ -1,7 +1,6 @@
 """Reads numbers, sums of money, quantities with units and percentages as their values.
 
-A number's decimal mark is settled by the number itself, else by the document; where two readings are left, both are
-said.
+The number itself tells its decimal mark, else the document does; where two readings are left, both are given.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from service.core.decoding.value import Value, ValueKind
 from service.text.values import names
 from service.text.values.context import DocumentContext
 from service.text.values.currencies import SIGNS, currencies_in, is_currency
-from service.text.values.script import folded, key, plain
+from service.text.values.normalization import folded, key, plain
 
 _NUMBER = re.compile(r"[0-9](?:[0-9.,'’ ]*[0-9])?")
 _GROUPED = re.compile(r"[1-9][0-9]{0,2}(?P<mark>[.,'’ ])[0-9]{3}(?:(?P=mark)[0-9]{3})*(?:(?!(?P=mark))[.,][0-9]+)?")
@@ -38,7 +37,7 @@ _BRACKETED_WORD = re.compile(r"\(([^()0-9]*)\)")
 
 
 class WrittenNumber(NamedTuple):
-    """A number in a text with what stands before and after it."""
+    """A number in a text, and the words before and after it."""
 
     before: str
     digits: str
@@ -47,12 +46,12 @@ class WrittenNumber(NamedTuple):
 
     @property
     def around(self) -> str:
-        """The words around the number."""
+        """Words around the number."""
         return f"{self.before} {self.after}".replace("-", " ").replace("–", " ").strip()
 
 
 def find_number(text: str) -> WrittenNumber | None:
-    """The only number of a text that `script.plain` made; None if there is none, or more than one."""
+    """Find the only number of a text from `normalization.plain`; None if there is none, or more than one."""
     text = _NO_DECIMALS.sub("", text)
     bracketed = _BRACKETS.fullmatch(text)
     if bracketed:
@@ -68,7 +67,7 @@ def find_number(text: str) -> WrittenNumber | None:
 
 
 def decimal(number: str) -> str | None:
-    """The number with a decimal point and no other separators; None if its separators are inconsistent."""
+    """Write a number with a decimal point and no other separators; None if its separators are inconsistent."""
     if (match := _GROUPED.fullmatch(number)) and (mark := match["mark"]):
         return number.replace(mark, "").replace(",", ".")
     if _INDIAN.fullmatch(number):
@@ -77,12 +76,12 @@ def decimal(number: str) -> str | None:
 
 
 def lone_decimal(number: str) -> str | None:
-    """As `decimal`, but a lone separator is always a decimal one: `7.125` → `7.125`."""
+    """Do as `decimal`, but take a lone separator for the decimal mark: `7.125` → `7.125`."""
     return number.replace(",", ".") if _PLAIN.fullmatch(number) else decimal(number)
 
 
 def readings(number: str, context: DocumentContext) -> list[str]:
-    """What a number may be, the likelier first: two readings for `1.234` where its document does not tell."""
+    """Read a number, the likelier reading first: two readings for `1.234` where its document does not tell."""
     grouped = decimal(number)
     if grouped is None:
         return []
@@ -94,7 +93,7 @@ def readings(number: str, context: DocumentContext) -> list[str]:
 
 
 def scaled(number: str, exponent: int, *, negative: bool) -> Decimal:
-    """A plain decimal times a power of ten."""
+    """Multiply a plain decimal by a power of ten."""
     value = Decimal(number).scaleb(exponent)
     if exponent > 0 and value == value.to_integral_value():
         value = value.quantize(Decimal(1))
@@ -102,14 +101,14 @@ def scaled(number: str, exponent: int, *, negative: bool) -> Decimal:
 
 
 def written(value: Decimal) -> str:
-    """A decimal without an exponent."""
+    """Write a decimal without an exponent."""
     return format(value, "f")
 
 
 def take_power(words: str, context: DocumentContext, is_other: Callable[[str], bool]) -> tuple[int, str]:
-    """The exponent of a word for a power of ten among the words around a number, and the words without it.
+    """Take a word for a power of ten out of the words around a number; returns its exponent and the other words.
 
-    `is_other`: whether a word means something else there, such as a currency.
+    `is_other`: tells whether a word means something else there, such as a currency.
     """
     for word in _POWER.findall(words):
         bare = word.rstrip(".")
@@ -131,7 +130,7 @@ _SIGN_AS_POINT = re.compile(
     r"(?P<sign>[€£$]|EUR|zł|Kč|руб\.?|kr) ?(?P<cents>[0-9]{2})(?P<unit> ?[^\W\d_]{0,8}\.?)",
     re.I,
 )
-"""The sign `$` stands so for escudos."""
+"""Amounts with a currency's sign as the decimal mark; `$` is that of escudos."""
 _COLON = re.compile(r"(?<=[0-9]):(?=[0-9]{2}(?: ?(?:kr|SEK)|:-))")
 _BOOKED = re.compile(r"(?<=[0-9€$£]) ?(?P<mark>CR|Cr|DR|Dr|DB)\.?$|^(?P<before>CR|DR) ?(?=[0-9€$£])")
 _DASHES = re.compile("[‒–—―－]")
@@ -141,7 +140,7 @@ _CRORES = re.compile(r"(?:₹|Rs\.?|INR) ?[0-9,.]+ ?Cr\.?$")
 
 
 def read_money(text: str, context: DocumentContext) -> Value | None:
-    """The amount in a text; None if it is none."""
+    """Read the amount in a text; None if it is none."""
     written_as = _YEN_DASH.sub(lambda match: match["yen"] or match["kanji"], _DASHES.sub("-", plain(text)))
     booked = _BOOKED.search(written_as)
     if booked is None:
@@ -161,14 +160,14 @@ def read_money(text: str, context: DocumentContext) -> Value | None:
 
 
 def _either(text: str, first: Value | None, second: Value | None) -> Value | None:
-    """Both readings of a text."""
+    """Give both readings of a text."""
     if first is None or second is None:
         return first or second
     return Value(ValueKind.MONEY, folded(text), ambiguous=(first.text, second.text), unit=first.unit)
 
 
 def _amount(text: str, written_as: str, context: DocumentContext) -> Value | None:
-    """The amount in a text as it is written without a word for its side of an account."""
+    """Read the amount in a text whose mark for the side of an account has been removed."""
     found = find_number(_TRIANGLE.sub("-", _COLON.sub(".", _with_hundredths(written_as, context))))
     if found is None:
         return None
@@ -189,7 +188,7 @@ def _amount(text: str, written_as: str, context: DocumentContext) -> Value | Non
 
 
 def _with_one_mark(digits: str, context: DocumentContext) -> str | None:
-    """`10.686.25` and `10,686,25` as 10686.25, unless the document has another decimal mark."""
+    """Read `10.686.25` and `10,686,25` as 10686.25, unless the document has another decimal mark."""
     match = _ONE_MARK.fullmatch(digits)
     if match is None or context.decimal_mark not in (None, match["mark"]):
         return None
@@ -197,7 +196,7 @@ def _with_one_mark(digits: str, context: DocumentContext) -> str | None:
 
 
 def _with_hundredths(text: str, context: DocumentContext) -> str:
-    """`12€50`, `12$50` and `99¢` as `12.50 €`, `12.50 esc` and `0.99 $`; all other texts as they are."""
+    """Write `12€50`, `12$50` and `99¢` as `12.50 €`, `12.50 esc` and `0.99 $`; leave all other texts as they are."""
     if match := _SIGN_AS_POINT.fullmatch(text):
         whole, sign = re.sub("[. ]", "", match["whole"]), match["sign"].replace("$", "esc")
         unit = match["unit"].strip(" .")
@@ -211,7 +210,7 @@ def _with_hundredths(text: str, context: DocumentContext) -> str:
 
 
 def _other_reading(digits: str, context: DocumentContext) -> str | None:
-    """`1.234` as a number with three decimals, where all other amounts of the document have that decimal mark."""
+    """Read `1.234` with three decimals, where all other amounts of the document have that decimal mark."""
     lone = re.fullmatch(r"[1-9][0-9]{0,2}([.,])[0-9]{3}", digits)
     return digits.replace(",", ".") if lone and lone[1] == context.decimal_mark else None
 
@@ -228,12 +227,12 @@ _SAID_TWICE = re.compile(
     r"|(?<=[0-9])\)(?=\s?\S)"
     r"|(?<=[0-9]) ?\([^\W\d_][^()\d]{0,40}\)(?=\s?\S)"
 )
-"""Words for a number before it, and brackets around one of the two, as contracts have them."""
+"""A number in words before its digits, with brackets around one of the two, as contracts have it."""
 _TIMES = re.compile(r"^[x×]$", re.IGNORECASE)
 
 
 def read_percent(text: str, context: DocumentContext) -> Value | None:
-    """The percentage in a text; None if it is none."""
+    """Read the percentage in a text; None if it is none."""
     found = find_number(plain(text))
     if found is None:
         return None
@@ -247,7 +246,7 @@ def read_percent(text: str, context: DocumentContext) -> Value | None:
 
 
 def read_quantity(text: str, context: DocumentContext) -> Value | None:
-    """The number in a text and its unit; None if there is another word than for the number ("ninety (90) days")."""
+    """Read a number and its unit; None if there are other words than the number's own ("ninety (90) days")."""
     found = find_number(_SQUARED.sub(_squared, plain(_SAID_TWICE.sub(" ", text))))
     if found is None:
         return None
@@ -271,7 +270,7 @@ def _squared(match: re.Match[str]) -> str:
 
 
 def _unit(words: str, context: DocumentContext) -> str | None:
-    """CLDR's name of a unit; empty without words, None if it is unknown."""
+    """Look up CLDR's name of a unit; empty without words, None if it is unknown."""
     bare = words.strip(" .,:;")
     if not bare or _TIMES.fullmatch(bare):
         return ""

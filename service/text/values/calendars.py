@@ -1,7 +1,7 @@
 """Calendars other than the Gregorian: years of eras, Buddhist and Republican years, Hijri and Persian dates.
 
-The rule: a year is one of another calendar only where the date itself or its document says so; a Hijri date, which is a
-day earlier or later by country, has two readings.
+The rule: a year is one of another calendar only where the date itself or its document says so; a Hijri date has two
+readings, since it is a day earlier or later by country.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _PERSIAN_LEAPS = frozenset((1, 5, 9, 13, 17, 22, 26, 30))
 
 
 def gregorian_years(text: str, context: DocumentContext) -> str:
-    """A date's text with Gregorian years for those of eras, and of its document's calendar; Han numbers as digits."""
+    """Replace years of eras and of the document's calendar by Gregorian years, and Han numbers by digits."""
     if not text.isascii():
         text = _HAN_NUMBER.sub(lambda match: _number(match.group()), text)
     if match := _ERA.search(text):
@@ -60,14 +60,14 @@ def gregorian_years(text: str, context: DocumentContext) -> str:
 
 
 def converted(text: str, calendar: Calendar | None) -> list[str]:
-    """The Gregorian readings of a Persian or Hijri date; none of others."""
+    """Convert a Persian or Hijri date to its Gregorian readings; other dates have none."""
     found = _parts(text)
     if found is None:
         return []
     year, month, day, named = found
     calendar = named or calendar
     if calendar is Calendar.PERSIAN and _PERSIAN_FIRST_YEAR <= year < _PERSIAN_LAST_YEAR:
-        leaps = sum(each % 33 in _PERSIAN_LEAPS for each in range(_PERSIAN_FIRST_YEAR, year))
+        leaps = sum(earlier % 33 in _PERSIAN_LEAPS for earlier in range(_PERSIAN_FIRST_YEAR, year))
         days = 365 * (year - _PERSIAN_FIRST_YEAR) + leaps + 30 * (month - 1) + min(month - 1, 6) + day - 1
         return [date.fromordinal(_PERSIAN_FIRST.toordinal() + days).isoformat()]
     if calendar is Calendar.HIJRI:
@@ -77,7 +77,7 @@ def converted(text: str, calendar: Calendar | None) -> list[str]:
 
 
 def _parts(text: str) -> tuple[int, int, int, Calendar | None] | None:
-    """Year, month and day of a date, and the calendar that its month's name is of."""
+    """Split a date into year, month, day, and the calendar of its month's name."""
     named = None
     if match := _YEAR_FIRST.fullmatch(text):
         year, month, day = map(int, match.groups())
@@ -95,7 +95,7 @@ def _parts(text: str) -> tuple[int, int, int, Calendar | None] | None:
 
 
 def _number(written: str) -> str:
-    """Digits for a number in Han characters: `二〇二五` → 2025, `三十一` → 31."""
+    """Write a number in Han characters as digits: `二〇二五` → 2025, `三十一` → 31."""
     tens, has_tens, ones = written.partition("十")
     if has_tens:
         return str(10 * int(_HAN_DIGITS.get(tens, "1")) + int(_HAN_DIGITS.get(ones, "0")))

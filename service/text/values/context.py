@@ -1,7 +1,7 @@
 """Document context settles how values are read: the document's language, countries, dates and amounts.
 
-Each part is read from the text when it is first asked for, in bounded time: signs are looked for at the text's
-beginning and end, where documents have them.
+Each part is read from the text at its first use, in bounded time: signs are searched at the text's beginning and end,
+where documents have them.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from phonenumbers import COUNTRY_CODE_TO_REGION_CODE
 
 from service.core.decoding.value import Value
 from service.text.values import names
-from service.text.values.script import WORD, key
+from service.text.values.normalization import WORD, key
 
 HEAD_CHARACTERS = 12_000
 TAIL_CHARACTERS = 4_000
 PAGE_CHARACTERS = 65_536
-"""Of the text's beginning, where dates and amounts in numbers are looked at."""
+"""Characters of the text's beginning whose dates and amounts in numbers are read."""
 
 _NUMERIC_DATE = re.compile(r"(?<![\d/.-])(\d{1,2})([/-])(\d{1,2})\2(\d{4}|\d{2})(?![\d/-])")
 _DECIMALS = re.compile(r"(?<![\d.,])\d{1,3}(?:[., ]\d{3}){0,4}([.,])\d{2}(?![\d.,])")
@@ -42,7 +42,7 @@ _BIRTH = re.compile(
     re.IGNORECASE,
 )
 _AFTER_BIRTH_CHARACTERS = 48
-"""How far behind a word for a birth its date may stand."""
+"""Characters behind a word for a birth within which its date stands."""
 _STATES = frozenset(
     "AK AL AR AZ CA CO CT DC DE FL GA HI IA ID IL IN KS KY LA MA MD ME MI MN MO MS MT NC ND NE NH NJ NM NV NY OH OK OR"
     " PA RI SC SD TN TX UT VA VT WA WI WV WY".split()
@@ -59,7 +59,7 @@ _REGION_SIGNS = {
     "ZA": re.compile(r"R ?[0-9](?<![A-Za-z]R.)(?<![A-Za-z]R .)[0-9]{0,2}(?: [0-9]{3}){0,3}[.,][0-9]{2}(?![0-9])"),
     "GB": re.compile(r"[0-9][A-Z0-9]? [0-9][A-Z]{2}(?![A-Z0-9])(?:(?<=[A-Z][0-9] ...)|(?<=[A-Z][0-9]. ...))"),
 }
-"""Country (ISO 3166) → how addresses, companies, taxes and prices are written there only."""
+"""Country (ISO 3166) → forms of addresses, companies, taxes and prices that it alone has."""
 _BILL = re.compile(r"\b(?:invoice|credit note|credit memo|amount due)\b", re.IGNORECASE)
 _BANK_STATEMENT = re.compile(
     r"\b(?:bank statement|account statement|opening balance|closing balance|balance (?:brought|carried) forward"
@@ -67,11 +67,11 @@ _BANK_STATEMENT = re.compile(
     re.IGNORECASE,
 )
 _NAMED = 2
-"""How much a country's name, its domain, its calling code or a number of its counts; a currency counts 1."""
+"""Weight of a country's name, domain, calling code or numbers; a currency's weight is 1."""
 
 
 class Calendar(Enum):
-    """A calendar whose years are not those of our era."""
+    """Calendars whose years are not those of the common era."""
 
     BUDDHIST = "buddhist"
     REPUBLICAN = "republican"
@@ -85,15 +85,15 @@ _CALENDARS = (
     (Calendar.PERSIAN, re.compile("[پچژگ]|ی(?=[\u0600-\u06ff])")),
     (Calendar.HIJRI, re.compile("[\u0621-\u064a]|(?<![A-Z])(?:SAR|AH)(?![A-Z])")),
 )
-"""Calendar → what a document has that may have dates in it; the first that fits."""
+"""Calendar → signs of a document that may have dates in it; the first that fits counts."""
 
 
 class DocumentContext:
     """The reading context of one document's text.
 
     Attributes:
-        text: the document's.
-        readings: the values that were read in it, by reader and text: dates are read for their borders, then answered.
+        text: the document's text.
+        readings: values by reader and text: dates are read for their borders, then for the answer.
     """
 
     def __init__(self, text: str) -> None:
@@ -102,13 +102,13 @@ class DocumentContext:
 
     @cached_property
     def language(self) -> str | None:
-        """ISO 639; None if it cannot be told."""
+        """ISO 639 code of the language; None if it cannot be told."""
         return language_of(self._signs, self._words.values())
 
     @cached_property
     def regions(self) -> tuple[str, ...]:
-        """The countries that the text has signs of (ISO 3166), those with most first."""
-        found = Counter(each for each in self._named_regions() for _ in range(_NAMED))
+        """Countries that the text has signs of (ISO 3166), those with most first."""
+        found = Counter(region for region in self._named_regions() for _ in range(_NAMED))
         found.update(region for code in self.currencies if code != "EUR" and (region := _home(code)))
         found.update(region for sign, region in _SIGNS.items() if sign in self._signs)
         found.update(dict.fromkeys(self._signed_regions(), _NAMED))
@@ -116,21 +116,21 @@ class DocumentContext:
 
     @cached_property
     def likely_regions(self) -> tuple[str, ...]:
-        """As `regions`, and at last the country that the language is likeliest from."""
+        """`regions`, then the country that the language is likeliest from."""
         likely = names.main_region(self.language) if self.language else None
         return self.regions if likely is None or likely in self.regions else (*self.regions, likely)
 
     @cached_property
     def currencies(self) -> frozenset[str]:
-        """The codes of currencies (ISO 4217) in the text."""
+        """Codes of currencies (ISO 4217) in the text."""
         return frozenset(_CODE.findall(self._signs)) & names.currency_codes()
 
     @cached_property
     def date_order(self) -> str | None:
-        """How the text writes dates in numbers, `dmy`, `mdy` or `ymd`; None if nothing tells.
+        """Order of dates in numbers, `dmy`, `mdy` or `ymd`; None if nothing tells.
 
-        Its other dates say it first: where one has a day over 12, all have that order. Then the country, then the
-        language, but for English, which is written both ways.
+        The text's other dates tell it first: where one has a day over 12, all have that order. Then the language tells
+        it, unless it is English, which has both; then the country.
         """
         by_language = None if self.language in ("en", None) else names.date_order(str(self.language))
         shortest = 4 if by_language == "ymd" else 2
@@ -149,11 +149,11 @@ class DocumentContext:
 
     @cached_property
     def calendar(self) -> Calendar | None:
-        """The calendar that the text may have dates in besides the Gregorian."""
+        """Calendar that the text may have dates in besides the Gregorian."""
         return next((calendar for calendar, sign in _CALENDARS if sign.search(self._signs)), None)
 
     def is_birth(self, written: str) -> bool:
-        """Whether a date, as it is written, stands behind a word for a birth."""
+        """Whether a date as written stands behind a word for a birth."""
         return any(written in after for after in self._births)
 
     @cached_property
@@ -165,18 +165,18 @@ class DocumentContext:
 
     @cached_property
     def decimal_mark(self) -> str | None:
-        """`.` or `,`: what stands before two decimals, everywhere in the text; None if both do, or neither."""
+        """`.` or `,`: the mark before two decimals everywhere in the text; None if both are, or neither is."""
         found = set(_DECIMALS.findall(self.text, 0, PAGE_CHARACTERS))
         return found.pop() if len(found) == 1 else None
 
     @cached_property
     def credit_sign(self) -> int:
-        """The sign of an amount marked `CR`: -1 in a bill, 1 in a bank's statement; 0 if nothing tells."""
+        """Sign of an amount marked `CR`: -1 in a bill, 1 in a bank's statement; 0 if nothing tells."""
         bill, bank = (pattern.search(self._signs) is not None for pattern in (_BILL, _BANK_STATEMENT))
         return bank - bill
 
     def choose_currency(self, family: Iterable[str]) -> str | None:
-        """The one of some currencies with one sign that the text is about, if that can be told."""
+        """Choose the currency of the text among those with one sign; None if nothing tells."""
         among = frozenset(family)
         if len(named := self.currencies & among) == 1:
             return next(iter(named))
@@ -192,11 +192,11 @@ class DocumentContext:
 
     @cached_property
     def _words(self) -> dict[str, str]:
-        """The different words of `_signs` → as `key` has them."""
+        """Words of `_signs` → their keys (`normalization.key`)."""
         return {word: key(word) for word in dict.fromkeys(WORD.findall(self._signs))}
 
     def _signed_regions(self) -> Iterator[str]:
-        """Of countries whose addresses, companies, taxes or prices are in the text."""
+        """Yield countries whose forms of addresses, companies, taxes or prices are in the text."""
         text = self._signs
         yield from (region for region, sign in _REGION_SIGNS.items() if sign.search(text))
         if any(state in _STATES for state in _STATE_AND_ZIP.findall(text)) or _has_sales_tax(text):
@@ -217,7 +217,7 @@ class DocumentContext:
         yield from self._names_of_countries()
 
     def _names_of_countries(self) -> Iterator[str]:
-        """Of countries that stand with a capital, in English or the text's own language."""
+        """Yield countries whose names stand with a capital, in English or in the text's own language."""
         languages, keys = {"en", self.language or "en"}, self._words
         tables = [names.territories(language) for language in languages]
         begin = set().union(_SHORT_NAMES, *map(_beginnings, languages))
@@ -239,12 +239,12 @@ def _has_sales_tax(text: str) -> bool:
 
 @cache
 def _beginnings(language: str) -> frozenset[str]:
-    """The first words of countries' names."""
+    """Collect the first words of countries' names."""
     return frozenset(name.partition(" ")[0] for name in names.territories(language))
 
 
 def _home(code: str) -> str | None:
-    """The country that a currency's code is named after: `CAD` → `CA`."""
+    """Find the country that a currency's code is named after: `CAD` → `CA`."""
     return code[:2] if code[:2] in _REGIONS and code in get_territory_currencies(code[:2]) else None
 
 
@@ -263,9 +263,9 @@ _JAPANESE = re.compile(
     "[\u3041-\u30fa]{2}|円|領収|請求|見積|納品|消費税|税込|税抜|合計金額|御中|株式会社|振込|支払|発行日|令和|平成|[都道府県].{1,8}[市区町村]"
 )
 _CHINESE = re.compile("[发开账购销单价额户]|發票|統一編號|統編|人民[币幣]|有限公司|[元圓]整|增值税|營業稅")
-"""Words in Han characters that only Japanese, or only Chinese bills have."""
+"""Words and characters of Chinese bills that Japanese bills do not have."""
 _SHARE_OF_SCRIPT = 0.1
-"""Of the letters, from which a script speaks for the text."""
+"""Least share of a text's letters that makes their script the text's."""
 _WORDS = {
     "en": "the and of to for with from your this that invoice date due total amount number page payment terms address",
     "de": "der die das und von für mit zum zur rechnung datum betrag gesamt nummer seite zahlung mwst ust straße nicht",
@@ -289,13 +289,13 @@ _WORDS = {
 }
 _LEAST_SCORE = 1.5
 _LEAD = 1.2
-"""How much more a language's words must count than the next one's."""
+"""Least factor between the weights of a language's words and the next language's."""
 
 
 def language_of(text: str, words: Iterable[str]) -> str | None:
-    """A text's language (ISO 639), one of those that names are known in; None if that cannot be told.
+    """Tell a text's language (ISO 639) among those of `names.LANGUAGES`; None if it cannot be told.
 
-    `words`: the text's, as `key` has them.
+    `words`: keys of the text's words.
     """
     if not text.isascii() and (script := _by_script(text)):
         return script
@@ -319,7 +319,7 @@ def _by_script(text: str) -> str | None:
 
 @cache
 def _languages_of() -> dict[str, tuple[str, ...]]:
-    """Word → the languages that have it: the words above and, by CLDR, the names of months."""
+    """Map words to the languages that have them: the words above and CLDR's names of months."""
     found: dict[str, set[str]] = {word: set(known) for word, known in names.months().items() if len(word) > 3}
     for language, words in _WORDS.items():
         for word in words.split():

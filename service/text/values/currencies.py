@@ -1,6 +1,6 @@
 """Currencies by their signs and names, as countries write them beside amounts.
 
-The rule: a sign that several currencies share is the one that the document is about; where nothing tells, it is the
+The rule: a sign that several currencies share is the currency that the document is about; where nothing tells, the
 likeliest one, or none.
 """
 
@@ -10,7 +10,7 @@ import re
 
 from service.text.values import names
 from service.text.values.context import DocumentContext
-from service.text.values.script import key
+from service.text.values.normalization import key
 
 _NAMED = {
     "AED": "درهم د.إ", "AOA": "kz", "AUD": "a$ au$ aus$", "AZN": "₼", "BBD": "bds$", "BDT": "৳ tk taka", "BGN": "лв",
@@ -26,7 +26,7 @@ _NAMED = {
     "XCD": "ec$", "ZAR": "rand",
 }  # fmt: skip
 _SIGNS = {key(name).replace(".", ""): code for code, listed in _NAMED.items() for name in listed.split()}
-"""Sign or name, as `key` has it without points → ISO 4217, where it is of one currency."""
+"""Key of a sign or name without points → ISO 4217; those of one currency only."""
 _FAMILIES: dict[str, tuple[str, str | None]] = {
     "$": ("USD CAD AUD NZD MXN SGD HKD TWD CLP COP ARS UYU", "USD"),
     "c$": ("CAD NIO", "CAD"),
@@ -51,7 +51,7 @@ _FAMILIES: dict[str, tuple[str, str | None]] = {
     "peso": ("MXN ARS CLP COP PHP", None),
     "pesos": ("MXN ARS CLP COP PHP", None),
 }
-"""Sign or name that several currencies share → those currencies, and the one that it is where nothing tells."""
+"""Sign or name that several currencies share → these currencies, and the one that counts where nothing tells."""
 SIGNS = "$€£¥₹₽₺₩₪₫₴฿₱₡₦₵₲₸₼₾₮៛₭৳"
 """Signs of currencies, each a character of its own."""
 _WORD = re.compile(rf"[^\W\d_]*\$|(?:[^\W\d_]|[\u0900-\u097f])+|[{SIGNS}]")
@@ -64,7 +64,7 @@ def is_currency(word: str) -> bool:
 
 
 def currencies_in(words: str, context: DocumentContext) -> set[str] | None:
-    """The currencies in the words around a number; None if there are other words."""
+    """Find the currencies in the words around a number; None if there are other words."""
     name = key(words.strip(" .,:;*=+"))
     whole = names.currency_names().get(name) or _SIGNS.get(re.sub(r"[\s.]", "", name))
     if whole is not None:

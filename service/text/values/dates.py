@@ -1,4 +1,4 @@
-"""Dates: ISO 8601 from how people write them in the languages read (`names.LANGUAGES`).
+"""Reads dates as people write them in the languages of `names.LANGUAGES` to ISO 8601.
 
 A date in numbers whose day and month could change places is read as its document writes others; where that does not
 tell, both readings are given. With dots the day comes first in every country. Two digits of a year are 1969 to 2068,
@@ -14,12 +14,12 @@ from service.core.decoding.value import Value, ValueKind
 from service.text.values import names
 from service.text.values.calendars import converted, gregorian_years
 from service.text.values.context import Calendar, DocumentContext
-from service.text.values.script import GAP, LONGEST_CHARACTERS, WORD, folded, key, plain
+from service.text.values.normalization import GAP, LONGEST_CHARACTERS, WORD, folded, key, plain
 
 _PLAIN_DATE = re.compile(
     r"((?:19|20)[0-9]{2}|[0-9]{1,2})([./-])([0-9]{1,2})([./-])((?:19|20)[0-9]{2}|[0-589]?[0-9])|(?:19|20)[0-9]{2}"
 )
-"""Dates in numbers that are of no other calendar, as most bills have them, and years, as most résumés do."""
+"""Dates in numbers that can be of no other calendar, as most bills have them, and years, as most résumés have them."""
 _HAS_TIME = re.compile(r":|[0-9]\s?(?:Uhr|h|[ap]\.?m)|kl|[時时시点點]", re.IGNORECASE)
 _TIME = re.compile(
     r"[ ,]{0,3}(?:(?<=[0-9])T|(?<![^\W\d_])(?:um|at|à|a las|às|as|ore|alle|kl\.?|klo|godz\.?|saat|pukul|jam"
@@ -77,22 +77,24 @@ _Token = tuple[str, str]
 
 
 def read_date(text: str, context: DocumentContext) -> Value | None:
-    """The date, month, quarter, year or period in a text; None if it is none."""
+    """Read the date, month, quarter, year or period in a text; None if it is none."""
     if len(text) > LONGEST_CHARACTERS:
         return None
     bare = plain(_DIVIDED.sub("", text) if "\n" in text else text).replace(GAP, " ")
     first = _period(bare, context) if _RANGE_MARK.search(bare) else []
     found = first or _read(bare, context) or _half(bare) or _period(bare, context)
     this_year = date.today().year
-    if any(int(each[:4]) > this_year for each in found) and context.is_birth(text):
-        found = [f"{int(each[:4]) - 100}{each[4:]}" if int(each[:4]) > this_year else each for each in found]
+    if any(int(reading[:4]) > this_year for reading in found) and context.is_birth(text):
+        found = [
+            f"{int(reading[:4]) - 100}{reading[4:]}" if int(reading[:4]) > this_year else reading for reading in found
+        ]
     if len(found) > 1:
         return Value(ValueKind.DATE, folded(text), ambiguous=tuple(found))
     return Value(ValueKind.DATE, found[0]) if found else None
 
 
 def _half(text: str) -> list[str]:
-    """Half a year, as a period of months."""
+    """Read half a year as a period of months."""
     if match := _HALF.fullmatch(text):
         year, first = _year(match[4]), match[1] or match[2] or match[3]
         return [f"{year}-01/{year}-06" if first == "1" else f"{year}-07/{year}-12"]
@@ -100,7 +102,7 @@ def _half(text: str) -> list[str]:
 
 
 def _period(text: str, context: DocumentContext) -> list[str]:
-    """From one date to another, or to now; each of them certain."""
+    """Read a period from one date to another, or to now; both dates have one reading."""
     for match in _RANGE.finditer(text):
         first, second = text[: match.start()], text[match.end() :]
         end = [".."] if key(second.strip(" .")) in _NOW else _read(second, context)
@@ -113,7 +115,7 @@ def _period(text: str, context: DocumentContext) -> list[str]:
 
 
 def _shared_parts(first: str, second: str, context: DocumentContext) -> tuple[list[str], list[str]]:
-    """A period's dates where one has what both share: `01.–15.03.2025`, `March 1–15, 2025`, `Jan – Mar 2025`."""
+    """Read dates of which one has the parts that both share: `01.–15.03.2025`, `March 1–15, 2025`, `Jan – Mar 2025`."""
     year = re.search(r"(?<![0-9])[0-9]{4}(?![0-9])", second)
     first = re.sub(r"^(?:from|vom|du|from the|del|dal|von) ", "", first.strip(), flags=re.IGNORECASE)
     if lone := re.fullmatch(r"([0-9]{1,2})(?:\.|er|st|nd|rd|th)?", first):
@@ -129,7 +131,7 @@ def _shared_parts(first: str, second: str, context: DocumentContext) -> tuple[li
 
 
 def _read(text: str, context: DocumentContext) -> list[str]:
-    """The readings of one date; no more than two."""
+    """Read one date; at most two readings."""
     if match := _PLAIN_DATE.fullmatch(text):
         day, mark, month, second_mark, year = match.groups()
         return _numeric([day, month, year], mark + second_mark, context) if day else [text]
@@ -153,7 +155,7 @@ def _read(text: str, context: DocumentContext) -> list[str]:
     if match := _ROMAN.fullmatch(text):
         return _certain(_day(_year(match[3]), _ROMAN_MONTHS.index(match[2]) + 1, int(match[1])))
     if (match := _MONTH_YEAR.fullmatch(text)) and (months := names.meanings(names.months(), key(match[1]), context)):
-        return [each for month in months for each in _certain(_month(_year(match[2]), int(month)))]
+        return [reading for month in months for reading in _certain(_month(_year(match[2]), int(month)))]
     if found := _quarter(text):
         return found
     readings = [reading for tokens in _tokens(text, context) for reading in _of_tokens(tokens, context)]
@@ -161,25 +163,25 @@ def _read(text: str, context: DocumentContext) -> list[str]:
 
 
 def _thai(text: str) -> str:
-    """A text with English abbreviations of months for Thai ones, and without marks above and below letters."""
+    """Replace Thai abbreviations of months by English ones, and remove marks above and below letters."""
     text = _THAI_MONTH.sub(lambda match: _THAI_MONTHS[match.group().replace(".", "")], text)
     return _THAI_MARKS.sub("", text)
 
 
 def _without_weekday(match: re.Match[str]) -> str:
-    """Nothing for a weekday in brackets, which others are not."""
+    """Replace brackets with a weekday by nothing; leave others."""
     return "" if key(match[1].strip(" .")) in names.weekdays() else match.group()
 
 
 def _calendar(text: str, context: DocumentContext) -> Calendar | None:
-    """The calendar of a date with a year of 1300 to 1499, which most texts do not have."""
+    """Choose the calendar of a date with a year of 1300 to 1499; None of other dates."""
     if not _OTHER_YEAR.search(text):
         return None
     return context.calendar or (None if text.isascii() else Calendar.HIJRI)
 
 
 def _quarter(text: str) -> list[str]:
-    """`Q3 2024`, or what a language calls it."""
+    """Read `Q3 2024`, or a language's words for it."""
     if match := _SHORT_QUARTER.fullmatch(text):
         return [f"{_year(match[3])}-Q{match[1] or match[2]}"]
     years = re.findall(r"(?<![0-9])[0-9]{4}(?![0-9])", text)
@@ -190,7 +192,7 @@ def _quarter(text: str) -> list[str]:
 
 
 def _tokens(text: str, context: DocumentContext) -> list[list[_Token]]:
-    """The numbers, months and marks of a text, twice if a month's name has two meanings; none of a text with others."""
+    """Split a text into numbers, months and marks, twice if a month's name has two meanings; [] for other words."""
     tokens: list[_Token] = []
     second: dict[int, _Token] = {}  # of the names with two meanings, by their place
     ambiguous_weekday = None
@@ -243,7 +245,7 @@ def _of_tokens(tokens: list[_Token], context: DocumentContext) -> list[str]:
 
 
 def _numeric(texts: list[str], marks: str, context: DocumentContext) -> list[str]:
-    """A date in three numbers."""
+    """Read a date in three numbers."""
     first, second, third = map(int, texts)
     if len(texts[0]) == 4:
         return _certain(_day(first, second, third))
@@ -262,7 +264,7 @@ def _numeric(texts: list[str], marks: str, context: DocumentContext) -> list[str
 
 
 def _month_in_numbers(first: str, second: str) -> list[str]:
-    """`04/2017`, `2017-04`; two years of four digits, or `2017/18`, are a period."""
+    """Read `04/2017` and `2017-04`; two years of four digits, or `2017/18`, are a period."""
     if len(second) == 4 and len(first) <= 2:
         return _certain(_month(int(second), int(first)))
     if len(first) == 4 and len(second) <= 2:

@@ -13,7 +13,7 @@ from stdnum.exceptions import InvalidChecksum, ValidationError
 
 from service.core.decoding.value import Value, ValueKind
 from service.text.values.context import DocumentContext
-from service.text.values.script import LONGEST_CHARACTERS, plain, visible
+from service.text.values.normalization import LONGEST_CHARACTERS, plain, visible
 
 _PHONE = re.compile(r"[+0-9(][0-9+()./ \-–]*(?:(?:\s*(?:ext\.?|x|ext|Durchwahl|poste)\s*)[0-9]{1,7})?", re.IGNORECASE)
 MOST_REGIONS = 3
@@ -21,20 +21,20 @@ MOST_REGIONS = 3
 
 
 def read_email(text: str, context: DocumentContext) -> Value | None:
-    """An e-mail address, with its domain in lower case."""
+    """Read an e-mail address, its domain in lower case."""
     address = "".join(visible(text).split()).removeprefix("mailto:").strip("<>")
     name, at, domain = address.rpartition("@")
     return Value(ValueKind.EMAIL, f"{name}@{domain.lower().rstrip('.')}") if at and name and domain else None
 
 
 def read_url(text: str, context: DocumentContext) -> Value | None:
-    """A web address as it stands."""
+    """Read a web address as it stands."""
     address = "".join(visible(text).split())
     return Value(ValueKind.URL, address) if "." in address or "://" in address else None
 
 
 def read_phone(text: str, context: DocumentContext) -> Value | None:
-    """A telephone number in E.164; None where the country that it belongs to is unknown."""
+    """Read a telephone number to E.164; None where its country is unknown."""
     if len(text) > LONGEST_CHARACTERS:
         return None
     found = _PHONE.search(plain(text.replace("-\n", "-")))
@@ -48,13 +48,13 @@ def read_phone(text: str, context: DocumentContext) -> Value | None:
 
 
 def parse_phone(text: str, context: DocumentContext) -> PhoneNumber | None:
-    """A number with its calling code, or one that a country's numbering plan has; the first country that does."""
+    """Parse a number with its calling code, or by the numbering plan of the first likely country that has it."""
     if text.lstrip("( ").startswith("+"):
         return _parse(text, None)
     if text.startswith("00"):
         return _parse(f"+{text[2:]}", None)
     numbers = (_parse(text, region) for region in context.likely_regions[:MOST_REGIONS])
-    return next((each for each in numbers if each is not None and phonenumbers.is_valid_number(each)), None)
+    return next((number for number in numbers if number is not None and phonenumbers.is_valid_number(number)), None)
 
 
 def _parse(text: str, region: str | None) -> PhoneNumber | None:
@@ -76,16 +76,16 @@ _CARD = re.compile(
 """Visa, Mastercard, American Express, Diners Club, Discover, UnionPay, JCB, by their issuers' prefixes (ISO 7812)."""
 _COUNTRY_OF_PREFIX = {"EL": "gr", "XI": "gb"}
 _WITHOUT_CHECKSUM = frozenset({"us", "cz", "nz"})
-"""Countries whose tax numbers are not judged: there is no checksum, or not for all."""
+"""Countries whose tax numbers are not validated: they have no checksum, or not all have one."""
 
 
 def compact(text: str) -> str:
-    """An identifier in upper case without separators."""
+    """Write an identifier in upper case without separators."""
     return _SEPARATORS.sub("", plain(text)).upper()
 
 
 def read_iban(text: str, context: DocumentContext) -> Value | None:
-    """An account's number; with a wrong checksum or length it is invalid."""
+    """Read an account's number; it is invalid with a wrong checksum or length."""
     number = compact(text).removeprefix("IBAN")
     return Value(ValueKind.IBAN, number, valid=is_iban(number)) if re.match(r"[A-Z]{2}[0-9]", number) else None
 
@@ -96,13 +96,13 @@ def is_iban(number: str) -> bool:
 
 
 def read_bic(text: str, context: DocumentContext) -> Value | None:
-    """A bank's code (ISO 9362)."""
+    """Read a bank's code (ISO 9362)."""
     code = compact(text).removeprefix("BIC")
     return Value(ValueKind.BIC, code) if bic.is_valid(code) else None
 
 
 def read_tax_id(text: str, context: DocumentContext) -> Value | None:
-    """A tax number: judged where its prefix, or its document's country, says whose it is."""
+    """Read a tax number; its validity is known where its prefix, or its document's country, tells the country."""
     number = compact(text)
     if not any(map(str.isdigit, number)) or len(text) > LONGEST_CHARACTERS:
         return None
@@ -110,7 +110,7 @@ def read_tax_id(text: str, context: DocumentContext) -> Value | None:
 
 
 def read_number(text: str, context: DocumentContext) -> Value | None:
-    """A payment card's number among other identifiers; None for all others."""
+    """Read a payment card's number; None for all other identifiers."""
     number = compact(text)
     if not is_card_number(number) or (not luhn.is_valid(number) and not _in_fours(text)):
         return None
@@ -118,16 +118,16 @@ def read_number(text: str, context: DocumentContext) -> Value | None:
 
 
 def is_card_number(number: str) -> bool:
-    """Whether compact digits have the prefix and the length of a payment card; says nothing of their checksum."""
+    """Whether compact digits have the prefix and the length of a payment card, whatever their checksum."""
     return _CARD.fullmatch(number) is not None
 
 
 def is_vat(number: str) -> bool:
     """Whether a compact number for value added tax has the right check digits for its country's prefix."""
     if _SWISS.match(number):
-        return _judge("ch", _SWISS_ENDING.sub("", number), whole=True) is True
+        return _is_valid_tax_number("ch", _SWISS_ENDING.sub("", number), whole=True) is True
     country = _COUNTRY_OF_PREFIX.get(number[:2], number[:2].lower())
-    return _judge(country, number, whole=True) is True
+    return _is_valid_tax_number(country, number, whole=True) is True
 
 
 def _in_fours(text: str) -> bool:
@@ -136,19 +136,19 @@ def _in_fours(text: str) -> bool:
 
 def _is_tax_id(number: str, context: DocumentContext) -> bool | None:
     if _SWISS.match(number):
-        return _judge("ch", _SWISS_ENDING.sub("", number), whole=True)
+        return _is_valid_tax_number("ch", _SWISS_ENDING.sub("", number), whole=True)
     if prefixed := _PREFIXED.match(number):
         country = _COUNTRY_OF_PREFIX.get(prefixed[1], prefixed[1].lower())
         if _module(country) is not None:
-            return _judge(country, number, whole=True)
-    found = {_judge(region.lower(), number, whole=False) for region in context.regions[:2]}
+            return _is_valid_tax_number(country, number, whole=True)
+    found = {_is_valid_tax_number(region.lower(), number, whole=False) for region in context.regions[:2]}
     return True if True in found else False if False in found else None
 
 
-def _judge(country: str, number: str, *, whole: bool) -> bool | None:
-    """Whether a country's tax number is right; None if the country has no checksum, or it is another sort of number.
+def _is_valid_tax_number(country: str, number: str, *, whole: bool) -> bool | None:
+    """Whether a country's tax number is valid; None if the country has no checksum, or it is another sort of number.
 
-    `whole`: the number says itself that it is of this sort.
+    `whole`: the number's prefix says that it is of this sort.
     """
     module = _module(country)
     if module is None or country in _WITHOUT_CHECKSUM:

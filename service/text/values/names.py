@@ -1,7 +1,7 @@
 """Names of months, weekdays, quarters, currencies, units and powers of ten in the languages read, from CLDR.
 
-Each table is made when it is first asked for, from all languages together: a name that means several things keeps all
-of them, by language, and the document's language chooses (`meaning`).
+Each table is made at its first use, from all languages together: a name keeps all its meanings, by language, and the
+document's language chooses (`meaning`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from babel import Locale, UnknownLocaleError
 from babel.core import get_global
 from babel.numbers import get_territory_currencies
 
-from service.text.values.script import key
+from service.text.values.normalization import key
 
 LANGUAGES = ("en", "de", "fr", "es", "it", "nl", "pt", "pl", "ru", "tr", "sv", "da", "nb", "fi", "cs", "ro", "ja", "zh",
              "ko", "ar", "hi", "id", "hr", "sk")  # fmt: skip
@@ -30,15 +30,15 @@ Names = dict[str, dict[str, str]]
 
 
 class Speaker(Protocol):
-    """An object with a language, which takes time to tell."""
+    """An object with a language, which is determined at its first use."""
 
     @property
     def language(self) -> str | None:
-        """ISO 639; None if it cannot be told."""
+        """ISO 639 code of the language; None if it cannot be told."""
 
 
 def meaning(names: Names, name: str, speaker: Speaker) -> str | None:
-    """What a name means in a language, else in English, else in most languages; None if it is unknown."""
+    """Look up a name's meaning in a language, else in English, else in most languages; None if it is unknown."""
     found = names.get(name)
     if not found:
         return None
@@ -51,24 +51,24 @@ def meaning(names: Names, name: str, speaker: Speaker) -> str | None:
 
 
 def meanings(names: Names, name: str, speaker: Speaker) -> tuple[str, ...]:
-    """As `meaning`, but two where languages differ and neither the speaker's nor English says which it is."""
+    """Do as `meaning`, but return two where languages differ and neither the speaker's nor English decides."""
     found = names.get(name, {})
     if len(different := tuple(dict.fromkeys(found.values()))) < 2:
         return different
     if speaker.language in found or "en" in found:
         return (found.get(speaker.language or "en") or found["en"],)
-    return tuple(sorted(different, key=lambda each: -list(found.values()).count(each)))[:2]
+    return tuple(sorted(different, key=lambda meaning: -list(found.values()).count(meaning)))[:2]
 
 
 @cache
 def months() -> Names:
-    """Names of months, as `key` has them, → `1` to `12`."""
+    """Map keys of months' names to `1` to `12`."""
     return _collect(_months())
 
 
 @cache
 def weekdays() -> frozenset[str]:
-    """Names of weekdays, as `key` has them."""
+    """Collect keys of weekdays' names."""
     found = {
         key(word)
         for _, locale in _locales(_MONTH_LANGUAGES)
@@ -86,7 +86,7 @@ def weekdays() -> frozenset[str]:
 
 @cache
 def quarters() -> dict[str, int]:
-    """What quarters of a year are called, as `bare` has it, → 1 to 4."""
+    """Map names of quarters of a year, as `bare` writes them, to 1 to 4."""
     return {
         bare(name): number
         for _, locale in _locales(LANGUAGES)
@@ -97,13 +97,13 @@ def quarters() -> dict[str, int]:
 
 
 def bare(name: str) -> str:
-    """A name as `key` has it, without anything but letters and digits."""
+    """Reduce a name's key to letters and digits."""
     return _NOT_LETTERS.sub("", key(name))
 
 
 @cache
 def currency_names() -> dict[str, str]:
-    """Full names of currencies that are money today, as `key` has them, → ISO 4217."""
+    """Map keys of full names of today's currencies to ISO 4217."""
     found: dict[str, str] = {}
     for language in LANGUAGES:
         locale = Locale.parse(language)
@@ -116,38 +116,38 @@ def currency_names() -> dict[str, str]:
 
 @cache
 def currency_codes() -> frozenset[str]:
-    """ISO 4217 codes of what is money today."""
+    """Collect ISO 4217 codes of today's currencies."""
     return frozenset(code for region in get_global("territory_currencies") for code in get_territory_currencies(region))
 
 
 @cache
 def powers() -> Names:
-    """Words for powers of ten, such as `k`, `Mio` and `万`, → their exponent, each language with its own."""
+    """Map words for powers of ten, such as `k`, `Mio` and `万`, to their exponents in each language."""
     return _collect([*_powers(), *_POWERS_TOO])
 
 
 @cache
 def units() -> Names:
-    """Names and signs of units, as `key` has them, → CLDR's name without its type: `kg` → `kilogram`."""
+    """Map keys of units' names and signs to CLDR's name without its type: `kg` → `kilogram`."""
     return _collect(_units())
 
 
 def main_region(language: str) -> str | None:
-    """The country that a language is likeliest from: `pt` → `BR`."""
+    """Look up the country that a language is likeliest from: `pt` → `BR`."""
     likely = get_global("likely_subtags").get(language)
     return likely.rpartition("_")[2] if likely else None
 
 
 @cache
 def date_order(locale_name: str) -> str:
-    """`dmy`, `mdy` or `ymd`: how a locale writes a date in numbers."""
+    """Look up a locale's order of dates in numbers: `dmy`, `mdy` or `ymd`."""
     pattern = Locale.parse(locale_name).date_formats["short"].pattern.lower()
-    return "".join(dict.fromkeys(each for each in pattern if each in "dmy"))
+    return "".join(dict.fromkeys(letter for letter in pattern if letter in "dmy"))
 
 
 @cache
 def region_locale(region: str) -> str | None:
-    """A region's likeliest locale: `AT` → `de_AT`."""
+    """Look up a region's likeliest locale: `AT` → `de_AT`."""
     likely: str = get_global("likely_subtags").get(f"und_{region}", f"en_{region}")
     name = f"{likely.split('_')[0]}_{region}"
     try:
@@ -158,7 +158,7 @@ def region_locale(region: str) -> str | None:
 
 @cache
 def territories(language: str) -> dict[str, str]:
-    """Names of countries in a language, as `key` has them, → their codes."""
+    """Map keys of countries' names in a language to their codes."""
     names = Locale.parse(language).territories
     return {key(name): code for code, name in names.items() if len(code) == 2 and code.isalpha() and len(name) > 3}
 

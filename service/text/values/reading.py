@@ -1,7 +1,7 @@
-"""Reads an entity's text to its value, by its label; what cannot be read is its text. Never fails.
+"""Reads an entity's text to its value, by its label; an unreadable text is its own value. Never fails.
 
-The form of values of free labels is what a request says, or else the words of the label's name: "invoice date" is read
-as a date, "total amount" as money; a name with none of these words has no value but its text.
+A request, or else the words of a free label's name, tell the kind of its values: "invoice date" is read as a date,
+"total amount" as money; the value of a name with none of these words is its text.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from service.text.values.identifiers import (
     read_tax_id,
     read_url,
 )
-from service.text.values.script import LONGEST_CHARACTERS, folded
+from service.text.values.normalization import LONGEST_CHARACTERS, folded
 
 Reader = Callable[[str, DocumentContext], Value | None]
 
@@ -51,7 +51,7 @@ READERS: dict[str, Reader] = {
 }
 """Label → reader of its texts; the value of all other labels is their text."""
 _COMPACT = frozenset({"EMAIL", "URL"})
-"""Labels whose texts are read whatever their length."""
+"""Labels whose texts are read at any length."""
 _WORDS: Mapping[str, ValueKind] = {
     **dict.fromkeys(("date", "datum", "birthday", "deadline"), ValueKind.DATE),
     **dict.fromkeys(("amount", "money", "price", "cost", "costs", "fee", "salary", "betrag", "preis"), ValueKind.MONEY),
@@ -68,7 +68,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 
 def read_value(label: str, text: str, context: DocumentContext) -> Value:
-    """The value of an entity's text in its document."""
+    """Read the value of an entity's text in its document."""
     reader = READERS.get(label)
     if reader is None or (len(text) > LONGEST_CHARACTERS and label not in _COMPACT):
         return Value(ValueKind.TEXT, folded(text))
@@ -81,27 +81,27 @@ def read_value(label: str, text: str, context: DocumentContext) -> Value:
 def read_values(
     context: DocumentContext, entities: list[Entity], reading_labels: Mapping[str, str] | None = None
 ) -> list[Value]:
-    """The value of each entity of a document; `reading_labels`: by which label those of some others are read."""
+    """Read the value of each entity of a document; `reading_labels`: free label → label by which its texts are read."""
     others = reading_labels or {}
-    return [read_value(others.get(each.label, each.label), each.text, context) for each in entities]
+    return [read_value(others.get(entity.label, entity.label), entity.text, context) for entity in entities]
 
 
 def reading_labels(labels: LabelSet | None) -> dict[str, str]:
-    """Each free label's name with the label by which its texts are read; empty where labels are the model's."""
+    """Map free labels to the labels by which their texts are read; {} where labels are the model's."""
     if labels is None:
         return {}
-    return {each.name: reading_label(each) for each in labels.labels}
+    return {free_label.name: reading_label(free_label) for free_label in labels.labels}
 
 
 def reading_label(label: Label) -> str:
-    """The label by which a free label's texts are read; empty where they are no more than texts."""
+    """Find the label by which a free label's texts are read; empty where the texts are their values."""
     if label.kind is not None:
         return _KINDS[label.kind][0] if label.kind in _KINDS else ""
     named = "_".join(label.name.upper().split())
     if named in READERS:
         return named
-    words = [each.lower() for each in _WORD.findall(label.name.replace("e-mail", "email"))]
-    kind = next((found for each in reversed(words) if (found := _WORDS.get(each))), None)
+    words = [word.lower() for word in _WORD.findall(label.name.replace("e-mail", "email"))]
+    kind = next((found for word in reversed(words) if (found := _WORDS.get(word))), None)
     return "" if kind is None else _KINDS[kind][0]
 
 

@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 
 from service.core.errors import UnreadableDocument, UnredactableDocument, UnsupportedFormat
-from service.core.redaction import Repeats, alike
+from service.core.redaction import Repeats, unify_lookalikes
 from service.documents.document import Document, RedactedPicture
 from service.documents.format_detection import Format, detect_format
 from service.documents.ocr.reader import recognize_pages
@@ -113,7 +113,7 @@ def test_nothing_of_what_went_is_read_and_all_else_is(name: str) -> None:
     pool = InProcessPool()
     document, made = redacted_scan(data, *SECRETS, pool=pool)
     text = read_again(made.data)
-    assert not Repeats(map(alike, words_of(*SECRETS))).are_in(alike(text)), text
+    assert not Repeats(map(unify_lookalikes, words_of(*SECRETS))).are_in(unify_lookalikes(text)), text
     pages = len(document.pages or ())
     assert {kept: text.count(kept) for kept in KEPT} == dict.fromkeys(KEPT, pages)
     assert detect_format(made.data) is detect_format(data)

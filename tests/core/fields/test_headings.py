@@ -69,7 +69,7 @@ def test_the_kind_of_a_bill_says_whether_its_total_is_to_be_paid(
     text = f"Acme GmbH\n{title}\nTo: Finch Ltd\nTotal EUR {total}"
     parts = (("SUPPLIER_NAME", "Acme GmbH"), ("INVOICE_ID", "CN-1"), ("RECEIVER_NAME", "Finch Ltd"))
     found = fields(text, *parts, ("TOTAL_AMOUNT", f"EUR {total}"))
-    assert (found.found.kind, found.document_type) == (kind, code)
+    assert (found.kind_match.kind, found.document_type) == (kind, code)
 
 
 def test_a_receipt_has_no_document_type_but_as_a_credit_note() -> None:

@@ -40,7 +40,7 @@ LANGUAGES: Mapping[str, BillWords] = {
 }
 
 _FIRST_WITHOUT_SPACES = "\u2e80"
-"""From here on scripts write their words without spaces between; folded Hangul (U+11xx) and kana are among them."""
+"""First character of the scripts whose words have no spaces between; folded Hangul (U+11xx) is below it."""
 _HANGUL = re.compile("[\u1100-\u11ff]")
 _SIGNS = {"_": r"[\s-]{0,2}", "*": r"\w*", ".": r"\.?", "'": "'?"}
 """Signs of the phrase notation and their regular expressions."""
@@ -56,18 +56,18 @@ class PhraseMatch(NamedTuple):
 
 
 def folded(text: str) -> str:
-    """The text as phrases are compared: without case, accents and full-width forms; not of the same length."""
+    """Fold a text for comparison with phrases: no case, accents and full-width forms; its length may change."""
     if text.isascii():
         return text.lower()
     parts = unicodedata.normalize("NFKD", text).casefold()
-    return "".join(each for each in parts if unicodedata.category(each) != "Mn").translate(_NO_MARKS)
+    return "".join(character for character in parts if unicodedata.category(character) != "Mn").translate(_NO_MARKS)
 
 
 class PhraseTable:
-    """The phrases of some kinds, which are fields of `BillWords`, in all languages; made once."""
+    """Phrases of some kinds (fields of `BillWords`) in all languages."""
 
     def __init__(self, *kinds: str) -> None:
-        """If one phrase is of two kinds, the one that is named first counts."""
+        """Collect the phrases; of two kinds of one phrase the first named counts."""
         by_phrase: dict[str, str] = {}
         for kind in kinds:
             for words in LANGUAGES.values():
@@ -77,7 +77,7 @@ class PhraseTable:
         self._pattern = re.compile(_any_of(by_phrase, group="("))
 
     def find(self, line: str) -> Sequence[PhraseMatch]:
-        """The phrases in a folded line from left to right, none overlapping."""
+        """Find the phrases in a folded line from left to right, none overlapping."""
         return [
             PhraseMatch(self._kinds[match.lastindex - 1], *match.span())
             for match in self._pattern.finditer(line)
@@ -86,26 +86,26 @@ class PhraseTable:
 
 
 def any_of(*kinds: str, starts: bool = True, ends: bool = True) -> str:
-    """A regular expression for the phrases of some kinds in a folded line.
+    """Make a regular expression for the phrases of some kinds in a folded line.
 
     Args:
         kinds: fields of `BillWords`.
-        starts: a phrase begins where a word begins.
-        ends: it ends where a word ends.
+        starts: whether a phrase begins where a word begins.
+        ends: whether a phrase ends where a word ends.
     """
-    phrases = {folded(each) for words in LANGUAGES.values() for kind in kinds for each in getattr(words, kind).split()}
+    phrases = {folded(word) for words in LANGUAGES.values() for kind in kinds for word in getattr(words, kind).split()}
     return _any_of(phrases, starts=starts, ends=ends)
 
 
 def _ordered(phrases: Iterable[str]) -> list[str]:
-    """Those of one beginning together, so that a search tries it once for all of them; the longest of them first."""
+    """Sort phrases by first character, so that a search tries it once for all of them; the longest first."""
     return sorted(
         phrases, key=lambda phrase: (_is_run_together(phrase[0]), phrase[0] != "*", phrase[0], -len(phrase), phrase)
     )
 
 
 def _any_of(phrases: Iterable[str], *, starts: bool = True, ends: bool = True, group: str = "(?:") -> str:
-    """An expression for any of the phrases. `group` begins that of each, in their order."""
+    """Make an expression for any of the phrases; `group` opens the part of each phrase, in order."""
     parts = []
     for run_together, some in groupby(_ordered(phrases), lambda phrase: _is_run_together(phrase[0])):
         by_beginning = (
@@ -118,13 +118,12 @@ def _any_of(phrases: Iterable[str], *, starts: bool = True, ends: bool = True, g
 
 
 def _rest(phrase: str, *, ends: bool) -> str:
-    """An expression for what follows a phrase's first character."""
+    """Make an expression for a phrase behind its first character."""
     after = r"(?![^\W\d_])" if ends and phrase[-1].isalpha() and not _is_run_together(phrase[-1]) else ""
     return "".join(map(_written, phrase[1:])) + after
 
 
 def _written(character: str) -> str:
-    """An expression for one character of a phrase."""
     return _SIGNS.get(character) or re.escape(character)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class BillWords:
-    """The phrases of one language; what it shares with English need not be repeated.
+    """Phrases of one language; phrases that it shares with another one need not be repeated.
 
     Amounts:
         total: the sum of the bill, with or without tax.
