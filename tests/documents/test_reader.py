@@ -1,13 +1,22 @@
+"""Reading of any format within limits on bytes, pages and characters, and a document's pages and boxes."""
+
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from service.core.errors import DocumentTooLarge, GleanerError, UnreadableDocument
-from service.documents.limits import DocumentLimits
+from service.documents.document import Document, Layout, Page
+from service.documents.limits import (
+    ALWAYS_CHARACTERS,
+    CHARACTERS_PER_BYTE,
+    DocumentLimits,
+)
 from service.documents.reader import read_document
 from tests.support import document_files
+from tests.support.document_files import paragraph, simple_docx, word_body
 
 LIMITS = DocumentLimits(max_bytes=1_000_000, max_pages=50, max_characters=200_000, max_unpacked_bytes=2_000_000)
 HTML = b"<!doctype html><meta charset=utf-8><table><tr><td>a<td>b</table><div hidden>c</div>&eacute;<pre> d\n</pre>"
@@ -89,3 +98,56 @@ def test_a_document_with_flipped_bits_is_read_or_refused(sample: bytes, data: st
     for place in data.draw(st.lists(st.integers(0, len(sample) - 1), min_size=1, max_size=8)):
         damaged[place] ^= data.draw(st.integers(1, 255))
     read_or_refuse(bytes(damaged))
+
+
+def laid_out() -> Document:
+    """Two lines, "ab c" and "de", of characters ten points wide and high; blanks have no box."""
+    nothing = [np.nan] * 4
+    first = [[0, 0, 10, 10], [10, 0, 20, 10], nothing, [30, 0, 40, 10], nothing]
+    second = [[0, 12, 10, 22], [10, 12, 20, 22]]
+    layout = Layout(np.array(first + second, np.float32), np.array([0, 5], np.int32))
+    return Document("ab c\nde", (Page(1, 0, 4), Page(2, 5, 7)), layout)
+
+
+def test_a_span_within_a_line_has_one_box() -> None:
+    assert laid_out().boxes(0, 4) == [(0, 0, 40, 10)]
+
+
+def test_a_span_over_two_lines_has_a_box_for_each() -> None:
+    assert laid_out().boxes(3, 6) == [(30, 0, 40, 10), (0, 12, 10, 22)]
+
+
+def test_a_document_without_layout_has_no_boxes_and_no_pages() -> None:
+    assert Document("text").boxes(0, 4) == []
+    assert Document("text").page_at(0) is None
+
+
+def test_every_offset_has_its_page() -> None:
+    assert [laid_out().page_at(offset) for offset in (0, 3, 5, 6)] == [1, 1, 2, 2]
+
+
+def test_a_document_at_the_limit_passes() -> None:
+    DocumentLimits(max_pages=3).check_pages(3)
+
+
+def test_the_error_names_the_limit_and_the_excess() -> None:
+    with pytest.raises(DocumentTooLarge, match=r"1,250 pages; the limit is 1,000: 250 too many"):
+        DocumentLimits(max_pages=1000).check_pages(1250)
+
+
+def test_a_small_file_may_not_unpack_to_a_text_out_of_proportion() -> None:
+    """Twenty kilobytes of DOCX held twenty million characters, and no limit was passed."""
+    bomb = word_body(paragraph("- " * ALWAYS_CHARACTERS))
+    assert len(bomb) < 10_000
+    with pytest.raises(DocumentTooLarge, match=r"characters for its \d,\d{3} bytes; the limit is 1,000,000"):
+        read_document(bomb, limits=DocumentLimits())
+
+
+def test_the_character_limit_grows_with_the_file_from_a_million_on() -> None:
+    limits = DocumentLimits(max_characters=20_000_000)
+    assert limits.for_file_of(100).max_characters == ALWAYS_CHARACTERS
+    assert limits.for_file_of(100_000).max_characters == CHARACTERS_PER_BYTE * 100_000
+    assert limits.for_file_of(1_000_000) is limits
+    assert DocumentLimits(max_characters=1_000).for_file_of(1).max_characters == 1_000
+    long = "one two three " * 69_999 + "four"
+    assert len(read_document(simple_docx(long), limits=DocumentLimits()).text) == len(long)

@@ -1,11 +1,13 @@
-"""Which kind of document entities fit, by the best score of each label."""
+"""Kind of a document: by the best score of each label, and of a bill by its heading; where several bills end."""
 
 from __future__ import annotations
 
 import pytest
 
+from service.core.fields.document_fields import DocumentFields, find_fields
+from service.core.fields.headings import BILL, CORRECTION, CREDIT, heading_kind
 from service.core.fields.kinds import DocumentKind, KindMatch, decide_kind, is_letter
-from tests.support.mentions import mention
+from tests.support.mentions import mention, mentions_in
 
 
 def kind_of(**scores: float) -> KindMatch | None:
@@ -75,3 +77,135 @@ def test_a_letter_has_a_salutation_and_a_closing(opening: str, closing: str) -> 
     assert not is_letter(text.replace(closing, ""))
     assert not is_letter(f"{text}\n" + "Engineer, Castell, 2017\n" * 40)
     assert not is_letter("Engineer, Castell, 2017\n" * 40 + text)
+
+
+@pytest.mark.parametrize(
+    "title",
+    ["CREDIT NOTE", "Credit note no.: CN-1", "Tax credit note", "Credit Memo # 5", "Gutschrift",
+     "Gutschriftsnummer: 7", "Warengutschrift Nr. 7 vom 02.03.2026", "Stornorechnung SR-5", "Storno-Rechnung",
+     "Rechnungskorrektur", "AVOIR N° 9", "Avoir sur facture F-1", "Facture d'avoir", "Note de crédit",
+     "Nota de crédito n.º 33", "Factura de abono", "NOTA DI CREDITO N. 12/2026", "Creditnota",
+     "Kreditfaktura 4", "Kreditnota", "Dobropis č. 3", "Notă de credit", "Hyvityslasku", "İade Faturası",
+     "返還請求書", "红字发票", "إشعار دائن", "Кредит-нота", "Finch Ltd    Credit note", "Document no. 4\nCredit note",
+     "Original invoice: INV-1\nCredit note", "Credit note for invoice INV-20931", "credit note 7\nInvoice 6"],
+)  # fmt: skip
+def test_a_title_names_a_credit_note(title: str) -> None:
+    assert heading_kind(f"Acme GmbH, 1 Main Street\n\n{title}\nTotal 120.00\n") == CREDIT
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("Invoice no.: 7\nCredit note CN-5   -20.00\nTotal 100.00", BILL),
+        ("Rechnung\nGutschrift: keine", BILL),
+        ("FACTURE N° 3\navoir été payé avant", BILL),
+        ("avoir été payé avant le terme\nTotal 100.00", None),
+        ("A credit note will be issued for returned goods.\nTotal 100.00", None),
+        ("Please send back any goods that you do not want for a credit note.", None),
+        ("Credit card 1234\nTotal 100.00", None),
+        ("Factura rectificativa R-1", CORRECTION),
+        ("Faktura korygująca nr 5", CORRECTION),
+        ("", None),
+    ],
+)
+def test_other_headings_and_prose(text: str, kind: str | None) -> None:
+    assert heading_kind(text) == kind
+
+
+def fields(text: str, *found: tuple[str, str], pages: tuple[int, ...] = ()) -> DocumentFields:
+    fields = find_fields(text, mentions_in(text, *found), pages=pages)
+    assert fields is not None
+    return fields
+
+
+def values(found: DocumentFields) -> dict[str, str]:
+    return {role: choice.best.text for role, choice in found.roles.items()}
+
+
+@pytest.mark.parametrize(
+    ("title", "total", "kind", "code"),
+    [
+        ("Credit note CN-1", "120.00", DocumentKind.CREDIT_NOTE, "381"),
+        ("Avoir CN-1", "-120.00", DocumentKind.CREDIT_NOTE, "381"),
+        ("Factura rectificativa CN-1", "-120.00", DocumentKind.CREDIT_NOTE, "381"),
+        ("Factura rectificativa CN-1", "120.00", DocumentKind.INVOICE, "384"),
+        ("Invoice CN-1", "120.00", DocumentKind.INVOICE, "380"),
+    ],
+)
+def test_the_kind_of_a_bill_says_whether_its_total_is_to_be_paid(
+    title: str, total: str, kind: DocumentKind, code: str
+) -> None:
+    text = f"Acme GmbH\n{title}\nTo: Finch Ltd\nTotal EUR {total}"
+    parts = (("SUPPLIER_NAME", "Acme GmbH"), ("INVOICE_ID", "CN-1"), ("RECEIVER_NAME", "Finch Ltd"))
+    found = fields(text, *parts, ("TOTAL_AMOUNT", f"EUR {total}"))
+    assert (found.kind_match.kind, found.document_type) == (kind, code)
+
+
+def test_a_receipt_has_no_document_type_but_as_a_credit_note() -> None:
+    shop = (("SUPPLIER_NAME", "Book Shop"), ("TOTAL_AMOUNT", "9.00"))
+    assert fields("Book Shop\nTotal 9.00", *shop).document_type is None
+    assert fields("Book Shop\nCredit note\nTotal 9.00", *shop).document_type == "381"
+
+
+def test_the_number_of_the_credited_invoice_is_no_order() -> None:
+    text = "Pérez S.L.\nNota de crédito NC-33\nFactura original: F-100\nTotal 121,00 €"
+    parts = (("SUPPLIER_NAME", "Pérez S.L."), ("INVOICE_ID", "NC-33"), ("PURCHASE_ORDER", "F-100"))
+    assert "purchase_order" not in values(fields(text, *parts, ("TOTAL_AMOUNT", "121,00 €")))
+
+
+FIRST = """Acme GmbH
+Invoice no. A-1
+To: Finch Ltd
+Net 100.00
+VAT 20.00
+Total GBP 120.00
+IBAN DE89370400440532013000
+"""
+SECOND = """Beta Stores Ltd
+Invoice no. B-2
+To: Wren Ltd
+Net 1000.00
+VAT 200.00
+Total GBP 1200.00
+IBAN GB29NWBK60161331926819
+"""
+PARTS = [
+    *(("SUPPLIER_NAME", "Acme GmbH"), ("INVOICE_ID", "A-1"), ("RECEIVER_NAME", "Finch Ltd"), ("NET_AMOUNT", "100.00")),
+    *(("TAX_AMOUNT", "20.00"), ("TOTAL_AMOUNT", "GBP 120.00"), ("IBAN", "DE89370400440532013000")),
+    *(("SUPPLIER_NAME", "Beta Stores Ltd"), ("INVOICE_ID", "B-2"), ("RECEIVER_NAME", "Wren Ltd")),
+    *(("NET_AMOUNT", "1000.00"), ("TAX_AMOUNT", "200.00"), ("TOTAL_AMOUNT", "GBP 1200.00")),
+    ("IBAN", "GB29NWBK60161331926819"),
+]
+
+
+@pytest.mark.parametrize("between", ["", "\n\n", "INVOICE\n", "\nPage 2\n"])
+@pytest.mark.parametrize("has_pages", [True, False])
+def test_the_fields_of_several_bills_are_the_first_one_s(between: str, has_pages: bool) -> None:
+    text = FIRST + between + SECOND
+    found = fields(text, *PARTS, pages=(0, len(FIRST)) if has_pages else ())
+    assert found.bills == 2
+    first = {"invoice_id": "A-1", "supplier_name": "Acme GmbH", "receiver_name": "Finch Ltd", "net_amount": "100.00"}
+    assert values(found) == first | {
+        "tax_amount": "20.00",
+        "total_amount": "GBP 120.00",
+        "iban": "DE89370400440532013000",
+    }
+    assert [check.holds for check in found.checks] == [True]
+
+
+@pytest.mark.parametrize("number", ["", "no. R-1"])
+def test_bills_without_numbers_are_told_by_the_headings_of_their_pages(number: str) -> None:
+    shops = [f"Book Shop\nRECEIPT {number}\nTotal 9.00\n", "Tea House\nRECEIPT\nTotal 90.00\n"]
+    named = [("INVOICE_ID", "R-1")] if number else []
+    parts = (("TOTAL_AMOUNT", "9.00"), ("SUPPLIER_NAME", "Tea House"), ("TOTAL_AMOUNT", "90.00"))
+    found = fields("".join(shops), ("SUPPLIER_NAME", "Book Shop"), *named, *parts, pages=(0, len(shops[0])))
+    chosen = {role: text for role, text in values(found).items() if role != "invoice_id"}
+    assert (found.bills, chosen) == (2, {"supplier_name": "Book Shop", "total_amount": "9.00"})
+
+
+def test_pages_of_one_bill_are_one() -> None:
+    first = "Acme GmbH\nINVOICE\nInvoice no. A-1\nGoods 50.00\n"
+    text = f"{first}INVOICE\nInvoice no. A-1\nPage 2\nTotal GBP 120.00"
+    parts = (("SUPPLIER_NAME", "Acme GmbH"), ("INVOICE_ID", "A-1"), ("TOTAL_AMOUNT", "GBP 120.00"))
+    found = fields(text, *parts, pages=(0, len(first)))
+    assert (found.bills, values(found)["total_amount"]) == (1, "GBP 120.00")

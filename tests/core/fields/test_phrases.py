@@ -1,0 +1,151 @@
+"""Words of bills: the data is sound, phrases are found as its notation says, and keys classify amounts."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+
+import pytest
+
+from service.core.fields.amount_keywords import AmountKeyword, amount_keywords, classify_key, keyword_of_amount
+from service.core.fields.lines import TextLines
+from service.core.fields.vocabulary.phrases import LANGUAGES, PhraseTable, any_of, folded
+from service.core.fields.vocabulary.words import BillWords
+from tests.support.mentions import mentions_in
+
+FAMILIES = (
+    (*(word.value for word in AmountKeyword), "sums", "including", "excluding"),
+    ("due", "dated", "another_day"),
+    ("another_bill", "bill", "credit", "correction", "order"),
+    ("seller", "buyer"),
+)
+"""Kinds that are looked for together: a phrase must be of one of them."""
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: str(family[0]))
+def test_no_phrase_is_of_two_kinds_that_are_looked_for_together(family: tuple[str, ...]) -> None:
+    found: dict[str, set[str]] = {}
+    for kind in family:
+        for words in LANGUAGES.values():
+            for phrase in getattr(words, kind).split():
+                found.setdefault(folded(phrase), set()).add(kind)
+    assert {phrase: kinds for phrase, kinds in found.items() if len(kinds) > 1} == {}
+
+
+def test_every_kind_of_word_is_in_a_family() -> None:
+    apart = {"number", "to", "by", "currency"}
+    assert {kind for family in FAMILIES for kind in family} | apart == {field.name for field in fields(BillWords)}
+
+
+@pytest.mark.parametrize("language", sorted(LANGUAGES))
+def test_every_language_has_words_for_a_total_and_what_it_is_paid_for(language: str) -> None:
+    words = LANGUAGES[language]
+    assert words.total
+    assert words.tax
+    assert words.bill
+    for phrase in words.total.split():
+        assert classify_key(phrase.replace("_", " ").replace("*", "")) in (AmountKeyword.TOTAL, AmountKeyword.GROSS)
+
+
+@pytest.mark.parametrize(
+    ("line", "kinds"),
+    [
+        ("Grand-Total", ["gross"]),
+        ("GRAND  TOTAL", ["gross"]),
+        ("Subtotal, total", ["subtotal", "total"]),
+        ("Totality of the grandtotals", []),
+        ("MUSTER-TOTAL", []),
+        ("TOTAL9.00", ["total"]),
+        ("ＴＯＴＡＬ", ["total"]),
+        ("NET À PAYER", ["to_pay"]),
+        ("net a payer", ["to_pay"]),
+        ("本日の合計金額", ["total"]),
+        ("총 합계", ["total"]),
+        ("ODEME TOPLAM", ["total"]),
+        ("Итого к оплате", ["to_pay"]),
+        ("الإجمالي", ["total"]),
+        ("कुल राशि", ["total"]),
+    ],
+)
+def test_phrases_are_found_whatever_their_form(line: str, kinds: list[str]) -> None:
+    table = PhraseTable("gross", "subtotal", "to_pay", "total")
+    assert [found.kind for found in table.find(folded(line))] == kinds
+
+
+def test_a_phrase_stands_where_it_was_found() -> None:
+    line = folded("Rechnungsbetrag, USt")
+    assert [line[each.start : each.end] for each in PhraseTable("total", "tax").find(line)] == [
+        "rechnungsbetrag",
+        "ust",
+    ]
+
+
+def test_an_expression_may_be_the_beginning_or_the_end_of_a_word() -> None:
+    assert re.search(any_of("bill", ends=False), folded("Rechnungsnummer"))
+    assert not re.search(any_of("bill"), folded("Rechnungsnummer"))
+    assert re.search(any_of("number", starts=False), folded("Rechnungsnummer"))
+    assert not re.search(any_of("number"), folded("Rechnungsnummer"))
+
+
+@pytest.mark.parametrize("line", ["Netto_Listenpreis", "Bruttolistenpreis", "netto2listenpreis"])
+def test_a_phrase_that_any_letters_may_begin_goes_before_what_they_are(line: str) -> None:
+    assert classify_key(line) is AmountKeyword.NO_SUM
+
+
+KEYS: dict[str | None, str] = {
+    "total": "TOTAL | Total amount: | TOTAL SALES : | Gesamtbetrag | Montant total | Importe total | "
+    "Totale documento | Valor total | Genel Toplam | I alt | Yhteensä | 合計 | 合计 | 합계 | الإجمالي | "
+    "कुल योग | JUMLAH",
+    "gross": "Grand Total  RM | TOTAL (INCLUSIVE OF GST) : | Total Sales Inclusive GST @6% | Amount incl. VAT | "
+    "Total incl. 19,00 % VAT | Bruttosumme | Summe inkl. MwSt. | Total TTC | Total con IVA | "
+    "Totaal incl. btw | 价税合计",
+    "net": "TOTAL (EXCLUDING GST): | Total excl. | Rechnungssumme ohne USt. | TOTAL HT | Base imponible | "
+    "Imponibile | Wartość netto | Celkem bez DPH",
+    "subtotal": "Sub-Total | SUBTOTAL RM | Zwischensumme | 小計",
+    "net_or_total": "Nett Total",
+    "rounded": "TOTAL ROUNDED | TOTAL AFTER ROUNDING",
+    "to_pay": "Balance due | TOTAL AMT PAYABLE | Zu zahlen | Zahlbetrag | NET A PAYER | Netto a pagare | "
+    "Te betalen | Razem do zapłaty | Всего к оплате | Att betala | Total de plată",
+    "tax": "GST @6% | Total GST | GST @6% included in total | inkl. 19 % MwSt. | zzgl. Umsatzsteuer 19 % | "
+    "Total taxes | dont TVA 20 % | в том числе НДС | KDV | varav moms | 消費税(10%) | 부가세",
+    "no_sum": "TOTAL QTY: 9 | Total discount | Gesamtbetrag der Abschläge | Erhaltene Anzahlungen",
+    "rounding": "ROUNDING ADJ............",
+    "paid": "CASH | Visa | Espèces",
+    "change": "CHANGE DUE | Wechselgeld | お釣り",
+    None: "Amount | Widget, large | the total of all loans that were granted to the borrower exceeds",
+}
+"""Class → keys, separated by bars."""
+
+
+@pytest.mark.parametrize(("key", "word"), [(key, word) for word, keys in KEYS.items() for key in keys.split(" | ")])
+def test_a_key_says_what_its_amount_is(key: str, word: str | None) -> None:
+    assert classify_key(key) == word
+
+
+@pytest.mark.parametrize(
+    ("text", "amount", "word"),
+    [
+        ("Total  9.00", "9.00", AmountKeyword.TOTAL),
+        ("Saving: 1.00 TOTAL 9.00", "9.00", AmountKeyword.TOTAL),
+        ("TOTAL :  80.91  0.00", "80.91", None),
+        ("TOTAL :  80.91  0.00", "0.00", None),
+        ("Net total 20.00 € Tax Total 4.00 €", "20.00 €", AmountKeyword.NET_OR_TOTAL),
+        ("Net total 20.00 € Tax Total 4.00 €", "4.00 €", AmountKeyword.TAX),
+        ("TOTAL\n9.00", "9.00", AmountKeyword.TOTAL),
+        ("ROUNDING  -0.01\n9.00", "9.00", None),
+        ("Qty  Price  Total\n2  1.00  2.00", "2.00", None),
+    ],
+)
+def test_the_key_of_an_amount_is_nearest_to_it(text: str, amount: str, word: AmountKeyword | None) -> None:
+    start = text.index(amount)
+    assert keyword_of_amount(TextLines(text), start, start + len(amount)) == word
+
+
+def test_beside_a_description_words_speak_of_the_goods() -> None:
+    text = "Total care shampoo 9.00\nTotal 9.00"
+    found = mentions_in(text, ("LINE_ITEM", "Total care shampoo"), ("MONEY", "9.00"), ("MONEY", "9.00"))
+    assert amount_keywords(found, TextLines(text)) == {2: AmountKeyword.TOTAL}
+
+
+def test_a_rounded_total_with_its_tax_is_the_rounded_one() -> None:
+    assert classify_key("Rounded total incl. GST") is AmountKeyword.ROUNDED
