@@ -28,14 +28,15 @@ from service.signals.routes import PUBLIC_ADAPTERS
 PLACEHOLDER_ACCOUNT = "111122223333"
 ON_DEMAND_QUOTA, SPOT_QUOTA = "L-DB2E81BA", "L-3819A6DF"
 """Codes of EC2's quotas of vCPUs for G and VT instances."""
-DEFAULT_MAX_QUEUE_MS = 10_000
-"""Longest wait that a task admits where nothing was measured: twice the backlog that is worth another task."""
 MAXIMUM_PERCENT = 150
 """Tasks during a deployment, of those wanted: an instance has one GPU, so each new task needs another instance."""
 ROOM_FOR_ONE_PERCENT = 200
 """The same of a fleet that may have one task: half as many again would be none."""
-SPOT_WEIGHT = 3
-"""Tasks on Spot for each one on demand, above the base."""
+FAILED_TASKS_TO_ROLL_BACK = 2
+"""Tasks of a release that fail before it is rolled back; each may take the whole time to get ready."""
+LONGEST_TO_ROLL_BACK_SECONDS = 900
+"""Longest time in which a release that never gets ready is tried."""
+EVERYBODY = "0.0.0.0/0"
 LOG_DAYS = (1, 7, 14, 30, 90, 365)
 """Some of the numbers of days that CloudWatch Logs knows."""
 _CERTIFICATE = re.compile(r"arn:aws[\w-]*:acm:[a-z0-9-]+:\d{12}:certificate/[0-9a-f-]{36}")
@@ -131,7 +132,8 @@ class Environment:
                 raise BadEnvironment(f"{self.name}: {problem}")
 
     def _rules(self) -> tuple[tuple[bool, str], ...]:
-        spot = self.above_base is Purchase.SPOT
+        spot, delays = self.above_base is Purchase.SPOT, self.delays
+        rollback_seconds = FAILED_TASKS_TO_ROLL_BACK * delays.ready_seconds
         return (
             (re.fullmatch(r"[a-z][a-z0-9-]{0,19}", self.name) is not None, "a name has 1 to 20 of a-z, 0-9 and -"),
             (
@@ -165,16 +167,30 @@ class Environment:
                 self.baking is Baking.OFF or self.volume_gib >= BAKED_GIB,
                 f"an instance's disk is at least as large as its machine image's, {BAKED_GIB} GiB: raise volume_gib",
             ),
+            (
+                delays.stop_seconds > delays.longest_request_seconds,
+                f"a task is killed {delays.stop_seconds} s after SIGTERM, a request may take "
+                f"{delays.longest_request_seconds} s: raise stop_slack_seconds",
+            ),
+            (
+                self.variant is Variant.ASG or rollback_seconds <= LONGEST_TO_ROLL_BACK_SECONDS,
+                f"a release that never gets ready is tried for {rollback_seconds} s, of "
+                f"{LONGEST_TO_ROLL_BACK_SECONDS} s: lower ready_seconds",
+            ),
+            (
+                EVERYBODY not in (self.network, *self.scrape_networks),
+                "the tasks' metrics are shown to everybody: name your scrapers in scrape_networks",
+            ),
             (self.log_days in LOG_DAYS, f"log_days is one of {', '.join(map(str, LOG_DAYS))}"),
             (0 <= self.spare_percent < 100, "spare_percent is a share of what runs"),
             (not (spot and self.warm_pool), "Spot instances cannot wait in a warm pool: set warm_pool=0"),
             (
-                not spot or self.delays.stop_seconds <= SPOT_NOTICE_SECONDS - SPOT_LOOK_SECONDS,
+                not spot or delays.stop_seconds <= SPOT_NOTICE_SECONDS - SPOT_LOOK_SECONDS,
                 f"Spot gives {SPOT_NOTICE_SECONDS} s, {SPOT_LOOK_SECONDS} s may go by unseen, stopping takes up to "
-                f"{self.delays.stop_seconds} s: shorten longest_request_seconds",
+                f"{delays.stop_seconds} s: shorten longest_request_seconds",
             ),
             (
-                not spot or self.delays.drain_grace_seconds > NOTICED_SECONDS,
+                not spot or delays.drain_grace_seconds > NOTICED_SECONDS,
                 f"requests come for {NOTICED_SECONDS} s to a Spot instance that goes: raise drain_grace_seconds",
             ),
             (not spot or self.variant is Variant.ECS, "Spot needs ECS, which moves tasks off an instance that goes"),
@@ -184,7 +200,7 @@ class Environment:
                 not (self.bulk and self.bulk.queue_key) or region_of(self.bulk.queue_key) == self.region,
                 f"bulk's queue_key is not in {self.region}, where the queue is",
             ),
-            (not self.public or "0.0.0.0/0" not in self.allowed_networks or self.needs_api_keys,
+            (not self.public or EVERYBODY not in self.allowed_networks or self.needs_api_keys,
              "a balancer that everybody reaches needs API keys"),
         )  # fmt: skip
 
@@ -216,11 +232,6 @@ class Environment:
     def maximum_percent(self) -> int:
         """Tasks on ECS during a deployment, in percent of those wanted."""
         return MAXIMUM_PERCENT if self.limits.minimum_tasks else ROOM_FOR_ONE_PERCENT
-
-    @property
-    def on_demand_weight(self) -> int:
-        """Tasks on demand above the base, for `SPOT_WEIGHT` on Spot; a fleet from none on has Spot alone."""
-        return 1 if self.limits.minimum_tasks or self.above_base is not Purchase.SPOT else 0
 
     @property
     def vcpus(self) -> dict[str, int]:

@@ -6,11 +6,15 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 
-from infra.environments import DEFAULT_MAX_QUEUE_MS, SPOT_WEIGHT, Environment, Purchase
+from infra.environments import Environment, Purchase
 from infra.scaling.capacity import ASSUMED, Capacity, read_capacity
 from infra.scaling.policy import Policy, policy_for
 
 HERE = Path(__file__).parent
+DEFAULT_MAX_QUEUE_MS = 10_000
+"""Longest wait that a task admits where nothing was measured: twice the backlog that is worth another task."""
+SPOT_WEIGHT = 3
+"""Tasks on Spot for each one on demand, above the base."""
 
 
 def policy_of(environment: Environment) -> Policy:
@@ -46,6 +50,11 @@ def max_queue_ms(environment: Environment, policy: Policy) -> int:
 def queue_limit_tokens(environment: Environment, policy: Policy) -> int | None:
     """Most tokens that may wait in a task; None, for the service's own limit, where nothing was measured."""
     return policy.capacity.queue_limit_tokens if environment.capacity_file is not None else None
+
+
+def on_demand_weight(environment: Environment) -> int:
+    """Tasks on demand above the base, for `SPOT_WEIGHT` on Spot; a fleet from none on has Spot alone."""
+    return 1 if environment.limits.minimum_tasks or environment.above_base is not Purchase.SPOT else 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +95,7 @@ def fleet_scaling(environment: Environment) -> FleetScaling:
         maximum_percent=environment.maximum_percent,
         deregistration_seconds=policy.delays.deregistration_seconds,
         spot_base=fewest,
-        spot_weight=SPOT_WEIGHT / (environment.on_demand_weight + SPOT_WEIGHT) if spot else 0.0,
+        spot_weight=SPOT_WEIGHT / (on_demand_weight(environment) + SPOT_WEIGHT) if spot else 0.0,
         max_queue_seconds=max_queue_ms(environment, policy) / 1000 or math.inf,
         queue_limit_tokens=queue_limit_tokens(environment, policy) or math.inf,
         deadline_seconds=policy.delays.longest_request_seconds,

@@ -11,10 +11,9 @@ from infra.environments import ENVIRONMENTS, Environment, Variant
 from infra.fleet_scaling import policy_of
 from infra.instances import Baking
 from infra.stacks.asg_fleet import AsgFleet
-from infra.stacks.base import BaseStack
+from infra.stacks.base import ENVIRONMENT_TAG, BaseStack
 from infra.stacks.ecs_fleet import EcsFleet
 from infra.stacks.machine_image import MachineImageStack
-from infra.stacks.template import ENVIRONMENT_TAG
 
 CONTEXT = {
     "@aws-cdk/core:validateAgainstDefaultRules": True,

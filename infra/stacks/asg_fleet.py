@@ -10,7 +10,7 @@ from aws_cdk import CfnAutoScalingRollingUpdate, CfnUpdatePolicy
 from aws_cdk import aws_elasticloadbalancingv2 as elb
 from constructs import Construct
 
-from infra.environments import Environment, Purchase
+from infra.environments import BadEnvironment, Environment, Purchase
 from infra.scaling.oncall_alarms import instances_missing
 from infra.scaling.policy import Policy
 from infra.stacks.acknowledged import acknowledge, asg_reasons
@@ -30,7 +30,7 @@ from infra.stacks.roles import (
     writes_metrics,
 )
 from infra.stacks.scaling import AsgScaling
-from infra.stacks.user_data import asg_user_data
+from infra.stacks.user_data import MOST_SCRIPT_BYTES, asg_user_data
 
 SUSPENDED = ("AlarmNotification", "AZRebalance", "HealthCheck", "ReplaceUnhealthy", "ScheduledActions")
 """While an update replaces instances: nobody else changes their number under its hands."""
@@ -111,7 +111,14 @@ class AsgFleet(Fleet):
             region="${AWS::Region}",
             bulk_queue="${BulkQueue}",
         )
-        return asg_user_data(variables, self.policy.delays.stop_seconds, self.environment_values.needs_api_keys)
+        environment = self.environment_values
+        script = asg_user_data(variables, self.policy.delays.stop_seconds, environment.needs_api_keys)
+        if (size := len(script.encode())) > MOST_SCRIPT_BYTES:
+            raise BadEnvironment(
+                f"{environment.name}: {size} bytes of user data, of {MOST_SCRIPT_BYTES} without what is filled in: "
+                "name fewer models"
+            )
+        return script
 
     def _filled_in(self) -> dict[str, str]:
         base = self.base

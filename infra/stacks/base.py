@@ -17,7 +17,9 @@ from infra.bulk_jobs import BucketPrefix
 from infra.environments import LOG_DAYS, Environment
 from infra.stacks.acknowledged import BASE_REASONS, acknowledge
 from infra.stacks.bulk import BulkQueue
-from infra.stacks.template import ENVIRONMENT_TAG
+
+ENVIRONMENT_TAG = "environment"
+"""Tag of everything that costs: bills and budgets are by its value."""
 
 
 def models_export(environment: Environment) -> str:

@@ -15,7 +15,8 @@ from aws_cdk import aws_elasticloadbalancingv2 as elb
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from infra.environments import MAXIMUM_PERCENT, SPOT_WEIGHT, Environment, Purchase
+from infra.environments import FAILED_TASKS_TO_ROLL_BACK, MAXIMUM_PERCENT, Environment, Purchase
+from infra.fleet_scaling import SPOT_WEIGHT, on_demand_weight
 from infra.scaling.oncall_alarms import rollback_alarms, tasks_missing
 from infra.scaling.policy import Policy
 from infra.stacks.acknowledged import acknowledge, ecs_reasons
@@ -53,8 +54,6 @@ INSTANCE_WARMUP_SECONDS = 90
 """From a launch to a registered agent, in which ECS asks for no more instances; a task's whole start takes longer."""
 CONTAINER_START_SECONDS = 300
 """The longest start period that ECS allows a container's health check."""
-FAILED_TASKS_TO_ROLL_BACK = 2
-"""By default it is half of the tasks and at least three, each of which may take the whole grace."""
 SPOT_GROUP = "spot"
 
 
@@ -107,7 +106,7 @@ class EcsFleet(Fleet):
         on_demand = self._provider("OnDemand", names[0], instances, Purchase.ON_DEMAND)
         made = [on_demand]
         fewest = environment.limits.minimum_tasks
-        self._strategy = [self._share(on_demand, base=fewest, weight=environment.on_demand_weight)]
+        self._strategy = [self._share(on_demand, base=fewest, weight=on_demand_weight(environment))]
         if self._has_spot:
             spot = self._provider("Spot", names[1], instances, Purchase.SPOT)
             made.append(spot)

@@ -11,7 +11,7 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from infra.environments import Purchase
-from infra.stacks.template import ENVIRONMENT_TAG
+from infra.stacks.base import ENVIRONMENT_TAG
 from infra.stacks.user_data import HOOK
 
 BOOT_LIMIT_SECONDS = 900

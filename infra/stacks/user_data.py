@@ -26,6 +26,8 @@ from infra.stacks.container import (
 from service.signals.catalog import SERVICE_DIMENSION
 
 HOOK = "ready"
+MOST_SCRIPT_BYTES = 12_288
+"""Bytes of a script before `${…}` is filled in; AWS refuses more than 16,384 afterwards."""
 READY_UNIT = "gleaner-instance-ready"
 
 GPU_UNIT = "gleaner-gpu-watch"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,9 +24,10 @@ from infra.environments import (
 from infra.fleet_scaling import policy_of
 from infra.instances import GPU_IMAGE, Baking
 from infra.scaling.policy_values import Delays, Limits, Schedule, Tuning
-from infra.stacks.operation_rules import MOST_VALUES
+from infra.stacks.app import build
 from service.api.adapters.registry import open_adapters
 from service.signals.routes import ALWAYS_PUBLIC, PUBLIC_ADAPTERS
+from tests.support.fleets import MOST_RULE_VALUES
 
 CERTIFICATE = ENVIRONMENTS[0].certificate
 KEY = "arn:aws:kms:eu-west-1:111122223333:key/00000000-0000-0000-0000-000000000000"
@@ -70,6 +72,12 @@ SHORT = Delays(longest_request_seconds=70, drain_grace_seconds=20)
         ({"public": True, "allowed_networks": ("0.0.0.0/0",), "needs_api_keys": False}, "needs API keys"),
         ({"bulk": BULK, "tuning": Tuning(gpu_target=60)}, "gpu_target=0"),
         ({"bulk": replace(BULK, queue_key=KEY)}, "queue_key is not in eu-central-1"),
+        (
+            {"delays": Delays(stop_slack_seconds=0, drain_grace_seconds=0)},
+            "killed 300 s after SIGTERM, a request may take 300 s",
+        ),
+        ({"delays": Delays(ready_seconds=451)}, "never gets ready is tried for 902 s"),
+        ({"scrape_networks": ("0.0.0.0/0",)}, "shown to everybody"),
         ({"limits": Limits(minimum_tasks=0)}, "only bulk jobs ask for a first task"),
     ],
 )
@@ -131,6 +139,12 @@ def test_quotas_count_a_deployment_the_pool_and_spot_apart(changes: dict[str, An
 def test_a_task_has_the_memory_of_its_smallest_instance(types: tuple[str, ...], memory_mib: int) -> None:
     environment = Environment(name="test", certificate=CERTIFICATE, instance_types=types)
     assert environment.task_memory_mib == memory_mib
+
+
+def test_without_ecs_too_many_models_for_a_boot_script_are_refused(tmp_path: Path) -> None:
+    models = tuple(f"a-model-with-a-long-name-{i}@stable" for i in range(300))
+    with pytest.raises(BadEnvironment, match="bytes of user data, of 12288"):
+        build(tmp_path, (replace(find_environment("plain"), models=models),))
 
 
 def test_trying_it_out_takes_twenty_vcpus_and_no_certificate() -> None:
@@ -198,5 +212,5 @@ def test_nothing_is_handed_on_that_no_route_of_the_adapter_answers(name: str) ->
 
 
 def test_a_rule_has_no_more_values_than_the_balancer_takes() -> None:
-    assert len(ALWAYS_PUBLIC) <= MOST_VALUES
-    assert all(len(each.paths) + each.posts_only <= MOST_VALUES for each in PUBLIC_ADAPTERS.values())
+    assert len(ALWAYS_PUBLIC) <= MOST_RULE_VALUES
+    assert all(len(each.paths) + each.posts_only <= MOST_RULE_VALUES for each in PUBLIC_ADAPTERS.values())

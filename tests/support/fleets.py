@@ -15,14 +15,28 @@ from infra.scaling.policy_values import Limits, Tuning
 from tests.support.templates import Template, resources
 
 Read = Callable[[str], Template]
+MOST_RULE_VALUES = 5
+"""Values of one rule of a listener, by the balancer's own limit: so each adapter has a rule of its own."""
 OPTIONS = replace(
     find_environment("production"),
     name="options",
     network="10.46.0.0/16",
+    zones=("eu-central-1b", "eu-central-1c", "eu-central-1d"),
+    spare_percent=20,
     baking=Baking.WEEKLY,
     tuning=Tuning(gpu_target=70),
 )
-"""What no example has, because it costs: machine images of its own, a target for the GPU."""
+"""What no example has, because it costs: machine images of its own, a target for the GPU, spare instances."""
+PLAIN_OPTIONS = replace(
+    find_environment("plain"),
+    name="plain-options",
+    network="10.49.0.0/16",
+    zone_count=3,
+    schedules=find_environment("production").schedules,
+    baking=Baking.ON_DEMAND,
+    tuning=Tuning(gpu_target=60),
+)
+"""The same without ECS, with schedules."""
 _KEY = "arn:aws:kms:eu-central-1:111122223333:key/0000000{}-0000-0000-0000-000000000000"
 PLAIN_JOBS = replace(
     find_environment("plain"),
@@ -40,7 +54,7 @@ PLAIN_JOBS = replace(
     ),
 )
 """Bulk jobs without ECS, from no instance on, with keys of the caller's."""
-SYNTHESIZED = (*ENVIRONMENTS, OPTIONS, PLAIN_JOBS)
+SYNTHESIZED = (*ENVIRONMENTS, OPTIONS, PLAIN_OPTIONS, PLAIN_JOBS)
 EACH = pytest.mark.parametrize("environment", SYNTHESIZED, ids=lambda environment: environment.name)
 ON_ECS = pytest.mark.parametrize(
     "environment", [each for each in SYNTHESIZED if each.variant is Variant.ECS], ids=lambda each: each.name

@@ -9,8 +9,9 @@ import pytest
 from infra.environments import Environment
 from infra.stacks.balancer import MOST_ERRORS
 from infra.stacks.container import INTERNAL_PORT
-from tests.support.fleets import EACH, Read, alarms, fleet
-from tests.support.templates import only, resources, variables
+from service.signals.routes import ALWAYS_PUBLIC, PUBLIC_ADAPTERS
+from tests.support.fleets import EACH, MOST_RULE_VALUES, Read, alarms, fleet
+from tests.support.templates import attributes, containers, only, resources, variables
 
 
 @EACH
@@ -42,6 +43,59 @@ def test_the_service_believes_the_networks_of_the_balancer_and_no_other(
     own = {each["CidrBlock"] for each in subnets if {"Key": "aws-cdk:subnet-name", "Value": kind} in [*each["Tags"]]}
     assert set(variables(fleet(template, environment))["GLEANER_TRUSTED_PROXIES"].split(",")) == own
     assert environment.network not in own
+
+
+@EACH
+def test_requests_go_to_the_least_busy_task_that_is_ready(template: Read, environment: Environment) -> None:
+    """AWS refuses slow start beside least outstanding requests, and a check as long as its interval, at deployment."""
+    group = only(fleet(template, environment), "AWS::ElasticLoadBalancingV2::TargetGroup")
+    found = attributes(group, "TargetGroupAttributes")
+    assert found["load_balancing.algorithm.type"] == "least_outstanding_requests"
+    assert found.get("slow_start.duration_seconds", "0") == "0"
+    assert group["HealthCheckTimeoutSeconds"] < group["HealthCheckIntervalSeconds"]
+    assert group["HealthCheckPath"] == "/readyz"
+
+
+@EACH
+def test_time_outs_rise_from_request_to_balancer_to_service(template: Read, environment: Environment) -> None:
+    """No side closes a connection that the one before it still uses."""
+    made = fleet(template, environment)
+    balancer = only(made, "AWS::ElasticLoadBalancingV2::LoadBalancer")
+    idle = float(attributes(balancer, "LoadBalancerAttributes")["idle_timeout.timeout_seconds"])
+    settings = variables(made)
+    assert float(settings["GLEANER_DEADLINE_MS"]) / 1000 < idle < float(settings["GLEANER_KEEP_ALIVE_SECONDS"])
+
+
+def _condition(rule: dict[str, Any], kind: str) -> set[str]:
+    return {value for each in rule["Conditions"] for value in each.get(kind, {}).get("Values", ())}
+
+
+@EACH
+def test_what_callers_may_ask_is_handed_on_and_nothing_else(template: Read, environment: Environment) -> None:
+    """Metrics, models, docs and the console need no key."""
+    made = fleet(template, environment)
+    for listener in resources(made, "AWS::ElasticLoadBalancingV2::Listener").values():
+        assert "forward" not in [each["Type"] for each in listener["DefaultActions"]]
+    rules = list(resources(made, "AWS::ElasticLoadBalancingV2::ListenerRule").values())
+    paths = [_condition(rule, "PathPatternConfig") for rule in rules]
+    assert all(paths)
+    adapters = [PUBLIC_ADAPTERS[name] for name in environment.adapters]
+    assert set().union(*paths) == {*ALWAYS_PUBLIC, *(path for adapter in adapters for path in adapter.paths)}
+    assert variables(made)["GLEANER_ADAPTERS"] == (",".join(environment.adapters) or "none")
+    for rule, handed_on in zip(rules, paths, strict=True):
+        methods = _condition(rule, "HttpRequestMethodConfig")
+        assert "/" not in handed_on or methods == {"POST"}
+        assert len(handed_on) + len(methods) <= MOST_RULE_VALUES
+
+
+@EACH
+def test_operators_have_a_port_of_their_own(template: Read, environment: Environment) -> None:
+    made = fleet(template, environment)
+    settings = variables(made)
+    assert int(settings["GLEANER_INTERNAL_PORT"]) == INTERNAL_PORT != int(settings["GLEANER_PORT"])
+    assert only(made, "AWS::ElasticLoadBalancingV2::TargetGroup")["Port"] == int(settings["GLEANER_PORT"])
+    for each in containers(made):
+        assert INTERNAL_PORT in [mapping["ContainerPort"] for mapping in each["PortMappings"]]
 
 
 def total(points: list[float | None]) -> float | None:

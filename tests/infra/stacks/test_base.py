@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
-from infra.environments import ENVIRONMENTS, Environment
-from infra.stacks.template_rules import findings
-from tests.support.fleets import EACH, Read
+from infra.environments import Environment
+from tests.support.fleets import EACH, OPTIONS, Read
 from tests.support.templates import Template, only, resources
 
 
@@ -44,33 +40,30 @@ def test_buckets_are_closed_encrypted_and_the_models_versioned(template: Read, e
     assert sum(each["Condition"] == {"Bool": {"aws:SecureTransport": "false"}} for each in denied) == 2
 
 
-def test_three_zones_by_name_are_where_everything_is(tmp_path: Path) -> None:
+def test_three_zones_by_name_are_where_everything_is(template: Read) -> None:
     """The first ones need not offer the instance types."""
-    from infra.stacks.app import build
-
-    zones = ("eu-central-1b", "eu-central-1c", "eu-central-1d")
-    build(tmp_path, (replace(ENVIRONMENTS[0], zones=zones),)).synth()
-    made = {
-        name: json.loads((tmp_path / f"gleaner-production-{name}.template.json").read_text())
-        for name in ("base", "fleet")
-    }
-    subnets = resources(made["base"], "AWS::EC2::Subnet").values()
-    assert {each["AvailabilityZone"] for each in subnets} == set(zones)
-    assert len(only(made["fleet"], "AWS::AutoScaling::AutoScalingGroup")["VPCZoneIdentifier"]) == 3
-    assert [problem for each in made.values() for problem in findings(each)] == []
+    subnets = resources(template("options-base"), "AWS::EC2::Subnet").values()
+    assert {each["AvailabilityZone"] for each in subnets} == set(OPTIONS.zones)
+    assert len(only(template("options-fleet"), "AWS::AutoScaling::AutoScalingGroup")["VPCZoneIdentifier"]) == 3
 
 
-def test_three_zones_without_names_are_three(tmp_path: Path) -> None:
+def test_three_zones_without_names_are_three(template: Read) -> None:
     """CDK's own count is two in a stack that knows no region."""
-    from infra.stacks.app import build
+    subnets = resources(template("plain-options-base"), "AWS::EC2::Subnet").values()
+    assert [each["AvailabilityZone"]["Fn::Select"][0] for each in subnets] == [0, 1, 2]
+    assert len(only(template("plain-options-fleet"), "AWS::AutoScaling::AutoScalingGroup")["VPCZoneIdentifier"]) == 3
 
-    build(tmp_path, (replace(ENVIRONMENTS[0], zone_count=3),)).synth()
-    base = json.loads((tmp_path / "gleaner-production-base.template.json").read_text())
-    fleet = json.loads((tmp_path / "gleaner-production-fleet.template.json").read_text())
-    zones = [each["AvailabilityZone"] for each in resources(base, "AWS::EC2::Subnet").values()]
-    assert [each["Fn::Select"][0] for each in zones] == [0, 1, 2]
-    assert len(only(fleet, "AWS::AutoScaling::AutoScalingGroup")["VPCZoneIdentifier"]) == 3
-    assert [problem for each in (base, fleet) for problem in findings(each)] == []
+
+@EACH
+def test_alarms_may_publish_to_the_topic_of_alarms(template: Read, environment: Environment) -> None:
+    """A policy takes the place of the default one, under which the account's alarms may."""
+    base = template(f"{environment.name}-base")
+    topic = base["Outputs"]["AlarmTopic"]["Value"]
+    for policy in resources(base, "AWS::SNS::TopicPolicy").values():
+        if topic in policy["Topics"]:
+            allowed = [each for each in policy["PolicyDocument"]["Statement"] if each["Effect"] == "Allow"]
+            publishers = [each["Principal"] for each in allowed if each["Action"] == "sns:Publish"]
+            assert {"Service": "cloudwatch.amazonaws.com"} in publishers
 
 
 @EACH

@@ -9,11 +9,9 @@ import pytest
 from infra.environments import Environment, Variant, find_environment
 from infra.stacks.bulk import DEAD_LETTERS, LATE
 from infra.stacks.scaling import FIRST_TASK
-from infra.stacks.template import listed, variables
-from infra.stacks.template_rules import findings
 from service.settings import Settings
 from tests.support.fleets import PLAIN_JOBS, SYNTHESIZED, Read, alarms, fleet
-from tests.support.templates import Template, only, resources
+from tests.support.templates import Template, listed, only, resources, variables
 
 WITH_BULK = pytest.mark.parametrize(
     "environment", [each for each in SYNTHESIZED if each.bulk], ids=lambda environment: environment.name
@@ -169,18 +167,3 @@ def test_a_first_task_is_started_for_chunks_that_nobody_has(template: Read, jobs
 def test_a_fleet_without_tasks_has_no_alarm_that_calls_for_them(template: Read, jobs: Environment) -> None:
     found = alarms(fleet(template, jobs))
     assert {each["TreatMissingData"] for each in found.values()} == {"notBreaching"}
-
-
-@pytest.mark.parametrize(
-    ("name", "kind", "size"),
-    [
-        ("production-fleet", "AWS::ApplicationAutoScaling::ScalableTarget", {"MinCapacity": 0}),
-        ("plain-fleet", "AWS::AutoScaling::AutoScalingGroup", {"MinSize": "0"}),
-    ],
-)
-def test_an_interactive_fleet_from_none_would_never_come_back(
-    template: Read, name: str, kind: str, size: dict[str, Any]
-) -> None:
-    made = template(name)
-    only(made, kind).update(size)
-    assert any("none that would come back" in problem for problem in findings(made))

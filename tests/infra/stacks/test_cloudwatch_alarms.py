@@ -10,9 +10,10 @@ import pytest
 from infra.environments import ENVIRONMENTS, Environment, Variant
 from infra.fleet_scaling import policy_of
 from infra.scaling.alarm_evaluation import Alarm
-from infra.scaling.oncall_alarms import alarms_for, instances_missing, tasks_missing
+from infra.scaling.oncall_alarms import INSTANCE_DAYS, alarms_for, instances_missing, tasks_missing
 from infra.scaling.policy import policy_for
 from infra.stacks.cloudwatch_alarms import expression, safe_value
+from service.signals.catalog import SERVICE_DIMENSION, SIGNALS
 from tests.support.fleets import EACH, Read, alarms, fleet
 
 
@@ -43,6 +44,21 @@ def test_every_alarm_of_the_policy_is_there_with_its_numbers(template: Read, env
     others = 3 if policy.limits.minimum_tasks else 4
     """The balancer's two, the shortfall; the alarm that starts the first task."""
     assert len(found) == len(alarms_for(policy)) + len(policy.steps) + others
+
+
+@EACH
+def test_alarms_ask_for_what_somebody_publishes_on_periods_that_there_are(
+    template: Read, environment: Environment
+) -> None:
+    """An alarm on a metric that no task publishes stays silent for ever."""
+    known = {signal.name for signal in (*SIGNALS, INSTANCE_DAYS)}
+    for alarm in alarms(fleet(template, environment)).values():
+        stats = [each["MetricStat"] for each in alarm.get("Metrics", ()) if "MetricStat" in each]
+        for metric, period in [(each["Metric"], each["Period"]) for each in stats] or [(alarm, alarm["Period"])]:
+            if not metric["Namespace"].startswith(("AWS/", "ECS/")):
+                assert metric["MetricName"] in known
+                assert [each["Name"] for each in metric["Dimensions"]] == [SERVICE_DIMENSION]
+                assert period in (10, 20, 30) or period % 60 == 0
 
 
 @EACH

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from infra.environments import MAXIMUM_PERCENT, ROOM_FOR_ONE_PERCENT, Environment, Purchase
+from infra.environments import (
+    LONGEST_TO_ROLL_BACK_SECONDS,
+    MAXIMUM_PERCENT,
+    ROOM_FOR_ONE_PERCENT,
+    Environment,
+    Purchase,
+)
 from infra.fleet_scaling import policy_of
 from infra.scaling.oncall_alarms import rollback_alarms
 from infra.stacks.balancer import ERRORS
@@ -10,7 +16,7 @@ from infra.stacks.container import SHARED_MEMORY_MIB
 from service.environment import PREFIX
 from service.settings import Settings
 from tests.support.fleets import ON_ECS, Read, alarms, fleet
-from tests.support.templates import only, resources
+from tests.support.templates import attributes, only, resources
 
 
 @ON_ECS
@@ -95,3 +101,57 @@ def test_spot_comes_above_an_on_demand_base(template: Read, environment: Environ
         for group in groups
     ]
     assert sorted(shares) == ([0, 100] if spot else [100])
+
+
+@ON_ECS
+def test_a_task_has_one_gpu_and_time_to_start_and_to_stop(template: Read, environment: Environment) -> None:
+    """ECS refuses a start period over 300 s; a task that is killed before its longest request ends loses it."""
+    made = fleet(template, environment)
+    container = only(made, "AWS::ECS::TaskDefinition")["ContainerDefinitions"][0]
+    assert container["ResourceRequirements"] == [{"Type": "GPU", "Value": "1"}]
+    assert container["HealthCheck"]["StartPeriod"] <= 300
+    group = attributes(only(made, "AWS::ElasticLoadBalancingV2::TargetGroup"), "TargetGroupAttributes")
+    longest = environment.delays.longest_request_seconds
+    assert longest <= int(group["deregistration_delay.timeout_seconds"]) <= container["StopTimeout"]
+    assert longest < container["StopTimeout"]
+
+
+@ON_ECS
+def test_ecs_ends_only_instances_without_tasks(template: Read, environment: Environment) -> None:
+    """It refuses to manage the termination of instances that are not protected, or that lack its mark."""
+    made = fleet(template, environment)
+    groups = resources(made, "AWS::AutoScaling::AutoScalingGroup")
+    for provider in resources(made, "AWS::ECS::CapacityProvider").values():
+        managed = provider["AutoScalingGroupProvider"]
+        assert (managed["ManagedTerminationProtection"], managed["ManagedDraining"]) == ("ENABLED", "ENABLED")
+        group = groups[managed["AutoScalingGroupArn"]["Ref"]]
+        assert group["NewInstancesProtectedFromScaleIn"] is True
+        assert "AmazonECSManaged" in {each["Key"] for each in group["Tags"] if each["PropagateAtLaunch"]}
+
+
+@ON_ECS
+def test_a_deployment_has_room_for_one_more_task(template: Read, environment: Environment) -> None:
+    """A new task needs an instance, and permission to be one too many."""
+    made, limits = fleet(template, environment), environment.limits
+    fewest = max(limits.minimum_tasks, 1)
+    maximum_percent = only(made, "AWS::ECS::Service")["DeploymentConfiguration"]["MaximumPercent"]
+    assert fewest * maximum_percent // 100 > fewest
+    groups = resources(made, "AWS::AutoScaling::AutoScalingGroup").values()
+    assert all(int(each["MaxSize"]) > limits.maximum_tasks for each in groups)
+    assert max(int(each["MinSize"]) for each in groups) == limits.minimum_tasks
+
+
+@ON_ECS
+def test_a_release_is_guarded_from_the_start_and_given_up_soon(template: Read, environment: Environment) -> None:
+    """The alarms that guard it, and the rules that join its target group to the balancer, are there before it."""
+    made = fleet(template, environment)
+    ((name, service),) = resources(made, "AWS::ECS::Service").items()
+    deployment, first = service["DeploymentConfiguration"], {*made["Resources"][name]["DependsOn"]}
+    names = {each["AlarmName"]: key for key, each in resources(made, "AWS::CloudWatch::Alarm").items()}
+    assert {names[guard] for guard in deployment["Alarms"]["AlarmNames"]} <= first
+    assert first & resources(made, "AWS::ElasticLoadBalancingV2::ListenerRule").keys()
+    threshold = deployment["DeploymentCircuitBreaker"]["ThresholdConfiguration"]
+    assert threshold["Type"] == "COUNT"
+    assert threshold["Value"] * service["HealthCheckGracePeriodSeconds"] <= LONGEST_TO_ROLL_BACK_SECONDS
+    moves = "ENABLED" if environment.spare_percent else "DISABLED"
+    assert service["AvailabilityZoneRebalancing"] == moves, "without a spare instance each move buys one"

@@ -7,9 +7,11 @@ import subprocess
 from pathlib import Path
 
 from infra.environments import Environment, Variant
+from infra.instances import NOTICED_SECONDS, Baking
 from infra.stacks.container import SHARED_MEMORY_MIB
+from infra.stacks.user_data import MOST_SCRIPT_BYTES
 from tests.support.fleets import EACH, Read, fleet
-from tests.support.templates import only, resources
+from tests.support.templates import only, resources, variables
 
 
 @EACH
@@ -17,15 +19,63 @@ def test_instances_have_alternatives_over_two_zones(template: Read, environment:
     for group in resources(fleet(template, environment), "AWS::AutoScaling::AutoScalingGroup").values():
         overrides = group["MixedInstancesPolicy"]["LaunchTemplate"]["Overrides"]
         assert [each["InstanceType"] for each in overrides] == ["g6.xlarge", "g5.xlarge", "g4dn.xlarge"]
-        assert len(group["VPCZoneIdentifier"]) == 2
+        assert len(group["VPCZoneIdentifier"]) == (len(environment.zones) or environment.zone_count)
 
 
 @EACH
 def test_instances_run_awss_gpu_image_on_an_encrypted_disk(template: Read, environment: Environment) -> None:
+    """Credentials are out of reach of containers: IMDSv2, within one hop."""
     made = fleet(template, environment)
-    assert "/gpu/" in made["Parameters"]["MachineImage"]["Default"]
+    if environment.baking is Baking.OFF:
+        assert "/gpu/" in made["Parameters"]["MachineImage"]["Default"]
     for each in resources(made, "AWS::EC2::LaunchTemplate").values():
-        assert each["LaunchTemplateData"]["BlockDeviceMappings"][0]["Ebs"]["Encrypted"] is True
+        data = each["LaunchTemplateData"]
+        assert all(disk["Ebs"]["Encrypted"] is True for disk in data["BlockDeviceMappings"])
+        metadata = data["MetadataOptions"]
+        assert (metadata["HttpTokens"], metadata["HttpPutResponseHopLimit"]) == ("required", 1)
+
+
+@EACH
+def test_the_warm_pool_has_its_size_and_new_instances_alone(template: Read, environment: Environment) -> None:
+    """Else it is the larger figure less what the group wants; ECS's agent does not survive a second life."""
+    made = fleet(template, environment)
+    pools = list(resources(made, "AWS::AutoScaling::WarmPool").values())
+    assert len(pools) == (environment.warm_pool > 0)
+    for pool in pools:
+        assert pool["MinSize"] == pool["MaxGroupPreparedCapacity"] == environment.warm_pool
+        assert pool["InstanceReusePolicy"]["ReuseOnScaleIn"] is False
+
+
+@EACH
+def test_a_group_reports_failed_launches_and_is_updated_undisturbed(template: Read, environment: Environment) -> None:
+    """Without a launch hook an instance of the pool would be stopped in the middle of its first boot."""
+    made = fleet(template, environment)
+    for name, group in resources(made, "AWS::AutoScaling::AutoScalingGroup").items():
+        hooks = {each["LifecycleTransition"] for each in group["LifecycleHookSpecificationList"]}
+        assert hooks == {"autoscaling:EC2_INSTANCE_LAUNCHING"}
+        (reported,) = group["NotificationConfigurations"]
+        assert reported["NotificationTypes"] == ["autoscaling:EC2_INSTANCE_LAUNCH_ERROR"]
+        updated = made["Resources"][name].get("UpdatePolicy", {}).get("AutoScalingRollingUpdate")
+        assert (updated is not None) == (environment.variant is Variant.ASG)
+        if updated is not None:
+            assert {"AlarmNotification", "AZRebalance", "ReplaceUnhealthy"} <= {*updated["SuspendProcesses"]}
+
+
+@EACH
+def test_instances_on_spot_alone_watch_for_its_notice(template: Read, environment: Environment) -> None:
+    """At 100 % healthy ECS ends no task before another has come, and the notice is shorter than that."""
+    made = fleet(template, environment)
+    templates = resources(made, "AWS::EC2::LaunchTemplate")
+    for group in resources(made, "AWS::AutoScaling::AutoScalingGroup").values():
+        mixed = group["MixedInstancesPolicy"]
+        name = mixed["LaunchTemplate"]["LaunchTemplateSpecification"]["LaunchTemplateId"]["Ref"]
+        script = templates[name]["LaunchTemplateData"]["UserData"]["Fn::Base64"]["Fn::Sub"][0]
+        on_spot = mixed["InstancesDistribution"]["OnDemandPercentageAboveBaseCapacity"] < 100
+        assert ("spot/instance-action" in script) is on_spot
+        assert len(script.encode()) <= MOST_SCRIPT_BYTES
+        assert "put-log-events" in script, "the log of a boot outlives its disk"
+        if on_spot:
+            assert float(variables(made)["GLEANER_DRAIN_GRACE_SECONDS"]) > NOTICED_SECONDS
 
 
 @EACH

@@ -6,9 +6,8 @@ from typing import Any
 
 from infra.environments import Environment
 from infra.instances import Baking
-from infra.stacks.template import listed
 from tests.support.fleets import EACH, Read, fleet
-from tests.support.templates import Template, resources
+from tests.support.templates import Template, listed, resources
 
 WILDCARDS = {
     "ecr:GetAuthorizationToken",

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from infra.environments import Environment, find_environment
+from infra.environments import Environment, Variant
 from infra.fleet_scaling import policy_of
-from infra.scaling.policy_values import Tuning
-from infra.stacks.template_rules import findings
-from tests.support.fleets import EACH, Read, fleet
-from tests.support.templates import resources
+from tests.support.fleets import EACH, OPTIONS, PLAIN_OPTIONS, Read, fleet
+from tests.support.templates import only, resources
 
 
 @EACH
@@ -51,19 +46,34 @@ def _targets(policies: list[Any]) -> list[dict[str, Any]]:
     return sorted(found, key=lambda each: "Metrics" not in each["CustomizedMetricSpecification"])
 
 
-@pytest.mark.parametrize("name", ["production", "plain"])
-def test_whoever_insists_gets_a_target_for_the_gpu(tmp_path: Path, name: str) -> None:
-    from infra.stacks.app import build
-
-    environment = replace(find_environment(name), tuning=Tuning(gpu_target=60))
-    build(tmp_path, (environment,), nag=False).synth()
-    made = json.loads((tmp_path / f"gleaner-{name}-fleet.template.json").read_text())
+@pytest.mark.parametrize("environment", [OPTIONS, PLAIN_OPTIONS], ids=lambda each: each.name)
+def test_whoever_insists_gets_a_target_for_the_gpu(template: Read, environment: Environment) -> None:
     kinds = ("AWS::ApplicationAutoScaling::ScalingPolicy", "AWS::AutoScaling::ScalingPolicy")
+    made = fleet(template, environment)
     _, target = _targets([each for kind in kinds for each in resources(made, kind).values()])
     metric = target["CustomizedMetricSpecification"]
-    assert (target["TargetValue"], metric["MetricName"], metric["Statistic"]) == (60, "GpuUtilization", "Average")
+    assert (target["TargetValue"], metric["MetricName"]) == (environment.tuning.gpu_target, "GpuUtilization")
+    assert metric["Statistic"] == "Average"
     assert target["DisableScaleIn"] is True
-    assert findings(made) == []
+
+
+@EACH
+def test_limits_and_schedules_are_those_of_the_environment(template: Read, environment: Environment) -> None:
+    made, limits = fleet(template, environment), environment.limits
+    for target in resources(made, "AWS::ApplicationAutoScaling::ScalableTarget").values():
+        assert (target["MinCapacity"], target["MaxCapacity"]) == (limits.minimum_tasks, limits.maximum_tasks)
+        actions = [
+            (each["Schedule"], each["Timezone"], each["ScalableTargetAction"]["MinCapacity"])
+            for each in target.get("ScheduledActions", ())
+        ]
+        assert actions == [(f"cron({each.cron})", each.timezone, each.minimum_tasks) for each in environment.schedules]
+    if environment.variant is Variant.ASG:
+        group = only(made, "AWS::AutoScaling::AutoScalingGroup")
+        assert (int(group["MinSize"]), int(group["MaxSize"])) == (limits.minimum_tasks, limits.maximum_tasks)
+        plain = resources(made, "AWS::AutoScaling::ScheduledAction").values()
+        assert {(each["Recurrence"], each["TimeZone"], each["MinSize"]) for each in plain} == {
+            (each.unix_cron, each.timezone, each.minimum_tasks) for each in environment.schedules
+        }
 
 
 @EACH
