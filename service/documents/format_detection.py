@@ -65,7 +65,7 @@ _FORM = "application/x-www-form-urlencoded"
 _UNTYPED = {"", "application/octet-stream", "binary/octet-stream", _FORM}
 _TEXT_FORM = re.compile(rb"(?:[A-Za-z_]{1,40}=[^\r\n]*\r\n)*(?:text|file)=")
 _TEXT_FORM_BYTES = 1_024
-"""Of a body of type text/plain that are looked at for the fields of a form, each `name=value` and a line's end."""
+"""Bytes of a text/plain body that are searched for the fields of a form, each `name=value` and a line's end."""
 _FORM_PART = re.compile(rb"--[^\r\n]{1,70}\r\nContent-Disposition: *form-data", re.IGNORECASE)
 """The beginning of a form with files; its boundary has at most 70 characters."""
 _REQUEST_START_BYTES = 64

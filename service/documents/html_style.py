@@ -204,7 +204,7 @@ def _weighed(rules: list[_Rule], inline: str) -> Style:
 
 
 def _strongest(rules: Iterable[tuple[tuple[int, int, int], dict[str, tuple[int, str]]]]) -> Declarations:
-    """Of each property the value of the rule with the most weight; of equal ones of the last in the sheet."""
+    """Take for each property the value of the rule with the most weight; of equal ones the last in the sheet."""
     ranked = sorted((weight, place, name, value) for weight, said in rules for name, (place, value) in said.items())
     return {name: value for _, _, name, value in ranked}
 

@@ -48,7 +48,7 @@ from service.core.errors import GleanerError, InvalidOptions, MalformedRequest
 from service.wire import FAILED, ModelStatus
 
 TURNS = ClientTurns()
-"""Of all requests of a worker."""
+"""Turns of the clients of all requests of a worker."""
 
 
 class RecognizerResult(msgspec.Struct, frozen=True):

@@ -28,7 +28,7 @@ PATTERN_SECONDS = 2.0
 MOST_PATTERNS = 200
 """Patterns and words of a request, those of an allow list of patterns too."""
 MOST_MATCHES = 100_000
-"""Of all texts of a request."""
+"""Most matches in all texts of a request."""
 THREADS = 2
 _KNOWN_FLAGS = FLAGS | int(regex.VERBOSE | regex.ASCII)
 _TOO_LONG = f"The patterns of a request have {PATTERN_SECONDS:g} s together; these take longer."

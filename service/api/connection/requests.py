@@ -24,7 +24,7 @@ ALWAYS_ANSWERED = (b"/livez", b"/readyz", b"/metrics", b"/ping", b"/v2/health/")
 """Asked by those who would replace a service that does not answer, so never refused for load."""
 FRAMING_HEADERS = (b"content-length", b"transfer-encoding")
 LINE_BYTES = 32
-"""Of a request's first line, enough to tell one of these."""
+"""Bytes of a request's first line that tell a request for health."""
 
 
 class HeadRefused(Exception):

@@ -15,7 +15,7 @@ from service.api.connection.tls import TlsHandshake
 ACCEPTS_A_TURN = 16
 """Connections of a listening socket that all workers together accept in one turn of their event loops."""
 LEAST_ACCEPTS = 2
-"""Of each worker. Few, where there are many, so that a crowd that comes at once is not one worker's alone."""
+"""Least accepts in a turn of each worker. Few, where there are many, so that no worker takes a whole crowd alone."""
 
 
 class BoundedUvicornWorker(UvicornWorker):  # type: ignore[misc]

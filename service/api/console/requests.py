@@ -26,7 +26,7 @@ from service.core.errors import UnknownRoute
 PREFIX = "console-"
 ASK_SECONDS = 5.0
 MOST_BYTES = 4 << 20
-"""Of an answer."""
+"""Most bytes of an answer."""
 
 log = logging.getLogger(__name__)
 Answer = Callable[[bytes], Awaitable[bytes]]

@@ -17,7 +17,7 @@ from service.core.debug_snapshot import BatchRun
 LEAST_SECONDS = 20e-6
 """A gap that is shorter goes to the span before it."""
 MOST_BATCHES = 200
-"""Of one document that are named; those after them are one span."""
+"""Most batches of one document that are named; later ones are one span."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -215,7 +215,7 @@ class EngineClient:
                 self._connection.send(Cancelled(submission.key))
 
     def windows(self, key: str) -> tuple[int, int]:
-        """Of a document, how many windows have come back, and of how many; (0, 0) for one that is not here any more."""
+        """Count a document's windows that have come back, and all; (0, 0) for one that is not here any more."""
         pending = self._pending.get(key)
         return (0, 0) if pending is None else pending.windows
 

@@ -60,7 +60,7 @@ class TokenizationThrottle:
 
     @property
     def held_tokens(self) -> float:
-        """Of the texts that wait."""
+        """Tokens of the texts that wait."""
         return self._policy.held_tokens
 
     def count(self, ticket: PacingTicket, tokens: int) -> None:

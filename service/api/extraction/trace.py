@@ -86,7 +86,7 @@ class StageTimer:
 
 MOST_TRACES = 300
 MOST_DOCUMENTS = 50
-"""Of one request; the others are counted."""
+"""Most documents of one request in its trace; the others are counted."""
 
 
 @dataclass(frozen=True, slots=True)

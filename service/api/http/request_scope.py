@@ -29,7 +29,7 @@ _T = TypeVar("_T")
 
 
 class DisconnectNotice:
-    """Of the client of one request. `then` is called once: when the client leaves, or at once if it has left."""
+    """Notice of the departure of one request's client. `then` is called once: when it leaves, or at once if it has."""
 
     __slots__ = ("_then", "has_left")
 
@@ -59,7 +59,7 @@ class DisconnectNotice:
 
 
 def disconnect_notice(scope: Scope) -> DisconnectNotice | None:
-    """Of the client of a request; None where the server does not tell it."""
+    """Find the notice of a request's client; None if the server does not tell it."""
     found = scope.get("state", {}).get(DISCONNECT)
     return found if isinstance(found, DisconnectNotice) else None
 

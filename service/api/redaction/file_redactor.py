@@ -34,9 +34,9 @@ _ROUNDS = 2
 """Times that a file is painted: the second time with what was still read after the first."""
 
 _INNER, _NEAR = 0.25, 0.5
-"""Of a box's shorter side: what lies so near its edge may be its neighbour's; how far out what it missed may lie."""
+"""Shares of a box's shorter side: edge that may be a neighbour's ink; distance of ink that the box missed."""
 _KEPT = 0.4
-"""Of a character's longer side: it may be read so far from where it was, as its place in its word is an estimate."""
+"""Share of a character's longer side by which its place may be off: its place in its word is an estimate."""
 
 BoxesByPage = dict[int, list[Box]]
 Boxes = npt.NDArray[np.float32]

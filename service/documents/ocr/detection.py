@@ -39,7 +39,7 @@ _UPRIGHT = 1.5
 LEAST_CONTRAST = 30
 """Levels between the dark and the light pixels of a line's picture; one with less is taken as without ink."""
 _LARGE = 0.3
-"""Of a page's sides: a part that is longer both ways and without ink is noisy paper, which the network may mark."""
+"""Share of a page's sides; a part longer both ways and without ink is noisy paper that the network may mark."""
 _FEW = 3
 """Lines of a page; where more are found, none was overlooked for being alone."""
 _CELL, _AROUND = 8, 3

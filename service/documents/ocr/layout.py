@@ -17,7 +17,7 @@ from service.documents.ocr.straighten import Matrix
 from service.documents.pdf.glyphs import Glyphs
 
 _ASCENT = 0.12
-"""Of a line's height: what its characters' boxes for the layout reach beyond its ink, above and below."""
+"""Share of a line's height by which its characters' boxes exceed its ink, above and below, for the layout."""
 _CLOSEST, _FURTHEST = -0.5, 0.9  # from a line to the next of its block, in heights of the larger
 _OVERLAP = 0.5
 """Least overlap of two lines of a block, of the width of the narrower."""

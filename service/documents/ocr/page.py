@@ -27,7 +27,7 @@ from service.documents.ocr.straighten import Gray, Matrix, line_angles, straight
 LEAST_LINE = 0.8
 """Compared with the mean probability of a line's characters; a line below it is not believed."""
 _MOST_UNREAD = 0.4
-"""Of a line's columns with letters, those of which no character was recognized: over it the line is named."""
+"""Share of a line's columns with letters but no recognized character; above it the line is reported."""
 _TRIED, _LEAST_TRIED, _TYPICAL = 6, 64, 360  # lines read both ways, and their least and best width in pixels
 _UPRIGHT = 4
 """Height over width of a part that is a line up or down the margin of a page; one character has less."""

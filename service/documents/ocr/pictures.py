@@ -22,7 +22,7 @@ from service.documents.ocr.straighten import Gray
 from service.documents.pdf.picture import picture_size
 
 MOST_PIXELS, MOST_SIDE = 100_000_000, 30_000
-"""Of one page of a picture file."""
+"""Most pixels and longest side of one page of a picture file."""
 READ_PIXELS = 8_700_000
 """Pixels that a page is read with, at most: an A4 sheet with 300 dots an inch; larger pictures are made smaller."""
 _LEAST_DPI, _MOST_DPI, _USUAL_DPI = 100, 1_200, 200  # those believed (cameras say 72), and where there are none

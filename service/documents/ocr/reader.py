@@ -29,7 +29,7 @@ from service.documents.pdf.words import Word, words_by_direction
 LEAST_CONFIDENCE = 0.9
 """Compared with the mean probability of a page's characters: below it the networks do not know the page's script."""
 MOST_UNREAD = 0.6
-"""Of a page's columns with letters, those of which no character was recognized: over it the page is unread."""
+"""Share of a page's columns with letters but no recognized character; above it the page is unread."""
 _DPI, _LEAST_DPI, _MOST_DPI = 200, 100, 300
 """Dots an inch in which a PDF's pages are drawn, unless a picture has its own: drawn otherwise it would be blurred."""
 
@@ -76,7 +76,7 @@ _NO_GLYPHS = Glyphs(
 
 
 _MOST_PICTURES = 1_000
-"""Of a page among which the largest one is searched; a scan has few."""
+"""Most pictures of a page among which the largest is searched; a scan has few."""
 
 
 class _ShownPage(NamedTuple):

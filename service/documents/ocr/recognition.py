@@ -27,7 +27,7 @@ _HALF_CHARACTER = 12
 _LEAST_SPACE, _SPACE_TIMES = 12, 2.5
 """Pixels of a strip without ink between two characters, and how often they hold the line's middling gap: a space."""
 _FAINT = 0.25
-"""Of the contrast between paper and ink: what is darker is not blank, such as gray letters beside black ones."""
+"""Share of the contrast between paper and ink; anything darker is not blank, such as gray letters beside black ones."""
 _NARROW, _NARROW_TIMES = frozenset(".,:;'’-–1"), 1.6
 """Signs that are narrower than their place, so that a gap beside one must be wider."""
 _UNSPACED = "\u2e80"

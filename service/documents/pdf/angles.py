@@ -27,7 +27,7 @@ _LARGEST_SLOPE = 0.02
 _LARGEST_SKEW = 3.5
 """Degrees from a quarter turn, and between lines of the same text, as in a scan that was laid down askew."""
 _HEIGHT = 1.15
-"""Of a character's box from descent to ascent, in font sizes."""
+"""Height of a character's box from descent to ascent, in font sizes."""
 
 
 class Turns(NamedTuple):

@@ -22,7 +22,7 @@ _WIDEST_BOX = 2.2
 _EVEN = 0.06
 """By how much a step may differ from the most common one, as its share."""
 _MOSTLY = 0.6
-"""Of the steps in a row are even, at least: the others skip an empty box, or lead to the next group."""
+"""Least share of even steps in a row; the others skip an empty box, or lead to the next group."""
 _NEXT_ROW = 2.2
 """Rows with the same columns that are not this many heights apart are a table."""
 

@@ -30,20 +30,20 @@ from service.documents.pdf.page_objects import Painted
 
 CELL_POINTS = 12.0
 MOST_CELLS = 16_000
-"""Of one page: the cells of a larger page (an A1 sheet has 12,000) are larger."""
+"""Most cells of one page; a larger page (an A1 sheet has 12,000) has larger cells."""
 FEWEST_WRITTEN = 90
 """Cells that look written on and were not read: fewer are a logo, a signature or a stamp. 90 are three A4 lines."""
 _SCAN, _FEWEST_ON_SCAN = 0.7, 12
-"""Of a page's cells in images: from here on, if they hold more writing than was read, so many cells are one line."""
+"""Share of a page's cells in images from which, with more writing than was read, so few written cells are a line."""
 MOST_COVERED = 0.4
-"""Of the images' cells with characters: above it they have a text layer, or stand behind a page of text."""
+"""Share of the images' cells with characters; above it they have a text layer, or stand behind a page of text."""
 HEAD, FOOT = 0.2, 0.12
-"""Of a page's height from its upper and its lower edge: the places of a letterhead."""
+"""Shares of a page's height from its upper and its lower edge: the places of a letterhead."""
 TEXT_LAYER = 2
 """Cells of images with characters for each that looks written on and has none: from here on they have a text layer,
 whose lines may end before those of the picture."""
 LEAST_READ = 0.1
-"""Of a page's written cells: below it a page counts as unread, as a scan with a stamp on it does."""
+"""Share of a page's written cells; below it a page counts as unread, such as a scan with a stamp on it."""
 
 _PIXELS = 16  # of a cell's side
 _FEWEST_SEGMENTS = 1_000  # of all filled outlines of a page: 50 letters have about as many
@@ -215,7 +215,7 @@ def _bounds(thing: Any) -> tuple[float, float, float, float]:
 
 
 _MOST_BETWEEN, _MOST_SHADED = 0.25, 0.3
-"""Of a cell's pixels that are neither light nor dark, and of a page's cells with more such pixels."""
+"""Share of a cell's pixels that are neither light nor dark, and of a page's cells with more such pixels."""
 _LEAST_CONTRAST = 64  # between a cell's darkest and lightest pixel, of 255
 _MOST_INK = 0.4  # of a cell's pixels; a QR code has half
 _LEAST_INK = 0.04

@@ -20,9 +20,9 @@ from service.documents.pdf.page_objects import Painted
 _FEWEST_WORDS = 5
 """Words of a page; fewer say nothing about it."""
 _LEAST_FORMED = 0.7
-"""Of a hidden text's characters that stand in words formed as such: a good one has 0.9 and more."""
+"""Least share of a hidden text's characters in well-formed words: a good one has 0.9 and more."""
 _LEAST_AGREEMENT = 0.5
-"""Of the words of a hidden text that are recognized in the picture as well."""
+"""Least share of a hidden text's words that are recognized in the picture too."""
 
 _WORD = re.compile(r"[^\W\d_]?[^\W\d_A-Z]+|[^\W\d_a-z]+")
 """Letters in small, in capitals, or in small after a first capital."""

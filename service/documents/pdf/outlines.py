@@ -26,7 +26,7 @@ _MOST_ALIKE, _FEWEST_ALIKE = 0.4, 20  # of the paths: if more of them have one s
 _LOOKED_AT, _LONGEST_LETTER = 300, 60  # segments of such a path that are looked at, and of a letter
 _MOST_SEGMENTS, _MOST_MARKS = 3_000, 2_000  # of a page that are looked at for rows
 _FEWEST_MARKS, _FEWEST_SIZES, _LEAST_VARIED, _LEAST_ALIGNED = 6, 4, 0.3, 0.4
-"""Of a row: marks, sizes, the share of marks with a size of their own, and the share that stands on its line."""
+"""Bounds of a row: marks, sizes, the share of marks with a size of their own, and the share on its line."""
 _WIDEST_GAP, _ON_LINE = 1.2, 0.05  # between marks of a row, and from its line; in heights of the row
 
 

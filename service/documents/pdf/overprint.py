@@ -22,7 +22,7 @@ _LEAST_OVERLAP = 0.3
 _NEAR = 0.5
 """The widest gap from a hidden word to the same word that is shown, in typical word heights."""
 _SAME_PLACE = 0.5
-"""Of the narrower word's width that lies in the other's, at least; of a hidden word's in those over it."""
+"""Least share of the narrower word's width within the other's; for a hidden word, within those over it."""
 _SAME_LINE = 0.35
 """Between the middles of two words in one place, at most, in heights of the lower one."""
 _MOST_TALLER = 2.0
@@ -32,7 +32,7 @@ _MOST_COMPARED = 32
 _MARK = 2.0
 """The least height of a mark across lines, in typical word heights."""
 _MIDDLE = 0.3
-"""Of a mark's height, above and below its centre: the strip in which the words that it crosses have their centres."""
+"""Share of a mark's height, above and below its centre: the strip with the centres of the words that it crosses."""
 
 
 def shown_once(words: list[Word], glyphs: Glyphs, is_hidden: Callable[[int], bool]) -> list[Word]:

@@ -26,14 +26,14 @@ MOST_OBJECTS, _DEEPEST = 40_000, 8  # of a page with its forms, and of forms wit
 _SMALLEST_SIDE = 3.0
 """Points: lower or narrower boxes are rules, which hide no character."""
 _LARGEST = 0.5
-"""Of the page's area that a box may have."""
+"""Largest share of the page's area of a box."""
 _HIDDEN = 0.85
-"""Of a character's width and of its height that lie in the box painted over it, at least."""
+"""Least shares of a character's width and height in the box painted over it."""
 _PAIRS_AT_ONCE = 250_000
 """Pairs of a box and a character that are compared in one step; those of a single box may be more."""
 _MOST_CORNERS = 6
 _BRIGHT, _COLOURED = 224, 176
-"""Of 255, the strongest and the weakest of red, green and blue in a marker's colour: viewers show text through it, also
+"""Strongest and weakest of red, green and blue, of 255, in a marker's colour: viewers show text through it, also
 where the file forgets to say so."""
 _PATTERN = [191, 191, 191]
 """pdfium's colour for a pattern, which may leave gaps."""

@@ -20,7 +20,7 @@ from service.documents.limits import DocumentLimits
 from service.documents.pdf.reader import loaded_page, opened_pdf
 
 MOST_SIDE = 16_000
-"""Of a page that is a thin strip."""
+"""Longest side in pixels, for a page that is a thin strip."""
 _COMPRESSION = 3
 """zlib's level: at its default of 6 a page takes twice as long, and is a tenth smaller."""
 

@@ -20,13 +20,13 @@ from service.documents.redaction.values import Range
 Pixels = npt.NDArray[np.uint8]
 
 _MARGIN = 0.2
-"""Of a character's height, added on each side of its box."""
+"""Share of a character's height that is added on each side of its box."""
 _AT_ONCE = 3
 """Characters of a box, which reaches to the next one: on a skewed page, the box of a long word would be too high."""
 _APART = 3.0
 """Sides of a character to the next one; from here on they are on different lines or in different columns."""
 _GROWTH = 0.3
-"""Of a box's shorter side by which it may grow on each side."""
+"""Share of a box's shorter side by which it may grow on each side."""
 _LEAST_CONTRAST, _INK = 24, 0.35
 """Levels between ink and paper, and that as a share of the levels in and around a box."""
 _UNSPACED = "\u2e80"

@@ -30,7 +30,7 @@ from service.documents.redaction.geometry import BoxGrid, GraphicsState, Point, 
 from service.documents.redaction.values import CannotRewrite
 
 Item = bytes | float
-"""Of the operator TJ: a string, or a number by which the pen moves back, in thousandths of the font's size."""
+"""Operand of TJ: a string, or a number by which the pen moves back, in thousandths of the font's size."""
 
 _MIDDLE, _DEPTH, _HEIGHT = 0.25, -0.25, 0.95
 """Heights of a glyph's middle, bottom and top above its base line, in font sizes."""
