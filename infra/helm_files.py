@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from infra.environments import DEFAULT_MAX_QUEUE_MS
+from infra.fleet_scaling import DEFAULT_MAX_QUEUE_MS
 from infra.scaling.policy import Policy, policy_for
 from infra.stacks.container import INTERNAL_PORT, KEEP_ALIVE_SLACK_SECONDS, PORT
 from service.signals.routes import ALWAYS_PUBLIC

@@ -11,7 +11,7 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from infra.environments import DEFAULT_MAX_QUEUE_MS
+from infra.fleet_scaling import DEFAULT_MAX_QUEUE_MS
 from infra.helm_files import CHART, files
 from infra.scaling.policy import policy_for
 from service.settings import Settings
