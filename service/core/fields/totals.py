@@ -92,14 +92,8 @@ def settle_totals(
     whole = own | {TAX: [found for found in own[TAX] if found[0].entity not in parts]}
     choices = {role: choice for role in _TRIPLE if (choice := _own_choice(whole[role], role))}
     if settled is None or sum(weight for _, weight in settled) < KEPT_WEIGHT * alone:
-        if _is_shared(
-            choices,
-            [
-                mention
-                for mention in mentions
-                if mention.label == TAX or keywords.get(mention.entity) == AmountKeyword.TAX
-            ],
-        ):
+        named = {entity for entity, keyword in keywords.items() if keyword is AmountKeyword.TAX}
+        if _is_shared(choices, [mention for mention in mentions if mention.label == TAX or mention.entity in named]):
             del choices[TAX]
         return choices, _check_choices(choices)
     net, tax, total = (mention for mention, _ in settled)

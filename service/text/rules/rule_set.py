@@ -1,7 +1,7 @@
 """Rule set: the rules that a model asks for in `rules.json` beside its weights, and their application to a text.
 
 `rules.json`: `{"find": ["email", "iban"], "borders": ["date"], "roles": ["date"]}`, each part optional; the types
-below have the names. A folder without the file asks for no rules. It is a file of the folder, not a field of the
+below list the names. A folder without the file asks for no rules. It is a file of the folder, not a field of the
 manifest, so that the revision's digest covers it while stored manifests stay canonical.
 
 The rule: a label that the model lacks is answered only if the request asks for it.
