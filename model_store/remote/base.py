@@ -61,7 +61,7 @@ def tag_in(key: str) -> tuple[str, str, int] | None:
 
 @dataclass(frozen=True, slots=True)
 class ObjectStat:
-    """An object's properties; `etag` changes when its bytes do. When it was written is told by listings of S3 alone."""
+    """An object's properties; `etag` changes when its bytes do. Only S3's listings tell the time of the write."""
 
     key: str
     size_bytes: int

@@ -26,12 +26,12 @@ from service.settings import Settings, read_settings
 from service.signals.points import total
 
 TICK_SECONDS, TICKS = 1.0, 10
-"""Time is counted as work by the second, and numbers are told every ten."""
+"""Seconds in which time is counted as work or idle, and their number between two updates of the metrics."""
 REFUSED_SECONDS = 600.0
-"""After which dead letters that could not be counted are counted again: each refusal costs a client."""
+"""Seconds after which dead letters that could not be counted are counted again: each refusal costs a client."""
 CAPACITY_NAME = "gleaner_capacity_tokens_per_second"
 THREADS = 10
-"""For calls of S3 and SQS: as many as a client keeps connections."""
+"""Threads for calls of S3 and SQS: as many as a client keeps connections."""
 STOP_SECONDS = 8.0
 """Longest wait for leases to end after a stop; what is left of them ends by itself."""
 
@@ -46,7 +46,7 @@ class DeadLetters:
         self._again_seconds = 0.0
 
     async def count(self, state: SqsState) -> float:
-        """How many there are; NaN for a while after they could not be counted."""
+        """The number of dead letters; NaN for a while after they could not be counted."""
         dead = self._queue.dead_letters(state)
         if dead is None:
             return 0.0
@@ -62,7 +62,7 @@ class DeadLetters:
 
 
 async def _measure(settings: Settings, queue: SqsQueue, worker: BulkWorker, meter: BulkMeter) -> None:
-    """Set the metrics of this process, for as long as it lasts."""
+    """Set the metrics of this process until cancelled."""
     metrics, dead_letters = BulkMetrics(), DeadLetters(queue)
     while True:
         for _ in range(TICKS):
@@ -90,7 +90,7 @@ async def _measure(settings: Settings, queue: SqsQueue, worker: BulkWorker, mete
 
 
 async def _lease_seconds(queue: SqsQueue) -> int:
-    """The queue's own; asked for until it answers."""
+    """The queue's own lease; waits until the queue answers."""
     while True:
         try:
             return (await asyncio.to_thread(queue.state)).lease_seconds

@@ -24,21 +24,21 @@ from service.core.bulk_errors import MOST_TRIES, FailureOutcome, outcome_of, wai
 from service.core.errors import BY_CODE, GleanerError, InternalError, ServiceError
 
 Ask = Callable[[str, bytes | str], Awaitable[dict[str, Any]]]
-"""From a document's name, and a file's bytes or a text, to its answer as /extract gives it for each document.
+"""Call from a document's name, and a file's bytes or a text, to its answer as /extract gives it for a document.
 
 Raises GleanerError; any other exception counts as the service's own fault.
 """
 
 IN_FLIGHT = 32
-"""Inputs that are asked for at a time, so that the engine's batches fill."""
+"""Inputs in work at a time, so that the engine's batches fill."""
 IN_FLIGHT_BYTES = 512 << 20
-"""Of inputs that are held in memory at a time; a larger one alone."""
+"""Bytes of inputs that are held in memory at a time; a larger input is held alone."""
 PATIENCE_SECONDS = 600.0
-"""How long an input is asked for again where nothing is wrong with it."""
+"""Seconds for which an input is tried again after errors that are not its own."""
 
 
 class NotFinished(ServiceError):
-    """A chunk's rows could not all be made; nothing is wrong with its inputs, and it is to be done later.
+    """A chunk's rows could not all be made now, though nothing is wrong with its inputs.
 
     Attributes:
         is_silent: the service answered no other input meanwhile either.
@@ -119,7 +119,7 @@ class ChunkWorker:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     async def row(self, item: Item) -> dict[str, Any]:
-        """The row of one input; raises as `rows`, NotFinished from the error that the input was last refused with."""
+        """The row of one input; raises as `rows`, NotFinished from the error of the last try."""
         sha256: str | None = None
         begun, tries, answered = time.monotonic(), 0, self._answered
         async with self._in_flight.of(item.size_bytes):

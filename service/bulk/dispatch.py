@@ -21,7 +21,7 @@ from service.core.bulk import Item, NewestRows, row
 from service.core.errors import InvalidOptions
 
 RATE_SECONDS = 600.0
-"""The rate is that of the parts of the last ten minutes."""
+"""Seconds whose parts give a job's rate."""
 GIVEN_UP = {"code": "given_up", "detail": "Whoever worked on the file ended, or had no answer, too often."}
 PLANNING_SECONDS = 3_600
 """Lease of dead letters that are planned again."""
@@ -29,7 +29,7 @@ PLANNING_SECONDS = 3_600
 
 @dataclass(slots=True)
 class Sent:
-    """What a call has planned and sent so far."""
+    """Counts of what a call has planned and sent so far."""
 
     files: int = 0
     chunks: int = 0
@@ -108,9 +108,9 @@ def retry(job: FleetJob, codes: frozenset[str] | None, report: Report = lambda _
 
 
 def give_up(job: FleetJob) -> int:
-    """Give each dead letter of one file an error as its row, so that the job can end; how many.
+    """Give each dead letter of one file an error as its row, so that the job can end; returns their number.
 
-    Those of several files are left: `retry` finds the one that is at fault.
+    Dead letters of several files are left: `retry` finds the file at fault.
     """
     with _dead_letters(job, PEEK_SECONDS) as (queue, letters):
         settled, count = jobs.settled_parts(job.storage) if letters else set(), 0
@@ -175,7 +175,7 @@ def cancel(job: FleetJob) -> None:
 
 @dataclass(frozen=True, slots=True)
 class FleetStatus:
-    """How far a job is.
+    """The progress of a job.
 
     Attributes:
         is_planned: False while `start` or `retry` plans, or if it did not end.
@@ -201,13 +201,13 @@ class FleetStatus:
 
     @property
     def seconds_left(self) -> float | None:
-        """At the present rate."""
+        """Seconds to the end at the present rate."""
         left = self.counts.files - self.counts.files_done
         return left / self.files_a_second if self.files_a_second else None
 
 
 def status(job: FleetJob, now_unix_seconds: float) -> FleetStatus:
-    """How far a job is, also when its queue is gone; ends it if all is done and nobody has."""
+    """The progress of a job, also when its queue is gone; ends it if all is done and nobody has."""
     counts = jobs.counts(job.storage)
     dead, waiting, problem = dict[str, PlannedChunk](), None, ""
     try:

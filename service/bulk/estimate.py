@@ -13,12 +13,12 @@ from service.bulk.storage import Inputs
 from service.core.bulk import BulkJob, Chunk, Item
 
 PATIENCE_SECONDS = 60.0
-"""How long a file of the sample is asked for again where nothing is wrong with it."""
+"""Seconds for which a file of the sample is tried again after errors that are not its own."""
 
 
 @dataclass(slots=True)
 class ListedFiles:
-    """What a listing holds, and some of it, each file as likely as any other."""
+    """The size of a listing, and a sample of its files, all equally likely."""
 
     files: int = 0
     bytes: int = 0
@@ -40,7 +40,7 @@ def listed(items: Iterable[Item], sample: int, chance: random.Random) -> ListedF
 
 @dataclass(slots=True)
 class SampleCosts:
-    """What the files of a sample took.
+    """Time and answers of a sample's files.
 
     Attributes:
         seconds: of the service, for all of them.

@@ -39,7 +39,7 @@ CLOSE_SECONDS = 20.0
 
 @dataclass(frozen=True, slots=True)
 class _Setup:
-    """Whom to ask, and what: equal ones share one engine."""
+    """The service to ask, and the options; equal ones share one engine."""
 
     options: str
     url: str | None
@@ -201,7 +201,7 @@ class _Running:
 
 _LOCK = threading.Lock()
 _RUNNING: dict[tuple[int, _Setup], _Running] = {}
-"""The services of this process; of another one after a fork, whose threads are not here."""
+"""Running services by set-up; after a fork those of the parent process, whose threads are not here."""
 
 
 def _running(setup: _Setup) -> _Running:

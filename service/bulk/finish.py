@@ -44,7 +44,7 @@ class PartsMissing(ServiceError):
 
 @dataclass(slots=True)
 class Summary:
-    """What a finished job's rows say, of each key the newest.
+    """Counts of a finished job's rows, the newest of each key.
 
     Attributes:
         superseded: rows that do not count: of a file that changed, or that was tried again.
@@ -77,7 +77,7 @@ class Summary:
         self.tokens += document.get("tokens") or 0
 
     def to_json(self) -> bytes:
-        """Of `summary.json`."""
+        """The content of `summary.json`."""
         shown = {name: getattr(self, name) for name in self.__slots__ if name != "errors"}
         return json.dumps(shown | {"errors": dict(sorted(self.errors.items()))}, indent=2).encode() + b"\n"
 
@@ -151,18 +151,18 @@ def _segments(storage: JobStorage) -> int:
 
 
 def check_parquet() -> None:
-    """Raises InvalidOptions where what writes Parquet is not installed; before a job, not after it."""
+    """Check before a job that Parquet can be written; raises InvalidOptions where its library is not installed."""
     if find_spec("pyarrow") is None:
         raise InvalidOptions("Parquet needs pyarrow: pip install 'gleaner-service[parquet]'.")
 
 
 def write_lines(storage: JobStorage) -> str:
-    """All rows in one file of JSON lines; its name."""
+    """Write all rows into one file of JSON lines; returns its name."""
     return _uploaded(storage, LINES, lambda file: _write_lines(rows(storage), file))
 
 
 def write_parquet(storage: JobStorage) -> str:
-    """All rows in one Parquet file, the document as JSON; its name.
+    """Write all rows into one Parquet file, documents as JSON; returns its name.
 
     Raises:
         InvalidOptions: pyarrow is not installed.
@@ -172,14 +172,14 @@ def write_parquet(storage: JobStorage) -> str:
 
 
 def write_files(storage: JobStorage) -> str:
-    """A JSON file for each row under `documents/`, named as its key; that folder."""
+    """Write a JSON file for each row under `documents/`, named as its key; returns that folder."""
     for row in rows(storage):
         storage.put(FILES + file_name(row["key"]), encoded(row))
     return FILES
 
 
 def file_name(key: str) -> str:
-    """The name of a key's file: below the folder of all, with `%2E` for what would lead out of it, never too long.
+    """The name of a key's file: below the output's folder, with `%2E` for dots that lead out of it, never too long.
 
     Keys of S3 differ by a `//` or a `./` that a folder does not keep apart.
     """

@@ -36,22 +36,21 @@ KEPT_SEGMENTS = 20
 READERS = 10
 """Parts' errors that are read at a time."""
 CLAIM_SECONDS, CLAIM_POLL_SECONDS = 30.0, 0.5
-"""Wait for another that tells a topic, and time between two looks."""
+"""Seconds to wait for another process that tells the topic, and between two looks."""
 FEW_CHUNKS = 1_000
-"""With no more without a part it is looked up whether later tries have taken their place."""
+"""Chunks without a part, up to which it is looked up whether later tries have taken their place."""
 
 log = logging.getLogger(__name__)
 
 
 class _PlanReadOnce(S3Storage):
-    """A job's storage that reads each segment of the plan, which never change, once. Memory: 100 bytes a file."""
+    """A job's storage that reads each segment of the plan once, as segments never change. Memory: 100 bytes a file."""
 
     def __init__(self, place: S3Place) -> None:
         super().__init__(place)
         self._segments: dict[str, bytes] = {}
 
     def read(self, name: str) -> bytes | None:
-        """As JobStorage."""
         data = self._segments.get(name) or super().read(name)
         if data is not None and name.startswith(jobs.PLAN):
             self._segments[name] = data
@@ -98,11 +97,11 @@ class FleetJob:
 
     @property
     def known_chunks(self) -> int:
-        """Of the plan, as far as it has been read to look for the end."""
+        """Chunks of the plan, as far as it has been read to look for the end."""
         return len(self._plan)
 
     def is_cancelled(self) -> bool:
-        """True while its messages are to be dropped."""
+        """True while the job's messages are to be dropped."""
         return self.storage.read(CANCELLED) is not None
 
     def check_writable(self) -> None:
@@ -180,7 +179,7 @@ class FleetJob:
         return not missing or (self._has_tries and missing <= FEW_CHUNKS and jobs.counts(self.storage).is_done)
 
     def _read_plan(self) -> int:
-        """Read new segments; how many there are."""
+        """Read new segments; returns the number of all."""
         for segment in jobs.segments(self.storage, self._segments_read):
             self._segments_read += 1
             self._plan.update(each.part for each in segment)

@@ -36,12 +36,12 @@ from service.core.errors import GleanerError, InvalidOptions
 from service.logs import LogEvent
 
 IN_FLIGHT, IN_FLIGHT_BYTES = 8, 128 << 20
-"""Inputs asked for at a time, and their bytes, which are held in memory beside the service's own."""
+"""Inputs in work at a time, and their bytes, which are held in memory beside the service's own."""
 POLL_SECONDS = 5
 PAUSE_SECONDS, JOB_PAUSE_SECONDS = 5.0, 60.0
-"""Without a new chunk after a failure of queue or storage, and after one that any file of a job has."""
+"""Seconds without a new chunk after a failure of queue or storage, and after one that any file of a job has."""
 AGAIN_SECONDS, AGAIN_FACTOR, GONE_SECONDS = 60, 4, 3_600
-"""After which a chunk that was left comes again, by how much longer each time, and where only people can mend it."""
+"""Seconds until a chunk that was left comes again, their growth each time, and seconds where people must mend it."""
 END_SECONDS, END_CHUNKS_A_SECOND = 5.0, 500
 """Least time between two looks for a job's end, longer for many chunks: a look lists all parts, 1,000 a request."""
 CANCEL_SECONDS = 5.0
@@ -56,13 +56,13 @@ log = logging.getLogger(__name__)
 
 
 class Service(Protocol):
-    """The service that is asked."""
+    """The service that answers documents."""
 
     async def ask(self, options: dict[str, Any], name: str, data: bytes | str) -> dict[str, Any]:
         """The answer to one document, as `chunk_worker.Ask`."""
 
     async def serves(self, model: str) -> bool:
-        """Whether a revision is served."""
+        """Tell whether a revision is served."""
 
 
 class _NotServed(Exception):
@@ -70,7 +70,7 @@ class _NotServed(Exception):
 
 
 class _Periodic:
-    """A look that is taken at most once in a period; who waits gets one that begins from now on."""
+    """A look that is taken at most once in a period; all who wait share the next one."""
 
     def __init__(self, seconds: Callable[[], float], look: Callable[[], bool]) -> None:
         self._seconds, self._look = seconds, look
@@ -90,7 +90,7 @@ class _Periodic:
 
 
 class _Job:
-    """A job, with what looks after it."""
+    """A job with its inputs, its worker and the looks for its end."""
 
     def __init__(self, job: FleetJob, service: Service, in_flight: InFlight) -> None:
         self.job = job
@@ -103,7 +103,7 @@ class _Job:
         self._cancelled, self._looked, self._end_looked = False, float("-inf"), float("-inf")
 
     async def deadline(self) -> float | None:
-        """In Unix seconds; None for a job without one, or that is done, as known for a minute, or cancelled."""
+        """The deadline in Unix seconds; None without one, or if the job is cancelled or done, as known for a minute."""
         if self.job.terms.by is None or self.is_done or await self.is_cancelled():
             return None
         if time.monotonic() - self._end_looked >= DONE_SECONDS:  # Another may have done the last chunk.
@@ -112,9 +112,10 @@ class _Job:
         return None if self.is_done else self.job.terms.by
 
     async def is_cancelled(self) -> bool:
-        """Whether it was cancelled; that it was not is known for a few seconds.
+        """Tell whether the job is cancelled.
 
-        That it was is not: `start` takes the mark away and sends chunks, which must not be dropped.
+        "Not cancelled" is cached for a few seconds; "cancelled" is looked up each time, as `start` takes the mark away
+        and sends chunks, which must not be dropped.
         """
         if self._cancelled or time.monotonic() - self._looked >= CANCEL_SECONDS:
             self._looked = time.monotonic()
@@ -164,7 +165,7 @@ class BulkWorker:
         return bool(self._working)
 
     async def deadline(self) -> float | None:
-        """Of the jobs that it knows and that are not done, the earliest deadline, in Unix seconds."""
+        """The earliest deadline of the known jobs that are not done, in Unix seconds."""
         found = list[float | None]()
         for each in list(self._jobs.values()):
             with suppress(StorageError):  # While its storage fails, a job asks for no tasks.
@@ -217,7 +218,7 @@ class BulkWorker:
         log.warning("the bulk queue: %s", error.detail if error else "in reach again", extra={"event": event})
 
     async def _work(self, message: Message, begun: asyncio.Event) -> None:
-        """Do what a message asks, with its lease prolonged; then delete it, or leave it for later."""
+        """Do a message's work, with its lease prolonged; then delete it, or leave it for later."""
         beat = asyncio.create_task(self._prolong(message))
         try:
             later = await self._later(message, begun)
@@ -243,7 +244,7 @@ class BulkWorker:
                 await asyncio.to_thread(self._queue.prolong, message, self._lease_seconds)
 
     async def _later(self, message: Message, begun: asyncio.Event) -> int | None:
-        """Do what a message asks; None when it is done, else after how many seconds it is to come again."""
+        """Do a message's work; None when it is done, else the seconds after which it is to come again."""
         try:
             await self._do(read_message(message.body), begun)
             return None

@@ -24,7 +24,7 @@ from service.core.errors import DocumentTooLarge, InvalidOptions
 
 LINES = (".jsonl", ".ndjson")
 MOST_BYTES = 256 << 20
-"""Of a file or a line that is read into memory; a larger one is a row that says so."""
+"""Bytes of a file or a line that is read into memory; a larger one is a row that says so."""
 MISSING = "missing"
 """The version of a file that a line names and that is not there."""
 
@@ -58,11 +58,9 @@ class LocalInputs:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The absolute paths."""
         return tuple(map(os.path.abspath, self._paths))
 
     def items(self) -> Iterator[Item]:
-        """As Inputs."""
         for given in self._paths:
             for path in matching(given):
                 if os.path.isdir(path):
@@ -112,7 +110,7 @@ def files_below(folder: str) -> Iterator[str]:
 
 
 def matching(pattern: str) -> list[str]:
-    """A path that is there, or what it matches as a glob: no hidden names but its own, and no links to folders.
+    """A path that exists, or its matches as a glob: no hidden names but its own, and no links to folders.
 
     Raises:
         InvalidOptions: it is no glob.
@@ -128,7 +126,7 @@ def matching(pattern: str) -> list[str]:
 
 
 def glob_matches(pattern: str, path: str) -> bool:
-    """Whether `matching` would find a path by a glob if it were there; both absolute."""
+    """Tell whether `matching` would find a path by a glob if it were there; both absolute."""
 
     def match(parts: Sequence[str], wanted: Sequence[str]) -> bool:
         if not wanted or wanted[0] != "**":
@@ -141,7 +139,7 @@ def glob_matches(pattern: str, path: str) -> bool:
 
 
 def _version(path: str) -> tuple[str, int]:
-    """A file's version and size; those of one that is gone, or that is none, are found when it is read."""
+    """A file's version and size; a file that is gone, or is none, is found out when it is read."""
     try:
         found = os.stat(path)
     except (OSError, ValueError):  # A line's path may have a NUL.
@@ -171,12 +169,12 @@ def _read_file(path: str, version: str) -> bytes:
 
 
 def _without_waiting(path: str, flags: int) -> int:
-    """Of a pipe, opening would wait for a writer."""
+    """Open without waiting, as opening a pipe would for a writer."""
     return os.open(path, flags | os.O_NONBLOCK)
 
 
 def _items_of_lines(path: str) -> Iterator[Item]:
-    """An item for each line that is not blank; those of a bad line are found when it is read."""
+    """An item for each line that is not blank; a bad line is found out when it is read."""
     seen = set[bytes]()
     try:
         with open(path, "rb") as file:

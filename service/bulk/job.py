@@ -29,12 +29,12 @@ from service.core.errors import InvalidOptions
 
 JOB, PLAN, PARTS = "job.json", "plan/", "parts/"
 SEGMENT_CHUNKS = 100
-"""A segment has at most so many chunks, 5,000 files: about 500 KB."""
+"""Chunks of a segment at most: 5,000 files, about 500 KB."""
 
 
 @dataclass(frozen=True, slots=True)
 class FleetTerms:
-    """How a fleet works on a job. The first call of `start` sets them.
+    """Terms by which a fleet works on a job, set by the first call of `start`.
 
     Attributes:
         queue: URL of the queue of its chunks.
@@ -51,7 +51,7 @@ class FleetTerms:
 
 @dataclass(frozen=True, slots=True)
 class JobRecord:
-    """What `job.json` holds.
+    """The content of `job.json`.
 
     Attributes:
         asked_model: as it was asked for, None for the first that is served; `job.model` is the revision that it was.
@@ -75,7 +75,7 @@ class PlannedChunk:
 
 @dataclass(frozen=True, slots=True)
 class JobCounts:
-    """How far a job is: of all its chunks and their files, those whose part is written or needed no more."""
+    """The progress of a job: all its chunks and files, and those whose part is written or needed no more."""
 
     chunks: int
     chunks_done: int
@@ -112,7 +112,7 @@ def read_record(storage: JobStorage) -> JobRecord | None:
 
 
 def check_same(record: JobRecord, *, asked_model: str | None, options: dict[str, Any], inputs: Sequence[str]) -> None:
-    """Refuse a call that asks for something else than the job does; its model may be named by its revision too.
+    """Refuse a call whose options are not the job's; its model may be named by its revision too.
 
     Raises:
         InvalidOptions: says what differs.
@@ -144,7 +144,7 @@ def begin(storage: JobStorage, record: JobRecord) -> JobRecord:
 
 
 def move(storage: JobStorage, record: JobRecord) -> None:
-    """Write the record of a job that goes on by another queue; all else is to be as it was."""
+    """Write the record of a job that goes on by another queue and is otherwise unchanged."""
     storage.put(JOB, _record_data(record))
 
 
@@ -176,7 +176,7 @@ def plan(
 def plan_again(
     storage: JobStorage, job: BulkJob, items: Iterable[Item], *, files: int = CHUNK_FILES, size_bytes: int = CHUNK_BYTES
 ) -> Iterator[list[PlannedChunk]]:
-    """As `plan`, of inputs that the plan has: their parts have new names, and the rows in them count then."""
+    """As `plan`, for inputs that the plan has already: their rows count from then on, in parts with new names."""
     planner = _Planner(storage, job)
     again = chunks_of(items, files, size_bytes, attempt=planner.most_attempts + 1)
     yield from planner.append(again, files, size_bytes)
@@ -230,7 +230,7 @@ def settled_parts(storage: JobStorage) -> set[str]:
 
 
 def counts(storage: JobStorage) -> JobCounts:
-    """How far the job is."""
+    """The job's progress by its storage."""
     written = parts(storage)
     sizes = list[int]()
 
@@ -279,7 +279,7 @@ class _Planner:
                 some, others = without(some, new), others | new
 
     def _read_new(self) -> set[_Try]:
-        """Take in the segments that others have written since; their inputs."""
+        """Take in the segments that others have written since; returns their inputs."""
         found = set[_Try]()
         for segment in segments(self._storage, self._number):
             self._take(segment)

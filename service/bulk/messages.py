@@ -46,7 +46,9 @@ class UnknownMessage(Exception):
 
 
 def read_message(body: str) -> ChunkMessage | list[NewObject]:
-    """What a message says; of S3's events, also by SNS or EventBridge, the objects, none for a test event.
+    """The content of a message: a chunk, or the objects of S3's events, also by SNS or EventBridge.
+
+    A test event has no objects.
 
     Raises:
         UnknownMessage: it is something else.

@@ -28,11 +28,11 @@ from service.signals.catalog import BACKLOG_SECONDS
 from service.signals.points import LEVELS, PHASE_NAME, Snapshot, total
 
 ROOM_SECONDS = 1.0
-"""A backlog below this leaves room: about the period after which one looks again, so that the device is kept busy."""
+"""Backlog below which there is room: about the time until the next look, so that the device is kept busy."""
 LOOK_SECONDS = 0.5
-"""Time between two looks; the engine writes its numbers as often."""
+"""Seconds between two looks; the engine writes its numbers as often."""
 MODELS_SECONDS = 5.0
-"""For which it is known which models are served."""
+"""Seconds for which the list of served models is cached."""
 
 
 def snapshot() -> Snapshot:
@@ -92,7 +92,7 @@ class OwnService:
         return document
 
     async def serves(self, model: str) -> bool:
-        """Whether a revision, `name@sha256:…`, is served.
+        """Tell whether a revision, `name@sha256:…`, is served.
 
         Raises:
             NotReady: the service does not answer.

@@ -22,7 +22,7 @@ from service.core.bulk import BulkJob, Item
 
 @dataclass(slots=True)
 class RunCounts:
-    """How far a run is.
+    """The progress of a run.
 
     Attributes:
         files: of the plan so far; it is whole when `is_planned`.

@@ -92,38 +92,35 @@ class S3Storage:
         self._remote = S3Remote(place.bucket, place.prefix)
 
     def names(self, prefix: str) -> Iterator[str]:
-        """As JobStorage; a page of 1,000 is asked for when it is needed."""
+        """Names in order; a page of 1,000 is fetched when it is needed."""
         with _as_storage_errors():
             yield from (stat.key for stat in self._remote.stats(prefix))
 
     def written(self, prefix: str) -> Iterator[tuple[str, float]]:
-        """As `names`, each with when it was written, in Unix seconds."""
+        """As `names`, with the time of each write in Unix seconds."""
         with _as_storage_errors():
             for stat in self._remote.stats(prefix):
                 yield stat.key, stat.written_unix_seconds or 0.0
 
     def read(self, name: str) -> bytes | None:
-        """As JobStorage."""
         with _as_storage_errors():
             return self._remote.read(name)
 
     def put_once(self, name: str, data: bytes) -> bool:
-        """As JobStorage; True also where another wrote the same bytes: S3 does not tell that from a lost answer."""
+        """Write unless the name is taken; True also if another wrote the same bytes, as after a lost answer."""
         with _as_storage_errors():
             return self._remote.create(name, data)
 
     def put(self, name: str, data: bytes) -> None:
-        """As JobStorage."""
         with _as_storage_errors():
             self._remote.put(name, data)
 
     def upload(self, name: str, file: Path) -> None:
-        """As JobStorage; in parts, several at a time."""
+        """Write a file in parts, several at a time."""
         with _as_storage_errors():
             self._remote.upload(name, file, lambda _bytes: None)
 
     def delete(self, name: str) -> None:
-        """As JobStorage."""
         with _as_storage_errors():
             self._remote.delete(name)
 
@@ -143,11 +140,10 @@ class S3Inputs:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Its URL."""
         return (str(self._place),)
 
     def items(self) -> Iterator[Item]:
-        """As Inputs; without the empty objects that stand for folders."""
+        """All objects but the empty ones that stand for folders."""
         try:
             for stat in self._remote.stats(self._listed):
                 item = Item(stat.key, stat.etag.strip('"'), stat.size_bytes)
@@ -163,7 +159,7 @@ class S3Inputs:
         return not is_folder and self._place.holds(S3Place(bucket, item.key))
 
     def read(self, item: Item) -> Content:
-        """As Inputs.
+        """Read an object.
 
         Raises:
             AccessDenied, KeyDenied: the object may not be read, or not be decrypted.

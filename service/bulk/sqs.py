@@ -24,11 +24,11 @@ from model_store.remote.s3_connection import CREDENTIAL_CODES, concerns_key
 from service.bulk.storage import StorageError
 
 BATCH = 10
-"""Messages of one call, at most."""
+"""Most messages of a call."""
 CONNECT_SECONDS, READ_SECONDS, TRIES = 5.0, 30.0, 5
-"""Of one call; a reading lasts longer than the longest wait for a message."""
+"""Seconds and tries of a call; a read may take longer than the longest wait for a message."""
 SEND_TRIES = 5
-"""Of messages that SQS refused one by one within a batch."""
+"""Tries to send messages that SQS refused one by one within a batch."""
 PEEK_SECONDS = 120
 """Lease of dead letters that are only looked at."""
 _REGION = re.compile(r"https?://(?:sqs\.([a-z0-9-]+)|([a-z0-9-]+)\.queue)\.amazonaws\.com")
@@ -44,7 +44,7 @@ class QueueError(StorageError):
 
 
 class QueueMissing(QueueError):
-    """There is no such queue or topic."""
+    """The queue or topic does not exist."""
 
     code = "queue_missing"
     title = "There is no such queue"
@@ -123,7 +123,7 @@ class SqsQueue:
         self._client = client or AwsClient("sqs", (found[1] or found[2]) if found else None)
 
     def send(self, bodies: Iterable[str]) -> int:
-        """Send messages; how many."""
+        """Send messages; returns their number."""
         count = 0
         left = iter(bodies)
         while batch := list(islice(left, BATCH)):
@@ -161,7 +161,7 @@ class SqsQueue:
         ]
 
     def prolong(self, message: Message, seconds: int) -> bool:
-        """Let a lease end in so many seconds from now, 0: at once; False if it has ended before."""
+        """Let a lease end this many seconds from now; False if it has ended before."""
         try:
             self._client.call(
                 "change_message_visibility",
@@ -225,7 +225,7 @@ def notify(topic: str, subject: str, text: str) -> None:
 
 
 def _sentence(service: str, operation: str, arguments: dict[str, Any], error: Exception) -> str:
-    """What a person is told of a failed call."""
+    """A sentence on a failed call."""
     code, place = _error_code(error), arguments.get("QueueUrl") or arguments.get("TopicArn")
     said = str(error).rstrip(".")
     if isinstance(error, NoCredentialsError | PartialCredentialsError):

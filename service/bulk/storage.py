@@ -1,4 +1,4 @@
-"""Where a bulk job's inputs come from and where its documents are kept: the two protocols, and a job's folder.
+"""Protocols of a bulk job's inputs and of the storage of its documents, and a job in a folder.
 
 A job is what is under its output, in a folder or under a prefix of a bucket; there is no database:
 
@@ -65,7 +65,7 @@ class JobBusy(StorageError):
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What an input holds: a file's bytes, or a text; `name`: the id of its document, of a file with its ending."""
+    """The content of an input: a file's bytes, or a text; `name`: its document's id, for a file with its ending."""
 
     name: str
     data: bytes | str
@@ -114,7 +114,7 @@ class JobStorage(Protocol):
         """Write a document in place of one that may be there."""
 
     def upload(self, name: str, file: Path) -> None:
-        """As `put`, of a large file of this machine, which is moved or copied."""
+        """Write a large file of this machine, which is moved or copied."""
 
     def delete(self, name: str) -> None:
         """Delete a document, if it is there."""
@@ -131,7 +131,6 @@ class FolderStorage:
         self._temporary = folder / ".partial"
 
     def names(self, prefix: str) -> Iterator[str]:
-        """As JobStorage; sorted by folder."""
         top = self._folder / prefix
         for folder, folders, files in os.walk(top):
             folders.sort()
@@ -139,7 +138,6 @@ class FolderStorage:
             yield from (f"{place}/{name}" for name in sorted(files))
 
     def read(self, name: str) -> bytes | None:
-        """As JobStorage."""
         try:
             return (self._folder / name).read_bytes()
         except FileNotFoundError:
@@ -148,7 +146,6 @@ class FolderStorage:
             raise self._failure(error) from error
 
     def put_once(self, name: str, data: bytes) -> bool:
-        """As JobStorage."""
         target, temporary = self._folder / name, self._write(data)
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -163,11 +160,9 @@ class FolderStorage:
         return False
 
     def put(self, name: str, data: bytes) -> None:
-        """As JobStorage."""
         self.upload(name, self._write(data))
 
     def upload(self, name: str, file: Path) -> None:
-        """As JobStorage; moves the file."""
         target, temporary = self._folder / name, self._temporary / uuid4().hex
         try:
             for folder in (target.parent, self._temporary):
@@ -181,7 +176,6 @@ class FolderStorage:
             raise self._failure(error) from error
 
     def delete(self, name: str) -> None:
-        """As JobStorage."""
         try:
             (self._folder / name).unlink(missing_ok=True)
         except OSError as error:

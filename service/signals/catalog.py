@@ -15,10 +15,10 @@ SERVICE_DIMENSION = "Service"
 """The only dimension; its value is the fleet's name."""
 
 PERIOD_SECONDS = 10
-"""How often each task publishes, and the period of every alarm that decides about scaling."""
+"""Seconds between two points of a task, and the period of every alarm that decides about scaling."""
 
 STORAGE_RESOLUTION_SECONDS = 1
-"""High resolution: CloudWatch keeps points of less than a minute apart only when it is asked to."""
+"""Seconds of CloudWatch's high resolution, without which it keeps one point a minute."""
 
 
 class Unit(StrEnum):
@@ -58,11 +58,11 @@ class Signal:
 WORK_RATIO = Signal("WorkRatio", Unit.NONE, Kind.LEVEL)
 """Asked-for work over the task's capacity, of the stage that has most; above 1 its queue grows. Without bulk's part."""
 COMPUTE_WORK_RATIO = Signal("ComputeWorkRatio", Unit.NONE, Kind.LEVEL)
-"""The device's: arriving tokens per second over the tokens per second that it computes."""
+"""Work ratio of the device: arriving tokens per second over the tokens per second that it computes."""
 TOKENIZE_WORK_RATIO = Signal("TokenizeWorkRatio", Unit.NONE, Kind.LEVEL)
-"""The API workers': asked-for seconds of tokenizing and decoding per second, or how busy their event loops are."""
+"""Work ratio of the API workers: seconds of tokenizing and decoding wanted per second, or their loops' busy share."""
 PARSE_WORK_RATIO = Signal("ParseWorkRatio", Unit.NONE, Kind.LEVEL)
-"""The parsers': asked-for seconds of parsing per second over their number."""
+"""Work ratio of the parsers: asked-for seconds of parsing per second over their number."""
 BULK_BACKLOG_SECONDS = Signal("BulkBacklogSeconds", Unit.SECONDS, Kind.LEVEL)
 """Seconds that one task would need for all files in the bulk queue; every task publishes the same queue's."""
 BULK_TASKS_WANTED = Signal("BulkTasksWanted", Unit.COUNT, Kind.LEVEL)
@@ -119,8 +119,8 @@ STAGES = {"compute": COMPUTE_WORK_RATIO, "tokenize": TOKENIZE_WORK_RATIO, "parse
 """The work ratio of each stage, of which `WORK_RATIO` is the largest."""
 
 TARGET_WORK_RATIO = 0.7
-"""What target tracking keeps: a fleet of three then survives the loss of one."""
+"""Work ratio that target tracking keeps: a fleet of three then survives the loss of one."""
 STEP_WORK_RATIO = 0.85
-"""Above it a step is taken; below 1, since at 1 the queue already grows."""
+"""Work ratio above which tasks are added; below 1, since at 1 the queue already grows."""
 SCALE_IN_WORK_RATIO = 0.4
-"""Below it a task is removed: a fleet of two thirds its size is then still under the target."""
+"""Work ratio below which a task is removed: two thirds of the fleet are then still under the target."""

@@ -35,11 +35,11 @@ START = "start"
 NAMES_OF_A_LOCALE = 60
 """Generated names from which pieces of the vocabulary are chosen."""
 SCORED_DOCUMENTS = 20
-"""Of each set held out: those that are scored after each pass."""
+"""Documents of each held-out set that are scored after each pass."""
 BASE_RATE = 2e-4
 """Highest learning rate of the base's layers."""
 HEAD_FACTOR = 5.0
-"""How many times faster the head learns."""
+"""Factor of the learning rate of the head."""
 COPIED = ("NOTICE", "provenance.json", "rules.json")
 """Files of the shipped folder that no training changes."""
 logger = logging.getLogger(__name__)

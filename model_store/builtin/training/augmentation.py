@@ -15,11 +15,11 @@ from model_store.builtin.training.pages.lexicon import Lexicon, lexicons
 from service.evaluation.labelled_documents import LabelledDocument, LabelledSpan
 
 REPLACED_SHARE: Final = 0.75
-"""Of the entities."""
+"""Share of the entities that are replaced."""
 _LANGUAGES: Final = ("en", "de", "fr", "es", "it", "nl", "pt")
-"""Those whose values fit the layout of the sets that have variants."""
+"""Languages whose values fit the layout of the sets that have variants."""
 _LONG_ADDRESS_CHARACTERS: Final = 15
-"""An address with more is replaced by a whole one, a shorter one by a street."""
+"""Length above which an address is replaced by a whole one, and otherwise by a street."""
 _SCRAMBLED: Final = frozenset(
     {
         *("NET_AMOUNT", "TAX_AMOUNT", "TOTAL_AMOUNT", "MONEY", "INVOICE_ID", "PURCHASE_ORDER", "ID_NUMBER", "PHONE"),

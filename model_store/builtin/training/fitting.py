@@ -47,18 +47,18 @@ from service.text.pipeline import Prepared, prepare
 from service.text.tokenizer import TextTokenizer
 
 RULES: Final = Decoding(compounds=True, first_piece_share=0.5, cells=True, marks=True, unknown=True)
-"""How the built-in model is decoded, but for its transitions and calibration."""
+"""Decoding rules of the built-in model, but for its transitions and calibration."""
 STRENGTH: Final = 0.8
 """Factor of the fitted transitions."""
 MOST_DOCUMENTS: Final = 160
-"""Of each set."""
+"""Documents of a set at most."""
 FOLDS: Final = 2
 LONGEST_TOKENS: Final = 512
 OVERLAP_TOKENS: Final = 128
 BATCH_TOKENS: Final = 8_192
 """Padded tokens of one forward pass."""
 MOST_POINTS: Final = 20
-"""Of a calibration map."""
+"""Points of a calibration map at most."""
 SEED: Final = 20931
 
 Progress = Callable[[str], None]
@@ -169,12 +169,12 @@ def fit(folder: Path, sets: Sequence[LabelledSet], *, decoding: Decoding, streng
 
 
 def _fold_of(labelled: LabelledSet, document: LabelledDocument) -> int:
-    """Which of FOLDS a document's group is in."""
+    """The number, below FOLDS, of the part that a document's group is in."""
     return zlib.crc32(f"{labelled.name}/{document.group}".encode()) % FOLDS
 
 
 def _lattice(scored: ScoredDocument, settled: frozenset[str], scheme: Scheme, decoding: Decoding) -> WordLattice:
-    """The words that this decoding makes of a text, and the tags that each may have."""
+    """The words into which this decoding splits a text, and the tags that each may have."""
     offsets, logits = scored.encoding.offsets, scored.logits.astype(np.float32)
     firsts = np.flatnonzero(word_starts(scored.document.text, offsets, compounds=decoding.compounds))
     words = word_logits(logits, firsts, len(offsets), scheme, decoding.first_piece_share)
@@ -186,7 +186,7 @@ def _lattice(scored: ScoredDocument, settled: frozenset[str], scheme: Scheme, de
 def _judged(
     labelled: LabelledSet, scored: ScoredDocument, scheme: Scheme, decoding: Decoding
 ) -> Iterable[tuple[float, bool]]:
-    """Each entity's score, and whether span and label are right; of labels that the set annotates."""
+    """Scores of entities with labels that the set annotates, and whether span and label are right."""
     text, logits = scored.document.text, scored.logits.astype(np.float32)
     entities = decode_logits(text, scored.encoding, logits, scheme, Aggregation.CONSTRAINED, decoding)
     found = [LabelledSpan(each.start, each.end, each.label, each.score) for each in entities]
@@ -195,7 +195,7 @@ def _judged(
 
 
 def fit_calibration(judged: Sequence[tuple[float, bool]]) -> Calibration:
-    """The map from the scores of entities to the share that is right; of at least one entity.
+    """The map from the scores of one entity or more to the share that is right.
 
     Entities are pooled by score in groups of equal size first, so that no point of the map stands for a few alone.
     """

@@ -79,7 +79,7 @@ def save_tokenizer(tokenizer: Tokenizer, folder: Path) -> None:
 
 
 def _surplus_marks() -> str:
-    """What follows three equal marks, with or without single spaces between them."""
+    """A pattern of the marks after three equal ones, with or without single spaces between them."""
     together = (rf"(?<=\{mark}\{mark}\{mark})\{mark}+" for mark in _RUN_MARKS)
     spaced = (rf"(?<=\{mark} \{mark} \{mark})(?: \{mark})+" for mark in _SPACED_MARKS)
     return "|".join((*together, *spaced))

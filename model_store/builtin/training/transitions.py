@@ -27,7 +27,7 @@ CHUNK_WORDS: Final = 64
 CERTAIN: Final = 0.999
 """Least probability of a word that is `O` for certain."""
 LEAST_BATCHES: Final = 10
-"""An epoch, of however few words."""
+"""Least batches of an epoch, however few words there are."""
 BATCH_WORDS: Final = 8_192
 EPOCHS: Final = 12
 RATE: Final = 0.08

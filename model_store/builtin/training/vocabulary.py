@@ -78,7 +78,7 @@ def names(count: int) -> Iterator[str]:
 
 
 def _uses(base: Base, texts: Iterable[str]) -> Mapping[int, int]:
-    """How often the texts use each piece if all are there."""
+    """Counts of the pieces in the texts if no piece is left out."""
     tokenizer = build_tokenizer(scored(base, range(len(base.pieces))))
     uses: Counter[int] = Counter()
     for encoding in tokenizer.encode_batch(list(texts), add_special_tokens=False):

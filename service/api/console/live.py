@@ -39,11 +39,6 @@ class LiveFeed:
         self._fresh: tuple[BatchRun, ...] = ()
         self._encoded: dict[str | None, bytes] = {}
 
-    @property
-    def is_asking(self) -> bool:
-        """True while the engine is asked."""
-        return self._task is not None
-
     async def watch(self, client: str | None) -> AsyncGenerator[bytes, None]:
         """Events for one watcher, until the service drains. `client`: whose name it may see; None: all names."""
         self._watchers += 1

@@ -60,11 +60,9 @@ async def test_nobody_watches_and_nothing_is_asked() -> None:
     assert not engine.asked
     watcher = feed.watch(None)
     await state(watcher)
-    seen = [feed.is_asking]
     await cast(Any, watcher).aclose()
-    seen.append(feed.is_asking)
-    assert seen == [True, False]
     asked = len(engine.asked)
+    assert asked > 0
     await asyncio.sleep(0.6)
     assert len(engine.asked) == asked
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from math import prod
 from random import Random
 
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 
 from model_store.builtin.training.pages.documents import KINDS, drawn
-from model_store.builtin.training.pages.grammar import some_templates
+from model_store.builtin.training.pages.grammar import Axes, Template
 from model_store.builtin.training.pages.lexicon import lexicons
 from model_store.builtin.training.pages.reading import POINTS_A_CHARACTER, POINTS_A_LINE, transcribed
 from model_store.builtin.training.pages.sheet import Fragment, Piece, grid, lines, mirrored, row, side_by_side, stack
@@ -52,6 +53,16 @@ def is_drawable(fragments: tuple[Fragment, ...]) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def some_templates(kind: str, axes: Axes, count: int) -> Iterator[Template]:
+    """Different templates, the same ones each time."""
+    for number in Random(kind).sample(range(prod(map(len, axes.values()))), count):
+        options: dict[str, str] = {}
+        for axis, choices in axes.items():
+            number, chosen = divmod(number, len(choices))
+            options[axis] = choices[chosen]
+        yield Template(kind, options)
 
 
 @pytest.mark.parametrize("kind", KINDS)

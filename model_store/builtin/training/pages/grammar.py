@@ -1,13 +1,12 @@
-"""Templates as independent structural choices: which there are for a kind of document, and one drawn or numbered.
+"""Templates as independent structural choices: the axes of a kind of document, and one drawn at random.
 
-A template is one option of each axis; its signature names its structure, and is what training and held-out templates
-differ in. Page marks, rules and slogans (the axis `headers_footers`) are no structure, so that templates which differ
+A template is one option of each axis; its signature names its structure, in which training and held-out templates
+differ. Page marks, rules and slogans (the axis `headers_footers`) are no structure, so that templates which differ
 in nothing else are never on both sides.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import prod
 from random import Random
 from typing import Final
 
@@ -16,7 +15,7 @@ from service.evaluation.labelled_documents import digest_of
 Axes = Mapping[str, tuple[str, ...]]
 UNSTRUCTURED: Final = "headers_footers"
 HELD_OUT_PERCENT: Final = 12
-"""Of the templates here, and of the text of public sets: what training leaves out."""
+"""Percentage of templates and of public sets' texts that training leaves out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,25 +39,6 @@ def choose_template(rng: Random, kind: str, axes: Axes) -> Template:
     return Template(kind, {axis: rng.choice(options) for axis, options in axes.items()})
 
 
-def count_templates(axes: Axes) -> int:
-    """How many there are."""
-    return prod(map(len, axes.values()))
-
-
-def some_templates(kind: str, axes: Axes, count: int) -> list[Template]:
-    """`count` different templates (all, if there are fewer), the same ones each time."""
-    total = count_templates(axes)
-    return [_numbered(kind, axes, number) for number in Random(kind).sample(range(total), min(count, total))]
-
-
 def is_held_out(signature: str) -> bool:
     """True for about HELD_OUT_PERCENT of the templates, by their digest."""
     return digest_of(signature) % 100 < HELD_OUT_PERCENT
-
-
-def _numbered(kind: str, axes: Axes, number: int) -> Template:
-    options: dict[str, str] = {}
-    for axis, choices in axes.items():
-        number, chosen = divmod(number, len(choices))
-        options[axis] = choices[chosen]
-    return Template(kind, options)

@@ -48,12 +48,12 @@ class Lexicon:
 
     @property
     def is_rtl(self) -> bool:
-        """Whether it is written from right to left."""
+        """True for a language written from right to left."""
         return self.language == "ar"
 
     @property
     def is_dense(self) -> bool:
-        """Whether its words have no spaces between them."""
+        """True for a language without spaces between words."""
         return self.language in {"ja", "zh"}
 
 

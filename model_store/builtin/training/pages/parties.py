@@ -22,8 +22,8 @@ ARRANGEMENTS: Final = (
     *("supplier_first", "receiver_first", "supplier_left", "receiver_left", "letterhead", "window", "foot", "bare"),
     *("bare_beside", "pairs"),
 )
-"""Of two parties. `window`: the sender's line above the address (DIN 5008); `foot`: the supplier is named in the foot
-alone; `bare`: no keyword says who is who."""
+"""Arrangements of two parties. `window`: the sender's line above the address (DIN 5008); `foot`: the supplier is named
+in the foot alone; `bare`: no keyword says who is who."""
 
 
 def block(rng: Random, party: Party, label: str, *, contacts: int = 0, heading: str = "") -> Block:
@@ -96,7 +96,7 @@ def foot(rng: Random, party: Party, label: str) -> Box:
 
 
 def two_parties(rng: Random, how: str, first: Party, second: Party, *, labels: tuple[str, str]) -> tuple[Box, Box]:
-    """(What stands at the top of the page, what stands at its foot); `first` is the supplier."""
+    """The boxes at the top and at the foot of the page; `first` is the supplier."""
     say = first.lexicon.say
     ours, theirs = say(rng, "supplier"), say(rng, "receiver")
     contacts = rng.randint(0, 4)

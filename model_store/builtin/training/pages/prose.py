@@ -159,6 +159,6 @@ def _broken(word: str, column: int, width: int) -> tuple[str, int]:
 
 
 def _with_currency(style: WritingStyle, value: Decimal) -> str:
-    """In sentences an amount has its currency."""
+    """An amount that has its currency, as in sentences."""
     text = style.money(value)
     return text if any(not (c.isdigit() or c in ".,-()− ") for c in text) else f"{text} {style.lexicon.locale.currency}"

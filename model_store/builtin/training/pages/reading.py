@@ -18,7 +18,7 @@ LabelledRun = tuple[int, int, str, object]
 """Start, end, label, and the entity's key; None: interrupted."""
 
 POINTS_A_CHARACTER, POINTS_A_LINE, POINTS_HIGH = 6.0, 12.0, 10.51
-"""Of Courier at 10 points: the advance, a usual leading, ascent to descent."""
+"""Points of Courier at size 10: the advance, a usual leading, ascent to descent."""
 _TAB = 2.0 * POINTS_HIGH / POINTS_A_CHARACTER
 _NUMERIC = frozenset("0123456789.,:;-+/%$()#*'€£¥")
 
@@ -117,9 +117,9 @@ def _is_number(word: str) -> bool:
 
 
 def _in_line(line: Line) -> Line:
-    """From left to right; a line of mostly right-to-left words reversed, but for its left-to-right runs.
+    """A line's fragments from left to right; one of mostly right-to-left words reversed, but for left-to-right runs.
 
-    A line that has any such word is taken word by word: where words stand tells more than which fragment they are of.
+    A line that has any such word is taken word by word: their places tell more than their fragments.
     Numbers belong to neither direction, and a wide gap ends a run (`service.documents.pdf.words`).
     """
     line = sorted(line, key=lambda fragment: fragment.x)
@@ -142,7 +142,7 @@ def _in_line(line: Line) -> Line:
 
 
 def _shown(fragment: Fragment) -> list[Fragment]:
-    """Its words where a page shows them; runs of left-to-right words keep their order (UAX 9, much simplified)."""
+    """A text's words where a page shows them; runs of left-to-right words keep their order (UAX 9, much simplified)."""
     letters = [(letter, part.label, part.key) for part in fragment.parts for letter in part.text]
     words = [tuple(word) for is_gap, word in groupby(letters, key=lambda letter: letter[0] == " ") if not is_gap]
     x, shown = fragment.x, list[Fragment]()
@@ -155,7 +155,7 @@ def _shown(fragment: Fragment) -> list[Fragment]:
 
 
 def is_rtl(text: str) -> bool:
-    """Whether it has a letter of a script from right to left."""
+    """True if a text has a letter of a script from right to left."""
     return any("\u0590" <= letter <= "\u08ff" for letter in text)
 
 

@@ -47,7 +47,6 @@ class Fragment(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Its characters."""
         return "".join(part.text for part in self.parts)
 
 
@@ -128,7 +127,7 @@ def grid(
 
 
 def indented(box: Box, by: float) -> Box:
-    """The box further right."""
+    """The box, moved to the right."""
     return Box(tuple(_moved(box, by, 0)), box.width + by, box.height) if box.fragments else box
 
 
@@ -139,7 +138,7 @@ def mirrored(box: Box, width: float) -> Box:
 
 
 def width_of(text: str) -> int:
-    """Its width in characters; Chinese, Japanese and Korean ones count twice."""
+    """The width of a text in characters; Chinese, Japanese and Korean ones count twice."""
     if text.isascii():
         return len(text)
     return len(text) + sum(ord(c) >= _FIRST_WIDE and not any(a <= ord(c) <= b for a, b in _NARROW) for c in text)

@@ -73,7 +73,7 @@ def _cell(rng: Random, trade: Trade, column: str, position: Position, number: in
 
 
 def _broken(rng: Random, cell: Row, *, dense: bool) -> Row:
-    """The description over two lines, at times with a note below that is none of it."""
+    """The description over two lines, at times with a note below that does not belong to it."""
     text = cell[0].text
     spaces = [n for n, letter in enumerate(text) if letter == " "]
     if spaces:

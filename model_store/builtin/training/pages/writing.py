@@ -73,7 +73,7 @@ class WritingStyle:
         return self.percent.format(self.number(value, decimals=0 if whole else 1))
 
     def rounded(self, value: Decimal) -> Decimal:
-        """To the currency's smallest unit, halves up."""
+        """An amount in whole smallest units of the currency, halves up."""
         return value.quantize(Decimal(1).scaleb(-_PLACES.get(self.lexicon.locale.currency, 2)), rounding=ROUND_HALF_UP)
 
     def _own(self, text: str) -> str:
@@ -81,7 +81,7 @@ class WritingStyle:
 
 
 def choose_style(rng: Random, lexicon: Lexicon) -> WritingStyle:
-    """How a document in the language writes."""
+    """A notation of the language."""
     currency = lexicon.locale.currency
     native_digits = lexicon.language in _INDIC and rng.random() < 0.12
     template = rng.choice([form for form in _MONEY[currency] if not (native_digits and form.isascii())])

@@ -63,7 +63,7 @@ def _parties(
 
 
 def _block(rng: Random, party: Party, mark: str, called: str) -> Box:
-    """A party with its address, at times with what it is called below."""
+    """A party with its address, at times with its name in the clauses."""
     names = [row(called)] if rng.random() < 0.6 else []
     if mark:
         address = Piece(", ".join(party.address), "ADDRESS")
@@ -93,7 +93,7 @@ def _clauses(rng: Random, lexicon: Lexicon, template: Template, makers: prose.Ma
 
 
 def _head(rng: Random, lexicon: Lexicon, how: str, number: int, *, is_law: bool) -> tuple[str, Block]:
-    """(What stands before the clause's first word, the rows above it)."""
+    """The start of a clause's first line, and the rows above it."""
     word = lexicon.say(rng, "law_heading" if is_law else "headings")
     match how:
         case "headed":

@@ -42,7 +42,7 @@ def form(rng: Random, lexicon: Lexicon, template: Template) -> Box:
 
 
 def _fields(rng: Random, style: WritingStyle, person: Party) -> list[blocks.Pair]:
-    """Some of what a form asks for, the name always."""
+    """Some fields of a form, the name always."""
     lexicon = style.lexicon
     say = lexicon.say
     others: list[tuple[str, Row]] = [

@@ -121,10 +121,10 @@ def _line(rng: Random, style: WritingStyle, how: str, item: tuple[str, Decimal])
 
 
 def _sums(rng: Random, style: WritingStyle, gross: Decimal, net: Decimal) -> list[blocks.Pair]:
-    """Neither is an invoice's total, so both are plain money."""
+    """Gross and net pay, which are plain money, as neither is an invoice's total."""
     say = style.lexicon.say
-    found = (("gross", gross), ("net_pay", net))
-    return [(say(rng, key), row(Piece(style.money(value), "MONEY"))) for key, value in found]
+    sums = (("gross", gross), ("net_pay", net))
+    return [(say(rng, key), row(Piece(style.money(value), "MONEY"))) for key, value in sums]
 
 
 def _transfer(rng: Random, style: WritingStyle, employee: Party, net: Decimal) -> Box:

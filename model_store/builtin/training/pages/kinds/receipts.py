@@ -116,7 +116,7 @@ def _parts(trade: Trade, position: Position) -> tuple[Piece, Piece, Piece, Piece
 
 
 def _paid(rng: Random, trade: Trade, how: str) -> Box:
-    """What was given less the total is the change."""
+    """The payment: by card, or in cash with the change, so that the rows agree."""
     say, style = trade.lexicon.say, trade.style
     if how == "unsaid":
         return EMPTY

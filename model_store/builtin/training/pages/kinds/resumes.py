@@ -55,7 +55,7 @@ def resume(rng: Random, lexicon: Lexicon, template: Template) -> Box:
 
 
 def _head(rng: Random, style: WritingStyle, template: Template, person: Party) -> tuple[Box, Box]:
-    """(Name and what stands with it, the contacts)."""
+    """The name with its companions, and the contacts."""
     lexicon = style.lexicon
     say, how = lexicon.say, template["head"]
     name = Piece(person.name.upper() if rng.random() < 0.2 else person.name, "PERSON")

@@ -26,7 +26,7 @@ AXES: Final[Axes] = {
 
 @dataclass(frozen=True, slots=True)
 class Booking:
-    """One movement; `balance` is what it leaves."""
+    """One movement, and the balance after it."""
 
     day: date
     words: Row
@@ -61,7 +61,7 @@ def _bookings(rng: Random, style: WritingStyle, opening: Decimal) -> list[Bookin
 
 
 def _words(rng: Random, lexicon: Lexicon) -> Row:
-    """What a booking is for: a word, at times with whom."""
+    """The purpose of a booking: a word, at times with a party."""
     word = lexicon.say(rng, "bookings")
     match rng.randrange(4):
         case 0:
