@@ -53,7 +53,7 @@ class Layout:
 
 
 class UnreadReason(StrEnum):
-    """Why part of a page was not read: an image, letters as outlines, or characters without a Unicode value."""
+    """Reason why part of a page was not read: an image, letters as outlines, or characters without a Unicode value."""
 
     IMAGE = "image"
     OUTLINES = "outlines"
@@ -86,7 +86,7 @@ class RecognizedPage:
 
     @property
     def is_sound(self) -> bool:
-        """Whether its values have the bounds that the reader of pictures keeps."""
+        """True if its values have the bounds that the reader of pictures keeps."""
         return 0 <= self.confidence <= 1 and self.turned in (0, 90, 180, 270) and abs(self.skew) <= MOST_SKEW
 
 
@@ -112,7 +112,7 @@ class UnreadAttachment:
 
 
 class CharsetSource(StrEnum):
-    """How a charset was found: declared by type or markup, proved by the form of the bytes, or guessed by letters."""
+    """Origin of a charset: declared by type or markup, proved by the form of the bytes, or guessed by letters."""
 
     DECLARED = "declared"
     DETECTED = "detected"

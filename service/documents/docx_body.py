@@ -43,7 +43,7 @@ class _Story:
     raised: str = ""  # raised text that waits for what follows it
 
     def is_plain(self) -> bool:
-        """Whether neither styles nor the run say anything."""
+        """True if neither styles nor the run say anything."""
         return self.run is self.run_style is self.paragraph is PLAIN
 
     def is_hidden(self) -> bool:

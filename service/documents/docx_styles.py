@@ -18,7 +18,7 @@ _MOST_BASES = 50
 
 @dataclass(frozen=True, slots=True)
 class RunStyle:
-    """What a style or a run's own properties say; None: nothing."""
+    """Properties of a style or a run; None: unset."""
 
     hidden: bool | None = None
     raised: bool | None = None
@@ -42,7 +42,7 @@ def attribute(attributes: Mapping[str, str], name: str) -> str:
 
 
 def is_on(attributes: Mapping[str, str]) -> bool:
-    """Whether a property that is there is switched on."""
+    """True if a property that is there is switched on."""
     return attribute(attributes, "val") not in _OFF
 
 

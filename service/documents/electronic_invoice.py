@@ -53,7 +53,7 @@ _UNITS = {
 
 
 def is_electronic_invoice(data: bytes) -> bool:
-    """Whether a file begins like the XML of an invoice, in one of the two syntaxes."""
+    """True if a file begins like the XML of an invoice, in one of the two syntaxes."""
     start = data[:_SAMPLE_BYTES]
     if start[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\x00" in start[:4]:
         start = start.replace(b"\x00", b"").lstrip(b"\xff\xfe")

@@ -201,7 +201,7 @@ def _certain(data: bytes, declared: Format | None) -> Format | None:
 
 
 def picture_kind(data: bytes) -> str | None:
-    """What a picture file is, as a sentence begins with it; None if it is none."""
+    """Name the kind of a picture file, as the beginning of a sentence; None if it is no picture."""
     if (data.startswith(b"BM") and data[6:10] != bytes(4)) or (data.startswith(b"RIFF") and data[8:12] != b"WEBP"):
         return None
     return next((what for signature, what in _PICTURES if data.startswith(signature)), None)
@@ -214,7 +214,7 @@ def media_type_of_picture(data: bytes) -> str | None:
 
 
 def _is_mail(data: bytes) -> bool:
-    """Whether the text begins with the header of a mail or web archive: encoded parts would pass for its text.
+    """True if the text begins with the header of a mail or web archive: encoded parts would pass for its text.
 
     That is a first paragraph of fields only, three at least, and one among them that only mails have: a letter's
     "From:", "To:" and "Date:" are not enough.

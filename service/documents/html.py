@@ -41,7 +41,7 @@ _LONGEST_CURRENCY = 8
 _META_WITHIN_BYTES = 4096
 _CHUNK_CHARACTERS = 65_536
 _UNWANTED = re.compile(rf"[\x00\ud800-\udfff{UNSEEN}]")
-"""What cannot be in a text, and what a browser shows nothing for."""
+"""Characters that cannot be in a text, or that a browser shows as nothing."""
 
 
 def read_html(data: bytes, *, charset: str | None = None, limits: DocumentLimits) -> Document:
@@ -81,7 +81,7 @@ class _Element:
 
     @property
     def passes_on_all(self) -> bool:
-        """Whether a child without a style of its own is like it."""
+        """True if a child without a style of its own is like it."""
         return self.display is Display.UNSAID and not self.is_raised
 
 
@@ -177,7 +177,7 @@ class _Shown:
             writer.gap("\t" if element.display is Display.CELL else " ")
 
     def _control(self, tag: str, attributes: Mapping[str, str]) -> None:
-        """What a form control shows."""
+        """Read the text that a form control shows."""
         if tag == "select":
             self._choice = _Choice(attributes)
         elif tag == "option" and self._choice:

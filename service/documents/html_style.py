@@ -39,7 +39,7 @@ _BLOCKS = frozenset("block list-item table table-row flow-root".split())
 
 
 class Display(Enum):
-    """How an element stands beside its neighbours, where a style says so."""
+    """Placement of an element beside its neighbours, if a style sets it."""
 
     UNSAID = auto()
     BLOCK = auto()
@@ -50,7 +50,7 @@ class Display(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """What a style says of an element; `invisible` and `tiny` hold for its children until one says otherwise."""
+    """Style of an element; `invisible` and `tiny` hold for its children until one says otherwise."""
 
     hides: bool = False
     invisible: bool | None = None
@@ -69,14 +69,14 @@ Place = tuple[str, Mapping[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class _Compound:
-    """What a selector says of one element: its tag, or none, and its classes and ids."""
+    """Part of a selector for one element: its tag, or none, and its classes and ids."""
 
     tag: str
     names: frozenset[str]
     is_child: bool = False  # of the element that the compound before it names
 
     def fits(self, tag: str, attributes: Mapping[str, str]) -> bool:
-        """Whether an element is one of those."""
+        """True if an element is one of those."""
         return self.tag in ("", tag) and self.names <= set(_names(attributes))
 
 
@@ -158,7 +158,7 @@ class StyleSheet:
         return style
 
     def _holds(self, compounds: Sequence[_Compound], place: Place, within: Sequence[Place], depth: int) -> bool:
-        """Whether the first compound names an element, and the further ones some of those `depth` that it is in."""
+        """True if the first compound names an element, and the further ones some of those `depth` that it is in."""
         self._left -= 1
         if self._left < 0 or not compounds[0].fits(*place):
             return False
@@ -250,7 +250,7 @@ def _style(said: Declarations, important: Declarations | None = None) -> Style:
 
 
 def _is_outside(said: Declarations) -> bool:
-    """Whether an element is clipped to nothing, or stands far above or on the left of the page."""
+    """True if an element is clipped to nothing, or stands far above or on the left of the page."""
     if _FAR.match(said.get("text-indent", "")):
         return True
     if said.get("position") not in ("absolute", "fixed"):

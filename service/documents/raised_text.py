@@ -28,7 +28,7 @@ _CONTEXT_CHARACTERS = 40
 
 
 def raised_separator(before: str, raised: str, after: str = "") -> str:
-    """What to write between the text of a line before a raised run and the run: `.`, `,`, a space, or nothing.
+    """Choose the text between a line and a raised run: `.`, `,`, a space, or nothing.
 
     `after` is the text of the line after the run, where a currency may stand.
     """

@@ -48,7 +48,7 @@ class SandboxReport:
 
     @property
     def holds(self) -> bool:
-        """Whether a parser that was taken over can call the kernel for nothing but memory and its answer.
+        """True if a parser that was taken over can call the kernel for nothing but memory and its answer.
 
         The filter alone keeps it from files, sockets and processes; the other parts are there should it have a hole.
         """

@@ -66,7 +66,7 @@ ALLOWED: Table = {
     "exit": (60, 93),
     "exit_group": (231, 94),
 }
-"""What reading bytes into text takes once everything is imported: memory, its one connection, the clock, the end."""
+"""System calls that read bytes into text once all is imported: memory, its one connection, the clock, the end."""
 
 ALLOWED_UNLESS_EXECUTABLE: Table = {"mmap": (9, 222), "mprotect": (10, 226)}
 """Allowed, but memory that is to be run as code is refused."""

@@ -158,7 +158,7 @@ def _seen(gray: Gray, networks: TextNetworks) -> tuple[list[Band], float]:
 
 
 def _has_ink(page: Image.Image, left: int, top: int, right: int, bottom: int) -> bool:
-    """Whether a part of a page has dark and light pixels where it is as small as the recognition sees it: not noise."""
+    """True if a part of a page has dark and light pixels where it is as small as the recognition sees it: not noise."""
     width = max(round((right - left) / (bottom - top) * STRIP_HEIGHT), 1)
     levels = np.asarray(page.resize((width, STRIP_HEIGHT), Image.Resampling.BOX, (left, top, right, bottom)))
     darkest, lightest = (float(np.percentile(levels, percent)) for percent in (3, 85))

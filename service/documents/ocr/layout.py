@@ -59,12 +59,12 @@ class _Block:
 
     @property
     def is_prose(self) -> bool:
-        """Whether it has the long lines of running text; others may be the cells of a table's column."""
+        """True if it has the long lines of running text; others may be the cells of a table's column."""
         characters = median(line.characters for line in self.lines)
         return len(self.lines) >= _PROSE_LINES and characters >= _PROSE_CHARACTERS
 
     def reaches(self, top: float) -> bool:
-        """Whether a line of any height whose top is there may continue it."""
+        """True if a line of any height whose top is there may continue it."""
         before = self.lines[-1].box
         return top - before[3] <= _FURTHEST * _LIKE * max(before[3] - before[1], 1.0)
 

@@ -39,7 +39,7 @@ _UPSIDE_DOWN = 0.05
 
 @dataclass(frozen=True, slots=True)
 class ReadPicture:
-    """What was recognized on a picture.
+    """Text recognized on a picture.
 
     Attributes:
         lines: the words of each line, from left to right; boxes are of the straightened picture.
@@ -169,7 +169,7 @@ def _strips(page: Gray, bands: list[Band]) -> list[Image.Image]:
 
 
 def _is_upside_down(strips: list[Image.Image], networks: TextNetworks) -> bool:
-    """Whether lines of a middling length are read more surely when they are turned by half."""
+    """True if lines of a middling length are read more surely when they are turned by half."""
     long = [strip for strip in strips if strip.width >= _LEAST_TRIED]
     tried = sorted(long, key=lambda strip: abs(strip.width - _TYPICAL))[:_TRIED]
     as_it_is = mean_probability(recognized(tried, networks))

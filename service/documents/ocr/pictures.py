@@ -204,7 +204,7 @@ def _all_black(black: npt.NDArray[np.bool_], x0: int, y0: int, x1: int, y1: int)
 
 
 def _as_gray(picture: Image.Image) -> Image.Image:
-    """In levels from black to white; what is transparent is white."""
+    """Convert to levels from black to white; transparent becomes white."""
     exif = picture.getexif()
     if picture.mode.startswith("I") or picture.mode == "F":
         levels = np.asarray(picture, np.float32)

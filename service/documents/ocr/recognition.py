@@ -126,7 +126,7 @@ def words_of(strip: Image.Image, band: Band, text: StripText, characters: Sequen
 
 
 def letter_columns(strip: Image.Image, text: StripText, characters: Sequence[str]) -> tuple[int, int]:
-    """How many columns of a strip have letters, and how many of these are far from all that was recognized.
+    """Count the columns of a strip with letters, and those of them far from all recognized characters.
 
     Rules and dots are no letters: their columns hold little from the first dark row to the last.
     """
@@ -182,7 +182,7 @@ def _spans(signs: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 
 def _reach(middles: Floats, signs: Sequence[str], first: int, last: int, width: int) -> tuple[int, int]:
-    """Where a word may begin and end: half a character around it, but not beyond the blank beside it."""
+    """Bound a word's beginning and end: half a character around it, but not beyond the blank beside it."""
     left, right = float(middles[first]) - _HALF_CHARACTER, float(middles[last]) + _HALF_CHARACTER
     if first > 0:
         left = max(left, float(middles[first - 1]))

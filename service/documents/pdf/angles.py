@@ -31,7 +31,7 @@ _HEIGHT = 1.15
 
 
 class Turns(NamedTuple):
-    """For each character its angle, 0 to 360, and, where that is no quarter turn, its height in points across it."""
+    """Compute each character's angle, 0 to 360, and, if that is no quarter turn, its height in points across it."""
 
     angles: Floats
     heights: Floats

@@ -199,7 +199,7 @@ def _make_field(pdf: pikepdf.Pdf, note: Dictionary) -> None:
 
 
 def _is_checked(button: Dictionary) -> bool:
-    """Whether a check box or a radio button is on; a button to press is not."""
+    """True if a check box or a radio button is on; a button to press is not."""
     if _flag(button, _PUSH):
         return False
     state = button.get("/AS")

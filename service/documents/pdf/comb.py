@@ -20,7 +20,7 @@ _NARROWEST_GAP, _WIDEST_STEP = 0.15, 4.0
 _WIDEST_BOX = 2.2
 """The most common step in a row, at most, in heights: cells of tables are wider."""
 _EVEN = 0.06
-"""By how much a step may differ from the most common one, as its share."""
+"""Share by which a step may differ from the most common one."""
 _MOSTLY = 0.6
 """Least share of even steps in a row; the others skip an empty box, or lead to the next group."""
 _NEXT_ROW = 2.2
@@ -82,7 +82,7 @@ def _row(boxes: Floats, codes: npt.NDArray[np.uint32], start: int, end: int) -> 
 
 
 def _are_table(row: _Row, other: _Row) -> bool:
-    """Whether two rows are close, and their columns the same."""
+    """True if two rows are close, and their columns the same."""
     columns = abs(row.left - other.left) / row.step
     return (
         abs(row.step - other.step) <= _EVEN * row.step

@@ -117,7 +117,7 @@ def writing_beside(gray: npt.NDArray[np.uint8], size: tuple[float, float], read:
 
 
 def has_shades(gray: npt.NDArray[np.uint8], size: tuple[float, float]) -> bool:
-    """Whether a large part of a page's gray picture is a photograph or noise, not paper with strokes and bars."""
+    """True if a large part of a page's gray picture is a photograph or noise, not paper with strokes and bars."""
     grid = _Grid.of(*size)
     cells = grid.scaled(gray).reshape(grid.rows, _PIXELS, grid.columns, _PIXELS).transpose(0, 2, 1, 3).astype(np.int16)
     low, high = cells.min(axis=(2, 3), keepdims=True), cells.max(axis=(2, 3), keepdims=True)
@@ -191,7 +191,7 @@ class _Grid:
             bitmap.close()
 
     def is_letterhead(self, region: npt.NDArray[np.intp]) -> bool:
-        """Whether a region lies in the page's head or foot."""
+        """True if a region lies in the page's head or foot."""
         top, bottom = region[:, 0].min() * self.size, (region[:, 0].max() + 1) * self.size
         return bool(bottom <= HEAD * self.height + self.size or top >= (1 - FOOT) * self.height - self.size)
 

@@ -86,7 +86,7 @@ class Glyphs:
     unmapped: Floats = field(default_factory=lambda: np.zeros((0, 4), np.float32))
 
     def only(self, kept: Flags) -> Glyphs:
-        """Those of them that are kept (bool [n])."""
+        """Keep the chosen glyphs (bool [n])."""
         names = ("codes", "loose", "ink", "spaced", "indices", "angles", "typed", "confidence")
         return replace(self, **{name: part[kept] for name in names if len(part := getattr(self, name))})
 

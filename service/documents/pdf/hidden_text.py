@@ -33,7 +33,7 @@ _LAST_OF_EUROPE = "\u052f"
 
 
 def is_doubtful(objects: Sequence[Painted], glyphs: Glyphs) -> bool:
-    """Whether most of a page's text objects are hidden, and their words do not look like text."""
+    """True if most of a page's text objects are hidden, and their words do not look like text."""
     texts = [each.handle for each in objects if each.kind == pdfium.FPDF_PAGEOBJ_TEXT]
     hidden = sum(map(is_invisible, texts))
     if 2 * hidden <= len(texts) or not hidden:
@@ -42,13 +42,13 @@ def is_doubtful(objects: Sequence[Painted], glyphs: Glyphs) -> bool:
 
 
 def looks_like_text(words: Sequence[str]) -> bool:
-    """Whether most of what stands in words is formed as words are, in any script; few words always do."""
+    """True if most of what stands in words is formed as words are, in any script; few words always do."""
     formed = sum(len(word) for word in words if _is_formed(word))
     return len(words) < _FEWEST_WORDS or formed >= _LEAST_FORMED * sum(map(len, words))
 
 
 def _is_formed(word: str) -> bool:
-    """Whether a word is letters of a usual case, a number, a code, or such parts with marks between them.
+    """True if a word is letters of a usual case, a number, a code, or such parts with marks between them.
 
     A single Latin letter is none: there are few in a text, and many where strokes were taken for letters.
     """
@@ -75,17 +75,17 @@ def shown_ones(glyphs: Glyphs, text_page: Any) -> Flags:
 
 
 def agree(hidden: Iterable[str], recognized: Iterable[str]) -> bool:
-    """Whether most words of a hidden text are recognized as well."""
+    """True if most words of a hidden text are recognized as well."""
     known = {word.casefold() for word in recognized}
     found = [word.casefold() in known for word in hidden]
     return bool(found) and sum(found) >= _LEAST_AGREEMENT * len(found)
 
 
 def has_hidden_text(objects: Iterable[Painted]) -> bool:
-    """Whether one of a page's objects is hidden text."""
+    """True if one of a page's objects is hidden text."""
     return any(is_invisible(each.handle) for each in objects if each.kind == pdfium.FPDF_PAGEOBJ_TEXT)
 
 
 def is_invisible(text_object: Any) -> bool:
-    """Whether a text object paints nothing."""
+    """True if a text object paints nothing."""
     return bool(pdfium.FPDFTextObj_GetTextRenderMode(text_object) == pdfium.FPDF_TEXTRENDERMODE_INVISIBLE)

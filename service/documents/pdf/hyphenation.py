@@ -24,7 +24,7 @@ _WORDS = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _FIRST_PART, _SECOND_PART = re.compile(r"[^\W\d_]{2,}$"), re.compile(r"[^\W\d_]{2,}")
 _BROKEN = re.compile(r"\w+[-‐]\n\w+")
 _NO_WORD = re.compile(r"[@/\\-]|www\.")
-"""In the token before a word's first part: an address, whose hyphens are its own, or a chain as `state-of-the-`."""
+"""Pattern of a token before a word's first part: an address with own hyphens, or a chain as `state-of-the-`."""
 _SUSPENDED = frozenset("und oder bzw sowie and or to et ou y o e en of och og i a lub".split())
 """Words after a hyphen that stands for the rest of a compound: `Vor-` `und Nachname`."""
 _TELEPHONE = re.compile(r"(?:\+|\b(?:tel|telefon|phone|fon|fax|mobile?|mobil)\b)[.:]?[ \t]*[\d ()/+-]{4,24}\d$", re.I)
@@ -35,7 +35,7 @@ _WORD = 3
 _LOOKED_BACK = 60
 """Characters before a hyphen that are looked at."""
 _FURTHEST = 3
-"""From the hyphen to what follows, among pdfium's characters: it adds up to two for a line break."""
+"""Most characters of pdfium from the hyphen to the following text: it adds up to two for a line break."""
 
 
 class _Division(NamedTuple):
@@ -49,7 +49,7 @@ class _Division(NamedTuple):
 
 
 class JoinedText(NamedTuple):
-    """Which characters of a text stay, and the white space at which a line ends in place of a break that went."""
+    """Choose the characters of a text that stay, and the white space that ends a line in place of a removed break."""
 
     stays: Flags
     line_ends: npt.NDArray[np.intp]
@@ -89,7 +89,7 @@ def _words(text: str, breaks: list[tuple[int, int]]) -> Iterator[_Division]:
 
 
 def _divided(text: str, words: list[_Division]) -> list[_Division]:
-    """Those that are divided, by what the document has elsewhere."""
+    """Choose the divided words, by the other words of the document."""
     if not words:
         return []
     known = {word.lower() for word in _WORDS.findall(_BROKEN.sub(" ", text))}

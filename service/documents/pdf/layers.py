@@ -81,7 +81,7 @@ def _numbers(groups: Any) -> frozenset[tuple[int, int]]:
 
 
 def _is_hidden(content: Any, off: frozenset[tuple[int, int]], depth: int) -> bool:
-    """Whether a group, or a membership dictionary of groups, is off."""
+    """True if a group, or a membership dictionary of groups, is off."""
     if not isinstance(content, Dictionary):
         return False
     if content.get("/Type") != "/OCMD":
@@ -97,7 +97,7 @@ def _is_hidden(content: Any, off: frozenset[tuple[int, int]], depth: int) -> boo
 
 
 def _holds(expression: Any, off: frozenset[tuple[int, int]], depth: int) -> bool:
-    """Whether a visibility expression holds: a group, or an array of an operator and its operands."""
+    """True if a visibility expression holds: a group, or an array of an operator and its operands."""
     if depth > _DEEPEST or not isinstance(expression, Array) or not len(expression):
         return not _is_hidden(expression, off, depth + 1)
     operator, *operands = expression
@@ -148,7 +148,7 @@ def _shown(holder: Any, resources: Any, is_hidden: IsHidden) -> bytes | None:
 
 
 def _instead(operator: str, operands: Any) -> list[Instruction] | None:
-    """What stands for an operator in a hidden layer: it keeps the state, and paints nothing; None: itself."""
+    """Replace an operator in a hidden layer by one that keeps the state and paints nothing; None: keep it."""
     if operator in _PAINTS:
         return [([], Operator("n"))]
     if operator in _SHOWS:

@@ -64,7 +64,7 @@ def _between(before: Word, word: Word, line: Line) -> tuple[int, ...]:
 
 
 def _is_empty(before: Word, word: Word, line: Line, unit: float) -> bool:
-    """Whether a column's gap is between two words of a line from right to left, which need not be neighbours."""
+    """True if a column's gap is between two words of a line from right to left, which need not be neighbours."""
     inner = sorted(w for w in line if min(before.left, word.left) <= w.left <= max(before.left, word.left))
     return any(right.left - left.right > WIDEST_SPACE * unit for left, right in pairwise(inner))
 
@@ -102,7 +102,7 @@ def _are_raised(boxes: Floats, before: npt.NDArray[np.intp], here: npt.NDArray[n
 
 
 def _separator(text: LineText, codes: Codes, boxes: Floats, first: int, place: int) -> str:
-    """What separates the raised run that starts at `place` of the order from the line up to `first`."""
+    """Choose the separator between the raised run at `place` of the order and the line up to `first`."""
     at = int(np.searchsorted(text.starts, place, side="right"))
     end = int(text.starts[at]) if at < len(text.starts) else len(text.order)
     glyphs = text.order[place:end]

@@ -78,7 +78,7 @@ def _segments(path: Any, width: int, height: int) -> int:
 
 
 def _has_parts(path: Any, count: int) -> bool:
-    """Whether a path begins anew as often as letters do."""
+    """True if a path begins anew as often as letters do."""
     kinds = [
         pdfium.FPDFPathSegment_GetType(pdfium.FPDFPath_GetPathSegment(path, index))
         for index in range(min(count, _LOOKED_AT))
@@ -129,7 +129,7 @@ def _chains(row: list[Box]) -> list[list[Box]]:
 
 
 def _is_writing(marks: list[Box]) -> bool:
-    """Whether enough marks of different sizes stand on one line."""
+    """True if enough marks of different sizes stand on one line."""
     sizes = {(round(right - left, 1), round(top - bottom, 1)) for left, bottom, right, top in marks}
     if len(marks) < _FEWEST_MARKS or len(sizes) < max(_FEWEST_SIZES, _LEAST_VARIED * len(marks)):
         return False

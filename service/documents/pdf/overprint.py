@@ -18,7 +18,7 @@ from service.documents.pdf.words import Word, height
 Boxes = npt.NDArray[np.float64]
 
 _LEAST_OVERLAP = 0.3
-"""By which words in a row overlap where text may be printed twice, in typical word heights."""
+"""Overlap of words in a row, in typical word heights, from which text may be printed twice."""
 _NEAR = 0.5
 """The widest gap from a hidden word to the same word that is shown, in typical word heights."""
 _SAME_PLACE = 0.5
@@ -26,7 +26,7 @@ _SAME_PLACE = 0.5
 _SAME_LINE = 0.35
 """Between the middles of two words in one place, at most, in heights of the lower one."""
 _MOST_TALLER = 2.0
-"""How many times as tall one of two words in one place may be as the other."""
+"""Most ratio of heights of two words in one place."""
 _MOST_COMPARED = 32
 """Words on the left in the same line with which a word is compared; bounds the work on a page of nothing but copies."""
 _MARK = 2.0
@@ -89,7 +89,7 @@ def _pairs(boxes: Boxes, unit: float, least: float) -> set[tuple[int, int]]:
 
 
 def _overlapping(boxes: Boxes, unit: float, least: float, shift: float) -> Iterator[tuple[int, int]]:
-    """As above, among the words of each row of one unit; rows begin `shift` units further down."""
+    """Do the same among the words of each row of one unit; rows begin `shift` units further down."""
     middles, heights = (boxes[:, 1] + boxes[:, 3]) / 2, boxes[:, 3] - boxes[:, 1]
     rows = np.floor(middles / unit + shift) * (boxes[:, 2].max() - boxes[:, 0].min() + unit)
     left, right = boxes[:, 0] + rows, boxes[:, 2] + rows
@@ -106,7 +106,7 @@ def _overlapping(boxes: Boxes, unit: float, least: float, shift: float) -> Itera
 
 
 def _crosses(mark: Word, boxes: Boxes) -> bool:
-    """Whether the centre of a word, not itself that tall, lies in the middle strip of the mark."""
+    """True if the centre of a word, not itself that tall, lies in the middle strip of the mark."""
     x, y = (boxes[:, 0] + boxes[:, 2]) / 2, (boxes[:, 1] + boxes[:, 3]) / 2
     strip = np.abs(y - (mark.top + mark.bottom) / 2) <= _MIDDLE * height(mark)
     low = boxes[:, 3] - boxes[:, 1] < height(mark) / _MARK

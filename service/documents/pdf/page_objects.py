@@ -235,7 +235,7 @@ def _rectangle(segments: Iterator[Any], matrices: Sequence[pdfium.FS_MATRIX]) ->
 
 
 def _nearest(value: float, low: float, high: float) -> bool | None:
-    """Whether a coordinate is the higher edge's; None if it is of neither."""
+    """True if a coordinate is the higher edge's; None if it is of neither."""
     return False if value - low <= _SAME else True if high - value <= _SAME else None
 
 

@@ -139,7 +139,7 @@ def _are_columns(left: list[Word], right: list[Word]) -> bool:
 
 
 def _are_blocks(left: list[Line], right: list[Line]) -> bool:
-    """Whether what the sides look like says that they are read one after the other."""
+    """True if what the sides look like says that they are read one after the other."""
     if min(len(left), len(right)) < _FEWEST_LINES or not (_are_solid(left) and _are_solid(right)):
         return False
     are_values = _are_values(right) or _are_numbers(right[1:])
@@ -164,25 +164,25 @@ def _common_height(left: list[Line], right: list[Line]) -> float:
 
 
 def _are_pairs(lines: list[Line]) -> bool:
-    """Whether the lines have a key and its value each, nearly all of them."""
+    """True if the lines have a key and its value each, nearly all of them."""
     return sum(
         any(word.is_key and word.end - word.start > 1 for word in line[:-1]) for line in lines
     ) >= _MOST_PAIRED * len(lines)
 
 
 def _are_solid(lines: list[Line]) -> bool:
-    """Whether following lines nearly touch."""
+    """True if following lines nearly touch."""
     most = _SOLID_GAP * typical_height([line[0] for line in lines])
     return all(_top(lower) - max(word.bottom for word in upper) <= most for upper, lower in pairwise(lines))
 
 
 def _are_headed(left: list[Line], right: list[Line]) -> bool:
-    """Whether both sides begin with a line that ends in a colon, and no other line does."""
+    """True if both sides begin with a line that ends in a colon, and no other line does."""
     return all(side[0][-1].is_key and not any(line[-1].is_key for line in side[1:]) for side in (left, right))
 
 
 def _is_address(lines: list[Line]) -> bool:
-    """Whether lines below the first, but not nearly all, are of words and numbers, as streets and towns are."""
+    """True if lines below the first, but not nearly all, are of words and numbers, as streets and towns are."""
     numbers = [sum(word.is_numeric for word in line) for line in lines]
     mixed = [count == 1 and len(line) > 1 for count, line in zip(numbers, lines, strict=True)]
     is_other = (
@@ -192,7 +192,7 @@ def _is_address(lines: list[Line]) -> bool:
 
 
 def _are_prose(left: list[Line], right: list[Line]) -> bool:
-    """Whether one of the sides is running text: lines of many words, all but the last about as wide as the widest."""
+    """True if one of the sides is running text: lines of many words, all but the last about as wide as the widest."""
     if min(len(left), len(right)) < _PROSE_LINES:
         return False
     for side in (left, right):
@@ -240,12 +240,12 @@ def _are_values(lines: list[Line]) -> bool:
 
 
 def _are_numbers(lines: list[Line]) -> bool:
-    """Whether nothing else stands in most lines, as below the head of a column."""
+    """True if nothing else stands in most lines, as below the head of a column."""
     return sum(all(word.is_numeric for word in line) for line in lines) >= _MOST_VALUES * len(lines)
 
 
 def _are_labelled(lines: list[Line]) -> bool:
-    """Whether values have names of their own on the same side, across a gap."""
+    """True if values have names of their own on the same side, across a gap."""
     gutter = _NARROWEST_GUTTER * typical_height([line[0] for line in lines])
     gaps = sum(not line[0].is_numeric and line[-1].left - line[0].right >= gutter for line in lines)
     return gaps >= _MOST_VALUES * len(lines)

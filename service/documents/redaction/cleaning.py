@@ -91,7 +91,7 @@ def own_resources(pdf: pikepdf.Pdf) -> None:
 
 
 def leaks_in_objects(pdf: pikepdf.Pdf, leaks: Repeats) -> bool:
-    """Whether a string, a named destination's key or an unpacked stream of a file holds what must be gone."""
+    """True if a string, a named destination's key or an unpacked stream of a file holds what must be gone."""
     binary = _programs(pdf)
     return any(_leaks_in(thing, leaks, binary, 0) for thing in pdf.objects)
 
@@ -113,7 +113,7 @@ def _leaks_in(thing: Any, leaks: Repeats, binary: set[tuple[int, int]], depth: i
 
 
 def stands_in(data: bytes, leaks: Repeats) -> bool:
-    """Whether a stream says what must be gone as it is. Numbers beside each other are operands, not one number."""
+    """True if a stream says what must be gone as it is. Numbers beside each other are operands, not one number."""
     text = data.decode("latin-1")
     return any(any(map(str.isalpha, text[a:b])) or not _BLANK.search(text, a, b) for a, b in leaks.find(text))
 

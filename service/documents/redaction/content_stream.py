@@ -88,7 +88,6 @@ class ContentRewriter:
         return self._pdf.make_indirect(copy)
 
     def area(self) -> RedactedArea:
-        """Where glyphs go."""
         return self._area
 
 

@@ -159,7 +159,7 @@ def _latin(data: bytes) -> str:
 
 
 def _decoding(font: Any) -> Decode:
-    """How the strings of a font are decoded: by its map to Unicode, else by its encoding."""
+    """Decoder of a font's strings: by its map to Unicode, else by its encoding."""
     is_composite = font.get("/Subtype") == Name.Type0
     to_unicode = font.get("/ToUnicode")
     table = _unicode_map(to_unicode.read_bytes()) if isinstance(to_unicode, pikepdf.Stream) else {}

@@ -26,7 +26,7 @@ def multiply(first: Matrix, then: Matrix) -> Matrix:
 
 
 def move(matrix: Matrix, x: float, y: float) -> Point:
-    """Where a matrix takes a point."""
+    """Transform a point by a matrix."""
     a, b, c, d, e, f = matrix
     return a * x + c * y + e, b * x + d * y + f
 
@@ -60,7 +60,7 @@ class BoxGrid:
                 self._cells.setdefault(cell, []).append(box)
 
     def holds(self, point: Point) -> bool:
-        """Whether a point lies in one of the boxes."""
+        """True if a point lies in one of the boxes."""
         x, y = point
         if not (abs(x) < 1e9 and abs(y) < 1e9):  # NaN too.
             return False
@@ -68,7 +68,7 @@ class BoxGrid:
         return any(b[0] <= x <= b[2] and b[1] <= y <= b[3] for b in (*near, *self._large))
 
     def touches(self, other: Rectangle) -> bool:
-        """Whether one of the boxes shares an area with another box."""
+        """True if one of the boxes shares an area with another box."""
         left, bottom, right, top = other
         return any(b[0] < right and left < b[2] and b[1] < top and bottom < b[3] for b in self.boxes)
 
@@ -121,6 +121,6 @@ class GraphicsState:
         self.text = (a, b, c, d, a * x + c * y + e, b * x + d * y + f)
 
     def glyphs(self) -> Matrix:
-        """From a glyph's space, in which the font's size is 1, to the page's, with the pen at the origin."""
+        """Matrix from a glyph's space, with font size 1, to the page's, with the pen at the origin."""
         size = (self.size * self.scaling, 0.0, 0.0, self.size, 0.0, self.rise)
         return multiply(size, multiply(self.text, self.matrix))

@@ -86,7 +86,7 @@ def _shows_text(stream: Any, resources: Any, depth: int) -> bool:
 
 
 def _is_to_go(pdf: pikepdf.Pdf, stream: Any, resources: Any, leaks: Repeats) -> bool:
-    """Whether what a stream shows as a page of its own says what must go, or cannot be read."""
+    """True if what a stream shows as a page of its own says what must go, or cannot be read."""
     with pikepdf.new() as alone:
         own = alone.copy_foreign(pdf.make_indirect(Dictionary(dict(resources.items()))))
         box = Array([-_SIDE, -_SIDE, _SIDE, _SIDE])

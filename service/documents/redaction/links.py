@@ -22,7 +22,7 @@ from service.core.redaction import Repeats
 from service.documents.redaction.geometry import BoxGrid, Rectangle
 
 LINKS = "Links"
-"""As a report names links that went."""
+"""Name of removed links in a report."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,7 +129,7 @@ def drop_hidden_words(
 
 
 def is_as_it_was(before: PageText, done: RewrittenPage, after: PageText) -> bool:
-    """Whether what is left of a page's text is what it was, in its place, and nothing else.
+    """True if what is left of a page's text is what it was, in its place, and nothing else.
 
     In any order, as pdfium puts the runs of a line in order by what else there is.
     """
@@ -174,7 +174,7 @@ def _replace(pdf: pikepdf.Pdf, page: pikepdf.Page, content: bytes, resources: An
 
 
 def _are_apart(first: Rectangle, second: Rectangle) -> bool:
-    """Whether two characters stand on different lines, or with more than two of them between."""
+    """True if two characters stand on different lines, or with more than two of them between."""
     across = max(first[0], second[0]) - min(first[2], second[2])
     down = max(first[1], second[1]) - min(first[3], second[3])
     return max(across, down) > max(first[3] - first[1], 2 * (first[2] - first[0])) or min(across, down) > 0
@@ -197,7 +197,7 @@ def _bars(bars: Iterable[Rectangle]) -> bytes:
 
 
 def has_hidden_words(page: pikepdf.Page, *, in_forms: bool) -> bool:
-    """Whether a page may say something in words that do not show; `in_forms`: some form of the file does."""
+    """True if a page may say something in words that do not show; `in_forms`: some form of the file does."""
     resources = page.resources
     if in_forms and "/XObject" in resources:
         return True
@@ -209,7 +209,7 @@ def has_hidden_words(page: pikepdf.Page, *, in_forms: bool) -> bool:
 
 
 def forms_have_hidden_words(pdf: pikepdf.Pdf) -> bool:
-    """Whether a form XObject of the file says something in words that do not show."""
+    """True if a form XObject of the file says something in words that do not show."""
     return any(
         isinstance(each, pikepdf.Stream) and each.get("/Subtype") == pikepdf.Name.Form and _says_hidden_words(each)
         for each in pdf.objects

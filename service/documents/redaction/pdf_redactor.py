@@ -97,7 +97,7 @@ def redact_pdf(data: bytes, redaction: Redaction, *, limits: DocumentLimits) -> 
 
 
 def _becomes_picture(document: pypdfium2.PdfDocument, recognized: PaintedPage) -> bool:
-    """Whether a page loses its text layer: also where a hidden one may not have been believed."""
+    """True if a page loses its text layer: also where a hidden one may not have been believed."""
     with loaded_page(document, recognized.number) as page:
         return recognized.must_be_painted or has_hidden_text(painted_objects(page)[0])
 
@@ -292,7 +292,7 @@ class _Work:
         return is_as_it_was(read_page_text(self.before, number), self.rewritten[number], text)
 
     def report(self) -> list[RedactedPage]:
-        """What became of each page that is not as it was."""
+        """The outcome of each changed page."""
         pages = {number: RedactedPage(number, "rewritten", "") for number in self.rewritten}
         pages |= {number: RedactedPage(number, "rasterized", reason) for number, reason in self.pictures.items()}
         return [pages[number] for number in sorted(pages)]
@@ -311,7 +311,7 @@ def _saved(pdf: pikepdf.Pdf) -> bytes:
 
 
 def _in_raw(result: bytes, leaks: Repeats) -> bool:
-    """Whether one of the file's strings or streams holds what must be gone, as it stands there."""
+    """True if one of the file's strings or streams holds what must be gone, as it stands there."""
     with pikepdf.open(io.BytesIO(result)) as pdf:
         return leaks_in_objects(pdf, leaks)
 

@@ -75,7 +75,7 @@ def _format(picture: Image.Image) -> str:
 
 
 def _options(picture: Image.Image, data: bytes) -> dict[str, Any]:
-    """How a page is written, as far as possible as its file has it."""
+    """Options for writing a page, as in its file as far as possible."""
     options: dict[str, Any] = {"dpi": dots} if (dots := stated_dots(picture)) else {}
     match _format(picture):
         case "TIFF" if picture.mode == "1":

@@ -92,7 +92,7 @@ class RedactedArea:
         return len(self.removed) - self.unseen.left
 
     def takes(self, origin: Point, middle: Point) -> bool:
-        """Whether this glyph goes."""
+        """True if this glyph goes."""
         is_blank = self.bars.holds(middle) and not self.inked.holds(origin)
         if not (is_blank or self.boxes.holds(middle) or self.origins.holds(origin)):
             return self.unseen.take(0, origin)
@@ -102,7 +102,7 @@ class RedactedArea:
 
 
 def without_redacted(items: list[Item], state: GraphicsState, area: RedactedArea) -> list[Item] | None:
-    """What is left of the items, None if all is; the pen of `state` moves on.
+    """Remove glyphs from the items; None if all stay. The pen of `state` moves on.
 
     Raises:
         CannotRewrite: no font is set.

@@ -25,7 +25,7 @@ _PAINTS_NOTHING = frozenset(
 
 @dataclass(slots=True)
 class _Block:
-    """What was written since a `q`: from which place, whether it paints, and whether glyphs went from it."""
+    """State since a `q`: its place, whether it paints, and whether glyphs were removed from it."""
 
     start: int
     paints: bool
@@ -117,7 +117,7 @@ class StreamWriter:
 
 
 def _unit(state: GraphicsState) -> float:
-    """How far a number of -1000 in a `TJ` moves the pen, in text space."""
+    """Compute the pen's movement by a number of -1000 in a `TJ`, in text space."""
     is_vertical = state.font is not None and state.font.is_vertical
     unit = state.size if is_vertical else state.size * state.scaling
     if not unit:
