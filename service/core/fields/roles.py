@@ -12,7 +12,7 @@ Sources of the paths: EN 16931-1 (the terms), UN/CEFACT CII D16B, OASIS UBL 2.1.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from enum import Enum, auto
 
 from service.core.decoding.value import ValueKind
@@ -36,29 +36,31 @@ class RoleGroup(Enum):
     """A tax number: by its form and the party that it stands with (`parties`)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Role:
     """One role of a bill.
 
     Attributes:
         label: the label of its entities.
+        group: the way in which its value is chosen.
         kind: the form of its value.
         heading: the words before it in the text of an electronic invoice.
+        invoice_only: whether no receipt has it: a bill that has it is an invoice.
         words: fields of `BillWords` with the words for it before a number, a date or a name.
         keywords: class of an amount's key (`AmountKeyword`, also fields of `BillWords`) → weight that it adds to the
             amount's score.
-        invoice_only: whether no receipt has it: a bill that has it is an invoice.
         cii: paths in CII; those of ZUGFeRD 1 differ in names alone (`documents/invoice_syntaxes`).
         ubl: paths in UBL, of an invoice and of a credit note.
     """
 
     label: str
     group: RoleGroup
-    kind: ValueKind = ValueKind.TEXT
+    kind: ValueKind
     heading: str
+    _: KW_ONLY
+    invoice_only: bool = False
     words: tuple[str, ...] = ()
     keywords: Mapping[str, float] = field(default_factory=dict)
-    invoice_only: bool = False
     cii: Paths
     ubl: Paths
 
@@ -67,129 +69,65 @@ SUPPLIER, RECEIVER = "SUPPLIER_NAME", "RECEIVER_NAME"
 NET, TAX, TOTAL = "NET_AMOUNT", "TAX_AMOUNT", "TOTAL_AMOUNT"
 TAX_ID = "TAX_ID"
 
-CII_AGREEMENT = "SupplyChainTradeTransaction/ApplicableHeaderTradeAgreement"
+_CII_AGREEMENT = "SupplyChainTradeTransaction/ApplicableHeaderTradeAgreement"
 CII_SETTLEMENT = "SupplyChainTradeTransaction/ApplicableHeaderTradeSettlement"
 CII_SUMS = f"{CII_SETTLEMENT}/SpecifiedTradeSettlementHeaderMonetarySummation"
-_CII_ORDER = f"{CII_AGREEMENT}/BuyerOrderReferencedDocument"
-_CII_SELLER = f"{CII_AGREEMENT}/SellerTradeParty"
+_CII_ORDER = f"{_CII_AGREEMENT}/BuyerOrderReferencedDocument"
+_CII_SELLER = f"{_CII_AGREEMENT}/SellerTradeParty"
+_CII_TAX_NUMBER = f"{_CII_SELLER}/SpecifiedTaxRegistration/ID"
 _CII_MEANS = f"{CII_SETTLEMENT}/SpecifiedTradeSettlementPaymentMeans"
 _UBL_SELLER, _UBL_BUYER = "AccountingSupplierParty/Party", "AccountingCustomerParty/Party"
 _UBL_ACCOUNT = "PaymentMeans/PayeeFinancialAccount"
 
 ROLES: tuple[Role, ...] = (
-    Role(
-        label="INVOICE_ID",
-        group=RoleGroup.NAMED,
-        heading="Invoice number",
-        words=("bill", "credit", "correction"),
-        cii=("ExchangedDocument/ID",),
-        ubl=("ID",),
-    ),
-    Role(
-        label="INVOICE_DATE",
-        group=RoleGroup.NAMED,
-        kind=ValueKind.DATE,
-        heading="Invoice date",
-        words=("dated",),
-        cii=("ExchangedDocument/IssueDateTime/DateTimeString",),
-        ubl=("IssueDate",),
-    ),
-    Role(
-        label="DUE_DATE",
-        group=RoleGroup.NAMED,
-        kind=ValueKind.DATE,
-        heading="Due date",
-        words=("due",),
-        invoice_only=True,
-        cii=(f"{CII_SETTLEMENT}/SpecifiedTradePaymentTerms/DueDateDateTime/DateTimeString",),
-        ubl=("DueDate", "PaymentMeans/PaymentDueDate"),
-    ),
-    Role(
-        label="PURCHASE_ORDER",
-        group=RoleGroup.NAMED,
-        heading="Purchase order",
-        words=("order",),
-        invoice_only=True,
-        cii=(f"{_CII_ORDER}/IssuerAssignedID", f"{_CII_ORDER}/ID"),
-        ubl=("OrderReference/ID",),
-    ),
-    Role(
-        label=SUPPLIER,
-        group=RoleGroup.PARTY,
-        heading="Supplier",
-        words=("seller",),
-        cii=(f"{_CII_SELLER}/Name",),
-        ubl=(f"{_UBL_SELLER}/PartyLegalEntity/RegistrationName", f"{_UBL_SELLER}/PartyName/Name"),
-    ),
-    Role(
-        label=TAX_ID,
-        group=RoleGroup.TAX_NUMBER,
-        kind=ValueKind.TAX_ID,
-        heading="VAT ID",
-        cii=(
-            f"{_CII_SELLER}/SpecifiedTaxRegistration/ID[@schemeID='VA']",
-            f"{_CII_SELLER}/SpecifiedTaxRegistration/ID[@schemeID='FC']",
-        ),
-        ubl=(f"{_UBL_SELLER}/PartyTaxScheme[TaxScheme/ID='VAT']/CompanyID", f"{_UBL_SELLER}/PartyTaxScheme/CompanyID"),
-    ),
-    Role(
-        label="IBAN",
-        group=RoleGroup.ACCOUNT,
-        kind=ValueKind.IBAN,
-        heading="IBAN",
-        invoice_only=True,
-        cii=(f"{_CII_MEANS}/PayeePartyCreditorFinancialAccount/IBANID",),
-        ubl=(f"{_UBL_ACCOUNT}/ID",),
-    ),
-    Role(
-        label="BIC",
-        group=RoleGroup.ACCOUNT,
-        kind=ValueKind.BIC,
-        heading="BIC",
-        invoice_only=True,
-        cii=(f"{_CII_MEANS}/PayeeSpecifiedCreditorFinancialInstitution/BICID",),
-        ubl=(
-            f"{_UBL_ACCOUNT}/FinancialInstitutionBranch/ID",
-            f"{_UBL_ACCOUNT}/FinancialInstitutionBranch/FinancialInstitution/ID",
-        ),
-    ),
-    Role(
-        label=RECEIVER,
-        group=RoleGroup.PARTY,
-        heading="Bill to",
-        words=("buyer",),
-        invoice_only=True,
-        cii=(f"{CII_AGREEMENT}/BuyerTradeParty/Name",),
-        ubl=(f"{_UBL_BUYER}/PartyLegalEntity/RegistrationName", f"{_UBL_BUYER}/PartyName/Name"),
-    ),
-    Role(
-        label=NET,
-        group=RoleGroup.SUM,
-        kind=ValueKind.MONEY,
-        heading="Net amount",
-        keywords={"net": 0.4, "net_or_total": 0.3, "subtotal": 0.3},
-        cii=(f"{CII_SUMS}/TaxBasisTotalAmount",),
-        ubl=("LegalMonetaryTotal/TaxExclusiveAmount",),
-    ),
-    Role(
-        label=TAX,
-        group=RoleGroup.SUM,
-        kind=ValueKind.MONEY,
-        heading="Tax amount",
-        keywords={"tax": 0.4},
-        cii=(f"{CII_SUMS}/TaxTotalAmount",),
-        ubl=("TaxTotal/TaxAmount",),
-    ),
-    Role(
-        label=TOTAL,
-        group=RoleGroup.SUM,
-        kind=ValueKind.MONEY,
-        heading="Total",
-        keywords={"rounded": 0.5, "gross": 0.45, "to_pay": 0.4, "total": 0.4, "net_or_total": 0.3, "subtotal": 0.1},
-        cii=(f"{CII_SUMS}/GrandTotalAmount", f"{CII_SUMS}/DuePayableAmount"),
-        ubl=("LegalMonetaryTotal/TaxInclusiveAmount", "LegalMonetaryTotal/PayableAmount"),
-    ),
-)
+    Role("INVOICE_ID", RoleGroup.NAMED, ValueKind.TEXT, "Invoice number",
+         words=("bill", "credit", "correction"),
+         cii=("ExchangedDocument/ID",),
+         ubl=("ID",)),
+    Role("INVOICE_DATE", RoleGroup.NAMED, ValueKind.DATE, "Invoice date",
+         words=("dated",),
+         cii=("ExchangedDocument/IssueDateTime/DateTimeString",),
+         ubl=("IssueDate",)),
+    Role("DUE_DATE", RoleGroup.NAMED, ValueKind.DATE, "Due date", invoice_only=True,
+         words=("due",),
+         cii=(f"{CII_SETTLEMENT}/SpecifiedTradePaymentTerms/DueDateDateTime/DateTimeString",),
+         ubl=("DueDate", "PaymentMeans/PaymentDueDate")),
+    Role("PURCHASE_ORDER", RoleGroup.NAMED, ValueKind.TEXT, "Purchase order", invoice_only=True,
+         words=("order",),
+         cii=(f"{_CII_ORDER}/IssuerAssignedID", f"{_CII_ORDER}/ID"),
+         ubl=("OrderReference/ID",)),
+    Role(SUPPLIER, RoleGroup.PARTY, ValueKind.TEXT, "Supplier",
+         words=("seller",),
+         cii=(f"{_CII_SELLER}/Name",),
+         ubl=(f"{_UBL_SELLER}/PartyLegalEntity/RegistrationName", f"{_UBL_SELLER}/PartyName/Name")),
+    Role(TAX_ID, RoleGroup.TAX_NUMBER, ValueKind.TAX_ID, "VAT ID",
+         cii=(f"{_CII_TAX_NUMBER}[@schemeID='VA']", f"{_CII_TAX_NUMBER}[@schemeID='FC']"),
+         ubl=(f"{_UBL_SELLER}/PartyTaxScheme[TaxScheme/ID='VAT']/CompanyID",
+              f"{_UBL_SELLER}/PartyTaxScheme/CompanyID")),
+    Role("IBAN", RoleGroup.ACCOUNT, ValueKind.IBAN, "IBAN", invoice_only=True,
+         cii=(f"{_CII_MEANS}/PayeePartyCreditorFinancialAccount/IBANID",),
+         ubl=(f"{_UBL_ACCOUNT}/ID",)),
+    Role("BIC", RoleGroup.ACCOUNT, ValueKind.BIC, "BIC", invoice_only=True,
+         cii=(f"{_CII_MEANS}/PayeeSpecifiedCreditorFinancialInstitution/BICID",),
+         ubl=(f"{_UBL_ACCOUNT}/FinancialInstitutionBranch/ID",
+              f"{_UBL_ACCOUNT}/FinancialInstitutionBranch/FinancialInstitution/ID")),
+    Role(RECEIVER, RoleGroup.PARTY, ValueKind.TEXT, "Bill to", invoice_only=True,
+         words=("buyer",),
+         cii=(f"{_CII_AGREEMENT}/BuyerTradeParty/Name",),
+         ubl=(f"{_UBL_BUYER}/PartyLegalEntity/RegistrationName", f"{_UBL_BUYER}/PartyName/Name")),
+    Role(NET, RoleGroup.SUM, ValueKind.MONEY, "Net amount",
+         keywords={"net": 0.4, "net_or_total": 0.3, "subtotal": 0.3},
+         cii=(f"{CII_SUMS}/TaxBasisTotalAmount",),
+         ubl=("LegalMonetaryTotal/TaxExclusiveAmount",)),
+    Role(TAX, RoleGroup.SUM, ValueKind.MONEY, "Tax amount",
+         keywords={"tax": 0.4},
+         cii=(f"{CII_SUMS}/TaxTotalAmount",),
+         ubl=("TaxTotal/TaxAmount",)),
+    Role(TOTAL, RoleGroup.SUM, ValueKind.MONEY, "Total",
+         keywords={"rounded": 0.5, "gross": 0.45, "to_pay": 0.4, "total": 0.4, "net_or_total": 0.3, "subtotal": 0.1},
+         cii=(f"{CII_SUMS}/GrandTotalAmount", f"{CII_SUMS}/DuePayableAmount"),
+         ubl=("LegalMonetaryTotal/TaxInclusiveAmount", "LegalMonetaryTotal/PayableAmount")),
+)  # fmt: skip
 
 
 def labels_of(*groups: RoleGroup) -> tuple[str, ...]:

@@ -223,7 +223,6 @@ def _own_choice(own: Weighted, role: str) -> Choice | None:
 
 
 def _paid_less_change(mentions: Sequence[Mention], keywords: Keywords) -> frozenset[Decimal]:
-    """Compute the possible payments less the change."""
     found: dict[AmountKeyword, set[Decimal]] = {AmountKeyword.PAID: set(), AmountKeyword.CHANGE: set()}
     for mention in mentions:
         keyword, stated = keywords.get(mention.entity), amount(mention)

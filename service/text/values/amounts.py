@@ -160,7 +160,6 @@ def read_money(text: str, context: DocumentContext) -> Value | None:
 
 
 def _either(text: str, first: Value | None, second: Value | None) -> Value | None:
-    """Give both readings of a text."""
     if first is None or second is None:
         return first or second
     return Value(ValueKind.MONEY, folded(text), ambiguous=(first.text, second.text), unit=first.unit)

@@ -239,7 +239,6 @@ def _has_sales_tax(text: str) -> bool:
 
 @cache
 def _beginnings(language: str) -> frozenset[str]:
-    """Collect the first words of countries' names."""
     return frozenset(name.partition(" ")[0] for name in names.territories(language))
 
 

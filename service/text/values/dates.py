@@ -245,7 +245,6 @@ def _of_tokens(tokens: list[_Token], context: DocumentContext) -> list[str]:
 
 
 def _numeric(texts: list[str], marks: str, context: DocumentContext) -> list[str]:
-    """Read a date in three numbers."""
     first, second, third = map(int, texts)
     if len(texts[0]) == 4:
         return _certain(_day(first, second, third))
