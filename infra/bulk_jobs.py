@@ -54,12 +54,12 @@ class BulkJobs:
 
     @property
     def source(self) -> BucketPrefix:
-        """Where inputs are."""
+        """The place of the inputs."""
         return _place(self.inputs)
 
     @property
     def target(self) -> BucketPrefix:
-        """Where results go."""
+        """The place of the results."""
         return _place(self.outputs)
 
 

@@ -211,7 +211,7 @@ class Environment:
 
     @property
     def region(self) -> str:
-        """Where it is deployed: a balancer takes certificates of its own region only."""
+        """The region of the deployment: a balancer takes certificates of its own region only."""
         return self.certificate.split(":")[3] if self.certificate else self.home
 
     @property
@@ -248,7 +248,7 @@ class Environment:
 
     @property
     def task_memory_mib(self) -> int:
-        """What a task may take on the smallest of its instances."""
+        """Memory for a task on the smallest of its instances."""
         return min(INSTANCE_SIZES[name].task_memory_mib for name in self.instance_types)
 
     @property

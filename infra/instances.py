@@ -11,16 +11,16 @@ from enum import StrEnum
 
 _VCPUS = {"xlarge": 4, "2xlarge": 8, "4xlarge": 16, "8xlarge": 32, "16xlarge": 64}
 _GIB_A_VCPU = {"g4dn": 4, "g5": 4, "g6": 4, "g6e": 8, "gr6": 8}
-"""By family: T4, A10G, L4, L40S, L4 with more memory."""
+"""GiB of memory per vCPU by family: T4, A10G, L4, L40S, L4 with more memory."""
 _NOT_MADE = {"gr6.xlarge", "gr6.2xlarge", "gr6.16xlarge"}
 SYSTEM_MIB = 3 * 1024
-"""Of an instance's memory, for the system, Docker and ECS's agent; a sixteenth where that is more."""
+"""MiB of an instance's memory for the system, Docker and ECS's agent; a sixteenth if that is more."""
 
 SPOT_NOTICE_SECONDS = 120
 SPOT_LOOK_SECONDS = 5
-"""Between two looks of an instance on Spot for its notice."""
+"""Seconds between two looks of an instance on Spot for its notice."""
 NOTICED_SECONDS = 15
-"""From a task's first red /readyz until no request comes: three of the balancer's checks, five seconds apart."""
+"""Seconds from a task's first red /readyz to its last request: three of the balancer's checks, five apart."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ class AccountFacts:
 
 
 def problems(environment: Environment, facts: AccountFacts) -> list[str]:
-    """What would keep the environment from coming up, one sentence each, with what to do."""
+    """List the obstacles to the environment, one sentence each, with the remedy."""
     found = [_quota(environment, code, needed, facts) for code, needed in environment.vcpus.items()]
     found += [_zone(environment, zone, facts) for zone in zones_of(environment, facts)]
     wanted = len(environment.zones) or environment.zone_count

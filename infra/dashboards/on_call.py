@@ -19,7 +19,7 @@ from infra.dashboards.page import (
 )
 
 LEAST_TASKS = 2
-"""Of a fleet, as in GleanerTooFewTasks."""
+"""Fewest tasks of a fleet, as in GleanerTooFewTasks."""
 
 ADVICE = (
     ("queue, on all tasks", "more work than capacity", "Is the fleet at its maximum, or still starting?",
@@ -33,7 +33,7 @@ ADVICE = (
         "GleanerRefusesConnections"),
     ("nothing, but errors", "an engine that dies, a bad release", "Roll back.", "GleanerEngineDied"),
 )  # fmt: skip
-"""What has grown, why that usually is, what to do first, and which alert's section of the runbook says more."""
+"""Symptom, its usual cause, the first step, and the alert whose section of the runbook says more."""
 
 
 def advice() -> str:

@@ -106,7 +106,7 @@ class Alarm:
 
     @property
     def seconds_to_alarm(self) -> float:
-        """From the first breaching point to the alarm, if it goes on."""
+        """Seconds from the first breaching point to the alarm, if the breach lasts."""
         return self.datapoints_to_alarm * self.period_seconds
 
 
@@ -158,7 +158,7 @@ class _Track:
         self._points: list[Point] = []
         self._known: dict[tuple[Statistic, float, float], float | None] = {}
         self._latest: dict[tuple[Statistic, float, float], float | None] = {}
-        """Of periods into which more may come: until the next point does."""
+        """Values of periods that more points may still join, until the next point comes."""
 
     def append(self, point: Point) -> None:
         assert not self._times or self._times[-1] <= point.at_seconds, "points come in order"

@@ -26,18 +26,18 @@ AROUND_DOLLARS: Mapping[str, float] = {
     "balancer, without what it carries": 0.0225,
     "metrics, alarms and a dashboard": 0.019,
 }
-"""By the hour, whatever the size of the fleet."""
+"""Dollars an hour, whatever the size of the fleet."""
 SPOT_PRICE = 0.4
-"""Over the price on demand, about."""
+"""Ratio to the price on demand, about."""
 BULK_ENDPOINTS_DOLLARS = 0.04
-"""By the hour: two more endpoints in two zones."""
+"""Dollars an hour for two more endpoints in two zones."""
 CHUNK_FILES = 50
 REQUEST_DOLLARS: Mapping[str, float] = {
     "S3, one read a file": 0.4e-6,
     "S3, one part a chunk": 5e-6 / CHUNK_FILES,
     "SQS, three calls a chunk": 3 * 0.4e-6 / CHUNK_FILES,
 }
-"""Of bulk jobs, by the file."""
+"""Dollars a file of bulk jobs."""
 NOT_IN_IT = (
     "what the balancer carries, flow logs, Container Insights, logs, traffic between zones, and instances that come "
     "and go: by each start of one, and a quarter of an hour after ECS needs it no more"

@@ -32,10 +32,10 @@ MINUTE = 60
 MOST_REFUSED = 0.01
 """Documents for each request."""
 FEWEST_REQUESTS = 100
-"""In a minute, of which a hundredth says something: of twenty it is the slowest one, a long file."""
+"""Fewest requests a minute for a 99th percentile: of twenty it is the slowest one, a long file."""
 OLDEST_INSTANCE_DAYS = 45
 INSTANCE_DAYS = Signal("InstanceDays", Unit.COUNT, Kind.LEVEL)
-"""Since an instance's boot. It says so itself once an hour, by its watch (`stacks/user_data.py`)."""
+"""Days since an instance's boot, sent once an hour by its watch (`stacks/user_data.py`)."""
 
 
 def points_of(tasks: int) -> int:

@@ -50,7 +50,7 @@ from service.signals.catalog import (
 )
 
 HEADROOM = 0.8
-"""Of the work ratio at which the limit on latency is just held: room for a burst while the fleet grows."""
+"""Share of the work ratio at which the limit on latency is just held: room for a burst while the fleet grows."""
 
 
 def targets_for(capacity: Capacity, tuning: Tuning = BURSTY) -> Targets:
@@ -173,8 +173,8 @@ def _while_others_work(step: StepScaling, work_ratio: float) -> StepScaling:
 
 
 STEP_EDGES = (1.0, 1.2, 1.5, 1.8, 2.1, 2.5, 2.9, 3.5, 4.3, 5.4, 6.7, 8.3, 10.0)
-"""Where the steps change, as multiples of the ratio above which one is taken: each about a fifth above the one
-before, so that no step lands near the threshold for scaling in. The last is what the open step is computed for."""
+"""Edges of the steps, as multiples of the ratio above which one is taken: each about a fifth above the one
+before, so that no step lands near the threshold for scaling in. The open step is computed for the last."""
 
 
 def _by_work(targets: Targets, cooldown_seconds: int) -> StepScaling:
@@ -248,7 +248,7 @@ def _by_gpu(targets: Targets, cooldown_seconds: int) -> StepScaling:
 
 
 def _by_bulk(delays: Delays, most_tasks: int) -> tuple[StepScaling, ...]:
-    """In proportion: a step's upper end comes down to the number that is wanted. None where none may be asked for."""
+    """Make steps in proportion: a step's upper end comes down to the wanted number. None if deadlines add no tasks."""
     *steps, largest = (
         Step(round(lower - 1, 6), round(upper - 1, 6), math.ceil(round(100 * (upper - 1), 6)))
         for lower, upper in pairwise(STEP_EDGES)
@@ -301,7 +301,7 @@ def _above(signal: Signal, threshold: float) -> Condition:
 
 
 def _all_above(signal: Signal, threshold: float) -> Condition:
-    """Of queues the shortest counts: what waits on one task stays there, and is no work for a task that is added."""
+    """Make a condition on the shortest queue: work that waits on one task is none for an added task."""
     return Condition(signal, Statistic.MINIMUM, Comparison.ABOVE, threshold)
 
 

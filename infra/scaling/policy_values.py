@@ -13,7 +13,7 @@ from service.signals.catalog import SCALE_IN_WORK_RATIO, STEP_WORK_RATIO, TARGET
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """For a value in [lower, upper) above the alarm's threshold (below it: negative bounds): a change by `percent`.
+    """A change by `percent` for a value in [lower, upper) above the alarm's threshold (below it: negative bounds).
 
     None stands for no bound on that side.
     """
@@ -170,12 +170,12 @@ class Delays:
 
     @property
     def stop_seconds(self) -> int:
-        """From SIGTERM to SIGKILL: grace, the longest request, and the way out."""
+        """Seconds from SIGTERM to SIGKILL: grace, the longest request, and the way out."""
         return self.drain_grace_seconds + self.longest_request_seconds + self.stop_slack_seconds
 
     @property
     def deregistration_seconds(self) -> int:
-        """How long a balancer leaves a parting task its open requests: as long as the longest.
+        """Seconds for which a balancer leaves a parting task its open requests: as long as the longest.
 
         It seldom ends sooner, since the balancer keeps idle connections open, so every task that ends takes this long.
         """
@@ -243,6 +243,6 @@ class Targets:
 
 
 BURSTY = Tuning()
-"""For demands that may jump; the default."""
+"""Tuning for demands that may jump; the default."""
 STEADY = Tuning(work_ratio=0.8, before_a_step=0.9, scale_in_share=0.8125, quiet_seconds=600, gpu_veto=False)
-"""For demands that instances can follow: a daily wave, a slow trend."""
+"""Tuning for demands that instances can follow: a daily wave, a slow trend."""

@@ -34,7 +34,7 @@ class Balancer(Construct):
     """One balancer with one listener and one target group."""
 
     routes: elb.ApplicationListenerRule
-    """What joins target group and balancer: a service must come after it."""
+    """Rule that joins target group and balancer: a service must come after it."""
     proxies: tuple[str, ...]
     """The networks that the balancer's own addresses are in."""
     server_errors: cloudwatch.CfnAlarm
@@ -83,7 +83,7 @@ class Balancer(Construct):
             targets.add_ingress_rule(ec2.Peer.ipv4(network), ec2.Port.tcp(INTERNAL_PORT), "Metrics, to scrapers")
 
     def alarms(self, environment: Environment, topic: sns.ITopic) -> None:
-        """What only the balancer sees; `server_errors` also guards deployments."""
+        """Make the alarms on the balancer's own metrics; `server_errors` also guards deployments."""
         self.too_few = too_few_healthy(self, environment, self.balancer, self.targets, topic.topic_arn)
         self.server_errors = server_errors(self, environment, self.balancer, topic.topic_arn)
 
@@ -166,7 +166,7 @@ def _protocol(environment: Environment) -> dict[str, Any]:
 TOO_FEW, ERRORS = "too-few-healthy", "server-errors"
 BALANCER = "AWS/ApplicationELB"
 MOST_ERRORS = 0.01
-"""Of the requests, or of `FEWEST_REQUESTS` where there are fewer: one error of twenty requests calls nobody."""
+"""Most errors, as a share of the requests, or of `FEWEST_REQUESTS` if there are fewer: one of twenty calls nobody."""
 
 
 def too_few_healthy(

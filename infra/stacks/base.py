@@ -66,7 +66,7 @@ class BaseStack(Stack):
         acknowledge(self, BASE_REASONS)
 
     def _budget(self, name: str, dollars: int) -> None:
-        """Of a month: passed, or going to be. The tag must be one of the account's cost allocation tags."""
+        """Warn of a month's passed or failing budget. The tag must be one of the account's cost allocation tags."""
         told = [budgets.CfnBudget.SubscriberProperty(subscription_type="SNS", address=self.topic.topic_arn)]
         budgets.CfnBudget(
             self,
@@ -123,14 +123,14 @@ ENDPOINTS = {
 }
 """AWS services that instances, agent and tasks call. S3 has a gateway, which costs nothing."""
 BULK_ENDPOINTS = {"Queues": ec2.InterfaceVpcEndpointAwsService.SQS, "Topics": ec2.InterfaceVpcEndpointAwsService.SNS}
-"""What tasks call for bulk jobs."""
+"""AWS services that tasks call for bulk jobs."""
 
 
 class Network(Construct):
     """A VPC of its own."""
 
     endpoint_group: ec2.SecurityGroup
-    """Of the endpoints: HTTPS from inside the network."""
+    """Security group of the endpoints: HTTPS from inside the network."""
 
     def __init__(self, scope: Construct, name: str, environment: Environment) -> None:
         super().__init__(scope, name)
@@ -215,7 +215,7 @@ def retention(environment: Environment) -> aws_logs.RetentionDays:
 
 
 IMAGES_KEPT = 60
-"""Of twenty releases: the registry counts an image's signature, and the signed list of its packages, as images too."""
+"""Images of twenty releases: the registry counts an image's signature, and the signed list of its packages, too."""
 
 
 class Storage(Construct):

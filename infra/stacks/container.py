@@ -16,7 +16,7 @@ INTERNAL_PORT = 8081
 USER = 10001
 MODELS_INSIDE = "/models"
 MODELS_ON_HOST = "/var/lib/gleaner/models"
-"""On the instance's own disk, so that the next task finds what the last one downloaded."""
+"""Folder on the instance's own disk, so that the next task finds the last one's downloads."""
 TEMPORARY = {"/tmp": 512}
 """Writable folders in memory, MiB; all else but the models is read-only."""
 SHARED_MEMORY_MIB = 1024

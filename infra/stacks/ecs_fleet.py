@@ -49,9 +49,9 @@ from infra.stacks.scaling import EcsScaling
 from infra.stacks.user_data import ecs_user_data
 
 MINIMUM_HEALTHY_PERCENT = 100
-"""On Spot too: each instance watches for its notice itself, as at 100 % ECS has no time to move a task within it."""
+"""Percent of tasks in a deployment, on Spot too: instances watch for their notice, as ECS would be too slow."""
 INSTANCE_WARMUP_SECONDS = 90
-"""From a launch to a registered agent, in which ECS asks for no more instances; a task's whole start takes longer."""
+"""Seconds from a launch to a registered agent, in which ECS asks for no more instances; a task's start takes longer."""
 CONTAINER_START_SECONDS = 300
 """The longest start period that ECS allows a container's health check."""
 SPOT_GROUP = "spot"

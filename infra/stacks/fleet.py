@@ -57,7 +57,7 @@ class Fleet(Stack):
 
     @property
     def bulk_permissions(self) -> Statements:
-        """What a task needs for bulk jobs; nothing where there are none."""
+        """Permissions of a task for bulk jobs; none without them."""
         jobs, bulk = self.environment_values.bulk, self.base.bulk
         if jobs is None or bulk is None:
             return []

@@ -86,7 +86,7 @@ def _uses_bulk_keys(jobs: BulkJobs) -> Statements:
 
 
 def _encrypted(place: BucketPrefix) -> list[str]:
-    """What S3 tells KMS that a key is for: an object, or the bucket if that has a bucket key."""
+    """Encryption contexts that S3 sends KMS: an object, or the bucket if that has a bucket key."""
     return [_bucket(place), f"{_bucket(place)}/{place.prefix}*"]
 
 
@@ -137,7 +137,7 @@ def downloads_build_tools() -> Statements:
 
 
 def joins_cluster(cluster_arn: str) -> Statements:
-    """What the ECS agent needs of an instance's role, for one cluster."""
+    """Permissions of the ECS agent in an instance's role, for one cluster."""
     own = {"ArnEquals": {"ecs:cluster": cluster_arn}}
     actions = ["ecs:Poll", "ecs:StartTelemetrySession", "ecs:UpdateContainerInstancesState"]
     reports = ["ecs:SubmitAttachmentStateChanges", "ecs:SubmitContainerStateChange", "ecs:SubmitTaskStateChange"]

@@ -262,7 +262,7 @@ def step_adjustments(policies: Any, scaling: StepScaling) -> list[Any]:
 def tracking_metrics(
     policies: Any, metric: Any, dimension: Any, fleet: str, policy: Policy, wanted: tuple[str, str, Mapping[str, str]]
 ) -> Any:
-    """What target tracking keeps: a minute's work of all tasks over the tasks that are `wanted`."""
+    """Make target tracking of a minute's work of all tasks over the tasks that are `wanted`."""
     asked = {
         "work": ("Sum", NAMESPACE, policy.tracking.signal.name, {SERVICE_DIMENSION: fleet}),
         "wanted": ("Average", *wanted),

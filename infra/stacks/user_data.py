@@ -35,7 +35,7 @@ SPOT_UNIT = "gleaner-spot-watch"
 GPU_FAILURES = 3
 """Minutes in a row without an answer of one of them until the instance is given up."""
 READY_TRIES = 30
-"""To complete the launch hook, ten seconds apart: the hook may not be there yet when the instance is."""
+"""Tries to complete the launch hook, ten seconds apart: the hook may not be there yet when the instance is."""
 
 _HEAD = """#!/bin/bash
 set -euo pipefail
@@ -203,14 +203,14 @@ the notice. /readyz of a task that ends is red, so the balancer lets it go, and 
 
 
 def ecs_user_data(spot: bool = False) -> str:
-    """For an instance of a cluster. To fill in: Cluster, Fleet, Group, Image, LogGroup, StopSeconds."""
+    """Script for an instance of a cluster. To fill in: Cluster, Fleet, Group, Image, LogGroup, StopSeconds."""
     watches = _watch(managed=True) + (_SPOT if spot else "")
     return _HEAD + _LOG + _AGENT + _FOLDERS + _TOOLS + _PULL + watches + _READY
 
 
 def asg_user_data(variables: dict[str, str], stop_seconds: int, needs_keys: bool) -> str:
-    """For an instance that runs the container itself. To fill in: Fleet, Group, Image, LogGroup, KeysSecret, and what
-    the variables name.
+    """Script for an instance that runs the container itself. To fill in: Fleet, Group, Image, LogGroup, KeysSecret, and
+    the names of the variables.
 
     The container is on the host's network: behind a bridge, the hop limit of 1 would keep it from the instance's role.
     """

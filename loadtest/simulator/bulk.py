@@ -58,7 +58,7 @@ class SimulatedJob:
         self._meter.answered(AnsweredWork(files=done), now)
 
     def signals(self, now: float) -> dict[Signal, float]:
-        """What every task publishes."""
+        """Compute the signals that every task publishes."""
         left = self.left if self.waits(now) else 0.0
         backlog = left * self._meter.seconds_per_file(now)
         deadline = self.demand.deadline_seconds
@@ -67,6 +67,6 @@ class SimulatedJob:
 
     @property
     def in_time(self) -> bool | None:
-        """Whether the deadline was met; None without one."""
+        """True if the deadline was met; None without one."""
         deadline, ended = self.demand.deadline_seconds, self.ended_seconds
         return None if deadline is None else ended is not None and ended <= deadline

@@ -71,7 +71,7 @@ def _columns(minutes: Sequence[Minute], width: int) -> list[Sequence[Minute]]:
 ENVIRONMENT = "production"
 PRICE = HOURLY_DOLLARS["g6.xlarge"]
 USUAL_TASKS = 4.0
-"""What the demand would keep busy, where no rate is given."""
+"""Tasks that the demand keeps busy, if no rate is given."""
 MOST_OF_FLEET = 0.6
 """Share of the fleet's maximum that such a demand keeps busy at its peak."""
 
@@ -191,7 +191,7 @@ def lines(outcome: Outcome) -> list[str]:
 
 
 def bulk_lines(job: SimulatedJob, outcome: Outcome, without: Outcome) -> list[str]:
-    """What became of the bulk job, of the demand beside it, and what it cost, as sentences."""
+    """Describe the ends of the bulk job and of the demand beside it, and the costs, as sentences."""
     ended, deadline = job.ended_seconds, job.demand.deadline_seconds
     done = f"{job.left:,.0f} left at the end" if ended is None else f"done at {ended / 3600:.2f} h"
     met = "" if deadline is None else f"; the deadline of {deadline / 3600:g} h is {'met' if job.in_time else 'missed'}"

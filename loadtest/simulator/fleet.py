@@ -92,7 +92,7 @@ class FleetRun:
 FIRST_TASK = "bulk-waiting"
 RETRY_SECONDS = 5
 KEEP_POINTS_SECONDS = 1_300.0
-"""What alarms look back, and no more, so that a week is fast."""
+"""Seconds that alarms look back, and no more, so that a week is fast."""
 
 
 class Fleet:
@@ -202,7 +202,7 @@ class Fleet:
             self._tasks.settle(now)
 
     def _start_first(self, now: int) -> Decision | None:
-        """As the alarm on the queue does where there is no task: once a minute it sees what waits."""
+        """Start the first task as the queue's alarm does: once a minute it sees waiting files."""
         if self._autoscaler.wanted or self.bulk is None or not self.bulk.waits(now - 60):
             return None
         self._autoscaler.wanted = 1
@@ -228,7 +228,7 @@ class Fleet:
 
 
 def plan_of(scaling: FleetScaling) -> GroupPlan:
-    """How the fleet's instances on demand start."""
+    """Plan the start of the fleet's instances on demand."""
     delays = scaling.policy.delays
     return GroupPlan(
         warm_pool=scaling.warm_pool,

@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 
 LOOK_SECONDS = 60
 LAG_SECONDS = 15.0
-"""From ECS's look to the launch."""
+"""Seconds from ECS's look to the launch."""
 QUIET_LOOKS = 15
 TASK_START_SECONDS = 20.0
-"""Of a usual start: container, models and warm-up, on an instance that is there."""
+"""Seconds of a usual start: container, models and warm-up, on a running instance."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +51,7 @@ class Machine:
     ended: float = field(default=math.inf)
 
     def seconds(self, until: float) -> float:
-        """For which it was paid."""
+        """Seconds that were billed."""
         return max(min(self.ended, until) - self.launched, 0.0)
 
 

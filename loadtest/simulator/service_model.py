@@ -19,7 +19,7 @@ from service.core.decoding.windows import split_windows
 from service.core.scheduling.batch_size_sweep import LONGEST_SECONDS
 
 ASSUMED_BASE_SECONDS = 0.004
-"""Of a batch, where none was measured."""
+"""Fixed seconds of a batch, if none were measured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Documents:
         return np.maximum(np.rint(drawn), 1).astype(np.int64)
 
     def quantiles(self, count: int = 400) -> list[int]:
-        """As many lengths, each as probable as another."""
+        """Draw `count` equally probable lengths."""
         normal = NormalDist(math.log(self._median), max(self.spread, 1e-9))
         return [max(round(math.exp(normal.inv_cdf((i + 0.5) / count))), 1) for i in range(count)]
 
@@ -92,12 +92,12 @@ class ServiceModel:
 
     @property
     def tokens_per_second(self) -> float:
-        """In full batches."""
+        """Speed in full batches."""
         return self.batch_tokens / self.batch_seconds(self.batch_tokens)
 
     @property
     def device_seconds(self) -> float:
-        """Of a document of mean length, in full batches."""
+        """Seconds of the device for a document of mean length, in full batches."""
         return self.document_tokens / self.tokens_per_second
 
     @property
@@ -112,7 +112,7 @@ class ServiceModel:
 
     @property
     def document_seconds(self) -> float:
-        """Of the busiest stage: 1 over the task's documents a second at full load."""
+        """Seconds of the busiest stage: 1 over the task's documents a second at full load."""
         return max(self.stage_seconds.values())
 
     @property

@@ -35,7 +35,7 @@ PARSER_LIMIT_BYTES = 1 << 40
 PARSER_LIMIT_SECONDS = 60.0
 MOST_IN_FLIGHT = 2
 LOOK = -1
-"""In the place of a file: the parsers' queue itself wants to look."""
+"""Stands for a file when the parsers' queue itself wants to look."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Answer:
 
     @property
     def latency_seconds(self) -> float:
-        """From its coming to its answer."""
+        """Seconds from arrival to answer."""
         return self.ended_seconds - self.document.at_seconds
 
 
@@ -235,7 +235,7 @@ class SingleTask:
 
 
 LEVELS = 20
-"""Of utilization: the last one is a task with a queue, whose documents wait for what is ahead and then for batches."""
+"""Levels of utilization; the last is a task with a queue, whose documents wait for those ahead, then for batches."""
 QUANTILES = 200
 SAMPLED = 1_000
 WARM = 150
@@ -294,7 +294,7 @@ def latency_table(model: ServiceModel) -> LatencyTable:
 
 
 def _wait_factors(model: ServiceModel, after: Floats, draw: np.random.Generator) -> Floats:
-    """From a run with more than the task can do, in which as much is ahead of everyone as the limit lets."""
+    """Measure factors in a run with more than the task can do, where the limit's full amount is ahead of everyone."""
     limited = replace(model, max_queue_seconds=WAIT_SECONDS, queue_limit_tokens=math.inf, deadline_seconds=1e6)
     times = np.cumsum(draw.exponential(model.document_seconds / TOO_MUCH, OVERLOADED))
     lengths = model.documents.lengths(OVERLOADED, draw)

@@ -91,9 +91,9 @@ class Tally:
 NEARLY_FULL = 0.999
 DECAY = math.exp(-1 / HORIZON_SECONDS)
 FRESH = math.exp(-0.5 / HORIZON_SECONDS)
-"""What came in the course of a second is half a second old at its end."""
+"""Weight, at a second's end, of the work that came in its course: on average half a second old."""
 FADING = FRESH * np.power(DECAY, np.arange(PERIOD_SECONDS)[::-1])
-"""What is left at a period's end of what came in each of its seconds."""
+"""Weights, at a period's end, of the work that came in each of its seconds."""
 
 
 class TaskGroup:

@@ -47,13 +47,13 @@ class EventQueue:
 
     @property
     def next_seconds(self) -> float:
-        """When something is due; infinite if nothing is."""
+        """Time of the next event; infinite without one."""
         return self._due[0][0] if self._due else math.inf
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ZoneLoss:
-    """From `at_seconds` on, for `seconds`, the first zone has no instance and gets none."""
+    """Loss of the first zone: from `at_seconds` on, for `seconds`, it has no instance and gets none."""
 
     at_seconds: float
     seconds: float = 3600.0
@@ -111,7 +111,7 @@ class Tasks:
         self._started = self._release = 0
 
     def begin(self) -> None:
-        """As many as are wanted serve."""
+        """Begin with the wanted number of serving tasks."""
         for _ in range(self._wanted()):
             self._tasks.append(self._new_task())
         for spot, group in self._groups.items():
