@@ -61,7 +61,7 @@ def check_json_bytes(count: int) -> None:
 
 
 def decoded(decode: Callable[[], _T], wrong: Callable[[msgspec.ValidationError], GleanerError]) -> _T:
-    """What `decode` returns; `wrong` makes the error of JSON that is something else than it should be.
+    """Return the result of `decode`; `wrong` makes the error for JSON of another form.
 
     Raises:
         GleanerError: what `wrong` made.
@@ -210,7 +210,7 @@ def _body_error(error: msgspec.ValidationError, options: tuple[str, ...]) -> Gle
 
 
 def _value_error(name: str, error: msgspec.ValidationError) -> GleanerError:
-    """What is wrong with a value, and where: `documents.0.text: Expected a string, got …`."""
+    """Describe the fault of a value, and its place: `documents.0.text: Expected a string, got …`."""
     message, _, path = str(error).rpartition(" - at `$")
     if not message:
         message, path = path, ""
@@ -242,7 +242,7 @@ def decode_json(data: bytes, kind: type[_T], most_documents: int) -> _T:
 
 
 def has_field(data: bytes, name: str) -> bool:
-    """Whether a body is an object with a field of this name, whatever its value; raises as `decode_json`."""
+    """True if a body is an object with a field of this name, whatever its value; raises as `decode_json`."""
     return getattr(decoded(lambda: _probe_decoder(name)(data), _adapter_error), name) is not _ABSENT
 
 

@@ -20,7 +20,7 @@ LONGEST_DETAIL = 1_000
 
 
 class RemoteProblem(msgspec.Struct, frozen=True):
-    """Why a document of a batch failed (RFC 9457); `code` is stable."""
+    """Problem of a failed document of a batch (RFC 9457); `code` is stable."""
 
     code: str
     detail: str
@@ -188,7 +188,7 @@ class RedactionAnswer(msgspec.Struct, frozen=True):
 
 
 def decoded(response: httpx.Response, kind: type[_T]) -> _T:
-    """What a response holds.
+    """Decode a response.
 
     Raises:
         GleanerError: the error that the service answered with; Unreachable if something else answered.

@@ -84,7 +84,7 @@ class _Attempts:
         return timeouts.of_httpx(max(left_seconds, 0.0) + LATE_SECONDS)
 
     def wait_seconds(self, error: Exception) -> float:
-        """How long to wait after a try that failed.
+        """Compute the seconds to wait after a failed try.
 
         Raises:
             GleanerError: the failure, if there is no other try.

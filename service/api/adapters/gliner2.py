@@ -42,7 +42,7 @@ OTHER_TASKS = ("classifications", "relations")
 
 
 class EntityType(msgspec.Struct, frozen=True):
-    """What GLiNER2's schema says of one label. `dtype`: all its entities, or the best one."""
+    """One label of GLiNER2's schema. `dtype`: all its entities, or the best one."""
 
     description: str | None = None
     dtype: Literal["list", "str"] | None = None
@@ -50,7 +50,7 @@ class EntityType(msgspec.Struct, frozen=True):
 
 
 class FieldSpec(msgspec.Struct, frozen=True):
-    """What GLiNER2's schema says of one field of a structure. `dtype`: several values, or one that is always there."""
+    """One field of a structure in GLiNER2's schema. `dtype`: several values, or one that is always there."""
 
     name: str
     dtype: Literal["list", "str"] = "list"

@@ -205,7 +205,7 @@ def _wanted(sent: InferBody, body: bytes, json_bytes: int, model: str, version: 
 
 
 def _wants_binary(sent: InferBody) -> bool:
-    """Whether the output is to follow in binary."""
+    """True if the output is to follow in binary."""
     for each in sent.outputs or ():
         if each.name != OUTPUT:
             raise MalformedRequest(f"The output is `{OUTPUT}`, not {each.name[:40]!r}.")
@@ -246,7 +246,7 @@ def find(context: RequestContext, model: str, version: str) -> ModelStatus:
 
 
 def metadata(context: RequestContext, model: ModelStatus) -> dict[str, Any]:
-    """What the protocol says of a model."""
+    """Describe a model in the protocol's terms."""
     versions = [
         each.revision
         for each in context.state.worker.engine.status.models

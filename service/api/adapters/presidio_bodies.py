@@ -86,7 +86,7 @@ class Anonymizer(msgspec.Struct, frozen=True):
     salt: Annotated[str, msgspec.Meta(max_length=1_000)] | None = None
 
     def operator(self, salt: bytes) -> Operator:
-        """As a function; raises InvalidOptions where there is none of that name."""
+        """Make the operator's function; raises InvalidOptions for an unknown name."""
         if self.type == "replace":
             return replace_by(self.new_value or None)
         if self.type == "mask":

@@ -46,7 +46,7 @@ class Operator(NamedTuple):
 
 
 def replace_by(new: str | None) -> Operator:
-    """By the same text everywhere, or by the kind in angle brackets."""
+    """Replace by a given text, or by the kind in angle brackets."""
     return Operator("replace", lambda kind, _: f"<{kind}>" if new is None else new)
 
 
@@ -66,7 +66,7 @@ def mask_with(character: str, count: int, *, from_end: bool) -> Operator:
 
 
 def hash_with(algorithm: str, salt: bytes) -> Operator:
-    """By the hexadecimal digest of the text and a salt; one of `HASHES`."""
+    """Replace by the hexadecimal digest of the text and a salt; one of `HASHES`."""
 
     def apply(_kind: str, text: str) -> str:
         return hashlib.new(algorithm, text.encode(errors="surrogatepass") + salt).hexdigest()

@@ -91,7 +91,7 @@ class RequestPatterns:
         return [[found for pattern in patterns for found in self._matches(text, *pattern)] for text in texts]
 
     def kept(self, text: str, found: Sequence[MarkedRange]) -> list[MarkedRange]:
-        """What of the findings in a text the request wants; raises as `find` does."""
+        """Choose the findings in a text that the request asks for; raises as `find`."""
         return [
             each
             for each in found
@@ -139,7 +139,7 @@ class RequestPatterns:
 
     @contextmanager
     def _timed(self) -> Iterator[float]:
-        """What runs in the block takes time from the budget; the seconds that are left."""
+        """Take the block's time from the budget; yields the remaining seconds."""
         if self._left_seconds <= 0:
             raise InvalidOptions(_TOO_LONG)
         begun = time.thread_time()

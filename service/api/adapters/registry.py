@@ -54,7 +54,7 @@ class MountedRoute(Route):
         self._allowed = ", ".join(sorted(allowed))
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        """As Starlette has it; no parameter is empty."""
+        """Match as Starlette does, but no parameter may be empty."""
         match, found = super().matches(scope)
         if match is Match.NONE or not all(found["path_params"].values()):
             return Match.NONE, {}

@@ -88,7 +88,7 @@ class BodyLimits:
     on_bad: Callable[[], None] = lambda: None
 
     def decode(self, data: bytes, decode: Callable[[bytes], _T]) -> _T:
-        """What `decode` makes of a JSON body, without the byte order mark that some programs write before it.
+        """Decode a JSON body by `decode`, without the byte order mark that some programs write before it.
 
         Raises:
             DocumentTooLarge: it is over `JSON_BYTES`.
@@ -164,7 +164,7 @@ def _join_repeated(items: Iterable[tuple[str, str]]) -> dict[str, Any]:
 
 
 def _options(query: Mapping[str, Any], own: Mapping[str, Any], kind: type[Options]) -> Options:
-    """Those of the query and of the body, whose own count; one that does not count has to be right all the same."""
+    """Merge the options of query and body; the body's count, and overridden ones must be valid all the same."""
     if given_twice := {name: value for name, value in query.items() if name in own}:
         read_options(given_twice, kind)
     return read_options({**query, **own}, kind)

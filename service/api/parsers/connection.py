@@ -35,7 +35,7 @@ from service.documents.limits import MEBIBYTE, DocumentLimits
 from service.documents.redaction.values import RedactedFile, Redaction
 
 DEAD = (asyncio.IncompleteReadError, ConnectionError, BadAnswer)
-"""What a parser that crashed, was killed, or was taken over shows its worker."""
+"""Errors that a crashed, killed or taken over parser shows its worker."""
 _END_SECONDS = 1.0
 
 
@@ -61,7 +61,7 @@ class Parser:
 
     @property
     def usable(self) -> bool:
-        """Whether it has not ended yet, as far as it is known."""
+        """True until it is known to have ended."""
         return not self._ended.done() and not self._reader.at_eof()
 
     async def ask(self, header: bytes, data: bytes, limits: DocumentLimits, held: object | None = None) -> Document:
@@ -112,7 +112,7 @@ class Parser:
             self._ended.set_result(exit_code)
 
     async def exit_code(self) -> int | None:
-        """How it ended; None if that is not known soon."""
+        """Wait for the process's exit code; None if that is not known soon."""
         done, _ = await asyncio.wait((self._ended,), timeout=_END_SECONDS)
         return self._ended.result() if done else None
 
@@ -141,7 +141,7 @@ def _check(head: ParsedHeader | RedactedHeader) -> None:
 
 
 def cause_of_death(error: Exception, exit_code: int | None) -> str:
-    """What ended a parser: a signal, what no reader would answer, or what its worker saw."""
+    """Cause of a parser's end: a signal, an answer that no reader would give, or its worker's observation."""
     if exit_code is not None and exit_code < 0:
         number = -exit_code
         return signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
@@ -178,7 +178,7 @@ class ParserWork(Generic[T]):
     held: object | None = None
 
     def left_little(self, made: T) -> bool:
-        """Whether the file can have left little behind in its parser's memory, or is to stay there."""
+        """True if the file can have left little behind in its parser's memory, or is to stay there."""
         if self.held is not None:
             return True
         match made:

@@ -187,7 +187,7 @@ def _forked(work: Callable[[], None]) -> int:
 
 
 def processor_seconds(process: int) -> float:
-    """What a process has had of the processor, by its clock, whose number clock_getcpuclockid(3) makes like this."""
+    """Read a process's processor time, by its clock, whose number clock_getcpuclockid(3) makes like this."""
     return time.clock_gettime(~process << 3 | 2)
 
 
