@@ -141,7 +141,7 @@ class Contradiction:
 
 @dataclass(frozen=True, slots=True)
 class InvoiceFields:
-    """The fields of a document by its XML; roles are labels in lower case."""
+    """The fields of a document by its XML; roles are labels in lower case, in the order of answers."""
 
     roles: dict[str, PlacedValue]
     rows: tuple[PlacedRow, ...]
@@ -160,8 +160,8 @@ def invoice_fields(
     """
     searched = _SearchableText(text[:SEARCHED_CHARACTERS])
     roles, contradictions = {}, []
-    for label, value in invoice.roles.items():
-        role = label.lower()
+    for label in filter(invoice.roles.__contains__, ORDER):
+        role, value = label.lower(), invoice.roles[label]
         choice = chosen.get(role)
         place = _place(label, value, searched, mentions, choice)
         roles[role] = PlacedValue(label, value, *place) if place else PlacedValue(label, value)

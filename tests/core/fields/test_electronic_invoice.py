@@ -138,6 +138,11 @@ def test_a_page_contradicts_the_xml_where_it_surely_says_something_else() -> Non
     assert against(chosen(0.2, Reason.SUM), TOTAL_AMOUNT=money("119.00")).contradictions
 
 
+def test_contradictions_are_in_the_order_of_roles() -> None:
+    found = against(chosen(), TOTAL_AMOUNT=money("119.00"), INVOICE_ID=text_of("RE-2")).contradictions
+    assert [each.role for each in found] == ["invoice_id", "total_amount"]
+
+
 @pytest.mark.parametrize(
     ("choices", "roles"),
     [
