@@ -154,11 +154,11 @@ class Repeats:
         return not spellings or _tight(text) in spellings
 
     def are_in(self, text: str) -> bool:
-        """Whether the text has one of the texts, in whole words."""
+        """True if the text has one of the texts, in whole words."""
         return next(self.find(text), None) is not None
 
     def are_named_in(self, name: str) -> bool:
-        """Whether a title, a file's name or an address has one of the texts: as any part, short ones as whole words."""
+        """True if a title, a file's name or an address has one of the texts: as any part, short ones as whole words."""
         for _ in range(_MOST_DECODINGS):
             words = [_folded(word) for word in _WORD.findall(name)]
             run = "".join(words)
@@ -191,7 +191,7 @@ class RedactedSpan:
 
     @property
     def is_repeat(self) -> bool:
-        """Whether the range repeats another one, and was not found itself."""
+        """True if the range repeats another one, and was not found itself."""
         return self.score is None
 
 

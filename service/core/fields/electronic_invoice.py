@@ -77,12 +77,12 @@ class ElectronicInvoice:
 
     @property
     def is_credit_note(self) -> bool:
-        """Whether the total is credited, not to be paid."""
+        """True if the total is credited, not to be paid."""
         return self.type_code in CREDIT_NOTES
 
     @property
     def is_sound(self) -> bool:
-        """Whether the values have the form that the reader of the XML gives them."""
+        """True if the values have the form that the reader of the XML gives them."""
         names = (self.syntax, self.profile, self.file or "", self.type_code, self.currency or "")
         in_rows = (value for row in self.rows for value in (row.quantity, row.unit_price, row.amount) if value)
         return (
@@ -95,7 +95,7 @@ class ElectronicInvoice:
 
 
 def is_sound_number(number: Decimal) -> bool:
-    """Whether a number is finite and within `MOST_DIGITS` and `MOST_DECIMALS`."""
+    """True if a number is finite and within `MOST_DIGITS` and `MOST_DECIMALS`."""
     exponent = number.as_tuple().exponent
     return isinstance(exponent, int) and exponent >= -MOST_DECIMALS and number.adjusted() < MOST_DIGITS
 

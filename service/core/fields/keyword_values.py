@@ -33,7 +33,7 @@ class SpanSet:
         self._spans = sorted(spans)
 
     def touch(self, span: tuple[int, int]) -> bool:
-        """Whether one of the spans overlaps this one."""
+        """True if one of the spans overlaps this one."""
         place = bisect_left(self._spans, span[1], key=lambda each: each[0]) - 1
         return place >= 0 and self._spans[place][1] > span[0]
 

@@ -103,7 +103,7 @@ def decide_kind(mentions: Iterable[ScoredLabel]) -> KindMatch | None:
 
 
 def is_letter(text: str) -> bool:
-    """Whether a text is a letter and nothing else; a letter before a résumé in one file is not."""
+    """True if a text is a letter and nothing else; a letter before a résumé in one file is not."""
     lines = [line.strip() for line in text.split("\n") if line.strip()]
     opening = next((number for number, line in enumerate(lines) if _SALUTATION.fullmatch(line)), None)
     if opening is None or opening > LINES_BESIDE_LETTER:

@@ -46,7 +46,7 @@ class LineItem:
 
     @property
     def has_number(self) -> bool:
-        """Whether the row has a quantity or an amount."""
+        """True if the row has a quantity or an amount."""
         return self.quantity is not None or self.amount is not None
 
 

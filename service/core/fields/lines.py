@@ -93,17 +93,17 @@ def key_of(lines: TextLines, start: int) -> str:
 
 
 def is_one_of_several(lines: TextLines, end: int) -> bool:
-    """Whether another amount directly follows, on its line, the one that ends at `end`."""
+    """True if another amount directly follows, on its line, the one that ends at `end`."""
     return _SUM_FOLLOWS.match(lines.after(end, AFTER)) is not None
 
 
 def has_characters(text: str) -> bool:
-    """Whether a text has a letter or a digit."""
+    """True if a text has a letter or a digit."""
     return any(map(str.isalnum, text))
 
 
 def has_words(text: str) -> bool:
-    """Whether a text has four letters in a row: more than a unit or a currency."""
+    """True if a text has four letters in a row: more than a unit or a currency."""
     return _WORD.search(text) is not None
 
 

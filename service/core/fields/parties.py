@@ -87,12 +87,12 @@ def firm(name: Mention) -> str:
 
 
 def starts_with_form(text: str) -> bool:
-    """Whether a text begins with a legal form, as behind the comma of "Acme, Inc."."""
+    """True if a text begins with a legal form, as behind the comma of "Acme, Inc."."""
     return _FORMS.match(text.casefold()) is not None
 
 
 def has_legal_form(name: str) -> bool:
-    """Whether a name has the legal form of a firm."""
+    """True if a name has the legal form of a firm."""
     return _FORMS.search(name.casefold()) is not None
 
 
@@ -113,7 +113,7 @@ def _position_weights(
 
 
 def _is_registered(name: Mention, after: Sequence[Mention], lines: TextLines, labels: Set[str]) -> bool:
-    """Whether a tax, account or register number stands `LINES_TO_NUMBER` lines or less below a name, before another."""
+    """True if a tax, account or register number stands `LINES_TO_NUMBER` lines or less below a name, before another."""
     last = lines.at(name.end - 1) + LINES_TO_NUMBER
     others = (mention for mention in after if mention.label in labels - {"PERSON"} and firm(mention) != firm(name))
     end = min(lines.start(last + 1), next((mention.start for mention in others), lines.start(last + 1)))

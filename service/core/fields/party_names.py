@@ -104,7 +104,7 @@ class _Page:
         }
 
     def is_backed(self, name: Span) -> bool:
-        """Whether the model has marked a part of the words as a name, or they have a legal form."""
+        """True if the model has marked a part of the words as a name, or they have a legal form."""
         start, end = name
         return has_legal_form(self.text[start:end]) or any(at < end and start < until for at, until in self._names)
 
@@ -168,7 +168,7 @@ def _after_keyword(page: _Page, line: int, index: int) -> Iterator[Name]:
 
 
 def _is_heading(text: str) -> bool:
-    """Whether a cell is a keyword and nothing else that could be a name."""
+    """True if a cell is a keyword and nothing else that could be a name."""
     return text.endswith((":", "：")) or len(text.split()) <= 2 or text.isupper()
 
 

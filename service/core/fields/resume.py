@@ -123,7 +123,7 @@ def _without_footers(dates: Sequence[Mention], lines: TextLines) -> list[Mention
 
 
 def _is_ongoing(date: Mention, lines: TextLines) -> bool:
-    """Whether "present" follows a date on its line, or "since" precedes it."""
+    """True if "present" follows a date on its line, or "since" precedes it."""
     after, before = folded(lines.after(date.end, NEAR)), folded(lines.before(date.start, NEAR))
     return _PRESENT.match(after) is not None or _SINCE.search(before) is not None
 

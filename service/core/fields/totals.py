@@ -125,7 +125,7 @@ def _rates(mentions: Sequence[Mention]) -> dict[int, Decimal]:
 
 
 def _goes_on(rate: Decimal, row: Sequence[Decimal | None]) -> bool:
-    """Whether a row behind a rate is a net and its tax, or a net, its tax and their sum."""
+    """True if a row behind a rate is a net and its tax, or a net, its tax and their sum."""
     stated = [each for each in row if each is not None]
     if len(stated) == 3:
         return stated[0] + stated[1] == stated[2]
@@ -133,7 +133,7 @@ def _goes_on(rate: Decimal, row: Sequence[Decimal | None]) -> bool:
 
 
 def _is_rate_of(rate: Decimal, net: Decimal | None, tax: Decimal | None) -> bool:
-    """Whether a tax is a rate in percent of a net, up to rounding."""
+    """True if a tax is a rate in percent of a net, up to rounding."""
     return net is not None and tax is not None and abs(net * rate / 100 - tax) <= TOLERANCE
 
 
@@ -145,7 +145,7 @@ def _no_taxes(found: Weighted, rates: Mapping[int, Decimal], largest: Decimal | 
 
 
 def _is_base(mention: Mention, rates: Mapping[int, Decimal], largest: Decimal | None) -> bool:
-    """Whether an amount is the price of goods at a rate: it exceeds the tax at that rate on the largest total."""
+    """True if an amount is the price of goods at a rate: it exceeds the tax at that rate on the largest total."""
     rate, stated = rates.get(mention.entity), amount(mention)
     if rate is None or stated is None or largest is None:
         return False
@@ -159,7 +159,7 @@ def _parts(taxes: Weighted, rates: Mapping[int, Decimal]) -> frozenset[int]:
 
 
 def _is_shared(choices: Mapping[str, Choice], taxes: Sequence[Mention]) -> bool:
-    """Whether several taxes together, such as two of one rate, are the total less the net."""
+    """True if several taxes together, such as two of one rate, are the total less the net."""
     stated = [number for mention in taxes if (number := amount(mention))]
     if len(stated) < 2 or not choices.keys() >= set(_TRIPLE):
         return False
@@ -205,7 +205,7 @@ def _last_sum(part: Mention, mentions: Sequence[Mention], likely: Weighted, keyw
 
 
 def _is_labelled(mention: Mention, role: str, keywords: Keywords, paid: frozenset[Decimal]) -> bool:
-    """Whether the label or the keyword of an amount is for the role, or it is the total that was paid."""
+    """True if the label or the keyword of an amount is for the role, or it is the total that was paid."""
     keyword, is_paid = keywords.get(mention.entity), amount(mention) in paid
     return mention.label == role or (keyword is not None and _keyword_weight(keyword, role, is_paid) is not None)
 
@@ -263,7 +263,7 @@ class _UnnamedTaxes(NamedTuple):
     largest: Decimal | None
 
     def allows(self, net: Decimal, tax: Decimal, mention: Mention, total: Decimal) -> bool:
-        """Whether an amount may be the tax of this net and total."""
+        """True if an amount may be the tax of this net and total."""
         if all(mention is not each for each, _ in self.unnamed):
             return True
         return self.largest in (None, total) and _is_rate_of(self.rates[mention.entity], net, tax)

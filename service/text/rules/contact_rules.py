@@ -123,7 +123,7 @@ def _without_marks(text: str, start: int, end: int) -> int:
 
 
 def _is_host(match: re.Match[str]) -> bool:
-    """Whether a name with points is a host's: in lower case, with a top level that ends no sentence."""
+    """True if a name with points is a host's: in lower case, with a top level that ends no sentence."""
     top, name = match["end"].lower(), match.group()
     if top in _GENERIC:
         return name[0].isalnum() and len(name) > len(top) + 3
@@ -142,7 +142,7 @@ def _has_groups(written: str) -> bool:
 
 
 def _is_national(number: phonenumbers.PhoneNumber, written: str) -> bool:
-    """Whether a number has its country's digit groups and brackets."""
+    """True if a number has its country's digit groups and brackets."""
     national = phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.NATIONAL)
     return _groups(national) == _groups(written) and ("(" in written or len(_groups(written)) > 2)
 

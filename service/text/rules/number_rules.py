@@ -132,7 +132,7 @@ def cards(text: str, context: DocumentContext) -> Iterator[RuleMatch]:
 
 
 def _has_tax_word(text: str) -> bool:
-    """Whether a text has one of `_TAX_WORDS`, and a digit soon after it."""
+    """True if a text has one of `_TAX_WORDS`, and a digit soon after it."""
     lower = text.lower()
     if not text.isascii():  # These letters have more than two forms.
         lower = lower.replace("ſ", "s").replace("ı", "i").replace("i\u0307", "i")

@@ -74,7 +74,7 @@ def on_visible_text(text: str) -> tuple[str, Callable[[RuleMatch], RuleMatch]]:
 
 
 def is_named(pattern: re.Pattern[str], text: str, start: int) -> bool:
-    """Whether the pattern matches shortly before a place, on its line or the one above."""
+    """True if the pattern matches shortly before a place, on its line or the one above."""
     return pattern.search(text[max(0, start - _BEFORE_CHARACTERS) : start]) is not None
 
 

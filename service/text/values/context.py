@@ -153,7 +153,7 @@ class DocumentContext:
         return next((calendar for calendar, sign in _CALENDARS if sign.search(self._signs)), None)
 
     def is_birth(self, written: str) -> bool:
-        """Whether a date as written stands behind a word for a birth."""
+        """True if a date as written stands behind a word for a birth."""
         return any(written in after for after in self._births)
 
     @cached_property

@@ -59,7 +59,7 @@ _OTHER_MARKS = re.compile(r"[^\s.,:;*/'’=+-]")
 
 
 def is_currency(word: str) -> bool:
-    """Whether a word in capitals, or a sign, names a currency."""
+    """True if a word in capitals, or a sign, names a currency."""
     return word.isupper() and (word in names.currency_codes() or key(word) in _SIGNS or key(word) == "r")
 
 
@@ -90,7 +90,7 @@ def currencies_in(words: str, context: DocumentContext) -> set[str] | None:
 
 
 def _currency(word: str, context: DocumentContext) -> tuple[bool, str | None]:
-    """Whether a word names a currency, and which one, where that is known."""
+    """Tell whether a word names a currency, and which one, where that is known."""
     code = word.upper().removesuffix("$")
     if len(code) == 3 and code in names.currency_codes():
         return True, code

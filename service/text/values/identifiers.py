@@ -91,7 +91,7 @@ def read_iban(text: str, context: DocumentContext) -> Value | None:
 
 
 def is_iban(number: str) -> bool:
-    """Whether a compact number has its country's form and the right check digits (ISO 13616)."""
+    """True if a compact number has its country's form and the right check digits (ISO 13616)."""
     return len(number) <= 34 and bool(iban.is_valid(number, check_country=False))
 
 
@@ -118,12 +118,12 @@ def read_number(text: str, context: DocumentContext) -> Value | None:
 
 
 def is_card_number(number: str) -> bool:
-    """Whether compact digits have the prefix and the length of a payment card, whatever their checksum."""
+    """True if compact digits have the prefix and the length of a payment card, whatever their checksum."""
     return _CARD.fullmatch(number) is not None
 
 
 def is_vat(number: str) -> bool:
-    """Whether a compact number for value added tax has the right check digits for its country's prefix."""
+    """True if a compact number for value added tax has the right check digits for its country's prefix."""
     if _SWISS.match(number):
         return _is_valid_tax_number("ch", _SWISS_ENDING.sub("", number), whole=True) is True
     country = _COUNTRY_OF_PREFIX.get(number[:2], number[:2].lower())
@@ -146,7 +146,7 @@ def _is_tax_id(number: str, context: DocumentContext) -> bool | None:
 
 
 def _is_valid_tax_number(country: str, number: str, *, whole: bool) -> bool | None:
-    """Whether a country's tax number is valid; None if the country has no checksum, or it is another sort of number.
+    """True if a country's tax number is valid; None if the country has no checksum, or it is another sort of number.
 
     `whole`: the number's prefix says that it is of this sort.
     """
