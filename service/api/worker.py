@@ -105,12 +105,12 @@ def _make_parsers(
     zygote = ZygoteClient(config, lambda report: announce(report, mode, metrics))
     queue_bytes = QUEUED_REQUESTS * settings.max_request_bytes
     parse_limits = ParseLimits(limits, settings.parse_seconds, queue_bytes, settings.wait_limit_seconds)
-    stock = IdleParserPool(settings.parsers, settings.parser_files, zygote, anonymous=ANONYMOUS)
+    idle = IdleParserPool(settings.parsers, settings.parser_files, zygote, anonymous=ANONYMOUS)
 
     def refused(code: str) -> None:
         engine.count_unread(code, 1)
 
-    return ParserPool(settings.parsers, parse_limits, stock, metrics.parser_deaths.inc, refused)
+    return ParserPool(settings.parsers, parse_limits, idle, metrics.parser_deaths.inc, refused)
 
 
 def document_limits(settings: Settings) -> DocumentLimits:

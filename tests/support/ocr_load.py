@@ -16,6 +16,7 @@ from pathlib import Path
 import psutil
 import pypdfium2
 
+from service.api.parsers.frames import FileHeader
 from service.core.tenants import ANONYMOUS
 from tests.support.parsers import PoolSetup, parsers_of, pool_of, zygotes_of
 
@@ -54,9 +55,8 @@ async def measure(pages: int, files: int, dpi: int) -> str:
             with pool.holding() as name:
                 for page in range(1, pages + 1):
                     deadline = time.monotonic() + 600
-                    await pool.parse(
-                        data, None, None, client=ANONYMOUS, deadline_seconds=deadline, ocr_pages=(page,), held=name
-                    )
+                    header = FileHeader(None, None, pool.document_limits, ocr_pages=(page,))
+                    await pool.parse(data, header, client=ANONYMOUS, deadline_seconds=deadline, held=name)
                     sizes = (psutil.Process(each).memory_info() for each in parsers_of(os.getpid()))
                     largest = max(largest, *(each.rss for each in sizes))
         count = pages * files

@@ -53,9 +53,9 @@ async def pool_of(setup: PoolSetup) -> AsyncIterator[ParserPool]:
     """A pool that has started; stopped when the context ends."""
     folder = str(BUILTIN_WEIGHTS) if setup.ocr else None
     config = ZygoteConfig(setup.mode, setup.memory_bytes, setup.seconds, setup.reader, folder)
-    stock = IdleParserPool(setup.size, setup.files, ZygoteClient(config, setup.reports.append), anonymous=ANONYMOUS)
+    idle = IdleParserPool(setup.size, setup.files, ZygoteClient(config, setup.reports.append), anonymous=ANONYMOUS)
     limits = ParseLimits(setup.limits, setup.seconds, setup.queue_bytes, setup.wait_seconds)
-    pool = ParserPool(setup.size, limits, stock, setup.died, setup.refused.append)
+    pool = ParserPool(setup.size, limits, idle, setup.died, setup.refused.append)
     await pool.start()
     try:
         yield pool

@@ -15,11 +15,12 @@ from reportlab.lib.utils import ImageReader
 
 from service.api.extraction.ocr import PageRecognizer
 from service.api.extraction.request import DocumentInput, ExtractRequest
+from service.api.parsers.frames import FileHeader
 from service.api.parsers.pool import ParserPool
 from service.api.redaction.file_redactor import FileRedactor
 from service.api.redaction.schemas import RedactOptions
 from service.core.redaction import RedactedSpan, spans_to_redact
-from service.documents.document import Document, RedactedPicture
+from service.documents.document import Document
 from service.documents.limits import DocumentLimits
 from service.documents.reader import read_document
 from service.documents.redaction.pdf_redactor import redact_document
@@ -44,20 +45,11 @@ class InProcessPool:
     def holding(self) -> AbstractContextManager[object]:
         return nullcontext(object())
 
-    async def parse(
-        self,
-        data: bytes,
-        media_type: str | None,
-        name: str | None,
-        *,
-        ocr_pages: tuple[int, ...] | None = None,
-        ocr_forced: bool = False,
-        ocr_again: RedactedPicture | None = None,
-        **_: Any,
-    ) -> Document:
-        if ocr_again is None:
-            return _first_reading(data, ocr_pages, ocr_forced)
-        return read_document(data, limits=LIMITS, ocr_pages=ocr_pages, ocr_forced=ocr_forced, ocr_again=ocr_again)
+    async def parse(self, data: bytes, header: FileHeader, **_: Any) -> Document:
+        if header.ocr_again is None:
+            return _first_reading(data, header.ocr_pages, header.ocr_forced)
+        forced, again = header.ocr_forced, header.ocr_again
+        return read_document(data, limits=LIMITS, ocr_pages=header.ocr_pages, ocr_forced=forced, ocr_again=again)
 
     async def redact(
         self, data: bytes, media_type: str | None, name: str | None, redaction: Redaction, **_: Any

@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Iterable, Mapping
 
 from service.api.extraction.request import DocumentInput, ExtractRequest
+from service.api.parsers.frames import FileHeader
 from service.api.parsers.pool import ParserPool
 from service.core.errors import DocumentTooLarge, InvalidOptions, UnreadableDocument
 from service.core.types import Ocr
@@ -90,15 +91,19 @@ class PageRecognizer:
         held: object | None = None,
         again: RedactedPicture | None = None,
     ) -> Document:
-        return await self._parsers.parse(
-            source.data,
+        header = FileHeader(
             source.media_type,
             source.name,
-            client=request.sender or request.client,
-            deadline_seconds=request.deadline_seconds,
+            self._limits,
             ocr_pages=pages,
             ocr_forced=request.options.ocr is Ocr.FORCE,
             ocr_again=again,
+        )
+        return await self._parsers.parse(
+            source.data,
+            header,
+            client=request.sender or request.client,
+            deadline_seconds=request.deadline_seconds,
             held=held,
         )
 

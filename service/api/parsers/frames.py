@@ -41,9 +41,9 @@ _T = TypeVar("_T")
 
 
 class FileHeader(msgspec.Struct, frozen=True):
-    """The header of a file; its bytes follow in the next frame.
+    """The header of a file, whose bytes follow in the next frame, and the work on it.
 
-    `redaction`, `picture`: what is wanted instead of its document. `ocr_pages`, `ocr_forced` and `ocr_again`: as
+    `redaction`, `picture`: the work, where it is not its document. `ocr_pages`, `ocr_forced` and `ocr_again`: as
     `read_document` takes them.
     """
 
@@ -140,19 +140,8 @@ def longest_redacted(file_bytes: int) -> int:
     return 2 * file_bytes + 64 * MEBIBYTE
 
 
-def file_header(
-    media_type: str | None,
-    name: str | None,
-    limits: DocumentLimits,
-    *,
-    redaction: Redaction | None = None,
-    picture: PictureRequest | None = None,
-    ocr_pages: tuple[int, ...] | None = None,
-    ocr_forced: bool = False,
-    ocr_again: RedactedPicture | None = None,
-) -> bytes:
-    """The header frame of a file; with `redaction` or `picture` not its text is asked for, but that."""
-    header = FileHeader(media_type, name, limits, redaction, picture, ocr_pages, ocr_forced, ocr_again)
+def encode_file(header: FileHeader) -> bytes:
+    """Encode the header of a file."""
     return msgspec.msgpack.encode(header)
 
 

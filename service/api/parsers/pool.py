@@ -17,21 +17,13 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
-from service.api.parsers.connection import (
-    DEAD,
-    Job,
-    Parser,
-    ParserWork,
-    cause_of_death,
-    document,
-    picture,
-    redacted,
-)
+from service.api.parsers.frames import FileHeader
+from service.api.parsers.parser import DEAD, Parser, ParserWork, cause_of_death
 from service.api.parsers.zygote_client import IdleParserPool
 from service.core.admission.policy import queue_full, timed_out
 from service.core.errors import (
@@ -42,7 +34,7 @@ from service.core.errors import (
 )
 from service.core.parser_queue import STALL_LIMITS, ParserQueue, QueuedFile, Step
 from service.core.worker_load import AskedWork, ParseCost
-from service.documents.document import Document, PagePicture, PictureRequest, RedactedPicture
+from service.documents.document import Document, PagePicture, PictureRequest
 from service.documents.limits import DocumentLimits
 from service.documents.redaction.values import RedactedFile, Redaction
 from service.logs import LogEvent
@@ -62,6 +54,45 @@ class ParseLimits:
     wait_seconds: float = math.inf
 
 
+@dataclass(slots=True, eq=False)
+class Job(Generic[T]):
+    """A file on its way through the pool, and the work on it.
+
+    Attributes:
+        expected_seconds: expected cost of the work when it came.
+        result: what its caller waits for.
+        reading: the task that has a parser do the work; `parser` is known once there is one.
+        interrupted: True while its parser is to stand still.
+    """
+
+    file: QueuedFile
+    work: ParserWork[T]
+    expected_seconds: float
+    result: asyncio.Future[T] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+    reading: asyncio.Task[None] | None = None
+    parser: Parser | None = None
+    interrupted: bool = False
+
+    def finish(self, made: T) -> None:
+        """Set the caller's result, unless it is set or cancelled."""
+        if not self.result.done():
+            self.result.set_result(made)
+
+    def fail(self, error: Exception) -> None:
+        """Set the caller's error, unless a result is set or cancelled.
+
+        The error comes without its traceback, which holds this job, and so the file, in a circle.
+        """
+        if not self.result.done():
+            self.result.set_exception(error.with_traceback(None))
+
+    def abandon(self) -> None:
+        """End the reading, if there is one; its parser is not used again."""
+        if self.reading is not None and self.reading is not asyncio.current_task():
+            self.reading.cancel()
+        self.reading = None
+
+
 class ParserPool:
     """Reads files, a given number at the same time.
 
@@ -71,6 +102,7 @@ class ParserPool:
 
     Attributes:
         asked: the seconds of the files that came.
+        document_limits: limits of one file's content.
         size: files that are read at the same time.
     """
 
@@ -78,15 +110,16 @@ class ParserPool:
         self,
         size: int,
         limits: ParseLimits,
-        stock: IdleParserPool,
+        idle: IdleParserPool,
         on_death: Callable[[], None],
         on_refusal: Callable[[str], None],
     ) -> None:
         self._limits = limits
+        self.document_limits = limits.document
         self.size = size
         self.asked = AskedWork(size)
         self._on_refusal = on_refusal
-        self._stock = stock
+        self._idle = idle
         self._on_death = on_death
         self._queue = ParserQueue(size, limits.queue_bytes, limits.seconds, limits.wait_seconds)
         self._cost = ParseCost()
@@ -97,7 +130,7 @@ class ParserPool:
 
     async def start(self) -> None:
         """Start what parsers come from, and the first ones, so that the first file does not wait for them."""
-        await self._stock.start()
+        await self._idle.start()
 
     async def stop(self) -> None:
         """End all parsers."""
@@ -107,7 +140,7 @@ class ParserPool:
             if not task.cancelling():  # What an abandoned one does at its end is not to be broken off.
                 task.cancel()
         await asyncio.gather(*self._reading, return_exceptions=True)
-        await self._stock.stop()
+        await self._idle.stop()
 
     def seconds_worked(self, now: float) -> float:
         """What the parsers have worked since the start, all together."""
@@ -121,19 +154,9 @@ class ParserPool:
     # What callers want
 
     async def parse(
-        self,
-        data: bytes,
-        media_type: str | None,
-        name: str | None,
-        *,
-        client: str,
-        deadline_seconds: float,
-        ocr_pages: tuple[int, ...] | None = None,
-        ocr_forced: bool = False,
-        ocr_again: RedactedPicture | None = None,
-        held: object | None = None,
+        self, data: bytes, header: FileHeader, *, client: str, deadline_seconds: float, held: object | None = None
     ) -> Document:
-        """Parse one file of a client; `ocr_pages`, `ocr_forced`, `ocr_again`: as `read_document` takes them.
+        """Parse one file of a client as its header says.
 
         Args:
             held: names the file, of which pages are recognized; made by `holding`.
@@ -144,8 +167,7 @@ class ParserPool:
             QueueFull: too much waits to be read, or the file would wait for too long.
             DeadlineExceeded: the file cannot be read by its deadline, or was not.
         """
-        work = document(data, media_type, name, self._limits.document, ocr_pages, ocr_forced, ocr_again, held)
-        return await self._make(work, client, deadline_seconds)
+        return await self._make(ParserWork(header, data, Parser.read_document, held), client, deadline_seconds)
 
     @contextmanager
     def holding(self) -> Iterator[object]:
@@ -154,7 +176,7 @@ class ParserPool:
         try:
             yield held
         finally:
-            self._stock.release(held)
+            self._idle.release(held)
 
     async def redact(
         self,
@@ -171,8 +193,8 @@ class ParserPool:
         Raises:
             UnredactableDocument: it cannot be made sure that nothing is left.
         """
-        work = redacted(data, media_type, name, redaction, self._limits.document)
-        return await self._make(work, client, deadline_seconds)
+        header = FileHeader(media_type, name, self.document_limits, redaction)
+        return await self._make(ParserWork(header, data, Parser.redact_file), client, deadline_seconds)
 
     async def draw(self, data: bytes, page: PictureRequest, *, client: str, deadline_seconds: float) -> PagePicture:
         """Draw a page of a client's PDF.
@@ -180,8 +202,8 @@ class ParserPool:
         Raises:
             GleanerError: as `parse`, and what `pdf/picture` raises.
         """
-        work = picture(data, page, self._limits.document)
-        return await self._make(work, client, deadline_seconds)
+        header = FileHeader(None, None, self.document_limits, picture=page)
+        return await self._make(ParserWork(header, data, Parser.draw_page), client, deadline_seconds)
 
     # A job's way
 
@@ -203,7 +225,7 @@ class ParserPool:
     def _admit(self, work: ParserWork[T], client: str, deadline_seconds: float) -> Job[T]:
         """Queue a file, or refuse it."""
         now, size_bytes = time.monotonic(), len(work.data)
-        expected = self._cost.expected_seconds(work.kind, work.cost_bytes or size_bytes)
+        expected = self._cost.expected_seconds(work.kind, work.cost_bytes)
         file = QueuedFile(next(self._keys), client, size_bytes, now, deadline_seconds, expected)
         self.asked.ask(expected, now)
         decision = self._queue.decide_on(file, now)
@@ -235,7 +257,7 @@ class ParserPool:
             case Step.INTERRUPT | Step.RESUME:
                 job.interrupted = step is Step.INTERRUPT
                 if job.parser is not None:
-                    self._stock.interrupt(job.parser, job.interrupted)
+                    self._idle.interrupt(job.parser, job.interrupted)
             case Step.RESTART:
                 job.abandon()
             case Step.GIVE_UP:
@@ -245,7 +267,7 @@ class ParserPool:
             case Step.MEASURE:
                 if (parser := job.parser) is not None:
                     parser.on_measured = partial(self._measured, job, parser)
-                    self._stock.measure(parser)
+                    self._idle.measure(parser)
             case Step.TIME_OUT | Step.STALL:
                 error = self._over_limit(step)
                 self._note_death(job, error.detail)
@@ -268,12 +290,12 @@ class ParserPool:
         parser: Parser | None = None
         made: object = None
         try:
-            parser = job.parser = await self._stock.take(job.file.client, job.work.held)
+            parser = job.parser = await self._idle.take(job.file.client, job.work.held)
             if job.interrupted:
-                self._stock.interrupt(parser, True)
-            made = await job.work.ask(parser)
+                self._idle.interrupt(parser, True)
+            made = await job.work.ask(parser, job.work)
         except DEAD as error:
-            await self._mourn(job, parser, error)
+            await self._on_parser_death(job, parser, error)
         except Exception as error:
             if not isinstance(error, GleanerError):
                 log.exception("what a parser answered was not understood", extra={"event": LogEvent.PARSER_FAILED})
@@ -286,10 +308,10 @@ class ParserPool:
             if parser is not None:
                 job.parser = None if job.parser is parser else job.parser
                 sound = made is not None and job.work.left_little(made)
-                self._stock.put_back(parser, job.file.ran_seconds, sound=sound, stopped=job.interrupted)
+                self._idle.put_back(parser, job.file.ran_seconds, sound=sound, stopped=job.interrupted)
         self._act()
 
-    async def _mourn(self, job: Job[Any], parser: Parser | None, error: Exception) -> None:
+    async def _on_parser_death(self, job: Job[Any], parser: Parser | None, error: Exception) -> None:
         """Note a parser's death; its file is read once more, or refused."""
         code = None if parser is None else await parser.exit_code()
         self._note_death(job, cause_of_death(error, code))
@@ -309,7 +331,7 @@ class ParserPool:
         now = time.monotonic()
         seconds = self._queue.leave(job.file.key, now)
         if seconds is not None:
-            self._cost.observe(job.work.kind, job.work.cost_bytes or job.file.size_bytes, seconds)
+            self._cost.observe(job.work.kind, job.work.cost_bytes, seconds)
             self.asked.correct(job.expected_seconds, seconds, job.file.arrived, now)
 
     def _remove(self, job: Job[Any]) -> None:

@@ -22,7 +22,7 @@ from typing import Protocol
 
 import msgspec
 
-from service.api.parsers.connection import Parser, connect
+from service.api.parsers.parser import Parser, connect
 from service.api.parsers.zygote import LENGTH, ORDER, Order, ParserEnded, ParserMeasured, ZygoteConfig, ZygoteReady
 from service.core.errors import InternalError
 from service.environment import parser_environment
@@ -296,7 +296,7 @@ class IdleParserPool:
         self._source.order(Order.MEASURE, parser)
 
     def _usable(self, client: str, held: object | None) -> Iterator[Parser]:
-        """Parsers for this client, taken out of the stock; those that have died meanwhile are dropped."""
+        """Parsers for this client, taken out of those that wait; those that have died meanwhile are dropped."""
         for parser in [each for each in self._kept if each.client == client and each.held is held]:
             self._kept.remove(parser)
             if parser.usable:

@@ -13,6 +13,7 @@ import pytest
 from service.api.extraction.ocr import PageRecognizer
 from service.api.extraction.request import DocumentInput, ExtractRequest
 from service.api.options import read_options
+from service.api.parsers.frames import FileHeader
 from service.api.parsers.pool import ParserPool
 from service.core.errors import DocumentTooLarge, GleanerError, InvalidOptions, QueueFull, UnreadableDocument
 from service.documents.document import Document, Layout, Page, PartlyRead, RecognizedPage, UnreadReason
@@ -46,7 +47,8 @@ class FakePool:
     def holding(self) -> AbstractContextManager[object]:
         return nullcontext(object())
 
-    async def parse(self, *_: Any, ocr_pages: tuple[int, ...] | None, **__: Any) -> Document:
+    async def parse(self, _: bytes, header: FileHeader, **__: Any) -> Document:
+        ocr_pages = header.ocr_pages
         self.asked.append(ocr_pages)
         if not ocr_pages:
             return self.document

@@ -20,6 +20,7 @@ from typing import Any
 
 import pytest
 
+from service.api.parsers.frames import FileHeader
 from service.api.parsers.pool import ParserPool
 from service.core.errors import UnreadableDocument
 from service.core.tenants import ANONYMOUS
@@ -59,7 +60,8 @@ def succeeded(ended: dict[tuple[object, ...], str]) -> list[object]:
 
 async def ask(pool: ParserPool, *attack: object, client: str = ANONYMOUS) -> str:
     deadline = time.monotonic() + LIMIT_SECONDS
-    document = await pool.parse(json.dumps(attack).encode(), None, None, client=client, deadline_seconds=deadline)
+    header = FileHeader(None, None, pool.document_limits)
+    document = await pool.parse(json.dumps(attack).encode(), header, client=client, deadline_seconds=deadline)
     return document.text
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from service.api.parsers.frames import FileHeader
 from service.api.parsers.zygote import STEPPED_BACK
 from service.core.errors import GleanerError
 from service.core.tenants import ANONYMOUS
@@ -26,6 +27,8 @@ HTML_BOXES = b"""<style>.a{display:none} p b{display:flex}</style><p>12<sup>50</
 <select><option>a<option selected>b</select><input value=c><p class=a>hidden"""
 SAMPLES = Path(__file__).parents[3] / "loadtest" / "samples"
 WORDS = "Rechnung über Grüße naïve façade année 2026 Straße".split()
+
+LIMITS = DocumentLimits()
 
 
 def _drawing(canvas: Any) -> None:
@@ -118,7 +121,9 @@ async def test_pages_are_recognized_in_the_sandbox() -> None:
         for name, data in files.items():
             expected = read_document(data, limits=DocumentLimits(), ocr_pages=(1,))
             deadline = time.monotonic() + 120.0
-            found = await pool.parse(data, None, name, client="a", deadline_seconds=deadline, ocr_pages=(1,))
+            found = await pool.parse(
+                data, FileHeader(None, name, LIMITS, ocr_pages=(1,)), client="a", deadline_seconds=deadline
+            )
             assert _outcome(found) == _outcome(expected), name
             assert found.recognized == expected.recognized
             assert found.confidence(0, 9) == expected.confidence(0, 9)
@@ -135,12 +140,14 @@ async def test_a_file_is_sent_once_to_a_parser_that_recognizes_its_pages_behind_
         deadline = time.monotonic() + 120.0
         with pool.holding() as held:
             for page, sent, text in ((1, data, "first"), (2, b"not sent", "second")):
-                found = await pool.parse(
-                    sent, None, None, client=ANONYMOUS, deadline_seconds=deadline, ocr_pages=(page,), held=held
-                )
+                header = FileHeader(None, None, LIMITS, ocr_pages=(page,))
+                found = await pool.parse(sent, header, client=ANONYMOUS, deadline_seconds=deadline, held=held)
                 assert text in found.text
                 assert len(stepped_back()) == 1
-            assert (await pool.parse(b"a text", None, "a.txt", client="a", deadline_seconds=deadline)).text == "a text"
+            plain = await pool.parse(
+                b"a text", FileHeader(None, "a.txt", LIMITS), client="a", deadline_seconds=deadline
+            )
+            assert plain.text == "a text"
         while stepped_back() or not parsers_of(os.getpid()):
             await asyncio.sleep(0.001)
 
@@ -154,7 +161,7 @@ async def test_every_format_reads_as_it_does_without_a_sandbox() -> None:
                 expected = (error.code, error.detail)
             try:
                 deadline = time.monotonic() + 120.0
-                parsed = await pool.parse(data, None, name, client="a", deadline_seconds=deadline)
+                parsed = await pool.parse(data, FileHeader(None, name, LIMITS), client="a", deadline_seconds=deadline)
                 found: object = _outcome(parsed)
             except GleanerError as error:
                 found = (error.code, error.detail)

@@ -22,8 +22,8 @@ from service.api.parsers.frames import (
     decode_file,
     decode_header,
     decode_redacted,
+    encode_file,
     error_frames,
-    file_header,
     frame_prefix,
     from_frames,
     longest_frame,
@@ -90,7 +90,7 @@ def test_a_frame_begins_with_its_length(data: bytes) -> None:
 
 
 def test_headers_errors_and_crashes_come_back_as_they_were() -> None:
-    assert decode_file(file_header("text/html", "a", LIMITS)) == FileHeader("text/html", "a", LIMITS)
+    assert decode_file(encode_file(FileHeader("text/html", "a", LIMITS))) == FileHeader("text/html", "a", LIMITS)
     assert decode_header(bytes(error_frames("c", "d")[0]), LIMITS) == ParsedHeader(error_code="c", detail="d")
     assert decode_header(bytes(crash_frames("KeyError a.py:1")[0]), LIMITS).crash == "KeyError a.py:1"
 
@@ -236,7 +236,7 @@ def test_a_picture_and_what_is_wanted_of_it_come_back_as_they_were() -> None:
     head, png = (bytes(part) for part in picture_frames(PICTURE))
     assert picture_from_frames(decode_header(head, LIMITS), png) == PICTURE
     wanted = PictureRequest(2, 900)
-    assert decode_file(file_header(None, None, LIMITS, picture=wanted)).picture == wanted
+    assert decode_file(encode_file(FileHeader(None, None, LIMITS, picture=wanted))).picture == wanted
 
 
 @pytest.mark.parametrize(

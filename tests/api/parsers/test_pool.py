@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from service.api.parsers import zygote_client
-from service.api.parsers.connection import Parser
-from service.api.parsers.frames import LENGTH, frame_prefix, to_frames
+from service.api.parsers.frames import LENGTH, FileHeader, frame_prefix, to_frames
+from service.api.parsers.parser import Parser
 from service.api.parsers.pool import ParseLimits, ParserPool
 from service.api.parsers.zygote import Order
 from service.api.parsers.zygote_client import START_TRIES, IdleParserPool
@@ -36,6 +36,7 @@ from tests.support.document_files import simple_docx, simple_pdf
 from tests.support.parsers import LIMIT_SECONDS, PoolSetup, fresh, parsers_of, play, with_pool, zygotes_of
 from tests.support.processes import children_of
 
+PLAIN = FileHeader(None, "a.txt", DocumentLimits())
 HANG_SECONDS = 0.5
 """Limit of processor time; a test that lets a parser hang waits for `STALL_LIMITS` times as long."""
 
@@ -47,7 +48,8 @@ def parsers() -> list[int]:
 async def parse(
     pool: ParserPool, data: bytes, name: str | None = None, *, kind: str | None = None, client: str = "c"
 ) -> Document:
-    return await pool.parse(data, kind, name, client=client, deadline_seconds=time.monotonic() + LIMIT_SECONDS)
+    header = FileHeader(kind, name, pool.document_limits)
+    return await pool.parse(data, header, client=client, deadline_seconds=time.monotonic() + LIMIT_SECONDS)
 
 
 async def text(pool: ParserPool, data: bytes, name: str = "a.txt", client: str = "c") -> str:
@@ -275,10 +277,10 @@ def test_a_file_without_time_or_room_is_refused_with_retry_after() -> None:
             await text(pool, b"x" * 2**20, client="a")
         assert full.value.retry_after_seconds is not None
         with pytest.raises(DeadlineExceeded) as late:
-            await pool.parse(b"hello", None, "a.txt", client="b", deadline_seconds=time.monotonic())
+            await pool.parse(b"hello", PLAIN, client="b", deadline_seconds=time.monotonic())
         assert late.value.retry_after_seconds is not None
         with pytest.raises(DeadlineExceeded):
-            await pool.parse(b"hang", None, "a.txt", client="b", deadline_seconds=time.monotonic() + 0.5)
+            await pool.parse(b"hang", PLAIN, client="b", deadline_seconds=time.monotonic() + 0.5)
         assert await text(pool, b"hello", client="b") == "hello"
         hanging.cancel()
         await asyncio.wait((hanging,))
@@ -353,11 +355,11 @@ class SlowSource:
 
 async def test_the_reading_of_a_caller_who_left_is_waited_for() -> None:
     source = SlowSource()
-    stock = IdleParserPool(0, 1, source, anonymous=ANONYMOUS)
+    idle = IdleParserPool(0, 1, source, anonymous=ANONYMOUS)
     limits = ParseLimits(DocumentLimits(), seconds=60.0, queue_bytes=1 << 20)
-    pool = ParserPool(1, limits, stock, on_death=lambda: None, on_refusal=lambda _: None)
+    pool = ParserPool(1, limits, idle, on_death=lambda: None, on_refusal=lambda _: None)
     await pool.start()
-    wanted = pool.parse(b"hello", None, "a.txt", client="c", deadline_seconds=time.monotonic() + 60)
+    wanted = pool.parse(b"hello", PLAIN, client="c", deadline_seconds=time.monotonic() + 60)
     asking = asyncio.create_task(wanted)
     await asyncio.sleep(0.01)
     asking.cancel()
@@ -407,9 +409,9 @@ async def _frame(reader: asyncio.StreamReader) -> bytes:
 
 
 async def test_a_parser_that_answers_as_it_is_stopped_goes_on_with_its_next_file() -> None:
-    stock = IdleParserPool(2, 4, ParserOnOrder(), anonymous=ANONYMOUS)
+    idle = IdleParserPool(2, 4, ParserOnOrder(), anonymous=ANONYMOUS)
     limits = ParseLimits(DocumentLimits(), seconds=60.0, queue_bytes=1 << 20)
-    pool = ParserPool(1, limits, stock, on_death=lambda: None, on_refusal=lambda _: None)
+    pool = ParserPool(1, limits, idle, on_death=lambda: None, on_refusal=lambda _: None)
     async with asyncio.timeout(30):
         first = asyncio.create_task(text(pool, b"first", client="a"))
         await asyncio.sleep(0)

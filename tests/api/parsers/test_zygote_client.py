@@ -8,7 +8,7 @@ import socket
 
 import pytest
 
-from service.api.parsers.connection import Parser
+from service.api.parsers.parser import Parser
 from service.api.parsers.zygote import Order
 from service.api.parsers.zygote_client import IdleParserPool, announce
 from service.core.tenants import ANONYMOUS
@@ -67,10 +67,10 @@ async def test_a_parser_that_was_interrupted_as_it_answered_reads_its_next_file(
     ours, theirs = socket.socketpair()
     with theirs:
         source = OneParser(Parser(1, *await asyncio.open_connection(sock=ours)))
-        stock = IdleParserPool(1, 4, source, anonymous=ANONYMOUS)
-        parser = await stock.take("c")
-        stock.interrupt(parser, True)
-        stock.put_back(parser, 0.3, sound=True, stopped=True)
-        assert await stock.take("c") is parser
+        idle = IdleParserPool(1, 4, source, anonymous=ANONYMOUS)
+        parser = await idle.take("c")
+        idle.interrupt(parser, True)
+        idle.put_back(parser, 0.3, sound=True, stopped=True)
+        assert await idle.take("c") is parser
         assert source.orders == [Order.STOP, Order.CONTINUE]
         source.parser.close()
