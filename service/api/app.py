@@ -15,14 +15,13 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.types import ASGIApp, Scope
 
-from service.api import problems
+from service.api import docs_page, problems
 from service.api.adapters.protocol_adapter import Refuse
 from service.api.adapters.registry import AdapterRegistry, open_adapters
 from service.api.calls import AppState, open_tracing
 from service.api.connection.connections import Connections, connection_limits
 from service.api.console import routes as console_routes
 from service.api.console.console import open_console
-from service.api.docs_page import docs_page, rendered_docs
 from service.api.engine.routing import CanaryRouter
 from service.api.http.access import Access
 from service.api.http.request_body import BodyLimits
@@ -57,7 +56,7 @@ def create_app(settings: Settings) -> ASGIApp:
     keyed = bool(settings.api_keys_file or settings.api_keys)
     app.openapi = cache(partial(openapi_document, app.version, registry.operations(), keyed=keyed))  # type: ignore[method-assign]
     app.add_api_route("/openapi.json", _page_of(app.openapi), include_in_schema=False)
-    app.add_api_route("/docs", _docs_of(app.openapi), include_in_schema=False)
+    app.router.routes.extend(docs_page.ROUTES)
     app.add_exception_handler(GleanerError, _problem)
     app.add_exception_handler(ClientDisconnect, _disconnected)
     app.add_exception_handler(HTTPException, partial(_not_routed, registry))
@@ -124,16 +123,6 @@ def _page_of(document: Callable[[], dict[str, Any]]) -> Callable[[], Awaitable[R
 
     async def page() -> Response:
         return Response(encoded(), media_type="application/json")
-
-    return page
-
-
-def _docs_of(document: Callable[[], dict[str, Any]]) -> Callable[[Request], Awaitable[Response]]:
-    """A route that answers with the page of a document, which is rendered once."""
-    rendered = cache(lambda: rendered_docs(document()))
-
-    async def page(request: Request) -> Response:
-        return docs_page(rendered(), str(request.base_url))
 
     return page
 
