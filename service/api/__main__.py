@@ -19,7 +19,7 @@ from service.settings import Settings, read_settings
 
 GRACEFUL_SECONDS = 5
 STUCK_SECONDS = 30
-"""A worker whose event loop stands still for this long is aborted and replaced; its requests are lost."""
+"""Seconds for which a worker's event loop may stand still; then the worker is replaced and its requests are lost."""
 BACKLOG = 8_192
 """Connections that the kernel completes while workers are late; `net.core.somaxconn` may be lower."""
 

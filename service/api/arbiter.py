@@ -20,7 +20,7 @@ from service.logs import LogEvent
 from service.process import EXIT_RESTART_LIMIT
 
 PAUSE_SECONDS = 5.0
-"""The arbiter looks after its workers once a second; a longer gap is a pause of its own."""
+"""Seconds between two looks at the workers, normally one; a longer gap means that the arbiter itself was paused."""
 FEWEST_DEATHS, DEATHS_OF_EACH = 6, 3
 """Deaths within a minute that end the API: three for each worker, but not fewer than six."""
 

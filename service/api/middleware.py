@@ -35,7 +35,7 @@ PROBES = frozenset({"livez", "readyz"})
 DOCUMENTS = frozenset({"extract"})
 UNAUTHORIZED = 401
 NOWHERE = "/nowhere"
-"""No route: to the other port's callers a path is as unknown as any."""
+"""Label of a path of the other port, which is as unknown here as any."""
 
 
 class RouteName(NamedTuple):

@@ -25,7 +25,7 @@ With API keys, send `Authorization: Bearer KEY` or `X-API-Key: KEY`. After 429 a
 `Retry-After`; asking again is safe."""
 
 EXAMPLES: dict[str, Any] = msgspec.json.decode((Path(__file__).parent / "examples.json").read_bytes())
-"""By route, a `request` and its `answer` by the built-in model."""
+"""Examples by route: a `request` and its `answer` by the built-in model."""
 FILE_TYPES = (
     "application/pdf",
     "application/vnd.openxmlformats-officedocument.wordprocessingml.document",

@@ -33,7 +33,7 @@ THREADS = 4
 """Threads that tokenize and decode long texts, so that the event loop is free meanwhile."""
 
 QUEUED_REQUESTS = 2
-"""As many of the largest requests may wait for the parsers."""
+"""Requests of the largest size whose files may wait for the parsers."""
 
 
 @dataclass(frozen=True, slots=True)

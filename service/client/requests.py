@@ -32,7 +32,7 @@ _UNLIKE_FILES = re.compile("[\r\0\x1b]|\\A(?:\\s*<|\ufeff|%PDF|PK)")
 _FILE_NAME = re.compile(
     r"\S+\.(?:pdf|docx?|html?|txt|md|xml|png|jpe?g|tiff?|webp|bmp|gif|odt|rtf|xlsx?|pptx?|csv|eml)", re.IGNORECASE
 )
-"""One word that ends as files with documents do."""
+"""Pattern of a single word with the ending of a document file."""
 _LOOPBACK = re.compile(r"(?:localhost|127(?:\.[0-9]{1,3}){3}|\[::1\])(?::[0-9]{1,5})?(?:/.*)?", re.IGNORECASE)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 """Halves of characters, as `surrogateescape` makes them: no Unicode. U+FFFD in place of each keeps all offsets."""
@@ -248,7 +248,7 @@ def raised(error: Exception) -> GleanerError:
 
 
 FIRST_SECONDS, LONGEST_SECONDS = 0.2, 10.0
-"""The wait after a failure that says nothing of when; it doubles with each try."""
+"""Seconds of the first and the longest wait after a failure that names none; it doubles with each try."""
 CHANCE = 0.5
 """Most of a wait that is added to it by chance."""
 LATE_SECONDS = 5.0

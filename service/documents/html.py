@@ -76,13 +76,13 @@ class _Element:
     unseen: bool = False  # invisible or of size 0
     invisible: bool = False
     tiny: bool = False
-    display: Display = Display.UNSAID
+    display: Display = Display.SILENT
     is_raised: bool = False
 
     @property
     def passes_on_all(self) -> bool:
         """True if a child without a style of its own is like it."""
-        return self.display is Display.UNSAID and not self.is_raised
+        return self.display is Display.SILENT and not self.is_raised
 
 
 _PLAIN_ELEMENT = _Element()
@@ -172,7 +172,7 @@ class _Shown:
         elif tag == "br" and opens:
             self._end_raised()
             writer.line_break()
-        elif element.display is not Display.UNSAID:
+        elif element.display is not Display.SILENT:
             self._end_raised()
             writer.gap("\t" if element.display is Display.CELL else " ")
 
@@ -260,7 +260,7 @@ def _child(parent: _Element, tag: str, style: Style) -> _Element:
     invisible = parent.invisible if style.invisible is None else style.invisible
     tiny = parent.tiny if style.tiny is None else style.tiny
     display = style.display
-    if parent.display is Display.CONTAINER and display in (Display.UNSAID, Display.BOX):
+    if parent.display is Display.CONTAINER and display in (Display.SILENT, Display.BOX):
         display = Display.CELL
     elif tag in _CONTROLS - {"option"}:
         display = Display.BOX

@@ -41,7 +41,7 @@ _BLOCKS = frozenset("block list-item table table-row flow-root".split())
 class Display(Enum):
     """Placement of an element beside its neighbours, if a style sets it."""
 
-    UNSAID = auto()
+    SILENT = auto()
     BLOCK = auto()
     CELL = auto()  # beside others in a row
     BOX = auto()  # in a line, as a button
@@ -56,7 +56,7 @@ class Style:
     invisible: bool | None = None
     tiny: bool | None = None
     raised: bool = False
-    display: Display = Display.UNSAID
+    display: Display = Display.SILENT
 
 
 PLAIN = Style()
@@ -266,4 +266,4 @@ def _display(display: str, float_: str) -> Display:
         return Display.BLOCK
     if display == "table-cell":
         return Display.CELL
-    return Display.BOX if display == "inline-block" or float_ in ("left", "right") else Display.UNSAID
+    return Display.BOX if display == "inline-block" or float_ in ("left", "right") else Display.SILENT

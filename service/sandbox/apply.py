@@ -56,7 +56,7 @@ class SandboxReport:
 
 
 SPARE_CPU_SECONDS = 12
-"""Beyond a file's time limit, which is watched from outside: for the files before it, should a parser read several."""
+"""Processor seconds beyond a file's limit, which is watched from outside: for earlier files of the same parser."""
 _NONE = ("RLIMIT_FSIZE", "RLIMIT_NPROC", "RLIMIT_NOFILE", "RLIMIT_CORE", "RLIMIT_MEMLOCK", "RLIMIT_MSGQUEUE")
 
 

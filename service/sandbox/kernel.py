@@ -69,7 +69,7 @@ _WORLD = _MOUNT | _PID | _NET | _IPC | _UTS
 _READ_ONLY, _NO_SUID, _NO_DEVICES, _NO_EXEC, _RECURSIVE, _PRIVATE = 0x1, 0x2, 0x4, 0x8, 0x4000, 0x40000
 _PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
 _COVERED = b"/proc"
-"""Any folder that is there: the empty file system is mounted over it and then becomes the root."""
+"""Existing folder over which the empty file system is mounted before it becomes the root."""
 
 
 def enter_namespaces() -> bool:

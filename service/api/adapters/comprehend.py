@@ -89,7 +89,7 @@ _ERROR_TYPES = {
     "engine_restarting": "ServiceUnavailableException",
     "too_much_at_once": "ServiceUnavailableException",
 }
-"""How Comprehend names an error; by its status, any other is `InvalidRequestException` or `InternalServerException`."""
+"""Comprehend's names of errors by code; others are `InvalidRequestException` or `InternalServerException` by status."""
 _FILE_TYPES = {Format.PDF: "NATIVE_PDF", Format.DOCX: "MS_WORD", Format.PICTURE: "IMAGE"}
 
 

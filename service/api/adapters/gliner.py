@@ -44,7 +44,7 @@ _OVERLAPS = {
     (True, True): Overlaps.FLAT_MULTI_LABEL,
     (False, True): Overlaps.NESTED_MULTI_LABEL,
 }
-"""By `flat_ner` and `multi_label`."""
+"""Overlaps by `flat_ner` and `multi_label`."""
 
 
 Score = Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]

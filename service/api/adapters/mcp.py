@@ -332,7 +332,7 @@ _OPERATION = {
         "421": {"description": "The service was called by a name that is not its own."},
     },
 }
-"""With the SDK's own statuses."""
+"""The operation of a call, with the SDK's own statuses."""
 _NONE = operation("Model Context Protocol: refused", answer=_ERROR, error=_ERROR, status=405)
 _SERVER = McpServer()
 ADAPTER = ProtocolAdapter(

@@ -73,9 +73,9 @@ _KINDS: Mapping[str, str] = {
 }
 """Presidio's entity types."""
 FREE_KINDS = (*dict.fromkeys(_KINDS.values()), "CREDIT_CARD", "URL", "AGE")
-"""What a model with free labels is asked for where a request names nothing."""
+"""Kinds that a model with free labels finds where a request names none."""
 FREE_SCORE = 0.3
-"""Its least score where a request names none: that of Presidio's own GLiNER recognizer."""
+"""Least score of free labels where a request names none: that of Presidio's own GLiNER recognizer."""
 _DEFAULT = "DEFAULT"
 
 

@@ -37,7 +37,7 @@ _CREDENTIAL = re.compile(r"AWS4-HMAC-SHA256\s+(?:.*,\s*)?Credential=([^/,\s]{1,5
 _B = TypeVar("_B")
 
 Handler = Callable[..., Awaitable[Any]]
-"""Called with the request and the path's parameters by name; returns an ASGI application, such as a response."""
+"""Handler of a request and the path's parameters by name; returns an ASGI application, such as a response."""
 Refuse = Callable[[GleanerError], Response]
 Running = Callable[[AppState, Settings], AbstractAsyncContextManager[None]]
 
@@ -134,14 +134,14 @@ class AnswerContent:
 
 
 Render = Callable[[list[DocumentOutcome]], Any]
-"""Makes an answer from documents as they ended: an `AnswerContent`, or a value that becomes JSON.
+"""Maker of an answer from finished documents: an `AnswerContent`, or a value that becomes JSON.
 
 Raises the error of a document that failed, where the protocol has no place for it.
 """
 
 
 Run = Callable[[Callable[[], Any]], Awaitable[Any]]
-"""Runs work apart from the event loop."""
+"""Runner of work apart from the event loop."""
 
 
 async def respond(

@@ -48,7 +48,7 @@ from service.core.errors import GleanerError
 ATTRIBUTES = "x-amzn-sagemaker-custom-attributes"
 TARGET_MODEL = "x-amzn-sagemaker-target-model"
 _SEPARATOR = re.compile(r"[;&]|,(?=[^,;&=]*=)")
-"""What stands between two attributes: of a comma, a name and a sign follow; others are within a list."""
+"""Separators of two attributes; a comma is one only before a name and a sign, others are within a list."""
 _KINDS = {
     401: "AccessDeniedException",
     429: "ThrottlingException",
@@ -57,7 +57,7 @@ _KINDS = {
     504: "ServiceUnavailable",
     507: "InternalFailure",
 }
-"""How AWS names an error, by its status; all others are `ValidationError`."""
+"""AWS's names of errors by status; all others are `ValidationError`."""
 
 
 async def _ping(request: Request) -> Response:

@@ -40,10 +40,10 @@ log = logging.getLogger(__name__)
 _LIBC = ctypes.CDLL(None)
 _STATE_AT = 0
 _CLOSE_WAIT = 8
-"""The peer has ended its side (`TCP_CLOSE_WAIT`, linux/tcp_states.h)."""
+"""State of a connection whose peer has ended its side (`TCP_CLOSE_WAIT`, linux/tcp_states.h)."""
 _LAST_DATA_RECEIVED_AT = 52
 _MOST_SECONDS = 600.0
-"""A longer wait is no wait but a value that the kernel never set."""
+"""Longest plausible wait in seconds; a longer one is a value that the kernel never set."""
 
 
 class TcpInfo:
@@ -92,7 +92,7 @@ def unread_bytes(file: int) -> int:
 
 
 LOOK_SECONDS = 0.01
-"""How often it is looked whether the first engine has started, while requests wait for that."""
+"""Seconds between checks whether the first engine has started, while requests wait for it."""
 
 
 class RequestOwner(Protocol):
@@ -178,7 +178,7 @@ def connection_limits(settings: Settings, open_files: int) -> ConnectionLimits:
 
 
 LAG_PERIOD_SECONDS = 0.05
-"""Time between two measurements of the event loop's lag."""
+"""Seconds between two measurements of the event loop's lag."""
 SWEEP_SECONDS = 1.0
 LONGEST_RETRY_SECONDS = 60.0
 

@@ -39,7 +39,7 @@ SECURITY_HEADERS: tuple[tuple[bytes, bytes], ...] = (
     (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
     (b"x-content-type-options", b"nosniff"),
 )
-"""On every answer that has none of the same name: nothing here is to be kept, framed, or taken for something else."""
+"""Headers added where an answer lacks them: nothing may be cached, framed, or sniffed as another type."""
 
 DefaultHeaders = list[tuple[bytes, bytes]]
 
@@ -119,7 +119,7 @@ class Translation(NamedTuple):
 
 
 Translate = Callable[[str, str, Sequence[tuple[bytes, bytes]], GleanerError], Translation | None]
-"""Called with a request's method, path and headers, and the error; None for a route of ours."""
+"""Translator of an error for a request's method, path and headers; None for a route of ours."""
 
 
 class RefusedRequest(NamedTuple):

@@ -21,7 +21,7 @@ from service.logs import LogEvent
 log = logging.getLogger(__name__)
 
 ALWAYS_ANSWERED = (b"/livez", b"/readyz", b"/metrics", b"/ping", b"/v2/health/")
-"""Asked by those who would replace a service that does not answer, so never refused for load."""
+"""Health routes: their callers would replace a silent service, so they are never refused for load."""
 FRAMING_HEADERS = (b"content-length", b"transfer-encoding")
 LINE_BYTES = 32
 """Bytes of a request's first line that tell a request for health."""

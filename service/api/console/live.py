@@ -107,9 +107,9 @@ class LiveFeed:
             ],
         }
         if seen is not None:
-            told = msgspec.to_builtins(msgspec.structs.replace(seen, batches=()))
-            told["batches"] = [_shown(each, client) for each in batches]
-            state["engine"] = told
+            snapshot_fields = msgspec.to_builtins(msgspec.structs.replace(seen, batches=()))
+            snapshot_fields["batches"] = [_shown(each, client) for each in batches]
+            state["engine"] = snapshot_fields
         return state
 
 

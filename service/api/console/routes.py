@@ -44,7 +44,7 @@ async def file(request: Request, name: str) -> Response:
 
 @router.get("/console/entrance")
 async def entrance(request: Request) -> Response:
-    """Whether the sender may come in, as whom, and how large a document may be."""
+    """Authorizes the console: client name and document limit."""
     return _json({"client": _enter(request).name, "limits": _console(request).limits, "ocr": _console(request).ocr})
 
 

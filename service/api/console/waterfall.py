@@ -15,7 +15,7 @@ from service.api.extraction.trace import DocumentTrace, RequestTrace
 from service.core.debug_snapshot import BatchRun
 
 LEAST_SECONDS = 20e-6
-"""A gap that is shorter goes to the span before it."""
+"""Seconds of the shortest gap with a span of its own; a shorter one goes to the span before it."""
 MOST_BATCHES = 200
 """Most batches of one document that are named; later ones are one span."""
 

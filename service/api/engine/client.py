@@ -84,12 +84,12 @@ class RevisionLeases:
 
 
 MOST_SILENCE_SECONDS = 5.0
-"""An engine sends its status twice a second; one that is silent for this long gets no new requests."""
+"""Seconds of silence after which an engine gets no new requests; it sends its status twice a second."""
 
 LATELY_SHARE = 0.05
-"""Weight of the latest document in the mean length of those of late."""
+"""Smoothing factor of the mean document length."""
 OBSERVE_SECONDS = 1.0
-"""Longest wait for what an engine tells of itself."""
+"""Seconds to wait for an engine's description of itself."""
 OnModels = Callable[[tuple[ModelStatus, ...]], Awaitable[None]]
 
 log = logging.getLogger(__name__)

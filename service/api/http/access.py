@@ -106,7 +106,7 @@ def _write(account: mmap.mmap | bytearray, place: int, number: float) -> None:
 ADDRESS_BURST, ADDRESS_PER_SECOND = 10, 1.0
 ALL_BURST, ALL_PER_SECOND = 160, 16.0
 MOST_ADDRESSES = 4_096
-"""The addresses that failed longest ago are forgotten beyond this."""
+"""Most addresses with failures that are remembered; the oldest is forgotten first."""
 
 
 class FailedKeys:
@@ -187,7 +187,7 @@ class Access:
             self._limiter.charge(tenant, kind, amount, now)
 
     def _shown_name(self, tenant: Tenant) -> str:
-        """Its name in metrics; who may read them where anybody may, gets no names of clients."""
+        """Metrics label of a client; hidden where /metrics is public."""
         named = tenant.name == ANONYMOUS or (self._shows_names and tenant.name in self.keys.keys.first_names)
         return tenant.name if named else OTHER
 

@@ -42,13 +42,13 @@ log = logging.getLogger(__name__)
 NOBODY = "nobody"
 """The line of a file that means to hold no key: an empty file may be a mistake."""
 LIMITS: tuple[str, ...] = (*ClientQuota.__struct_fields__, *RateLimits.__struct_fields__)
-"""What may follow a digest, as `name=value`."""
+"""Names of the limits that may follow a digest, as `name=value`."""
 MOST_NAMES = 100
-"""As many clients, the first of the keys, have their names in metrics."""
+"""Most clients whose names are in metrics: those of the first keys."""
 _DIGEST = re.compile(r"[0-9a-fA-F]{64}")
 
 Line = tuple[str, str]
-"""Where a line stands, in words, and the line."""
+"""Place of a line, in words, and the line."""
 
 
 class BadKeysFile(ModelError):
@@ -217,7 +217,7 @@ def presented_key(headers: Mapping[str, str]) -> str | None:
 
 POLL_SECONDS = 1.0
 UNSETTLED_SECONDS = 2.0
-"""A file that changed so lately is read again: a second change within the clock's grain would leave no trace."""
+"""Seconds after a change in which a file is read again: a second change within the clock's grain leaves no trace."""
 
 
 Signature = tuple[int, int, int, int, int]

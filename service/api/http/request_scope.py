@@ -10,7 +10,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import Scope
 
 ARRIVED = "arrived_seconds"
-"""Under this name the HTTP server says when a request's first byte came, in seconds of the monotonic clock."""
+"""Key of a request's state: arrival of its first byte, in seconds of the monotonic clock."""
 
 
 def request_start_time(scope: Scope, now: float) -> float:
@@ -23,7 +23,7 @@ def request_start_time(scope: Scope, now: float) -> float:
 
 
 DISCONNECT = "disconnect"
-"""Under this name a request's state has its `DisconnectNotice`, where the HTTP server tells it."""
+"""Key of a request's state: its `DisconnectNotice`, where the HTTP server has one."""
 
 _T = TypeVar("_T")
 
@@ -38,13 +38,13 @@ class DisconnectNotice:
         self._then: Callable[[], object] | None = None
 
     def then(self, call: Callable[[], object]) -> None:
-        """Have this called, in place of what was to be called before."""
+        """Replace the callback."""
         self._then = call
         if self.has_left:
             self._call()
 
     def forget(self) -> None:
-        """Have nothing called any more."""
+        """Drop the callback."""
         self._then = None
 
     def tell(self) -> None:

@@ -41,7 +41,7 @@ from service.core.errors import GleanerError
 from service.metrics.worker import WorkerMetrics
 
 ENTITIES_AT_ONCE = 4_000
-"""About a millisecond."""
+"""Most entities that are encoded on the event loop: about a millisecond of work."""
 _NO_ENTITIES = b'"entities":[]'
 """Found in no string of an answer, whose quotes are escaped."""
 
@@ -80,10 +80,10 @@ CLIENT_CLOSED_REQUEST = 499
 """nginx's status for a client that disconnected: shown by access logs and metrics, received by no client."""
 
 REVISION_HEADER = "X-Gleaner-Revision"
-"""Names the revision that answered, in answers whose protocol has no place for it."""
+"""Header with the revision that answered, where a protocol has no place for it."""
 
 DocumentOutcome = FinishedDocument[DocumentResult]
-"""How a document whose entities were asked for ended."""
+"""Outcome of a document of /extract."""
 DocumentTasks = list["asyncio.Task[DocumentOutcome]"]
 
 

@@ -117,7 +117,7 @@ CONNECTION = 3
 """The descriptor of the only way out; 0 to 2 lead to /dev/null, so that no line of the log can be forged."""
 
 REHEARSAL = Redaction((Range(0, 7, "Invoice"),), ("Invoice",))
-"""What is redacted of the sample, so that all that it takes is imported."""
+"""Redaction of the sample, so that all that it takes is imported."""
 
 Reader = Callable[[bytes, str | None, str | None, DocumentLimits], Document]
 

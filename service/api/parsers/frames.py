@@ -94,7 +94,7 @@ _ABSENT = msgspec.Raw(b"")
 PAGE_BYTES, NUMBER_BYTES, PARTS_BYTES = 64, 5, 2_048
 """Most bytes of a page in a header: of itself, of its number among unread ones, of its parts that were not read."""
 INVOICE_BYTES = 16 * MEBIBYTE
-"""Most bytes of what an electronic invoice states, in a header."""
+"""Most bytes of an electronic invoice in a header."""
 ATTACHMENTS_BYTES = 256 * 1024
 """Most bytes of the attachments that were not read, in a header: of a hundred with a name and a sentence each."""
 

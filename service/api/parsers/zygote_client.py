@@ -36,7 +36,7 @@ log = logging.getLogger(__name__)
 COMMAND = (sys.executable, "-m", "service.api.parsers.zygote")
 START_SECONDS = 60.0
 START_TRIES = 3
-"""A zygote that dies while it starts is started again; one that says nothing in time is not."""
+"""Most starts of a zygote that dies while it starts; one that says nothing in time is not started again."""
 STOP_SECONDS = 5.0
 
 
@@ -208,9 +208,9 @@ async def _end(process: asyncio.subprocess.Process) -> None:
 
 
 MOST_BUSY_SECONDS = 10.0
-"""A parser that has been busy for longer is not kept: its limit of processor time holds for all its files together."""
+"""Most busy seconds of a parser that is kept: its limit of processor time holds for all its files together."""
 HALT_SECONDS = 0.01
-"""A parser that is kept stands still after this: the next file often comes before."""
+"""Seconds after which a kept parser is stopped: the next file often comes before."""
 
 
 class ParserSource(Protocol):

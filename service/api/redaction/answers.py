@@ -30,14 +30,14 @@ from service.metrics.worker import WorkerMetrics
 
 TEXT = "text/plain; charset=utf-8"
 LARGE_BYTES = 256 * 1024
-"""An answer with more file than this is encoded in a thread."""
+"""Bytes of files above which an answer is encoded in a thread."""
 UNREAD_HEADER = "X-Gleaner-Unread-Pages"
-"""Names the pages that were not read, or not in full, where the answer is the document itself."""
+"""Header with the pages that were not read in full, where the answer is the document itself."""
 MOST_RANGES = 100
 """Most ranges of pages in a header, so that proxies take it."""
 
 RedactionOutcome = FinishedDocument[RedactedResult]
-"""How a document that was to be redacted ended."""
+"""Outcome of a document of /redact."""
 
 
 @dataclass(frozen=True, slots=True)

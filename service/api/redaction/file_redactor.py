@@ -28,7 +28,7 @@ from service.documents.redaction.painting import boxes_to_paint, by_page
 from service.documents.redaction.values import PaintedPage, Range, RedactedFile, Redaction
 
 LEAST_WORD = 0.6
-"""Compared with the mean probability of a word's characters: a word below it counts as not read."""
+"""Least mean probability of a word's characters; a word below it counts as not read."""
 _WORD = re.compile(r"\w{2,}")
 _ROUNDS = 2
 """Times that a file is painted: the second time with what was still read after the first."""

@@ -25,7 +25,7 @@ from service.documents.ocr.recognition import (
 from service.documents.ocr.straighten import Gray, Matrix, line_angles, straightened, upside_down
 
 LEAST_LINE = 0.8
-"""Compared with the mean probability of a line's characters; a line below it is not believed."""
+"""Least mean probability of a line's characters; a line below it is not believed."""
 _MOST_UNREAD = 0.4
 """Share of a line's columns with letters but no recognized character; above it the line is reported."""
 _TRIED, _LEAST_TRIED, _TYPICAL = 6, 64, 360  # lines read both ways, and their least and best width in pixels
@@ -34,7 +34,7 @@ _UPRIGHT = 4
 _LEAST_LETTERS = 3
 """Letters and digits of a line up the margin: rules and brackets have the same form."""
 _UPSIDE_DOWN = 0.05
-"""Compared with how much surer the lines are read upside down than as they stand."""
+"""Least gain in probability for which lines count as upside down."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ from service.documents.pdf.reader import PageCollector, loaded_page, opened_pdf,
 from service.documents.pdf.words import Word, words_by_direction
 
 LEAST_CONFIDENCE = 0.9
-"""Compared with the mean probability of a page's characters: below it the networks do not know the page's script."""
+"""Least mean probability of a page's characters; below it the networks do not know the page's script."""
 MOST_UNREAD = 0.6
 """Share of a page's columns with letters but no recognized character; above it the page is unread."""
 _DPI, _LEAST_DPI, _MOST_DPI = 200, 100, 300

@@ -21,9 +21,9 @@ _Matrix = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.c
 _FontSize = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_void_p, ctypes.c_int)
 
 _LARGEST_STEP = 1.5
-"""Between the corners of neighbours in a run, in sides of the larger box."""
+"""Longest step between the corners of neighbours in a run, in sides of the larger box."""
 _LARGEST_SLOPE = 0.02
-"""Between the first two characters of a level run: points down for each point to the right."""
+"""Largest slope between the first two characters of a level run: points down for each point to the right."""
 _LARGEST_SKEW = 3.5
 """Degrees from a quarter turn, and between lines of the same text, as in a scan that was laid down askew."""
 _HEIGHT = 1.15

@@ -22,7 +22,7 @@ from service.core.errors import UnreadableDocument
 from service.documents.pdf.layers import drop_hidden_layers
 
 _SIGNS = (b"/OCProperties", b"/Collection", b"/AcroForm", b"/FreeText", b"/ObjStm")
-"""One of these stands in every file for which there is something to do; in the last, what is compressed may stand."""
+"""Bytes of which each file with work to do has some; the last marks compressed parts, which may hold the others."""
 _HIDDEN, _NO_VIEW = 1 << 1, 1 << 5  # flags of annotations
 _MULTILINE, _PASSWORD, _RADIO, _PUSH, _COMB = 1 << 12, 1 << 13, 1 << 15, 1 << 16, 1 << 24  # flags of fields
 _DEEPEST = 32

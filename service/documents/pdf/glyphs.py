@@ -42,7 +42,7 @@ HYPHENS = (0x02, 0xAD, 0xFFFE)  # pdfium's two marks for a hyphen at a line's en
 _HYPHENS = code_set(HYPHENS)
 _BLANKS = code_set((*range(0x09, 0x0E), 0x20, 0x85, 0xA0, *range(0x2000, 0x200B), 0x2028, 0x2029, 0x202F, 0x3000))
 REPLACEMENT = 0xFFFD
-"""Stands for a character without a Unicode value."""
+"""Placeholder of a character without a Unicode value."""
 _SHORTEST_UNMAPPED = 3  # characters in a row without a Unicode value: they are writing; fewer are bullets and icons
 _ASKED = 250  # characters of a page, about, that are asked for their mapping before all of them are
 _UNWANTED = code_set((*range(0x20), *range(0x7F, 0xA0), 0x200B, 0xFEFF, 0xFFFF))

@@ -18,7 +18,7 @@ from service.documents.raised_text import raised_separator
 
 _SPACE, _TAB, _NEWLINE, _POINT, _COMMA = -1, -2, -3, -4, -5
 SEPARATORS = np.array([ord(sign) for sign in ",.\n\t "], np.uint32)
-"""Found under the negative indices above."""
+"""Separators under the negative indices above."""
 _TOUCHING = 0.15  # in word heights; words from two places in the content stream that are closer are joined
 _CROSSING = 0.3  # in word heights; of two words that overlap by more, one is stamped over the other
 _SMALLER, _HIGHER = 0.8, 0.15  # the height of a raised character, and of its bottom over that of the one before it

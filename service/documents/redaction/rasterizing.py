@@ -24,7 +24,7 @@ from service.documents.redaction.painting import Pixels, paint
 DOTS_PER_POINT = 200 / 72
 MOST_DOTS = 12_000_000
 MOST_SCAN_DPI, MOST_SCAN_DOTS = 600, 40_000_000
-"""An A4 sheet with 600 dots an inch has 35 million."""
+"""Most dots an inch of a scan, and most dots; an A4 sheet with 600 dots an inch has 35 million."""
 _MARGIN = 1.0
 """Points around a box that are painted over too, as letters may hang over their boxes."""
 _QUALITY = 85
