@@ -22,23 +22,24 @@ from infra.instances import (
     Baking,
     baked_image,
 )
-from infra.scaling.policy_values import BURSTY, Delays, Forecast, Limits, Schedule, Tuning
+from infra.scaling.limits import Delays, Forecast, Limits, Schedule
+from infra.scaling.policy_values import BURSTY, Tuning
 from service.signals.routes import PUBLIC_ADAPTERS
 
 PLACEHOLDER_ACCOUNT = "111122223333"
 ON_DEMAND_QUOTA, SPOT_QUOTA = "L-DB2E81BA", "L-3819A6DF"
 """Codes of EC2's quotas of vCPUs for G and VT instances."""
 MAXIMUM_PERCENT = 150
-"""Tasks during a deployment, of those wanted: an instance has one GPU, so each new task needs another instance."""
+"""Percent of the wanted tasks during a deployment, each new one on another instance, since an instance has one GPU."""
 ROOM_FOR_ONE_PERCENT = 200
-"""The same of a fleet that may have one task: half as many again would be none."""
+"""Percent of the wanted tasks in a fleet that may have one: half as many again would be none."""
 FAILED_TASKS_TO_ROLL_BACK = 2
 """Tasks of a release that fail before it is rolled back; each may take the whole time to get ready."""
 LONGEST_TO_ROLL_BACK_SECONDS = 900
 """Longest time in which a release that never gets ready is tried."""
 EVERYBODY = "0.0.0.0/0"
 LOG_DAYS = (1, 7, 14, 30, 90, 365)
-"""Some of the numbers of days that CloudWatch Logs knows."""
+"""Numbers of days that CloudWatch Logs knows, some of them."""
 _CERTIFICATE = re.compile(r"arn:aws[\w-]*:acm:[a-z0-9-]+:\d{12}:certificate/[0-9a-f-]{36}")
 
 
@@ -253,7 +254,7 @@ class Environment:
 
     @property
     def is_placeholder(self) -> bool:
-        """True when certificate or buckets are still the example's: it synthesizes, but must not be deployed."""
+        """True when certificate or buckets are still the example's, which can be synthesized but not deployed."""
         named = self.bulk is not None and "s3://example-" in self.bulk.inputs + self.bulk.outputs
         return named or (self.certificate is not None and f":{PLACEHOLDER_ACCOUNT}:" in self.certificate)
 

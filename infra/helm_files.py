@@ -19,7 +19,7 @@ HERE = Path(__file__).parent
 CHART = HERE / "helm" / "gleaner"
 RULES = ("recording.yml", "alerts.yml")
 PRE_STOP_SECONDS = 5
-"""Nodes hear of a parting pod within a second or two; SIGTERM comes after that."""
+"""Seconds before SIGTERM in which nodes hear of a parting pod."""
 
 
 def policy_file(policy: Policy) -> dict[str, object]:

@@ -32,7 +32,7 @@ class InstanceSize:
 
     @property
     def task_memory_mib(self) -> int:
-        """The most that its one task may take."""
+        """Memory that its one task may take, MiB."""
         return self.memory_mib - max(SYSTEM_MIB, self.memory_mib // 16)
 
 
@@ -44,10 +44,10 @@ INSTANCE_SIZES = {
 }
 
 GPU_IMAGE = "/aws/service/ecs/optimized-ami/amazon-linux-2023/gpu/recommended/image_id"
-"""AWS's own: driver, container toolkit, Docker and the ECS agent."""
+"""SSM parameter of AWS's own image: driver, container toolkit, Docker and the ECS agent."""
 
 BAKED_GIB = 40
-"""The disk of a machine image: AWS's own takes 30, the container image 8 unpacked."""
+"""GiB of a machine image's disk: AWS's own takes 30, the container image 8 unpacked."""
 
 
 class Baking(StrEnum):
@@ -55,9 +55,9 @@ class Baking(StrEnum):
 
     OFF = "off"
     ON_DEMAND = "on-demand"
-    """`make machine-image` alone."""
+    """Only `make machine-image` starts it."""
     WEEKLY = "weekly"
-    """Also by itself once a week, for the patches of AWS's image."""
+    """It also starts by itself once a week, for the patches of AWS's image."""
 
 
 def baked_image(fleet: str) -> str:

@@ -22,7 +22,7 @@ CONTAINER = "gleaner"
 MOST_DESCRIBED = 100
 """Tasks that one call describes."""
 Aws = Callable[[Sequence[str]], Any]
-"""Runs the AWS CLI with these arguments; returns what its JSON says."""
+"""Function that runs the AWS CLI with these arguments and returns its JSON."""
 
 
 def targets(tasks: Iterable[dict[str, Any]], port: int = INTERNAL_PORT) -> list[dict[str, Any]]:

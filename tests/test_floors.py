@@ -217,6 +217,7 @@ PURE = (
     "infra/dashboards/on_call.py",
     "infra/dashboards/page.py",
     "infra/scaling/policy.py",
+    "infra/scaling/limits.py",
     "infra/scaling/policy_values.py",
     "infra/scaling/oncall_alarms.py",
     "loadtest/simulator/fleet.py",

@@ -19,10 +19,10 @@ from infra.dashboards.page import (
 )
 
 PRICE = Variable(name="price", label="Dollars per task and hour", default="1.006")
-"""A g5.xlarge in us-east-1, on demand; the load balancer and the traffic are not in it."""
+"""Dollars an hour of a g5.xlarge in us-east-1, on demand; without load balancer and traffic."""
 
 BY_REVISION = 'label_replace({}, "revision", "$1", "revision", "sha256:(.{{12}}).*")'
-"""The first letters of a revision's digest are enough to tell it by."""
+"""Letters of a revision's digest that are enough to tell it by."""
 
 HOW_TO_READ = """
 **Work ratio** is what to size by: 70 % leaves room for one task to fail. **GPU utilization** is not: a batching server

@@ -18,7 +18,7 @@ from service.signals.catalog import Signal
 
 
 class Statistic(StrEnum):
-    """CloudWatch's names. Over tasks: one share, the total, the most, the least, how many."""
+    """Statistics by CloudWatch's names. Over tasks: one share, the total, the most, the least, how many."""
 
     AVERAGE = "Average"
     SUM = "Sum"
@@ -229,7 +229,7 @@ class Evaluation:
 
 
 EXTRA_PERIODS = 2
-"""CloudWatch looks at more periods than an alarm needs; by its own examples five for three."""
+"""Periods that CloudWatch looks at beyond those an alarm needs: by its own examples five for three."""
 
 
 def evaluate(alarm: Alarm, series: Series, now: float, before: State = State.OK) -> Evaluation:

@@ -53,7 +53,7 @@ class Capacity:
 
 
 ASSUMED = Capacity(documents_per_second=100.0, tokens_per_second=40_000.0, slo_ms=500.0)
-"""Before anything was measured: a middling one-GPU instance and documents of 400 tokens. Measure soon."""
+"""Capacity before anything was measured: a middling one-GPU instance and documents of 400 tokens. Measure soon."""
 
 
 def read_capacity(text: str) -> Capacity:

@@ -19,7 +19,7 @@ HOURS_A_MONTH = 730
 PRICES_ARE_OF = "2025, us-east-1, Linux, on demand; check before you rely on them"
 HOURLY_DOLLARS: Mapping[str, float] = {"g4dn.xlarge": 0.526, "g6.xlarge": 0.805, "g5.xlarge": 1.006}
 MONTHLY_DISK_DOLLARS = 100 * 0.08 + (500 - 125) * 0.04
-"""100 GB of gp3 at 500 MB/s; it is paid for a stopped instance too."""
+"""Dollars a month for 100 GB of gp3 at 500 MB/s, for a stopped instance too."""
 MONTHLY_TASK_DOLLARS: Mapping[str, float] = {"PutMetricData, every 10 s": 2.59, "detailed monitoring": 2.10}
 AROUND_DOLLARS: Mapping[str, float] = {
     "11 endpoints in 2 zones": 0.22,

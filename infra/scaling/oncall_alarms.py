@@ -30,7 +30,7 @@ MINUTE = 60
 
 
 MOST_REFUSED = 0.01
-"""Documents for each request."""
+"""Signal of the documents in a request."""
 FEWEST_REQUESTS = 100
 """Fewest requests a minute for a 99th percentile: of twenty it is the slowest one, a long file."""
 OLDEST_INSTANCE_DAYS = 45
@@ -163,7 +163,7 @@ def rollback_alarms(policy: Policy) -> tuple[str, ...]:
 
 
 def _counted(signal: Signal, name: str, meaning: str, remedy: str, periods: int = 1) -> Alarm:
-    """Something that should not happen at all, by the minute."""
+    """Alarm on an event that should not happen at all, by the minute."""
     return Alarm(
         name=name,
         conditions=(Condition(signal, Statistic.SUM, Comparison.ABOVE, 0.0),),
@@ -203,7 +203,7 @@ class Shortfall:
 
 
 def tasks_missing(cluster: str, service: str, minimum_tasks: int = 2) -> Shortfall:
-    """Tasks that ECS cannot start."""
+    """Alarm on tasks that ECS cannot start."""
     of = {"ClusterName": cluster, "ServiceName": service}
     return Shortfall(
         name="tasks-missing",
@@ -217,7 +217,7 @@ def tasks_missing(cluster: str, service: str, minimum_tasks: int = 2) -> Shortfa
 
 
 def instances_missing(group: str, minimum_tasks: int = 2) -> Shortfall:
-    """Instances that the group cannot launch."""
+    """Alarm on instances that the group cannot launch."""
     of = {"AutoScalingGroupName": group}
     return Shortfall(
         name="instances-missing",

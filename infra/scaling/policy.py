@@ -25,18 +25,8 @@ from itertools import pairwise
 
 from infra.scaling.alarm_evaluation import Alarm, Comparison, Condition, Statistic
 from infra.scaling.capacity import ASSUMED, Capacity
-from infra.scaling.policy_values import (
-    BURSTY,
-    Delays,
-    Forecast,
-    Limits,
-    Schedule,
-    Step,
-    StepScaling,
-    Targets,
-    TargetTracking,
-    Tuning,
-)
+from infra.scaling.limits import Delays, Forecast, Limits, Schedule
+from infra.scaling.policy_values import BURSTY, Step, StepScaling, Targets, TargetTracking, Tuning
 from service.signals.catalog import (
     BACKLOG_SECONDS,
     BULK_TASKS_WANTED,
@@ -163,7 +153,7 @@ def with_bulk(policy: Policy, most_tasks: int) -> Policy:
 
 
 def _while_others_work(step: StepScaling, work_ratio: float) -> StepScaling:
-    """The step, of one by a queue only while there is so much work that is not bulk's."""
+    """The step; if it is one by a queue, only while other work than bulk reaches this work ratio."""
     first, *others = step.alarm.conditions
     if first.signal is WORK_RATIO:
         return step
@@ -292,7 +282,7 @@ def _when_idle(targets: Targets, tuning: Tuning) -> StepScaling:
 
 
 def _not_explained_by_work(targets: Targets) -> Condition:
-    """While the work ratio is high its own, proportional step is taken, and a queue is what to expect."""
+    """Condition that the work ratio is low: while it is high, its own step is taken, and a queue is to be expected."""
     return Condition(WORK_RATIO, Statistic.AVERAGE, Comparison.AT_MOST, targets.scale_out_work_ratio)
 
 

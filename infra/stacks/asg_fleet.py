@@ -33,9 +33,9 @@ from infra.stacks.scaling import AsgScaling
 from infra.stacks.user_data import MOST_SCRIPT_BYTES, asg_user_data
 
 SUSPENDED = ("AlarmNotification", "AZRebalance", "HealthCheck", "ReplaceUnhealthy", "ScheduledActions")
-"""While an update replaces instances: nobody else changes their number under its hands."""
+"""Processes suspended while an update replaces instances, so that nothing else changes their number."""
 GRACE_SECONDS = 900
-"""Boot, pull, fetch and warm the models: until then the balancer's opinion does not count."""
+"""Seconds of a boot with its pull and its models, in which the balancer's opinion does not count."""
 
 
 class AsgFleet(Fleet):

@@ -185,7 +185,7 @@ def _reads_alone() -> iam.PolicyStatement:
 
 
 def _writes_results(place: BucketPrefix) -> iam.PolicyStatement:
-    """But for the results of bulk jobs, into their own place."""
+    """Statement by which the results of bulk jobs are written, into their own place."""
     objects = f"arn:{Aws.PARTITION}:s3:::{place.bucket}/{place.prefix}*"
     return iam.PolicyStatement(principals=[iam.AnyPrincipal()], actions=["s3:PutObject"], resources=[objects])
 

@@ -23,9 +23,9 @@ from infra.stacks.scaling import SQS, VISIBLE
 RECEIVED_AT_MOST = 5
 """Times that a chunk is tried, by as many workers, before it is a dead letter."""
 LEASE_SECONDS = 60
-"""After which a chunk whose worker is silent goes to another."""
+"""Seconds after which a chunk whose worker is silent goes to another."""
 KEPT_DAYS = 14
-"""The longest that SQS knows."""
+"""Seconds that a message is kept, the most that SQS knows."""
 DEAD_LETTERS, LATE = "bulk-dead-letters", "bulk-late"
 HOUR_SECONDS = 3600
 

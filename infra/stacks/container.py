@@ -12,7 +12,7 @@ NAMESPACE = "Gleaner"
 CONTAINER = "gleaner"
 PORT = 8080
 INTERNAL_PORT = 8081
-"""Metrics, models and docs: for scrapers inside the network, never through the balancer."""
+"""Port of metrics, models and docs: for scrapers inside the network, never through the balancer."""
 USER = 10001
 MODELS_INSIDE = "/models"
 MODELS_ON_HOST = "/var/lib/gleaner/models"
@@ -20,7 +20,7 @@ MODELS_ON_HOST = "/var/lib/gleaner/models"
 TEMPORARY = {"/tmp": 512}
 """Writable folders in memory, MiB; all else but the models is read-only."""
 SHARED_MEMORY_MIB = 1024
-"""/dev/shm, where sockets and metrics are: apart from `/tmp`, which uploads may fill."""
+"""MiB of /dev/shm, where sockets and metrics are: apart from `/tmp`, which uploads may fill."""
 KEEP_ALIVE_SLACK_SECONDS = 30
 
 

@@ -34,7 +34,7 @@ from infra.stacks.roles import (
 )
 
 BUILD_TYPES = ("m6i.xlarge", "m5.xlarge")
-"""Without a GPU: pulling an image needs none, and the quota for G instances is the fleet's."""
+"""Type of the building instance, without a GPU: pulling needs none, and the quota for G instances is the fleet's."""
 SUNDAYS = "cron(0 3 ? * sun *)"
 ROOT_DEVICE = "/dev/xvda"
 DISK: dict[str, Any] = {
@@ -168,7 +168,7 @@ class MachineImageStack(Stack):
         return made
 
     def _distribution(self) -> builder.CfnDistributionConfiguration:
-        """To this region and account only; the parameter is what the fleet's `MachineImage` names."""
+        """Distribute to this region and account only, under the parameter that the fleet's `MachineImage` names."""
         Distribution = builder.CfnDistributionConfiguration  # noqa: N806
         noted = Distribution.SsmParameterConfigurationProperty(
             parameter_name=baked_image(self._environment.fleet), data_type="aws:ec2:image"

@@ -126,7 +126,7 @@ def reads_parameter(name: str) -> Statements:
 
 
 def fetches_component(component_arn: str) -> Statements:
-    """What an instance of Image Builder is to do, and nothing of other pipelines."""
+    """Permissions of an instance of Image Builder, for its own pipeline alone."""
     return [_allow("FetchComponent", ["imagebuilder:GetComponent"], [component_arn])]
 
 
@@ -157,7 +157,7 @@ def serves_sessions() -> Statements:
 
 
 def speaks_for_its_instance(group_names: list[str]) -> Statements:
-    """The end of the launch hook, and that its GPU is gone; for its own groups only."""
+    """Completing the launch hook and reporting a lost GPU, for its own groups only."""
     pattern = f"arn:{Aws.PARTITION}:autoscaling:{Aws.REGION}:{Aws.ACCOUNT_ID}:autoScalingGroup:*:autoScalingGroupName"
     groups = [f"{pattern}/{name}" for name in group_names]
     return [

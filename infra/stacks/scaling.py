@@ -18,8 +18,9 @@ from constructs import Construct
 
 from infra.scaling.alarm_evaluation import Comparison, Missing
 from infra.scaling.autoscaler import POINTS_A_MINUTE
+from infra.scaling.limits import Forecast, Schedule
 from infra.scaling.policy import Policy
-from infra.scaling.policy_values import Forecast, Schedule, StepScaling
+from infra.scaling.policy_values import StepScaling
 from infra.stacks.cloudwatch_alarms import alarm, metric_query, result_query
 from infra.stacks.container import NAMESPACE
 from service.signals.catalog import GPU_UTILIZATION, SERVICE_DIMENSION
@@ -91,7 +92,7 @@ class EcsScaling(Construct):
             self._policy("Forecast", "forecast", "PredictiveScaling", predictive_scaling_policy_configuration=forecast)
 
     def _first(self, policy: Policy) -> scaling.CfnScalingPolicy:
-        """One task alone, as what was added counts as not yet there for the cooldown, which outlasts its start."""
+        """Policy that adds one task alone: added ones do not count during the cooldown, which outlasts a start."""
         configuration = ServicePolicy.StepScalingPolicyConfigurationProperty(
             adjustment_type="ChangeInCapacity",
             cooldown=policy.delays.scale_out_cooldown_seconds,
@@ -184,7 +185,7 @@ class AsgScaling(Construct):
             self._policy("Forecast", "PredictiveScaling", predictive_scaling_configuration=forecast)
 
     def _first(self, policy: Policy) -> autoscaling.CfnScalingPolicy:
-        """One instance alone, as one that warms up counts as what the alarm has asked for."""
+        """Policy that adds one instance alone: one that warms up counts towards what the alarm asks for."""
         return self._policy(
             "StepFirst",
             "StepScaling",
@@ -223,7 +224,7 @@ def first_task_step(policies: Any) -> Any:
 
 
 def first_task_alarm(scope: Construct, fleet: str, queue: str, action: str) -> None:
-    """Acts on chunks of which no task has any: without tasks there are no metrics but the queue's."""
+    """Add the alarm on chunks that no task has: without tasks there are no metrics but the queue's."""
     parts = [
         metric_query(name, SQS, metric, {"QueueName": queue}, "Maximum")
         for name, metric in (("waiting", VISIBLE), ("held", "ApproximateNumberOfMessagesNotVisible"))

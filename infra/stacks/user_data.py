@@ -118,7 +118,7 @@ systemctl daemon-reload
 systemctl enable {READY_UNIT}.service
 systemctl start --no-block {READY_UNIT}.service
 """
-"""After cloud-final: on the first boot that is when this very script has ended, and well."""
+"""Unit that completes the launch hook, after cloud-final: on the first boot, when this very script has ended well."""
 
 
 _METADATA = """metadata=http://169.254.169.254/latest
@@ -128,7 +128,7 @@ _ECS_ANSWERS = "curl --silent --fail --max-time 10 http://localhost:51678/v1/met
 
 
 def _watch(managed: bool) -> str:
-    """`managed`: ECS's agent must answer too; without it tasks are neither started, ended nor replaced."""
+    """Watch over the GPU and, where ECS manages the instance, its agent, without which no task starts or ends."""
     agent = f" && {_ECS_ANSWERS} >/dev/null" if managed else ""
     return f"""
 cat > /usr/local/bin/{GPU_UNIT} <<'SCRIPT'

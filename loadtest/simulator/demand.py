@@ -51,7 +51,7 @@ class Demand:
         return len(self.counts)
 
     def first(self, seconds: int) -> Demand:
-        """Its beginning."""
+        """The first `seconds` of it."""
         return Demand(self.name, self.counts[:seconds], self.lengths[:seconds])
 
 

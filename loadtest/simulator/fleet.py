@@ -19,7 +19,7 @@ import numpy as np
 from infra.fleet_scaling import FleetScaling
 from infra.scaling.alarm_evaluation import Series
 from infra.scaling.autoscaler import Autoscaler, Decision
-from infra.scaling.policy_values import Schedule
+from infra.scaling.limits import Schedule
 from loadtest.simulator.bulk import BulkDemand, SimulatedJob
 from loadtest.simulator.demand import Demand, Floats
 from loadtest.simulator.machines import LOOK_SECONDS, TASK_START_SECONDS, GroupPlan, Machine, Machines
@@ -79,13 +79,13 @@ class Minute:
 
 @dataclass(slots=True)
 class FleetRun:
-    """All that was seen."""
+    """Record of a run."""
 
     tally: Tally
     decisions: list[Decision] = field(default_factory=list)
     minutes: list[Minute] = field(default_factory=list)
     machines: list[tuple[Machine, bool]] = field(default_factory=list)
-    """Each with whether it is on Spot."""
+    """Instances, and True for those on Spot."""
     lost: float = 0.0
 
 
@@ -138,7 +138,7 @@ class Fleet:
         self._queue.at(ready, self._tasks.place)
 
     def run(self, demand: Demand) -> FleetRun:
-        """Let the demand come."""
+        """Simulate the demand."""
         self._begin(demand)
         counts = np.concatenate([demand.counts, np.zeros(RETRY_SECONDS + PERIOD_SECONDS)])
         whole = demand.seconds

@@ -74,14 +74,14 @@ class Machines:
         self.past: list[Machine] = []
 
     def begin(self, number: int) -> None:
-        """The instances that are there at the beginning."""
+        """Add the instances of the beginning."""
         for _ in range(number):
             self.alive.append(self._add(0.0, 0.0))
         for _ in self.alive:
             self._on_ready(0.0)
 
     def look(self, needed: int, now: float) -> None:
-        """ECS's look at what tasks need."""
+        """Compare instances with what tasks need, as ECS does once a minute."""
         wanted = math.ceil(needed * 100 / self._plan.target_percent)
         surplus = len(self.alive) - wanted
         self._quiet = self._quiet + 1 if surplus > 0 else 0
@@ -94,7 +94,7 @@ class Machines:
                 self.end(machine, now)
 
     def place(self, now: float) -> Machine | None:
-        """An instance for a task, which has it from now on."""
+        """Give a task an instance; None if all are taken or still start."""
         for machine in self.alive:
             if not machine.has_task and machine.ready <= now:
                 machine.has_task = True
@@ -102,13 +102,13 @@ class Machines:
         return None
 
     def end(self, machine: Machine, now: float) -> None:
-        """It is not paid for from now on."""
+        """End the instance, which is billed no longer."""
         machine.ended = max(now, machine.launched)
         self.alive.remove(machine)
         self.past.append(machine)
 
     def lose_zone(self, now: float) -> list[Machine]:
-        """The first zone goes, with its part of the pool, which comes anew elsewhere; returns what was lost."""
+        """End the instances of the first zone, whose part of the pool starts anew elsewhere; returns them."""
         self._down = frozenset({0})
         gone = [each for each in self.alive if each.zone in self._down]
         for machine in gone:
@@ -119,7 +119,7 @@ class Machines:
         return gone
 
     def zone_returns(self) -> None:
-        """It takes instances again."""
+        """Let the zone take instances again."""
         self._down = frozenset()
 
     def _launch(self, at: float) -> None:
@@ -139,7 +139,7 @@ class Machines:
         return Machine(self._launches, launched, ready, zone=self._emptiest_zone())
 
     def _emptiest_zone(self) -> int:
-        """Auto Scaling launches where the fewest are."""
+        """Zone with the fewest instances, where Auto Scaling launches."""
         there = Counter(each.zone for each in self.alive)
         open_zones = [zone for zone in range(self._plan.zones) if zone not in self._down]
         return min(open_zones, key=lambda zone: there[zone], default=0)

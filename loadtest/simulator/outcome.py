@@ -111,7 +111,7 @@ def oracle_hours(demand: Demand, document_seconds: float, fewest: int) -> float:
 
 
 def _held(values: Floats, ahead: int) -> Floats:
-    """Each value and the next ones' largest: what boots now is paid for."""
+    """Largest of each value and the next ones: an instance is billed while it boots."""
     padded = np.concatenate([values, np.full(ahead, values[-1])])
     held: Floats = np.lib.stride_tricks.sliding_window_view(padded, ahead + 1).max(axis=1)
     return held

@@ -59,7 +59,7 @@ def charts(run: FleetRun) -> Iterator[Chart]:
 
 
 def points(minutes: Sequence[Minute], value: Largest) -> Points:
-    """At most `MOST_POINTS` of (hour, the largest value since the point before)."""
+    """Points (hour, largest value since the point before), `MOST_POINTS` at most."""
     step = -(-len(minutes) // MOST_POINTS) or 1
     stretches = (minutes[at : at + step] for at in range(0, len(minutes), step))
     return tuple((each[-1].at_seconds / 3600, float(max(map(value, each)))) for each in stretches)

@@ -79,7 +79,7 @@ class ServiceModel:
     deadline_seconds: float = 300.0
 
     def batch_seconds(self, tokens: float) -> float:
-        """Seconds of the device for a batch of so many tokens."""
+        """Seconds of the device for a batch of this many tokens."""
         return self.base_seconds + self.seconds_per_token * tokens
 
     @cached_property

@@ -140,7 +140,7 @@ class SingleTask:
         self._parsers_decide(now)
 
     def _parser_looks(self, number: int, now: float) -> None:
-        """A file's parser may be done; if it was interrupted meanwhile, it is not."""
+        """End a file's parser, unless it was interrupted meanwhile."""
         if number == LOOK:
             self._next_look = math.inf
         file = self._files.get(number)

@@ -55,7 +55,7 @@ class Tally:
         np.add.at(self.answered, (levels, bins), counts)
 
     def take_back(self, count: float) -> float:
-        """So many that waited are answered by nobody; returns how many, since no more than waited can be."""
+        """Take documents that waited out of the answered; returns how many, at most those that waited."""
         waited = self.answered[-1]
         taken = min(count, float(waited.sum()))
         if taken:
@@ -64,7 +64,7 @@ class Tally:
 
     @property
     def documents(self) -> float:
-        """All that were answered."""
+        """Answered documents."""
         return float(self.answered.sum())
 
     def quantile(self, table: LatencyTable, share: float) -> float:
@@ -122,20 +122,20 @@ class TaskGroup:
         return len(self.names)
 
     def join(self, name: int) -> None:
-        """A task begins to serve."""
+        """Let a task serve."""
         self.names.append(name)
         for each in ("queue", "asked", "refused", "done"):
             setattr(self, each, np.append(getattr(self, each), 0.0))
 
     def leave(self, name: int) -> None:
-        """A task gets no more requests; those that it has are answered as they were counted when they came."""
+        """Send a task no more requests; those that it has are answered as they were counted when they came."""
         place = self.names.index(name)
         self.names.remove(name)
         for each in ("queue", "asked", "refused", "done"):
             setattr(self, each, np.delete(getattr(self, each), place))
 
     def fail(self, name: int) -> float:
-        """A task is gone with what waits on it; returns these documents, which nobody answers."""
+        """Remove a task with what waits on it; returns these documents, which nobody answers."""
         waiting = float(self.queue[self.names.index(name)]) / self._model.document_seconds
         self.leave(name)
         return self._tally.take_back(waiting)
@@ -194,12 +194,12 @@ class TaskGroup:
 
     @property
     def work_ratio(self) -> Floats:
-        """Asked-for work over capacity, of the busiest stage."""
+        """Arriving work over capacity, of the busiest stage."""
         return self.asked / HORIZON_SECONDS
 
     @property
     def backlog_seconds(self) -> Floats:
-        """Queued work and recently refused work."""
+        """Seconds of queued and recently refused work."""
         return self.queue + self.refused
 
     @property
@@ -243,7 +243,7 @@ def publish(series: Series, tasks: TaskGroup, now: float, same_of_all: Mapping[S
 
 
 def points(values: Floats, now: float) -> list[Point]:
-    """At most three points with the statistics of all."""
+    """Points with the statistics of all values, three at most."""
     each: list[float] = values.tolist()  # For so few, numpy's own take several times as long.
     low, high, others = min(each), max(each), len(each) - 2
     if low == high:

@@ -24,7 +24,7 @@ from loadtest.simulator.machines import TASK_START_SECONDS, Machine, Machines
 from loadtest.simulator.task_group import TaskGroup
 
 Action = Callable[[float], None]
-"""It is told the time at which it happens."""
+"""Function of the time at which it happens."""
 
 
 class EventQueue:
@@ -35,12 +35,12 @@ class EventQueue:
         self._noted = 0
 
     def at(self, seconds: float, action: Action) -> None:
-        """Note it."""
+        """Add an action at a time."""
         self._noted += 1
         heapq.heappush(self._due, (seconds, self._noted, action))
 
     def run_due(self, now: float) -> None:
-        """Let everything happen that is due by now, also what thereby becomes due."""
+        """Run every action that is due by now, also those that thereby become due."""
         while self.next_seconds <= now:
             at, _, action = heapq.heappop(self._due)
             action(max(at, now))
@@ -77,7 +77,7 @@ class Events:
 
 @dataclass(slots=True)
 class Task:
-    """One task. `release`: which one it is of. `doomed`: its instance goes, so that another is to take its place."""
+    """One task of a release. `doomed`: its instance goes, so that another is to take its place."""
 
     number: int
     spot: bool
@@ -130,12 +130,12 @@ class Tasks:
         return any(task.release < self._release for task in self._tasks if not task.leaving)
 
     def begin_release(self, now: float) -> None:
-        """Every task is to be replaced."""
+        """Replace every task."""
         self._release += 1
         self.settle(now)
 
     def settle(self, now: float) -> None:
-        """Start and stop tasks until they are those that are wanted."""
+        """Start and stop tasks until they are the wanted ones."""
         wanted = self._wanted()
         present = [task for task in self._tasks if not task.leaving and not task.doomed]
         old = [task for task in present if task.release < self._release]
@@ -151,7 +151,7 @@ class Tasks:
         self.place(now)
 
     def place(self, now: float) -> None:
-        """Begin what waits for an instance, as far as there are any."""
+        """Start tasks that wait for an instance, as far as there are any."""
         for task in self._tasks:
             if task.machine is None and not task.leaving:
                 task.machine = self._groups[task.spot].place(now)
@@ -167,7 +167,7 @@ class Tasks:
         self.settle(now)
 
     def lose(self, machine: Machine) -> float:
-        """An instance is gone with what ran on it; returns the documents that waited there."""
+        """Remove the tasks of an instance; returns the documents that waited there."""
         lost = 0.0
         for task in [task for task in self._tasks if task.machine is machine]:
             self._tasks.remove(task)
@@ -235,7 +235,7 @@ class FailureInjector:
         self.lost = 0.0
 
     def begin(self) -> None:
-        """Note what will be."""
+        """Put the failures into the queue of events."""
         for loss in self._events.zone_losses:
             self._queue.at(loss.at_seconds, partial(self._lose_zone, loss))
 

@@ -23,7 +23,8 @@ from infra.environments import (
 )
 from infra.fleet_scaling import policy_of
 from infra.instances import GPU_IMAGE, Baking
-from infra.scaling.policy_values import Delays, Limits, Schedule, Tuning
+from infra.scaling.limits import Delays, Limits, Schedule
+from infra.scaling.policy_values import Tuning
 from infra.stacks.app import build
 from service.api.adapters.registry import open_adapters
 from service.signals.routes import ALWAYS_PUBLIC, PUBLIC_ADAPTERS

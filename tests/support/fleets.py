@@ -11,7 +11,8 @@ import pytest
 from infra.bulk_jobs import BulkJobs
 from infra.environments import ENVIRONMENTS, Environment, Variant, find_environment
 from infra.instances import Baking
-from infra.scaling.policy_values import Limits, Tuning
+from infra.scaling.limits import Limits
+from infra.scaling.policy_values import Tuning
 from tests.support.templates import Template, resources
 
 Read = Callable[[str], Template]

@@ -16,8 +16,9 @@ import pytest
 from infra.scaling.alarm_evaluation import Series
 from infra.scaling.autoscaler import Autoscaler, Decision
 from infra.scaling.capacity import Capacity
+from infra.scaling.limits import Delays, Limits
 from infra.scaling.policy import Policy, policy_for
-from infra.scaling.policy_values import Delays, Limits, StepScaling
+from infra.scaling.policy_values import StepScaling
 from loadtest.errors import Unreachable
 from loadtest.generator.sampler import scrape
 from loadtest.service_process import ServiceProcess, clean_environment, settings_environment

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from infra.scaling.alarm_evaluation import Alarm, Comparison, Condition, Series, Statistic
 from infra.scaling.autoscaler import Autoscaler, Decision
+from infra.scaling.limits import Delays, Limits
 from infra.scaling.policy import Policy, policy_for
-from infra.scaling.policy_values import Delays, Limits, Step, StepScaling
+from infra.scaling.policy_values import Step, StepScaling
 from service.signals import catalog
 from service.signals.catalog import Signal
 

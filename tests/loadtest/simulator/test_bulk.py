@@ -10,8 +10,8 @@ import pytest
 
 from infra.fleet_scaling import FleetScaling
 from infra.scaling.capacity import ASSUMED
+from infra.scaling.limits import Delays, Limits
 from infra.scaling.policy import policy_for
-from infra.scaling.policy_values import Delays, Limits
 from loadtest.simulator.bulk import BulkDemand, SimulatedJob
 from loadtest.simulator.demand import Demand
 from loadtest.simulator.fleet import FIRST_TASK, Fleet, FleetRun

@@ -11,8 +11,8 @@ import pytest
 from infra.fleet_scaling import FleetScaling
 from infra.instances import NOTICED_SECONDS
 from infra.scaling.capacity import ASSUMED
+from infra.scaling.limits import Limits, Schedule
 from infra.scaling.policy import policy_for, with_gpu_target
-from infra.scaling.policy_values import Limits, Schedule
 from loadtest.simulator.demand import Demand, make_demand
 from loadtest.simulator.fleet import Fleet, FleetRun
 from loadtest.simulator.outcome import Outcome, outcome_of
