@@ -108,14 +108,12 @@ class FaultProxy:
 
     Attributes:
         sent_bytes: in bodies of responses, to clients.
-        received_bytes: in bodies of requests, from clients.
     """
 
     upstream_port: int
     choose: ChooseFault = no_fault
     port: int = 0
     sent_bytes: int = 0
-    received_bytes: int = 0
     requests: list[ProxiedRequest] = field(default_factory=list)
     faults: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -124,12 +122,6 @@ class FaultProxy:
     @property
     def endpoint(self) -> str:
         return f"http://127.0.0.1:{self.port}"
-
-    def reset_counts(self) -> None:
-        """Set all counts to zero."""
-        with self._lock:
-            self.sent_bytes = self.received_bytes = self.faults = 0
-            self.requests.clear()
 
     def serve(self, listener: socket.socket) -> None:
         """Accept connections until the listener is closed."""
@@ -156,7 +148,6 @@ class FaultProxy:
         fault = self.choose(request)
         with self._lock:
             self.requests.append(request)
-            self.received_bytes += request.body_bytes
             self.faults += fault is not None
         if isinstance(fault, ErrorResponse):
             for _ in _pieces(from_client, request.body_bytes):

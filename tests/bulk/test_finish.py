@@ -1,4 +1,4 @@
-"""The end of a job: its summary, which rows count, and the files that are made of them."""
+"""Outputs of a finished job: the summary, the rows that count, and files of them, also Parquet."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import tempfile
 from pathlib import Path
 
+import pyarrow.parquet
 import pytest
 
 from service.bulk import finish as outputs
@@ -137,3 +138,31 @@ def test_a_long_keys_file_has_a_name_that_file_systems_take() -> None:
     first, second = (outputs.file_name("ü" * 300 + end) for end in "ab")
     assert first != second
     assert max(len(first.encode()), len(second.encode())) < 256
+
+
+def test_a_row_is_a_row_with_its_document_as_json(tmp_path: Path) -> None:
+    storage = FolderStorage(tmp_path)
+    jobs.begin(storage, JobRecord(JOB, None, ("/in",)))
+    documents = {f"ä{number}": {"id": str(number), "entities": []} for number in range(outputs.ROW_GROUP + 1)}
+    items = [*(Item(key, "v1", 3) for key in documents), Item("bad\udcff", "v1", 3)]
+    for segment in jobs.plan(storage, JOB, items):
+        for each in segment:
+            rows = [
+                row(item, model=JOB.model, sha256="00", document=documents[item.key])
+                if item.key in documents
+                else row(item, model=JOB.model, error={"code": "unreadable_file", "detail": "Gone."})
+                for item in each.chunk.items
+            ]
+            jobs.put_part(storage, each.part, rows)
+    found = pyarrow.parquet.read_table(tmp_path / outputs.write_parquet(storage)).to_pylist()
+    assert {each["key"]: json.loads(each["document"]) for each in found[:-1]} == documents
+    assert found[-1] == {
+        "key": "bad\\udcff",
+        "version": "v1",
+        "bytes": 3,
+        "sha256": None,
+        "model": JOB.model,
+        "document": None,
+        "error_code": "unreadable_file",
+        "error_detail": "Gone.",
+    }

@@ -5,11 +5,23 @@ from __future__ import annotations
 import hashlib
 import random
 import threading
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from loadtest.s3.fault_proxy import ErrorResponse, Fault, Flip, ProxiedRequest, Reset, Stall, Truncate, no_fault
+from loadtest.s3.fault_proxy import (
+    ErrorResponse,
+    Fault,
+    Flip,
+    ProxiedRequest,
+    Reset,
+    Stall,
+    Truncate,
+    fault_proxy,
+    no_fault,
+)
 from model_store.errors import CorruptObject, RemoteRefused, RemoteUnavailable, StoreError
 from model_store.local.store import Revision, Store
 from model_store.local.verify import verify_store
@@ -41,7 +53,7 @@ def publisher(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 
 @pytest.fixture(scope="module")
-def uploaded(module_bucket: Bucket, publisher: Store) -> Revision:
+def published(module_bucket: Bucket, publisher: Store) -> Revision:
     """A model of 16 shards in a bucket."""
     folder = write_model(publisher.root.parent / "model", make_shards(1))
     revision = publish(folder, "documents", publisher, tag=None).revision
@@ -50,17 +62,11 @@ def uploaded(module_bucket: Bucket, publisher: Store) -> Revision:
 
 
 @pytest.fixture
-def bucket(module_bucket: Bucket) -> Bucket:
-    """The bucket, behind a proxy without faults and with all counts at zero."""
-    module_bucket.proxy.choose = no_fault
-    module_bucket.proxy.reset_counts()
-    return module_bucket
-
-
-@pytest.fixture
-def published(uploaded: Revision, bucket: Bucket) -> Revision:
-    bucket.proxy.reset_counts()
-    return uploaded
+def bucket(module_bucket: Bucket, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bucket]:
+    """The bucket behind a proxy of the test's own."""
+    with fault_proxy(module_bucket.server.port) as proxy:
+        monkeypatch.setenv("AWS_ENDPOINT_URL_S3", proxy.endpoint)
+        yield replace(module_bucket, proxy=proxy)
 
 
 @pytest.mark.parametrize(

@@ -28,13 +28,12 @@ KILLS = 20
 
 @pytest.fixture
 def published(bucket: Bucket, tmp_path: Path) -> Revision:
-    """A model of 8 MB in 16 shards in the bucket; the proxy's counts are zero."""
+    """A model of 8 MB in 16 shards in the bucket."""
     noise = random.Random(1)
     shards = {f"model-{number:02}.safetensors": noise.randbytes(500_000) for number in range(16)}
     publisher = Store(tmp_path / "publisher")
     revision = publish(write_model(tmp_path / "model", shards), "documents", publisher, tag=None).revision
     push(revision, publisher, bucket.remote(), tag="stable")
-    bucket.proxy.reset_counts()
     return revision
 
 

@@ -1,4 +1,4 @@
-"""A remote store in a bucket of a real S3 server: objects, tags, retries and refusals."""
+"""A remote store in a bucket of a real S3 server: objects, tags and their races, retries and refusals."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from botocore.exceptions import ClientError
 
 from loadtest.s3.fault_proxy import ErrorResponse, Fault, ProxiedRequest
 from model_store.errors import RemoteChanged, RemoteRefused, RemoteUnavailable
@@ -14,6 +15,7 @@ from model_store.remote.retry import RetryPolicy
 from model_store.remote.s3 import S3Remote
 from model_store.remote.tags import change_remote_tag, read_remote_tag
 from tests.support.s3_buckets import Bucket, first
+from tests.support.tag_races import NAME, TAG, assert_no_move_lost, race
 
 BRIEF = RetryPolicy(limit_seconds=0.3, first_wait_seconds=0.01)
 
@@ -119,7 +121,6 @@ def test_an_upload_whose_completion_was_lost_succeeds(bucket: Bucket, tmp_path: 
 @pytest.mark.parametrize("status", [500, 503])
 def test_a_busy_server_is_asked_again(bucket: Bucket, status: int) -> None:
     bucket.remote().create("a", b"a")
-    bucket.proxy.reset_counts()
     bucket.proxy.choose = first(3, ErrorResponse(status))
     assert bucket.remote().read("a") == b"a"
     assert bucket.proxy.faults == 3
@@ -169,8 +170,26 @@ def to(revision: str, old: Tag | None) -> Tag:
 def test_a_tag_that_has_not_moved_costs_one_request(bucket: Bucket) -> None:
     remote = bucket.remote()
     known, _ = change_remote_tag(remote, "a", "stable", partial(to, "sha256:" + "1" * 64))
-    bucket.proxy.reset_counts()
+    before = len(bucket.proxy.requests)
     assert read_remote_tag(remote, "a", "stable", known) == known
-    assert [request.method for request in bucket.proxy.requests] == ["GET"]
+    assert [request.method for request in bucket.proxy.requests[before:]] == ["GET"]
     newer, _ = change_remote_tag(remote, "a", "stable", partial(to, "sha256:" + "2" * 64))
     assert read_remote_tag(remote, "a", "stable", known) == newer
+
+
+REVISIONS = [f"sha256:{number:064x}" for number in range(16)]
+
+
+def test_concurrent_publishers_lose_no_move(bucket: Bucket) -> None:
+    numbers = race(bucket.remote, REVISIONS)
+    assert sorted(numbers) == list(range(1, len(REVISIONS) + 1))
+    assert_no_move_lost(bucket.remote(), REVISIONS)
+
+
+def test_a_move_is_one_conditional_write(bucket: Bucket) -> None:
+    race(bucket.remote, REVISIONS[:1])
+    assert [request.method for request in bucket.proxy.requests].count("PUT") == 1
+    assert not [request for request in bucket.proxy.requests if "claims" in request.path]
+    key = f"models/tags/{NAME}/{TAG}/0000000001"
+    with pytest.raises(ClientError, match="PreconditionFailed"):
+        bucket.direct.put_object(Bucket=bucket.name, Key=key, Body=b"other", IfNoneMatch="*")

@@ -1,13 +1,20 @@
-"""The queue: batches, leases that are prolonged or let go, dead letters, a topic."""
+"""The queue of a fleet: SQS's calls, the messages in it, and room beside a service for what they ask."""
 
 from __future__ import annotations
 
+import asyncio
+import json
 import math
+from typing import Any
 
 import pytest
 
 from service.bulk.__main__ import DeadLetters
+from service.bulk.messages import ChunkMessage, NewObject, UnknownMessage, read_message
+from service.bulk.own_service import LOOK_SECONDS, ROOM_SECONDS, Room, has_room
 from service.bulk.sqs import QueueError, QueueMissing, SqsQueue, notify
+from service.core.bulk import Item
+from service.signals.points import Snapshot
 from tests.support.bulk_cloud import MOST_RECEIVES, BulkCloud, refusing
 from tests.support.service import wait_until
 
@@ -115,3 +122,76 @@ def test_renewed_credentials_are_read_after_a_failure(cloud: BulkCloud, monkeypa
         queue.send(["a"])
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "renewed")
     assert queue.send(["a"]) == 1
+
+
+NEW = NewObject("in", Item("2026/a b+ü.pdf", "9b2c", 12))
+
+
+def _event(name: str = "ObjectCreated:Put", **more: Any) -> dict[str, Any]:
+    where = {"bucket": {"name": "in"}, "object": {"key": "2026/a+b%2B%C3%BC.pdf", "size": 12, "eTag": "9b2c", **more}}
+    return {"eventSource": "aws:s3", "eventName": name, "s3": where}
+
+
+def test_a_chunk_is_named_by_its_place_in_the_plan() -> None:
+    message = ChunkMessage("s3://out/job", 3, 17)
+    assert read_message(message.encoded()) == message
+    assert len(message.encoded()) < 100
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ({"Records": [_event()]}, [NEW]),
+        ({"Records": [_event(), _event("s3:ObjectCreated:Copy"), _event("ObjectRemoved:Delete")]}, [NEW, NEW]),
+        ({"Type": "Notification", "Message": json.dumps({"Records": [_event()]})}, [NEW]),
+        ({"Event": "s3:TestEvent", "Bucket": "in"}, []),
+        (
+            {
+                "source": "aws.s3",
+                "detail-type": "Object Created",
+                "detail": {"bucket": {"name": "in"}, "object": {"key": NEW.item.key, "size": 12, "etag": "9b2c"}},
+            },
+            [NEW],
+        ),
+    ],
+)
+def test_an_event_names_new_objects(body: dict[str, Any], found: list[NewObject]) -> None:
+    assert read_message(json.dumps(body)) == found
+
+
+@pytest.mark.parametrize("body", ["", "[]", "{}", "null", '{"Records": [{}]}', '{"Records": [1]}', '{"job": 1}'])
+def test_anything_else_is_unknown(body: str) -> None:
+    with pytest.raises(UnknownMessage):
+        read_message(body)
+
+
+READY = ("gleaner_phase", (("phase", "ready"),))
+BACKLOG = ("gleaner_backlog_seconds", ())
+
+
+@pytest.mark.parametrize(
+    ("values", "room"),
+    [
+        ({READY: 1.0, BACKLOG: 0.0}, True),
+        ({READY: 1.0}, True),
+        ({READY: 1.0, BACKLOG: ROOM_SECONDS}, False),
+        ({READY: 0.0, BACKLOG: 0.0}, False),
+        ({}, False),
+    ],
+)
+def test_there_is_room_while_a_ready_engine_has_little_to_do(values: dict, room: bool) -> None:  # type: ignore[type-arg]
+    assert has_room(Snapshot(0.0, 0.0, values)) is room
+
+
+async def test_many_wait_with_few_looks() -> None:
+    looks = iter([False, True, False])
+    seen = list[bool]()
+
+    def look() -> bool:
+        seen.append(next(looks))
+        return seen[-1]
+
+    async with asyncio.timeout(60 * LOOK_SECONDS):
+        room = Room(look)
+        await asyncio.gather(*(room.wait() for _ in range(50)))
+    assert seen == [False, True]
