@@ -1,1 +1,1 @@
-"""Bulk jobs: a plan of chunks, workers that write one part a chunk, and what is made of the parts at the end."""
+"""Bulk jobs: a plan of chunks, workers that write one part a chunk, and outputs made of the parts at the end."""

@@ -1,20 +1,19 @@
 """Entry point of the bulk process (`python -m service.bulk`), which the supervisor runs if there is a queue.
 
-It works on chunks, and tells once in ten seconds what waits and how much of the task's work is bulk work.
+It works on chunks, and sets metrics every ten seconds: the files that wait, and bulk's share of the task's work.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import math
 import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
 
 from service.bulk.fleet_worker import IN_FLIGHT, PAUSE_SECONDS, BulkWorker
 from service.bulk.own_service import OwnService, Room, snapshot
-from service.bulk.sqs import QueueError, SqsQueue, SqsState
+from service.bulk.sqs import DeadLetters, QueueError, SqsQueue
 from service.bulk.storage import StorageError
 from service.core.bulk import CHUNK_FILES
 from service.core.bulk_scaling import BulkMeter, tasks_wanted
@@ -27,8 +26,6 @@ from service.signals.points import total
 
 TICK_SECONDS, TICKS = 1.0, 10
 """Seconds in which time is counted as work or idle, and their number between two updates of the metrics."""
-REFUSED_SECONDS = 600.0
-"""Seconds after which dead letters that could not be counted are counted again: each refusal costs a client."""
 CAPACITY_NAME = "gleaner_capacity_tokens_per_second"
 THREADS = 10
 """Threads for calls of S3 and SQS: as many as a client keeps connections."""
@@ -36,29 +33,6 @@ STOP_SECONDS = 8.0
 """Longest wait for leases to end after a stop; what is left of them ends by itself."""
 
 log = logging.getLogger(__name__)
-
-
-class DeadLetters:
-    """The number of a queue's dead letters, as far as they may be counted."""
-
-    def __init__(self, queue: SqsQueue) -> None:
-        self._queue = queue
-        self._again_seconds = 0.0
-
-    async def count(self, state: SqsState) -> float:
-        """The number of dead letters; NaN for a while after they could not be counted."""
-        dead = self._queue.dead_letters(state)
-        if dead is None:
-            return 0.0
-        if time.monotonic() < self._again_seconds:
-            return math.nan
-        try:
-            return float((await asyncio.to_thread(dead.state)).waiting)
-        except QueueError as error:
-            self._again_seconds = time.monotonic() + REFUSED_SECONDS
-            fields = {"event": LogEvent.BULK_QUEUE_UNREACHABLE}
-            log.warning("the bulk queue's dead letters are not counted: %s", error.detail, extra=fields)
-            return math.nan
 
 
 async def _measure(settings: Settings, queue: SqsQueue, worker: BulkWorker, meter: BulkMeter) -> None:

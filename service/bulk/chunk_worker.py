@@ -1,11 +1,11 @@
 """Worker of a bulk job: makes a chunk's rows by reading each input and asking a service for its answer.
 
-A row is an input's answer, or an error that is the input's own (`service/core/bulk_errors.py`). What is not its fault
-is waited for as `Retry-After` says; if that lasts too long, `NotFinished` is raised and the chunk is done later. A row
+A row is an input's answer, or an error that is the input's own (`service/core/bulk_errors.py`). Other failures are
+tried again as `Retry-After` says; if they last too long, `NotFinished` is raised and the chunk is done later. A row
 holds nothing of the run that made it: no time, no name of a machine, so that a chunk's rows are the same bytes each
 time.
 
-Several chunks share one `InFlight`, so that the next one's inputs are asked for while a chunk's last is waited for.
+Several chunks share one `InFlight`, so that the next chunk's inputs are under way while a chunk waits for its last.
 """
 
 from __future__ import annotations

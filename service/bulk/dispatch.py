@@ -1,4 +1,4 @@
-"""Commands of a fleet's job: plans and sends chunks, tells how far it is, tries again, cancels.
+"""Commands of a fleet's job: plan and send chunks, report progress, retry, cancel.
 
 `start` may be called again at any time: it plans what the plan lacks and sends what has no part, also what is still in
 the queue, since no one can tell. A chunk that is delivered twice has one part (`core/bulk`).

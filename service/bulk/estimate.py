@@ -1,4 +1,4 @@
-"""Estimate of a bulk job before it is started: its files by listing them, their cost by asking a service for some."""
+"""Estimate of a bulk job before it is started: its files by a listing, their cost by a sample's answers."""
 
 from __future__ import annotations
 

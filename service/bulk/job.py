@@ -1,4 +1,4 @@
-"""A bulk job's documents: what it asks (`job.json`), its plan in segments, its parts, and how far it is.
+"""A bulk job's documents: its terms (`job.json`), its plan in segments, its parts, and its progress.
 
 The plan grows by segments with consecutive numbers, each of which is written once: of two planners that race for a
 number one wins, and the other reads what was planned, drops those keys and tries the next number.

@@ -1,7 +1,7 @@
 """The service beside a bulk worker: asked over loopback, and only while its own queue leaves room.
 
 There is room while the engine is ready and its backlog, of device or parsers, is short: bulk work then fills what
-interactive work leaves, and what it has in the queue itself is never much. The service's processes keep these numbers
+interactive work leaves, and takes little of the queue itself. The service's processes keep these numbers
 in files (`metrics/prometheus.py`), as the publisher reads them, so looking costs no request. Where the service refuses
 a file all the same, the chunk's worker waits as `Retry-After` says.
 """

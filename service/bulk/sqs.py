@@ -1,15 +1,19 @@
 """The queue of bulk jobs in SQS: messages in batches, leases, dead letters; and the message of a job's end over SNS.
 
-SQS delivers a message at least once, in no order, and forgets it after its retention: the rule of `core/bulk` makes one
-part of that. A message whose lease ends unprolonged goes to another receiver, and after as many receipts as its queue's
-`maxReceiveCount` allows to the dead letters.
+SQS delivers a message at least once, in no order, and forgets it after its retention: by the rule of `core/bulk` that
+still makes one part. A message whose lease ends unprolonged goes to another receiver, and after as many receipts as its
+queue's `maxReceiveCount` allows to the dead letters.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
+import logging
+import math
 import re
 import threading
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -22,6 +26,7 @@ from botocore.session import Session
 
 from model_store.remote.s3_connection import CREDENTIAL_CODES, concerns_key
 from service.bulk.storage import StorageError
+from service.logs import LogEvent
 
 BATCH = 10
 """Most messages of a call."""
@@ -29,11 +34,15 @@ CONNECT_SECONDS, READ_SECONDS, TRIES = 5.0, 30.0, 5
 """Seconds and tries of a call; a read may take longer than the longest wait for a message."""
 SEND_TRIES = 5
 """Tries to send messages that SQS refused one by one within a batch."""
+REFUSED_SECONDS = 600.0
+"""Seconds after which dead letters that could not be counted are counted again: each refusal costs a client."""
 PEEK_SECONDS = 120
 """Lease of dead letters that are only looked at."""
 _REGION = re.compile(r"https?://(?:sqs\.([a-z0-9-]+)|([a-z0-9-]+)\.queue)\.amazonaws\.com")
 _MISSING = frozenset({"NonExistentQueue", "QueueDoesNotExist", "NotFound", "NotFoundException"})
 _LEASE_ENDED = frozenset({"ReceiptHandleIsInvalid", "InvalidParameterValue", "MessageNotInflight"})
+
+log = logging.getLogger(__name__)
 
 
 class QueueError(StorageError):
@@ -212,6 +221,29 @@ class SqsQueue:
             for message in seen.values():
                 with suppress(QueueError):
                     self.prolong(message, 0)
+
+
+class DeadLetters:
+    """The number of a queue's dead letters, as far as they may be counted."""
+
+    def __init__(self, queue: SqsQueue) -> None:
+        self._queue = queue
+        self._again_seconds = 0.0
+
+    async def count(self, state: SqsState) -> float:
+        """The number of dead letters; NaN for a while after they could not be counted."""
+        dead = self._queue.dead_letters(state)
+        if dead is None:
+            return 0.0
+        if time.monotonic() < self._again_seconds:
+            return math.nan
+        try:
+            return float((await asyncio.to_thread(dead.state)).waiting)
+        except QueueError as error:
+            self._again_seconds = time.monotonic() + REFUSED_SECONDS
+            fields = {"event": LogEvent.BULK_QUEUE_UNREACHABLE}
+            log.warning("the bulk queue's dead letters are not counted: %s", error.detail, extra=fields)
+            return math.nan
 
 
 def notify(topic: str, subject: str, text: str) -> None:

@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-from service.bulk.__main__ import DeadLetters
 from service.bulk.messages import ChunkMessage, NewObject, UnknownMessage, read_message
 from service.bulk.own_service import LOOK_SECONDS, ROOM_SECONDS, Room, has_room
-from service.bulk.sqs import QueueError, QueueMissing, SqsQueue, notify
+from service.bulk.sqs import DeadLetters, QueueError, QueueMissing, SqsQueue, notify
 from service.core.bulk import Item
 from service.signals.points import Snapshot
 from tests.support.bulk_cloud import MOST_RECEIVES, BulkCloud, refusing
