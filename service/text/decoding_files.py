@@ -27,7 +27,7 @@ from service.core.errors import ModelError
 
 RULES, TRANSITIONS = "decoding.json", "transitions.safetensors"
 MOST_BYTES = 16 << 20
-"""Of either file: 2,000 tags."""
+"""Most bytes of either file: 2,000 tags."""
 
 Share = Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]
 

@@ -70,7 +70,6 @@ class Vocabulary:
 
     @property
     def largest_id(self) -> int:
-        """Of all tokens, the largest id."""
         return max(self.tokenizer.get_vocab(with_added_tokens=True).values(), default=0)
 
 

@@ -60,7 +60,7 @@ LOW_LIMIT = 0.1
 MOST_BEATEN, MOST_BEATEN_BY_LOW = 32, 8
 """Candidates of one label that begin at one word: so many of the best stay though they are beaten; of a low limit."""
 MOST_SPAN_WORDS = 512
-"""Of an entity that is found by its start, end and insides."""
+"""Most words of an entity that is found by its start, end and insides."""
 MASKED = -5e3
 NONE: Candidates = np.empty((0, COLUMNS), dtype=np.float32)
 

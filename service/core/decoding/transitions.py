@@ -143,7 +143,7 @@ class _Search:
         return losses
 
     def _doubtful(self, starts: Labels, stops: Labels, losses: Costs) -> tuple[Labels, Labels]:
-        """Of segments whose words have their best labels, those that another path could be better in.
+        """Choose, among segments whose words have their best labels, those in which another path could be better.
 
         Another path leaves the best labels on some runs of words. On such a run it costs at least each word's distance
         to its second-best label, and saves at most the losses beside its words.

@@ -19,7 +19,7 @@ from service.engine.models.loaded_model import LoadedModel
 from service.metrics.engine import EngineMetrics
 
 Done = Callable[[float | None], None]
-"""Called on the loop's thread with the seconds that a move took; None if it failed."""
+"""Function of the seconds that a move took, None if it failed; called on the loop's thread."""
 
 log = logging.getLogger(__name__)
 

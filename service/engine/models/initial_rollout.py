@@ -76,7 +76,7 @@ class InitialRollout:
             raise next(iter(self._failed.values()))
 
     def memories(self) -> dict[str, ModelMemory]:
-        """What the batches of each revision need."""
+        """Memory of the batches of each revision."""
         return {revision: profiled.memory for revision, profiled in self._models.items()}
 
     def models(self, references: tuple[str, ...], guard: Guard, device: str, dtype: str) -> InitialModels:

@@ -31,7 +31,7 @@ from service.metrics.engine import EngineMetrics
 from service.wire import FAILED, PREVIOUS, SERVING, ModelStatus
 
 IDLE_SECONDS = 10.0
-"""How long the previous revision stays on the device after its last batch."""
+"""Seconds that the previous revision stays on the device after its last batch."""
 
 log = logging.getLogger(__name__)
 
@@ -109,7 +109,7 @@ class ModelManager:
         return (*serving, *previous)
 
     def refusal_for(self, submission: Submission, now: float) -> Refusal | None:
-        """Why a document is refused, as far as its model is concerned; None admits it."""
+        """Refuse a document for its model's sake; None admits it."""
         if not self.is_open:
             return Refusal(submission.key, "not_ready", "the engine is still loading", retry_after_seconds=1.0)
         model = self._models.get(submission.model)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from service.engine.memory.probe import MemoryProbe
 
 TYPICAL_TOKENS = 128
-"""Of a sequence."""
+"""Tokens of a typical sequence."""
 
 IN_A_ROW = 3
 """Batches timed together, as under load: each is queued while the one before it runs."""
@@ -87,7 +87,7 @@ def climb(runner: Runner, longest_tokens: int, most_tokens: int) -> list[TimedBa
 
 
 def _time(runner: Runner, length: int, tokens: int) -> TimedBatch | None:
-    """None if memory does not hold it."""
+    """Time a batch; None if memory does not hold it."""
     batch = [runner.blank(length)] * (tokens // length)
     runner.launch(batch).result()
     spent, least = 0.0, math.inf
@@ -114,7 +114,7 @@ GPU_BATCH_TOKENS = 65_536
 """The largest that is tried."""
 
 CPU_LAYERS = 4
-"""Of each kind, when memory is measured."""
+"""Layers of each kind on a CPU when memory is measured."""
 
 
 class ModelProfiler:

@@ -42,7 +42,7 @@ from service.settings import Settings
 
 DEVICE_PARTS = frozenset({"warm-up", "measure", "prove"})
 SHARES_PERCENT = {"fetch": 10, "import": 45, "load": 12, "warm-up": 8, "measure": 18, "prove": 7}
-"""Of a start-up's time, as `start_seconds` of `/models` has it for the built-in model."""
+"""Typical shares of a start-up's time, as in `start_seconds` of `/models` for the built-in model."""
 
 
 @dataclass(slots=True)
@@ -72,12 +72,12 @@ class StartupState:
 
     @property
     def percent(self) -> int:
-        """Of the whole start-up, by the parts' typical shares; one under way counts half. Never falls."""
+        """Percent of the whole start-up, by the parts' typical shares; one under way counts half. Never falls."""
         done = {part: self.runs[part] / (2 * self._expected(part)) for part in SHARES_PERCENT} | {"fetch": self.fetched}
         return min(99, int(sum(share * min(1.0, done[part]) for part, share in SHARES_PERCENT.items())))
 
     def _expected(self, part: str) -> int:
-        """How often a part runs; `measure` once more for all models together."""
+        """Count the runs of a part; `measure` once more for all models together."""
         return 1 if part == "import" else self.models + (part == "measure")
 
     @property
@@ -228,7 +228,7 @@ class Startup:
         return found
 
     def _instead(self, repository: ModelRepository, reference: str, error: StoreError) -> Revision:
-        """What serves while a newer revision cannot be fetched, for which the tag watcher tries again.
+        """Choose the revision that serves while a newer one cannot be fetched, for which the tag watcher tries again.
 
         Raises:
             StoreError: that one; there is no other.
@@ -241,7 +241,7 @@ class Startup:
         return found
 
     def _served_before(self, repository: ModelRepository, reference: str) -> Revision | None:
-        """What a predecessor that died was serving: requests may wait that were tokenized for it."""
+        """Obtain the revision that a dead predecessor was serving: waiting requests may be tokenized for it."""
         revision = self._journal.before.serving.get(reference)
         if revision is None:
             return None
