@@ -135,9 +135,9 @@ class LocalService:
         while not self._worker.engine.serving and not self._engines.done():  # After a death.
             await asyncio.sleep(POLL_SECONDS)
         options = self.options.for_extraction()
-        labels = self._worker.extractor.labels_of(self.model, options, plain=True)
+        task = self._worker.extractor.task(self.model, options)
         deadline_seconds = time.monotonic() + self._deadline_seconds
-        return ExtractRequest(self.model, options, "cli", deadline_seconds, alone=True, labels=labels)
+        return ExtractRequest(self.model, options, task, "cli", deadline_seconds, alone=True)
 
     async def _finished(self, working: Coroutine[Any, Any, msgspec.Struct]) -> dict[str, Any]:
         work = asyncio.create_task(working)

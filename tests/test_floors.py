@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from model_store.families.registry import FAMILIES
 from tests.support.source_tree import (
     CLIENT,
     PACKAGES,
@@ -28,10 +29,14 @@ PIPELINE, GLINER = "loadtest/bench/transformers_pipeline.py", "loadtest/bench/gl
 RECIPES = "service/bulk/recipes/"
 RANDOM_MODELS = "loadtest/bench/random_models.py"
 TRAINING = "model_store/builtin/training/"
+FAMILY_ENGINES = tuple(
+    f"{place(path)}/" for path in (ROOT / "service" / "families").rglob("engine") if (path / "__init__.py").exists()
+)
+"""Engine halves of the families of models: what they share, and each one's own."""
 
 ONLY_IN = {
-    "torch": ("service/engine/", "service/training/", TRAINING, PIPELINE, RANDOM_MODELS),
-    "transformers": ("service/engine/", "service/training/", TRAINING, PIPELINE, RANDOM_MODELS),
+    "torch": ("service/engine/", *FAMILY_ENGINES, "service/training/", TRAINING, PIPELINE, RANDOM_MODELS),
+    "transformers": ("service/engine/", *FAMILY_ENGINES, "service/training/", TRAINING, PIPELINE, RANDOM_MODELS),
     "fastapi": ("service/api/",),
     "starlette": ("service/api/",),
     "gunicorn": ("service/api/",),
@@ -93,11 +98,19 @@ ENGINE_MAY_IMPORT = (
     "service.logs",
     "service.process",
     "service.host_memory",
-    "service.text.decoding_files",
+    "service.documents.document",
+    "service.families",
     "service.text.tokenizer",
     "service.text.pipeline",
-    "service.text.words",
     "model_store",
+)
+FAMILY_MAY_IMPORT = (
+    "model_store.families",
+    "service.core",
+    "service.documents.document",
+    "service.families",
+    "service.text",
+    "service.wire",
 )
 MAY_IMPORT = {
     "service/core/": ("service.core",),
@@ -119,8 +132,7 @@ MAY_IMPORT = {
         "service.text.rules",
     ),
     "service/text/pipeline.py": ("service.core", "service.text.rules", "service.text.tokenizer", "service.text.values"),
-    "service/text/tokenizers.py": ("service.text.tokenizer", "service.text.words"),
-    "service/text/words/": ("service.core", "service.text.pipeline", "service.text.tokenizer", "service.text.words"),
+    "service/families/": FAMILY_MAY_IMPORT,
     "service/text/values/": ("service.core", "service.text.values"),
     "service/text/rules/": ("service.core", "service.text.values", "service.text.rules"),
     "service/signals/": ("service.signals",),
@@ -150,10 +162,10 @@ MAY_IMPORT = {
         "service.host_memory",
         "service.text.values",
         "service.text.tokenizer",
-        "service.text.tokenizers",
+        "service.families.processor",
+        "service.families.registry",
         "service.text.pipeline",
         "service.text.token_classification",
-        "service.text.words",
     ),
     "service/sandbox/": ("service.sandbox",),
     "service/bulk/": (
@@ -269,6 +281,19 @@ def test_the_pure_floor_has_no_clock_and_no_world(path: Path) -> None:
     used = {module.partition(".")[0] for module in imports(path)}
     assert not used & IMPURE
     assert not CLOCK.search(path.read_text())
+
+
+def test_workers_import_no_engine_half_of_a_family() -> None:
+    halves = tuple(place.rstrip("/").replace("/", ".") for place in FAMILY_ENGINES)
+    for path in sources():
+        if not place(path).startswith(ONLY_IN["torch"]):
+            assert not any(is_under(module, halves) for module in imports(path)), place(path)
+
+
+def test_each_family_has_its_package() -> None:
+    for name in FAMILIES:
+        for half in ("processor.py", "engine/reading.py"):
+            assert (ROOT / "service" / "families" / name / half).is_file(), f"{name}/{half}"
 
 
 def test_only_one_file_reads_the_environment() -> None:

@@ -13,23 +13,10 @@ from dataclasses import dataclass
 from enum import Enum
 
 from model_store.errors import FolderProblem
+from model_store.families.family import CONFIG, TOKENIZER, TOKENIZER_CONFIG
+from model_store.families.registry import CONFIGS, FAMILIES
 from model_store.manifest import path_problem
 
-CONFIG = "config.json"
-GLINER_CONFIG = "gliner_config.json"
-"""In place of config.json, of a model that is given its labels with each request (`label_models`)."""
-CONVERSION = (
-    "where the gliner library is trusted, "
-    "`GLiNER.from_pretrained(ID).save_pretrained(FOLDER, safe_serialization=True)` writes a whole folder."
-)
-ENCODER_CONFIG = "encoder_config/config.json"
-"""Of GLiNER2's encoder."""
-LABELS_TOKENIZER = "labels_tokenizer/tokenizer.json"
-"""Of the labels of a bi-encoder."""
-SUBFOLDERS = frozenset({"encoder_config", "labels_tokenizer"})
-"""Folders that a model may have; those that stand in them are files of the same names as beside them."""
-TOKENIZER = "tokenizer.json"
-TOKENIZER_CONFIG = "tokenizer_config.json"
 WEIGHTS = "model.safetensors"
 INDEX = "model.safetensors.index.json"
 RULES = "rules.json"
@@ -37,11 +24,12 @@ RULES = "rules.json"
 DECODING = "decoding.json"
 TRANSITIONS = "transitions.safetensors"
 """What the model asks for in decoding (`service/text/decoding_files.py`)."""
+SUBFOLDERS = frozenset(name for family in FAMILIES.values() for name in family.subfolders)
+"""Folders that a model may have; those that stand in them are files of the same names as beside them."""
 
 _TAKEN = frozenset(
     {
-        CONFIG,
-        GLINER_CONFIG,
+        *CONFIGS,
         TOKENIZER,
         TOKENIZER_CONFIG,
         INDEX,
@@ -101,11 +89,11 @@ def select(entries: Iterable[Entry]) -> Selection:
     left_out: list[str] = []
     problems: list[FolderProblem] = []
     entries = sorted(entries, key=lambda entry: entry.name)
-    is_gliner = any(entry.name == GLINER_CONFIG for entry in entries)
+    conversion = _conversion({entry.name for entry in entries})
     for entry in entries:
         if problem := entry_problem(entry):
-            if problem.code == "pickle" and is_gliner:
-                problem = FolderProblem("pickle", f"{entry.name} may be a pickle, which can run code; {CONVERSION}")
+            if problem.code == "pickle" and conversion:
+                problem = FolderProblem("pickle", f"{entry.name} may be a pickle, which can run code; {conversion}")
             problems.append(problem)
         elif entry.kind is EntryKind.FILE and _is_taken(entry.name):
             taken.append(entry)
@@ -156,17 +144,18 @@ def manifest_problems(names: Collection[str]) -> list[FolderProblem]:
 def missing_problems(names: Collection[str]) -> list[FolderProblem]:
     """A problem for each required file that is not in `names`, or for weights in both forms."""
     problems = []
-    is_gliner = GLINER_CONFIG in names
-    if CONFIG not in names and not is_gliner:
+    if not any(name in names for name in CONFIGS):
         problems.append(FolderProblem("no_config", f"{CONFIG} is missing; model.save_pretrained(folder) writes it."))
     if TOKENIZER not in names:
         problems.append(
             FolderProblem(
                 "no_tokenizer",
-                f"{TOKENIZER} is missing; AutoTokenizer.from_pretrained(base_model).save_pretrained(folder) "
-                "writes it for every model that has a fast tokenizer."
-                if not is_gliner
-                else f"{TOKENIZER} is missing; {CONVERSION}",
+                f"{TOKENIZER} is missing; "
+                + (
+                    _conversion(names)
+                    or "AutoTokenizer.from_pretrained(base_model).save_pretrained(folder) "
+                    "writes it for every model that has a fast tokenizer."
+                ),
             )
         )
     if WEIGHTS not in names and INDEX not in names:
@@ -175,6 +164,11 @@ def missing_problems(names: Collection[str]) -> list[FolderProblem]:
         sentence = f"{WEIGHTS} and {INDEX} are both there, so the weights are ambiguous; remove one of them."
         problems.append(FolderProblem("ambiguous_weights", sentence))
     return problems
+
+
+def _conversion(names: Collection[str]) -> str:
+    """How a folder with these files is written whole by its own library; empty where nothing special is known."""
+    return next((each.conversion for each in FAMILIES.values() if each.conversion and each.config in names), "")
 
 
 def _no_weights(names: Collection[str]) -> FolderProblem:

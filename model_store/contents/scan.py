@@ -1,7 +1,7 @@
 """Scan of a model's folder: names, sizes, the small JSON files, safetensors headers and golden examples; all problems.
 
-The rules are in `allowed_files`, `safetensors_files` and `model_config`; only `require_finite` reads weights. Golden
-examples are JSON lines `{"text": "…", "entities": [{"label": "…", "start": 0, "end": 4}]}`.
+The rules are in `allowed_files`, `safetensors_files` and `model_store/families`; only `require_finite` reads weights.
+Golden examples are JSON lines `{"text": "…", "entities": [{"label": "…", "start": 0, "end": 4}]}`.
 """
 
 from __future__ import annotations
@@ -17,15 +17,10 @@ from pathlib import Path
 import msgspec
 
 from model_store.contents.allowed_files import (
-    CONFIG,
     DECODING,
-    ENCODER_CONFIG,
-    GLINER_CONFIG,
     INDEX,
     RULES,
     SUBFOLDERS,
-    TOKENIZER,
-    TOKENIZER_CONFIG,
     TRANSITIONS,
     WEIGHTS,
     Entry,
@@ -33,8 +28,6 @@ from model_store.contents.allowed_files import (
     missing_problems,
     select,
 )
-from model_store.contents.label_models import describes_labels, label_config_problems, parse_label_config
-from model_store.contents.model_config import ModelConfig, config_problems, parse_config
 from model_store.contents.safetensors_files import (
     LENGTH_BYTES,
     header_length,
@@ -44,6 +37,8 @@ from model_store.contents.safetensors_files import (
     weight_problem,
 )
 from model_store.errors import FolderProblem, InvalidGolden, RefusedFolder, SourceChanged
+from model_store.families.family import TOKENIZER, TOKENIZER_CONFIG, FolderFamily, ModelConfig
+from model_store.families.registry import FAMILIES, owner
 from model_store.manifest import File, GoldenExample, Manifest, Provenance
 
 README = "README.md"
@@ -80,6 +75,7 @@ class ScannedFolder:
     folder: Path
     files: tuple[Entry, ...]
     left_out: tuple[str, ...]
+    family: FolderFamily
     config: ModelConfig
 
     def manifest(
@@ -111,21 +107,14 @@ def scan_folder(folder: Path) -> ScannedFolder:
     contents = _read_objects(folder, files, problems)
     weights = _weights(files, contents, problems)
     problems += [problem for name in weights if (problem := _header_problem(folder, files[name]))]
-    config, tokenizer_config = contents.get(CONFIG), contents.get(TOKENIZER_CONFIG, {})
-    is_label_model = describes_labels(contents)
-    if is_label_model:
-        problems += label_config_problems(contents, tokenizer_config, files.keys())
-    elif config is not None:
-        problems += config_problems(config, tokenizer_config)
-    if problems or (config is None and not is_label_model):
+    family = owner(contents)
+    if family is not None:
+        problems += family.problems(contents, files.keys())
+    if problems or family is None:
         raise RefusedFolder(str(folder), problems)
-    if is_label_model:
-        described = parse_label_config(contents, tokenizer_config)
-    else:
-        described = parse_config(contents[CONFIG], tokenizer_config)
     taken = tuple(entry for name, entry in files.items() if name in weights or not name.endswith(".safetensors"))
     stale = sorted(files.keys() - {entry.name for entry in taken})
-    return ScannedFolder(folder, taken, (*selection.left_out, *stale), described)
+    return ScannedFolder(folder, taken, (*selection.left_out, *stale), family, family.describe(contents))
 
 
 def require_finite(scanned: ScannedFolder) -> None:
@@ -193,7 +182,8 @@ def _read_objects(
 ) -> dict[str, dict[str, object]]:
     """The decoded JSON files; one that is not a JSON object becomes a problem."""
     contents: dict[str, dict[str, object]] = {}
-    for name in (CONFIG, GLINER_CONFIG, ENCODER_CONFIG, TOKENIZER, TOKENIZER_CONFIG, INDEX, RULES, DECODING):
+    configs = (name for each in FAMILIES.values() for name in (each.config, *each.more_configs))
+    for name in dict.fromkeys((*configs, TOKENIZER, TOKENIZER_CONFIG, INDEX, RULES, DECODING)):
         if name not in files:
             continue
         try:

@@ -16,9 +16,9 @@ from pathlib import Path
 import msgspec
 
 from model_store import fileio
-from model_store.contents.allowed_files import CONFIG
 from model_store.contents.scan import ScannedFolder, read_golden, scan_folder
 from model_store.errors import InvalidManifest, InvalidTag, MissingFile, UnknownModel
+from model_store.families.family import CONFIG
 from model_store.listing import ListedModel, compare, damaged_tag, find_revision, group_tags
 from model_store.local.blobs import VerifiedFile, read_receipt, stamp_of, write_receipt
 from model_store.local.layout import Layout

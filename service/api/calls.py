@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from starlette.requests import Request
 
 from service.api.engine.routing import CanaryRouter, refuse_unless_serving
-from service.api.extraction.request import Decoder, ExtractRequest, gathered
+from service.api.extraction.request import ExtractRequest, gathered
 from service.api.extraction.trace import RequestTrace
 from service.api.http.access import Access
 from service.api.http.api_keys import sender_of
@@ -30,6 +30,7 @@ from service.core.errors import Overloaded
 from service.core.tenants import Tenant
 from service.core.types import Priority
 from service.environment import traces_exporter
+from service.families.processor import Decoder
 from service.logs import LogEvent
 from service.wire import ModelStatus
 
@@ -148,11 +149,11 @@ class RequestContext:
 
         Raises:
             UnknownModel: the options name a model that is not served.
-            InvalidOptions: they name a label that the model does not have, or none to one that is given some.
+            InvalidOptions: the model cannot answer what they ask, or has no use for one.
         """
         state, options = self.state, body.options.for_extraction()
         model = self.model(body)
-        labels = state.worker.extractor.labels_of(model, options, plain=decoder is None)
+        task = state.worker.extractor.task(model, options, decoder)
         named = options.deadline_ms / 1000 if options.deadline_ms else left_seconds
         deadline = self.begun_seconds + (named or state.deadline_seconds)
         self.charge_documents(len(body.sources))
@@ -163,15 +164,14 @@ class RequestContext:
         request = ExtractRequest(
             model,
             options,
+            task,
             self.tenant.name,
             deadline,
             alone=len(body.sources) == 1,
             quota=self.tenant.quota,
             charge_tokens=self._served,
             sender=self.sender,
-            decoder=decoder,
             trace=self.trace,
-            labels=labels,
         )
         return Call(state.worker, body, request, self.begun_seconds)
 

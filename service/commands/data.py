@@ -211,13 +211,13 @@ def _labels_of(model: str) -> list[str] | None:
     """Read the labels that a model and its rules answer, of a folder or the store; None: it takes any."""
     from model_store.contents.allowed_files import RULES
     from model_store.contents.scan import scan_folder
+    from model_store.families.registry import CONFIGS
     from model_store.local.catalog import Catalog
     from service.settings import read_settings
     from service.text.pipeline import answered_labels
-    from service.text.words.label_config import is_label_model
 
     folder = Path(model)
-    if is_label_model(folder) or (folder / "config.json").is_file():
+    if any((folder / name).is_file() for name in CONFIGS):
         labels = scan_folder(folder).config.labels
     else:
         revision = Catalog(read_settings().model_store).resolve(model)

@@ -23,7 +23,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from model_store.builtin import NAME
-from model_store.contents.allowed_files import CONFIG, RULES
+from model_store.contents.allowed_files import RULES
+from model_store.families.family import CONFIG
+from model_store.families.registry import FAMILIES, family_name
 from model_store.local.store import Store
 from model_store.transfer.publish import publish
 from service.api.extraction.request import DocumentInput
@@ -230,13 +232,14 @@ async def _evaluate(model: str, sets: Sequence[LabelledSet], scheme: LabelScheme
             name = service.model
             overlaps = (f"{each.name}: {note}" for each in sets for note in overlap_notes(each))
             known = answered_labels(name.labels, has_rules=(Path(name.folder) / RULES).is_file())
-            lacking = [] if name.free_labels else labels_lacking(sets, known)
+            has_labels = FAMILIES[family_name(Path(name.folder))].has_labels
+            lacking = labels_lacking(sets, known) if has_labels else []
             for sentence in (*lacking, *overlaps):
                 _warn(sentence)
-            if name.free_labels:
-                answers = [found for each in sets for found in await _ask_with_labels(service, each, show)]
-            else:
+            if has_labels:
                 answers = await ask_all(service, sets, show)
+            else:
+                answers = [found for each in sets for found in await _ask_with_labels(service, each, show)]
     seconds = time.monotonic() - begun
     scores, reports = [], []
     for number, (each, found) in enumerate(zip(sets, answers, strict=True)):

@@ -23,7 +23,7 @@ from model_store.local.garbage_collection import KEEP_LAST, collect_garbage
 from model_store.local.store import Revision, Store
 from model_store.local.tags import set_tag
 from model_store.local.verify import CheckOutcome, verify_revision, verify_store
-from model_store.manifest import LABEL_EXTRACTION, GoldenEntity, GoldenExample, Provenance
+from model_store.manifest import GoldenEntity, GoldenExample, Provenance
 from model_store.reference import check_revision, parse_reference
 from model_store.remote.base import Remote
 from model_store.remote.listing import list_remote
@@ -96,7 +96,7 @@ def run_publish(chosen: argparse.Namespace) -> int:
         print(f"left out: {left_out}")
     if licence := license_of(chosen.folder):
         print(f"licence: {licence}")
-    if scanned.config.task == LABEL_EXTRACTION and not golden:
+    if not (scanned.family.has_labels or golden):
         print(
             "gleaner: warning: without golden examples nobody notices a revision that finds something else; "
             "--golden takes labelled documents",
@@ -145,7 +145,7 @@ def golden_examples(path: Path, scanned: ScannedFolder) -> tuple[GoldenExample, 
         sets = read_sets([path])
     except BadRecords as error:
         raise InvalidGolden(error.detail) from error
-    if scanned.config.task == LABEL_EXTRACTION:
+    if not scanned.family.has_labels:
         return tuple(_example(document, sorted(each.labels)) for each in sets for document in each.documents)
     from service.text.pipeline import answered_labels  # Its rules take a tenth of a second.
 

@@ -19,9 +19,9 @@ from pathlib import Path
 import msgspec
 
 from model_store.builtin import model_folder
+from model_store.families.registry import FAMILIES, family_name
 from service.core.errors import InvalidOptions
 from service.environment import child_environment
-from service.text.words.label_config import is_label_model
 from service.training.options import TrainingOptions
 
 BUILTIN = "builtin"
@@ -94,7 +94,7 @@ def options_of(chosen: argparse.Namespace) -> TrainingOptions:
     if chosen.minutes is not None and not chosen.minutes > 0:
         raise InvalidOptions("--minutes takes a time above 0")
     base = model_folder() if chosen.base == BUILTIN else Path(chosen.base)
-    if is_label_model(base):
+    if not FAMILIES[family_name(base)].has_labels:
         raise InvalidOptions(f"--from takes a token classifier; {base} is a model that is given its labels")
     if not (base / "config.json").exists():
         raise InvalidOptions(f"--from takes `{BUILTIN}` or the folder of a model; {base} has no config.json")

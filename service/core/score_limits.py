@@ -24,6 +24,9 @@ class ScoreLimits:
         return score >= dict(self.by_label).get(label, self.default or 0.0)
 
 
+NO_LIMITS = ScoreLimits()
+
+
 def read_limits(value: object) -> ScoreLimits:
     """Read a number, or a text like `0.5,PERSON:0.8,IBAN:0`; of two limits for one label the later counts.
 

@@ -128,7 +128,7 @@ class EngineLoop:
         while (formed := self._former.next_batch(self._clock())) is not None:
             batch = formed.batch
             model = self.models[batch.model]
-            finish = self._table.postprocessor(batch, model.status.labels, model.decoding, model.finder)
+            finish = self._table.postprocessor(batch, model.reduce, model.status.labels)
             handle = model.runner.launch(self._table.start(batch), finish, yields=formed.yields)
             now, full_tokens = self._clock(), self.models.guard.budget_tokens(batch.model)
             self.models.launched(batch.model, batch.tokens, now)

@@ -19,9 +19,10 @@ from torch import nn
 from transformers import PreTrainedModel
 
 from service.core.errors import ModelError
-from service.engine.encoder.checkpoint import Checkpoint, read_checkpoint
 from service.evaluation.labelled_documents import LabelledSet
 from service.evaluation.span_scores import SpanScore
+from service.families.engine.checkpoint import Checkpoint
+from service.families.token_classifier.engine.reading import read as read_checkpoint
 from service.training.data import tags_of
 from service.training.options import OtherTraining, TrainingOptions, UnusableBase
 

@@ -7,10 +7,12 @@ the scene ends, the service is told to stop, and the loop has to find its end by
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
 
+from service.core.decoding.model_decoding import PLAIN
 from service.core.placement import Placement
 from service.core.scheduling.throughput import TimedBatch
 from service.core.types import Priority
@@ -21,6 +23,7 @@ from service.engine.execution.runner import Runner
 from service.engine.memory.guard import Guard
 from service.engine.models.loaded_model import InitialModels, LoadedModel, ProfiledModel
 from service.engine.models.startup import StartupState
+from service.families.token_classifier.reducing import reduce_to_tags
 from service.metrics.engine import EngineMetrics
 from service.settings import Settings
 from service.wire import (
@@ -80,7 +83,11 @@ class World:
         memory = unmeasured(BUDGET, BUDGET)
         for name, revision in (("m", MODEL), ("n", OTHER_MODEL)):
             status = ModelStatus(name, "stable", revision, f"/{name}", ("O",), 512, True, 1)
-            models.append(ProfiledModel(LoadedModel(status, "", runner, self.encoder), memory, timed))
+            models.append(
+                ProfiledModel(
+                    LoadedModel(status, "", runner, self.encoder, partial(reduce_to_tags, PLAIN)), memory, timed
+                )
+            )
             serving[name] = revision
             placement.add(revision, 1, self.now)
             placement.place(revision, self.now, ())

@@ -15,12 +15,16 @@ from service.api.engine.resubmission import InferenceResult, Kept
 from service.api.engine.routing import queue_of
 from service.api.extraction.extractor import Extractor
 from service.api.extraction.ocr import PageRecognizer
+from service.api.extraction.request import ExtractRequest
+from service.api.options import ExtractOptions
 from service.api.parsers.pool import ParserPool
 from service.core.admission.policy import QueueState
 from service.core.admission.size import RefusalCache
 from service.core.arrays import TokenIds
 from service.core.types import Phase
 from service.documents.limits import DocumentLimits
+from service.families.processor import WindowSizes
+from service.families.registry import open_processor
 from service.wire import ModelStatus, Status, Submitted
 from tests.support.tiny_models import BERT_SPECIALS, word_piece
 
@@ -73,3 +77,10 @@ def model_in(folder: Path, tokenizer: Tokenizer | None = None, label: str = "PER
     pad, unknown, first, last, mask = BERT_SPECIALS
     (tokenizer or word_piece(first, pad, last, unknown, mask)).save(str(folder / "tokenizer.json"))
     return ModelStatus("m", "stable", "sha256:0", str(folder), ("O", f"B-{label}"), 512, True, 1)
+
+
+def request_of(model: ModelStatus, options: ExtractOptions | None = None, **more: Any) -> ExtractRequest:
+    """A request of a client to a model, of no deadline that matters."""
+    chosen = options or ExtractOptions()
+    task = open_processor(Path(model.folder)).task(chosen, model, WindowSizes(512, 128))
+    return ExtractRequest(model, chosen, task, **{"client": "c", "deadline_seconds": 1e9, **more})

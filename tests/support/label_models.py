@@ -13,9 +13,9 @@ from service.core.decoding.spans import Overlaps
 from service.core.labels.label_set import LabelSet, read_labels
 from service.core.labels.record_schema import read_schema, record_labels
 from service.core.score_limits import ScoreLimits
-from service.text.words.label_config import MOST_WORDS, read_config
-from service.text.words.layouts import layout_of
-from service.text.words.word_tokenizer import WordTokenizer
+from service.families.free_labels.config import MOST_WORDS
+from service.families.free_labels.word_tokenizer import WordTokenizer
+from service.families.registry import open_processor
 
 HOME = Path(__file__).parent.parent / "label_models"
 NAMES = sorted(path.stem for path in HOME.glob("*.json"))
@@ -108,6 +108,13 @@ def assert_records(found: dict[str, RecordPlaces], wanted: dict[str, RecordPlace
                 assert_found(values, wanted_values)
 
 
+def word_tokenizer(folder: Path) -> WordTokenizer:
+    """The tokenizer of a folder, read anew."""
+    found = open_processor(folder).tokenizer
+    assert isinstance(found, WordTokenizer)
+    return found
+
+
 @cache
 def cases(name: str) -> list[Case]:
     """The cases in which the library's rules are ours: it cuts long texts, and gives a model any number of labels."""
@@ -116,20 +123,19 @@ def cases(name: str) -> list[Case]:
 
 def longest(name: str) -> int:
     """Tokens of the longest sequence of a model."""
-    return min(512, int(read_config(HOME / name).encoder_config["max_position_embeddings"]))
+    return min(512, int(word_tokenizer(HOME / name).config.encoder_config["max_position_embeddings"]))
 
 
 def _cases(name: str) -> Iterator[Case]:
     content = json.loads((HOME / f"{name}.json").read_text(encoding="utf-8"))
-    folder = HOME / name
-    tokenizer = WordTokenizer(folder)
+    tokenizer = word_tokenizer(HOME / name)
     most = tokenizer.config.max_len or MOST_WORDS
     for case in content["cases"]:
         for text, found in zip(content["texts"], case["entities"], strict=True):
             made = Case(
                 text, case["labels"], case["threshold"], Overlaps(case["overlaps"]), [tuple(each) for each in found]
             )
-            words = len(list(layout_of(folder, tokenizer.vocabulary, tokenizer.config).words(text)))
+            words = len(list(tokenizer.layout.words(text)))
             prepared = tokenizer.prepare(text, made.label_set, longest=longest(name), overlap=0)
             whole = words <= most and len(prepared.windows) <= 1 and len(prepared.groups) == 1
             if whole and len(prepared.words) == words:  # It counts a word without tokens in some places only.

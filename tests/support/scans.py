@@ -70,7 +70,7 @@ def redacted_scan(
     """A file as it was read, and without each of these texts and what repeats them."""
     parsers = cast(ParserPool, pool or InProcessPool())
     chosen = RedactOptions(**options)
-    request = ExtractRequest(cast(Any, None), chosen.for_extraction(), "c", 1e9)
+    request = ExtractRequest(cast(Any, None), chosen.for_extraction(), cast(Any, None), "c", 1e9)
     source = DocumentInput("0", data=data)
 
     async def redact() -> tuple[Document, RedactedFile]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from service.core.decoding.model_decoding import PLAIN
 from service.core.decoding.word_tags import WordTags
-from service.engine.requests.postprocess import Words, reduce_logits
+from service.core.types import ResponseKind
+from service.families.token_classifier.reducing import reduce_to_tags
 from service.text.pipeline import (
     Prepared,
     decode_entities,
@@ -17,6 +19,7 @@ from service.text.pipeline import (
 )
 from service.text.split_points import LONGEST_CHARACTERS, SHORTEST_CHARACTERS
 from service.text.tokenizer import TextTokenizer
+from tests.families.test_reducing import asked
 from tests.support.tiny_models import BERT_SPECIALS, word_piece
 
 
@@ -47,7 +50,8 @@ def test_tags_of_the_words_lead_to_the_entities_that_all_logits_lead_to(tokenize
     for seed in range(50):
         rows = np.random.default_rng(seed).normal(size=(len(prepared.sequences[0]), 5)).astype(np.float32)
         words = mark_word_starts(tokenizer, prepared)
-        (tags,) = reduce_logits([rows], [Words.from_marked_ids(words.sequence, len(tokenizer.suffix))], labels)
+        document = asked(ResponseKind.WORD_TAGS, words.sequence, special_tokens_at_end=len(tokenizer.suffix))
+        (tags,) = reduce_to_tags(PLAIN, [rows], [document], labels)
         assert isinstance(tags, WordTags)
         found = decode_word_scores(tokenizer, prepared, words, tags, labels)
         assert found == decode_entities(tokenizer, prepared, [rows], labels)

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from tokenizers import AddedToken, Encoding, Regex, Tokenizer, models, normalizers, pre_tokenizers
 
 from model_store.builtin import model_folder
+from service.families.registry import Processors
 from service.text.split_points import WORD_SPLIT_KINDS
 from service.text.token_cache import LONGEST_WORD, MOST_TOKENS, MOST_WORDS, TokenCache
 from service.text.tokenizer import TextTokenizer
-from service.text.tokenizers import Tokenizers
 from tests.support.garbage import uncollected
 from tests.text.test_tokenizer import KINDS, tokenizer
 
@@ -192,16 +192,16 @@ def test_a_token_with_white_space_at_its_end_is_found(tmp_path: Path, added: Add
 
 def test_a_tokenizer_that_is_dropped_is_freed_at_once(tmp_path: Path) -> None:
     tokenizer("word pieces").save(str(tmp_path / "tokenizer.json"))
-    tokenizers = Tokenizers()
-    old = tokenizers.get("old", tmp_path)
+    processors = Processors()
+    old = processors.get("old", tmp_path).tokenizer
     assert isinstance(old, TextTokenizer)
     old.encode("Total due")
     del old
-    held = weakref.ref(tokenizers.get("old", tmp_path).vocabulary)
+    held = weakref.ref(processors.get("old", tmp_path).tokenizer.vocabulary)
     (tmp_path / "new").mkdir()
     tokenizer("bytes").save(str(tmp_path / "new" / "tokenizer.json"))
     with uncollected():
-        tokenizers.replace({"new": tmp_path / "new"})
+        processors.replace({"new": tmp_path / "new"})
         assert held() is None
 
 

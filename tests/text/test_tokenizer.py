@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers, processors
 
 from service.core.errors import ModelError
+from service.families.registry import Processors
 from service.text.split_points import (
     LONGEST_CHARACTERS,
     SHORTEST_CHARACTERS,
@@ -26,7 +27,6 @@ from service.text.split_points import (
     chunks,
 )
 from service.text.tokenizer import TextTokenizer
-from service.text.tokenizers import Tokenizers
 from tests.support.tiny_models import BERT_SPECIALS, ROBERTA_SPECIALS, byte_level, word_piece
 
 LETTERS = st.text(st.sampled_from("aZßéǆя日本語ฟ한ا𝒜٣5²"), min_size=1, max_size=4)
@@ -224,44 +224,46 @@ def test_a_folder_whose_tokenizer_cannot_be_read_is_a_model_error(tmp_path: Path
 
 
 def test_each_revision_s_tokenizer_is_read_once(folder: Path) -> None:
-    tokenizers = Tokenizers()
-    assert tokenizers.get("a", folder) is tokenizers.get("a", Path("/nowhere"))
-    assert tokenizers.get("a", folder) is not tokenizers.get("b", folder)
+    processors = Processors()
+    assert processors.get("a", folder) is processors.get("a", Path("/nowhere"))
+    assert processors.get("a", folder) is not processors.get("b", folder)
 
 
 def test_tokenizers_of_other_revisions_are_forgotten_and_new_ones_read(folder: Path) -> None:
-    tokenizers = Tokenizers()
-    old = tokenizers.get("old", folder)
-    tokenizers.replace({"new": folder})
-    assert tokenizers.get("new", Path("/nowhere"))
-    assert tokenizers.get("old", folder) is not old
+    processors = Processors()
+    old = processors.get("old", folder)
+    processors.replace({"new": folder})
+    assert processors.get("new", Path("/nowhere")).is_read
+    assert processors.get("old", folder) is not old
 
 
 def test_tokenizers_are_kept_while_an_engine_that_starts_names_none(folder: Path) -> None:
     """To read one holds the GIL for a tenth of a second, in which a worker says nothing."""
-    tokenizers = Tokenizers()
-    old = tokenizers.get("old", folder)
-    tokenizers.replace({})
-    assert tokenizers.get("old", Path("/nowhere")) is old
+    processors = Processors()
+    old = processors.get("old", folder)
+    processors.replace({})
+    assert processors.get("old", Path("/nowhere")) is old
 
 
 def test_revisions_with_equal_tokenizer_files_share_the_vocabulary_only(folder: Path, tmp_path: Path) -> None:
     """Most new revisions are new weights; to read the file again would stop the event loop for as long as it takes."""
-    tokenizers, same, other = Tokenizers(), tmp_path / "same", tmp_path / "other"
+    processors, same, other = Processors(), tmp_path / "same", tmp_path / "other"
     for copy in (same, other):
         shutil.copytree(folder, copy)
     (same / "decoding.json").write_text(json.dumps({"compounds": True}))
     written = json.loads((other / "tokenizer.json").read_text())
     (other / "tokenizer.json").write_text(json.dumps(written, indent=1))
-    first, second, third = (tokenizers.get(name, each) for name, each in (("1", folder), ("2", same), ("3", other)))
+    named = (("1", folder), ("2", same), ("3", other))
+    first, second, third = (processors.get(name, each).tokenizer for name, each in named)
     assert second.vocabulary is first.vocabulary
     assert isinstance(first, TextTokenizer)
     assert isinstance(second, TextTokenizer)
     assert second.decoding.compounds
     assert not first.decoding.compounds
     assert third.vocabulary is not first.vocabulary
-    tokenizers.replace({"2": same})
-    assert tokenizers.get("4", folder).vocabulary is first.vocabulary, "the first one's is the second one's too"
+    processors.replace({"2": same})
+    fourth = processors.get("4", folder).tokenizer
+    assert fourth.vocabulary is first.vocabulary, "the first one's is the second one's too"
 
 
 TEXTS = st.lists(st.sampled_from(["a", "one", " ", "\n", "-", "中", "3", "é", "_", "- -", "b\nb"]), max_size=60).map(

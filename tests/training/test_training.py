@@ -16,7 +16,7 @@ from torch import Tensor
 from model_store.builtin import model_folder
 from model_store.local.store import Store
 from model_store.transfer.publish import publish
-from service.engine.encoder.checkpoint import read_checkpoint
+from service.engine.encoder.encoder import read_checkpoint
 from service.training.data import IGNORED
 from service.training.finetune import ALL, train
 from service.training.loop import CLOSED_SHARE, STATE_FILE, FineTuning, SavedState, masked_loss, rate_share

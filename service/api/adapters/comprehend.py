@@ -148,7 +148,7 @@ async def _detect_in_file(
     request: Request, context: RequestContext, file: bytes, options: Mapping[str, str]
 ) -> Response:
     body = Body((DocumentInput("0", data=file),), read_options(dict(options)), batch=False)
-    decoder = BlocksDecoder(context.model(body).labels)
+    decoder = BlocksDecoder(file, context.model(body).labels)
     call = context.call(body, decoder=decoder)
 
     def render(outcomes: list[DocumentOutcome]) -> Any:
@@ -259,16 +259,16 @@ def _cbor_text(text: str) -> bytes:
 class BlocksDecoder:
     """Decodes the one document of a request as usual, and keeps its pages and layout."""
 
-    def __init__(self, labels: tuple[str, ...]) -> None:
+    def __init__(self, file: bytes, labels: tuple[str, ...]) -> None:
+        self._file = file
         self._labels = labels
-        self._source = DocumentInput("")
         self._document = Document("")
 
     def __call__(
-        self, source: DocumentInput, document: Document, tokenizer: TextTokenizer, prepared: Prepared, logits: Logits, /
+        self, _: str, document: Document, tokenizer: TextTokenizer, prepared: Prepared, logits: Logits, /
     ) -> list[Entity]:
         """The entities of the document."""
-        self._source, self._document = source, document
+        self._document = document
         return decode_merged(tokenizer, prepared, logits, self._labels)
 
     def described(self, shown: list[dict[str, Any]], entities: list[EntityResult]) -> dict[str, Any]:
@@ -286,7 +286,7 @@ class BlocksDecoder:
                 blocks.append(block)
                 each["BlockReferences"].append({"BlockId": block["Id"], "BeginOffset": 0, "EndOffset": len(text)})
         pages = document.pages or (Page(1, 0, len(document.text)),)
-        kind = _FILE_TYPES.get(detect_format(self._source.data), "PLAIN_TEXT")
+        kind = _FILE_TYPES.get(detect_format(self._file), "PLAIN_TEXT")
         return {
             "Entities": shown,
             "DocumentMetadata": {

@@ -85,15 +85,16 @@ def labels_body(
 
     Entities of a model that has its own labels never overlap.
     """
-    served = [each for each in context.state.worker.engine.status.models if each.state == SERVING]
-    able = (each.name for each in served if (each.finds_records if "schema" in options else each.free_labels))
+    extractor = context.state.worker.extractor
+    served = (each for each in context.state.worker.engine.status.models if each.state == SERVING)
+    prompt = "schema" if "schema" in options else "labels"
+    able = (each.name for each in served if extractor.processor(each).takes(prompt, each))
     named = model or next(able, None)
     body = text_body(texts, context, model=named, **options)
-    return (
-        text_body(texts, context, model=named, overlaps=overlaps, **options)
-        if context.model(body).free_labels
-        else body
-    )
+    chosen = context.model(body)
+    if extractor.processor(chosen).takes("overlaps", chosen):
+        return text_body(texts, context, model=named, overlaps=overlaps, **options)
+    return body
 
 
 async def _find(request: Request, model: str | None = None) -> Response:

@@ -30,7 +30,6 @@ from service.api.adapters.protocol_adapter import (
     with_parameters,
 )
 from service.api.calls import RequestContext, authorize_request
-from service.api.extraction.request import DocumentInput
 from service.api.http.response import DocumentOutcome
 from service.core.arrays import Logits
 from service.core.decoding.aggregation_strategies import Aggregation
@@ -98,11 +97,11 @@ class PipelineDecoder:
             raise InvalidOptions("`stride` puts windows together, which aggregation_strategy `none` does not.")
 
     def __call__(
-        self, source: DocumentInput, _: Document, tokenizer: TextTokenizer, prepared: Prepared, logits: Logits, /
+        self, id_: str, _: Document, tokenizer: TextTokenizer, prepared: Prepared, logits: Logits, /
     ) -> list[Entity]:
         """The entities of a document, also as plain ones."""
         found = classify(tokenizer, prepared, logits, self._labels, self._strategy, self._ignored)
-        self._found[source.id] = found
+        self._found[id_] = found
         return [
             Entity(each.label, prepared.text[each.start : each.end], each.start, each.end, each.score) for each in found
         ]

@@ -85,7 +85,7 @@ async def _analyze(request: Request) -> Response:
     texts, single = wanted.texts, isinstance(wanted.text, str)
     body = text_body(texts, context)
     model = context.model(body)
-    if model.free_labels:
+    if context.state.worker.extractor.processor(model).takes("labels", model):
         least = FREE_SCORE if wanted.score_threshold is None else wanted.score_threshold
         body = text_body(texts, context, labels=_prompts(wanted), min_score=least)
     else:
@@ -176,9 +176,8 @@ async def _health(request: Request) -> Response:
 
 def _kinds(model: ModelStatus) -> list[str]:
     """The kinds of entities that a model finds, as Presidio names them; of one that is given some, the usual ones."""
-    if model.free_labels:
-        return [*FREE_KINDS]
-    return list(dict.fromkeys(_KINDS.get(each, each) for each in scheme_of(model.labels).types))
+    own = scheme_of(model.labels).types if model.labels else ()
+    return [*dict.fromkeys(_KINDS.get(each, each) for each in own)] or [*FREE_KINDS]
 
 
 def refuse(error: GleanerError) -> Response:

@@ -18,14 +18,13 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from service.api.engine.client import EngineClient
 from service.api.engine.resubmission import NO_LOGITS, InferenceResult
-from service.api.extraction.labels import check_labels, given_labels, given_records
 from service.api.extraction.ocr import PageRecognizer
 from service.api.extraction.request import DocumentInput, ExtractRequest
-from service.api.extraction.result import build_result, find_entities, find_records
+from service.api.extraction.result import build_result
 from service.api.extraction.text_queue import TimeSlicer, TokenizationThrottle
 from service.api.extraction.trace import StageTimer
 from service.api.options import ExtractOptions
@@ -34,22 +33,16 @@ from service.api.schemas import DocumentResult
 from service.core.admission.pacing import PacingTicket
 from service.core.admission.policy import refuse_if_late, timed_out
 from service.core.admission.size import DocumentMemory, MemoryLease, WorkEstimate
-from service.core.errors import InvalidOptions, Overloaded
-from service.core.labels.label_set import LabelSet
-from service.core.types import ResponseKind
+from service.core.errors import Overloaded
 from service.core.worker_load import TextMeter
 from service.documents.document import Document
 from service.documents.limits import DocumentLimits
+from service.families.processor import Decoder, ModelInput, PreparedDocument, Processor, Task, WindowSizes, prepare
+from service.families.registry import Processors
 from service.host_memory import free_bytes
-from service.text.pipeline import Prepared, WordStarts, kept_rows, prepare_in_steps
-from service.text.tokenizer import SHORT_CHARACTERS, TextTokenizer
-from service.text.tokenizers import ModelTokenizer, Tokenizers
+from service.text.tokenizer import SHORT_CHARACTERS
 from service.text.values.reading import read_tables
-from service.text.words.word_tokenizer import WordTokenizer
 from service.wire import FAILED, ModelStatus
-
-SHORT_TOKENS = 1_024
-"""Documents up to this length are decoded on the event loop: about a millisecond, and 25 if every word is an entity."""
 
 _T = TypeVar("_T")
 
@@ -76,7 +69,7 @@ class Extractor:
         self.text = TextMeter()
         self._window_tokens = window_tokens
         self._overlap_tokens = overlap_tokens
-        self._tokenizers = Tokenizers()
+        self._processors = Processors()
         self._time_slicer = TimeSlicer()
         self._throttle = TokenizationThrottle(lambda: engine.queue)
         self.memory = DocumentMemory(free_bytes)
@@ -142,14 +135,15 @@ class Extractor:
         with timer.measure("parse"):
             document = await self._document(source, request)
         with timer.measure("tokenize"):
-            tokenizer = await self._tokenizer(request.model)
-            prepared = await self._prepare(tokenizer, document.text, source, request, timer, lease)
-            timer.tokens = sum(map(len, prepared.sequences))
+            if not request.task.processor.is_read:
+                await self.in_thread(lambda: request.task.processor.tokenizer)
+            prepared = await self._prepare(document, source, request, timer, lease)
+            timer.tokens, timer.charged_tokens = sum(map(len, prepared.sequences)), prepared.charged_tokens
             self._throttle.count(ticket, timer.tokens)
-            words = timer.working(partial(request.word_starts, tokenizer, prepared))
+            model_input = timer.working(prepared.model_input)
         timer.begun_seconds["queue"] = submitted = time.monotonic()
         try:
-            inference = await self._infer(tokenizer, prepared, words, request, timer)
+            inference = await self._infer(model_input, request, timer)
         except Overloaded as error:
             self._engine.refusals.remember(estimate, timer.tokens, error, time.monotonic())
             raise
@@ -160,13 +154,9 @@ class Extractor:
         with timer.measure("decode"):
 
             def decode() -> DocumentResult:
-                found = find_entities(source, document, tokenizer, prepared, words, inference, request)
-                records = find_records(prepared, inference, request)
-                return build_result(source, document, request, prepared, found, records)
+                return build_result(source, document, request, prepared, prepared.findings(source.id, inference))
 
-            is_short = len(prepared.tokens.ids) <= SHORT_TOKENS and len(document.text) <= SHORT_CHARACTERS
-            is_short = is_short and not request.wants_records
-            return await self._run(decode, request, timer, short=is_short), document
+            return await self._run(decode, request, timer, short=prepared.is_short), document
 
     @property
     def held_tokens(self) -> float:
@@ -191,42 +181,27 @@ class Extractor:
         self._limits.check_bytes(len(text))
         self._limits.check_characters(len(text))
 
-    def labels_of(self, model: ModelStatus, options: ExtractOptions, *, plain: bool) -> LabelSet | None:
-        """The labels that a model is given; None for one that has its own, of which the options name no other.
+    def processor(self, model: ModelStatus) -> Processor[Any]:
+        """The processor of a served model."""
+        return self._processors.get(model.revision, Path(model.folder))
+
+    def task(self, model: ModelStatus, options: ExtractOptions, decoder: Decoder | None = None) -> Task:
+        """What a request with these options asks of a model.
 
         Args:
-            plain: False where a protocol has a decoder of its own, for tags.
+            decoder: a protocol's own, for tags.
 
         Raises:
-            InvalidOptions: as `given_labels` and `check_labels`.
+            InvalidOptions: the model cannot answer that, or has no use for an option.
         """
-        tokenizer = self._tokenizers.loaded(model.revision)
-        if not model.free_labels:
-            check_labels(model, tokenizer if isinstance(tokenizer, TextTokenizer) else None, options)
-            return None
-        if not plain:
-            raise InvalidOptions(
-                f"model: {model.name} is given its labels by each request, and this protocol has none."
-            )
-        words = tokenizer or self._tokenizers.get(model.revision, Path(model.folder))
-        assert isinstance(words, WordTokenizer), "its folder says so"
-        given = given_labels if options.records is None else given_records
-        return given(model, words, options, self._longest(model))
-
-    def _longest(self, model: ModelStatus) -> int:
-        """Tokens of its longest sequence."""
-        return min(self._window_tokens, model.max_tokens)
+        sizes = WindowSizes(min(self._window_tokens, model.max_tokens), self._overlap_tokens)
+        return self.processor(model).task(options, model, sizes, decoder)
 
     async def load_tokenizers(self, models: tuple[ModelStatus, ...]) -> None:
         """Read the tokenizers of new revisions, before a request needs them, and drop those of retired ones."""
         folders = {model.revision: Path(model.folder) for model in models if model.state != FAILED}
-        await self.in_thread(lambda: self._tokenizers.replace(folders))
+        await self.in_thread(lambda: self._processors.replace(folders))
         await self.in_thread(read_tables)
-
-    async def _tokenizer(self, model: ModelStatus) -> ModelTokenizer:
-        if loaded := self._tokenizers.loaded(model.revision):
-            return loaded
-        return await self.in_thread(lambda: self._tokenizers.get(model.revision, Path(model.folder)))
 
     async def _document(self, source: DocumentInput, request: ExtractRequest) -> Document:
         if source.text is not None:
@@ -235,69 +210,32 @@ class Extractor:
         return await self._ocr.read(source, request)
 
     async def _prepare(
-        self,
-        tokenizer: ModelTokenizer,
-        text: str,
-        source: DocumentInput,
-        request: ExtractRequest,
-        timer: StageTimer,
-        lease: MemoryLease,
-    ) -> Prepared:
-        if len(text) <= SHORT_CHARACTERS:
-            return await self._run(lambda: self._prepared(tokenizer, text, request), request, timer, short=True)
+        self, document: Document, source: DocumentInput, request: ExtractRequest, timer: StageTimer, lease: MemoryLease
+    ) -> PreparedDocument:
+        if len(document.text) <= SHORT_CHARACTERS:
+            return await self._run(lambda: prepare(request.task, document), request, timer, short=True)
         async with request.long_texts:
             estimate = request.estimate(source, time.monotonic())
             self._engine.refusals.check(estimate)
-            steps, scores = self._steps(tokenizer, text, request), request.scores_a_token
-            while not isinstance(step := await self._work_in_thread(partial(next, steps), timer), Prepared):
+            steps, scores = request.task.prepare_in_steps(document), request.task.scores_a_token
+            while isinstance(step := await self._work_in_thread(lambda: next(steps), timer), int):
                 self._check_tokens(step, estimate)
                 lease.grow(step, scores)
             self._limits.check_tokens(len(step.tokens.ids))
             lease.grow(len(step.tokens.ids), scores)
             return step
 
-    def _prepared(self, tokenizer: ModelTokenizer, text: str, request: ExtractRequest) -> Prepared:
-        *_, prepared = self._steps(tokenizer, text, request)
-        assert isinstance(prepared, Prepared), "the last step is the result"
-        return prepared
-
-    def _steps(self, tokenizer: ModelTokenizer, text: str, request: ExtractRequest) -> Iterator[int | Prepared]:
-        longest, overlap = self._longest(request.model), self._overlap_tokens
-        if isinstance(tokenizer, TextTokenizer):
-            return prepare_in_steps(tokenizer, text, longest=longest, overlap=overlap)
-        assert request.labels is not None, "it is given labels"
-        return tokenizer.prepare_in_steps(text, request.labels, longest=longest, overlap=overlap)
-
     def _check_tokens(self, tokens: int, estimate: WorkEstimate) -> None:
         """Refuse a document that has at least so many tokens, if that is certain by now."""
         self._limits.check_tokens(tokens)
         self._engine.refusals.check_tokens(estimate, tokens, self._engine.queue, time.monotonic())
 
-    async def _infer(
-        self,
-        tokenizer: ModelTokenizer,
-        prepared: Prepared,
-        words: WordStarts | None,
-        request: ExtractRequest,
-        timer: StageTimer,
-    ) -> InferenceResult:
-        if not prepared.sequences:
+    async def _infer(self, model_input: ModelInput, request: ExtractRequest, timer: StageTimer) -> InferenceResult:
+        if not model_input.sequences:
             return InferenceResult(NO_LOGITS, 0.0, 0.0)
         refuse_if_late(request.deadline_seconds, time.monotonic())
         key = timer.key = self._engine.new_key()
-        if request.labels is not None:
-            submission = request.submission(
-                key, prepared.sequences, ResponseKind.SPANS, least_score=request.labels.least_limit
-            )
-            return await self._engine.infer(submission, prepared.sequences, ())
-        assert isinstance(tokenizer, TextTokenizer), "labels are free where it is none"
-        if words is not None:
-            submission = request.submission(
-                key, [words.sequence], ResponseKind.WORD_TAGS, special_tokens_at_end=len(tokenizer.suffix)
-            )
-            return await self._engine.infer(submission, [words.sequence], ((0, len(words.firsts)),))
-        submission = request.submission(key, prepared.sequences)
-        return await self._engine.infer(submission, prepared.sequences, kept_rows(tokenizer, prepared))
+        return await self._engine.infer(request.submission(key, model_input), model_input.sequences, model_input.kept)
 
     async def _run(self, work: Callable[[], _T], request: ExtractRequest, timer: StageTimer, *, short: bool) -> _T:
         """Run long work in a thread, short work in a slice of the event loop's time."""

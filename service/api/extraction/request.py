@@ -18,33 +18,18 @@ from service.api.extraction.trace import DocumentTrace, RequestTrace, StageTimer
 from service.api.options import ExtractOptions
 from service.api.problems import Problem
 from service.core.admission.size import WorkEstimate
-from service.core.arrays import Logits, TokenIds
-from service.core.decoding.aggregation_strategies import Aggregation
-from service.core.decoding.entities import Entity
-from service.core.decoding.records import PLACE_COLUMNS
-from service.core.decoding.spans import COLUMNS, LOW_LIMIT, MOST_BEATEN_BY_LOW
 from service.core.errors import GleanerError, InternalError, MalformedRequest, Overloaded
-from service.core.labels.label_set import LabelSet
 from service.core.tenants import UNLIMITED, ClientQuota
-from service.core.types import ResponseKind
-from service.documents.document import Document
 from service.documents.format_detection import declared_format
+from service.families.processor import ModelInput, Task
 from service.logs import LogEvent
 from service.metrics.worker import WorkerMetrics
-from service.text.pipeline import Prepared, WordStarts, mark_word_starts
-from service.text.tokenizer import SHORT_CHARACTERS, TextTokenizer
-from service.text.tokenizers import ModelTokenizer
-from service.text.words.word_tokenizer import WordTokenizer
 from service.wire import ModelStatus, Submitted
 
 log = logging.getLogger(__name__)
 
 TEXT, UNKNOWN = "text", "unknown"
 """The formats of an estimate that are none of a file: of a text, and of a file that does not say its own."""
-MOST_SPANS = 192
-"""Of the pool of a window that is searched for records, as models are published; a long text has more tokens."""
-CANDIDATES_A_WORD = 32
-"""More do not begin at a word of most texts where the least score is not below `LOW_LIMIT`."""
 LONG_TEXTS_AT_ONCE = 2
 """Long texts of one request that are tokenized at a time, in their order, so that the first are ready early."""
 
@@ -68,15 +53,6 @@ class DocumentInput:
     refused: str = ""
 
 
-class Decoder(Protocol):
-    """Finds the entities of a document in its own way. Called in any thread, once for each document."""
-
-    def __call__(
-        self, source: DocumentInput, document: Document, tokenizer: TextTokenizer, prepared: Prepared, logits: Logits, /
-    ) -> list[Entity]:
-        """The entities in finite or other logits `[tokens, labels]`; raises ModelError where they are not finite."""
-
-
 @dataclass(frozen=True, slots=True)
 class ExtractRequest:
     """The options of one request for each of its documents.
@@ -88,15 +64,15 @@ class ExtractRequest:
         deadline_seconds: absolute, on the monotonic clock.
         alone: True when the request has a single document.
         quota: what its client may take of the engine's queue.
-        charge_tokens: is told the tokens of every document that was answered; with labels, those of all its sequences.
+        task: what its options ask of the model.
+        charge_tokens: is told the tokens of every document that was answered.
         long_texts: held by its documents whose long texts are being tokenized.
-        decoder: finds the entities where no aggregation of the options does.
         trace: where its documents are noted, if anywhere.
-        labels: those that the model is given, if its labels are free.
     """
 
     model: ModelStatus
     options: ExtractOptions
+    task: Task
     client: str
     deadline_seconds: float
     alone: bool = False
@@ -104,27 +80,7 @@ class ExtractRequest:
     charge_tokens: Callable[[int], None] = lambda _: None
     long_texts: asyncio.Semaphore = field(default_factory=_turns, compare=False, repr=False)
     sender: str = ""
-    decoder: Decoder | None = None
     trace: RequestTrace | None = field(default=None, compare=False, repr=False)
-    labels: LabelSet | None = None
-
-    @property
-    def scores_a_token(self) -> int:
-        """Numbers that come back for each token of a long text, at most."""
-        if self.labels is None:
-            return len(self.model.labels)
-        count = len(self.labels.labels)
-        if self.wants_records:
-            return PLACE_COLUMNS + 2 * count + MOST_SPANS
-        candidates = MOST_BEATEN_BY_LOW * count
-        if self.labels.least_limit >= LOW_LIMIT:
-            candidates = min(candidates, CANDIDATES_A_WORD)
-        return max(COLUMNS * candidates, 3 * count)
-
-    @property
-    def wants_records(self) -> bool:
-        """True where records are found in place of entities."""
-        return self.labels is not None and bool(self.labels.records)
 
     @property
     def queue(self) -> tuple[str, bool]:
@@ -143,37 +99,20 @@ class ExtractRequest:
             left_seconds=self.deadline_seconds - now,
         )
 
-    def word_starts(self, tokenizer: ModelTokenizer, prepared: Prepared) -> WordStarts | None:
-        """The words whose tags are all that decoding needs; None where it needs more, or they take long to find."""
-        if isinstance(tokenizer, WordTokenizer):
-            return None
-        is_short = len(prepared.sequences) == 1 and len(prepared.text) <= SHORT_CHARACTERS
-        if self.decoder is not None or self.options.aggregation is not Aggregation.CONSTRAINED or not is_short:
-            return None
-        return mark_word_starts(tokenizer, prepared)
-
-    def submission(
-        self,
-        key: str,
-        sequences: list[TokenIds],
-        response_kind: ResponseKind = ResponseKind.LOGITS,
-        *,
-        special_tokens_at_end: int = 0,
-        least_score: float = 0.0,
-    ) -> Submitted:
+    def submission(self, key: str, model_input: ModelInput) -> Submitted:
         """The message that submits a document of this request to the engine; its token ids travel beside it."""
         return Submitted(
             key=key,
             model=self.model.revision,
-            lengths=tuple(map(len, sequences)),
+            lengths=tuple(map(len, model_input.sequences)),
             client=self.client,
             priority=self.options.priority,
             deadline_seconds=self.deadline_seconds,
             attempt=0,
             quota=self.quota,
-            response_kind=response_kind,
-            special_tokens_at_end=special_tokens_at_end,
-            least_score=least_score,
+            response_kind=model_input.response_kind,
+            special_tokens_at_end=model_input.special_tokens_at_end,
+            least_score=model_input.least_score,
         )
 
 
@@ -266,7 +205,7 @@ async def _finish(work: DocumentWork[R], source: DocumentInput, request: Extract
         if source.refused:
             raise MalformedRequest(source.refused)
         result = await work.result(source, request, timer)
-        request.charge_tokens(result.tokens if request.labels is None else timer.tokens)
+        request.charge_tokens(timer.charged_tokens)
     except GleanerError as known:
         error = known.with_traceback(None)  # Which holds this frame, and so the document, in a circle.
     except Exception as unknown:

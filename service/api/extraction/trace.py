@@ -28,7 +28,8 @@ class StageTimer:
     Attributes:
         begun_seconds: when each stage began, on the monotonic clock; `queue`: when the engine was given the document.
         batches: the numbers of those that it ran in.
-        tokens: of all its sequences, which a model with free labels also has for the labels.
+        tokens: tokens of all its sequences.
+        charged_tokens: tokens that its client is charged for.
         key: the engine's, once it was given the document.
     """
 
@@ -37,6 +38,7 @@ class StageTimer:
     work_seconds: float = 0.0
     batches: tuple[int, ...] = ()
     tokens: int = 0
+    charged_tokens: int = 0
     key: str | None = None
 
     @property

@@ -17,7 +17,7 @@ from transformers import PreTrainedModel
 from transformers.activations import GELUActivation
 
 from service.engine.device.selection import onednn_has_bfloat16
-from service.engine.encoder.checkpoint import parameter_bytes
+from service.families.engine.checkpoint import parameter_bytes
 
 LARGEST = 127
 ZERO = 128

@@ -22,7 +22,8 @@ import numpy.typing as npt
 import torch
 from torch import nn
 
-from service.engine.encoder.packed_batch import PackedBatch, round_up, to_device
+from service.engine.encoder.packed_batch import PackedBatch, round_up
+from service.families.engine.checkpoint import to_device
 
 BLOCK_TOKENS = 128
 """Queries and keys of a block on a CPU."""

@@ -12,24 +12,24 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from functools import partial
+from importlib import import_module
 from itertools import accumulate, pairwise
 from pathlib import Path
 from threading import Lock
+from typing import cast
 
 import numpy as np
 import torch
 
+from model_store.families.registry import family_name
 from service.core.arrays import Logits, TokenIds
 from service.core.errors import InternalError
 from service.core.labels.marking import text_part, unmarked
 from service.engine.device.selection import INT8, name_of
 from service.engine.encoder import attention
 from service.engine.encoder.attention_backends import register_packed_attention
-from service.engine.encoder.checkpoint import Checkpoint
 from service.engine.encoder.cpu_linear import Kernels, accelerate_for_cpu, weight_bytes
 from service.engine.encoder.forward_path import ChosenPath
-from service.engine.encoder.labels.gliner_head import GlinerHead
-from service.engine.encoder.labels.label_checkpoint import read_any_checkpoint
 from service.engine.encoder.model_state import changes_itself, state_kept
 from service.engine.encoder.packed_batch import (
     PackedBatch,
@@ -41,6 +41,7 @@ from service.engine.encoder.packed_batch import (
 from service.engine.encoder.packed_model import ComputeRows, names_of
 from service.engine.encoder.padded_rows import LONGEST_TOKENS, group_rows, read_segments, run_padded
 from service.engine.encoder.path_selection import dtype_that_runs, logits_are_finite, path_on_device, path_on_host
+from service.families.engine.checkpoint import Checkpoint
 
 log = logging.getLogger(__name__)
 
@@ -58,8 +59,21 @@ def load_encoder(
     Raises:
         ModelError: the folder is no complete model with safetensors weights.
     """
-    checkpoint = read_any_checkpoint(folder, dtype, int8=int8)
-    return build_encoder(checkpoint, device, dtype, int8=int8, known=known)
+    return build_encoder(read_checkpoint(folder, dtype, int8=int8), device, dtype, int8=int8, known=known)
+
+
+def read_checkpoint(folder: Path, dtype: torch.dtype, *, int8: bool = False) -> Checkpoint:
+    """Read a folder's model, in the way of its family.
+
+    Args:
+        dtype: precision to read the weights in.
+        int8: read them in float32 instead, since they are still to be quantised.
+
+    Raises:
+        ModelError: the folder is no complete model of its family; the detail is one sentence with the reason.
+    """
+    family = import_module(f"service.families.{family_name(folder)}.engine.reading")
+    return cast(Checkpoint, family.read(folder, dtype, int8=int8))
 
 
 def build_encoder(
@@ -103,9 +117,8 @@ def build_encoder(
     if checkpoint.head is not None:
         encoder.attach(checkpoint.head)
     if checkpoint.label_trunk is not None:
-        assert isinstance(checkpoint.head, GlinerHead), "only it has one"
-        labels = build_encoder(checkpoint.label_trunk, device, dtype, int8=int8, longest_tokens=longest_tokens)
-        checkpoint.head.read_labels_by(labels)
+        trunk = checkpoint.label_trunk
+        trunk.attach(build_encoder(trunk.checkpoint, device, dtype, int8=int8, longest_tokens=longest_tokens))
     facts = {
         "folder": checkpoint.name,
         "dtype": encoder.dtype_name,

@@ -12,12 +12,12 @@ import torch
 
 from service.engine.encoder.attention import AttentionBackend, example_call
 from service.engine.encoder.attention_backends import BACKENDS
-from service.engine.encoder.checkpoint import Checkpoint
 from service.engine.encoder.forward_path import FUSED, ChosenPath, ForwardPath, PathReason
 from service.engine.encoder.fused_model import FusedModel, can_be_fused
 from service.engine.encoder.layer_subset import first_layers_only
 from service.engine.encoder.packed_batch import PackedBatch
 from service.engine.encoder.packing_check import FLOAT32_TOLERANCE, LAYERS, example_batch, in_float32
+from service.families.engine.checkpoint import Checkpoint
 
 LIMITS = {torch.float32: 5e-4, torch.float16: 0.025, torch.bfloat16: 0.1}
 """Most mean error of the fused logits, as a share of the mean size of the model's own: kernels and the order of

@@ -16,6 +16,7 @@ import numpy.typing as npt
 import torch
 
 from service.core.arrays import TokenIds
+from service.families.engine.checkpoint import to_device
 
 SMALLEST_STEP_TOKENS = 16
 SIZES_PER_DOUBLING = 16
@@ -75,14 +76,6 @@ def pack(sequences: Sequence[TokenIds], device: torch.device, first_position: in
         borders=borders,
         max_length=int(lengths.max()),
     )
-
-
-def to_device(array: npt.NDArray[np.int64] | npt.NDArray[np.int32], device: torch.device) -> torch.Tensor:
-    """Copy an array to the device, behind its queued work; on a CPU the array itself is used."""
-    tensor = torch.from_numpy(array)
-    if device.type == "cuda":
-        return tensor.pin_memory().to(device, non_blocking=True)
-    return tensor
 
 
 def round_up(tokens: int) -> int:

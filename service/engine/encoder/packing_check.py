@@ -22,12 +22,12 @@ import torch
 from transformers import PreTrainedModel
 
 from service.core.arrays import TokenIds
-from service.engine.encoder.checkpoint import Checkpoint
 from service.engine.encoder.forward_path import PACKED, ChosenPath, ForwardPath, PathReason
 from service.engine.encoder.layer_subset import first_layers_only
 from service.engine.encoder.model_state import state_kept
 from service.engine.encoder.packed_batch import PackedBatch, pack
 from service.engine.encoder.packed_model import packed_meanwhile
+from service.families.engine.checkpoint import Checkpoint
 
 LENGTHS = (24, 40)
 LONG = 300

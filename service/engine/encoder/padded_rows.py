@@ -23,12 +23,11 @@ from transformers import PreTrainedModel
 from service.core.arrays import TokenIds
 from service.core.errors import ModelError
 from service.engine.encoder import attention
-from service.engine.encoder.checkpoint import Checkpoint
 from service.engine.encoder.forward_path import ChosenPath, ForwardPath, PathReason
 from service.engine.encoder.layer_subset import first_layers_only
 from service.engine.encoder.model_state import state_kept
-from service.engine.encoder.packed_batch import to_device
 from service.engine.encoder.packing_check import FLOAT32_TOLERANCE, LAYERS, LENGTHS, example_sequences, in_float32
+from service.families.engine.checkpoint import Checkpoint, to_device
 from service.text.tokenizer import TOKENIZER_FILE, vocabulary_of
 
 PADDING_SHARE = 0.1

@@ -15,7 +15,6 @@ import torch
 
 from service.engine.device.selection import name_of
 from service.engine.encoder import attention
-from service.engine.encoder.checkpoint import Checkpoint, first_line
 from service.engine.encoder.forward_path import FUSED, ChosenPath, ForwardPath, PathReason
 from service.engine.encoder.fused_check import fuse_on_device, is_exact_in_float32
 from service.engine.encoder.model_state import state_kept
@@ -23,6 +22,7 @@ from service.engine.encoder.packed_model import ComputeRows, set_packed
 from service.engine.encoder.packing_check import packs_on_device, packs_on_host
 from service.engine.encoder.padded_rows import path_of_rows, read_segments
 from service.engine.execution.device_errors import is_broken_device, is_out_of_memory
+from service.families.engine.checkpoint import Checkpoint, first_line
 
 SEQUENCES = 4
 LONGEST_TOKENS = 256

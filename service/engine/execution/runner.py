@@ -16,8 +16,6 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, TypeAlias
 
-import numpy as np
-
 from service.core.arrays import Logits, TokenIds
 from service.core.errors import GleanerError, InsufficientMemory
 from service.core.scheduling.throughput import TimedBatch
@@ -27,6 +25,7 @@ from service.engine.device.watch import summary
 from service.engine.execution.device_errors import DeviceBroken, is_broken_device, to_service_error
 from service.engine.execution.encoder_wrappers import Encoder
 from service.engine.execution.executor import DeviceWork
+from service.families.processor import Blank, zeros
 
 WARM_LENGTH_TOKENS = 128
 WARM_SEQUENCES = (1, 4)
@@ -42,11 +41,6 @@ Outcome: TypeAlias = Logits | GleanerError
 """Logits [tokens, labels] of one sequence, or the error in their place."""
 Finish: TypeAlias = Callable[[list[Outcome]], list[Any]]
 """Function that turns a batch's outcomes into its handle's result, off the loop's thread. It must not raise."""
-Blank: TypeAlias = Callable[[int], TokenIds]
-
-
-def zeros(length: int) -> TokenIds:
-    return np.zeros(length, dtype=np.int32)
 
 
 class BatchHandle:

@@ -16,8 +16,8 @@ from service.core.memory.cost_model import MeasuredPeak, MemoryCostModel, fit
 from service.core.types import Shape
 from service.engine.execution.device_errors import is_out_of_memory
 from service.engine.execution.encoder_wrappers import Encoder
-from service.engine.execution.runner import Blank, zeros
 from service.engine.memory.probe import MemoryProbe
+from service.families.processor import Blank, zeros
 
 SHORT_TOKENS, MEDIUM_TOKENS = 16, 128
 PART = 4

@@ -6,8 +6,8 @@ Whatever fails in it is the revision's own error, but for a broken device: it is
 revision answers a text the whole way before it may serve, and has `BRING_UP_SECONDS` for all.
 
 The same at start-up and in a running engine; they differ in their target: where room comes from, and on which way the
-golden examples reach the model. A golden example's text is tokenized and decoded, and rules applied, as for requests
-(`service/text/pipeline`).
+golden examples reach the model. A golden example's text is prepared and decoded as for requests, by the model's
+processor (`service/families`).
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -30,22 +30,20 @@ from model_store.manifest import GoldenExample, Manifest
 from service.core.arrays import Logits, TokenIds
 from service.core.decoding.entities import Entity
 from service.core.errors import GleanerError, ModelError
-from service.core.labels.label_set import Label, LabelSet
-from service.core.score_limits import ScoreLimits
+from service.documents.document import Document
 from service.engine.models.factory import ModelFactory
 from service.engine.models.loaded_model import LoadedModel, ProfiledModel
 from service.engine.models.profiling import ModelProfiler
 from service.engine.models.repository import ModelRepository
 from service.engine.models.tokenizer_check import refuse_missing_embeddings, refuse_other_tokens
+from service.families.processor import Processor, Task, WindowSizes, prepare
+from service.families.registry import open_processor
 from service.process import EXIT_BROKEN
 from service.settings import Settings
-from service.text.pipeline import apply_rules, decode_entities, prepare
-from service.text.tokenizer import TextTokenizer
-from service.text.words.word_tokenizer import WordTokenizer, decode_spans
 from service.wire import ModelStatus
 
 if TYPE_CHECKING:  # It imports torch.
-    from service.engine.encoder.checkpoint import Checkpoint
+    from service.families.engine.checkpoint import Checkpoint
 
 Timed = Callable[[str], AbstractContextManager[None]]
 """A context that adds its time to a part of the start-up: load, warm-up, measure or prove."""
@@ -124,9 +122,9 @@ class Rollout:
     def _bring_up(self, revision: Revision, target: RolloutTarget) -> ProfiledModel:
         with self._timed("load"):
             checkpoint = self._factory.read(revision)
-            tokenizer = _checked_tokenizer(revision, checkpoint)
+            processor = _checked_processor(revision, checkpoint)
             target.make_room(revision.revision, checkpoint.weight_bytes)
-            model = self._factory.build(revision, checkpoint)
+            model = self._factory.build(revision, checkpoint, processor)
         with self._timed("warm-up"):
             self._profiler.warm(model)
             timed = self._profiler.time(model)
@@ -134,7 +132,7 @@ class Rollout:
             candidate = ProfiledModel(model, self._profiler.measure(model), timed)
         target.admit(candidate)
         with self._timed("prove"):
-            trial = Trial(tokenizer, model.status, partial(target.infer, model), self._settings)
+            trial = Trial(processor, model.status, partial(target.infer, model), self._settings)
             trial.try_text()
             problem = trial.first_failure(revision.manifest)
         if problem is not None:
@@ -142,16 +140,16 @@ class Rollout:
         return candidate
 
 
-def _checked_tokenizer(revision: Revision, checkpoint: Checkpoint) -> TextTokenizer | WordTokenizer:
-    """The tokenizer; refuses one with more tokens than the model has embeddings, or with other tokens.
+def _checked_processor(revision: Revision, checkpoint: Checkpoint) -> Processor[Any]:
+    """The processor; refuses a tokenizer with more tokens than the model has embeddings, or with other tokens.
 
     Raises:
         ModelError: with such a tokenizer a text fails, or has other entities.
     """
-    tokenizer = checkpoint.words or TextTokenizer(revision.folder)
-    refuse_missing_embeddings(checkpoint.words or tokenizer.vocabulary, checkpoint.embeddings)
-    refuse_other_tokens(revision.folder, tokenizer.vocabulary)
-    return tokenizer
+    processor = open_processor(revision.folder)
+    refuse_missing_embeddings(processor.largest_token_id, checkpoint.embeddings)
+    refuse_other_tokens(revision.folder, processor.tokenizer.vocabulary)
+    return processor
 
 
 class BringUpTimeout(Exception):
@@ -195,7 +193,7 @@ Infer = Callable[[list[TokenIds]], list[Logits]]
 class Trial:
     """A revision that is tried before it may serve: texts go the way that those of requests go."""
 
-    tokenizer: TextTokenizer | WordTokenizer
+    processor: Processor[Any]
     model: ModelStatus
     infer: Infer
     settings: Settings
@@ -207,7 +205,7 @@ class Trial:
             ModelError: the scores are no numbers.
             Exception: whatever else is wrong with the revision.
         """
-        self._entities(TRIAL_TEXT, LabelSet.of([*map(Label, TRIAL_LABELS)], ScoreLimits()))
+        self._entities(TRIAL_TEXT, self._task(TRIAL_LABELS, None))
 
     def first_failure(self, manifest: Manifest) -> str | None:
         """A sentence on the first golden example that fails, without its text; None when all pass.
@@ -216,25 +214,19 @@ class Trial:
             GleanerError: an example cannot be inferred.
         """
         for number, example in enumerate(manifest.golden, start=1):
-            labels = LabelSet.of([*map(Label, example.labels)], ScoreLimits(example.min_score))
-            if difference := _difference(example, self._entities(example.text, labels)):
+            task = self._task(example.labels, example.min_score)
+            if difference := _difference(example, self._entities(example.text, task)):
                 return f"golden example {number} of {len(manifest.golden)} fails: {difference}"
         return None
 
-    def _entities(self, text: str, labels: LabelSet) -> list[Entity]:
-        """The entities in a text; `labels`: for a model that is given some."""
-        tokenizer, own = self.tokenizer, self.model.labels
-        size = {
-            "longest": min(self.settings.window_tokens, self.model.max_tokens),
-            "overlap": self.settings.overlap_tokens,
-        }
-        if isinstance(tokenizer, WordTokenizer):
-            words = tokenizer.prepare(text, labels, **size)
-            scores = _finite(self.infer(words.sequences))
-            return decode_spans(words, [tokenizer.config.condense(each, labels.least_limit) for each in scores], labels)
-        prepared = prepare(tokenizer, text, **size)
-        logits = _finite(self.infer(prepared.sequences))
-        return apply_rules(tokenizer, prepared, decode_entities(tokenizer, prepared, logits, own), own)
+    def _task(self, labels: Sequence[str], min_score: float | None) -> Task:
+        """`labels`: for a model that is given some."""
+        sizes = WindowSizes(min(self.settings.window_tokens, self.model.max_tokens), self.settings.overlap_tokens)
+        return self.processor.example(labels, min_score, self.model, sizes)
+
+    def _entities(self, text: str, task: Task) -> list[Entity]:
+        prepared = prepare(task, Document(text))
+        return prepared.entities_in(_finite(self.infer(prepared.sequences)))
 
 
 def _finite(scores: list[Logits]) -> list[Logits]:

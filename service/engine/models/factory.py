@@ -11,32 +11,31 @@ from collections.abc import Callable
 from functools import cached_property, partial
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING
-
-from msgspec.structs import replace
+from typing import TYPE_CHECKING, Any
 
 from model_store.contents.scan import license_of
+from model_store.families.registry import FAMILIES, family_name
 from model_store.local.store import Revision
 from service.engine.execution.executor import DeviceExecutor
 from service.engine.execution.in_flight import MOST_IN_FLIGHT
 from service.engine.models.loaded_model import LoadedModel
 from service.environment import throttled_tokens_per_second
+from service.families.processor import Processor
+from service.families.registry import open_processor
 from service.settings import Settings
-from service.text.decoding_files import read_decoding
-from service.text.words.label_config import CONFIG_FILE, TRUNK_FILE, config_file
 from service.wire import ModelStatus
 
 if TYPE_CHECKING:
     import torch
 
-    from service.engine.encoder.checkpoint import Checkpoint
     from service.engine.encoder.encoder import TransformersEncoder
     from service.engine.encoder.forward_path import ChosenPath
     from service.engine.execution.encoder_wrappers import Encoder, Threads
     from service.engine.execution.offloading import Offloadable
+    from service.families.engine.checkpoint import Checkpoint
 
 GPU_SHARE = 0.75
-"""Of a GPU's free memory that weights may take; the rest is for batches."""
+"""Share of a GPU's free memory that weights may take; the rest is for batches."""
 
 
 class ModelFactory:
@@ -86,16 +85,16 @@ class ModelFactory:
         """A revision's model, whole in host memory.
 
         Raises:
-            ModelError: the folder is no whole token classifier, nor a whole model with free labels.
+            ModelError: the folder is no whole model of its family.
         """
-        from service.engine.encoder.labels.label_checkpoint import read_any_checkpoint
+        from service.engine.encoder.encoder import read_checkpoint
 
-        return read_any_checkpoint(revision.folder, self._dtype, int8=self._int8)
+        return read_checkpoint(revision.folder, self._dtype, int8=self._int8)
 
-    def build(self, revision: Revision, checkpoint: Checkpoint) -> LoadedModel:
+    def build(self, revision: Revision, checkpoint: Checkpoint, processor: Processor[Any]) -> LoadedModel:
         """Move a checkpoint's model to the device, where there must be room for it, and make it run."""
         from service.engine.encoder.encoder import build_encoder
-        from service.engine.execution.runner import Runner, zeros
+        from service.engine.execution.runner import Runner
 
         sizes = sizes_of(revision.folder, len(revision.manifest.labels))
         known = self._paths.get(sizes)
@@ -107,26 +106,13 @@ class ModelFactory:
             self._paths[sizes] = encoder.path
         on_gpu = self.device.type == "cuda"
         weights = self._offloadable_on_gpu(encoder) if on_gpu else self._offloadable_on_cpu(revision, encoder)
-        words = checkpoint.words
-        blank = zeros if words is None else words.blank
-        runner = Runner(self._throttled(weights), self._compute, self._wake, blank=blank)
-        decoding = read_decoding(revision.folder)
-        status = _status(revision, encoder, calibrated=decoding.calibration is not None)
-        if words is not None:
-            given, apart = words.config, checkpoint.label_trunk
-            status = replace(
-                status,
-                free_labels=True,
-                labels_per_pass=given.labels_per_pass,
-                label_tokens=0 if apart is None else apart.max_tokens,
-                finds_records=given.finds_records,
-            )
-        finder = None if words is None else words.config.condense
-        return LoadedModel(status, sizes, runner, weights, weakref.ref(encoder.module), decoding, finder)
+        runner = Runner(self._throttled(weights), self._compute, self._wake, blank=processor.blank())
+        status = processor.described(_status(revision, encoder, checkpoint))
+        return LoadedModel(status, sizes, runner, weights, processor.reducer(), weakref.ref(encoder.module))
 
     def make(self, revision: Revision) -> LoadedModel:
         """Read and build a revision's model on a device that has room for it."""
-        return self.build(revision, self.read(revision))
+        return self.build(revision, self.read(revision), open_processor(revision.folder))
 
     def _throttled(self, encoder: Encoder) -> Encoder:
         from service.engine.execution.encoder_wrappers import ThrottledEncoder
@@ -166,20 +152,22 @@ class ModelFactory:
 
 def sizes_of(folder: Path, labels: int) -> str:
     """A model's configuration, its trunk's included, without label names: equal for models that compute alike."""
-    files = (folder / (config_file(folder) or CONFIG_FILE), folder / TRUNK_FILE)
+    family = FAMILIES[family_name(folder)]
+    files = [folder / name for name in (family.config, *family.more_configs)]
     configs = [json.loads(file.read_text(encoding="utf-8")) for file in files if file.exists()]
     unlike = ("id2label", "label2id", "_name_or_path")
     kept = [{key: value for key, value in config.items() if key not in unlike} for config in configs]
     return json.dumps([kept, labels], sort_keys=True)
 
 
-def _status(revision: Revision, encoder: TransformersEncoder, *, calibrated: bool) -> ModelStatus:
+def _status(revision: Revision, encoder: TransformersEncoder, checkpoint: Checkpoint) -> ModelStatus:
     return ModelStatus(
         name=revision.name,
         tag=revision.tag or "",
         revision=revision.revision,
         folder=str(revision.folder),
         labels=encoder.labels,
+        label_tokens=0 if checkpoint.label_trunk is None else checkpoint.label_trunk.checkpoint.max_tokens,
         license=license_of(revision.folder),
         max_tokens=encoder.max_tokens,
         packed=encoder.packed,
@@ -190,5 +178,4 @@ def _status(revision: Revision, encoder: TransformersEncoder, *, calibrated: boo
         kernels=encoder.kernels.value,
         dtype=encoder.dtype_name,
         dtype_reason=encoder.dtype_reason,
-        calibrated=calibrated,
     )

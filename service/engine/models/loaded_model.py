@@ -6,12 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from service.core.decoding.model_decoding import PLAIN, Decoding
-from service.core.decoding.spans import CandidateFinder
 from service.core.memory.budget import ModelMemory
 from service.core.placement import Placement
 from service.core.scheduling.throughput import TimedBatch
 from service.engine.memory.guard import Guard
+from service.families.processor import Reducer
 from service.wire import ModelStatus
 
 if TYPE_CHECKING:
@@ -27,18 +26,16 @@ class LoadedModel:
 
     Attributes:
         sizes: equal for models of equal architecture, whose batches take equal memory.
+        reduce: what is done with a batch's scores before they are sent.
         module: the model itself; None while its weights are offloaded.
-        decoding: what its folder asks for, for the documents whose tags are found here.
-        finder: of a model with free labels: finds candidates in its scores.
     """
 
     status: ModelStatus
     sizes: str
     runner: Runner
     weights: Offloadable
+    reduce: Reducer
     module: Callable[[], torch.nn.Module | None] = lambda: None
-    decoding: Decoding = PLAIN
-    finder: CandidateFinder | None = None
 
     @property
     def revision(self) -> str:

@@ -17,7 +17,6 @@ from typing import Any
 
 from service.core.errors import ModelError
 from service.text.tokenizer import TOKENIZER_FILE, Vocabulary, encoded, vocabulary_of
-from service.text.words.word_tokenizer import WordTokenizer
 
 CONFIG_FILE, MODEL_CONFIG_FILE = "tokenizer_config.json", "config.json"
 TEXTS = (
@@ -61,11 +60,11 @@ def refuse_other_tokens(folder: Path, vocabulary: Vocabulary | None = None) -> N
     )
 
 
-def refuse_missing_embeddings(vocabulary: Vocabulary | WordTokenizer, embeddings: int | None) -> None:
+def refuse_missing_embeddings(largest_id: int, embeddings: int | None) -> None:
     """Raise ModelError for a tokenizer with more tokens than the model has embeddings; None: nobody knows how many."""
-    if embeddings is not None and vocabulary.largest_id >= embeddings:
+    if embeddings is not None and largest_id >= embeddings:
         raise ModelError(
-            f"the tokenizer has a token {vocabulary.largest_id}, and the model embeddings for {embeddings} tokens "
+            f"the tokenizer has a token {largest_id}, and the model embeddings for {embeddings} tokens "
             "alone; call model.resize_token_embeddings and save both again"
         )
 
@@ -81,7 +80,7 @@ def refuse_unusable_tokens(folder: Path) -> None:
     except (OSError, ValueError, ModelError):
         return
     size = config.get("vocab_size") if isinstance(config, dict) else None
-    refuse_missing_embeddings(vocabulary, size if isinstance(size, int) else None)
+    refuse_missing_embeddings(vocabulary.largest_id, size if isinstance(size, int) else None)
     refuse_other_tokens(folder, vocabulary)
 
 

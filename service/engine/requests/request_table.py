@@ -15,15 +15,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from service.core.arrays import Logits, TokenIds
 from service.core.debug_snapshot import EngineHistory
-from service.core.decoding.model_decoding import PLAIN, Decoding
-from service.core.decoding.spans import CandidateFinder
 from service.core.decoding.word_tags import WordTags
 from service.core.errors import GleanerError, InternalError
 from service.core.labels.marking import unmarked
 from service.core.scheduling.scheduler import Scheduler
 from service.core.types import Batch, Refusal, ResponseKind, Sequence, Submission
 from service.engine.engine_socket import EngineSocket
-from service.engine.requests.postprocess import Words, reduce_logits, reduce_to_candidates
+from service.families.processor import Reducer
 from service.metrics.engine import EngineMetrics
 from service.wire import MOST_TAGGED, Refused, Scored, Started, tagged
 
@@ -46,12 +44,6 @@ class Request(NamedTuple):
     @classmethod
     def of(cls, worker: bytes, submission: Submission, tokens: TokenIds) -> Request:
         return cls(worker, submission, tokens, (0, *accumulate(submission.lengths)))
-
-    def words(self) -> Words | None:
-        """Find the words whose tags the worker asked for; None if it asked for logits."""
-        if self.submission.response_kind is not ResponseKind.WORD_TAGS:
-            return None
-        return Words.from_marked_ids(self.tokens, self.submission.special_tokens_at_end)
 
     def sequence(self, index: int) -> TokenIds:
         """Cut out one sequence's token ids, unmarked for word tags; a model with free labels gets them marked."""
@@ -89,28 +81,12 @@ class RequestTable:
             self._ipc.send(worker, Started(tuple(own)))
         return [requests[each.key].sequence(each.index) for each in batch.sequences]
 
-    def postprocessor(
-        self,
-        batch: Batch,
-        labels: tuple[str, ...],
-        decoding: Decoding = PLAIN,
-        finder: CandidateFinder | None = None,
-    ) -> Finish | None:
-        """Make the function that reduces a batch's logits before delivery, off the loop's thread.
-
-        Args:
-            finder: candidate finder of a model with free labels.
-        """
+    def postprocessor(self, batch: Batch, reduce: Reducer, labels: tuple[str, ...]) -> Finish | None:
+        """Make the function that reduces a batch's logits before delivery, off the loop's thread."""
         requests = [self._admitted(each.key) for each in batch.sequences]
-        if finder is not None:
-            limits = [
-                each.submission.least_score if each.submission.response_kind is ResponseKind.SPANS else None
-                for each in requests
-            ]
-            return lambda outcomes: reduce_to_candidates(outcomes, limits, finder)
         if all(each.submission.response_kind is ResponseKind.LOGITS for each in requests):
             return None
-        return lambda outcomes: reduce_logits(outcomes, [each.words() for each in requests], labels, decoding)
+        return lambda outcomes: reduce(outcomes, requests, labels)
 
     def ran(self, launched: InFlightBatch) -> None:
         """Remember a batch that ran, before it is delivered."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from service.core.decoding.entities import Entity
 from service.core.decoding.value import Value, ValueKind
 from service.core.fields.roles import ROLES
-from service.core.labels.label_set import Label, LabelSet
+from service.core.labels.label_set import Label
 from service.text.values import names
 from service.text.values.amounts import read_money, read_percent, read_quantity
 from service.text.values.context import DocumentContext
@@ -84,13 +84,6 @@ def read_values(
     """Read the value of each entity of a document; `reading_labels`: free label → label by which its texts are read."""
     others = reading_labels or {}
     return [read_value(others.get(entity.label, entity.label), entity.text, context) for entity in entities]
-
-
-def reading_labels(labels: LabelSet | None) -> dict[str, str]:
-    """Map free labels to the labels by which their texts are read; {} where labels are the model's."""
-    if labels is None:
-        return {}
-    return {free_label.name: reading_label(free_label) for free_label in labels.labels}
 
 
 def reading_label(label: Label) -> str:

@@ -10,12 +10,13 @@ from typing import cast
 import msgspec
 import pytest
 
-from service.api.extraction.extractor import SHORT_TOKENS, Extractor
+from service.api.extraction.extractor import Extractor
 from service.api.extraction.request import DocumentInput, ExtractRequest
 from service.api.extraction.trace import StageTimer
 from service.api.options import ExtractOptions, read_options
 from service.api.schemas import DocumentResult
 from service.core.errors import InvalidOptions
+from service.families.processor import SHORT_TOKENS
 from service.text.tokenizer import SHORT_CHARACTERS
 from service.wire import ModelStatus
 from tests.support.extractors import CountingThreads, EagerEngine, extractor_of, model_in
@@ -37,13 +38,15 @@ def extract(model: ModelStatus, text: str, *, alone: bool, loaded: bool = True) 
             if loaded:
                 await extractor.load_tokenizers((model,))
                 threads.asked = 0
-            return await extractor.extract(DocumentInput("0", text=text), _request(model, alone=alone), StageTimer())
+            request = _request(extractor, model, alone=alone)
+            return await extractor.extract(DocumentInput("0", text=text), request, StageTimer())
 
         return asyncio.run(scene()), threads.asked
 
 
-def _request(model: ModelStatus, *, alone: bool) -> ExtractRequest:
-    return ExtractRequest(model, ExtractOptions(), "c", 1e9, alone=alone)
+def _request(extractor: Extractor, model: ModelStatus, *, alone: bool) -> ExtractRequest:
+    task = extractor.task(model, ExtractOptions())
+    return ExtractRequest(model, ExtractOptions(), task, "c", 1e9, alone=alone)
 
 
 @pytest.mark.parametrize("alone", [True, False])
@@ -63,7 +66,8 @@ def test_a_text_that_came_alone_does_not_queue_behind_a_batch(model: ModelStatus
 
     async def scene(extractor: Extractor) -> None:
         async def one(name: str, *, alone: bool) -> None:
-            await extractor.extract(DocumentInput(name, text="anna"), _request(model, alone=alone), StageTimer())
+            request = _request(extractor, model, alone=alone)
+            await extractor.extract(DocumentInput(name, text="anna"), request, StageTimer())
             done.append(name)
 
         await extractor.load_tokenizers((model,))
@@ -100,10 +104,10 @@ def test_a_label_that_is_not_known_is_refused_with_those_like_it(model: ModelSta
     named = ("O", "B-PERSON", "I-PERSON", "B-SUPPLIER_NAME", "B-RECEIVER_NAME", "B-DATE")
     model = msgspec.structs.replace(model, labels=named)
     made = extractor_of(EagerEngine(), cast(ThreadPoolExecutor, None))
-    made.labels_of(model, read_options({"labels": "DATE,EMAIL", "min_score": "PERSON:0.5"}), plain=True)
+    made.task(model, read_options({"labels": "DATE,EMAIL", "min_score": "PERSON:0.5"}))
     with pytest.raises(InvalidOptions, match=words):
-        made.labels_of(model, read_options({"labels": f"DATE,{labels}"}), plain=True)
+        made.task(model, read_options({"labels": f"DATE,{labels}"}))
     with pytest.raises(InvalidOptions, match="min_score"):
-        made.labels_of(model, read_options({"min_score": f"{labels}:0.5"}), plain=True)
+        made.task(model, read_options({"min_score": f"{labels}:0.5"}))
     with pytest.raises(InvalidOptions, match="'EMAIL'"):
-        made.labels_of(model, read_options({"labels": "EMAIL", "aggregation": "simple"}), plain=True)
+        made.task(model, read_options({"labels": "EMAIL", "aggregation": "simple"}))

@@ -39,7 +39,9 @@ class Scene:
         self.extractor = extractor_of(self.engine, self.thread, DocumentLimits(**limits))
 
     def request(self, deadline_seconds: float = FAR) -> ExtractRequest:
-        return ExtractRequest(self.model, ExtractOptions(), "c", deadline_seconds)
+        return ExtractRequest(
+            self.model, ExtractOptions(), self.extractor.task(self.model, ExtractOptions()), "c", deadline_seconds
+        )
 
     def extract(self, text: str, request: ExtractRequest) -> Awaitable[DocumentResult]:
         return self.extractor.extract(DocumentInput("0", text=text), request, StageTimer())

@@ -66,7 +66,7 @@ class FakePool:
 
 def read(pool: FakePool, *, is_available: bool = True, most_pages: int = 10, **options: Any) -> Document:
     ocr = PageRecognizer(cast(ParserPool, pool), DocumentLimits(), is_available=is_available, most_pages=most_pages)
-    request = ExtractRequest(cast(Any, None), read_options(options), "c", 1e9)
+    request = ExtractRequest(cast(Any, None), read_options(options), cast(Any, None), "c", 1e9)
     return asyncio.run(ocr.read(DocumentInput("0", data=b"x"), request))
 
 

@@ -23,15 +23,15 @@ from service.api.extraction.trace import RequestTrace, StageTimer
 from service.api.options import ExtractOptions
 from service.api.problems import Problem
 from service.core.errors import InternalError, QueueFull, UnreadableDocument
-from service.core.labels.label_set import Label, LabelSet
-from service.core.score_limits import ScoreLimits
 from service.core.types import Priority
+from service.families.processor import ModelInput
 from service.metrics.worker import WorkerMetrics
 from service.wire import ModelStatus, Submitted
+from tests.support.extractors import request_of
 from tests.support.garbage import uncollected
 
 MODEL = ModelStatus("m", "stable", "sha256:0", "/m", ("O",), 512, True, 1)
-BATCH_REQUEST = ExtractRequest(MODEL, ExtractOptions(priority=Priority.BATCH), "alice", deadline_seconds=10.0)
+BATCH_REQUEST = request_of(MODEL, ExtractOptions(priority=Priority.BATCH), client="alice", deadline_seconds=10.0)
 
 
 @pytest.mark.parametrize(
@@ -52,12 +52,12 @@ def test_the_estimate_has_the_size_of_the_input(source: DocumentInput, format_: 
 
 def test_the_submission_has_the_lengths_of_the_sequences() -> None:
     sequences = [np.zeros(3, dtype=np.int32), np.zeros(1, dtype=np.int32)]
-    assert BATCH_REQUEST.submission("k", sequences) == Submitted(
+    assert BATCH_REQUEST.submission("k", ModelInput(sequences)) == Submitted(
         "k", "sha256:0", (3, 1), "alice", Priority.BATCH, 10.0, attempt=0
     )
 
 
-REQUEST = ExtractRequest(ModelStatus("m", "stable", "sha256:0", "/m", ("O",), 512, True, 1), ExtractOptions(), "c", 1e9)
+REQUEST = request_of(MODEL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class Stamping:
 
     async def result(self, source: DocumentInput, _request: ExtractRequest, timer: StageTimer) -> Stamped:
         timer.record("stamp", 1.0, 0.25)
-        timer.tokens = 30
+        timer.tokens, timer.charged_tokens = 30, 7
         if (error := self.ends[source.id]) is not None:
             raise error
         return Stamped(None, 7, ["stamp"])
@@ -121,16 +121,6 @@ def test_documents_that_were_answered_are_charged_and_all_are_noted() -> None:
     assert charged == [7]
     noted = {each.code: (each.tokens, each.windows, each.entities, each.size) for each in trace.documents}
     assert noted == {"ok": (7, 3, 1, 4), "queue_full": (0, 3, 0, 4)}
-
-
-def test_labels_are_charged_and_leased_with_the_text() -> None:
-    charged = list[int]()
-    few, many = (LabelSet.of([Label(str(number)) for number in range(count)], ScoreLimits()) for count in (2, 50))
-    ended(Stamping({"a": None}), replace(REQUEST, charge_tokens=charged.append, labels=few))
-    assert charged == [30]
-    usual, more = (replace(REQUEST, labels=each).scores_a_token for each in (few, many))
-    low = replace(REQUEST, labels=replace(many, limits=(0.0,) * 50)).scores_a_token
-    assert usual < more < low
 
 
 def test_an_error_is_the_whole_request_s_only_where_all_documents_failed() -> None:

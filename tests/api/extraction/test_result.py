@@ -14,7 +14,7 @@ import pytest
 from service.api.engine.resubmission import InferenceResult
 from service.api.extraction.field_answers import FieldAnswers
 from service.api.extraction.request import DocumentInput, ExtractRequest
-from service.api.extraction.result import build_result, find_entities
+from service.api.extraction.result import build_result
 from service.api.options import ExtractOptions, read_options
 from service.api.schemas import DocumentResult, EmbeddedResult, EntityResult, FieldsResult
 from service.core.arrays import Logits
@@ -23,11 +23,14 @@ from service.core.decoding.offsets import OffsetMap, OffsetUnit
 from service.core.decoding.value import Value, ValueKind
 from service.core.fields.electronic_invoice import ElectronicInvoice, InvoiceRow
 from service.documents.document import Document
+from service.families.processor import Findings
+from service.families.processor import prepare as prepared_document
 from service.text.pipeline import Prepared, prepare
 from service.text.tokenizer import TextTokenizer, Tokens
 from service.text.values.context import DocumentContext
 from service.text.values.reading import read_values
 from service.wire import ModelStatus
+from tests.support.extractors import request_of
 from tests.support.tiny_models import BERT_SPECIALS, word_piece
 
 VALUES = "paid 03/04/2025 EUR 1,200.00 by 4111 1111 1111 1112"
@@ -36,7 +39,7 @@ LABELS = ("O", "B-DATE", "B-MONEY", "B-IBAN")
 
 def request(folder: Path, **options: object) -> ExtractRequest:
     model = ModelStatus("m", "stable", "sha256:0", str(folder), LABELS, 512, True, 1)
-    return ExtractRequest(model, ExtractOptions.model_validate(options), "c", 1e9)
+    return request_of(model, ExtractOptions.model_validate(options))
 
 
 @pytest.fixture
@@ -59,7 +62,7 @@ def test_what_there_is_to_say_of_a_value_stands_beside_it(folder: Path) -> None:
         entity("ID_NUMBER", "4111 1111 1111 1112")._replace(source=Source.RULE),
         entity("PERSON", "by"),
     ]
-    result = build_result(DocumentInput("a"), Document(VALUES), request(folder), prepared, found)
+    result = build_result(DocumentInput("a"), Document(VALUES), request(folder), prepared, Findings(found))
     extra = [set(msgspec.to_builtins(each)) - {"label", "text", "start", "end", "score"} for each in result.entities]
     always = {"value", "kind", "source", "page", "boxes"}
     assert extra == [always | {"ambiguous"}, always | {"number", "unit"}, always | {"valid"}, always]
@@ -72,14 +75,11 @@ def test_what_there_is_to_say_of_a_value_stands_beside_it(folder: Path) -> None:
 
 def found_by(folder: Path, text: str, **options: object) -> list[tuple[str, str, str]]:
     """What a model that marks nothing answers: label, text and source."""
-    tokenizer = TextTokenizer(folder)
-    prepared = prepare(tokenizer, text, longest=512, overlap=8)
-    nothing: Logits = np.tile(np.array([1, 0, 0, 0], dtype=np.float32), (len(prepared.tokens.ids), 1))
-    asked = request(folder, **options)
-    found = find_entities(
-        DocumentInput("a"), Document(text), tokenizer, prepared, None, InferenceResult(nothing, 0, 0), asked
-    )
-    return [(each.label, each.text, each.source) for each in found]
+    prepared = prepared_document(request(folder, **options).task, Document(text))
+    (rows,) = prepared.model_input().kept
+    nothing: Logits = np.tile(np.array([1, 0, 0, 0], dtype=np.float32), (rows[1] - rows[0], 1))
+    found = prepared.findings("a", InferenceResult(nothing, 0, 0))
+    return [(each.label, each.text, each.source) for each in found.entities]
 
 
 def test_rules_take_part_where_the_models_folder_asks_for_them(folder: Path) -> None:
@@ -102,10 +102,11 @@ def result(text: str = TEXT, found: Found = FOUND, **options: Any) -> DocumentRe
         Entity(label, part, text.index(part), text.index(part) + len(part), score) for label, part, score in found
     ]
     tokens = Tokens(np.zeros(0, np.int32), np.zeros((0, 2), np.int32))
-    model = ModelStatus("m", "stable", "sha256:0", "", ("O",), 512, True, 1)
-    request = ExtractRequest(model, read_options(options), "client", 1.0)
+    tags = ("O", *(f"B-{label}" for label, _, _ in FOUND), "B-MONEY")
+    model = ModelStatus("m", "stable", "sha256:0", "", tags, 512, True, 1)
+    request = request_of(model, read_options(options))
     return build_result(
-        DocumentInput("0", text=text), Document(text), request, Prepared(text, tokens, (), []), entities
+        DocumentInput("0", text=text), Document(text), request, Prepared(text, tokens, (), []), Findings(entities)
     )
 
 

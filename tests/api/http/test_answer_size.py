@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from service.api.extraction.request import DocumentInput, ExtractRequest
+from service.api.extraction.request import DocumentInput
 from service.api.http.request_body import Body
 from service.api.http.response import json_response, start_documents
 from service.api.json_body import ID_CHARACTERS
@@ -23,7 +23,7 @@ from service.core.decoding.offsets import OffsetUnit
 from service.core.errors import UnreadableDocument
 from service.metrics.worker import WorkerMetrics
 from service.wire import ModelStatus
-from tests.support.extractors import EagerEngine, extractor_of, model_in
+from tests.support.extractors import EagerEngine, extractor_of, model_in, request_of
 from tests.support.tiny_models import ROBERTA_SPECIALS, byte_level
 
 BYTES_A_DOCUMENT = 10_000
@@ -47,7 +47,7 @@ def answer(model: ModelStatus, sources: list[DocumentInput], options: dict[str, 
     async def scene() -> bytes:
         with ThreadPoolExecutor(1) as threads:
             body = Body(tuple(sources), ExtractOptions(**options), batch=True)
-            request = ExtractRequest(model, body.options.for_extraction(), "c", 1e9)
+            request = request_of(model, body.options.for_extraction())
             tasks = start_documents(extractor_of(engine, threads), METRICS, body, request)
             return bytes((await json_response(tasks, body, request, 0.0)).body)
 

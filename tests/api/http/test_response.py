@@ -29,8 +29,9 @@ from service.api.schemas import DocumentLine, DocumentResult, EntityResult, Extr
 from service.core.errors import NotReady, QueueFull, UnreadableDocument
 from service.metrics.worker import WorkerMetrics
 from service.wire import ModelStatus
+from tests.support.extractors import request_of
 
-REQUEST = ExtractRequest(ModelStatus("m", "stable", "sha256:0", "/m", ("O",), 512, True, 1), ExtractOptions(), "c", 1e9)
+REQUEST = request_of(ModelStatus("m", "stable", "sha256:0", "/m", ("O",), 512, True, 1))
 ENTITY = EntityResult("PER", "Anna", 0, 4, 0.9, "Anna", None, [])
 
 

@@ -13,8 +13,7 @@ from transformers import AutoModelForTokenClassification, BertConfig, BertModel
 
 from service.core.arrays import TokenIds
 from service.core.errors import InternalError, ModelError
-from service.engine.encoder.checkpoint import read_checkpoint
-from service.engine.encoder.encoder import TransformersEncoder, build_encoder, load_encoder
+from service.engine.encoder.encoder import TransformersEncoder, build_encoder, load_encoder, read_checkpoint
 from service.engine.encoder.forward_path import ChosenPath, ForwardPath
 from tests.support.tiny_models import FULL_PRECISION, KINDS, MAX_TOKENS, PACKABLE, UNPACKABLE, make_model
 

@@ -14,10 +14,11 @@ from service.core.arrays import TokenIds
 from service.engine.encoder import attention
 from service.engine.encoder.attention import AttentionCall
 from service.engine.encoder.attention_backends import BlockwiseAttention, register_packed_attention
-from service.engine.encoder.checkpoint import Checkpoint, parameter_bytes, read_checkpoint
+from service.engine.encoder.encoder import read_checkpoint
 from service.engine.encoder.fused_model import FusedModel, can_be_fused
 from service.engine.encoder.packed_batch import pack
 from service.engine.execution.offloading import HostOffloaded
+from service.families.engine.checkpoint import Checkpoint, parameter_bytes
 from tests.support.tiny_models import FUSABLE, KINDS, MAX_TOKENS, make_model
 
 CPU = torch.device("cpu")

@@ -14,7 +14,6 @@ from transformers.models.deberta_v2.modeling_deberta_v2 import make_log_bucket_p
 
 from service.core.arrays import TokenIds
 from service.engine.encoder.attention_backends import register_packed_attention
-from service.engine.encoder.checkpoint import Checkpoint
 from service.engine.encoder.disentangled_attention import DisentangledAttention, RelativePositions, plan_groups
 from service.engine.encoder.encoder import load_encoder
 from service.engine.encoder.forward_path import PACKED, ChosenPath, ForwardPath, PathReason
@@ -23,6 +22,7 @@ from service.engine.encoder.packed_batch import pack
 from service.engine.encoder.packed_model import packed_meanwhile, set_packed
 from service.engine.encoder.packing_check import packs_on_host
 from service.engine.execution.offloading import HostOffloaded
+from service.families.engine.checkpoint import Checkpoint
 from tests.support.tiny_models import make_model
 
 CPU = torch.device("cpu")

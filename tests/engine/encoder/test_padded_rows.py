@@ -14,8 +14,7 @@ from transformers import AutoModelForTokenClassification, AutoTokenizer
 
 from service.core.arrays import TokenIds
 from service.core.errors import ModelError
-from service.engine.encoder.checkpoint import read_checkpoint
-from service.engine.encoder.encoder import TransformersEncoder, load_encoder
+from service.engine.encoder.encoder import TransformersEncoder, load_encoder, read_checkpoint
 from service.engine.encoder.forward_path import ChosenPath, ForwardPath, PathReason
 from service.engine.encoder.padded_rows import Segments, group_rows, pad, path_of_rows
 from service.text.pipeline import prepare

@@ -13,11 +13,12 @@ from transformers import AutoConfig, AutoModelForTokenClassification, PreTrained
 
 from service.engine.encoder import attention, fused_layer, fused_model
 from service.engine.encoder.attention_backends import register_packed_attention
-from service.engine.encoder.checkpoint import Checkpoint, read_checkpoint
+from service.engine.encoder.encoder import read_checkpoint
 from service.engine.encoder.forward_path import FUSED, ChosenPath, ForwardPath, PathReason
 from service.engine.encoder.fused_check import fuse_on_device, is_exact_in_float32
 from service.engine.encoder.layer_subset import first_layers_only
 from service.engine.encoder.path_selection import dtype_that_runs, logits_are_finite, path_on_host
+from service.families.engine.checkpoint import Checkpoint
 from tests.support.tiny_models import KINDS, make_model
 
 INNER = "bert.encoder.layer.1.intermediate.dense.weight"

@@ -21,8 +21,7 @@ from model_store.transfer.publish import publish
 from service.core.arrays import Logits, TokenIds
 from service.core.decoding.spans import Overlaps
 from service.core.errors import GleanerError, InsufficientMemory, InternalError, ModelError
-from service.engine.encoder.encoder import build_encoder, load_encoder
-from service.engine.encoder.labels.label_checkpoint import read_any_checkpoint
+from service.engine.encoder.encoder import load_encoder
 from service.engine.execution.executor import DeviceExecutor
 from service.engine.models.bring_up import BringUpTimeout, GoldenFailed, Infer, Rollout, Trial, time_limit
 from service.engine.models.factory import ModelFactory
@@ -30,9 +29,9 @@ from service.engine.models.loaded_model import LoadedModel, ProfiledModel
 from service.engine.models.profiling import ModelProfiler
 from service.engine.models.repository import ModelRepository
 from service.engine.models.tokenizer_check import refuse_other_tokens
+from service.families.registry import open_processor
 from service.process import EXIT_BROKEN
 from service.settings import Settings
-from service.text.tokenizer import TextTokenizer
 from service.wire import ModelStatus
 from tests.support.label_models import HOME, cases
 from tests.support.revisions import TEXTS, Made, make_revision
@@ -177,7 +176,7 @@ def judge_of(made: Made) -> Infer:
 def trial(made: Made, infer: Infer) -> Trial:
     labels = ("O", "B-PER", "I-PER", "B-ORG", "I-ORG", "B-DATE", "I-DATE")
     status = ModelStatus("m", "stable", "sha256:0", str(made.folder), labels, 512, True, 1)
-    return Trial(TextTokenizer(made.folder), status, infer, SETTINGS)
+    return Trial(open_processor(made.folder), status, infer, SETTINGS)
 
 
 def manifest(made: Made, tmp_path: Path, *examples: GoldenExample) -> Manifest:
@@ -201,16 +200,14 @@ def test_the_first_failure_names_the_differing_entities_without_the_text(made: M
 
 def test_examples_of_a_model_with_free_labels_have_labels(tmp_path: Path) -> None:
     folder = HOME / "uni-token-bert"
-    checkpoint = read_any_checkpoint(folder, torch.float32)
-    assert checkpoint.words is not None
-    encoder = build_encoder(checkpoint, torch.device("cpu"), torch.float32)
+    encoder = load_encoder(folder, torch.device("cpu"), torch.float32)
     free = ModelStatus("m", "stable", "sha256:0", str(folder), (), 256, True, 1, free_labels=True)
     case = next(each for each in cases(folder.name) if each.entities and each.overlaps is Overlaps.FLAT)
     entities = tuple(GoldenEntity(label, start, end) for start, end, label, _ in case.entities)
     right = GoldenExample(case.text, entities, tuple(case.labels), case.threshold)
     wrong = GoldenExample(case.text, entities[1:], tuple(case.labels), case.threshold)
     wanted = publish(folder, "m", Store(tmp_path / "store"), golden=[right, wrong]).revision.manifest
-    failure = Trial(checkpoint.words, free, encoder.forward, SETTINGS).first_failure(wanted)
+    failure = Trial(open_processor(folder), free, encoder.forward, SETTINGS).first_failure(wanted)
     assert (
         failure == f"golden example 2 of 2 fails: not wanted {entities[0].label} {entities[0].start}:{entities[0].end}"
     )

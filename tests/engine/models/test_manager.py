@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
+from functools import partial
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ import torch
 from msgspec import structs
 
 from service.core.admission.policy import ModelQuotas
+from service.core.decoding.model_decoding import PLAIN
 from service.core.drain import WorkerRegistry
 from service.core.placement import Placement
 from service.core.scheduling.scheduler import QueueLimits, Scheduler
@@ -21,6 +23,7 @@ from service.engine.memory.guard import Guard
 from service.engine.models.device_weights import WeightMover
 from service.engine.models.loaded_model import InitialModels, LoadedModel, ProfiledModel
 from service.engine.models.manager import IDLE_SECONDS, ModelManager
+from service.families.token_classifier.reducing import reduce_to_tags
 from service.metrics.engine import EngineMetrics
 from service.wire import ModelStatus
 from tests.support.budgets import unmeasured
@@ -104,7 +107,9 @@ class World:
         status = ModelStatus(revision[0], "stable", revision, "/m", ("O",), 512, True, WEIGHT_BYTES)
         runner = Runner(self.weights[revision], AtOnce(), lambda: None)
         status = structs.replace(status, **CODE)
-        return ProfiledModel(LoadedModel(status, "", runner, self.weights[revision]), MEMORY)
+        return ProfiledModel(
+            LoadedModel(status, "", runner, self.weights[revision], partial(reduce_to_tags, PLAIN)), MEMORY
+        )
 
     def bring_new(self, reference: str, revision: str) -> None:
         """A new revision, from its reservation to the switch."""

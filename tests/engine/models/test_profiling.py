@@ -10,12 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from model_store.families.family import CONFIG
+from model_store.families.gliner2 import TRUNK_CONFIG
 from service.core.arrays import TokenIds
 from service.core.types import Shape
-from service.engine.execution.runner import BatchHandle, zeros
+from service.engine.execution.runner import BatchHandle
 from service.engine.models.factory import sizes_of
 from service.engine.models.profiling import ENOUGH_SECONDS, IN_A_ROW, ROUNDS, BatchSizer, climb
-from service.text.words.label_config import CONFIG_FILE, TRUNK_FILE
+from service.families.processor import zeros
 from tests.support.label_models import HOME, WITH_RECORDS
 
 LONGEST = 512
@@ -122,10 +124,10 @@ def test_models_that_differ_in_names_alone_compute_alike(tmp_path: Path) -> None
     sizes = set()
     for number, (file, change) in enumerate(
         [
-            (CONFIG_FILE, {}),
-            (CONFIG_FILE, {"_name_or_path": "other"}),
-            (CONFIG_FILE, {"max_len": 64}),
-            (TRUNK_FILE, {"num_hidden_layers": 24}),
+            (CONFIG, {}),
+            (CONFIG, {"_name_or_path": "other"}),
+            (CONFIG, {"max_len": 64}),
+            (TRUNK_CONFIG, {"num_hidden_layers": 24}),
         ]
     ):
         folder = tmp_path / str(number)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import cast
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from service.core.arrays import Logits
+from service.core.decoding.model_decoding import PLAIN
 from service.core.decoding.spans import pool_candidates
 from service.core.decoding.word_tags import WordTags
 from service.core.errors import GleanerError, InsufficientMemory
@@ -16,6 +18,8 @@ from service.core.scheduling.scheduler import QueueLimits, Scheduler
 from service.core.types import Batch, Refusal, ResponseKind
 from service.engine.engine_socket import EngineSocket
 from service.engine.requests.request_table import RequestTable
+from service.families.free_labels.processor import reduce_to_candidates
+from service.families.token_classifier.reducing import reduce_to_tags
 from service.metrics.engine import EngineMetrics
 from service.wire import MOST_TAGGED, Buffer, Message, Refused, Scored, Started, Tagged, tags_in
 from tests.support.budgets import FixedBudget
@@ -160,7 +164,7 @@ def test_tags_are_those_of_the_words_and_the_model_sees_plain_ids() -> None:
     assert batch is not None
     (sequence,) = table.start(batch)
     assert sequence.tolist() == [7, 8, 9, 10]
-    reduce = table.postprocessor(batch, ("O", "B-X", "I-X"))
+    reduce = table.postprocessor(batch, partial(reduce_to_tags, PLAIN), ("O", "B-X", "I-X"))
     assert reduce is not None
     rows = np.array([[0, 9, 0], [0, 0, 9], [9, 0, 0], [0, 0, 9]], dtype=np.float32)
     table.deliver(batch, reduce([rows]), 1, 0.5)
@@ -181,7 +185,7 @@ def test_candidates_are_sent_and_the_model_sees_marked_ids() -> None:
     batch = table.scheduler.next_batch(FixedBudget(1_000))
     assert batch is not None
     assert [each.tolist() for each in table.start(batch)] == [[~8, 7], [~8, 9]]
-    reduce = table.postprocessor(batch, (), finder=pool_candidates)
+    reduce = table.postprocessor(batch, partial(reduce_to_candidates, pool_candidates), ())
     assert reduce is not None
     rows = np.array([[5, 5, 5]], dtype=np.float32)
     table.deliver(batch, reduce([rows, -rows]), 1, 0.5)

@@ -10,7 +10,7 @@ from transformers import AutoModelForTokenClassification, AutoTokenizer
 
 from model_store.builtin import model_folder
 from model_store.builtin.training.labels import LABELS, TAGS
-from service.engine.encoder.checkpoint import read_checkpoint
+from service.engine.encoder.encoder import read_checkpoint
 from service.evaluation.labelled_documents import LabelledSpan
 from service.text.tokenizer import TextTokenizer
 from service.training.data import Cutter

@@ -15,7 +15,7 @@ from model_store.builtin.training.augmentation import with_other_values
 from model_store.builtin.training.labels import TAGS
 from model_store.builtin.training.mixture import PAGES, assemble, mixed, read_public_sets
 from model_store.builtin.training.pages.lexicon import lexicons
-from service.engine.encoder.checkpoint import read_checkpoint
+from service.engine.encoder.encoder import read_checkpoint
 from service.evaluation.labelled_documents import LabelledDocument, LabelledSet, LabelledSpan
 from service.text.tokenizer import TextTokenizer
 from tests.support.tiny_models import make_model

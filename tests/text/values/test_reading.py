@@ -13,11 +13,10 @@ import pytest
 
 from service.core.decoding.entities import Entity
 from service.core.decoding.value import ValueKind
-from service.core.labels.label_set import Label, LabelSet
-from service.core.score_limits import ScoreLimits
+from service.core.labels.label_set import Label
 from service.text.values.context import DocumentContext
 from service.text.values.names import meaning, months
-from service.text.values.reading import read_value, read_values, reading_labels
+from service.text.values.reading import read_value, read_values, reading_label
 
 
 @pytest.mark.parametrize(
@@ -36,14 +35,9 @@ from service.text.values.reading import read_value, read_values, reading_labels
 def test_values_are_read_by_what_the_request_or_the_name_says(
     label: Label, text: str, kind: ValueKind, value: str
 ) -> None:
-    labels = LabelSet.of([label], ScoreLimits())
     entity = Entity(label.name, text, 0, len(text), 0.9)
-    (found,) = read_values(DocumentContext(text), [entity], reading_labels(labels))
+    (found,) = read_values(DocumentContext(text), [entity], {label.name: reading_label(label)})
     assert (found.kind, found.text) == (kind, value)
-
-
-def test_a_model_with_labels_of_its_own_is_read_by_them() -> None:
-    assert reading_labels(None) == {}
 
 
 GERMAN = "Die Rechnung und der Betrag von der Lieferung"

@@ -1,0 +1,1 @@
+"""Models with free labels in the engine: what is read of a folder, with torch."""

@@ -1,0 +1,1 @@
+"""GLiNER: models of the gliner library, with a prompt of labels or an encoder of their own for them."""

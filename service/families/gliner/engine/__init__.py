@@ -1,0 +1,1 @@
+"""GLiNER in the engine: what is read of a folder, with torch."""

@@ -1,0 +1,1 @@
+"""GLiNER2 in the engine: what is read of a folder, with torch."""

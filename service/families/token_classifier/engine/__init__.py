@@ -1,0 +1,1 @@
+"""Token classifiers in the engine: what is read of a folder, with torch."""
