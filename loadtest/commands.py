@@ -210,7 +210,6 @@ def compare_results(chosen: argparse.Namespace) -> None:
 
 
 def write_day(chosen: argparse.Namespace) -> None:
-    """Write the trace."""
     chosen.file.write_text("\n".join(lines(make_day(chosen.kind, chosen.seed))) + "\n")
     print(f"written: {chosen.file}")
 

@@ -76,7 +76,6 @@ print(sent.files, sent.sent, time.monotonic() - begun, resource.getrusage(resour
 
 
 def measure(home: Path, texts: int = TEXTS, pdfs: int = PDFS) -> None:
-    """Print the tables."""
     print("\n## Bulk jobs\n", flush=True)
     folder = _files(home / "files", texts, pdfs)
     with _cloud(folder) as (variables, queue, planned):

@@ -96,7 +96,6 @@ class Scenario(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def builtin_scenarios() -> list[str]:
-    """The names of the built-in scenarios."""
     return sorted(path.stem for path in FOLDER.glob("*.toml"))
 
 

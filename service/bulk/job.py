@@ -196,7 +196,6 @@ def planned(storage: JobStorage) -> Iterator[PlannedChunk]:
 
 
 def part_file(part: str) -> str:
-    """The name of a part's document."""
     return f"{PARTS}{part}.jsonl"
 
 

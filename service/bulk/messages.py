@@ -29,7 +29,6 @@ class ChunkMessage:
     line: int
 
     def encoded(self) -> str:
-        """The message's body."""
         return json.dumps(asdict(self), separators=(",", ":"))
 
 

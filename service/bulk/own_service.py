@@ -36,7 +36,6 @@ MODELS_SECONDS = 5.0
 
 
 def snapshot() -> Snapshot:
-    """The metrics of all processes now."""
     return Snapshot(time.monotonic(), time.time(), series())
 
 
@@ -107,7 +106,6 @@ class OwnService:
         return model in self._models
 
     async def close(self) -> None:
-        """Close its connections."""
         await self._service.__aexit__()
         await self._operators.close()
 

@@ -15,12 +15,10 @@ from service.signals.points import Snapshot
 
 
 def snapshot() -> Snapshot:
-    """The metrics of all processes now."""
     return Snapshot(time.monotonic(), time.time(), series())
 
 
 def main() -> None:
-    """Publish until SIGTERM."""
     settings = read_settings()
     configure(settings.log_level)
     die_with_parent()

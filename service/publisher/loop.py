@@ -28,8 +28,6 @@ Stop = queue.SimpleQueue[None]
 
 
 class PublisherMetrics:
-    """Metrics of the publisher: deliveries to CloudWatch."""
-
     def __init__(self) -> None:
         self.deliveries = counter("gleaner_cloudwatch_deliveries", "Calls to CloudWatch by outcome.", "outcome")
 

@@ -48,7 +48,6 @@ def full_name(rng: Random, lexicon: Lexicon) -> str:
 
 
 def surname(rng: Random, lexicon: Lexicon) -> str:
-    """A surname alone."""
     return first_and_last(rng, lexicon)[1]
 
 
@@ -107,7 +106,6 @@ def domain(rng: Random, organization: str) -> str:
 
 
 def url(rng: Random, organization: str) -> str:
-    """A web address."""
     return rng.choice(("www.", "www.", "https://", "https://www.", "http://")) + domain(rng, organization)
 
 
@@ -134,7 +132,6 @@ def number_of(rng: Random) -> str:
 
 
 def invented(rng: Random) -> str:
-    """A made-up brand word."""
     return "".join(rng.choices(_SYLLABLES, k=rng.choice((2, 2, 3)))).capitalize()
 
 

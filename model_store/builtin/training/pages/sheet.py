@@ -127,7 +127,6 @@ def grid(
 
 
 def indented(box: Box, by: float) -> Box:
-    """The box, moved to the right."""
     return Box(tuple(_moved(box, by, 0)), box.width + by, box.height) if box.fragments else box
 
 

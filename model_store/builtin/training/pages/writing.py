@@ -68,7 +68,6 @@ class WritingStyle:
         return self.negative.format(text) if value < 0 else text
 
     def rate(self, value: Decimal) -> str:
-        """A percentage."""
         whole = value == value.to_integral_value()
         return self.percent.format(self.number(value, decimals=0 if whole else 1))
 

@@ -27,7 +27,6 @@ _SENTENCES: Final = {"tasks": "duties", "requirements": "needs", "offer": "offer
 
 
 def advert(rng: Random, lexicon: Lexicon, template: Template) -> Box:
-    """A job advert's page."""
     style, employer = choose_style(rng, lexicon), new_party(rng, lexicon)
     makers = prose.of_world(rng, lexicon, style) | prose.of_party(employer)
     head = parties.head(rng, employer, "EMPLOYER") if template["employer"] == "head" else EMPTY

@@ -21,7 +21,6 @@ AXES: Final[Axes] = {
 
 
 def contract(rng: Random, lexicon: Lexicon, template: Template) -> Box:
-    """A contract's page."""
     style = choose_style(rng, lexicon)
     one, other = new_party(rng, lexicon, person_share=0.15), new_party(rng, lexicon, person_share=0.3)
     makers = prose.of_world(rng, lexicon, style) | {

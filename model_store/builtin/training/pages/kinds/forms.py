@@ -21,7 +21,6 @@ AXES: Final[Axes] = {
 
 
 def form(rng: Random, lexicon: Lexicon, template: Template) -> Box:
-    """A filled form's page."""
     style = choose_style(rng, lexicon)
     person, issuer = new_party(rng, lexicon, person_share=1), new_party(rng, lexicon)
     title = lines([row(lexicon.say(rng, "form"))])

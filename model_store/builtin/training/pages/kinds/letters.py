@@ -22,7 +22,6 @@ LETTER_AXES: Final[Axes] = {
 
 
 def letter(rng: Random, lexicon: Lexicon, template: Template) -> Box:
-    """A letter's page."""
     style = choose_style(rng, lexicon)
     sender, receiver = new_party(rng, lexicon, person_share=0.35), new_party(rng, lexicon, person_share=0.6)
     top, foot = _sender(rng, template["sender"], sender)

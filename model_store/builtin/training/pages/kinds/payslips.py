@@ -22,7 +22,6 @@ AXES: Final[Axes] = {
 
 
 def payslip(rng: Random, lexicon: Lexicon, template: Template) -> Box:
-    """A payslip's page."""
     style = choose_style(rng, lexicon)
     employer, employee = new_party(rng, lexicon), new_party(rng, lexicon, person_share=1)
     earned = _shares(rng, style, "pay_items", rng.randint(1, 3), 200_000, 600_000)

@@ -33,7 +33,6 @@ AXES: Final[Axes] = {
 
 
 def receipt(rng: Random, lexicon: Lexicon, template: Template) -> Box:
-    """A receipt's page."""
     trade = new_trade(rng, lexicon, most=12)
     shop = _shop(rng, trade, template["shop"])
     title = lines([row(lexicon.say(rng, "receipt"))]) if rng.random() < 0.6 else EMPTY

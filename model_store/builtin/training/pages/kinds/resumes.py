@@ -34,7 +34,6 @@ AXES: Final[Axes] = {
 
 
 def resume(rng: Random, lexicon: Lexicon, template: Template) -> Box:
-    """A résumé's page."""
     style = choose_style(rng, lexicon)
     person = new_party(rng, lexicon, person_share=1)
     head, aside = _head(rng, style, template, person)

@@ -35,7 +35,6 @@ class Booking:
 
 
 def statement(rng: Random, lexicon: Lexicon, template: Template) -> Box:
-    """A statement's page."""
     style = choose_style(rng, lexicon)
     bank, holder = new_party(rng, lexicon), new_party(rng, lexicon, person_share=0.7)
     bank_name = Piece(bank.bank, "ORGANIZATION")

@@ -20,7 +20,6 @@ AXES: Final[Axes] = {
 
 
 def invoice(rng: Random, lexicon: Lexicon, template: Template) -> Box:
-    """An invoice's page."""
     return _page(rng, new_trade(rng, lexicon), template, "invoice")
 
 
