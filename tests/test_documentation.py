@@ -102,6 +102,12 @@ def docstrings(path: Path) -> list[str]:
     return [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
 
 
+def test_no_docstring_begins_with_of() -> None:
+    """A constant's begins with a noun and its unit, a method's with a verb."""
+    texts = ((path, text) for path in python_files() for text in docstrings(path))
+    assert [f"{place(path)}: {text[:50]}" for path, text in texts if text.startswith("Of ")] == []
+
+
 def test_each_path_that_a_docstring_or_document_names_exists() -> None:
     """A path may leave out the first folders and `.py`; one whose first folder is none of ours is somebody else's."""
     tree = [path for folder in (*PACKAGES, "tests") for path in (ROOT / folder).rglob("*")]

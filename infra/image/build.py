@@ -16,7 +16,7 @@ from pathlib import Path
 DOCKERFILE = "Dockerfile.gpu"
 
 PLATFORM = "linux/amd64"
-"""Of the fleet's instances, whatever the machine that builds: an image for its own processor would not start there."""
+"""Processor of the fleet's instances: an image for the one that builds might not start there."""
 
 ISOLATION = ("--format", "docker", "--layers", "--isolation", "chroot")
 """HEALTHCHECK is lost in any format but docker's; steps run in a chroot, which works inside a container too."""
