@@ -16,13 +16,16 @@ from typing import TYPE_CHECKING
 from starlette.requests import Request
 
 from service.api.engine.routing import CanaryRouter, refuse_unless_serving
-from service.api.extraction.request import ExtractRequest, gathered
-from service.api.extraction.trace import RequestTrace
+from service.api.extraction.extractor import Extractor
+from service.api.extraction.request import DocumentInput, ExtractRequest, gathered, start_all
+from service.api.extraction.trace import RequestTrace, StageTimer
 from service.api.http.access import Access
 from service.api.http.api_keys import sender_of
 from service.api.http.request_body import Body, BodyLimits
 from service.api.http.request_scope import DisconnectNotice, disconnect_notice, request_start_time
-from service.api.http.response import DocumentOutcome, DocumentTasks, start_documents
+from service.api.http.response import DocumentOutcome, DocumentTasks
+from service.api.problems import Problem
+from service.api.schemas import DocumentResult
 from service.api.worker import Worker
 from service.core.admission.policy import refuse_if_late
 from service.core.connections.incoming_message import named_deadline_ms
@@ -32,6 +35,7 @@ from service.core.types import Priority
 from service.environment import traces_exporter
 from service.families.processor import Decoder
 from service.logs import LogEvent
+from service.metrics.worker import WorkerMetrics
 from service.wire import ModelStatus
 
 if TYPE_CHECKING:
@@ -50,6 +54,30 @@ class AppState:
     deadline_seconds: float
     canary: CanaryRouter
     tracing: OtelTracing | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Extracting:
+    """The work of /extract and of all adapters on one document: its entities."""
+
+    extractor: Extractor
+    metrics: WorkerMetrics
+
+    async def result(self, source: DocumentInput, request: ExtractRequest, timer: StageTimer) -> DocumentResult:
+        """Have the extractor find a document's entities."""
+        return await self.extractor.extract(source, request, timer)
+
+    def failed(self, source: DocumentInput, problem: Problem) -> DocumentResult:
+        """A result without entities."""
+        return DocumentResult(source.id, None, [], 0, 0, 0, False, [], problem)
+
+    def count(self, result: DocumentResult) -> None:
+        """Count its entities."""
+        self.metrics.entities.inc(len(result.entities))
+
+    def windows(self, result: DocumentResult) -> int:
+        """The windows that its text was read in."""
+        return result.windows
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +108,8 @@ class Call:
 
     def start(self) -> DocumentTasks:
         """Start to extract all documents, each in a task of its own."""
-        return start_documents(self.worker.extractor, self.worker.metrics, self.body, self.request)
+        work = Extracting(self.worker.extractor, self.worker.metrics)
+        return start_all(work, self.body.sources, self.request)
 
     async def outcomes(self) -> list[DocumentOutcome]:
         """All documents as they ended, in the order in which they were sent; cancelled with the caller.

@@ -6,6 +6,10 @@ a sign within a word, two alphabets in one word. The highest share wins; of equa
 
 Only words that hold such characters are looked at, wherever they stand: a megabyte of ASCII before them does not
 matter.
+
+chardet 7.7 is as good from three lines on and better on single phrases (89 % against 82 %), but reads three of the 33
+short texts of `tests/documents/test_charset.py` in another alphabet, tells nothing by its confidence (0.05 to 0.2 where
+it is right), and takes 38 MiB in place of 6.
 """
 
 from __future__ import annotations

@@ -31,8 +31,8 @@ from tests.support.engine_endpoint import MODEL
 class FullQueue:
     """An extractor whose engine lately refused such documents."""
 
-    def labels_of(self, *_: object, **__: object) -> None:
-        """The model has labels of its own."""
+    def task(self, *_: object) -> None:
+        """Nothing is asked of the model."""
 
     def refuse_all_again(self, sources: Sequence[DocumentInput], request: ExtractRequest) -> None:
         raise QueueFull("The queue is full.")

@@ -13,7 +13,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -22,28 +21,20 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from service.api import problems
-from service.api.extraction.extractor import Extractor
 from service.api.extraction.request import (
-    DocumentInput,
     ExtractRequest,
     FinishedDocument,
     error_of_all,
     gathered,
-    start_all,
     total_timer,
 )
-from service.api.extraction.trace import StageTimer
 from service.api.http.request_body import Body
 from service.api.http.request_scope import DisconnectNotice, disconnect_notice, until_disconnect
-from service.api.problems import Problem
 from service.api.schemas import DocumentLine, DocumentResult, ExtractResult, ModelName
 from service.core.errors import GleanerError
-from service.metrics.worker import WorkerMetrics
 
 ENTITIES_AT_ONCE = 4_000
 """Most entities that are encoded on the event loop: about a millisecond of work."""
-_NO_ENTITIES = b'"entities":[]'
-"""Found in no string of an answer, whose quotes are escaped."""
 
 _encode = msgspec.json.Encoder().encode
 
@@ -52,28 +43,27 @@ async def encode_result(result: ExtractResult) -> bytes:
     """The JSON of an answer to all documents of a request."""
     if sum(len(each.entities) for each in result.documents) <= ENTITIES_AT_ONCE:
         return _encode(result)
-    head, _, tail = _encode(replace(result, documents=[])).partition(b'"documents":[]')
-    documents = [
-        await _encode_around(document, _encode(replace(document, entities=[]))) for document in result.documents
-    ]
-    return b"".join((head, b'"documents":[', b",".join(documents), b"]", tail))
+    return _encode(replace(result, documents=[await _with_encoded_entities(each) for each in result.documents]))
 
 
 async def encode_line(line: DocumentLine) -> bytes:
     """The JSON of one line of an NDJSON answer, without its line break."""
     if len(line.document.entities) <= ENTITIES_AT_ONCE:
         return _encode(line)
-    return await _encode_around(line.document, _encode(replace(line, document=replace(line.document, entities=[]))))
+    return _encode(replace(line, document=await _with_encoded_entities(line.document)))
 
 
-async def _encode_around(document: DocumentResult, bare: bytes) -> bytes:
-    """The entities of a document, within what was encoded of it without them."""
-    head, _, tail = bare.partition(_NO_ENTITIES)
+async def _with_encoded_entities(document: DocumentResult) -> DocumentResult:
+    """A document that is ready to be encoded at once."""
     parts = []
     for start in range(0, len(document.entities), ENTITIES_AT_ONCE):
         parts.append(_encode(document.entities[start : start + ENTITIES_AT_ONCE])[1:-1])
         await asyncio.sleep(0)
-    return b"".join((head, _NO_ENTITIES[:-1], b",".join(parts), b"]", tail))
+    if not parts:
+        return document
+    parts[0] = b"[" + parts[0]
+    parts[-1] += b"]"
+    return replace(document, entities=msgspec.Raw(b",".join(parts)))
 
 
 CLIENT_CLOSED_REQUEST = 499
@@ -85,37 +75,6 @@ REVISION_HEADER = "X-Gleaner-Revision"
 DocumentOutcome = FinishedDocument[DocumentResult]
 """Outcome of a document of /extract."""
 DocumentTasks = list["asyncio.Task[DocumentOutcome]"]
-
-
-@dataclass(frozen=True, slots=True)
-class Extracting:
-    """Documents' entities, as the work on them."""
-
-    extractor: Extractor
-    metrics: WorkerMetrics
-
-    async def result(self, source: DocumentInput, request: ExtractRequest, timer: StageTimer) -> DocumentResult:
-        """As the extractor has it."""
-        return await self.extractor.extract(source, request, timer)
-
-    def failed(self, source: DocumentInput, problem: Problem) -> DocumentResult:
-        """Without entities."""
-        return DocumentResult(source.id, None, [], 0, 0, 0, False, [], problem)
-
-    def count(self, result: DocumentResult) -> None:
-        """Its entities."""
-        self.metrics.entities.inc(len(result.entities))
-
-    def windows(self, result: DocumentResult) -> int:
-        """As the result says."""
-        return result.windows
-
-
-def start_documents(
-    extractor: Extractor, metrics: WorkerMetrics, body: Body, extract_request: ExtractRequest
-) -> DocumentTasks:
-    """Start to extract all documents of a request, each in a task of its own."""
-    return start_all(Extracting(extractor, metrics), body.sources, extract_request)
 
 
 async def json_response(

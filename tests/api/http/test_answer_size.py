@@ -13,9 +13,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from service.api.extraction.request import DocumentInput
+from service.api.calls import Extracting
+from service.api.extraction.request import DocumentInput, start_all
 from service.api.http.request_body import Body
-from service.api.http.response import json_response, start_documents
+from service.api.http.response import json_response
 from service.api.json_body import ID_CHARACTERS
 from service.api.options import ExtractOptions
 from service.core.decoding.aggregation_strategies import Aggregation
@@ -48,7 +49,7 @@ def answer(model: ModelStatus, sources: list[DocumentInput], options: dict[str, 
         with ThreadPoolExecutor(1) as threads:
             body = Body(tuple(sources), ExtractOptions(**options), batch=True)
             request = request_of(model, body.options.for_extraction())
-            tasks = start_documents(extractor_of(engine, threads), METRICS, body, request)
+            tasks = start_all(Extracting(extractor_of(engine, threads), METRICS), body.sources, request)
             return bytes((await json_response(tasks, body, request, 0.0)).body)
 
     return asyncio.run(scene())

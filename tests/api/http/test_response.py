@@ -11,8 +11,9 @@ import msgspec
 import pytest
 from starlette.responses import Response
 
+from service.api.calls import Extracting
 from service.api.extraction.extractor import Extractor
-from service.api.extraction.request import DocumentInput, ExtractRequest
+from service.api.extraction.request import DocumentInput, ExtractRequest, start_all
 from service.api.extraction.trace import StageTimer
 from service.api.http.request_body import Body
 from service.api.http.response import (
@@ -22,7 +23,6 @@ from service.api.http.response import (
     encode_result,
     json_response,
     ndjson_lines,
-    start_documents,
 )
 from service.api.options import ExtractOptions
 from service.api.schemas import DocumentLine, DocumentResult, EntityResult, ExtractResult, ModelName, Timing
@@ -81,7 +81,7 @@ class FakeRequest:
         self.metrics = WorkerMetrics()
 
     def begin(self) -> DocumentTasks:
-        return start_documents(cast(Extractor, self.extractor), self.metrics, self.body, REQUEST)
+        return start_all(Extracting(cast(Extractor, self.extractor), self.metrics), self.body.sources, REQUEST)
 
     async def whole(self) -> Response:
         return await json_response(self.begin(), self.body, REQUEST, time.monotonic())
