@@ -134,9 +134,9 @@ train: .venv/.train ## train the built-in model anew, transitions and calibratio
 	$(BIN)/python -m model_store.builtin.training --data $(DATA) --out $(OUT) --minutes $(or $(MINUTES),70) $(ARGS)
 
 .PHONY: image image-check
-image: ## build the container image with docker, podman or buildah (ARGS="--tag … --base … --models folder")
+image: ## build the container image with docker, podman or buildah (ARGS="--tag … --base … --models folder --pip-conf file")
 	$(PYTHON) -m infra.image.build $(ARGS)
-image-check: .venv/.run ## as root: build the image without a registry, run it and try all that it promises (ARGS=--plain: CUDA)
+image-check: .venv/.run ## as root: build the image without a registry, run it and try all that it promises (ARGS="--pip-conf FILE --volume PATH")
 	$(BIN)/python -m infra.image.check $(ARGS)
 
 # What is in an image, what is known against it, and who stands for it. The list is made once and read by the other two.

@@ -34,16 +34,18 @@ output() {
 
 # engine: docker, podman or buildah, whichever the image is built with
 engine() {
-  "$python" -c 'from infra.image.build import choose, works; print(choose(works).value)' 2>/dev/null
+  "$python" -c 'from infra.image.build import choose; print(choose())' 2>/dev/null
 }
 
-# prepare ENVIRONMENT: what all of them need; sets environment, fleet and region
+# prepare ENVIRONMENT: what all of them need; sets environment, fleet, and what infra/environments.py says of it
 prepare() {
   environment=$1
   fleet=gleaner-$environment
   [ -n "$environment" ] || fail "Which environment? ENV=tryout, for one; they are in infra/environments.py."
   [ -x "$python" ] || fail "$python is missing; make deploy makes it."
-  region=$("$python" -m infra.environments "$environment") || exit 2
+  local values
+  values=$("$python" -m infra.environments "$environment" region variant warm_pool baking machine_image certificate) || exit 2
+  read -r region variant pool baking machine_image certificate <<< "$values"
   if [ -n "${DRY_RUN:-}" ]; then
     say "Dry run: AWS is not called. Every step that may be needed is shown, and <…> stands for what AWS would answer."
   else
@@ -88,9 +90,6 @@ forget_failed() {
 in_repository() {
   probe aws ecr describe-images --region "$region" --repository-name "${repository#*/}" --image-ids "imageTag=$tag"
 }
-
-# bakes ENVIRONMENT: whether it makes machine images of its own
-bakes() { [ "$("$python" -m infra.environments "$1" baking)" != off ]; }
 
 # deploy_pipeline: that of the machine images, the next of which has the image of this tag in it
 deploy_pipeline() {

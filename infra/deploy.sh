@@ -21,7 +21,7 @@ run "$python" -m infra.preflight "$environment"
 roles
 
 # A pipeline that is not wanted any more would hold on to what the base exports to it.
-if ! bakes "$environment" && probe aws cloudformation describe-stacks --region "$region" --stack-name "$fleet-machine" \
+if [ "$baking" = off ] && probe aws cloudformation describe-stacks --region "$region" --stack-name "$fleet-machine" \
   --query Stacks[0].StackStatus; then
   remove "$fleet-machine"
 fi
@@ -73,8 +73,7 @@ if ! in_repository; then
 fi
 
 # An older machine image will do: its instances pull the layers that it lacks.
-machine_image=$("$python" -m infra.environments "$environment" machine_image)
-if bakes "$environment"; then
+if [ "$baking" != off ]; then
   deploy_pipeline
   if ! probe aws ssm get-parameter --region "$region" --name "$machine_image"; then
     say "There is no machine image yet, so instances start from AWS's, later than the policy counts on: make machine-image ENV=$environment, then deploy again."
@@ -90,7 +89,6 @@ run aws cloudformation deploy --region "$region" --stack-name "$fleet-fleet" --n
   || fail "$fleet-fleet is not up: aws cloudformation describe-stack-events says why. $no_capacity"
 
 # Instances of the pool that were stopped before this release have the image before it.
-pool=$("$python" -m infra.environments "$environment" warm_pool)
 warm_pool=(aws autoscaling describe-warm-pool --region "$region" --auto-scaling-group-name "$fleet" --output text --query)
 if [ "$pool" -gt 0 ]; then
   wanted=$(ask '<version>' aws autoscaling describe-auto-scaling-groups --region "$region" --auto-scaling-group-names "$fleet" \
@@ -107,7 +105,7 @@ fi
 
 # Instances in service keep the machine image that they were launched with. Protected ones too are replaced, one after the
 # other: ECS moves their tasks first. Without ECS the stack's update has done it.
-if [ "$("$python" -m infra.environments "$environment" variant)" = ecs ]; then
+if [ "$variant" = ecs ]; then
   newest=$(ask '<machine image>' aws ssm get-parameter --region "$region" --name "$machine_image" --query Parameter.Value --output text)
   for group in $(groups); do
     images=$(ask '<older image>' aws ec2 describe-instances --region "$region" --filters "Name=tag:aws:autoscaling:groupName,Values=$group" \
@@ -143,7 +141,7 @@ subscribed=$(ask 1 aws sns get-topic-attributes --region "$region" --topic-arn "
   --query Attributes.SubscriptionsConfirmed --output text)
 [ "$subscribed" != 0 ] || say "Nobody hears the alarms yet: set alarm_email, or subscribe to $topic, and confirm."
 endpoint=$(output "$fleet-fleet" Endpoint)
-if [ "$("$python" -m infra.environments "$environment" certificate)" = None ]; then
+if [ "$certificate" = None ]; then
   say "Ready at $endpoint, from inside its network: infra/README.md, step 5, says how to ask it."
 else
   say "Ready at $endpoint: point the certificate's name there."

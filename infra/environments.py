@@ -332,9 +332,10 @@ def find_environment(name: str) -> Environment:
 
 
 def main() -> int:
-    """`python -m infra.environments NAME [region|warm_pool|baking|…]`: an environment's region, or another value."""
+    """`python -m infra.environments NAME [region|warm_pool|baking|…]…`: an environment's region, or other values."""
     try:
-        print(getattr(find_environment(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else "region"))
+        environment = find_environment(sys.argv[1])
+        print(*(getattr(environment, name) for name in sys.argv[2:] or ["region"]))
     except BadEnvironment as error:
         print(f"infra: {error}", file=sys.stderr)
         return 2

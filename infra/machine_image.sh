@@ -8,7 +8,7 @@ source infra/commands.sh
 
 prepare "${1:-}"
 tag=${2:-$(git rev-parse --short=12 HEAD)}
-bakes "$environment" || fail "$environment makes no machine images: set baking=Baking.ON_DEMAND in infra/environments.py, and deploy."
+[ "$baking" != off ] || fail "$environment makes no machine images: set baking=Baking.ON_DEMAND in infra/environments.py, and deploy."
 
 say "Synthesizing and checking the stacks…"
 synthesize "$environment"
@@ -32,5 +32,5 @@ while :; do
   pause 30
 done
 made=$(ask '<machine image>' aws ssm get-parameter --region "$region" \
-  --name "$("$python" -m infra.environments "$environment" machine_image)" --query Parameter.Value --output text)
+  --name "$machine_image" --query Parameter.Value --output text)
 say "$made is ready: new instances start from it after the next make deploy ENV=$environment."

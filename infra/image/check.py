@@ -1,7 +1,7 @@
 """`make image-check`: builds the image without a registry, runs it as a container, checks what it promises.
 
 Needs root, buildah, podman, runc and debootstrap. The base is a plain Debian made by debootstrap, the same distribution
-as the usual base; torch is whatever this machine's pip configuration has, with or without CUDA. Prints Markdown.
+as the usual base; torch comes with CUDA, or as the index of `--pip-conf` has it. Prints Markdown.
 """
 
 from __future__ import annotations
@@ -17,24 +17,13 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from infra.image.build import (
-    CONNECTION,
-    KEYS,
-    ROOT,
-    SCRATCH,
-    Engine,
-    ImageBuild,
-    arguments,
-    build_command,
-    pip_mounts,
-    storage_options,
-)
+from infra.image.build import ROOT, arguments, build_command
 
 GLOBAL = ("--runtime", "runc", "--cgroup-manager", "cgroupfs", "--events-backend", "none")
 CAUTIOUS = (
@@ -76,7 +65,7 @@ class Container:
             return error.code, json.load(error)
 
     def metrics(self) -> str:
-        """What Prometheus would read."""
+        """Text that Prometheus would read."""
         with urllib.request.urlopen(f"{self.url}/metrics", timeout=60.0) as answer:
             body: bytes = answer.read()
         return body.decode()
@@ -107,6 +96,11 @@ def podman(storage: Path, *arguments: str) -> list[str]:
     return ["podman", *storage_options(storage), *GLOBAL, *arguments]
 
 
+def storage_options(storage: Path) -> list[str]:
+    """Options that keep podman's or buildah's storage in one folder."""
+    return ["--root", str(storage / "layers"), "--runroot", str(storage / "run"), "--storage-driver", "overlay"]
+
+
 @contextmanager
 def running(tag: str, storage: Path, port: int, volumes: Mapping[Path, str], **settings: str) -> Iterator[Container]:
     """A container of this image with folders of the host, read-only; removed at the end."""
@@ -126,6 +120,7 @@ def running(tag: str, storage: Path, port: int, volumes: Mapping[Path, str], **s
         subprocess.run(podman(storage, "rm", "--force", "--volumes", name), capture_output=True)
 
 
+SCRATCH = ROOT / "build"
 NEEDED = ("buildah", "podman", "runc", "debootstrap")
 BASE = "localhost/gleaner-base"
 TAG = "localhost/gleaner"
@@ -164,12 +159,12 @@ def make_remote() -> Path:
     return folder
 
 
-def build(tag: str, plain: bool) -> float:
+def build(tag: str, pip_conf: Path | None, volumes: Sequence[Path]) -> float:
     """Build the image; returns the seconds that it took."""
-    mounts = pip_mounts(CONNECTION if plain else KEYS)
-    image = ImageBuild(tag=tag, arguments=arguments(BASE, MODEL), mounts=mounts, storage=STORAGE)
+    storage, given = storage_options(STORAGE), arguments(BASE, MODEL)
+    command = build_command("buildah", tag, given, pip_conf=pip_conf, storage=storage, volumes=volumes)
     begun = time.monotonic()
-    subprocess.run(build_command(Engine.BUILDAH, image, ROOT), check=True, stdout=sys.stderr)
+    subprocess.run(command, check=True, stdout=sys.stderr)
     return time.monotonic() - begun
 
 
@@ -196,7 +191,7 @@ def runs_unprivileged(container: Container) -> str:
 
 
 def confines_parsers(container: Container) -> str:
-    """The rights of an ordinary container suffice for the parts that matter; which others there are, it says."""
+    """An ordinary container's rights suffice for the parts that matter; the answer names the others."""
     parts = dict(re.findall(r'gleaner_parser_sandbox{part="(\w+)"} (\d)', container.metrics()))
     assert parts["seccomp"] == parts["no_privileges"] == "1", parts
     given = [part for part, value in parts.items() if value == "1"]
@@ -274,7 +269,7 @@ CHECKS: tuple[Callable[[Container], str], ...] = (
     reaps_orphans,
     stops_gracefully,
 )
-"""In this order: the last one ends the container."""
+"""Checks in their order: the last one ends the container."""
 
 
 def _kill_engine(container: Container) -> None:
@@ -296,8 +291,9 @@ def main() -> int:
     """Build, run, try, report."""
     parser = argparse.ArgumentParser(prog="python -m infra.image.check", description=__doc__)
     parser.add_argument("--tag", default=TAG)
+    parser.add_argument("--pip-conf", type=Path, metavar="FILE", help="pip.conf of the index to install from")
     parser.add_argument(
-        "--plain", action="store_true", help="from the public index, not from this machine's folders: torch with CUDA"
+        "--volume", type=Path, action="append", default=[], metavar="PATH", help="file or folder that pip.conf names"
     )
     chosen = parser.parse_args()
     missing = [tool for tool in NEEDED if shutil.which(tool) is None]
@@ -306,7 +302,7 @@ def main() -> int:
         return 1
     STORAGE.mkdir(parents=True, exist_ok=True)
     make_base()
-    seconds = build(chosen.tag, chosen.plain)
+    seconds = build(chosen.tag, chosen.pip_conf, chosen.volume)
     megabytes = int(_output(podman(STORAGE, "image", "inspect", "--format", "{{.Size}}", chosen.tag))) / 1e6
     print(f"Built in {seconds:.0f} s, {megabytes:,.0f} MB on disk.", end=" ", flush=True)
     settings = {"MODELS": f"documents,{BAKED}", "MODEL_REMOTE": "file:///remote"}

@@ -28,8 +28,8 @@ PYTHON = """#!/bin/sh
 case "$*" in
   "-m infra.stacks "*) exit 0 ;;
   "-m infra.image.build "*) echo "$*" >> "$STATE.builds"; exit 0 ;;
-  "-m infra.environments production baking") [ -z "$BAKING" ] || { echo "$BAKING"; exit 0; } ;;
-  "-m infra.environments production machine_image") [ -z "$BAKING" ] || { echo BAKED; exit 0; } ;;
+  "-m infra.environments production region variant warm_pool baking machine_image certificate")
+    [ -z "$BAKING" ] || { PYTHON "$@" | awk -v baking="$BAKING" '{ $4 = baking; $5 = "BAKED"; print }'; exit; } ;;
 esac
 exec PYTHON "$@"
 """.replace("BAKED", BAKED).replace("PYTHON", sys.executable)

@@ -42,7 +42,14 @@ def test_the_final_image_has_it(line: str) -> None:
 
 
 def test_nothing_is_mounted_whose_change_an_older_builder_would_miss() -> None:
-    assert "--mount" not in DOCKERFILE
+    assert {*re.findall(r"--mount=(\S+)", DOCKERFILE)} == {"type=secret,id=pipconf"}
+
+
+def test_each_step_that_downloads_reads_the_secret_and_no_other_does() -> None:
+    for step in re.split(r"\n(?=[A-Z]+ )", DOCKERFILE):
+        downloads = bool(re.search(r"bin/pip (?:--python \S+ )?install (?!--no-deps)", step))
+        assert ("--mount=type=secret,id=pipconf " in step) is downloads, step
+        assert step.count("PIP_CONFIG_FILE=/run/secrets/pipconf ") == downloads, step
 
 
 def test_no_step_downloads_what_is_not_pinned() -> None:
