@@ -4,8 +4,8 @@ Windows have been merged before (`windows`); an entity's value is read afterward
 
 The rules of `constrained`, the default:
 
-- The tag path is the best *valid* one over the whole document (`viterbi`), and it runs over words (`tokens`): a word
-  is tagged by its first token. So no entity begins or ends inside a word, and only those tokens are used that models
+- The tag path is the best *valid* one over the whole document (`transitions`). It runs over words (`tokens`): a word is
+  tagged by its first token. So no entity begins or ends inside a word, and only those tokens are used that models
   are usually trained on.
 - An entity's score is the mean, over its words, of the probability of its type: the sum over that type's tags, so that
   uncertainty between `B-X` and `I-X` does not lower it.

@@ -15,8 +15,8 @@ Letters that a type lacks are made up for, type by type: without `B-X` (and `S-X
 `E-X`, `I-X` may end one. IOB1 (CoNLL 2003 as published: `I-` begins an entity, `B-` only separates two of a type) has
 the labels of BIO and cannot be told from it; pass `inside_begins=True` for such a model.
 
-Whatever may begin may follow whatever may end: `viterbi` relies on this, and on a label that may do both (`O`, `S-X`,
-`B-X` in BIO). A label set without such a label cannot tag a single token, and is read as plain.
+Whatever may begin may follow whatever may end: `transitions` relies on this, and on a label that may do both (`O`,
+`S-X`, `B-X` in BIO). A label set without such a label cannot tag a single token, and is read as plain.
 """
 
 from __future__ import annotations

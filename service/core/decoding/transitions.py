@@ -7,7 +7,7 @@ Why it is exact. Split each step's score: `step[i, j] = after[i] + before[j] - l
 infinite loss where the scheme forbids the step. Give `after` and `before` to the words. Then a path's score is the sum
 of its words' *values* less its losses; so where each word's best value can be taken without loss, no path is better.
 That holds for any cut as well: a segment solved by itself, free at its borders, can only be too good, and segments
-that join without loss reach the bound (`viterbi` is the case of losses that are 0 or infinite).
+that join without loss reach the bound. A model that has learned no steps is the case of losses that are 0 or infinite.
 
 Why it is fast. `after` is the score of leaving to `O`, `before` that of coming from it, or more if another step needs
 more; so where no entity is nothing is lost, nor where one ends. A lossy step matters only if a word beside it has
@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -78,7 +79,13 @@ class Transitions:
         return cls(_single(after + before), first, last, loss, np.ascontiguousarray(np.pad(loss.T, (0, 1))))
 
 
-def best_path_with(transitions: Transitions, scores: NDArray[np.float32], borders: Sequence[int] = ()) -> Labels:
+@lru_cache(maxsize=64)
+def unlearned(scheme: Scheme) -> Transitions:
+    """Make the transitions of a model that has learned none: steps are allowed or not, and none scores."""
+    return Transitions.of(np.zeros((len(scheme.labels),) * 2), scheme)
+
+
+def best_path(transitions: Transitions, scores: NDArray[np.float32], borders: Sequence[int] = ()) -> Labels:
     """The valid path with the highest score, for word scores `[words, labels]`: label ids `[words]`.
 
     `borders`: where a further document begins. Each document has the path that it has alone; only the search is shared.

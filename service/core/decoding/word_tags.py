@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from service.core.arrays import Logits
 from service.core.decoding.aggregation_strategies import softmax
 from service.core.decoding.tag_scheme import Scheme
-from service.core.decoding.transitions import Transitions, best_path_with
-from service.core.decoding.viterbi import Labels, best_path
+from service.core.decoding.transitions import Labels, Transitions, best_path, unlearned
 
 ROWS_AT_ONCE = 8_192
 """Rows whose probabilities are computed at a time, so that a long document takes little more than its logits."""
@@ -51,7 +50,7 @@ def search_joined(
     Args:
         borders: where each document begins, and where the last one ends.
     """
-    path = best_path(logits, scheme, borders) if transitions is None else best_path_with(transitions, logits, borders)
+    path = best_path(transitions or unlearned(scheme), logits, borders)
     inside = np.flatnonzero(scheme.type_of[path] >= 0)
     probabilities = _type_probabilities(logits, path, inside, scheme)
     places = np.searchsorted(inside, borders).tolist()

@@ -8,9 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from service.core.decoding import transitions
 from service.core.decoding.tag_scheme import Scheme
-from service.core.decoding.viterbi import best_path
 from tests.support.tag_paths import SCHEMES, Rows, random_case, textbook_path
+
+
+def best_path(rows: Rows, scheme: Scheme) -> NDArray[np.intp]:
+    return transitions.best_path(transitions.unlearned(scheme), rows)
 
 
 def is_valid(path: NDArray[np.intp], scheme: Scheme) -> bool:
