@@ -28,9 +28,15 @@ from service.core.decoding.records import Cardinality
 from service.core.decoding.spans import Overlaps
 from service.core.decoding.value import ValueKind
 from service.core.errors import InvalidOptions
-from service.core.labels.label_set import DESCRIPTION_CHARACTERS, NAME_CHARACTERS, read_labels
+from service.core.labels.label_set import (
+    DESCRIPTION_CHARACTERS,
+    LIMITS_PATTERN,
+    NAME_CHARACTERS,
+    ScoreLimits,
+    read_labels,
+    read_limits,
+)
 from service.core.labels.record_schema import read_schema
-from service.core.score_limits import PATTERN, ScoreLimits, read_limits
 from service.core.types import Ocr, Priority
 
 OPTION_CHARACTERS = 65_536
@@ -113,7 +119,7 @@ _SCHEMA = {
 _MIN_SCORE = {
     "anyOf": [
         {"type": "number", "minimum": 0, "maximum": 1},
-        {"type": "string", "pattern": PATTERN, "maxLength": OPTION_CHARACTERS},
+        {"type": "string", "pattern": LIMITS_PATTERN, "maxLength": OPTION_CHARACTERS},
     ]
 }
 

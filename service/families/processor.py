@@ -24,8 +24,7 @@ from service.core.decoding.entities import Entity
 from service.core.decoding.spans import Candidates, Overlaps
 from service.core.decoding.word_tags import WordTags
 from service.core.errors import GleanerError
-from service.core.labels.label_set import Label
-from service.core.score_limits import ScoreLimits
+from service.core.labels.label_set import Label, ScoreLimits
 from service.core.types import ResponseKind, Submission
 from service.documents.document import Document
 from service.text.pipeline import Prepared, Rows

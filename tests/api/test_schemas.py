@@ -14,7 +14,7 @@ from service.api.schemas import DocumentResult
 from service.core.decoding.aggregation_strategies import Aggregation
 from service.core.decoding.offsets import OffsetUnit
 from service.core.errors import InvalidOptions
-from service.core.score_limits import PATTERN, ScoreLimits
+from service.core.labels.label_set import LIMITS_PATTERN, ScoreLimits
 from service.core.types import Priority
 
 ANYTHING: st.SearchStrategy[Any] = st.recursive(
@@ -121,7 +121,7 @@ def test_a_least_score_may_be_given_by_label() -> None:
     assert read_options({"min_score": "PERSON:0.8"}).min_score.keeps("IBAN", 0.0)
 
 
-@given(st.from_regex(PATTERN, fullmatch=True))
+@given(st.from_regex(LIMITS_PATTERN, fullmatch=True))
 def test_every_least_score_of_the_schemas_pattern_is_read(value: str) -> None:
     assert isinstance(read_options({"min_score": value}).min_score, ScoreLimits)
 

@@ -13,8 +13,7 @@ from safetensors.torch import load_file, save_file
 
 from service.core.decoding.spans import MASKED, Overlaps
 from service.core.errors import ModelError
-from service.core.labels.label_set import Label, LabelSet
-from service.core.score_limits import ScoreLimits
+from service.core.labels.label_set import Label, LabelSet, ScoreLimits
 from service.engine.encoder.encoder import TransformersEncoder, build_encoder, read_checkpoint
 from service.families.free_labels.decoding import decode_records, decode_spans
 from service.families.free_labels.word_tokenizer import PreparedWords, WordTokenizer

@@ -15,8 +15,7 @@ from service.api.options import ExtractOptions, read_options
 from service.core.decoding.spans import Overlaps
 from service.core.decoding.value import ValueKind
 from service.core.errors import InvalidOptions
-from service.core.labels.label_set import Label, LabelSet
-from service.core.score_limits import ScoreLimits
+from service.core.labels.label_set import Label, LabelSet, ScoreLimits
 from service.documents.document import Document
 from service.families.free_labels.processor import LabelTask
 from service.families.gliner.processor import Gliner

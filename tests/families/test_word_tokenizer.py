@@ -14,8 +14,7 @@ from service.core.decoding.spans import Overlaps
 from service.core.decoding.windows import Window
 from service.core.errors import InvalidOptions, ModelError
 from service.core.labels import marking
-from service.core.labels.label_set import Label, LabelSet
-from service.core.score_limits import ScoreLimits
+from service.core.labels.label_set import Label, LabelSet, ScoreLimits
 from service.families.free_labels.decoding import decode_spans
 from service.families.free_labels.word_tokenizer import PreparedWords, WordTokenizer
 from service.families.gliner2.config import BoundaryConfig

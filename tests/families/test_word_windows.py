@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.families.free_labels.word_windows import word_windows
+from service.families.free_labels.word_tokenizer import word_windows
 
 
 @given(st.lists(st.integers(1, 8), min_size=1, max_size=80), st.integers(8, 30), st.integers(1, 12), st.integers(0, 20))

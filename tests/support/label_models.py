@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from service.core.decoding.spans import Overlaps
-from service.core.labels.label_set import LabelSet, read_labels
+from service.core.labels.label_set import LabelSet, ScoreLimits, read_labels
 from service.core.labels.record_schema import read_schema, record_labels
-from service.core.score_limits import ScoreLimits
 from service.families.free_labels.config import MOST_WORDS
 from service.families.free_labels.word_tokenizer import WordTokenizer
 from service.families.registry import open_processor

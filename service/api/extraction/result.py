@@ -11,7 +11,7 @@ from service.api.extraction.request import DocumentInput, ExtractRequest
 from service.api.schemas import DocumentResult, EntityResult, PartlyReadResult, RecordResult
 from service.core.decoding.entities import Entity
 from service.core.decoding.offsets import OffsetMap
-from service.core.score_limits import ScoreLimits
+from service.core.labels.label_set import ScoreLimits
 from service.documents.document import Document
 from service.families.processor import Findings, RecordTable
 from service.text.pipeline import Prepared, keyword_entities

@@ -116,8 +116,7 @@ def build_encoder(
     encoder.attention = names_of(model, dtype, encoder.max_tokens)
     if checkpoint.head is not None:
         encoder.attach(checkpoint.head)
-    if checkpoint.label_trunk is not None:
-        trunk = checkpoint.label_trunk
+    for trunk in checkpoint.label_trunks:
         trunk.attach(build_encoder(trunk.checkpoint, device, dtype, int8=int8, longest_tokens=longest_tokens))
     facts = {
         "folder": checkpoint.name,

@@ -167,7 +167,7 @@ def _status(revision: Revision, encoder: TransformersEncoder, checkpoint: Checkp
         revision=revision.revision,
         folder=str(revision.folder),
         labels=encoder.labels,
-        label_tokens=0 if checkpoint.label_trunk is None else checkpoint.label_trunk.checkpoint.max_tokens,
+        label_tokens=checkpoint.label_tokens,
         license=license_of(revision.folder),
         max_tokens=encoder.max_tokens,
         packed=encoder.packed,

@@ -58,7 +58,7 @@ class Checkpoint:
         max_tokens: most tokens of one sequence, special tokens included.
         labels: label names by class index; none where labels are free.
         head: makes scores of hidden states; `model` is then only its trunk.
-        label_trunk: another model, which reads labels for the head.
+        label_trunks: other models that read labels for the head: one or none.
     """
 
     folder: Path
@@ -67,12 +67,17 @@ class Checkpoint:
     max_tokens: int
     labels: tuple[str, ...] = ()
     head: torch.nn.Module | None = None
-    label_trunk: LabelTrunk | None = None
+    label_trunks: tuple[LabelTrunk, ...] = ()
 
     @property
     def name(self) -> str:
         """The folder's name, for log lines."""
         return self.folder.name
+
+    @property
+    def label_tokens(self) -> int:
+        """Most tokens of a label that a model of its own reads; 0 where none does."""
+        return max((each.checkpoint.max_tokens for each in self.label_trunks), default=0)
 
     @property
     def embeddings(self) -> int | None:

@@ -16,9 +16,8 @@ from service.core.decoding.entities import Entity, check_finite
 from service.core.decoding.records import PLACE_COLUMNS
 from service.core.decoding.spans import COLUMNS, LOW_LIMIT, MOST_BEATEN_BY_LOW, CandidateFinder, Overlaps
 from service.core.errors import GleanerError, InvalidOptions, ModelError
-from service.core.labels.label_set import Label, LabelSet, label_problem, read_labels
+from service.core.labels.label_set import NO_LIMITS, Label, LabelSet, ScoreLimits, label_problem, read_labels
 from service.core.labels.record_schema import read_schema, record_labels, schema_problem
-from service.core.score_limits import NO_LIMITS, ScoreLimits
 from service.core.types import ResponseKind
 from service.documents.document import Document
 from service.families.free_labels.config import LabelConfig

@@ -11,18 +11,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
+from itertools import islice, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from service.core.arrays import TokenIds
+from service.core.decoding.windows import Window
 from service.core.errors import InvalidOptions
 from service.core.labels import marking
 from service.core.labels.label_set import Label, LabelSet
 from service.families.free_labels.config import MOST_WORDS, LabelConfig
 from service.families.free_labels.layout import PromptLayout, Span
-from service.families.free_labels.word_windows import word_windows
 from service.text.pipeline import Prepared
 from service.text.tokenizer import Tokens, Vocabulary
 
@@ -208,3 +208,35 @@ def _blank(most_labels: int, mark: int | None, length: int) -> TokenIds:
     sequence[: 2 * labels] = ~0
     sequence[: 2 * labels : 2] = ~mark
     return sequence
+
+
+def word_windows(
+    token_counts: NDArray[np.int64], *, most_tokens: int, most_words: int, overlap_words: int
+) -> tuple[Window, ...]:
+    """Windows over words, neighbours sharing `overlap_words` where so many leave half a window of new ones.
+
+    The kept parts partition the words; their borders lie in the middle of the overlaps.
+
+    Args:
+        token_counts: of each word, none over `most_tokens`.
+    """
+    words = len(token_counts)
+    if not words:
+        return ()
+    ends = np.cumsum(token_counts)
+    spans = [(0, _stop(ends, 0, most_tokens, most_words))]
+    while spans[-1][1] < words:
+        start, stop = spans[-1]
+        start = stop - min(overlap_words, (stop - start) // 2)
+        while (further := _stop(ends, start, most_tokens, most_words)) <= stop:
+            start += 1
+        spans.append((start, further))
+    borders = [0, *((right + stop) // 2 for (_, stop), (right, _) in pairwise(spans)), words]
+    return tuple(Window(*span, *kept) for span, kept in zip(spans, pairwise(borders), strict=True))
+
+
+def _stop(ends: NDArray[np.int64], start: int, most_tokens: int, most_words: int) -> int:
+    """The word after the last one of a window that begins at `start`."""
+    before = int(ends[start - 1]) if start else 0
+    fits = int(np.searchsorted(ends, before + most_tokens, side="right"))
+    return min(fits, start + most_words)

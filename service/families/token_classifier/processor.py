@@ -13,8 +13,7 @@ from service.core.decoding.aggregation_strategies import Aggregation
 from service.core.decoding.entities import Entity
 from service.core.decoding.spans import Overlaps
 from service.core.errors import InvalidOptions
-from service.core.labels.label_set import read_labels
-from service.core.score_limits import NO_LIMITS, ScoreLimits
+from service.core.labels.label_set import NO_LIMITS, ScoreLimits, read_labels
 from service.core.types import ResponseKind
 from service.documents.document import Document
 from service.families.processor import (

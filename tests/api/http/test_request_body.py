@@ -32,7 +32,7 @@ from service.api.json_body import JSON_BYTES
 from service.api.options import ExtractOptions, Options
 from service.api.redaction.schemas import RedactOptions
 from service.core.errors import DocumentTooLarge, GleanerError, InvalidOptions, MalformedRequest, UnsupportedFormat
-from service.core.score_limits import ScoreLimits
+from service.core.labels.label_set import ScoreLimits
 from tests.support.garbage import uncollected
 
 JSON = "application/json"

@@ -13,9 +13,17 @@ from hypothesis import strategies as st
 from service.core.decoding.records import Cardinality
 from service.core.decoding.value import ValueKind
 from service.core.labels import marking
-from service.core.labels.label_set import MOST_LABELS, Label, LabelSet, label_problem, read_labels
+from service.core.labels.label_set import (
+    LIMITS_PATTERN,
+    MOST_LABELS,
+    Label,
+    LabelSet,
+    ScoreLimits,
+    label_problem,
+    read_labels,
+    read_limits,
+)
 from service.core.labels.record_schema import read_schema, record_labels, schema_problem
-from service.core.score_limits import PATTERN, ScoreLimits, read_limits
 
 
 @pytest.mark.parametrize(
@@ -215,7 +223,7 @@ def test_what_is_no_limit_is_refused(value: object) -> None:
 
 
 def test_a_label_of_spaces_alone_is_refused_by_the_schemas_pattern_too() -> None:
-    shown = jsonschema_rs.validator_for({"type": "string", "pattern": PATTERN})
+    shown = jsonschema_rs.validator_for({"type": "string", "pattern": LIMITS_PATTERN})
     assert shown.is_valid("0.5, PERSON: 0.8,IBAN:0")
     for space in filter(str.isspace, map(chr, range(sys.maxunicode + 1))):
         assert not shown.is_valid(f"{space}:0.5"), ascii(space)

@@ -45,11 +45,11 @@ def readable(folder: Path) -> Iterator[None]:
 
 
 def checkpoint_of(
-    folder: Path, trunk: PreTrainedModel, head: nn.Module | None = None, label_trunk: LabelTrunk | None = None
+    folder: Path, trunk: PreTrainedModel, head: nn.Module | None = None, *label_trunks: LabelTrunk
 ) -> Checkpoint:
     """The checkpoint of a trunk, whose tokenizer is in the folder."""
     return Checkpoint(
-        folder, trunk, first_position(trunk), max_tokens(trunk, folder), head=head, label_trunk=label_trunk
+        folder, trunk, first_position(trunk), max_tokens(trunk, folder), head=head, label_trunks=label_trunks
     )
 
 

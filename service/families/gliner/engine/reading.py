@@ -32,24 +32,20 @@ def read(folder: Path, dtype: torch.dtype, *, int8: bool = False) -> Checkpoint:
     if int8:
         dtype = torch.float32
     config = read_config(folder)
-    label_trunk = None
     with readable(folder):
         weights = read_weights(folder)
         trunk = read_trunk(folder, config.encoder_config, taken(weights, TRUNK), dtype)
-        if config.reads_labels_apart:
-            label_trunk = _label_trunk(folder, config, weights, dtype)
+        label_trunk = _label_trunk(folder, config, weights, dtype) if config.reads_labels_apart else None
     size = int(trunk.config.hidden_size)
     if label_trunk is None:
-        class_id = token_id(vocabulary_of(folder / TOKENIZER_FILE), config.ent_token)
-        head = GlinerHead(config, size, class_id)
-    else:
-        head = GlinerHead(config, size, None, int(label_trunk.config.hidden_size))
-        taken(weights, UNUSED_BY_BI_ENCODERS)
+        head = GlinerHead(config, size, token_id(vocabulary_of(folder / TOKENIZER_FILE), config.ent_token))
+        load_head(head, weights)
+        return checkpoint_of(folder, trunk, head)
+    head = GlinerHead(config, size, None, int(label_trunk.config.hidden_size))
+    taken(weights, UNUSED_BY_BI_ENCODERS)
     load_head(head, weights)
-    reads_labels = None
-    if label_trunk is not None:
-        reads_labels = LabelTrunk(checkpoint_of(folder / LABELS_FOLDER, label_trunk), head.read_labels_by)
-    return checkpoint_of(folder, trunk, head, reads_labels)
+    labels = checkpoint_of(folder / LABELS_FOLDER, label_trunk)
+    return checkpoint_of(folder, trunk, head, LabelTrunk(labels, head.read_labels_by))
 
 
 def _label_trunk(folder: Path, config: GlinerConfig, weights: Weights, dtype: torch.dtype) -> PreTrainedModel:
