@@ -17,7 +17,9 @@ from hypothesis import HealthCheck, settings
 from tests.support import hardware
 
 HERE = Path(__file__).parent
-SHARED_SERVICE = "system/shared/"
+SHARED_SERVICE, ADAPTERS = "system/shared/", "system/adapters/"
+TOGETHER = (SHARED_SERVICE, ADAPTERS)
+"""Folders whose files run in one process, since they ask one service."""
 SECOND_TIER = {
     "system/": "services with settings of their own, deaths, a browser, other people's clients",
     "cuda_emulator/": "a CUDA build of torch and a C++ compiler",
@@ -52,23 +54,34 @@ settings.register_profile("once", settings.get_profile("gleaner"), max_examples=
 settings.load_profile("gleaner")
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out files without a test of the tier that is to run: to import all takes half a minute in each process."""
+    tier = config.getoption("markexpr")
+    if tier not in ("second_tier", "not second_tier") or not collection_path.match("test_*.py"):
+        return None
+    is_second = _is_second_tier(collection_path.relative_to(HERE).as_posix())
+    if tier == "second_tier":
+        return None if is_second or "@pytest.mark.second_tier" in collection_path.read_text() else True
+    return True if is_second else None
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the second tier, and put the longest files first; otherwise the order stays as it was."""
     for item in items:
-        place = _place(item)
-        if place.startswith(tuple(SECOND_TIER)) and not place.startswith(SHARED_SERVICE):
+        if _is_second_tier(_place(item)):
             item.add_marker(pytest.mark.second_tier)
     items.sort(key=lambda item: _rank(_place(item)))
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Each file in one process, and all files that ask the shared service in the same one: it is started once."""
+    """Each file in one process, and all files that ask one service in the same one: it is started once."""
     from xdist.scheduler import LoadFileScheduling  # type: ignore[import-untyped]
 
     class Scheduling(LoadFileScheduling):  # type: ignore[misc]
         def _split_scope(self, nodeid: str) -> str:
-            return SHARED_SERVICE if SHARED_SERVICE in nodeid else str(super()._split_scope(nodeid))
+            folders = (folder for folder in TOGETHER if folder in nodeid)
+            return next(folders, None) or str(super()._split_scope(nodeid))
 
     return Scheduling(config, log)
 
@@ -101,6 +114,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 def _place(item: pytest.Item) -> str:
     """A test's id, with its path from this folder."""
     return f"{item.path.relative_to(HERE).as_posix()}::{item.name}"
+
+
+def _is_second_tier(place: str) -> bool:
+    return place.startswith(tuple(SECOND_TIER)) and not place.startswith(SHARED_SERVICE)
 
 
 def _rank(place: str) -> int:

@@ -22,17 +22,20 @@ from tests.support.processes import children_of, command_of
 START_SECONDS = 120.0
 CLOSE_SECONDS = 60.0
 CHILD_SECONDS = 5.0
-POLL_SECONDS = 0.02
+POLL_SECONDS, MOST_POLL_SECONDS = 0.02, 0.2
+POLL_SHARE = 0.05
+"""Share of the time waited so far that passes between two questions: they cost the processor that the answer needs."""
 PLAIN = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 """For callers of plain HTTP: httpx would read all certificates of the machine for each client, 20 ms of a core."""
 
 
 def wait_until(holds: Callable[[], bool], seconds: float = 150.0) -> None:
     """Wait for a condition; fail when it does not come true in time."""
-    end = time.monotonic() + seconds
+    begun = time.monotonic()
     while not holds():
-        assert time.monotonic() < end, f"{holds} did not come true within {seconds} s"
-        time.sleep(POLL_SECONDS)
+        waited = time.monotonic() - begun
+        assert waited < seconds, f"{holds} did not come true within {seconds} s"
+        time.sleep(min(max(POLL_SECONDS, POLL_SHARE * waited), MOST_POLL_SECONDS))
 
 
 class Service:

@@ -25,8 +25,8 @@ from tests.support.parsers import parsers_of, zygotes_of
 from tests.support.processes import children_of, lives
 from tests.support.service import Service, environment, paused, serving, start, wait_until
 
-TEXTS = random_texts(20, seed=5, shortest=8_000, longest=10_000)
-PACE, SLOW_PACE = 150_000, 30_000
+TEXTS = random_texts(20, seed=5, shortest=2_000, longest=2_500)
+PACE, SLOW_PACE = 37_500, 30_000
 """Tokens a second, on however fast a machine: the queue's gauges are set twice a second only, and what is to be
 interrupted must last for longer than that."""
 
@@ -171,13 +171,6 @@ def test_the_third_death_within_a_minute_ends_the_service(home: Path) -> None:
         assert LogEvent.ENGINE_RESTART_LIMIT in events
 
 
-def test_a_killed_front_worker_is_replaced(home: Path) -> None:
-    with serving(home, MODELS="tiny") as service:
-        os.kill(_worker(service), signal.SIGKILL)
-        wait_until(lambda: service.phase() == "ready")
-        assert found(service.extract(text=TEXT))
-
-
 def test_front_workers_that_die_again_and_again_end_the_service(home: Path) -> None:
     with serving(home, MODELS="tiny", WORKERS=1) as service:
         deaths, front = set[int](), service.child("api")
@@ -200,6 +193,12 @@ def test_killing_the_supervisor_leaves_no_process_behind(home: Path) -> None:
         service.process.kill()
         service.process.wait()
         wait_until(lambda: not any(lives(part) for part in parts))
+
+
+def test_a_killed_front_worker_is_replaced(service: Service) -> None:
+    os.kill(_worker(service), signal.SIGKILL)
+    wait_until(lambda: service.phase() == "ready")
+    assert found(service.extract(text=TEXT))
 
 
 def test_a_killed_parser_costs_its_file_only_a_second_try(service: Service) -> None:

@@ -1,17 +1,21 @@
-"""Remote stores: keys, the URL that opens one, and the list of all models."""
+"""Remote stores: keys, the URL that opens one, the list of all models, a store in a folder, and retries."""
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from model_store.errors import InvalidRemote
+from model_store.errors import InvalidRemote, RemoteChanged, RemoteRefused, RemoteUnavailable
 from model_store.reference import hex_digits, moved
 from model_store.remote.base import manifest_in, manifest_key, tag_in, tag_key
 from model_store.remote.folder import FolderRemote
 from model_store.remote.listing import list_remote
 from model_store.remote.open import open_remote
+from model_store.remote.retry import Attempts, RetryPolicy, with_retries
 from model_store.remote.s3 import S3Remote
 from model_store.remote.tags import change_remote_tag
 from tests.support.stores import SHARDS, Upload
@@ -102,3 +106,122 @@ def test_damaged_and_missing_manifests_and_tags_are_listed(remote: FolderRemote,
         "cv": (missing, ("stable",)),
         "torn": ("", ("stable",)),
     }
+
+
+def test_an_object_is_created_read_listed_and_deleted(tmp_path: Path) -> None:
+    remote = FolderRemote(tmp_path / "remote")
+    assert remote.read("a/b") is None
+    assert remote.create("a/b", b"one")
+    assert not remote.create("a/b", b"two")
+    assert remote.read("a/b") == b"one"
+    assert [(stat.key, stat.size_bytes) for stat in remote.stats("a/")] == [("a/b", 3)]
+    remote.delete("a/b")
+    remote.delete("a/b")
+    assert remote.stat("a/b") is None
+
+
+def test_of_concurrent_creates_of_one_key_exactly_one_succeeds(tmp_path: Path) -> None:
+    remote = FolderRemote(tmp_path / "remote")
+    contents = [b"%d" % number for number in range(16)]
+    with ThreadPoolExecutor(len(contents)) as pool:
+        for key in "abcdefghij":
+            created = list(pool.map(partial(remote.create, key), contents))
+            assert created.count(True) == 1
+            assert remote.read(key) == contents[created.index(True)]
+
+
+def test_an_upload_replaces_the_object_and_its_etag(tmp_path: Path) -> None:
+    remote, source = FolderRemote(tmp_path / "remote"), tmp_path / "source"
+    stats, seen = [], list[int]()
+    for data in (b"first", b"second one"):
+        source.write_bytes(data)
+        remote.upload("w", source, seen.append)
+        stats.append(remote.stat("w"))
+    assert stats[0] != stats[1]
+    assert sum(seen) == 15
+    assert remote.read("w") == b"second one"
+
+
+def test_a_range_is_read_of_the_object_with_the_right_etag(tmp_path: Path) -> None:
+    remote = FolderRemote(tmp_path)
+    remote.create("w", b"0123456789")
+    stat = remote.stat("w")
+    assert stat is not None
+    with remote.open_range("w", 2, 5, stat.etag) as opened:
+        assert (b"".join(opened.pieces), opened.size_bytes) == (b"234", 10)
+    for key, end, etag in (("w", 5, "other"), ("w", 11, None), ("none", 5, None)):
+        with pytest.raises(RemoteChanged), remote.open_range(key, 0, end, etag):
+            pass
+
+
+def test_a_folder_that_cannot_be_used_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(RemoteRefused):
+        FolderRemote(tmp_path / "file").read("a")
+    with pytest.raises(RemoteRefused):
+        list(FolderRemote(tmp_path / "none").stats(""))
+
+
+@dataclass(slots=True)
+class Clock:
+    now_seconds: float = 0.0
+
+    def __call__(self) -> float:
+        return self.now_seconds
+
+    def sleep(self, seconds: float) -> None:
+        self.now_seconds += seconds
+
+
+def policy(clock: Clock, share: float = 1.0) -> RetryPolicy:
+    return RetryPolicy(limit_seconds=10.0, random=lambda: share, clock=clock, sleep=clock.sleep)
+
+
+def test_waits_double_up_to_a_limit_and_are_drawn_from_zero_to_that() -> None:
+    full, half = policy(Clock()), policy(Clock(), share=0.5)
+    assert [round(full.wait_seconds(failures), 3) for failures in (1, 2, 3, 7, 8, 1000)] == [0.1, 0.2, 0.4, 6.4, 8, 8]
+    assert half.wait_seconds(3) == pytest.approx(0.2)
+
+
+def test_work_is_repeated_until_it_succeeds() -> None:
+    left = [3]
+
+    def work() -> str:
+        left[0] -= 1
+        if left[0]:
+            raise RemoteUnavailable("not now.")
+        return "done"
+
+    assert with_retries(policy(Clock()), work) == "done"
+
+
+def test_the_error_after_the_limit_says_how_often_it_was_tried() -> None:
+    clock = Clock()
+
+    def work() -> None:
+        raise RemoteUnavailable("not now.")
+
+    with pytest.raises(RemoteUnavailable, match=r"not now\..* 7 times in 6 s"):
+        with_retries(policy(clock), work)
+    assert clock.now_seconds <= 10.0
+
+
+def test_progress_restarts_the_time_limit() -> None:
+    clock = Clock()
+    attempts = Attempts(policy(clock))
+    for _ in range(100):
+        attempts.failed(RemoteUnavailable("not now."))
+        attempts.progress()
+    assert clock.now_seconds == pytest.approx(100 * 0.1)
+
+
+def test_a_refusal_is_not_retried() -> None:
+    tried = [0]
+
+    def work() -> None:
+        tried[0] += 1
+        raise RemoteRefused("no.")
+
+    with pytest.raises(RemoteRefused):
+        with_retries(policy(Clock()), work)
+    assert tried == [1]

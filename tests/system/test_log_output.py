@@ -1,17 +1,58 @@
-"""At no log level does a service write credentials: not those it has, and not those that clients send."""
+"""What a service writes: words on a terminal, and at no level of its log credentials."""
 
 from __future__ import annotations
 
 import hashlib
+import os
+import pty
+import select
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
 
+from loadtest.service_process import KeptPort
+from model_store.local.store import Store
+from model_store.transfer.publish import publish
 from tests.support.extraction import TEXT
 from tests.support.local_http import Call, Reply, http_server
-from tests.support.service import PLAIN, start, wait_until
+from tests.support.service import PLAIN, START_SECONDS, environment, start, wait_until
+from tests.support.tiny_models import make_model
+
+
+def shown_until(terminal: int, words: str, seconds: float) -> str:
+    """What a terminal shows until these words stand there."""
+    end, shown = time.monotonic() + seconds, ""
+    while words not in shown and (left := end - time.monotonic()) > 0:
+        if select.select([terminal], [], [], left)[0]:
+            shown += os.read(terminal, 65_536).decode()
+    return shown
+
+
+def test_a_person_sees_lines_of_text_and_the_address(tmp_path: Path) -> None:
+    publish(make_model(tmp_path / "tiny"), "tiny", Store(tmp_path / "store"))
+    port = KeptPort()
+    terminal, screen = pty.openpty()
+    command = [sys.executable, "-m", "service.cli", "serve", "--host", "127.0.0.1", "--port", str(port.number)]
+    with subprocess.Popen(
+        command, env=environment(tmp_path, MODELS="tiny", DTYPE="float32"), stderr=screen, start_new_session=True
+    ) as process:
+        os.close(screen)
+        try:
+            shown = shown_until(terminal, "Ctrl-C stops it.", START_SECONDS)
+            assert f"http://127.0.0.1:{port.number}/docs" in shown
+            assert not [line for line in shown.splitlines() if line.startswith("{")]
+            process.send_signal(2)
+            assert "drained" in shown_until(terminal, "drained", 30.0)
+            assert process.wait(30.0) == 0
+        finally:
+            process.kill()
+    os.close(terminal)
+
 
 ACCESS_KEY, SECRET, SESSION_TOKEN, CLIENT_KEY = "AKIA0GLEANER", "aws-secret-key", "aws-session-token", "client-key"
 
