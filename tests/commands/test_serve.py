@@ -21,6 +21,8 @@ from tests.support.certificates import make_certificate
 from tests.support.local_http import Call, Reply, http_server
 from tests.support.service import wait_until
 
+HEED_CTRL_C = ("env", "--default-signal=INT")
+"""A shell has what it starts in the background ignore SIGINT, and so its children, the tests' too."""
 AS_PID_1 = ("unshare", "--map-root-user", "--pid", "--fork", "--mount-proc", "--kill-child")
 SLOW_IMPORT = """
 import os, select, sys
@@ -106,7 +108,7 @@ def importing(folder: Path, *before: str) -> Iterator[tuple[subprocess.Popen[byt
     (folder / "ssl.py").write_text(SLOW_IMPORT)
     os.mkfifo(folder / "pipe")
     environment = {**os.environ, "PYTHONPATH": str(folder), "GLEANER_MODEL_STORE": str(folder / "store")}
-    command = [*before, sys.executable, "-m", "service.cli", "serve", "--port", "0"]
+    command = [*HEED_CTRL_C, *before, sys.executable, "-m", "service.cli", "serve", "--port", "0"]
     process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, start_new_session=True)
     pipes: list[int] = []
 
