@@ -1,11 +1,11 @@
-"""Processor: what a kind of model needs around its forward pass, from a request's options to what is found.
+"""Processor: the work of a kind of model around its forward pass, from a request's options to its findings.
 
-    Processor          one revision: reads its folder's tokenizer, checks options, and tells the engine of its model
-    Task               what one request asks of that model
-    PreparedDocument   one document for it: the sequences to compute, and what their scores say
+    Processor          a revision: reads its folder's tokenizer, checks options, describes its model to the engine
+    Task               a request to that model
+    PreparedDocument   a document of that request: makes the sequences to compute, and decodes their scores
 
-Each family of models has a class of each, in a package with the family's name; nobody else tells families apart. The
-modules here and all of a package but `engine` are for workers and engine alike, so they do not import torch.
+Each family of models has a class for each of the three, in a package with the family's name; nothing else tells
+families apart. Workers and engine import all modules of a package but `engine`, so those do not import torch.
 """
 
 from __future__ import annotations
@@ -138,29 +138,28 @@ class PreparedDocument(Prepared, ABC):
 
     @abstractmethod
     def model_input(self) -> ModelInput:
-        """What the engine is sent of it, where it has sequences."""
+        """Make what the engine is sent of a document."""
 
     @abstractmethod
     def findings(self, id_: str, scores: Scores) -> Findings:
-        """What the engine's answer says is in the document that the request names so.
+        """Decode the engine's answer; `id_`: the document's name in its request.
 
         Raises:
-            ModelError: the scores are no finite numbers.
+            ModelError: a score is NaN or infinite.
         """
 
     @abstractmethod
     def entities_in(self, scores: Sequence[Logits]) -> list[Entity]:
-        """The entities by the whole finite scores of each sequence, which nothing has reduced yet."""
+        """Decode the finite scores of each sequence as the model gives them, before any reduction."""
 
 
 class Task(Protocol):
-    """What one request asks of a model.
+    """A request to a model.
 
     Attributes:
-        limits: the least scores of entities that are still to be applied to what is found.
-        reading_labels: by which label the values of each label are read, of those whose names do not say it.
-        scores_a_token: the most numbers that come back for each token of a long text.
-        processor: the model's.
+        limits: least scores that are still to be applied to the findings.
+        reading_labels: label → label by which its values are read, where that is another.
+        scores_a_token: most numbers that come back for a token of a long text.
     """
 
     @property
@@ -173,18 +172,18 @@ class Task(Protocol):
     def scores_a_token(self) -> int: ...
 
     def prepare_in_steps(self, document: Document) -> Iterator[int | PreparedDocument]:
-        """Prepare a document a piece at a time, so that it may end early: yields its tokens so far, at last itself."""
+        """Prepare a document piece by piece, so that it may end early: yields its tokens so far, at last the result."""
 
 
 def prepare(task: Task, document: Document) -> PreparedDocument:
-    """The document prepared in one go."""
+    """Prepare a document in one go."""
     *_, prepared = task.prepare_in_steps(document)
     assert isinstance(prepared, PreparedDocument), "the last step is the result"
     return prepared
 
 
 class AtEngine(Protocol):
-    """A document at the engine: what its worker asked for, and the token ids as they came."""
+    """A document at the engine: its submission, and its token ids as they came."""
 
     @property
     def submission(self) -> Submission: ...
@@ -193,10 +192,8 @@ class AtEngine(Protocol):
 
 
 Reducer = Callable[[Sequence[Logits | GleanerError], Sequence[AtEngine], tuple[str, ...]], list[Outcome]]
-"""From the scores of a batch's sequences, the document of each and the model's labels, to what the workers need.
-
-A document with a score that is not finite has a ModelError in its place.
-"""
+"""Reduces a batch's scores to what the workers need; arguments: a score array and a document for each sequence, and the
+model's labels. A score that is not finite makes a ModelError of its sequence."""
 
 
 Blank = Callable[[int], TokenIds]

@@ -1,5 +1,7 @@
-"""Models with free labels between text and scores: each sequence is answered with candidates of spans, or with scores
-of its words."""
+"""Models with free labels between text and scores.
+
+The engine answers each sequence with candidates of spans, or with scores of its words.
+"""
 
 from __future__ import annotations
 
