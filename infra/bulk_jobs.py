@@ -54,17 +54,14 @@ class BulkJobs:
 
     @property
     def source(self) -> BucketPrefix:
-        """The place of the inputs."""
         return _place(self.inputs)
 
     @property
     def target(self) -> BucketPrefix:
-        """The place of the results."""
         return _place(self.outputs)
 
 
 def region_of(key_arn: str) -> str:
-    """The region of a KMS key."""
     return key_arn.split(":")[3]
 
 

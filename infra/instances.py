@@ -32,7 +32,6 @@ class InstanceSize:
 
     @property
     def task_memory_mib(self) -> int:
-        """Memory that its one task may take, MiB."""
         return self.memory_mib - max(SYSTEM_MIB, self.memory_mib // 16)
 
 

@@ -64,7 +64,6 @@ class ProgressLog:
 
 
 def log(text: str) -> None:
-    """Print a line on stderr."""
     print(text, file=sys.stderr, flush=True)
 
 

@@ -97,7 +97,6 @@ class ServiceParts:
     root: int
 
     def engines(self) -> list[int]:
-        """The engine, if it runs."""
         return [process.pid for process in processes_running(ENGINE, self.root)]
 
     def workers(self) -> list[int]:
@@ -179,7 +178,6 @@ class ServiceProcess:
         raise Unreachable(f"the service was not ready within {START_SECONDS:.0f} s; its log is {self.log}")
 
     def last_lines(self) -> str:
-        """The end of its log."""
         return self.log.read_text(errors="replace")[-3000:]
 
     def kill_engine(self) -> None:

@@ -114,7 +114,6 @@ class EngineWatchdog:
 
     @property
     def serves(self) -> bool:
-        """True once the engine has served."""
         return self._serves
 
     def is_stuck(self, now: float) -> bool:

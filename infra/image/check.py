@@ -43,11 +43,9 @@ class Container:
     storage: Path
 
     def podman(self, *arguments: str, check: bool = True) -> str:
-        """A podman command's output."""
         return _output(podman(self.storage, *arguments), check=check)
 
     def run(self, *command: str) -> subprocess.CompletedProcess[str]:
-        """Run a command in the container."""
         return subprocess.run(podman(self.storage, "exec", self.name, *command), capture_output=True, text=True)
 
     def inspect(self, what: str) -> Any:

@@ -50,7 +50,6 @@ def layers(dependencies: list[str], pins: list[str], torch_pins: list[str]) -> d
 
 
 def read_pins(path: Path) -> list[str]:
-    """The lines of a constraints file without its comments."""
     return [line for line in path.read_text().splitlines() if line and not line.startswith("#")]
 
 

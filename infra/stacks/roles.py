@@ -110,12 +110,10 @@ def pulls_images(repository: ecr.IRepository) -> Statements:
 
 
 def writes_logs(group: logs.ILogGroup) -> Statements:
-    """Writing streams of one log group."""
     return [_allow("WriteLogs", ["logs:CreateLogStream", "logs:PutLogEvents"], [group.log_group_arn])]
 
 
 def reads_secret(secret: secrets.ISecret) -> Statements:
-    """Reading one secret."""
     return [_allow("ReadKeys", ["secretsmanager:GetSecretValue"], [secret.secret_arn])]
 
 

@@ -62,7 +62,6 @@ def run_tool(home: Path, module: str, *arguments: str) -> dict[str, Any]:
 
 
 def publish(folder: Path, name: str, store: Path, *options: str) -> None:
-    """Publish a model folder into a store."""
     run_module("service.cli", "models", "publish", str(folder), name, "--store", str(store), *options)
 
 

@@ -150,12 +150,10 @@ class Ledger:
     """Sentences on what was wrong after the last fault."""
 
     def verdicts(self) -> Counter[Verdict]:
-        """Exchanges by verdict."""
         return Counter(exchange.verdict for exchange in self.exchanges)
 
     @property
     def has_answers(self) -> bool:
-        """True if any request was answered rightly."""
         return any(each.verdict is Verdict.RIGHT for each in self.exchanges)
 
     def unexplained(self) -> list[Exchange]:

@@ -152,12 +152,10 @@ class Records:
 
     @property
     def refused(self) -> Booleans:
-        """True where the status is one of `REFUSAL_STATUSES`."""
         return np.asarray(np.isin(self.status, REFUSAL_STATUSES), dtype=np.bool_)
 
     @property
     def failed(self) -> Booleans:
-        """True where the request was neither answered well nor refused."""
         return np.asarray(~self.ok & ~self.refused, dtype=np.bool_)
 
     def where(self, chosen: Booleans | Integers) -> Records:

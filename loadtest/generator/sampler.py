@@ -64,7 +64,6 @@ class MetricsSampler:
         self._thread.join(10)
 
     def redirect(self, url: str) -> None:
-        """Sample the service at this URL from now on."""
         self._url = url
 
     def _run(self) -> None:

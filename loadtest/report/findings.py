@@ -68,7 +68,6 @@ def _knee(summary: Summary) -> str:
 
 
 def _no_longer(phase: Figures) -> str:
-    """The rate and the reason of a phase that did not hold."""
     return f" and no longer at {phase.offered_rps:.1f}, where {_why(phase)}"
 
 

@@ -62,7 +62,6 @@ def table(head: tuple[str, ...] | list[str], rows: str) -> str:
 
 
 def row(cells: tuple[str, ...] | list[str], attributes: str = "") -> str:
-    """One row of a table."""
     return f"<tr{attributes}>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"
 
 

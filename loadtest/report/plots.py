@@ -63,7 +63,6 @@ def by_reason(records: Records, seconds: float) -> dict[str, Points]:
 
 
 def unless_zero(points: Points) -> Points:
-    """The points, or none if all are zero."""
     return points if any(y > 0 for _, y in points) else ()
 
 

@@ -81,7 +81,6 @@ class Scenario(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def starts(self) -> tuple[float, ...]:
-        """The start of each phase, and the end of the last one."""
         return tuple(accumulate((phase.seconds for phase in self.phases), initial=0.0))
 
     @property

@@ -37,7 +37,6 @@ class Trace:
         return self.bin_seconds * len(self.counts)
 
     def faster(self, factor: float) -> Trace:
-        """The trace with its time divided by a factor."""
         return replace(self, bin_seconds=self.bin_seconds / factor)
 
     def scaled(self, factor: float) -> Trace:

@@ -119,7 +119,6 @@ class Machines:
         return gone
 
     def zone_returns(self) -> None:
-        """Let the zone take instances again."""
         self._down = frozenset()
 
     def _launch(self, at: float) -> None:

@@ -57,7 +57,6 @@ class Answer:
 
     @property
     def latency_seconds(self) -> float:
-        """Seconds from arrival to answer."""
         return self.ended_seconds - self.document.at_seconds
 
 

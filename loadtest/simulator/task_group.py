@@ -64,7 +64,6 @@ class Tally:
 
     @property
     def documents(self) -> float:
-        """Answered documents."""
         return float(self.answered.sum())
 
     def quantile(self, table: LatencyTable, share: float) -> float:
@@ -204,7 +203,6 @@ class TaskGroup:
 
     @property
     def queue_depth(self) -> Floats:
-        """Documents that wait."""
         return self.queue / self._model.document_seconds
 
     @property

@@ -64,19 +64,15 @@ class Extracting:
     metrics: WorkerMetrics
 
     async def result(self, source: DocumentInput, request: ExtractRequest, timer: StageTimer) -> DocumentResult:
-        """Have the extractor find a document's entities."""
         return await self.extractor.extract(source, request, timer)
 
     def failed(self, source: DocumentInput, problem: Problem) -> DocumentResult:
-        """A result without entities."""
         return DocumentResult(source.id, None, [], 0, 0, 0, False, [], problem)
 
     def count(self, result: DocumentResult) -> None:
-        """Count its entities."""
         self.metrics.entities.inc(len(result.entities))
 
     def windows(self, result: DocumentResult) -> int:
-        """The windows that its text was read in."""
         return result.windows
 
 
@@ -91,7 +87,6 @@ class Call:
 
     @property
     def revision(self) -> str:
-        """The revision that answers."""
         return self.request.model.revision
 
     def refuse_again(self) -> None:
@@ -208,7 +203,6 @@ class RequestContext:
         self.state.access.charge(self.tenant, "tokens", tokens, time.monotonic())
 
     def charge_documents(self, count: int = 1) -> None:
-        """Charge the client for documents that were read."""
         self.state.access.charge(self.tenant, "documents", count, self.begun_seconds)
 
 

@@ -189,7 +189,6 @@ class ExtractOptions(Options):
     )
 
     def for_extraction(self) -> ExtractOptions:
-        """Themselves."""
         return self
 
 

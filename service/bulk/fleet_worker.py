@@ -161,7 +161,6 @@ class BulkWorker:
 
     @property
     def is_busy(self) -> bool:
-        """True while it has a chunk."""
         return bool(self._working)
 
     async def deadline(self) -> float | None:

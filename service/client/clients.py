@@ -133,7 +133,6 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        """Close its connections."""
         self._http.close()
 
     def extract(self, source: Source, **options: Unpack[ExtractOptions]) -> ExtractedDocument:
@@ -221,7 +220,6 @@ class AsyncClient:
         await self.close()
 
     async def close(self) -> None:
-        """Close its connections."""
         await self._http.aclose()
 
     async def extract(self, source: Source, **options: Unpack[ExtractOptions]) -> ExtractedDocument:

@@ -236,7 +236,6 @@ def url_of(url: str) -> str:
 
 
 def headers_of(key: str | None) -> dict[str, str]:
-    """The headers of every request."""
     return {"Authorization": f"Bearer {key}"} if key else {}
 
 

@@ -68,7 +68,6 @@ class WorkerRegistry:
 
     @property
     def worker_load(self) -> WorkerLoad:
-        """Mean load of the connected workers."""
         return mean_of([worker.worker_load for worker in self._workers.values()])
 
     def done_with(self, revision: str, version: int) -> bool:

@@ -101,7 +101,6 @@ class BatchWatchdog:
         self._since_seconds = 0.0
 
     def measured(self, seconds: float) -> None:
-        """Learn from a completed batch."""
         self._longest_seconds = max(seconds, self._longest_seconds)
 
     @property

@@ -257,7 +257,6 @@ class ReplacedSpan:
 
     @property
     def new_end(self) -> int:
-        """End of the replacement."""
         return self.new_start + len(self.replacement)
 
 

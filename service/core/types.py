@@ -137,7 +137,6 @@ class Batch(msgspec.Struct, frozen=True):
 
     @property
     def tokens(self) -> int:
-        """Tokens of all sequences together."""
         return sum(sequence.tokens for sequence in self.sequences)
 
     @property

@@ -127,17 +127,14 @@ class SpanScore:
 
     @property
     def precision(self) -> float:
-        """Share of the found spans that is right."""
         return self.right / max(1, self.found)
 
     @property
     def recall(self) -> float:
-        """Share of the truth that was found."""
         return self.right / max(1, self.gold)
 
     @property
     def f1(self) -> float:
-        """Harmonic mean of precision and recall."""
         return 2 * self.right / max(1, self.gold + self.found)
 
 

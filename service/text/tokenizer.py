@@ -155,7 +155,6 @@ class TextTokenizer:
 
     @property
     def special_tokens(self) -> int:
-        """The number of special tokens of every sequence."""
         return len(self.prefix) + len(self.suffix)
 
     def encode(self, text: str) -> Tokens:

@@ -70,7 +70,6 @@ class AnalyzeRequest(msgspec.Struct, frozen=True):
 
     @property
     def texts(self) -> list[str]:
-        """The texts as a list."""
         return [self.text] if isinstance(self.text, str) else self.text
 
 

@@ -272,7 +272,6 @@ class Connections:
         self.overload.finished(admitted, status, self._backlog_seconds(), time.monotonic())
 
     def count_dropped(self, reason: str) -> None:
-        """Count a connection that was closed without an answer."""
         self._dropped[reason] += 1
 
     def sweep(self, now: float) -> None:

@@ -103,7 +103,6 @@ class PageFiles:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All names."""
         return tuple(self._files)
 
     def response(self, name: str, known_tag: str | None = None) -> Response:

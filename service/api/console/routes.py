@@ -32,7 +32,6 @@ async def home(request: Request) -> Response:
 
 @router.get("/console")
 async def page(request: Request) -> Response:
-    """The page."""
     return _console(request).files.response(PAGE, request.headers.get("if-none-match"))
 
 
@@ -72,7 +71,6 @@ async def latest(request: Request) -> Response:
 
 @router.get("/console/requests/{request_id:path}")
 async def one(request: Request, request_id: str) -> Response:
-    """One request's waterfall."""
     return _json(await _console(request).requests.find(request_id, _visible(request)))
 
 

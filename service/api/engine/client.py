@@ -57,7 +57,6 @@ class RevisionLeases:
 
     @property
     def revisions(self) -> tuple[str, ...]:
-        """The revisions with at least one lease."""
         return tuple(self._counts)
 
     @contextmanager
@@ -143,7 +142,6 @@ class EngineClient:
 
     @property
     def status(self) -> Status:
-        """The last status that an engine sent."""
         return self._status
 
     @property
@@ -163,7 +161,6 @@ class EngineClient:
 
     @property
     def queue(self) -> QueueState:
-        """The engine's queue, as it last said."""
         return queue_of(self._status)
 
     @property

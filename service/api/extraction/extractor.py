@@ -182,7 +182,6 @@ class Extractor:
         self._limits.check_characters(len(text))
 
     def processor(self, model: ModelStatus) -> Processor[Any]:
-        """The processor of a served model."""
         return self._processors.get(model.revision, Path(model.folder))
 
     def task(self, model: ModelStatus, options: ExtractOptions, decoder: Decoder | None = None) -> Task:

@@ -64,7 +64,6 @@ class TokenizationThrottle:
         return self._policy.held_tokens
 
     def count(self, ticket: PacingTicket, tokens: int) -> None:
-        """Note the tokens that a text has."""
         self._policy.count(ticket, tokens)
 
     def _begin(self) -> None:

@@ -157,7 +157,6 @@ class TraceBook:
         self._traces: deque[RequestTrace] = deque(maxlen=MOST_TRACES)
 
     def begin(self, trace: RequestTrace) -> None:
-        """Note a request that has come."""
         self._open.add(trace)
 
     def add(self, trace: RequestTrace) -> None:

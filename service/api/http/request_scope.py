@@ -44,7 +44,6 @@ class DisconnectNotice:
             self._call()
 
     def forget(self) -> None:
-        """Drop the callback."""
         self._then = None
 
     def tell(self) -> None:

@@ -121,7 +121,6 @@ _decode_redacted = msgspec.msgpack.Decoder(RedactedHeader).decode
 
 
 def frame_prefix(data: bytes | memoryview) -> bytes:
-    """The length prefix of a frame."""
     return LENGTH.pack(len(data))
 
 
@@ -141,12 +140,10 @@ def longest_redacted(file_bytes: int) -> int:
 
 
 def encode_file(header: FileHeader) -> bytes:
-    """Encode the header of a file."""
     return msgspec.msgpack.encode(header)
 
 
 def decode_file(data: bytes) -> FileHeader:
-    """Decode the header of a file."""
     return _decode_file(data)
 
 
@@ -177,7 +174,6 @@ def to_frames(document: Document) -> list[bytes | memoryview]:
 
 
 def redacted_frames(file: RedactedFile) -> list[bytes | memoryview]:
-    """The frames of a redacted file."""
     return [msgspec.msgpack.encode(RedactedHeader(file.pages, file.removed)), file.data]
 
 
@@ -188,12 +184,10 @@ def picture_frames(picture: PagePicture) -> list[bytes | memoryview]:
 
 
 def error_frames(code: str, detail: str) -> list[bytes | memoryview]:
-    """The frames of an error that the reader raised."""
     return [msgspec.msgpack.encode(ParsedHeader(error_code=code, detail=detail))]
 
 
 def crash_frames(crash: str) -> list[bytes | memoryview]:
-    """The frames of a reader that failed."""
     return [msgspec.msgpack.encode(ParsedHeader(crash=crash))]
 
 

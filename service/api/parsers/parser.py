@@ -114,7 +114,6 @@ class Parser:
         return self._ended.result() if done else None
 
     def close(self) -> None:
-        """Close the connection."""
         self._writer.close()
 
     async def _send(self, header: FileHeader, data: bytes) -> None:

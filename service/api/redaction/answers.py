@@ -49,11 +49,9 @@ class Redacting:
     options: RedactOptions
 
     async def result(self, source: DocumentInput, request: ExtractRequest, timer: StageTimer) -> RedactedResult:
-        """As the redactor has it."""
         return await self.redactor.redact(source, request, self.options, timer)
 
     def failed(self, source: DocumentInput, problem: Problem) -> RedactedResult:
-        """With neither a text nor a file."""
         return RedactedResult(source.id, 0, 0, [], None, None, None, [], [], [], problem)
 
     def count(self, result: RedactedResult) -> None:
@@ -62,7 +60,6 @@ class Redacting:
         self.metrics.rasterized_pages.inc(len(result.rasterized_pages))
 
     def windows(self, result: RedactedResult) -> int:
-        """None that it tells of."""
         return 0
 
 

@@ -54,7 +54,6 @@ class WorkEstimate:
 
     @property
     def kind(self) -> RefusalKind:
-        """The key of cached refusals."""
         return (self.model, self.client, self.priority, self.format)
 
 

@@ -261,5 +261,4 @@ def _nested(candidates: Candidates) -> Candidates:
 
 
 def _is_nested(start: int, stop: int, other_start: int, other_stop: int) -> bool:
-    """True if one span is inside the other."""
     return (other_start <= start and stop <= other_stop) or (start <= other_start and other_stop <= stop)

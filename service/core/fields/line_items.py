@@ -46,7 +46,6 @@ class LineItem:
 
     @property
     def has_number(self) -> bool:
-        """True if the row has a quantity or an amount."""
         return self.quantity is not None or self.amount is not None
 
 

@@ -30,7 +30,6 @@ class TextLines:
         return self._starts[line] if line < len(self._starts) else len(self._text)
 
     def between(self, start: int, end: int) -> str:
-        """Return the text of `[start, end)`."""
         return self._text[start:end]
 
     def before(self, offset: int, most: int) -> str:
@@ -98,7 +97,6 @@ def is_one_of_several(lines: TextLines, end: int) -> bool:
 
 
 def has_characters(text: str) -> bool:
-    """True if a text has a letter or a digit."""
     return any(map(str.isalnum, text))
 
 

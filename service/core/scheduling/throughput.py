@@ -124,7 +124,6 @@ class ThroughputMeter:
         self.busy_seconds = 0.0
 
     def arrived(self, tokens: int, now: float) -> None:
-        """Count a submitted document."""
         self._arrived.add(tokens, now)
 
     def refused(self, tokens: int, now: float) -> None:

@@ -96,7 +96,6 @@ class ModelManager:
         return self._models[revision]
 
     def loaded(self) -> tuple[str, ...]:
-        """All loaded revisions."""
         return tuple(self._models)
 
     def statuses(self) -> tuple[ModelStatus, ...]:

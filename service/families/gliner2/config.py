@@ -45,7 +45,6 @@ class Gliner2Config(LabelConfig, frozen=True, kw_only=True):
 
     @property
     def most_labels(self) -> int:
-        """The most labels of a sequence."""
         return self.labels_per_pass
 
 
@@ -61,7 +60,6 @@ class SpanConfig(Gliner2Config, frozen=True, kw_only=True):
         return False
 
     def condense(self, scores: Logits, limit: float) -> Logits:
-        """The candidates in the scores of a sequence."""
         return grid_candidates(scores, self.max_width, limit)
 
 
@@ -72,7 +70,6 @@ class BoundaryConfig(Gliner2Config, frozen=True, kw_only=True):
 
     @property
     def finds_records(self) -> bool:
-        """As its folder says."""
         return self.boundary_head.enable_records
 
     @property

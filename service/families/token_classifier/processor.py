@@ -111,7 +111,6 @@ class TagTask:
 
     @property
     def scores_a_token(self) -> int:
-        """One for each of the model's tags."""
         return len(self.model_labels)
 
     @property

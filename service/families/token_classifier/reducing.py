@@ -34,7 +34,6 @@ class Words:
 
     @property
     def stops(self) -> NDArray[np.intp]:
-        """The token after each word."""
         return np.append(self.firsts, self.stop)[1:]
 
     @classmethod

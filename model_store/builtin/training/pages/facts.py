@@ -94,12 +94,10 @@ class Party:
     account: Piece
 
     def entity(self, label: str) -> Piece:
-        """Its name under a label."""
         return Piece(self.name, label)
 
     @property
     def generic_label(self) -> str:
-        """PERSON or ORGANIZATION."""
         return "PERSON" if self.is_person else "ORGANIZATION"
 
 

@@ -35,7 +35,6 @@ class Template:
 
 
 def choose_template(rng: Random, kind: str, axes: Axes) -> Template:
-    """Any template of the kind."""
     return Template(kind, {axis: rng.choice(options) for axis, options in axes.items()})
 
 

@@ -43,7 +43,6 @@ class Lexicon:
     languages: dict[str, str]
 
     def say(self, rng: Random, key: str) -> str:
-        """One of the words or templates under a key."""
         return rng.choice(self.words[key])
 
     @property

@@ -136,7 +136,6 @@ def invented(rng: Random) -> str:
 
 
 def acronym(rng: Random) -> str:
-    """Two to four capitals."""
     return "".join(rng.choices("ABCDEFGHIKLMNOPRSTUVWXZ", k=rng.randint(2, 4)))
 
 

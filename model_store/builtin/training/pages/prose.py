@@ -105,7 +105,6 @@ def of_party(party: Party) -> dict[str, Callable[[], Piece | str]]:
 
 
 def filler(rng: Random, lexicon: Lexicon) -> Row:
-    """A sentence without any entity."""
     return row(lexicon.say(rng, "filler"))
 
 

@@ -155,7 +155,6 @@ def _shown(fragment: Fragment) -> list[Fragment]:
 
 
 def is_rtl(text: str) -> bool:
-    """True if a text has a letter of a script from right to left."""
     return any("\u0590" <= letter <= "\u08ff" for letter in text)
 
 
