@@ -29,7 +29,7 @@ SUBFOLDERS = frozenset(name for family in FAMILIES.values() for name in family.s
 
 _TAKEN = frozenset(
     {
-        *CONFIGS,
+        *(name for family in FAMILIES.values() for name in (family.config, *family.more_configs)),
         TOKENIZER,
         TOKENIZER_CONFIG,
         INDEX,

@@ -64,7 +64,7 @@ class FolderFamily(Protocol):
         more_configs: names of other JSON files that say how its models compute.
         subfolders: names of folders that may stand in one, each with files of the usual names.
         conversion: how a folder is written whole, as the end of a sentence; empty where its tools do it anyway.
-        has_labels: True where a model has labels of its own; else each request gives it some.
+        has_labels: True if a model has labels of its own, so that it can be trained; else each request gives it some.
     """
 
     @property

@@ -28,7 +28,7 @@ _UNSERVED = (
 
 
 class GlinerFolder:
-    """Models of the gliner library: labels are given with each request, and spans or words are scored for them."""
+    """Folders of models of the gliner library: each request gives labels; spans or words are scored for them."""
 
     config, more_configs, subfolders = CONFIG, (), (LABELS_FOLDER,)
     conversion = (

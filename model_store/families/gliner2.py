@@ -40,7 +40,7 @@ _COUNTING_LAYERS = ("count_lstm", "count_lstm_moe", "count_lstm_v2")
 
 
 class Gliner2Folder:
-    """Models of the gliner2 library: labels, or schemas of records, are given with each request."""
+    """Folders of models of the gliner2 library: labels, or schemas of records, are given with each request."""
 
     config, more_configs, subfolders = CONFIG, (TRUNK_CONFIG,), (TRUNK_FOLDER,)
     conversion = ""

@@ -20,6 +20,7 @@ FAMILIES: dict[str, FolderFamily] = {
 }
 """By name, in the order in which they are asked; the last one owns what no other does."""
 CONFIGS = tuple(dict.fromkeys(each.config for each in FAMILIES.values()))
+"""Files that tell to which family a folder belongs."""
 
 
 def owner(contents: Contents) -> FolderFamily | None:

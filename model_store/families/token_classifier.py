@@ -21,7 +21,7 @@ _DEFAULT_LABELS = ("LABEL_0", "LABEL_1")
 
 
 class TokenClassifierFolder:
-    """Models that score each token for labels of their own."""
+    """Folders of models that score each token for labels of their own."""
 
     config, more_configs, subfolders = CONFIG, (), ()
     conversion = ""

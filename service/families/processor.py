@@ -34,12 +34,12 @@ from service.wire import ModelStatus
 SHORT_TOKENS = 1_024
 """Documents up to this length are decoded on the event loop: about a millisecond, and 25 if every word is an entity."""
 
-Outcome = Logits | WordTags | GleanerError
-"""What a sequence of a batch came to."""
+ReducedOutcome = Logits | WordTags | GleanerError
+"""What the worker is sent of a sequence of a batch."""
 
 
 class TaskOptions(Protocol):
-    """The options of a request of which a kind of model makes something of its own."""
+    """The options of a request that a family reads."""
 
     @property
     def labels(self) -> object: ...
@@ -77,7 +77,7 @@ class ModelInput:
 
     Attributes:
         kept: the rows of each sequence's logits that decoding needs, with `ResponseKind.LOGITS` and `WORD_TAGS`.
-        special_tokens_at_end: tokens of each sequence that continue no word.
+        special_tokens_at_end: last tokens of each sequence, which continue no word.
         least_score: lowest score of a candidate in the answer.
     """
 
@@ -191,7 +191,7 @@ class AtEngine(Protocol):
     def tokens(self) -> TokenIds: ...
 
 
-Reducer = Callable[[Sequence[Logits | GleanerError], Sequence[AtEngine], tuple[str, ...]], list[Outcome]]
+Reducer = Callable[[Sequence[Logits | GleanerError], Sequence[AtEngine], tuple[str, ...]], list[ReducedOutcome]]
 """Reduces a batch's scores to what the workers need; arguments: a score array and a document for each sequence, and the
 model's labels. A score that is not finite makes a ModelError of its sequence."""
 
@@ -253,7 +253,7 @@ class Processor(ABC, Generic[T]):
         """Read the folder's tokenizer. Raises ModelError."""
 
     def takes(self, option: str, model: ModelStatus) -> bool:
-        """True if its model is told by this option what to find: `labels`, `overlaps` or `schema`."""
+        """True if a request to its model may say by this option what to find: `labels`, `overlaps` or `schema`."""
         return False
 
     @abstractmethod

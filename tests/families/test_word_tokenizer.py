@@ -58,7 +58,7 @@ def test_a_sequence_is_that_of_the_pretokenized_prompt_and_words(name: str) -> N
 def test_known_words_have_the_tokens_of_new_ones(name: str) -> None:
     fresh = prepared(word_tokenizer(HOME / name), TEXT).sequences[0].tolist()
     read = word_tokenizer(HOME / name)
-    words = WordTokenizer(read.vocabulary, read.layout, read.config, most_known=3)
+    words = WordTokenizer(read.vocabulary, read.prompt, read.config, most_known=3)
     assert all(prepared(words, TEXT).sequences[0].tolist() == fresh for _ in range(3))
 
 
@@ -97,7 +97,7 @@ def test_a_label_with_a_special_token_is_refused_however_it_is_spelled(tmp_path:
     words = word_tokenizer(tmp_path)
     for label in ("<<ent>>", "＜＜ENT＞＞"):
         assert (
-            np.count_nonzero(prepared(words, "a", labels_of(label)).sequences[0] == ~(words.layout.class_id or 0)) == 2
+            np.count_nonzero(prepared(words, "a", labels_of(label)).sequences[0] == ~(words.prompt.class_id or 0)) == 2
         )
         with pytest.raises(InvalidOptions, match="special token"):
             words.check([Label(label)], 512)
@@ -133,7 +133,7 @@ def test_a_blank_sequence_has_labels_and_words() -> None:
         blank = words.blank()(length)
         assert len(blank) == length
         assert (blank >= 0).sum() >= length // 2
-        assert np.count_nonzero(blank == ~(words.layout.class_id or 0)) == min(25, length // 4)
+        assert np.count_nonzero(blank == ~(words.prompt.class_id or 0)) == min(25, length // 4)
 
 
 def test_starts_ends_and_insides_of_a_text_are_read_across_windows() -> None:

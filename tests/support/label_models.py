@@ -134,7 +134,7 @@ def _cases(name: str) -> Iterator[Case]:
             made = Case(
                 text, case["labels"], case["threshold"], Overlaps(case["overlaps"]), [tuple(each) for each in found]
             )
-            words = len(list(tokenizer.layout.words(text)))
+            words = len(list(tokenizer.prompt.words(text)))
             prepared = tokenizer.prepare(text, made.label_set, longest=longest(name), overlap=0)
             whole = words <= most and len(prepared.windows) <= 1 and len(prepared.groups) == 1
             if whole and len(prepared.words) == words:  # It counts a word without tokens in some places only.

@@ -3,8 +3,8 @@
 A role's name in an answer is its label in lower case. A model need not have entities of that label: the words before a
 value name the role as well. Those words are in `vocabulary`; a row names the fields of `BillWords` that hold them.
 
-The rows are in the order in which an electronic invoice is written for people, with a party's numbers under its name.
-Answers have the order of `ORDER`.
+The rows are in the order in which an electronic invoice is written for people: a party's tax and account numbers
+follow its name. Answers have the order of `ORDER`.
 
 Sources of the paths: EN 16931-1 (the terms), UN/CEFACT CII D16B, OASIS UBL 2.1.
 """
@@ -41,11 +41,11 @@ class Role:
     """One role of a bill.
 
     Attributes:
-        label: the label of its entities.
+        label: the label of its entities, if a model has one.
         group: the way in which its value is chosen.
         kind: the form of its value.
         heading: the words before it in the text of an electronic invoice.
-        invoice_only: whether no receipt has it: a bill that has it is an invoice.
+        invoice_only: True if no receipt has it: an entity of its label makes a bill an invoice.
         words: fields of `BillWords` with the words for it before a number, a date or a name.
         keywords: class of an amount's key (`AmountKeyword`, also fields of `BillWords`) → weight that it adds to the
             amount's score.

@@ -11,7 +11,6 @@ import time
 from dataclasses import asdict
 
 import msgspec
-import numpy as np
 
 from model_store.errors import StoreError
 from model_store.local.catalog import Catalog
@@ -91,7 +90,7 @@ def make_plan(model: str, settings: Settings, gpu_memory_gib: float | None = Non
 def _speed(loaded: LoadedModel, batch_tokens: int) -> float:
     """Measure the tokens per second of full batches of typical length, one at a time."""
     length = min(TYPICAL_TOKENS, loaded.status.max_tokens)
-    batch = [np.zeros(length, dtype=np.int32)] * max(1, batch_tokens // length)
+    batch = [loaded.runner.blank(length)] * max(1, batch_tokens // length)
     loaded.runner.launch(batch).result()
     begun, runs = time.monotonic(), 0
     while time.monotonic() < begun + SPEED_SECONDS:

@@ -43,7 +43,7 @@ class Trunk(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelTrunk:
-    """A model that reads labels. `attach`: is given it once it runs."""
+    """A model that reads labels. `attach`: called with that model once it is on its device."""
 
     checkpoint: Checkpoint
     attach: Callable[[Trunk], None]

@@ -30,10 +30,10 @@ from service.families.processor import (
     Decoder,
     Findings,
     ModelInput,
-    Outcome,
     PreparedDocument,
     Processor,
     RecordTable,
+    ReducedOutcome,
     Reducer,
     Scores,
     TaskOptions,
@@ -138,7 +138,7 @@ class LabelTask:
 
     @property
     def limits(self) -> ScoreLimits:
-        """None: the labels' own limits are applied where candidates are found."""
+        """No further limits: the labels' own are applied where candidates are found."""
         return NO_LIMITS
 
     @cached_property
@@ -220,12 +220,12 @@ def reduce_to_candidates(
     outcomes: Sequence[Logits | GleanerError],
     documents: Sequence[AtEngine],
     _labels: tuple[str, ...],
-) -> list[Outcome]:
+) -> list[ReducedOutcome]:
     """The candidates of each sequence, of at least its document's limit; its scores as they are where it wants those.
 
     A sequence with a score that is not finite has a ModelError in its place.
     """
-    found: list[Outcome] = list(outcomes)
+    found: list[ReducedOutcome] = list(outcomes)
     for index, (outcome, document) in enumerate(zip(outcomes, documents, strict=True)):
         if isinstance(outcome, np.ndarray) and document.submission.response_kind is ResponseKind.SPANS:
             try:

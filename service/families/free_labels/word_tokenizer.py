@@ -22,7 +22,7 @@ from service.core.errors import InvalidOptions
 from service.core.labels import marking
 from service.core.labels.label_set import Label, LabelSet
 from service.families.free_labels.config import MOST_WORDS, LabelConfig
-from service.families.free_labels.layout import PromptLayout, Span
+from service.families.free_labels.prompt import Prompt, Span
 from service.text.pipeline import Prepared
 from service.text.tokenizer import Tokens, Vocabulary
 
@@ -58,12 +58,12 @@ class WordTokenizer:
     """
 
     def __init__(
-        self, vocabulary: Vocabulary, layout: PromptLayout, config: LabelConfig, *, most_known: int = MOST_KNOWN
+        self, vocabulary: Vocabulary, prompt: Prompt, config: LabelConfig, *, most_known: int = MOST_KNOWN
     ) -> None:
         self._most_known = most_known
         self.vocabulary = vocabulary
         self.config = config
-        self.layout = layout
+        self.prompt = prompt
         self._young: dict[str, TokenIds] = {}
         self._old: dict[str, TokenIds] = {}
         added = self.vocabulary.tokenizer.get_added_tokens_decoder().values()
@@ -80,9 +80,9 @@ class WordTokenizer:
             InvalidOptions: names the first.
         """
         self._refuse_tokens("labels", labels)
-        frame = sum(map(len, self.layout.frame([])))
+        frame = sum(map(len, self.prompt.frame([])))
         most = longest - frame - max(SMALLEST_ROOM_TOKENS, longest // 4)
-        for label, tokens in zip(labels, self.layout.label_tokens(labels), strict=True):
+        for label, tokens in zip(labels, self.prompt.label_tokens(labels), strict=True):
             if tokens > most:
                 raise InvalidOptions(f"labels: {label.name[:50]!r} has too many tokens for a window of {longest}.")
             if most_tokens and tokens > most_tokens:
@@ -115,7 +115,7 @@ class WordTokenizer:
     def largest_id(self) -> int:
         """Largest id of the tokens that a sequence may have; those of labels beside it do not count."""
         own = self.vocabulary.tokenizer.get_vocab(with_added_tokens=False).values()
-        frame = np.concatenate([marking.text_part(part) for part in self.layout.frame([Label("a")])])
+        frame = np.concatenate([marking.text_part(part) for part in self.prompt.frame([Label("a")])])
         return max(max(own, default=0), int(marking.unmarked(frame).max(initial=0)))
 
     def prepare(self, text: str, labels: LabelSet, *, longest: int, overlap: int) -> PreparedWords:
@@ -136,7 +136,7 @@ class WordTokenizer:
         room = longest - max(len(before) + len(behind) for before, behind in frames)
         spans: list[Span] = []
         ids: list[TokenIds] = []
-        count, words, ended = 0, self.layout.words(text), f"{text}."
+        count, words, ended = 0, self.prompt.words(text), f"{text}."
         while some := [*islice(words, WORDS_AT_ONCE)]:
             for span, each in self._encoded(ended, some, min(MOST_WORD_TOKENS, max(room // 2, 1))):
                 spans.append(span)
@@ -158,21 +158,21 @@ class WordTokenizer:
 
     def blank(self) -> Callable[[int], TokenIds]:
         """Makes sequences that are as much work as one may be: many short labels, short words."""
-        mark = self.layout.class_id if self.layout.field_id is None else self.layout.field_id
+        mark = self.prompt.class_id if self.prompt.field_id is None else self.prompt.field_id
         return partial(_blank, self.config.most_labels, mark)
 
     def _frame(self, labels: LabelSet, group: range) -> tuple[TokenIds, TokenIds]:
         if not labels.records:
-            return self.layout.frame([labels.labels[index] for index in group])
-        return self.layout.record_frame(labels)
+            return self.prompt.frame([labels.labels[index] for index in group])
+        return self.prompt.record_frame(labels)
 
     def _groups(self, labels: LabelSet, longest: int) -> list[range]:
         """Labels that have half a window together, or one of them that has more; records are in one."""
         if labels.records:
             return [range(len(labels.labels))]
-        before, behind = self.layout.frame([])
+        before, behind = self.prompt.frame([])
         room = (longest - len(before) - len(behind)) // 2
-        return labels.groups(self.layout.label_tokens(labels.labels), self.config.most_labels, room)
+        return labels.groups(self.prompt.label_tokens(labels.labels), self.config.most_labels, room)
 
     def _encoded(self, text: str, spans: Sequence[Span], most_tokens: int) -> Iterator[tuple[Span, TokenIds]]:
         """Words and their tokens; one without tokens is none, and one of too many is cut in halves."""
@@ -195,7 +195,7 @@ class WordTokenizer:
         return [found[word] for word in words]
 
     def _tokenized(self, words: Sequence[str]) -> list[TokenIds]:
-        return [marking.word(np.array(ids, dtype=np.int32)) for ids in self.layout.tokens(words)]
+        return [marking.word(np.array(ids, dtype=np.int32)) for ids in self.prompt.tokens(words)]
 
 
 def _blank(most_labels: int, mark: int | None, length: int) -> TokenIds:

@@ -17,7 +17,7 @@ TOKEN_LEVEL = "token_level"
 
 
 class GlinerConfig(LabelConfig, frozen=True, kw_only=True):
-    """A GLiNER model's.
+    """Configuration of a GLiNER model.
 
     Attributes:
         labels_encoder, labels_encoder_config: name and configuration of another trunk, which reads the labels of a

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from service.families.free_labels.processor import PromptedProcessor
 from service.families.free_labels.word_tokenizer import WordTokenizer
 from service.families.gliner.config import read_config
-from service.families.gliner.layout import layout_of
+from service.families.gliner.prompt import prompt_of
 from service.text.tokenizer import TOKENIZER_FILE, Vocabulary, vocabulary_of
 
 
@@ -17,7 +17,7 @@ class Gliner(PromptedProcessor):
     def _read(self, known: Iterable[Vocabulary]) -> WordTokenizer:
         vocabulary = vocabulary_of(self._folder / TOKENIZER_FILE, known)
         config = read_config(self._folder)
-        return WordTokenizer(vocabulary, layout_of(self._folder, vocabulary, config), config)
+        return WordTokenizer(vocabulary, prompt_of(self._folder, vocabulary, config), config)
 
 
 FAMILY = Gliner

@@ -39,7 +39,7 @@ class BoundaryOptions(msgspec.Struct, frozen=True):
 
 
 class Gliner2Config(LabelConfig, frozen=True, kw_only=True):
-    """What both architectures say."""
+    """Configuration that both architectures share."""
 
     labels_per_pass: int = 50
 
@@ -49,7 +49,7 @@ class Gliner2Config(LabelConfig, frozen=True, kw_only=True):
 
 
 class SpanConfig(Gliner2Config, frozen=True, kw_only=True):
-    """GLiNER2's. `counting_layer`: the layer that makes the queries of labels."""
+    """Configuration of a GLiNER2 model. `counting_layer`: the layer that makes the queries of labels."""
 
     max_width: int = 8
     counting_layer: str = "count_lstm"
@@ -64,7 +64,7 @@ class SpanConfig(Gliner2Config, frozen=True, kw_only=True):
 
 
 class BoundaryConfig(Gliner2Config, frozen=True, kw_only=True):
-    """GLiNER2.5's, whose spans have no longest width."""
+    """Configuration of a GLiNER2.5 model, whose spans have no longest width."""
 
     boundary_head: BoundaryOptions
 

@@ -19,7 +19,7 @@ from service.core.decoding.tag_scheme import Scheme, scheme_of
 from service.core.decoding.word_tags import WordTags, search_joined
 from service.core.errors import GleanerError, ModelError
 from service.core.types import ResponseKind
-from service.families.processor import AtEngine, Outcome
+from service.families.processor import AtEngine, ReducedOutcome
 
 TOGETHER = 4
 """Most documents whose logits are copied end to end: fewer calls, and few enough for a core's cache."""
@@ -53,12 +53,12 @@ def reduce_to_tags(
     outcomes: Sequence[Logits | GleanerError],
     documents: Sequence[AtEngine],
     labels: tuple[str, ...],
-) -> list[Outcome]:
+) -> list[ReducedOutcome]:
     """The outcomes of a batch's sequences, with tags in place of logits where the document asks for those.
 
     A document with a logit that is not finite becomes a ModelError.
     """
-    found: list[Outcome] = list(outcomes)
+    found: list[ReducedOutcome] = list(outcomes)
     tagged = {
         index: (outcome, words)
         for index, (outcome, document) in enumerate(zip(outcomes, documents, strict=True))

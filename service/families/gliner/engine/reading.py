@@ -12,10 +12,10 @@ from service.core.errors import ModelError
 from service.families.engine.checkpoint import Checkpoint, LabelTrunk
 from service.families.free_labels.engine.head_parts import Weights, load_head
 from service.families.free_labels.engine.trunk import checkpoint_of, read_trunk, read_weights, readable, taken
-from service.families.free_labels.layout import token_id
+from service.families.free_labels.prompt import token_id
 from service.families.gliner.config import GlinerConfig, read_config
 from service.families.gliner.engine.head import GlinerHead
-from service.families.gliner.layout import labels_vocabulary
+from service.families.gliner.prompt import labels_vocabulary
 from service.text.tokenizer import TOKENIZER_FILE, vocabulary_of
 
 TRUNK = "token_rep_layer.bert_layer.model."

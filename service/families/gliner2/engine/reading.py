@@ -10,11 +10,11 @@ from torch import nn
 from service.families.engine.checkpoint import Checkpoint
 from service.families.free_labels.engine.head_parts import Weights, load_head
 from service.families.free_labels.engine.trunk import checkpoint_of, read_trunk, read_weights, readable, taken
-from service.families.free_labels.layout import token_id
+from service.families.free_labels.prompt import token_id
 from service.families.gliner2.config import BoundaryConfig, SpanConfig, read_config
 from service.families.gliner2.engine.boundary_head import BoundaryHead
 from service.families.gliner2.engine.span_head import SpanHead
-from service.families.gliner2.layout import PROMPT, Gliner2Layout
+from service.families.gliner2.prompt import PROMPT, Gliner2Prompt
 from service.text.tokenizer import TOKENIZER_FILE, vocabulary_of
 
 TRUNK = "encoder."
@@ -37,10 +37,10 @@ def read(folder: Path, dtype: torch.dtype, *, int8: bool = False) -> Checkpoint:
 
 def _head(folder: Path, config: SpanConfig | BoundaryConfig, weights: Weights, size: int) -> nn.Module:
     vocabulary = vocabulary_of(folder / TOKENIZER_FILE)
-    layout = Gliner2Layout(vocabulary, finds_records=config.finds_records)
+    prompt = Gliner2Prompt(vocabulary, finds_records=config.finds_records)
     if isinstance(config, BoundaryConfig):
-        return BoundaryHead(config.boundary_head, weights, size, layout.class_id, layout.field_id)
+        return BoundaryHead(config.boundary_head, weights, size, prompt.class_id, prompt.field_id)
     taken(weights, UNUSED_BY_SPANS)
-    head = SpanHead(config, size, layout.class_id, token_id(vocabulary, PROMPT))
+    head = SpanHead(config, size, prompt.class_id, token_id(vocabulary, PROMPT))
     load_head(head, weights)
     return head

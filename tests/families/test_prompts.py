@@ -7,21 +7,21 @@ from typing import Any
 import pytest
 
 from service.core.errors import ModelError
-from service.families.free_labels.layout import PromptLayout
+from service.families.free_labels.prompt import Prompt
 from service.families.gliner2.config import SpanConfig, read_config
-from service.families.gliner2.layout import Gliner2Layout
+from service.families.gliner2.prompt import Gliner2Prompt
 from service.text.tokenizer import Vocabulary
 from tests.support.label_models import HOME, word_tokenizer
 
 GLINER, GLINER2 = "uni-token-bert", "gliner25-boundary"
 
 
-def layout(name: str) -> PromptLayout:
-    return word_tokenizer(HOME / name).layout
+def prompt(name: str) -> Prompt:
+    return word_tokenizer(HOME / name).prompt
 
 
 def words(name: str, text: str) -> list[str]:
-    return [f"{text}."[start:end] for start, end in layout(name).words(text)]
+    return [f"{text}."[start:end] for start, end in prompt(name).words(text)]
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_a_mailbox_is_looked_for_in_so_many_characters_alone() -> None:
 
 
 def test_words_of_gliner2_are_read_in_lower_case() -> None:
-    two = layout(GLINER2)
+    two = prompt(GLINER2)
     assert two.tokens(["BERLIN", "berlin"])[0] == two.tokens(["BERLIN", "berlin"])[1]
 
 
@@ -91,4 +91,4 @@ def test_a_span_models_options_are_read_of_each_version(
 def test_a_tokenizer_without_the_prompts_tokens_is_refused(tmp_path: Path) -> None:
     vocabulary = Vocabulary(HOME / GLINER / "tokenizer.json", "")
     with pytest.raises(ModelError, match="no token"):
-        Gliner2Layout(vocabulary)
+        Gliner2Prompt(vocabulary)

@@ -20,7 +20,7 @@ import numpy as np
 
 from service.core.arrays import TokenIds
 from service.core.labels.label_set import Label, LabelSet
-from service.families.free_labels.layout import Span, token_id
+from service.families.free_labels.prompt import Span, token_id
 from service.text.tokenizer import Vocabulary
 
 PROMPT = "[P]"
@@ -31,7 +31,7 @@ _MAILBOX_CHARACTERS = 128
 time that grows with the square of its length."""
 
 
-class Gliner2Layout:
+class Gliner2Prompt:
     """GLiNER2's and GLiNER2.5's, for entities; for records where a model finds some."""
 
     class_id: int

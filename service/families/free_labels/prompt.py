@@ -1,4 +1,4 @@
-"""Layout: what a model's sequence holds beside the words, which words a text has, and how each is spelled."""
+"""Prompt: the tokens of a sequence beside its words, the words of a text, and the tokens of each word."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from service.text.tokenizer import Vocabulary
 Span = tuple[int, int]
 
 
-class PromptLayout(Protocol):
-    """One kind of model.
+class Prompt(Protocol):
+    """Prompt and words of one kind of model.
 
     Attributes:
         class_id: the id of the token before each label in a prompt; None where labels stand apart.

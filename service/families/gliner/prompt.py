@@ -19,22 +19,22 @@ from service.core.arrays import TokenIds
 from service.core.errors import ModelError
 from service.core.labels import marking
 from service.core.labels.label_set import Label, LabelSet
-from service.families.free_labels.layout import PromptLayout, Span, token_id
+from service.families.free_labels.prompt import Prompt, Span, token_id
 from service.families.gliner.config import GlinerConfig
 from service.text.tokenizer import TOKENIZER_FILE, Vocabulary, vocabulary_of
 
 _WORD = re.compile(r"\w+(?:[-_]\w+)*|\S")
 
 
-def layout_of(folder: Path, vocabulary: Vocabulary, config: GlinerConfig) -> PromptLayout:
-    """The layout of a folder's model.
+def prompt_of(folder: Path, vocabulary: Vocabulary, config: GlinerConfig) -> Prompt:
+    """The prompt of a folder's model.
 
     Raises:
         ModelError: its tokenizer lacks a token of the prompt, or a tokenizer is missing.
     """
     if config.reads_labels_apart:
-        return BiGlinerLayout(vocabulary, labels_vocabulary(folder))
-    return GlinerLayout(vocabulary, config)
+        return BiGlinerPrompt(vocabulary, labels_vocabulary(folder))
+    return GlinerPrompt(vocabulary, config)
 
 
 def labels_vocabulary(folder: Path) -> Vocabulary:
@@ -62,7 +62,7 @@ class _GlinerWords:
         raise NotImplementedError("GLiNER finds no records")
 
 
-class GlinerLayout(_GlinerWords):
+class GlinerPrompt(_GlinerWords):
     """A prompt before the words: labels and words are pretokenized."""
 
     def __init__(self, vocabulary: Vocabulary, config: GlinerConfig) -> None:
@@ -81,7 +81,7 @@ class GlinerLayout(_GlinerWords):
         return ~np.array(before, dtype=np.int32), ~self._vocabulary.suffix
 
 
-class BiGlinerLayout(_GlinerWords):
+class BiGlinerPrompt(_GlinerWords):
     """A bi-encoder's: each label is a sequence of its own, by a tokenizer of its own."""
 
     class_id: int | None = None
