@@ -100,7 +100,7 @@ class Delays:
     stop_slack_seconds: int = 25
 
     def starting(self, *, warm: bool, managed: bool, baked: bool = False) -> Delays:
-        """The delays with `start_seconds` summed up.
+        """The delays with `start_seconds` summed up, and the cold start of this machine image.
 
         Args:
             warm: a usual step comes out of the warm pool.
@@ -109,7 +109,7 @@ class Delays:
         """
         wait = self.capacity_provider_seconds if managed else 0.0
         new = self.baked_start_seconds if baked else self.cold_start_seconds
-        return replace(self, start_seconds=wait + (self.warm_start_seconds if warm else new))
+        return replace(self, cold_start_seconds=new, start_seconds=wait + (self.warm_start_seconds if warm else new))
 
     @property
     def scale_out_cooldown_seconds(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from model_store.errors import FolderProblem
-from model_store.families.family import TOKENIZER_CONFIG, Contents, Json, ModelConfig, max_tokens
+from model_store.families.family import TOKENIZER_CONFIG, Contents, Json, ModelConfig, max_tokens, remote_code_problems
 from model_store.manifest import LABEL_EXTRACTION
 
 SPAN_MODES = ("markerV0", "marker", "token_level")
@@ -18,11 +18,8 @@ _ONE_SIDED = ("t5", "mt5", "llama", "qwen2", "qwen3", "gpt2", "mistral")
 
 
 def trunk_problems(trunk: Json, contents: Contents, missing: str) -> list[FolderProblem]:
-    """The reasons why a trunk cannot be served. `missing`: the sentence where nothing says what it is."""
-    problems = []
-    if "auto_map" in contents.get(TOKENIZER_CONFIG, {}):
-        sentence = "The tokenizer asks for remote code (`auto_map`); remote code never runs here."
-        problems.append(FolderProblem("remote_code", sentence))
+    """The reasons why a trunk cannot be served. `missing`: the sentence for a trunk without a `model_type`."""
+    problems = remote_code_problems(contents, (TOKENIZER_CONFIG,))
     if not isinstance(trunk.get("model_type"), str):
         problems.append(FolderProblem("no_encoder_config", missing))
     elif trunk["model_type"] in _ONE_SIDED:

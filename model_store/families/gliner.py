@@ -17,7 +17,7 @@ from model_store.families.free_labels import (
     unserved,
 )
 
-CONFIG = "gliner_config.json"
+GLINER_CONFIG = "gliner_config.json"
 LABELS_FOLDER = "labels_tokenizer"
 """Folder of the tokenizer of a bi-encoder's labels."""
 _UNSERVED = (
@@ -30,7 +30,7 @@ _UNSERVED = (
 class GlinerFolder:
     """Folders of models of the gliner library: each request gives labels; spans or words are scored for them."""
 
-    config, more_configs, subfolders = CONFIG, (), (LABELS_FOLDER,)
+    config, more_configs, subfolders = GLINER_CONFIG, (), (LABELS_FOLDER,)
     conversion = (
         "where the gliner library is trusted, "
         "`GLiNER.from_pretrained(ID).save_pretrained(FOLDER, safe_serialization=True)` writes a whole folder."
@@ -39,12 +39,12 @@ class GlinerFolder:
 
     def owns(self, contents: Contents) -> bool:
         """True for a folder with the library's configuration."""
-        return CONFIG in contents
+        return GLINER_CONFIG in contents
 
     def problems(self, contents: Contents, names: Collection[str]) -> list[FolderProblem]:
         """The reasons why a folder cannot be served."""
-        config = contents[CONFIG]
-        missing = f"{CONFIG} does not say what its encoder is (`encoder_config`); {self.conversion}"
+        config = contents[GLINER_CONFIG]
+        missing = f"{GLINER_CONFIG} does not say what its encoder is (`encoder_config`); {self.conversion}"
         problems = trunk_problems(_trunk(config), contents, missing)
         problems += [unserved(f"`{name}`") for name in _UNSERVED if config.get(name)]
         if (mode := config.get("span_mode", SPAN_MODES[0])) not in SPAN_MODES:
@@ -55,11 +55,11 @@ class GlinerFolder:
             what = f"`labels_encoder_config` or {tokenizer} is missing, which its labels need; {self.conversion}"
             problems.append(FolderProblem("no_labels_encoder", what))
         sizes = {name: config.get(name, 1) for name in SIZES}
-        return problems + size_problems(sizes, CONFIG) + other_than(config, SERVED)
+        return problems + size_problems(sizes, GLINER_CONFIG) + other_than(config, SERVED)
 
     def describe(self, contents: Contents) -> ModelConfig:
         """The properties of a folder without problems."""
-        return described("GLiNER", _trunk(contents[CONFIG]), contents)
+        return described("GLiNER", _trunk(contents[GLINER_CONFIG]), contents)
 
 
 def _trunk(config: Json) -> Json:

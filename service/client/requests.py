@@ -25,10 +25,6 @@ from .errors import GleanerError, Overloaded, Unreachable
 
 LINES = "application/x-ndjson"
 LONGEST_PATH = 1_024
-JSON_BYTES = 16 * 1024 * 1024
-"""Most bytes of a JSON body that a service takes; longer texts go as files of a form."""
-_UNLIKE_FILES = re.compile("[\r\0\x1b]|\\A(?:\\s*<|\ufeff|%PDF|PK)")
-"""Parts of a text that a file of it would lose, or by which it would be read as another format."""
 _FILE_NAME = re.compile(
     r"\S+\.(?:pdf|docx?|html?|txt|md|xml|png|jpe?g|tiff?|webp|bmp|gif|odt|rtf|xlsx?|pptx?|csv|eml)", re.IGNORECASE
 )
@@ -119,8 +115,6 @@ def request_of(
 ) -> PreparedRequest:
     """The request for documents, all texts or all files.
 
-    Texts are sent as JSON; where that is longer than a service takes, as files, unless a file would be read otherwise.
-
     Raises:
         ValueError: none came, some of each, or a text that is the path of a file.
         TypeError: something else came.
@@ -137,9 +131,6 @@ def request_of(
     files = [each for each in bodies if isinstance(each, FileSource)]
     if texts and files:
         raise ValueError("one request holds texts or files, not both")
-    content = _json_of(texts, chosen, batch=batch) if texts else b""
-    if len(content) > JSON_BYTES and not any(_UNLIKE_FILES.search(each.text) for each in texts):
-        files = [_as_file(each, number) for number, each in enumerate(texts)]
     if files:
         parts = [
             ("file", (_SURROGATE.sub("\ufffd", each.name), each.data, each.media_type or "application/octet-stream"))
@@ -147,6 +138,7 @@ def request_of(
         ]
         request = PreparedRequest(path, headers, files=parts, fields=dict(map(_written, chosen, chosen.values())))
     else:
+        content = _json_of(texts, chosen, batch=batch)
         request = PreparedRequest(path, {**headers, "Content-Type": "application/json"}, content=content)
     return replace(request, deadline_seconds=deadline_ms / 1_000) if isinstance(deadline_ms, int) else request
 
@@ -156,11 +148,6 @@ def _json_of(texts: Sequence[TextSource], options: Mapping[str, Any], *, batch: 
     if batch or texts[0].id is not None:
         documents = {"documents": [{"text": e.text, **({} if e.id is None else {"id": e.id})} for e in texts]}
     return _SURROGATE.sub("\ufffd", json.dumps({**documents, **options}, ensure_ascii=False)).encode()
-
-
-def _as_file(source: TextSource, number: int) -> FileSource:
-    data = _SURROGATE.sub("\ufffd", source.text).encode()
-    return FileSource(data, source.id or str(number), "text/plain; charset=utf-8")
 
 
 def _read(source: Source, number: int) -> TextSource | FileSource:

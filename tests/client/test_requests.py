@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from service.api.json_body import JSON_BYTES as JSON_BYTES_OF_SERVICE
 from service.api.options import ExtractOptions as ExtractOptionsOfService
 from service.api.options import Options, option_names, read_options
 from service.api.problems import STATUS
@@ -13,11 +12,9 @@ from service.client.errors import GleanerError, Overloaded, RequestError, Servic
 from service.client.requests import (
     CHANCE,
     FIRST_SECONDS,
-    JSON_BYTES,
     ExtractOptions,
     RedactOptions,
     RetryBudget,
-    TextSource,
     request_of,
 )
 from service.core import errors
@@ -66,24 +63,6 @@ def test_labels_with_descriptions_are_sent_as_an_object() -> None:
     assert json.loads(texts.content)["labels"] == labels
     files = request_of("/extract", [b"a"], {"labels": labels}, batch=False)
     assert json.loads(files.fields["labels"]) == labels
-
-
-@pytest.mark.parametrize("text", ["Größe " * 2_500_000, "a" * (JSON_BYTES + 1)])
-def test_texts_whose_json_is_too_long_are_sent_as_files(text: str) -> None:
-    sent = request_of("/extract", [text, TextSource("b", "x.pdf")], {"labels": ["A", "B"]}, batch=True)
-    assert [(name, data.decode(), kind) for _, (name, data, kind) in sent.files] == [
-        ("0", text, "text/plain; charset=utf-8"),
-        ("x.pdf", "b", "text/plain; charset=utf-8"),
-    ]
-    assert (sent.content, sent.fields) == (b"", {"labels": "A,B"})
-
-
-def test_what_is_short_or_no_file_could_carry_is_sent_as_json() -> None:
-    assert JSON_BYTES == JSON_BYTES_OF_SERVICE
-    whole = "a" * (JSON_BYTES - len('{"text": ""}'))
-    assert len(request_of("/extract", [whole], {}, batch=False).content) == JSON_BYTES
-    for text in (whole + "\r\n", "\ufeff" + whole, " <a>" + whole, "\0" + whole, "%PDF" + whole, "\x1b" + whole):
-        assert json.loads(request_of("/extract", [text], {}, batch=False).content) == {"text": text}
 
 
 def test_a_label_with_a_comma_stays_whole_beside_a_file() -> None:

@@ -30,6 +30,7 @@ from tests.support.label_models import (
     assert_records,
     cases,
     longest,
+    prepare_words,
     record_cases,
     word_tokenizer,
 )
@@ -50,7 +51,7 @@ def tokenizer(name: str) -> WordTokenizer:
 
 def whole(name: str, case: Case) -> tuple[PreparedWords, LabelSet]:
     labels = case.label_set
-    return tokenizer(name).prepare(case.text, labels, longest=longest(name), overlap=0), labels
+    return prepare_words(tokenizer(name), case.text, labels, longest=longest(name), overlap=0), labels
 
 
 def found(name: str, prepared: Sequence[tuple[PreparedWords, LabelSet]]) -> list[Found]:
@@ -70,7 +71,7 @@ def found(name: str, prepared: Sequence[tuple[PreparedWords, LabelSet]]) -> list
 def test_a_batch_of_all_cases_has_the_answers_of_the_library(name: str) -> None:
     known = cases(name)
     prepared = [
-        (tokenizer(name).prepare(each.text, each.label_set, longest=longest(name), overlap=0), each.label_set)
+        (prepare_words(tokenizer(name), each.text, each.label_set, longest=longest(name), overlap=0), each.label_set)
         for each in known
     ]
     for case, answer in zip(known, found(name, prepared), strict=True):
@@ -81,7 +82,7 @@ def test_a_batch_of_all_cases_has_the_answers_of_the_library(name: str) -> None:
 def test_no_answer_depends_on_batch_mates(name: str) -> None:
     known = random.Random(1).sample(cases(name), 12)
     prepared = [
-        (tokenizer(name).prepare(each.text, each.label_set, longest=longest(name), overlap=0), each.label_set)
+        (prepare_words(tokenizer(name), each.text, each.label_set, longest=longest(name), overlap=0), each.label_set)
         for each in known
     ]
     for each, answer in zip(prepared, found(name, prepared), strict=True):
@@ -94,7 +95,7 @@ def test_windows_find_nothing_twice_and_places_are_exact(name: str, overlaps: Ov
     names = "person", "organization", "date", "invoice number", "location"
     labels = LabelSet.of([*map(Label, names)], ScoreLimits(0.3), overlaps)
     text = TEXT * 20
-    prepared = tokenizer(name).prepare(text, labels, longest=96, overlap=24)
+    prepared = prepare_words(tokenizer(name), text, labels, longest=96, overlap=24)
     assert len(prepared.windows) > 5
     (answer,) = found(name, [(prepared, labels)])
     assert answer
@@ -105,7 +106,7 @@ def test_windows_find_nothing_twice_and_places_are_exact(name: str, overlaps: Ov
 @pytest.mark.parametrize("name", NAMES)
 def test_what_a_window_keeps_is_what_it_finds_alone(name: str) -> None:
     labels = LabelSet.of([Label("person"), Label("date")], ScoreLimits(0.6), Overlaps.PER_LABEL)
-    prepared = tokenizer(name).prepare(TEXT * 8, labels, longest=96, overlap=24)
+    prepared = prepare_words(tokenizer(name), TEXT * 8, labels, longest=96, overlap=24)
     config = tokenizer(name).config
     together = encoder(name).forward(prepared.sequences)
     for sequence, scores in zip(prepared.sequences, together, strict=True):
@@ -116,7 +117,7 @@ def test_what_a_window_keeps_is_what_it_finds_alone(name: str) -> None:
 def test_each_window_of_a_span_model_says_for_itself_that_it_holds_nothing() -> None:
     name, labels = "gliner2-span", LabelSet.of([Label("person"), Label("date")], ScoreLimits(0.0), Overlaps.PER_LABEL)
     text = " ".join(dict.fromkeys(case.text for case in cases(name)))
-    prepared = tokenizer(name).prepare(text, labels, longest=96, overlap=0)
+    prepared = prepare_words(tokenizer(name), text, labels, longest=96, overlap=0)
     says_none = [bool((scores <= MASKED).all()) for scores in encoder(name).forward(prepared.sequences)]
     assert 0 < sum(says_none) < len(says_none)
     (answer,) = found(name, [(prepared, labels)])
@@ -142,7 +143,7 @@ def records(name: str, prepared: Sequence[tuple[PreparedWords, LabelSet]]) -> li
 def prepared_records(cases: Sequence[RecordCase]) -> list[tuple[PreparedWords, LabelSet]]:
     words = tokenizer(WITH_RECORDS)
     return [
-        (words.prepare(each.text, each.label_set, longest=longest(WITH_RECORDS), overlap=0), each.label_set)
+        (prepare_words(words, each.text, each.label_set, longest=longest(WITH_RECORDS), overlap=0), each.label_set)
         for each in cases
     ]
 
@@ -170,7 +171,7 @@ def test_no_record_depends_on_batch_mates() -> None:
 def test_records_of_a_long_text_are_those_of_its_windows_once_each() -> None:
     case = record_cases(WITH_RECORDS)[0]
     labels, text = case.label_set, TEXT * 20
-    prepared = tokenizer(WITH_RECORDS).prepare(text, labels, longest=96, overlap=40)
+    prepared = prepare_words(tokenizer(WITH_RECORDS), text, labels, longest=96, overlap=40)
     assert len(prepared.windows) > 5
     (answer,) = records(WITH_RECORDS, [(prepared, labels)])
     for found in answer.values():
@@ -202,8 +203,8 @@ def test_passes_of_a_bi_encoder_find_what_one_finds() -> None:
     """In other models a label is read beside the labels of its pass, which changes its scores."""
     words = tokenizer("bi-span-modernbert")
     labels = LabelSet.of([Label(f"thing {number}") for number in range(40)], ScoreLimits(0.5), Overlaps.PER_LABEL)
-    one = words.prepare("Jane Doe paid on 14 March 2026.", labels, longest=1_024, overlap=0)
-    more = words.prepare("Jane Doe paid on 14 March 2026.", labels, longest=128, overlap=0)
+    one = prepare_words(words, "Jane Doe paid on 14 March 2026.", labels, longest=1_024, overlap=0)
+    more = prepare_words(words, "Jane Doe paid on 14 March 2026.", labels, longest=128, overlap=0)
     assert [len(one.groups), len(one.windows), len(more.windows)] == [1, 1, 1]
     assert len(more.groups) > 3
     (answer,) = found("bi-span-modernbert", [(one, labels)])
@@ -214,7 +215,7 @@ def test_passes_of_a_bi_encoder_find_what_one_finds() -> None:
 def test_more_labels_than_a_model_takes_go_in_groups() -> None:
     words = tokenizer("uni-span-deberta")
     labels = LabelSet.of([Label(f"thing {number}") for number in range(60)], ScoreLimits(0.9))
-    prepared = words.prepare(TEXT, labels, longest=512, overlap=0)
+    prepared = prepare_words(words, TEXT, labels, longest=512, overlap=0)
     assert [len(group) for group in prepared.groups] == [25, 25, 10]
     (answer,) = found("uni-span-deberta", [(prepared, labels)])
     assert {label for *_, label, _ in answer} <= set(labels.names)

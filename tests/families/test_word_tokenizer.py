@@ -17,8 +17,9 @@ from service.core.labels import marking
 from service.core.labels.label_set import Label, LabelSet, ScoreLimits
 from service.families.free_labels.decoding import decode_spans
 from service.families.free_labels.word_tokenizer import PreparedWords, WordTokenizer
-from service.families.gliner2.config import BoundaryConfig
-from tests.support.label_models import HOME, word_tokenizer
+from service.families.gliner.config import GlinerConfig
+from service.families.gliner2.config import BoundaryConfig, SpanConfig
+from tests.support.label_models import HOME, prepare_words, word_tokenizer
 
 GLINER = ("uni-span-deberta", "uni-token-bert")
 NAMES = (*GLINER, "gliner25-boundary", "gliner2-span", "bi-span-modernbert")
@@ -28,7 +29,7 @@ LABELS = LabelSet.of([Label("person"), Label("sum", "an amount of money")], Scor
 
 
 def prepared(tokenizer: WordTokenizer, text: str, labels: LabelSet = LABELS, longest: int = 512) -> PreparedWords:
-    return tokenizer.prepare(text, labels, longest=longest, overlap=0)
+    return prepare_words(tokenizer, text, labels, longest=longest, overlap=0)
 
 
 def labels_of(*names: str) -> LabelSet:
@@ -139,7 +140,7 @@ def test_a_blank_sequence_has_labels_and_words() -> None:
 def test_starts_ends_and_insides_of_a_text_are_read_across_windows() -> None:
     words = word_tokenizer(HOME / "uni-token-bert")
     labels = LabelSet.of([Label(f"thing {number}") for number in range(30)], ScoreLimits(0.5))
-    text = words.prepare("word " * 100, labels, longest=128, overlap=8)
+    text = prepare_words(words, "word " * 100, labels, longest=128, overlap=8)
     assert (len(text.windows) > 5, len(text.groups)) == (True, 3)
     every = np.full((100, 30, 3), -9.0, dtype=np.float32)
     every[20, 25, 0] = every[79, 25, 1] = 9.0
@@ -157,7 +158,8 @@ def test_labels_count_as_tokens_and_so_does_each_pass() -> None:
     words = word_tokenizer(HOME / NAMES[0])
     few, many = (LabelSet.of([Label(f"thing {n}") for n in range(count)], ScoreLimits()) for count in (2, 50))
     text = "Jane Doe paid 5 EUR. " * 10
-    costs = [sum(map(len, words.prepare(text, labels, longest=512, overlap=0).sequences)) for labels in (few, many)]
+    texts = [prepare_words(words, text, labels, longest=512, overlap=0) for labels in (few, many)]
+    costs = [sum(map(len, each.sequences)) for each in texts]
     assert costs[1] > 2 * costs[0]
 
 
@@ -210,14 +212,14 @@ def test_windows_of_64_words_find_what_no_windows_find(name: str, overlaps: Over
 def cut_text(words: WordTokenizer, overlaps: Overlaps) -> tuple[PreparedWords, LabelSet]:
     """A text of 600 words in windows, for five labels."""
     labels = LabelSet.of([Label(f"thing {number}") for number in range(5)], ScoreLimits(0.8), overlaps)
-    return words.prepare("word " * 600, labels, longest=100, overlap=24), labels
+    return prepare_words(words, "word " * 600, labels, longest=100, overlap=24), labels
 
 
 def scores_of(words: WordTokenizer, count: int) -> Logits:
     """What a model without context finds in a text of so many words, as it gives it: five labels."""
     draw = np.random.default_rng(4)
-    if not isinstance(words.config, BoundaryConfig):
-        columns = 5 * (words.config.max_width if words.config.scores_spans else 3)
+    if isinstance(config := words.config, GlinerConfig | SpanConfig):
+        columns = 5 * (config.max_width if config.scores_spans else 3)
         return draw.normal(0, 2, (count, columns)).astype(np.float32)
     starts = draw.integers(0, count - 12, 2 * count)
     spans = np.stack([starts, starts + draw.integers(1, 12, 2 * count)], axis=1)

@@ -13,7 +13,7 @@ from service.core.decoding.spans import Overlaps
 from service.core.labels.label_set import LabelSet, ScoreLimits, read_labels
 from service.core.labels.record_schema import read_schema, record_labels
 from service.families.free_labels.config import MOST_WORDS
-from service.families.free_labels.word_tokenizer import WordTokenizer
+from service.families.free_labels.word_tokenizer import PreparedWords, WordTokenizer
 from service.families.registry import open_processor
 
 HOME = Path(__file__).parent.parent / "label_models"
@@ -114,6 +114,15 @@ def word_tokenizer(folder: Path) -> WordTokenizer:
     return found
 
 
+def prepare_words(
+    tokenizer: WordTokenizer, text: str, labels: LabelSet, *, longest: int, overlap: int
+) -> PreparedWords:
+    """A text prepared in one go, for a model that takes `longest` tokens."""
+    *_, prepared = tokenizer.prepare_in_steps(text, labels, longest=longest, overlap=overlap)
+    assert isinstance(prepared, PreparedWords)
+    return prepared
+
+
 @cache
 def cases(name: str) -> list[Case]:
     """The cases in which the library's rules are ours: it cuts long texts, and gives a model any number of labels."""
@@ -135,7 +144,7 @@ def _cases(name: str) -> Iterator[Case]:
                 text, case["labels"], case["threshold"], Overlaps(case["overlaps"]), [tuple(each) for each in found]
             )
             words = len(list(tokenizer.prompt.words(text)))
-            prepared = tokenizer.prepare(text, made.label_set, longest=longest(name), overlap=0)
+            prepared = prepare_words(tokenizer, text, made.label_set, longest=longest(name), overlap=0)
             whole = words <= most and len(prepared.windows) <= 1 and len(prepared.groups) == 1
             if whole and len(prepared.words) == words:  # It counts a word without tokens in some places only.
                 yield made

@@ -87,16 +87,16 @@ class BodyLimits:
     on_read: Callable[[int], None] = lambda _count: None
     on_bad: Callable[[], None] = lambda: None
 
-    def decode(self, data: bytes, decode: Callable[[bytes], _T]) -> _T:
+    def decode(self, data: bytes, read: Callable[[bytes], _T]) -> _T:
         """Decode a JSON body by `decode`, without the byte order mark that some programs write before it.
 
         Raises:
             DocumentTooLarge: it is over `JSON_BYTES`.
-            GleanerError: what `decode` raises.
+            GleanerError: what `read` raises.
         """
         check_json_bytes(len(data))
         try:
-            return decode(data.removeprefix(codecs.BOM_UTF8))
+            return read(data.removeprefix(codecs.BOM_UTF8))
         except (MalformedRequest, InvalidOptions, DocumentTooLarge):
             self.on_bad()
             raise

@@ -104,7 +104,10 @@ def int8_is_exact() -> bool:
 
 def onednn_has_bfloat16() -> bool:
     """True if oneDNN has bfloat16 products for this processor, within `ONEDNN_MAX_CPU_ISA`."""
-    return bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
+    try:
+        return bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
+    except AttributeError:  # This build of torch has no oneDNN.
+        return False
 
 
 def gpu_has_bfloat16(device: torch.device) -> bool:

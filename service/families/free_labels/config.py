@@ -21,12 +21,10 @@ class LabelConfig(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         encoder_config: configuration of the trunk, as transformers writes it.
-        max_width: longest entity in words, of a model that scores spans of words.
         max_len: most words of a sequence.
     """
 
     encoder_config: dict[str, Any] = {}
-    max_width: int = 0
     max_len: int | None = None
 
     @property
@@ -40,8 +38,8 @@ class LabelConfig(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def overlap_words(self) -> int:
-        """The least overlap of windows: every span is whole in one, with words around it."""
-        return 2 * self.max_width if self.scores_spans else 0
+        """The least overlap of windows; 0 where a span may cross their borders, or has no longest width."""
+        return 0
 
     @property
     def scores_spans(self) -> bool:

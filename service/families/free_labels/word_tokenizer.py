@@ -118,18 +118,12 @@ class WordTokenizer:
         frame = np.concatenate([marking.text_part(part) for part in self.prompt.frame([Label("a")])])
         return max(max(own, default=0), int(marking.unmarked(frame).max(initial=0)))
 
-    def prepare(self, text: str, labels: LabelSet, *, longest: int, overlap: int) -> PreparedWords:
-        """Tokenize a text and cut it for a model that takes `longest` tokens, prompt and special tokens included."""
-        *_, prepared = self.prepare_in_steps(text, labels, longest=longest, overlap=overlap)
-        assert isinstance(prepared, PreparedWords)
-        return prepared
-
     def prepare_in_steps(
         self, text: str, labels: LabelSet, *, longest: int, overlap: int
     ) -> Iterator[int | PreparedWords]:
-        """What `prepare` does, some words a step, so that it may end early.
+        """Tokenize a text and cut it for a model that takes `longest` tokens, prompt and special tokens included.
 
-        Yields the number of tokens so far, at last the result.
+        Yields the number of tokens so far after some words each, so that the caller may end it, at last the result.
         """
         groups = self._groups(labels, longest)
         frames = [self._frame(labels, group) for group in groups]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from model_store.families.gliner import CONFIG
+from model_store.families.gliner import GLINER_CONFIG
 from service.core.arrays import Logits
 from service.core.decoding.spans import grid_candidates
 from service.families.free_labels.config import LabelConfig, read_json
@@ -22,6 +22,7 @@ class GlinerConfig(LabelConfig, frozen=True, kw_only=True):
     Attributes:
         labels_encoder, labels_encoder_config: name and configuration of another trunk, which reads the labels of a
             bi-encoder.
+        max_width: longest entity in words, where spans are scored.
         max_types: most labels that it was trained with at a time.
         class_token_index: the id of `ent_token`; -1 where the tokenizer says it.
         embed_ent_token: a label is read at its `ent_token`, and not at the token behind it.
@@ -52,6 +53,11 @@ class GlinerConfig(LabelConfig, frozen=True, kw_only=True):
         return 4 * self.max_types if self.reads_labels_apart and self.scores_spans else self.max_types
 
     @property
+    def overlap_words(self) -> int:
+        """The least overlap of windows: every span is whole in one, with words around it."""
+        return 2 * self.max_width if self.scores_spans else 0
+
+    @property
     def reads_labels_apart(self) -> bool:
         """True for a bi-encoder, whose labels are in no prompt and do not change each other's scores."""
         return self.labels_encoder is not None
@@ -63,4 +69,4 @@ class GlinerConfig(LabelConfig, frozen=True, kw_only=True):
 
 def read_config(folder: Path) -> GlinerConfig:
     """The configuration of a folder. Raises ModelError where it cannot be read."""
-    return read_json(folder / CONFIG, GlinerConfig)
+    return read_json(folder / GLINER_CONFIG, GlinerConfig)

@@ -49,10 +49,20 @@ class Gliner2Config(LabelConfig, frozen=True, kw_only=True):
 
 
 class SpanConfig(Gliner2Config, frozen=True, kw_only=True):
-    """Configuration of a GLiNER2 model. `counting_layer`: the layer that makes the queries of labels."""
+    """Configuration of a GLiNER2 model.
+
+    Attributes:
+        max_width: longest entity in words.
+        counting_layer: the layer that makes the queries of labels.
+    """
 
     max_width: int = 8
     counting_layer: str = "count_lstm"
+
+    @property
+    def overlap_words(self) -> int:
+        """The least overlap of windows: every span is whole in one, with words around it."""
+        return 2 * self.max_width
 
     @property
     def chooses_by_total(self) -> bool:

@@ -49,16 +49,6 @@ test("files are sent again too", async (t) => {
   for (const body of bodies) assert.match(body, /A,B[^]*true[^]*/);
 });
 
-test("texts whose JSON is too long are sent as files", async (t) => {
-  const { client, bodies } = await told(t, [GOOD]);
-  const long = "a".repeat(16 * 1024 * 1024);
-  await client.extract({ text: long, id: "x" }, { labels: ["A", "B"] });
-  await client.extract(`${long}\r`);
-  assert.match(bodies[0].slice(0, 300), /^--[^]*filename="x"\r\nContent-Type: text\/plain; charset=utf-8\r\n\r\na/);
-  assert.match(bodies[0].slice(-600), /A,B/);
-  assert.equal(bodies[1].slice(0, 9), '{"text":"');
-});
-
 test("Retry-After is waited for, and no more than half of it is added", async (t) => {
   const { client } = await told(t, [refused("1"), GOOD]);
   const begun = performance.now();

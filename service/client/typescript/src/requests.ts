@@ -19,15 +19,7 @@ export interface FileSource {
 /** One document: a text, or a file such as a `File` of a form, a `Blob`, or bytes (a `Buffer`). */
 export type Source = string | TextSource | Blob | ArrayBuffer | Uint8Array | FileSource;
 
-/** Most bytes of a JSON body that a service takes; longer texts go as files of a form. */
-const JSON_BYTES = 16 * 1024 * 1024;
-/** Parts of a text that a file of it would lose, or by which it would be read as another format. */
-const UNLIKE_FILES = /[\r\0\x1b]|^(?:\s*<|\ufeff|%PDF|PK)/;
-
-/**
- * The body for documents, all texts (JSON) or all files (a form); bytes without a name have their place as one.
- * Texts whose JSON is longer than a service takes go as files, unless a file would be read otherwise.
- */
+/** The body for documents, all texts (JSON) or all files (a form); bytes without a name have their place as one. */
 export function bodyOf(sources: readonly Source[], options: object, batch: boolean): string | FormData {
   const chosen = Object.entries(options).filter(([, value]) => value !== undefined && value !== null);
   const texts = sources.map(textOf).filter((each) => each !== undefined);
@@ -35,10 +27,7 @@ export function bodyOf(sources: readonly Source[], options: object, batch: boole
   if (first === undefined) return formOf(sources.map(fileOf), chosen);
   if (texts.length < sources.length) throw new TypeError("one request holds texts or files, not both");
   const documents = batch || first.id !== undefined ? { documents: texts } : { text: first.text };
-  const json = JSON.stringify({ ...documents, ...Object.fromEntries(chosen) });
-  const isLong = json.length > JSON_BYTES / 3 && new Blob([json]).size > JSON_BYTES;
-  if (!isLong || texts.some(({ text }) => UNLIKE_FILES.test(text))) return json;
-  return formOf(texts.map(asFile), chosen);
+  return JSON.stringify({ ...documents, ...Object.fromEntries(chosen) });
 }
 
 const FILE_NAME =
@@ -56,10 +45,6 @@ function textOf(source: Source): TextSource | undefined {
 /** Halves of characters, as `slice` leaves them, are no Unicode: each becomes U+FFFD, which is as long. */
 function wellFormed(text: string): string {
   return text.replace(/\p{Surrogate}/gu, "\ufffd");
-}
-
-function asFile({ text, id }: TextSource, number: number): { blob: Blob; name: string } {
-  return { blob: new Blob([text], { type: "text/plain; charset=utf-8" }), name: id || String(number) };
 }
 
 function isText(source: object): source is TextSource {
