@@ -33,7 +33,7 @@ export interface components {
             confidence: number;
         };
         /**
-         * @description How a charset was found: declared by type or markup, proved by the form of the bytes, or guessed by letters.
+         * @description Origin of a charset: declared by type or markup, proved by the form of the bytes, or guessed by letters.
          * @enum {string}
          */
         CharsetSource: "declared" | "detected" | "guessed";
@@ -44,7 +44,7 @@ export interface components {
             page: components["schemas"]["Entity"];
         };
         /**
-         * @description The kinds that have fields.
+         * @description Kinds of documents that have fields.
          * @enum {string}
          */
         DocumentKind: "credit_note" | "invoice" | "receipt" | "resume";
@@ -304,7 +304,7 @@ export interface components {
             alternatives: components["schemas"]["Entity"][];
         };
         /**
-         * @description The reason of a choice: the label and its score, the sum of amounts, words and position, or an invoice's XML.
+         * @description Reason of a choice: the label and its score, a sum of amounts, words and position, or an invoice's XML.
          * @enum {string}
          */
         FieldReason: "context" | "embedded" | "label" | "sum";
@@ -364,7 +364,7 @@ export interface components {
             };
         };
         /**
-         * @description Pages of a file whose text is recognized in their picture: those not read in full, none, or all.
+         * @description Pages of a file that are read by OCR: those without readable text, none, or all.
          * @enum {string}
          */
         Ocr: "auto" | "off" | "force";
@@ -690,7 +690,7 @@ export interface components {
             detail: string;
         };
         /**
-         * @description Why part of a page was not read: an image, letters as outlines, or characters without a Unicode value.
+         * @description Reason why part of a page was not read: an image, letters as outlines, or characters without a Unicode value.
          * @enum {string}
          */
         UnreadReason: "image" | "outlines" | "unmapped";
