@@ -117,6 +117,15 @@ def reads_as_right(case: Case[Any]) -> bool:
     return any(isinstance(value, list) or value == "" for name, value in case.body.items() if name != "file")
 
 
+@st.composite
+def drawable(draw: st.DrawFn, cases: st.SearchStrategy[Case[Any]]) -> Case[Any]:
+    """The cases that schemathesis can draw: on some forms with files it fails (`Unsupported type: 'Binary'`)."""
+    try:
+        return draw(cases)
+    except ValueError:
+        reject()
+
+
 def fails_alone(case: Case[Any]) -> bool:
     """True for a list of documents of which one is bad: it has its own error, in an answer with status 200."""
     documents = case.body.get("documents") if isinstance(case.body, dict) else None
@@ -153,7 +162,7 @@ def test_spoilt_requests_are_answered_as_the_schema_says(service: Service, path:
     statuses: Counter[int] = Counter()
 
     @settings(SETTINGS, max_examples=EXAMPLES)
-    @given(case=schema_of(service)[path]["POST"].as_strategy(generation_mode=GenerationMode.NEGATIVE))
+    @given(case=drawable(schema_of(service)[path]["POST"].as_strategy(generation_mode=GenerationMode.NEGATIVE)))
     def ask(case: Case[Any]) -> None:
         assume(not reads_as_right(case))
         assume(not fails_alone(case))
