@@ -137,6 +137,17 @@ def _limit(said: object) -> int | None:
     return int(said) if isinstance(said, int | float) and 1 <= said < LIMITLESS else None
 
 
+@contextmanager
+def readable(folder: Path) -> Iterator[None]:
+    """Raise ModelError for whatever safetensors and transformers raise."""
+    try:
+        yield
+    except ModelError:
+        raise
+    except Exception as error:
+        raise ModelError(f"the folder {folder.name} cannot be loaded: {first_line(error)}") from error
+
+
 def require_complete(folder: Path, model: PreTrainedModel, report: dict[str, Any]) -> None:
     """Raise ModelError for a model that lacks a weight, or whose folder has an unused one."""
     missing = sorted(report["missing_keys"])

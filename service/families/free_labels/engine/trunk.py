@@ -6,8 +6,6 @@ serves, checks and speeds up a token classifier does so with a trunk.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +20,6 @@ from service.families.engine.checkpoint import (
     HARMLESS,
     Checkpoint,
     LabelTrunk,
-    first_line,
     first_position,
     max_tokens,
     quiet_transformers,
@@ -31,17 +28,6 @@ from service.families.engine.checkpoint import (
 from service.families.free_labels.engine.head_parts import Weights
 
 _EMBEDDINGS = ("word_embeddings.weight", "tok_embeddings.weight", "embed_tokens.weight")
-
-
-@contextmanager
-def readable(folder: Path) -> Iterator[None]:
-    """Raise ModelError for whatever safetensors and transformers raise."""
-    try:
-        yield
-    except ModelError:
-        raise
-    except Exception as error:
-        raise ModelError(f"the folder {folder.name} cannot be loaded: {first_line(error)}") from error
 
 
 def checkpoint_of(

@@ -9,9 +9,9 @@ from transformers import PreTrainedModel
 
 from model_store.families.gliner import LABELS_FOLDER
 from service.core.errors import ModelError
-from service.families.engine.checkpoint import Checkpoint, LabelTrunk
+from service.families.engine.checkpoint import Checkpoint, LabelTrunk, readable
 from service.families.free_labels.engine.head_parts import Weights, load_head
-from service.families.free_labels.engine.trunk import checkpoint_of, read_trunk, read_weights, readable, taken
+from service.families.free_labels.engine.trunk import checkpoint_of, read_trunk, read_weights, taken
 from service.families.free_labels.prompt import token_id
 from service.families.gliner.config import GlinerConfig, read_config
 from service.families.gliner.engine.head import GlinerHead

@@ -7,9 +7,9 @@ from pathlib import Path
 import torch
 from torch import nn
 
-from service.families.engine.checkpoint import Checkpoint
+from service.families.engine.checkpoint import Checkpoint, readable
 from service.families.free_labels.engine.head_parts import Weights, load_head
-from service.families.free_labels.engine.trunk import checkpoint_of, read_trunk, read_weights, readable, taken
+from service.families.free_labels.engine.trunk import checkpoint_of, read_trunk, read_weights, taken
 from service.families.free_labels.prompt import token_id
 from service.families.gliner2.config import BoundaryConfig, SpanConfig, read_config
 from service.families.gliner2.engine.boundary_head import BoundaryHead

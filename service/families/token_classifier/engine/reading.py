@@ -12,10 +12,10 @@ from transformers import AutoModelForTokenClassification
 from service.core.errors import ModelError
 from service.families.engine.checkpoint import (
     Checkpoint,
-    first_line,
     first_position,
     max_tokens,
     quiet_transformers,
+    readable,
     require_complete,
 )
 
@@ -32,21 +32,16 @@ def read(folder: Path, dtype: torch.dtype, *, int8: bool = False) -> Checkpoint:
     """
     if not any(folder.glob("*.safetensors")):
         raise ModelError(f"the folder {folder.name} has no safetensors weights")
-    try:
+    with readable(folder), quiet_transformers():
         _check_layers(folder)
-        with quiet_transformers():
-            model, report = AutoModelForTokenClassification.from_pretrained(
-                folder,
-                dtype=torch.float32 if int8 else dtype,
-                use_safetensors=True,
-                local_files_only=True,
-                trust_remote_code=False,
-                output_loading_info=True,
-            )
-    except ModelError:
-        raise
-    except Exception as error:  # transformers raises whatever its many loaders meet.
-        raise ModelError(f"the folder {folder.name} cannot be loaded: {first_line(error)}") from error
+        model, report = AutoModelForTokenClassification.from_pretrained(
+            folder,
+            dtype=torch.float32 if int8 else dtype,
+            use_safetensors=True,
+            local_files_only=True,
+            trust_remote_code=False,
+            output_loading_info=True,
+        )
     require_complete(folder, model, report)
     model.eval().requires_grad_(False)
     names: dict[int, str] = model.config.id2label
