@@ -188,11 +188,15 @@ class RecordResult(msgspec.Struct, frozen=True):
 
 
 class PartlyReadResult(msgspec.Struct, frozen=True):
-    """Part of a page that was not read: why (`image`, `outlines`, `unmapped`), and boxes around it in points."""
+    """Part of a page or file that was not read: why (`image`, `outlines`, `unmapped`, `hidden`), and boxes in points.
 
-    page: int
+    `page` is null in a format without pages. `characters`: of hidden text, which no person sees; 0 for other reasons.
+    """
+
+    page: int | None
     reason: UnreadReason
     boxes: list[Box]
+    characters: int
 
 
 class DocumentResult(msgspec.Struct, frozen=True, omit_defaults=False):

@@ -46,11 +46,15 @@ class AnsweringModel(msgspec.Struct, frozen=True):
 
 
 class UnreadPart(msgspec.Struct, frozen=True):
-    """Part of a page that was not read: why (`image`, `outlines`, `unmapped`), and boxes around it in points."""
+    """Part of a page or file that was not read: why (`image`, `outlines`, `unmapped`, `hidden`), and boxes in points.
 
-    page: int
+    `page` is None in a format without pages; `characters` counts hidden text, which no person sees.
+    """
+
+    page: int | None
     reason: str
     boxes: list[tuple[float, float, float, float]] = []
+    characters: int = 0
 
 
 class RecognizedPage(msgspec.Struct, frozen=True):

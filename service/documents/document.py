@@ -53,20 +53,31 @@ class Layout:
 
 
 class UnreadReason(StrEnum):
-    """Reason why part of a page was not read: an image, letters as outlines, or characters without a Unicode value."""
+    """Reason why part of a document was not read.
+
+    An image; letters as outlines; characters without a Unicode value; or text that is there, but not seen by a person.
+    """
 
     IMAGE = "image"
     OUTLINES = "outlines"
     UNMAPPED = "unmapped"
+    HIDDEN = "hidden"
 
 
 @dataclass(frozen=True, slots=True)
 class PartlyRead:
-    """A page with text of which something was not read: why, and the boxes around what looks written there."""
+    """A page or a file with text of which something was not read.
 
-    page: int
+    Attributes:
+        page: its number; None in a format without pages (HTML, DOCX).
+        boxes: around what looks written there, or around the hidden text; empty without pages.
+        characters: of hidden text; 0 for other reasons, whose characters are not known.
+    """
+
+    page: int | None
     reason: UnreadReason
     boxes: tuple[Box, ...]
+    characters: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +168,9 @@ class Document:
 
     @property
     def incomplete_pages(self) -> tuple[int, ...]:
-        """The numbers of pages of which something was not read, unread ones among them."""
-        return tuple(sorted({*self.unread_pages, *(each.page for each in self.partly_read)}))
+        """The numbers of pages of which something that is seen was not read, unread ones among them."""
+        parts = [part.page for part in self.partly_read if part.reason is not UnreadReason.HIDDEN]
+        return tuple(sorted({*self.unread_pages, *(page for page in parts if page is not None)}))
 
     def confidence(self, start: int, end: int) -> float | None:
         """The least confidence of the recognized words in [start:end]; None if none of them was recognized."""

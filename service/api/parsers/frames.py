@@ -91,7 +91,7 @@ class RedactedHeader(msgspec.Struct, frozen=True):
 
 
 _ABSENT = msgspec.Raw(b"")
-PAGE_BYTES, NUMBER_BYTES, PARTS_BYTES = 64, 5, 2_048
+PAGE_BYTES, NUMBER_BYTES, PARTS_BYTES = 64, 5, 3_072
 """Most bytes of a page in a header: of itself, of its number among unread ones, of its parts that were not read."""
 INVOICE_BYTES = 16 * MEBIBYTE
 """Most bytes of an electronic invoice in a header."""
@@ -255,7 +255,7 @@ def from_frames(
     if not all(0 <= side < math.inf for page in pages or () for side in (page.width, page.height)):
         raise BadAnswer("pages without a size")
     numbers = {page.number for page in pages or ()}
-    parts = [*(each.page for each in parsed.partly_read), *(each.page for each in parsed.recognized)]
+    parts = [*(each.page for each in parsed.partly_read if each.page is not None), *(each.page for each in parsed.recognized)]
     if not numbers.issuperset((*parsed.unread_pages, *parts)):
         raise BadAnswer("parts of pages that are none of its own")
     if not all(math.isfinite(side) for each in parsed.partly_read for box in each.boxes for side in box):

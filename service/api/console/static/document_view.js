@@ -93,6 +93,8 @@ export class DocumentView {
       make("a", { href: `#requests/${encodeURIComponent(request)}` }, `${milliseconds(timing.total_ms)}: where the time went`));
     if (document.unread_pages.length) this.notes.append(make("p", { class: "notice" }, `${numbered(document.unread_pages)}: not read, but for a stamp or a heading at most.`));
     this.notes.append(...partlyRead(document).map(([number, parts]) => make("p", { class: "notice" }, `Page ${number}: not read in part, which is ${reasons(parts)}.`)));
+    const hidden = document.partly_read.filter((part) => part.reason === "hidden").reduce((sum, part) => sum + part.characters, 0);
+    if (hidden) this.notes.append(make("p", { class: "notice" }, `${count(hidden, "character")} not read: hidden, so that no person sees them.`));
     if (this.strip) {
       this.strip.setPages(total);
       this.strip.setFindings(this.findings, document.unread_pages, document.partly_read);
@@ -164,7 +166,8 @@ export class DocumentView {
 /** The pages with text of which something was not read: [number, parts]. */
 function partlyRead(document) {
   const pages = new Map();
-  for (const part of document.partly_read) if (!document.unread_pages.includes(part.page)) pages.set(part.page, [...(pages.get(part.page) ?? []), part]);
+  const seen = document.partly_read.filter((part) => part.page !== null && part.reason !== "hidden");
+  for (const part of seen) if (!document.unread_pages.includes(part.page)) pages.set(part.page, [...(pages.get(part.page) ?? []), part]);
   return [...pages].slice(0, NOTED);
 }
 
