@@ -385,11 +385,16 @@ export interface components {
             number,
             number
         ];
-        /** @description Part of a page that was not read: why (`image`, `outlines`, `unmapped`), and boxes around it in points. */
+        /**
+         * @description Part of a page or file that was not read: why (`image`, `outlines`, `unmapped`, `hidden`), and boxes in points.
+         *
+         *     `page` is null in a format without pages. `characters`: of hidden text, which no person sees; 0 for other reasons.
+         */
         PartlyRead: {
-            page: number;
+            page: number | null;
             reason: components["schemas"]["UnreadReason"];
             boxes: components["schemas"]["Box"][];
+            characters: number;
         };
         /** @enum {string} */
         Phase: "syncing" | "loading" | "warming" | "ready" | "draining" | "failed";
@@ -690,10 +695,12 @@ export interface components {
             detail: string;
         };
         /**
-         * @description Reason why part of a page was not read: an image, letters as outlines, or characters without a Unicode value.
+         * @description Reason why part of a document was not read.
+         *
+         *     An image; letters as outlines; characters without a Unicode value; or text that is there, but not seen by a person.
          * @enum {string}
          */
-        UnreadReason: "image" | "outlines" | "unmapped";
+        UnreadReason: "hidden" | "image" | "outlines" | "unmapped";
         /**
          * @description In what form a value is. All but `text` promise it, unless the value is ambiguous.
          * @enum {string}
