@@ -3,16 +3,18 @@
     byte order mark → ISO-2022's escapes → declared charset → UTF-8 → UTF-16 or UTF-32 without a mark
     → UTF-8, then the declared charset, with a few bad bytes → detection by letters (`charset_detection`)
 
-A declared charset that does not fit the bytes is skipped: declarations are wrong more often than UTF-8 validates by
-chance. A bad byte becomes U+FFFD and costs no more than its character. The document says what was chosen, and how.
-"\\r\\n" and "\\r" of a file become "\\n"; offsets count in that text, which `include_text` returns. A text sent in
-JSON is not read here: its offsets count in the text as sent.
+A declared charset that the bytes contradict is skipped: UTF-8 where they are not, another where they are UTF-8 by more
+than chance, UTF-16 without a zero byte. Declarations are wrong more often. A bad byte becomes U+FFFD and costs no more
+than its character. The document says what was chosen, and how. "\\r\\n" and "\\r" of a file become "\\n"; offsets count
+in that text, which `include_text` returns. A text sent in JSON is not read here: its offsets count in the text as sent.
 """
 
 from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Sequence
+from dataclasses import replace
 from encodings import normalize_encoding
 from encodings.aliases import aliases
 
@@ -47,7 +49,7 @@ _IANA = {
     "mac_roman": "macintosh",
     "iso2022_jp_ext": "iso-2022-jp",
 }
-_CHARSET = re.compile(r"charset\s*=[\s\"']*([\w.:-]{1,60})", re.I)
+_CHARSET = re.compile(r"(?:charset|encoding)\s*=[\s\"']*([\w.:-]{1,60})", re.I)
 _CODECS = frozenset((*aliases.values(), "koi8_u", "cp874", "utf_8_sig"))
 _CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _UNWANTED = re.compile(r"[\x00\ud800-\udfff]")
@@ -57,36 +59,49 @@ _LEAST_SOUND_UTF8 = 5
 """Sound characters for each further bad byte of UTF-8: other encodings have few that are sound UTF-8 by chance."""
 _LEAST_SOUND = 10
 """Sound characters for each further bad byte of a declared charset."""
+_SURE_UTF8, _SURE_UTF8_EAST = 3, 6
+"""Trailing bytes of UTF-8 that contradict a declared charset, and one of East Asia, whose pairs of bytes are similar."""
+_LEAST_SHARE = 0.9
+"""Least sound share of such UTF-8, as it may have a bad byte."""
+_USUAL = re.compile(r"[\x00-\x7f\xa0-\u017f\u2010-\u2122]*")
+"""Western letters and signs, of which a single one is enough: it would be a capital with an accent, then a sign."""
+_EAST_ASIAN = re.compile(r"cp9[345]|gb|euc|big5|shift|johab")
+_WIDE_CHARSETS = re.compile(r"utf-(?:16|32)")
 _MOST_CONTROLS = 0.01  # text has none; one in a hundred characters is tolerated
 
 
 def charset_of(media_type: str | None) -> str | None:
-    """The charset parameter of a Content-Type, if it has one."""
+    """The charset that a Content-Type or an XML declaration names, if it does."""
     found = _CHARSET.search(media_type or "")
     return found.group(1) if found else None
 
 
-def decode_text(data: bytes, declared: str | None) -> tuple[str, Charset]:
+def decode_text(data: bytes, *declared: str | None) -> tuple[str, Charset]:
     """The text of `data`, without byte order mark, NUL and lone surrogates, and the charset that it was read in.
+
+    Args:
+        declared: charsets, of which the first that fits counts.
 
     Raises:
         UnsupportedFormat: the content is binary.
     """
-    text, charset = _decoded(data, _known(declared))
+    text, charset = _decoded(data, [known for each in declared if (known := _known(each)) is not None])
     if len(_CONTROLS.findall(text)) > _MOST_CONTROLS * len(text):
         raise unsupported("Binary content")
     return _UNWANTED.sub("", text), charset
 
 
-def _decoded(data: bytes, declared: str | None) -> tuple[str, Charset]:
+def _decoded(data: bytes, declared: Sequence[str]) -> tuple[str, Charset]:
     for mark, encoding in _MARKS:
         if data.startswith(mark):
             return data[len(mark) :].decode(encoding, errors="replace"), _charset(encoding)
     for escape, encoding in _ESCAPES:
         if data.isascii() and escape.search(data):
             return data.decode(encoding, errors="replace"), _charset(encoding)
-    if (text := _strict(data, declared)) is not None:
-        return text, _charset(declared, CharsetSource.DECLARED)
+    declared = [encoding for encoding in declared if not _is_contradicted(data, encoding)]
+    for encoding in declared:
+        if (read := _declared(data, encoding)) is not None:
+            return read
     if (text := _strict(data, "utf-8")) is not None:
         return text, _charset("utf-8")
     if (wide := _wide(data)) is not None:
@@ -97,12 +112,37 @@ def _decoded(data: bytes, declared: str | None) -> tuple[str, Charset]:
         return text, _charset("utf-8")
     if (found := _tolerant(data, "utf-8", _LEAST_SOUND_UTF8)) is not None:
         return found[0], _charset("utf-8", CharsetSource.DETECTED, found[1])
-    if (found := _tolerant(data, declared, _LEAST_SOUND)) is not None:
-        return found[0], _charset(declared, CharsetSource.DECLARED, found[1])
+    for encoding in declared:
+        if (found := _tolerant(data, encoding, _LEAST_SOUND)) is not None:
+            return found[0], _charset(encoding, CharsetSource.DECLARED, found[1])
     from service.documents.charset_detection import detect_charset  # Its tables are large, and rarely needed.
 
     encoding, confidence = detect_charset(data)
     return data.decode(encoding, errors="replace"), _charset(encoding, CharsetSource.GUESSED, confidence)
+
+
+def _declared(data: bytes, encoding: str) -> tuple[str, Charset] | None:
+    """The text in a declared charset, if the bytes fit; of UTF-16 and UTF-32 the order of bytes is found out."""
+    if _WIDE_CHARSETS.match(encoding) and (wide := _wide(data)) is not None:
+        text, charset = wide
+        return text, replace(charset, source=CharsetSource.DECLARED) if charset.name.startswith(encoding) else charset
+    strict = _strict(data, encoding)
+    return None if strict is None else (strict, _charset(encoding, CharsetSource.DECLARED))
+
+
+def _is_contradicted(data: bytes, declared: str) -> bool:
+    """True if `data` is UTF-8 by more than chance, or lacks the zero bytes of UTF-16 where it has blanks."""
+    if _WIDE_CHARSETS.match(declared):
+        return b"\x00" not in data and (b" " in data or _strict(data, "utf-8") is not None)
+    if declared == "utf-8" or data.isascii():
+        return False
+    found = _tolerant(data, "utf-8", _LEAST_SOUND_UTF8)
+    if found is None or found[1] < _LEAST_SHARE:
+        return False
+    trailing = len(data) - len(found[0])
+    if _EAST_ASIAN.match(declared):
+        return trailing >= _SURE_UTF8_EAST
+    return trailing >= _SURE_UTF8 or _USUAL.fullmatch(found[0]) is not None
 
 
 def _charset(encoding: str | None, source: CharsetSource = CharsetSource.DETECTED, confidence: float = 1.0) -> Charset:

@@ -89,8 +89,15 @@ def attached_invoice(name: str, data: bytes | None) -> ElectronicInvoice | Unrea
 
 def _parsed(data: bytes) -> etree._Element:
     """Parse the XML without namespaces, comments and instructions, and with CII's names for those of ZUGFeRD 1."""
+    is_utf8 = not data.isascii() and _is_valid_utf8(data)  # whatever its declaration says
     parser = etree.XMLParser(
-        resolve_entities=False, no_network=True, load_dtd=False, huge_tree=True, remove_comments=True, remove_pis=True
+        encoding="utf-8" if is_utf8 else None,
+        resolve_entities=False,
+        no_network=True,
+        load_dtd=False,
+        huge_tree=True,
+        remove_comments=True,
+        remove_pis=True,
     )
     try:
         root = etree.fromstring(data, parser)
@@ -104,6 +111,14 @@ def _parsed(data: bytes) -> etree._Element:
     if root.tag not in SYNTAXES:
         raise UnreadableDocument(f"The XML is no invoice: its root is {str(root.tag)[:80]!r}.")
     return root
+
+
+def _is_valid_utf8(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _invoice(root: etree._Element, file: str | None) -> ElectronicInvoice:

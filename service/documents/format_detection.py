@@ -3,6 +3,7 @@
 content begins like a PDF, a zip, an invoice, an image …      → that, whatever was declared
 declared PDF or DOCX, but the content is something else     → UnreadableDocument
 declared HTML or text                                       → as declared
+a name of mail, calendars or contacts, or such a type       → UnsupportedFormat
 not declared (no type, application/octet-stream)            → HTML if it looks like it, else text
 a JSON request or a form as a text without a name           → UnsupportedFormat
 """
@@ -72,6 +73,7 @@ _REQUEST_START_BYTES = 64
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _SAVE = "Save it as PDF or DOCX."
 _UNPACK = "Send each of its files."
+_SEND_TEXT = "Send its text and each of its attachments as a document."
 _FOREIGN: tuple[tuple[bytes, str, str], ...] = (
     (b"{\\rtf", "An RTF document", _SAVE),
     (b"\x1f\x8b\x08", "A gzip archive", _UNPACK),
@@ -97,7 +99,23 @@ _MAIL_HEADER_BYTES = 16_384
 _HEADER_FIELD = re.compile(rb"[!-9;-~]{1,80}:")
 _MAIL_PROOF = frozenset((b"mime-version", b"message-id", b"received", b"return-path"))
 """Fields of a mail's header that no letter has."""
+_PART_PROOF = b"content-transfer-encoding"
+"""Field that a part of a mail has, also alone."""
+_RECORDS = re.compile(rb"\s*BEGIN:V[A-Z]{3,10}\s|(?:\s|#.*\n)*(?:version: ?\d\s+)?dn::? ?\w+=", re.I)
+"""The beginning of iCalendar, vCard and LDIF, whose folded and encoded lines would cut values."""
+_SOFT_BREAK = re.compile(rb"[^\n]{60,76}=\r?\n")
+_CODE = re.compile(rb"=[0-9A-F]{2}")
+_NO_CODE = re.compile(rb"=(?![0-9A-F]{2}|\r?\n)|[\x80-\xff]")
+"""What quoted-printable has not: each of its `=` begins a code or ends a line."""
+_FOREIGN_TYPES = frozenset(
+    "text/rtf text/calendar text/vcard text/x-vcard text/x-vcalendar text/directory text/ldif text/x-ldif".split()
+)
+_FOREIGN_ENDINGS = {
+    **dict.fromkeys(("ics", "ifb", "vcs", "vcf", "vcard", "ldif"), "A file of calendars, contacts or directories"),
+    **dict.fromkeys(("eml", "mbox", "mht", "mhtml", "msg"), "A mail or web archive"),
+}
 _ZIP_SAMPLE_BYTES = 65_536
+_TEXT_SAMPLE_BYTES = 65_536
 
 
 class _Request(msgspec.Struct):
@@ -127,6 +145,8 @@ def detect_format(data: bytes, *, media_type: str | None = None, name: str | Non
         return declared
     if declared is None and media_type and not _untyped(media_type):
         raise unsupported(f"The media type {_essence(media_type)[:100]!r}")
+    if declared is None and (foreign := _FOREIGN_ENDINGS.get(_ending(name))):
+        raise unsupported(foreign, _SEND_TEXT)
     if declared is None and _looks_like_html(data):
         return Format.HTML
     if not name:
@@ -156,11 +176,15 @@ def declared_format(media_type: str | None, name: str | None) -> Format | None:
     essence = _essence(media_type or "")
     if essence in MEDIA_TYPES:
         return MEDIA_TYPES[essence]
-    if essence.startswith("text/") and essence != "text/rtf":
+    if essence.startswith("text/") and essence not in _FOREIGN_TYPES:
         return Format.TEXT
     if essence in _UNTYPED and name:
-        return ENDINGS.get(name.rpartition(".")[2].lower())
+        return ENDINGS.get(_ending(name))
     return None
+
+
+def _ending(name: str | None) -> str:
+    return (name or "").rpartition(".")[2].lower()
 
 
 def unsupported(what: str, way: str = "") -> UnsupportedFormat:
@@ -195,8 +219,13 @@ def _certain(data: bytes, declared: Format | None) -> Format | None:
         return Format.PICTURE
     if data[4:8] == b"ftyp" and data[8:12] in _HEIF_BRANDS:
         raise unsupported("A HEIC or AVIF image", "Save it as JPEG.")
-    if _is_mail(data):
-        raise unsupported("A mail or web archive", "Send its text and each of its attachments as a document.")
+    start = _plain_start(data, _TEXT_SAMPLE_BYTES)
+    if _is_mail(start):
+        raise unsupported("A mail or web archive", _SEND_TEXT)
+    if _RECORDS.match(start):
+        raise unsupported("A file of calendars, contacts or directories", _SEND_TEXT)
+    if _SOFT_BREAK.search(start) and _CODE.search(start) and not _NO_CODE.search(start[:-2]):
+        raise unsupported("A text in quoted-printable", "Send it decoded.")
     return None
 
 
@@ -213,14 +242,14 @@ def media_type_of_picture(data: bytes) -> str | None:
     return f"image/{kind.split()[1].lower()}" if kind else None
 
 
-def _is_mail(data: bytes) -> bool:
-    """True if the text begins with the header of a mail or web archive: encoded parts would pass for its text.
+def _is_mail(start: bytes) -> bool:
+    """True if the text begins with the header of a mail, a part of one, or a web archive: codes would pass for text.
 
     That is a first paragraph of fields only, three at least, and one among them that only mails have: a letter's
     "From:", "To:" and "Date:" are not enough.
     """
-    lines = data[:_MAIL_HEADER_BYTES].removeprefix(b"\xef\xbb\xbf").lstrip().splitlines()
-    if lines and lines[0].startswith(b"From "):  # a mailbox's line before each mail
+    lines = start[:_MAIL_HEADER_BYTES].lstrip().splitlines()
+    if lines and lines[0].startswith((b"From ", b"--")):  # a mailbox's line before each mail, a boundary of parts
         del lines[0]
     fields: set[bytes] = set()
     for line in lines:
@@ -230,7 +259,7 @@ def _is_mail(data: bytes) -> bool:
             if not _HEADER_FIELD.match(line):
                 return False
             fields.add(line.partition(b":")[0].lower())
-    return len(fields) >= 3 and bool(fields & _MAIL_PROOF)
+    return (len(fields) >= 3 and bool(fields & _MAIL_PROOF)) or _PART_PROOF in fields
 
 
 def _zipped(data: bytes, declared: Format | None) -> Format:
@@ -258,7 +287,10 @@ def _ole(data: bytes) -> UnreadableDocument | UnsupportedFormat:
 
 
 def _looks_like_html(data: bytes) -> bool:
-    start = data[:4096].removeprefix(b"\xef\xbb\xbf")
-    if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        start = start.replace(b"\x00", b"")[2:]
-    return _HTML_START.match(start) is not None
+    return _HTML_START.match(_plain_start(data, 4096)) is not None
+
+
+def _plain_start(data: bytes, size: int) -> bytes:
+    """The first bytes of a text without the mark of its encoding, those of UTF-16 without its zeros."""
+    start = data[:size].removeprefix(b"\xef\xbb\xbf")
+    return start.replace(b"\x00", b"")[2:] if start[:2] in (b"\xff\xfe", b"\xfe\xff") else start

@@ -35,7 +35,7 @@ _UNSHOWN_INPUTS = frozenset("hidden password file color range image".split())
 _BOXES = {"checkbox", "radio"}
 _SEPARATED = _BLOCKS | {"td", "th", "tr", "br"}
 _CONTROLS = frozenset(("button", "input", "option", "select", "textarea"))
-_META = re.compile(rb"<meta[^>]{0,500}charset[^>]{0,100}>", re.I)
+_META = re.compile(rb"<meta[^>]{0,500}charset[^>]{0,100}>|<\?xml[^>]{0,100}encoding[^>]{0,100}>", re.I)
 _LONGEST_CURRENCY = 8
 """Characters after raised text that say whether a currency follows."""
 _META_WITHIN_BYTES = 4096
@@ -52,7 +52,7 @@ def read_html(data: bytes, *, charset: str | None = None, limits: DocumentLimits
         DocumentTooLarge: over the limit of characters.
         MemoryError: the parser ran out of memory; libxml2 then stops silently and leaves the root element open.
     """
-    text, found = decode_text(data, charset or _meta_charset(data))
+    text, found = decode_text(data, charset, _markup_charset(data))
     target = _Shown(limits)
     parser = etree.HTMLParser(target=cast(Any, target), encoding="utf-8", huge_tree=True)
     for start in range(0, len(text), _CHUNK_CHARACTERS):
@@ -64,9 +64,10 @@ def read_html(data: bytes, *, charset: str | None = None, limits: DocumentLimits
     return Document(target.writer.result(), charset=found)
 
 
-def _meta_charset(data: bytes) -> str | None:
-    meta = _META.search(data[:_META_WITHIN_BYTES])
-    return charset_of(meta.group().decode("ascii", errors="ignore")) if meta else None
+def _markup_charset(data: bytes) -> str | None:
+    """The charset that the XML declaration or a `<meta>` says, whichever is first."""
+    said = _META.search(data[:_META_WITHIN_BYTES])
+    return charset_of(said.group().decode("ascii", errors="ignore")) if said else None
 
 
 @dataclass(frozen=True, slots=True)

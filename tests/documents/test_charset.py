@@ -86,6 +86,49 @@ def test_text_comes_back_from_its_encoding(text: str, encoding: str, declared: s
 
 
 @pytest.mark.parametrize(
+    ("text", "encoding", "declared", "source"),
+    [
+        ("Müller", "utf-8", "iso-8859-1", CharsetSource.DETECTED),
+        ("Total 5 €", "utf-8", "windows-1250", CharsetSource.DETECTED),
+        (POLISH, "utf-8", "iso-8859-2", CharsetSource.DETECTED),
+        (RUSSIAN, "utf-8", "windows-1251", CharsetSource.DETECTED),
+        ("Счёт", "utf-8", "koi8-r", CharsetSource.DETECTED),
+        (CHINESE, "utf-8", "gb2312", CharsetSource.DETECTED),
+        (JAPANESE, "utf-8", "shift_jis", CharsetSource.DETECTED),
+        (FRENCH, "utf-8", "utf-16", CharsetSource.DETECTED),
+        ("Total", "ascii", "utf-16", CharsetSource.DETECTED),
+        (POLISH, "cp1250", "utf-8", CharsetSource.GUESSED),
+        (FRENCH, "cp1252", "utf-16", CharsetSource.GUESSED),
+        (FRENCH, "utf-16-be", "utf-16", CharsetSource.DECLARED),
+        (FRENCH, "utf-16-be", "utf-16-le", CharsetSource.DETECTED),
+        (CHINESE, "utf-16-le", "utf-16-le", CharsetSource.DECLARED),
+        ("发票", "utf-16-le", "utf-16", CharsetSource.DECLARED),
+        ("LIBERTÉ»", "cp1252", "iso-8859-1", CharsetSource.DECLARED),
+        ("Gruß»", "cp1252", "iso-8859-1", CharsetSource.DECLARED),
+        ("10 °C ± 2 µm", "cp1252", "iso-8859-1", CharsetSource.DECLARED),
+        ("猫", "gbk", "gbk", CharsetSource.DECLARED),
+        ("ยินดี", "cp874", "tis-620", CharsetSource.DECLARED),
+    ],
+)
+def test_a_declared_charset_counts_unless_the_bytes_contradict_it(
+    text: str, encoding: str, declared: str, source: CharsetSource
+) -> None:
+    read, charset = charsets.decode_text(text.encode(encoding), declared)
+    assert (read, charset.source) == (text, source)
+
+
+def test_utf8_with_a_bad_byte_contradicts_a_declared_charset_less_surely() -> None:
+    text, charset = charsets.decode_text("für Müller, ".encode() * 20 + b"\xfc", "iso-8859-1")
+    assert text.endswith("für Müller, \ufffd")
+    assert (charset.name, charset.source) == ("utf-8", CharsetSource.DETECTED)
+    assert 0.9 < charset.confidence < 1
+
+
+def test_of_several_declared_charsets_the_first_that_fits_counts() -> None:
+    assert charsets.decode_text(POLISH.encode("cp1250"), "utf-8", None, "windows-1250")[0] == POLISH
+
+
+@pytest.mark.parametrize(
     ("text", "encoding"),
     [
         (JAPANESE, "shift_jis"),

@@ -98,6 +98,12 @@ def test_the_encoding_is_the_xmls(change: str, name: str | None, expected: str) 
     assert invoice.roles["RECEIVER_NAME"].text == "Café Müller & Söhne KG"
 
 
+def test_an_xml_that_is_utf8_is_read_so_whatever_it_declares() -> None:
+    invoice = read(cii(Bill()).replace(b'encoding="UTF-8"', b'encoding="ISO-8859-1"')).invoice
+    assert invoice is not None
+    assert invoice.roles["RECEIVER_NAME"].text == "Café Müller & Söhne KG"
+
+
 def test_a_price_for_several_pieces_is_divided() -> None:
     data = cii(Bill()).replace(b"50</r:ChargeAmount>", b"500</r:ChargeAmount><r:BasisQuantity>10</r:BasisQuantity>")
     invoice = read(data).invoice

@@ -10,6 +10,9 @@ from tests.support import document_files
 
 DOCX_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 MAIL = b"From: a@a.example\nSubject: =?utf-8?Q?F=C3=BCr?=\nMIME-Version: 1.0\nContent-Type: text/plain\n\n=20"
+QUOTED = (
+    b"Dear Ms =C3=85kesson, thank you for your letter of the third of May, in whi=\r\nch you ask for 2 =3D 1+1.\r\n"
+)
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504)
 
 
@@ -134,6 +137,16 @@ def test_pictures_are_known_by_their_first_bytes(data: bytes, what: str | None) 
         (b"Return-Path: <a@a.example>\nReceived: from b\n\tby c\nSubject: Invoice\n\nText", "mail or web archive"),
         (b"From a@a.example Mon Jun  2\n" + MAIL, "mail or web archive"),
         (b"From: <Saved by Blink>\nSubject: page\nMIME-Version: 1.0\n\n------", "mail or web archive"),
+        (b"--b1\r\nContent-Type: text/plain\r\nContent-Transfer-Encoding: base64\r\n\r\nTQ==", "mail or web archive"),
+        (b"BEGIN:VCALENDAR\r\nSUMMARY:Payment\r\n", "calendars, contacts"),
+        (b"\xef\xbb\xbf\nbegin:vcard\nVERSION:2.1\n", "calendars, contacts"),
+        ("BEGIN:VCARD\nVERSION:4.0\n".encode("utf-16"), "calendars, contacts"),
+        (b"# exported\nversion: 1\n\ndn: cn=Jane Doe,dc=acme\ncn:: SmFuZQ==\n", "calendars, contacts"),
+        (QUOTED, "quoted-printable"),
+        (
+            b'<html lang=3D"de"><p class=3D"address and a few more words so that it goes o=\nn">M=C3=BCller',
+            "quoted-printable",
+        ),
     ],
 )
 def test_other_formats_are_named_with_the_supported_ones_and_a_way(data: bytes, word: str) -> None:
@@ -148,15 +161,33 @@ def test_other_formats_are_named_with_the_supported_ones_and_a_way(data: bytes, 
         b"Invoice: 5\nMessage-Id: 7\n",
         b"We quote:\n" + MAIL,
         b"BMW invoice 5",
+        b"The file says\nBEGIN:VCARD\n",
+        b"BEGIN:VARIOUS=1\n",
+        b"dn: the word is short\n",
+        b"---\ntitle: Notes\n---\nDear all",
+        b"Heading of a long section, underlined as Markdown has it =20, equals signs =\n====\n",
+        b"A=\nB=3D\n",
     ],
 )
 def test_letters_that_look_like_mails_are_text(data: bytes) -> None:
     assert detect_format(data) is Format.TEXT
 
 
-def test_a_mail_sent_as_text_is_refused() -> None:
-    with pytest.raises(UnsupportedFormat, match="mail"):
-        detect_format(MAIL, media_type="text/plain", name="a.txt")
+@pytest.mark.parametrize(
+    ("data", "media_type", "name"),
+    [
+        (MAIL, "text/plain", "a.txt"),
+        (QUOTED, "text/plain", "a.txt"),
+        (b"BEGIN:VCARD\n", "text/plain", "a.txt"),
+        (b"Payment", "text/calendar", None),
+        (b"Jane", "text/x-vcard; charset=utf-8", "a.txt"),
+        (b"Payment", None, "a.ics"),
+        (b"From: a\nTo: b\n\nHi", "application/octet-stream", "A.EML"),
+    ],
+)
+def test_a_mail_or_calendar_sent_as_text_is_refused(data: bytes, media_type: str | None, name: str | None) -> None:
+    with pytest.raises(UnsupportedFormat):
+        detect_format(data, media_type=media_type, name=name)
 
 
 def test_an_unknown_media_type_is_refused() -> None:

@@ -166,6 +166,9 @@ def test_what_a_browser_hides_is_left_out(html: str) -> None:
         (b'<meta http-equiv="Content-Type" content="text/html; charset=iso-8859-1">\xe9', None),
         (b"\xe9", "latin-1"),
         (b"<meta charset=utf-8>\xe9", "latin-1"),
+        (b'<?xml version="1.0" encoding="cp1250"?>' + "é".encode("cp1250"), None),
+        ("<meta charset=iso-8859-1>é".encode(), None),
+        ("<meta charset=utf-16>é".encode(), "windows-1252"),
         ('<?xml version="1.0" encoding="koi8-r"?><html><body>é</body></html>'.encode(), None),
     ],
 )
