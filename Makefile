@@ -104,7 +104,7 @@ chaos: .venv/.loadtest .venv/.s3-server ## ten minutes of kills, stops, full dis
 	$(BIN)/python -m loadtest.chaos $(ARGS)
 
 .PHONY: fuzz
-fuzz: .venv/.dev ## 200,000 mutated files, bodies, messages and HTTP requests (ARGS='--inputs 1000000 --seed 7 --only pdf')
+fuzz: .venv/.dev ## 200,000 mutated files, bodies, messages, bills and HTTP requests (ARGS='--inputs 1000000 --seed 7 --only pdf')
 	$(BIN)/python -m tests.support.fuzz $(ARGS)
 
 .PHONY: clients

@@ -48,6 +48,7 @@ class LogEvent(StrEnum):
     WORKER_MESSAGE_FAILED = "worker_message_failed"
     DEVICE_HUNG = "device_hung"
     DOCUMENT_FAILED = "document_failed"
+    READER_FAILED = "reader_failed"
     PARSER_DIED = "parser_died"
     PARSER_FAILED = "parser_failed"
     PARSER_SANDBOX = "parser_sandbox"

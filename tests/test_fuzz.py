@@ -14,9 +14,10 @@ from service.wire import Message, unpack
 from tests.support.fuzz.body_target import BodyTarget
 from tests.support.fuzz.campaign import Target, input_of, run_campaign
 from tests.support.fuzz.file_target import file_targets
+from tests.support.fuzz.reading_target import ReadingTarget
 from tests.support.fuzz.wire import MessageTarget, honest
 
-TARGETS: list[Target] = [*file_targets(), BodyTarget(), MessageTarget()]
+TARGETS: list[Target] = [*file_targets(), BodyTarget(), MessageTarget(), ReadingTarget()]
 INPUTS = 300
 DAY_SECONDS = 86_400
 

@@ -30,6 +30,13 @@ class WorkerMetrics:
             "gleaner_stage_seconds", "Seconds of a document in each stage.", _STAGE_BUCKETS, "stage"
         )
         self.entities = counter("gleaner_entities", "Entities found.")
+        self.failed_readers = counter(
+            "gleaner_failed_readers",
+            "Documents that lost a value or fields to an error in a reader.",
+            "reader",
+            "error",
+        )
+        self._failed_readers: set[tuple[str, str]] = set()
         self.redacted = counter("gleaner_redacted_entities", "Ranges of text that were taken out of documents.")
         self.rasterized_pages = counter(
             "gleaner_rasterized_pages", "Pages of redacted PDFs that became pictures, as they could not be rewritten."
@@ -50,6 +57,13 @@ class WorkerMetrics:
         self.connections = ConnectionMetrics()
         self.process = ProcessMetrics("worker", children="parser")
         self.build = gauge("gleaner_build_info", "1, by the service's version and Python's.", "version", "python")
+
+    def reading_failed(self, reader: str, error: str) -> bool:
+        """Count a document over which a reader raised; True for the first with this error."""
+        self.failed_readers.labels(reader, error).inc()
+        is_first = (reader, error) not in self._failed_readers
+        self._failed_readers.add((reader, error))
+        return is_first
 
     def answered(self, route: str, status: int, seconds: float | None) -> None:
         """Count an answered request; `seconds` None: nobody waited for it, so its time says nothing."""

@@ -25,7 +25,7 @@ from service.text.rules.rule_set import ALL_RULES
 from service.text.rules.span_extension import date_spans
 from service.text.tokenizer import TextTokenizer, Tokens
 from service.text.values.context import PAGE_CHARACTERS, DocumentContext
-from service.text.values.reading import read_value
+from service.text.values.reading import read_value, shielded
 
 Rows = tuple[int, int]
 """Rows `[start, stop)` of an array."""
@@ -159,9 +159,13 @@ def answered_labels(
 
 def keyword_entities(prepared: Prepared, found: list[Entity]) -> list[Entity]:
     """Values of a bill that are not among the entities found, by keywords and rows; none of other documents."""
-    kind = decide_kind(found)
-    if kind is None or kind.kind is DocumentKind.RESUME:
-        return []
     context = prepared.context
     text = context.text[:PAGE_CHARACTERS]
-    return keyword_values(text, found, date_spans(text), lambda label, part: read_value(label, part, context))
+
+    def read() -> list[Entity]:
+        kind = decide_kind(found)
+        if kind is None or kind.kind is DocumentKind.RESUME:
+            return []
+        return keyword_values(text, found, date_spans(text), lambda label, part: read_value(label, part, context))
+
+    return shielded(context, "keyword_values", read, [])

@@ -220,6 +220,7 @@ METRICS: dict[str, tuple[str, ...]] = {
     "gleaner_entities": ("counter",),
     "gleaner_event_loop_lag_seconds": ("gauge",),
     "gleaner_failed_keys": ("counter", "code"),
+    "gleaner_failed_readers": ("counter", "reader", "error"),
     "gleaner_gpu_clock_hertz": ("gauge", "clock"),
     "gleaner_gpu_ecc_errors": ("gauge", "kind"),
     "gleaner_gpu_lost": ("gauge",),

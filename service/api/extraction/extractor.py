@@ -156,7 +156,9 @@ class Extractor:
             def decode() -> DocumentResult:
                 return build_result(source, document, request, prepared, prepared.findings(source.id, inference))
 
-            return await self._run(decode, request, timer, short=prepared.is_short), document
+            result = await self._run(decode, request, timer, short=prepared.is_short)
+            timer.failures = prepared.context.failures
+            return result, document
 
     @property
     def held_tokens(self) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import msgspec
 
@@ -27,7 +28,7 @@ from service.core.fields.mentions import Choice, Mention, Reason
 from service.core.fields.roles import ORDER
 from service.documents.document import Document
 from service.text.values.context import DocumentContext
-from service.text.values.reading import read_value
+from service.text.values.reading import read_value, shielded
 
 SCORE_DIGITS = 6
 """Digits of a score in the answer; `min_score` is compared with the rounded score."""
@@ -98,11 +99,20 @@ class FieldAnswers:
         ]
         text, invoice = self._document.text, self._document.invoice
         pages = [page.start for page in self._document.pages or ()]
-        fields = find_fields(text, mentions[:count], mentions[count:], pages, self._context.currencies)
+
+        def choose() -> DocumentFields | None:
+            return find_fields(text, mentions[:count], mentions[count:], pages, self._context.currencies)
+
+        fields = shielded(self._context, "find_fields", choose, None)
         shown = None if fields is None else _answer(fields, answered)
         if invoice is None:
             return shown
-        stated = invoice_fields(invoice, text, mentions, {} if fields is None else fields.roles)
+        roles = {} if fields is None else fields.roles
+        stated = shielded(
+            self._context, "invoice_fields", partial(invoice_fields, invoice, text, mentions, roles), None
+        )
+        if stated is None:
+            return shown
         contradictions = [
             ContradictionResult(each.role, each.stated.text, answered[each.shown.entity])
             for each in stated.contradictions

@@ -1,7 +1,7 @@
 """Extract request: its documents, what is wanted of them, the message that submits one, and how each has ended.
 
 A document's failure is its own: it becomes a result that says so, is counted, and is noted in the request's trace; an
-exception that is no GleanerError is logged and becomes an InternalError.
+exception that is no GleanerError is logged and becomes an InternalError. A reader that failed is logged once by kind.
 """
 
 from __future__ import annotations
@@ -218,6 +218,9 @@ async def _finish(work: DocumentWork[R], source: DocumentInput, request: Extract
     work.count(result)
     for stage, seconds in timer.seconds.items():
         work.metrics.stage_seconds.labels(stage).observe(seconds)
+    for failure in timer.failures:
+        if work.metrics.reading_failed(failure.reader, failure.error):
+            log.error("a reader failed", extra={"event": LogEvent.READER_FAILED, **failure._asdict()})
     _note(source, outcome, work.windows(result), request)
     return outcome
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from service.api.schemas import Timing
+from service.text.values.context import ReadingFailure
 
 THREAD_SHARE = 1 / 2
 """What a second of a thread takes of its worker, for which there are two cores by default."""
@@ -31,6 +32,7 @@ class StageTimer:
         tokens: tokens of all its sequences.
         charged_tokens: tokens that its client is charged for.
         key: the engine's, once it was given the document.
+        failures: readers that raised over the document.
     """
 
     seconds: dict[str, float] = field(default_factory=dict)
@@ -40,6 +42,7 @@ class StageTimer:
     tokens: int = 0
     charged_tokens: int = 0
     key: str | None = None
+    failures: Collection[ReadingFailure] = ()
 
     @property
     def stage(self) -> str | None:

@@ -10,6 +10,7 @@ The rule: a label that the model lacks is answered only if the request asks for 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -24,6 +25,7 @@ from service.text.rules.number_rules import bics, cards, ibans, percentages, tax
 from service.text.rules.rule_matches import RuleMatch, merge, on_visible_text
 from service.text.rules.span_extension import DATES, era_dates, whole_amounts, whole_dates, whole_identifiers
 from service.text.values.context import DocumentContext
+from service.text.values.reading import shielded
 
 FILE = "rules.json"
 MOST_BYTES = 65_536
@@ -94,17 +96,24 @@ class RuleSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             return entities
         text = context.text
         if "date" in self.borders and any(entity.label in DATES or entity.label in AMOUNTS for entity in entities):
-            entities = whole_dates(text, entities, context)
+            entities = shielded(context, "whole_dates", partial(whole_dates, text, entities, context), entities)
         if "identifier" in self.borders and any(entity.label in IDENTIFIERS for entity in entities):
-            entities = whole_identifiers(text, entities)
+            entities = shielded(context, "whole_identifiers", partial(whole_identifiers, text, entities), entities)
         if "amount" in self.borders and any(entity.label in AMOUNTS for entity in entities):
-            entities = whole_amounts(text, entities)
+            entities = shielded(context, "whole_amounts", partial(whole_amounts, text, entities), entities)
         answered = {*labels, *requested}
         if "date" in self.roles and any(entity.label in NAMED_BY_WORDS for entity in entities):
-            entities = named_dates(text, entities, answered)
-        chosen = [finder for name in self.find for label, finder in (FINDERS[name],) if label in answered]
+            entities = shielded(context, "named_dates", partial(named_dates, text, entities, answered), entities)
+        chosen = [name for name in self.find if FINDERS[name][0] in answered]
         shown, placed = on_visible_text(text)
-        return merge(text, entities, [placed(match) for finder in chosen for match in finder(shown, context)])
+        found = (shielded(context, name, partial(find, name, shown, context), list[RuleMatch]()) for name in chosen)
+        matches = [placed(match) for matches in found for match in matches]
+        return shielded(context, "merge", partial(merge, text, entities, matches), entities)
+
+
+def find(name: FinderName, text: str, context: DocumentContext) -> list[RuleMatch]:
+    """Find a rule's matches in a document's text."""
+    return list(FINDERS[name][1](text, context))
 
 
 ALL_RULES = RuleSet(find=tuple(FINDERS), roles=get_args(RoleName))

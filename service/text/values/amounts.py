@@ -96,7 +96,7 @@ def scaled(number: str, exponent: int, *, negative: bool) -> Decimal:
     """Multiply a plain decimal by a power of ten."""
     value = Decimal(number).scaleb(exponent)
     if exponent > 0 and value == value.to_integral_value():
-        value = value.quantize(Decimal(1))
+        value = Decimal(int(value))
     return -value if negative else value
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from enum import Enum
 from functools import cache, cached_property
 from itertools import pairwise
+from typing import NamedTuple
 
 from babel.numbers import get_territory_currencies
 from phonenumbers import COUNTRY_CODE_TO_REGION_CODE
@@ -88,17 +89,27 @@ _CALENDARS = (
 """Calendar → signs of a document that may have dates in it; the first that fits counts."""
 
 
+class ReadingFailure(NamedTuple):
+    """A reader that raised, its exception's type, and the line of code that raised it; nothing of the document."""
+
+    reader: str
+    error: str
+    line: str
+
+
 class DocumentContext:
     """The reading context of one document's text.
 
     Attributes:
         text: the document's text.
         readings: values by reader and text: dates are read for their borders, then for the answer.
+        failures: readers that raised (`reading.shielded`).
     """
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.readings: dict[tuple[object, str], Value] = {}
+        self.failures: set[ReadingFailure] = set()
 
     @cached_property
     def language(self) -> str | None:

@@ -121,7 +121,7 @@ def _shared_parts(first: str, second: str, context: DocumentContext) -> tuple[li
     if lone := re.fullmatch(r"([0-9]{1,2})(?:\.|er|st|nd|rd|th)?", first):
         return _read(re.sub(r"[0-9]{1,2}", lone[1], second, count=1), context), _read(second, context)
     if year is None:
-        whole = re.sub(r"([0-9]{1,2})(?= ?日?$)", second.strip(" 日"), first)
+        whole = re.sub(r"[0-9]{1,2}(?= ?日?$)", lambda _: second.strip(" 日"), first)
         return _read(first, context), _read(whole, context) if re.fullmatch(r" ?[0-9]{1,2} ?日 ?", second) else []
     begin = _read(f"{first}{year.group()}" if first.endswith((".", "/")) else f"{first} {year.group()}", context)
     end = _read(second, context)
@@ -198,7 +198,7 @@ def _tokens(text: str, context: DocumentContext) -> list[list[_Token]]:
     ambiguous_weekday = None
     months = names.months()
     for found in _TOKEN.findall(text):
-        if found.isdigit():
+        if found.isdecimal():
             tokens.append(("number", found))
         elif found in "./,'’-":
             tokens.append(("mark", found))
@@ -298,5 +298,5 @@ def _month(year: int, month: int) -> str | None:
 def _day(year: int, month: int, day: int) -> str | None:
     try:
         return date(year, month, day).isoformat() if _EARLIEST <= year <= _LATEST else None
-    except ValueError:
+    except (ValueError, OverflowError):
         return None

@@ -104,7 +104,7 @@ def read_bic(text: str, context: DocumentContext) -> Value | None:
 def read_tax_id(text: str, context: DocumentContext) -> Value | None:
     """Read a tax number; its validity is known where its prefix, or its document's country, tells the country."""
     number = compact(text)
-    if not any(map(str.isdigit, number)) or len(text) > LONGEST_CHARACTERS:
+    if not any(map(str.isdecimal, number)) or len(text) > LONGEST_CHARACTERS:
         return None
     return Value(ValueKind.TAX_ID, number, valid=_is_tax_id(number, context))
 

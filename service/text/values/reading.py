@@ -1,13 +1,18 @@
-"""Reads an entity's text to its value, by its label; an unreadable text is its own value. Never fails.
+"""Reads an entity's text to its value, by its label; an unreadable text is its own value.
 
 A request, or else the words of a free label's name, tell the kind of its values: "invoice date" is read as a date,
 "total amount" as money; the value of a name with none of these words is its text.
+
+The rule: a reader, a rule or the choice of fields that raises costs its own result, never the document (`shielded`).
 """
 
 from __future__ import annotations
 
 import re
+import traceback
 from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TypeVar
 
 from service.core.decoding.entities import Entity
 from service.core.decoding.value import Value, ValueKind
@@ -15,7 +20,7 @@ from service.core.fields.roles import ROLES
 from service.core.labels.label_set import Label
 from service.text.values import names
 from service.text.values.amounts import read_money, read_percent, read_quantity
-from service.text.values.context import DocumentContext
+from service.text.values.context import DocumentContext, ReadingFailure
 from service.text.values.dates import read_date
 from service.text.values.identifiers import (
     read_bic,
@@ -28,6 +33,7 @@ from service.text.values.identifiers import (
 )
 from service.text.values.normalization import LONGEST_CHARACTERS, folded
 
+_T = TypeVar("_T")
 Reader = Callable[[str, DocumentContext], Value | None]
 
 _KINDS: Mapping[ValueKind, tuple[str, Reader]] = {
@@ -74,8 +80,20 @@ def read_value(label: str, text: str, context: DocumentContext) -> Value:
         return Value(ValueKind.TEXT, folded(text))
     found = context.readings.get((reader, text))
     if found is None:
-        found = context.readings[reader, text] = reader(text, context) or Value(ValueKind.TEXT, folded(text))
+        value = shielded(context, reader.__name__, lambda: reader(text, context), None)
+        found = context.readings[reader, text] = value or Value(ValueKind.TEXT, folded(text))
     return found
+
+
+def shielded(context: DocumentContext, reader: str, read: Callable[[], _T], otherwise: _T) -> _T:
+    """Read a part of a document; where that raises, note the failure and return `otherwise`."""
+    try:
+        return read()
+    except Exception as error:
+        (frame,) = traceback.extract_tb(error.__traceback__, limit=-1)
+        line = f"{Path(frame.filename).name}:{frame.lineno}"
+        context.failures.add(ReadingFailure(reader, type(error).__name__, line))
+        return otherwise
 
 
 def read_values(

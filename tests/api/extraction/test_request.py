@@ -26,6 +26,7 @@ from service.core.errors import InternalError, QueueFull, UnreadableDocument
 from service.core.types import Priority
 from service.families.processor import ModelInput
 from service.metrics.worker import WorkerMetrics
+from service.text.values.context import ReadingFailure
 from service.wire import ModelStatus, Submitted
 from tests.support.extractors import request_of
 from tests.support.garbage import uncollected
@@ -77,10 +78,11 @@ class Stamping:
     ends: dict[str, Exception | None]
     counted: list[str] = field(default_factory=list)
     metrics: WorkerMetrics = field(default_factory=WorkerMetrics)
+    failures: frozenset[ReadingFailure] = frozenset()
 
     async def result(self, source: DocumentInput, _request: ExtractRequest, timer: StageTimer) -> Stamped:
         timer.record("stamp", 1.0, 0.25)
-        timer.tokens, timer.charged_tokens = 30, 7
+        timer.tokens, timer.charged_tokens, timer.failures = 30, 7, self.failures
         if (error := self.ends[source.id]) is not None:
             raise error
         return Stamped(None, 7, ["stamp"])
@@ -113,6 +115,18 @@ def test_a_failure_is_its_document_s_own_also_an_unknown_one() -> None:
     assert isinstance(broken.error, InternalError)
     assert "secret" not in broken.error.detail
     assert sorted(work.counted) == ["internal_error", "ok", "unreadable_document"]
+
+
+def test_a_reader_that_failed_is_counted_and_logged_once_by_kind(caplog: pytest.LogCaptureFixture) -> None:
+    failure = ReadingFailure("read_date", "ValueError", "dates.py:1")
+    kinds = frozenset((failure, failure._replace(reader="read_money")))
+    work = Stamping({"a": None, "b": None}, failures=kinds)
+    assert [each.code for each in ended(work)] == ["ok", "ok"]
+    logged = [vars(record) for record in caplog.records]
+    assert sorted((each["event"], each["reader"], each["error"], each["line"]) for each in logged) == [
+        ("reader_failed", "read_date", "ValueError", "dates.py:1"),
+        ("reader_failed", "read_money", "ValueError", "dates.py:1"),
+    ]
 
 
 def test_documents_that_were_answered_are_charged_and_all_are_noted() -> None:

@@ -122,6 +122,15 @@ def test_fields_are_absent_unless_asked_for() -> None:
     assert set(fields().roles) == {"invoice_id", "supplier_name", "total_amount"}
 
 
+def test_a_choice_of_fields_that_raises_costs_the_fields_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise ValueError("Acme GmbH")
+
+    monkeypatch.setattr("service.api.extraction.field_answers.find_fields", broken)
+    assert result(fields=True).fields is None
+    assert result(fields=True).entities == result().entities
+
+
 def test_labels_say_which_entities_are_listed_and_not_what_a_document_is() -> None:
     assert [each.label for each in result(labels=["INVOICE_ID"], fields=True).entities] == ["INVOICE_ID"]
     assert fields(labels=["INVOICE_ID"]) == fields()

@@ -1,4 +1,4 @@
-"""`python -m tests.support.fuzz`: fuzzes files, bodies, messages and the HTTP port; exit code 1 on a finding."""
+"""`python -m tests.support.fuzz`: fuzzes files, bodies, messages, readers and the port; exit code 1 on a finding."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from tests.support.fuzz.body_target import BodyTarget
 from tests.support.fuzz.campaign import FuzzReport, Target, run_campaign
 from tests.support.fuzz.file_target import file_targets
 from tests.support.fuzz.http_target import HttpTarget
+from tests.support.fuzz.reading_target import ReadingTarget
 from tests.support.fuzz.wire import MessageTarget
 
-SHARES = {"pdf": 0.15, "docx": 0.1, "html": 0.15, "text": 0.1, "any format": 0.1, "body": 0.2, "message": 0.15}
-SHARES["http"] = 0.05
+SHARES = {"pdf": 0.15, "docx": 0.1, "html": 0.15, "text": 0.1, "any format": 0.1, "body": 0.2, "message": 0.1}
+SHARES |= {"reading": 0.05, "http": 0.05}
 """Shares of all inputs."""
 MOST_SHOWN = 20
 """Findings."""
@@ -35,7 +36,7 @@ def main() -> int:
     print(
         f"seed {chosen.seed}\n| target | inputs | s | slowest CPU s | findings | outcomes |\n|---|---|---|---|---|---|"
     )
-    targets: list[Target] = [*file_targets(), BodyTarget(), MessageTarget()]
+    targets: list[Target] = [*file_targets(), BodyTarget(), MessageTarget(), ReadingTarget()]
     reports = [_run(each, counts[each.name], chosen.seed) for each in targets if each.name in counts]
     if "http" in counts:
         reports.append(_run_http(counts["http"], chosen.seed))

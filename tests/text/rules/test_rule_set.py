@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
@@ -42,6 +43,18 @@ def test_the_built_in_model_asks_for_all_rules() -> None:
         ("PERCENT", "19 %", "rule"),
         ("PHONE", "+49 30 1234567", "rule"),
     ]
+
+
+def broken(text: str, context: DocumentContext) -> Iterator[RuleMatch]:
+    yield RuleMatch("EMAIL", 0, int("²"), Strength.PROVEN, 1.0)
+
+
+def test_a_rule_that_raises_costs_its_own_matches_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(FINDERS, "email", ("EMAIL", broken))
+    context = DocumentContext(TEXT)
+    found = RuleSet(find=("email", "percent")).apply(context, [], ["EMAIL", "PERCENT"])
+    assert [each.label for each in found] == ["PERCENT"]
+    assert {each.reader for each in context.failures} == {"email"}
 
 
 @pytest.mark.parametrize(

@@ -8,15 +8,19 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from service.core.decoding.entities import Entity
 from service.core.decoding.value import ValueKind
 from service.core.labels.label_set import Label
 from service.text.values.context import DocumentContext
 from service.text.values.names import meaning, months
-from service.text.values.reading import read_value, read_values, reading_label
+from service.text.values.reading import READERS, read_value, read_values, reading_label, shielded
+from tests.support.fuzz.reading_target import LINES, SIGNS, WORDS, read_all
 
 
 @pytest.mark.parametrize(
@@ -38,6 +42,48 @@ def test_values_are_read_by_what_the_request_or_the_name_says(
     entity = Entity(label.name, text, 0, len(text), 0.9)
     (found,) = read_values(DocumentContext(text), [entity], {label.name: reading_label(label)})
     assert (found.kind, found.text) == (kind, value)
+
+
+def broken(text: str, context: DocumentContext) -> NoReturn:
+    raise ValueError(f"not a number: {text}")
+
+
+def test_a_reader_that_raises_costs_its_value_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    context = DocumentContext("paid on 3 May 2024")
+    monkeypatch.setitem(READERS, "DATE", broken)
+    found = [read_value(label, "3 May 2024", context) for label in ("DATE", "DATE", "DUE_DATE")]
+    assert [(each.kind, each.text) for each in found] == [
+        (ValueKind.TEXT, "3 May 2024"),
+        (ValueKind.TEXT, "3 May 2024"),
+        (ValueKind.DATE, "2024-05-03"),
+    ]
+    (failure,) = context.failures
+    assert (failure.reader, failure.error, failure.line[:16]) == ("broken", "ValueError", "test_reading.py:")
+
+
+def test_a_failure_holds_nothing_of_the_document() -> None:
+    context = DocumentContext("Jane Doe")
+    assert shielded(context, "find_fields", lambda: broken(context.text, context), None) is None
+    assert "Jane" not in repr(context.failures)
+
+
+NO_DECIMALS = [sign for sign in SIGNS if sign.isdigit() and not sign.isdecimal()]
+ODD = st.one_of(
+    st.sampled_from(NO_DECIMALS), st.sampled_from(WORDS), st.characters(categories=("N", "M", "Z", "S", "P"))
+)
+
+
+@given(line=st.sampled_from(LINES), places=st.lists(st.tuples(st.integers(0, 40), ODD), max_size=3))
+def test_no_reader_raises_whatever_stands_in_a_line(line: str, places: list[tuple[int, str]]) -> None:
+    for place, odd in places:
+        line = f"{line[:place]}{odd}{line[place:]}"
+    read_all(line)
+
+
+@pytest.mark.parametrize("form", ["March 2026 {}", "12{}.03.2026", "EUR 1{}00", "+49 30 1234{}", "{}"])
+def test_no_reader_takes_a_digit_for_a_decimal(form: str) -> None:
+    for sign in NO_DECIMALS:
+        read_all(form.format(sign))
 
 
 GERMAN = "Die Rechnung und der Betrag von der Lieferung"
