@@ -80,6 +80,11 @@ class PartlyRead:
     characters: int = 0
 
 
+def hidden_text(characters: int) -> tuple[PartlyRead, ...]:
+    """What a format without pages says of hidden text, if there is any."""
+    return (PartlyRead(None, UnreadReason.HIDDEN, (), characters),) if characters else ()
+
+
 @dataclass(frozen=True, slots=True)
 class RecognizedPage:
     """A page of which text was recognized in its picture (OCR).

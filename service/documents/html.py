@@ -1,9 +1,10 @@
 """Reads the text of an HTML file that a browser shows.
 
 Left out: the head with its title, scripts, templates, comments, what `hidden`, an inline style or a rule of `<style>`
-hides (`html_style`), closed dialogs, and characters without width. Blocks are lines; cells and boxes beside each other
-are separated by tabs; `<pre>` keeps its white space; entities are decoded. Of form controls what they show is text:
-the value of an input, the selected option, `☒` and `☐`. Raised cents and note marks are kept apart from their number.
+hides (`html_style`), closed dialogs, struck-out text, and characters without width. Text in its place that has no ink
+(`html_ink`) is left out as well, and counted as hidden. Blocks are lines; cells and boxes beside each other are
+separated by tabs; `<pre>` keeps its white space; entities are decoded. Of form controls what they show is text: the
+value of an input, the selected option, `☒` and `☐`. Raised cents and note marks are kept apart from their number.
 
 The parser sends events to a target and builds no tree, so nesting of any depth needs no stack.
 """
@@ -12,14 +13,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, cast
 
 from lxml import etree
 
 from service.documents.charset import charset_of, decode_text
-from service.documents.document import Document
-from service.documents.html_style import PLAIN, Display, Place, Style, StyleSheet
+from service.documents.document import Document, hidden_text
+from service.documents.html_elements import CONTROLS, NOTED, PLAIN_ELEMENT, Element, Inheritance
+from service.documents.html_style import Display, Place, StyleSheet
 from service.documents.limits import DocumentLimits
 from service.documents.raised_text import raised_separator
 from service.documents.text_writer import UNSEEN, TextWriter
@@ -34,7 +35,6 @@ _BLOCKS = frozenset(
 _UNSHOWN_INPUTS = frozenset("hidden password file color range image".split())
 _BOXES = {"checkbox", "radio"}
 _SEPARATED = _BLOCKS | {"td", "th", "tr", "br"}
-_CONTROLS = frozenset(("button", "input", "option", "select", "textarea"))
 _META = re.compile(rb"<meta[^>]{0,500}charset[^>]{0,100}>|<\?xml[^>]{0,100}encoding[^>]{0,100}>", re.I)
 _LONGEST_CURRENCY = 8
 """Characters after raised text that say whether a currency follows."""
@@ -61,32 +61,13 @@ def read_html(data: bytes, *, charset: str | None = None, limits: DocumentLimits
         parser.close()
     if target.open_roots:
         raise MemoryError("the HTML parser stopped for want of memory")
-    return Document(target.writer.result(), charset=found)
+    return Document(target.writer.result(), partly_read=hidden_text(target.hidden_characters), charset=found)
 
 
 def _markup_charset(data: bytes) -> str | None:
     """The charset that the XML declaration or a `<meta>` says, whichever is first."""
     said = _META.search(data[:_META_WITHIN_BYTES])
     return charset_of(said.group().decode("ascii", errors="ignore")) if said else None
-
-
-@dataclass(frozen=True, slots=True)
-class _Element:
-    """An open element that shows: what its children inherit, and how it is separated from what follows."""
-
-    unseen: bool = False  # invisible or of size 0
-    invisible: bool = False
-    tiny: bool = False
-    display: Display = Display.SILENT
-    is_raised: bool = False
-
-    @property
-    def passes_on_all(self) -> bool:
-        """True if a child without a style of its own is like it."""
-        return self.display is Display.SILENT and not self.is_raised
-
-
-_PLAIN_ELEMENT = _Element()
 
 
 class _Choice:
@@ -117,12 +98,14 @@ class _Shown:
     def __init__(self, limits: DocumentLimits) -> None:
         self.writer = TextWriter()
         self.open_roots = 0
+        self.hidden_characters = 0
         self._limits = limits
         self._sheet = StyleSheet()
         self._css: list[str] | None = None  # of the open <style>
         self._media = ""
         self._hidden_depth = 0  # open elements from the outermost hidden one on
-        self._open = [_PLAIN_ELEMENT]
+        self._inheritance = Inheritance()
+        self._open = [PLAIN_ELEMENT]
         self._path: list[Place] = []  # the open elements that show
         self._pre_depth = 0
         self._choice: _Choice | None = None
@@ -134,6 +117,8 @@ class _Shown:
         self.open_roots += tag == "html"
         if tag == "style":
             self._css, self._media = [], attributes.get("media", "")
+        elif tag in NOTED:
+            self._inheritance.note(tag, attributes)
         if self._hidden_depth:
             self._hidden_depth += tag not in _VOID
             return
@@ -142,18 +127,18 @@ class _Shown:
         if style.hides or _hides(tag, attributes):
             self._hidden_depth += not is_void
             return
-        element = self._open[-1]
-        if style is not PLAIN or tag == "sup" or tag in _CONTROLS or not element.passes_on_all:
-            element = _child(element, tag, style)
-        if not is_void:
-            self._open.append(element)
-            self._path.append((tag, attributes))
-        if tag in _SEPARATED or element is not _PLAIN_ELEMENT:
+        element = self._inheritance.child(self._open[-1], tag, attributes, style)
+        self._open.append(element)
+        self._path.append((tag, attributes))
+        if tag in _SEPARATED or element is not PLAIN_ELEMENT:
             self._separate(tag, element, opens=True)
-        if tag in _CONTROLS:
+        if tag in CONTROLS:
             self._control(tag, attributes)
+        if is_void:
+            self._open.pop()
+            self._path.pop()
 
-    def _separate(self, tag: str, element: _Element, *, opens: bool) -> None:
+    def _separate(self, tag: str, element: Element, *, opens: bool) -> None:
         """Write what stands between this element and what is before it, or after it."""
         writer = self.writer
         if element.is_raised:
@@ -205,18 +190,22 @@ class _Shown:
         if self._hidden_depth:
             self._hidden_depth -= 1
             return
-        element = self._open.pop() if self._path else self._open[0]
-        del self._path[-1:]
         if tag == "select" and self._choice:
             shown, self._choice = self._choice.shown(), None
             self._boxed(shown)
-        if tag in _SEPARATED or element is not _PLAIN_ELEMENT:
+        element = self._open.pop() if self._path else self._open[0]
+        del self._path[-1:]
+        if tag in _SEPARATED or element is not PLAIN_ELEMENT:
             self._separate(tag, element, opens=False)
 
     def data(self, text: str) -> None:
         if self._css is not None:
             self._css.append(text)
-        if self._hidden_depth or self._open[-1].unseen:
+        if self._hidden_depth:
+            return
+        if not (element := self._open[-1]).is_shown:
+            if element.is_without_ink:
+                self.hidden_characters += len("".join(_UNWANTED.sub("", text).split()))
             return
         if not text.isascii() or "\x00" in text:
             text = _UNWANTED.sub("", text)
@@ -249,23 +238,16 @@ class _Shown:
             self.writer.words(raised)
             self._write(after)
 
+    def doctype(self, name: str | None, public_id: str | None, system: str | None) -> None:
+        """Read a document as browsers do that it declares to keep the standard."""
+        self._inheritance.is_quirky = False
+
     def comment(self, text: str) -> None:
         """Ignored: comments do not show."""
 
     def close(self) -> None:
         """End what is open; the result is in `writer`."""
         self._end_raised()
-
-
-def _child(parent: _Element, tag: str, style: Style) -> _Element:
-    invisible = parent.invisible if style.invisible is None else style.invisible
-    tiny = parent.tiny if style.tiny is None else style.tiny
-    display = style.display
-    if parent.display is Display.CONTAINER and display in (Display.SILENT, Display.BOX):
-        display = Display.CELL
-    elif tag in _CONTROLS - {"option"}:
-        display = Display.BOX
-    return _Element(invisible or tiny, invisible, tiny, display, tag == "sup" or style.raised)
 
 
 def _hides(tag: str, attributes: Mapping[str, str]) -> bool:

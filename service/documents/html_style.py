@@ -2,8 +2,9 @@
 
 Of a sheet, rules by tags, classes and ids count, also of an element within others (`.note`, `p.a.b`, `#x > p, .a td`),
 by their weight and order (CSS 2.1, 6.4); not those by attributes, siblings or states, nor what holds on paper or in
-some windows only (`@media`). Nobody sees `display: none`, `visibility: hidden`, `opacity: 0`, letters of size 0, what
-is clipped to nothing or overflows a pixel (as previews of mails do), and what stands far outside the page.
+some windows only (`@media`): after a colour or ground of such a rule, what it names is of unknown colours. Nobody sees
+`display: none`, `visibility: hidden`, what is clipped to nothing or overflows a pixel (as previews of mails do), and
+what stands far outside the page. `html_ink` says which text has ink.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from functools import lru_cache
 
+from service.documents.html_ink import INK_PROPERTIES, NO_INK_STYLE, UNSURE, InkStyle, ink_style, longhands
+
 _MOST_KNOWN = 4_096
 """Styles that are kept, each for a tag and its attributes."""
 _LONGEST_KNOWN = 500
@@ -23,8 +26,15 @@ _PARTS = re.compile(r"[^{}]*\{|[^{}]*\}|[^{}]+$")
 _COMPOUND = re.compile(r"(\*|[a-z][a-z0-9-]*)?((?:[.#][\w-]+)*)$", re.I)
 _SELECTOR = re.compile(r"(?:\([^()]*\)|[^,])+")
 _NAME = re.compile(r"[.#][\w-]+")
+_ESCAPE = re.compile(r"\\([0-9a-f]{1,6})\s?", re.I)
 _ON_SCREEN = re.compile(r"@(?:media\s+(?:only\s+)?(?:screen|all)|layer\b[^{]*|supports\b(?!\s+not\b)[^{]*)\s*$", re.I)
 """At-rules whose rules hold in every window."""
+_ELSEWHERE = re.compile(r"print|prefers-|keyframes|font-face|page", re.I)
+"""At-rules that hold on paper, or where a person asks for it, or whose blocks are no rules."""
+_STATE = re.compile(
+    r"[^+~]*[+~]|\[[^\]]*\]|:(?:root|empty|is|where|not|(?:nth|first|last|only)-(?:last-)?(?:child|of-type))(?:\([^()]*\))?"
+)
+"""Parts of a selector that do not count here, and without which it names more elements."""
 _MEDIA = re.compile(r"(?:(?:only\s+)?(?:screen|all)\s*)?(?:,|$)", re.I)
 _LONGEST_SELECTOR, _DEEPEST, _MOST_NAMES = 8, 4, 64
 """Elements within each other that a selector names, at-rules within each other, and classes of an element."""
@@ -32,8 +42,13 @@ _MOST_COMPARED = 200_000
 """Comparisons of elements with rules of several names, in one document; after them only rules of one name count."""
 _ZERO = re.compile(r"(?:0+(?:\.0+)?|\.0+)[a-z%]*$")
 _PIXEL = re.compile(rf"{_ZERO.pattern}|1px$")
-_CLIPPED = re.compile(r"rect\((?:[01](?:px)?[\s,]+){3}[01](?:px)?\)|inset\((?:50|100)%")
-_FAR = re.compile(r"-\d{3,}(?:\.\d+)?(?:px|em|rem)")
+_CUTS = re.compile(r"\b(?:hidden|clip)\b")
+_CLIPPED = re.compile(
+    r"rect\((?:[01](?:px)?[\s,]+){3}[01](?:px)?\)|inset\((?:[5-9]\d|100)%|(?:circle|ellipse)\(0(?![.\d])"
+)
+_FAR = re.compile(r"-\d{3,}(?:\.\d+)?(?:px|pt|em|rem|vw|vh)")
+_NOTHING = re.compile(r"scale(?:3d|x|y)?\(\s*0(?:\.0\d*)?\s*[,)]|translate(?:3d|x|y)?\(\s*-\d{4,}px")
+"""Transforms that leave nothing to see: a scale under a tenth, a move by a thousand pixels."""
 _CONTAINERS = frozenset("flex inline-flex grid inline-grid".split())
 _BLOCKS = frozenset("block list-item table table-row flow-root".split())
 
@@ -50,11 +65,11 @@ class Display(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """Style of an element; `invisible` and `tiny` hold for its children until one says otherwise."""
+    """Style of an element; `invisible` holds for its children until one says otherwise."""
 
     hides: bool = False
     invisible: bool | None = None
-    tiny: bool | None = None
+    ink: InkStyle = NO_INK_STYLE
     raised: bool = False
     display: Display = Display.SILENT
 
@@ -117,9 +132,14 @@ class StyleSheet:
             elif part.endswith("}") and preludes:
                 selectors = preludes.pop()
                 said, important = _declarations(part[:-1])
-                if (said or important) and len(preludes) <= _DEEPEST and all(map(_ON_SCREEN.match, preludes)):
-                    for selector in _SELECTOR.findall(selectors):
-                        self._add_rule(_compounds(selector), said, important)
+                unsure = {name: value for name, value in UNSURE.items() if name in said or name in important}
+                if len(preludes) > _DEEPEST or not (said or important):
+                    continue
+                for selector in _SELECTOR.findall(selectors):
+                    if all(map(_ON_SCREEN.match, preludes)) and (compounds := _compounds(selector)):
+                        self._add_rule(compounds, said, important)
+                    elif unsure and not any(map(_ELSEWHERE.search, preludes)):
+                        self._add_rule(_compounds(_STATE.sub("", selector)), unsure, {})
 
     def _add_rule(self, compounds: tuple[_Compound, ...], said: Declarations, important: Declarations) -> None:
         if not compounds:
@@ -211,17 +231,22 @@ def _strongest(rules: Iterable[tuple[tuple[int, int, int], dict[str, tuple[int, 
 
 def _declarations(css: str) -> tuple[Declarations, Declarations]:
     """The properties that matter here, and of these those that win over others; all in small letters."""
+    if "/*" in css or "\\" in css:
+        css = _ESCAPE.sub(lambda escape: chr(int(escape[1], 16) % 0xD800), _COMMENT.sub("", css))
     pairs = (part.partition(":") for part in css.lower().split(";"))
     said: tuple[Declarations, Declarations] = ({}, {})
     for name, _, value in pairs:
-        if (name := name.strip()) in _PROPERTIES:
-            said["!important" in value][name] = value.replace("!important", "").strip()
+        name, into, value = name.strip(), said["!important" in value], value.replace("!important", "").strip()
+        if name in INK_PROPERTIES:
+            into |= longhands(name, value)
+        if name in _PROPERTIES:
+            into[name] = value
     return said
 
 
 _PROPERTIES = frozenset(
-    "display visibility opacity font-size max-height height overflow overflow-y vertical-align float "
-    "clip clip-path position left top text-indent".split()
+    "display visibility max-height height min-height padding padding-top padding-bottom width min-width flex flex-grow "
+    "overflow overflow-x overflow-y vertical-align float clip clip-path position left top text-indent transform".split()
 )
 
 
@@ -233,30 +258,37 @@ def _inline_style(css: str) -> Style:
 def _style(said: Declarations, important: Declarations | None = None) -> Style:
     said |= important or {}
 
-    def is_zero(name: str) -> bool:
-        return _ZERO.match(said.get(name, "")) is not None
-
-    flat = any(_PIXEL.match(said.get(name, "")) for name in ("max-height", "height"))
-    clipped = "hidden" in (said.get("overflow"), said.get("overflow-y"))
     display, visibility = said.get("display", ""), said.get("visibility")
     style = Style(
-        hides=display == "none" or is_zero("opacity") or (flat and clipped) or _is_outside(said),
+        hides=display == "none" or _is_clipped(said) or _is_outside(said),
         invisible=visibility in ("hidden", "collapse") if visibility in ("hidden", "collapse", "visible") else None,
-        tiny=is_zero("font-size") if "font-size" in said else None,
+        ink=NO_INK_STYLE if INK_PROPERTIES.isdisjoint(said) else ink_style(said),
         raised=said.get("vertical-align") == "super",
         display=_display(display, said.get("float", "none")),
     )
     return PLAIN if style == PLAIN else style
 
 
+def _is_clipped(said: Declarations) -> bool:
+    """True if an element is a pixel high or wide at most, and nothing makes it larger or shows what overflows."""
+    flat = any(_PIXEL.match(said.get(name, "")) for name in ("max-height", "height"))
+    if flat and _CUTS.search(f"{said.get('overflow')} {said.get('overflow-y')}"):
+        heights = " ".join(said.get(name, "0") for name in ("min-height", "padding", "padding-top", "padding-bottom"))
+        return all(map(_ZERO.match, heights.split()))
+    narrow = _PIXEL.match(said.get("width", "")) and said.keys().isdisjoint(("flex", "flex-grow", "min-width"))
+    return bool(narrow and _CUTS.search(f"{said.get('overflow')} {said.get('overflow-x')}"))
+
+
 def _is_outside(said: Declarations) -> bool:
-    """True if an element is clipped to nothing, or stands far above or on the left of the page."""
-    if _FAR.match(said.get("text-indent", "")):
+    """True if an element is cut to nothing, scaled to nothing, or stands far above or on the left of the page."""
+    if _FAR.match(said.get("text-indent", "")) or _NOTHING.search(said.get("transform", "")):
         return True
-    if said.get("position") not in ("absolute", "fixed"):
-        return False
-    clip = (said.get("clip", ""), said.get("clip-path", ""))
-    return any(map(_CLIPPED.match, clip)) or any(_FAR.match(said.get(side, "")) for side in ("left", "top"))
+    if _CLIPPED.match(said.get("clip-path", "")):
+        return True
+    is_placed = said.get("position") in ("absolute", "fixed")
+    return is_placed and bool(
+        _CLIPPED.match(said.get("clip", "")) or any(_FAR.match(said.get(side, "")) for side in ("left", "top"))
+    )
 
 
 def _display(display: str, float_: str) -> Display:

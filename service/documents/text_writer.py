@@ -11,6 +11,9 @@ from dataclasses import dataclass
 
 UNSEEN = "\xad\u200b\u2060\ufeff"
 """Characters without width: browsers and Word show nothing for them."""
+_STROKE = "\u0336"
+_STRUCK = re.compile(rf".[\u0300-\u0335]?{_STROKE}", re.S)
+"""A character with a mark that strikes it out (combining long stroke overlay), perhaps after an accent."""
 _LINE_PARTS = 16
 """Parts of the text, of a word or blank at least, that `line` looks at."""
 _BLANKS = re.compile(r"[ \t\n\r\f\xa0]+")
@@ -110,5 +113,6 @@ class TextWriter:
         self._at_line_start = True
 
     def result(self) -> str:
-        """The text so far, without pending white space."""
-        return "".join(self._parts)
+        """The text so far, without pending white space and without characters that are struck out by a mark."""
+        text = "".join(self._parts)
+        return _STRUCK.sub("", text) if _STROKE in text else text

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from service.core.errors import DocumentTooLarge
+from service.documents.document import UnreadReason
 from service.documents.html import read_html
 from service.documents.limits import DocumentLimits
 
@@ -32,6 +33,7 @@ def text_of(html: str | bytes, charset: str | None = None) -> str:
         ("In<select><option>EUR</option><option>CHF</option></select>paid", "In EUR paid"),
         ("<select multiple><option selected>a<option>b<option selected>c</select>", "a, c"),
         ("Note:<textarea>to pay</textarea>now", "Note: to pay now"),
+        ("GBP 3&#822;0\u03360&#x336; 240, e\u0301\u0336a x", "GBP  240, a x"),
         ("DE89&#8203;3704 maria.&shy;kestler&#x2060;@a.example&#xfeff;", "DE893704 maria.kestler@a.example"),
     ],
 )
@@ -128,6 +130,138 @@ def test_one_rule_says_what_styles_hide(html: str) -> None:
     assert text_of(html) == "yes"
 
 
+WITHOUT_INK = [
+    '<p style="color:#fff">no</p>',
+    '<p style="COLOR: White">no</p>',
+    '<p style="color:rgb(255 255 255)">no</p>',
+    '<p style="color:hsl(0,0%,99%)">no</p>',
+    '<p style="color:#fffffe">no</p>',
+    '<p style="color:rgba(0,0,0,0.02)">no</p>',
+    '<p style="color:#00000005">no</p>',
+    '<p style="color:transparent">no</p>',
+    '<p style="-webkit-text-fill-color:transparent">no</p>',
+    '<p style="opacity:.01">no</p>',
+    '<p style="opacity:1%">no</p>',
+    '<div style="opacity:.2"><div style="opacity:.2">no</div></div>',
+    '<p style="font-size:1px">no</p>',
+    '<p style="font-size:1pt">no</p>',
+    '<p style="font:1px/1 Arial">no</p>',
+    '<p style="font:bold 400 .1em Arial">no</p>',
+    '<p style="font-size:0.1rem">no</p>',
+    '<p style="font-size:10%">no</p>',
+    '<div style="font-size:.3em"><b style="font-size:.3em">no</b></div>',
+    "<font color=white>no</font>",
+    '<font color="ffffff">no</font>',
+    "<body bgcolor=navy text=#000080>no</body>",
+    "<table bgcolor=red><tr><td><font color=#ff0000>no</font></table>",
+    '<td style="background:#036;color:#003366">no</td>',
+    '<div style="background:linear-gradient(red,blue);background:#fff;color:white">no</div>',
+    "<style>.x{color:#fff}</style><p class=x>no</p>",
+    "<style>body{background-color:black;color:black}</style><body>no",
+    "<style>.a{background:#eee}.a td{color:#efefef}</style><table class=a><tr><td>no</table>",
+    '<p style="background:currentcolor">no</p>',
+    '<p style="color:/*x*/white">no</p>',
+    '<p style="color:w\\68ite">no</p>',
+    '<p style="color:#fff;color:nonsense">no</p>',
+    '<p style="filter:opacity(0)">no</p>',
+    '<input value=no style="color:white">',
+    '<p style="color:#fff;text-shadow:none">no</p>',
+    '<p style="color:#fff;text-shadow:0 0 1px #fff">no</p>',
+    '<p style="color:white;position:absolute">no</p>',
+    '<div style="color:#fff"><p>no<span> no</span></p></div>',
+    '<link rel=stylesheet href="https://fonts.googleapis.com/css?x"><p class=a style="color:#fff">no</p>',
+    '<html style="font-size:62.5%"><p style="font-size:.2rem">no</p>',
+    '<!doctype html><div style="color:#fff"><table><tr><td>no</table></div>',
+    '<body style="background:#fff url()"><div style="background:white"><p style="color:white">no</div>',
+    '<p style="font-size:2px">no</p><svg><text>no</text></svg>',
+    '<div style="mix-blend-mode:normal;background:#abcdef"><span style="color:#abcdef">no</span></div>',
+]
+STRUCK_OR_TAKEN_OUT = [
+    "<del>no</del>",
+    "<s>no</s>",
+    "<strike>no</strike>",
+    '<p style="text-decoration:line-through">no</p>',
+    '<p style="text-decoration:red wavy line-through">no</p>',
+    '<p style="text-decoration-line:underline line-through">no</p>',
+    '<style>.o{text-decoration:line-through}</style><i class=o>no<b style="text-decoration:none">no</b></i>',
+    '<p style="clip-path:circle(0)">no</p>',
+    '<p style="transform:scale(0)">no</p>',
+    '<p style="width:0;overflow:hidden">no</p>',
+    '<p style="display:none;color:#fff">no</p>',
+    '<div style="font-size:1px;color:#fff;max-height:0;overflow:hidden">no</div>',
+    '<p style="visibility:hidden;color:#fff">no</p>',
+]
+SHOWN = [
+    '<td style="background:#036;color:#fff">yes</td>',
+    "<style>th{background:var(--x);color:white}</style><table><th>yes</table>",
+    '<div style="background:url(x.png);color:#fff">yes</div>',
+    '<div style="background-image:linear-gradient(#000,#333);color:#fff"><p>yes</p></div>',
+    '<div style="background:linear-gradient(90deg,red,blue);-webkit-background-clip:text;color:transparent">yes</div>',
+    '<h1 style="background:url(a.png);background-clip:text;-webkit-text-fill-color:transparent">yes</h1>',
+    '<p style="color:#ccc">yes</p>',
+    '<p style="color:#999;font-size:8px">yes</p>',
+    '<p style="font-size:6pt">yes</p>',
+    '<td style="font-size:0"><span style="font-size:12px">yes</span></td>',
+    "<body bgcolor=black text=white>yes</body>",
+    "<body background=x.jpg text=white>yes</body>",
+    "<table bgcolor=#003366><tr><td><font color=white>yes</font></table>",
+    "<style>tr:first-child{background:#036}th{color:#fff}</style><table><tr><th>yes</th></table>",
+    "<style>tr + tr{background:#036}.w{color:#fff}</style><table><tr><tr><td class=w>yes</table>",
+    "<style>:root{--a:#000}body{background:#111;color:#eee}</style><body>yes",
+    "<style>:root{background:#111;color:#fff}</style><body>yes",
+    '<div style="color:#fff"><a href=x>yes</a></div>',
+    '<div style="color:#fff"><mark>yes</mark></div>',
+    '<img src=x><div style="position:absolute;color:#fff">yes</div>',
+    '<link rel=stylesheet href=a.css><div class=hero style="color:#fff">yes</div>',
+    '<p style="color:white;text-shadow:1px 1px 2px #000">yes</p>',
+    '<p style="color:white;-webkit-text-stroke:1px #333">yes</p>',
+    '<p style="-webkit-text-fill-color:transparent;-webkit-text-stroke:1px">yes</p>',
+    '<p style="color:rgba(0,0,0,.4)">yes</p>',
+    '<p style="opacity:.5">yes</p>',
+    '<p style="color:var(--ink)">yes</p>',
+    '<p style="color:oklch(20% .1 20)">yes</p>',
+    '<p style="color:red;background:green">yes</p>',
+    '<p style="color:yellow">yes</p>',
+    '<del style="text-decoration:none">yes</del>',
+    '<s><span style="display:inline-block">yes</span></s>',
+    '<p style="text-decoration:underline">yes</p>',
+    '<p style="text-decoration:line-through transparent">yes</p>',
+    '<p style="height:0;padding-bottom:56%;overflow:hidden">yes</p>',
+    '<p style="width:0;flex:1;overflow:hidden">yes</p>',
+    '<p style="width:100%;overflow:hidden">yes</p>',
+    '<button style="color:white">yes</button>',
+    '<div style="color:#fff"><input value=yes></div>',
+    '<div style="color:#fff"><table><tr><td>yes</table></div>',
+    '<html style="font-size:62.5%"><p style="font-size:1.2rem">yes</p>',
+    '<p style="font-size:clamp(1px,2vw,3px)">yes</p>',
+    '<p style="font-size:x-small">yes</p>',
+    "<style>@media (min-width:600px){.h{background:#036}}.h{color:#fff}</style><p class=h>yes",
+    "<style>@media print{.h{background:#fff}}.h{color:#fff;background:#036}</style><p class=h>yes",
+    '<div style="background:rgba(0,0,0,.6);color:#fff">yes</div>',
+    "<style>a:hover{color:#fff}</style><a href=x>yes</a>",
+]
+
+
+@pytest.mark.parametrize("html", WITHOUT_INK)
+def test_text_that_nobody_sees_is_left_out_and_counted(html: str) -> None:
+    document = read_html(f"{html}&nbsp;".encode(), limits=DocumentLimits())
+    assert document.text == ""
+    assert document.partly_read[0].reason is UnreadReason.HIDDEN
+    assert document.partly_read[0].characters in (2, 4)
+
+
+@pytest.mark.parametrize("html", STRUCK_OR_TAKEN_OUT)
+def test_struck_text_and_what_is_not_laid_out_is_left_out_and_not_counted(html: str) -> None:
+    document = read_html(html.encode(), limits=DocumentLimits())
+    assert (document.text, document.partly_read) == ("", ())
+
+
+@pytest.mark.parametrize("html", SHOWN)
+def test_text_that_a_person_can_see_stays(html: str) -> None:
+    document = read_html(html.encode(), limits=DocumentLimits())
+    assert (document.text, document.partly_read) == ("yes", ())
+
+
 @pytest.mark.timeout(20)
 def test_many_rules_and_styles_cost_linear_time() -> None:
     rules = "".join(f".a{number}{{display:none}}" for number in range(50_000))
@@ -141,6 +275,9 @@ def test_many_rules_and_styles_cost_linear_time() -> None:
     assert text_of("<style>" + "a," * 500_000 + "b{opacity:0}</style>yes") == "yes"
     assert text_of(f"<style media='{' ' * 500_000}x'>p{{opacity:0}}</style><p>yes") == "yes"
     assert text_of(f"<p style='opacity:{'0' * 500_000}!'>yes") == "yes"
+    for value in ("color:rgb(" + "1," * 500_000, "background:" + "a(" * 500_000, "font:" + " 1" * 500_000):
+        assert text_of(f"<p style='{value}'>yes") == "yes"
+    assert text_of("<div style='color:#fff'>" * 50_000 + "no") == ""
 
 
 @pytest.mark.parametrize(
