@@ -14,13 +14,14 @@ from enum import IntEnum
 from typing import NamedTuple
 
 from service.core.decoding.entities import Entity, Source
-from service.text.values.normalization import INVISIBLE
+from service.text.values.normalization import INVISIBLE, NOTES
 
 STEP_CHARACTERS = 8_192
 LONGEST_CHARACTERS = 2_100
 """Most characters of a match, with those that it looks ahead at."""
 _BEFORE_CHARACTERS = 28
 """Characters before a number within which the word that names it stands."""
+_NOTE_BEHIND = re.compile(rf"(?<=[0-9A-Za-z%€$£)])[{NOTES}]{{1,3}}(?!\w)")
 _FEWEST_CHARACTERS = 2
 """Fewest letters and digits of the rest of a cut entity."""
 
@@ -65,8 +66,11 @@ def scan(pattern: re.Pattern[str], text: str, sign: re.Pattern[str] | None = Non
 
 
 def on_visible_text(text: str) -> tuple[str, Callable[[RuleMatch], RuleMatch]]:
-    """Remove a text's invisible characters; returns it with a function that places its matches in the text itself."""
-    if text.isascii() or INVISIBLE.search(text) is None:
+    """Remove a text's invisible characters and marks of notes; returns it with a function that places matches."""
+    if text.isascii():
+        return text, lambda match: match
+    text = _NOTE_BEHIND.sub(lambda match: " " * len(match.group()), text)
+    if INVISIBLE.search(text) is None:
         return text, lambda match: match
     places = [place for place, each in enumerate(text) if not INVISIBLE.match(each)]
     bare = "".join(map(text.__getitem__, places))

@@ -17,7 +17,7 @@ from service.text.rules.rule_matches import RuleMatch, Strength, scan
 from service.text.values import names
 from service.text.values.context import DocumentContext
 from service.text.values.currencies import SIGNS
-from service.text.values.normalization import WORD, key
+from service.text.values.normalization import NOTES, RAISED, WORD, key
 from service.text.values.reading import read_value
 
 DATES = roles.DATES | {"EFFECTIVE_DATE"}
@@ -43,7 +43,7 @@ _DATE = re.compile(
     r"|[0-9]{2,4} ?年 ?[0-9]{1,2} ?月(?: ?[0-9]{1,2} ?日)?"
     r"|[0-9]{4}년 ?[0-9]{1,2}월(?: ?[0-9]{1,2}일)?"
     rf")|{_MONTH}\.? (?:[0-9]{{1,2}}{_ORDINAL},? [0-9]{{4}}|(?:de )?[0-9]{{4}})"
-    rf")(?![\w/-]|[.,][0-9])|{_ERA_DATE})"
+    rf")(?![^\W{NOTES}]|[/-]|[.,][0-9])|{_ERA_DATE})"
 )
 _ERA_ONLY = re.compile(_ERA_DATE)
 _ERA_SIGN = re.compile("[RHS令平昭大明民中][0-9元 和成正治國国華]")
@@ -203,6 +203,8 @@ def _identifier_around(text: str, entity: Entity, floor: int, ceiling: int) -> t
     start, end = entity.start, entity.end
     while start > floor and _continues(text[start - 1]):
         start -= 1
+    while end - start > 1 and text[end - 1] in RAISED:
+        end -= 1
     while end < ceiling and _continues(text[end]):
         end += 1
     while end > entity.end and text[end - 1] in "./-_#+":
@@ -217,7 +219,7 @@ def _identifier_around(text: str, entity: Entity, floor: int, ceiling: int) -> t
 
 
 def _continues(character: str) -> bool:
-    return character.isalnum() or character in "./-_#+@"
+    return (character.isalnum() and character not in RAISED) or character in "./-_#+@"
 
 
 def _stronger(first: Entity, second: Entity) -> Entity:

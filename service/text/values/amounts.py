@@ -6,6 +6,7 @@ The number itself tells its decimal mark, else the document does; where two read
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable
 from decimal import Decimal
 from typing import NamedTuple
@@ -16,7 +17,7 @@ from service.core.decoding.value import Value, ValueKind
 from service.text.values import names
 from service.text.values.context import DocumentContext
 from service.text.values.currencies import SIGNS, currencies_in, is_currency
-from service.text.values.normalization import folded, key, plain
+from service.text.values.normalization import RAISED, folded, key, plain
 
 _NUMBER = re.compile(r"[0-9](?:[0-9.,'’ ]*[0-9])?")
 _GROUPED = re.compile(r"[1-9][0-9]{0,2}(?P<mark>[.,'’ ])[0-9]{3}(?:(?P=mark)[0-9]{3})*(?:(?!(?P=mark))[.,][0-9]+)?")
@@ -131,6 +132,12 @@ _SIGN_AS_POINT = re.compile(
     re.I,
 )
 """Amounts with a currency's sign as the decimal mark; `$` is that of escudos."""
+_RAISED_CENTS = re.compile(
+    r"(?<![0-9.,'’])(?P<whole>[0-9]{1,3}(?:(?P<mark>[.,'’ \u00a0\u202f])[0-9]{3})(?:(?P=mark)[0-9]{3})*|[0-9]+)[.,]?"
+    rf"(?P<cents>[{RAISED}]{{2}})(?![{RAISED}0-9])"
+)
+_FUEL = re.compile("(?<![0-9.,])[0-9][.,][0-9]{2}⁹(?![0-9])")
+"""A price for fuel, unless its last digit is a note's mark."""
 _COLON = re.compile(r"(?<=[0-9]):(?=[0-9]{2}(?: ?(?:kr|SEK)|:-))")
 _BOOKED = re.compile(r"(?<=[0-9€$£]) ?(?P<mark>CR|Cr|DR|Dr|DB)\.?$|^(?P<before>CR|DR) ?(?=[0-9€$£])")
 _DASHES = re.compile("[‒–—―－]")
@@ -141,7 +148,10 @@ _CRORES = re.compile(r"(?:₹|Rs\.?|INR) ?[0-9,.]+ ?Cr\.?$")
 
 def read_money(text: str, context: DocumentContext) -> Value | None:
     """Read the amount in a text; None if it is none."""
-    written_as = _YEN_DASH.sub(lambda match: match["yen"] or match["kanji"], _DASHES.sub("-", plain(text)))
+    if _FUEL.search(text):
+        return None
+    written_as = _DASHES.sub("-", plain(_RAISED_CENTS.sub(_with_cents, text)))
+    written_as = _YEN_DASH.sub(lambda match: match["yen"] or match["kanji"], written_as)
     booked = _BOOKED.search(written_as)
     if booked is None:
         return _amount(text, written_as, context)
@@ -157,6 +167,11 @@ def read_money(text: str, context: DocumentContext) -> Value | None:
     if sign:
         return amount if sign > 0 else _amount(text, f"-{bare}", context)
     return _either(text, amount, _amount(text, f"-{bare}", context))
+
+
+def _with_cents(match: re.Match[str]) -> str:
+    """Write raised cents as decimals: `12⁹⁹ €`."""
+    return f"{match['whole']}{',' if match['mark'] == '.' else '.'}{unicodedata.normalize('NFKC', match['cents'])}"
 
 
 def _either(text: str, first: Value | None, second: Value | None) -> Value | None:
@@ -246,7 +261,7 @@ def read_percent(text: str, context: DocumentContext) -> Value | None:
 
 def read_quantity(text: str, context: DocumentContext) -> Value | None:
     """Read a number and its unit; None if there are other words than the number's own ("ninety (90) days")."""
-    found = find_number(_SQUARED.sub(_squared, plain(_SAID_TWICE.sub(" ", text))))
+    found = find_number(_SQUARED.sub(_squared, plain(_SAID_TWICE.sub(" ", text), with_powers=True)))
     if found is None:
         return None
     unit, exponent = _unit(found.around, context), 0

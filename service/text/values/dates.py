@@ -32,6 +32,7 @@ _TIME = re.compile(
     re.IGNORECASE,
 )
 _TIME_FIRST = re.compile(r"^[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?(?:\s?(?:Uhr|[ap]\.?m\.?))?[ ,]{1,3}(?=[0-9])", re.I)
+_BRACKETED_NOTE = re.compile(r"\s?\(([0-9]{1,2}|[a-z])\)$")
 _BRACKETED = re.compile(r"\s?\(([^()0-9]{1,12})\)")
 _DIVIDED = re.compile(r"(?<=[^\W\d_])-\s*\n\s*(?=[^\W\d_])")
 _HALF = re.compile(
@@ -81,6 +82,7 @@ def read_date(text: str, context: DocumentContext) -> Value | None:
     if len(text) > LONGEST_CHARACTERS:
         return None
     bare = plain(_DIVIDED.sub("", text) if "\n" in text else text).replace(GAP, " ")
+    bare = _BRACKETED_NOTE.sub("", bare) if bare.endswith(")") else bare
     first = _period(bare, context) if _RANGE_MARK.search(bare) else []
     found = first or _read(bare, context) or _half(bare) or _period(bare, context)
     this_year = date.today().year

@@ -13,7 +13,7 @@ from stdnum.exceptions import InvalidChecksum, ValidationError
 
 from service.core.decoding.value import Value, ValueKind
 from service.text.values.context import DocumentContext
-from service.text.values.normalization import LONGEST_CHARACTERS, plain, visible
+from service.text.values.normalization import LONGEST_CHARACTERS, NOTES, plain, visible
 
 _PHONE = re.compile(r"[+0-9(][0-9+()./ \-–]*(?:(?:\s*(?:ext\.?|x|ext|Durchwahl|poste)\s*)[0-9]{1,7})?", re.IGNORECASE)
 MOST_REGIONS = 3
@@ -24,7 +24,7 @@ def read_email(text: str, context: DocumentContext) -> Value | None:
     """Read an e-mail address, its domain in lower case."""
     address = "".join(visible(text).split()).removeprefix("mailto:").strip("<>")
     name, at, domain = address.rpartition("@")
-    return Value(ValueKind.EMAIL, f"{name}@{domain.lower().rstrip('.')}") if at and name and domain else None
+    return Value(ValueKind.EMAIL, f"{name}@{domain.lower().rstrip(f'.*{NOTES}')}") if at and name and domain else None
 
 
 def read_url(text: str, context: DocumentContext) -> Value | None:

@@ -45,6 +45,15 @@ def test_the_built_in_model_asks_for_all_rules() -> None:
     ]
 
 
+def test_a_number_ends_before_the_mark_of_a_note() -> None:
+    text = "jane@acme.com¹, +49 30 1234567², IBAN DE89 3704 0044 0532 0130 00†, VAT ID DE136695976③ 19 %¹"
+    labels = ["EMAIL", "PHONE", "IBAN", "TAX_ID", "PERCENT"]
+    found = RuleSet(find=("email", "phone", "iban", "tax_id", "percent")).apply(DocumentContext(text), [], labels)
+    numbers = ["jane@acme.com", "+49 30 1234567", "DE89 3704 0044 0532 0130 00", "DE136695976", "19 %"]
+    assert [each.text for each in found] == numbers
+    assert all(text[each.start : each.end] == each.text for each in found)
+
+
 def broken(text: str, context: DocumentContext) -> Iterator[RuleMatch]:
     yield RuleMatch("EMAIL", 0, int("²"), Strength.PROVEN, 1.0)
 
