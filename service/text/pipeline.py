@@ -59,17 +59,20 @@ def prepare(tokenizer: TextTokenizer, text: str, *, longest: int, overlap: int) 
     return _cut(tokenizer, text, tokenizer.encode(text), longest, overlap)
 
 
-def prepare_in_steps(tokenizer: TextTokenizer, text: str, *, longest: int, overlap: int) -> Iterator[int | Prepared]:
+def prepare_in_steps(
+    tokenizer: TextTokenizer, text: str, *, longest: int, overlap: int, composed: bool = True
+) -> Iterator[int | Prepared]:
     """What `prepare` does, one chunk of the text a step, so that it may end early.
 
-    Yields the number of tokens so far, at last the result; a text of one chunk is done in the first step.
+    Yields the number of tokens so far, at last the result; a text of one chunk is done in the first step. `composed` as
+    in `TextTokenizer.encode_chunk`.
     """
     parts: list[Tokens] = []
     count = 0
     for start, end in tokenizer.chunks(text):
         if parts:
             yield count
-        parts.append(tokenizer.encode_chunk(text, start, end))
+        parts.append(tokenizer.encode_chunk(text, start, end, composed=composed))
         count += len(parts[-1].ids)
     yield _cut(tokenizer, text, Tokens.joined(parts), longest, overlap)
 

@@ -23,6 +23,7 @@ from tokenizers import Tokenizer
 
 from service.core.arrays import Logits, TokenIds
 from service.core.decoding.aggregation_strategies import subwords
+from service.core.decoding.offsets import ComposedText, compose
 from service.core.decoding.tokens import Encoding
 from service.core.decoding.windows import Window, split_windows
 from service.core.errors import ModelError
@@ -165,15 +166,21 @@ class TextTokenizer:
         """The chunks `[start, end)` whose tokens, one after another, are the text's."""
         return chunks(text, self.vocabulary.split_points)
 
-    def encode_chunk(self, text: str, start: int, end: int) -> Tokens:
-        """Tokenize one chunk of a text; the offsets count from the text's beginning."""
-        chunk = text[start:end]
+    def encode_chunk(self, text: str, start: int, end: int, *, composed: bool = True) -> Tokens:
+        """Tokenize one chunk of a text; the offsets count from the text's beginning.
+
+        Args:
+            composed: tokenize its composed form, so that accents give the same tokens however they are written; else
+                the text as it is, as transformers' pipeline does.
+        """
+        read = compose(text[start:end]) if composed else ComposedText(text[start:end])
+        chunk = read.text
         known = self.vocabulary.token_cache
         if known is not None and len(chunk) <= SHORT_CHARACTERS:
             rows = known.tokens(chunk)
         else:
             rows = rows_of(encoded(self._tokenizer, chunk))
-        return Tokens(rows[:, 0].copy(), rows[:, 1:] + np.int32(start))
+        return Tokens(rows[:, 0].copy(), read.written(rows[:, 1:]) + np.int32(start))
 
     def windows(self, tokens: int, *, longest: int, overlap: int) -> tuple[Window, ...]:
         """The windows of a text of `tokens` tokens for a model that takes `longest`, special tokens included."""

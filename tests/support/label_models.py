@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -89,6 +90,7 @@ def record_cases(name: str) -> list[RecordCase]:
         )
         for case in content["records"]
         for place, found in zip(case["texts"], case["found"], strict=True)
+        if unicodedata.is_normalized("NFC", content["texts"][place])
     ]
 
 
@@ -125,7 +127,10 @@ def prepare_words(
 
 @cache
 def cases(name: str) -> list[Case]:
-    """The cases in which the library's rules are ours: it cuts long texts, and gives a model any number of labels."""
+    """The cases in which the library's rules are ours.
+
+    It cuts long texts, gives a model any number of labels, and does not compose letters with their accents.
+    """
     return list(_cases(name))
 
 
@@ -146,7 +151,8 @@ def _cases(name: str) -> Iterator[Case]:
             words = len(list(tokenizer.prompt.words(text)))
             prepared = prepare_words(tokenizer, text, made.label_set, longest=longest(name), overlap=0)
             whole = words <= most and len(prepared.windows) <= 1 and len(prepared.groups) == 1
-            if whole and len(prepared.words) == words:  # It counts a word without tokens in some places only.
+            composed = unicodedata.is_normalized("NFC", text)
+            if composed and whole and len(prepared.words) == words:  # It counts some words without tokens.
                 yield made
 
 

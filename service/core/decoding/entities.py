@@ -9,7 +9,8 @@ The rules of `constrained`, the default:
   are usually trained on.
 - An entity's score is the mean, over its words, of the probability of its type: the sum over that type's tags, so that
   uncertainty between `B-X` and `I-X` does not lower it.
-- Entities do not begin or end with white space, a comma, a colon or a semicolon.
+- Entities hold whole characters, with their combining marks, and do not begin or end with white space, an invisible
+  character, a comma, a colon or a semicolon.
 - A model's folder may ask for more (`model_decoding`): learned transitions, wider words, borders, calibrated scores.
 
 The other strategies follow the rules of transformers' pipeline, offsets included (`aggregation_strategies`).

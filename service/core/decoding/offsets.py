@@ -1,11 +1,19 @@
-"""Converts offsets of code points (Python) to UTF-16 units (JavaScript, Java) or UTF-8 bytes."""
+"""Converts offsets of code points (Python) to UTF-16 units (JavaScript, Java) or UTF-8 bytes, and from a composed text.
+
+A model reads a text in Unicode's composed form (NFC), so that a letter and its accents are the same tokens however they
+are written; what it finds is placed in the text as it was written.
+"""
 
 from __future__ import annotations
 
+import unicodedata
+from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
 import numpy.typing as npt
+
+from service.core.decoding.tokens import code_points, extenders
 
 
 class OffsetUnit(StrEnum):
@@ -28,7 +36,7 @@ class OffsetMap:
 
 def _positions(text: str, unit: OffsetUnit) -> npt.NDArray[np.int32]:
     """The offset of each code point in the unit, then that of the end: int32 `[characters + 1]`."""
-    points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+    points = code_points(text)
     borders = (0xFFFF,) if unit is OffsetUnit.UTF16 else (0x7F, 0x7FF, 0xFFFF)
     widths = np.ones(len(points), dtype=np.uint8)
     for border in borders:
@@ -36,3 +44,65 @@ def _positions(text: str, unit: OffsetUnit) -> npt.NDArray[np.int32]:
     positions = np.zeros(len(points) + 1, dtype=np.int32)
     np.cumsum(widths, out=positions[1:])
     return positions
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ComposedText:
+    """A text in composed form.
+
+    Attributes:
+        places: int32 `[characters + 1, 2]`: where an offset that begins a span lies in the text as it was written, and
+            where one that ends a span does; None if that was composed already.
+    """
+
+    text: str
+    places: npt.NDArray[np.int32] | None = None
+
+    def written(self, offsets: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+        """Spans `[spans, 2]` of this text in the text as it was written: whole characters with all of their marks."""
+        if self.places is None:
+            return offsets
+        offsets = np.minimum(offsets, len(self.text))  # A model may have read a full stop behind it.
+        return np.stack([self.places[offsets[:, 0], 0], self.places[offsets[:, 1], 1]], axis=1)
+
+    def read(self, offsets: npt.NDArray[np.int32]) -> npt.NDArray[np.intp]:
+        """Spans `[spans, 2]` of the text as it was written in this text, if that differs; the inverse of `written`."""
+        assert self.places is not None
+        starts = np.searchsorted(self.places[:, 0], offsets[:, 0])
+        return np.stack([starts, np.searchsorted(self.places[:, 1], offsets[:, 1], side="right") - 1], axis=1)
+
+
+def compose(text: str) -> ComposedText:
+    """A text in composed form."""
+    if text.isascii() or unicodedata.is_normalized("NFC", text):
+        return ComposedText(text)
+    pieces: list[str] = []
+    last = 0
+    counts = np.ones(len(text), dtype=np.int32)
+    for start, stop in _may_compose(text):
+        if not unicodedata.is_normalized("NFC", text[start:stop]):
+            piece = unicodedata.normalize("NFC", text[start:stop])
+            pieces += (text[last:start], piece)
+            last = stop
+            counts[start:stop] = 0
+            counts[start] = len(piece)
+    starts = np.flatnonzero(counts)
+    stops = np.append(starts[1:], len(text))
+    begins = np.append(np.repeat(starts, counts[starts]), len(text))
+    ends = np.append(0, np.repeat(stops, counts[starts]))
+    return ComposedText("".join((*pieces, text[last:])), np.stack([begins, ends], axis=1).astype(np.int32))
+
+
+_HANGUL_ENDINGS = 0x1160, 0x11FF
+"""First and last of the vowels and final consonants that make a syllable with the letter before."""
+
+
+def _may_compose(text: str) -> npt.NDArray[np.intp]:
+    """The pieces of a text that may have another composed form: a character with what may join it, `[pieces, 2]`."""
+    points = code_points(text)
+    first, last = _HANGUL_ENDINGS
+    starts = np.flatnonzero(~(extenders(text) | ((points >= first) & (points <= last))) | (np.arange(len(text)) == 0))
+    single = [ord(each) for each in set(text) if not unicodedata.is_normalized("NFC", each)]
+    stops = np.append(starts[1:], len(text))
+    pieces = np.stack([starts, stops], axis=1)
+    return pieces[(stops - starts > 1) | np.isin(points[starts], single)]

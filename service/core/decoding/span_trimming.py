@@ -1,6 +1,10 @@
-"""Span trimming cuts an entity's text at column gaps, brackets, signs and other marks, once its words are known.
+"""Span trimming cuts an entity's text at white space, column gaps, brackets and other marks, once its words are known.
 
-The rules, for models that ask for them (`model_decoding`):
+The rules for all models: an entity holds whole characters, with their combining marks, and neither begins nor ends with
+white space or an invisible character. A joiner behind a virama is no such one: it shapes the letter before it, as at
+the end of many Malayalam words.
+
+The rules for models that ask for them (`model_decoding`):
 - A column gap (a tab, three spaces) ends an entity: what is beyond it is an entity of its own.
 - No entity begins or ends with a dash, bullet, rule or quotation mark without its partner, nor with half a pair of
   brackets, nor is it wrapped in brackets or quotation marks.
@@ -12,15 +16,19 @@ The rules, for models that ask for them (`model_decoding`):
 from __future__ import annotations
 
 import re
-import string
+import unicodedata
 
 import numpy as np
 from numpy.typing import NDArray
 
-AMOUNTS = frozenset({"MONEY", "NET_AMOUNT", "TAX_AMOUNT", "TOTAL_AMOUNT"})
-LOOSE = string.whitespace + "\u00a0\u2007\u202f\u3000,;:"
-"""Characters at which no entity begins or ends."""
+from service.core.decoding.tokens import BLANKS, is_extender
 
+AMOUNTS = frozenset({"MONEY", "NET_AMOUNT", "TAX_AMOUNT", "TOTAL_AMOUNT"})
+LOOSE = BLANKS + ",;:"
+"""Characters at which no entity of a model with labels of its own begins or ends."""
+_JOINERS = ("\u200c", "\u200d")
+_VIRAMA = 9
+"""Canonical combining class of the signs that mute a consonant's vowel."""
 _GAP = re.compile(r"[ \u00a0]*\t[ \t\u00a0]*|[ \u00a0]{3,}")
 _CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">", "“": "”", "„": "“", "«": "»", "‹": "›", '"': '"'}
 _OPENING = {close: open_ for open_, close in _CLOSING.items()}
@@ -39,14 +47,21 @@ def behind_gaps(text: str, starts: NDArray[np.int32]) -> NDArray[np.bool_]:
     return parted[:-1]
 
 
-def trim(text: str, start: int, end: int) -> tuple[int, int]:
-    """`[start, end)` without the loose characters at its ends."""
-    part = text[start:end]
-    return start + len(part) - len(part.lstrip(LOOSE)), start + len(part.rstrip(LOOSE))
+def trim(text: str, start: int, end: int, loose: str = LOOSE) -> tuple[int, int]:
+    """`[start, end)` as whole characters, without the loose characters at its ends; empty if nothing is left."""
+    while is_extender(text[end : end + 1]):
+        end += 1
+    while start < end and (text[start] in loose or is_extender(text[start])):
+        start += 1
+    part = text[start:end].rstrip(loose)
+    end = start + len(part)
+    shapes = text[end : end + 1] in _JOINERS and unicodedata.combining(part[-1:] or " ") == _VIRAMA
+    return start, end + shapes
 
 
 def settle(text: str, label: str, start: int, end: int) -> tuple[int, int]:
     """`[start, end)` by the rules of marks; empty if nothing is left."""
+    start, end = trim(text, start, end)
     if label not in AMOUNTS and start < end and text[start].isalnum() and text[end - 1].isalnum():
         return start, end
     before = -1

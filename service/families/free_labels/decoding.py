@@ -9,7 +9,9 @@ import numpy as np
 from service.core.arrays import Logits
 from service.core.decoding.entities import Entity
 from service.core.decoding.records import text_records
+from service.core.decoding.span_trimming import trim
 from service.core.decoding.spans import Candidates, boundary_candidates, choose, keep_window, over_limits
+from service.core.decoding.tokens import BLANKS
 from service.core.labels.label_set import LabelSet
 from service.families.free_labels.config import LabelConfig
 from service.families.free_labels.word_tokenizer import PreparedWords
@@ -40,14 +42,15 @@ def decode_records(
 
 
 def _entities(prepared: PreparedWords, chosen: Candidates, labels: LabelSet) -> list[Entity]:
-    """The entities of candidates, without those that lie behind the text."""
+    """The entities of candidates, without those that are blank or lie behind the text."""
     names, text = labels.names, prepared.text
     words, labelled = chosen[:, :2].astype(np.intp), chosen[:, 2].astype(np.intp)
     starts = prepared.words[words[:, 0], 0].tolist()
-    ends = np.minimum(prepared.words[words[:, 1] - 1, 1], len(text.rstrip())).tolist()
+    ends = np.minimum(prepared.words[words[:, 1] - 1, 1], len(text)).tolist()
     columns = zip(labelled.tolist(), starts, ends, chosen[:, 3].tolist(), strict=True)
     entities: dict[tuple[int, int, int], Entity] = {}  # Two may be one without the full stop behind the text.
     for label, a, b, score in columns:
+        a, b = trim(text, a, b, BLANKS)
         if a < b:
             entities.setdefault((label, a, b), Entity(names[label], text[a:b], a, b, score))
     return [*entities.values()]

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.core.arrays import TokenIds
+from service.core.decoding.offsets import compose
 from service.core.decoding.windows import Window
 from service.core.errors import InvalidOptions
 from service.core.labels import marking
@@ -130,7 +131,8 @@ class WordTokenizer:
         room = longest - max(len(before) + len(behind) for before, behind in frames)
         spans: list[Span] = []
         ids: list[TokenIds] = []
-        count, words, ended = 0, self.prompt.words(text), f"{text}."
+        read = compose(text)
+        count, words, ended = 0, self.prompt.words(read.text), f"{read.text}."
         while some := [*islice(words, WORDS_AT_ONCE)]:
             for span, each in self._encoded(ended, some, min(MOST_WORD_TOKENS, max(room // 2, 1))):
                 spans.append(span)
@@ -144,7 +146,7 @@ class WordTokenizer:
             most_words=self.config.max_len or MOST_WORDS,
             overlap_words=max(self.config.overlap_words, overlap // 2),
         )
-        places = np.array(spans, dtype=np.int32).reshape(-1, 2)
+        places = read.written(np.array(spans, dtype=np.int32).reshape(-1, 2))
         every = np.concatenate(ids) if ids else np.empty(0, dtype=np.int32)
         tokens = Tokens(marking.unmarked(every), np.repeat(places, counts, axis=0))
         sequences = [np.concatenate([a, *ids[w.start : w.stop], b]) for w in windows for a, b in frames]

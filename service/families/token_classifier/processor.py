@@ -121,7 +121,8 @@ class TagTask:
     def prepare_in_steps(self, document: Document) -> Iterator[int | TagDocument]:
         """A chunk of the text at a time, so that it may end early: yields its tokens so far, at last the document."""
         longest, overlap = self.sizes
-        for step in prepare_in_steps(self.processor.tokenizer, document.text, longest=longest, overlap=overlap):
+        tokenizer, composed = self.processor.tokenizer, self.needs_words_alone
+        for step in prepare_in_steps(tokenizer, document.text, longest=longest, overlap=overlap, composed=composed):
             if isinstance(step, int):
                 yield step
             else:

@@ -9,14 +9,19 @@ The rule: a label that the model lacks is answered only if the request asks for 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Literal, get_args
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
 from service.core.decoding.entities import Entity
+from service.core.decoding.offsets import compose
+from service.core.decoding.span_trimming import trim
+from service.core.decoding.tokens import BLANKS
 from service.core.errors import ModelError
 from service.core.fields.named_roles import BILL_DATES, NAMED_BY_WORDS, named_dates
 from service.core.fields.roles import AMOUNTS, IDENTIFIERS
@@ -87,6 +92,8 @@ class RuleSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ) -> list[Entity]:
         """Merge the rules' entities into the model's entities of a document, in order.
 
+        Rules read the composed text, as the model does.
+
         Args:
             entities: the model's entities, in order, none overlapping.
             labels: the model's types of entities.
@@ -94,14 +101,25 @@ class RuleSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """
         if not (self.find or self.borders or self.roles):
             return entities
-        text = context.text
+        read = compose(context.text)
+        answered = {*labels, *requested}
+        if read.places is None:
+            found = self._applied(read.text, context, entities, answered)
+        else:
+            composed = _moved(entities, read.read(_spans(entities)), read.text)
+            found = self._applied(read.text, context, composed, answered)
+            found = _moved(found, read.written(_spans(found)), context.text)
+        return [*_trimmed(context.text, found)]
+
+    def _applied(
+        self, text: str, context: DocumentContext, entities: list[Entity], answered: Collection[str]
+    ) -> list[Entity]:
         if "date" in self.borders and any(entity.label in DATES or entity.label in AMOUNTS for entity in entities):
             entities = shielded(context, "whole_dates", partial(whole_dates, text, entities, context), entities)
         if "identifier" in self.borders and any(entity.label in IDENTIFIERS for entity in entities):
             entities = shielded(context, "whole_identifiers", partial(whole_identifiers, text, entities), entities)
         if "amount" in self.borders and any(entity.label in AMOUNTS for entity in entities):
             entities = shielded(context, "whole_amounts", partial(whole_amounts, text, entities), entities)
-        answered = {*labels, *requested}
         if "date" in self.roles and any(entity.label in NAMED_BY_WORDS for entity in entities):
             entities = shielded(context, "named_dates", partial(named_dates, text, entities, answered), entities)
         chosen = [name for name in self.find if FINDERS[name][0] in answered]
@@ -114,6 +132,25 @@ class RuleSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def find(name: FinderName, text: str, context: DocumentContext) -> list[RuleMatch]:
     """Find a rule's matches in a document's text."""
     return list(FINDERS[name][1](text, context))
+
+
+def _spans(entities: Sequence[Entity]) -> NDArray[np.int32]:
+    return np.array([(each.start, each.end) for each in entities], dtype=np.int32).reshape(-1, 2)
+
+
+def _moved(entities: Sequence[Entity], spans: NDArray[np.integer], text: str) -> list[Entity]:
+    """The entities at other places, in another text."""
+    places = zip(entities, spans.tolist(), strict=True)
+    return [each._replace(text=text[start:end], start=start, end=end) for each, (start, end) in places]
+
+
+def _trimmed(text: str, entities: Iterable[Entity]) -> Iterator[Entity]:
+    for each in entities:
+        start, end = trim(text, each.start, each.end, BLANKS)
+        if (start, end) == (each.start, each.end):
+            yield each
+        elif start < end:
+            yield each._replace(text=text[start:end], start=start, end=end)
 
 
 ALL_RULES = RuleSet(find=tuple(FINDERS), roles=get_args(RoleName))

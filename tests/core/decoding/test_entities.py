@@ -72,6 +72,38 @@ def test_an_orphan_inside_tag_gets_the_best_valid_path() -> None:
     assert entity.text == "Angela Merkel"
 
 
+@pytest.mark.parametrize(
+    ("text", "tokens", "found"),
+    [
+        ("So Zoe\u0308, x", [(0, 2), (3, 6), (7, 8), (9, 10)], "Zoe\u0308"),
+        ("a Co\u0301rdoba b", [(0, 1), (2, 4), (5, 10), (11, 12)], "Co\u0301rdoba"),
+        ("a שָׁלוֹם b", [(0, 1), (2, 3), (5, 9), (10, 11)], "שָׁלוֹם"),
+        ("a राजे b", [(0, 1), (2, 5), (7, 8)], "राजे"),
+        ("a علی\u200cرضا b", [(0, 1), (2, 5), (6, 9), (10, 11)], "علی\u200cرضا"),
+        ("a Mül\u00adler b", [(0, 1), (2, 5), (6, 9), (10, 11)], "Mül\u00adler"),
+        ("a I \u2764\ufe0f5", [(0, 1), (2, 5), (5, 6), (6, 7)], "I \u2764\ufe0f"),
+        ("a Jane\u200b b", [(0, 1), (2, 7), (8, 9)], "Jane"),
+        ("a \u2028\ufeffJane\u2003\u200e b", [(0, 1), (2, 10), (11, 12)], "Jane"),
+        ("a രാമന്\u200d b", [(0, 1), (2, 7), (9, 10)], "രാമന്\u200d"),
+    ],
+)
+def test_an_entity_holds_whole_characters_and_no_blank_at_its_ends(
+    text: str, tokens: list[tuple[int, int]], found: str
+) -> None:
+    logits = rows(BIO, {"O": 0.9}, {"B-PER": 0.9}, *({"O": 0.9} for _ in tokens[2:]))
+    (entity,) = constrained(text, encoding(*tokens), logits)
+    assert entity.text == found
+
+
+@pytest.mark.parametrize(
+    "blank", ["\u2003", "\x1f", "\u2028", "\u200b\u2060", "\ufeff", "\u00ad", "\u3164", "\u200e \u200f", "\u0301"]
+)
+def test_an_entity_of_blanks_does_not_exist(blank: str) -> None:
+    text = f"a {blank} b"
+    tokens = encoding((0, 1), (2, 2 + len(blank)), (len(text) - 1, len(text)))
+    assert constrained(text, tokens, rows(BIO, {"O": 0.9}, {"B-PER": 0.9}, {"O": 0.9})) == []
+
+
 def test_the_score_is_the_mean_probability_of_the_type() -> None:
     text = "Angela Merkel"
     logits = rows(BIO, {"B-PER": 0.5, "I-PER": 0.4}, {"B-PER": 0.3, "I-PER": 0.4})
@@ -140,8 +172,9 @@ def test_entities_are_ordered_apart_trimmed_and_whole(
         assert previous_end <= entity.start < entity.end <= len(text)
         assert entity.text == text[entity.start : entity.end] == entity.text.strip()
         assert 0 < entity.score <= 1
-        assert not re.match(r"[aé9\u0301]{2}", text[max(entity.start - 1, 0) : entity.start + 1])
-        assert not re.match(r"[aé9\u0301]{2}", text[entity.end - 1 : entity.end + 1])
+        for border in (entity.start, entity.end):
+            assert not text.startswith("\u0301", border)
+            assert not (re.search(r"[aé9]\u0301*\Z", text[:border]) and re.match("[aé9]", text[border:]))
         previous_end = entity.end
 
 

@@ -1,7 +1,8 @@
-"""Windows of a document, starts of its words, and offsets in the caller's unit."""
+"""Windows of a document, starts of its words, and offsets in the caller's unit and in composed texts."""
 
 from __future__ import annotations
 
+import unicodedata
 from itertools import pairwise
 
 import numpy as np
@@ -12,7 +13,7 @@ from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import WhitespaceSplit
 
-from service.core.decoding.offsets import OffsetMap, OffsetUnit
+from service.core.decoding.offsets import OffsetMap, OffsetUnit, compose
 from service.core.decoding.tokens import code_points, word_starts
 from service.core.decoding.windows import Window, merge_windows, split_windows
 
@@ -113,6 +114,15 @@ def test_rows_of_another_length_than_the_window_are_refused() -> None:
         ("สมชาย", [(0, 3), (3, 5)], [1, 1]),
         ("😀x", [(0, 1), (0, 1), (0, 1), (1, 2)], [1, 0, 0, 1]),  # byte pieces of one character
         ("ab", [(0, 0), (0, 1), (1, 2), (2, 2)], [1, 1, 0, 1]),
+        ("Co\u0301rdo", [(0, 2), (3, 5)], [1, 0]),  # the tokenizer has nothing for the accent
+        ("Zoe\u0301\u0327 e", [(0, 3), (6, 7)], [1, 1]),
+        ("ดีที่", [(0, 1), (1, 2), (2, 4), (4, 5)], [1, 0, 1, 0]),
+        ("علی\u200cرضا", [(0, 3), (3, 4), (4, 7)], [1, 0, 0]),
+        ("Mül\u00adler", [(0, 3), (4, 7)], [1, 0]),
+        ("a\u200bb", [(0, 1), (1, 2), (2, 3)], [1, 1, 1]),
+        ("☎\ufe0f030", [(0, 1), (1, 2), (2, 5)], [1, 0, 1]),
+        ("a \u200eb", [(0, 1), (1, 3), (3, 4)], [1, 1, 1]),
+        ("\u0301a", [(0, 1), (1, 2)], [1, 1]),
     ],
 )
 def test_words_are_runs_of_letters_digits_and_marks(
@@ -150,3 +160,31 @@ def test_offsets_slice_the_encoded_text(text: str, data: st.DataObject) -> None:
     utf16, utf8 = OffsetMap(text, OffsetUnit.UTF16), OffsetMap(text, OffsetUnit.BYTE)
     assert text.encode("utf-16-le")[2 * utf16[start] : 2 * utf16[end]].decode("utf-16-le") == text[start:end]
     assert text.encode()[utf8[start] : utf8[end]].decode() == text[start:end]
+
+
+MARKED = st.text("aeĄữ가ᄒ\u1161\u11abか\u3099\u0301\u0323\u0344\u0958\u093c\u05e9\u05c1\u05b8\u212b. \n", max_size=30)
+
+
+@given(MARKED)
+def test_characters_of_a_composed_text_are_placed_in_the_one_written(text: str) -> None:
+    composed = compose(text)
+    assert composed.text == unicodedata.normalize("NFC", text)
+    singles = np.stack([np.arange(len(composed.text)), np.arange(len(composed.text)) + 1], axis=1).astype(np.int32)
+    for character, (start, end) in zip(composed.text, composed.written(singles).tolist(), strict=True):
+        assert character in unicodedata.normalize("NFC", text[start:end])
+    whole = composed.written(np.array([[0, len(composed.text)]], dtype=np.int32))
+    assert whole.tolist() == [[0, len(text)]]
+    if composed.places is not None:
+        assert composed.read(whole).tolist() == [[0, len(composed.text)]]
+        for span in singles.tolist():
+            (start, end), *_ = composed.read(composed.written(np.array([span], dtype=np.int32))).tolist()
+            assert start <= span[0] < span[1] <= end
+
+
+def test_a_place_behind_a_composed_text_is_the_end_of_what_was_written() -> None:
+    assert compose("Zoe\u0308").written(np.array([[0, 3], [2, 4]], dtype=np.int32)).tolist() == [[0, 4], [2, 4]]
+
+
+def test_a_composed_text_is_read_as_it_is() -> None:
+    offsets = np.array([[0, 3]], dtype=np.int32)
+    assert compose("Zoë").written(offsets) is offsets

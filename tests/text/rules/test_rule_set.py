@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -64,6 +65,30 @@ def test_a_rule_that_raises_costs_its_own_matches_alone(monkeypatch: pytest.Monk
     found = RuleSet(find=("email", "percent")).apply(context, [], ["EMAIL", "PERCENT"])
     assert [each.label for each in found] == ["PERCENT"]
     assert {each.reader for each in context.failures} == {"email"}
+
+
+def test_rules_find_the_same_however_accents_are_written() -> None:
+    rules, types = RuleSet.read(model_folder()), ["DATE", "URL"]
+    for text, date in (("1ère échéance: 2 février 2026 café.fr", "février"), ("기한 2026년 3월 12일, 가.fr", "3월")):
+        found = []
+        for form in ("NFC", "NFD"):
+            written, part = unicodedata.normalize(form, text), unicodedata.normalize(form, date)
+            start = written.index(part)
+            entities = [Entity("DATE", part, start, start + len(part), 0.9)]
+            answer = rules.apply(DocumentContext(written), entities, types)
+            assert all(each.text == written[each.start : each.end] for each in answer)
+            found.append([(each.label, unicodedata.normalize("NFC", each.text)) for each in answer])
+        assert found[0] == found[1]
+        assert len(found[0][0][1]) > len(date)
+
+
+@pytest.mark.parametrize("blank", ["\u200d", "\u2003", "\ufeff", "\u2060", "\x1f", "\u180e"])
+def test_no_entity_of_the_rules_ends_with_a_blank_or_before_a_mark(blank: str) -> None:
+    text = f"{blank}https://acme.example/x{blank}\n12{blank}\n7 %\u0301 {blank}"
+    start = text.index("12")
+    entities = [Entity("DATE", "12", start, start + 2 + len(blank), 0.9), Entity("DATE", blank, 0, 1, 0.9)]
+    found = RuleSet.read(model_folder()).apply(DocumentContext(text), entities, ["DATE", "URL", "PERCENT"])
+    assert [each.text for each in found] == ["https://acme.example/x", "12", "7 %\u0301"]
 
 
 @pytest.mark.parametrize(
