@@ -92,7 +92,7 @@ class RecognizedPage:
     Attributes:
         confidence: the mean probability of the recognized characters.
         turned: degrees clockwise by which its text stands on the page as shown: 0, 90, 180 or 270.
-        skew: further degrees by which its lines rise to the right.
+        skew: further degrees clockwise, by which its lines fall to the right.
     """
 
     page: int

@@ -43,16 +43,20 @@ class Sheet:
         return np.asarray(self.picture.convert("L"))
 
     def turned(self, degrees: float) -> Gray:
-        """Turned counterclockwise; the sheet grows where that is a quarter."""
-        return np.asarray(
-            self.picture.rotate(degrees, expand=degrees % 90 == 0, fillcolor=255, resample=Image.Resampling.BICUBIC)
-        )
+        """Turned counterclockwise."""
+        return np.asarray(turned(self.picture, degrees))
 
     def file(self, kind: str = "PNG", **options: object) -> bytes:
         """As the bytes of a picture file."""
         written = io.BytesIO()
         self.picture.save(written, kind, **options)
         return written.getvalue()
+
+
+def turned(picture: Image.Image, degrees: float) -> Image.Image:
+    """Turned counterclockwise; the picture grows unless it is turned by a few degrees."""
+    grows = degrees % 90 == 0 or abs(degrees) > 3
+    return picture.rotate(degrees, expand=grows, fillcolor=255, resample=Image.Resampling.BICUBIC)
 
 
 def sheet(texts: tuple[tuple[tuple[int, int], str], ...] = INVOICE, size: tuple[int, int] = (1000, 700)) -> Sheet:

@@ -26,7 +26,7 @@ from service.documents.reader import read_document
 from service.documents.redaction.pdf_redactor import redact_document
 from service.documents.redaction.values import RedactedFile, Redaction
 from tests.support.document_files import drawn
-from tests.support.drawn_sheets import networks, sheet
+from tests.support.drawn_sheets import networks, sheet, turned
 
 Placed = tuple[tuple[int, int], str]
 LIMITS = DocumentLimits()
@@ -84,11 +84,8 @@ def redacted_scan(
 
 
 def scanned(picture: Image.Image, degrees: float = 0, *, noise: float = 8, light: float = 0.9) -> Image.Image:
-    """A gray sheet askew on gray paper, unsharp and noisy; it grows where it is turned by a quarter."""
-    turned = picture.convert("L").rotate(
-        degrees, resample=Image.Resampling.BICUBIC, expand=degrees % 90 == 0, fillcolor=255
-    )
-    levels = np.asarray(turned.filter(ImageFilter.GaussianBlur(0.8)), np.float32) * light
+    """A gray sheet askew on gray paper, unsharp and noisy."""
+    levels = np.asarray(turned(picture.convert("L"), degrees).filter(ImageFilter.GaussianBlur(0.8)), np.float32) * light
     levels += np.random.default_rng(7).normal(0, noise, levels.shape)
     return Image.fromarray(np.clip(levels, 0, 255).astype(np.uint8))
 
@@ -98,7 +95,7 @@ def file_of(picture: Image.Image, kind: str, *more: Image.Image, **options: Any)
     written = io.BytesIO()
     if more:
         options |= {"save_all": True, "append_images": list(more)}
-    picture.save(written, kind, dpi=DPI, **options)
+    picture.save(written, kind, **{"dpi": DPI, **options})
     return written.getvalue()
 
 

@@ -33,7 +33,7 @@ _SMALLEST = 3
 _GROWTH = 1.6
 _FULL = 1.12
 """A band's height over its pixels by its width: the map's parts have round ends."""
-_LONG, _STEEPEST = 3, 0.2  # a part so many times as long as high has a slope; a steeper one is not believed
+_LONG, _STEEPEST = 3, 0.2  # a part so many times as long as high has a slope; of a level page, a steeper one has none
 _UPRIGHT = 1.5
 """Height over width of a part that stands upright, as words do on a page that lies on its side."""
 LEAST_CONTRAST = 30
@@ -78,13 +78,27 @@ class _Parts(NamedTuple):
     mean: Floats
     middle: Floats
     slope: Floats
+    tilt: Floats
+    flatness: Floats
 
 
-def find_bands(gray: Gray, networks: TextNetworks) -> tuple[list[Band], bool]:
-    """The lines of a picture, and whether it lies on its side: more of its text stands upright than level."""
-    bands, upright = _seen(gray, networks)
+class FoundLines(NamedTuple):
+    """The lines of a picture.
+
+    `on_side`: more of its text stands upright than level. `tilt`: the middling one of its long lines, degrees
+    clockwise; 0 if there are few.
+    """
+
+    bands: list[Band]
+    on_side: bool
+    tilt: float
+
+
+def find_bands(gray: Gray, networks: TextNetworks) -> FoundLines:
+    """The lines of a picture."""
+    bands, upright, tilt = _seen(gray, networks)
     for left, top, right, bottom in _places(gray, bands) if len(bands) <= _FEW else ():
-        found, more = _seen(gray[top:bottom, left:right], networks)
+        found, more, _ = _seen(gray[top:bottom, left:right], networks)
         if found:
             others = (each for each in bands if not (left <= each.left <= right and top <= each.middle <= bottom))
             moved = (
@@ -92,7 +106,7 @@ def find_bands(gray: Gray, networks: TextNetworks) -> tuple[list[Band], bool]:
                 for each in found
             )
             bands, upright = [*others, *moved], upright + more
-    return bands, upright > 0
+    return FoundLines(bands, upright > 0, tilt)
 
 
 def _places(gray: Gray, bands: Sequence[Band]) -> Iterator[tuple[int, int, int, int]]:
@@ -121,8 +135,8 @@ def _places(gray: Gray, bands: Sequence[Band]) -> Iterator[tuple[int, int, int, 
     yield from (box for _, box in sorted(found, reverse=True)[:_MOST_PLACES])
 
 
-def _seen(gray: Gray, networks: TextNetworks) -> tuple[list[Band], float]:
-    """The lines that the network sees, and how much more of their area stands upright than level."""
+def _seen(gray: Gray, networks: TextNetworks) -> tuple[list[Band], float, float]:
+    """The lines that the network sees, how much more of their area stands upright than level, and their tilt."""
     height, width = gray.shape
     scale = min(1.0, SIDE / max(height, width))
     rows, columns = (max(_MULTIPLE, round(side * scale / _MULTIPLE) * _MULTIPLE) for side in (height, width))
@@ -131,7 +145,7 @@ def _seen(gray: Gray, networks: TextNetworks) -> tuple[list[Band], float]:
     probability = networks.detect(np.ascontiguousarray(np.broadcast_to(pixels, (3, rows, columns))))
     parts = _connected(probability > _LEAST_PROBABILITY, probability)
     if parts is None:
-        return [], 0.0
+        return [], 0.0, 0.0
     wide, high = parts.right - parts.left, parts.bottom - parts.top
     kept = (np.minimum(wide, high) >= _SMALLEST) & (parts.mean >= _LEAST_MEAN)
     for part in np.flatnonzero((wide > _LARGE * columns) & (high > _LARGE * rows)).tolist():
@@ -154,7 +168,20 @@ def _seen(gray: Gray, networks: TextNetworks) -> tuple[list[Band], float]:
         ),
         axis=1,
     )
-    return [Band(*figures) for figures in bands[kept].tolist()], upright
+    return (
+        [Band(*figures) for figures in bands[kept].tolist()],
+        upright,
+        _middling_tilt(parts, kept & (parts.flatness > _LONG)),
+    )
+
+
+def _middling_tilt(parts: _Parts, chosen: npt.NDArray[np.bool_]) -> float:
+    """The median of the tilts of some parts, by their pixels."""
+    if chosen.sum() <= _FEW:
+        return 0.0
+    tilts, pixels = parts.tilt[chosen], parts.pixels[chosen]
+    order = np.argsort(tilts)
+    return float(tilts[order][np.searchsorted(np.cumsum(pixels[order]), pixels.sum() / 2)])
 
 
 def _has_ink(page: Image.Image, left: int, top: int, right: int, bottom: int) -> bool:
@@ -191,9 +218,15 @@ def _connected(mask: npt.NDArray[np.bool_], probability: Floats) -> _Parts | Non
     np.minimum.at(top, part, rows)
     np.maximum.at(bottom, part, rows + 1)
     spread = sum_xx / pixels - (sum_x / pixels) ** 2
-    slope = np.where(spread > 1, (sum_xy / pixels - sum_x / pixels * sum_y / pixels) / np.maximum(spread, 1), 0.0)
+    height = total(down * down * length) / pixels - (sum_y / pixels) ** 2
+    both = sum_xy / pixels - sum_x / pixels * sum_y / pixels
+    slope = np.where(spread > 1, both / np.maximum(spread, 1), 0.0)
     middle = sum_y / pixels + slope * (left - sum_x / pixels)
-    return _Parts(*(np.asarray(each, np.float32) for each in (left, right, top, bottom, pixels, mean, middle, slope)))
+    tilt = np.degrees(np.arctan2(2 * both, spread - height)) / 2
+    more = np.hypot(spread - height, 2 * both)  # variance along a part than across it, twice
+    flatness = np.sqrt((spread + height + more) / np.maximum(spread + height - more, 1e-3))
+    figures = (left, right, top, bottom, pixels, mean, middle, slope, tilt, flatness)
+    return _Parts(*(np.asarray(each, np.float32) for each in figures))
 
 
 Ends = npt.NDArray[np.int64]

@@ -13,7 +13,7 @@ import numpy as np
 from service.documents.ocr.networks import Floats
 from service.documents.ocr.page import ReadPicture
 from service.documents.ocr.recognition import Box, RecognizedWord
-from service.documents.ocr.straighten import Matrix
+from service.documents.ocr.straighten import Matrix, moved
 from service.documents.pdf.glyphs import Glyphs
 
 _ASCENT = 0.12
@@ -127,8 +127,8 @@ def given_boxes(read: ReadPicture, boxes: Sequence[Box], points_per_pixel: float
 def _given(back: Matrix, box: Box, slope: float) -> Box:
     left, top, right, bottom = box
     lower = slope * (right - left)
-    corners = np.array([[left, top, 1], [right, top + lower, 1], [right, bottom + lower, 1], [left, bottom, 1]])
-    points = (corners @ back.T)[:, :2]
+    corners = np.array([[left, top], [right, top + lower], [right, bottom + lower], [left, bottom]])
+    points = moved(corners, back)
     (x0, y0), (x1, y1) = points.min(axis=0).tolist(), points.max(axis=0).tolist()
     return x0, y0, x1, y1
 

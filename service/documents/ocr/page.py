@@ -1,16 +1,20 @@
 """Reads a page's picture: straightens it, finds its lines, turns it right side up, and recognizes its words.
 
 angle of the lines → detect → on its side? turn, detect again → upside down? read some lines both ways → recognize
+
+Where the lines that are detected still rise or meet, the page is straightened by them, and they are detected again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from PIL import Image
 
+from service.documents.document import MOST_SKEW
 from service.documents.ocr.detection import Band, find_bands
 from service.documents.ocr.networks import TextNetworks
 from service.documents.ocr.recognition import (
@@ -22,7 +26,7 @@ from service.documents.ocr.recognition import (
     recognized,
     words_of,
 )
-from service.documents.ocr.straighten import Gray, Matrix, line_angles, straightened, upside_down
+from service.documents.ocr.straighten import Gray, Matrix, line_angles, straightened, upside_down, without_perspective
 
 LEAST_LINE = 0.8
 """Least mean probability of a line's characters; a line below it is not believed."""
@@ -33,6 +37,8 @@ _UPRIGHT = 4
 """Height over width of a part that is a line up or down the margin of a page; one character has less."""
 _LEAST_LETTERS = 3
 """Letters and digits of a line up the margin: rules and brackets have the same form."""
+_LEAST_TILT = 1.0
+"""Degrees of the lines that are detected; if they still lie so, the page is straightened by them."""
 _UPSIDE_DOWN = 0.05
 """Least gain in probability for which lines count as upside down."""
 
@@ -46,7 +52,7 @@ class ReadPicture:
         doubtful: boxes of lines that were detected and not believed, of the straightened picture.
         matrix: from the given picture's pixels to the straightened one's.
         turned: degrees clockwise by which the page stood: 0, 90, 180 or 270.
-        skew: further degrees by which its lines rose to the right.
+        skew: further degrees clockwise, by which its lines fell to the right.
         margins: the lines that run up the page, and those that run down, each as on a picture that is turned.
         unread_share: of the columns with letters in all lines, those of which no character was recognized: much of a
             page in another script, which the network takes for blank.
@@ -61,18 +67,43 @@ class ReadPicture:
     unread_share: float = 0.0
 
 
-def read_picture(gray: Gray, networks: TextNetworks, lies: tuple[int, float] | None = None) -> ReadPicture:
-    """The text of a gray picture, uint8 [height, width]; `lies`: `turned` and `skew` of the page, if they are known."""
+class _Page(NamedTuple):
+    """A straightened page: its picture, the matrix to it, its lines, and how the given one lay."""
+
+    gray: Gray
+    matrix: Matrix
+    bands: list[Band]
+    on_side: bool
+    skew: float
+
+
+def _straight(gray: Gray, networks: TextNetworks, lies: tuple[int, float] | None) -> _Page:
+    """A page with level lines; of `read_picture`."""
     if lies is None:
         level, if_on_side = line_angles(gray)
         page, matrix = straightened(gray, level, on_side=False)
-        bands, on_side = find_bands(page, networks)
+        bands, on_side, tilt = find_bands(page, networks)
         skew = if_on_side if on_side else level
     else:
         on_side, skew = lies[0] in (90, 270), lies[1]
     if on_side or lies is not None:
         page, matrix = straightened(gray, skew, on_side=on_side)
-        bands, _ = find_bands(page, networks)
+        bands, _, tilt = find_bands(page, networks)
+    if lies is None and abs(tilt) > _LEAST_TILT and abs(skew + tilt) < MOST_SKEW:
+        skew += tilt
+        page, matrix = straightened(gray, skew, on_side=on_side)
+        bands, _, _ = find_bands(page, networks)
+    middle = page.shape[1] / 2
+    sloping = [(band.middle_at(middle), band.slope, band.width) for band in bands if band.slope]
+    if (seen := without_perspective(page, np.array(sloping).reshape(-1, 3))) is not None:
+        page, matrix = seen[0], seen[1] @ matrix
+        bands, _, _ = find_bands(page, networks)
+    return _Page(page, matrix, bands, on_side, skew)
+
+
+def read_picture(gray: Gray, networks: TextNetworks, lies: tuple[int, float] | None = None) -> ReadPicture:
+    """The text of a gray picture, uint8 [height, width]; `lies`: `turned` and `skew` of the page, if they are known."""
+    page, matrix, bands, on_side, skew = _straight(gray, networks, lies)
     is_upside_down = lies[0] >= 180 if lies is not None else _is_upside_down(_strips(page, bands), networks)
     if is_upside_down:
         height, width = page.shape

@@ -6,6 +6,7 @@ What a file claims is judged by its header, before anything is decoded: a few by
 from __future__ import annotations
 
 import io
+import math
 import struct
 import warnings
 from collections.abc import Iterable, Iterator
@@ -26,6 +27,9 @@ MOST_PIXELS, MOST_SIDE = 100_000_000, 30_000
 READ_PIXELS = 8_700_000
 """Pixels that a page is read with, at most: an A4 sheet with 300 dots an inch; larger pictures are made smaller."""
 _LEAST_DPI, _MOST_DPI, _USUAL_DPI = 100, 1_200, 200  # those believed (cameras say 72), and where there are none
+_DENSITIES = ("dpi", "aspect", "jfif_density", "resolution")  # dots an inch, and dots of no unit in PNG, JPEG, TIFF
+_MOST_ASPECT = 2.5
+"""Dots of one direction for each of the other that are believed; a fax has 204 by 98 an inch."""
 _BLACK, _EDGE = 48, 2
 """Most level of a box that is painted over, and the pixels at its edge that compression and drawing make gray."""
 _AROUND, _PAPER = 8, 255
@@ -51,12 +55,10 @@ def picture_pages(data: bytes, *, limits: DocumentLimits) -> Document:
         limits.check_pages(count)
         for number in range(1, count + 1):
             turn_to(picture, number)
-            across, down = stated_dots(picture) or (_USUAL_DPI, _USUAL_DPI)
-            wide, high = picture.width * 72 / across, picture.height * 72 / down
-            if _stands_on_side(picture):
-                wide, high = high, wide
+            across, down = shown_dots(picture) or (_USUAL_DPI, _USUAL_DPI)
+            wide, high = picture.size[::-1] if _stands_on_side(picture) else picture.size
             start = 2 * (number - 1)
-            pages.append(Page(number, start, start, wide, high))
+            pages.append(Page(number, start, start, wide * 72 / across, high * 72 / down))
     text = "\n\n" * (len(pages) - 1)
     layout = Layout(np.full((len(text), 4), np.nan, np.float32), np.zeros(0, np.int32))
     return Document(text, tuple(pages), layout, tuple(page.number for page in pages))
@@ -93,16 +95,28 @@ def turn_to(picture: Image.Image, number: int) -> None:
         )
 
 
-def stated_dots(picture: Image.Image) -> tuple[float, float] | None:
-    """Dots an inch, across and down; None where the file says none that can be."""
-    said = picture.info.get("dpi", (0, 0))
+def shown_dots(picture: Image.Image) -> tuple[float, float] | None:
+    """Dots an inch of the picture as shown, across and down; None where the file says none that can be."""
+    dots = _stored_dots(picture)
+    return dots[::-1] if dots and _stands_on_side(picture) else dots
+
+
+def _stored_dots(picture: Image.Image) -> tuple[float, float] | None:
+    """The same of the picture before its camera's turn.
+
+    Where no unit is said, only how many are across for how many down, the more of the two are as many as usual.
+    """
+    said = next((picture.info[name] for name in _DENSITIES if name in picture.info), None)
     try:
-        across, down = (float(each) for each in said)
+        across, down = (float(each) for each in said)  # type: ignore[union-attr]
+        aspect = across / down
     except (TypeError, ValueError, ZeroDivisionError):
-        across = down = 0.0
-    if _LEAST_DPI <= across <= _MOST_DPI and _LEAST_DPI <= down <= _MOST_DPI:
-        return across, down
-    return None
+        return None
+    if "dpi" not in picture.info and aspect != 1:
+        across, down = (_USUAL_DPI * each / max(across, down) for each in (across, down))
+    if not (1 / _MOST_ASPECT <= aspect <= _MOST_ASPECT and _LEAST_DPI <= math.sqrt(across * down) <= _MOST_DPI):
+        return None
+    return across, down
 
 
 def _stands_on_side(picture: Image.Image) -> bool:
@@ -110,7 +124,7 @@ def _stands_on_side(picture: Image.Image) -> bool:
 
 
 def gray_page(data: bytes, number: int) -> Gray:
-    """One page of a picture file as it is shown, uint8 [height, width], at most `READ_PIXELS` of them.
+    """One page of a picture file as it is shown, uint8 [height, width], at most `READ_PIXELS` of them, all square.
 
     Raises:
         UnreadableDocument: the file is damaged, or has no such page.
@@ -119,13 +133,16 @@ def gray_page(data: bytes, number: int) -> Gray:
     with opened_picture(data) as picture:
         turn_to(picture, number)
         scale = (READ_PIXELS / (picture.width * picture.height)) ** 0.5
+        across, down = _stored_dots(picture) or (1.0, 1.0)
         if scale < 1:
             picture.draft("L", (int(picture.width * scale), int(picture.height * scale)))
         gray = _as_gray(picture)
-        if gray.width * gray.height > READ_PIXELS:
-            scale = (READ_PIXELS / (gray.width * gray.height)) ** 0.5
-            size = (max(int(gray.width * scale), 1), max(int(gray.height * scale), 1))
-            gray = gray.resize(size, Image.Resampling.BOX)
+        wide, high = gray.width * max(down / across, 1), gray.height * max(across / down, 1)
+        scale = min(1.0, (READ_PIXELS / (wide * high)) ** 0.5)
+        size = (max(int(wide * scale), 1), max(int(high * scale), 1))
+        if size != gray.size:
+            exif = gray.getexif()
+            gray = _with_exif(gray.resize(size, Image.Resampling.BOX if scale < 1 else Image.Resampling.BICUBIC), exif)
         return np.asarray(ImageOps.exif_transpose(gray))
 
 

@@ -21,8 +21,8 @@ Pixels = npt.NDArray[np.uint8]
 
 _MARGIN = 0.2
 """Share of a character's height that is added on each side of its box."""
-_AT_ONCE = 3
-"""Characters of a box, which reaches to the next one: on a skewed page, the box of a long word would be too high."""
+_AT_ONCE, _MOST_LEVEL = 3, 4.0
+"""Characters of a box, which reaches to the next one; one on a page with more degrees of skew, where it is higher."""
 _APART = 3.0
 """Sides of a character to the next one; from here on they are on different lines or in different columns."""
 _GROWTH = 0.3
@@ -37,7 +37,7 @@ def boxes_to_paint(document: Document, ranges: Iterable[Range], numbers: Collect
     """Page number, of these → boxes in points of the page as shown, over the words of these ranges."""
     assert document.layout is not None, "only formats with boxes are painted"
     pages = [page for page in document.pages or () if page.number in numbers]
-    turned = {page.page: page.turned for page in document.recognized}
+    recognized = {page.page: page for page in document.recognized}
     found: dict[int, list[Box]] = {}
     for each in ranges:
         if next(by_page(pages, each.start, each.end), None) is None:
@@ -46,8 +46,11 @@ def boxes_to_paint(document: Document, ranges: Iterable[Range], numbers: Collect
         for page, first, last in by_page(pages, start, end):
             for a, b, _ in document.parts(first, last):
                 boxes = document.layout.boxes[a:b]
-                is_level = turned.get(page.number, 0) in (0, 180)
-                found.setdefault(page.number, []).extend(_joined(boxes[~np.isnan(boxes[:, 0])].tolist(), is_level))
+                before = recognized.get(page.number)
+                is_level = before is None or before.turned in (0, 180)
+                at_once = _AT_ONCE if before is None or abs(before.skew) < _MOST_LEVEL else 1
+                characters = boxes[~np.isnan(boxes[:, 0])].tolist()
+                found.setdefault(page.number, []).extend(_joined(characters, is_level, at_once))
     return found
 
 
@@ -76,14 +79,14 @@ def _whole_words(document: Document, start: int, end: int) -> tuple[int, int]:
     return start, end
 
 
-def _joined(characters: list[list[float]], is_level: bool) -> Iterator[Box]:
+def _joined(characters: list[list[float]], is_level: bool, at_once: int) -> Iterator[Box]:
     """Boxes over the characters of a line and the gaps between them."""
     line: list[list[float]] = []
     for box in (*characters, None):
         if box is None or (line and _are_apart(line[-1], box)):
-            for first in range(0, max(len(line) - 1, 1), _AT_ONCE):
-                left, top = np.min([each[:2] for each in line[first : first + _AT_ONCE + 1]], axis=0).tolist()
-                right, bottom = np.max([each[2:] for each in line[first : first + _AT_ONCE + 1]], axis=0).tolist()
+            for first in range(0, max(len(line) - 1, 1), at_once):
+                left, top = np.min([each[:2] for each in line[first : first + at_once + 1]], axis=0).tolist()
+                right, bottom = np.max([each[2:] for each in line[first : first + at_once + 1]], axis=0).tolist()
                 more = _MARGIN * (bottom - top if is_level else right - left)
                 yield left - more, top - more, right + more, bottom + more
             line = []

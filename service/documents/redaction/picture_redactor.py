@@ -17,7 +17,7 @@ from PIL.TiffImagePlugin import AppendingTiffWriter
 
 from service.documents.document import Page
 from service.documents.limits import DocumentLimits
-from service.documents.ocr.pictures import as_shown, opened_picture, picture_pages, stated_dots, turn_to
+from service.documents.ocr.pictures import as_shown, opened_picture, picture_pages, shown_dots, turn_to
 from service.documents.redaction.painting import Pixels, paint
 from service.documents.redaction.values import RedactedFile, RedactedPage, Redaction
 
@@ -76,7 +76,7 @@ def _format(picture: Image.Image) -> str:
 
 def _options(picture: Image.Image, data: bytes) -> dict[str, Any]:
     """Options for writing a page, as in its file as far as possible."""
-    options: dict[str, Any] = {"dpi": dots} if (dots := stated_dots(picture)) else {}
+    options: dict[str, Any] = {"dpi": dots} if (dots := shown_dots(picture)) else {}
     match _format(picture):
         case "TIFF" if picture.mode == "1":
             options["compression"] = "group4"

@@ -36,6 +36,7 @@ from tests.support.scans import (
 SHEET = sheet().picture
 HEAD = sheet(INVOICE[:3], (600, 220)).picture
 """The first lines of the sheet alone: a page that is read in a third of the time."""
+FAX = SHEET.resize((1000, 350)).convert("1", dither=Image.Dither.NONE)
 SECRETS = ("Nordlicht Optik GmbH", "RE-2026-118", "DE89 3704 0044 0532 0130 00")
 KEPT = ("Invoice", "12 March 2026", "Reading glasses", "840.50", "Lens cloth", "1240.50")
 GARBAGE = tuple(
@@ -72,17 +73,17 @@ def photograph() -> bytes:
 
 SCANS: dict[str, bytes] = {
     "askew, JPEG 60": file_of(scanned(SHEET, 1.5), "JPEG", quality=60),
-    "askew, gray PNG": file_of(scanned(SHEET, -2), "PNG"),
+    "askew by far, gray PNG": file_of(scanned(SHEET, -15), "PNG"),
     "on its side": file_of(scanned(SHEET, 90), "JPEG", quality=80),
     "upside down": file_of(scanned(SHEET, 180), "PNG"),
     "TIFF of two pages": file_of(scanned(SHEET), "TIFF", scanned(SHEET, 180), compression="jpeg"),
-    "fax": file_of(SHEET.convert("1", dither=Image.Dither.NONE), "TIFF", compression="group4"),
+    "fax": file_of(FAX, "TIFF", compression="group4", dpi=(200, 100)),
     "WebP": file_of(scanned(SHEET), "WEBP", quality=80),
     "BMP": file_of(SHEET, "BMP"),
     "GIF": file_of(SHEET, "GIF"),
     "colours": file_of(coloured(), "PNG"),
     "photograph": photograph(),
-    "PDF": scan_pdf(scanned(SHEET, 1.2)),
+    "PDF": scan_pdf(scanned(SHEET, 9)),
     "PDF, turned": scan_pdf(scanned(SHEET).rotate(90, expand=True), turned=90),
     "PDF with a stamp": scan_pdf(scanned(SHEET), typed=f"Received from {SECRETS[0]}"),
     "PDF, hidden layer": scan_pdf(scanned(SHEET), hidden=INVOICE),

@@ -11,7 +11,7 @@ from PIL import Image, ImageDraw, ImageFont
 from service.documents.ocr.layout import given_boxes, recognized_glyphs
 from service.documents.ocr.page import ReadPicture, read_picture
 from service.documents.ocr.recognition import RecognizedWord
-from tests.support.drawn_sheets import INVOICE, WORDS, networks, sheet
+from tests.support.drawn_sheets import INVOICE, WORDS, Sheet, networks, sheet
 from tests.support.scans import scanned
 
 
@@ -20,7 +20,20 @@ def words(read: ReadPicture) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("degrees", "turned", "skew"), [(0, 0, 0), (1.5, 0, -1.5), (-2, 0, 2), (90, 270, 0), (180, 180, 0), (-90, 90, 0)]
+    ("degrees", "turned", "skew"),
+    [
+        (0, 0, 0),
+        (1.5, 0, -1.5),
+        (-2, 0, 2),
+        (90, 270, 0),
+        (180, 180, 0),
+        (-90, 90, 0),
+        (9, 0, -9),
+        (-15, 0, 15),
+        (102, 270, -12),
+        (167, 180, 13),
+        (-28, 0, 28),
+    ],
 )
 def test_a_page_is_read_however_it_lies(degrees: float, turned: int, skew: float) -> None:
     read = read_picture(sheet().turned(degrees), networks())
@@ -38,6 +51,22 @@ def test_the_boxes_of_words_are_those_of_their_ink_on_the_given_page() -> None:
     x0, y0, x1, y1 = drawn.boxes["1240.50"]
     expected = (1000 - x1, 700 - y1, 1000 - x0, 700 - y0)
     assert np.allclose((left, top, right, bottom), expected, atol=4)
+
+
+@pytest.mark.parametrize("degrees", [0, 14])
+def test_a_page_that_a_camera_saw_from_aside_is_read_in_its_rows(degrees: float) -> None:
+    """Its right side is further away by an eighth."""
+    drawn, away = sheet(), -0.125 / 1000
+    seen = (0.875, 0, 0, 350 * away, 1, 0, away, 0)
+    picture = drawn.picture.transform((1000, 700), Image.Transform.PERSPECTIVE, seen, fillcolor=255)
+    gray = Sheet(picture, {}).turned(degrees)
+    glyphs = recognized_glyphs(read_picture(gray, networks()), 1.0, *gray.shape[::-1])
+    text = "".join(map(chr, glyphs.codes))
+    assert text == "".join(WORDS)
+    if not degrees:
+        left, top, _, bottom = drawn.boxes["840.50"]
+        shown = [350 + (y - 350) * (1 + away * left / 0.9) for y in (top, bottom)]
+        assert glyphs.ink[text.index("840.50"), 1::2] == pytest.approx(shown, abs=4)
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import struct
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +71,54 @@ def test_a_picture_of_any_format_is_read(kind: str) -> None:
 def test_dots_an_inch_are_the_files_where_they_can_be() -> None:
     assert picture_pages(sheet().file("PNG", dpi=(120, 120)), limits=LIMITS).pages[0].width == pytest.approx(600, abs=1)  # type: ignore[index]
     assert picture_pages(sheet().file("PNG", dpi=(1, 1)), limits=LIMITS).pages[0].width == 360  # type: ignore[index]
+
+
+def with_density(data: bytes, kind: str, across: int, down: int) -> bytes:
+    """A PNG or a JPEG that says how many of its dots across are as long as how many down, without a unit."""
+    said = struct.pack(">HH", across, down)
+    if kind == "JPEG":
+        return data[:13] + b"\0" + said + data[18:]
+    chunk = b"pHYs" + struct.pack(">IIB", across, down, 0)
+    return data[:33] + struct.pack(">I", 9) + chunk + struct.pack(">I", zlib.crc32(chunk)) + data[33:]
+
+
+@pytest.mark.parametrize(
+    ("kind", "size", "options", "points"),
+    [
+        ("TIFF", (2000, 673), {"dpi": (204, 98), "compression": "group3"}, (706, 494)),
+        ("TIFF", (2000, 700), {"dpi": (200, 100), "compression": "group4"}, (720, 504)),
+        ("PNG", (1000, 350), {"dpi": (300, 150)}, (240, 168)),
+        ("JPEG", (500, 700), {"dpi": (150, 300)}, (240, 168)),
+        ("BMP", (1000, 673), {"dpi": (204, 196)}, (353, 247)),
+    ],
+)
+def test_dots_that_are_not_square_are_made_so(
+    kind: str, size: tuple[int, int], options: dict[str, Any], points: tuple[int, int]
+) -> None:
+    picture = sheet().picture.resize(size, Image.Resampling.BOX)
+    if kind == "TIFF":
+        picture = picture.convert("1", dither=Image.Dither.NONE)
+    data = Sheet(picture, {}).file(kind, **options)
+    document = recognized(data)
+    assert document.text == TEXT
+    assert document.pages is not None
+    page = document.pages[0]
+    assert (page.width, page.height) == pytest.approx(points, abs=1)
+    ((left, top, right, bottom),) = document.boxes(TEXT.index("1240.50"), TEXT.index("1240.50") + 7)
+    at = np.array(sheet().boxes["1240.50"])
+    assert np.allclose((left, top, right, bottom), at * np.tile((page.width / 1000, page.height / 700), 2), atol=2)
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG"])
+@pytest.mark.parametrize(
+    ("across", "down", "shape"),
+    [(2, 1, (140, 100)), (204, 98, (146, 100)), (1, 1, (70, 100)), (1, 100, (70, 100)), (0, 1, (70, 100))],
+)
+def test_a_density_without_a_unit_is_believed_where_it_can_be(
+    kind: str, across: int, down: int, shape: tuple[int, int]
+) -> None:
+    data = with_density(Sheet(Image.new("L", (100, 70)), {}).file(kind), kind, across, down)
+    assert gray_page(data, 1).shape == pytest.approx(shape, abs=1)
 
 
 def test_a_photograph_is_turned_as_its_camera_says() -> None:
