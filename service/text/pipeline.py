@@ -24,7 +24,8 @@ from service.core.fields.kinds import DocumentKind, decide_kind
 from service.text.rules.rule_set import ALL_RULES
 from service.text.rules.span_extension import date_spans
 from service.text.tokenizer import TextTokenizer, Tokens
-from service.text.values.context import PAGE_CHARACTERS, DocumentContext
+from service.text.values.context import DocumentContext
+from service.text.values.number_marks import PAGE_CHARACTERS
 from service.text.values.reading import read_value, shielded
 
 Rows = tuple[int, int]

@@ -42,7 +42,8 @@ class Value(NamedTuple):
         text: in the form of its kind; the folded text where it is ambiguous.
         valid: whether its checksum, or its numbering plan, holds; None where there is none, or which one is unknown.
         ambiguous: all readings, each in the form of its kind, where there is more than one; else empty.
-        number: of money, a quantity or a percentage, plain decimal; None where it is ambiguous.
+        number: of money, a quantity or a percentage, plain decimal; None where it is ambiguous. Where only the currency
+            is, it is known, and the text is the number.
         unit: ISO 4217 of money, CLDR's name of a quantity's unit; None where it is unknown.
     """
 

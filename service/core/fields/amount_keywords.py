@@ -5,6 +5,7 @@ The rules, the first that fits:
 - "Total excl. VAT" is a net; "Total incl. VAT" a total; "VAT", "VAT included in total" and "Total VAT" are a tax.
 - "Amount" alone has no class, "Amount incl. VAT" is a total.
 - "Net total" is a net in one country and the amount to pay in another: it counts for both roles.
+- In a row of a net, a tax and their sum behind the key of a total, each amount has its own class.
 - A key with more than `MOST_OTHER_LETTERS` letters outside its phrases is prose and has no class.
 """
 
@@ -14,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
 from service.core.fields.lines import TextLines, is_one_of_several, key_of
-from service.core.fields.mentions import Mention
+from service.core.fields.mentions import Mention, amount
 from service.core.fields.roles import AMOUNTS, ROLES
 from service.core.fields.vocabulary.phrases import PhraseMatch, PhraseTable, folded
 
@@ -51,6 +52,7 @@ _KINDS = (*(word.value for word in AmountKeyword), "sums", "including", "excludi
 _TABLE = PhraseTable(*_KINDS)
 _SUMS = frozenset(("rounded", "gross", "to_pay", "total", "net_or_total", "subtotal", "sums"))
 _ALONE = ("no_sum", "rounding", "change", "paid")
+_ROW_TOTALS = frozenset((AmountKeyword.TOTAL, AmountKeyword.GROSS, AmountKeyword.TO_PAY, AmountKeyword.NET_OR_TOTAL))
 _IN_ORDER = ("net", "subtotal", "rounded", "gross", "to_pay", "net_or_total", "total")
 
 
@@ -58,7 +60,20 @@ def amount_keywords(mentions: Sequence[Mention], lines: TextLines) -> dict[int, 
     """Classify the keys of amounts, by mention number, but not on a line item's line: its words name goods."""
     goods = {lines.at(mention.end - 1) for mention in mentions if mention.label == "LINE_ITEM"}
     sums = [mention for mention in mentions if mention.label in AMOUNTS and lines.at(mention.start) not in goods]
-    return {mention.entity: word for mention in sums if (word := keyword_of_amount(lines, mention.start, mention.end))}
+    words = {mention.entity: word for mention in sums if (word := keyword_of_amount(lines, mention.start, mention.end))}
+    return words | _row_keywords(sums, lines)
+
+
+def _row_keywords(sums: Sequence[Mention], lines: TextLines) -> dict[int, AmountKeyword]:
+    """Classify the amounts of rows such as "Total 278.61 40.39 319.00"."""
+    found: dict[int, AmountKeyword] = {}
+    for net, tax, total in zip(sums, sums[1:], sums[2:], strict=False):
+        first, second, third = amount(net), amount(tax), amount(total)
+        if not (first and second and third) or lines.at(net.start) != lines.at(total.start):
+            continue
+        if first + second == third and classify_key(key_of(lines, net.start)) in _ROW_TOTALS:
+            found |= {net.entity: AmountKeyword.NET, tax.entity: AmountKeyword.TAX, total.entity: AmountKeyword.TOTAL}
+    return found
 
 
 def keyword_of_amount(lines: TextLines, start: int, end: int) -> AmountKeyword | None:

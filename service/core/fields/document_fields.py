@@ -110,6 +110,7 @@ def _bill(
         kind_match,
         {label.lower(): choices[label] for label in ORDER if label in choices},
         named_currency(text)
+        or (currency(choices[TOTAL].best) if TOTAL in choices else None)
         or (currencies.most_common(1)[0][0] if currencies else None)
         or next((code for start in stated if (code := currency_of_key(lines, start)) in codes), None),
         find_line_items(

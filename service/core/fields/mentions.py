@@ -22,6 +22,8 @@ from service.core.fields.roles import AMOUNTS, NAMES
 Box = tuple[float, float, float, float]
 """Left, top, right and bottom in points from a page's upper left corner."""
 _FIRST_NUMBER = re.compile(r"[0-9]+(?:[.,][0-9]+)?(?![.,0-9])")
+_DECIMALS_OF_RATES = 4
+"""Fewest decimals that no sum of money has."""
 _NAMES = NAMES | {"EMPLOYER", "SCHOOL"}
 
 
@@ -47,6 +49,17 @@ class Mention(NamedTuple):
 def amount(mention: Mention) -> Decimal | None:
     """Return the sum of money that a mention states; None where its text leaves it open."""
     return mention.value.number if mention.value.kind is ValueKind.MONEY else None
+
+
+def is_sum(mention: Mention) -> bool:
+    """True if a mention may be a sum of a bill: it is read as money, and has no more decimals than money has.
+
+    A number with four decimals or more that are not zero is a rate of exchange or the price of a unit.
+    """
+    stated = amount(mention)
+    if stated is None or -int(stated.as_tuple().exponent) < _DECIMALS_OF_RATES:
+        return mention.value.kind is ValueKind.MONEY
+    return stated * 100 == (stated * 100).to_integral_value()
 
 
 def currency(mention: Mention) -> str | None:

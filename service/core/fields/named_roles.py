@@ -44,6 +44,11 @@ CURRENCY_CHARACTERS = 12_000
 _CODE = re.compile(r"(?<![^\W_])[A-Z]{3}(?![^\W_])")
 _LAST_CODE = re.compile(r"(?<![^\W_])([A-Z]{3})[)\]]?[\s:.=]*$")
 _CURRENCY = re.compile(rf"(?:{any_of('currency')})[\s:：.=]{{0,16}}([a-z]{{3}})(?![^\W_])")
+_NOT_THE_BILLS = re.compile(
+    r"(?:local|home|foreign|base|accounting|reporting|tax|vat|original|national|lokal\w*|landes|haus|fremd|buch|steuer"
+    r"|account)[\s-]{0,4}$"
+)
+"""Words before "currency" that make it another one than the bill's: that of the tax office, or of an account."""
 _NAMED = [role for role in ROLES if role.group is RoleGroup.NAMED]
 _DAY_ROLES = {word: role.label for role in _NAMED if role.label in DATES for word in role.words} | {
     "another_day": ANOTHER
@@ -157,7 +162,11 @@ def named_currency(text: str) -> str | None:
     """Find the first ISO code after words for a bill's currency in its beginning."""
     for line in text[:CURRENCY_CHARACTERS].split("\n"):
         for code in _CODE.findall(line):
-            if any(named[1].upper() == code for named in _CURRENCY.finditer(folded(line))):
+            words = folded(line)
+            if any(
+                named[1].upper() == code and _NOT_THE_BILLS.search(words, 0, named.start()) is None
+                for named in _CURRENCY.finditer(words)
+            ):
                 return str(code)
     return None
 

@@ -19,6 +19,8 @@ The rules:
 - Taxes of several rates are parts of the bill's tax, as are several that together are the total less the net: one of
   them is chosen only where the total is net plus this tax.
 - A net of zero adds up with anything and decides nothing.
+- An amount that is read as no money, or as a rate, has no role. A net or a tax in another currency than the total's is
+  not the bill's: the tax is stated once more in the currency of the tax office.
 """
 
 from __future__ import annotations
@@ -31,8 +33,19 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from service.core.fields.amount_keywords import PAID_TOTAL_WEIGHTS, ROLE_WEIGHTS, AmountKeyword
-from service.core.fields.mentions import MOST_ALTERNATIVES, Choice, Mention, Reason, amount, choose, number, ranked
-from service.core.fields.roles import NET, TAX, TOTAL
+from service.core.fields.mentions import (
+    MOST_ALTERNATIVES,
+    Choice,
+    Mention,
+    Reason,
+    amount,
+    choose,
+    currency,
+    is_sum,
+    number,
+    ranked,
+)
+from service.core.fields.roles import AMOUNTS, NET, TAX, TOTAL
 
 _TRIPLE = (NET, TAX, TOTAL)
 """Labels of the amounts of which the first two add up to the third."""
@@ -79,6 +92,7 @@ def settle_totals(
     mentions: Sequence[Mention], keywords: Keywords = NO_KEYWORDS
 ) -> tuple[dict[str, Choice], tuple[SumCheck, ...]]:
     """Choose net, tax and total, by label, and check their sum where all three are known."""
+    mentions = [mention for mention in mentions if mention.label not in AMOUNTS or is_sum(mention)]
     paid, rates = _paid_less_change(mentions, keywords), _rates(mentions)
     likely = {role: _likely(mentions, role, keywords, paid) for role in _TRIPLE}
     own = {role: [found for found in likely[role] if _is_labelled(found[0], role, keywords, paid)] for role in _TRIPLE}
@@ -95,6 +109,7 @@ def settle_totals(
         named = {entity for entity, keyword in keywords.items() if keyword is AmountKeyword.TAX}
         if _is_shared(choices, [mention for mention in mentions if mention.label == TAX or mention.entity in named]):
             del choices[TAX]
+        choices = _in_one_currency(choices)
         return choices, _check_choices(choices)
     net, tax, total = (mention for mention, _ in settled)
     found = {NET: net, TAX: tax, TOTAL: total}
@@ -104,6 +119,12 @@ def settle_totals(
         found = {TOTAL: choices[TOTAL].best}
     choices = {role: _settled(choices.get(role), mention, likely[role]) for role, mention in found.items()}
     return choices, _check_choices(choices)
+
+
+def _in_one_currency(choices: dict[str, Choice]) -> dict[str, Choice]:
+    """Leave out the net and the tax that are in another currency than the total."""
+    code = currency(choices[TOTAL].best) if TOTAL in choices else None
+    return {role: choice for role, choice in choices.items() if code is None or currency(choice.best) in (code, None)}
 
 
 def _size(mention: Mention) -> Decimal:
@@ -277,7 +298,8 @@ def _heaviest_sum(likely: dict[str, Weighted], rated: _UnnamedTaxes) -> Weighted
     for triple in product(nets, [*taxes, *_with_amount(rated.unnamed)], totals):
         (net, _, _), (tax, mention, _), (total, _, _) = triple
         weight = sum(candidate[2] for candidate in triple)
-        if not rated.allows(net, tax, mention, total):
+        codes = {code for _, each, _ in triple if (code := currency(each))}
+        if len(codes) > 1 or not rated.allows(net, tax, mention, total):
             continue
         if weight > best_weight and net != 0 and abs(net + tax - total) <= TOLERANCE:
             best, best_weight = [(mention, share) for _, mention, share in triple], weight

@@ -25,10 +25,11 @@ from service.core.decoding.tokens import BLANKS
 from service.core.errors import ModelError
 from service.core.fields.named_roles import BILL_DATES, NAMED_BY_WORDS, named_dates
 from service.core.fields.roles import AMOUNTS, IDENTIFIERS
+from service.text.rules.amount_extension import whole_amounts
 from service.text.rules.contact_rules import emails, phones, urls
 from service.text.rules.number_rules import bics, cards, ibans, percentages, tax_ids
 from service.text.rules.rule_matches import RuleMatch, merge, on_visible_text
-from service.text.rules.span_extension import DATES, era_dates, whole_amounts, whole_dates, whole_identifiers
+from service.text.rules.span_extension import DATES, era_dates, whole_dates, whole_identifiers
 from service.text.values.context import DocumentContext
 from service.text.values.reading import shielded
 
@@ -119,7 +120,7 @@ class RuleSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         if "identifier" in self.borders and any(entity.label in IDENTIFIERS for entity in entities):
             entities = shielded(context, "whole_identifiers", partial(whole_identifiers, text, entities), entities)
         if "amount" in self.borders and any(entity.label in AMOUNTS for entity in entities):
-            entities = shielded(context, "whole_amounts", partial(whole_amounts, text, entities), entities)
+            entities = shielded(context, "whole_amounts", partial(whole_amounts, text, entities, context), entities)
         if "date" in self.roles and any(entity.label in NAMED_BY_WORDS for entity in entities):
             entities = shielded(context, "named_dates", partial(named_dates, text, entities, answered), entities)
         chosen = [name for name in self.find if FINDERS[name][0] in answered]

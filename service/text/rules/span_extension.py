@@ -1,4 +1,4 @@
-"""Span extension moves the borders of the model's entities: to whole dates and identifiers, and to amounts' signs.
+"""Span extension moves the borders of the model's entities to whole dates and identifiers.
 
 It finds no entities of its own, but for dates of eras.
 """
@@ -12,11 +12,10 @@ from itertools import pairwise
 from service.core.decoding.entities import Entity
 from service.core.decoding.value import ValueKind
 from service.core.fields import roles
-from service.core.fields.roles import AMOUNTS, IDENTIFIERS, TAX
+from service.core.fields.roles import AMOUNTS, IDENTIFIERS
 from service.text.rules.rule_matches import RuleMatch, Strength, scan
 from service.text.values import names
 from service.text.values.context import DocumentContext
-from service.text.values.currencies import SIGNS
 from service.text.values.normalization import NOTES, RAISED, WORD, key
 from service.text.values.reading import read_value
 
@@ -47,22 +46,6 @@ _DATE = re.compile(
 )
 _ERA_ONLY = re.compile(_ERA_DATE)
 _ERA_SIGN = re.compile("[RHS令平昭大明民中][0-9元 和成正治國国華]")
-_SIGN_BEFORE = re.compile(r"(?:(?<![\w.,)%-])[-‒–—−－▲△] ?[$€£¥￥]?)?(?:(?<![\w/.,])[.,])?\Z")
-_SIGN_AFTER = re.compile(
-    r"(?:[-‒–—−－](?![\w-])|\s?[€$£] ?[-‒–—−－](?![\w-])|[ \u00a0]?(?:CR|DR|Cr|Dr|DB)(?!\w)\.?)(?!\s?[0-9])"
-)
-"""Sign, point or side of an account beside the rest of an amount."""
-_SPACED_MINUS = re.compile(r"[ \u00a0][-‒–—−－](?=[ \t]*(?:$|\n))")
-_DECIMALS = re.compile(r"[0-9][.,][0-9]{2}(?![0-9])")
-"""Amounts of a line, by their two decimals."""
-_SIGN = rf"[{SIGNS}]|[A-Z]{{2}}?\$|{'|'.join(sorted(names.currency_codes()))}|zł|Kč|kr\.?"
-_IN_BRACKETS = re.compile(
-    rf"(?:(?P<before>{_SIGN})[ \u00a0]?)?\([ ]?(?P<inner>(?:{_SIGN})?[ \u00a0]?)[0-9](?:[0-9.,'’ \u00a0]*[0-9])?"
-    rf"(?P<unit>[ \u00a0]?(?:{_SIGN})?)[ ]?\)(?:[ \u00a0]?(?P<after>{_SIGN})(?!\w))?"
-)
-_ROW_BEFORE = re.compile(r"(?:\A|[:=\t]|[.,]\d\d\)?|[ \u00a0]{3})[ \u00a0]*\Z")
-_ROW_BEHIND = re.compile(r"[ \u00a0]*(?:\Z|\t|[ \u00a0]{2}|[(0-9$€£-])")
-_INCLUDED = re.compile(r"(?:%\s*\Z|incl|inkl|davon|darin|enth|includ|inclu|dont|thereof|di cui|waarvan|varav)", re.I)
 _YEAR_CHARACTERS = 4
 """Characters of a mere year, which is no date by its form alone."""
 _LONGEST_IDENTIFIER = 60
@@ -104,53 +87,6 @@ def whole_identifiers(text: str, entities: list[Entity]) -> list[Entity]:
             entity = entity._replace(text=text[start:end], start=start, end=end)
         result.append(entity)
     return result
-
-
-def whole_amounts(text: str, entities: list[Entity]) -> list[Entity]:
-    """Extend amounts by the sign, the leading point and the mark `CR` or `DR` beside them.
-
-    A minus after a space counts at a line's end, behind the only amount of the line: others stand for empty cells.
-    Brackets are a minus in a row of an account, not in a sentence: `_bracketed`.
-    """
-    result: list[Entity] = []
-    for index, entity in enumerate(entities):
-        if entity.label in AMOUNTS:
-            floor = max(result[-1].end if result else 0, entity.start - _AROUND_CHARACTERS)
-            ceiling = entities[index + 1].start if index + 1 < len(entities) else len(text)
-            before = _SIGN_BEFORE.search(text, max(floor, entity.start - 4), entity.start)
-            if before is not None and not text[entity.start].isdigit():
-                before = None if text[entity.start] not in "$€£¥￥" or before.group()[-1:] in ".," else before
-            after = _SIGN_AFTER.match(text, entity.end, min(len(text), ceiling + 1))
-            if after is None and (spaced := _SPACED_MINUS.match(text, entity.end)) is not None:
-                line = text[max(floor, text.rfind("\n", 0, entity.start) + 1) : entity.end]
-                after = spaced if len(_DECIMALS.findall(line)) == 1 else None
-            start = before.start() if before is not None else entity.start
-            end = after.end() if after is not None and after.end() <= ceiling else entity.end
-            start, end = _bracketed(text, entity, floor, ceiling) or (start, end)
-            entity = entity._replace(text=text[start:end], start=start, end=end)
-        result.append(entity)
-    return result
-
-
-def _bracketed(text: str, entity: Entity, floor: int, ceiling: int) -> tuple[int, int] | None:
-    """Find the borders of an amount with brackets around it that make it negative; None without such.
-
-    They do if its currency stands beside them, if the amount fills a cell, and at the end of a line that does not say
-    that the amount is included in another one; not in a sentence ("the fee (EUR 500) is due").
-    """
-    first = max(floor, text.rfind("\n", 0, entity.start) + 1)
-    last = end if (end := text.find("\n", entity.end)) >= 0 else len(text)
-    area = max(first, entity.start - _AROUND_CHARACTERS), min(last, ceiling, entity.end + _AROUND_CHARACTERS)
-    for match in _IN_BRACKETS.finditer(text, *area):
-        if match.start() > entity.start or entity.end > match.end():
-            continue
-        before, behind = text[first : match.start()], text[match.end() : last]
-        fills_cell = _ROW_BEFORE.search(before) is not None and _ROW_BEHIND.match(behind) is not None
-        ends_line = not behind.strip() and not match["inner"] and not match["unit"].strip()
-        is_part = entity.label == TAX or _INCLUDED.search(before) is not None
-        if match["before"] or match["after"] or fills_cell or (ends_line and not is_part):
-            return match.span()
-    return None
 
 
 def era_dates(text: str, context: DocumentContext) -> Iterator[RuleMatch]:

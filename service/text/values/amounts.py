@@ -1,123 +1,35 @@
-"""Reads numbers, sums of money, quantities with units and percentages as their values.
+"""Reads sums of money, quantities with units and percentages as their values.
 
-The number itself tells its decimal mark, else the document does; where two readings are left, both are given.
+The rules for sums of money, where the number does not tell its marks:
+- A mark before three digits is the decimal one in currencies with three decimals, unless the document has another one.
+- A space groups digits where the document's other numbers or its language have it so (`groups_by_space`).
+What stays open is ambiguous.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
 from decimal import Decimal
-from typing import NamedTuple
 
 from babel.numbers import get_currency_precision
 
 from service.core.decoding.value import Value, ValueKind
 from service.text.values import names
 from service.text.values.context import DocumentContext
-from service.text.values.currencies import SIGNS, currencies_in, is_currency
+from service.text.values.currencies import SIGNS, currencies_in, is_currency, possible_currencies
 from service.text.values.normalization import RAISED, folded, key, plain
-
-_NUMBER = re.compile(r"[0-9](?:[0-9.,'’ ]*[0-9])?")
-_GROUPED = re.compile(r"[1-9][0-9]{0,2}(?P<mark>[.,'’ ])[0-9]{3}(?:(?P=mark)[0-9]{3})*(?:(?!(?P=mark))[.,][0-9]+)?")
-_INDIAN = re.compile(r"[1-9][0-9]?(?:,[0-9]{2})+,[0-9]{3}(?:\.[0-9]+)?")
-_ONE_MARK = re.compile(
-    r"(?P<whole>[1-9][0-9]{0,2}(?P<mark>[.,])[0-9]{3}(?:(?P=mark)[0-9]{3})*)(?P=mark)(?P<cents>[0-9]{2})"
+from service.text.values.number_marks import usual_decimals, usual_grouping
+from service.text.values.written_numbers import (
+    WrittenNumber,
+    decimal,
+    find_number,
+    lone_decimal,
+    readings,
+    scaled,
+    take_power,
+    written,
 )
-"""`10.686.25`, as recognition and hasty writers have it: the last mark is the decimal one."""
-_PLAIN = re.compile(r"[0-9]+(?:[.,][0-9]+)?")
-_EITHER = re.compile(r"[1-9][0-9]{0,2}[.,][0-9]{3}")
-_LEADING = re.compile(r"(?<![\w/.,])[.,][0-9]{1,6}(?![0-9.,'’ ]*[0-9])")
-_NO_DECIMALS = re.compile(r"(?<=[0-9])[.,:]\s?(?:--?|[–—])(?![0-9])")
-_BRACKETS = re.compile(r"([^()]*)\(([^()]*[0-9][^()]*)\)([^()]*)")
-_MINUS_BEFORE = re.compile(r"-\s*(?:[^\s\w-]\s*)?$|^\s*-")
-_POWER = re.compile(r"[千万億兆亿천만억조]|[^\W\d_]++(?!/)\.?")
-_MINUS_AFTER = re.compile(rf"-(?!-)|\s+-\s*$|\s*(?:[^\W\d_]{{1,4}}|[{SIGNS}])\s*-\s*$")
-_BRACKETED_WORD = re.compile(r"\(([^()0-9]*)\)")
-
-
-class WrittenNumber(NamedTuple):
-    """A number in a text, and the words before and after it."""
-
-    before: str
-    digits: str
-    after: str
-    negative: bool
-
-    @property
-    def around(self) -> str:
-        """Words around the number."""
-        return f"{self.before} {self.after}".replace("-", " ").replace("–", " ").strip()
-
-
-def find_number(text: str) -> WrittenNumber | None:
-    """Find the only number of a text from `normalization.plain`; None if there is none, or more than one."""
-    text = _NO_DECIMALS.sub("", text)
-    bracketed = _BRACKETS.fullmatch(text)
-    if bracketed:
-        text = " ".join(bracketed.groups())
-    text = _LEADING.sub(lambda match: f"0{match.group()}", _BRACKETED_WORD.sub(r" \1 ", text))
-    numbers = list(_NUMBER.finditer(text))
-    if len(numbers) != 1:
-        return None
-    (number,) = numbers
-    before, after = text[: number.start()], text[number.end() :]
-    minus = _MINUS_BEFORE.search(before) or _MINUS_AFTER.match(after)
-    return WrittenNumber(before, number.group(), after, bracketed is not None or minus is not None)
-
-
-def decimal(number: str) -> str | None:
-    """Write a number with a decimal point and no other separators; None if its separators are inconsistent."""
-    if (match := _GROUPED.fullmatch(number)) and (mark := match["mark"]):
-        return number.replace(mark, "").replace(",", ".")
-    if _INDIAN.fullmatch(number):
-        return number.replace(",", "")
-    return number.replace(",", ".") if _PLAIN.fullmatch(number) else None
-
-
-def lone_decimal(number: str) -> str | None:
-    """Do as `decimal`, but take a lone separator for the decimal mark: `7.125` → `7.125`."""
-    return number.replace(",", ".") if _PLAIN.fullmatch(number) else decimal(number)
-
-
-def readings(number: str, context: DocumentContext) -> list[str]:
-    """Read a number, the likelier reading first: two readings for `1.234` where its document does not tell."""
-    grouped = decimal(number)
-    if grouped is None:
-        return []
-    if not _EITHER.fullmatch(number) or (mark := number[-4]) == " ":
-        return [grouped]
-    if context.decimal_mark is not None:
-        return [number.replace(",", ".") if mark == context.decimal_mark else grouped]
-    return [grouped, number.replace(",", ".")]
-
-
-def scaled(number: str, exponent: int, *, negative: bool) -> Decimal:
-    """Multiply a plain decimal by a power of ten."""
-    value = Decimal(number).scaleb(exponent)
-    if exponent > 0 and value == value.to_integral_value():
-        value = Decimal(int(value))
-    return -value if negative else value
-
-
-def written(value: Decimal) -> str:
-    """Write a decimal without an exponent."""
-    return format(value, "f")
-
-
-def take_power(words: str, context: DocumentContext, is_other: Callable[[str], bool]) -> tuple[int, str]:
-    """Take a word for a power of ten out of the words around a number; returns its exponent and the other words.
-
-    `is_other`: tells whether a word means something else there, such as a currency.
-    """
-    for word in _POWER.findall(words):
-        bare = word.rstrip(".")
-        exponent = names.meaning(names.powers(), key(bare), context)
-        if exponent is not None and not is_other(bare):
-            return int(exponent), words.replace(word, " ", 1).strip()
-    return 0, words
-
 
 _SUBUNITS = {
     "¢": "$", "c": "$", "cent": "", "cents": "", "centimes": "", "centimos": "", "ct": "", "cts": "", "p": "£",
@@ -143,6 +55,22 @@ _BOOKED = re.compile(r"(?<=[0-9€$£]) ?(?P<mark>CR|Cr|DR|Dr|DB)\.?$|^(?P<befor
 _DASHES = re.compile("[‒–—―－]")
 _TRIANGLE = re.compile(r"[▲△]\s?(?=[¥0-9])")
 _YEN_DASH = re.compile(r"(?P<yen>[¥₩円] ?[0-9][0-9,]*) ?[-ー]$|^(?P<kanji>[0-9][0-9,]*円) ?[-ー]$")
+_ONE_MARK = re.compile(
+    r"(?P<whole>[1-9][0-9]{0,2}(?P<mark>[.,])[0-9]{3}(?:(?P=mark)[0-9]{3})*)(?P=mark)(?P<cents>[0-9]{2})"
+)
+"""`10.686.25`, as recognition and hasty writers have it: the last mark is the decimal one."""
+_OTHER_MARKS = ("", "'", "’", ",", ".", "\u00a0", "\u202f")
+_SPACED_DIGITS = re.compile("[0-9] [0-9]")
+_SPACED_ONCE = re.compile(r"[1-9][0-9]{0,2} [1-9][0-9]{2}[.,][0-9]{2}")
+_LONE = re.compile(r"[1-9][0-9]{0,2}([.,])[0-9]{3}")
+_SELDOM_WITH_THOUSANDTHS = frozenset({"IQD"})
+"""Currencies with three decimals by ISO 4217 that are hardly ever written."""
+_NAMED_BEFORE = re.compile(rf"[^\W\d_]|[{SIGNS}]")
+_THOUSANDTHS = re.compile(
+    r"(?<!\w)(?:KWD|BHD|OMR|JOD|TND|LYD|[KBJ]\.?D(?=\.? ?\d|\))|R\.?O(?=\.? ?\d|\)))(?!\w)"
+    r"|(?<=\d) ?[KBJ]\.?D(?!\w)|د\.[كب]|ر\.ع"
+)
+"""Codes and signs of currencies with three decimals."""
 _CRORES = re.compile(r"(?:₹|Rs\.?|INR) ?[0-9,.]+ ?Cr\.?$")
 
 
@@ -186,25 +114,104 @@ def _amount(text: str, written_as: str, context: DocumentContext) -> Value | Non
     if found is None:
         return None
     exponent, words = take_power(found.around, context, is_currency)
-    number = decimal(found.digits) or _with_one_mark(found.digits, context)
     currencies = currencies_in(words, context)
-    if number is None or currencies is None or len(currencies) > 1:
+    if currencies is None or len(currencies) > 1:
         return None
-    amount = scaled(number, exponent, negative=found.negative)
     currency = next(iter(currencies), None)
-    if currency == "JPY" and "¥" in words and -int(amount.as_tuple().exponent) > get_currency_precision("JPY"):
+    is_one = ":" in written_as or not _SPACED_DIGITS.search(text) or groups_by_space(found, currency, context)
+    numbers = _numbers(found.digits, currency, context) if is_one else _apart(found.digits)
+    if not numbers:
+        return None
+    amounts = [scaled(number, exponent, negative=found.negative) for number in numbers]
+    if currency == "JPY" and "¥" in words and -int(amounts[0].as_tuple().exponent) > get_currency_precision("JPY"):
         currency = "CNY"
-    value = " ".join([written(amount), *([currency] if currency else [])])
-    if (other := _other_reading(found.digits, context)) is not None and not exponent:
-        other = " ".join([written(scaled(other, 0, negative=found.negative)), *([currency] if currency else [])])
-        return Value(ValueKind.MONEY, folded(text), ambiguous=(value, other), unit=currency)
-    return Value(ValueKind.MONEY, value, number=amount, unit=currency)
+    values = tuple(_money(amount, currency) for amount in amounts)
+    if len(values) > 1 and not exponent:
+        return Value(ValueKind.MONEY, folded(text), ambiguous=values, unit=currency)
+    others = () if currency or not words else possible_currencies(words, context)
+    by_currency = tuple(_money(amounts[0], other) for other in others)
+    return Value(ValueKind.MONEY, values[0], ambiguous=by_currency, number=amounts[0], unit=currency)
+
+
+def _money(amount: Decimal, currency: str | None) -> str:
+    return " ".join([written(amount), *([currency] if currency else [])])
+
+
+def _numbers(digits: str, currency: str | None, context: DocumentContext) -> list[str]:
+    """Read the number of an amount, the likelier reading first: two where its document does not tell."""
+    number = decimal(digits) or _with_one_mark(digits, context)
+    lone = _LONE.fullmatch(digits)
+    if number is None or lone is None:
+        return [number] if number else []
+    mark, other = lone[1], digits.replace(",", ".")
+    if not has_thousandths(currency, context):
+        return [number, other] if mark == context.marks.cents else [number]
+    if context.marks.decimal is not None:
+        return [other if mark == context.marks.decimal else number]
+    is_usual = mark in usual_decimals(context.locales or _home(currency) or ("en",))
+    if currency in _SELDOM_WITH_THOUSANDTHS:
+        return [number, other] if is_usual else [number]
+    return [other] if is_usual else [number, other]
+
+
+def _apart(digits: str) -> list[str]:
+    """Read digits with a space between them as one number, and as a quantity before a price."""
+    number = decimal(digits)
+    return [number, digits.rpartition(" ")[2].replace(",", ".")] if number else []
+
+
+def _home(currency: str | None) -> tuple[str, ...]:
+    """Find the locale of the country that a currency's code is named after."""
+    locale = names.region_locale(currency[:2]) if currency and currency != "EUR" else None
+    return (locale,) if locale else ()
+
+
+def groups_by_space(found: WrittenNumber, currency: str | None, context: DocumentContext) -> bool:
+    """True if plain spaces in a number group its digits; False if one may stand between two columns.
+
+    Several groups tell it, and one that begins with a zero; then the document's other numbers, a currency before it,
+    and the language and the country. Whole numbers are grouped.
+    """
+    digits = found.digits
+    if not _SPACED_ONCE.fullmatch(digits) or _is_grouped_elsewhere(digits, context):
+        return True
+    usual = usual_grouping(context.locales)
+    if (digits[-3] == "," and " " in usual | usual_grouping(_home(currency))) or usual == {" "}:
+        return True
+    is_named_before = _NAMED_BEFORE.search(found.before) is not None
+    return not context.marks.grouping and (is_named_before or (not usual and digits[-3] == ","))
+
+
+def _is_grouped_elsewhere(digits: str, context: DocumentContext) -> bool:
+    """True if the document has spaces between groups of digits, or the same number without a space."""
+    if " " in context.marks.grouping:
+        return True
+    return any(digits.replace(" ", mark) in context.text for mark in _OTHER_MARKS)
+
+
+def may_group_by_space(context: DocumentContext) -> bool:
+    """True if a document has spaces between groups of digits, or is in a language that has."""
+    return " " in context.marks.grouping or " " in usual_grouping(context.locales)
+
+
+def is_quantity_and_price(text: str, context: DocumentContext) -> bool:
+    """True if `1 278.61` in a row of amounts is a quantity and a price: the document groups digits otherwise."""
+    if not _SPACED_ONCE.fullmatch(text) or may_group_by_space(context) or _is_grouped_elsewhere(text, context):
+        return False
+    return bool(context.marks.grouping or usual_grouping(context.locales))
+
+
+def has_thousandths(currency: str | None, context: DocumentContext) -> bool:
+    """True if amounts of a currency, or of the document's one if it is None, have three decimals."""
+    if currency is None:
+        return _THOUSANDTHS.search(context.head_and_tail) is not None
+    return get_currency_precision(currency) == 3 or currency in _SELDOM_WITH_THOUSANDTHS
 
 
 def _with_one_mark(digits: str, context: DocumentContext) -> str | None:
     """Read `10.686.25` and `10,686,25` as 10686.25, unless the document has another decimal mark."""
     match = _ONE_MARK.fullmatch(digits)
-    if match is None or context.decimal_mark not in (None, match["mark"]):
+    if match is None or context.marks.cents not in (None, match["mark"]):
         return None
     return f"{match['whole'].replace(match['mark'], '')}.{match['cents']}"
 
@@ -221,12 +228,6 @@ def _with_hundredths(text: str, context: DocumentContext) -> str:
     if (match := _HUNDREDTHS.fullmatch(text)) and key(match["unit"]) in _SUBUNITS and key(match["unit"]) != "kr":
         return f"0.{match['number']:0>2} {_SUBUNITS[key(match['unit'])]}"
     return text
-
-
-def _other_reading(digits: str, context: DocumentContext) -> str | None:
-    """Read `1.234` with three decimals, where all other amounts of the document have that decimal mark."""
-    lone = re.fullmatch(r"[1-9][0-9]{0,2}([.,])[0-9]{3}", digits)
-    return digits.replace(",", ".") if lone and lone[1] == context.decimal_mark else None
 
 
 _PERCENT = frozenset(

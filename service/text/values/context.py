@@ -15,21 +15,19 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from babel.numbers import get_territory_currencies
-from phonenumbers import COUNTRY_CODE_TO_REGION_CODE
+from phonenumbers import COUNTRY_CODE_TO_REGION_CODE, PhoneNumber, region_code_for_number
 
 from service.core.decoding.value import Value
 from service.text.values import names
 from service.text.values.normalization import WORD, key
+from service.text.values.number_marks import PAGE_CHARACTERS, NumberMarks, read_marks
 
 HEAD_CHARACTERS = 12_000
 TAIL_CHARACTERS = 4_000
-PAGE_CHARACTERS = 65_536
-"""Characters of the text's beginning whose dates and amounts in numbers are read."""
 
 _NUMERIC_DATE = re.compile(r"(?<![\d/.-])(\d{1,2})([/-])(\d{1,2})\2(\d{4}|\d{2})(?![\d/-])")
-_DECIMALS = re.compile(r"(?<![\d.,])\d{1,3}(?:[., ]\d{3}){0,4}([.,])\d{2}(?![\d.,])")
 _DOMAIN = re.compile(r"[\w-]\.([a-z]{2})(?![\w.@-])")
-_CALLING_CODE = re.compile(r"(?<!\w)\+([1-9]\d{0,2})")
+_CALLING_CODE = re.compile(r"(?<!\w)\+(?:1[ .(/-]{0,3}(\d{3})[ .)/-]{0,3}(\d{3})|([1-9]\d{0,2}))")
 _NUMBERED_BY_COUNTRY = re.compile(r"(?<!\w)([A-Z]{2})\d{2} ?(?:[A-Z0-9]{4} ?){3}|(?<!\w)([A-Z]{2})U?[ ]?\d{8,12}(?!\w)")
 _CODE = re.compile(r"(?<![A-Z])[A-Z]{3}(?![A-Z])")
 _SIGNS = {"£": "GB", "zł": "PL", "Kč": "CZ", "₽": "RU", "₺": "TR", "₹": "IN", "₩": "KR", "円": "JP", "Ft": "HU"}
@@ -103,6 +101,7 @@ class DocumentContext:
     Attributes:
         text: the document's text.
         readings: values by reader and text: dates are read for their borders, then for the answer.
+        sign_currencies: currencies that the document may mean by those that share a sign.
         failures: readers that raised (`reading.shielded`).
     """
 
@@ -110,18 +109,19 @@ class DocumentContext:
         self.text = text
         self.readings: dict[tuple[object, str], Value] = {}
         self.failures: set[ReadingFailure] = set()
+        self.sign_currencies: dict[str, tuple[str, ...]] = {}
 
     @cached_property
     def language(self) -> str | None:
         """ISO 639 code of the language; None if it cannot be told."""
-        return language_of(self._signs, self._words.values())
+        return language_of(self.head_and_tail, self._words.values())
 
     @cached_property
     def regions(self) -> tuple[str, ...]:
         """Countries that the text has signs of (ISO 3166), those with most first."""
         found = Counter(region for region in self._named_regions() for _ in range(_NAMED))
         found.update(region for code in self.currencies if code != "EUR" and (region := _home(code)))
-        found.update(region for sign, region in _SIGNS.items() if sign in self._signs)
+        found.update(region for sign, region in _SIGNS.items() if sign in self.head_and_tail)
         found.update(dict.fromkeys(self._signed_regions(), _NAMED))
         return tuple(region for region, _ in found.most_common())
 
@@ -134,7 +134,7 @@ class DocumentContext:
     @cached_property
     def currencies(self) -> frozenset[str]:
         """Codes of currencies (ISO 4217) in the text."""
-        return frozenset(_CODE.findall(self._signs)) & names.currency_codes()
+        return frozenset(_CODE.findall(self.head_and_tail)) & names.currency_codes()
 
     @cached_property
     def date_order(self) -> str | None:
@@ -154,14 +154,14 @@ class DocumentContext:
         if by_language is not None:
             return by_language
         orders = {names.date_order(locale) for region in self.regions[:1] if (locale := names.region_locale(region))}
-        if not orders and "€" in self._signs:
+        if not orders and "€" in self.head_and_tail:
             return "dmy"
         return orders.pop() if orders else None
 
     @cached_property
     def calendar(self) -> Calendar | None:
         """Calendar that the text may have dates in besides the Gregorian."""
-        return next((calendar for calendar, sign in _CALENDARS if sign.search(self._signs)), None)
+        return next((calendar for calendar, sign in _CALENDARS if sign.search(self.head_and_tail)), None)
 
     def is_birth(self, written: str) -> bool:
         """True if a date as written stands behind a word for a birth."""
@@ -175,27 +175,28 @@ class DocumentContext:
         )
 
     @cached_property
-    def decimal_mark(self) -> str | None:
-        """`.` or `,`: the mark before two decimals everywhere in the text; None if both are, or neither is."""
-        found = set(_DECIMALS.findall(self.text, 0, PAGE_CHARACTERS))
-        return found.pop() if len(found) == 1 else None
+    def marks(self) -> NumberMarks:
+        """Marks of the numbers in the text."""
+        return read_marks(self.text)
+
+    @cached_property
+    def locales(self) -> tuple[str, ...]:
+        """Locales of the text's language, in its likeliest country where CLDR has it so, and of that country."""
+        region = next(iter(self.regions), None)
+        own = names.region_locale(region) if region else None
+        if self.language is None or (own is not None and own.startswith(f"{self.language}_")):
+            return (own,) if own else ()
+        return (self.language, own) if own else (self.language,)
 
     @cached_property
     def credit_sign(self) -> int:
         """Sign of an amount marked `CR`: -1 in a bill, 1 in a bank's statement; 0 if nothing tells."""
-        bill, bank = (pattern.search(self._signs) is not None for pattern in (_BILL, _BANK_STATEMENT))
+        bill, bank = (pattern.search(self.head_and_tail) is not None for pattern in (_BILL, _BANK_STATEMENT))
         return bank - bill
 
-    def choose_currency(self, family: Iterable[str]) -> str | None:
-        """Choose the currency of the text among those with one sign; None if nothing tells."""
-        among = frozenset(family)
-        if len(named := self.currencies & among) == 1:
-            return next(iter(named))
-        homes = (code for region in self.likely_regions for code in get_territory_currencies(region))
-        return next((code for code in homes if code in among), None)
-
     @cached_property
-    def _signs(self) -> str:
+    def head_and_tail(self) -> str:
+        """The text's beginning and end, which are searched for signs."""
         text = self.text
         if len(text) > HEAD_CHARACTERS + TAIL_CHARACTERS:
             text = f"{text[:HEAD_CHARACTERS]}\n{text[-TAIL_CHARACTERS:]}"
@@ -204,22 +205,25 @@ class DocumentContext:
     @cached_property
     def _words(self) -> dict[str, str]:
         """Words of `_signs` → their keys (`normalization.key`)."""
-        return {word: key(word) for word in dict.fromkeys(WORD.findall(self._signs))}
+        return {word: key(word) for word in dict.fromkeys(WORD.findall(self.head_and_tail))}
 
     def _signed_regions(self) -> Iterator[str]:
         """Yield countries whose forms of addresses, companies, taxes or prices are in the text."""
-        text = self._signs
+        text = self.head_and_tail
         yield from (region for region, sign in _REGION_SIGNS.items() if sign.search(text))
         if any(state in _STATES for state in _STATE_AND_ZIP.findall(text)) or _has_sales_tax(text):
             yield "US"
 
     def _named_regions(self) -> Iterator[str]:
-        text = self._signs
+        text = self.head_and_tail
         for domain in _DOMAIN.findall(text):
             region = _DOMAINS.get(domain, domain.upper())
             if region in _REGIONS:
                 yield region
-        for digits in _CALLING_CODE.findall(text):
+        for area, exchange, digits in _CALLING_CODE.findall(text):
+            if area:
+                yield _region_of_area(f"{area}{exchange}0100")
+                continue
             known = (COUNTRY_CODE_TO_REGION_CODE.get(int(digits[:length])) for length in (1, 2, 3))
             yield from (regions[0] for regions in known if regions)
         for account, number in _NUMBERED_BY_COUNTRY.findall(text):
@@ -234,7 +238,7 @@ class DocumentContext:
         begin = set().union(_SHORT_NAMES, *map(_beginnings, languages))
         if begin.isdisjoint(keys.values()):
             return
-        for first, second in pairwise([*WORD.findall(self._signs), ""]):
+        for first, second in pairwise([*WORD.findall(self.head_and_tail), ""]):
             bare = keys[first]
             if bare not in begin or first[0].islower():
                 continue
@@ -242,6 +246,12 @@ class DocumentContext:
                 region = _SHORT_NAMES.get(name) or next((table[name] for table in tables if name in table), None)
                 if region is not None:
                     yield region
+
+
+def _region_of_area(national_number: str) -> str:
+    """Find the country of a number behind `+1`, which North America shares."""
+    number = PhoneNumber(country_code=1, national_number=int(national_number))
+    return region_code_for_number(number) or "US"
 
 
 def _has_sales_tax(text: str) -> bool:

@@ -1,7 +1,7 @@
 """Currencies by their signs and names, as countries write them beside amounts.
 
-The rule: a sign that several currencies share is the currency that the document is about; where nothing tells, the
-likeliest one, or none.
+The rule: a sign that several currencies share is the currency that the document is about (`shared_signs`); where
+nothing tells, the likeliest one, or none.
 """
 
 from __future__ import annotations
@@ -11,19 +11,22 @@ import re
 from service.text.values import names
 from service.text.values.context import DocumentContext
 from service.text.values.normalization import key
+from service.text.values.shared_signs import currencies_of_sign
 
 _NAMED = {
-    "AED": "درهم د.إ", "AOA": "kz", "AUD": "a$ au$ aus$", "AZN": "₼", "BBD": "bds$", "BDT": "৳ tk taka", "BGN": "лв",
-    "BRL": "r$ reais real", "BYN": "byn", "BZD": "bz$", "CAD": "ca$ can$ $ca $can", "CHF": "sfr franken chf",
-    "CNY": "rmb 人民币 yuan", "COP": "col$", "CRC": "₡", "CZK": "kc", "DOP": "rd$", "EGP": "ج.م le",
-    "EUR": "€ euro euros", "GEL": "₾", "GHS": "gh₵ ghc ₵", "GTQ": "q", "HKD": "hk$", "HNL": "lps lempiras",
-    "HUF": "ft", "IDR": "rp", "ILS": "₪", "INR": "₹ रुपये", "JMD": "j$", "JPY": "円 円也 yen", "KES": "ksh kshs",
-    "KHR": "៛", "KRW": "₩ 原 원", "KZT": "₸", "LAK": "₭", "MAD": "د.م", "MNT": "₮", "MXN": "mx$ mex$", "MYR": "rm",
-    "MZN": "mt mtn meticais", "NAD": "n$", "NGN": "₦", "NZD": "nz$", "PAB": "b/ b/. balboas", "PEN": "s/ s/.",
-    "PHP": "₱", "PLN": "zl zlotych zloty zlote", "PYG": "₲ gs", "QAR": "ر.ق", "RON": "ron", "RSD": "din дин",
-    "RUB": "₽ руб р рублей", "SAR": "ريال ر.س", "SGD": "s$ sg$", "THB": "฿ บาท", "TRY": "₺ tl", "TTD": "tt$",
-    "TWD": "nt$", "TZS": "tsh tshs", "UAH": "₴ грн", "UGX": "ush", "USD": "us$ $us u$s", "UYU": "$u", "VND": "₫ đ",
-    "XCD": "ec$", "ZAR": "rand",
+    "AOA": "kz", "AUD": "a$ au$ aus$", "AZN": "₼", "BBD": "bds$", "BDT": "৳ tk taka", "BGN": "лв",
+    "BHD": "bd د.ب", "BRL": "r$ reais real", "BYN": "byn", "BZD": "bz$", "CAD": "ca$ can$ $ca $can",
+    "CHF": "sfr franken chf", "CNY": "rmb 人民币 yuan", "COP": "col$", "CRC": "₡", "CZK": "kc", "DOP": "rd$",
+    "DZD": "da د.ج", "EGP": "ج.م le", "EUR": "€ euro euros", "GEL": "₾", "GHS": "gh₵ ghc ₵", "GTQ": "q",
+    "HKD": "hk$", "HNL": "lps lempiras", "HUF": "ft", "IDR": "rp", "ILS": "₪", "INR": "₹ रुपये",
+    "IQD": "ع.د د.ع", "JMD": "j$", "JOD": "jd", "JPY": "円 円也 yen", "KES": "ksh kshs", "KHR": "៛",
+    "KRW": "₩ 原 원", "KWD": "kd د.ك", "KZT": "₸", "LAK": "₭", "LYD": "ld ل.د د.ل", "MAD": "د.م", "MNT": "₮",
+    "MXN": "mx$ mex$", "MYR": "rm", "MZN": "mt mtn meticais", "NAD": "n$", "NGN": "₦", "NZD": "nz$",
+    "OMR": "ro ر.ع", "PAB": "b/ b/. balboas", "PEN": "s/ s/.", "PHP": "₱", "PLN": "zl zlotych zloty zlote",
+    "PYG": "₲ gs", "QAR": "qr ر.ق", "RON": "ron", "RSD": "din дин", "RUB": "₽ руб р рублей",
+    "SAR": "sr ريال ر.س", "SGD": "s$ sg$", "THB": "฿ บาท baht", "TND": "dt د.ت", "TRY": "₺ tl", "TTD": "tt$",
+    "TWD": "nt$", "TZS": "tsh tshs", "UAH": "₴ грн", "UGX": "ush", "USD": "us$ $us u$s", "UYU": "$u",
+    "VND": "₫ đ", "XCD": "ec$", "ZAR": "rand",
 }  # fmt: skip
 _SIGNS = {key(name).replace(".", ""): code for code, listed in _NAMED.items() for name in listed.split()}
 """Key of a sign or name without points → ISO 4217; those of one currency only."""
@@ -50,6 +53,13 @@ _FAMILIES: dict[str, tuple[str, str | None]] = {
     "r": ("ZAR", None),
     "peso": ("MXN ARS CLP COP PHP", None),
     "pesos": ("MXN ARS CLP COP PHP", None),
+    "dh": ("AED MAD", None),
+    "dhs": ("AED MAD", None),
+    "دا": ("AED JOD", "AED"),
+    "درهم": ("AED MAD", "AED"),
+    "دينار": ("KWD BHD JOD TND DZD LYD IQD", None),
+    "dinar": ("KWD BHD JOD TND DZD LYD IQD RSD", None),
+    "dinars": ("KWD BHD JOD TND DZD LYD IQD RSD", None),
 }
 """Sign or name that several currencies share → these currencies, and the one that counts where nothing tells."""
 SIGNS = "$€£¥₹₽₺₩₪₫₴฿₱₡₦₵₲₸₼₾₮៛₭৳"
@@ -58,9 +68,14 @@ _WORD = re.compile(rf"[^\W\d_]*\$|(?:[^\W\d_]|[\u0900-\u097f])+|[{SIGNS}]")
 _OTHER_MARKS = re.compile(r"[^\s.,:;*/'’=+-]")
 
 
+def is_code(word: str) -> bool:
+    """True if a word in capitals is an ISO 4217 code, of today or former."""
+    return word in names.currency_codes() or word in names.former_currency_codes()
+
+
 def is_currency(word: str) -> bool:
     """True if a word in capitals, or a sign, names a currency."""
-    return word.isupper() and (word in names.currency_codes() or key(word) in _SIGNS or key(word) == "r")
+    return word.isupper() and (is_code(word) or key(word) in _SIGNS or key(word) == "r")
 
 
 def currencies_in(words: str, context: DocumentContext) -> set[str] | None:
@@ -89,16 +104,23 @@ def currencies_in(words: str, context: DocumentContext) -> set[str] | None:
     return {code for code in found.values() if code is not None}
 
 
+def possible_currencies(words: str, context: DocumentContext) -> tuple[str, ...]:
+    """List the currencies that the words around a number may mean, where the document names several of one sign."""
+    families = (_FAMILIES[bare][0] for word in _WORD.findall(words) if (bare := key(word)) in _FAMILIES)
+    return next((found for family in families if len(found := currencies_of_sign(family, context)) > 1), ())
+
+
 def _currency(word: str, context: DocumentContext) -> tuple[bool, str | None]:
     """Tell whether a word names a currency, and which one, where that is known."""
     code = word.upper().removesuffix("$")
-    if len(code) == 3 and code in names.currency_codes():
+    if len(code) == 3 and (code in names.currency_codes() or (word == code and is_code(code))):
         return True, code
     bare = key(word)
     if bare in _SIGNS:
         return True, _SIGNS[bare]
     if bare in _FAMILIES:
         codes, default = _FAMILIES[bare]
-        return True, context.choose_currency(codes.split()) or default
+        found = currencies_of_sign(codes, context) or (default,)
+        return True, found[0] if len(found) == 1 else None
     name = names.currency_names().get(bare)
     return name is not None, name

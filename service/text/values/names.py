@@ -13,7 +13,7 @@ from typing import Protocol
 
 from babel import Locale, UnknownLocaleError
 from babel.core import get_global
-from babel.numbers import get_territory_currencies
+from babel.numbers import get_territory_currencies, list_currencies
 
 from service.text.values.normalization import key
 
@@ -118,6 +118,12 @@ def currency_names() -> dict[str, str]:
 def currency_codes() -> frozenset[str]:
     """Collect ISO 4217 codes of today's currencies."""
     return frozenset(code for region in get_global("territory_currencies") for code in get_territory_currencies(region))
+
+
+@cache
+def former_currency_codes() -> frozenset[str]:
+    """Collect ISO 4217 codes of currencies that are money no longer, and of metals and funds: `DEM`, `XAU`."""
+    return frozenset(list_currencies()) - currency_codes()
 
 
 @cache

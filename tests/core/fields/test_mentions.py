@@ -13,6 +13,7 @@ from service.core.fields.mentions import (
     amount,
     choose,
     currency,
+    is_sum,
     number,
     ranked,
     same_value,
@@ -34,6 +35,22 @@ def test_sums_and_currencies(text: str, value: str | None, code: str | None) -> 
     found = mention(0, "MONEY", text, 0)
     assert amount(found) == (None if value is None else Decimal(value))
     assert currency(found) == code
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [
+        ("EUR 12.03", True),
+        ("12.345", True),
+        ("12.5000", True),
+        ("12.50 CR", True),
+        ("1.0870", False),
+        ("EUR", False),
+        ("five", False),
+    ],
+)
+def test_a_sum_has_a_number_with_no_more_decimals_than_money_has(text: str, is_one: bool) -> None:
+    assert is_sum(mention(0, "TOTAL_AMOUNT", text, 0)) is is_one
 
 
 def test_only_sums_of_money_name_a_currency() -> None:

@@ -147,5 +147,19 @@ def test_beside_a_description_words_speak_of_the_goods() -> None:
     assert amount_keywords(found, TextLines(text)) == {2: AmountKeyword.TOTAL}
 
 
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("Total 278.61 40.39 319.00", {0: "net", 1: "tax", 2: "total"}),
+        ("Total 278.61 40.39 400.00", {}),
+        ("Widget 278.61 40.39 319.00", {}),
+        ("Total 278.61\n40.39 319.00", {0: "total"}),
+    ],
+)
+def test_in_a_row_of_a_total_each_amount_has_its_class(line: str, words: dict[int, str]) -> None:
+    found = mentions_in(line, *(("MONEY", part) for part in line.split() if part[0].isdigit()))
+    assert amount_keywords(found, TextLines(line)) == words
+
+
 def test_a_rounded_total_with_its_tax_is_the_rounded_one() -> None:
     assert classify_key("Rounded total incl. GST") is AmountKeyword.ROUNDED

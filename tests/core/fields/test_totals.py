@@ -105,9 +105,18 @@ def test_net_equal_to_total_is_no_proof_of_a_tax_of_nothing() -> None:
 def test_an_amount_in_words_takes_no_part() -> None:
     found = amounts(("NET_AMOUNT", "five", 0.9), ("TAX_AMOUNT", "19.00", 0.9), ("TOTAL_AMOUNT", "119.00", 0.9))
     choices, checks = settle_totals(found)
-    assert texts(choices)["NET_AMOUNT"] == ("five", "label")
+    assert "NET_AMOUNT" not in choices
     assert checks == ()
     assert settle_totals([]) == ({}, ())
+
+
+def test_a_net_and_a_tax_in_another_currency_are_not_the_bills() -> None:
+    found = amounts(
+        ("NET_AMOUNT", "USD 1,200.05", 0.9), ("TAX_AMOUNT", "GBP 0.00", 0.9), ("TOTAL_AMOUNT", "EUR 1,104.00", 0.99)
+    )
+    choices, checks = settle_totals([*found, mention(9, "TOTAL_AMOUNT", "USD 1,200.05", 99)])
+    assert texts(choices) == {"TOTAL_AMOUNT": ("EUR 1,104.00", "label")}
+    assert checks == ()
 
 
 cents = st.integers(1, 10_000_000).map(lambda number: Decimal(number) / 100)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 import pytest
+from babel.numbers import get_currency_precision, list_currencies
 
 from service.core.decoding.value import Value, ValueKind
 from service.text.values.context import DocumentContext
@@ -197,11 +198,102 @@ def test_quantities(text: str, value: str) -> None:
         ("Total in NOK", "120 kr", "120 NOK"),
         ("合計金额 发票 人民币", "¥120", "120 CNY"),
         ("Mumbai, India", "Rs. 500", "500 INR"),
+        ("Karachi\nInvoice", "Rs 2,50,000", "250000 PKR"),
+        ("220 8 Ave SW, Calgary, AB T2P 1J9\nGST 5%", "$12.00", "12.00 CAD"),
+        ("Montréal (Québec) H2X 1Y4\nTPS 5 %, TVQ", "1 234,54 $", "1234.54 CAD"),
+        ("Invoice total in Canadian dollars", "$12.00", "12.00 CAD"),
+        ("call +1 403 555 0100", "$12.00", "12.00 CAD"),
+        ("call +1 (212) 555-0100", "$12.00", "12.00 USD"),
+        ("9 Quay St, Perth WA 6000", "$12.00", "12.00 AUD"),
+        ("Auckland 1010\nGST 15%", "$12.00", "12.00 NZD"),
+        ("Wan Chai, Hong Kong", "$12.00", "12.00 HKD"),
+        ("Singapore 068808", "$12.00", "12.00 SGD"),
+        ("R.F.C. TNO010203AB1\nIVA", "$1,234.50", "1234.50 MXN"),
+        ("RUT 76.123.456-7", "$ 12.000", "12000 CLP"),
+        ("NIT 900.123.456-7", "$ 12.000", "12000 COP"),
+        ("CUIT 30-71234567-8", "$ 1.234,50", "1234.50 ARS"),
+        ("Quito, Ecuador", "$12.00", "12.00 USD"),
+        ("5013 Bergen\nFaktura", "kr 1 234,50", "1234.50 NOK"),
+        ("8000 Aarhus C\nFaktura", "1.234,50 kr.", "1234.50 DKK"),
+        ("101 Reykjavík\nVSK 24%", "12.500 kr", "12500 ISK"),
+        ("8001 Zürich\nRechnung", "Fr. 1'234.50", "1234.50 CHF"),
+        ("Giza, Egypt", "£ 500", "500 EGP"),
+        ("Sheikh Zayed Road, Dubai", "Dhs. 500", "500 AED"),
+        ("Casablanca, Maroc", "500 DH", "500 MAD"),
+        ("Hi Sydney Carter", "$5.00", "5.00 USD"),
         ("Der Betrag ist mit der Rechnung zu zahlen", "1,5 Billionen EUR", "1500000000000 EUR"),
     ],
 )
 def test_the_document_settles_the_currency(document: str, text: str, value: str) -> None:
     assert read_value("MONEY", text, DocumentContext(document)).text == value
+
+
+@pytest.mark.parametrize(
+    ("document", "text", "codes"),
+    [
+        ("Tax invoice GST 10%", "$12.00", "CAD AUD NZD SGD"),
+        ("Acme, Cheyenne, WY 82001\nBill to: Finch, Toronto, ON M5V 2T6", "$12.00", "CAD USD"),
+        ("Facture du client et le montant", "12,00 $", "CAD USD"),
+        ("5013 Bergen\n8000 Aarhus C", "kr 12.00", "NOK DKK"),
+    ],
+)
+def test_a_sign_of_several_countries_is_ambiguous_but_its_number_is_not(document: str, text: str, codes: str) -> None:
+    found = read_value("MONEY", text, DocumentContext(document))
+    assert (found.text, found.number, found.unit) == ("12.00", Decimal("12.00"), None)
+    assert found.ambiguous == tuple(f"12.00 {code}" for code in codes.split())
+
+
+@pytest.mark.parametrize(
+    ("document", "text", "values"),
+    [
+        ("Total: KWD 12.345", "KWD 12.345", "12.345 KWD"),
+        ("Total: KWD 12.345", "12.345", "12.345"),
+        ("Price 3.250 KD", "3.250", "3.250"),
+        ("Facture et montant", "45,250 TND", "45.250 TND"),
+        ("Net JOD 1,200.500", "JOD 1.250", "1.250 JOD"),
+        ("Net JOD 1,200.500", "JOD 1,250", "1250 JOD"),
+        ("Summe 1.200,50", "OMR 7.500", "7500 OMR"),
+        ("Facture et montant", "BHD 7.500", "7500 BHD|7.500 BHD"),
+        ("Invoice and the total", "KWD 12,345", "12345 KWD|12.345 KWD"),
+        ("", "IQD 25,000", "25000 IQD"),
+        ("", "IQD 12.345", "12345 IQD|12.345 IQD"),
+        ("Invoice and the total", "1 278.61", "1278.61|278.61"),
+        ("Die Rechnung und der Betrag von der", "1 278,61 €", "1278.61 EUR|278.61 EUR"),
+        ("Die Rechnung und der Betrag von der", "€ 1 278,61", "1278.61 EUR"),
+        ("Die Rechnung, 2.186,00", "1 278,61", "1278.61|278.61"),
+        ("Die Rechnung, 2.186,00 und 1.278,61", "1 278,61", "1278.61"),
+        ("Die Rechnung, 2.186,00", "1\u00a0278,61", "1278.61"),
+        ("Die Rechnung, 2’186.00, Empfangsschein", "2 363.05", "2363.05"),
+        ("Total 1 234 567,89", "1 278,61", "1278.61"),
+        ("Invoice and the total", "1 050.00", "1050.00"),
+        ("Invoice and the total", "1 234 567.89", "1234567.89"),
+        ("Facture du client et le montant", "1 278,61", "1278.61"),
+        ("Oslo, Norway: invoice and the total", "1 278,61 kr", "1278.61 NOK"),
+        ("", "1 234:50 kr", "1234.50"),
+    ],
+)
+def test_the_document_settles_the_number(document: str, text: str, values: str) -> None:
+    found = read_value("MONEY", text, DocumentContext(document))
+    assert "|".join(found.ambiguous or (found.text,)) == values
+
+
+NUMBERS = {0: ("12,345", "1,234,567"), 2: ("12.34", "1,234.56"), 3: ("12.345", "1,234.567")}
+"""Decimals of a currency → amounts as English writes them."""
+SHOWING = {".": "Invoice and the total: 1,000.50 and 0.500", ",": "Die Rechnung und der Betrag: 1.000,50 und 0,500"}
+"""Decimal mark → a document whose other amounts show it."""
+
+
+@pytest.mark.parametrize("code", sorted(list_currencies() - {"GHC"}))
+@pytest.mark.parametrize("mark", SHOWING)
+def test_every_currency_is_read_in_four_forms(code: str, mark: str) -> None:
+    """All but GHC, which stands for today's cedi."""
+    for number in NUMBERS[get_currency_precision(code) if get_currency_precision(code) in NUMBERS else 2]:
+        plain = number.replace(",", "")
+        there = number if mark == "." else number.translate(str.maketrans(",.", ".,"))
+        for text in (f"{code} {there}", f"{there} {code}"):
+            assert read_value("MONEY", text, DocumentContext(SHOWING[mark])).text == f"{plain} {code}"
+            found = read_value("MONEY", text, DocumentContext(""))
+            assert f"{plain} {code}" in (found.ambiguous or (found.text,))
 
 
 @pytest.mark.parametrize(

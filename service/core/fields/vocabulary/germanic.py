@@ -22,7 +22,7 @@ ENGLISH = BillWords(
     change="change change_due cash_change",
     no_sum="qty quantity item items pcs pax point points saving savings saved disc discount discounts coupon voucher "
     "rebate deposit prepaid prepayment tip shipping freight delivery handling unit_price service_charge "
-    "capital hours weight per",
+    "capital hours weight per exchange_rate rate_of_exchange conversion_rate fx_rate",
     rounding="round rounding rounding_adj* round_adj*",
     due="due due_date payable_by payable_until payment_by payment_until pay_by pay_until payment_due due_on due_by "
     "please_pay_by payment_due_date date_due",
@@ -61,7 +61,7 @@ GERMAN = BillWords(
     change="rückgeld wechselgeld zurück",
     no_sum="anzahlung anzahlungen rabatt* skonto abschlag abschläge zuschlag zuschläge menge anzahl stück artikel "
     "punkte pfand versand* porto fracht nettopreis bruttopreis einzelpreis stückpreis *listenpreis basisbetrag "
-    "steuerbasisbetrag grundbetrag versicherungssumme guthaben trinkgeld",
+    "steuerbasisbetrag grundbetrag versicherungssumme guthaben trinkgeld wechselkurs umrechnungskurs devisenkurs",
     rounding="rundung rundungsdifferenz",
     due="fällig* zahlbar* zahlungsziel zahlen_bis zahlung_bis netto_bis fälligkeitsdatum fälligkeit zu_zahlen_bis "
     "zahlbar_bis",
@@ -98,7 +98,7 @@ DUTCH = BillWords(
     excluding="exclusief zonder",
     paid="contant pin bankpas ontvangen",
     change="wisselgeld",
-    no_sum="aantal korting statiegeld verzendkosten aanbetaling stuksprijs",
+    no_sum="aantal korting statiegeld verzendkosten aanbetaling stuksprijs wisselkoers koers",
     rounding="afronding",
     due="vervaldatum betaaldatum betalen_voor uiterlijk te_betalen_voor uiterste_betaaldatum vervalt_op",
     dated="factuurdatum datum_factuur opgemaakt_op",
@@ -128,7 +128,7 @@ SWEDISH = BillWords(
     excluding="exklusive",
     paid="kontant kontokort betalkort mottaget",
     change="växel",
-    no_sum="antal rabatt frakt",
+    no_sum="antal rabatt frakt växelkurs valutakurs",
     rounding="öresavrundning avrundning",
     due="förfallodatum förfaller betalas_senast oss_tillhanda_senast",
     dated="fakturadatum utställd",
@@ -156,7 +156,7 @@ DANISH = BillWords(
     excluding="ekskl eksklusive",
     paid="kontant dankort modtaget",
     change="byttepenge retur",
-    no_sum="antal rabat fragt",
+    no_sum="antal rabat fragt valutakurs vekselkurs",
     rounding="øreafrunding",
     due="forfald* betalingsfrist betales_senest",
     dated="dato fakturadato",
@@ -182,7 +182,7 @@ NORWEGIAN = BillWords(
     bill="faktura kvittering",
     paid="kontanter bankkort",
     change="veksel",
-    no_sum="antall rabatt frakt",
+    no_sum="antall rabatt frakt valutakurs vekslingskurs",
     rounding="avrunding",
     due="forfallsdato betales_innen",
     seller="selger leverandør avsender utsteder",
