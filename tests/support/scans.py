@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import io
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from typing import Any, cast
 
 import numpy as np
-from PIL import Image, ImageDraw, ImageFilter
+from PIL import Image, ImageDraw, ImageFilter, ImageFont
 from reportlab.lib.utils import ImageReader
 
 from service.api.extraction.ocr import PageRecognizer
@@ -25,7 +25,7 @@ from service.documents.limits import DocumentLimits
 from service.documents.reader import read_document
 from service.documents.redaction.pdf_redactor import redact_document
 from service.documents.redaction.values import RedactedFile, Redaction
-from tests.support.document_files import drawn
+from tests.support.document_files import PAGE_HEIGHT, PAGE_WIDTH, drawn
 from tests.support.drawn_sheets import networks, sheet, turned
 
 Placed = tuple[tuple[int, int], str]
@@ -139,4 +139,13 @@ def with_note() -> Image.Image:
     for row in range(3):
         points = [(300 + 9 * step, 520 + 55 * row + float(random.normal(0, 11))) for step in range(60)]
         draw.line(points, fill=20, width=3, joint="curve")
+    return picture
+
+
+def written(lines: Iterable[tuple[float, float, str]], size: int = 12, paper: int = 250) -> Image.Image:
+    """The picture of a page with lines of writing: left and bottom in points from its lower left corner, and a text."""
+    picture = Image.new("L", (2 * round(PAGE_WIDTH), 2 * round(PAGE_HEIGHT)), paper)
+    pen, font = ImageDraw.Draw(picture), ImageFont.load_default(2 * size)
+    for left, bottom, text in lines:
+        pen.text((2 * left, 2 * (PAGE_HEIGHT - bottom)), text, fill=20, font=font, anchor="ls")
     return picture

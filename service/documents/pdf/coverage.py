@@ -23,10 +23,10 @@ from PIL import Image, ImageFilter
 
 from service.documents.document import Box, UnreadReason
 from service.documents.pdf.angles import Flags, Floats
-from service.documents.pdf.glyphs import REPLACEMENT, Glyphs, PageFrame, address
+from service.documents.pdf.glyphs import REPLACEMENT, Glyphs, PageFrame
 from service.documents.pdf.hidden_text import is_doubtful
 from service.documents.pdf.outlines import outline_rows, outline_segments
-from service.documents.pdf.page_objects import Painted
+from service.documents.pdf.page_objects import Painted, address
 
 CELL_POINTS = 12.0
 MOST_CELLS = 16_000

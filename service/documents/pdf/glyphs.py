@@ -13,14 +13,16 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import repeat
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pypdfium2.raw as pdfium
 
 from service.documents.pdf.angles import Flags, Floats, read_turns, turned_back
-from service.documents.pdf.page_objects import Painted, hidden_characters
+from service.documents.pdf.doubtful_text import Texts
+from service.documents.pdf.page_objects import Painted, address, boxes_of, hidden_characters
+from service.documents.pdf.unseen_text import Characters, too_small, without_copies, without_ink
 
 Codes = npt.NDArray[np.uint32]
 Indices = npt.NDArray[np.int32]
@@ -71,6 +73,8 @@ class Glyphs:
         confidence: float32 [n], the mean probability of its word, if it was recognized in a picture; without any, the
             file says what it is.
         unmapped: float32 [m, 4], loose boxes of characters that are left out as their fonts do not say what they mean.
+        unseen: float32 [m, 4], ink boxes of characters that are left out as nobody sees them.
+        was_drawn: whether the page was drawn to tell them.
     """
 
     codes: Codes
@@ -84,6 +88,8 @@ class Glyphs:
     typed: Flags = field(default_factory=lambda: np.zeros(0, np.bool_))
     confidence: Floats = field(default_factory=lambda: np.zeros(0, np.float32))
     unmapped: Floats = field(default_factory=lambda: np.zeros((0, 4), np.float32))
+    unseen: Floats = field(default_factory=lambda: np.zeros((0, 4), np.float32))
+    was_drawn: bool = False
 
     def only(self, kept: Flags) -> Glyphs:
         """Keep the chosen glyphs (bool [n])."""
@@ -91,8 +97,14 @@ class Glyphs:
         return replace(self, **{name: part[kept] for name in names if len(part := getattr(self, name))})
 
 
-def read_glyphs(page: Any, text_page: Any, count: int, objects: Sequence[Painted] = ()) -> Glyphs:
-    """The glyphs of a loaded page (pdfium's raw handles) with these objects, whose text page has `count` characters."""
+def read_glyphs(
+    page: Any, text_page: Any, count: int, objects: Sequence[Painted] = (), *, may_draw: bool = True
+) -> Glyphs:
+    """The glyphs of a loaded page (pdfium's raw handles) with these objects, whose text page has `count` characters.
+
+    Args:
+        may_draw: the page, to tell which characters are seen.
+    """
     codes = code_points(text_page, count)
     unmapped = _unmapped(text_page, codes)
     codes[holds(_HYPHENS, codes)] = ord("-")
@@ -102,7 +114,10 @@ def read_glyphs(page: Any, text_page: Any, count: int, objects: Sequence[Painted
     blank = holds(_BLANKS, codes)
     is_typed = blank & (loose[:, 2] > loose[:, 0])
     codes, is_whole = _whole(codes)
-    keep = is_whole & ~blank & ~holds(_UNWANTED, codes) & ~unseen_characters(text_page, frame, loose, ink, objects)
+    keep = is_whole & ~blank & ~holds(_UNWANTED, codes)
+    unseen, was_drawn = unseen_characters(page, text_page, codes, loose, ink, objects, may_draw=may_draw)
+    unseen &= keep
+    keep &= ~unseen
     gone = np.zeros(count, np.bool_)
     gone[keep] = _long_runs(unmapped[keep])
     keep &= ~gone
@@ -121,6 +136,8 @@ def read_glyphs(page: Any, text_page: Any, count: int, objects: Sequence[Painted
         angles=turns.angles[order],
         typed=typed[order],
         unmapped=loose[gone],
+        unseen=ink[without_copies(unseen, keep, codes, ink)] if unseen.any() else ink[:0],
+        was_drawn=was_drawn,
     )
 
 
@@ -167,11 +184,31 @@ class PageFrame:
         return np.asarray((x >= 0) & (x <= self.width) & (y >= 0) & (y <= self.height))
 
 
+class Unseen(NamedTuple):
+    """The characters that do not show: off the page, painted over, without ink; and whether the page was drawn."""
+
+    characters: Flags
+    was_drawn: bool
+
+
 def unseen_characters(
-    text_page: Any, frame: PageFrame, loose: Floats, ink: Floats, objects: Sequence[Painted]
-) -> Flags:
-    """True for characters with these boxes that are not on the page as shown, or below a box painted over them."""
-    return ~frame.contains(loose) | hidden_characters(objects, text_page, ink, frame.shown, frame.width * frame.height)
+    page: Any, text_page: Any, codes: Codes, loose: Floats, ink: Floats, objects: Sequence[Painted], *, may_draw: bool
+) -> Unseen:
+    """The unseen ones of a text page's characters with these boxes.
+
+    Args:
+        may_draw: False: texts count as seen where the page's picture alone would tell.
+    """
+    frame, boxes = PageFrame.of(page), boxes_of(objects)
+    size = frame.width, frame.height
+    unseen = ~frame.contains(loose)
+    unseen |= hidden_characters(objects, boxes, text_page, ink, frame.shown, frame.width * frame.height)
+    characters = Characters(text_page, codes, loose, ink, holds(_BLANKS, codes) | holds(_UNWANTED, codes))
+    unseen |= too_small(characters, max(size))
+    texts = Texts.of(objects, boxes)
+    if not (may_draw and (texts.may_be_unseen.any() or characters.inkless.any())):
+        return Unseen(unseen, was_drawn=False)
+    return Unseen(unseen | without_ink(page, objects, texts, characters, size), was_drawn=True)
 
 
 def code_points(text_page: Any, count: int) -> Codes:
@@ -229,11 +266,6 @@ def shown_boxes(text_page: Any, count: int, frame: PageFrame) -> tuple[Floats, F
     """The loose and the ink boxes of a text page's characters on the page as shown."""
     loose, ink = frame.shown(loose_boxes(text_page, count)), frame.shown(_ink_boxes(text_page, count))
     return _or_else(loose, ink), _or_else(ink, loose)
-
-
-def address(pointer: Any) -> int:
-    """The address that a pointer of pypdfium2 holds."""
-    return ctypes.cast(pointer, _Address).value or 0
 
 
 def _or_else(boxes: Floats, others: Floats) -> Floats:

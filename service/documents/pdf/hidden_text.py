@@ -15,7 +15,7 @@ import pypdfium2.raw as pdfium
 
 from service.documents.pdf.angles import Flags
 from service.documents.pdf.glyphs import Glyphs
-from service.documents.pdf.page_objects import Painted
+from service.documents.pdf.page_objects import Painted, is_invisible
 
 _FEWEST_WORDS = 5
 """Words of a page; fewer say nothing about it."""
@@ -84,8 +84,3 @@ def agree(hidden: Iterable[str], recognized: Iterable[str]) -> bool:
 def has_hidden_text(objects: Iterable[Painted]) -> bool:
     """True if one of a page's objects is hidden text."""
     return any(is_invisible(each.handle) for each in objects if each.kind == pdfium.FPDF_PAGEOBJ_TEXT)
-
-
-def is_invisible(text_object: Any) -> bool:
-    """True if a text object paints nothing."""
-    return bool(pdfium.FPDFTextObj_GetTextRenderMode(text_object) == pdfium.FPDF_TEXTRENDERMODE_INVISIBLE)

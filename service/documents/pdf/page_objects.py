@@ -8,10 +8,11 @@ none that is larger than half the page: behind such a ground, texts of scans are
 from __future__ import annotations
 
 import ctypes
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise, repeat
-from typing import Any
+from itertools import groupby, pairwise, repeat
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -21,9 +22,10 @@ from service.documents.pdf.angles import Flags, Floats
 
 Box = tuple[float, float, float, float]
 Point = tuple[float, float]
+_Coordinate = TypeVar("_Coordinate", float, Floats)
 
 MOST_OBJECTS, _DEEPEST = 40_000, 8  # of a page with its forms, and of forms within forms
-_SMALLEST_SIDE = 3.0
+SMALLEST_SIDE = 3.0
 """Points: lower or narrower boxes are rules, which hide no character."""
 _LARGEST = 0.5
 """Largest share of the page's area of a box."""
@@ -35,7 +37,7 @@ _MOST_CORNERS = 6
 _BRIGHT, _COLOURED = 224, 176
 """Strongest and weakest of red, green and blue, of 255, in a marker's colour: viewers show text through it, also
 where the file forgets to say so."""
-_PATTERN = [191, 191, 191]
+PATTERN = [191, 191, 191]
 """pdfium's colour for a pattern, which may leave gaps."""
 _SAME = 0.05
 """Points between coordinates of one edge."""
@@ -85,7 +87,7 @@ class _Walk:
         if painted.kind != pdfium.FPDF_PAGEOBJ_FORM:
             self.found.append(painted)
             return True
-        form, clip = painted.handle, _clip(painted)
+        form, clip = painted.handle, clip_boxes(painted)
         is_opaque = painted.is_opaque and clip is not None and not pdfium.FPDFPageObj_HasTransparency(form)
         inner = (painted.outer, (own_matrix(form), *painted.matrices), tuple(clip or ()), is_opaque)
         things = _objects(form, pdfium.FPDFFormObj_CountObjects, pdfium.FPDFFormObj_GetObject)
@@ -100,11 +102,17 @@ def _objects(holder: Any, count: Callable[[Any], int], get: Callable[[Any, int],
 
 
 def hidden_characters(
-    objects: Sequence[Painted], text_page: Any, shown: Floats, to_shown: Callable[[Floats], Floats], area: float
+    objects: Sequence[Painted],
+    boxes: Floats,
+    text_page: Any,
+    shown: Floats,
+    to_shown: Callable[[Floats], Floats],
+    area: float,
 ) -> Flags:
     """True for the characters of a text page that a box painted over them hides.
 
     Args:
+        boxes: of all objects on the page.
         shown: float32 [n, 4], their ink boxes on the page as shown; `to_shown` makes such boxes of the page's own.
         area: of the page, in square points.
     """
@@ -114,19 +122,19 @@ def hidden_characters(
     paths = [at for at in later if objects[at].kind == pdfium.FPDF_PAGEOBJ_PATH and objects[at].is_opaque]
     if not paths:
         return hidden
-    boxes = to_shown(boxes_of([objects[at] for at in paths]))
-    places = {_address(objects[at].handle): at for at in texts}
-    call = _TextObject(_address(pdfium.FPDFText_GetTextObject))
+    boxes = to_shown(boxes[paths])
+    places = {address(objects[at].handle): at for at in texts}
+    call = _TextObject(address(pdfium.FPDFText_GetTextObject))
     order, unknown = np.full(len(shown), -1, np.int64), len(objects)
-    for numbers, below in _under(boxes, shown, _LARGEST * area):
+    for numbers, below in under(boxes, shown, _LARGEST * area):
         asked = np.unique(below[order[below] < 0])
-        found = map(call, repeat(_address(text_page)), asked.tolist())
+        found = map(call, repeat(address(text_page)), asked.tolist())
         order[asked] = [places.get(each or 0, unknown) for each in found]
         is_earlier = (order[below] < np.array(paths)[numbers]) & ~hidden[below]
         numbers, below = numbers[is_earlier], below[is_earlier]
         for number in np.unique(numbers).tolist():
-            boxes[number] = to_shown(np.array([_cover(objects[paths[number]]) or [np.nan] * 4], np.float32))[0]
-        hidden[below[_are_inside(shown[below], boxes[numbers])]] = True
+            boxes[number] = to_shown(np.array([cover(objects[paths[number]]) or [np.nan] * 4], np.float32))[0]
+        hidden[below[are_inside(shown[below], boxes[numbers])]] = True
     return hidden
 
 
@@ -134,25 +142,37 @@ _TextObject = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int)
 _Bounds = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, *(ctypes.c_void_p for _ in range(4)))
 
 
-def boxes_of(paths: Sequence[Painted]) -> Floats:
+def boxes_of(objects: Sequence[Painted]) -> Floats:
     """The boxes [left, bottom, right, top] on the page that objects lie in."""
-    boxes = np.zeros((len(paths), 4), np.float32)
-    call, base = _Bounds(_address(pdfium.FPDFPageObj_GetBounds)), boxes.ctypes.data
-    for number, path in enumerate(paths):
-        at = base + 16 * number
-        call(_address(path.handle), at, at + 4, at + 8, at + 12)
-        if path.matrices:
-            left, bottom, right, top = boxes[number].tolist()
-            corners = [moved((x, y), path.matrices) for x in (left, right) for y in (bottom, top)]
-            boxes[number] = *map(min, *corners), *map(max, *corners)
+    boxes = np.zeros((len(objects), 4), np.float32)
+    base, end = boxes.ctypes.data, boxes.ctypes.data + boxes.nbytes
+    sides = (range(base + side, end + side, 16) for side in (0, 4, 8, 12))
+    bounds = _Bounds(address(pdfium.FPDFPageObj_GetBounds))
+    deque(map(bounds, (each.handle for each in objects), *sides), maxlen=0)
+    start = 0
+    for _, group in groupby(objects, key=lambda each: id(each.matrices)):
+        some = list(group)
+        if some[0].matrices:
+            part = boxes[start : start + len(some)]
+            part[:] = _moved_boxes(part, some[0].matrices)
+        start += len(some)
     return boxes
 
 
-def _address(pointer: Any) -> int:
+def _moved_boxes(boxes: Floats, matrices: Sequence[pdfium.FS_MATRIX]) -> Floats:
+    """The boxes around boxes whose corners are moved."""
+    left, bottom, right, top = boxes.T
+    x, y = moved((np.stack((left, right, left, right)), np.stack((bottom, top, top, bottom))), matrices)
+    return np.stack((x.min(axis=0), y.min(axis=0), x.max(axis=0), y.max(axis=0)), axis=1)
+
+
+def address(pointer: Any) -> int:
     return ctypes.cast(pointer, ctypes.c_void_p).value or 0
 
 
-def _under(boxes: Floats, shown: Floats, largest: float) -> Iterator[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]]:
+def under(
+    boxes: Floats, shown: Floats, largest: float, share: float = _HIDDEN
+) -> Iterator[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]]:
     """Pairs of a box, neither narrow nor larger than `largest`, and a character below it: the numbers of both.
 
     They come in parts, since a file may have any number of boxes over the same characters; those of a box together.
@@ -161,23 +181,23 @@ def _under(boxes: Floats, shown: Floats, largest: float) -> Iterator[tuple[npt.N
     middles = (shown[:, 1] + shown[:, 3]) / 2
     order = np.argsort(middles)
     firsts, lasts = np.searchsorted(middles[order], boxes[:, 1]), np.searchsorted(middles[order], boxes[:, 3])
-    is_over = (sides.min(axis=1) >= _SMALLEST_SIDE) & (sides.prod(axis=1) <= largest) & (lasts > firsts)
+    is_over = (sides.min(axis=1) >= SMALLEST_SIDE) & (sides.prod(axis=1) <= largest) & (lasts > firsts)
     chosen = np.flatnonzero(is_over)
     part = np.cumsum((lasts - firsts)[chosen]) // _PAIRS_AT_ONCE
     for some in np.split(chosen, np.flatnonzero(np.diff(part)) + 1) if len(chosen) else ():
         box = some.repeat(lasts[some] - firsts[some])
         character = order[np.concatenate([np.arange(firsts[each], lasts[each]) for each in some.tolist()])]
-        inside = _are_inside(shown[character], boxes[box])
+        inside = are_inside(shown[character], boxes[box], share)
         yield box[inside], character[inside]
 
 
-def _are_inside(shown: Floats, boxes: Floats) -> Flags:
+def are_inside(shown: Floats, boxes: Floats, share: float = _HIDDEN) -> Flags:
     """True where a character lies in the box beside it, nearly as a whole."""
     common = np.minimum(shown[:, 2:], boxes[:, 2:]) - np.maximum(shown[:, :2], boxes[:, :2])
-    return np.asarray((common >= _HIDDEN * (shown[:, 2:] - shown[:, :2])).all(axis=1) & (common > 0).all(axis=1))
+    return np.asarray((common >= share * (shown[:, 2:] - shown[:, :2])).all(axis=1) & (common > 0).all(axis=1))
 
 
-def _cover(path: Painted) -> Box | None:
+def cover(path: Painted) -> Box | None:
     """The box on the page that a path paints over, if it hides what is below."""
     count = int(pdfium.FPDFPath_CountSegments(path.handle))
     if not (path.is_opaque and 4 <= count <= _MOST_CORNERS):
@@ -189,12 +209,12 @@ def _cover(path: Painted) -> Box | None:
         return None
     pdfium.FPDFPageObj_GetFillColor(path.handle, *colour)
     rgb = [each.value for each in colour[:3]]
-    if rgb == _PATTERN or (max(rgb) >= _BRIGHT and min(rgb) <= _COLOURED):
+    if rgb == PATTERN or is_marker(np.array([rgb])).any():
         return None
     matrix = own_matrix(path.handle)
     segments = (pdfium.FPDFPath_GetPathSegment(path.handle, index) for index in range(count))
     box = _rectangle(segments, (matrix, *path.matrices))
-    clip = _clip(path)
+    clip = clip_boxes(path)
     if box is None or clip is None:
         return None
     lefts, bottoms, rights, tops = zip(box, *clip, strict=True)
@@ -202,7 +222,7 @@ def _cover(path: Painted) -> Box | None:
     return left, bottom, right, top
 
 
-def _clip(painted: Painted) -> list[Box] | None:
+def clip_boxes(painted: Painted) -> list[Box] | None:
     """The boxes on the page within which an object shows; None if it shows within something else."""
     clip = pdfium.FPDFPageObj_GetClipPath(painted.handle)
     boxes = list(painted.clips)
@@ -216,6 +236,11 @@ def _clip(painted: Painted) -> list[Box] | None:
             return None
         boxes.append(box)
     return boxes
+
+
+def is_marker(colours: npt.NDArray[Any]) -> Flags:
+    """True for colours [n, 3] of a marker."""
+    return np.asarray((colours.max(axis=1) >= _BRIGHT) & (colours.min(axis=1) <= _COLOURED))
 
 
 def _rectangle(segments: Iterator[Any], matrices: Sequence[pdfium.FS_MATRIX]) -> Box | None:
@@ -246,9 +271,16 @@ def own_matrix(handle: Any) -> pdfium.FS_MATRIX:
     return matrix
 
 
-def moved(point: Point, matrices: Sequence[pdfium.FS_MATRIX]) -> Point:
-    """A point moved by matrices one after the other."""
+def moved(
+    point: tuple[_Coordinate, _Coordinate], matrices: Sequence[pdfium.FS_MATRIX]
+) -> tuple[_Coordinate, _Coordinate]:
+    """A point, or many, moved by matrices one after the other."""
     x, y = point
     for m in matrices:
         x, y = m.a * x + m.c * y + m.e, m.b * x + m.d * y + m.f
     return x, y
+
+
+def is_invisible(text_object: Any) -> bool:
+    """True if a text object paints nothing."""
+    return bool(pdfium.FPDFTextObj_GetTextRenderMode(text_object) == pdfium.FPDF_TEXTRENDERMODE_INVISIBLE)

@@ -20,25 +20,26 @@ import pypdfium2.raw as pdfium
 
 from service.core.errors import UnreadableDocument
 from service.core.fields.electronic_invoice import ElectronicInvoice
-from service.documents.document import Document, Layout, Page, PartlyRead, UnreadAttachment
+from service.documents.document import Document, Layout, Page, PartlyRead, UnreadAttachment, UnreadReason
 from service.documents.electronic_invoice import attached_invoice
 from service.documents.limits import DocumentLimits
 from service.documents.pdf.angles import Floats
 from service.documents.pdf.as_shown import as_shown
 from service.documents.pdf.coverage import page_coverage
 from service.documents.pdf.glyphs import Glyphs, Indices, read_glyphs
-from service.documents.pdf.hidden_text import is_invisible
 from service.documents.pdf.hyphenation import undivided
 from service.documents.pdf.line_text import SEPARATORS, line_text
 from service.documents.pdf.overprint import shown_once, without_marks
-from service.documents.pdf.page_objects import painted_objects
+from service.documents.pdf.page_objects import is_invisible, painted_objects
 from service.documents.pdf.reading_order import order_lines
+from service.documents.pdf.unseen_text import FEWEST_UNSEEN, lines_of
 from service.documents.pdf.words import Word, level_boxes, words_by_direction
 
 MOST_ATTACHMENTS = 100
 """Attachments of a file among which an electronic invoice is searched."""
 MOST_DRAWN = 100
-"""Pages of a file that are drawn to see whether their images hold writing; in further ones they count as if."""
+"""Pages of a file that are drawn to see whether their images hold writing, and their texts ink; in further ones they
+count as if."""
 
 
 def read_pdf(data: bytes, *, limits: DocumentLimits, may_be_empty: bool = False) -> Document:
@@ -66,7 +67,7 @@ def read_with_indices(data: bytes, *, limits: DocumentLimits, may_be_empty: bool
         unread = tuple(number for number in range(1, len(document) + 1) if pages.add(document, number))
         invoice, unread_attachments = _attached_invoice(document)
     if not pages.has_text and not (may_be_empty and unread):
-        raise UnreadableDocument(_why_empty(len(pages.pages), len(unread)))
+        raise UnreadableDocument(_why_empty(len(pages.pages), len(unread), pages.hidden))
     read, indices = pages.document(unread)
     return replace(read, invoice=invoice, unread_attachments=unread_attachments), indices
 
@@ -115,7 +116,12 @@ def opened_pdf(data: bytes) -> Iterator[pypdfium2.PdfDocument]:
         document.close()
 
 
-def _why_empty(pages: int, images: int) -> str:
+def _why_empty(pages: int, images: int, hidden: int) -> str:
+    if hidden:
+        return (
+            f"The PDF has no text that can be seen: its {hidden} characters are hidden, such as invisible, in the "
+            "colour of the paper, transparent, or covered; nothing of them is read."
+        )
     if images:
         only = "only images, outlines or fonts that do not say what they show"
         held = f"its page holds {only}" if pages == 1 else f"{images} of its {pages} pages hold {only}"
@@ -144,6 +150,11 @@ class PageCollector:
         self._partly_read: list[PartlyRead] = []
         self._drawn = 0
 
+    @property
+    def hidden(self) -> int:
+        """The number of characters so far that nobody sees."""
+        return sum(part.characters for part in self._partly_read)
+
     def add(self, document: pypdfium2.PdfDocument, number: int) -> bool:
         """Read one page; True if nothing of it was read, or next to nothing."""
         with loaded_page(document, number) as page, opened_text(page, number) as text_page:
@@ -152,12 +163,14 @@ class PageCollector:
                 self._length + count // 2
             )  # up to half of it may be white space that pdfium adds
             objects, are_all = painted_objects(page)
-            glyphs = read_glyphs(page, text_page, count, objects)
+            glyphs = read_glyphs(page, text_page, count, objects, may_draw=self._drawn < MOST_DRAWN)
             layers = shown_layers(glyphs, text_page)
             coverage = page_coverage(page, objects, glyphs, are_all=are_all, may_draw=self._drawn < MOST_DRAWN)
             size = (float(pdfium.FPDF_GetPageWidthF(page)), float(pdfium.FPDF_GetPageHeightF(page)))
-        self._drawn += coverage.was_drawn
+        self._drawn += coverage.was_drawn or glyphs.was_drawn
         self._partly_read += [PartlyRead(number, *part) for part in coverage.parts]
+        if (count := len(glyphs.unseen)) >= FEWEST_UNSEEN:
+            self._partly_read.append(PartlyRead(number, UnreadReason.HIDDEN, lines_of(glyphs.unseen), count))
         self.append(number, glyphs, layers, size)
         self._limits.check_characters(self._length)
         return coverage.is_unread

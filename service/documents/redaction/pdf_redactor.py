@@ -30,7 +30,7 @@ from service.documents.limits import DocumentLimits
 from service.documents.pdf.glyphs import Indices
 from service.documents.pdf.hidden_text import has_hidden_text
 from service.documents.pdf.page_objects import painted_objects
-from service.documents.pdf.reader import loaded_page, opened_pdf, read_with_indices
+from service.documents.pdf.reader import MOST_DRAWN, loaded_page, opened_pdf, read_with_indices
 from service.documents.redaction.cleaning import clean, leaks_in_objects, own_resources
 from service.documents.redaction.decoded_text import TextDecoder
 from service.documents.redaction.geometry import Rectangle
@@ -186,9 +186,12 @@ class _Targets:
                     self._of(number, text).add_words(text, start, end)
 
     def add_unseen(self) -> None:
-        """Let all go that is written beside the visible part of a page or below a box on it: nobody read it."""
+        """Let all go that nobody sees: nobody read it."""
+        drawn = 0
         for number in self._rewritten:
-            if len(unseen := characters_unseen(self._plain, number)):
+            unseen, was_drawn = characters_unseen(self._plain, number, may_draw=drawn < MOST_DRAWN)
+            drawn += was_drawn
+            if unseen:
                 text = read_page_text(self._plain, number)
                 self._of(number, text).add_unseen(text, unseen)
 

@@ -18,13 +18,12 @@ import pypdfium2.raw as pdfium
 from service.documents.pdf.glyphs import (
     HYPHENS,
     PageFrame,
-    address,
     code_points,
     loose_boxes,
     shown_boxes,
     unseen_characters,
 )
-from service.documents.pdf.page_objects import painted_objects
+from service.documents.pdf.page_objects import address, painted_objects
 from service.documents.pdf.reader import loaded_page, opened_text
 from service.documents.redaction.geometry import BoxGrid, GraphicsState, Point, Rectangle, around
 from service.documents.redaction.values import CannotRewrite
@@ -233,16 +232,18 @@ def read_page_text(document: pypdfium2.PdfDocument, number: int) -> PageText:
         )
 
 
-def characters_unseen(document: pypdfium2.PdfDocument, number: int) -> list[int]:
-    """The indices of a page's characters that lie outside its visible part, or below boxes painted over them.
+def characters_unseen(document: pypdfium2.PdfDocument, number: int, *, may_draw: bool) -> tuple[list[int], bool]:
+    """The indices of a page's characters that nobody sees, and whether the page was drawn to tell.
 
     Raises:
         UnreadableDocument: it cannot be read.
     """
     with loaded_page(document, number) as page, opened_text(page, number) as text_page:
-        frame, count = PageFrame.of(page), max(int(pdfium.FPDFText_CountChars(text_page)), 0)
-        loose, ink = shown_boxes(text_page, count, frame)
-        return np.flatnonzero(unseen_characters(text_page, frame, loose, ink, painted_objects(page)[0])).tolist()
+        count = max(int(pdfium.FPDFText_CountChars(text_page)), 0)
+        codes, boxes = code_points(text_page, count), shown_boxes(text_page, count, PageFrame.of(page))
+        objects, _ = painted_objects(page)
+        unseen = unseen_characters(page, text_page, codes, *boxes, objects, may_draw=may_draw)
+        return np.flatnonzero(unseen.characters).tolist(), unseen.was_drawn
 
 
 def read_page_string(document: pypdfium2.PdfDocument, number: int) -> str:

@@ -94,7 +94,9 @@ def test_a_value_is_inherited_from_the_field_above() -> None:
 )  # fmt: skip
 def test_an_appearance_counts_unless_the_form_asks_for_new_ones(drawn: bytes, is_anew: bool, shown: str) -> None:
     file = form_of(text_field("new"), NeedAppearances=is_anew)
-    file.pages[0].obj["/Annots"][0]["/AP"] = Dictionary(N=form_xobject(file, drawn))
+    [field] = file.pages[0].obj["/Annots"]
+    field["/AP"] = Dictionary(N=form_xobject(file, drawn))
+    field["/AP"]["/N"]["/BBox"] = Array([0, 0, 200, 20])
     assert read(file) == ["Printed", shown]
 
 

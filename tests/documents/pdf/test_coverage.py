@@ -190,9 +190,11 @@ def test_letters_as_outlines_beside_text_are_named(letters: Callable[[Any, int],
     assert parts_of(draw) == [(1, UnreadReason.OUTLINES)]
 
 
-def amount(canvas: Any, *, stroke: int = 0, whole: bool = True, text: str = "EUR 9,876.50") -> None:
+def amount(
+    canvas: Any, *, stroke: int = 0, whole: bool = True, text: str = "EUR 9,876.50", typed_lines: int = 10
+) -> None:
     """One amount below a page's text as paths."""
-    typed(canvas, 10)
+    typed(canvas, typed_lines)
     canvas.setLineWidth(0.4)
     canvas.drawString(60, 450, "Total:")
     path = canvas.beginPath()
@@ -396,7 +398,7 @@ def with_strokes_of_a_pen(canvas: Any) -> None:
 def with_word_in_head(canvas: Any) -> None:
     typed(canvas, 12)
     canvas.translate(0, 290)
-    amount(canvas, text="Alder Timber")
+    amount(canvas, text="Alder Timber", typed_lines=0)
 
 
 def with_empty_scan(canvas: Any) -> None:

@@ -6,11 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from reportlab.lib.utils import ImageReader
 from reportlab.pdfbase.pdfmetrics import stringWidth
 
 from service.documents.limits import DocumentLimits
 from service.documents.pdf.reader import read_pdf
 from tests.support import document_files
+from tests.support.scans import written
 
 LINES = ["Kestrel Paper Ltd", "Invoice date: 14 March 2025", "Total GBP 576.00", "IBAN GB29 NWBK 6016 1331 9268 19"]
 LINES += [f"{n} reams of paper {n}4.50 {n}4.50" for n in range(2, 8)]
@@ -29,6 +31,7 @@ def lines(canvas: Any, texts: list[str] = LINES, *, dx: float = 0, dy: float = 0
 
 def recognized(canvas: Any, texts: list[str] = LINES, *, off: float = 2, mode: int = INVISIBLE) -> None:
     """A layer as OCR writes it: each word by itself, stretched to its box, with some points of error."""
+    canvas.saveState()
     for number, line in enumerate(texts):
         reached = 60.0
         for word in line.split():
@@ -40,6 +43,7 @@ def recognized(canvas: Any, texts: list[str] = LINES, *, off: float = 2, mode: i
             text.textOut(word)
             canvas.drawText(text)
             reached += stringWidth(word + " ", "Helvetica", 12)
+    canvas.restoreState()
 
 
 def twice(canvas: Any, *, dx: float = 0, dy: float = 0) -> None:
@@ -53,6 +57,12 @@ def form_twice(canvas: Any) -> None:
     canvas.endForm()
     canvas.doForm("body")
     canvas.doForm("body")
+
+
+def scan(canvas: Any) -> None:
+    places = [(60, 700 - 16 * number, text) for number, text in enumerate(LINES)]
+    canvas.drawImage(ImageReader(written(places)), 0, 0, document_files.PAGE_WIDTH, document_files.PAGE_HEIGHT)
+    recognized(canvas)
 
 
 def layer_before(canvas: Any) -> None:
@@ -81,7 +91,7 @@ def layer_with_errors(canvas: Any) -> None:
         layer_before,
         layer_after,
         layer_with_errors,
-        recognized,
+        scan,
     ],
     ids="once twice bold shadow form before after errors scan".split(),
 )
@@ -96,8 +106,7 @@ def test_equal_words_beside_each_other_stay() -> None:
 
 def test_a_hidden_layer_beside_shown_text_stays() -> None:
     def draw(canvas: Any) -> None:
-        lines(canvas, LINES[:2])
-        recognized(canvas, ["", "", *LINES[2:]])
+        scan(canvas)
         lines(canvas, LINES[:2])
 
     assert text_of(draw).split("\n") == LINES

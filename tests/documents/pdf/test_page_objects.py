@@ -10,7 +10,6 @@ from typing import Any
 import pikepdf
 import pytest
 from pikepdf import Array, Dictionary, Name, Stream, String
-from PIL import Image
 from reportlab.lib.utils import ImageReader
 
 from service.documents.limits import DocumentLimits
@@ -19,6 +18,7 @@ from service.documents.redaction.pdf_redactor import redact_pdf
 from service.documents.redaction.values import Redaction
 from tests.support.document_files import PAGE_HEIGHT, PAGE_WIDTH, drawn
 from tests.support.odd_pdfs import PAGE, form_xobject, new_pdf, saved
+from tests.support.scans import written
 
 Draw = Callable[[Any], None]
 OLD = "BT /F1 12 Tf 60 700 Td (Total EUR 1,576.00) Tj ET\n"
@@ -70,6 +70,8 @@ COVERED = {
     "form over form": in_forms(OLD, f"1 g {COVER} {NEW}"),
     "annotation": annotated(OLD, f"1 g {COVER} {NEW}"),
     "field": annotated(OLD, f"0.8 0.9 1 rg {COVER} {NEW}", Name.Widget),
+    "diamond": page(f"{OLD} 1 g 20 705 m 130 620 l 245 705 l 130 790 l h f {NEW}"),
+    "round": page(f"{OLD} 1 g 55 694 m 205 694 l 205 712 205 712 205 712 c 55 712 l 55 694 l f {NEW}"),
     "hidden text": page(f"3 Tr {OLD} 0 Tr 1 g {COVER} {NEW}"),
 }
 
@@ -103,7 +105,7 @@ def recognized(canvas: Any) -> None:
     canvas.drawString(60, 700, "Total EUR 1,576.00")
     canvas.setFillGray(1)
     canvas.rect(0, 0, PAGE_WIDTH, PAGE_HEIGHT, stroke=0, fill=1)
-    canvas.drawImage(ImageReader(Image.new("L", (60, 80), 250)), 0, 0, PAGE_WIDTH, PAGE_HEIGHT)
+    canvas.drawImage(ImageReader(written([(60, 700, "Total EUR 1,576.00")])), 0, 0, PAGE_WIDTH, PAGE_HEIGHT)
 
 
 MULTIPLY = Dictionary(G=Dictionary(BM=Name.Multiply))
@@ -135,8 +137,7 @@ SHOWN = {
     "underline": page(f"{OLD} 55 690 150 8 re f"),
     "hatched": hatched(),
     "triangle": page(f"{OLD} 55 694 m 205 694 l 205 712 l 55 694 l h f"),
-    "diamond": page(f"{OLD} 55 700 m 130 660 l 205 700 l 130 740 l h f"),
-    "round": page(f"{OLD} 55 694 m 205 694 l 205 712 205 712 205 712 c 55 712 l 55 694 l f"),
+    "diamond beside": page(f"{OLD} 55 740 m 130 700 l 205 740 l 130 780 l h f"),
     "clipped away": page(f"{OLD} q 300 300 200 30 re W n 1 g {COVER} Q"),
     "clipped by a round path": page(f"{OLD} q 0 0 m 0 9 9 9 9 0 c h W n 1 g {COVER} Q"),
     "never painted": page(f"{OLD} 1 g 55 694 150 18 re n"),

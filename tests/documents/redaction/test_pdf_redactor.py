@@ -125,8 +125,6 @@ DOCUMENTS: dict[str, Callable[[], bytes]] = {
     "twice on a page": lambda: pdf([(60, 100, LINE), (60, 300, "JANE DOE")]),
     "on two pages": lambda: pdf([(60, 100, LINE)], [(60, 300, LINE)]),
     "truetype subset": lambda: with_truetype(truetype),
-    "hidden": lambda: drawn(hidden),
-    "white on white": lambda: drawn(white_on_white),
     "turned": lambda: drawn(turned),
     "spaced": lambda: drawn(spaced),
     "bold by shifting": lambda: drawn(bold_by_shifting),
@@ -146,6 +144,13 @@ def test_nothing_is_left_and_all_else_stays(kind: str) -> None:
     assert left_of(made.data, NAME) == {}
     assert set(methods(made)) == {"rewritten"}
     kept_words(data, made, NAME, NAME.upper())
+
+
+@pytest.mark.parametrize("draw", [hidden, white_on_white])
+def test_text_that_nobody_sees_goes_as_a_whole(draw: Callable[[Any], None]) -> None:
+    made = redacted(drawn(draw), NAME)
+    assert (text_of(made.data), left_of(made.data, NAME)) == ("Seen", {})
+    assert not left_of(made.data, "today")
 
 
 @pytest.mark.parametrize("turn", [0, 90, 180, 270])

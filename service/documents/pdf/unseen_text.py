@@ -1,0 +1,251 @@
+"""Finds the text of a PDF page that nobody sees: without ink, in the colour of its ground, clipped away, tiny.
+
+    text objects that may not show → the page drawn with them and without → their characters that make no difference
+    → those over writing in a picture stay, as an OCR layer does
+
+What a rectangle painted later covers is `page_objects`' part.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import repeat
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pypdfium2
+import pypdfium2.raw as pdfium
+
+from service.documents.document import Box
+from service.documents.pdf.angles import Flags, Floats
+from service.documents.pdf.doubtful_text import BLUE, Texts, difference
+from service.documents.pdf.page_objects import Painted, address
+
+_Numbers = npt.NDArray[np.int64]
+
+_SMALLEST = 1.5
+"""Points of the longer side of a character's box, below which nobody can read it ..."""
+_SMALLEST_SHARE = 1 / 500
+"""... on a page whose longer side is that many times as long; smaller pages are in another unit."""
+_SEEN = 16
+"""Least difference of two colours that is seen, of 255."""
+_SEEN_OF_EACH = np.array([_SEEN / BLUE, _SEEN, _SEEN], np.uint8)  # blue first
+_AROUND = 4
+"""Characters before and after one in its text object, with which it counts as seen or not."""
+FEWEST_UNSEEN = 3
+"""Unseen characters of a page that are said, and that are judged by themselves where a layer of text goes on."""
+_MOST_PIXELS, _MOST_SCALE = 1_500_000, 3.0
+"""Pixels of a drawing, and its pixels for a point."""
+_EDGE, _STEP = 20, 2
+"""Least difference of grey, of 255, between pixels so far from each other: the edge of a stroke in a picture."""
+_MISPLACED = 0.25
+"""Distance of recognized characters from those of the picture, in their heights."""
+_SAME_PLACE = 2.0
+"""Points within which a character that is seen and one that is not are copies."""
+_MOST_LINES = 16
+_LAST_LATIN = 0x24F
+"""Letters from here on pdfium cannot draw in fonts that the file does not bring."""
+
+_TextObject = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int)
+
+
+class Characters(NamedTuple):
+    """The characters of a text page: code points, boxes on the page as shown, and those that are white space."""
+
+    text_page: Any
+    codes: npt.NDArray[np.uint32]
+    loose: Floats
+    ink: Floats
+    blank: Flags
+
+    @property
+    def inkless(self) -> Flags:
+        """True for characters of which the font has no box: they may have no strokes."""
+        return np.asarray((self.ink == self.loose).all(axis=1) & ~self.blank)
+
+
+def too_small(characters: Characters, page_side: float) -> Flags:
+    """True for characters that nobody can read on a page whose longer side has so many points."""
+    sides = (characters.loose[:, 2:] - characters.loose[:, :2]).max(axis=1)
+    return np.asarray((sides > 0) & (sides < min(_SMALLEST, page_side * _SMALLEST_SHARE)))
+
+
+def without_ink(
+    page: Any, objects: Sequence[Painted], texts: Texts, characters: Characters, size: tuple[float, float]
+) -> Flags:
+    """True for characters that make no difference to the page, and stand over no writing in a picture.
+
+    Args:
+        objects: of the page; `texts`: among them.
+        size: width and height of the page as shown, in points.
+    """
+    owners = _owners(objects, texts, characters)
+    may_be_unseen = texts.may_be_unseen.copy()
+    may_be_unseen[owners[characters.inkless & (owners >= 0)]] = True
+    asked = np.flatnonzero((owners >= 0) & may_be_unseen[owners] & ~characters.blank)
+    unseen = np.zeros(len(owners), np.bool_)
+    if not len(asked):
+        return unseen
+    ink, owner = characters.ink[asked], owners[asked]
+    drawing = _Drawing.of(page, ink, size)
+    handles = [objects[at].handle for at in texts.places.tolist()]
+    is_copy = np.bincount(owners[owners >= 0], minlength=len(handles)) == 0  # pdfium reads one of two in one place
+    seen = np.zeros(len(asked), np.bool_)
+    if is_copy.any() or (texts.modes[owner] != pdfium.FPDF_TEXTRENDERMODE_INVISIBLE).any():
+        with _inactive(handles[at] for at in np.flatnonzero(may_be_unseen | is_copy).tolist()):
+            before = drawing.drawn()
+        after = drawing.drawn()
+        differs = np.maximum(before, after) - np.minimum(before, after) >= _SEEN_OF_EACH
+        seen = _as_around(drawing.any_in(np.asarray(differs.any(axis=2)), ink), owner)
+        seen |= _undrawable(handles, texts, owner, characters.codes[asked], drawing.colours_in(before, ink))
+    if not seen.all() and len(handles) < len(objects):
+        with _inactive(handles):
+            picture = drawing.drawn()
+        seen |= _over_writing(drawing, picture[..., 1].astype(np.int16), ink, owner)
+    unseen[asked] = ~seen | texts.squashed[owner]
+    return _with_blanks(unseen, owners, characters.blank)
+
+
+def _owners(objects: Sequence[Painted], texts: Texts, characters: Characters) -> _Numbers:
+    """The number of the text object of each character; -1: of none."""
+    numbers = {address(objects[at].handle): number for number, at in enumerate(texts.places.tolist())}
+    call, count = _TextObject(address(pdfium.FPDFText_GetTextObject)), len(characters.blank)
+    found = map(call, repeat(address(characters.text_page)), range(count))
+    return np.fromiter((numbers.get(each or 0, -1) for each in found), np.int64, count)
+
+
+@contextmanager
+def _inactive(texts: Iterable[Any]) -> Iterator[None]:
+    """Have a page drawn without some of its text objects."""
+    handles = list(texts)
+    for each in handles:
+        pdfium.FPDFPageObj_SetIsActive(each, False)
+    try:
+        yield
+    finally:
+        for each in handles:
+            pdfium.FPDFPageObj_SetIsActive(each, True)
+
+
+class _Drawing(NamedTuple):
+    """The part of a page that some boxes lie in, drawn; in pixels of the page as shown."""
+
+    page: Any
+    corner: tuple[int, int]
+    size: tuple[int, int]
+    page_size: tuple[int, int]
+    scale: Floats
+
+    @classmethod
+    def of(cls, page: Any, boxes: Floats, size: tuple[float, float]) -> _Drawing:
+        low = boxes[:, :2].min(axis=0).clip(0, size)
+        high = boxes[:, 2:].max(axis=0).clip(0, size)
+        scale = min(_MOST_SCALE, float(np.sqrt(_MOST_PIXELS / max(float((high - low).prod()), 1.0))))
+        page_size = max(round(size[0] * scale), 1), max(round(size[1] * scale), 1)
+        exact = np.array(page_size, np.float32) / np.array(size, np.float32).clip(1e-3)
+        left, top = np.floor(low * exact).astype(int).tolist()
+        right, bottom = np.ceil(high * exact).astype(int).tolist()
+        return cls(page, (left, top), (max(right - left, 1), max(bottom - top, 1)), page_size, exact)
+
+    def drawn(self) -> npt.NDArray[np.uint8]:
+        """uint8 [high, wide, 3]: blue, green and red."""
+        bitmap = pypdfium2.PdfBitmap.new_native(*self.size, pdfium.FPDFBitmap_BGR)
+        try:
+            pdfium.FPDFBitmap_FillRect(bitmap.raw, 0, 0, *self.size, 0xFFFFFFFF)
+            left, top = self.corner
+            pdfium.FPDF_RenderPageBitmap(bitmap.raw, self.page, -left, -top, *self.page_size, 0, 0)
+            return np.array(bitmap.to_numpy())
+        finally:
+            bitmap.close()
+
+    def any_in(self, pixels: Flags, boxes: Floats) -> Flags:
+        """True for boxes of the page that hold one of these pixels."""
+        low = np.floor(boxes[:, :2] * self.scale).astype(int) - self.corner
+        high = np.ceil(boxes[:, 2:] * self.scale).astype(int) - self.corner
+        places = np.concatenate((low, high), axis=1).clip(0, None).tolist()
+        found = (pixels[top:bottom, left:right].any() for left, top, right, bottom in places)
+        return np.fromiter(found, np.bool_, len(places))
+
+    def colours_in(self, pixels: npt.NDArray[np.uint8], boxes: Floats) -> Floats:
+        """float32 [n, 3]: red, green and blue in the middle of boxes."""
+        middles = np.floor((boxes[:, :2] + boxes[:, 2:]) / 2 * self.scale).astype(int) - self.corner
+        across, down = middles.clip(0, np.array(self.size) - 1).T
+        return pixels[down, across, ::-1].astype(np.float32)
+
+
+def _as_around(flags: Flags, owner: _Numbers) -> Flags:
+    """What most neighbours in one text object say: dots have little ink, and a letter may meet a dark spot."""
+    starts = np.flatnonzero(np.diff(owner, prepend=-2))
+    lengths = np.diff(starts, append=len(owner))
+    start, end = starts.repeat(lengths), (starts + lengths).repeat(lengths)
+    at = np.arange(len(owner))
+    low, high = np.maximum(at - _AROUND, start), np.minimum(at + _AROUND + 1, end)
+    sums = np.append(0, flags.cumsum())
+    votes = 2 * (sums[high] - sums[low]) - (high - low)
+    return np.asarray(np.where(votes == 0, flags, votes > 0))
+
+
+def _undrawable(
+    handles: Sequence[Any], texts: Texts, owner: _Numbers, codes: npt.NDArray[np.uint32], grounds: Floats
+) -> Flags:
+    """True for letters that pdfium has no font for, if their colour is not that of their ground."""
+    lacks_font = np.zeros(len(handles), np.bool_)
+    for number in np.unique(owner[codes > _LAST_LATIN]).tolist():
+        lacks_font[number] = not pdfium.FPDFFont_GetIsEmbedded(pdfium.FPDFTextObj_GetFont(handles[number]))
+    may_show = lacks_font & (texts.modes < pdfium.FPDF_TEXTRENDERMODE_INVISIBLE)
+    contrast = difference(texts.paint.colours[owner], grounds) >= _SEEN
+    return np.asarray(may_show[owner] & (codes > _LAST_LATIN) & contrast)
+
+
+def _over_writing(drawing: _Drawing, gray: npt.NDArray[np.int16], ink: Floats, owner: _Numbers) -> Flags:
+    """True for characters of lines of which half have strokes of a picture, that is edges in both directions."""
+    edges = np.zeros(gray.shape, np.bool_), np.zeros(gray.shape, np.bool_)
+    edges[0][:, :-_STEP] = np.abs(gray[:, _STEP:] - gray[:, :-_STEP]) >= _EDGE
+    edges[1][:-_STEP] = np.abs(gray[_STEP:] - gray[:-_STEP]) >= _EDGE
+    around = _grown(ink, _MISPLACED)
+    has_strokes = drawing.any_in(edges[0], around) & drawing.any_in(edges[1], around)
+    near = _grown(ink, 3 * _MISPLACED)
+    is_apart = (np.maximum(near[1:, :2], near[:-1, :2]) > np.minimum(near[1:, 2:], near[:-1, 2:])).any(axis=1)
+    length = np.unique(owner, return_inverse=True, return_counts=True)
+    long = length[2][length[1]] > FEWEST_UNSEEN
+    is_apart |= (owner[1:] != owner[:-1]) & long[1:] & long[:-1]
+    group = np.append(0, is_apart.cumsum())
+    return np.asarray((2 * np.bincount(group, has_strokes) >= np.bincount(group))[group])
+
+
+def _grown(boxes: Floats, share: float) -> Floats:
+    more = share * (boxes[:, 2:] - boxes[:, :2]).max(axis=1, keepdims=True)
+    return np.concatenate((boxes[:, :2] - more, boxes[:, 2:] + more), axis=1)
+
+
+def _with_blanks(unseen: Flags, owners: _Numbers, blank: Flags) -> Flags:
+    """The same, with the white space behind, or before, such characters of its text object."""
+    at = np.arange(len(unseen))
+    before = np.maximum.accumulate(np.where(blank, 0, at))
+    behind = np.minimum.accumulate(np.where(blank, len(at) - 1, at)[::-1])[::-1]
+    for other in (before, behind):
+        unseen = unseen | (blank & unseen[other] & (owners == owners[other]))
+    return unseen
+
+
+def without_copies(unseen: Flags, shown: Flags, codes: npt.NDArray[np.uint32], ink: Floats) -> Flags:
+    """The unseen characters but for those that are seen in the same place, such as letters below their shadow."""
+    places = np.floor((ink[:, :2] + ink[:, 2:]) / 2 / _SAME_PLACE * 2).astype(np.int64).clip(-(1 << 19), 1 << 19)
+    left = unseen.copy()
+    for shift in ((0, 0), (0, 1), (1, 0), (1, 1)):
+        column, row = ((places + shift) // 2).T
+        keys = (codes.astype(np.int64) << 42) + (column << 21) + row
+        left &= ~np.isin(keys, keys[shown])
+    return left
+
+
+def lines_of(boxes: Floats) -> tuple[Box, ...]:
+    """The boxes around characters that follow each other; the first ones."""
+    near = _grown(boxes, 3 * _MISPLACED)
+    is_apart = (np.maximum(near[1:, :2], near[:-1, :2]) > np.minimum(near[1:, 2:], near[:-1, 2:])).any(axis=1)
+    lines = np.split(boxes, np.flatnonzero(is_apart) + 1)[:_MOST_LINES]
+    around = (np.append(line[:, :2].min(axis=0), line[:, 2:].max(axis=0)) for line in lines if len(line))
+    return tuple((left, top, right, bottom) for left, top, right, bottom in (box.round(1).tolist() for box in around))
