@@ -1,9 +1,9 @@
 """Reads the text of a DOCX file: headers, the body in document order, footnotes, endnotes, footers.
 
-`docx_body` says what of a part is text. Embedded parts (`altChunk`) of HTML, web archives, text and DOCX are read in
-their place, others refuse the file; diagrams are read. Left out: comments, list numbers (Word computes them; the file
-does not hold them). The zip's parts are parsed as a stream of events: no tree, no DTD, no network, and no more
-unpacked bytes than the limit, whatever sizes the zip claims.
+`docx_body` says what of a part is text, and what is hidden. Embedded parts (`altChunk`) of HTML, web archives, text and
+DOCX are read in their place, others refuse the file; diagrams are read. Left out: comments, list numbers (Word computes
+them; the file does not hold them). The zip's parts are parsed as a stream of events: no tree, no DTD, no network, and
+no more unpacked bytes than the limit, whatever sizes the zip claims.
 
 The format: ECMA-376 part 1, chapters 17 (WordprocessingML) and 15.2 (parts). Elements are matched by local name, so
 that the strict and the transitional namespaces are read alike.
@@ -15,11 +15,11 @@ import posixpath
 import re
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from email.message import Message  # imported here, since a parser process cannot
 from email.parser import BytesParser
-from functools import cached_property
+from functools import cached_property, lru_cache, partial
 from io import BytesIO
 from typing import Any, cast
 
@@ -27,16 +27,28 @@ from lxml import etree
 
 from service.core.errors import UnreadableDocument
 from service.documents.charset import read_text
-from service.documents.document import Document
-from service.documents.docx_body import BodyReader, DiagramReader
-from service.documents.docx_styles import PLAIN, PartReader, RunStyle, StylesReader, attribute, resolved
+from service.documents.colours import WHITE, Paint, Special, colour_of
+from service.documents.document import Document, hidden_text
+from service.documents.docx_body import BodyReader
+from service.documents.docx_colours import attribute, theme_of
+from service.documents.docx_drawings import DiagramReader, ShapeReader
+from service.documents.docx_styles import (
+    Appearances,
+    PartReader,
+    RunStyle,
+    StylesReader,
+    resolved,
+    without_table_styles,
+)
 from service.documents.html import read_html
 from service.documents.limits import DocumentLimits
 
 _CHUNK_BYTES = 65_536
 _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError, KeyError)
 _MAIN_PART = "word/document.xml"
-_STYLES_PART = "word/styles.xml"
+_STYLES_PART, _THEME_PART, _SETTINGS_PART = "word/styles.xml", "word/theme/theme1.xml", "word/settings.xml"
+_BACKGROUND = re.compile(rb'<w:background [^>]{0,300}?w:color="([0-9A-Fa-f]{6})"[^>]{0,300}>')
+_MOST_STYLES = 4_096
 _NUMBER = re.compile(r"\d+")
 
 
@@ -49,7 +61,8 @@ def read_docx(data: bytes, *, limits: DocumentLimits, is_embedded: bool = False)
     """
     try:
         with zipfile.ZipFile(BytesIO(data)) as package:
-            return Document(_Package(package, limits, is_embedded).text())
+            parts = _Package(package, limits, is_embedded)
+            return Document(parts.text(), partly_read=hidden_text(parts.hidden_characters))
     except _BROKEN as error:
         raise UnreadableDocument(f"The DOCX file is damaged or incomplete ({_reason(error)}).") from error
     except etree.XMLSyntaxError as error:
@@ -69,6 +82,7 @@ class _Package:
         self._limits = limits
         self._unpacked_bytes = 0
         self._characters = 0
+        self.hidden_characters = 0
 
     def text(self) -> str:
         main = self._main_part()
@@ -76,13 +90,34 @@ class _Package:
         return "\n".join(text for text in texts if text)
 
     @cached_property
-    def _styles(self) -> Mapping[str, RunStyle]:
-        """The styles; none where the part, which often has thousands of elements, cannot hide or raise anything."""
-        styles = StylesReader()
-        data = b"".join(self._chunks(_STYLES_PART)) if _STYLES_PART in self._package.namelist() else b""
-        if b"vanish" in data or b"superscript" in data or b"\x00" in data:
-            self._parse_chunks([data], styles)
-        return resolved(styles.styles)
+    def _style_named(self) -> Callable[[str], RunStyle]:
+        data, of_tables = without_table_styles(self._bytes(_STYLES_PART))
+        reader = StylesReader(self._appearances.theme)
+        if data:
+            self._parse_chunks([data], reader)
+        return lru_cache(_MOST_STYLES)(partial(resolved, reader.styles | of_tables))
+
+    @cached_property
+    def _appearances(self) -> Appearances:
+        return Appearances(theme_of(self._bytes(_THEME_PART)))
+
+    @cached_property
+    def _shapes(self) -> ShapeReader:
+        names = self._package.namelist()
+        has_pictures = any(name.startswith("word/media/") for name in names)
+        return ShapeReader(self._appearances.theme, self._page_ground(), has_pictures=has_pictures)
+
+    def _page_ground(self) -> Paint:
+        """The colour of the page, where the settings say that it shows; of a page with a pattern or picture unknown."""
+        with self._package.open(self._main_part()) as part:
+            found = _BACKGROUND.search(part.read(_CHUNK_BYTES))
+        if found is None or b"displayBackgroundShape" not in self._bytes(_SETTINGS_PART):
+            return WHITE
+        colour = colour_of(f"#{found[1].decode().lower()}")
+        return colour if colour and found[0].endswith(b"/>") else Special.UNKNOWN
+
+    def _bytes(self, name: str) -> bytes:
+        return b"".join(self._chunks(name)) if name in self._package.namelist() else b""
 
     def _main_part(self) -> str:
         names = set(self._package.namelist())
@@ -112,12 +147,15 @@ class _Package:
 
         before = self._characters
         body = BodyReader(
-            lambda style: self._styles.get(style, PLAIN),
+            self._style_named,
+            self._appearances,
+            self._shapes,
             embedded,
             lambda characters: self._limits.check_characters(before + characters),
         )
         self._parse(name, body)
         self._characters = before + body.characters
+        self.hidden_characters += body.hidden_characters
         return body.text
 
     def _parse(self, name: str, target: PartReader) -> None:
@@ -158,15 +196,19 @@ class _Package:
     def _embedded_file(self, name: str, data: bytes) -> str:
         ending = name.rpartition(".")[2].lower()
         if ending in ("mht", "mhtml", "eml"):
-            return _web_archive(data, self._limits)
+            return self._text_of(_web_archive(data, self._limits))
         if ending in ("htm", "html", "xhtml"):
-            return read_html(data, limits=self._limits).text
+            return self._text_of(read_html(data, limits=self._limits))
         if ending == "txt":
             return read_text(data).text
         if ending in ("docx", "docm", "dotx") and not self._is_embedded:
             limits = replace(self._limits, max_unpacked_bytes=self._limits.max_unpacked_bytes - self._unpacked_bytes)
-            return read_docx(data, limits=limits, is_embedded=True).text
+            return self._text_of(read_docx(data, limits=limits, is_embedded=True))
         raise UnreadableDocument(f"The DOCX file embeds a part that cannot be read ({name[-80:]}).")
+
+    def _text_of(self, document: Document) -> str:
+        self.hidden_characters += sum(part.characters for part in document.partly_read)
+        return document.text
 
     def _chunks(self, name: str) -> Iterator[bytes]:
         with self._package.open(name) as part:
@@ -190,8 +232,8 @@ class _RelationshipsReader(PartReader):
             self.parts[attribute(attributes, "Id")] = posixpath.normpath(path).lstrip("/")
 
 
-def _web_archive(data: bytes, limits: DocumentLimits) -> str:
-    """The text of a web archive's page: its first HTML part, or else its first text."""
+def _web_archive(data: bytes, limits: DocumentLimits) -> Document:
+    """The document of a web archive's page: its first HTML part, or else its first text."""
     root: Message = BytesParser().parsebytes(data)
     parts = [part for part in root.walk() if part.get_content_maintype() == "text"]
     page = next((part for part in parts if part.get_content_subtype() == "html"), parts[0] if parts else None)
@@ -200,8 +242,8 @@ def _web_archive(data: bytes, limits: DocumentLimits) -> str:
         raise UnreadableDocument("The DOCX file embeds a web archive without a page.")
     charset = page.get_content_charset()
     if page.get_content_subtype() == "html":
-        return read_html(content, charset=charset, limits=limits).text
-    return read_text(content, charset=charset).text
+        return read_html(content, charset=charset, limits=limits)
+    return read_text(content, charset=charset)
 
 
 def _number(name: str) -> int:

@@ -2,7 +2,8 @@
 
 Paragraphs are lines, one with a deleted mark goes on in the next; cells are separated by a tab and rows by a line
 break; a text box or diagram follows the paragraph that it is anchored in. Form fields, check boxes and symbols are the
-text that shows. Left out: deleted and moved-away revisions, hidden text, placeholders of empty controls, field codes.
+text that shows. Left out: deleted and moved-away revisions, struck-out text, placeholders of empty controls, field
+codes, and hidden text, which is counted: by a property, or by its size or colour on its ground (`docx_styles`).
 """
 
 from __future__ import annotations
@@ -11,15 +12,31 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from service.documents.docx_styles import PLAIN, PartReader, RunStyle, attribute, is_on
+from service.documents.colours import TRANSPARENT, Paint
+from service.documents.docx_colours import attribute, shading
+from service.documents.docx_drawings import SHAPES, ShapeReader
+from service.documents.docx_styles import (
+    DEFAULT_STYLE,
+    PLAIN,
+    RUN_PROPERTIES,
+    TEXT_FILL,
+    Appearances,
+    PartReader,
+    Property,
+    RunStyle,
+    Visibility,
+    is_on,
+)
 from service.documents.raised_text import raised_separator
 from service.documents.text_writer import UNSEEN, TextWriter
 
 _SKIPPED = frozenset(
-    "del moveFrom Fallback sectPr tblPr trPr tcPr instrText delText rt pPrChange rPrChange txEffect".split()
+    "del moveFrom Fallback sectPr tblPrEx trPr instrText delText rt pPrChange rPrChange tblPrChange tcPrChange "
+    "txEffect".split()
 )
-_PROPERTIES = frozenset(("pStyle", "rStyle", "vanish", "vertAlign"))
-_STRUCTURE = frozenset("r p tr tc txbxContent sdt showingPlcHdr altChunk relIds".split())
+_PROPERTIES = RUN_PROPERTIES | {"pStyle", "rStyle", "spacing"}
+_STRUCTURE = frozenset("r p tbl tr tc txbxContent sdt showingPlcHdr altChunk relIds".split())
+_TABLE_GROUNDS = frozenset(("tblPr", "tcPr"))
 _MARKS = {"tab": "\t", "ptab": "\t", "noBreakHyphen": "\u2011"}
 _UNSEEN = re.compile(f"[{UNSEEN}]")
 _SYMBOLS = {
@@ -34,27 +51,25 @@ _SYMBOLS = {
 class _Story:
     """The text of the part or of an open text box, with the state of its open paragraph and run."""
 
+    grounds: list[Paint]  # of the page or box, then of each open table and cell
     writer: TextWriter = field(default_factory=TextWriter)
     paragraph: RunStyle = PLAIN
     run_style: RunStyle = PLAIN
     run: RunStyle = PLAIN
+    properties: list[Property] = field(default_factory=list)  # of the open run
     mark_is_deleted: bool = False
     goes_on: bool = False  # the paragraph before ended with a deleted mark
     raised: str = ""  # raised text that waits for what follows it
 
-    def is_plain(self) -> bool:
-        """True if neither styles nor the run say anything."""
-        return self.run is self.run_style is self.paragraph is PLAIN
+    @property
+    def ground(self) -> Paint:
+        own = self.paragraph.ground
+        return self.grounds[-1] if own is None or own is TRANSPARENT else own
 
-    def is_hidden(self) -> bool:
-        if self.run.hidden is not None:
-            return self.run.hidden
-        return bool(self.paragraph.hidden) ^ bool(self.run_style.hidden)
-
-    def is_raised(self) -> bool:
-        if self.run.raised is not None:
-            return self.run.raised
-        return bool(self.paragraph.raised if self.run_style.raised is None else self.run_style.raised)
+    def paint(self, paint: Paint) -> None:
+        """Paint the innermost table or cell."""
+        if paint is not TRANSPARENT:
+            self.grounds[-1] = paint
 
     def end_raised(self, after: str = "") -> None:
         """Write the raised text that waits, now that it is known what follows it."""
@@ -94,7 +109,9 @@ class BodyReader(PartReader):
     """lxml's parser target for a part with WordprocessingML.
 
     Args:
-        style_named: the style of the file that a paragraph or a run names.
+        style_named: the style of the file that a paragraph or a run names, or that of one which names none.
+        appearances: of runs.
+        shapes: what is behind the text.
         embedded: the text of the part with a relationship's id.
         check_characters: raises where the text becomes too long.
     """
@@ -102,15 +119,21 @@ class BodyReader(PartReader):
     def __init__(
         self,
         style_named: Callable[[str], RunStyle],
+        appearances: Appearances,
+        shapes: ShapeReader,
         embedded: Callable[[str], str],
         check_characters: Callable[[int], None],
     ) -> None:
         self.text = ""
         self.characters = 0
+        self.hidden_characters = 0
         self._style_named = style_named
+        self._default_style = style_named(DEFAULT_STYLE)
+        self._appearances = appearances
+        self._shapes = shapes
         self._embedded = embedded
         self._check_characters = check_characters
-        self._stories = [_Story()]  # the part's, then that of each open text box
+        self._stories = [_Story([shapes.page_ground])]  # the part's, then that of each open text box
         self._boxes: list[str] = []  # texts of closed text boxes and diagrams, until their paragraph ends
         self._path = [""]
         self._skipped_depth = 0
@@ -132,8 +155,7 @@ class BodyReader(PartReader):
             return
         path.append(name)
         if name == "t":
-            story = self._stories[-1]
-            self._in_text = story.is_plain() or not story.is_hidden()
+            self._in_text = True
         elif parent == "rPr" or parent == "pPr":
             if name in _PROPERTIES:
                 self._property(name, attributes)
@@ -143,15 +165,38 @@ class BodyReader(PartReader):
             self._form.read(name, attributes)
         elif name in _STRUCTURE:
             self._structure(name, attributes)
+        elif parent in _TABLE_GROUNDS:
+            self._table_ground(name, attributes)
+        elif name in SHAPES:
+            self._shape(name, attributes)
 
     def _property(self, name: str, attributes: Mapping[str, str]) -> None:
         story = self._stories[-1]
         if name == "pStyle":
             story.paragraph = self._style_named(attribute(attributes, "val"))
+        elif self._path[-2] == "pPr":
+            story.paragraph = self._appearances.paragraph(story.paragraph, name, attributes)
+        elif self._path[-3] == "r" and name == "rStyle":
+            story.run_style = self._style_named(attribute(attributes, "val"))
         elif self._path[-3] == "r":
-            story.run = story.run.with_property(name, attributes)
-            if name == "rStyle":
-                story.run_style = self._style_named(attribute(attributes, "val"))
+            story.properties.append((name, tuple(attributes.items())))
+
+    def _table_ground(self, name: str, attributes: Mapping[str, str]) -> None:
+        if name == "tblStyle":
+            self._stories[-1].paint(self._style_named(attribute(attributes, "val")).ground or TRANSPARENT)
+        elif name == "shd":
+            self._stories[-1].paint(shading(attributes, self._appearances.theme))
+
+    def _shape(self, name: str, attributes: Mapping[str, str]) -> None:
+        """Read the fill of a shape, or of a run's letters."""
+        around = self._path[-7:-1]
+        if "rPr" not in around:
+            self._shapes.read(name, attributes, around)
+            self._stories[0].grounds[0] = self._shapes.page_ground
+        elif "textFill" in around and name in TEXT_FILL:
+            self._stories[-1].properties.append((name, tuple(attributes.items())))
+        elif "textOutline" in around and name in ("srgbClr", "schemeClr"):
+            self._stories[-1].properties.append(("textOutline", ()))
 
     def _run_content(self, name: str, attributes: Mapping[str, str]) -> None:
         if name in _MARKS:
@@ -168,14 +213,18 @@ class BodyReader(PartReader):
         story = self._stories[-1]
         if name == "r":
             story.run = story.run_style = PLAIN
+            story.properties.clear()
         elif name == "p":
             self._start_paragraph(story)
+        elif name == "tbl":
+            story.grounds.append(story.grounds[-1])
         elif name == "tr":
             story.writer.row_start()
         elif name == "tc":
             story.writer.cell_start()
+            story.grounds.append(story.grounds[-1])
         elif name == "txbxContent":
-            self._stories.append(_Story())
+            self._stories.append(_Story([self._shapes.box_ground]))
         elif name == "sdt":
             self._placeholders.append(False)
         elif name == "showingPlcHdr" and self._placeholders:
@@ -188,7 +237,7 @@ class BodyReader(PartReader):
     def _start_paragraph(self, story: _Story) -> None:
         if not story.goes_on:
             story.writer.block()
-        story.paragraph = story.run = story.run_style = PLAIN
+        story.paragraph, story.run, story.run_style = self._default_style, PLAIN, PLAIN
         story.mark_is_deleted = story.goes_on = False
 
     def end(self, tag: str) -> None:
@@ -200,10 +249,14 @@ class BodyReader(PartReader):
             self._in_text = False
             text, self._text = self._text, ""
             self._write(text if text.isascii() else _UNSEEN.sub("", text))
+        elif name == "rPr":
+            self._end_properties()
         elif name == "p":
             self._end_paragraph()
         elif name == "tr":
             self._stories[-1].writer.row_end()
+        elif name in ("tbl", "tc") and len(self._stories[-1].grounds) > 1:
+            self._stories[-1].grounds.pop()
         elif name == "fldChar" and self._form is not None:
             shown, self._form = self._form.shown(), None
             self._write(shown)
@@ -211,6 +264,12 @@ class BodyReader(PartReader):
             self._placeholders.pop()
         elif name == "txbxContent" and len(self._stories) > 1:
             self._boxes.append(self._stories.pop().writer.result())
+
+    def _end_properties(self) -> None:
+        story = self._stories[-1]
+        if story.properties:
+            story.run = self._appearances.run(story.properties)
+            story.properties.clear()
 
     def _end_paragraph(self) -> None:
         story = self._stories[-1]
@@ -238,11 +297,14 @@ class BodyReader(PartReader):
 
     def _write(self, text: str) -> None:
         story = self._stories[-1]
-        is_plain = story.is_plain()
-        if not is_plain and story.is_hidden():
-            return
+        is_raised = False
+        if not (story.run is story.run_style is story.paragraph is PLAIN):
+            visibility, is_raised = self._appearances.of(story.paragraph, story.run_style, story.run, story.ground)
+            if visibility is not Visibility.SHOWN:
+                self.hidden_characters += len("".join(text.split())) * (visibility is Visibility.HIDDEN)
+                return
         self._counted(text)
-        if not is_plain and story.is_raised():
+        if is_raised:
             story.raised += text
         else:
             story.end_raised(text)
@@ -266,28 +328,3 @@ def _symbol(font: str, code: str) -> str:
     if 0xF000 <= number <= 0xF0FF:
         return _SYMBOLS.get(font.lower(), {}).get(number - 0xF000, "")
     return chr(number) if 0x20 < number < 0xD800 else ""
-
-
-class DiagramReader(PartReader):
-    """lxml's parser target for a diagram's data: each paragraph of its text is a line."""
-
-    def __init__(self) -> None:
-        self.text = ""
-        self._writer = TextWriter()
-        self._in_text = False
-
-    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        namespace, _, name = tag.rpartition("}")
-        self._in_text = name == "t" and "drawingml" in namespace and namespace.endswith("main")
-        if name == "p":
-            self._writer.block()
-
-    def end(self, tag: str) -> None:
-        self._in_text = False
-
-    def data(self, text: str) -> None:
-        if self._in_text:
-            self._writer.verbatim(_UNSEEN.sub("", text))
-
-    def close(self) -> None:
-        self.text = self._writer.result()

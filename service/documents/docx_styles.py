@@ -1,19 +1,37 @@
-"""Reads from a DOCX file's styles which of them hide text or raise it, by themselves or by the style they are based on.
+"""Reads from a DOCX file's styles, and from a run, what decides whether text shows, and whether it is raised.
 
-ECMA-376 part 1, 17.7: a style's run properties hold for paragraphs and runs that name it. `vanish` toggles: a run of
-a hiding style in a paragraph of a hiding style shows.
+ECMA-376 part 1, 17.7: a style's run properties hold for paragraphs and runs that name it, over those of the style that
+it is based on and over the file's defaults. `vanish` and `strike` toggle: a run of a hiding style in a paragraph of a
+hiding style shows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from enum import Enum, auto
+from typing import Any
 
 from service.core.errors import UnreadableDocument
+from service.documents.colours import TRANSPARENT, Paint, Special, shows_on
+from service.documents.docx_colours import Theme, attribute, drawn_colour, highlight, shading, text_colour
 
 _OFF = frozenset(("0", "false", "off"))
 _MOST_BASES = 50
 """Styles in a chain that are followed; word processors allow about ten."""
+_LEAST_HALF_POINTS = 6
+"""Font size under which nobody reads (3 points): its small letters are less than half a millimetre high."""
+_LEAST_WIDTH_PERCENT = 10
+"""Width of letters under which nobody reads."""
+_LEAST_TWIPS = 60
+"""Exact height of a line (3 points) under which its letters are cut off."""
+_DEFAULTS, DEFAULT_STYLE = "\0defaults", ""
+"""Names of the file's defaults among the styles, and of the style of a paragraph that names none."""
+_MOST_KNOWN = 4_096
+_TABLE_STYLE = re.compile(rb'<w:style\s[^>]{0,300}w:type="table"')
+_ID = re.compile(rb'w:styleId="([^"]{1,200})"')
+_BASE = re.compile(rb'<w:basedOn w:val="([^"]{1,200})"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,29 +39,159 @@ class RunStyle:
     """Properties of a style or a run; None: unset."""
 
     hidden: bool | None = None
+    struck: bool | None = None
+    struck_twice: bool | None = None
     raised: bool | None = None
+    tiny: bool | None = None
+    narrow: bool | None = None
+    flat: bool | None = None  # a line of its paragraph has no height
+    colour: Paint | None = None
+    fill: Paint | None = None  # in place of the colour
+    highlight: Paint | None = None
+    shading: Paint | None = None
+    ground: Paint | None = None  # of its paragraph or table
     base: str = ""
 
-    def with_property(self, name: str, attributes: Mapping[str, str]) -> RunStyle:
+    def with_property(self, name: str, attributes: Mapping[str, str], theme: Theme) -> RunStyle:
         """The same with one run property of this local name."""
-        if name not in ("vanish", "vertAlign"):
-            return self
-        if name == "vanish":
-            return replace(self, hidden=is_on(attributes))
-        return replace(self, raised=attribute(attributes, "val") == "superscript")
+        match name:
+            case "vanish":
+                return replace(self, hidden=is_on(attributes))
+            case "strike":
+                return replace(self, struck=is_on(attributes))
+            case "dstrike":
+                return replace(self, struck_twice=is_on(attributes))
+            case "vertAlign":
+                return replace(self, raised=attribute(attributes, "val") == "superscript")
+            case "sz":
+                return replace(self, tiny=_is_under(attributes, "val", _LEAST_HALF_POINTS))
+            case "w":
+                return replace(self, narrow=_is_under(attributes, "val", _LEAST_WIDTH_PERCENT))
+            case "color":
+                return replace(self, colour=text_colour(attributes, theme))
+            case "highlight":
+                return replace(self, highlight=highlight(attributes))
+            case "shd":
+                return replace(self, shading=shading(attributes, theme))
+            case "gradFill" | "textOutline" | "lumMod" | "lumOff" | "tint" | "shade":
+                return replace(self, fill=Special.UNKNOWN)
+            case _ if self.fill is Special.UNKNOWN:
+                return self
+            case "noFill":
+                return replace(self, fill=TRANSPARENT)
+            case "srgbClr" | "schemeClr":
+                return replace(self, fill=drawn_colour(name, attributes, theme))
+            case "alpha":  # of Word's own text effects: how transparent they are, in thousandths of a percent
+                return self if _is_under(attributes, "val", 94_000) else replace(self, fill=TRANSPARENT)
+        return self
+
+    def with_paragraph_property(self, name: str, attributes: Mapping[str, str], theme: Theme) -> RunStyle:
+        """The same with one property of paragraphs."""
+        if name == "shd":
+            return replace(self, ground=shading(attributes, theme))
+        if name == "spacing" and attribute(attributes, "lineRule"):
+            is_exact = attribute(attributes, "lineRule") == "exact"
+            is_flat = is_exact and _is_under(attributes, "line", _LEAST_TWIPS)
+            return replace(self, flat=is_flat) if is_flat or self.flat else self
+        return self
+
+    def over(self, weaker: RunStyle) -> RunStyle:
+        """This style where it says something, otherwise another."""
+        said = {each: value for each in _NAMES if (value := getattr(self, each)) is not None}
+        return replace(weaker, **said) if said else weaker
 
 
+Property = tuple[str, tuple[tuple[str, str], ...]]
+"""Local name of an element, and its attributes."""
+_NAMES = tuple(each.name for each in fields(RunStyle) if each.name != "base")
 PLAIN = RunStyle()
+RUN_PROPERTIES = frozenset("vanish strike dstrike vertAlign sz w color highlight shd".split())
+TEXT_FILL = frozenset("noFill gradFill srgbClr schemeClr alpha lumMod lumOff tint shade".split())
+"""Parts of a run's `textFill` that matter here."""
 
 
-def attribute(attributes: Mapping[str, str], name: str) -> str:
-    """The attribute of this local name, or nothing."""
-    return next((value for key, value in attributes.items() if key.rpartition("}")[2] == name), "")
+class Visibility(Enum):
+    """Whether text shows; if not, whether a person sees at least a line through it."""
+
+    SHOWN = auto()
+    STRUCK = auto()
+    HIDDEN = auto()
+
+
+def visibility(paragraph: RunStyle, run_style: RunStyle, run: RunStyle, ground: Paint) -> Visibility:
+    """Whether a run's text shows, by the styles of its paragraph and of itself and by its own properties.
+
+    `ground`: what is under the run's own highlight and shading.
+    """
+
+    def toggled(name: str) -> bool:
+        own: bool | None = getattr(run, name)
+        return bool(getattr(paragraph, name)) ^ bool(getattr(run_style, name)) if own is None else own
+
+    all_ = run.over(run_style.over(paragraph))
+    for paint in (all_.highlight, all_.shading):
+        if paint is not None and paint is not TRANSPARENT:
+            ground = paint
+            break
+    colour = all_.fill or all_.colour or Special.UNKNOWN
+    if toggled("hidden") or all_.tiny or all_.narrow or all_.flat or not shows_on(colour, ground):
+        return Visibility.HIDDEN
+    return Visibility.STRUCK if toggled("struck") or all_.struck_twice else Visibility.SHOWN
+
+
+class Appearances:
+    """Looks of runs: whether one shows, and whether it is raised, computed once for each combination of styles."""
+
+    def __init__(self, theme: Theme) -> None:
+        self.theme = theme
+        self._runs: dict[tuple[Property, ...], RunStyle] = {}
+        self._paragraphs: dict[RunStyle, RunStyle] = {}
+        self._known: dict[tuple[int, int, int, Paint], tuple[Visibility, bool, tuple[RunStyle, ...]]] = {}
+
+    def run(self, properties: Sequence[Property]) -> RunStyle:
+        """A run's own properties."""
+        key = tuple(properties)
+        if (run := self._runs.get(key)) is None:
+            run = PLAIN
+            for name, attributes in properties:
+                run = run.with_property(name, dict(attributes), self.theme)
+            _with_room(self._runs)[key] = run
+        return run
+
+    def paragraph(self, style: RunStyle, name: str, attributes: Mapping[str, str]) -> RunStyle:
+        """A paragraph's style with one more property of its own."""
+        changed = style.with_paragraph_property(name, attributes, self.theme)
+        if changed is style:
+            return style
+        if changed not in self._paragraphs:
+            _with_room(self._paragraphs)[changed] = changed
+        return self._paragraphs[changed]
+
+    def of(self, paragraph: RunStyle, run_style: RunStyle, run: RunStyle, ground: Paint) -> tuple[Visibility, bool]:
+        """Whether a run shows on what is under it, and whether it is raised."""
+        key = (id(paragraph), id(run_style), id(run), ground)
+        if (known := self._known.get(key)) is None:
+            raised = bool(run.over(run_style.over(paragraph)).raised)
+            styles = (paragraph, run_style, run)  # kept, so that their ids stay theirs
+            known = visibility(paragraph, run_style, run, ground), raised, styles
+            _with_room(self._known)[key] = known
+        return known[:2]
+
+
+def _with_room(known: dict[Any, Any]) -> dict[Any, Any]:
+    if len(known) >= _MOST_KNOWN:
+        known.clear()
+    return known
 
 
 def is_on(attributes: Mapping[str, str]) -> bool:
     """True if a property that is there is switched on."""
     return attribute(attributes, "val") not in _OFF
+
+
+def _is_under(attributes: Mapping[str, str], name: str, least: int) -> bool:
+    value = re.match(r"\d{1,9}", attribute(attributes, name))
+    return value is not None and int(value[0]) < least
 
 
 class PartReader:
@@ -72,45 +220,72 @@ class PartReader:
 class StylesReader(PartReader):
     """lxml's parser target for the part with styles."""
 
-    def __init__(self) -> None:
+    def __init__(self, theme: Theme) -> None:
         self.styles: dict[str, RunStyle] = {}
-        self._open = ""
-        self._in_run_properties = False
+        self._theme = theme
+        self._open: str | None = None
+        self._properties = ""
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         name = tag.rpartition("}")[2]
         if name == "style":
             self._open = attribute(attributes, "styleId")
+            is_default = attribute(attributes, "default") not in ("", *_OFF)
             self.styles[self._open] = PLAIN
-        elif not self._open:
+            if attribute(attributes, "type") == "paragraph":
+                self.styles[self._open] = RunStyle(base=_DEFAULTS)
+                if is_default:
+                    self.styles[DEFAULT_STYLE] = RunStyle(base=self._open)
+        elif name == "docDefaults":
+            self._open = _DEFAULTS
+            self.styles[_DEFAULTS] = PLAIN
+        elif self._open is None:
             return
         elif name == "basedOn":
             self.styles[self._open] = replace(self.styles[self._open], base=attribute(attributes, "val"))
-        elif name == "rPr":
-            self._in_run_properties = True
-        elif self._in_run_properties:
-            self.styles[self._open] = self.styles[self._open].with_property(name, attributes)
+        elif name in ("rPr", "pPr", "tcPr", "tblPr"):
+            self._properties = name
+        elif self._properties == "rPr" and name in RUN_PROPERTIES:
+            self.styles[self._open] = self.styles[self._open].with_property(name, attributes, self._theme)
+        elif self._properties and name in ("shd", "spacing"):
+            self.styles[self._open] = self.styles[self._open].with_paragraph_property(name, attributes, self._theme)
 
     def end(self, tag: str) -> None:
         name = tag.rpartition("}")[2]
-        if name == "style":
-            self._open = ""
-        elif name == "rPr":
-            self._in_run_properties = False
+        if name in ("style", "docDefaults"):
+            self._open = None
+        elif name == self._properties:
+            self._properties = ""
 
 
-def resolved(styles: Mapping[str, RunStyle]) -> dict[str, RunStyle]:
-    """The styles that say something, each with what it inherits."""
-    found: dict[str, RunStyle] = {}
-    for name, style in styles.items():
-        hidden, raised, base = style.hidden, style.raised, style.base
-        for _ in range(_MOST_BASES):
-            if not base or (hidden is not None and raised is not None):
-                break
-            style = styles.get(base, PLAIN)
-            hidden = style.hidden if hidden is None else hidden
-            raised = style.raised if raised is None else raised
-            base = style.base
-        if hidden is not None or raised is not None:
-            found[name] = RunStyle(hidden, raised)
-    return found
+def without_table_styles(data: bytes) -> tuple[bytes, dict[str, RunStyle]]:
+    """The styles' part without those of tables, which are most of it, and of these the ones that shade cells.
+
+    Which rows and columns they shade is not read: the ground of their cells is not known.
+    """
+    pieces = data.split(b"</w:style>")
+    kept: list[bytes] = []
+    shaded: dict[str, RunStyle] = {}
+    for piece in pieces[:-1]:
+        start = piece.rfind(b"<w:style ")
+        if start < 0 or not _TABLE_STYLE.match(piece, start):
+            kept += (piece, b"</w:style>")
+            continue
+        kept.append(piece[:start])
+        if name := _ID.search(piece, start):
+            base = _BASE.search(piece, start)
+            ground = Special.UNKNOWN if b"<w:shd" in piece else None
+            shaded[name[1].decode()] = RunStyle(ground=ground, base=base[1].decode() if base else "")
+    return b"".join((*kept, pieces[-1])), shaded
+
+
+def resolved(styles: Mapping[str, RunStyle], name: str) -> RunStyle:
+    """The style of this name with what it inherits; plain if it says nothing."""
+    whole = style = styles.get(name, PLAIN)
+    for _ in range(_MOST_BASES):
+        if not style.base:
+            break
+        style = styles.get(style.base, PLAIN)
+        whole = whole.over(style)
+    whole = replace(whole, base="")
+    return PLAIN if whole == PLAIN else whole
