@@ -117,6 +117,8 @@ class Inheritance:
             self._root_px = ink.size_px
         elif tag == "body":
             self._body_ink = ink
+        if tag == "body" and self._has_linked_sheet and not ink.shows_on(ink.ground):
+            is_named = True  # a page in pale letters has a ground from elsewhere
         may_be_painted = (parent.may_be_painted or is_named) and not paints
         ground = Special.UNKNOWN if may_be_painted else ink.ground
         is_shown = not (invisible or ink.struck) and (ink is PLAIN_INK or ink.shows_on(ground))

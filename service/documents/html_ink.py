@@ -33,7 +33,7 @@ _ATTRIBUTES = frozenset(("color", "text", "bgcolor", "background"))
 INK_PROPERTIES = frozenset(
     "color -webkit-text-fill-color -webkit-text-stroke -webkit-text-stroke-color text-shadow background "
     "background-color background-image background-clip -webkit-background-clip opacity filter font font-size "
-    "text-decoration text-decoration-line text-decoration-color position".split()
+    "text-decoration text-decoration-line text-decoration-color position animation animation-name".split()
 )
 """Properties that say something of ink."""
 UNSURE = {"color": "var()", "background-image": "var()"}
@@ -177,7 +177,7 @@ def _ground(said: Mapping[str, str]) -> Paint | None:
 def _opacity(said: Mapping[str, str]) -> float | None:
     faint = _FAINT.search(said.get("filter", ""))
     values = [value for value in (said.get("opacity"), faint and faint[1]) if value is not None]
-    if not values:
+    if not values or "animation" in said or "animation-name" in said:
         return None
     opacity = 1.0
     for value in values:
@@ -237,4 +237,5 @@ def _of_attributes(colour: str, ground: str, has_picture: bool) -> InkStyle:
 
 def _attribute_colour(value: str) -> Paint | None:
     value = value.strip().lower()
-    return colour_of(f"#{value}" if _DIGITS.match(value) else value)
+    colour = colour_of(f"#{value}" if _DIGITS.match(value) else value)
+    return colour or (Special.UNKNOWN if value else None)  # browsers make a colour of any value

@@ -47,6 +47,7 @@ _CLIPPED = re.compile(
     r"rect\((?:[01](?:px)?[\s,]+){3}[01](?:px)?\)|inset\((?:[5-9]\d|100)%|(?:circle|ellipse)\(0(?![.\d])"
 )
 _FAR = re.compile(r"-\d{3,}(?:\.\d+)?(?:px|pt|em|rem|vw|vh)")
+_FARTHEST = re.compile(r"-(?:[5-9]\d{3}|\d{5,})(?:\.\d+)?px")
 _NOTHING = re.compile(r"scale(?:3d|x|y)?\(\s*0(?:\.0\d*)?\s*[,)]|translate(?:3d|x|y)?\(\s*-\d{4,}px")
 """Transforms that leave nothing to see: a scale under a tenth, a move by a thousand pixels."""
 _CONTAINERS = frozenset("flex inline-flex grid inline-grid".split())
@@ -246,7 +247,8 @@ def _declarations(css: str) -> tuple[Declarations, Declarations]:
 
 _PROPERTIES = frozenset(
     "display visibility max-height height min-height padding padding-top padding-bottom width min-width flex flex-grow "
-    "overflow overflow-x overflow-y vertical-align float clip clip-path position left top text-indent transform".split()
+    "overflow overflow-x overflow-y vertical-align float clip clip-path position left right top text-indent "
+    "transform margin-left padding-left content-visibility".split()
 )
 
 
@@ -260,7 +262,7 @@ def _style(said: Declarations, important: Declarations | None = None) -> Style:
 
     display, visibility = said.get("display", ""), said.get("visibility")
     style = Style(
-        hides=display == "none" or _is_clipped(said) or _is_outside(said),
+        hides=display == "none" or said.get("content-visibility") == "hidden" or _is_clipped(said) or _is_outside(said),
         invisible=visibility in ("hidden", "collapse") if visibility in ("hidden", "collapse", "visible") else None,
         ink=NO_INK_STYLE if INK_PROPERTIES.isdisjoint(said) else ink_style(said),
         raised=said.get("vertical-align") == "super",
@@ -285,9 +287,13 @@ def _is_outside(said: Declarations) -> bool:
         return True
     if _CLIPPED.match(said.get("clip-path", "")):
         return True
+    if _FARTHEST.match(said.get("margin-left", "")) and not said.get("padding-left") and not said.get("padding"):
+        return True
     is_placed = said.get("position") in ("absolute", "fixed")
     return is_placed and bool(
-        _CLIPPED.match(said.get("clip", "")) or any(_FAR.match(said.get(side, "")) for side in ("left", "top"))
+        _CLIPPED.match(said.get("clip", ""))
+        or any(_FAR.match(said.get(side, "")) for side in ("left", "top"))
+        or _FARTHEST.match(said.get("right", ""))
     )
 
 

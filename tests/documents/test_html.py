@@ -177,6 +177,10 @@ WITHOUT_INK = [
     '<div style="mix-blend-mode:normal;background:#abcdef"><span style="color:#abcdef">no</span></div>',
 ]
 STRUCK_OR_TAKEN_OUT = [
+    '<p style="margin-left:-9999px">no</p>',
+    '<p style="position:absolute;right:-9999px">no</p>',
+    '<p style="position:absolute;left:-100vw">no</p>',
+    '<p style="transform:translateX(-9999px)">no</p>',
     "<del>no</del>",
     "<s>no</s>",
     "<strike>no</strike>",
@@ -192,6 +196,10 @@ STRUCK_OR_TAKEN_OUT = [
     '<p style="visibility:hidden;color:#fff">no</p>',
 ]
 SHOWN = [
+    '<p style="margin-left:-9999px;padding-left:9999px">yes</p>',
+    '<p style="opacity:0;animation:appear 1s forwards">yes</p>',
+    '<table bgcolor="#22222"><tr><td style="color:white">yes</table>',
+    '<link rel="stylesheet" href="dark.css"><body style="color:#fff">yes</body>',
     '<td style="background:#036;color:#fff">yes</td>',
     "<style>th{background:var(--x);color:white}</style><table><th>yes</table>",
     '<div style="background:url(x.png);color:#fff">yes</div>',
