@@ -9,17 +9,24 @@ from __future__ import annotations
 
 import re
 from datetime import date
+from functools import partial
 
 from service.core.decoding.value import Value, ValueKind
 from service.text.values import names
 from service.text.values.calendars import converted, gregorian_years
 from service.text.values.context import Calendar, DocumentContext
 from service.text.values.normalization import GAP, LONGEST_CHARACTERS, WORD, folded, key, plain
+from service.text.values.periods import has_mark, read_period
 
 _PLAIN_DATE = re.compile(
     r"((?:19|20)[0-9]{2}|[0-9]{1,2})([./-])([0-9]{1,2})([./-])((?:19|20)[0-9]{2}|[0-589]?[0-9])|(?:19|20)[0-9]{2}"
 )
 """Dates in numbers that can be of no other calendar, as most bills have them, and years, as most résumés have them."""
+_ISO_TIME = re.compile(
+    r"(?:(?<=[0-9]-[0-9]{2})|(?<=[0-9]{8}))T[0-9]{2}(?::?[0-9]{2}(?::?[0-9]{2}(?:[.,][0-9]{1,9})?)?)?"
+    r"(?:Z|[+-][0-9]{2}(?::?[0-9]{2})?)?(?:\[[\w/+-]{1,40}\])?$",
+    re.IGNORECASE,
+)
 _HAS_TIME = re.compile(r":|[0-9]\s?(?:Uhr|h|[ap]\.?m)|kl|[時时시点點]", re.IGNORECASE)
 _TIME = re.compile(
     r"[ ,]{0,3}(?:(?<=[0-9])T|(?<![^\W\d_])(?:um|at|à|a las|às|as|ore|alle|kl\.?|klo|godz\.?|saat|pukul|jam"
@@ -28,17 +35,15 @@ _TIME = re.compile(
     r"|[0-9]{1,2}\.[0-9]{2}(?=\s?Uhr)|(?<=kl )[0-9]{1,2}\.[0-9]{2}|(?<=kl\. )[0-9]{1,2}\.[0-9]{2}"
     r"|(?<=klo )[0-9]{1,2}\.[0-9]{2}|[0-9]{1,2}(?=\s?(?:Uhr|[ap]\.?m))|[0-9]{1,2}\s?h(?:\s?[0-9]{2})?(?![^\W_])"
     r"|(?:(?:午前|午後|오전|오후|上午|下午)\s?)?[0-9]{1,2}[時时시点點](?:\s?[0-9]{1,2}[分분])?)"
-    r"(?:\s?[ap]\.?(?:m\.?)?(?![^\W\d_]))?(?:Z|\s?(?:UTC|GMT|Uhr|hrs?|CET|CEST|EST|WIB)|\s?[+-][0-9]{2}:?[0-9]{2})?$",
+    r"(?:\s?[ap]\.?(?:m\.?)?(?![^\W\d_]))?"
+    r"(?:Z|\s?\(?(?:UTC|GMT|Uhr|hrs?|[A-Z]{2,4}T|ET|MSK|WIB)(?: ?[+-][0-9]{1,2}(?::?[0-9]{2})?)?"
+    r"\)?|\s?[+-][0-9]{2}:?[0-9]{2})?$",
     re.IGNORECASE,
 )
 _TIME_FIRST = re.compile(r"^[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?(?:\s?(?:Uhr|[ap]\.?m\.?))?[ ,]{1,3}(?=[0-9])", re.I)
 _BRACKETED_NOTE = re.compile(r"\s?\(([0-9]{1,2}|[a-z])\)$")
 _BRACKETED = re.compile(r"\s?\(([^()0-9]{1,12})\)")
 _DIVIDED = re.compile(r"(?<=[^\W\d_])-\s*\n\s*(?=[^\W\d_])")
-_HALF = re.compile(
-    r"(?:([12])\. ?(?:Halbjahr|half|semestre|semester|półrocze)|[HS]([12])|([12])H)[ /'’-]*([0-9]{4}|[0-9]{2})",
-    re.IGNORECASE,
-)
 _SHORT_QUARTER = re.compile(r"(?:[QT]([1-4])[ /'’-]*|([1-4])[QT][ /'’-]*)([0-9]{4}|[0-9]{2})", re.IGNORECASE)
 _MONTH_YEAR = re.compile(r"([^\W\d_]{3,9})\.?[-/]([0-9]{2})")
 _ROMAN = re.compile(r"([0-9]{1,2})[. /-]{1,2}(I{1,3}|IV|VI{0,3}|IX|XI{0,2}|X)[. /-]{1,2}([0-9]{4}|[0-9]{2})")
@@ -53,17 +58,6 @@ _HUNGARIAN_CASE = re.compile(r"(?<=[0-9])\.?-[jáéeai]{0,2}[ni](?!\w)")
 _EAST_ASIAN = re.compile(r"([0-9]{2,4})\s?[年년]\s?([0-9]{1,2})\s?[月월](?:\s?([0-9]{1,2})\s?[日일])?")
 _ORDINAL = re.compile(r"([0-9]{1,2})(?:st|nd|rd|th|ère|er|ème|eme|º|ª|°)(?![^\W\d_])", re.IGNORECASE)
 _TOKEN = re.compile(rf"[0-9]+|{WORD.pattern}|['’./,-]|\S")
-_RANGE = re.compile(
-    r"\s*[–—~～〜]\s*|(?<=[0-9.])-(?=[0-9])|(?<=[^\W\d_])-(?=[^\W\d_])|(?<=[0-9])/(?=[0-9]{4}-)|\s+-+\s+|\s+(?:to|until|till|bis|au|à|al|até|tot|t/m|do|по|a|ila|til|till)\s+",
-    re.I,
-)
-_RANGE_MARK = re.compile("[~～〜–—]")
-_NOW = frozenset(
-    key(word)
-    for word in "present now today current ongoing heute jetzt laufend présent actuel actuellement actualidad"
-    " presente actual oggi atual heden nu obecnie teraz halen günümüz idag nykyinen dnes prezent настоящее 現在 至今"
-    " 现在 현재".split()
-)
 _FILLERS = frozenset(
     key(word)
     for word in "the this day of on dated in le la el den der dem am vom ab il lo dia de del do da i d em en zo op"
@@ -81,10 +75,12 @@ def read_date(text: str, context: DocumentContext) -> Value | None:
     """Read the date, month, quarter, year or period in a text; None if it is none."""
     if len(text) > LONGEST_CHARACTERS:
         return None
+    read = partial(_read, context=context)
     bare = plain(_DIVIDED.sub("", text) if "\n" in text else text).replace(GAP, " ")
     bare = _BRACKETED_NOTE.sub("", bare) if bare.endswith(")") else bare
-    first = _period(bare, context) if _RANGE_MARK.search(bare) else []
-    found = first or _read(bare, context) or _half(bare) or _period(bare, context)
+    is_period = has_mark(bare)
+    found = read_period(bare, read) if is_period else []
+    found = found or read(bare) or ([] if is_period else read_period(bare, read))
     this_year = date.today().year
     if any(int(reading[:4]) > this_year for reading in found) and context.is_birth(text):
         found = [
@@ -93,43 +89,6 @@ def read_date(text: str, context: DocumentContext) -> Value | None:
     if len(found) > 1:
         return Value(ValueKind.DATE, folded(text), ambiguous=tuple(found))
     return Value(ValueKind.DATE, found[0]) if found else None
-
-
-def _half(text: str) -> list[str]:
-    """Read half a year as a period of months."""
-    if match := _HALF.fullmatch(text):
-        year, first = _year(match[4]), match[1] or match[2] or match[3]
-        return [f"{year}-01/{year}-06" if first == "1" else f"{year}-07/{year}-12"]
-    return []
-
-
-def _period(text: str, context: DocumentContext) -> list[str]:
-    """Read a period from one date to another, or to now; both dates have one reading."""
-    for match in _RANGE.finditer(text):
-        first, second = text[: match.start()], text[match.end() :]
-        end = [".."] if key(second.strip(" .")) in _NOW else _read(second, context)
-        begin = _read(first, context)
-        if not begin or not end:
-            begin, end = _shared_parts(first, second, context)
-        if len(begin) == len(end) == 1 and (end[0] == ".." or begin[0] <= end[0]):
-            return [f"{begin[0]}/{end[0]}"]
-    return []
-
-
-def _shared_parts(first: str, second: str, context: DocumentContext) -> tuple[list[str], list[str]]:
-    """Read dates of which one has the parts that both share: `01.–15.03.2025`, `March 1–15, 2025`, `Jan – Mar 2025`."""
-    year = re.search(r"(?<![0-9])[0-9]{4}(?![0-9])", second)
-    first = re.sub(r"^(?:from|vom|du|from the|del|dal|von) ", "", first.strip(), flags=re.IGNORECASE)
-    if lone := re.fullmatch(r"([0-9]{1,2})(?:\.|er|st|nd|rd|th)?", first):
-        return _read(re.sub(r"[0-9]{1,2}", lone[1], second, count=1), context), _read(second, context)
-    if year is None:
-        whole = re.sub(r"[0-9]{1,2}(?= ?日?$)", lambda _: second.strip(" 日"), first)
-        return _read(first, context), _read(whole, context) if re.fullmatch(r" ?[0-9]{1,2} ?日 ?", second) else []
-    begin = _read(f"{first}{year.group()}" if first.endswith((".", "/")) else f"{first} {year.group()}", context)
-    end = _read(second, context)
-    if not end and (days := re.fullmatch(r"([0-9]{1,2}),? [0-9]{4}", second.strip())):
-        end = _read(re.sub(r"[0-9]{1,2}", days[1], f"{first}, {year.group()}", count=1), context)
-    return begin, end
 
 
 def _read(text: str, context: DocumentContext) -> list[str]:
@@ -141,8 +100,10 @@ def _read(text: str, context: DocumentContext) -> list[str]:
         return []
     if "(" in text:
         text = _BRACKETED.sub(_without_weekday, text)
+    if "T" in text or "t" in text:
+        text = _ISO_TIME.sub("", text)
     if _HAS_TIME.search(text):
-        text = _TIME_FIRST.sub("", _TIME.sub("", text).strip(" .,;:()[]"))
+        text = _TIME_FIRST.sub("", _TIME.sub("", _TIME.sub("", text)).strip(" .,;:()[]"))
     else:
         text = text.strip(" .,;:()[]")
     if not text.isascii():
