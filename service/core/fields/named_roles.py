@@ -25,7 +25,9 @@ from service.core.fields.vocabulary.phrases import PhraseTable, any_of, folded
 
 BILL_DATES = frozenset(("INVOICE_DATE", "DUE_DATE"))
 """Labels of the model between which the words before a date decide (`named_dates`)."""
-NAMED_BY_WORDS = BILL_DATES | {"QUANTITY", "TAX_ID"}
+IN_DIGITS = BILL_DATES | {"QUANTITY", "TAX_ID"}
+"""Labels of the model under which a number in digits may stand."""
+NAMED_BY_WORDS = IN_DIGITS | NUMBERS
 """Labels of the model that `named_dates` corrects by the words before."""
 ANOTHER = "another"
 """Role of another bill's number, and of another day such as that of delivery."""
@@ -63,6 +65,11 @@ _NUMBER_ROLES = {
     )
 }
 
+_DATE_AS_NUMBER = re.compile(
+    r"(?:19|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])(?:T[0-9:.Z+-]{2,16})?"
+    r"|[0-3]?[0-9][-/]?[^\W\d_]{3,9}[-/]?(?:(?:19|20)[0-9]{2}|[0-9]{2})"
+)
+"""Date without gaps, which a model may take for a number: `20250902`, `02OCT2025`."""
 _IN_DIGITS = re.compile(r"[0-9]{1,8}(?:(?P<second>[./-])[0-9]{1,6}(?P<third>[./-][0-9]{1,6})?)?")
 """Number of a bill that may be taken for a date, a quantity or a tax number."""
 
@@ -113,22 +120,35 @@ def _number_words(keys: Sequence[str]) -> tuple[str, re.Match[str]] | None:
 def named_dates(text: str, entities: list[Entity], labels: Container[str]) -> list[Entity]:
     """Correct the labels of invoice dates and due dates by the words before them.
 
-    An invoice date may turn out to be a due date, the other way round, or a number in digits (`_number_label`). A date
-    without a role stays without one.
+    An invoice date may turn out to be a due date, the other way round, or a number in digits (`_number_label`), and a
+    number to be a date (`_date_label`). A date without a role stays without one.
 
     Args:
-        labels: labels that a number may get.
+        labels: labels that a number, or a date taken for one, may get.
     """
     lines = TextLines(text)
 
     def named(entity: Entity) -> Entity:
-        role = date_role(lines, entity.start) if entity.label in BILL_DATES else None
-        return entity._replace(label=role) if role in BILL_DATES else entity
+        if entity.label in BILL_DATES:
+            role = date_role(lines, entity.start)
+            return entity._replace(label=role) if role in BILL_DATES else entity
+        label = _date_label(lines, entity)
+        return entity._replace(label=label) if label is not None and label in labels else entity
 
     found = [named(entity) for entity in entities]
     dates = [entity for entity in found if entity.label in DATES]
     numbers = ((entity, _number_label(lines, entity, dates)) for entity in found)
     return [each._replace(label=label) if label is not None and label in labels else each for each, label in numbers]
+
+
+def _date_label(lines: TextLines, entity: Entity) -> str | None:
+    """Find the label of a date that the model calls a number: `20250902` behind "Invoice date"; None for others."""
+    if entity.label not in NAMED_BY_WORDS or _DATE_AS_NUMBER.fullmatch(entity.text) is None:
+        return None
+    role = date_role(lines, entity.start)
+    if role is None or number_role(lines, entity.start) is not None:
+        return None
+    return "DATE" if role == ANOTHER else role
 
 
 def _number_label(lines: TextLines, entity: Entity, dates: Sequence[Entity]) -> str | None:
@@ -137,7 +157,7 @@ def _number_label(lines: TextLines, entity: Entity, dates: Sequence[Entity]) -> 
     Without a word for a number ("Fattura 12/2026 del 02/03/2026") the document has a whole date besides; and where the
     number is written as one ("Invoice 12-03-2026"), that other date is called the invoice's.
     """
-    digits = _IN_DIGITS.fullmatch(entity.text) if entity.label in NAMED_BY_WORDS else None
+    digits = _IN_DIGITS.fullmatch(entity.text) if entity.label in IN_DIGITS else None
     if digits is None:
         return None
     found = _number_words([folded(lines.before(entity.start, BEFORE))])

@@ -29,7 +29,7 @@ from service.text.rules.amount_extension import whole_amounts
 from service.text.rules.contact_rules import emails, phones, urls
 from service.text.rules.number_rules import bics, cards, ibans, percentages, tax_ids
 from service.text.rules.rule_matches import RuleMatch, merge, on_visible_text
-from service.text.rules.span_extension import DATES, era_dates, whole_dates, whole_identifiers
+from service.text.rules.span_extension import DATES, era_dates, whole_dates, whole_identifiers, whole_periods
 from service.text.values.context import DocumentContext
 from service.text.values.reading import shielded
 
@@ -116,6 +116,7 @@ class RuleSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         self, text: str, context: DocumentContext, entities: list[Entity], answered: Collection[str]
     ) -> list[Entity]:
         if "date" in self.borders and any(entity.label in DATES or entity.label in AMOUNTS for entity in entities):
+            entities = shielded(context, "whole_periods", partial(whole_periods, text, entities, context), entities)
             entities = shielded(context, "whole_dates", partial(whole_dates, text, entities, context), entities)
         if "identifier" in self.borders and any(entity.label in IDENTIFIERS for entity in entities):
             entities = shielded(context, "whole_identifiers", partial(whole_identifiers, text, entities), entities)

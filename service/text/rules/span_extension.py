@@ -6,17 +6,21 @@ It finds no entities of its own, but for dates of eras.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from itertools import pairwise
+from collections.abc import Iterable, Iterator
+from functools import reduce
+from itertools import pairwise, takewhile
 
 from service.core.decoding.entities import Entity
 from service.core.decoding.value import ValueKind
 from service.core.fields import roles
+from service.core.fields.named_roles import BILL_DATES
 from service.core.fields.roles import AMOUNTS, IDENTIFIERS
 from service.text.rules.rule_matches import RuleMatch, Strength, scan
 from service.text.values import names
 from service.text.values.context import DocumentContext
+from service.text.values.dates import ISO_TIME
 from service.text.values.normalization import NOTES, RAISED, WORD, key
+from service.text.values.periods import BETWEEN_WORDS, FROM_WORDS
 from service.text.values.reading import read_value
 
 DATES = roles.DATES | {"EFFECTIVE_DATE"}
@@ -33,7 +37,8 @@ _ERA_DATE = (
 """A date with a year of an era; behind an era's mere letter only a whole date."""
 _DATE = re.compile(
     r"(?:(?<![\w./-])(?:(?=[0-9])(?:"
-    r"[0-9]{4}(?P<mark>[./-])[0-9]{1,2}(?P=mark)[0-9]{1,2}"
+    rf"[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}{ISO_TIME}|[0-9]{{8}}{ISO_TIME}"
+    r"|[0-9]{4}(?P<mark>[./-])[0-9]{1,2}(?P=mark)[0-9]{1,2}"
     r"|[0-9]{1,2}(?P<dot>[./-])[0-9]{1,2}(?P=dot)(?:[0-9]{4}|[0-9]{2})"
     r"|[0-9]{1,2}\. ?[0-9]{1,2}\. ?[0-9]{4}"
     rf"|[0-9]{{1,2}}{_ORDINAL}[ /-]{{0,2}}(?:de |of )?{_MONTH}\.?,?[ /-]{{0,2}}(?:de |del )?"
@@ -44,6 +49,24 @@ _DATE = re.compile(
     rf")|{_MONTH}\.? (?:[0-9]{{1,2}}{_ORDINAL},? [0-9]{{4}}|(?:de )?[0-9]{{4}})"
     rf")(?![^\W{NOTES}]|[/-]|[.,][0-9])|{_ERA_DATE})"
 )
+_DAY = rf"[0-9]{{1,2}}{_ORDINAL}"
+_TO = rf"(?:\s?[-‐‑–—~～]\s?|\s{BETWEEN_WORDS}\s)"
+_PERIOD = re.compile(
+    rf"(?<![\w./-])(?:{_DAY}|{_DAY}[ .]?(?:de |of )?{_MONTH}\.?|{_MONTH}\.? {_DAY}"
+    rf"|[0-9]{{1,2}}[./][0-9]{{1,2}}[./]?|{_MONTH}\.?){_TO}"
+    r"(?:[0-9]{1,2}(?P<point>[./-])[0-9]{1,2}(?P=point)(?:[0-9]{4}|[0-9]{2})"
+    rf"|(?:{_DAY}[ /-]{{0,2}}(?:de |of )?)?{_MONTH}\.?,? (?:de |del )?[0-9]{{4}}|(?:{_MONTH}\.? )?{_DAY},? [0-9]{{4}})"
+    rf"(?: (?:г\.|года|г|р\.|року|r\.|roku))?(?![^\W{NOTES}]|[/-]|[.,][0-9])"
+    rf"|(?<![\w./-])[0-9]{{4}}(?:(?P<mark>[./-]) ?[0-9]{{1,2}}(?P=mark) ?[0-9]{{1,2}}|\. {_MONTH} [0-9]{{1,2}}"
+    r"|年 ?[0-9]{1,2} ?月 ?[0-9]{1,2} ?日)\.? ?(?:[–~～〜]|から|至| - ) ?"
+    r"(?:[0-9]{1,2} ?[月./-] ?)?[0-9]{1,2}(?: ?日|\.)?(?![\w/-])"
+)
+"""A period whose dates share parts."""
+_LONE_DAY = re.compile(rf"{_DAY}\s[-‐‑–—]\s|[0-9]{{1,2}}\s{BETWEEN_WORDS}\s")
+_BEFORE_PERIOD = re.compile(
+    rf"(?:[:(\t]|(?<!\w)(?:{FROM_WORDS}|[^\W\d_]{{0,12}}zeitraum|per[ií]od[oe]?|période|okres|дати)\s)\s{{0,3}}\Z", re.I
+)
+"""What stands before a mere day that is one of a period; others are other numbers: `Page 5 - 12 March 2026`."""
 _ERA_ONLY = re.compile(_ERA_DATE)
 _ERA_SIGN = re.compile("[RHS令平昭大明民中][0-9元 和成正治國国華]")
 _YEAR_CHARACTERS = 4
@@ -74,6 +97,34 @@ def whole_dates(text: str, entities: list[Entity], context: DocumentContext) -> 
             result.pop()
         result.append(found)
     return _without_overlap(result, entities)
+
+
+def whole_periods(text: str, entities: list[Entity], context: DocumentContext) -> list[Entity]:
+    """Join the pieces of periods whose dates share parts: `01.09. - 30.09.2025`, `1 al 15 de marzo de 2025`.
+
+    A period is no invoice date and no due date.
+    """
+    result: list[Entity] = []
+    rest = entities[::-1]
+    while rest:
+        entity = rest.pop()
+        start, end = _period_around(text, entity, context) if entity.label in DATES else (entity.start, entity.end)
+        before, behind = _overlapping(reversed(result), start, end), _overlapping(reversed(rest), start, end)
+        if (start, end) != (entity.start, entity.end) and all(
+            start <= each.start and each.end <= end and each.label in DATES | AMOUNTS | {"QUANTITY"}
+            for each in (*before, *behind)
+        ):
+            del result[len(result) - len(before) :], rest[len(rest) - len(behind) :]
+            entity = reduce(_stronger, (each for each in (*before, *behind) if each.label in DATES), entity)
+            label = "DATE" if entity.label in BILL_DATES else entity.label
+            entity = entity._replace(label=label, text=text[start:end], start=start, end=end)
+        result.append(entity)
+    return result
+
+
+def _overlapping(entities: Iterable[Entity], start: int, end: int) -> list[Entity]:
+    """Take the first entities that overlap a span."""
+    return list(takewhile(lambda each: each.start < end and start < each.end, entities))
 
 
 def whole_identifiers(text: str, entities: list[Entity]) -> list[Entity]:
@@ -120,6 +171,24 @@ def _date_around(text: str, entity: Entity, last: Entity | None, context: Docume
         found = read_value(entity.label, text[start:end], context) if holds else None
         if found is not None and found.kind is ValueKind.DATE:
             return start, end
+        begin = match.start() + 1
+    return entity.start, entity.end
+
+
+def _period_around(text: str, entity: Entity, context: DocumentContext) -> tuple[int, int]:
+    """Find the borders of the period that an entity is a piece of; its own if there is none."""
+    begin, piece_end = max(0, entity.start - _AROUND_CHARACTERS), entity.end + 2 * _AROUND_CHARACTERS
+    while match := _PERIOD.search(text, begin, min(len(text), piece_end)):
+        start, end = _trimmed(match, text)
+        if (
+            start <= entity.start
+            and entity.end <= end
+            and end - start > len(entity.text)
+            and (start == entity.start or not _LONE_DAY.match(text, start) or _BEFORE_PERIOD.search(text, begin, start))
+        ):
+            found = read_value("DATE", text[start:end], context)
+            if found.kind is ValueKind.DATE and "/" in (found.ambiguous or (found.text,))[0]:
+                return start, end
         begin = match.start() + 1
     return entity.start, entity.end
 

@@ -22,11 +22,12 @@ _PLAIN_DATE = re.compile(
     r"((?:19|20)[0-9]{2}|[0-9]{1,2})([./-])([0-9]{1,2})([./-])((?:19|20)[0-9]{2}|[0-589]?[0-9])|(?:19|20)[0-9]{2}"
 )
 """Dates in numbers that can be of no other calendar, as most bills have them, and years, as most résumés have them."""
-_ISO_TIME = re.compile(
-    r"(?:(?<=[0-9]-[0-9]{2})|(?<=[0-9]{8}))T[0-9]{2}(?::?[0-9]{2}(?::?[0-9]{2}(?:[.,][0-9]{1,9})?)?)?"
-    r"(?:Z|[+-][0-9]{2}(?::?[0-9]{2})?)?(?:\[[\w/+-]{1,40}\])?$",
-    re.IGNORECASE,
+ISO_TIME = (
+    r"T[0-9]{2}(?::?[0-9]{2}(?::?[0-9]{2}(?:[.,][0-9]{1,9})?)?)?"
+    r"(?:Z|[+-][0-9]{2}(?::?[0-9]{2})?)?(?:\[[\w/+-]{1,40}\])?"
 )
+"""Time of day behind a date (ISO 8601, and RFC 9557 for a zone's name in brackets), as a pattern."""
+_ISO_TIME = re.compile(rf"(?:(?<=[0-9]-[0-9]{{2}})|(?<=[0-9]{{8}})){ISO_TIME}$", re.IGNORECASE)
 _HAS_TIME = re.compile(r":|[0-9]\s?(?:Uhr|h|[ap]\.?m)|kl|[時时시点點]", re.IGNORECASE)
 _TIME = re.compile(
     r"[ ,]{0,3}(?:(?<=[0-9])T|(?<![^\W\d_])(?:um|at|à|a las|às|as|ore|alle|kl\.?|klo|godz\.?|saat|pukul|jam"

@@ -34,10 +34,9 @@ _BETWEEN = re.compile(
     r"(?:between|zwischen|entre|tussen|mellan|mellem|mezi|między|между)\s+(?:dem\s+|el\s+|le\s+)?", re.I
 )
 _AND = re.compile(r"\s+(?:and|und|et|y|e|en|och|og|a|i|и)\s+(?:dem\s+|el\s+|le\s+)?", re.IGNORECASE)
-FROM = re.compile(
-    r"(?:from the|from|vom|von|du|del|dal|desde el|desde|de|da|van|od|från|fra|с|zeitraum|period)\s+", re.IGNORECASE
-)
-"""Words before the first date of a period."""
+FROM_WORDS = "from the|from|vom|von|du|del|dal|desde el|desde|de|da|van|od|från|fra|с"
+"""Words before the first date of a period, as a pattern."""
+_FROM = re.compile(rf"(?:{FROM_WORDS})\s+", re.IGNORECASE)
 _LONE_DAY = re.compile(
     rf"(?:(?P<weekday>{WORD.pattern})\.?,?\s)?(?P<day>[0-9]{{1,2}})(?:\.|er|st|nd|rd|th|º|°|ª|日)?", re.I
 )
@@ -70,11 +69,15 @@ def read_period(text: str, read: Read) -> list[str]:
     if between := _BETWEEN.match(text):
         text = _AND.sub(" – ", text[between.end() :], count=1)
     for match in _RANGE.finditer(text):
-        first, second = FROM.sub("", text[: match.start()].strip(), count=1), text[match.end() :].strip()
+        first, second = text[: match.start()].strip(), text[match.end() :].strip()
+        if word := _FROM.match(first):
+            first = first[word.end() :]
         end = [".."] if key(second.strip(" .")) in _NOW else read(second)
         begin = read(first)
         if not begin or not end:
             begin, end = _shared_parts(first, second, match.group(), read)
+            if list(map(len, begin)) != list(map(len, end)):
+                continue
         if begin and len(begin) == len(end) and all(map(_in_order, begin, end)):
             return [f"{earlier}/{later}" for earlier, later in zip(begin, end, strict=True)]
     return _half(text)

@@ -175,6 +175,27 @@ def test_a_number_that_looks_like_a_date_has_the_label_of_a_number(text: str, fo
 
 
 @pytest.mark.parametrize(
+    ("text", "number", "said", "is_"),
+    [
+        ("Invoice date: 20250902", "20250902", "INVOICE_ID", "INVOICE_DATE"),
+        ("Fällig: 20251002", "20251002", "INVOICE_ID", "DUE_DATE"),
+        ("Date: 02OCT2025", "02OCT2025", "ID_NUMBER", "INVOICE_DATE"),
+        ("Invoice date: 20250902T233000Z", "20250902T233000Z", "PURCHASE_ORDER", "INVOICE_DATE"),
+        ("Delivery date: 20250902", "20250902", "QUANTITY", "DATE"),
+        ("Invoice number: 20250902", "20250902", "INVOICE_ID", "INVOICE_ID"),
+        ("20250902", "20250902", "INVOICE_ID", "INVOICE_ID"),
+        ("Invoice date: 20251302", "20251302", "INVOICE_ID", "INVOICE_ID"),
+        ("Date\nOrder No. 20250902", "20250902", "INVOICE_ID", "INVOICE_ID"),
+        ("Invoice date: 20250902", "20250902", "PERSON", "PERSON"),
+    ],
+)
+def test_a_date_without_gaps_is_no_number_behind_a_date_s_key(text: str, number: str, said: str, is_: str) -> None:
+    (found,) = named_dates(text, [entity(text, said, number)], ("INVOICE_DATE", "DUE_DATE", "DATE"))
+    assert found.label == is_
+    assert named_dates(text, [entity(text, said, number)], ()) == [entity(text, said, number)]
+
+
+@pytest.mark.parametrize(
     ("text", "label"), [("Rechnung Nr. 88", "INVOICE_ID"), ("Rechnung 88", "QUANTITY"), ("Menge 88", "QUANTITY")]
 )
 def test_a_short_number_of_a_bill_is_no_count(text: str, label: str) -> None:

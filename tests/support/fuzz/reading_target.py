@@ -16,7 +16,7 @@ from service.core.fields.named_roles import named_dates
 from service.text.rules.amount_extension import whole_amounts
 from service.text.rules.rule_matches import merge, on_visible_text
 from service.text.rules.rule_set import FINDERS, find
-from service.text.rules.span_extension import date_spans, whole_dates, whole_identifiers
+from service.text.rules.span_extension import date_spans, whole_dates, whole_identifiers, whole_periods
 from service.text.values.context import DocumentContext
 from service.text.values.normalization import folded
 from service.text.values.reading import READERS, Reader
@@ -68,7 +68,7 @@ class ReadingTarget:
 def read_all(text: str) -> str:
     """Read a text's values, matches of rules and fields, as an extraction does, without its net."""
     context = DocumentContext(text)
-    entities = whole_dates(text, list(_entities(text)), context)
+    entities = whole_dates(text, whole_periods(text, list(_entities(text)), context), context)
     entities = named_dates(text, whole_amounts(text, whole_identifiers(text, entities), context), LABELS)
     shown, placed = on_visible_text(text)
     entities = merge(text, entities, [placed(match) for name in FINDERS for match in find(name, shown, context)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from service.core.decoding.entities import Entity
-from service.text.rules.span_extension import era_dates, whole_dates, whole_identifiers
+from service.text.rules.span_extension import era_dates, whole_dates, whole_identifiers, whole_periods
 from service.text.values.context import DocumentContext
 
 Marked = list[tuple[str, str]]
@@ -37,6 +37,8 @@ def entities(text: str, marked: Marked) -> list[Entity]:
         ("01.01.2024 02.02.2024", [("INVOICE_DATE", "01.01"), ("DUE_DATE", "02.02.2024")],
          [("INVOICE_DATE", "01.01.2024"), ("DUE_DATE", "02.02.2024")]),
         ("due 12.03.2026³ in", [("DATE", "03.2026")], [("DATE", "12.03.2026")]),
+        ("at 2025-09-02T23:30:00-07:00.", [("DATE", "2025-09-02T23")], [("DATE", "2025-09-02T23:30:00-07:00")]),
+        ("at 20250902T2330Z", [("DATE", "20250902T2330Z")], None),
         ("2019 - 2021", [("DATE", "2019"), ("DATE", "2021")], None),
         ("Room 12 in 2026", [("DATE", "2026")], None),
         ("ao pleito de 2016.", [("DATE", "2016")], None),
@@ -48,6 +50,33 @@ def entities(text: str, marked: Marked) -> list[Entity]:
 def test_whole_dates(text: str, marked: Marked, wanted: Marked | None) -> None:
     found = whole_dates(text, entities(text, marked), DocumentContext(text))
     assert [(each.label, each.text) for each in found] == (wanted or marked)
+    assert all(text[each.start : each.end] == each.text for each in found)
+
+
+@pytest.mark.parametrize(
+    ("text", "marked", "wanted"),
+    [
+        ("Zeitraum: 01.09. - 30.09.2025", [("DATE", "01.09."), ("DATE", "30.09.2025")], "01.09. - 30.09.2025"),
+        ("September 1 - 15, 2025", [("DATE", "September 1"), ("DATE", "15, 2025")], "September 1 - 15, 2025"),
+        ("Sep 28 to Oct 4, 2025", [("DUE_DATE", "Sep 28"), ("DUE_DATE", "Oct 4, 2025")], "Sep 28 to Oct 4, 2025"),
+        ("Periodo: 1 al 15 de mayo de 2025", [("QUANTITY", "1"), ("DATE", "15 de mayo de 2025")],
+         "1 al 15 de mayo de 2025"),
+        ("du 1er au 15 mars 2025", [("DATE", "15 mars 2025")], "1er au 15 mars 2025"),
+        ("Zeit 1.–15. Mai 2025", [("DATE", "15. Mai 2025")], "1.–15. Mai 2025"),
+        ("vom 1. bis zum 15. Mai 2025", [("DATE", "15. Mai 2025")], "1. bis zum 15. Mai 2025"),
+        ("с 1 по 15 мая 2025 г. в", [("DATE", "1"), ("DATE", "15 мая 2025 г.")], "1 по 15 мая 2025 г."),
+        ("期間 2025年9月1日～15日", [("DATE", "2025年9月1日")], "2025年9月1日～15日"),
+        ("2025-09-01 – 2025-09-30", [("DATE", "2025-09-01"), ("DATE", "2025-09-30")], None),
+        ("Page 5 - 12 March 2026", [("DATE", "12 March 2026")], None),
+        ("Invoice 12 to 15 March 2026", [("INVOICE_ID", "12"), ("DATE", "15 March 2026")], None),
+        ("Pos. 3 bis 15. Mai 2025", [("DATE", "15. Mai 2025")], None),
+        ("von Anna Mai - 5. Juni 2025", [("PERSON", "Anna Mai"), ("DATE", "5. Juni 2025")], None),
+        ("The - March 2025", [("DATE", "March 2025")], None),
+    ],
+)  # fmt: skip
+def test_pieces_of_a_period_are_one_date(text: str, marked: Marked, wanted: str | None) -> None:
+    found = whole_periods(text, entities(text, marked), DocumentContext(text))
+    assert [(each.label, each.text) for each in found] == ([("DATE", wanted)] if wanted else marked)
     assert all(text[each.start : each.end] == each.text for each in found)
 
 
