@@ -126,7 +126,7 @@ class Settings(BaseSettings):
         description="weights of OCR: detection.onnx and recognition.onnx, of PP-OCR's kind, such as one for Cyrillic;"
         " none: built-in",
     )
-    max_ocr_pages: int = Field(200, ge=1, description="most pages of one document whose text is recognized")
+    max_ocr_pages: int = Field(200, ge=1, description="most pages or pictures of one document whose text is recognized")
     parser_sandbox: Literal["auto", "require", "off"] = Field(
         "auto",
         description="parsers without files, network and other processes; auto: as far as the kernel allows"

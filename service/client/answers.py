@@ -58,9 +58,12 @@ class UnreadPart(msgspec.Struct, frozen=True):
 
 
 class RecognizedPage(msgspec.Struct, frozen=True):
-    """A page whose picture was read (OCR): the mean confidence, and degrees by which its text was turned."""
+    """A page whose picture was read (OCR): the mean confidence, and degrees by which its text was turned.
 
-    page: int
+    `page` is None of a picture in a format without pages.
+    """
+
+    page: int | None
     confidence: float
     turned: int = 0
     skew: float = 0.0

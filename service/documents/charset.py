@@ -60,7 +60,7 @@ _LEAST_SOUND_UTF8 = 5
 _LEAST_SOUND = 10
 """Sound characters for each further bad byte of a declared charset."""
 _SURE_UTF8, _SURE_UTF8_EAST = 3, 6
-"""Trailing bytes of UTF-8 that contradict a declared charset, and one of East Asia, whose pairs of bytes are similar."""
+"""Trailing bytes of UTF-8 that contradict a declared charset, and one of East Asia, whose pairs are similar."""
 _LEAST_SHARE = 0.9
 """Least sound share of such UTF-8, as it may have a bad byte."""
 _USUAL = re.compile(r"[\x00-\x7f\xa0-\u017f\u2010-\u2122]*")

@@ -66,7 +66,7 @@ class UnreadReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PartlyRead:
-    """A page or a file with text of which something was not read.
+    """Something of a page or a file that was not read.
 
     Attributes:
         page: its number; None in a format without pages (HTML, DOCX).
@@ -85,17 +85,24 @@ def hidden_text(characters: int) -> tuple[PartlyRead, ...]:
     return (PartlyRead(None, UnreadReason.HIDDEN, (), characters),) if characters else ()
 
 
+MOST_PICTURES = 2_000
+"""Most pictures of a DOCX or HTML file, and places of them, that are looked at."""
+UNREAD_PICTURES = PartlyRead(None, UnreadReason.IMAGE, ())
+"""The part of a DOCX or HTML file that pictures are, which were not read."""
+
+
 @dataclass(frozen=True, slots=True)
 class RecognizedPage:
     """A page of which text was recognized in its picture (OCR).
 
     Attributes:
+        page: its number; None of a picture in a format without pages (HTML, DOCX).
         confidence: the mean probability of the recognized characters.
         turned: degrees clockwise by which its text stands on the page as shown: 0, 90, 180 or 270.
         skew: further degrees clockwise, by which its lines fall to the right.
     """
 
-    page: int
+    page: int | None
     confidence: float
     turned: int
     skew: float
@@ -158,7 +165,8 @@ class Document:
     the numbers of pages of which nothing was read, or next to nothing: scans, scans with a stamp, pages of outlines.
     `partly_read` says what was not read of pages with text. `charset` is that of a text or HTML file. `invoice` is what
     the XML of an electronic invoice states. `recognized` lists the pages whose pictures were read, `unread_attachments`
-    invoices that are damaged.
+    invoices that are damaged. `pictures` of a format without pages are not read yet: the place of each in the text, and
+    the number by which it is recognized.
     """
 
     text: str
@@ -170,6 +178,7 @@ class Document:
     invoice: ElectronicInvoice | None = None
     recognized: tuple[RecognizedPage, ...] = ()
     unread_attachments: tuple[UnreadAttachment, ...] = ()
+    pictures: tuple[tuple[int, int], ...] = ()
 
     @property
     def incomplete_pages(self) -> tuple[int, ...]:

@@ -1,9 +1,9 @@
 """Reads the text of a DOCX file: headers, the body in document order, footnotes, endnotes, footers.
 
 `docx_body` says what of a part is text, and what is hidden. Embedded parts (`altChunk`) of HTML, web archives, text and
-DOCX are read in their place, others refuse the file; diagrams are read. Left out: comments, list numbers (Word computes
-them; the file does not hold them). The zip's parts are parsed as a stream of events: no tree, no DTD, no network, and
-no more unpacked bytes than the limit, whatever sizes the zip claims.
+DOCX are read in their place, others refuse the file; diagrams are read, pictures noted (`embedded_pictures`). Left out:
+comments, list numbers (Word computes them; the file does not hold them). The zip's parts are parsed as a stream of
+events: no tree, no DTD, no network, and no more unpacked bytes than the limit, whatever sizes the zip claims.
 
 The format: ECMA-376 part 1, chapters 17 (WordprocessingML) and 15.2 (parts). Elements are matched by local name, so
 that the strict and the transitional namespaces are read alike.
@@ -16,6 +16,7 @@ import re
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from email.message import Message  # imported here, since a parser process cannot
 from email.parser import BytesParser
@@ -28,7 +29,7 @@ from lxml import etree
 from service.core.errors import UnreadableDocument
 from service.documents.charset import read_text
 from service.documents.colours import WHITE, Paint, Special, colour_of
-from service.documents.document import Document, hidden_text
+from service.documents.document import UNREAD_PICTURES, Document
 from service.documents.docx_body import BodyReader
 from service.documents.docx_colours import attribute, theme_of
 from service.documents.docx_drawings import DiagramReader, ShapeReader
@@ -40,6 +41,7 @@ from service.documents.docx_styles import (
     resolved,
     without_table_styles,
 )
+from service.documents.embedded_pictures import SAMPLE_BYTES, EmbeddedPictures, is_marks
 from service.documents.html import read_html
 from service.documents.limits import DocumentLimits
 
@@ -61,12 +63,24 @@ def read_docx(data: bytes, *, limits: DocumentLimits, is_embedded: bool = False)
     """
     try:
         with zipfile.ZipFile(BytesIO(data)) as package:
-            parts = _Package(package, limits, is_embedded)
-            return Document(parts.text(), partly_read=hidden_text(parts.hidden_characters))
+            return _Package(package, limits, is_embedded).document()
     except _BROKEN as error:
         raise UnreadableDocument(f"The DOCX file is damaged or incomplete ({_reason(error)}).") from error
     except etree.XMLSyntaxError as error:
         raise UnreadableDocument(f"The DOCX file holds XML that is not well formed ({_reason(error)}).") from error
+
+
+def docx_picture(data: bytes, number: int) -> bytes:
+    """The picture of this number in a DOCX file, which is its place among the parts.
+
+    Raises:
+        UnreadableDocument: it is damaged.
+    """
+    try:
+        with zipfile.ZipFile(BytesIO(data)) as package:
+            return package.read(package.infolist()[number - 1])
+    except (*_BROKEN, IndexError) as error:
+        raise UnreadableDocument(f"The picture is damaged ({_reason(error)}).") from error
 
 
 def _reason(error: Exception) -> str:
@@ -82,12 +96,16 @@ class _Package:
         self._limits = limits
         self._unpacked_bytes = 0
         self._characters = 0
-        self.hidden_characters = 0
+        self._hidden_characters = 0
+        self._pictures = EmbeddedPictures()
+        self._numbers = {part.filename: number for number, part in enumerate(package.infolist(), 1)}
 
-    def text(self) -> str:
-        main = self._main_part()
-        texts = (self._part(name) for name in self._in_order(main))
-        return "\n".join(text for text in texts if text)
+    def document(self) -> Document:
+        text = ""
+        for part in map(self._part, self._in_order(self._main_part())):
+            between = "\n" if text and part and not (is_marks(text) or is_marks(part)) else ""
+            text += between + part
+        return self._pictures.document(text, hidden_characters=self._hidden_characters)
 
     @cached_property
     def _style_named(self) -> Callable[[str], RunStyle]:
@@ -139,23 +157,24 @@ class _Package:
     def _part(self, name: str) -> str:
         targets: dict[str, str] | None = None
 
-        def embedded(relationship: str) -> str:
+        def target(relationship: str) -> str:
             nonlocal targets
             if targets is None:
                 targets = self._targets(name)
-            return self._embedded(targets.get(relationship, ""))
+            return targets.get(relationship, "")
 
         before = self._characters
         body = BodyReader(
             self._style_named,
             self._appearances,
             self._shapes,
-            embedded,
+            lambda relationship: self._embedded(target(relationship)),
+            lambda relationship, is_whole: self._picture(target(relationship), is_whole),
             lambda characters: self._limits.check_characters(before + characters),
         )
         self._parse(name, body)
         self._characters = before + body.characters
-        self.hidden_characters += body.hidden_characters
+        self._hidden_characters += body.hidden_characters
         return body.text
 
     def _parse(self, name: str, target: PartReader) -> None:
@@ -178,6 +197,22 @@ class _Package:
         target = _RelationshipsReader(folder)
         self._parse(relationships, target)
         return target.parts
+
+    def _picture(self, name: str, is_whole: bool) -> str:
+        """The mark of the picture in this part."""
+        part = self._package.NameToInfo.get(name)
+        if part is None:
+            return ""
+        mark = self._pictures.mark(name, self._numbers[name], lambda: self._begin(name))
+        if mark and (not is_whole or part.file_size > self._limits.max_bytes):
+            self._pictures.is_partly_read = True
+            return ""
+        return mark
+
+    def _begin(self, name: str) -> bytes:
+        with suppress(*_BROKEN), self._package.open(name) as part:
+            return part.read(SAMPLE_BYTES)
+        return b"?"
 
     def _embedded(self, name: str) -> str:
         """The text of an embedded part or a diagram's data; nothing if there is no such part.
@@ -207,7 +242,8 @@ class _Package:
         raise UnreadableDocument(f"The DOCX file embeds a part that cannot be read ({name[-80:]}).")
 
     def _text_of(self, document: Document) -> str:
-        self.hidden_characters += sum(part.characters for part in document.partly_read)
+        self._hidden_characters += sum(part.characters for part in document.partly_read)
+        self._pictures.is_partly_read |= bool(document.pictures) or UNREAD_PICTURES in document.partly_read
         return document.text
 
     def _chunks(self, name: str) -> Iterator[bytes]:

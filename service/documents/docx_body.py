@@ -26,7 +26,9 @@ from service.documents.docx_styles import (
     RunStyle,
     Visibility,
     is_on,
+    shows_pictures,
 )
+from service.documents.embedded_pictures import Drawing, is_marks
 from service.documents.raised_text import raised_separator
 from service.documents.text_writer import UNSEEN, TextWriter
 
@@ -36,6 +38,7 @@ _SKIPPED = frozenset(
 )
 _PROPERTIES = RUN_PROPERTIES | {"pStyle", "rStyle", "spacing"}
 _STRUCTURE = frozenset("r p tbl tr tc txbxContent sdt showingPlcHdr altChunk relIds".split())
+_DRAWINGS = SHAPES | Drawing.ELEMENTS
 _TABLE_GROUNDS = frozenset(("tblPr", "tcPr"))
 _MARKS = {"tab": "\t", "ptab": "\t", "noBreakHyphen": "\u2011"}
 _UNSEEN = re.compile(f"[{UNSEEN}]")
@@ -113,6 +116,7 @@ class BodyReader(PartReader):
         appearances: of runs.
         shapes: what is behind the text.
         embedded: the text of the part with a relationship's id.
+        picture: the mark of the picture with a relationship's id, which is read if it is shown as a whole.
         check_characters: raises where the text becomes too long.
     """
 
@@ -122,6 +126,7 @@ class BodyReader(PartReader):
         appearances: Appearances,
         shapes: ShapeReader,
         embedded: Callable[[str], str],
+        picture: Callable[[str, bool], str],
         check_characters: Callable[[int], None],
     ) -> None:
         self.text = ""
@@ -132,6 +137,7 @@ class BodyReader(PartReader):
         self._appearances = appearances
         self._shapes = shapes
         self._embedded = embedded
+        self._picture = picture
         self._check_characters = check_characters
         self._stories = [_Story([shapes.page_ground])]  # the part's, then that of each open text box
         self._boxes: list[str] = []  # texts of closed text boxes and diagrams, until their paragraph ends
@@ -141,6 +147,7 @@ class BodyReader(PartReader):
         self._text = ""  # of the open run, whole, since a parser may give it in pieces
         self._form: _FormField | None = None
         self._placeholders: list[bool] = []  # of each open control, whether it is empty
+        self._drawing = Drawing()
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         if self._skipped_depth:
@@ -167,7 +174,7 @@ class BodyReader(PartReader):
             self._structure(name, attributes)
         elif parent in _TABLE_GROUNDS:
             self._table_ground(name, attributes)
-        elif name in SHAPES:
+        elif name in _DRAWINGS:
             self._shape(name, attributes)
 
     def _property(self, name: str, attributes: Mapping[str, str]) -> None:
@@ -188,7 +195,11 @@ class BodyReader(PartReader):
             self._stories[-1].paint(shading(attributes, self._appearances.theme))
 
     def _shape(self, name: str, attributes: Mapping[str, str]) -> None:
-        """Read the fill of a shape, or of a run's letters."""
+        """Read the picture or the fill of a shape, or the fill of a run's letters."""
+        if name in Drawing.ELEMENTS:
+            self._drawing.read(name, attributes)
+            if name == "imagedata":
+                self._mark_picture()
         around = self._path[-7:-1]
         if "rPr" not in around:
             self._shapes.read(name, attributes, around)
@@ -234,6 +245,11 @@ class BodyReader(PartReader):
         elif name == "relIds":  # of a diagram (SmartArt)
             self._boxes.append(self._counted(self._embedded(attribute(attributes, "dm"))))
 
+    def _mark_picture(self) -> None:
+        story, (relationship, is_whole) = self._stories[-1], self._drawing.picture()
+        if relationship and shows_pictures(story.paragraph, story.run_style, story.run):
+            story.writer.mark(self._picture(relationship, is_whole))
+
     def _start_paragraph(self, story: _Story) -> None:
         if not story.goes_on:
             story.writer.block()
@@ -262,6 +278,8 @@ class BodyReader(PartReader):
             self._write(shown)
         elif name == "sdt" and self._placeholders:
             self._placeholders.pop()
+        elif name == "blipFill":
+            self._mark_picture()
         elif name == "txbxContent" and len(self._stories) > 1:
             self._boxes.append(self._stories.pop().writer.result())
 
@@ -280,15 +298,11 @@ class BodyReader(PartReader):
         story.writer.block()
         if len(self._stories) == 1:
             for box in self._boxes:
-                story.writer.verbatim(box)
-                story.writer.block()
+                _write_block(story.writer, box)
             self._boxes.clear()
 
     def _write_embedded(self, relationship: str) -> None:
-        writer = self._stories[-1].writer
-        writer.block()
-        writer.verbatim(self._counted(self._embedded(relationship)))
-        writer.block()
+        _write_block(self._stories[-1].writer, self._counted(self._embedded(relationship)))
 
     def data(self, text: str) -> None:
         if self._in_text and not self._skipped_depth:
@@ -317,6 +331,15 @@ class BodyReader(PartReader):
 
     def close(self) -> None:
         self.text = self._stories[0].writer.result()
+
+
+def _write_block(writer: TextWriter, text: str) -> None:
+    if is_marks(text):
+        writer.mark(text)
+    else:
+        writer.block()
+        writer.verbatim(text)
+        writer.block()
 
 
 def _symbol(font: str, code: str) -> str:

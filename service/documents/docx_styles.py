@@ -124,19 +124,28 @@ def visibility(paragraph: RunStyle, run_style: RunStyle, run: RunStyle, ground: 
     `ground`: what is under the run's own highlight and shading.
     """
 
-    def toggled(name: str) -> bool:
-        own: bool | None = getattr(run, name)
-        return bool(getattr(paragraph, name)) ^ bool(getattr(run_style, name)) if own is None else own
-
     all_ = run.over(run_style.over(paragraph))
     for paint in (all_.highlight, all_.shading):
         if paint is not None and paint is not TRANSPARENT:
             ground = paint
             break
     colour = all_.fill or all_.colour or Special.UNKNOWN
-    if toggled("hidden") or all_.tiny or all_.narrow or all_.flat or not shows_on(colour, ground):
+    styles = (paragraph, run_style, run)
+    if _toggled("hidden", *styles) or all_.tiny or all_.narrow or all_.flat or not shows_on(colour, ground):
         return Visibility.HIDDEN
-    return Visibility.STRUCK if toggled("struck") or all_.struck_twice else Visibility.SHOWN
+    return Visibility.STRUCK if _toggled("struck", *styles) or all_.struck_twice else Visibility.SHOWN
+
+
+def shows_pictures(paragraph: RunStyle, run_style: RunStyle, run: RunStyle) -> bool:
+    """True if a run's pictures show; colours and sizes are of letters."""
+    styles = (paragraph, run_style, run)
+    is_struck = _toggled("struck", *styles) or run.over(run_style.over(paragraph)).struck_twice
+    return not (is_struck or _toggled("hidden", *styles))
+
+
+def _toggled(name: str, paragraph: RunStyle, run_style: RunStyle, run: RunStyle) -> bool:
+    own: bool | None = getattr(run, name)
+    return bool(getattr(paragraph, name)) ^ bool(getattr(run_style, name)) if own is None else own
 
 
 class Appearances:

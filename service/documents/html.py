@@ -17,8 +17,10 @@ from typing import Any, cast
 
 from lxml import etree
 
+from service.core.errors import UnreadableDocument
 from service.documents.charset import charset_of, decode_text
-from service.documents.document import Document, hidden_text
+from service.documents.document import Document
+from service.documents.embedded_pictures import EmbeddedPictures, data_of, shown_address
 from service.documents.html_elements import CONTROLS, NOTED, PLAIN_ELEMENT, Element, Inheritance
 from service.documents.html_style import Display, Place, StyleSheet
 from service.documents.limits import DocumentLimits
@@ -40,7 +42,7 @@ _LONGEST_CURRENCY = 8
 """Characters after raised text that say whether a currency follows."""
 _META_WITHIN_BYTES = 4096
 _CHUNK_CHARACTERS = 65_536
-_UNWANTED = re.compile(rf"[\x00\ud800-\udfff{UNSEEN}]")
+_UNWANTED = re.compile(rf"[\x00\ud800-\udfff\uffff{UNSEEN}]")
 """Characters that cannot be in a text, or that a browser shows as nothing."""
 
 
@@ -53,6 +55,24 @@ def read_html(data: bytes, *, charset: str | None = None, limits: DocumentLimits
         MemoryError: the parser ran out of memory; libxml2 then stops silently and leaves the root element open.
     """
     text, found = decode_text(data, charset, _markup_charset(data))
+    target = _shown(text, limits)
+    return target.pictures.document(target.writer.result(), charset=found, hidden_characters=target.hidden_characters)
+
+
+def html_picture(data: bytes, number: int, *, charset: str | None = None, limits: DocumentLimits) -> bytes:
+    """The picture of this number in an HTML file, which is its place among them.
+
+    Raises:
+        UnreadableDocument: there is none.
+    """
+    text, _ = decode_text(data, charset, _markup_charset(data))
+    addresses = tuple(_shown(text, limits).pictures.marks)
+    if not 1 <= number <= len(addresses):
+        raise UnreadableDocument(f"The file has no picture {number}.")
+    return data_of(addresses[number - 1])
+
+
+def _shown(text: str, limits: DocumentLimits) -> _Shown:
     target = _Shown(limits)
     parser = etree.HTMLParser(target=cast(Any, target), encoding="utf-8", huge_tree=True)
     for start in range(0, len(text), _CHUNK_CHARACTERS):
@@ -61,7 +81,7 @@ def read_html(data: bytes, *, charset: str | None = None, limits: DocumentLimits
         parser.close()
     if target.open_roots:
         raise MemoryError("the HTML parser stopped for want of memory")
-    return Document(target.writer.result(), partly_read=hidden_text(target.hidden_characters), charset=found)
+    return target
 
 
 def _markup_charset(data: bytes) -> str | None:
@@ -97,6 +117,7 @@ class _Shown:
 
     def __init__(self, limits: DocumentLimits) -> None:
         self.writer = TextWriter()
+        self.pictures = EmbeddedPictures()
         self.open_roots = 0
         self.hidden_characters = 0
         self._limits = limits
@@ -104,6 +125,7 @@ class _Shown:
         self._css: list[str] | None = None  # of the open <style>
         self._media = ""
         self._hidden_depth = 0  # open elements from the outermost hidden one on
+        self._is_drawing = False  # the hidden element is an <svg> that shows
         self._inheritance = Inheritance()
         self._open = [PLAIN_ELEMENT]
         self._path: list[Place] = []  # the open elements that show
@@ -121,11 +143,17 @@ class _Shown:
             self._inheritance.note(tag, attributes)
         if self._hidden_depth:
             self._hidden_depth += tag not in _VOID
+            if self._is_drawing:
+                self._drawing(tag, attributes)
             return
         style = self._sheet.style_of(tag, attributes, self._path)
         is_void = tag in _VOID
         if style.hides or _hides(tag, attributes):
             self._hidden_depth += not is_void
+            is_shown = not (style.hides or "hidden" in attributes) and self._open[-1].shows_pictures
+            self._is_drawing = tag == "svg" and is_shown and not style.invisible
+            if tag == "object" and is_shown:
+                self._picture(tag, attributes)
             return
         element = self._inheritance.child(self._open[-1], tag, attributes, style)
         self._open.append(element)
@@ -134,9 +162,24 @@ class _Shown:
             self._separate(tag, element, opens=True)
         if tag in CONTROLS:
             self._control(tag, attributes)
+        elif (tag == "img" or "style" in attributes) and element.shows_pictures:
+            self._picture(tag, attributes)
         if is_void:
             self._open.pop()
             self._path.pop()
+
+    def _picture(self, tag: str, attributes: Mapping[str, str]) -> None:
+        """Mark the place of a picture that the file itself holds."""
+        if address := shown_address(tag, attributes):
+            number = len(self.pictures.marks) + 1
+            self.writer.mark(self.pictures.mark(address, number, lambda: data_of(address)))
+
+    def _drawing(self, tag: str, attributes: Mapping[str, str]) -> None:
+        """Note what an `<svg>` shows: a picture, or text, which is not read."""
+        if tag == "image":
+            self._picture(tag, attributes)
+        elif tag == "text":
+            self.pictures.is_partly_read = True
 
     def _separate(self, tag: str, element: Element, *, opens: bool) -> None:
         """Write what stands between this element and what is before it, or after it."""

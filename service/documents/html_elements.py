@@ -29,6 +29,8 @@ _UNLIKE = frozenset((*CONTROLS, "sup"))
 """Elements that differ from their parent without a style."""
 _FONTS = "fonts.g"
 """Part of the addresses of sheets that say nothing but which fonts there are."""
+_LEAST_OPACITY = 0.1
+"""Opacity of a picture that a person sees."""
 _MOST_KNOWN = 4_096
 """Elements that are kept by their parent and style."""
 
@@ -48,6 +50,11 @@ class Element:
     def passes_on_all(self) -> bool:
         """True if a child without a style of its own is like it."""
         return self.display is Display.SILENT and not self.is_raised
+
+    @property
+    def shows_pictures(self) -> bool:
+        """True if a person sees its pictures."""
+        return not (self.invisible or self.ink.struck or self.ink.opacity < _LEAST_OPACITY)
 
     @property
     def is_without_ink(self) -> bool:

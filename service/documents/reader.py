@@ -10,15 +10,21 @@ from collections.abc import Sequence
 from service.core.errors import UnreadableDocument, UnsupportedFormat
 from service.documents.charset import charset_of, read_text
 from service.documents.document import Document, RedactedPicture
-from service.documents.docx import read_docx
+from service.documents.docx import docx_picture, read_docx
 from service.documents.electronic_invoice import read_electronic_invoice
 from service.documents.format_detection import Format, detect_format, picture_kind
-from service.documents.html import read_html
+from service.documents.html import html_picture, read_html
 from service.documents.limits import DocumentLimits
+from service.documents.ocr.joining import with_pictures
 from service.documents.ocr.networks import loaded_networks
 from service.documents.ocr.pictures import picture_pages
-from service.documents.ocr.reader import recognize_pages
+from service.documents.ocr.reader import recognize_pages, recognize_picture
 from service.documents.pdf.reader import read_pdf
+
+_BY_OCR = (
+    "read by recognizing its text (OCR), which is off here: by `ocr=off` in the request, by GLEANER_OCR=off, or as the "
+    "extra `ocr` is not installed."
+)
 
 
 def read_document(
@@ -38,8 +44,8 @@ def read_document(
         media_type: as in a Content-Type header, parameters included; None if unknown.
         name: the file's name, of which the ending is used.
         limits: of the document.
-        ocr_pages: the pages to recognize: a document of these alone; empty: the text of all pages, of which some or
-            all may be unread; None: pictures and files without text are refused.
+        ocr_pages: the pages to recognize, or the one picture of a DOCX or HTML file: a document of these alone; empty:
+            the text of the file, of which some or all may be unread; None: a file without text is refused.
         ocr_forced: what is recognized takes the place of the pages' text layers.
         ocr_again: the one page to recognize was painted over: its text layer is not used, and all is taken that is
             read, however unsure. Its boxes that are not black are among `partly_read`.
@@ -55,10 +61,16 @@ def read_document(
     limits = limits.for_file_of(len(data))
     format_ = detect_format(data, media_type=media_type, name=name)
     if ocr_pages:
+        if format_ in (Format.DOCX, Format.HTML):
+            return _recognized_picture(format_, data, charset_of(media_type), ocr_pages[0], limits)
         return _recognized(format_, data, ocr_pages, limits, ocr_forced, ocr_again)
     document = _read_as(format_, data, charset_of(media_type), limits, may_be_empty=ocr_pages is not None)
     limits.check_characters(len(document.text))
-    if not document.text.strip() and not (ocr_pages is not None and document.unread_pages):
+    if ocr_pages is None and document.pictures:
+        if not document.text.strip():
+            raise UnreadableDocument(f"The document has no text but in pictures: a picture is {_BY_OCR}")
+        document = with_pictures(document, {})
+    if not (document.text.strip() or document.pictures or (ocr_pages is not None and document.unread_pages)):
         raise UnreadableDocument("The document has no text.")
     return document
 
@@ -78,6 +90,18 @@ def _recognized(
     return recognize_pages(data, pages, networks, limits=limits, is_pdf=is_pdf, is_forced=is_forced, again=again)
 
 
+def _recognized_picture(
+    format_: Format, data: bytes, charset: str | None, number: int, limits: DocumentLimits
+) -> Document:
+    """The document of one picture of a DOCX or HTML file, as a page of its number."""
+    networks = loaded_networks()
+    if networks is None:
+        raise UnreadableDocument("Nothing can be recognized in the document.")
+    is_docx = format_ is Format.DOCX
+    picture = docx_picture(data, number) if is_docx else html_picture(data, number, charset=charset, limits=limits)
+    return recognize_picture(picture, number, networks, limits=limits)
+
+
 def _read_as(
     format_: Format, data: bytes, charset: str | None, limits: DocumentLimits, *, may_be_empty: bool
 ) -> Document:
@@ -86,10 +110,7 @@ def _read_as(
             return read_pdf(data, limits=limits, may_be_empty=may_be_empty)
         case Format.PICTURE:
             if not may_be_empty:
-                raise UnsupportedFormat(
-                    f"{picture_kind(data) or 'A picture'} is read by recognizing its text (OCR), which is off here: "
-                    "by `ocr=off` in the request, by GLEANER_OCR=off, or as the extra `ocr` is not installed."
-                )
+                raise UnsupportedFormat(f"{picture_kind(data) or 'A picture'} is {_BY_OCR}")
             return picture_pages(data, limits=limits)
         case Format.DOCX:
             return read_docx(data, limits=limits)

@@ -37,6 +37,7 @@ class TextWriter:
 
     def __init__(self) -> None:
         self.characters = 0
+        self._begin = ""
         self._parts: list[str] = []
         self._pending = ""
         self._at_line_start = True
@@ -62,6 +63,13 @@ class TextWriter:
         self._pending = ""
         self._at_line_start = text.endswith("\n")
         self._in_empty_cell = False
+
+    def mark(self, sign: str) -> None:
+        """Note a place: write a sign behind what is written, before any white space, as if it were not there."""
+        if self._parts:
+            self._parts[-1] += sign
+        else:
+            self._begin += sign
 
     def gap(self, blank: str) -> None:
         """Separate what follows from what is before it in the line by a space or a tab, if nothing does yet."""
@@ -114,5 +122,5 @@ class TextWriter:
 
     def result(self) -> str:
         """The text so far, without pending white space and without characters that are struck out by a mark."""
-        text = "".join(self._parts)
+        text = self._begin + "".join(self._parts)
         return _STRUCK.sub("", text) if _STROKE in text else text

@@ -22,6 +22,23 @@ def table(*rows: Iterable[str]) -> TextWriter:
     return writer
 
 
+def test_a_mark_stands_behind_what_is_written_and_changes_nothing_else() -> None:
+    writer = table(["", "a"])
+    writer.row_start()
+    writer.cell_start()
+    writer.mark("!")
+    writer.row_end()
+    writer.words("b ")
+    writer.mark("?")
+    writer.words("c")
+    assert writer.result() == "\ta!\nb? c"
+    writer = TextWriter()
+    writer.mark("!")
+    writer.line_break()
+    writer.words("a")
+    assert writer.result() == "!a"
+
+
 def test_white_space_collapses_and_is_trimmed_at_line_ends() -> None:
     writer = TextWriter()
     writer.words("  a \n b ")

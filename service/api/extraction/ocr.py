@@ -1,4 +1,4 @@
-"""Reads a file, and has the pages that its text layer leaves unread recognized (OCR), each as a job of its own.
+"""Reads a file, and has recognized (OCR) what its text leaves out, each page or picture as a job of its own.
 
 So the parser queue shares the parsers' time between clients page by page, a page that kills its parser or takes too
 long stays unread alone, and its neighbours are read.
@@ -17,7 +17,7 @@ from service.core.types import Ocr
 from service.documents.charset import read_plain
 from service.documents.document import Document, RedactedPicture
 from service.documents.limits import DocumentLimits
-from service.documents.ocr.joining import with_recognized
+from service.documents.ocr.joining import with_pictures, with_recognized
 
 
 class PageRecognizer:
@@ -54,7 +54,8 @@ class PageRecognizer:
         document = await self._parse(source, request, ())
         pages = self._wanted(document, is_forced=wanted is Ocr.FORCE)
         if pages:
-            document = with_recognized(document, await self._recognize(source, request, pages))
+            join = with_pictures if document.pictures else with_recognized
+            document = join(document, await self._recognize(source, request, pages))
             self._limits.check_characters(len(document.text))
         if not document.text.strip():
             raise UnreadableDocument("No text was recognized: the pages are empty, too coarse, or in another script.")
@@ -67,11 +68,13 @@ class PageRecognizer:
         return await self._recognize(source, request, pages, pages) if self.is_available else {}
 
     def _wanted(self, document: Document, *, is_forced: bool) -> tuple[int, ...]:
-        """The pages to recognize: all, or those not read in full; of many partly read ones the first.
+        """The pages to recognize: all, or those not read in full; of many partly read ones, or pictures, the first.
 
         Raises:
             DocumentTooLarge: too many pages would have nothing of them read.
         """
+        if document.pictures:
+            return tuple(dict.fromkeys(number for _, number in document.pictures))[: self._most_pages]
         pages = document.unread_pages
         if is_forced and document.layout is not None:
             pages = tuple(page.number for page in document.pages or ())

@@ -49,7 +49,9 @@ def build_result(
         truncated=False,
         entities=_listed(answered[: len(kept)], labels),
         error=None,
-        partly_read=[PartlyReadResult(each.page, each.reason, list(each.boxes), each.characters) for each in document.partly_read],
+        partly_read=[
+            PartlyReadResult(each.page, each.reason, list(each.boxes), each.characters) for each in document.partly_read
+        ],
         page_sizes=[(round(each.width, 1), round(each.height, 1)) for each in document.pages or ()] or msgspec.UNSET,
         ocr_pages=list(document.recognized) or msgspec.UNSET,
         unread_attachments=list(document.unread_attachments) or msgspec.UNSET,

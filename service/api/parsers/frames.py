@@ -21,6 +21,7 @@ import numpy as np
 
 from service.core.fields.electronic_invoice import ElectronicInvoice
 from service.documents.document import (
+    MOST_PICTURES,
     Charset,
     Document,
     Layout,
@@ -78,6 +79,7 @@ class ParsedHeader(msgspec.Struct, frozen=True, omit_defaults=True):
     detail: str = ""
     crash: str = ""
     picture: tuple[float, float, int] | None = None
+    pictures: tuple[tuple[int, int], ...] = ()
 
 
 class RedactedHeader(msgspec.Struct, frozen=True):
@@ -108,6 +110,7 @@ class _ParsedLists(msgspec.Struct, frozen=True):
     invoice: msgspec.Raw = _ABSENT
     recognized: msgspec.Raw = _ABSENT
     unread_attachments: msgspec.Raw = _ABSENT
+    pictures: msgspec.Raw = _ABSENT
 
 
 class BadAnswer(Exception):
@@ -163,6 +166,7 @@ def to_frames(document: Document) -> list[bytes | memoryview]:
             document.recognized,
             document.unread_attachments,
             layout is not None and layout.confidence is not None,
+            pictures=document.pictures,
         )
     )
     if layout is None:
@@ -216,6 +220,7 @@ def decode_header(data: bytes, limits: DocumentLimits) -> ParsedHeader:
         or memoryview(lists.unread_pages).nbytes > NUMBER_BYTES * (most + 1)
         or memoryview(lists.recognized).nbytes > PAGE_BYTES * (most + 1)
         or memoryview(lists.partly_read).nbytes > PARTS_BYTES * (most + 1)
+        or memoryview(lists.pictures).nbytes > PAGE_BYTES * (MOST_PICTURES + 1)
     ):
         raise BadAnswer("lists of too many pages")
     if memoryview(lists.unread_attachments).nbytes > ATTACHMENTS_BYTES:
@@ -255,7 +260,10 @@ def from_frames(
     if not all(0 <= side < math.inf for page in pages or () for side in (page.width, page.height)):
         raise BadAnswer("pages without a size")
     numbers = {page.number for page in pages or ()}
-    parts = [*(each.page for each in parsed.partly_read if each.page is not None), *(each.page for each in parsed.recognized)]
+    parts = [
+        *(each.page for each in parsed.partly_read if each.page is not None),
+        *(each.page for each in parsed.recognized),
+    ]
     if not numbers.issuperset((*parsed.unread_pages, *parts)):
         raise BadAnswer("parts of pages that are none of its own")
     if not all(math.isfinite(side) for each in parsed.partly_read for box in each.boxes for side in box):
@@ -266,10 +274,22 @@ def from_frames(
         raise BadAnswer("a charset that is none")
     if parsed.invoice is not None and not parsed.invoice.is_sound:
         raise BadAnswer("an invoice that is none")
+    if not all(0 <= place <= length and 0 < number < 2**31 for place, number in parsed.pictures):
+        raise BadAnswer("pictures outside the text")
+    document = Document(
+        parsed.text,
+        pages,
+        None,
+        parsed.unread_pages,
+        parsed.partly_read,
+        parsed.charset,
+        parsed.invoice,
+        parsed.recognized,
+        parsed.unread_attachments,
+        parsed.pictures,
+    )
     if not parsed.has_layout:
-        return Document(
-            parsed.text, pages, None, parsed.unread_pages, parsed.partly_read, parsed.charset, parsed.invoice
-        )
+        return document
     if len(boxes) != 16 * length or len(line_starts) % 4:
         raise BadAnswer("boxes of another text")
     starts = np.frombuffer(line_starts, dtype=np.int32)
@@ -279,14 +299,7 @@ def from_frames(
     sure = np.frombuffer(confidence, dtype=np.float32) if parsed.has_confidence else None
     if sure is not None and (len(sure) != length or not (np.isnan(sure) | ((sure >= 0) & (sure <= 1))).all()):
         raise BadAnswer("confidence of another text")
-    layout = Layout(points, starts, sure)
-    document = Document(parsed.text, pages, layout, parsed.unread_pages, parsed.partly_read)
-    return replace(
-        document,
-        invoice=parsed.invoice,
-        recognized=parsed.recognized,
-        unread_attachments=parsed.unread_attachments,
-    )
+    return replace(document, layout=Layout(points, starts, sure))
 
 
 def picture_from_frames(parsed: ParsedHeader, png: bytes) -> PagePicture:

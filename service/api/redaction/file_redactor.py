@@ -67,7 +67,7 @@ class FileRedactor:
         secrets = tuple(sorted({each.text for each in ranges}))
         redaction = Redaction((), secrets, everywhere=options.repeats, allow_unread=options.allow_unread)
         redaction.check_complete({*document.incomplete_pages, *_unsure_pages(document)})
-        recognized = {each.page for each in document.recognized}
+        recognized = {each.page for each in document.recognized if each.page is not None}
         boxes = await asyncio.to_thread(boxes_to_paint, document, ranges, recognized)
         for _ in range(_ROUNDS):
             redaction = _with_pages(redaction, document, ranges, boxes, recognized, options.ocr is Ocr.FORCE)
@@ -76,7 +76,7 @@ class FileRedactor:
             if options.ocr is Ocr.OFF or not self._ocr.is_available:
                 pictures &= recognized
             boxes |= await asyncio.to_thread(boxes_to_paint, document, ranges, pictures - boxes.keys())
-            before = {page.page: page for page in document.recognized}
+            before = {page.page: page for page in document.recognized if page.page is not None}
             painted = {page: _painted(boxes.get(page, ()), before.get(page)) for page in sorted(pictures)}
             left = await self._left(file, source, request, redaction, document, painted) if painted else {}
             if not left:

@@ -1,15 +1,18 @@
-"""Joins recognized pages into the document of a file, in the places of the pages that were not read."""
+"""Joins recognized pages and pictures into the document of a file, in the places of those that were not read."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 
-from service.documents.document import Document, Layout, Page
+from service.documents.document import UNREAD_PICTURES, Document, Layout, Page
 
 _BETWEEN = "\n\n"
+_BLANKS = re.compile(r"[ \t]+")
 
 
 def with_recognized(document: Document, read: Mapping[int, Document]) -> Document:
@@ -54,4 +57,51 @@ def with_recognized(document: Document, read: Mapping[int, Document]) -> Documen
             *(part for number in sorted(chosen) for part in chosen[number].partly_read),
         ),
         recognized=tuple(each for number in sorted(chosen) for each in chosen[number].recognized),
+    )
+
+
+def with_pictures(document: Document, read: Mapping[int, Document]) -> Document:
+    """The document with the text of its pictures, each on lines of its own.
+
+    Args:
+        document: of a format without pages.
+        read: number of a picture → a document of it alone; a picture that shows no writing changes nothing.
+    """
+    chosen = {number: each for number, each in read.items() if number not in each.unread_pages and each.text.strip()}
+    texts: list[str] = []
+    confidence: list[npt.NDArray[np.float32]] = []
+
+    def add(text: str, sure: npt.NDArray[np.float32] | None = None) -> None:
+        if text:
+            texts.append(text)
+            confidence.append(np.full(len(text), np.nan, np.float32) if sure is None else sure)
+
+    at = 0
+    for place, number in document.pictures:
+        alone = chosen.get(number)
+        add(document.text[at:place].rstrip("" if alone is None else " \t"))
+        at = max(at, place)
+        if alone is None or alone.layout is None:
+            continue
+        if texts and not texts[-1].endswith("\n"):
+            add("\n")
+        add(alone.text, alone.layout.confidence)
+        after = _BLANKS.match(document.text, at)
+        at = at if after is None else after.end()
+        if at < len(document.text) and document.text[at] != "\n":
+            add("\n")
+    add(document.text[at:])
+    numbers = {number for _, number in document.pictures}
+    is_partly_read = any(number not in read or read[number].partly_read for number in numbers)
+    parts = (part for part in document.partly_read if part != UNREAD_PICTURES or not is_partly_read)
+    text = "".join(texts)
+    boxes = np.broadcast_to(np.float32(np.nan), (len(text), 4))
+    layout = Layout(boxes, np.zeros(0, np.int32), np.concatenate(confidence)) if chosen else None
+    return replace(
+        document,
+        text=text,
+        layout=layout,
+        partly_read=(*parts, *[UNREAD_PICTURES] * is_partly_read),
+        recognized=tuple(replace(each, page=None) for number in sorted(chosen) for each in chosen[number].recognized),
+        pictures=(),
     )

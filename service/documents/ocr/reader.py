@@ -1,4 +1,4 @@
-"""Reads pages of a PDF or of a picture file by recognizing what their text layer does not hold."""
+"""Reads pages of a PDF, picture files and pictures in files by recognizing what no text layer holds."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import pypdfium2
 import pypdfium2.raw as pdfium
 
-from service.core.errors import UnreadableDocument
+from service.core.errors import DocumentTooLarge, UnreadableDocument
 from service.documents.document import Box, Document, PartlyRead, RecognizedPage, RedactedPicture, UnreadReason
 from service.documents.limits import DocumentLimits
 from service.documents.ocr.layout import MOST_COVERED, covered, given_boxes, recognized_glyphs, uncovered
@@ -67,6 +67,21 @@ def recognize_pages(
             if number not in sizes:
                 raise UnreadableDocument(f"The picture has no page {number}.")
             pages.add(number, gray_page(data, number), sizes[number])
+    return pages.document()
+
+
+def recognize_picture(data: bytes, number: int, networks: TextNetworks, *, limits: DocumentLimits) -> Document:
+    """A document of a picture that a file holds, its first page if it has several, as the page of this number.
+
+    Raises:
+        UnreadableDocument: it is damaged, or too large.
+    """
+    pages = _Recognition(networks, limits, None)
+    try:
+        first = (picture_pages(data, limits=limits).pages or ())[0]
+        pages.add(number, gray_page(data, 1), (first.width, first.height))
+    except DocumentTooLarge as error:
+        raise UnreadableDocument(error.detail) from None
     return pages.document()
 
 
@@ -148,13 +163,14 @@ class _Recognition:
         boxes += (*unpainted, *writing_beside(gray, size, np.concatenate(seen)))
         is_empty = not (len(sure) or boxes or has_shades(gray, size))
         confidence = float(sure.mean()) if len(sure) else float(is_empty)
-        if self._again is None and (confidence < LEAST_CONFIDENCE or read.unread_share > MOST_UNREAD):
+        is_sure = (confidence >= LEAST_CONFIDENCE and read.unread_share <= MOST_UNREAD) or self._again is not None
+        if boxes or (len(sure) and not is_sure):
+            self._partly_read.append(PartlyRead(number, UnreadReason.IMAGE, boxes))
+        if not is_sure:
             self._unread.append(number)
             self._pages.append(number, glyphs, layers, size)
             return
         self._recognized.append(RecognizedPage(number, round(confidence, 4), read.turned, round(read.skew, 2)))
-        if boxes:
-            self._partly_read.append(PartlyRead(number, UnreadReason.IMAGE, boxes))
         for part in parts:
             shift = len(glyphs.codes)
             layers = [

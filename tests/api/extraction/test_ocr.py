@@ -82,6 +82,23 @@ def test_the_pages_that_were_not_read_are_recognized() -> None:
     assert sorted(pool.asked, key=str) == [(), (2,), (3,)]
 
 
+def test_pictures_of_a_file_without_pages_are_recognized_each_once() -> None:
+    pool = FakePool(Document("first last", pictures=((5, 7), (10, 3), (10, 7))))
+    found = read(pool)
+    assert found.text == "first\npage 7\nlast\npage 3\npage 7"
+    assert (found.confidence(0, 5), found.confidence(6, 12)) == (None, pytest.approx(0.98))
+    assert sorted(pool.asked, key=str) == [(), (3,), (7,)]
+
+
+@pytest.mark.parametrize(("count", "errors"), [(11, {}), (2, {2: UnreadableDocument("damaged")})])
+def test_pictures_over_the_limit_or_damaged_are_named(count: int, errors: dict[int, GleanerError]) -> None:
+    found = read(FakePool(Document("a", pictures=tuple((1, number) for number in range(1, count + 1))), errors))
+    assert [(part.page, part.reason) for part in found.partly_read] == [(None, UnreadReason.IMAGE)]
+    assert len(found.recognized) == min(count, 10) - len(errors)
+    with pytest.raises(UnreadableDocument, match="No text was recognized"):
+        read(FakePool(Document("", pictures=((0, 1),)), {1: UnreadableDocument("damaged")}))
+
+
 def test_a_document_that_was_read_in_full_costs_nothing_more() -> None:
     pool = FakePool(paged("first"))
     assert read(pool).text == "first"

@@ -61,7 +61,8 @@ def documents(draw: st.DrawFn) -> Document:
     pages = tuple(Page(number, a, b) for number, (a, b) in enumerate(pairwise(borders), 1))
     if not pages or not draw(st.booleans()):
         charset = Charset("windows-1250", CharsetSource.GUESSED, draw(st.floats(0, 1)))
-        return Document(text, charset=draw(st.sampled_from((None, charset))))
+        pictures = tuple((place, number) for number, place in enumerate(borders, 1))
+        return Document(text, charset=draw(st.sampled_from((None, charset))), pictures=pictures)
     numbers = draw(
         st.lists(st.floats(0, 1000, width=32) | st.just(float("nan")), min_size=4 * len(text), max_size=4 * len(text))
     )
@@ -76,7 +77,7 @@ def test_a_document_comes_back_as_it_was(document: Document) -> None:
     assert max(map(len, (head, *arrays))) <= longest_frame(LIMITS)
     boxes, line_starts = arrays or (b"", b"")
     found = from_frames(decode_header(head, LIMITS), boxes, line_starts, LIMITS)
-    assert (found.text, found.pages) == (document.text, document.pages)
+    assert (found.text, found.pages, found.pictures) == (document.text, document.pages, document.pictures)
     assert (found.unread_pages, found.partly_read) == (document.unread_pages, document.partly_read)
     assert (found.layout is None) == (document.layout is None)
     if found.layout is not None and document.layout is not None:
@@ -107,6 +108,7 @@ def test_any_bytes_are_a_header_or_a_bad_answer(data: bytes) -> None:
 TAKEN_OVER = {
     "pages": (b"\x95\0\0\0\0\0", 300_000),
     "unread_pages": (b"\0", 3_000_000),
+    "pictures": (b"\x92\0\1", 300_000),
     "partly_read": (b"\x83\xa4page\1\xa6reason\xa5image\xa5boxes\x90", 300_000),
 }
 
@@ -178,6 +180,8 @@ ENDLESS = PartlyRead(1, UnreadReason.OUTLINES, ((0.0, 0.0, float("inf"), 1.0),))
         (ParsedHeader("hello", charset=Charset("x" * 99, CharsetSource.DECLARED, 1.0)), b"", b""),
         (ParsedHeader("hello", charset=Charset("utf-8", CharsetSource.DECLARED, float("nan"))), b"", b""),
         (ParsedHeader("hello", invoice=replace(STATED, roles={"PERSON": Value(ValueKind.TEXT, "Anna")})), b"", b""),
+        (ParsedHeader("hello", pictures=((6, 1),)), b"", b""),
+        (ParsedHeader("hello", pictures=((0, 0),)), b"", b""),
         (ParsedHeader("hello", None, True), BOXES[1:], LINES),
         (ParsedHeader("hello", None, True), BOXES * 2, LINES),
         (ParsedHeader("hello", None, True), BOXES, LINES[1:]),

@@ -19,7 +19,7 @@ from service.documents.document import Document, PictureRequest
 from service.documents.limits import DocumentLimits
 from service.documents.ocr.joining import with_recognized
 from service.documents.ocr.pictures import draw_picture, gray_page, picture_pages
-from service.documents.ocr.reader import recognize_pages
+from service.documents.ocr.reader import recognize_pages, recognize_picture
 from service.documents.reader import read_document
 from tests.support.document_files import drawn
 from tests.support.drawn_sheets import Sheet, networks, sheet
@@ -287,6 +287,21 @@ def test_a_page_that_is_not_recognized_stays_as_it_was() -> None:
     assert (document.text, document.unread_pages, document.recognized) == ("A typed line", (1,), ())
     first_look = read_document(data, limits=LIMITS, ocr_pages=())
     assert with_recognized(first_look, {1: document}).text == "A typed line"
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG"])
+def test_a_picture_inside_a_file_is_a_page_of_its_number(kind: str) -> None:
+    document = recognize_picture(sheet().file(kind), 5, networks(), limits=LIMITS)
+    assert (document.text, [page.number for page in document.pages or ()]) == (TEXT, [5])
+    with pytest.raises(UnreadableDocument, match="pixels"):
+        recognize_picture(Sheet(Image.new("1", (29_000, 29_000)), {}).file(), 5, networks(), limits=LIMITS)
+
+
+@pytest.mark.parametrize("script", ["Ελληνικά γράμματα|Τιμολόγιο αριθμός πέντε", "Счёт на оплату|Итого к оплате"])
+def test_a_picture_in_a_script_that_the_networks_lack_is_named(script: str) -> None:
+    document = recognize_picture(printed(script), 5, networks(), limits=LIMITS)
+    assert document.unread_pages == (5,)
+    assert document.partly_read
 
 
 def test_a_picture_is_drawn_for_those_who_look_at_it() -> None:

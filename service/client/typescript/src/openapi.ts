@@ -238,7 +238,8 @@ export interface components {
          *     `page_sizes`: of each page of a PDF, for those who draw `boxes` over it.
          *     `unread_pages`: numbers of the pages of which nothing was read, or next to nothing: scans, also with a stamp.
          *     `partly_read`: what was not read of pages with text; all others were read in full.
-         *     `ocr_pages`: pages whose pictures were read, with the mean confidence, and how their text was turned.
+         *     `ocr_pages`: pages whose pictures were read, with the mean confidence, and how their text was turned; `page` is null
+         *     of a picture in a DOCX or HTML file.
          *     `unread_attachments`: electronic invoices attached to the file that are damaged, and why.
          *     `charset`: the character encoding that a text or HTML file was read in, how it was found, and how surely.
          *     `fields`: null where no kind of document fits; absent unless asked for.
@@ -417,12 +418,13 @@ export interface components {
          * @description A page of which text was recognized in its picture (OCR).
          *
          *     Attributes:
+         *         page: its number; None of a picture in a format without pages (HTML, DOCX).
          *         confidence: the mean probability of the recognized characters.
          *         turned: degrees clockwise by which its text stands on the page as shown: 0, 90, 180 or 270.
          *         skew: further degrees by which its lines rise to the right.
          */
         RecognizedPage: {
-            page: number;
+            page: number | null;
             confidence: number;
             turned: number;
             skew: number;

@@ -1,0 +1,173 @@
+"""Pictures inside a DOCX or HTML file: which of them are read, and where they stand in the text.
+
+While a text is written, a mark stands in it for each picture that is to be recognized (`ocr`); the whole text is then
+taken apart into text and places. Pictures too small for a few words, such as icons, are as if they were not there.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Callable, Mapping
+from itertools import accumulate
+from urllib.parse import unquote_to_bytes
+
+from service.core.errors import GleanerError
+from service.documents.document import MOST_PICTURES, UNREAD_PICTURES, Charset, Document, hidden_text
+from service.documents.docx_colours import attribute
+from service.documents.format_detection import picture_kind
+from service.documents.ocr.pictures import opened_picture, turn_to
+
+_SIGN = "\uffff"
+"""Character that no text has: Unicode's own sign for none."""
+_MARK = re.compile(f"{_SIGN}(\\d+){_SIGN}")
+_LEAST_SIDE, _LEAST_AREA = 16, 8_000
+"""Pixels of the shorter side of a picture, and of its area, that hold a few words."""
+SAMPLE_BYTES = 65_536
+"""Bytes of a picture's beginning, by which it is judged."""
+_DATA = re.compile(r"\s*data:[^,]{0,200},", re.I)
+_SOURCES = {"img": ("src",), "object": ("data",), "image": ("href", "xlink:href")}
+"""The attributes of an HTML element that name a picture."""
+_GROUND = re.compile(r"background(?:-image)?\s{0,9}:[^;]{0,200}?url\(\s{0,9}['\"]?(data:image[^'\")]+)", re.I)
+_SIZE = re.compile(r"\s{0,9}(\d{1,5})(?:\.\d*)?(?:px)?\s*$", re.I)
+_STYLED_SIZE = {
+    side: re.compile(rf"(?:^|[;\s]){side}\s{{0,9}}:\s{{0,9}}(\d{{1,5}})(?:\.\d+)?(?:px|\s*(?:;|$))", re.I)
+    for side in ("width", "height")
+}
+_PAGE_PIXELS = 1_000
+_PIXEL_EMU = 9_525
+"""English metric units of a pixel, of which an inch has 96."""
+_MOST_CROPPED = 5_000
+"""Thousandths of a percent that may be cropped from a side of a picture that is read."""
+_DRAWN_TEXT = re.compile(rb"<(?:\w{1,20}:)?(?:text|foreignObject)\b", re.I)
+
+
+def is_small(width: float, height: float) -> bool:
+    """True if so many pixels, of the picture or as it is shown, cannot hold a few words."""
+    return min(width, height) < _LEAST_SIDE or width * height < _LEAST_AREA
+
+
+class EmbeddedPictures:
+    """The pictures of one file. `marks`: by name, in the order in which they came; one that is not read has none.
+
+    `is_partly_read` is True if one of them is not to be read, though it may hold text.
+    """
+
+    def __init__(self) -> None:
+        self.marks: dict[str, str] = {}
+        self.is_partly_read = False
+
+    def mark(self, name: str, number: int, sample: Callable[[], bytes]) -> str:
+        """The mark for a picture's place in the text.
+
+        Args:
+            name: one for equal pictures.
+            number: by which the picture can be had again.
+            sample: loads its first bytes.
+        """
+        if name not in self.marks:
+            is_read = len(self.marks) < MOST_PICTURES and self._is_read(sample())
+            self.marks[name] = f"{_SIGN}{number}{_SIGN}" if is_read else ""
+        return self.marks[name]
+
+    def _is_read(self, sample: bytes) -> bool:
+        if picture_kind(sample) is None:
+            drawing = sample.lstrip().startswith(b"<")
+            self.is_partly_read |= bool(sample) and (not drawing or _DRAWN_TEXT.search(sample) is not None)
+            return False
+        try:
+            with opened_picture(sample) as picture:
+                if is_small(*picture.size):
+                    return False
+                turn_to(picture, 1)
+        except GleanerError:
+            self.is_partly_read |= len(sample) < SAMPLE_BYTES
+            return len(sample) >= SAMPLE_BYTES  # what is wrong with its beginning alone may be right as a whole
+        return True
+
+    def document(self, marked: str, *, charset: Charset | None = None, hidden_characters: int = 0) -> Document:
+        """The document of a text with marks."""
+        parts = _MARK.split(marked) if _SIGN in marked else [marked]
+        texts, numbers = parts[::2], map(int, parts[1::2])
+        places = tuple(zip(accumulate(map(len, texts)), numbers, strict=False))
+        is_partly_read = self.is_partly_read or len(places) > MOST_PICTURES
+        return Document(
+            "".join(texts),
+            partly_read=(*[UNREAD_PICTURES] * is_partly_read, *hidden_text(hidden_characters)),
+            charset=charset,
+            pictures=places[:MOST_PICTURES],
+        )
+
+
+def is_marks(text: str) -> bool:
+    """True of a text that is marks alone."""
+    return text.startswith(_SIGN) and not _MARK.sub("", text)
+
+
+def shown_address(tag: str, attributes: Mapping[str, str]) -> str:
+    """The `data:` address of the picture that an element of HTML shows; nothing if there is none, or it is small."""
+    address = next((attributes[name] for name in _SOURCES.get(tag, ()) if name in attributes), "")
+    style = attributes.get("style", "")
+    if not address and "data:" in style and (ground := _GROUND.search(style)):
+        address = ground[1]
+    if not _DATA.match(address) or is_small(*(_pixels(attributes, side) for side in ("width", "height"))):
+        return ""
+    return address
+
+
+def _pixels(attributes: Mapping[str, str], side: str) -> int:
+    """Read the side that a picture is shown with; a large one where none is said."""
+    said = _SIZE.match(attributes.get(side, "")) or _STYLED_SIZE[side].search(attributes.get("style", ""))
+    return int(said[1]) if said else _PAGE_PIXELS
+
+
+def data_of(address: str) -> bytes:
+    """The bytes that a `data:` address holds; of a damaged one, bytes that are no picture."""
+    start = _DATA.match(address)
+    assert start is not None, "another address is none of a picture here"
+    data = unquote_to_bytes(address[start.end() :])
+    if ";base64" not in start.group().lower():
+        return data
+    try:
+        return base64.b64decode(data + b"==")
+    except binascii.Error:
+        return b"?"
+
+
+class Drawing:
+    """The open drawing of a DOCX part, and the picture that it shows.
+
+    The format: ECMA-376 part 1, 20.1 and 20.4 (DrawingML), part 4, 19.1 (VML).
+    """
+
+    ELEMENTS = frozenset("extent docPr blip srcRect blipFill imagedata".split())
+
+    def __init__(self) -> None:
+        self._relationship, self._is_whole = "", True
+        self._is_unseen = False
+
+    def read(self, name: str, attributes: Mapping[str, str]) -> None:
+        """Read an element of the drawing."""
+        if name == "extent":
+            self._is_unseen = is_small(*(_number(attributes, side) / _PIXEL_EMU for side in ("cx", "cy")))
+        elif name == "docPr":
+            self._is_unseen |= attribute(attributes, "hidden") in ("1", "true")
+        elif name == "blip":
+            self._relationship = "" if self._is_unseen else attribute(attributes, "embed")
+            self._is_whole = True
+        elif name == "srcRect":
+            self._is_whole = max(_number(attributes, side) for side in "ltrb") <= _MOST_CROPPED
+        elif name == "imagedata":
+            self._relationship = attribute(attributes, "id")
+            self._is_whole = not any(name.startswith("crop") for name in attributes)
+
+    def picture(self) -> tuple[str, bool]:
+        """Take the relationship of the picture that was read, and whether all of the picture shows."""
+        taken, self._relationship = self._relationship, ""
+        return taken, self._is_whole
+
+
+def _number(attributes: Mapping[str, str], name: str) -> int:
+    said = attribute(attributes, name)[:12]
+    return int(said) if said.isascii() and said.isdigit() else 0
