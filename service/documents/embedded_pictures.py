@@ -94,7 +94,7 @@ class EmbeddedPictures:
         is_partly_read = self.is_partly_read or len(places) > MOST_PICTURES
         return Document(
             "".join(texts),
-            partly_read=(*[UNREAD_PICTURES] * is_partly_read, *hidden_text(hidden_characters)),
+            partly_read=(*hidden_text(hidden_characters), *[UNREAD_PICTURES] * is_partly_read),
             charset=charset,
             pictures=places[:MOST_PICTURES],
         )

@@ -140,6 +140,7 @@ def test_pictures_of_a_header_come_first() -> None:
         (f"<div style='display:none'>{image()}</div>a", "a", []),
         (f"<div style='visibility:hidden'>{image()}</div>a", "a", []),
         (f"<div style='font-size:0'>{image()}</div>a", "a", [0]),
+        (f"<s>{image()}</s><div style='opacity:0.05'>{image()}</div>a", "a", []),
         (f"{image(attributes='hidden')}{image(attributes='width=1 height=1')}a", "a", []),
         (f"{image(attributes='style=width:0px')}{image(picture((1, 1), 'GIF'))}{image(picture((64, 64)))}a", "a", []),
         (f"{image(attributes='height=20')}{image(attributes='width=50%')}a", "a", [0, 0]),
