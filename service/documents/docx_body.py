@@ -28,7 +28,7 @@ from service.documents.docx_styles import (
     is_on,
     shows_pictures,
 )
-from service.documents.embedded_pictures import Drawing, is_marks
+from service.documents.embedded_pictures import Drawing, write_block
 from service.documents.raised_text import raised_separator
 from service.documents.text_writer import UNSEEN, TextWriter
 
@@ -298,11 +298,11 @@ class BodyReader(PartReader):
         story.writer.block()
         if len(self._stories) == 1:
             for box in self._boxes:
-                _write_block(story.writer, box)
+                write_block(story.writer, box)
             self._boxes.clear()
 
     def _write_embedded(self, relationship: str) -> None:
-        _write_block(self._stories[-1].writer, self._counted(self._embedded(relationship)))
+        write_block(self._stories[-1].writer, self._counted(self._embedded(relationship)))
 
     def data(self, text: str) -> None:
         if self._in_text and not self._skipped_depth:
@@ -331,15 +331,6 @@ class BodyReader(PartReader):
 
     def close(self) -> None:
         self.text = self._stories[0].writer.result()
-
-
-def _write_block(writer: TextWriter, text: str) -> None:
-    if is_marks(text):
-        writer.mark(text)
-    else:
-        writer.block()
-        writer.verbatim(text)
-        writer.block()
 
 
 def _symbol(font: str, code: str) -> str:

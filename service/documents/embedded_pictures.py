@@ -18,6 +18,7 @@ from service.documents.document import MOST_PICTURES, UNREAD_PICTURES, Charset, 
 from service.documents.docx_colours import attribute
 from service.documents.format_detection import picture_kind
 from service.documents.ocr.pictures import opened_picture, turn_to
+from service.documents.text_writer import TextWriter
 
 _SIGN = "\uffff"
 """Character that no text has: Unicode's own sign for none."""
@@ -103,6 +104,16 @@ class EmbeddedPictures:
 def is_marks(text: str) -> bool:
     """True of a text that is marks alone."""
     return text.startswith(_SIGN) and not _MARK.sub("", text)
+
+
+def write_block(writer: TextWriter, text: str) -> None:
+    """Write a text on lines of its own; marks alone take none."""
+    if is_marks(text):
+        writer.mark(text)
+    else:
+        writer.block()
+        writer.verbatim(text)
+        writer.block()
 
 
 def shown_address(tag: str, attributes: Mapping[str, str]) -> str:
