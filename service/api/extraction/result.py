@@ -36,7 +36,8 @@ def build_result(
     by_keyword = _scored(keyword_entities(prepared, found), options.min_score) if options.fields else []
     shown = [*kept, *by_keyword]
     answers = FieldAnswers(document, prepared.context, OffsetMap(text, options.offsets))
-    values = read_values(prepared.context, shown, task.reading_labels)
+    page_starts = [page.start for page in document.pages or ()]
+    values = read_values(prepared.context, shown, task.reading_labels, page_starts)
     answered = list(map(answers.entity, shown, values))
     fields = answers.fields(shown, values, answered, by_keyword=len(by_keyword)) if options.fields else msgspec.UNSET
     return DocumentResult(

@@ -102,8 +102,13 @@ class RuleSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """
         if not (self.find or self.borders or self.roles):
             return entities
+        apply = partial(self._in_composed_text, context, entities, {*labels, *requested})
+        return shielded(context, "rules", apply, entities)
+
+    def _in_composed_text(
+        self, context: DocumentContext, entities: list[Entity], answered: Collection[str]
+    ) -> list[Entity]:
         read = compose(context.text)
-        answered = {*labels, *requested}
         if read.places is None:
             found = self._applied(read.text, context, entities, answered)
         else:
@@ -127,8 +132,7 @@ class RuleSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         chosen = [name for name in self.find if FINDERS[name][0] in answered]
         shown, placed = on_visible_text(text)
         found = (shielded(context, name, partial(find, name, shown, context), list[RuleMatch]()) for name in chosen)
-        matches = [placed(match) for matches in found for match in matches]
-        return shielded(context, "merge", partial(merge, text, entities, matches), entities)
+        return merge(text, entities, [placed(match) for matches in found for match in matches])
 
 
 def find(name: FinderName, text: str, context: DocumentContext) -> list[RuleMatch]:

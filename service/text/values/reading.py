@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 import traceback
-from collections.abc import Callable, Mapping
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -70,6 +71,11 @@ _WORDS: Mapping[str, ValueKind] = {
     "bic": ValueKind.BIC,
     "swift": ValueKind.BIC,
 }
+_MARGIN_CHARACTERS = 400
+"""Most characters of a footer, and of a header, between the parts of a date."""
+_NEXT_ENTITIES = 30
+"""Entities among which the rest of a cut date is looked for: others stand in the footer and the header."""
+_LINE_END = re.compile(r"[ \t]*(?:\n|\Z)")
 _WORD = re.compile(r"[^\W\d_]+")
 
 
@@ -97,11 +103,45 @@ def shielded(context: DocumentContext, reader: str, read: Callable[[], _T], othe
 
 
 def read_values(
-    context: DocumentContext, entities: list[Entity], reading_labels: Mapping[str, str] | None = None
+    context: DocumentContext,
+    entities: Sequence[Entity],
+    reading_labels: Mapping[str, str] | None = None,
+    page_starts: Sequence[int] = (),
 ) -> list[Value]:
-    """Read the value of each entity of a document; `reading_labels`: free label → label by which its texts are read."""
+    """Read the value of each entity of a document.
+
+    Args:
+        reading_labels: free label → label by which its texts are read.
+        page_starts: offsets at which the pages begin, if there are some: a date may be cut by a page's end.
+    """
     others = reading_labels or {}
-    return [read_value(others.get(entity.label, entity.label), entity.text, context) for entity in entities]
+    read = (
+        [entity._replace(label=others.get(entity.label, entity.label)) for entity in entities] if others else entities
+    )
+    values = [read_value(entity.label, entity.text, context) for entity in read]
+    for index, value in enumerate(values) if len(page_starts) > 1 else ():
+        if value.kind is ValueKind.TEXT and READERS.get(read[index].label) is read_date:
+            values[index] = _over_pages(context, read[index : index + _NEXT_ENTITIES], page_starts) or value
+    return values
+
+
+def _over_pages(context: DocumentContext, entities: Sequence[Entity], page_starts: Sequence[int]) -> Value | None:
+    """Read a date whose rest, one of the next entities, begins a line of the next page: `12 March`, footer, `2027`."""
+    text, (first, *others) = context.text, entities
+    place = bisect_left(page_starts, first.end)
+    if place == len(page_starts) or _LINE_END.match(text, first.end) is None:
+        return None
+    start = page_starts[place]
+    if start - first.end > _MARGIN_CHARACTERS:
+        return None
+    for entity in others:
+        begins_line = not text[max(start, text.rfind("\n", 0, entity.start) + 1) : entity.start].strip()
+        is_near = start <= entity.start < start + _MARGIN_CHARACTERS
+        if is_near and begins_line and READERS.get(entity.label) is read_date:
+            value = read_value(entity.label, f"{first.text} {entity.text}", context)
+            if value.kind is ValueKind.DATE and "/" not in value.text:
+                return value
+    return None
 
 
 def reading_label(label: Label) -> str:

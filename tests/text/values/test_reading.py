@@ -105,6 +105,35 @@ def test_the_language_is_told_only_where_it_decides() -> None:
     assert vars(context)["language"] == "de"
 
 
+FOOTER, HEADER = "Agreement SM-774, printed 01.02.2026\tPage 1 of 2\n\n", "Solvang Marine AS\n"
+
+
+@pytest.mark.parametrize(
+    ("page", "next_page", "first", "rest", "value"),
+    [
+        ("due on 12 March\n", "2027 at the latest", "12 March", "2027", "2027-03-12"),
+        ("fällig am 12. März \n", "2027 ohne Abzug", "12. März", "2027", "2027-03-12"),
+        ("on March\n", "12, 2027 in Oslo", "March", "12, 2027", "2027-03-12"),
+        ("el 12 de\n", "marzo de 2027", "12 de", "marzo de 2027", "2027-03-12"),
+        ("due on 12 March in\n", "2027 at the latest", "12 March", "2027", "12 March"),
+        ("due on 12 March\n", "and 2027 at the latest", "12 March", "2027", "12 March"),
+        ("on 12 March 2026\n", "2027 at the latest", "12 March 2026", "2027", "2026-03-12"),
+        ("due on 12 March\n" + 40 * "more text\n", "2027 at the latest", "12 March", "2027", "12 March"),
+    ],
+)
+def test_a_date_goes_on_behind_the_footer_and_the_header(
+    page: str, next_page: str, first: str, rest: str, value: str
+) -> None:
+    start = len(page) + len(FOOTER)
+    text = f"{page}{FOOTER}{HEADER}{next_page}"
+    places = page.index(first), len(page) + FOOTER.index("01.02.2026"), text.index(rest, start)
+    parts = zip((first, "01.02.2026", rest), places, strict=True)
+    found = [Entity("DUE_DATE", part, place, place + len(part), 0.9) for part, place in parts]
+    assert read_values(DocumentContext(text), found, page_starts=[0, start])[0].text == value
+    if first == "12 March":
+        assert read_values(DocumentContext(text), found)[0].text == first
+
+
 DOCUMENTS = {
     "": "",
     "ar": "التاريخ والمبلغ",
