@@ -22,6 +22,7 @@ import pypdfium2.raw as pdfium
 from service.documents.pdf.angles import Flags, Floats, read_turns, turned_back
 from service.documents.pdf.doubtful_text import Texts
 from service.documents.pdf.page_objects import Painted, address, boxes_of, hidden_characters
+from service.documents.pdf.strikethrough import struck_characters
 from service.documents.pdf.unseen_text import Characters, too_small, without_copies, without_ink
 
 Codes = npt.NDArray[np.uint32]
@@ -115,9 +116,9 @@ def read_glyphs(
     is_typed = blank & (loose[:, 2] > loose[:, 0])
     codes, is_whole = _whole(codes)
     keep = is_whole & ~blank & ~holds(_UNWANTED, codes)
-    unseen, was_drawn = unseen_characters(page, text_page, codes, loose, ink, objects, may_draw=may_draw)
+    unseen, was_drawn, struck = unseen_characters(page, text_page, codes, loose, ink, objects, may_draw=may_draw)
     unseen &= keep
-    keep &= ~unseen
+    keep &= ~(unseen | struck)
     gone = np.zeros(count, np.bool_)
     gone[keep] = _long_runs(unmapped[keep])
     keep &= ~gone
@@ -185,10 +186,12 @@ class PageFrame:
 
 
 class Unseen(NamedTuple):
-    """The characters that do not show: off the page, painted over, without ink; and whether the page was drawn."""
+    """The characters that do not show: off the page, painted over, without ink; whether the page was drawn to tell;
+    and those that are struck out."""
 
     characters: Flags
     was_drawn: bool
+    struck: Flags
 
 
 def unseen_characters(
@@ -205,10 +208,12 @@ def unseen_characters(
     unseen |= hidden_characters(objects, boxes, text_page, ink, frame.shown, frame.width * frame.height)
     characters = Characters(text_page, codes, loose, ink, holds(_BLANKS, codes) | holds(_UNWANTED, codes))
     unseen |= too_small(characters, max(size))
+    struck = struck_characters(objects, frame.shown(boxes), loose, ink, characters.blank)
     texts = Texts.of(objects, boxes)
     if not (may_draw and (texts.may_be_unseen.any() or characters.inkless.any())):
-        return Unseen(unseen, was_drawn=False)
-    return Unseen(unseen | without_ink(page, objects, texts, characters, size), was_drawn=True)
+        return Unseen(unseen, was_drawn=False, struck=struck)
+    unseen |= without_ink(page, objects, texts, characters, size)
+    return Unseen(unseen, was_drawn=True, struck=struck)
 
 
 def code_points(text_page: Any, count: int) -> Codes:

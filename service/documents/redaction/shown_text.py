@@ -233,7 +233,7 @@ def read_page_text(document: pypdfium2.PdfDocument, number: int) -> PageText:
 
 
 def characters_unseen(document: pypdfium2.PdfDocument, number: int, *, may_draw: bool) -> tuple[list[int], bool]:
-    """The indices of a page's characters that nobody sees, and whether the page was drawn to tell.
+    """The indices of a page's characters that nobody sees or are struck out, and whether the page was drawn to tell.
 
     Raises:
         UnreadableDocument: it cannot be read.
@@ -243,7 +243,7 @@ def characters_unseen(document: pypdfium2.PdfDocument, number: int, *, may_draw:
         codes, boxes = code_points(text_page, count), shown_boxes(text_page, count, PageFrame.of(page))
         objects, _ = painted_objects(page)
         unseen = unseen_characters(page, text_page, codes, *boxes, objects, may_draw=may_draw)
-        return np.flatnonzero(unseen.characters).tolist(), unseen.was_drawn
+        return np.flatnonzero(unseen.characters | unseen.struck).tolist(), unseen.was_drawn
 
 
 def read_page_string(document: pypdfium2.PdfDocument, number: int) -> str:

@@ -73,6 +73,12 @@ def white_on_white(canvas: Any) -> None:
     canvas.drawString(60, 650, LINE)
 
 
+def struck_out(canvas: Any) -> None:
+    canvas.drawString(60, 700, "Seen")
+    canvas.drawString(60, 650, LINE)
+    canvas.line(60, 653.5, 60 + canvas.stringWidth(LINE), 653.5)
+
+
 def turned(canvas: Any) -> None:
     canvas.translate(300, 300)
     canvas.rotate(30)
@@ -146,8 +152,8 @@ def test_nothing_is_left_and_all_else_stays(kind: str) -> None:
     kept_words(data, made, NAME, NAME.upper())
 
 
-@pytest.mark.parametrize("draw", [hidden, white_on_white])
-def test_text_that_nobody_sees_goes_as_a_whole(draw: Callable[[Any], None]) -> None:
+@pytest.mark.parametrize("draw", [hidden, white_on_white, struck_out])
+def test_text_that_nobody_sees_or_that_is_struck_out_goes_as_a_whole(draw: Callable[[Any], None]) -> None:
     made = redacted(drawn(draw), NAME)
     assert (text_of(made.data), left_of(made.data, NAME)) == ("Seen", {})
     assert not left_of(made.data, "today")

@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from service.documents.limits import DocumentLimits
+from service.documents.pdf.reader import read_pdf
+from tests.support.document_files import drawn
+
+
+def struck(
+    text: str = "GBP 300.00",
+    *,
+    size: float = 10,
+    height: float = 0.3,
+    thickness: float = 0.06,
+    beyond: float = 0,
+    colour: tuple[float, float, float] = (0, 0, 0),
+    font: str = "Helvetica",
+    is_filled: bool = False,
+) -> Callable[[Any], None]:
+    """Draw a text with a line over it (heights and thickness in font sizes, above the base line), and another text."""
+
+    def draw(canvas: Any) -> None:
+        canvas.setFont(font, size)
+        canvas.drawString(72, 700, text)
+        wide = canvas.stringWidth(text, font, size)
+        canvas.drawString(72 + wide + size, 700, "kept")
+        canvas.setStrokeColorRGB(*colour)
+        canvas.setFillColorRGB(*colour)
+        canvas.setLineWidth(thickness * size)
+        if is_filled:
+            bottom = 700 + (height - thickness / 2) * size
+            canvas.rect(72 - beyond, bottom, wide + 2 * beyond, thickness * size, stroke=0, fill=1)
+        else:
+            canvas.line(72 - beyond, 700 + height * size, 72 + wide + beyond, 700 + height * size)
+
+    return draw
+
+
+def text_of(draw: Callable[[Any], None]) -> str:
+    return read_pdf(drawn(draw), limits=DocumentLimits()).text
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        struck(),
+        struck(height=0.22),
+        struck(height=0.37),
+        struck(is_filled=True),
+        struck(colour=(1, 0, 0)),
+        struck(size=40),
+        struck(size=6),
+        struck(beyond=3),
+        struck(thickness=0.15),
+        struck("12"),
+        struck("gypsum, page 9"),
+        struck("Lieferung am 3. Mai", font="Times-Roman"),
+    ],
+)
+def test_text_with_a_line_through_its_middle_is_struck_out(draw: Callable[[Any], None]) -> None:
+    assert text_of(draw) == "kept"
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        struck(height=-0.1),
+        struck(height=0),
+        struck(height=0.8),
+        struck("jggpqy", height=-0.1),
+        struck(beyond=60),
+        struck(colour=(1, 1, 1)),
+        struck(thickness=0.4),
+        struck("-------", height=0.25),
+        struck("......", height=0.05),
+    ],
+)
+def test_underlines_rules_and_bars_strike_nothing_out(draw: Callable[[Any], None]) -> None:
+    assert text_of(draw).endswith(" kept")
+
+
+def test_a_line_drawn_for_each_word_is_one() -> None:
+    def draw(canvas: Any) -> None:
+        canvas.setFont("Courier", 10)
+        canvas.drawString(72, 700, "a 300 b")
+        for place in range(3):
+            canvas.line(84 + 6 * place, 703, 90 + 6 * place, 703)
+
+    assert text_of(draw).split() == ["a", "b"]
+
+
+def test_struck_out_text_is_not_counted_as_hidden() -> None:
+    assert read_pdf(drawn(struck()), limits=DocumentLimits()).partly_read == ()
