@@ -5,21 +5,24 @@ The rules, in this order:
 - An amount takes the sign, the leading point, the mark `CR` or `DR`, brackets in a row of an account, and the currency
   that stand beside it.
 - Several amounts are divided, and so are a quantity and its price. Only the quantity is left out.
+- A number with decimals or groups beside a currency is an amount, where the model has nothing.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 
 from service.core.decoding.entities import Entity
 from service.core.decoding.value import ValueKind
 from service.core.fields.amount_keywords import classify_key
 from service.core.fields.roles import AMOUNTS, TAX
+from service.text.rules.rule_matches import RuleMatch, Strength, scan
 from service.text.values import names
 from service.text.values.amounts import is_quantity_and_price, may_group_by_space
 from service.text.values.context import DocumentContext
-from service.text.values.currencies import SIGNS, currencies_in, possible_currencies
+from service.text.values.currencies import SIGNS, currencies_in, is_code
 from service.text.values.normalization import plain
 from service.text.values.reading import read_value
 
@@ -51,6 +54,15 @@ _CURRENCY_BEFORE = re.compile(rf"(?<![\w$.])({_CURRENCY})[ \u00a0\u202f]?\Z")
 _CURRENCY_AFTER = re.compile(
     rf"(?::[0-9]{{2}}(?=[ \u00a0]?(?:kr|SEK)))?[ \u00a0\u202f]?({_CURRENCY})(?![\w$]|[ \u00a0\u202f]?[0-9])"
 )
+_CODED_NUMBER = (
+    r"[0-9]{1,3}(?:(?:[.,'’ \u00a0][0-9]{2,3}){0,4}[.,][0-9]{2,3}|[ \u00a0][0-9]{3}(?:[ \u00a0][0-9]{3})?)"
+    r"(?![\w%]|[.,/-][0-9])"
+)
+_CODED = re.compile(
+    rf"(?<![\w$.-])(?:(?P<before>[A-Z]{{3}}|RM|Rp|S/\.?|[A-Z]{{0,2}}\$|[{SIGNS}])[ \u00a0]?{_CODED_NUMBER}"
+    rf"|{_CODED_NUMBER}[ \u00a0]?(?P<after>[A-Z]{{3}}|F ?CFA|zł|Kč|[{SIGNS[1:]}])(?![\w$]))"
+)
+"""Amounts with a currency; behind a number `$` may as well be that of the next cell of a form."""
 _COLON_DECIMALS = re.compile(r":[0-9]{2}[ \u00a0]?(?:kr|SEK)\Z")
 _CURRENCY_CHARACTERS = 8
 _WORDS_IN_CAPITALS = frozenset("ALL AMD ANG BAM BOB CAD COP CUP GEL LAK MAD MOP PEN RON SAR SOS TOP TRY".split())
@@ -70,7 +82,6 @@ _DIVISIONS = {
 _SHORT = re.compile(r"[0-9]{1,3}")
 _MOST_PIECES = 8
 """Most amounts into which an entity is divided; one with more is prose."""
-_SUM_FOLLOWS = re.compile(r"[ \t\u00a0]+[$€£¥]?[0-9][0-9.,]*[.,][0-9]{2}(?![0-9])")
 
 
 def whole_amounts(text: str, entities: list[Entity], context: DocumentContext) -> list[Entity]:
@@ -94,14 +105,32 @@ def whole_amounts(text: str, entities: list[Entity], context: DocumentContext) -
     return result
 
 
+def missed_amounts(text: str, entities: Sequence[Entity], context: DocumentContext) -> list[RuleMatch]:
+    """Find numbers with decimals or groups beside a currency's code or sign, where the model has no entity."""
+    found: list[RuleMatch] = []
+    places = [entity.start for entity in entities]
+    for match in scan(_CODED, text):
+        code = match["before"] or match["after"]
+        if len(code) == len("EUR") and code.isalpha() and not is_code(code):
+            continue
+        following = bisect_left(places, match.end())
+        if following and entities[following - 1].end > match.start():
+            continue
+        line = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
+        if code in _WORDS_IN_CAPITALS and not _is_before_sum(line[-_AROUND_CHARACTERS:]):
+            continue
+        if read_value("MONEY", match.group(), context).unit is not None:
+            found.append(RuleMatch("MONEY", *match.span(), Strength.LIKELY, 0.9))
+    return found
+
+
 def _part(text: str, entity: Entity, start: int, end: int) -> Entity:
     return entity._replace(text=text[start:end], start=start, end=end)
 
 
 def _is_currency(words: str, context: DocumentContext) -> bool:
-    if len(words) > _AROUND_CHARACTERS:
-        return False
-    return bool(currencies_in(plain(words), context) or possible_currencies(words, context))
+    has_word = any(character.isalpha() or character in SIGNS for character in words)
+    return has_word and len(words) <= _AROUND_CHARACTERS and currencies_in(plain(words), context) is not None
 
 
 def _joined(text: str, word: Entity, waiting: list[Entity]) -> Entity | None:
@@ -174,7 +203,7 @@ def _with_currency(text: str, entity: Entity, floor: int, ceiling: int, context:
         if match is None or end > ceiling or (match[1] in _WORDS_IN_CAPITALS and not _is_before_sum(key)):
             continue
         found = read_value(entity.label, text[start:end], context)
-        if found.unit is not None or (found.ambiguous and found.number is not None):
+        if found.unit is not None or (found.kind is ValueKind.MONEY and match[1] != "R"):
             return start, end
     return entity.start, entity.end
 
@@ -185,12 +214,13 @@ def _is_before_sum(key: str) -> bool:
 
 def _divided(text: str, entity: Entity, context: DocumentContext) -> Iterator[Entity]:
     """Yield the amounts in an entity; the entity itself if it is one, or something else."""
+    behind = text[entity.end : entity.end + _AROUND_CHARACTERS].partition("\n")[0]
+    if is_quantity_and_price(entity.text, behind, context):
+        yield _part(text, entity, entity.start + entity.text.index(" ") + 1, entity.end)
+        return
     stated = read_value(entity.label, entity.text, context)
     if stated.number is not None or "\n" in entity.text:
         yield entity
-        return
-    if _SUM_FOLLOWS.match(text, entity.end) and is_quantity_and_price(entity.text, context):
-        yield _part(text, entity, entity.start + entity.text.index(" ") + 1, entity.end)
         return
     pattern = _DIVISIONS[may_group_by_space(context), not entity.text[0].isdigit()]
     pieces = list(pattern.finditer(entity.text))

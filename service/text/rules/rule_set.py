@@ -25,7 +25,7 @@ from service.core.decoding.tokens import BLANKS
 from service.core.errors import ModelError
 from service.core.fields.named_roles import BILL_DATES, NAMED_BY_WORDS, named_dates
 from service.core.fields.roles import AMOUNTS, IDENTIFIERS
-from service.text.rules.amount_extension import whole_amounts
+from service.text.rules.amount_extension import missed_amounts, whole_amounts
 from service.text.rules.contact_rules import emails, phones, urls
 from service.text.rules.number_rules import bics, cards, ibans, percentages, tax_ids
 from service.text.rules.rule_matches import RuleMatch, merge, on_visible_text
@@ -132,7 +132,12 @@ class RuleSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         chosen = [name for name in self.find if FINDERS[name][0] in answered]
         shown, placed = on_visible_text(text)
         found = (shielded(context, name, partial(find, name, shown, context), list[RuleMatch]()) for name in chosen)
-        return merge(text, entities, [placed(match) for matches in found for match in matches])
+        matches = [placed(match) for matches in found for match in matches]
+        if "amount" in self.borders and "MONEY" in answered:
+            matches += shielded(
+                context, "missed_amounts", partial(missed_amounts, text, entities, context), list[RuleMatch]()
+            )
+        return merge(text, entities, matches)
 
 
 def find(name: FinderName, text: str, context: DocumentContext) -> list[RuleMatch]:

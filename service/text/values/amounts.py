@@ -19,7 +19,7 @@ from service.text.values import names
 from service.text.values.context import DocumentContext
 from service.text.values.currencies import SIGNS, currencies_in, is_currency, possible_currencies
 from service.text.values.normalization import RAISED, folded, key, plain
-from service.text.values.number_marks import usual_decimals, usual_grouping
+from service.text.values.number_marks import PAGE_CHARACTERS, usual_decimals, usual_grouping
 from service.text.values.written_numbers import (
     WrittenNumber,
     decimal,
@@ -60,17 +60,20 @@ _ONE_MARK = re.compile(
 )
 """`10.686.25`, as recognition and hasty writers have it: the last mark is the decimal one."""
 _OTHER_MARKS = ("", "'", "’", ",", ".", "\u00a0", "\u202f")
+_ARTICLE = re.compile(r"[A-Z]{3}[0-9]|[0-9][A-Z]{3}")
+"""Letters joined with digits: a code of today's currencies, but `ESP32` and `BEL20` are something else."""
 _SPACED_DIGITS = re.compile("[0-9] [0-9]")
 _SPACED_ONCE = re.compile(r"[1-9][0-9]{0,2} [1-9][0-9]{2}[.,][0-9]{2}")
+_SUMS = re.compile(r"(?<![0-9.,])[0-9]{1,3}(?: [0-9]{3}){0,2}[.,][0-9]{2}(?![0-9.,])")
 _LONE = re.compile(r"[1-9][0-9]{0,2}([.,])[0-9]{3}")
 _SELDOM_WITH_THOUSANDTHS = frozenset({"IQD"})
 """Currencies with three decimals by ISO 4217 that are hardly ever written."""
 _NAMED_BEFORE = re.compile(rf"[^\W\d_]|[{SIGNS}]")
 _THOUSANDTHS = re.compile(
-    r"(?<!\w)(?:KWD|BHD|OMR|JOD|TND|LYD|[KBJ]\.?D(?=\.? ?\d|\))|R\.?O(?=\.? ?\d|\)))(?!\w)"
-    r"|(?<=\d) ?[KBJ]\.?D(?!\w)|د\.[كب]|ر\.ع"
+    r"(?<!\w)(?:KWD|OMR|JOD|TND|LYD|(?:BHD|[KBJ]\.?D|R\.?O)(?=\.? ?\d|\)))(?!\w)"
+    r"|(?<=\d) ?(?:BHD|[KBJ]\.?D)(?!\w)|د\.[كب]|ر\.ع"
 )
-"""Codes and signs of currencies with three decimals."""
+"""Codes and signs of currencies with three decimals; in Malaysia "Sdn BHD" is a form of companies."""
 _CRORES = re.compile(r"(?:₹|Rs\.?|INR) ?[0-9,.]+ ?Cr\.?$")
 
 
@@ -118,6 +121,8 @@ def _amount(text: str, written_as: str, context: DocumentContext) -> Value | Non
     if currencies is None or len(currencies) > 1:
         return None
     currency = next(iter(currencies), None)
+    if currency in names.former_currency_codes() and _ARTICLE.search(written_as):
+        return None
     is_one = ":" in written_as or not _SPACED_DIGITS.search(text) or groups_by_space(found, currency, context)
     numbers = _numbers(found.digits, currency, context) if is_one else _apart(found.digits)
     if not numbers:
@@ -186,7 +191,7 @@ def _is_grouped_elsewhere(digits: str, context: DocumentContext) -> bool:
     """True if the document has spaces between groups of digits, or the same number without a space."""
     if " " in context.marks.grouping:
         return True
-    return any(digits.replace(" ", mark) in context.text for mark in _OTHER_MARKS)
+    return any(context.text.find(digits.replace(" ", mark), 0, PAGE_CHARACTERS) >= 0 for mark in _OTHER_MARKS)
 
 
 def may_group_by_space(context: DocumentContext) -> bool:
@@ -194,9 +199,17 @@ def may_group_by_space(context: DocumentContext) -> bool:
     return " " in context.marks.grouping or " " in usual_grouping(context.locales)
 
 
-def is_quantity_and_price(text: str, context: DocumentContext) -> bool:
-    """True if `1 278.61` in a row of amounts is a quantity and a price: the document groups digits otherwise."""
-    if not _SPACED_ONCE.fullmatch(text) or may_group_by_space(context) or _is_grouped_elsewhere(text, context):
+def is_quantity_and_price(text: str, behind: str, context: DocumentContext) -> bool:
+    """True if `1 278.61` in a row of amounts is a quantity and a price; `behind`: the rest of its line.
+
+    It is if the price and the amount behind it are the third one, or if the document groups digits otherwise.
+    """
+    row = [Decimal(number.replace(" ", "").replace(",", ".")) for number in _SUMS.findall(behind)[:2]]
+    if not row or not _SPACED_ONCE.fullmatch(text):
+        return False
+    if len(row) == 2 and Decimal(_apart(text)[1]) + row[0] == row[1]:
+        return True
+    if may_group_by_space(context) or _is_grouped_elsewhere(text, context):
         return False
     return bool(context.marks.grouping or usual_grouping(context.locales))
 

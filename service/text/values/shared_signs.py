@@ -89,8 +89,8 @@ _PLACE = re.compile(
 )
 """A word that fills a line or stands between commas and numbers, as in an address, not in a person's name."""
 _IN_WORDS = re.compile(
-    r"[^\W\d_]+ (?:dollars?|pesos?|rupees?|kron[ae]r?|krónur|francs?|pounds?|funds)(?!\w)"
-    r"|(?:dollars?|pesos?|couronnes?|francs?|roupies?) [^\W\d_]+",
+    r"(?<![^\W\d_])[^\W\d_]{3,20} (?:dollars?|pesos?|rupees?|kron[ae]r?|krónur|francs?|pounds?|funds)(?!\w)"
+    r"|(?:dollars?|pesos?|couronnes?|francs?|roupies?) [^\W\d_]{3,20}",
     re.IGNORECASE,
 )
 """Names of currencies in words, such as "Canadian dollars"."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from service.text.rules.amount_extension import whole_amounts
+from service.text.rules.amount_extension import missed_amounts, whole_amounts
 from service.text.values.context import DocumentContext
 from service.text.values.reading import read_value
 from tests.text.rules.test_span_extension import Marked, entities
@@ -27,7 +27,7 @@ from tests.text.rules.test_span_extension import Marked, entities
         ("1 50,00 100,00 -\n", "100,00", "100,00"),
         ("89,90 - 99,90", "89,90", "89,90"),
         ("10-20 EUR", "20 EUR", "20 EUR"),
-        ("Fr.50 a", "50", "50"),
+        ("Fr.50 a", "50", "Fr.50"),
         ("12.50 CREDIT", "12.50", "12.50"),
         ("Net 5.00\n- Tax 1.00", "5.00", "5.00"),
         ("Total: (1,234.00)", "1,234.00", "(1,234.00)"),
@@ -107,7 +107,7 @@ def test_amounts_have_their_currencies(text: str, part: str, wanted: str) -> Non
         ("Total EUR 12.03 due", [("TOTAL_AMOUNT", "EUR")], [("TOTAL_AMOUNT", "EUR 12.03")]),
         ("EUR 2026", [("MONEY", "EUR"), ("DATE", "2026")], [("DATE", "2026")]),
         ("Betrag €\nMenge", [("TOTAL_AMOUNT", "€")], []),
-        ("kr", [("MONEY", "kr")], [("MONEY", "kr")]),
+        ("kr", [("MONEY", "kr")], []),
         ("five", [("MONEY", "five")], [("MONEY", "five")]),
         ("Moms 246:90 kr", [("NET_AMOUNT", "246"), ("TAX_AMOUNT", "90 kr")], [("NET_AMOUNT", "246:90 kr")]),
     ],
@@ -115,6 +115,28 @@ def test_amounts_have_their_currencies(text: str, part: str, wanted: str) -> Non
 def test_the_word_of_a_currency_is_no_amount(text: str, marked: Marked, wanted: Marked) -> None:
     found = whole_amounts(text, entities(text, marked), DocumentContext(text))
     assert [(each.label, each.text) for each in found] == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("Deposit BHD 7.875 of the room", ["BHD 7.875"]),
+        ("S/ 120.50", ["S/ 120.50"]),
+        ("Dakar, Sénégal: 25 000 FCFA", ["25 000 FCFA"]),
+        ("1.234,50 EUR oder USD 1,300.00", ["1.234,50 EUR", "USD 1,300.00"]),
+        ("Total TRY 4.50", ["TRY 4.50"]),
+        ("COFFEE CUP 4.50, FOR ALL 12.50", []),
+        ("USD 5 and ABC 5.00 in ISO 27.001", []),
+        ("Rev. A-EUR 5.00", []),
+        ("Gain $ 271.79 $ 59.43", ["$ 271.79", "$ 59.43"]),
+        ("EUR 12.50% and 1.2.2026 EUR", []),
+    ],
+)
+def test_amounts_with_a_currency_that_the_model_missed_are_found(text: str, wanted: list[str]) -> None:
+    context = DocumentContext(text)
+    assert [text[each.start : each.end] for each in missed_amounts(text, [], context)] == wanted
+    everything = entities(text, [("PERSON", text)])
+    assert not missed_amounts(text, everything, context)
 
 
 ENGLISH, GERMAN, FRENCH = "Invoice and the total\n", "Die Rechnung und der Betrag\n", "La facture et le montant\n"
@@ -132,6 +154,8 @@ ENGLISH, GERMAN, FRENCH = "Invoice and the total\n", "Die Rechnung und der Betra
         (f"{GERMAN}1 278,61 40,39", "1 278,61", ["278,61"]),
         (f"{GERMAN}1 278,61 40,39\nSumme 1.278,61", "1 278,61", ["1 278,61"]),
         (f"{FRENCH}1 278,61 40,39", "1 278,61", ["1 278,61"]),
+        (f"{FRENCH}1 278,61 40,39 319,00", "1 278,61", ["278,61"]),
+        (f"{FRENCH}1 065,51 213,10 1 278,61", "1 065,51", ["1 065,51"]),
         (f"{FRENCH}1 278,61 40,39", "1 278,61 40,39", ["1 278,61", "40,39"]),
         ("12 50 99", "12 50 99", ["12 50 99"]),
         ("5.00 to 6.00", "5.00 to 6.00", ["5.00 to 6.00"]),
