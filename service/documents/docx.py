@@ -277,9 +277,20 @@ def _web_archive(data: bytes, limits: DocumentLimits) -> Document:
     if page is None or not isinstance(content, bytes):
         raise UnreadableDocument("The DOCX file embeds a web archive without a page.")
     charset = page.get_content_charset()
-    if page.get_content_subtype() == "html":
-        return read_html(content, charset=charset, limits=limits)
-    return read_text(content, charset=charset)
+    if page.get_content_subtype() != "html":
+        return read_text(content, charset=charset)
+    document, pictures = read_html(content, charset=charset, limits=limits), EmbeddedPictures()
+    for number, part in enumerate(root.walk()):
+        if part.get_content_maintype() == "image":
+            pictures.mark(str(number), number, partial(_content, part))
+    if any(pictures.marks.values()) or pictures.is_partly_read:
+        return replace(document, partly_read=(*document.partly_read, UNREAD_PICTURES))
+    return document
+
+
+def _content(part: Message) -> bytes:
+    content = part.get_payload(decode=True)
+    return content if isinstance(content, bytes) else b""
 
 
 def _number(name: str) -> int:

@@ -224,7 +224,7 @@ def _certain(data: bytes, declared: Format | None) -> Format | None:
         raise unsupported("A mail or web archive", _SEND_TEXT)
     if _RECORDS.match(start):
         raise unsupported("A file of calendars, contacts or directories", _SEND_TEXT)
-    if _SOFT_BREAK.search(start) and _CODE.search(start) and not _NO_CODE.search(start[:-2]):
+    if (b"=\n" in start or b"=\r\n" in start) and _is_quoted_printable(start):
         raise unsupported("A text in quoted-printable", "Send it decoded.")
     return None
 
@@ -260,6 +260,10 @@ def _is_mail(start: bytes) -> bool:
                 return False
             fields.add(line.partition(b":")[0].lower())
     return (len(fields) >= 3 and bool(fields & _MAIL_PROOF)) or _PART_PROOF in fields
+
+
+def _is_quoted_printable(start: bytes) -> bool:
+    return not _NO_CODE.search(start[:-2]) and bool(_CODE.search(start) and _SOFT_BREAK.search(start))
 
 
 def _zipped(data: bytes, declared: Format | None) -> Format:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from service.documents.html import html_picture, read_html
 from service.documents.limits import DocumentLimits
 from service.documents.ocr.joining import with_pictures
 from service.documents.reader import read_document
-from tests.support.document_files import WORD_NAMESPACE, package_of
+from tests.support.document_files import WORD_NAMESPACE, package_of, word_document
 
 LIMITS = DocumentLimits()
 PARTS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
@@ -125,6 +126,47 @@ def test_pictures_of_a_docx_have_their_places(body: str, text: str, places: list
 def test_pictures_of_a_header_come_first() -> None:
     document = read_docx(docx(paragraph(words("a")), header=paragraph(drawing())), limits=LIMITS)
     assert placed(document) == ("a", [0])
+
+
+def archive(data: bytes) -> bytes:
+    """A web archive of a page and a picture."""
+    part = f"Content-Type: image/png\nContent-Transfer-Encoding: base64\n\n{base64.b64encode(data).decode()}"
+    page = "Content-Type: text/html\n\n<p>a<img src=cid:1>"
+    return f"Content-Type: multipart/related; boundary=b\n\n--b\n{page}\n--b\n{part}\n--b--".encode()
+
+
+@pytest.mark.parametrize(
+    ("ending", "data", "partly"),
+    [
+        ("html", f"<p>a{image()}".encode(), NAMED),
+        ("html", b"<p>a", ()),
+        ("mht", archive(picture()), NAMED),
+        ("mht", archive(picture((20, 20))), ()),
+        ("docx", docx(paragraph(words("a"), drawing())), NAMED),
+    ],
+)
+def test_pictures_of_an_embedded_part_are_named(ending: str, data: bytes, partly: tuple[object, ...]) -> None:
+    main = (
+        f'<w:document xmlns:w="{WORD_NAMESPACE}" xmlns:r="{PARTS}"><w:body><w:altChunk r:id="1"/></w:body></w:document>'
+    )
+    related = f'<Relationships><Relationship Id="1" Target="a.{ending}"/></Relationships>'
+    document = read_docx(
+        package_of(main, {f"word/a.{ending}": data, "word/_rels/document.xml.rels": related}), limits=LIMITS
+    )
+    assert (document.text, document.pictures, document.partly_read) == ("a", (), partly)
+
+
+def test_pictures_that_a_word_processor_wrote_are_noted() -> None:
+    def fill(document: Any) -> None:
+        document.sections[0].header.paragraphs[0].add_run().add_picture(io.BytesIO(picture()))
+        document.add_paragraph("a")
+        cell = document.add_table(1, 2).cell(0, 1)
+        cell.paragraphs[0].add_run().add_picture(io.BytesIO(picture((300, 300), "JPEG")))
+
+    file = word_document(fill)
+    document = read_docx(file, limits=LIMITS)
+    assert placed(document) == ("a", [0, 1])
+    assert docx_picture(file, document.pictures[1][1]) == picture((300, 300), "JPEG")
 
 
 @pytest.mark.parametrize(
