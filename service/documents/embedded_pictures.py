@@ -28,8 +28,8 @@ _LEAST_SIDE, _LEAST_AREA = 16, 8_000
 SAMPLE_BYTES = 65_536
 """Bytes of a picture's beginning, by which it is judged."""
 _DATA = re.compile(r"\s*data:[^,]{0,200},", re.I)
-_SOURCES = {"img": ("src",), "object": ("data",), "image": ("href", "xlink:href")}
-"""The attributes of an HTML element that name a picture."""
+_SOURCES = {"img": "src", "object": "data", "image": "href"}
+"""The attribute of an HTML element that names a picture."""
 _GROUND = re.compile(r"background(?:-image)?\s{0,9}:[^;]{0,200}?url\(\s{0,9}['\"]?(data:image[^'\")]+)", re.I)
 _SIZE = re.compile(r"\s{0,9}(\d{1,5})(?:\.\d*)?(?:px)?\s*$", re.I)
 _STYLED_SIZE = {
@@ -118,9 +118,8 @@ def write_block(writer: TextWriter, text: str) -> None:
 
 def shown_address(tag: str, attributes: Mapping[str, str]) -> str:
     """The `data:` address of the picture that an element of HTML shows; nothing if there is none, or it is small."""
-    address = next((attributes[name] for name in _SOURCES.get(tag, ()) if name in attributes), "")
-    style = attributes.get("style", "")
-    if not address and "data:" in style and (ground := _GROUND.search(style)):
+    address = attributes.get(_SOURCES.get(tag, ""), "") or attributes.get("xlink:href", "")
+    if not address and (ground := _GROUND.search(attributes.get("style", ""))):
         address = ground[1]
     if not _DATA.match(address) or is_small(*(_pixels(attributes, side) for side in ("width", "height"))):
         return ""

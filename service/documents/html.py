@@ -162,7 +162,7 @@ class _Shown:
             self._separate(tag, element, opens=True)
         if tag in CONTROLS:
             self._control(tag, attributes)
-        elif (tag == "img" or "style" in attributes) and element.shows_pictures:
+        elif (tag == "img" or "data:" in attributes.get("style", "")) and element.shows_pictures:
             self._picture(tag, attributes)
         if is_void:
             self._open.pop()
