@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from service.documents.document import UNREAD_PICTURES, Document, Layout, Page
+from service.documents.document import UNREAD_PICTURES, Document, Layout, Page, UnreadReason
 
 _BETWEEN = "\n\n"
 _BLANKS = re.compile(r"[ \t]+")
@@ -53,7 +53,7 @@ def with_recognized(document: Document, read: Mapping[int, Document]) -> Documen
         layout=layout,
         unread_pages=tuple(number for number in document.unread_pages if number not in chosen),
         partly_read=(
-            *(part for part in document.partly_read if part.page not in chosen),
+            *(part for part in document.partly_read if part.page not in chosen or part.reason is UnreadReason.HIDDEN),
             *(part for number in sorted(chosen) for part in chosen[number].partly_read),
         ),
         recognized=tuple(each for number in sorted(chosen) for each in chosen[number].recognized),

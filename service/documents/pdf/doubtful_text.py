@@ -10,6 +10,7 @@ It is right to choose too many: whether one shows is decided by drawing the page
 from __future__ import annotations
 
 import ctypes
+from collections import deque
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -43,18 +44,20 @@ _OVERLAP = 0.05
 """Least share of a text's sides in the box of another object that may be its ground, or cover it."""
 _OVERHANG = 0.5
 """Most part of a text beyond its clip, in its heights: its box is larger than its ink."""
-_SQUASHED = 0.08
-"""Least ratio of a text's height and width to what its font has, the less of the two by the other."""
+SQUASHED = 0.08
+"""Least ratio of the height and the width of a text to what its font has, one by the other."""
 _MOST_SEGMENTS = 400
 """Segments of a path beyond which it may cover all of its box."""
 _STROKES = (pdfium.FPDF_TEXTRENDERMODE_STROKE, pdfium.FPDF_TEXTRENDERMODE_STROKE_CLIP)
 _BOTH = (pdfium.FPDF_TEXTRENDERMODE_FILL_STROKE, pdfium.FPDF_TEXTRENDERMODE_FILL_STROKE_CLIP)
+_OPAQUE = 255
 _PAPER = np.full(3, 255, np.float32)
 _ALONG = np.array((0.02, 0.25, 0.5, 0.75, 0.98))
 """Places on the middle line of a text, in its lengths, at which a path may cover it."""
 
 _Number = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
 _Pointer = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
+_NameLength = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
 _FirstPoint = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int, ctypes.c_int)
 _Matrix = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
 _Colour = ctypes.CFUNCTYPE(ctypes.c_int, *(ctypes.c_void_p for _ in range(5)))
@@ -82,13 +85,15 @@ class Texts(NamedTuple):
     squashed: Flags
 
     @classmethod
-    def of(cls, objects: Sequence[Painted], boxes: Floats) -> Texts:
+    def of(cls, objects: Sequence[Painted], boxes: Floats, *, may_be_squashed: bool) -> Texts:
         """Those of a page's objects, with their boxes on it."""
         places = np.array([at for at, each in enumerate(objects) if each.kind == pdfium.FPDF_PAGEOBJ_TEXT], np.intp)
         texts = [objects[at] for at in places.tolist()]
         handles = [each.handle for each in texts]
         modes = _numbers(pdfium.FPDFTextObj_GetTextRenderMode, handles)
-        paint, squashed = _text_paint(texts, handles, modes), _are_squashed(handles)
+        paint, squashed = _text_paint(texts, handles, modes), np.zeros(len(texts), np.bool_)
+        if may_be_squashed:
+            squashed = _are_squashed(handles)
         unseen = ~paint.is_sure | squashed | _are_clipped(texts, boxes[places])
         unseen |= np.cumsum(modes >= pdfium.FPDF_TEXTRENDERMODE_FILL_CLIP) > 0  # They clip what comes after them.
         if len(texts):
@@ -125,21 +130,33 @@ def _paint(objects: Sequence[Painted], handles: Sequence[Any]) -> Paint:
 def _text_paint(texts: Sequence[Painted], handles: Sequence[Any], modes: npt.NDArray[np.int32]) -> Paint:
     colours, is_sure = _paint(texts, handles)
     is_sure &= modes < pdfium.FPDF_TEXTRENDERMODE_INVISIBLE
+    is_sure &= ~_have_procedures(handles)
     if modes.any():
-        strokes = _colours(pdfium.FPDFPageObj_GetStrokeColor, handles)[0][:, :3].astype(np.float32)
-        is_sure &= ~np.isin(modes, _BOTH) | (strokes == colours).all(axis=1)
-        colours = np.where(np.isin(modes, _STROKES)[:, None], strokes, colours)
+        strokes = _colours(pdfium.FPDFPageObj_GetStrokeColor, handles)[0].astype(np.float32)
+        is_sure &= ~np.isin(modes, _STROKES) | (strokes[:, 3] == _OPAQUE)
+        is_sure &= ~np.isin(modes, _BOTH) | (strokes[:, :3] == colours).all(axis=1)
+        colours = np.where(np.isin(modes, _STROKES)[:, None], strokes[:, :3], colours)
     return Paint(colours, is_sure)
+
+
+def _have_procedures(texts: Sequence[Any]) -> Flags:
+    """True for texts in fonts without a name, which are those of Type 3: each glyph has colours of its own, or none."""
+    fonts = list(map(_Pointer(address(pdfium.FPDFTextObj_GetFont)), texts))
+    name_length = _NameLength(address(pdfium.FPDFFont_GetBaseFontName))
+    nameless = {font for font in set(fonts) if font and name_length(font, None, 0) <= 1}
+    return np.fromiter((font in nameless for font in fonts), np.bool_, len(fonts))
 
 
 def _are_squashed(handles: Sequence[Any]) -> Flags:
     """True for texts set so flat or so narrow that nobody can read them."""
     matrices = np.zeros((len(handles), 6), np.float32)
     base = matrices.ctypes.data
-    list(map(_Matrix(address(pdfium.FPDFPageObj_GetMatrix)), handles, range(base, base + matrices.nbytes, 24)))
+    deque(
+        map(_Matrix(address(pdfium.FPDFPageObj_GetMatrix)), handles, range(base, base + matrices.nbytes, 24)), maxlen=0
+    )
     a, b, c, d = matrices[:, :4].T
     longest = np.maximum(np.hypot(a, b), np.hypot(c, d))
-    return np.asarray(np.abs(a * d - b * c) < _SQUASHED * longest**2)
+    return np.asarray(np.abs(a * d - b * c) < SQUASHED * longest**2)
 
 
 def _are_clipped(texts: Sequence[Painted], boxes: Floats) -> Flags:
@@ -180,7 +197,7 @@ def _are_lost(objects: Sequence[Painted], boxes: Floats, texts: Places, colours:
     other, text = (np.concatenate(part) for part in zip(*pairs, strict=True))
     chosen, which = np.unique(others[other], return_inverse=True)
     grounds = [objects[at] for at in chosen.tolist()]
-    fills, is_sure = _paint(grounds, [each.handle for each in grounds])
+    fills, is_sure = _ground_paint(grounds)
     is_path = np.fromiter((each.kind == pdfium.FPDF_PAGEOBJ_PATH for each in grounds), np.bool_, len(grounds))
     is_plain = is_path & (fills != PATTERN).any(axis=1)
     is_later = chosen[which] > texts[text]
@@ -204,13 +221,30 @@ def _are_lost(objects: Sequence[Painted], boxes: Floats, texts: Places, colours:
     return lost
 
 
-def _paints_on(path: Painted, boxes: Floats) -> Flags:
-    """True for boxes on whose middle line, the longer one, a path's fill lies somewhere."""
-    count = int(pdfium.FPDFPath_CountSegments(path.handle))
-    fill, stroke = ctypes.c_int(), ctypes.c_int()
+def _ground_paint(grounds: Sequence[Painted]) -> Paint:
+    """The paint of grounds; of lines that are as thick as one, the colour of the stroke, which is not sure."""
+    handles = [each.handle for each in grounds]
+    fills, is_sure = _paint(grounds, handles)
+    for number, ground in enumerate(grounds):
+        if ground.kind == pdfium.FPDF_PAGEOBJ_PATH and not _draw_mode(ground)[0]:
+            is_sure[number] = False
+            fills[number] = _colours(pdfium.FPDFPageObj_GetStrokeColor, [ground.handle])[0][0, :3]
+    return Paint(fills, is_sure)
+
+
+def _draw_mode(path: Painted) -> tuple[int, float]:
+    """How a path is filled, and the width of its line, in points."""
+    fill, stroke, width = ctypes.c_int(), ctypes.c_int(), ctypes.c_float()
     pdfium.FPDFPath_GetDrawMode(path.handle, fill, stroke)
-    if not fill.value or count > _MOST_SEGMENTS:
-        return np.full(len(boxes), bool(fill.value))
+    pdfium.FPDFPageObj_GetStrokeWidth(path.handle, width)
+    return fill.value, width.value if stroke.value else 0.0
+
+
+def _paints_on(path: Painted, boxes: Floats) -> Flags:
+    """True for boxes on whose middle line, the longer one, a path's fill lies somewhere, or a thick line of it may."""
+    count, (fill, width) = int(pdfium.FPDFPath_CountSegments(path.handle)), _draw_mode(path)
+    if width >= SMALLEST_SIDE or not fill or count > _MOST_SEGMENTS:
+        return np.full(len(boxes), bool(fill or width >= SMALLEST_SIDE))
     clip = _common(clip_boxes(path))
     if clip is not None:
         boxes = np.concatenate((np.maximum(boxes[:, :2], clip[:2]), np.minimum(boxes[:, 2:], clip[2:])), axis=1)
@@ -223,7 +257,7 @@ def _paints_on(path: Painted, boxes: Floats) -> Flags:
     with np.errstate(divide="ignore", invalid="ignore"):
         slope = (ends[:, 0] - starts[:, 0]) / (ends[:, 1] - starts[:, 1])
         crosses &= x < starts[:, 0] + (y - starts[:, 1]) * slope
-    if fill.value == pdfium.FPDF_FILLMODE_ALTERNATE:
+    if fill == pdfium.FPDF_FILLMODE_ALTERNATE:
         inside = crosses.sum(axis=2) % 2 == 1
     else:
         inside = (crosses * np.sign(ends[:, 1] - starts[:, 1])).sum(axis=2) != 0

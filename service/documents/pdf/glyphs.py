@@ -209,10 +209,10 @@ def unseen_characters(
     characters = Characters(text_page, codes, loose, ink, holds(_BLANKS, codes) | holds(_UNWANTED, codes))
     unseen |= too_small(characters, max(size))
     struck = struck_characters(objects, frame.shown(boxes), loose, ink, characters.blank)
-    texts = Texts.of(objects, boxes)
+    texts = Texts.of(objects, boxes, may_be_squashed=bool(characters.narrow.any()))
     if not (may_draw and (texts.may_be_unseen.any() or characters.inkless.any())):
         return Unseen(unseen, was_drawn=False, struck=struck)
-    unseen |= without_ink(page, objects, texts, characters, size)
+    unseen = without_ink(page, objects, texts, characters, unseen, size)
     return Unseen(unseen, was_drawn=True, struck=struck)
 
 

@@ -10,9 +10,8 @@ from __future__ import annotations
 import ctypes
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby, pairwise, repeat
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -43,8 +42,7 @@ _SAME = 0.05
 """Points between coordinates of one edge."""
 
 
-@dataclass(frozen=True, slots=True)
-class Painted:
+class Painted(NamedTuple):
     """An object that is no form; `outer` is the object of the page itself that holds it, or it itself.
 
     Attributes:
@@ -167,7 +165,7 @@ def _moved_boxes(boxes: Floats, matrices: Sequence[pdfium.FS_MATRIX]) -> Floats:
 
 
 def address(pointer: Any) -> int:
-    return ctypes.cast(pointer, ctypes.c_void_p).value or 0
+    return ctypes.c_void_p.from_buffer(pointer).value or 0
 
 
 def under(

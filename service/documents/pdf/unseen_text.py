@@ -21,7 +21,7 @@ import pypdfium2.raw as pdfium
 
 from service.documents.document import Box
 from service.documents.pdf.angles import Flags, Floats
-from service.documents.pdf.doubtful_text import BLUE, Texts, difference
+from service.documents.pdf.doubtful_text import BLUE, SQUASHED, Texts, difference
 from service.documents.pdf.page_objects import Painted, address
 
 _Numbers = npt.NDArray[np.int64]
@@ -39,15 +39,17 @@ FEWEST_UNSEEN = 3
 """Unseen characters of a page that are said, and that are judged by themselves where a layer of text goes on."""
 _MOST_PIXELS, _MOST_SCALE = 1_500_000, 3.0
 """Pixels of a drawing, and its pixels for a point."""
-_EDGE, _STEP = 20, 2
-"""Least difference of grey, of 255, between pixels so far from each other: the edge of a stroke in a picture."""
+_EDGES, _STEP = (20, 60), 2
+"""Least and largest difference of grey, of 255, between pixels so far from each other that is a stroke's edge ..."""
+_NOISE = 7
+"""... which is so many times the typical difference, that of the paper."""
 _MISPLACED = 0.25
 """Distance of recognized characters from those of the picture, in their heights."""
 _SAME_PLACE = 2.0
 """Points within which a character that is seen and one that is not are copies."""
 _MOST_LINES = 16
-_LAST_LATIN = 0x24F
-"""Letters from here on pdfium cannot draw in fonts that the file does not bring."""
+_DRAWABLE = ((0, 0x100), (0x2000, 0x2300))
+"""Ranges of letters and signs that pdfium can draw in fonts that the file does not bring."""
 
 _TextObject = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int)
 
@@ -63,8 +65,21 @@ class Characters(NamedTuple):
 
     @property
     def inkless(self) -> Flags:
-        """True for characters of which the font has no box: they may have no strokes."""
-        return np.asarray((self.ink == self.loose).all(axis=1) & ~self.blank)
+        """True for characters in a row of which the font has no box: they may have no strokes, or are a ligature."""
+        return self._in_a_row((self.ink == self.loose).all(axis=1))
+
+    @property
+    def narrow(self) -> Flags:
+        """True for characters in a row that are set flat or narrow, or are a ligature."""
+        sides = self.loose[:, 2:] - self.loose[:, :2]
+        return self._in_a_row(sides.min(axis=1) < SQUASHED * sides.max(axis=1))
+
+    def _in_a_row(self, flags: Flags) -> Flags:
+        some = np.append(flags[~self.blank], (False, False))
+        starts = some & np.roll(some, -1) & np.roll(some, -2)
+        in_row = np.zeros(len(flags), np.bool_)
+        in_row[~self.blank] = (starts | np.roll(starts, 1) | np.roll(starts, 2))[:-2]
+        return in_row
 
 
 def too_small(characters: Characters, page_side: float) -> Flags:
@@ -74,19 +89,25 @@ def too_small(characters: Characters, page_side: float) -> Flags:
 
 
 def without_ink(
-    page: Any, objects: Sequence[Painted], texts: Texts, characters: Characters, size: tuple[float, float]
+    page: Any,
+    objects: Sequence[Painted],
+    texts: Texts,
+    characters: Characters,
+    known: Flags,
+    size: tuple[float, float],
 ) -> Flags:
     """True for characters that make no difference to the page, and stand over no writing in a picture.
 
     Args:
         objects: of the page; `texts`: among them.
+        known: True for characters of which this is known already.
         size: width and height of the page as shown, in points.
     """
     owners = _owners(objects, texts, characters)
     may_be_unseen = texts.may_be_unseen.copy()
     may_be_unseen[owners[characters.inkless & (owners >= 0)]] = True
-    asked = np.flatnonzero((owners >= 0) & may_be_unseen[owners] & ~characters.blank)
-    unseen = np.zeros(len(owners), np.bool_)
+    asked = np.flatnonzero((owners >= 0) & may_be_unseen[owners] & ~characters.blank & ~known)
+    unseen = known.copy()
     if not len(asked):
         return unseen
     ink, owner = characters.ink[asked], owners[asked]
@@ -191,22 +212,19 @@ def _as_around(flags: Flags, owner: _Numbers) -> Flags:
 def _undrawable(
     handles: Sequence[Any], texts: Texts, owner: _Numbers, codes: npt.NDArray[np.uint32], grounds: Floats
 ) -> Flags:
-    """True for letters that pdfium has no font for, if their colour is not that of their ground."""
+    """True for texts with letters that pdfium has no font for, if their colour is not that of their ground."""
+    drawable = [(codes >= first) & (codes < end) for first, end in _DRAWABLE]
     lacks_font = np.zeros(len(handles), np.bool_)
-    for number in np.unique(owner[codes > _LAST_LATIN]).tolist():
+    for number in np.unique(owner[~np.logical_or(*drawable)]).tolist():
         lacks_font[number] = not pdfium.FPDFFont_GetIsEmbedded(pdfium.FPDFTextObj_GetFont(handles[number]))
     may_show = lacks_font & (texts.modes < pdfium.FPDF_TEXTRENDERMODE_INVISIBLE)
-    contrast = difference(texts.paint.colours[owner], grounds) >= _SEEN
-    return np.asarray(may_show[owner] & (codes > _LAST_LATIN) & contrast)
+    return np.asarray(may_show[owner] & (difference(texts.paint.colours[owner], grounds) >= _SEEN))
 
 
 def _over_writing(drawing: _Drawing, gray: npt.NDArray[np.int16], ink: Floats, owner: _Numbers) -> Flags:
     """True for characters of lines of which half have strokes of a picture, that is edges in both directions."""
-    edges = np.zeros(gray.shape, np.bool_), np.zeros(gray.shape, np.bool_)
-    edges[0][:, :-_STEP] = np.abs(gray[:, _STEP:] - gray[:, :-_STEP]) >= _EDGE
-    edges[1][:-_STEP] = np.abs(gray[_STEP:] - gray[:-_STEP]) >= _EDGE
     around = _grown(ink, _MISPLACED)
-    has_strokes = drawing.any_in(edges[0], around) & drawing.any_in(edges[1], around)
+    has_strokes = drawing.any_in(_edges(gray), around) & drawing.any_in(_edges(gray.T).T, around)
     near = _grown(ink, 3 * _MISPLACED)
     is_apart = (np.maximum(near[1:, :2], near[:-1, :2]) > np.minimum(near[1:, 2:], near[:-1, 2:])).any(axis=1)
     length = np.unique(owner, return_inverse=True, return_counts=True)
@@ -214,6 +232,13 @@ def _over_writing(drawing: _Drawing, gray: npt.NDArray[np.int16], ink: Floats, o
     is_apart |= (owner[1:] != owner[:-1]) & long[1:] & long[:-1]
     group = np.append(0, is_apart.cumsum())
     return np.asarray((2 * np.bincount(group, has_strokes) >= np.bincount(group))[group])
+
+
+def _edges(gray: npt.NDArray[np.int16]) -> Flags:
+    """True for pixels with the edge of a stroke to their right."""
+    steps = np.abs(gray[:, _STEP:] - gray[:, :-_STEP])
+    least = np.clip(_NOISE * np.median(steps[::3, ::3]), *_EDGES) if steps.size else 0
+    return np.pad(steps >= least, ((0, 0), (0, gray.shape[1] - steps.shape[1])))
 
 
 def _grown(boxes: Floats, share: float) -> Floats:
