@@ -1,10 +1,13 @@
 """Joins the words of a page's lines into text: white space between them, and what separates raised text from a number.
 
-A gap far wider than a space is a tab. Text is raised if it is smaller than the digit before it and stands higher.
+A gap far wider than a space is a tab. So is a gap somewhat wider between two numbers, the second with decimals, where
+the file has no space: `1` and `278.61` in near columns. Text is raised if it is smaller than the digit before it and
+stands higher.
 """
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -20,9 +23,11 @@ _SPACE, _TAB, _NEWLINE, _POINT, _COMMA = -1, -2, -3, -4, -5
 SEPARATORS = np.array([ord(sign) for sign in ",.\n\t "], np.uint32)
 """Separators under the negative indices above."""
 _TOUCHING = 0.15  # in word heights; words from two places in the content stream that are closer are joined
+_NEAR_COLUMNS = 0.4  # in word heights; a space is 0.2 to 0.3
 _CROSSING = 0.3  # in word heights; of two words that overlap by more, one is stamped over the other
 _SMALLER, _HIGHER = 0.8, 0.15  # the height of a raised character, and of its bottom over that of the one before it
 _NEAREST, _FURTHEST = -0.5, 0.6  # from one to the other; all in heights of the one before it
+_WITH_DECIMALS = re.compile(r"[0-9][0-9.,'’]*[.,][0-9]{2,3}")
 _SPELLED = {" ": _SPACE, ".": _POINT, ",": _COMMA}
 
 
@@ -44,10 +49,20 @@ def line_text(lines: list[Line], codes: Codes, boxes: Floats) -> LineText:
         before = None
         for word in line:
             if before is not None:
-                order += _between(before, word, line)
+                order += (_TAB,) if _are_cells(before, word, codes) else _between(before, word, line)
             order += range(word.start, word.end)
             before = word
     return _with_raised(LineText(np.array(order, np.intp), np.array(starts, np.int32)), codes, boxes)
+
+
+def _are_cells(before: Word, word: Word, codes: Codes) -> bool:
+    """True for two numbers in columns near each other."""
+    if not (before.is_numeric and word.is_numeric) or word.is_typed:
+        return False
+    if word.left - before.right <= _NEAR_COLUMNS * min(height(before), height(word)):
+        return False
+    number = "".join(map(chr, codes[word.start : word.end].tolist()))
+    return ord("0") <= codes[before.end - 1] <= ord("9") and _WITH_DECIMALS.fullmatch(number) is not None
 
 
 def _between(before: Word, word: Word, line: Line) -> tuple[int, ...]:

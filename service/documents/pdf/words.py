@@ -48,6 +48,7 @@ class Word(NamedTuple):
     is_numeric: bool  # at least half digits and signs of amounts
     is_key: bool  # ends in a colon
     is_right_to_left: bool
+    is_typed: bool = True  # the file itself holds that white space, or does not say
 
 
 def words_by_direction(glyphs: Glyphs) -> list[list[Word]]:
@@ -139,7 +140,8 @@ def _words(
     numeric = np.add.reduceat(holds(_NUMERIC, codes), starts, dtype=np.int64) * 2 >= ends - starts
     rtl = np.add.reduceat(_is_right_to_left(codes), starts, dtype=np.int64) > 0
     spaced, is_key = glyphs.spaced[first:last][starts], holds(_COLONS, codes[ends - 1])
-    columns = (starts + first, ends + first, spaced, numeric, is_key, rtl)
+    typed = (glyphs.typed if len(glyphs.typed) else np.ones(last, np.bool_))[first:last][starts]
+    columns = (starts + first, ends + first, spaced, numeric, is_key, rtl, typed)
     rest = zip(*(column[chosen].tolist() for column in columns), strict=True)
     return [Word(*near, *far, *more) for near, far, more in zip(*corners, rest, strict=True)]
 

@@ -54,6 +54,27 @@ def test_rows_of_a_table_stay_rows() -> None:
 
 
 @pytest.mark.parametrize(
+    ("left", "gap", "right", "between"),
+    [
+        ("1", 5, "278,61", "\t"),
+        ("40.39", 6, "319.00", "\t"),
+        ("1", 2.8, "278,61", " "),
+        ("1", 5, "278", " "),
+        ("EUR", 5, "278,61", " "),
+        ("CH9300762011623852957", 5, "01.03.2026", " "),
+        ("1", 5, "kg", " "),
+    ],
+)
+def test_numbers_in_near_columns_are_cells(left: str, gap: float, right: str, between: str) -> None:
+    place = 300 + stringWidth(left, "Helvetica", 10) + gap
+    assert read(document_files.pdf([(300, 100, left), (place, 100, right)])).text == f"{left}{between}{right}"
+
+
+def test_a_typed_space_in_a_number_is_no_border_of_cells() -> None:
+    assert read(document_files.pdf([(300, 100, "1 278,61 319,00")])).text == "1 278,61 319,00"
+
+
+@pytest.mark.parametrize(
     ("keys", "values"),
     [
         (["Number:", "Date:", "Due:"], ["INV-1", "today", "tomorrow"]),
