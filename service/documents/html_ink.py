@@ -18,7 +18,7 @@ _LEAST_PX = 4.0
 """Font size in pixels (4 are 3 points) under which nobody reads: its small letters are less than half a millimetre."""
 _PX = {"px": 1, "pt": 4 / 3, "pc": 16, "in": 96, "cm": 96 / 2.54, "mm": 96 / 25.4, "q": 96 / 101.6, "": 1}
 _PARENTS = {"em": 1, "%": 0.01, "ex": 0.5, "ch": 0.5, "smaller": 1 / 1.2, "larger": 1.2, "inherit": 1}
-_SIZE = re.compile(r"(\d{1,6}\.?\d{0,6}|\.\d{1,6})([a-z%]*)")
+_SIZE = re.compile(r"(?:calc\(|clamp\([^()]*,)?\s*(\d{1,6}\.?\d{0,6}|\.\d{1,6})([a-z%]*)\)?$")
 _FONT_SIZE = re.compile(r"(?:^|\s)(0|(?:\d{1,6}\.?\d{0,6}|\.\d{1,6})[a-z%]+)(?:\s*/|\s)")
 _IMAGE = re.compile(r"url\(|gradient\(|image|element\(|paint\(|var\(")
 _OPACITY = re.compile(r"(\d{0,9}\.?\d{0,9})(%?)\d*$")

@@ -71,7 +71,9 @@ def read_document(
             raise UnreadableDocument(f"The document has no text but in pictures: a picture is {_BY_OCR}")
         document = with_pictures(document, {})
     if not (document.text.strip() or document.pictures or (ocr_pages is not None and document.unread_pages)):
-        raise UnreadableDocument("The document has no text.")
+        hidden = sum(part.characters for part in document.partly_read)
+        seen = f" that can be seen: its {hidden} characters are hidden, and nothing of them is read" if hidden else ""
+        raise UnreadableDocument(f"The document has no text{seen}.")
     return document
 
 

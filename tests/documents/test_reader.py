@@ -50,6 +50,7 @@ def test_every_format_is_read(data: bytes, media_type: str | None, name: str | N
         (b"<p hidden>a", "text/html", "no text"),
         (b"\xef\xbb\xbf", "text/plain", "no text"),
         (document_files.word_body(""), None, "no text"),
+        (b"<p style='color:white'>hidden", "text/html", "The document has no text that can be seen: its 6"),
     ],
 )
 def test_a_document_without_text_is_unreadable(data: bytes, media_type: str | None, sentence: str) -> None:
