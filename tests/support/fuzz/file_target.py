@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+from base64 import b64encode
 from random import Random
 
 from loadtest.scenario.document_files import make_docx, make_pdf
@@ -11,7 +12,8 @@ from loadtest.scenario.workload import report
 from service.core.errors import GleanerError
 from service.documents.limits import DocumentLimits
 from service.documents.reader import read_document
-from tests.support.document_files import column, pdf, simple_docx, simple_pdf
+from tests.support.document_files import column, pdf, simple_docx, simple_pdf, word_document
+from tests.support.drawn_sheets import sheet
 from tests.support.fuzz.mutation import mutate
 
 LIMITS = DocumentLimits(max_bytes=4 << 20, max_pages=200, max_characters=2_000_000, max_unpacked_bytes=32 << 20)
@@ -54,14 +56,17 @@ def file_targets() -> list[FileTarget]:
         pdf(column(50, 100, ["left one", "left two"]) + column(320, 100, ["right one", "right two"]), rotation=90),
         pdf([(50, 50, "secret")], password="a"),
     )
-    docx = (make_docx(prose), simple_docx("Invoice INV-20931", "Total 12"))
+    picture = sheet().file()
+    html = HTML + b'<img src="data:image/png;base64,%b">' % b64encode(picture)
+    pictured = word_document(lambda document: document.add_picture(io.BytesIO(picture)))
+    docx = (make_docx(prose), simple_docx("Invoice INV-20931", "Total 12"), pictured)
     texts = (prose.encode(), "Grüße aus Köln, 3 €".encode("cp1252"), "請求書 123".encode("utf-16"), b"")
     return [
         FileTarget("pdf", "application/pdf", pdfs),
         FileTarget(
             "docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document", docx, zipped=True
         ),
-        FileTarget("html", "text/html", (HTML, b"<p>" * 50 + b"a", prose.encode())),
+        FileTarget("html", "text/html", (HTML, html, b"<p>" * 50 + b"a", prose.encode())),
         FileTarget("text", "text/plain; charset=utf-8", texts),
         FileTarget("any format", None, (*pdfs, *docx, HTML, *texts)),
     ]
