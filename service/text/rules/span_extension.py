@@ -52,7 +52,7 @@ _DATE = re.compile(
 _DAY = rf"[0-9]{{1,2}}{_ORDINAL}"
 _TO = rf"(?:\s?[-‐‑–—~～]\s?|\s{BETWEEN_WORDS}\s)"
 _PERIOD = re.compile(
-    rf"(?<![\w./-])(?:{_DAY}|{_DAY}[ .]?(?:de |of )?{_MONTH}\.?|{_MONTH}\.? {_DAY}"
+    rf"(?<![\w./:#№-])(?:{_DAY}|{_DAY}[ .]?(?:de |of )?{_MONTH}\.?|{_MONTH}\.? {_DAY}"
     rf"|[0-9]{{1,2}}[./][0-9]{{1,2}}[./]?|{_MONTH}\.?){_TO}"
     r"(?:[0-9]{1,2}(?P<point>[./-])[0-9]{1,2}(?P=point)(?:[0-9]{4}|[0-9]{2})"
     rf"|(?:{_DAY}[ /-]{{0,2}}(?:de |of )?)?{_MONTH}\.?,? (?:de |del )?[0-9]{{4}}|(?:{_MONTH}\.? )?{_DAY},? [0-9]{{4}})"
@@ -62,7 +62,9 @@ _PERIOD = re.compile(
     r"(?:[0-9]{1,2} ?[月./-] ?)?[0-9]{1,2}(?: ?日|\.)?(?![\w/-])"
 )
 """A period whose dates share parts."""
-_LONE_DAY = re.compile(rf"{_DAY}\s[-‐‑–—]\s|[0-9]{{1,2}}\s{BETWEEN_WORDS}\s")
+_LONE_DAY = re.compile(
+    rf"{_DAY}(?:\s[-‐‑–—]|[-‐‑–—]\s)|[0-9]{{1,2}}(?:\s{BETWEEN_WORDS}\s|[-‐‑–—][0-9]{{1,2}}[./-][0-9])"
+)
 _BEFORE_PERIOD = re.compile(
     rf"(?:[:(\t]|(?<!\w)(?:{FROM_WORDS}|[^\W\d_]{{0,12}}zeitraum|per[ií]od[oe]?|période|okres|дати)\s)\s{{0,3}}\Z", re.I
 )
