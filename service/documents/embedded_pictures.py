@@ -41,6 +41,10 @@ _PIXEL_EMU = 9_525
 """English metric units of a pixel, of which an inch has 96."""
 _MOST_CROPPED = 5_000
 """Thousandths of a percent that may be cropped from a side of a picture that is read."""
+_LEAST_OPACITY = 10_000
+"""Thousandths of a percent of opacity of a picture that a person sees."""
+_VML_SIZE = re.compile(r"(?:^|;)(width|height):(\d{1,6}(?:\.\d{0,6})?)(pt|in|cm|mm|px|)")
+_PIXELS = {"pt": 96 / 72, "in": 96.0, "cm": 96 / 2.54, "mm": 96 / 25.4, "px": 1.0, "": 1.0}
 _DRAWN_TEXT = re.compile(rb"<(?:\w{1,20}:)?(?:text|foreignObject)\b", re.I)
 
 
@@ -151,7 +155,7 @@ class Drawing:
     The format: ECMA-376 part 1, 20.1 and 20.4 (DrawingML), part 4, 19.1 (VML).
     """
 
-    ELEMENTS = frozenset("extent docPr blip srcRect blipFill imagedata".split())
+    ELEMENTS = frozenset("extent docPr blip alphaModFix srcRect blipFill shape imagedata".split())
 
     def __init__(self) -> None:
         self._relationship, self._is_whole = "", True
@@ -166,10 +170,18 @@ class Drawing:
         elif name == "blip":
             self._relationship = "" if self._is_unseen else attribute(attributes, "embed")
             self._is_whole = True
+        elif name == "alphaModFix":
+            is_faint = _number(attributes, "amt") < _LEAST_OPACITY
+            self._relationship = "" if is_faint else self._relationship
         elif name == "srcRect":
             self._is_whole = max(_number(attributes, side) for side in "ltrb") <= _MOST_CROPPED
+        elif name == "shape":
+            style = attribute(attributes, "style")
+            sizes = {side: float(number) * _PIXELS[unit] for side, number, unit in _VML_SIZE.findall(style)}
+            self._is_unseen = is_small(sizes.get("width", _PAGE_PIXELS), sizes.get("height", _PAGE_PIXELS))
+            self._is_unseen |= "visibility:hidden" in style
         elif name == "imagedata":
-            self._relationship = attribute(attributes, "id")
+            self._relationship = "" if self._is_unseen else attribute(attributes, "id")
             self._is_whole = not any(name.startswith("crop") for name in attributes)
 
     def picture(self) -> tuple[str, bool]:

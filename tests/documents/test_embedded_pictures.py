@@ -45,14 +45,14 @@ def words(text: str) -> str:
     return f"<w:t>{text}</w:t>"
 
 
-def drawing(part: str = "a.png", size: int = 2_000_000, properties: str = "", crop: str = "") -> str:
-    blip = f'<w:blipFill><w:blip r:embed="{part}"/>{crop}</w:blipFill>'
+def drawing(part: str = "a.png", size: int = 2_000_000, properties: str = "", effects: str = "", crop: str = "") -> str:
+    blip = f'<w:blipFill><w:blip r:embed="{part}">{effects}</w:blip>{crop}</w:blipFill>'
     extent = f'<w:extent cx="{size}" cy="{size}"/>'
     return f"<w:drawing><w:inline>{extent}<w:docPr {properties}/><w:pic>{blip}</w:pic></w:inline></w:drawing>"
 
 
-def pict(part: str = "a.png", attributes: str = "") -> str:
-    return f'<w:pict><w:shape><w:imagedata r:id="{part}" {attributes}/></w:shape></w:pict>'
+def pict(part: str = "a.png", attributes: str = "", style: str = "width:6in;height:200pt") -> str:
+    return f'<w:pict><w:shape style="{style}"><w:imagedata r:id="{part}" {attributes}/></w:shape></w:pict>'
 
 
 def either(choice: str, fallback: str) -> str:
@@ -111,6 +111,10 @@ def placed(document: Document) -> tuple[str, list[int]]:
         (paragraph("<w:rPr><w:vanish/></w:rPr>" + drawing()) + paragraph(words("a")), "a", []),
         (paragraph(drawing(properties='hidden="1"'), words("a")), "a", []),
         (paragraph(drawing(size=150_000), words("a")), "a", []),
+        (paragraph(drawing(effects='<w:alphaModFix amt="2000"/>'), words("a")), "a", []),
+        (paragraph(drawing(effects='<w:alphaModFix amt="50000"/>'), words("a")), "a", [0]),
+        (paragraph(pict(style="width:9pt;height:9pt"), words("a")), "a", []),
+        (paragraph(pict(style="position:absolute;visibility:hidden"), words("a")), "a", []),
         (paragraph("<w:rPr><w:strike/></w:rPr>" + drawing()) + paragraph(words("a")), "a", []),
         (paragraph('<w:rPr><w:color w:val="FFFFFF"/></w:rPr>' + drawing()) + paragraph(words("a")), "a", [0]),
         ("<w:p><w:del><w:r>" + drawing() + "</w:r></w:del></w:p>" + paragraph(words("a")), "a", []),

@@ -95,7 +95,8 @@ export class DocumentView {
     this.notes.append(...partlyRead(document).map(([number, parts]) => make("p", { class: "notice" }, `Page ${number}: not read in part, which is ${reasons(parts)}.`)));
     const hidden = document.partly_read.filter((part) => part.reason === "hidden").reduce((sum, part) => sum + part.characters, 0);
     if (hidden) this.notes.append(make("p", { class: "notice" }, `${count(hidden, "character")} not read: hidden, so that no person sees them.`));
-    if (document.partly_read.some((part) => part.page === null && part.reason === "image")) this.notes.append(make("p", { class: "notice" }, "A picture in the file, or part of one, was not read."));
+    const isPictureUnread = document.partly_read.some((part) => part.page === null && part.reason === "image");
+    if (isPictureUnread) this.notes.append(make("p", { class: "notice" }, "A picture in the file, or part of one, was not read."));
     if (this.strip) {
       this.strip.setPages(total);
       this.strip.setFindings(this.findings, document.unread_pages, document.partly_read);
