@@ -91,6 +91,8 @@ class ModelStatus(msgspec.Struct, frozen=True):
     linear layers: `cuda`, or on a CPU `onednn` or, in float32, `torch`; `dtype`: the format of its numbers;
     `dtype_reason`: why it is float32 and not the service's, if so.
     `calibrated`: its scores are the share of such entities that is right, on documents like those it was fitted on.
+    `scheme` of its tags: `BIO`, `IOB1` (`I-` begins entities, `B-` parts neighbours), `BIOES`, `BILOU`, `BMES`, `IO`, or
+    `plain`: each tag is a label; empty with `free_labels`.
     """
 
     name: str
@@ -116,6 +118,7 @@ class ModelStatus(msgspec.Struct, frozen=True):
     dtype: str = ""
     dtype_reason: str = ""
     calibrated: bool = False
+    scheme: str = ""
 
 
 class Status(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
@@ -344,6 +347,4 @@ def _key_in(head: bytes | memoryview) -> str | None:
 
 
 class _Keyed(msgspec.Struct):
-    """The readable part of a malformed header."""
-
     key: DocumentKey

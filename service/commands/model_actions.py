@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from model_store.contents.allowed_files import RULES
 from model_store.contents.scan import ScannedFolder, license_of, scan_folder
@@ -36,6 +37,9 @@ from service.core.errors import ServiceError
 from service.evaluation.data_check import unknown_labels
 from service.evaluation.labelled_documents import BadRecords, LabelledDocument, read_sets
 from service.settings import read_settings
+
+if TYPE_CHECKING:  # A listing does not need it.
+    from service.core.decoding.model_decoding import Decoding
 
 OnProgress = Callable[[int, int], None]
 """Function of (bytes done, all bytes)."""
@@ -72,12 +76,14 @@ UNNAMED_LABEL = re.compile(r"LABEL_\d+")
 def run_publish(chosen: argparse.Namespace) -> int:
     """Publish a folder and print the result."""
     from service.engine.models.tokenizer_check import refuse_unusable_tokens  # A third of what a listing would import.
+    from service.text.decoding_files import read_decoding
 
     store, remote = store_of(chosen), remote_of(chosen)
     provenance = Provenance(base_model=chosen.base_model, data=chosen.data, commit=chosen.commit)
     scanned = scan_folder(chosen.folder)
     golden = golden_examples(chosen.golden, scanned) if chosen.golden else ()
     refuse_unusable_tokens(chosen.folder)
+    decoding = read_decoding(chosen.folder) if scanned.family.has_labels else None
     with progress_bar("publishing") as report:
         published = publish(
             chosen.folder,
@@ -88,8 +94,8 @@ def run_publish(chosen: argparse.Namespace) -> int:
             golden=golden,
             progress=report,
         )
+    observed = check_golden(published.revision, store) if golden else ""
     if golden:
-        check_golden(published.revision, store)
         published = published if remote else published.tagged(store, chosen.tag)
     print(_upload(published, store, remote, chosen.tag) if remote else published)
     for left_out in published.left_out:
@@ -102,6 +108,8 @@ def run_publish(chosen: argparse.Namespace) -> int:
             "--golden takes labelled documents",
             file=sys.stderr,
         )
+    if decoding is not None:
+        report_scheme(scanned.config.labels, decoding, observed)
     if any(UNNAMED_LABEL.fullmatch(label) for label in published.revision.manifest.labels):
         print(
             "gleaner: warning: its labels are transformers' defaults (LABEL_0 …), and services will answer with them: "
@@ -111,8 +119,38 @@ def run_publish(chosen: argparse.Namespace) -> int:
     return 0
 
 
-def check_golden(revision: Revision, store: Store) -> None:
+def report_scheme(labels: tuple[str, ...], decoding: Decoding, observed: str) -> None:
+    """Print how a model's tags are read; warn of tags of no scheme, and of a model without a label for other words.
+
+    Args:
+        observed: the scheme's name, if the model was brought up.
+    """
+    from service.core.decoding.tag_scheme import IOB1, OUTSIDE, scheme_named, unread_tags
+
+    scheme = scheme_named(observed or (IOB1 if decoding.inside_begins else ""), labels)
+    is_open = not observed and decoding.leaves_open(scheme)
+    print(f"scheme: {scheme.name}{' or IOB1, as a service will see (`scheme` in /models)' if is_open else ''}")
+    if scheme.is_unusual:
+        print(f"labels: {scheme.labels[int(scheme.begins.argmax())]} … are read as B-…, I-…")
+    if scheme.outside not in (None, OUTSIDE):
+        print(f"labels: {scheme.outside} is read as O, outside entities")
+    if tags := unread_tags(scheme):
+        print(
+            f"gleaner: warning: {tags[0]} looks like a tag, but the labels are of no scheme, so services will answer with "
+            "them as they are: write B-…, I-… and O in `id2label` of config.json and publish again",
+            file=sys.stderr,
+        )
+    if scheme.outside is None and not any(map(UNNAMED_LABEL.fullmatch, labels)):
+        print(
+            "gleaner: warning: no label is `O`, for words outside entities, so each word will be in one",
+            file=sys.stderr,
+        )
+
+
+def check_golden(revision: Revision, store: Store) -> str:
     """Bring an untagged revision up on this machine as a service would, so that it answers its golden examples.
+
+    Returns the scheme of its tags.
 
     Raises:
         InvalidGolden: it answers one otherwise, or cannot be brought up here; it stays untagged.
@@ -121,16 +159,16 @@ def check_golden(revision: Revision, store: Store) -> None:
 
     from service.local_service import LocalService  # The workers' code takes half a second.
 
-    async def bring_up() -> None:
-        async with LocalService({}, lambda _: None, settings):
-            pass
+    async def bring_up() -> str:
+        async with LocalService({}, lambda _: None, settings) as service:
+            return service.model.scheme
 
     count = len(revision.manifest.golden)
     print(f"running {count} golden examples", file=sys.stderr)
     reference = f"{revision.name}@{revision.revision}"
     settings = {"models": reference, "model_store": str(store.root), "model_remote": ""}
     try:
-        asyncio.run(bring_up())
+        return asyncio.run(bring_up())
     except ServiceError as error:
         raise InvalidGolden(f"Nothing was published: {error.detail}") from error
 

@@ -196,6 +196,17 @@ Reducer = Callable[[Sequence[Logits | GleanerError], Sequence[AtEngine], tuple[s
 model's labels. A score that is not finite makes a ModelError of its sequence."""
 
 
+class MarkedText(NamedTuple):
+    """A text, and the label, start and end of each entity in it."""
+
+    text: str
+    places: set[tuple[str, int, int]]
+
+
+Infer = Callable[[list[TokenIds]], list[Logits]]
+"""Infers the logits of each sequence, special tokens included."""
+
+
 Blank = Callable[[int], TokenIds]
 """Makes a sequence of so many tokens."""
 
@@ -276,6 +287,9 @@ class Processor(ABC, Generic[T]):
     def blank(self) -> Blank:
         """Makes sequences that are as much work as any, for measurements; does not hold the tokenizer."""
         return zeros
+
+    def observe(self, status: ModelStatus, examples: Sequence[MarkedText], sizes: WindowSizes, infer: Infer) -> None:
+        """Learn from its model's scores what its folder does not say, before `reducer` and `described` are asked."""
 
     @abstractmethod
     def reducer(self) -> Reducer:

@@ -1,7 +1,8 @@
 """Reads what a model's folder asks for in decoding: `decoding.json` and `transitions.safetensors`, both optional.
 
 `decoding.json`: `{"compounds": true, "first_piece_share": 0.5, "cells": true, "marks": true, "unknown": true,
-"calibration": {"scores": [0.2, 0.9], "shares": [0.1, 0.8]}}`, each part optional (`core/decoding/model_decoding`).
+"inside_begins": true, "calibration": {"scores": [0.2, 0.9], "shares": [0.1, 0.8]}}`, each part optional
+(`core/decoding/model_decoding`).
 `transitions.safetensors`: one float tensor `transitions`, `[tags, tags]`, in the order of the configuration's labels.
 
 The rule: a file that is there is read whole and checked, or the revision is not served.
@@ -53,6 +54,7 @@ class DecodingFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     cells: bool = False
     marks: bool = False
     unknown: bool = False
+    inside_begins: bool | None = None
     calibration: CalibrationFile | None = None
 
 
@@ -73,7 +75,8 @@ def read_decoding(folder: Path) -> Decoding:
         cells=asked.cells,
         marks=asked.marks,
         unknown=asked.unknown,
-        transitions=None if steps is None else _transitions(steps, folder),
+        inside_begins=asked.inside_begins,
+        transitions=None if steps is None else _transitions(steps, folder, inside_begins=bool(asked.inside_begins)),
         calibration=None if points is None else Calibration(points.scores, points.shares),
     )
 
@@ -98,8 +101,8 @@ def _rules(content: bytes) -> DecodingFile:
         raise ModelError(f"{RULES} cannot be used: {error}") from error
 
 
-def _transitions(content: bytes, folder: Path) -> Transitions:
-    scheme = read_scheme(_labels(folder))
+def _transitions(content: bytes, folder: Path, *, inside_begins: bool) -> Transitions:
+    scheme = read_scheme(_labels(folder), inside_begins=inside_begins)
     tags = len(scheme.labels)
     try:
         steps: NDArray[np.floating] = load(content)["transitions"]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from service.core.arrays import Logits, TokenIds
 from service.core.decoding.aggregation_strategies import Aggregation
 from service.core.decoding.entities import Entity, decode_logits, decode_words
-from service.core.decoding.tag_scheme import scheme_of
+from service.core.decoding.tag_scheme import Scheme, scheme_of
 from service.core.decoding.tokens import word_starts
 from service.core.decoding.windows import Window, merge_windows
 from service.core.decoding.word_tags import WordTags
@@ -101,15 +101,15 @@ def mark_word_starts(tokenizer: TextTokenizer, prepared: Prepared) -> WordStarts
 
 
 def decode_word_scores(
-    tokenizer: TextTokenizer, prepared: Prepared, words: WordStarts, scores: Logits | WordTags, labels: tuple[str, ...]
+    tokenizer: TextTokenizer, prepared: Prepared, words: WordStarts, scores: Logits | WordTags, scheme: Scheme
 ) -> list[Entity]:
     """The entities in a text by the rules of `constrained`, from its words' tags or finite logits `[words, labels]`."""
     encoding = tokenizer.encoding(prepared.text, prepared.tokens, with_subwords=False)
-    return decode_words(prepared.text, encoding, words.firsts, scores, scheme_of(labels), tokenizer.decoding)
+    return decode_words(prepared.text, encoding, words.firsts, scores, scheme, tokenizer.decoding)
 
 
 def decode_entities(
-    tokenizer: TextTokenizer, prepared: Prepared, logits: Sequence[Logits], labels: tuple[str, ...]
+    tokenizer: TextTokenizer, prepared: Prepared, logits: Sequence[Logits], scheme: Scheme
 ) -> list[Entity]:
     """The entities in a text, from the model's logits for each sequence, special tokens included.
 
@@ -118,15 +118,19 @@ def decode_entities(
     """
     if not logits:
         return []
-    merged = merge_windows(prepared.windows, [tokenizer.content(part) for part in logits])
-    return decode_merged(tokenizer, prepared, merged, labels)
+    return decode_merged(tokenizer, prepared, token_logits(tokenizer, prepared, logits), scheme)
+
+
+def token_logits(tokenizer: TextTokenizer, prepared: Prepared, logits: Sequence[Logits]) -> Logits:
+    """The logits of a text's tokens, from the model's logits for each sequence, special tokens included."""
+    return merge_windows(prepared.windows, [tokenizer.content(part) for part in logits])
 
 
 def decode_merged(
     tokenizer: TextTokenizer,
     prepared: Prepared,
     logits: Logits,
-    labels: tuple[str, ...],
+    scheme: Scheme,
     aggregation: Aggregation = Aggregation.CONSTRAINED,
 ) -> list[Entity]:
     """The entities in a text, from the logits of its tokens, `[tokens, labels]`.
@@ -138,7 +142,7 @@ def decode_merged(
         return []
     wordwise = aggregation not in (Aggregation.CONSTRAINED, Aggregation.SIMPLE)
     encoding = tokenizer.encoding(prepared.text, prepared.tokens, with_subwords=wordwise)
-    return decode_logits(prepared.text, encoding, logits, scheme_of(labels), aggregation, tokenizer.decoding)
+    return decode_logits(prepared.text, encoding, logits, scheme, aggregation, tokenizer.decoding)
 
 
 def apply_rules(

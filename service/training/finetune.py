@@ -16,6 +16,7 @@ import msgspec
 import torch
 from transformers import PreTrainedModel
 
+from service.core.decoding.tag_scheme import scheme_of
 from service.engine.device.selection import choose_device, use_threads
 from service.evaluation.labelled_documents import LabelledSpan, read_sets, repeated_texts
 from service.evaluation.span_scores import SpanScore, Tally, conventional
@@ -141,5 +142,5 @@ def find_spans(model: PreTrainedModel, cutter: Cutter, text: str) -> list[Labell
         model(input_ids=torch.from_numpy(ids).long()[None].to(model.device)).logits[0].float().cpu().numpy()
         for ids in prepared.sequences
     ]
-    entities = decode_entities(cutter.tokenizer, prepared, logits, cutter.tags)
+    entities = decode_entities(cutter.tokenizer, prepared, logits, scheme_of(cutter.tags))
     return [LabelledSpan(entity.start, entity.end, entity.label) for entity in entities]

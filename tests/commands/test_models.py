@@ -187,6 +187,36 @@ def test_bad_golden_examples_are_refused_at_publish(
 
 
 @pytest.mark.parametrize(
+    ("labels", "said", "warned"),
+    [
+        (("O", "B-A", "I-A"), "scheme: BIO or IOB1", ""),
+        (("O", "I-A", "I-C"), "scheme: IO\n", ""),
+        (("O", "B_A", "I_A"), "B_A … are read as B-…", ""),
+        (("0", "A-b", "A-i"), "0 is read as O", ""),
+        (("O", "B_A", "I_A", "PHONE"), "scheme: plain", "B_A looks like a tag"),
+        (("B-A", "I-A"), "scheme: BIO", "no label is `O`"),
+        (("O", "E-MAIL"), "scheme: plain", ""),
+    ],
+)
+def test_a_publish_says_how_tags_are_read(
+    tmp_path: Path, capsys: Shown, labels: Sequence[str], said: str, warned: str
+) -> None:
+    made = make_model(tmp_path / "made", labels=labels)
+    assert gleaner("publish", made, "cv", "--store", tmp_path / "store") == 0
+    shown = capsys.readouterr()
+    assert said in shown.out
+    assert (warned in shown.err) if warned else not shown.err
+
+
+@pytest.mark.parametrize("said", [True, False])
+def test_a_publish_says_the_scheme_that_the_folder_says(tmp_path: Path, capsys: Shown, said: bool) -> None:
+    made = make_model(tmp_path / "made")
+    (made / "decoding.json").write_text(json.dumps({"inside_begins": said}))
+    assert gleaner("publish", made, "cv", "--store", tmp_path / "store") == 0
+    assert f"scheme: {'IOB1' if said else 'BIO'}\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
     ("labels", "warned"),
     [(("LABEL_0", "LABEL_1", "LABEL_2"), True), (("O", "B-LABEL", "I-LABEL"), False), (("O", "LABEL_1"), True)],
 )

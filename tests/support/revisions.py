@@ -13,6 +13,7 @@ import torch
 
 from model_store.local.store import Store
 from model_store.transfer.publish import publish
+from service.core.decoding.tag_scheme import scheme_of
 from service.engine.encoder.encoder import load_encoder
 from service.engine.encoder.forward_path import PACKED
 from service.text.pipeline import decode_entities, prepare
@@ -53,7 +54,7 @@ def make_revision(folder: Path, number: int) -> Made:
     for text in TEXTS:
         prepared = prepare(tokenizer, text, longest=512, overlap=128)
         rows = encoder.forward([np.asarray(ids, dtype=np.int32) for ids in prepared.sequences])
-        entities = decode_entities(tokenizer, prepared, rows, encoder.labels)
+        entities = decode_entities(tokenizer, prepared, rows, scheme_of(encoder.labels))
         found[text] = [(entity.label, entity.start, entity.end) for entity in entities]
     return Made(folder, found)
 

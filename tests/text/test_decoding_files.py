@@ -39,10 +39,12 @@ def test_all_that_is_asked_for_is_read(tmp_path: Path) -> None:
         "cells": True,
         "marks": True,
         "unknown": True,
+        "inside_begins": True,
         "calibration": {"scores": [0.1, 0.9], "shares": [0.0, 0.7]},
     }
     decoding = read_decoding(folder_with(tmp_path, rules, transitions=STEPS.astype(np.float16)))
     assert (decoding.compounds, decoding.cells, decoding.marks, decoding.unknown) == (True,) * 4
+    assert decoding.inside_begins
     assert decoding.first_piece_share == 0.5
     assert decoding.calibration == Calibration((0.1, 0.9), (0.0, 0.7))
     assert decoding.transitions is not None
@@ -53,6 +55,7 @@ def test_one_file_alone_is_enough(tmp_path: Path) -> None:
     decoding = read_decoding(folder_with(tmp_path, transitions=STEPS))
     assert decoding.transitions is not None
     assert not decoding.compounds
+    assert decoding.inside_begins is None
     (tmp_path / TRANSITIONS).unlink()
     assert read_decoding(folder_with(tmp_path, {"marks": True})).marks
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from service.core.decoding.model_decoding import PLAIN
+from service.core.decoding.tag_scheme import scheme_of
 from service.core.decoding.word_tags import WordTags
 from service.core.types import ResponseKind
 from service.families.token_classifier.reducing import reduce_to_tags
@@ -53,8 +54,8 @@ def test_tags_of_the_words_lead_to_the_entities_that_all_logits_lead_to(tokenize
         document = asked(ResponseKind.WORD_TAGS, words.sequence, special_tokens_at_end=len(tokenizer.suffix))
         (tags,) = reduce_to_tags(PLAIN, [rows], [document], labels)
         assert isinstance(tags, WordTags)
-        found = decode_word_scores(tokenizer, prepared, words, tags, labels)
-        assert found == decode_entities(tokenizer, prepared, [rows], labels)
+        found = decode_word_scores(tokenizer, prepared, words, tags, scheme_of(labels))
+        assert found == decode_entities(tokenizer, prepared, [rows], scheme_of(labels))
         assert np.array_equal(np.maximum(words.sequence, ~words.sequence), prepared.sequences[0])
 
 

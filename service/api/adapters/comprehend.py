@@ -44,6 +44,7 @@ from service.api.options import read_options
 from service.api.schemas import EntityResult
 from service.core.arrays import Logits
 from service.core.decoding.entities import Entity
+from service.core.decoding.tag_scheme import Scheme, scheme_named
 from service.core.errors import GleanerError, MalformedRequest, Overloaded, UnknownRoute, UnsupportedFormat
 from service.documents.document import Box, Document, Page
 from service.documents.format_detection import Format, detect_format
@@ -148,7 +149,8 @@ async def _detect_in_file(
     request: Request, context: RequestContext, file: bytes, options: Mapping[str, str]
 ) -> Response:
     body = Body((DocumentInput("0", data=file),), read_options(dict(options)), batch=False)
-    decoder = BlocksDecoder(file, context.model(body).labels)
+    model = context.model(body)
+    decoder = BlocksDecoder(file, scheme_named(model.scheme, model.labels))
     call = context.call(body, decoder=decoder)
 
     def render(outcomes: list[DocumentOutcome]) -> Any:
@@ -259,9 +261,8 @@ def _cbor_text(text: str) -> bytes:
 class BlocksDecoder:
     """Decodes the one document of a request as usual, and keeps its pages and layout."""
 
-    def __init__(self, file: bytes, labels: tuple[str, ...]) -> None:
-        self._file = file
-        self._labels = labels
+    def __init__(self, file: bytes, scheme: Scheme) -> None:
+        self._file, self._scheme = file, scheme
         self._document = Document("")
 
     def __call__(
@@ -269,7 +270,7 @@ class BlocksDecoder:
     ) -> list[Entity]:
         """The entities of the document."""
         self._document = document
-        return decode_merged(tokenizer, prepared, logits, self._labels)
+        return decode_merged(tokenizer, prepared, logits, self._scheme)
 
     def described(self, shown: list[dict[str, Any]], entities: list[EntityResult]) -> dict[str, Any]:
         """The answer about the file; to each entity that is shown its blocks are added."""

@@ -1,17 +1,19 @@
 """Decoding options of one model for `constrained`, beyond what every model has: what its folder asks for.
 
-A model whose folder asks for nothing is decoded by `PLAIN`. Knows no files (`service/text/decoding_files`).
+A model whose folder asks for nothing is decoded by `PLAIN`. Knows no files (`service/text/decoding_files`). Whether
+`I-` may begin an entity is seen in a model's own tags where its folder does not say it (`seen_inside_begins`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from service.core.arrays import Logits
+from service.core.decoding.aggregation_strategies import softmax
 from service.core.decoding.tag_scheme import Scheme
 from service.core.decoding.transitions import Transitions
 
@@ -43,6 +45,7 @@ class Decoding:
         marks: an amount keeps its minus or brackets; other marks and half a pair of brackets are no part of an entity's
             ends, and marks alone are none.
         unknown: an entity has a token that the vocabulary knows, marks aside.
+        inside_begins: `I-` may begin an entity, as in IOB1; None: the folder does not say it.
         transitions: the learned scores of one tag after another.
         calibration: applied to the entities' scores.
     """
@@ -52,11 +55,38 @@ class Decoding:
     cells: bool = False
     marks: bool = False
     unknown: bool = False
+    inside_begins: bool | None = None
     transitions: Transitions | None = None
     calibration: Calibration | None = None
 
+    def leaves_open(self, scheme: Scheme) -> bool:
+        """True if neither the folder nor its learned transitions say whether a model's scheme is BIO or IOB1."""
+        return scheme.may_be_iob1 and self.inside_begins is None and self.transitions is None
+
 
 PLAIN = Decoding()
+
+_SURE = 0.8
+"""Least probability of a tag that counts as seen."""
+_FEWEST_BEGINNINGS = 5
+_LARGEST_SHARE = 0.05
+"""Largest share of `B-` in the beginnings that a model of IOB1 tags, which should have none; one of BIO has most."""
+
+
+def seen_inside_begins(texts: Iterable[Logits], scheme: Scheme) -> bool:
+    """True if a model begins entities with `I-` as a rule, word by word, before a valid path is sought.
+
+    Args:
+        texts: the logits of each text's words, `[words, labels]`.
+    """
+    inside = begun = 0
+    for words in texts:
+        tags = words.argmax(axis=1)
+        kinds, is_begun = scheme.type_of[tags], scheme.begins[tags]
+        begins = (kinds >= 0) & (kinds != np.append(-1, kinds[:-1])) & (softmax(words).max(axis=1) >= _SURE)
+        begun += int((begins & is_begun).sum())
+        inside += int((begins & ~is_begun).sum())
+    return inside >= _FEWEST_BEGINNINGS and begun <= _LARGEST_SHARE * (inside + begun)
 
 
 def word_logits(

@@ -13,7 +13,10 @@ Prefixes count only if the letters in use form one of the known schemes; else ev
 
 Letters that a type lacks are made up for, type by type: without `B-X` (and `S-X`), `I-X` may begin an entity; without
 `E-X`, `I-X` may end one. IOB1 (CoNLL 2003 as published: `I-` begins an entity, `B-` only separates two of a type) has
-the labels of BIO and cannot be told from it; pass `inside_begins=True` for such a model.
+the labels of BIO and cannot be told from it by them; pass `inside_begins=True` for such a model.
+
+Other notations of the letters (`B_PERSON`, `b-PERSON`, `PERSON-B`) count only where all labels but `O` have the same
+one, and each type has a label to begin and one to go on with. Where no label is `O`, `0` or `o` may stand for it.
 
 Whatever may begin may follow whatever may end: `transitions` relies on this, and on a label that may do both (`O`,
 `S-X`, `B-X` in BIO). A label set without such a label cannot tag a single token, and is read as plain.
@@ -21,7 +24,8 @@ Whatever may begin may follow whatever may end: `transitions` relies on this, an
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -29,9 +33,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 OUTSIDE = "O"
+IOB1 = "IOB1"
+PLAIN = "plain"
 
 _SCHEMES = {"BIO": "BI", "BIOES": "BIES", "BILOU": "BILU", "BMES": "BMES"}
 _ROLES = {"B": "B", "I": "I", "M": "I", "E": "E", "L": "E", "S": "S", "U": "S"}
+_NOTATIONS = tuple(
+    re.compile(notation.format(mark=re.escape(mark), letters=letters), re.DOTALL)
+    for mark in "-_:.|/"
+    for letters in ("BIMELSU", "bimelsu")
+    for notation in ("(?P<letter>[{letters}]){mark}(?P<kind>.+)", "(?P<kind>.+){mark}(?P<letter>[{letters}])")
+)
+"""Notations of a letter and an entity type; the first one is the usual one."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,7 +52,7 @@ class Scheme:
     """The labels of a model, and which may follow which. Arrays have one entry per label, in the model's order."""
 
     name: str
-    """`BIO`, `BIOES`, `BILOU`, `BMES`, `IO` or `plain`."""
+    """`BIO`, `IOB1`, `BIOES`, `BILOU`, `BMES`, `IO` or `plain`."""
     labels: tuple[str, ...]
     types: tuple[str, ...]
     """The entity types, in order of first appearance."""
@@ -63,44 +76,97 @@ class Scheme:
     continued: NDArray[np.intp]
     """The label of a token that continues a word of each label: `I-X` for `B-X` and `I-X`; itself where none is."""
 
+    @property
+    def outside(self) -> str | None:
+        """The label of words outside entities; None if there is none."""
+        return next((label for label, kind in zip(self.labels, self.type_of.tolist(), strict=True) if kind < 0), None)
+
+    @property
+    def is_unusual(self) -> bool:
+        """True if its tags are not written as `B-PERSON`."""
+        return self.name != PLAIN and not any(_NOTATIONS[0].fullmatch(label) for label in self.labels)
+
+    @property
+    def may_be_iob1(self) -> bool:
+        """True if its labels leave open whether it is BIO or IOB1."""
+        return self.name == "BIO" and not self.may_begin.all()
+
 
 def read_scheme(id2label: Mapping[int, str], *, inside_begins: bool = False) -> Scheme:
     """The scheme of a model's `id2label`: ids 0 to n - 1, as numbers or, as in a JSON configuration, strings."""
     by_id = {int(key): label for key, label in id2label.items()}
     assert sorted(by_id) == list(range(len(by_id))), "label ids must run from 0 without gaps"
     labels = tuple(by_id[key] for key in range(len(by_id)))
-    name = _detect(labels)
-    if name != "plain":
-        scheme = _build(name, labels, inside_begins)
-        if bool((scheme.may_begin & scheme.may_end).any()):
-            return scheme
-    return _build("plain", labels, inside_begins)
+    outside = _outside(labels)
+    for notation in _NOTATIONS:
+        parts = _parts(labels, notation, outside)
+        name = _name({letter for letter, _ in parts} - {"O", "P"})
+        if name != PLAIN and (notation is _NOTATIONS[0] or _is_consistent(parts)):
+            scheme = _build(name, labels, parts, inside_begins)
+            if bool((scheme.may_begin & scheme.may_end).any()):
+                return scheme
+    return _build(PLAIN, labels, [("O", "") if label == outside else ("P", label) for label in labels], inside_begins)
 
 
 @lru_cache(maxsize=64)
-def scheme_of(labels: tuple[str, ...]) -> Scheme:
+def scheme_of(labels: tuple[str, ...], *, inside_begins: bool = False) -> Scheme:
     """The scheme of a model's labels, in its order."""
-    return read_scheme(dict(enumerate(labels)))
+    return read_scheme(dict(enumerate(labels)), inside_begins=inside_begins)
 
 
-def _detect(labels: tuple[str, ...]) -> str:
-    letters = {label[0] for label in labels if label[0:1] in _ROLES and label[1:2] == "-" and label[2:]}
+def scheme_named(name: str, labels: tuple[str, ...]) -> Scheme:
+    """The scheme of a model's labels that has this name, where they leave that open."""
+    return scheme_of(labels, inside_begins=name == IOB1)
+
+
+def unread_tags(scheme: Scheme) -> list[str]:
+    """The labels of a plain scheme that look like tags: with a letter to begin, and another to go on with its type."""
+    for notation in _NOTATIONS if scheme.name == PLAIN else ():
+        parts = _parts(scheme.labels, notation, scheme.outside)
+        if _kinds(parts, "B") & _kinds(parts, "IM"):
+            return [label for label, (letter, _) in zip(scheme.labels, parts, strict=True) if letter in _ROLES]
+    return []
+
+
+Parts = Sequence[tuple[str, str]]
+"""Each label's letter (`O` outside entities, `P` where it has none) and entity type."""
+
+
+def _outside(labels: Sequence[str]) -> str | None:
+    """The label of words outside entities: `0` and `o` only among labels that are words."""
+    if OUTSIDE in labels:
+        return OUTSIDE
+    others = [label for label in labels if label not in ("0", "o")]
+    is_told = len(others) == len(labels) - 1 and all(len(label) > 1 and not label.isdigit() for label in others)
+    return next(label for label in labels if label in ("0", "o")) if others and is_told else None
+
+
+def _parts(labels: Sequence[str], notation: re.Pattern[str], outside: str | None) -> Parts:
+    found = ((label, notation.fullmatch(label)) for label in labels)
+    return [
+        ("O", "") if label == outside else (part["letter"].upper(), part["kind"]) if part else ("P", label)
+        for label, part in found
+    ]
+
+
+def _name(letters: set[str]) -> str:
     if letters == {"I"}:
         return "IO"
-    return next((name for name, known in _SCHEMES.items() if "B" in letters and letters <= set(known)), "plain")
+    return next((name for name, known in _SCHEMES.items() if "B" in letters and letters <= set(known)), PLAIN)
 
 
-def _parse(name: str, label: str) -> tuple[str, str]:
-    """A label's role (one of `O`, `B`, `I`, `E`, `S`, or `P` for plain) and its entity type."""
-    if label == OUTSIDE:
-        return "O", ""
-    if name != "plain" and label[0:1] in _ROLES and label[1:2] == "-" and label[2:]:
-        return _ROLES[label[0]], label[2:]
-    return "P", label
+def _kinds(parts: Parts, letters: str) -> set[str]:
+    return {kind for letter, kind in parts if letter in letters}
 
 
-def _build(name: str, labels: tuple[str, ...], inside_begins: bool) -> Scheme:
-    parsed = [_parse(name, label) for label in labels]
+def _is_consistent(parts: Parts) -> bool:
+    """True if all labels have a letter, and each type one to begin and one to go on with."""
+    kinds = {kind for letter, kind in parts if letter != "O"}
+    return not _kinds(parts, "P") and _kinds(parts, "B") == _kinds(parts, "IM") == kinds
+
+
+def _build(name: str, labels: tuple[str, ...], parts: Parts, inside_begins: bool) -> Scheme:
+    parsed = [(_ROLES.get(letter, letter), kind) for letter, kind in parts]
     types = tuple(dict.fromkeys(kind for role, kind in parsed if role != "O"))
     type_of = np.array([types.index(kind) if role != "O" else -1 for role, kind in parsed], dtype=np.int32)
     roles_of = {kind: {role for role, other in parsed if other == kind} for kind in types}
@@ -111,7 +177,7 @@ def _build(name: str, labels: tuple[str, ...], inside_begins: bool) -> Scheme:
     same_type = (type_of[:, None] == type_of[None, :]) & (type_of >= 0)
     allowed = (may_end[:, None] & may_begin) | (same_type & goes_on[:, None] & continues)
     return Scheme(
-        name=name,
+        name=IOB1 if name == "BIO" and inside_begins else name,
         labels=labels,
         types=types,
         type_of=type_of,

@@ -29,7 +29,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from service.core.decoding.tag_scheme import OUTSIDE, Scheme
+from service.core.decoding.tag_scheme import Scheme
 
 NEAR_LABELS = 7
 """Labels a word that are searched at first, the best ones."""
@@ -65,7 +65,7 @@ class Transitions:
     def of(cls, steps: NDArray[np.floating], scheme: Scheme) -> Transitions:
         """From finite scores of steps `[labels, labels]`; those that the scheme forbids do not count."""
         step = np.where(scheme.allowed, steps.astype(np.float64), -np.inf)
-        outside = scheme.labels.index(OUTSIDE) if OUTSIDE in scheme.labels else None
+        outside = scheme.labels.index(scheme.outside) if scheme.outside is not None else None
         begin = step[outside] if outside is not None else np.where(scheme.may_begin, 0.0, -np.inf)
         end = step[:, outside] if outside is not None else np.where(scheme.may_end, 0.0, -np.inf)
         stay = step[outside, outside] if outside is not None else 0.0

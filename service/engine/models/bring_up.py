@@ -13,11 +13,12 @@ processor (`service/families`).
 from __future__ import annotations
 
 import ctypes
+import dataclasses
 import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -26,7 +27,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from model_store.local.store import Revision
-from model_store.manifest import GoldenExample, Manifest
+from model_store.manifest import GoldenEntity, GoldenExample, Manifest
 from service.core.arrays import Logits, TokenIds
 from service.core.decoding.entities import Entity
 from service.core.errors import GleanerError, ModelError
@@ -36,7 +37,7 @@ from service.engine.models.loaded_model import LoadedModel, ProfiledModel
 from service.engine.models.profiling import ModelProfiler
 from service.engine.models.repository import ModelRepository
 from service.engine.models.tokenizer_check import refuse_missing_embeddings, refuse_other_tokens
-from service.families.processor import Processor, Task, WindowSizes, prepare
+from service.families.processor import MarkedText, Infer, Processor, Task, WindowSizes, prepare
 from service.families.registry import open_processor
 from service.process import EXIT_BROKEN
 from service.settings import Settings
@@ -57,6 +58,8 @@ REPEAT_SECONDS = 1.0
 STUCK_SECONDS = 60.0
 """How much longer a block may go on that does not end by itself: it is in one call of C code, and its process ends."""
 TRIAL_TEXT = "Invoice 4711 of 31.01.2026: Jane Doe, Acme GmbH, Zürich, pays EUR 1,250.00 (jane@example.org)."
+MOST_OBSERVED = 50
+"""Golden examples in which a processor sees how its model tags."""
 TRIAL_LABELS = ("person", "organization", "date", "amount")
 """Answered by each revision before it may serve; the labels, by one that is given some."""
 
@@ -127,6 +130,7 @@ class Rollout:
             model = self._factory.build(revision, checkpoint, processor)
         with self._timed("warm-up"):
             self._profiler.warm(model)
+            model = self._observed(model, processor, revision)
             timed = self._profiler.time(model)
         with self._timed("measure"):
             candidate = ProfiledModel(model, self._profiler.measure(model), timed)
@@ -138,6 +142,18 @@ class Rollout:
         if problem is not None:
             raise GoldenFailed(problem)
         return candidate
+
+    def _observed(self, model: LoadedModel, processor: Processor[Any], revision: Revision) -> LoadedModel:
+        """The model as its processor describes it once it has seen scores."""
+        golden = revision.manifest.golden[:MOST_OBSERVED]
+        examples = [MarkedText(each.text, _places(each.entities)) for each in golden]
+        sizes = _sizes(model.status, self._settings)
+        processor.observe(model.status, examples, sizes, lambda sequences: _finite(model.infer(sequences)))
+        return dataclasses.replace(model, status=processor.described(model.status), reduce=processor.reducer())
+
+
+def _sizes(model: ModelStatus, settings: Settings) -> WindowSizes:
+    return WindowSizes(min(settings.window_tokens, model.max_tokens), settings.overlap_tokens)
 
 
 def _checked_processor(revision: Revision, checkpoint: Checkpoint) -> Processor[Any]:
@@ -185,10 +201,6 @@ def time_limit(seconds: float, stuck_seconds: float = STUCK_SECONDS) -> Iterator
             over.set()
 
 
-Infer = Callable[[list[TokenIds]], list[Logits]]
-"""Logits of each sequence, special tokens included."""
-
-
 @dataclass(frozen=True, slots=True)
 class Trial:
     """A revision that is tried before it may serve: texts go the way that those of requests go."""
@@ -221,8 +233,7 @@ class Trial:
 
     def _task(self, labels: Sequence[str], min_score: float | None) -> Task:
         """`labels`: for a model that is given some."""
-        sizes = WindowSizes(min(self.settings.window_tokens, self.model.max_tokens), self.settings.overlap_tokens)
-        return self.processor.example(labels, min_score, self.model, sizes)
+        return self.processor.example(labels, min_score, self.model, _sizes(self.model, self.settings))
 
     def _entities(self, text: str, task: Task) -> list[Entity]:
         prepared = prepare(task, Document(text))
@@ -240,11 +251,14 @@ MOST_SHOWN = 3
 
 
 def _difference(example: GoldenExample, found: list[Entity]) -> str | None:
-    wanted = {(entity.label, entity.start, entity.end) for entity in example.entities}
-    given = {(entity.label, entity.start, entity.end) for entity in found}
+    wanted, given = _places(example.entities), _places(found)
     missing, extra = sorted(wanted - given), sorted(given - wanted)
     parts = [f"{word} {_some(places)}" for word, places in (("missing", missing), ("not wanted", extra)) if places]
     return "; ".join(parts) or None
+
+
+def _places(entities: Iterable[Entity | GoldenEntity]) -> set[Place]:
+    return {(each.label, each.start, each.end) for each in entities}
 
 
 def _some(places: list[Place]) -> str:

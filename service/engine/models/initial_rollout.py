@@ -107,14 +107,7 @@ class InitialRollout:
         """Nothing to do: the golden examples reach the candidate directly."""
 
     def infer(self, model: LoadedModel, sequences: list[TokenIds]) -> list[Logits]:
-        """One sequence at a time: each fits the device alone, and no request waits."""
-        logits = []
-        for tokens in sequences:
-            (outcome,) = model.runner.launch([tokens]).result()
-            if isinstance(outcome, GleanerError):
-                raise outcome
-            logits.append(outcome)
-        return logits
+        return model.infer(sequences)
 
     def _bring_up(self, reference: str, revision: Revision) -> None:
         name = revision.revision

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from service.core.arrays import Logits, TokenIds
+from service.core.errors import GleanerError
 from service.core.memory.budget import ModelMemory
 from service.core.placement import Placement
 from service.core.scheduling.throughput import TimedBatch
@@ -40,6 +42,16 @@ class LoadedModel:
     @property
     def revision(self) -> str:
         return self.status.revision
+
+    def infer(self, sequences: list[TokenIds]) -> list[Logits]:
+        """The logits of each sequence, one at a time: each fits the device alone, and no request waits."""
+        logits = []
+        for tokens in sequences:
+            (outcome,) = self.runner.launch([tokens]).result()
+            if isinstance(outcome, GleanerError):
+                raise outcome
+            logits.append(outcome)
+        return logits
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -11,14 +12,19 @@ from msgspec.structs import replace
 from service.core.arrays import Logits
 from service.core.decoding.aggregation_strategies import Aggregation
 from service.core.decoding.entities import Entity
+from service.core.decoding.model_decoding import seen_inside_begins
 from service.core.decoding.spans import Overlaps
+from service.core.decoding.tag_scheme import IOB1, Scheme, scheme_named, scheme_of
+from service.core.decoding.tokens import word_starts
 from service.core.errors import InvalidOptions
 from service.core.labels.label_set import NO_LIMITS, ScoreLimits, read_labels
 from service.core.types import ResponseKind
 from service.documents.document import Document
 from service.families.processor import (
     Decoder,
+    MarkedText,
     Findings,
+    Infer,
     ModelInput,
     PreparedDocument,
     Processor,
@@ -26,9 +32,11 @@ from service.families.processor import (
     Scores,
     TaskOptions,
     WindowSizes,
+    prepare,
 )
 from service.families.refusals import no_records, refuse_unknown
 from service.families.token_classifier.reducing import reduce_to_tags
+from service.families.token_classifier.sample_texts import sample_texts
 from service.text.pipeline import (
     WordStarts,
     answered_labels,
@@ -39,6 +47,7 @@ from service.text.pipeline import (
     kept_rows,
     mark_word_starts,
     prepare_in_steps,
+    token_logits,
 )
 from service.text.tokenizer import SHORT_CHARACTERS, TextTokenizer, Vocabulary
 from service.wire import ModelStatus
@@ -46,6 +55,9 @@ from service.wire import ModelStatus
 
 class TokenClassifier(Processor[TextTokenizer]):
     """One revision of a token classifier."""
+
+    _inside_begins = False
+    """Seen in its own tags: `I-` may begin an entity."""
 
     def _read(self, known: Iterable[Vocabulary]) -> TextTokenizer:
         return TextTokenizer(self._folder, known)
@@ -73,18 +85,41 @@ class TokenClassifier(Processor[TextTokenizer]):
         if options.overlaps is not Overlaps.FLAT:
             raise InvalidOptions(f"overlaps: {model.name} has labels of its own, and its entities never overlap.")
         names = tuple(each.name for each in labels)
-        return TagTask(self, model.labels, sizes, options.min_score, options.aggregation, names, decoder)
+        scheme = scheme_named(model.scheme, model.labels)
+        return TagTask(self, scheme, sizes, options.min_score, options.aggregation, names, decoder)
 
     def example(
         self, labels: Sequence[str], min_score: float | None, model: ModelStatus, sizes: WindowSizes
     ) -> TagTask:
-        return TagTask(self, model.labels, sizes)
+        return TagTask(self, scheme_named(model.scheme, model.labels), sizes)
+
+    def observe(self, status: ModelStatus, examples: Sequence[MarkedText], sizes: WindowSizes, infer: Infer) -> None:
+        """See whether `I-` may begin an entity, where neither the folder nor its learned transitions say it.
+
+        The examples decide if they hold in one of both cases alone; else the tags of sample texts do.
+        """
+        scheme = scheme_of(status.labels)
+        if not self.tokenizer.decoding.leaves_open(scheme):
+            return
+        tasks = [TagTask(self, scheme_named(name, status.labels), sizes) for name in (scheme.name, IOB1)]
+        holds = [all(_holds(task, example, infer) for example in examples) for task in tasks]
+        if holds[0] is not holds[1]:
+            self._inside_begins = holds[1]
+            return
+        words = (_word_logits(tasks[0], text, infer) for text in sample_texts(self.tokenizer.vocabulary))
+        self._inside_begins = seen_inside_begins(words, scheme)
 
     def reducer(self) -> Reducer:
-        return partial(reduce_to_tags, self.tokenizer.decoding)
+        return partial(reduce_to_tags, dataclasses.replace(self.tokenizer.decoding, inside_begins=self._begins))
 
     def described(self, status: ModelStatus) -> ModelStatus:
-        return replace(status, calibrated=self.tokenizer.decoding.calibration is not None)
+        scheme = scheme_of(status.labels, inside_begins=self._begins)
+        return replace(status, calibrated=self.tokenizer.decoding.calibration is not None, scheme=scheme.name)
+
+    @property
+    def _begins(self) -> bool:
+        said = self.tokenizer.decoding.inside_begins
+        return self._inside_begins if said is None else said
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +127,12 @@ class TagTask:
     """What a request asks of a token classifier.
 
     Attributes:
-        model_labels: the model's tags.
+        scheme: of the model's tags.
         labels: those that the request wants, if it names some: rules may find more for them.
     """
 
     processor: TokenClassifier
-    model_labels: tuple[str, ...]
+    scheme: Scheme
     sizes: WindowSizes
     limits: ScoreLimits = NO_LIMITS
     aggregation: Aggregation = Aggregation.CONSTRAINED
@@ -111,7 +146,7 @@ class TagTask:
 
     @property
     def scores_a_token(self) -> int:
-        return len(self.model_labels)
+        return len(self.scheme.labels)
 
     @property
     def needs_words_alone(self) -> bool:
@@ -162,17 +197,31 @@ class TagDocument(PreparedDocument):
         if task.decoder is not None:
             return Findings(task.decoder(id_, self.document, tokenizer, self, scores.logits))
         if (words := self._words) is None:
-            found = decode_merged(tokenizer, self, scores.logits, task.model_labels, task.aggregation)
+            found = decode_merged(tokenizer, self, scores.logits, task.scheme, task.aggregation)
         else:
             of_words = scores.logits if scores.tags is None else scores.tags
-            found = decode_word_scores(tokenizer, self, words, of_words, task.model_labels)
+            found = decode_word_scores(tokenizer, self, words, of_words, task.scheme)
         if task.aggregation is Aggregation.CONSTRAINED:
-            found = apply_rules(tokenizer, self, found, task.model_labels, task.labels)
+            found = apply_rules(tokenizer, self, found, task.scheme.labels, task.labels)
         return Findings(found)
 
     def entities_in(self, scores: Sequence[Logits]) -> list[Entity]:
-        found = decode_entities(self._tokenizer, self, scores, self.task.model_labels)
-        return apply_rules(self._tokenizer, self, found, self.task.model_labels)
+        found = decode_entities(self._tokenizer, self, scores, self.task.scheme)
+        return apply_rules(self._tokenizer, self, found, self.task.scheme.labels)
+
+
+def _holds(task: TagTask, example: MarkedText, infer: Infer) -> bool:
+    """True if a model finds in an example what it should."""
+    prepared = prepare(task, Document(example.text))
+    found = prepared.entities_in(infer(prepared.sequences))
+    return {(each.label, each.start, each.end) for each in found} == example.places
+
+
+def _word_logits(task: TagTask, text: str, infer: Infer) -> Logits:
+    """The logits of a text's words, of which it has some."""
+    prepared, tokenizer = prepare(task, Document(text)), task.processor.tokenizer
+    logits = token_logits(tokenizer, prepared, infer(prepared.sequences))
+    return logits[word_starts(text, prepared.tokens.offsets)]
 
 
 FAMILY = TokenClassifier

@@ -65,7 +65,8 @@ def reduce_to_tags(
         if isinstance(outcome, np.ndarray) and (words := Words.of(document)) is not None
     }
     if tagged:
-        tags = _tags(list(tagged.values()), scheme_of(labels), decoding)
+        scheme = scheme_of(labels, inside_begins=bool(decoding.inside_begins))
+        tags = _tags(list(tagged.values()), scheme, decoding)
         for index, each in zip(tagged, tags, strict=True):
             found[index] = each
     return found

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from service.core.decoding.aggregation_strategies import Aggregation
 from service.core.decoding.entities import decode_logits
-from service.core.decoding.model_decoding import PLAIN, Calibration, Decoding, word_logits
+from service.core.decoding.model_decoding import PLAIN, Calibration, Decoding, seen_inside_begins, word_logits
 from service.core.decoding.tag_scheme import scheme_of
 from service.core.decoding.tokens import Encoding, word_starts
 from service.core.decoding.transitions import Transitions
@@ -52,6 +52,33 @@ def test_marks_bind_word_characters_but_not_two_years(text: str, words: int) -> 
     if text.startswith("東"):
         offsets = np.array([(0, 1), (1, 2), (2, 3)], dtype=np.int32)
     assert int(word_starts(text, offsets, compounds=True).sum()) == words
+
+
+UNSURE = [0.0, 0.0, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("texts", "seen"),
+    [
+        ([[OUT, INNER, OUT, INNER], [INNER], [INNER], [INNER]], True),
+        ([[OUT, INNER, OUT, INNER], [INNER], [INNER], [INNER, BEGIN]], True),  # it parts two neighbours
+        ([[OUT, INNER, INNER, INNER], [INNER], [INNER], [INNER]], False),  # too few
+        ([[INNER]] * 8 + [[BEGIN]], False),
+        ([[INNER]] * 25 + [[BEGIN]], True),
+        ([[UNSURE]] * 8, False),
+        ([[BEGIN, INNER]] * 8, False),
+        ([], False),
+    ],
+)
+def test_a_model_of_iob1_is_seen_by_what_begins_its_entities(texts: list[list[list[float]]], seen: bool) -> None:
+    assert seen_inside_begins([np.array(rows, dtype=np.float32) for rows in texts], BIO) is seen
+
+
+def test_a_scheme_is_open_unless_the_folder_or_its_steps_say_it() -> None:
+    assert PLAIN.leaves_open(BIO)
+    assert not PLAIN.leaves_open(scheme_of(("O", "I-MONEY")))
+    assert not replace(PLAIN, inside_begins=False).leaves_open(BIO)
+    assert not replace(PLAIN, transitions=Transitions.of(np.zeros((3, 3)), BIO)).leaves_open(BIO)
 
 
 def test_an_entity_ends_at_a_column_gap_if_the_model_asks() -> None:

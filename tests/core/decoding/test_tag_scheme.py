@@ -38,10 +38,66 @@ def enders(of: Scheme) -> set[str]:
         (["O", "B-A", "I-A", "L-A", "E-A"], "plain"),
         (["B-A", "I-A", "E-A"], "plain"),
         (["O"], "plain"),
+        (["O", "B_TYPE"], "plain"),
+        (["O", "I_D", "B_TYPE", "E_MAIL"], "plain"),
+        (["O", "B_A", "I_A", "PHONE"], "plain"),
+        (["O", "B_A", "i_A"], "plain"),
+        (["O", "b_a", "m_a", "e_a", "s_a"], "BMES"),
     ],
 )
 def test_the_scheme_is_read_from_the_letters_in_use(labels: list[str], name: str) -> None:
     assert scheme(*labels).name == name
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        ("O", "B_PER", "I_PER", "B_D", "I_D"),
+        ("O", "b-PER", "i-PER", "b-D", "i-D"),
+        ("O", "PER-B", "PER-I", "D-B", "D-I"),
+        ("O", "PER_b", "PER_i", "D_b", "D_i"),
+        ("o", "B:PER", "I:PER", "B:D", "I:D"),
+        ("0", "B-PER", "I-PER", "B-D", "I-D"),
+    ],
+)
+def test_tags_may_be_written_in_other_ways(written: tuple[str, ...]) -> None:
+    usual, other = scheme("O", "B-PER", "I-PER", "B-D", "I-D"), scheme(*written)
+    assert (other.name, other.types, other.labels) == ("BIO", ("PER", "D"), written)
+    assert other.outside == written[0]
+    assert np.array_equal(other.allowed, usual.allowed)
+    assert np.array_equal(other.begins, usual.begins)
+    assert other.is_unusual is (written[0] != "0")
+
+
+@pytest.mark.parametrize(
+    ("labels", "outside"),
+    [(["O", "0", "A"], "O"), (["0", "PERSON"], "0"), (["0", "1"], None), (["0"], None), (["0", "o", "PERSON"], None)],
+)
+def test_a_nought_stands_for_o_among_words_alone(labels: list[str], outside: str | None) -> None:
+    assert scheme(*labels).outside == outside
+
+
+@pytest.mark.parametrize(
+    ("labels", "unread"),
+    [
+        (["O", "B_A", "I_A", "PHONE"], ["B_A", "I_A"]),
+        (["O", "A-B", "A-I", "C-E", "x"], ["A-B", "A-I", "C-E"]),
+        (["O", "B_A", "I_A"], []),
+        (["O", "B_TYPE", "I_D"], []),
+    ],
+)
+def test_labels_that_look_like_tags_of_no_scheme_are_named(labels: list[str], unread: list[str]) -> None:
+    assert tag_scheme.unread_tags(scheme(*labels)) == unread
+
+
+def test_labels_leave_open_whether_they_are_bio_or_iob1() -> None:
+    labels = ("O", "B-A", "I-A")
+    assert scheme(*labels).may_be_iob1
+    assert not scheme("O", "I-A", "B-C").may_be_iob1
+    assert not scheme("O", "B-A", "I-A", "E-A", "S-A").may_be_iob1
+    assert tag_scheme.scheme_named("BIO", labels).name == "BIO"
+    iob1 = tag_scheme.scheme_named("IOB1", labels)
+    assert (iob1.name, iob1.may_be_iob1, beginners(iob1)) == ("IOB1", False, set(labels))
 
 
 def test_in_bio_an_entity_begins_with_b_and_goes_on_with_its_own_i() -> None:

@@ -23,12 +23,13 @@ from service.core.decoding.spans import Overlaps
 from service.core.errors import GleanerError, InsufficientMemory, InternalError, ModelError
 from service.engine.encoder.encoder import load_encoder
 from service.engine.execution.executor import DeviceExecutor
-from service.engine.models.bring_up import BringUpTimeout, GoldenFailed, Infer, Rollout, Trial, time_limit
+from service.engine.models.bring_up import BringUpTimeout, GoldenFailed, Rollout, Trial, time_limit
 from service.engine.models.factory import ModelFactory
 from service.engine.models.loaded_model import LoadedModel, ProfiledModel
 from service.engine.models.profiling import ModelProfiler
 from service.engine.models.repository import ModelRepository
 from service.engine.models.tokenizer_check import refuse_other_tokens
+from service.families.processor import Infer
 from service.families.registry import open_processor
 from service.process import EXIT_BROKEN
 from service.settings import Settings

@@ -642,6 +642,8 @@ export interface components {
          *     linear layers: `cuda`, or on a CPU `onednn` or, in float32, `torch`; `dtype`: the format of its numbers;
          *     `dtype_reason`: why it is float32 and not the service's, if so.
          *     `calibrated`: its scores are the share of such entities that is right, on documents like those it was fitted on.
+         *     `scheme` of its tags: `BIO`, `IOB1` (`I-` begins entities, `B-` parts neighbours), `BIOES`, `BILOU`, `BMES`, `IO`, or
+         *     `plain`: each tag is a label; empty with `free_labels`.
          */
         ServedModel: {
             name: string;
@@ -667,6 +669,7 @@ export interface components {
             dtype: string;
             dtype_reason: string;
             calibrated: boolean;
+            scheme: string;
             /** @description The labels of its entities, which the option `labels` takes. Empty with `free_labels`: it takes any. */
             entity_labels: string[];
         };
