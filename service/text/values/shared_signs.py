@@ -11,13 +11,19 @@ Where it names several, all of them are readings. Where nothing tells, it is the
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from babel.numbers import get_territory_currencies
 
 from service.text.values import names
 from service.text.values.context import DocumentContext
 from service.text.values.normalization import key
+
+
+def _forms(of_regions: Mapping[str, str]) -> re.Pattern[str]:
+    """Compile forms that begin a word, by country, to one pattern with a group for each."""
+    return re.compile(r"(?<!\w)(?:" + "|".join(rf"(?P<{region}>{form})" for region, form in of_regions.items()) + ")")
+
 
 _REGISTERS = {
     "AE": r"TRN\b|FTA\b",
@@ -26,7 +32,6 @@ _REGISTERS = {
     "CA": r"[HQ]ST\b|GST\b[^A-Za-z]{0,40}PST\b|PST\b[^A-Za-z]{0,40}GST\b|TPS\b|TV[QH]\b|\d{9} ?RT ?\d{4}",
     "CH": r"CHE-?\d|MWST\b",
     "CL": r"R\.?U\.?T\.?:? ?\d{1,2}\.?\d{3}\.?\d{3}-[\dkK]\b",
-    "CN": "增值税|人民币|统一社会信用代码",
     "CO": r"N\.?I\.?T\.?:? ?\d|DIAN\b",
     "DK": r"CVR\b|ApS\b",
     "IN": r"GSTIN|[CS]GST\b",
@@ -38,22 +43,21 @@ _REGISTERS = {
     "PK": r"NTN\b|STRN\b|FBR\b",
     "SE": r"F-skatt|[Oo]rg\.? ?nr\.?:? ?\d{6}-\d{4}|[Bb]ankgiro|[Pp]lusgiro",
     "SG": r"UEN\b|Pte\.? Ltd|GST[\w .:#]{0,12} (?:M\d-?\d{7}-?\w|\d{9}[A-Z])\b",
-    "TW": "民國|統一編號|統編|統一發票",
     "US": r"(?i:Sales Tax)\b|EIN\b|IRS\b",
     "UY": r"R\.?U\.?T\.?:? ?\d{12}\b",
 }
 """Country → names and forms of its taxes and of its registers of companies."""
-_REGISTER = re.compile("|".join(rf"(?P<{region}>(?<!\w)(?:{form}))" for region, form in _REGISTERS.items()))
+_REGISTER = _forms(_REGISTERS)
 _ADDRESSES = {
     "AR": r"Buenos Aires\b",
     "AU": r"(?:NSW|VIC|QLD|WA|SA|TAS|ACT|NT),? \d{4}(?![\d-])",
     "CA": r"[ABCEGHJ-NPRSTVXY]\d[ABCEGHJ-NPRSTV-Z] ?\d[ABCEGHJ-NPRSTV-Z]\d(?!\w)",
-    "HK": r"Hong Kong\b|Kowloon\b|香港",
+    "HK": r"Hong Kong\b|Kowloon\b",
     "MX": r"Ciudad de M[ée]xico\b|Mexico City\b|CDMX\b",
     "SG": r"Singapore \d{6}\b",
 }
 """Country → its postal codes, and places of two words."""
-_ADDRESS = re.compile("|".join(rf"(?P<{region}>(?<!\w)(?:{form}))" for region, form in _ADDRESSES.items()))
+_ADDRESS = _forms(_ADDRESSES)
 _PLACES = {
     "AE": "dubai sharjah ajman",
     "AR": "rosario mendoza",
