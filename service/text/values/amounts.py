@@ -50,7 +50,8 @@ _RAISED_CENTS = re.compile(
 )
 _FUEL = re.compile("(?<![0-9.,])[0-9][.,][0-9]{2}⁹(?![0-9])")
 """A price for fuel, unless its last digit is a note's mark."""
-_COLON = re.compile(r"(?<=[0-9]):(?=[0-9]{2}(?: ?(?:kr|SEK)|:-))")
+_COLON = re.compile(r"(?<=[0-9]):(?=[0-9]{2}(?: ?(?:kr|SEK)|:-))|(?<=[0-9][ .][0-9]{3}):(?=[0-9]{2}$)")
+"""A Swedish decimal mark; a time has no groups of digits."""
 _BOOKED = re.compile(r"(?<=[0-9€$£]) ?(?P<mark>CR|Cr|DR|Dr|DB)\.?$|^(?P<before>CR|DR) ?(?=[0-9€$£])")
 _DASHES = re.compile("[‒–—―－]")
 _TRIANGLE = re.compile(r"[▲△]\s?(?=[¥0-9])")
@@ -70,8 +71,8 @@ _SELDOM_WITH_THOUSANDTHS = frozenset({"IQD"})
 """Currencies with three decimals by ISO 4217 that are hardly ever written."""
 _NAMED_BEFORE = re.compile(rf"[^\W\d_]|[{SIGNS}]")
 _THOUSANDTHS = re.compile(
-    r"(?<!\w)(?:KWD|OMR|JOD|TND|LYD|(?:BHD|[KBJ]\.?D|R\.?O)(?=\.? ?\d|\)))(?!\w)"
-    r"|(?<=\d) ?(?:BHD|[KBJ]\.?D)(?!\w)|د\.[كب]|ر\.ع"
+    r"(?<!\w)(?:KWD|OMR|JOD|TND|LYD|(?:(?<!N )(?<!N\. )BHD|[KBJ]\.?D|R\.?O)(?=\.?[ \t]{0,4}\d|\)))(?!\w)"
+    r"|(?<=\d) ?(?:BHD|[KBJ]\.?D|dinars?)(?!\w)|د\.[كب]|ر\.ع|دينار"
 )
 """Codes and signs of currencies with three decimals; in Malaysia "Sdn BHD" is a form of companies."""
 _CRORES = re.compile(r"(?:₹|Rs\.?|INR) ?[0-9,.]+ ?Cr\.?$")
@@ -150,7 +151,7 @@ def _numbers(digits: str, currency: str | None, context: DocumentContext) -> lis
         return [number] if number else []
     mark, other = lone[1], digits.replace(",", ".")
     if not has_thousandths(currency, context):
-        return [number, other] if mark == context.marks.cents else [number]
+        return [number, other] if mark in (context.marks.cents, context.marks.decimal) else [number]
     if context.marks.decimal is not None:
         return [other if mark == context.marks.decimal else number]
     is_usual = mark in usual_decimals(context.locales or _home(currency) or ("en",))
