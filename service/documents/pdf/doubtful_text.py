@@ -46,8 +46,9 @@ _OVERHANG = 0.5
 """Most part of a text beyond its clip, in its heights: its box is larger than its ink."""
 SQUASHED = 0.08
 """Least ratio of the height and the width of a text to what its font has, one by the other."""
-_MOST_SEGMENTS = 400
-"""Segments of a path beyond which it may cover all of its box."""
+_MOST_PAIRS, _MOST_SHAPES, _MOST_CROSSINGS = 1_000_000, 500, 100_000
+"""Pairs of a text and what it overlaps, paths looked at by their shape, and pairs of a text and a path's edge: bounds
+of the work, beyond which texts may be lost."""
 _STROKES = (pdfium.FPDF_TEXTRENDERMODE_STROKE, pdfium.FPDF_TEXTRENDERMODE_STROKE_CLIP)
 _BOTH = (pdfium.FPDF_TEXTRENDERMODE_FILL_STROKE, pdfium.FPDF_TEXTRENDERMODE_FILL_STROKE_CLIP)
 _OPAQUE = 255
@@ -191,7 +192,11 @@ def _are_lost(objects: Sequence[Painted], boxes: Floats, texts: Places, colours:
     is_on_paper = difference(colours, _PAPER) < _SURELY_SEEN
     others = np.array([at for at, each in enumerate(objects) if each.kind != pdfium.FPDF_PAGEOBJ_TEXT], np.intp)
     others = others[(boxes[others, 2:] - boxes[others, :2]).min(axis=1) >= SMALLEST_SIDE]
-    pairs = list(under(boxes[others], boxes[texts], np.inf, _OVERLAP)) if len(others) else []
+    pairs: list[tuple[Places, Places]] = []
+    for part in under(boxes[others], boxes[texts], np.inf, _OVERLAP) if len(others) else ():
+        pairs.append(part)
+        if sum(len(text) for _, text in pairs) > _MOST_PAIRS:
+            return np.ones(len(texts), np.bool_)
     if not pairs:
         return is_on_paper
     other, text = (np.concatenate(part) for part in zip(*pairs, strict=True))
@@ -203,10 +208,10 @@ def _are_lost(objects: Sequence[Painted], boxes: Floats, texts: Places, colours:
     is_later = chosen[which] > texts[text]
     contrast = is_plain[which] & (difference(fills[which], colours[text]) >= _SURELY_SEEN)
     hides = np.where(is_later, ~(is_plain & is_marker(fills))[which], ~contrast)
-    for number in np.unique(which[hides]).tolist():
-        if is_path[number]:
-            asked = np.flatnonzero(hides & (which == number))
-            hides[asked] = _paints_on(grounds[number], boxes[texts[text[asked]]])
+    by_shape = np.flatnonzero(hides & is_path[which])
+    by_shape = by_shape[np.argsort(which[by_shape], kind="stable")]
+    for some in np.split(by_shape, np.flatnonzero(np.diff(which[by_shape])) + 1)[:_MOST_SHAPES]:
+        hides[some] = _paints_on(grounds[which[some[0]]], boxes[texts[text[some]]]) if len(some) else False
     lost = is_on_paper.copy()
     lost[text[hides]] = True
     is_ground = lost[text] & ~is_later & is_sure[which] & contrast
@@ -243,7 +248,7 @@ def _draw_mode(path: Painted) -> tuple[int, float]:
 def _paints_on(path: Painted, boxes: Floats) -> Flags:
     """True for boxes on whose middle line, the longer one, a path's fill lies somewhere, or a thick line of it may."""
     count, (fill, width) = int(pdfium.FPDFPath_CountSegments(path.handle)), _draw_mode(path)
-    if width >= SMALLEST_SIDE or not fill or count > _MOST_SEGMENTS:
+    if width >= SMALLEST_SIDE or not fill or count * len(boxes) > _MOST_CROSSINGS:
         return np.full(len(boxes), bool(fill or width >= SMALLEST_SIDE))
     clip = _common(clip_boxes(path))
     if clip is not None:

@@ -119,8 +119,8 @@ def opened_pdf(data: bytes) -> Iterator[pypdfium2.PdfDocument]:
 def _why_empty(pages: int, images: int, hidden: int) -> str:
     if hidden:
         return (
-            f"The PDF has no text that can be seen: its {hidden} characters are hidden, such as invisible, in the "
-            "colour of the paper, transparent, or covered; nothing of them is read."
+            f"The PDF has no text that can be seen: its {hidden} characters are hidden (invisible, in the colour of "
+            "their ground, transparent, clipped away, covered, tiny or beside the page), and none of them is read."
         )
     if images:
         only = "only images, outlines or fonts that do not say what they show"

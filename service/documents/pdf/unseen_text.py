@@ -36,7 +36,7 @@ _SEEN_OF_EACH = np.array([_SEEN / BLUE, _SEEN, _SEEN], np.uint8)  # blue first
 _AROUND = 4
 """Characters before and after one in its text object, with which it counts as seen or not."""
 FEWEST_UNSEEN = 3
-"""Unseen characters of a page that are said, and that are judged by themselves where a layer of text goes on."""
+"""Unseen characters of a page that are said; and most characters of a text that is judged with its neighbours."""
 _MOST_PIXELS, _MOST_SCALE = 1_500_000, 3.0
 """Pixels of a drawing, and its pixels for a point."""
 _EDGES, _STEP = (20, 60), 2
@@ -272,5 +272,7 @@ def lines_of(boxes: Floats) -> tuple[Box, ...]:
     near = _grown(boxes, 3 * _MISPLACED)
     is_apart = (np.maximum(near[1:, :2], near[:-1, :2]) > np.minimum(near[1:, 2:], near[:-1, 2:])).any(axis=1)
     lines = np.split(boxes, np.flatnonzero(is_apart) + 1)[:_MOST_LINES]
-    around = (np.append(line[:, :2].min(axis=0), line[:, 2:].max(axis=0)) for line in lines if len(line))
-    return tuple((left, top, right, bottom) for left, top, right, bottom in (box.round(1).tolist() for box in around))
+    around = ((*line[:, :2].min(axis=0).tolist(), *line[:, 2:].max(axis=0).tolist()) for line in lines)
+    return tuple(
+        (round(left, 1), round(top, 1), round(right, 1), round(bottom, 1)) for left, top, right, bottom in around
+    )
