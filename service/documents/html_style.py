@@ -2,9 +2,9 @@
 
 Of a sheet, rules by tags, classes and ids count, also of an element within others (`.note`, `p.a.b`, `#x > p, .a td`),
 by their weight and order (CSS 2.1, 6.4); not those by attributes, siblings or states, nor what holds on paper or in
-some windows only (`@media`): after a colour or ground of such a rule, what it names is of unknown colours. Nobody sees
-`display: none`, `visibility: hidden`, what is clipped to nothing or overflows a pixel (as previews of mails do), and
-what stands far outside the page. `html_ink` says which text has ink.
+some windows only (`@media`): if such a rule sets a colour, that of the elements which it may name is unknown. Nobody
+sees `display: none`, `visibility: hidden`, what is clipped to nothing or overflows a pixel (as previews of mails do),
+and what stands far outside the page. `html_ink` says which text has ink.
 """
 
 from __future__ import annotations
