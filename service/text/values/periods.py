@@ -90,7 +90,7 @@ def _in_order(begin: str, end: str) -> bool:
 def _shared_parts(first: str, second: str, mark: str, read: Read) -> tuple[list[str], list[str]]:
     """Read the two dates of a period one of which has parts that both share."""
     lone = _LONE_DAY.fullmatch(first)
-    if lone and (lone["weekday"] is None or key(lone["weekday"]) in names.weekdays()):
+    if lone and (lone["weekday"] is None or _is_weekday(lone["weekday"], second)):
         return read(_DAY.sub(lone["day"], second, count=1)) if _DAY.search(second) else [], read(second)
     found = _YEAR.search(second)
     if found is None:
@@ -102,6 +102,14 @@ def _shared_parts(first: str, second: str, mark: str, read: Read) -> tuple[list[
     if begin and end and _month(begin[0]) - _month(end[0]) >= _TURN_OF_YEAR_MONTHS:
         begin = read(_with_year(first, str(int(end[0][:4]) - 1)))
     return begin, end
+
+
+def _is_weekday(word: str, second: str) -> bool:
+    """True if the word before a lone day names a weekday; of `Mar`, a month too, only if a day and a month follow."""
+    if key(word) not in names.months():
+        return key(word) in names.weekdays()
+    months = [match.start() for match in WORD.finditer(second) if key(match.group()) in names.months()]
+    return key(word) in names.weekdays() and max(months, default=0) > 0
 
 
 def _month(reading: str) -> int:
