@@ -7,7 +7,6 @@ stands higher.
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -16,18 +15,16 @@ import numpy.typing as npt
 
 from service.documents.pdf.angles import Flags, Floats
 from service.documents.pdf.glyphs import Codes
-from service.documents.pdf.words import WIDEST_SPACE, Line, Word, height
+from service.documents.pdf.words import NEAR_COLUMNS, WIDEST_SPACE, Line, Word, are_numbers, height
 from service.documents.raised_text import raised_separator
 
 _SPACE, _TAB, _NEWLINE, _POINT, _COMMA = -1, -2, -3, -4, -5
 SEPARATORS = np.array([ord(sign) for sign in ",.\n\t "], np.uint32)
 """Separators under the negative indices above."""
 _TOUCHING = 0.15  # in word heights; words from two places in the content stream that are closer are joined
-_NEAR_COLUMNS = 0.4  # in word heights; a space is 0.2 to 0.3
 _CROSSING = 0.3  # in word heights; of two words that overlap by more, one is stamped over the other
 _SMALLER, _HIGHER = 0.8, 0.15  # the height of a raised character, and of its bottom over that of the one before it
 _NEAREST, _FURTHEST = -0.5, 0.6  # from one to the other; all in heights of the one before it
-_WITH_DECIMALS = re.compile(r"[0-9][0-9.,'’]*[.,][0-9]{2,3}")
 _SPELLED = {" ": _SPACE, ".": _POINT, ",": _COMMA}
 
 
@@ -59,10 +56,10 @@ def _are_cells(before: Word, word: Word, codes: Codes) -> bool:
     """True for two numbers in columns near each other."""
     if not (before.is_numeric and word.is_numeric) or word.is_typed:
         return False
-    if word.left - before.right <= _NEAR_COLUMNS * min(height(before), height(word)):
+    if word.left - before.right <= NEAR_COLUMNS * min(height(before), height(word)):
         return False
-    number = "".join(map(chr, codes[word.start : word.end].tolist()))
-    return ord("0") <= codes[before.end - 1] <= ord("9") and _WITH_DECIMALS.fullmatch(number) is not None
+    last, *number = map(chr, codes[[before.end - 1, *range(word.start, word.end)]].tolist())
+    return are_numbers(last, "".join(number))
 
 
 def _between(before: Word, word: Word, line: Line) -> tuple[int, ...]:

@@ -8,6 +8,7 @@ with words it crosses.
 
 from __future__ import annotations
 
+import re
 from enum import IntEnum
 from itertools import pairwise
 from statistics import median
@@ -22,6 +23,7 @@ from service.documents.pdf.glyphs import Codes, Glyphs, code_set, holds
 
 _LARGEST_GAP = 0.5  # between characters of a word, in character heights; spaces that pdfium saw are borders already
 _SMALLEST_OVERLAP = 0.5  # of neighbours across the writing direction, in heights of the smaller
+_WITH_DECIMALS = re.compile(r"[0-9][0-9.,'’]*[.,][0-9]{2,3}")
 _COLONS = code_set((0x3A, 0xFF1A))
 _RIGHT_TO_LEFT = ((0x0590, 0x08FF), (0xFB1D, 0xFDFF), (0xFE70, 0xFEFE))
 _NUMERIC = code_set(map(ord, "0123456789.,:;-+/%$()#*'€£¥₪"))
@@ -154,6 +156,7 @@ def _is_right_to_left(codes: Codes) -> Flags:
 
 
 Line = list[Word]
+NEAR_COLUMNS = 0.4  # between numbers without a typed space, in word heights; a wider gap separates columns
 WIDEST_SPACE = 2.0  # between words, in word heights; a wider gap separates columns
 _LARGEST_SHIFT = 0.35  # of a word's centre from its line's, in heights of the taller: superscripts stay, next lines go
 
@@ -175,6 +178,11 @@ def lines_of(words: list[Word]) -> list[Line]:
 def height(word: Word) -> float:
     """The height of a word's box, in points."""
     return word.bottom - word.top
+
+
+def are_numbers(before: str, word: str) -> bool:
+    """True if the first text ends in a digit, and the second is a number with decimals."""
+    return before[-1:].isdecimal() and _WITH_DECIMALS.fullmatch(word) is not None
 
 
 def typical_height(words: list[Word]) -> float:

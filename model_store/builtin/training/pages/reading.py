@@ -10,7 +10,7 @@ from itertools import groupby
 
 from model_store.builtin.training.pages.sheet import Fragment, Part, width_of
 from service.documents.pdf.reading_order import order_lines
-from service.documents.pdf.words import Word
+from service.documents.pdf.words import NEAR_COLUMNS, Word, are_numbers
 from service.evaluation.labelled_documents import LabelledSpan
 
 Line = list[Fragment]
@@ -20,6 +20,7 @@ LabelledRun = tuple[int, int, str, object]
 POINTS_A_CHARACTER, POINTS_A_LINE, POINTS_HIGH = 6.0, 12.0, 10.51
 """Points of Courier at size 10: the advance, a usual leading, ascent to descent."""
 _TAB = 2.0 * POINTS_HIGH / POINTS_A_CHARACTER
+_NEAR = NEAR_COLUMNS * POINTS_HIGH / POINTS_A_CHARACTER
 _NUMERIC = frozenset("0123456789.,:;-+/%$()#*'€£¥")
 
 
@@ -71,7 +72,8 @@ def _separator(before: Fragment, fragment: Fragment, medium: Medium) -> str:
     gap = max(fragment.x - before.x - before.width, before.x - fragment.x - fragment.width)
     if medium is Medium.SPACED:
         return " " * max(1, round(gap))
-    return "\t" if gap > _TAB or medium is Medium.MARKUP else " "
+    is_near = medium is Medium.PDF and gap > _NEAR and are_numbers(before.text, fragment.text)
+    return "\t" if is_near or gap > _TAB or medium is Medium.MARKUP else " "
 
 
 def _lines(fragments: Sequence[Fragment], medium: Medium) -> list[Line]:
