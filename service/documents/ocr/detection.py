@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +24,13 @@ from service.documents.ocr.straighten import Gray, letters
 
 SIDE = 1_280
 """Pixels of the longer side of the picture that the network sees."""
+_LONGER, _SHORT_SIDE, _MOST_SEEN = 2.5, 400, 4_600_000
+"""Longer side in shorter ones from which a picture is seen in parts, since a receipt is too small as a whole; and most
+pixels then of its shorter side and of all."""
+_LEAST_HEIGHT, _CLOSER = 6.5, 2.5
+"""Pixels of the middling line of such a picture, and how much closer it is seen if it has less, as on a web page."""
+_SHARED = 256
+"""Least pixels that are in two parts; in each of them lines at its edge may be cut."""
 _MULTIPLE = 32
 _LEAST_PROBABILITY = 0.3
 """Compared with a pixel of the map: it belongs to a line."""
@@ -97,7 +105,7 @@ class FoundLines(NamedTuple):
 def find_bands(gray: Gray, networks: TextNetworks) -> FoundLines:
     """The lines of a picture."""
     bands, upright, tilt = _seen(gray, networks)
-    for left, top, right, bottom in _places(gray, bands) if len(bands) <= _FEW else ():
+    for left, top, right, bottom in _places(gray, bands) if len(bands) <= _FEW or _is_long(gray) else ():
         found, more, _ = _seen(gray[top:bottom, left:right], networks)
         if found:
             others = (each for each in bands if not (left <= each.left <= right and top <= each.middle <= bottom))
@@ -135,14 +143,15 @@ def _places(gray: Gray, bands: Sequence[Band]) -> Iterator[tuple[int, int, int, 
     yield from (box for _, box in sorted(found, reverse=True)[:_MOST_PLACES])
 
 
-def _seen(gray: Gray, networks: TextNetworks) -> tuple[list[Band], float, float]:
+def _seen(gray: Gray, networks: TextNetworks, short_side: float = _SHORT_SIDE) -> tuple[list[Band], float, float]:
     """The lines that the network sees, how much more of their area stands upright than level, and their tilt."""
     height, width = gray.shape
     scale = min(1.0, SIDE / max(height, width))
+    if _is_long(gray):
+        scale = min(1.0, short_side / min(height, width), math.sqrt(_MOST_SEEN / (height * width)))
     rows, columns = (max(_MULTIPLE, round(side * scale / _MULTIPLE) * _MULTIPLE) for side in (height, width))
     small = Image.fromarray(gray).resize((columns, rows), Image.Resampling.BILINEAR)
-    pixels = np.asarray(small, np.float32) / 127.5 - 1
-    probability = networks.detect(np.ascontiguousarray(np.broadcast_to(pixels, (3, rows, columns))))
+    probability = _probability(np.asarray(small), networks)
     parts = _connected(probability > _LEAST_PROBABILITY, probability)
     if parts is None:
         return [], 0.0, 0.0
@@ -156,6 +165,9 @@ def _seen(gray: Gray, networks: TextNetworks) -> tuple[list[Band], float, float]
     slope = np.where(has_slope, parts.slope, 0.0)
     middle = np.where(has_slope, parts.middle, (parts.top + parts.bottom) / 2)
     thick = np.where(has_slope, np.minimum(high, parts.pixels / np.maximum(wide, 1) * _FULL), high)
+    is_small = kept.any() and np.median(thick[kept]) < _LEAST_HEIGHT
+    if is_small and scale < 1 and short_side == _SHORT_SIDE and _is_long(gray):
+        return _seen(gray, networks, _CLOSER * _SHORT_SIDE)
     grown = wide * thick * _GROWTH / (2 * (wide + thick))
     across, down = width / columns, height / rows
     bands = np.stack(
@@ -173,6 +185,27 @@ def _seen(gray: Gray, networks: TextNetworks) -> tuple[list[Band], float, float]
         upright,
         _middling_tilt(parts, kept & (parts.flatness > _LONG)),
     )
+
+
+def _is_long(gray: Gray) -> bool:
+    short, long = sorted(gray.shape)
+    return bool(long > _LONGER * short)
+
+
+def _probability(picture: Gray, networks: TextNetworks) -> Floats:
+    """The network's map of a picture; where two parts share pixels, each is of the part whose edge is further away."""
+    axis = int(np.argmax(picture.shape))
+    length = picture.shape[axis]
+    count = 1 + max(0, -(-(length - SIDE) // (SIDE - _SHARED)))
+    starts = np.linspace(0, max(length - SIDE, 0), count).astype(int).tolist()
+    borders = [0, *((end + SIDE + start) // 2 for end, start in pairwise(starts)), length]
+    seen = []
+    for start, (first, last) in zip(starts, pairwise(borders), strict=True):
+        part = picture.take(range(start, min(start + SIDE, length)), axis)
+        pixels = part.astype(np.float32) / 127.5 - 1
+        found = networks.detect(np.ascontiguousarray(np.broadcast_to(pixels, (3, *part.shape))))
+        seen.append(found.take(range(first - start, last - start), axis))
+    return np.concatenate(seen, axis)
 
 
 def _middling_tilt(parts: _Parts, chosen: npt.NDArray[np.bool_]) -> float:

@@ -19,8 +19,8 @@ Matrix = Floats
 _SIDE, _LEAST_SHORT_SIDE = 900, 300
 """Pixels of the longer side of the picture in which the angle is searched, unless the shorter one had too few."""
 _WIDEST, _COARSE, _FINE = 16.0, 0.5, 0.1  # degrees: furthest angle tried, and the steps of the two searches
-_LEAST_SHARP = 1.25
-"""Sharpness under the angle of lines, in that under the middling angle."""
+_USUAL, _CLEARLY = 6.0, 2.0
+"""Degrees beyond which lines are believed only where they are so many times as sharp as under the middling angle."""
 _FEWEST_POINTS, _MOST_POINTS = 200, 40_000  # pixels of ink; a page with less is taken as straight
 _SMALLEST_TURN = 0.15
 """Degrees; a smaller angle is left as it is."""
@@ -68,10 +68,7 @@ def _blurred(flags: npt.NDArray[np.bool_], radius: int) -> Gray:
 
 
 def _sharpest(along: Floats, across: Floats, most: int) -> float:
-    """The angle under which the points, summed along it, change most from one line of pixels to the next.
-
-    0.0 where that is little more than under any other angle, as on noisy paper.
-    """
+    """The angle under which the points, summed along it, change most from one line of pixels to the next."""
 
     def sharpness(degrees: float) -> float:
         lines = (along - across * math.tan(math.radians(degrees)) + most).astype(np.int64)
@@ -80,8 +77,8 @@ def _sharpest(along: Floats, across: Floats, most: int) -> float:
 
     angles = np.arange(-_WIDEST, _WIDEST + _COARSE / 2, _COARSE)
     tried = np.array([sharpness(angle) for angle in angles.tolist()])
-    if tried.max() < _LEAST_SHARP * np.median(tried):
-        return 0.0
+    if tried.max() < _CLEARLY * np.median(tried):
+        tried[abs(angles) > _USUAL] = 0
     coarse = float(angles[tried.argmax()])
     near = np.arange(coarse - _COARSE, coarse + _COARSE + _FINE / 2, _FINE)
     return float(max(near.tolist(), key=sharpness))

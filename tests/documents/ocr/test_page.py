@@ -123,6 +123,39 @@ def test_letters_that_fill_their_picture_are_read(text: str, points: int, noise:
     assert words(read_picture(np.asarray(shown), networks())) == [text]
 
 
+def strip(lines: list[str], size: tuple[int, int], points: int = 24) -> Sheet:
+    """A long picture with a line of print at equal distances."""
+    picture, font = Image.new("L", size, 255), ImageFont.load_default(points)
+    for number, line in enumerate(lines):
+        ImageDraw.Draw(picture).text((20, 10 + number * size[1] // len(lines)), line, fill=0, font=font)
+    return Sheet(picture, {})
+
+
+@pytest.mark.parametrize(
+    ("size", "points", "count", "degrees"),
+    [
+        ((420, 5200), 24, 90, 0),
+        ((420, 2600), 24, 40, 5),
+        ((420, 2600), 24, 40, 90),
+        ((500, 6000), 24, 3, 0),
+        ((1280, 3600), 14, 12, 0),
+    ],
+)
+def test_a_long_picture_is_read_to_its_end(size: tuple[int, int], points: int, count: int, degrees: float) -> None:
+    """It is seen in parts: no line is read twice, none is cut where parts meet."""
+    lines = [f"Tea {number:02d} at {number}.50" for number in range(count)]
+    read = read_picture(strip(lines, size, points).turned(degrees), networks())
+    found = sorted(read.lines, key=lambda line: line[0].box[1])
+    assert [" ".join(word.text for word in line) for line in found] == lines
+    assert read.doubtful == ()
+
+
+def test_a_line_over_the_parts_of_a_wide_picture_is_one() -> None:
+    text = " ".join(f"word{number:02d}" for number in range(30))
+    read = read_picture(strip([text], (3200, 60)).gray, networks())
+    assert [[word.text for word in line] for line in read.lines] == [text.split()]
+
+
 def test_a_tiny_picture_is_read_without_an_error() -> None:
     assert read_picture(np.full((3, 5), 200, np.uint8), networks()).lines == ()
 
