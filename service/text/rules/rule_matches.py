@@ -21,7 +21,7 @@ LONGEST_CHARACTERS = 2_100
 """Most characters of a match, with those that it looks ahead at."""
 _BEFORE_CHARACTERS = 28
 """Characters before a number within which the word that names it stands."""
-_NOTE_BEHIND = re.compile(rf"(?<=[0-9A-Za-z%€$£)])[{NOTES}]{{1,3}}(?!\w)")
+_NOTE_BEHIND = re.compile(rf"[{NOTES}](?<=[0-9A-Za-z%€$£)].)[{NOTES}]{{0,2}}(?!\w)")
 _FEWEST_CHARACTERS = 2
 """Fewest letters and digits of the rest of a cut entity."""
 

@@ -62,6 +62,7 @@ _PERIOD = re.compile(
     r"(?:[0-9]{1,2} ?[月./-] ?)?[0-9]{1,2}(?: ?日|\.)?(?![\w/-])"
 )
 """A period whose dates share parts."""
+_NEAR_PERIOD = re.compile(rf"{_TO}|から|至")
 _LONE_DAY = re.compile(
     rf"{_DAY}(?:\s[-‐‑–—]|[-‐‑–—]\s)|[0-9]{{1,2}}(?:\s{BETWEEN_WORDS}\s|[-‐‑–—][0-9]{{1,2}}[./-][0-9])"
 )
@@ -179,8 +180,11 @@ def _date_around(text: str, entity: Entity, last: Entity | None, context: Docume
 
 def _period_around(text: str, entity: Entity, context: DocumentContext) -> tuple[int, int]:
     """Find the borders of the period that an entity is a piece of; its own if there is none."""
-    begin, piece_end = max(0, entity.start - _AROUND_CHARACTERS), entity.end + 2 * _AROUND_CHARACTERS
-    while match := _PERIOD.search(text, begin, min(len(text), piece_end)):
+    begin, piece_end = max(0, entity.start - _AROUND_CHARACTERS), min(len(text), entity.end + 2 * _AROUND_CHARACTERS)
+    is_year = len(entity.text) == _YEAR_CHARACTERS and entity.text.isdecimal()
+    if is_year or _NEAR_PERIOD.search(text, begin, piece_end) is None:
+        return entity.start, entity.end
+    while match := _PERIOD.search(text, begin, piece_end):
         start, end = _trimmed(match, text)
         if (
             start <= entity.start
