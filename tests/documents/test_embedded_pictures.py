@@ -300,8 +300,8 @@ def read_as(number: int, text: str, *, unread: bool = False, partly: bool = Fals
 )
 def test_the_text_of_a_picture_takes_lines_of_its_own(text: str, places: list[int], expected: str) -> None:
     pictures = tuple((place, number) for number, place in enumerate(places, 1))
-    document = with_pictures(Document(text, pictures=pictures), {n: read_as(n, str(n)) for _, n in pictures})
-    assert document.text == expected
+    document = with_pictures(Document(text, pictures=pictures), {n: read_as(n, f"{n}00") for _, n in pictures})
+    assert document.text == expected.replace("1", "100").replace("2", "200")
     for at, sign in enumerate(document.text):
         assert (document.confidence(at, at + 1) is not None) == sign.isdigit()
     assert document.boxes(0, len(document.text)) == []
@@ -316,6 +316,8 @@ def test_the_text_of_a_picture_takes_lines_of_its_own(text: str, places: list[in
         ({1: read_as(1, "", unread=True)}, ()),
         ({1: read_as(1, "", unread=True, partly=True)}, NAMED),
         ({1: read_as(1, "")}, ()),
+        ({1: read_as(1, "5 €")}, NAMED),
+        ({1: read_as(1, "DEPART MENT OF", partly=True)}, NAMED),
     ],
 )
 def test_a_picture_without_a_text_is_named_if_it_may_have_one(

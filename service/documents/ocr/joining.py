@@ -12,6 +12,8 @@ import numpy.typing as npt
 from service.documents.document import UNREAD_PICTURES, Document, Layout, Page, UnreadReason
 
 _BETWEEN = "\n\n"
+_LEAST_LETTERS, _LEAST_OF_PART = 3, 20
+"""Letters and digits of a picture inside a file that is believed, and of one that is read in part."""
 _BLANKS = re.compile(r"[ \t]+")
 
 
@@ -65,9 +67,10 @@ def with_pictures(document: Document, read: Mapping[int, Document]) -> Document:
 
     Args:
         document: of a format without pages.
-        read: number of a picture → a document of it alone; a picture that shows no writing changes nothing.
+        read: number of a picture → a document of it alone; one that shows no writing changes nothing, and one of which
+            a few letters were read, as of a seal, is named.
     """
-    chosen = {number: each for number, each in read.items() if number not in each.unread_pages and each.text.strip()}
+    chosen = {number: each for number, each in read.items() if _is_legible(number, each)}
     texts: list[str] = []
     confidence: list[npt.NDArray[np.float32]] = []
 
@@ -92,7 +95,10 @@ def with_pictures(document: Document, read: Mapping[int, Document]) -> Document:
             add("\n")
     add(document.text[at:])
     numbers = {number for _, number in document.pictures}
-    is_partly_read = any(number not in read or read[number].partly_read for number in numbers)
+    is_partly_read = any(
+        number not in read or read[number].partly_read or (number not in chosen and read[number].text.strip())
+        for number in numbers
+    )
     parts = (part for part in document.partly_read if part != UNREAD_PICTURES or not is_partly_read)
     text = "".join(texts)
     boxes = np.broadcast_to(np.float32(np.nan), (len(text), 4))
@@ -105,3 +111,8 @@ def with_pictures(document: Document, read: Mapping[int, Document]) -> Document:
         recognized=tuple(replace(each, page=None) for number in sorted(chosen) for each in chosen[number].recognized),
         pictures=(),
     )
+
+
+def _is_legible(number: int, picture: Document) -> bool:
+    letters = sum(map(str.isalnum, picture.text))
+    return number not in picture.unread_pages and letters >= (_LEAST_OF_PART if picture.partly_read else _LEAST_LETTERS)
