@@ -13,6 +13,8 @@ SENTENCES = (
     "Anna Schmidt arbeitet bei Siemens in München, Hans Müller bei der Deutschen Bank in Frankfurt.",
     "Selon Pierre Dupont, la Société Générale ouvre un bureau à Lyon; Marie Martin reste chez Renault en France.",
     "Juan Pérez trabaja en Telefónica en Madrid, y Carmen López vive en Barcelona.",
+    "Invoice 4711 of 12 March 2026: Jane Doe, 7 Main Street, Springfield 62704, pays EUR 1,250.00 by $5 a day.",
+    "Call +49 30 901820 or write to jane@example.org; 2 mg of aspirin a day, see Dr. House on 2026-03-12 at 10 am.",
     "president obama visited berlin, and peter jones of google came from rome to china.",
 )
 WORDS, WORDS_A_TEXT = 480, 24
@@ -36,4 +38,4 @@ def _whole_words(vocabulary: Vocabulary) -> list[str]:
         if len(marked) > 1:
             entries = marked if mark == "▁" else [each for each in marked if each.isascii()]
             break
-    return [each for each in entries if each.isalnum() and len(each) > 1]
+    return [each for each in entries if each.isalnum()]
