@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from service.core.decoding.tokens import BLANKS, is_extender
 
 AMOUNTS = frozenset({"MONEY", "NET_AMOUNT", "TAX_AMOUNT", "TOTAL_AMOUNT"})
-LOOSE = BLANKS + ",;:"
+LOOSE = BLANKS | {*",;:"}
 """Characters at which no entity of a model with labels of its own begins or ends."""
 _JOINERS = ("\u200c", "\u200d")
 _VIRAMA = 9
@@ -47,15 +47,15 @@ def behind_gaps(text: str, starts: NDArray[np.int32]) -> NDArray[np.bool_]:
     return parted[:-1]
 
 
-def trim(text: str, start: int, end: int, loose: str = LOOSE) -> tuple[int, int]:
+def trim(text: str, start: int, end: int, loose: frozenset[str] = LOOSE) -> tuple[int, int]:
     """`[start, end)` as whole characters, without the loose characters at its ends; empty if nothing is left."""
     while is_extender(text[end : end + 1]):
         end += 1
     while start < end and (text[start] in loose or is_extender(text[start])):
         start += 1
-    part = text[start:end].rstrip(loose)
-    end = start + len(part)
-    shapes = text[end : end + 1] in _JOINERS and unicodedata.combining(part[-1:] or " ") == _VIRAMA
+    while start < end and text[end - 1] in loose:
+        end -= 1
+    shapes = start < end and text[end : end + 1] in _JOINERS and unicodedata.combining(text[end - 1]) == _VIRAMA
     return start, end + shapes
 
 

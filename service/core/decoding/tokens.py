@@ -44,7 +44,7 @@ _BLANK_RANGES = (
     *((0x2800, 0x2800), (0x3000, 0x3000), (0x3164, 0x3164), (0xFEFF, 0xFEFF), (0xFFA0, 0xFFA0), (0xFFF9, 0xFFFB)),
     *((0x1BCA0, 0x1BCA3), (0x1D173, 0x1D17A), (0xE0001, 0xE0001), (0xE0020, 0xE007F)),
 )
-BLANKS = "".join(chr(point) for first, last in _BLANK_RANGES for point in range(first, last + 1))
+BLANKS = frozenset(chr(point) for first, last in _BLANK_RANGES for point in range(first, last + 1))
 """White space and invisible characters, without those that change how the character before them looks."""
 _ZERO_WIDTH_SPACE = "\u200b"
 """The one invisible character that parts words: Thai and Khmer are written with it."""
