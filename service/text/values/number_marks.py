@@ -26,9 +26,11 @@ _GROUPED = re.compile(
 _GROUPED_BY_SPACE = re.compile(
     r"(?<![\d.,])(?<!\d )\d{1,3} (?:0\d\d|\d{3}(?: \d{3}){1,3})[.,]\d{2,3}(?![\d.,])"
     r"|(?:[€£$¥]|(?<![A-Z])[A-Z]{3}) ?\d{1,3} \d{3}[.,]\d{2}(?![\d.,]|[ \t]*[\d€£$¥])"
-    r"|Empfangsschein|Récépissé|Ricevuta|Receipt\s+Account / Payable to"
+    r"|:[ \t\u00a0]{0,4}\d{1,3} \d{3}[.,]\d{2} ?(?:[€£$¥]|[A-Z]{3}|zł|kr\.?|Kč|Ft)?(?=\r?$)"
+    r"|Empfangsschein|Récépissé|Ricevuta|Receipt\s+Account / Payable to",
+    re.MULTILINE,
 )
-"""Numbers that a column's border cannot cut: `1 234 567,89`, `1 050.00`, `€ 1 234.50` at a line's end.
+"""Numbers that a column's border cannot cut: `1 234 567,89`, `1 050.00`, `€ 1 234.50` and `: 1 234.50` at a line's end.
 
 Swiss payment parts group by spaces, whatever the bill above them does.
 """
