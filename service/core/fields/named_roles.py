@@ -146,7 +146,7 @@ def _date_label(lines: TextLines, entity: Entity) -> str | None:
     if entity.label not in NAMED_BY_WORDS or _DATE_AS_NUMBER.fullmatch(entity.text) is None:
         return None
     role = date_role(lines, entity.start)
-    if role is None or number_role(lines, entity.start) is not None:
+    if role is None or (entity.text.isdecimal() and number_role(lines, entity.start) is not None):
         return None
     return "DATE" if role == ANOTHER else role
 

@@ -182,6 +182,8 @@ def test_a_number_that_looks_like_a_date_has_the_label_of_a_number(text: str, fo
         ("Date: 02OCT2025", "02OCT2025", "ID_NUMBER", "INVOICE_DATE"),
         ("Invoice date: 20250902T233000Z", "20250902T233000Z", "PURCHASE_ORDER", "INVOICE_DATE"),
         ("Delivery date: 20250902", "20250902", "QUANTITY", "DATE"),
+        ("Datum factuur: 12MRT2026", "12MRT2026", "INVOICE_ID", "INVOICE_DATE"),
+        ("Datum factuur: 20260312", "20260312", "INVOICE_ID", "INVOICE_ID"),
         ("Invoice number: 20250902", "20250902", "INVOICE_ID", "INVOICE_ID"),
         ("20250902", "20250902", "INVOICE_ID", "INVOICE_ID"),
         ("Invoice date: 20251302", "20251302", "INVOICE_ID", "INVOICE_ID"),
