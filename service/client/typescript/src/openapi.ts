@@ -421,7 +421,7 @@ export interface components {
          *         page: its number; None of a picture in a format without pages (HTML, DOCX).
          *         confidence: the mean probability of the recognized characters.
          *         turned: degrees clockwise by which its text stands on the page as shown: 0, 90, 180 or 270.
-         *         skew: further degrees by which its lines rise to the right.
+         *         skew: further degrees clockwise, by which its lines fall to the right.
          */
         RecognizedPage: {
             page: number | null;
