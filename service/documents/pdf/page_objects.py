@@ -63,9 +63,12 @@ def painted_objects(page: Any) -> tuple[list[Painted], bool]:
     """The objects of a loaded page, those of forms among them, in their order; and whether these are all."""
     walk = _Walk()
     for thing in _objects(page, pdfium.FPDFPage_CountObjects, pdfium.FPDFPage_GetObject):
-        if not walk.add(Painted(thing, int(pdfium.FPDFPageObj_GetType(thing)), thing)):
+        if not walk.add(Painted(thing, walk.kind_of(thing), thing)):
             break
     return walk.found, walk.is_whole
+
+
+_Kind = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
 
 
 class _Walk:
@@ -74,6 +77,7 @@ class _Walk:
     def __init__(self) -> None:
         self.found: list[Painted] = []
         self.is_whole = True
+        self.kind_of = _Kind(address(pdfium.FPDFPageObj_GetType))
         self._left = MOST_OBJECTS
 
     def add(self, painted: Painted) -> bool:
@@ -92,7 +96,7 @@ class _Walk:
         if len(painted.matrices) >= _DEEPEST:
             self.is_whole &= next(things, None) is None
             return True
-        return all(self.add(Painted(thing, int(pdfium.FPDFPageObj_GetType(thing)), *inner)) for thing in things)
+        return all(self.add(Painted(thing, self.kind_of(thing), *inner)) for thing in things)
 
 
 def _objects(holder: Any, count: Callable[[Any], int], get: Callable[[Any, int], Any]) -> Iterator[Any]:

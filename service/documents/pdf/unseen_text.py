@@ -66,15 +66,27 @@ class Characters(NamedTuple):
     @property
     def inkless(self) -> Flags:
         """True for characters in a row of which the font has no box: they may have no strokes, or are a ligature."""
-        return self._in_a_row((self.ink == self.loose).all(axis=1))
+        same = (ink == loose for ink, loose in zip(self.ink.T, self.loose.T, strict=True))
+        return self._in_a_row(np.logical_and.reduce(list(same)))
 
     @property
     def narrow(self) -> Flags:
         """True for characters in a row that are set flat or narrow, or are a ligature."""
-        sides = self.loose[:, 2:] - self.loose[:, :2]
-        return self._in_a_row(sides.min(axis=1) < SQUASHED * sides.max(axis=1))
+        wide, high = self._sides()
+        return self._in_a_row(np.minimum(wide, high) < SQUASHED * np.maximum(wide, high))
+
+    def smaller_than(self, side: float) -> Flags:
+        """True for characters of which neither side has so many points."""
+        longer = np.maximum(*self._sides())
+        return np.asarray((longer > 0) & (longer < side))
+
+    def _sides(self) -> tuple[Floats, Floats]:
+        left, top, right, bottom = self.loose.T
+        return right - left, bottom - top
 
     def _in_a_row(self, flags: Flags) -> Flags:
+        if not flags.any():
+            return flags
         some = np.append(flags[~self.blank], (False, False))
         starts = some & np.roll(some, -1) & np.roll(some, -2)
         in_row = np.zeros(len(flags), np.bool_)
@@ -84,8 +96,7 @@ class Characters(NamedTuple):
 
 def too_small(characters: Characters, page_side: float) -> Flags:
     """True for characters that nobody can read on a page whose longer side has so many points."""
-    sides = (characters.loose[:, 2:] - characters.loose[:, :2]).max(axis=1)
-    return np.asarray((sides > 0) & (sides < min(_SMALLEST, page_side * _SMALLEST_SHARE)))
+    return characters.smaller_than(min(_SMALLEST, page_side * _SMALLEST_SHARE))
 
 
 def without_ink(

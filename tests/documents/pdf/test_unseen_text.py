@@ -11,10 +11,12 @@ import pikepdf
 import pytest
 from pikepdf import Array, Dictionary, Name, Stream
 from PIL import Image
+from reportlab.pdfbase.pdfmetrics import stringWidth
 
 from service.core.errors import UnreadableDocument
 from service.documents.document import Document, UnreadReason
 from service.documents.limits import DocumentLimits
+from service.documents.ocr.joining import with_recognized
 from service.documents.pdf.reader import read_pdf
 from service.documents.redaction.pdf_redactor import redact_pdf
 from service.documents.redaction.values import Redaction
@@ -266,6 +268,32 @@ def test_text_that_is_seen_is_read(kind: str) -> None:
     document = read(SHOWN[kind])
     assert LINE in document.text
     assert not [part for part in document.partly_read if part.reason is UnreadReason.HIDDEN]
+
+
+@pytest.mark.parametrize("part", ["and ", "and total GBP ", "GBP 9"])
+@pytest.mark.parametrize(
+    "content",
+    [
+        "q 50 690 {wide} 30 re W n {text} Q",
+        "{text} 1 g {edge} 690 200 26 re f",
+        "0 g {edge} 690 200 26 re f {text}",
+        "0 g 50 690 {wide} 26 re f 1 g {text}",
+    ],
+    ids="clip cover ground bar".split(),
+)
+def test_of_a_line_in_part_hidden_the_other_part_is_read(content: str, part: str) -> None:
+    line = "Keep this part and total GBP 9240.00"
+    kept = line[: line.index(part) + len(part)]
+    edge = 60 + stringWidth(kept, "Helvetica", 12) - 0.5
+    text = f"BT /F1 12 Tf 60 700 Td ({line}) Tj ET"
+    document = read(page(content.format(wide=edge - 50, edge=edge, text=text)))
+    assert document.text == f"Total GBP 240.00\n{kept.strip()}"
+    assert sum(each.characters for each in document.partly_read) == len(line[len(kept) :].replace(" ", ""))
+
+
+def test_hidden_text_of_a_recognized_page_stays_said() -> None:
+    first = read(UNSEEN["white"])
+    assert with_recognized(first, {1: read(page(""))}).partly_read == first.partly_read
 
 
 def test_a_file_of_nothing_but_hidden_text_says_so() -> None:
