@@ -97,7 +97,7 @@ _PLACES = {
 _REGION_OF = {place: region for region, listed in _PLACES.items() for place in listed.split()}
 """Key of a city or a province → its country; for countries whose currency's sign is shared."""
 _PLACE = re.compile(
-    r"(?:^|[,;()\t/–-]|\d{3})[ \u00a0]*([^\W\d_]{4,})(?=[ \u00a0]*(?:$|[,;()\t/–-]|\d| [A-Z]{1,3}\b))", re.M
+    r"(?:^|[,;()\t/–-]|\d\d)[ \u00a0]*([^\W\d_]{4,})(?=[ \u00a0]*(?:$|[,;()\t/–-]|\d| [A-Z]{1,3}\b))", re.M
 )
 """A word that fills a line or stands between commas and numbers, as in an address, not in a person's name."""
 _IN_WORDS = re.compile(

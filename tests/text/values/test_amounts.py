@@ -215,6 +215,7 @@ def test_quantities(text: str, value: str) -> None:
         ("Quito, Ecuador", "$12.00", "12.00 USD"),
         ("5013 Bergen\nFaktura", "kr 1 234,50", "1234.50 NOK"),
         ("8000 Aarhus C\nFaktura", "1.234,50 kr.", "1234.50 DKK"),
+        ("411 05 Göteborg\nAtt betala", "1 234:50 kr", "1234.50 SEK"),
         ("101 Reykjavík\nVSK 24%", "12.500 kr", "12500 ISK"),
         ("8001 Zürich\nRechnung", "Fr. 1'234.50", "1234.50 CHF"),
         ("Giza, Egypt", "£ 500", "500 EGP"),
