@@ -25,9 +25,9 @@ from service.core.fields.vocabulary.phrases import PhraseTable, any_of, folded
 
 BILL_DATES = frozenset(("INVOICE_DATE", "DUE_DATE"))
 """Labels of the model between which the words before a date decide (`named_dates`)."""
-IN_DIGITS = BILL_DATES | {"QUANTITY", "TAX_ID"}
+DIGIT_LABELS = BILL_DATES | {"QUANTITY", "TAX_ID"}
 """Labels of the model under which a number in digits may stand."""
-NAMED_BY_WORDS = IN_DIGITS | NUMBERS
+NAMED_BY_WORDS = DIGIT_LABELS | NUMBERS
 """Labels of the model that `named_dates` corrects by the words before."""
 ANOTHER = "another"
 """Role of another bill's number, and of another day such as that of delivery."""
@@ -157,7 +157,7 @@ def _number_label(lines: TextLines, entity: Entity, dates: Sequence[Entity]) -> 
     Without a word for a number ("Fattura 12/2026 del 02/03/2026") the document has a whole date besides; and where the
     number is written as one ("Invoice 12-03-2026"), that other date is called the invoice's.
     """
-    digits = _IN_DIGITS.fullmatch(entity.text) if entity.label in IN_DIGITS else None
+    digits = _IN_DIGITS.fullmatch(entity.text) if entity.label in DIGIT_LABELS else None
     if digits is None:
         return None
     found = _number_words([folded(lines.before(entity.start, BEFORE))])

@@ -1,9 +1,9 @@
 """Reads periods to ISO 8601: half years, and two dates with a mark or a word between, which may share their parts.
 
-01.09. – 30.09.2025       both have the year of the second; in `28 Dec – 4 Jan 2025` the first has the one before
-1 al 15 de marzo de 2025  March 1–15, 2025    both have its month
-2025年9月1日～15日         the second has the year and month of the first
-since 2019 – present      `2019/..`
+- `01.09. – 30.09.2025`: both have the year of the second; in `28 Dec – 4 Jan 2025` the first has the one before.
+- `1 al 15 de marzo de 2025`, `March 1–15, 2025`: both have one month and one year.
+- `2025年9月1日～15日`: the second has the year and month of the first.
+- `2019 – present` is open: `2019/..`.
 """
 
 from __future__ import annotations
