@@ -42,6 +42,8 @@ _GROWTH = 1.6
 _FULL = 1.12
 """A band's height over its pixels by its width: the map's parts have round ends."""
 _LONG, _STEEPEST = 3, 0.2  # a part so many times as long as high has a slope; of a level page, a steeper one has none
+_TILTED = 6
+"""Length over height of a part that shows how the page lies; a word falls behind its capital."""
 _UPRIGHT = 1.5
 """Height over width of a part that stands upright, as words do on a page that lies on its side."""
 LEAST_CONTRAST = 30
@@ -183,7 +185,7 @@ def _seen(gray: Gray, networks: TextNetworks, short_side: float = _SHORT_SIDE) -
     return (
         [Band(*figures) for figures in bands[kept].tolist()],
         upright,
-        _middling_tilt(parts, kept & (parts.flatness > _LONG)),
+        _middling_tilt(parts, kept & (parts.flatness > _TILTED)),
     )
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from statistics import median
 
@@ -26,6 +27,12 @@ _LIKE = 1.6
 _PROSE_LINES, _PROSE_CHARACTERS = 3, 25  # lines of a block of prose, and characters of its middling line
 _SAME_ROW = 0.5
 """Most distance of the middles of two lines of a row, in heights of the smaller."""
+_LEAST_STRIP, _MOST_STRIPS = 1.0, 8
+"""Width of a strip between two papers, in heights of a word, and the strips that are tried."""
+_FEWEST_ROWS, _WORDED = 3, 0.55  # rows of a paper, and share of those that are rather words than numbers
+_MOST_PAIRED, _SAME_HEIGHT = 0.6, 0.3  # share of a side's rows at the height of the other's, in heights of a row
+_FEWEST_LABELS, _AMOUNT = 2, re.compile(r"\D{0,3}\d[\d.,]*[.,]\d\d\D{0,3}")
+"""Labels with an amount on a side that is a bill."""
 MOST_COVERED = 0.3
 """Share of a recognized word's box under characters of the text layer: over it the word is the text layer's."""
 
@@ -78,6 +85,96 @@ class _Block:
         gap = top - before[3]
         fits = _CLOSEST * height_before <= gap <= _FURTHEST * larger and 1 / _LIKE < height / height_before < _LIKE
         return gap if fits and overlap > _OVERLAP * min(right - left, before[2] - before[0]) else None
+
+
+def papers(read: ReadPicture) -> list[ReadPicture]:
+    """A picture's papers, each with its lines, from left to right: receipts or pages of a book beside each other."""
+    for edge in _free_edges(read):
+        sides = [_Side.of(read, edge, is_left=is_left) for is_left in (True, False)]
+        if all(side.can_stand_alone for side in sides) and _are_apart(*sides):
+            left, right = (replace(read, lines=tuple(tuple(line.words) for line in side.lines)) for side in sides)
+            return [*papers(left), *papers(right)]
+    return [read]
+
+
+def _free_edges(read: ReadPicture) -> list[float]:
+    """The right ends of the strips from top to bottom that hold no word, the widest first."""
+    boxes = sorted(word.box for line in read.lines for word in line)
+    if not boxes:
+        return []
+    least = _LEAST_STRIP * median(box[3] - box[1] for box in boxes)
+    strips, reached = [], boxes[0][2]
+    for box in boxes:
+        strips.append((box[0] - reached, box[0]))
+        reached = max(reached, box[2])
+    return [edge for width, edge in sorted(strips, reverse=True)[:_MOST_STRIPS] if width >= least]
+
+
+@dataclass(slots=True)
+class _Side:
+    """The lines on one side of a strip, and the rows that they form."""
+
+    lines: list[_Line]
+    rows: list[_Line] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.rows = []
+        for line in sorted(self.lines, key=lambda each: each.middle):
+            before = self.rows[-1] if self.rows else None
+            if before and line.middle - before.middle < _SAME_ROW * min(line.height, before.height):
+                self.rows[-1] = _Line(sorted((*before.words, *line.words), key=lambda word: word.box[0]))
+            else:
+                self.rows.append(line)
+
+    @classmethod
+    def of(cls, read: ReadPicture, edge: float, *, is_left: bool) -> _Side:
+        parts = ([word for word in line if (word.box[0] < edge) == is_left] for line in read.lines)
+        return cls([_Line(words) for words in parts if words])
+
+    @property
+    def can_stand_alone(self) -> bool:
+        """True if it has several rows, more than half of which are rather words than numbers."""
+        worded = [sum(map(str.isalpha, text)) >= sum(map(str.isdigit, text)) for text in map(_text, self.rows)]
+        return len(self.rows) >= _FEWEST_ROWS and sum(worded) >= _WORDED * len(worded)
+
+    @property
+    def is_prose(self) -> bool:
+        return median(row.characters for row in self.rows) >= _PROSE_CHARACTERS
+
+    @property
+    def labels(self) -> list[str]:
+        """The words in front of the amounts with which rows end."""
+        ended = (row for row in self.rows if len(row.words) > 1 and _AMOUNT.fullmatch(row.words[-1].text))
+        return [_text(row).rstrip("0123456789.,") for row in ended if row.words[0].text[:1].isalpha()]
+
+
+def _text(line: _Line) -> str:
+    return "".join(word.text for word in line.words)
+
+
+def _are_apart(left: _Side, right: _Side) -> bool:
+    """True if the rows of two sides are not the rows of one table or form.
+
+    They are both prose, or stand at other heights, or have amounts under a head of their own on both sides: a table has
+    a row of both sides at every height, unless two receipts of one shop have, with the same labels.
+    """
+    top, bottom = (pick(side.rows[at].middle for side in (left, right)) for pick, at in ((max, 0), (min, -1)))
+    beside = [
+        [row for row in side.rows if top - row.height < row.middle < bottom + row.height] for side in (left, right)
+    ]
+    few, many = sorted(beside, key=len)
+    if len(few) < _FEWEST_ROWS:
+        return False
+    if left.is_prose and right.is_prose:
+        return True
+    paired = sum(any(abs(row.middle - each.middle) < _SAME_HEIGHT * row.height for each in many) for row in few)
+    if paired <= _MOST_PAIRED * len(few):
+        return True
+    ours, theirs = left.labels, right.labels
+    are_bills = min(len(ours), len(theirs)) >= _FEWEST_LABELS and not any(
+        _AMOUNT.fullmatch(side.rows[0].words[-1].text) for side in (left, right)
+    )
+    return are_bills and (paired < len(many) or bool(set(ours) & set(theirs)))
 
 
 def recognized_glyphs(read: ReadPicture, points_per_pixel: float, width: float, height: float) -> Glyphs:

@@ -37,8 +37,10 @@ _UPRIGHT = 4
 """Height over width of a part that is a line up or down the margin of a page; one character has less."""
 _LEAST_LETTERS = 3
 """Letters and digits of a line up the margin: rules and brackets have the same form."""
-_LEAST_TILT = 1.0
+_LEAST_TILT = 1.5
 """Degrees of the lines that are detected; if they still lie so, the page is straightened by them."""
+_RISING, _LONG, _MOST_RISING = 0.03, 6, 0.2
+"""Slope of a line on a straightened page, its width in its heights, and share of such lines: more rows are in doubt."""
 _UPSIDE_DOWN = 0.05
 """Least gain in probability for which lines count as upside down."""
 
@@ -49,7 +51,8 @@ class ReadPicture:
 
     Attributes:
         lines: the words of each line, from left to right; boxes are of the straightened picture.
-        doubtful: boxes of lines that were detected and not believed, of the straightened picture.
+        doubtful: boxes of lines that were detected and not believed, or whose rows are in doubt since they are not
+            level, of the straightened picture.
         matrix: from the given picture's pixels to the straightened one's.
         turned: degrees clockwise by which the page stood: 0, 90, 180 or 270.
         skew: further degrees clockwise, by which its lines fell to the right.
@@ -117,6 +120,9 @@ def read_picture(gray: Gray, networks: TextNetworks, lies: tuple[int, float] | N
     upright = [band for band in bands if band.height > _UPRIGHT * band.width]
     strips = _strips(page, level_bands)
     margins, doubtful = _margins(page, matrix, upright, networks)
+    rising = [band for band in level_bands if abs(band.slope) > _RISING and band.width > _LONG * band.height]
+    if len(rising) > _MOST_RISING * len(level_bands):
+        doubtful += map(_box, rising)
     lines = []
     lettered = unread = 0
     for strip, band, text in zip(strips, level_bands, recognized(strips, networks), strict=True):

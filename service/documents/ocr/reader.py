@@ -14,7 +14,7 @@ import pypdfium2.raw as pdfium
 from service.core.errors import DocumentTooLarge, UnreadableDocument
 from service.documents.document import Box, Document, PartlyRead, RecognizedPage, RedactedPicture, UnreadReason
 from service.documents.limits import DocumentLimits
-from service.documents.ocr.layout import MOST_COVERED, covered, given_boxes, recognized_glyphs, uncovered
+from service.documents.ocr.layout import MOST_COVERED, covered, given_boxes, papers, recognized_glyphs, uncovered
 from service.documents.ocr.networks import TextNetworks
 from service.documents.ocr.page import ReadPicture, read_picture
 from service.documents.ocr.pictures import READ_PIXELS, gray_page, picture_pages, without_painted
@@ -154,7 +154,7 @@ class _Recognition:
         """
         size, gray, read, unpainted = page
         scale = size[0] / gray.shape[1]
-        found = [recognized_glyphs(each, scale, *size) for each in (read, *read.margins)]
+        found = [recognized_glyphs(each, scale, *size) for each in (*papers(read), *read.margins)]
         parts = [uncovered(each, glyphs.ink) for each in found]
         sure = np.concatenate([part.confidence for part in parts])
         doubtful = given_boxes(read, read.doubtful, scale)

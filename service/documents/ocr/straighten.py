@@ -18,7 +18,7 @@ Matrix = Floats
 
 _SIDE, _LEAST_SHORT_SIDE = 900, 300
 """Pixels of the longer side of the picture in which the angle is searched, unless the shorter one had too few."""
-_WIDEST, _COARSE, _FINE = 16.0, 0.5, 0.1  # degrees: furthest angle tried, and the steps of the two searches
+_WIDEST, _COARSE, _FINE = 20.0, 0.5, 0.1  # degrees: furthest angle tried, and the steps of the two searches
 _USUAL, _CLEARLY = 6.0, 2.0
 """Degrees beyond which lines are believed only where they are so many times as sharp as under the middling angle."""
 _FEWEST_POINTS, _MOST_POINTS = 200, 40_000  # pixels of ink; a page with less is taken as straight
