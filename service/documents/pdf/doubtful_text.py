@@ -77,6 +77,8 @@ class Texts(NamedTuple):
     Attributes:
         modes: int32 [n], render modes (ISO 32000-1, 9.3.6).
         may_be_unseen: bool [n]; those that are `squashed` are unseen.
+        clips: float32 [n, 4], the boxes on the page that they are clipped to; NaN: to something else.
+        may_be_clipped: bool [n]; what of them lies within their clips is seen.
     """
 
     places: Places
@@ -84,6 +86,8 @@ class Texts(NamedTuple):
     paint: Paint
     may_be_unseen: Flags
     squashed: Flags
+    clips: Floats
+    may_be_clipped: Flags
 
     @classmethod
     def of(cls, objects: Sequence[Painted], boxes: Floats, *, may_be_squashed: bool) -> Texts:
@@ -95,11 +99,12 @@ class Texts(NamedTuple):
         paint, squashed = _text_paint(texts, handles, modes), np.zeros(len(texts), np.bool_)
         if may_be_squashed:
             squashed = _are_squashed(handles)
-        unseen = ~paint.is_sure | squashed | _are_clipped(texts, boxes[places])
+        clips, is_clipped = _clips(texts, boxes[places])
+        unseen = ~paint.is_sure | squashed
         unseen |= np.cumsum(modes >= pdfium.FPDF_TEXTRENDERMODE_FILL_CLIP) > 0  # They clip what comes after them.
         if len(texts):
             unseen |= _are_lost(objects, boxes, places, paint.colours)
-        return cls(places, modes, paint, unseen, squashed)
+        return cls(places, modes, paint, unseen, squashed, clips, is_clipped)
 
 
 def difference(colours: Floats, others: Floats) -> Floats:
@@ -160,14 +165,14 @@ def _are_squashed(handles: Sequence[Any]) -> Flags:
     return np.asarray(np.abs(a * d - b * c) < SQUASHED * longest**2)
 
 
-def _are_clipped(texts: Sequence[Painted], boxes: Floats) -> Flags:
-    """True for texts of which a part may lie outside of their clips."""
+def _clips(texts: Sequence[Painted], boxes: Floats) -> tuple[Floats, Flags]:
+    """The clips of texts, and True for those of which a part may lie outside."""
     own = list(map(_Pointer(address(pdfium.FPDFPageObj_GetClipPath)), (text.handle for text in texts)))
     counts = list(map(_Number(address(pdfium.FPDFClipPath_CountPaths)), own))
-    if max(counts, default=0) <= 0 and not any(text.clips for text in texts):
-        return np.zeros(len(texts), np.bool_)
-    known: dict[tuple[int, ...], Box | None] = {}
     clips = np.full((len(texts), 4), (-np.inf, -np.inf, np.inf, np.inf), np.float32)
+    if max(counts, default=0) <= 0 and not any(text.clips for text in texts):
+        return clips, np.zeros(len(texts), np.bool_)
+    known: dict[tuple[int, ...], Box | None] = {}
     first_point = _FirstPoint(address(pdfium.FPDFClipPath_GetPathSegment))
     for number, (text, clip, count) in enumerate(zip(texts, own, counts, strict=True)):
         if count > 0 or text.clips:
@@ -177,7 +182,7 @@ def _are_clipped(texts: Sequence[Painted], boxes: Floats) -> Flags:
                 known[key] = _common(clip_boxes(text))
             clips[number] = known[key] or np.nan
     beyond = np.maximum(clips[:, :2] - boxes[:, :2], boxes[:, 2:] - clips[:, 2:]).max(axis=1)
-    return np.asarray(~(beyond <= _OVERHANG * (boxes[:, 2:] - boxes[:, :2]).min(axis=1)))
+    return clips, np.asarray(~(beyond <= _OVERHANG * (boxes[:, 2:] - boxes[:, :2]).min(axis=1)))
 
 
 def _common(boxes: Sequence[Box] | None) -> Box | None:

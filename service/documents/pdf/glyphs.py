@@ -210,10 +210,11 @@ def unseen_characters(
     unseen |= too_small(characters, max(size))
     struck = struck_characters(objects, frame.shown(boxes), loose, ink, characters.blank)
     texts = Texts.of(objects, boxes, may_be_squashed=bool(characters.narrow.any()))
-    if not (may_draw and (texts.may_be_unseen.any() or characters.inkless.any())):
+    may_be_unseen = (texts.may_be_unseen | texts.may_be_clipped).any() or characters.inkless.any()
+    if not (may_draw and may_be_unseen and len(texts.places)):
         return Unseen(unseen, was_drawn=False, struck=struck)
-    unseen = without_ink(page, objects, texts, characters, unseen, size)
-    return Unseen(unseen, was_drawn=True, struck=struck)
+    unseen, was_drawn = without_ink(page, objects, texts, characters, frame.shown(texts.clips), unseen, size)
+    return Unseen(unseen, was_drawn=was_drawn, struck=struck)
 
 
 def code_points(text_page: Any, count: int) -> Codes:

@@ -48,6 +48,8 @@ _MISPLACED = 0.25
 _SAME_PLACE = 2.0
 """Points within which a character that is seen and one that is not are copies."""
 _MOST_LINES = 16
+_BEYOND = 1.0
+"""Points of a character beyond its clip that are its border, or an accent."""
 _DRAWABLE = ((0, 0x100), (0x2000, 0x2300))
 """Ranges of letters and signs that pdfium can draw in fonts that the file does not bring."""
 
@@ -104,30 +106,36 @@ def without_ink(
     objects: Sequence[Painted],
     texts: Texts,
     characters: Characters,
+    clips: Floats,
     known: Flags,
     size: tuple[float, float],
-) -> Flags:
-    """True for characters that make no difference to the page, and stand over no writing in a picture.
+) -> tuple[Flags, bool]:
+    """True for characters that make no difference to the page, and stand over no writing in a picture; and whether the
+    page was drawn.
 
     Args:
-        objects: of the page; `texts`: among them.
+        objects: of the page; `texts`: among them, with their `clips` on the page as shown.
         known: True for characters of which this is known already.
         size: width and height of the page as shown, in points.
     """
     owners = _owners(objects, texts, characters)
     may_be_unseen = texts.may_be_unseen.copy()
     may_be_unseen[owners[characters.inkless & (owners >= 0)]] = True
-    asked = np.flatnonzero((owners >= 0) & may_be_unseen[owners] & ~characters.blank & ~known)
+    low, high = characters.ink[:, :2] - clips[owners, :2], clips[owners, 2:] - characters.ink[:, 2:]
+    is_clipped = texts.may_be_clipped[owners] & ~(np.minimum(low, high) >= -_BEYOND).all(axis=1)
+    asked = np.flatnonzero((owners >= 0) & (may_be_unseen[owners] | is_clipped) & ~characters.blank & ~known)
     unseen = known.copy()
     if not len(asked):
-        return unseen
+        return unseen, False
     ink, owner = characters.ink[asked], owners[asked]
     drawing = _Drawing.of(page, ink, size)
     handles = [objects[at].handle for at in texts.places.tolist()]
     is_copy = np.bincount(owners[owners >= 0], minlength=len(handles)) == 0  # pdfium reads one of two in one place
     seen = np.zeros(len(asked), np.bool_)
     if is_copy.any() or (texts.modes[owner] != pdfium.FPDF_TEXTRENDERMODE_INVISIBLE).any():
-        with _inactive(handles[at] for at in np.flatnonzero(may_be_unseen | is_copy).tolist()):
+        without = is_copy.copy()
+        without[owner] = True
+        with _inactive(handles[at] for at in np.flatnonzero(without).tolist()):
             before = drawing.drawn()
         after = drawing.drawn()
         differs = np.maximum(before, after) - np.minimum(before, after) >= _SEEN_OF_EACH
@@ -138,7 +146,7 @@ def without_ink(
             picture = drawing.drawn()
         seen |= _over_writing(drawing, picture[..., 1].astype(np.int16), ink, owner)
     unseen[asked] = ~seen | texts.squashed[owner]
-    return _with_blanks(unseen, owners, characters.blank)
+    return _with_blanks(unseen, owners, characters.blank), True
 
 
 def _owners(objects: Sequence[Painted], texts: Texts, characters: Characters) -> _Numbers:
