@@ -131,6 +131,7 @@ def without_ink(
     drawing = _Drawing.of(page, ink, size)
     handles = [objects[at].handle for at in texts.places.tolist()]
     is_copy = np.bincount(owners[owners >= 0], minlength=len(handles)) == 0  # pdfium reads one of two in one place
+    is_copy &= texts.modes != pdfium.FPDF_TEXTRENDERMODE_INVISIBLE
     seen = np.zeros(len(asked), np.bool_)
     if is_copy.any() or (texts.modes[owner] != pdfium.FPDF_TEXTRENDERMODE_INVISIBLE).any():
         without = is_copy.copy()
