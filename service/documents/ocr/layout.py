@@ -156,7 +156,7 @@ def _are_apart(left: _Side, right: _Side) -> bool:
     """True if the rows of two sides are not the rows of one table or form.
 
     They are both prose, or stand at other heights, or have amounts under a head of their own on both sides: a table has
-    a row of both sides at every height, unless two receipts of one shop have, with the same labels.
+    rows of one side alone on one side only, unless two receipts of one shop stand so, with the same labels.
     """
     top, bottom = (pick(side.rows[at].middle for side in (left, right)) for pick, at in ((max, 0), (min, -1)))
     beside = [
@@ -174,7 +174,7 @@ def _are_apart(left: _Side, right: _Side) -> bool:
     are_bills = min(len(ours), len(theirs)) >= _FEWEST_LABELS and not any(
         _AMOUNT.fullmatch(side.rows[0].words[-1].text) for side in (left, right)
     )
-    return are_bills and (paired < len(many) or bool(set(ours) & set(theirs)))
+    return are_bills and (paired < len(few) or bool(set(ours) & set(theirs)))
 
 
 def recognized_glyphs(read: ReadPicture, points_per_pixel: float, width: float, height: float) -> Glyphs:

@@ -47,7 +47,7 @@ def test_papers_beside_each_other_are_read_each_by_itself(left: str, right: str,
 @pytest.mark.parametrize(
     "table",
     [
-        "Name\tHours\tTask\tCost|Anna Berg\t8.00\tDesign\t640.00|Jo Holm\t6.50\tDraft\t520.00|Mia\t7.00\tVisit\t5.00",
+        "Name\tHours\tTask\tCost|Anna\t8.00\tPlan\t640.00|lead|Jo Holm\t6.50\tDraft\t520.00|Mia\t7.00\tVisit\t5.00",
         "Name: Anna Berg\t\tPhone: 512 555 018|Street: Hofgasse\t\tMobile: 664 555 771|Town: Innsbruck\t\tFax: 512 4",
         "Tenant\t\tAnna Berg|Landlord\t\tHaus und Grund eG|Begin\t\tFirst of April|Deposit\t\tEUR 2,400.00",
     ],
