@@ -19,6 +19,8 @@ _LEAST_PX = 4.0
 _PX = {"px": 1, "pt": 4 / 3, "pc": 16, "in": 96, "cm": 96 / 2.54, "mm": 96 / 25.4, "q": 96 / 101.6, "": 1}
 _PARENTS = {"em": 1, "%": 0.01, "ex": 0.5, "ch": 0.5, "smaller": 1 / 1.2, "larger": 1.2, "inherit": 1}
 _SIZE = re.compile(r"(?:calc\(|clamp\([^()]*,)?\s*(\d{1,6}\.?\d{0,6}|\.\d{1,6})([a-z%]*)\)?$")
+_NO_STROKE = re.compile(r"0[a-z]*(?:$| (?![-+.0-9]))")
+"""An outline without width; a shadow has two lengths at least, and shows around the letters even where both are 0."""
 _FONT_SIZE = re.compile(r"(?:^|\s)(0|(?:\d{1,6}\.?\d{0,6}|\.\d{1,6})[a-z%]+)(?:\s*/|\s)")
 _IMAGE = re.compile(r"url\(|gradient\(|image|element\(|paint\(|var\(")
 _OPACITY = re.compile(r"(\d{0,9}\.?\d{0,9})(%?)\d*$")
@@ -162,7 +164,7 @@ def _painted_over(paint: Paint, ground: Paint) -> Paint:
 
 
 def _edge(css: str) -> Paint:
-    if css == "none" or css.startswith("0 ") or css == "0":
+    if css == "none" or _NO_STROKE.match(css):
         return TRANSPARENT
     return colour_of(colour_within(css) or "currentcolor") or Special.CURRENT
 
