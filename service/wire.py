@@ -91,8 +91,8 @@ class ModelStatus(msgspec.Struct, frozen=True):
     linear layers: `cuda`, or on a CPU `onednn` or, in float32, `torch`; `dtype`: the format of its numbers;
     `dtype_reason`: why it is float32 and not the service's, if so.
     `calibrated`: its scores are the share of such entities that is right, on documents like those it was fitted on.
-    `scheme` of its tags: `BIO`, `IOB1` (`I-` begins entities, `B-` parts neighbours), `BIOES`, `BILOU`, `BMES`, `IO`, or
-    `plain`: each tag is a label; empty with `free_labels`.
+    `scheme` of its tags: `BIO`, `IOB1` (`I-` begins entities, `B-` parts neighbours), `BIOES`, `BILOU`, `BMES`, `IO`,
+    or `plain`: each tag is a label; empty with `free_labels`.
     """
 
     name: str

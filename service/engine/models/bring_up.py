@@ -37,7 +37,7 @@ from service.engine.models.loaded_model import LoadedModel, ProfiledModel
 from service.engine.models.profiling import ModelProfiler
 from service.engine.models.repository import ModelRepository
 from service.engine.models.tokenizer_check import refuse_missing_embeddings, refuse_other_tokens
-from service.families.processor import MarkedText, Infer, Processor, Task, WindowSizes, prepare
+from service.families.processor import Infer, MarkedText, Processor, Task, WindowSizes, prepare
 from service.families.registry import open_processor
 from service.process import EXIT_BROKEN
 from service.settings import Settings

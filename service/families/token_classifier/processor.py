@@ -22,9 +22,9 @@ from service.core.types import ResponseKind
 from service.documents.document import Document
 from service.families.processor import (
     Decoder,
-    MarkedText,
     Findings,
     Infer,
+    MarkedText,
     ModelInput,
     PreparedDocument,
     Processor,

@@ -36,7 +36,7 @@ def read(data: bytes) -> Document:
     return read_pdf(data, limits=DocumentLimits())
 
 
-def parts_of(draw: Draw) -> list[tuple[int, UnreadReason]]:
+def parts_of(draw: Draw) -> list[tuple[int | None, UnreadReason]]:
     return [(part.page, part.reason) for part in read(drawn(draw)).partly_read]
 
 
