@@ -188,9 +188,10 @@ class RecordResult(msgspec.Struct, frozen=True):
 
 
 class PartlyReadResult(msgspec.Struct, frozen=True):
-    """Part of a page or file that was not read: why (`image`, `outlines`, `unmapped`, `hidden`), and boxes in points.
+    """Part of a page or file that was not read: why (`image`, `outlines`, `unmapped`, `hidden`, `struck`), and boxes.
 
-    `page` is null in a format without pages. `characters`: of hidden text, which no person sees; 0 for other reasons.
+    `page` is null in a format without pages. `characters`: of `hidden` text, which no person sees, and of
+    `struck` text, which a line goes through; 0 for other reasons.
     """
 
     page: int | None

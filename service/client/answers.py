@@ -46,9 +46,10 @@ class AnsweringModel(msgspec.Struct, frozen=True):
 
 
 class UnreadPart(msgspec.Struct, frozen=True):
-    """Part of a page or file that was not read: why (`image`, `outlines`, `unmapped`, `hidden`), and boxes in points.
+    """Part of a page or file that was not read: why (`image`, `outlines`, `unmapped`, `hidden`, `struck`), and boxes.
 
-    `page` is None in a format without pages; `characters` counts hidden text, which no person sees.
+    `page` is None in a format without pages; `characters` counts those of `hidden` text, which no
+    person sees, and of `struck` text, which a line goes through.
     """
 
     page: int | None

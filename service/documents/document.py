@@ -7,6 +7,7 @@ bottom] in points (1/72 inch) from the upper left corner of the page as shown (r
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
@@ -55,13 +56,19 @@ class Layout:
 class UnreadReason(StrEnum):
     """Reason why part of a document was not read.
 
-    An image; letters as outlines; characters without a Unicode value; or text that is there, but not seen by a person.
+    An image; letters as outlines; characters without a Unicode value; text that is there, but not seen by a person; or
+    struck-out text.
     """
 
     IMAGE = "image"
     OUTLINES = "outlines"
     UNMAPPED = "unmapped"
     HIDDEN = "hidden"
+    STRUCK = "struck"
+
+
+LEFT_OUT = frozenset((UnreadReason.HIDDEN, UnreadReason.STRUCK))
+"""Reasons for text that is left out on purpose; under others, something that a person reads was not read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +77,8 @@ class PartlyRead:
 
     Attributes:
         page: its number; None in a format without pages (HTML, DOCX).
-        boxes: around what looks written there, or around the hidden text; empty without pages.
-        characters: of hidden text; 0 for other reasons, whose characters are not known.
+        boxes: around what looks written there, or around the text that was left out; empty without pages.
+        characters: of hidden or struck-out text; 0 for other reasons, whose characters are not known.
     """
 
     page: int | None
@@ -80,9 +87,9 @@ class PartlyRead:
     characters: int = 0
 
 
-def hidden_text(characters: int) -> tuple[PartlyRead, ...]:
-    """What a format without pages says of hidden text, if there is any."""
-    return (PartlyRead(None, UnreadReason.HIDDEN, (), characters),) if characters else ()
+def left_out_text(characters: Mapping[UnreadReason, int]) -> tuple[PartlyRead, ...]:
+    """What a format without pages says of the text that it left out."""
+    return tuple(PartlyRead(None, reason, (), count) for reason, count in sorted(characters.items()) if count)
 
 
 MOST_PICTURES = 2_000
@@ -183,7 +190,7 @@ class Document:
     @property
     def incomplete_pages(self) -> tuple[int, ...]:
         """The numbers of pages of which something that is seen was not read, unread ones among them."""
-        parts = [part.page for part in self.partly_read if part.reason is not UnreadReason.HIDDEN]
+        parts = [part.page for part in self.partly_read if part.reason not in LEFT_OUT]
         return tuple(sorted({*self.unread_pages, *(page for page in parts if page is not None)}))
 
     def confidence(self, start: int, end: int) -> float | None:

@@ -15,6 +15,7 @@ import posixpath
 import re
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -29,7 +30,7 @@ from lxml import etree
 from service.core.errors import UnreadableDocument
 from service.documents.charset import read_text
 from service.documents.colours import WHITE, Paint, Special, colour_of
-from service.documents.document import UNREAD_PICTURES, Document
+from service.documents.document import UNREAD_PICTURES, Document, UnreadReason
 from service.documents.docx_body import BodyReader
 from service.documents.docx_colours import attribute, theme_of
 from service.documents.docx_drawings import DiagramReader, ShapeReader
@@ -96,7 +97,7 @@ class _Package:
         self._limits = limits
         self._unpacked_bytes = 0
         self._characters = 0
-        self._hidden_characters = 0
+        self._left_out: Counter[UnreadReason] = Counter()
         self._pictures = EmbeddedPictures()
         self._numbers = {part.filename: number for number, part in enumerate(package.infolist(), 1)}
 
@@ -105,7 +106,7 @@ class _Package:
         for part in map(self._part, self._in_order(self._main_part())):
             between = "\n" if text and part and not (is_marks(text) or is_marks(part)) else ""
             text += between + part
-        return self._pictures.document(text, hidden_characters=self._hidden_characters)
+        return self._pictures.document(text, left_out=self._left_out)
 
     @cached_property
     def _style_named(self) -> Callable[[str], RunStyle]:
@@ -174,7 +175,7 @@ class _Package:
         )
         self._parse(name, body)
         self._characters = before + body.characters
-        self._hidden_characters += body.hidden_characters
+        self._left_out += body.left_out
         return body.text
 
     def _parse(self, name: str, target: PartReader) -> None:
@@ -242,7 +243,7 @@ class _Package:
         raise UnreadableDocument(f"The DOCX file embeds a part that cannot be read ({name[-80:]}).")
 
     def _text_of(self, document: Document) -> str:
-        self._hidden_characters += sum(part.characters for part in document.partly_read)
+        self._left_out.update({part.reason: part.characters for part in document.partly_read})
         self._pictures.is_partly_read |= bool(document.pictures) or UNREAD_PICTURES in document.partly_read
         return document.text
 

@@ -9,10 +9,12 @@ codes, and hidden text, which is counted: by a property, or by its size or colou
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from service.documents.colours import TRANSPARENT, Paint
+from service.documents.document import UnreadReason
 from service.documents.docx_colours import attribute, shading
 from service.documents.docx_drawings import SHAPES, ShapeReader
 from service.documents.docx_styles import (
@@ -24,7 +26,6 @@ from service.documents.docx_styles import (
     PartReader,
     Property,
     RunStyle,
-    Visibility,
     is_on,
     shows_pictures,
 )
@@ -131,7 +132,7 @@ class BodyReader(PartReader):
     ) -> None:
         self.text = ""
         self.characters = 0
-        self.hidden_characters = 0
+        self.left_out: Counter[UnreadReason] = Counter()
         self._style_named = style_named
         self._default_style = style_named(DEFAULT_STYLE)
         self._appearances = appearances
@@ -313,9 +314,9 @@ class BodyReader(PartReader):
         story = self._stories[-1]
         is_raised = False
         if not (story.run is story.run_style is story.paragraph is PLAIN):
-            visibility, is_raised = self._appearances.of(story.paragraph, story.run_style, story.run, story.ground)
-            if visibility is not Visibility.SHOWN:
-                self.hidden_characters += len("".join(text.split())) * (visibility is Visibility.HIDDEN)
+            left_out, is_raised = self._appearances.of(story.paragraph, story.run_style, story.run, story.ground)
+            if left_out is not None:
+                self.left_out[left_out] += len("".join(text.split()))
                 return
         self._counted(text)
         if is_raised:

@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from enum import Enum, auto
 from typing import Any
 
 from service.core.errors import UnreadableDocument
 from service.documents.colours import TRANSPARENT, Paint, Special, shows_on
+from service.documents.document import UnreadReason
 from service.documents.docx_colours import Theme, attribute, drawn_colour, highlight, shading, text_colour
 
 _OFF = frozenset(("0", "false", "off"))
@@ -110,20 +110,11 @@ TEXT_FILL = frozenset("noFill gradFill srgbClr schemeClr alpha lumMod lumOff tin
 """Parts of a run's `textFill` that matter here."""
 
 
-class Visibility(Enum):
-    """Whether text shows; if not, whether a person sees at least a line through it."""
-
-    SHOWN = auto()
-    STRUCK = auto()
-    HIDDEN = auto()
-
-
-def visibility(paragraph: RunStyle, run_style: RunStyle, run: RunStyle, ground: Paint) -> Visibility:
-    """Whether a run's text shows, by the styles of its paragraph and of itself and by its own properties.
+def reason_left_out(paragraph: RunStyle, run_style: RunStyle, run: RunStyle, ground: Paint) -> UnreadReason | None:
+    """Why a run's text is left out, by its paragraph's style, its own and its own properties; None: it shows.
 
     `ground`: what is under the run's own highlight and shading.
     """
-
     all_ = run.over(run_style.over(paragraph))
     for paint in (all_.highlight, all_.shading):
         if paint is not None and paint is not TRANSPARENT:
@@ -132,8 +123,8 @@ def visibility(paragraph: RunStyle, run_style: RunStyle, run: RunStyle, ground: 
     colour = all_.fill or all_.colour or Special.UNKNOWN
     styles = (paragraph, run_style, run)
     if _toggled("hidden", *styles) or all_.tiny or all_.narrow or all_.flat or not shows_on(colour, ground):
-        return Visibility.HIDDEN
-    return Visibility.STRUCK if _toggled("struck", *styles) or all_.struck_twice else Visibility.SHOWN
+        return UnreadReason.HIDDEN
+    return UnreadReason.STRUCK if _toggled("struck", *styles) or all_.struck_twice else None
 
 
 def shows_pictures(paragraph: RunStyle, run_style: RunStyle, run: RunStyle) -> bool:
@@ -155,7 +146,7 @@ class Appearances:
         self.theme = theme
         self._runs: dict[tuple[Property, ...], RunStyle] = {}
         self._paragraphs: dict[RunStyle, RunStyle] = {}
-        self._known: dict[tuple[int, int, int, Paint], tuple[Visibility, bool, tuple[RunStyle, ...]]] = {}
+        self._known: dict[tuple[int, int, int, Paint], tuple[UnreadReason | None, bool, tuple[RunStyle, ...]]] = {}
 
     def run(self, properties: Sequence[Property]) -> RunStyle:
         """A run's own properties."""
@@ -176,13 +167,15 @@ class Appearances:
             _with_room(self._paragraphs)[changed] = changed
         return self._paragraphs[changed]
 
-    def of(self, paragraph: RunStyle, run_style: RunStyle, run: RunStyle, ground: Paint) -> tuple[Visibility, bool]:
-        """Whether a run shows on what is under it, and whether it is raised."""
+    def of(
+        self, paragraph: RunStyle, run_style: RunStyle, run: RunStyle, ground: Paint
+    ) -> tuple[UnreadReason | None, bool]:
+        """Why a run is left out on what is under it, if it is, and whether it is raised."""
         key = (id(paragraph), id(run_style), id(run), ground)
         if (known := self._known.get(key)) is None:
             raised = bool(run.over(run_style.over(paragraph)).raised)
             styles = (paragraph, run_style, run)  # kept, so that their ids stay theirs
-            known = visibility(paragraph, run_style, run, ground), raised, styles
+            known = reason_left_out(paragraph, run_style, run, ground), raised, styles
             _with_room(self._known)[key] = known
         return known[:2]
 

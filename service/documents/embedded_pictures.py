@@ -14,7 +14,7 @@ from itertools import accumulate
 from urllib.parse import unquote_to_bytes
 
 from service.core.errors import GleanerError
-from service.documents.document import MOST_PICTURES, UNREAD_PICTURES, Charset, Document, hidden_text
+from service.documents.document import MOST_PICTURES, UNREAD_PICTURES, Charset, Document, UnreadReason, left_out_text
 from service.documents.docx_colours import attribute
 from service.documents.format_detection import picture_kind
 from service.documents.ocr.pictures import opened_picture, turn_to
@@ -91,15 +91,17 @@ class EmbeddedPictures:
             return len(sample) >= SAMPLE_BYTES  # what is wrong with its beginning alone may be right as a whole
         return True
 
-    def document(self, marked: str, *, charset: Charset | None = None, hidden_characters: int = 0) -> Document:
-        """The document of a text with marks."""
+    def document(
+        self, marked: str, *, charset: Charset | None = None, left_out: Mapping[UnreadReason, int]
+    ) -> Document:
+        """The document of a text with marks. `left_out`: characters that no person sees, or that are struck out."""
         parts = _MARK.split(marked) if _SIGN in marked else [marked]
         texts, numbers = parts[::2], map(int, parts[1::2])
         places = tuple(zip(accumulate(map(len, texts)), numbers, strict=False))
         is_partly_read = self.is_partly_read or len(places) > MOST_PICTURES
         return Document(
             "".join(texts),
-            partly_read=(*hidden_text(hidden_characters), *[UNREAD_PICTURES] * is_partly_read),
+            partly_read=(*left_out_text(left_out), *[UNREAD_PICTURES] * is_partly_read),
             charset=charset,
             pictures=places[:MOST_PICTURES],
         )

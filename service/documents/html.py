@@ -12,6 +12,7 @@ The parser sends events to a target and builds no tree, so nesting of any depth 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any, cast
 
@@ -19,7 +20,7 @@ from lxml import etree
 
 from service.core.errors import UnreadableDocument
 from service.documents.charset import charset_of, decode_text
-from service.documents.document import Document
+from service.documents.document import Document, UnreadReason
 from service.documents.embedded_pictures import EmbeddedPictures, data_of, shown_address
 from service.documents.html_elements import CONTROLS, NOTED, PLAIN_ELEMENT, Element, Inheritance
 from service.documents.html_style import Display, Place, StyleSheet
@@ -56,7 +57,7 @@ def read_html(data: bytes, *, charset: str | None = None, limits: DocumentLimits
     """
     text, found = decode_text(data, charset, _markup_charset(data))
     target = _shown(text, limits)
-    return target.pictures.document(target.writer.result(), charset=found, hidden_characters=target.hidden_characters)
+    return target.pictures.document(target.writer.result(), charset=found, left_out=target.left_out)
 
 
 def html_picture(data: bytes, number: int, *, charset: str | None = None, limits: DocumentLimits) -> bytes:
@@ -119,7 +120,7 @@ class _Shown:
         self.writer = TextWriter()
         self.pictures = EmbeddedPictures()
         self.open_roots = 0
-        self.hidden_characters = 0
+        self.left_out: Counter[UnreadReason] = Counter()
         self._limits = limits
         self._sheet = StyleSheet()
         self._css: list[str] | None = None  # of the open <style>
@@ -247,8 +248,9 @@ class _Shown:
         if self._hidden_depth:
             return
         if not (element := self._open[-1]).is_shown:
-            if element.is_without_ink:
-                self.hidden_characters += len("".join(_UNWANTED.sub("", text).split()))
+            if not element.invisible:
+                reason = UnreadReason.STRUCK if element.ink.struck else UnreadReason.HIDDEN
+                self.left_out[reason] += len("".join(_UNWANTED.sub("", text).split()))
             return
         if not text.isascii() or "\x00" in text:
             text = _UNWANTED.sub("", text)

@@ -56,11 +56,6 @@ class Element:
         """True if a person sees its pictures."""
         return not (self.invisible or self.ink.struck or self.ink.opacity < _LEAST_OPACITY)
 
-    @property
-    def is_without_ink(self) -> bool:
-        """True if its text is in its place, and nothing but its ink keeps a person from seeing it."""
-        return not (self.is_shown or self.invisible or self.ink.struck)
-
 
 PLAIN_ELEMENT = Element()
 

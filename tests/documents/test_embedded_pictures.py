@@ -331,7 +331,7 @@ def test_a_picture_without_a_text_is_named_if_it_may_have_one(
 def test_a_text_with_marks_is_taken_apart(texts: list[str]) -> None:
     pictures = EmbeddedPictures()
     marked = pictures.mark("a", 7, picture).join(texts)
-    document = pictures.document(marked)
+    document = pictures.document(marked, left_out={})
     assert document.text == "".join(texts)
     assert [number for _, number in document.pictures] == [7] * (len(texts) - 1)
     assert [place for place, _ in document.pictures] == [len("".join(texts[: n + 1])) for n in range(len(texts) - 1)]

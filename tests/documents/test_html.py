@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from service.core.errors import DocumentTooLarge
-from service.documents.document import UnreadReason
+from service.documents.document import PartlyRead, UnreadReason
 from service.documents.html import read_html
 from service.documents.limits import DocumentLimits
 
@@ -179,11 +179,7 @@ WITHOUT_INK = [
     '<p style="font-size:2px">no</p><svg><text>no</text></svg>',
     '<div style="mix-blend-mode:normal;background:#abcdef"><span style="color:#abcdef">no</span></div>',
 ]
-STRUCK_OR_TAKEN_OUT = [
-    '<p style="margin-left:-9999px">no</p>',
-    '<p style="position:absolute;right:-9999px">no</p>',
-    '<p style="position:absolute;left:-100vw">no</p>',
-    '<p style="transform:translateX(-9999px)">no</p>',
+STRUCK = [
     "<del>no</del>",
     "<s>no</s>",
     "<strike>no</strike>",
@@ -191,6 +187,12 @@ STRUCK_OR_TAKEN_OUT = [
     '<p style="text-decoration:red wavy line-through">no</p>',
     '<p style="text-decoration-line:underline line-through">no</p>',
     '<style>.o{text-decoration:line-through}</style><i class=o>no<b style="text-decoration:none">no</b></i>',
+]
+NOT_LAID_OUT = [
+    '<p style="margin-left:-9999px">no</p>',
+    '<p style="position:absolute;right:-9999px">no</p>',
+    '<p style="position:absolute;left:-100vw">no</p>',
+    '<p style="transform:translateX(-9999px)">no</p>',
     '<p style="clip-path:circle(0)">no</p>',
     '<p style="transform:scale(0)">no</p>',
     '<p style="width:0;overflow:hidden">no</p>',
@@ -263,8 +265,15 @@ def test_text_that_nobody_sees_is_left_out_and_counted(html: str) -> None:
     assert document.partly_read[0].characters in (2, 4)
 
 
-@pytest.mark.parametrize("html", STRUCK_OR_TAKEN_OUT)
-def test_struck_text_and_what_is_not_laid_out_is_left_out_and_not_counted(html: str) -> None:
+@pytest.mark.parametrize("html", STRUCK)
+def test_struck_text_is_left_out_and_counted_apart(html: str) -> None:
+    document = read_html(html.encode(), limits=DocumentLimits())
+    assert document.text == ""
+    assert document.partly_read == (PartlyRead(None, UnreadReason.STRUCK, (), 2 * html.count("no<")),)
+
+
+@pytest.mark.parametrize("html", NOT_LAID_OUT)
+def test_what_is_not_laid_out_is_left_out_and_not_counted(html: str) -> None:
     document = read_html(html.encode(), limits=DocumentLimits())
     assert (document.text, document.partly_read) == ("", ())
 

@@ -93,7 +93,7 @@ class RedactedHeader(msgspec.Struct, frozen=True):
 
 
 _ABSENT = msgspec.Raw(b"")
-PAGE_BYTES, NUMBER_BYTES, PARTS_BYTES = 64, 5, 3_072
+PAGE_BYTES, NUMBER_BYTES, PARTS_BYTES = 64, 5, 4_096
 """Most bytes of a page in a header: of itself, of its number among unread ones, of its parts that were not read."""
 INVOICE_BYTES = 16 * MEBIBYTE
 """Most bytes of an electronic invoice in a header."""

@@ -28,7 +28,7 @@ from service.core.admission.policy import refuse_if_late
 from service.core.decoding.offsets import OffsetMap
 from service.core.errors import InvalidOptions, UnsupportedFormat
 from service.core.redaction import RedactedSpan, RedactionMode, ReplacedSpan, replaced_text, replacer, spans_to_redact
-from service.documents.document import Document, UnreadReason
+from service.documents.document import LEFT_OUT, Document
 from service.documents.format_detection import Format, detect_format, media_type_of_picture
 from service.documents.redaction.values import RedactedFile
 from service.text.values.context import DocumentContext
@@ -207,5 +207,5 @@ def _result(
 
 def _incomplete_pages(found: DocumentResult) -> list[int]:
     """The numbers of pages of which something that is seen was not read."""
-    parts = (part for part in found.partly_read if part.reason is not UnreadReason.HIDDEN)
+    parts = (part for part in found.partly_read if part.reason not in LEFT_OUT)
     return sorted({*found.unread_pages, *(part.page for part in parts if part.page is not None)})

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from service.documents.document import UNREAD_PICTURES, Document, Layout, Page, UnreadReason
+from service.documents.document import LEFT_OUT, UNREAD_PICTURES, Document, Layout, Page
 
 _BETWEEN = "\n\n"
 _LEAST_LETTERS, _LEAST_OF_PART = 3, 20
@@ -55,7 +55,7 @@ def with_recognized(document: Document, read: Mapping[int, Document]) -> Documen
         layout=layout,
         unread_pages=tuple(number for number in document.unread_pages if number not in chosen),
         partly_read=(
-            *(part for part in document.partly_read if part.page not in chosen or part.reason is UnreadReason.HIDDEN),
+            *(part for part in document.partly_read if part.page not in chosen or part.reason in LEFT_OUT),
             *(part for number in sorted(chosen) for part in chosen[number].partly_read),
         ),
         recognized=tuple(each for number in sorted(chosen) for each in chosen[number].recognized),

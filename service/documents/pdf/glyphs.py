@@ -90,6 +90,7 @@ class Glyphs:
     confidence: Floats = field(default_factory=lambda: np.zeros(0, np.float32))
     unmapped: Floats = field(default_factory=lambda: np.zeros((0, 4), np.float32))
     unseen: Floats = field(default_factory=lambda: np.zeros((0, 4), np.float32))
+    struck: Floats = field(default_factory=lambda: np.zeros((0, 4), np.float32))
     was_drawn: bool = False
 
     def only(self, kept: Flags) -> Glyphs:
@@ -118,6 +119,7 @@ def read_glyphs(
     keep = is_whole & ~blank & ~holds(_UNWANTED, codes)
     unseen, was_drawn, struck = unseen_characters(page, text_page, codes, loose, ink, objects, may_draw=may_draw)
     unseen &= keep
+    struck &= keep & ~unseen
     keep &= ~(unseen | struck)
     gone = np.zeros(count, np.bool_)
     gone[keep] = _long_runs(unmapped[keep])
@@ -138,6 +140,7 @@ def read_glyphs(
         typed=typed[order],
         unmapped=loose[gone],
         unseen=ink[without_copies(unseen, keep, codes, ink)] if unseen.any() else ink[:0],
+        struck=ink[struck],
         was_drawn=was_drawn,
     )
 

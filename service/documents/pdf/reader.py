@@ -169,8 +169,9 @@ class PageCollector:
             size = (float(pdfium.FPDF_GetPageWidthF(page)), float(pdfium.FPDF_GetPageHeightF(page)))
         self._drawn += coverage.was_drawn or glyphs.was_drawn
         self._partly_read += [PartlyRead(number, *part) for part in coverage.parts]
-        if (count := len(glyphs.unseen)) >= FEWEST_UNSEEN:
-            self._partly_read.append(PartlyRead(number, UnreadReason.HIDDEN, lines_of(glyphs.unseen), count))
+        for reason, boxes in ((UnreadReason.HIDDEN, glyphs.unseen), (UnreadReason.STRUCK, glyphs.struck)):
+            if len(boxes) >= FEWEST_UNSEEN:
+                self._partly_read.append(PartlyRead(number, reason, lines_of(boxes), len(boxes)))
         self.append(number, glyphs, layers, size)
         self._limits.check_characters(self._length)
         return coverage.is_unread

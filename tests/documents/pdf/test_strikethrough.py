@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from service.documents.document import UnreadReason
 from service.documents.limits import DocumentLimits
 from service.documents.pdf.reader import read_pdf
 from tests.support.document_files import drawn
@@ -93,5 +94,8 @@ def test_a_line_drawn_for_each_word_is_one() -> None:
     assert text_of(draw).split() == ["a", "b"]
 
 
-def test_struck_out_text_is_not_counted_as_hidden() -> None:
-    assert read_pdf(drawn(struck()), limits=DocumentLimits()).partly_read == ()
+def test_struck_out_text_is_said_with_its_place() -> None:
+    (part,) = read_pdf(drawn(struck()), limits=DocumentLimits()).partly_read
+    assert (part.page, part.reason) == (1, UnreadReason.STRUCK)
+    assert part.characters >= 3
+    assert part.boxes

@@ -93,8 +93,10 @@ export class DocumentView {
       make("a", { href: `#requests/${encodeURIComponent(request)}` }, `${milliseconds(timing.total_ms)}: where the time went`));
     if (document.unread_pages.length) this.notes.append(make("p", { class: "notice" }, `${numbered(document.unread_pages)}: not read, but for a stamp or a heading at most.`));
     this.notes.append(...partlyRead(document).map(([number, parts]) => make("p", { class: "notice" }, `Page ${number}: not read in part, which is ${reasons(parts)}.`)));
-    const hidden = document.partly_read.filter((part) => part.reason === "hidden").reduce((sum, part) => sum + part.characters, 0);
+    const characters = (reason) => document.partly_read.filter((part) => part.reason === reason).reduce((sum, part) => sum + part.characters, 0);
+    const [hidden, struck] = ["hidden", "struck"].map(characters);
     if (hidden) this.notes.append(make("p", { class: "notice" }, `${count(hidden, "character")} not read: hidden, so that no person sees them.`));
+    if (struck) this.notes.append(make("p", { class: "notice" }, `${count(struck, "character")} not read: struck out.`));
     const isPictureUnread = document.partly_read.some((part) => part.page === null && part.reason === "image");
     if (isPictureUnread) this.notes.append(make("p", { class: "notice" }, "A picture in the file, or part of one, was not read."));
     if (this.strip) {
@@ -168,7 +170,7 @@ export class DocumentView {
 /** The pages with text of which something was not read: [number, parts]. */
 function partlyRead(document) {
   const pages = new Map();
-  const seen = document.partly_read.filter((part) => part.page !== null && part.reason !== "hidden");
+  const seen = document.partly_read.filter((part) => part.page !== null && !["hidden", "struck"].includes(part.reason));
   for (const part of seen) if (!document.unread_pages.includes(part.page)) pages.set(part.page, [...(pages.get(part.page) ?? []), part]);
   return [...pages].slice(0, NOTED);
 }
