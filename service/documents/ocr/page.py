@@ -39,8 +39,8 @@ _LEAST_LETTERS = 3
 """Letters and digits of a line up the margin: rules and brackets have the same form."""
 _LEAST_TILT = 1.5
 """Degrees of the lines that are detected; if they still lie so, the page is straightened by them."""
-_RISING, _MOST_RISING = 0.05, 0.2
-"""Slope of a line on a straightened page, and share of the lines with a slope; with more, their rows are in doubt."""
+_RISING, _FEWEST_RISING, _MOST_RISING = 0.05, 3, 0.2
+"""Slope of a line on a straightened page, and lines, and share of those with a slope, from which rows are in doubt."""
 _UPSIDE_DOWN = 0.05
 """Least gain in probability for which lines count as upside down."""
 
@@ -121,7 +121,7 @@ def read_picture(gray: Gray, networks: TextNetworks, lies: tuple[int, float] | N
     strips = _strips(page, level_bands)
     margins, doubtful = _margins(page, matrix, upright, networks)
     rising = [band for band in level_bands if abs(band.slope) > _RISING]
-    if len(rising) > _MOST_RISING * sum(band.slope != 0 for band in level_bands):
+    if len(rising) >= max(_FEWEST_RISING, _MOST_RISING * sum(band.slope != 0 for band in level_bands)):
         doubtful += map(_box, rising)
     lines = []
     lettered = unread = 0
