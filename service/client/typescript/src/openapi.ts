@@ -387,9 +387,10 @@ export interface components {
             number
         ];
         /**
-         * @description Part of a page or file that was not read: why (`image`, `outlines`, `unmapped`, `hidden`), and boxes in points.
+         * @description Part of a page or file that was not read: why (`image`, `outlines`, `unmapped`, `hidden`, `struck`), and boxes.
          *
-         *     `page` is null in a format without pages. `characters`: of hidden text, which no person sees; 0 for other reasons.
+         *     `page` is null in a format without pages. `characters`: of `hidden` text, which no person sees, and of
+         *     `struck` text, which a line goes through; 0 for other reasons.
          */
         PartlyRead: {
             page: number | null;
@@ -642,8 +643,8 @@ export interface components {
          *     linear layers: `cuda`, or on a CPU `onednn` or, in float32, `torch`; `dtype`: the format of its numbers;
          *     `dtype_reason`: why it is float32 and not the service's, if so.
          *     `calibrated`: its scores are the share of such entities that is right, on documents like those it was fitted on.
-         *     `scheme` of its tags: `BIO`, `IOB1` (`I-` begins entities, `B-` parts neighbours), `BIOES`, `BILOU`, `BMES`, `IO`, or
-         *     `plain`: each tag is a label; empty with `free_labels`.
+         *     `scheme` of its tags: `BIO`, `IOB1` (`I-` begins entities, `B-` parts neighbours), `BIOES`, `BILOU`, `BMES`, `IO`,
+         *     or `plain`: each tag is a label; empty with `free_labels`.
          */
         ServedModel: {
             name: string;
@@ -702,10 +703,11 @@ export interface components {
         /**
          * @description Reason why part of a document was not read.
          *
-         *     An image; letters as outlines; characters without a Unicode value; or text that is there, but not seen by a person.
+         *     An image; letters as outlines; characters without a Unicode value; text that is there, but not seen by a person; or
+         *     struck-out text.
          * @enum {string}
          */
-        UnreadReason: "hidden" | "image" | "outlines" | "unmapped";
+        UnreadReason: "hidden" | "image" | "outlines" | "struck" | "unmapped";
         /**
          * @description In what form a value is. All but `text` promise it, unless the value is ambiguous.
          * @enum {string}
