@@ -79,7 +79,9 @@ def docx_picture(data: bytes, number: int) -> bytes:
     """
     try:
         with zipfile.ZipFile(BytesIO(data)) as package:
-            return package.read(package.infolist()[number - 1])
+            part = package.infolist()[number - 1]
+            with package.open(part) as file:
+                return file.read(part.file_size)  # unpacks no more, whatever the part holds
     except (*_BROKEN, IndexError) as error:
         raise UnreadableDocument(f"The picture is damaged ({_reason(error)}).") from error
 

@@ -54,8 +54,11 @@ class PageRecognizer:
         document = await self._parse(source, request, ())
         pages = self._wanted(document, is_forced=wanted is Ocr.FORCE)
         if pages:
+            read = await self._recognize(source, request, pages)
+            repeated = sum(len(read[number].text) for _, number in document.pictures if number in read)
+            self._limits.check_characters(len(document.text) + repeated)
             join = with_pictures if document.pictures else with_recognized
-            document = join(document, await self._recognize(source, request, pages))
+            document = join(document, read)
             self._limits.check_characters(len(document.text))
         if not document.text.strip():
             raise UnreadableDocument("No text was recognized: the pages are empty, too coarse, or in another script.")

@@ -274,6 +274,8 @@ def from_frames(
         raise BadAnswer("a charset that is none")
     if parsed.invoice is not None and not parsed.invoice.is_sound:
         raise BadAnswer("an invoice that is none")
+    if len(parsed.pictures) > MOST_PICTURES or (parsed.pictures and (pages or parsed.has_layout)):
+        raise BadAnswer("pictures of a document that has none, or too many")
     if not all(0 <= place <= length and 0 < number < 2**31 for place, number in parsed.pictures):
         raise BadAnswer("pictures outside the text")
     document = Document(

@@ -64,8 +64,16 @@ class FakePool:
         return Document(text, (Page(number, 0, len(text), 9, 9),), layout(text, 0.98), recognized=recognized)
 
 
-def read(pool: FakePool, *, is_available: bool = True, most_pages: int = 10, **options: Any) -> Document:
-    ocr = PageRecognizer(cast(ParserPool, pool), DocumentLimits(), is_available=is_available, most_pages=most_pages)
+def read(
+    pool: FakePool,
+    *,
+    is_available: bool = True,
+    most_pages: int = 10,
+    max_characters: int = 1_000_000,
+    **options: Any,
+) -> Document:
+    limits = DocumentLimits(max_characters=max_characters)
+    ocr = PageRecognizer(cast(ParserPool, pool), limits, is_available=is_available, most_pages=most_pages)
     request = ExtractRequest(cast(Any, None), read_options(options), cast(Any, None), "c", 1e9)
     return asyncio.run(ocr.read(DocumentInput("0", data=b"x"), request))
 
@@ -89,6 +97,12 @@ def test_pictures_of_a_file_without_pages_are_recognized_each_once() -> None:
     assert found.confidence(0, 5) is None
     assert found.confidence(6, 12) == pytest.approx(0.98)
     assert sorted(pool.asked, key=str) == [(), (3,), (7,)]
+
+
+def test_a_picture_in_many_places_counts_in_each() -> None:
+    pool = FakePool(Document("a", pictures=((1, 7),) * 100))
+    with pytest.raises(DocumentTooLarge):
+        read(pool, max_characters=500)
 
 
 @pytest.mark.parametrize(("count", "errors"), [(11, {}), (2, {2: UnreadableDocument("damaged")})])

@@ -182,6 +182,8 @@ ENDLESS = PartlyRead(1, UnreadReason.OUTLINES, ((0.0, 0.0, float("inf"), 1.0),))
         (ParsedHeader("hello", invoice=replace(STATED, roles={"PERSON": Value(ValueKind.TEXT, "Anna")})), b"", b""),
         (ParsedHeader("hello", pictures=((6, 1),)), b"", b""),
         (ParsedHeader("hello", pictures=((0, 0),)), b"", b""),
+        (ParsedHeader("hello", pictures=((0, 1),) * 2_001), b"", b""),
+        (ParsedHeader("hello", ((1, 0, 5, 9.0, 9.0),), pictures=((0, 1),)), b"", b""),
         (ParsedHeader("hello", None, True), BOXES[1:], LINES),
         (ParsedHeader("hello", None, True), BOXES * 2, LINES),
         (ParsedHeader("hello", None, True), BOXES, LINES[1:]),
