@@ -38,7 +38,7 @@ INK_PROPERTIES = frozenset(
     "text-decoration text-decoration-line text-decoration-color position animation animation-name".split()
 )
 """Properties that say something of ink."""
-UNSURE = {"color": "var()", "background-image": "var()"}
+UNSURE = dict.fromkeys(("color", "background-color", "background-image"), "var()")
 """Declarations of colours that may hold or not."""
 
 

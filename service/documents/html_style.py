@@ -23,16 +23,20 @@ _LONGEST_KNOWN = 500
 """Characters of an inline style that is kept from one document to the next."""
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|<!--|-->", re.S)
 _PARTS = re.compile(r"[^{}]*\{|[^{}]*\}|[^{}]+$")
-_COMPOUND = re.compile(r"(\*|[a-z][a-z0-9-]*)?((?:[.#][\w-]+)*)$", re.I)
-_SELECTOR = re.compile(r"(?:\([^()]*\)|[^,])+")
-_NAME = re.compile(r"[.#][\w-]+")
+_COMPOUND = re.compile(r"(\*|[a-z][a-z0-9-]*)?((?:[.#](?:[\w-]|\\.)+)*)$", re.I)
+_IN_BRACKETS = r"\((?:[^()]|\([^()]*\))*\)"
+_SELECTOR = re.compile(rf"(?:{_IN_BRACKETS}|\\.|[^,])+", re.S)
+_NAME = re.compile(r"[.#](?:[\w-]|\\.)+")
+_CHILD, _BESIDE = re.compile(r"(?<!\\)>"), re.compile(r"(?<!\\)[+~]")
 _ESCAPE = re.compile(r"\\([0-9a-f]{1,6})\s?", re.I)
 _ON_SCREEN = re.compile(r"@(?:media\s+(?:only\s+)?(?:screen|all)|layer\b[^{]*|supports\b(?!\s+not\b)[^{]*)\s*$", re.I)
 """At-rules whose rules hold in every window."""
 _ELSEWHERE = re.compile(r"print|prefers-|keyframes|font-face|page", re.I)
 """At-rules that hold on paper, or where a person asks for it, or whose blocks are no rules."""
 _STATE = re.compile(
-    r"[^+~]*[+~]|\[[^\]]*\]|:(?:root|empty|is|where|not|(?:nth|first|last|only)-(?:last-)?(?:child|of-type))(?:\([^()]*\))?"
+    r"(?<!\\)\[[^\[\]]*\]|(?<![:\\]):(?!hover|focus|active|visited|target|before|after|first-l|selection)[a-z][a-z-]*"
+    rf"(?:{_IN_BRACKETS})?",
+    re.I,
 )
 """Parts of a selector that do not count here, and without which it names more elements."""
 _MEDIA = re.compile(r"(?:(?:only\s+)?(?:screen|all)\s*)?(?:,|$)", re.I)
@@ -140,7 +144,7 @@ class StyleSheet:
                     if all(map(_ON_SCREEN.match, preludes)) and (compounds := _compounds(selector)):
                         self._add_rule(compounds, said, important)
                     elif unsure and not any(map(_ELSEWHERE.search, preludes)):
-                        self._add_rule(_compounds(_STATE.sub("", selector)), unsure, {})
+                        self._add_rule(_compounds(_without_states(selector)), unsure, {})
 
     def _add_rule(self, compounds: tuple[_Compound, ...], said: Declarations, important: Declarations) -> None:
         if not compounds:
@@ -202,7 +206,9 @@ def _compounds(selector: str) -> tuple[_Compound, ...]:
     """A selector's compounds, the last first; none of one that does not count here."""
     compounds: list[_Compound] = []
     is_child = False
-    for part in selector.replace(">", " > ").split():
+    if "\\" in selector:
+        selector = _ESCAPE.sub(lambda escape: f"\\{_character(escape)}", selector)
+    for part in _CHILD.sub(" > ", selector).split():
         found = _COMPOUND.match(part)
         if part == ">":
             is_child = True
@@ -210,9 +216,22 @@ def _compounds(selector: str) -> tuple[_Compound, ...]:
             return ()
         else:
             tag = (found[1] or "").lower().replace("*", "")
-            compounds.append(_Compound(tag, frozenset(_NAME.findall(found[2])), is_child))
+            compounds.append(
+                _Compound(tag, frozenset(name.replace("\\", "") for name in _NAME.findall(found[2])), is_child)
+            )
             is_child = False
     return tuple(reversed(compounds))
+
+
+def _without_states(selector: str) -> str:
+    """A selector of all the elements which this one may name."""
+    if len(selector) > _LONGEST_KNOWN:
+        return "*"
+    return _BESIDE.split(_STATE.sub("", selector))[-1].strip() or "*"
+
+
+def _character(escape: re.Match[str]) -> str:
+    return chr(int(escape[1], 16) % 0xD800)
 
 
 def _weighed(rules: list[_Rule], inline: str) -> Style:
@@ -233,7 +252,7 @@ def _strongest(rules: Iterable[tuple[tuple[int, int, int], dict[str, tuple[int, 
 def _declarations(css: str) -> tuple[Declarations, Declarations]:
     """The properties that matter here, and of these those that win over others; all in small letters."""
     if "/*" in css or "\\" in css:
-        css = _ESCAPE.sub(lambda escape: chr(int(escape[1], 16) % 0xD800), _COMMENT.sub("", css))
+        css = _ESCAPE.sub(_character, _COMMENT.sub("", css))
     pairs = (part.partition(":") for part in css.lower().split(";"))
     said: tuple[Declarations, Declarations] = ({}, {})
     for name, _, value in pairs:

@@ -106,6 +106,7 @@ def test_raised_cents_and_notes_stay_apart_from_their_number(html: str, expected
         "<style>.a{display:none} .b{left:0} .c{display:block} .a{display:none}</style><p class='a c'>no</p>yes",
         "<style>.a{display:none} .c{display:block} .c{display:none}</style><p class='c a'>no</p>yes",
         "<style>p:not(.b,.c),.a,(.d{display:none}</style><p class=a>no</p>yes",
+        r"<style>.md\:a, .\32 b, .w-1\/2{display:none}</style><p class=md:a>no<p class=2b>no<p class='w-1/2'>no</p>yes",
         "<b style='opacity:0.00'>no</b><b style='opacity:.0'>no</b><b style='opacity:00'>no</b>yes",
         # controls: these show
         "<style>.a{display:none;opacity:1} .b{display:block} .a{opacity:1;left:0}</style><p class='b a'>yes</p>",
@@ -254,6 +255,26 @@ SHOWN = [
     "<style>@media print{.h{background:#fff}}.h{color:#fff;background:#036}</style><p class=h>yes",
     '<div style="background:rgba(0,0,0,.6);color:#fff">yes</div>',
     "<style>a:hover{color:#fff}</style><a href=x>yes</a>",
+    *[
+        f"<style>{selector}{{background-color:#111}} .w{{color:#fff}}</style><body><main><p class='{name} w'>yes"
+        for selector, name in (
+            (r".bg-\[\#0f172a\]", "bg-[#0f172a]"),
+            (r".bg-black\/80", "bg-black/80"),
+            (r".\32xl\:dark", "2xl:dark"),
+            (r".bg-\[rgb\(1\,2\,3\)\]", "bg-[rgb(1,2,3)]"),
+            (r"main>.md\:dark:first-child", "md:dark"),
+            ("p:nth-child(2n+1)", ""),
+            ('p[class~="a"]', "a"),
+            ("[class]", ""),
+            ("main:has(> .b + p) ~ p", ""),
+            ("p:not(:nth-child(9)):not(:is(.b, .c), .d)", ""),
+            ("p:is(h1, p:not(.b, :is(.c)), h2)", ""),
+            ("*:lang(en)", ""),
+            ("nav + main p", ""),
+            (":is(.prose h1, " + "x" * 600 + ") p", ""),
+        )
+    ],
+    "<style>a:link{background:#111;color:#fff}</style><a href=x>yes</a>",
 ]
 
 
@@ -292,6 +313,9 @@ def test_many_rules_and_styles_cost_linear_time() -> None:
     rules = "".join(f".x .a.c{number} , p > .a{{opacity:{number}}}" for number in range(20_000))
     classes = " ".join(f"c{number}" for number in range(50))
     assert text_of(f"<style>{rules}</style>" + f"<p class='a {classes}'>" * 20_000 + "yes") == "yes"
+    for selector in ("a ", "(", ":is(", "[", "(a", "\\", "a+", ":is((a)", "[a]"):
+        for end in ("{color:red}", " ,b{color:red}", "):hover{color:red}"):
+            assert text_of(f"<style>{selector * 50_000}{end}</style>yes") == "yes"
     assert text_of("<style>" + "/*" * 500_000 + "</style>yes") == "yes"
     assert text_of("<style>" + "{" * 500_000 + "</style>yes") == "yes"
     assert text_of("<style>" + "a," * 500_000 + "b{opacity:0}</style>yes") == "yes"
