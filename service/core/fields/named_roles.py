@@ -181,13 +181,16 @@ def _is_whole_date(text: str) -> bool:
 def named_currency(text: str) -> str | None:
     """Find the first ISO code after words for a bill's currency in its beginning."""
     for line in text[:CURRENCY_CHARACTERS].split("\n"):
-        for code in _CODE.findall(line):
-            words = folded(line)
-            if any(
-                named[1].upper() == code and _NOT_THE_BILLS.search(words, 0, named.start()) is None
-                for named in _CURRENCY.finditer(words)
-            ):
-                return str(code)
+        if not (codes := _CODE.findall(line)):
+            continue
+        words = folded(line)
+        named = {
+            found[1].upper()
+            for found in _CURRENCY.finditer(words)
+            if _NOT_THE_BILLS.search(words, max(0, found.start() - BEFORE), found.start()) is None
+        }
+        if (code := next((code for code in codes if code in named), None)) is not None:
+            return str(code)
     return None
 
 
