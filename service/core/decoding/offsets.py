@@ -74,7 +74,7 @@ class ComposedText:
 
 def compose(text: str) -> ComposedText:
     """A text in composed form."""
-    if text.isascii() or unicodedata.is_normalized("NFC", text):
+    if text.isascii():
         return ComposedText(text)
     pieces: list[str] = []
     last = 0
@@ -86,6 +86,8 @@ def compose(text: str) -> ComposedText:
             last = stop
             counts[start:stop] = 0
             counts[start] = len(piece)
+    if not pieces:
+        return ComposedText(text)
     starts = np.flatnonzero(counts)
     stops = np.append(starts[1:], len(text))
     begins = np.append(np.repeat(starts, counts[starts]), len(text))
@@ -93,6 +95,8 @@ def compose(text: str) -> ComposedText:
     return ComposedText("".join((*pieces, text[last:])), np.stack([begins, ends], axis=1).astype(np.int32))
 
 
+_LONGEST_PIECE = 64
+"""Most characters of a piece: the cost of normalization is the square of it. Unicode's stream-safe texts have 31."""
 _HANGUL_ENDINGS = 0x1160, 0x11FF
 """First and last of the vowels and final consonants that make a syllable with the letter before."""
 
@@ -101,8 +105,14 @@ def _may_compose(text: str) -> npt.NDArray[np.intp]:
     """The pieces of a text that may have another composed form: a character with what may join it, `[pieces, 2]`."""
     points = code_points(text)
     first, last = _HANGUL_ENDINGS
-    starts = np.flatnonzero(~(extenders(text) | ((points >= first) & (points <= last))) | (np.arange(len(text)) == 0))
+    joins = extenders(text) | ((points >= first) & (points <= last))
     single = [ord(each) for each in set(text) if not unicodedata.is_normalized("NFC", each)]
-    stops = np.append(starts[1:], len(text))
-    pieces = np.stack([starts, stops], axis=1)
-    return pieces[(stops - starts > 1) | np.isin(points[starts], single)]
+    nothing = np.empty((0, 2), dtype=np.intp)
+    if not single and not joins.any():
+        return nothing
+    starts = np.flatnonzero(~joins | (np.arange(len(text)) == 0))
+    sizes = np.append(starts[1:], len(text)) - starts
+    if sizes.max() <= _LONGEST_PIECE and unicodedata.is_normalized("NFC", text):
+        return nothing
+    sizes[sizes > _LONGEST_PIECE] = 1
+    return np.stack([starts, starts + sizes], axis=1)[(sizes > 1) | np.isin(points[starts], single)]

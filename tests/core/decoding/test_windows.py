@@ -181,6 +181,19 @@ def test_characters_of_a_composed_text_are_placed_in_the_one_written(text: str) 
             assert start <= span[0] < span[1] <= end
 
 
+@pytest.mark.parametrize(
+    ("text", "composed"),
+    [
+        ("e\u0301" + "a" + "\u0301\u0334" * 50_000, "é" + "a" + "\u0301\u0334" * 50_000),
+        ("\u212b" + "\u0301\u0334" * 50_000, "Å" + "\u0301\u0334" * 50_000),
+        ("ᄒ" + "\u1161\u11ab" * 50_000, "ᄒ" + "\u1161\u11ab" * 50_000),
+        ("a" + "\u0323\u0301" * 31, unicodedata.normalize("NFC", "a" + "\u0323\u0301" * 31)),
+    ],
+)
+def test_a_run_of_marks_longer_than_any_word_has_stays_as_it_is(text: str, composed: str) -> None:
+    assert compose(text).text == composed
+
+
 def test_a_place_behind_a_composed_text_is_the_end_of_what_was_written() -> None:
     assert compose("Zoe\u0308").written(np.array([[0, 3], [2, 4]], dtype=np.int32)).tolist() == [[0, 4], [2, 4]]
 
