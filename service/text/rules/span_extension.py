@@ -19,7 +19,7 @@ from service.text.rules.rule_matches import RuleMatch, Strength, scan
 from service.text.values import names
 from service.text.values.context import DocumentContext
 from service.text.values.dates import ISO_TIME
-from service.text.values.normalization import NOTES, RAISED, WORD, key
+from service.text.values.normalization import NOTES, RAISED, WORD, WORD_MARKS, key
 from service.text.values.periods import BETWEEN_WORDS, FROM_WORDS
 from service.text.values.reading import read_value
 
@@ -36,7 +36,7 @@ _ERA_DATE = (
 )
 """A date with a year of an era; behind an era's mere letter only a whole date."""
 _DATE = re.compile(
-    r"(?:(?<![\w./-])(?:(?=[0-9])(?:"
+    rf"(?:(?<![\w{WORD_MARKS}./-])(?:(?=[0-9])(?:"
     rf"[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}{ISO_TIME}|[0-9]{{8}}{ISO_TIME}"
     r"|[0-9]{4}(?P<mark>[./-])[0-9]{1,2}(?P=mark)[0-9]{1,2}"
     r"|[0-9]{1,2}(?P<dot>[./-])[0-9]{1,2}(?P=dot)(?:[0-9]{4}|[0-9]{2})"
@@ -52,7 +52,7 @@ _DATE = re.compile(
 _DAY = rf"[0-9]{{1,2}}{_ORDINAL}"
 _TO = rf"(?:\s?[-‐‑–—~～]\s?|\s{BETWEEN_WORDS}\s)"
 _PERIOD = re.compile(
-    rf"(?<![\w./:#№-])(?:{_DAY}|{_DAY}[ .]?(?:de |of )?{_MONTH}\.?|{_MONTH}\.? {_DAY}"
+    rf"(?<![\w{WORD_MARKS}./:#№-])(?:{_DAY}|{_DAY}[ .]?(?:de |of )?{_MONTH}\.?|{_MONTH}\.? {_DAY}"
     rf"|[0-9]{{1,2}}[./][0-9]{{1,2}}[./]?|{_MONTH}\.?){_TO}"
     r"(?:[0-9]{1,2}(?P<point>[./-])[0-9]{1,2}(?P=point)(?:[0-9]{4}|[0-9]{2})"
     rf"|(?:{_DAY}[ /-]{{0,2}}(?:de |of )?)?{_MONTH}\.?,? (?:de |del )?[0-9]{{4}}|(?:{_MONTH}\.? )?{_DAY},? [0-9]{{4}})"

@@ -25,7 +25,9 @@ _NOTE_NO_POWER = re.compile(
 )
 _STARRED = re.compile(r"\*{0,2}\s?([^*\[]*[^*\s\[])\s?(?:\*{1,2}|\[[0-9a-z*]{1,2}\])?")
 _DEVANAGARI = re.compile("[\u0900-\u097f]")
-WORD = re.compile(r"[^\W\d_]+(?:[\u0300-\u036f\u0900-\u0903\u093a-\u094f\u0962\u0963\u0970][^\W\d_]*)*")
+WORD_MARKS = "\u0300-\u036f\u0900-\u0903\u093a-\u094f\u0962\u0963\u0970"
+"""Combining marks of words, as a part of a pattern's character class."""
+WORD = re.compile(rf"[^\W\d_]+(?:[{WORD_MARKS}][^\W\d_]*)*")
 """A word with its combining marks."""
 
 GAP = "\t"

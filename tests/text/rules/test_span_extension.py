@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from service.core.decoding.entities import Entity
-from service.text.rules.span_extension import era_dates, whole_dates, whole_identifiers, whole_periods
+from service.text.rules.span_extension import date_spans, era_dates, whole_dates, whole_identifiers, whole_periods
 from service.text.values.context import DocumentContext
 
 Marked = list[tuple[str, str]]
@@ -82,6 +82,12 @@ def test_pieces_of_a_period_are_one_date(text: str, marked: Marked, wanted: str 
     found = whole_periods(text, entities(text, marked), DocumentContext(text))
     assert [(each.label, each.text) for each in found] == ([("DATE", wanted)] if wanted else marked)
     assert all(text[each.start : each.end] == each.text for each in found)
+
+
+@pytest.mark.parametrize("syllable", ["e\u0301", "u\u0308", "का", "कि"])
+def test_a_long_word_with_marks_is_searched_for_dates_in_bounded_time(syllable: str) -> None:
+    text = f"{syllable * 20_000} 12 March 2026"
+    assert [text[start:end] for start, end in date_spans(text)] == ["12 March 2026"]
 
 
 @pytest.mark.parametrize(
