@@ -116,8 +116,8 @@ def missed_amounts(text: str, entities: Sequence[Entity], context: DocumentConte
         following = bisect_left(places, match.end())
         if following and entities[following - 1].end > match.start():
             continue
-        line = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
-        if code in _WORDS_IN_CAPITALS and not _is_before_sum(line[-_AROUND_CHARACTERS:]):
+        before = text[max(0, match.start() - _AROUND_CHARACTERS) : match.start()]
+        if code in _WORDS_IN_CAPITALS and not _is_before_sum(before.rpartition("\n")[2]):
             continue
         if read_value("MONEY", match.group(), context).unit is not None:
             found.append(RuleMatch("MONEY", *match.span(), Strength.LIKELY, 0.9))

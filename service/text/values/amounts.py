@@ -19,7 +19,7 @@ from service.text.values import names
 from service.text.values.context import DocumentContext
 from service.text.values.currencies import SIGNS, currencies_in, is_currency, possible_currencies
 from service.text.values.normalization import RAISED, folded, key, plain
-from service.text.values.number_marks import PAGE_CHARACTERS, usual_decimals, usual_grouping
+from service.text.values.number_marks import usual_decimals, usual_grouping
 from service.text.values.written_numbers import (
     WrittenNumber,
     decimal,
@@ -60,7 +60,6 @@ _ONE_MARK = re.compile(
     r"(?P<whole>[1-9][0-9]{0,2}(?P<mark>[.,])[0-9]{3}(?:(?P=mark)[0-9]{3})*)(?P=mark)(?P<cents>[0-9]{2})"
 )
 """`10.686.25`, as recognition and hasty writers have it: the last mark is the decimal one."""
-_OTHER_MARKS = ("", "'", "’", ",", ".", "\u00a0", "\u202f")
 _ARTICLE = re.compile(r"[A-Z]{3}[0-9]|[0-9][A-Z]{3}")
 """Letters joined with digits: a code of today's currencies, but `ESP32` and `BEL20` are something else."""
 _SPACED_DIGITS = re.compile("[0-9] [0-9]")
@@ -192,7 +191,7 @@ def _is_grouped_elsewhere(digits: str, context: DocumentContext) -> bool:
     """True if the document has spaces between groups of digits, or the same number without a space."""
     if " " in context.marks.grouping:
         return True
-    return any(context.text.find(digits.replace(" ", mark), 0, PAGE_CHARACTERS) >= 0 for mark in _OTHER_MARKS)
+    return digits.replace(" ", "") in context.grouped_numbers
 
 
 def may_group_by_space(context: DocumentContext) -> bool:

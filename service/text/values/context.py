@@ -20,7 +20,7 @@ from phonenumbers import COUNTRY_CODE_TO_REGION_CODE, PhoneNumber, region_code_f
 from service.core.decoding.value import Value
 from service.text.values import names
 from service.text.values.normalization import WORD, key
-from service.text.values.number_marks import PAGE_CHARACTERS, NumberMarks, read_marks
+from service.text.values.number_marks import PAGE_CHARACTERS, NumberMarks, grouped_numbers, read_marks
 
 HEAD_CHARACTERS = 12_000
 TAIL_CHARACTERS = 4_000
@@ -178,6 +178,11 @@ class DocumentContext:
     def marks(self) -> NumberMarks:
         """Marks of the numbers in the text."""
         return read_marks(self.text)
+
+    @cached_property
+    def grouped_numbers(self) -> frozenset[str]:
+        """Numbers of the text with one group of three digits, which no plain space parts, without its mark."""
+        return grouped_numbers(self.text)
 
     @cached_property
     def locales(self) -> tuple[str, ...]:

@@ -34,6 +34,7 @@ _GROUPED_BY_SPACE = re.compile(
 
 Swiss payment parts group by spaces, whatever the bill above them does.
 """
+_GROUPED_ONCE = re.compile(rf"(?<!\d)(?<!\d[.,])([1-9]\d{{0,2}})[.,'’{_SPACES[1:]}]?(\d{{3}}[.,]\d{{2,3}})(?!\d)")
 
 
 class NumberMarks(NamedTuple):
@@ -59,6 +60,11 @@ def read_marks(text: str) -> NumberMarks:
     if _GROUPED_BY_SPACE.search(text, 0, PAGE_CHARACTERS) or grouping & set(_SPACES):
         grouping = grouping - set(_SPACES) | {" "}
     return NumberMarks(_only(cents), _only(decimal), frozenset(grouping))
+
+
+def grouped_numbers(text: str) -> frozenset[str]:
+    """Collect numbers of a text with one group of three digits and decimals, without the mark of the group."""
+    return frozenset(map("".join, _GROUPED_ONCE.findall(text, 0, PAGE_CHARACTERS)))
 
 
 def _only(marks: set[str]) -> str | None:

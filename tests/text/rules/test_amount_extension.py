@@ -126,6 +126,7 @@ def test_the_word_of_a_currency_is_no_amount(text: str, marked: Marked, wanted: 
         ("1.234,50 EUR oder USD 1,300.00", ["1.234,50 EUR", "USD 1,300.00"]),
         ("Total TRY 4.50", ["TRY 4.50"]),
         ("COFFEE CUP 4.50, FOR ALL 12.50", []),
+        ("ALL 1.50 " * 20_000, ["ALL 1.50"]),
         ("USD 5 and ABC 5.00 in ISO 27.001", []),
         ("Rev. A-EUR 5.00", []),
         ("Gain $ 271.79 $ 59.43", ["$ 271.79", "$ 59.43"]),
@@ -137,6 +138,13 @@ def test_amounts_with_a_currency_that_the_model_missed_are_found(text: str, want
     assert [text[each.start : each.end] for each in missed_amounts(text, [], context)] == wanted
     everything = entities(text, [("PERSON", text)])
     assert not missed_amounts(text, everything, context)
+
+
+def test_many_amounts_with_spaces_are_read_in_bounded_time() -> None:
+    text = "Invoice and the total\n" + "".join(f"1 278.{cents} EUR\n" for cents in range(10, 99)) * 200
+    context = DocumentContext(text)
+    assert {each.label for each in missed_amounts(text, [], context)} == {"MONEY"}
+    assert context.grouped_numbers == frozenset()
 
 
 ENGLISH, GERMAN, FRENCH = "Invoice and the total\n", "Die Rechnung und der Betrag\n", "La facture et le montant\n"
