@@ -17,6 +17,7 @@ from typing import NamedTuple
 from babel.numbers import get_territory_currencies
 from phonenumbers import COUNTRY_CODE_TO_REGION_CODE, PhoneNumber, region_code_for_number
 
+from service.core.decoding.offsets import compose
 from service.core.decoding.value import Value
 from service.text.values import names
 from service.text.values.normalization import WORD, key
@@ -24,7 +25,6 @@ from service.text.values.number_marks import PAGE_CHARACTERS, NumberMarks, group
 
 HEAD_CHARACTERS = 12_000
 TAIL_CHARACTERS = 4_000
-
 _NUMERIC_DATE = re.compile(r"(?<![\d/.-])(\d{1,2})([/-])(\d{1,2})\2(\d{4}|\d{2})(?![\d/-])")
 _DOMAIN = re.compile(r"[\w-]\.([a-z]{2})(?![\w.@-])")
 _CALLING_CODE = re.compile(r"(?<!\w)\+(?:1[ .(/-]{0,3}(\d{3})[ .)/-]{0,3}(\d{3})|([1-9]\d{0,2}))")
@@ -52,7 +52,7 @@ _REGION_SIGNS = {
     "TW": _TAIWAN,
     "MY": re.compile(r"RM ?[0-9](?<![A-Za-z]RM.)(?<![A-Za-z]RM .)|S(?:dn|DN)\.? ?B(?:hd|HD)\b|\(RM\)"),
     "IN": re.compile(r"GSTIN|[CS]GST\b|/-(?<=[0-9]/-)(?![0-9])"),
-    "AU": re.compile(r"ABN:? ?[0-9]|Pty\.? Ltd\b"),
+    "AU": re.compile(r"ABN:? ?[0-9]{2}(?: ?[0-9]{3}){2}|Pty\.? Ltd\b"),
     "SG": re.compile(r"S\$(?<![A-Z]S.) ?[0-9]|Pte\.? Ltd\b"),
     "ID": re.compile(r"Rp(?<![A-Za-z]Rp)\.? ?[0-9]"),
     "ZA": re.compile(r"R ?[0-9](?<![A-Za-z]R.)(?<![A-Za-z]R .)[0-9]{0,2}(?: [0-9]{3}){0,3}[.,][0-9]{2}(?![0-9])"),
@@ -99,7 +99,6 @@ class DocumentContext:
     """The reading context of one document's text.
 
     Attributes:
-        text: the document's text.
         readings: values by reader and text: dates are read for their borders, then for the answer.
         sign_currencies: currencies that the document may mean by those that share a sign.
         failures: readers that raised (`reading.shielded`).
@@ -201,11 +200,11 @@ class DocumentContext:
 
     @cached_property
     def head_and_tail(self) -> str:
-        """The text's beginning and end, which are searched for signs."""
+        """The text's beginning and end in composed form, which are searched for signs."""
         text = self.text
         if len(text) > HEAD_CHARACTERS + TAIL_CHARACTERS:
             text = f"{text[:HEAD_CHARACTERS]}\n{text[-TAIL_CHARACTERS:]}"
-        return text
+        return compose(text).text
 
     @cached_property
     def _words(self) -> dict[str, str]:
@@ -274,7 +273,6 @@ def _home(code: str) -> str | None:
 
 
 _REGIONS = frozenset(region for regions in COUNTRY_CODE_TO_REGION_CODE.values() for region in regions)
-
 
 _SCRIPTS = (
     ("ja", re.compile("[\u3040-\u30ff]|円|領収|令和|平成|株式会社")),

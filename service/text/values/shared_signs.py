@@ -28,7 +28,7 @@ def _forms(of_regions: Mapping[str, str]) -> re.Pattern[str]:
 _REGISTERS = {
     "AE": r"TRN\b|FTA\b",
     "AR": r"C\.?U\.?I\.?T\b|AFIP\b",
-    "AU": r"A[BC]N:? ?\d|BSB\b|Pty\.? Ltd",
+    "AU": r"A[BC]N:? ?\d{2}(?: ?\d{3}){2}|BSB\b|Pty\.? Ltd",
     "CA": r"[HQ]ST\b|GST\b[^A-Za-z]{0,40}PST\b|PST\b[^A-Za-z]{0,40}GST\b|TPS\b|TV[QH]\b|\d{9} ?RT ?\d{4}",
     "CH": r"CHE-?\d|MWST\b",
     "CL": r"R\.?U\.?T\.?:? ?\d{1,2}\.?\d{3}\.?\d{3}-[\dkK]\b",
@@ -37,7 +37,7 @@ _REGISTERS = {
     "IN": r"GSTIN|[CS]GST\b",
     "IS": r"VSK\b|[Kk]ennitala|kt\.? ?\d{6}-\d{4}",
     "MA": r"I\.?C\.?E\.?:? ?\d{15}",
-    "MX": r"R\.?F\.?C\b|CFDI\b|de C\.? ?V\b",
+    "MX": r"R\.?F\.?C\b\.?(?: [a-z]{4,9})?:?\s?[A-ZÑ&]{3,4}[- ]?\d{6}|CFDI\b|de C\.? ?V\b",
     "NO": r"MVA\b|Foretaksregisteret|[Oo]rg\.? ?nr\.?:? ?(?:NO ?)?\d{3} ?\d{3} ?\d{3}\b",
     "NZ": r"NZBN\b|GST[\w .:#]{0,12} \d{2,3}-\d{3}-\d{3}\b",
     "PK": r"NTN\b|STRN\b|FBR\b",
@@ -50,7 +50,7 @@ _REGISTERS = {
 _REGISTER = _forms(_REGISTERS)
 _ADDRESSES = {
     "AR": r"Buenos Aires\b",
-    "AU": r"(?:NSW|VIC|QLD|WA|SA|TAS|ACT|NT),? \d{4}(?![\d-])",
+    "AU": r"(?:NSW|VIC|QLD|TAS),? \d{4}(?![\d-])|(?:WA|SA|ACT|NT),? (?!(?:19|20)\d\d(?!\d))\d{4}(?![\d.,-])",
     "CA": r"[ABCEGHJ-NPRSTVXY]\d[ABCEGHJ-NPRSTV-Z] ?\d[ABCEGHJ-NPRSTV-Z]\d(?!\w)",
     "HK": r"Hong Kong\b|Kowloon\b",
     "MX": r"Ciudad de M[ée]xico\b|Mexico City\b|CDMX\b",
