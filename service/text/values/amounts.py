@@ -63,14 +63,15 @@ _ONE_MARK = re.compile(
 _ARTICLE = re.compile(r"[A-Z]{3}[0-9]|[0-9][A-Z]{3}")
 """Letters joined with digits: a code of today's currencies, but `ESP32` and `BEL20` are something else."""
 _SPACED_DIGITS = re.compile("[0-9] [0-9]")
-_SPACED_ONCE = re.compile(r"[1-9][0-9]{0,2} [1-9][0-9]{2}[.,][0-9]{2}")
-_SUMS = re.compile(r"(?<![0-9.,])[0-9]{1,3}(?: [0-9]{3}){0,2}[.,][0-9]{2}(?![0-9.,])")
+_SPACED_ONCE = re.compile(r"[1-9][0-9]{0,2} [1-9][0-9]{2}(?P<mark>[.,])[0-9]{2,3}")
+_SUMS = re.compile(r"(?<![0-9.,])[0-9]{1,3}(?: [0-9]{3}){0,2}[.,][0-9]{2,3}(?![0-9.,])")
 _LONE = re.compile(r"[1-9][0-9]{0,2}([.,])[0-9]{3}")
 _SELDOM_WITH_THOUSANDTHS = frozenset({"IQD"})
 """Currencies with three decimals by ISO 4217 that are hardly ever written."""
 _NAMED_BEFORE = re.compile(rf"[^\W\d_]|[{SIGNS}]")
 _THOUSANDTHS = re.compile(
-    r"(?<!\w)(?:KWD|OMR|JOD|TND|LYD|(?:(?<!N )(?<!N\. )BHD|[KBJ]\.?D|R\.?O)(?=\.?[ \t]{0,4}\d|\)))(?!\w)"
+    r"(?<!\w)(?:KWD|OMR|JOD|TND|LYD"
+    r"|(?:(?<![Nn] )(?<![Nn]\. )BHD|[KBJ]\.?D|R\.?O)(?=\.?[ \t]{0,4}\d[\d.,' ]{0,12}[.,]\d{3}(?!\d)|\)))(?!\w)"
     r"|(?<=\d) ?(?:BHD|[KBJ]\.?D|dinars?)(?!\w)|د\.[كب]|ر\.ع|دينار"
 )
 """Codes and signs of currencies with three decimals; in Malaysia "Sdn BHD" is a form of companies."""
@@ -178,13 +179,14 @@ def groups_by_space(found: WrittenNumber, currency: str | None, context: Documen
     and the language and the country. Whole numbers are grouped.
     """
     digits = found.digits
-    if not _SPACED_ONCE.fullmatch(digits) or _is_grouped_elsewhere(digits, context):
+    spaced = _SPACED_ONCE.fullmatch(digits)
+    if spaced is None or _is_grouped_elsewhere(digits, context):
         return True
     usual = usual_grouping(context.locales)
-    if (digits[-3] == "," and " " in usual | usual_grouping(_home(currency))) or usual == {" "}:
+    if (spaced["mark"] == "," and " " in usual | usual_grouping(_home(currency))) or usual == {" "}:
         return True
     is_named_before = _NAMED_BEFORE.search(found.before) is not None
-    return not context.marks.grouping and (is_named_before or (not usual and digits[-3] == ","))
+    return not context.marks.grouping and (is_named_before or (not usual and spaced["mark"] == ","))
 
 
 def _is_grouped_elsewhere(digits: str, context: DocumentContext) -> bool:
