@@ -28,6 +28,8 @@ _EDGE = 16
 """Pixels of paper beyond ink that a turn would cut off."""
 _FEWEST_LINES, _LEAST_FAN = 6, 0.02
 """Lines of a page seen from aside, and least difference of slope between its first and its last."""
+_MOST_NARROWING = 0.3
+"""Part by which a page's side may be further away than its middle; with more, its lines are no fan."""
 _MOST_OFF, _TIMES_OFF = 0.01, 3
 """Slope by which a line may differ from what the others say, and that of the middling one to their whole difference."""
 _DARKER, _DARKER_SHARE = 24, 5  # ink is darker than its surround by this many levels, and by a fifth of it
@@ -116,8 +118,10 @@ def without_perspective(page: Gray, lines: Floats) -> tuple[Gray, Matrix] | None
     fan = abs(narrower) * float(np.ptp(down[near]))
     if fan < _LEAST_FAN or fan < _TIMES_OFF * float(np.median(abs(at_top + narrower * down - slopes))):
         return None
-    # Lines y = y0 + (at_top + narrower * y0) * (x - middle) meet in a point, which goes to infinity.
     middle = page.shape[1] / 2
+    if abs(narrower) * middle > _MOST_NARROWING:
+        return None
+    # Lines y = y0 + (at_top + narrower * y0) * (x - middle) meet in a point, which goes to infinity.
     return _mapped(
         page,
         np.array(

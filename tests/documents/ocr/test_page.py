@@ -11,6 +11,7 @@ from PIL import Image, ImageDraw, ImageFont
 from service.documents.ocr.layout import given_boxes, recognized_glyphs
 from service.documents.ocr.page import ReadPicture, read_picture
 from service.documents.ocr.recognition import RecognizedWord
+from service.documents.ocr.straighten import without_perspective
 from tests.support.drawn_sheets import INVOICE, WORDS, Sheet, networks, sheet
 from tests.support.scans import scanned
 
@@ -67,6 +68,13 @@ def test_a_page_that_a_camera_saw_from_aside_is_read_in_its_rows(degrees: float)
         left, top, _, bottom = drawn.boxes["840.50"]
         shown = [350 + (y - 350) * (1 + away * left / 0.9) for y in (top, bottom)]
         assert glyphs.ink[text.index("840.50"), 1::2] == pytest.approx(shown, abs=4)
+
+
+@pytest.mark.parametrize("apart", [0.1, 0.5, 2, 10])
+def test_words_of_one_row_are_no_page_seen_from_aside(apart: float) -> None:
+    """Each slopes by itself, by as much as its height differs from the others'."""
+    lines = np.array([(350 + apart * at, 0.012 * (at - 2.5), 90) for at in range(6)], np.float64)
+    assert without_perspective(np.asarray(sheet().picture), lines) is None
 
 
 @pytest.mark.parametrize("seed", range(2))
