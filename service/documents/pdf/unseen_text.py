@@ -141,7 +141,8 @@ def without_ink(
         after = drawing.drawn()
         differs = np.maximum(before, after) - np.minimum(before, after) >= _SEEN_OF_EACH
         seen = _as_around(drawing.any_in(np.asarray(differs.any(axis=2)), ink), owner)
-        seen |= _undrawable(handles, texts, owner, characters.codes[asked], drawing.colours_in(before, ink))
+        undrawable = _undrawable(handles, texts, owner, characters.codes[asked], drawing.colours_in(before, ink))
+        seen |= undrawable & ~_are_outside(ink, clips[owner])
     if not seen.all() and len(handles) < len(objects):
         with _inactive(handles):
             picture = drawing.drawn()
@@ -232,13 +233,20 @@ def _as_around(flags: Flags, owner: _Numbers) -> Flags:
 def _undrawable(
     handles: Sequence[Any], texts: Texts, owner: _Numbers, codes: npt.NDArray[np.uint32], grounds: Floats
 ) -> Flags:
-    """True for texts with letters that pdfium has no font for, if their colour is not that of their ground."""
+    """True for opaque texts, most of whose letters pdfium has no font for, if their colour is not their ground's."""
     drawable = [(codes >= first) & (codes < end) for first, end in _DRAWABLE]
+    lacking = np.bincount(owner, ~np.logical_or(*drawable), len(handles))
+    is_most = 2 * lacking > np.bincount(owner, minlength=len(handles))
     lacks_font = np.zeros(len(handles), np.bool_)
-    for number in np.unique(owner[~np.logical_or(*drawable)]).tolist():
+    for number in np.flatnonzero(is_most & texts.paint.is_sure).tolist():
         lacks_font[number] = not pdfium.FPDFFont_GetIsEmbedded(pdfium.FPDFTextObj_GetFont(handles[number]))
-    may_show = lacks_font & (texts.modes < pdfium.FPDF_TEXTRENDERMODE_INVISIBLE)
-    return np.asarray(may_show[owner] & (difference(texts.paint.colours[owner], grounds) >= _SEEN))
+    return np.asarray(lacks_font[owner] & (difference(texts.paint.colours[owner], grounds) >= _SEEN))
+
+
+def _are_outside(ink: Floats, clips: Floats) -> Flags:
+    """True for characters that have nothing in the box beside them, which may be none (NaN)."""
+    common = np.minimum(ink[:, 2:], clips[:, 2:]) - np.maximum(ink[:, :2], clips[:, :2])
+    return np.asarray((common < 0).any(axis=1))
 
 
 def _over_writing(drawing: _Drawing, gray: npt.NDArray[np.int16], ink: Floats, owner: _Numbers) -> Flags:

@@ -38,6 +38,14 @@ def page(content: str, **resources: Any) -> bytes:
     return saved(new_pdf((SEEN + content).encode(), resources=resources))
 
 
+def foreign(content: str, **resources: Any) -> bytes:
+    """A page with the font `/F1` of the system, whose codes 200 and 201 are letters that pdfium may not draw."""
+    names = Array([200, Name("/Lslash"), Name("/uni4E00")])
+    encoding = Dictionary(Type=Name.Encoding, BaseEncoding=Name.WinAnsiEncoding, Differences=names)
+    font = Dictionary(Type=Name.Font, Subtype=Name.Type1, BaseFont=Name.Helvetica, Encoding=encoding)
+    return saved(new_pdf((SEEN + content).encode(), font=font, resources=resources))
+
+
 def sized(size: float, matrix: str = "1 0 0 1 60 700", scaling: float = 100) -> str:
     return f"BT {scaling} Tz /F1 {size} Tf {matrix} Tm ({LINE}) Tj ET\n"
 
@@ -289,6 +297,17 @@ def test_of_a_line_in_part_hidden_the_other_part_is_read(content: str, part: str
     document = read(page(content.format(wide=edge - 50, edge=edge, text=text)))
     assert document.text == f"Total GBP 240.00\n{kept.strip()}"
     assert sum(each.characters for each in document.partly_read) == len(line[len(kept) :].replace(" ", ""))
+
+
+@pytest.mark.parametrize(
+    ("before", "is_read"),
+    [("0 g", True), ("0.5 g", True), ("40 600 300 200 re W n", True)]
+    + [("/G gs", False), ("1 g", False), ("3 Tr", False), ("300 100 200 30 re W n", False)],
+)
+def test_letters_that_pdfium_cannot_draw_are_judged_by_how_they_are_painted(before: str, *, is_read: bool) -> None:
+    text = f"q {before} BT /F1 12 Tf 60 700 Td (\\311\\311\\311\\311) Tj 0 -30 Td ({LINE} \\310) Tj ET Q"
+    document = read(foreign(text, **states(ca=0.0)))
+    assert ("\u4e00" * 4 in document.text, LINE in document.text) == (is_read, is_read)
 
 
 def test_hidden_text_of_a_recognized_page_stays_said() -> None:
