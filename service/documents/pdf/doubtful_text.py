@@ -27,6 +27,7 @@ from service.documents.pdf.page_objects import (
     address,
     are_inside,
     clip_boxes,
+    common,
     cover,
     is_marker,
     moved,
@@ -179,17 +180,10 @@ def _clips(texts: Sequence[Painted], boxes: Floats) -> tuple[Floats, Flags]:
             # Texts of one clip share its points.
             key = (id(text.matrices), *(first_point(clip, path, 0) or 0 for path in range(count)))
             if key not in known:
-                known[key] = _common(clip_boxes(text))
+                known[key] = common(clip_boxes(text))
             clips[number] = known[key] or np.nan
     beyond = np.maximum(clips[:, :2] - boxes[:, :2], boxes[:, 2:] - clips[:, 2:]).max(axis=1)
     return clips, np.asarray(~(beyond <= _OVERHANG * (boxes[:, 2:] - boxes[:, :2]).min(axis=1)))
-
-
-def _common(boxes: Sequence[Box] | None) -> Box | None:
-    if not boxes:
-        return None
-    lefts, bottoms, rights, tops = zip(*boxes, strict=True)
-    return max(lefts), max(bottoms), min(rights), min(tops)
 
 
 def _are_lost(objects: Sequence[Painted], boxes: Floats, texts: Places, colours: Floats) -> Flags:
@@ -255,7 +249,7 @@ def _paints_on(path: Painted, boxes: Floats) -> Flags:
     count, (fill, width) = int(pdfium.FPDFPath_CountSegments(path.handle)), _draw_mode(path)
     if width >= SMALLEST_SIDE or not fill or count * len(boxes) > _MOST_CROSSINGS:
         return np.full(len(boxes), bool(fill or width >= SMALLEST_SIDE))
-    clip = _common(clip_boxes(path))
+    clip = common(clip_boxes(path))
     if clip is not None:
         boxes = np.concatenate((np.maximum(boxes[:, :2], clip[:2]), np.minimum(boxes[:, 2:], clip[2:])), axis=1)
     starts, ends = _edges(path, count)

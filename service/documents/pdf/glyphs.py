@@ -211,7 +211,7 @@ def unseen_characters(
     unseen |= hidden_characters(objects, boxes, text_page, ink, frame.shown, frame.width * frame.height)
     characters = Characters(text_page, codes, loose, ink, holds(_BLANKS, codes) | holds(_UNWANTED, codes))
     unseen |= too_small(characters, max(size))
-    struck = struck_characters(objects, frame.shown(boxes), loose, ink, characters.blank)
+    struck = struck_characters(objects, boxes, frame.shown, loose, ink, characters.blank)
     texts = Texts.of(objects, boxes, may_be_squashed=bool(characters.narrow.any()))
     may_be_unseen = (texts.may_be_unseen | texts.may_be_clipped).any() or characters.inkless.any()
     if not (may_draw and may_be_unseen and len(texts.places)):

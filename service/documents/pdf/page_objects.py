@@ -219,9 +219,15 @@ def cover(path: Painted) -> Box | None:
     clip = clip_boxes(path)
     if box is None or clip is None:
         return None
-    lefts, bottoms, rights, tops = zip(box, *clip, strict=True)
-    left, bottom, right, top = max(lefts), max(bottoms), min(rights), min(tops)
-    return left, bottom, right, top
+    return common((box, *clip))
+
+
+def common(boxes: Sequence[Box] | None) -> Box | None:
+    """The part that boxes share; its right may be left of its left."""
+    if not boxes:
+        return None
+    lefts, bottoms, rights, tops = zip(*boxes, strict=True)
+    return max(lefts), max(bottoms), min(rights), min(tops)
 
 
 def clip_boxes(painted: Painted) -> list[Box] | None:

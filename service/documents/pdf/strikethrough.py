@@ -7,7 +7,7 @@ lines or at their foot, or go on beyond the text.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Any
 
@@ -15,12 +15,16 @@ import numpy as np
 import pypdfium2.raw as pdfium
 
 from service.documents.pdf.angles import Flags, Floats
-from service.documents.pdf.page_objects import Box, Painted
+from service.documents.pdf.page_objects import Box, Painted, are_inside, clip_boxes, common, cover
 
 _THICKEST, _SHORTEST, _LONG = 6.0, 4.0, 3.0
 """Points of the height and length of a line with the space that pdfium leaves around it, and their ratio."""
 _MOST_LINES = 1_000
 """Lines of a page, at the height of the middle of letters, that are compared with them."""
+_LEAST_SHOWN = 0.3
+"""Share of the length and height of a line that its clip leaves, with the space around it."""
+_MOST_COVERS = 16
+"""Paths over a line that are looked at."""
 _UPPER, _LOWER = 0.22, 0.78
 """Part of a letter's height, from its top, that a line through its middle lies in."""
 _FEWEST_LETTERS, _MOST_MISSED = 2, 0.2
@@ -36,25 +40,35 @@ _PALE = 224
 _LEAST_ALPHA = 64
 
 
-def struck_characters(objects: Sequence[Painted], boxes: Floats, loose: Floats, ink: Floats, blank: Flags) -> Flags:
+def struck_characters(
+    objects: Sequence[Painted],
+    boxes: Floats,
+    to_shown: Callable[[Floats], Floats],
+    loose: Floats,
+    ink: Floats,
+    blank: Flags,
+) -> Flags:
     """True for characters that are struck out.
 
     Args:
-        boxes: of the objects; `loose`, `ink`: of the characters, all [left, top, right, bottom] on the page as shown.
+        boxes: of the objects on the page; `to_shown` makes such boxes of the page as shown.
+        loose, ink: of the characters, [left, top, right, bottom] on the page as shown.
         blank: True for white space.
     """
     struck = np.zeros(len(blank), np.bool_)
-    across, down = boxes[:, 2] - boxes[:, 0], boxes[:, 3] - boxes[:, 1]
+    shown = to_shown(boxes)
+    across, down = shown[:, 2] - shown[:, 0], shown[:, 3] - shown[:, 1]
     thin = np.flatnonzero((down <= _THICKEST) & (across >= np.maximum(_SHORTEST, _LONG * down)))
     if not len(thin) or not len(blank):
         return struck
     high = ink[:, 3] - ink[:, 1]
     letters = np.flatnonzero(~blank & (high >= _LOWEST_LETTER * (loose[:, 3] - loose[:, 1])) & (high > 0))
     upper, lower = ink[letters, 1] + _UPPER * high[letters], ink[letters, 1] + _LOWER * high[letters]
-    middles = (boxes[thin, 1] + boxes[thin, 3]) / 2
+    middles = (shown[thin, 1] + shown[thin, 3]) / 2
     thin = thin[_are_within(middles, upper, lower)]
     paths = (at for at in thin.tolist() if objects[at].kind == pdfium.FPDF_PAGEOBJ_PATH)
-    lines = (_line(objects[at].handle, boxes[at]) for at in islice(paths, _MOST_LINES))
+    seen = (at for at in islice(paths, _MOST_LINES) if not _is_gone(objects, boxes, at))
+    lines = (_line(objects[at].handle, shown[at]) for at in seen)
     center = (loose[:, 0] + loose[:, 2]) / 2
     for left, top, right, bottom in _joined([line for line in lines if line is not None]):
         middle = (top + bottom) / 2
@@ -81,6 +95,16 @@ def _are_within(heights: Floats, upper: Floats, lower: Floats) -> Flags:
     deepest = np.maximum.accumulate(lower[order])
     place = np.searchsorted(upper[order], heights, side="right") - 1
     return np.asarray((place >= 0) & (deepest[place] >= heights))
+
+
+def _is_gone(objects: Sequence[Painted], boxes: Floats, at: int) -> bool:
+    """True if a line is clipped away, or something painted later covers it."""
+    clip, line = common(clip_boxes(objects[at])), boxes[at : at + 1]
+    if clip is not None and not are_inside(line, np.array([clip], np.float32), _LEAST_SHOWN).all():
+        return True
+    over = at + 1 + np.flatnonzero(are_inside(line, boxes[at + 1 :]))
+    paths = (objects[each] for each in over.tolist() if objects[each].kind == pdfium.FPDF_PAGEOBJ_PATH)
+    return any(cover(each) is not None for each in islice(paths, _MOST_COVERS))
 
 
 def _joined(boxes: list[Box]) -> list[Box]:

@@ -9,6 +9,10 @@ from service.documents.document import UnreadReason
 from service.documents.limits import DocumentLimits
 from service.documents.pdf.reader import read_pdf
 from tests.support.document_files import drawn
+from tests.support.odd_pdfs import new_pdf, odd_pdf, saved
+
+OLD, NEW = (f"BT /F1 10 Tf 72 700 Td (GBP {amount}) Tj ET" for amount in ("300.00", "400.00"))
+STRIKE = "1 w 72 703 m 129 703 l S"
 
 
 def struck(
@@ -82,6 +86,29 @@ def test_text_with_a_line_through_its_middle_is_struck_out(draw: Callable[[Any],
 )
 def test_underlines_rules_and_bars_strike_nothing_out(draw: Callable[[Any], None]) -> None:
     assert text_of(draw).endswith(" kept")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        f"{OLD} {STRIKE} 1 g 70 692 200 20 re f 0 g {NEW}",
+        f"{OLD} {STRIKE} 0.2 0.3 0.6 rg 70 692 200 20 re f 1 g {NEW}",
+        f"{STRIKE} 0.9 1 0.9 rg 70 692 200 20 re f 0 g {NEW}",
+        f"{NEW} q 300 100 9 9 re W n {STRIKE} Q",
+        f"{NEW} q 70 600 200 50 re W n 70 692 200 20 re W n {STRIKE} Q",
+    ],
+)
+@pytest.mark.parametrize("turn", [0, 180])
+def test_a_line_that_nobody_sees_strikes_nothing_out(content: str, turn: int) -> None:
+    pdf = new_pdf(content.encode())
+    pdf.pages[0].obj["/Rotate"] = turn
+    assert read_pdf(saved(pdf), limits=DocumentLimits()).text == "GBP 400.00"
+
+
+@pytest.mark.parametrize("clip", ["70 692 200 20", "72 702 60 2", "72 702.5 58 1"])
+def test_a_line_within_its_clip_strikes_out(clip: str) -> None:
+    data = odd_pdf(f"{OLD} q {clip} re W n {STRIKE} Q {NEW.replace('700', '600')}".encode())
+    assert read_pdf(data, limits=DocumentLimits()).text == "GBP 400.00"
 
 
 def test_a_line_drawn_for_each_word_is_one() -> None:
