@@ -155,11 +155,12 @@ class _Recognition:
         size, gray, read, unpainted = page
         scale = size[0] / gray.shape[1]
         found = [recognized_glyphs(each, scale, *size) for each in (*papers(read), *read.margins)]
-        parts = [uncovered(each, glyphs.ink) for each in found]
+        known = np.concatenate((glyphs.ink, glyphs.struck))
+        parts = [uncovered(each, known) for each in found]
         sure = np.concatenate([part.confidence for part in parts])
         doubtful = given_boxes(read, read.doubtful, scale)
-        seen = [*(each.ink for each in found), glyphs.ink, np.array(doubtful, np.float32).reshape(-1, 4)]
-        boxes = tuple(box for box in doubtful if covered(box, glyphs.ink) <= MOST_COVERED)
+        seen = [*(each.ink for each in found), known, np.array(doubtful, np.float32).reshape(-1, 4)]
+        boxes = tuple(box for box in doubtful if covered(box, known) <= MOST_COVERED)
         boxes += (*unpainted, *writing_beside(gray, size, np.concatenate(seen)))
         is_empty = not (len(sure) or boxes or has_shades(gray, size))
         confidence = float(sure.mean()) if len(sure) else float(is_empty)

@@ -213,6 +213,20 @@ def test_words_of_the_text_layer_are_not_read_twice() -> None:
     assert TEXT in document.text
 
 
+def test_struck_out_text_beside_a_scan_is_not_read_by_its_picture() -> None:
+    def draw(canvas: Any) -> None:
+        canvas.drawImage(ImageReader(sheet().picture), 0, 142, 595, 416)
+        canvas.setFont("Helvetica", 16)
+        canvas.drawString(60, 700, "Total amount 8888.50 EUR")
+        canvas.line(58, 705, 246, 705)
+        canvas.drawString(60, 650, "New total 7777.50 EUR")
+
+    data = drawn(draw)
+    first_look = read_document(data, limits=LIMITS, ocr_pages=())
+    text = with_recognized(first_look, {1: recognized(data, is_pdf=True)}).text
+    assert (text.count("8888"), text.count("7777.50"), text.count("RE-2026-118")) == (0, 1, 1)
+
+
 GARBAGE = (
     "l nv0 ice N0 ### rn|l1 ~~ c0ns",
     "II|/ \\\\ _l1 i. i. 'l l j ; |f t1 1l",
