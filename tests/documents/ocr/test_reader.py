@@ -11,7 +11,7 @@ from typing import Any
 import matplotlib
 import numpy as np
 import pytest
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image, ImageDraw, ImageFont, TiffImagePlugin, TiffTags
 from reportlab.lib.utils import ImageReader
 
 from service.core.errors import DocumentTooLarge, GleanerError, UnreadableDocument
@@ -71,6 +71,19 @@ def test_a_picture_of_any_format_is_read(kind: str) -> None:
 def test_dots_an_inch_are_the_files_where_they_can_be() -> None:
     assert picture_pages(sheet().file("PNG", dpi=(120, 120)), limits=LIMITS).pages[0].width == pytest.approx(600, abs=1)  # type: ignore[index]
     assert picture_pages(sheet().file("PNG", dpi=(1, 1)), limits=LIMITS).pages[0].width == 360  # type: ignore[index]
+
+
+@pytest.mark.parametrize(("across", "down"), [(-200, -200), (-200, 200), (200, -200), (0, 0), (-300, -150)])
+def test_dots_that_no_picture_has_are_not_believed(across: int, down: int) -> None:
+    file = io.BytesIO()
+    tags = TiffImagePlugin.ImageFileDirectory_v2()
+    for tag, dots in ((282, across), (283, down)):
+        tags.tagtype[tag] = TiffTags.SIGNED_RATIONAL
+        tags[tag] = dots
+    tags[296] = 2
+    sheet().picture.save(file, "TIFF", tiffinfo=tags)
+    (page,) = picture_pages(file.getvalue(), limits=LIMITS).pages or ()
+    assert (page.width, page.height) == (360, 252)
 
 
 def with_density(data: bytes, kind: str, across: int, down: int) -> bytes:
