@@ -114,7 +114,11 @@ def _stored_dots(picture: Image.Image) -> tuple[float, float] | None:
         return None
     if "dpi" not in picture.info and aspect != 1:
         across, down = (_USUAL_DPI * each / max(across, down) for each in (across, down))
-    if not (across > 0 and 1 / _MOST_ASPECT <= aspect <= _MOST_ASPECT and _LEAST_DPI <= math.sqrt(across * down) <= _MOST_DPI):
+    if not (
+        across > 0
+        and 1 / _MOST_ASPECT <= aspect <= _MOST_ASPECT
+        and _LEAST_DPI <= math.sqrt(across * down) <= _MOST_DPI
+    ):
         return None
     return across, down
 

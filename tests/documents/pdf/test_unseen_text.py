@@ -301,8 +301,15 @@ def test_of_a_line_in_part_hidden_the_other_part_is_read(content: str, part: str
 
 @pytest.mark.parametrize(
     ("before", "is_read"),
-    [("0 g", True), ("0.5 g", True), ("40 600 300 200 re W n", True)]
-    + [("/G gs", False), ("1 g", False), ("3 Tr", False), ("300 100 200 30 re W n", False)],
+    [
+        ("0 g", True),
+        ("0.5 g", True),
+        ("40 600 300 200 re W n", True),
+        ("/G gs", False),
+        ("1 g", False),
+        ("3 Tr", False),
+        ("300 100 200 30 re W n", False),
+    ],
 )
 def test_letters_that_pdfium_cannot_draw_are_judged_by_how_they_are_painted(before: str, *, is_read: bool) -> None:
     text = f"q {before} BT /F1 12 Tf 60 700 Td (\\311\\311\\311\\311) Tj 0 -30 Td ({LINE} \\310) Tj ET Q"
