@@ -60,12 +60,13 @@ _LEAST_SOUND_UTF8 = 5
 _LEAST_SOUND = 10
 """Sound characters for each further bad byte of a declared charset."""
 _SURE_UTF8, _SURE_UTF8_EAST = 3, 6
-"""Trailing bytes of UTF-8 that contradict a declared charset, and one of East Asia, whose pairs are similar."""
+"""Trailing bytes, of different characters of UTF-8, that contradict a declared charset, and one of East Asia, whose
+pairs are similar: one pair may be UTF-8 by chance, and stand on each line."""
 _LEAST_SHARE = 0.9
 """Least sound share of such UTF-8, as it may have a bad byte."""
-_USUAL = re.compile(r"[\x00-\x7f\xa0-\u017f\u2010-\u2122]*")
+_USUAL = re.compile(r"[\x00-\x7f\xa0-\xff\u2010-\u2122\ufffd]*")
 """Western letters and signs, of which a single one is enough: it would be a capital with an accent, then a sign."""
-_EAST_ASIAN = re.compile(r"cp9[345]|gb|euc|big5|shift|johab")
+_EAST_ASIAN = re.compile(r"cp9[345]|gb|euc|big5|shift|johab|cp874|tis")
 _WIDE_CHARSETS = re.compile(r"utf-(?:16|32)")
 _MOST_CONTROLS = 0.01  # text has none; one in a hundred characters is tolerated
 
@@ -139,7 +140,7 @@ def _is_contradicted(data: bytes, declared: str) -> bool:
     found = _tolerant(data, "utf-8", _LEAST_SOUND_UTF8)
     if found is None or found[1] < _LEAST_SHARE:
         return False
-    trailing = len(data) - len(found[0])
+    trailing = sum(len(character.encode()) - 1 for character in set(found[0]) - {"\ufffd"})
     if _EAST_ASIAN.match(declared):
         return trailing >= _SURE_UTF8_EAST
     return trailing >= _SURE_UTF8 or _USUAL.fullmatch(found[0]) is not None
@@ -161,7 +162,7 @@ def _known(declared: str | None) -> str | None:
     Only names of a short list are looked up: Python remembers every other one for good.
     """
     name = normalize_encoding(declared or "").lower()
-    name = aliases.get(name, name)
+    name = aliases.get(name, "cp874" if name == "windows_874" else name)
     if name not in _CODECS:
         return None
     try:

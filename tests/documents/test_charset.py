@@ -108,6 +108,17 @@ def test_text_comes_back_from_its_encoding(text: str, encoding: str, declared: s
         ("10 °C ± 2 µm", "cp1252", "iso-8859-1", CharsetSource.DECLARED),
         ("猫", "gbk", "gbk", CharsetSource.DECLARED),
         ("ยินดี", "cp874", "tis-620", CharsetSource.DECLARED),
+        ("เขต 5\n" * 9, "cp874", "windows-874", CharsetSource.DECLARED),
+        ("名称,价格\n" + "bolt,10元\n" * 60, "gbk", "gb2312", CharsetSource.DECLARED),
+        ("3호 12호 5호\n" * 20, "euc_kr", "euc-kr", CharsetSource.DECLARED),
+        ("2000年\n1999年\n" * 20, "euc_jp", "euc-jp", CharsetSource.DECLARED),
+        ("ﾃｰﾌﾞﾙ ﾃｰﾌﾟ\n" * 9, "shift_jis", "shift_jis", CharsetSource.DECLARED),
+        ("«MARCHÉ» «CAFÉ» «DÉCÈDÉ»", "cp1252", "iso-8859-1", CharsetSource.DECLARED),
+        ("Die Note „Ä“", "cp1252", "windows-1252", CharsetSource.DECLARED),
+        ("10 kr för kött\n" * 20, "utf-8", "iso-8859-1", CharsetSource.DETECTED),
+        ("发票金额：10元\n" * 20, "utf-8", "gbk", CharsetSource.DETECTED),
+        ("청구서 3호\n" * 20, "utf-8", "euc-kr", CharsetSource.DETECTED),
+        ("ยินดี", "utf-8", "tis-620", CharsetSource.DETECTED),
     ],
 )
 def test_a_declared_charset_counts_unless_the_bytes_contradict_it(
