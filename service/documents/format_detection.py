@@ -97,11 +97,17 @@ _HEIF_BRANDS = (b"heic", b"heix", b"hevc", b"mif1", b"msf1", b"avif")
 _MAIL_HEADER_BYTES = 16_384
 """Bytes of a mail's header that are looked at."""
 _HEADER_FIELD = re.compile(rb"[!-9;-~]{1,80}:")
-_MAIL_PROOF = frozenset((b"mime-version", b"message-id", b"received", b"return-path"))
+_MAIL_PROOF = re.compile(rb"(?:mime-version|message-id|return-path):|received: ?(?:from|by)\s", re.I)
 """Fields of a mail's header that no letter has."""
-_PART_PROOF = b"content-transfer-encoding"
+_PART_PROOF = re.compile(rb"content-transfer-encoding: ?(?:base64|quoted-printable|7bit|8bit|binary)\b", re.I)
 """Field that a part of a mail has, also alone."""
-_RECORDS = re.compile(rb"\s*BEGIN:V[A-Z]{3,10}\s|(?:\s|#.*\n)*(?:version: ?\d\s+)?dn::? ?\w+=", re.I)
+_BOUNDARY = re.compile(rb"--(?:[^\s-]|-+[\w=])")
+"""The beginning of the line before a part; hyphens alone are Markdown's rule, or the mark of a header in YAML."""
+_RECORDS = re.compile(
+    rb"\s*BEGIN:V(?:CALENDAR|CARD)\s*[\r\n]"
+    rb"|(?:\s|#.*\n)*(?:version: ?\d\s+)?dn(?:: ?(?:cn|dc|o|ou|uid|mail)=|:: ?[a-z0-9+/]{8})",
+    re.I,
+)
 """The beginning of iCalendar, vCard and LDIF, whose folded and encoded lines would cut values."""
 _SOFT_BREAK = re.compile(rb"[^\n]{60,76}=\r?\n")
 _CODE = re.compile(rb"=[0-9A-F]{2}")
@@ -184,7 +190,7 @@ def declared_format(media_type: str | None, name: str | None) -> Format | None:
 
 
 def _ending(name: str | None) -> str:
-    return (name or "").rpartition(".")[2].lower()
+    return (name or "").rpartition(".")[2].lower() if "." in (name or "") else ""
 
 
 def unsupported(what: str, way: str = "") -> UnsupportedFormat:
@@ -249,9 +255,10 @@ def _is_mail(start: bytes) -> bool:
     "From:", "To:" and "Date:" are not enough.
     """
     lines = start[:_MAIL_HEADER_BYTES].lstrip().splitlines()
-    if lines and lines[0].startswith((b"From ", b"--")):  # a mailbox's line before each mail, a boundary of parts
+    if lines and (lines[0].startswith(b"From ") or _BOUNDARY.match(lines[0])):  # a mailbox's line before each mail
         del lines[0]
     fields: set[bytes] = set()
+    is_proved = is_part = False
     for line in lines:
         if not line.strip():
             break
@@ -259,7 +266,9 @@ def _is_mail(start: bytes) -> bool:
             if not _HEADER_FIELD.match(line):
                 return False
             fields.add(line.partition(b":")[0].lower())
-    return (len(fields) >= 3 and bool(fields & _MAIL_PROOF)) or _PART_PROOF in fields
+            is_proved |= _MAIL_PROOF.match(line) is not None
+            is_part |= _PART_PROOF.match(line) is not None
+    return (len(fields) >= 3 and is_proved) or is_part
 
 
 def _is_quoted_printable(start: bytes) -> bool:
