@@ -21,7 +21,7 @@ from contextlib import suppress
 from dataclasses import replace
 from email.message import Message  # imported here, since a parser process cannot
 from email.parser import BytesParser
-from functools import cached_property, lru_cache, partial
+from functools import cache, cached_property, partial
 from io import BytesIO
 from typing import Any, cast
 
@@ -35,6 +35,7 @@ from service.documents.docx_body import BodyReader
 from service.documents.docx_colours import attribute, theme_of
 from service.documents.docx_drawings import DiagramReader, ShapeReader
 from service.documents.docx_styles import (
+    PLAIN,
     Appearances,
     PartReader,
     RunStyle,
@@ -51,7 +52,6 @@ _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, Runtim
 _MAIN_PART = "word/document.xml"
 _STYLES_PART, _THEME_PART, _SETTINGS_PART = "word/styles.xml", "word/theme/theme1.xml", "word/settings.xml"
 _BACKGROUND = re.compile(rb'<w:background [^>]{0,300}?w:color="([0-9A-Fa-f]{6})"[^>]{0,300}>')
-_MOST_STYLES = 4_096
 _NUMBER = re.compile(r"\d+")
 
 
@@ -116,7 +116,9 @@ class _Package:
         reader = StylesReader(self._appearances.theme)
         if data:
             self._parse_chunks([data], reader)
-        return lru_cache(_MOST_STYLES)(partial(resolved, reader.styles | of_tables))
+        styles = reader.styles | of_tables
+        known = cache(partial(resolved, styles))
+        return lambda name: known(name) if name in styles else PLAIN
 
     @cached_property
     def _appearances(self) -> Appearances:
