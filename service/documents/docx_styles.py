@@ -220,18 +220,23 @@ class PartReader:
 
 
 class StylesReader(PartReader):
-    """lxml's parser target for the part with styles."""
+    """lxml's parser target for the part with styles.
+
+    Which rows and columns a table's style shades is not read: the ground of their cells is not known.
+    """
 
     def __init__(self, theme: Theme) -> None:
         self.styles: dict[str, RunStyle] = {}
         self._theme = theme
         self._open: str | None = None
+        self._is_of_tables = False
         self._properties = ""
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         name = tag.rpartition("}")[2]
         if name == "style":
             self._open = attribute(attributes, "styleId")
+            self._is_of_tables = attribute(attributes, "type") == "table"
             is_default = attribute(attributes, "default") not in ("", *_OFF)
             self.styles[self._open] = PLAIN
             if attribute(attributes, "type") == "paragraph":
@@ -239,13 +244,16 @@ class StylesReader(PartReader):
                 if is_default:
                     self.styles[DEFAULT_STYLE] = RunStyle(base=self._open)
         elif name == "docDefaults":
-            self._open = _DEFAULTS
+            self._open, self._is_of_tables = _DEFAULTS, False
             self.styles[_DEFAULTS] = PLAIN
         elif self._open is None:
             return
         elif name == "basedOn":
             self.styles[self._open] = replace(self.styles[self._open], base=attribute(attributes, "val"))
-        elif name in ("rPr", "pPr", "tcPr", "tblPr"):
+        elif self._is_of_tables:
+            if name == "shd":
+                self.styles[self._open] = replace(self.styles[self._open], ground=Special.UNKNOWN)
+        elif name in ("rPr", "pPr"):
             self._properties = name
         elif self._properties == "rPr" and name in RUN_PROPERTIES:
             self.styles[self._open] = self.styles[self._open].with_property(name, attributes, self._theme)
@@ -261,9 +269,9 @@ class StylesReader(PartReader):
 
 
 def without_table_styles(data: bytes) -> tuple[bytes, dict[str, RunStyle]]:
-    """The styles' part without those of tables, which are most of it, and of these the ones that shade cells.
+    """The styles' part without those of tables, which are most of it, and these, as `StylesReader` reads them.
 
-    Which rows and columns they shade is not read: the ground of their cells is not known.
+    Those whose prefix is not Word's `w:` stay in the part.
     """
     pieces = data.split(b"</w:style>")
     kept: list[bytes] = []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from service.documents.document import Document, PartlyRead, UnreadReason
@@ -45,6 +47,13 @@ STYLES = (
                 '<w:tcPr><w:shd w:val="clear" w:fill="4472C4"/></w:tcPr></w:tblStylePr>',
             ),
             style("table", "AccentChild", '<w:basedOn w:val="Accent"/>'),
+            style(
+                "table",
+                "Bands",
+                '<w:rPr><w:color w:val="FFFFFF"/></w:rPr><w:tblPr><w:shd w:val="clear" w:fill="000000"/></w:tblPr>'
+                '<w:tblStylePr w:type="band2Horz"><w:tcPr><w:shd w:val="clear" w:fill="FFFFFF"/></w:tcPr>'
+                "</w:tblStylePr>",
+            ),
         ]
     )
     + "</w:styles>"
@@ -149,6 +158,7 @@ SHOWN = {
     "table": table(run("yes", WHITE), tbl=shd("1F3864")),
     "tablestyle": table(run("yes", WHITE), tbl='<w:tblStyle w:val="Accent"/>'),
     "tablechild": table(run("yes", THEME_WHITE), tbl='<w:tblStyle w:val="AccentChild"/>'),
+    "tablebands": table(run("yes", WHITE), tbl='<w:tblStyle w:val="Bands"/>'),
     "hl": paragraph(run("yes", WHITE + '<w:highlight w:val="darkBlue"/>')),
     "box": box(run("yes", WHITE), solid("1F3864")),
     "boxscheme": box(run("yes", WHITE), '<a:solidFill><a:schemeClr val="accent1"/></a:solidFill>'),
@@ -210,10 +220,10 @@ SHOWN = {
 }
 
 
-def document_of(body: str, background: str = "", **parts: str) -> Document:
+def document_of(body: str, background: str = "", styles: str = STYLES, **parts: str) -> Document:
     main = f"<w:document {NAMESPACES}>{background}<w:body>{body}</w:body></w:document>"
     named_parts = {f"word/{name}.xml": content for name, content in parts.items()}
-    return read_docx(package_of(main, {"word/styles.xml": STYLES, **named_parts}), limits=DocumentLimits())
+    return read_docx(package_of(main, {"word/styles.xml": styles, **named_parts}), limits=DocumentLimits())
 
 
 @pytest.mark.parametrize("body", HIDDEN.values(), ids=HIDDEN.keys())
@@ -234,6 +244,13 @@ def test_struck_out_text_is_left_out_and_counted_apart(body: str) -> None:
 def test_text_that_a_person_can_see_stays(body: str) -> None:
     document = document_of(body)
     assert (document.text, document.partly_read) == ("yes", ())
+
+
+@pytest.mark.parametrize("body", [SHOWN[name] for name in SHOWN if "table" in name])
+def test_the_prefix_of_the_styles_makes_no_difference(body: str) -> None:
+    styles = re.sub("(?<=[ </])w:|(?<=xmlns):w(?==)", lambda found: found[0].replace("w", "ns0"), STYLES)
+    assert "w:" not in styles
+    assert document_of(body, styles=styles).text == document_of(body).text == "yes"
 
 
 def test_a_pages_background_is_the_ground_where_it_shows() -> None:
