@@ -6,22 +6,25 @@ if there is any: then its ground is not known.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 
 from service.documents.colours import TRANSPARENT, WHITE, Paint, Special, colour_of
 from service.documents.docx_colours import Theme, attribute, drawn_colour
 from service.documents.docx_styles import PartReader
+from service.documents.embedded_pictures import extent_pixels, vml_pixels
 from service.documents.text_writer import UNSEEN, TextWriter
 
 _UNSEEN = re.compile(f"[{UNSEEN}]")
+_BEHIND = re.compile(r"z-index:\s{0,9}-\d")
 _VML_SHAPES = frozenset(("shape", "rect", "roundrect", "oval"))
 _FILLS = frozenset(("noFill", "gradFill", "blipFill", "pattFill", "grpFill"))
 _CHANGES = frozenset(("lumMod", "lumOff", "tint", "shade", "alpha"))
 SHAPES = _VML_SHAPES | _FILLS | _CHANGES | frozenset("wsp srgbClr schemeClr fillRef fill anchor extent".split())
 """Local names of elements to read."""
-_LEAST_WIDTH_EMU, _LEAST_HEIGHT_EMU = 3_600_000, 1_800_000
-"""Size (10 by 5 cm) from which a picture behind the text may be its ground, and no logo."""
+_LEAST_PIXELS = 28_500
+"""Area (20 square centimetres) from which a picture or shape behind the text may be its ground, and no logo."""
 
 
 class ShapeReader:
@@ -37,7 +40,7 @@ class ShapeReader:
         self._theme = theme
         self._has_pictures = has_pictures
         self._fill: Paint | None = None
-        self._is_behind = False
+        self._is_behind = self._is_ground = False  # a shape of DrawingML, of VML
 
     @property
     def box_ground(self) -> Paint:
@@ -49,9 +52,10 @@ class ShapeReader:
     def read(self, name: str, attributes: Mapping[str, str], around: Sequence[str]) -> None:
         """Read an element by its local name and the last names around it, the innermost last."""
         if name == "wsp":
-            self._fill = None
+            self._fill, self._is_ground = None, False
         elif name in _VML_SHAPES:
             self._fill = _vml_fill(attributes)
+            self._is_ground = _is_vml_ground(attributes)
         elif name == "fill":
             self._fill = self._fill if attribute(attributes, "type") in ("", "solid") else Special.UNKNOWN
         elif name == "anchor":
@@ -67,12 +71,12 @@ class ShapeReader:
             self._fill = drawn_colour(name, attributes, self._theme)
         elif around[-3:-1] == ["spPr", "solidFill"] and name in _CHANGES:
             self._fill = Special.UNKNOWN
-        self._has_pictures |= self._fill is not None and self._fill not in (TRANSPARENT, WHITE)
+        if self._fill is not None and self._fill not in (TRANSPARENT, WHITE):
+            self._has_pictures = True
+            self.page_ground = Special.UNKNOWN if self._is_ground else self.page_ground
 
     def _read_extent(self, attributes: Mapping[str, str]) -> None:
-        sides = [attribute(attributes, side) for side in ("cx", "cy")]
-        numbers = [int(side) if side.isdecimal() and len(side) < 12 else 0 for side in sides]
-        if self._is_behind and numbers[0] >= _LEAST_WIDTH_EMU and numbers[1] >= _LEAST_HEIGHT_EMU:
+        if self._is_behind and math.prod(extent_pixels(attributes)) >= _LEAST_PIXELS:
             self.page_ground = Special.UNKNOWN
         self._is_behind = False
 
@@ -82,6 +86,13 @@ def _vml_fill(attributes: Mapping[str, str]) -> Paint:
         return TRANSPARENT
     written = attribute(attributes, "fillcolor").lower().split(" ")[0]
     return (colour_of(written) or Special.UNKNOWN) if written else WHITE
+
+
+def _is_vml_ground(attributes: Mapping[str, str]) -> bool:
+    """True of a large shape of VML behind the text; letters as a shape, such as a watermark's, are none."""
+    style, kind = attribute(attributes, "style"), attribute(attributes, "type")
+    is_behind = _BEHIND.search(style) is not None and not kind.endswith("_t136")
+    return is_behind and math.prod(vml_pixels(style)) >= _LEAST_PIXELS
 
 
 class DiagramReader(PartReader):

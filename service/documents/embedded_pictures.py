@@ -166,7 +166,7 @@ class Drawing:
     def read(self, name: str, attributes: Mapping[str, str]) -> None:
         """Read an element of the drawing."""
         if name == "extent":
-            self._is_unseen = is_small(*(_number(attributes, side) / _PIXEL_EMU for side in ("cx", "cy")))
+            self._is_unseen = is_small(*extent_pixels(attributes))
         elif name == "docPr":
             self._is_unseen |= attribute(attributes, "hidden") in ("1", "true")
         elif name == "blip":
@@ -179,9 +179,7 @@ class Drawing:
             self._is_whole = max(_number(attributes, side) for side in "ltrb") <= _MOST_CROPPED
         elif name == "shape":
             style = attribute(attributes, "style")
-            sizes = {side: float(number) * _PIXELS[unit] for side, number, unit in _VML_SIZE.findall(style)}
-            self._is_unseen = is_small(sizes.get("width", _PAGE_PIXELS), sizes.get("height", _PAGE_PIXELS))
-            self._is_unseen |= "visibility:hidden" in style
+            self._is_unseen = is_small(*vml_pixels(style)) or "visibility:hidden" in style
         elif name == "imagedata":
             self._relationship = "" if self._is_unseen else attribute(attributes, "id")
             self._is_whole = not any(name.startswith("crop") for name in attributes)
@@ -190,6 +188,17 @@ class Drawing:
         """Take the relationship of the picture that was read, and whether all of the picture shows."""
         taken, self._relationship = self._relationship, ""
         return taken, self._is_whole
+
+
+def extent_pixels(attributes: Mapping[str, str]) -> tuple[float, float]:
+    """Width and height of DrawingML's `extent`."""
+    return _number(attributes, "cx") / _PIXEL_EMU, _number(attributes, "cy") / _PIXEL_EMU
+
+
+def vml_pixels(style: str) -> tuple[float, float]:
+    """Width and height that a shape of VML is shown with; large where none are said."""
+    sizes = {side: float(number) * _PIXELS[unit] for side, number, unit in _VML_SIZE.findall(style)}
+    return sizes.get("width", _PAGE_PIXELS), sizes.get("height", _PAGE_PIXELS)
 
 
 def _number(attributes: Mapping[str, str], name: str) -> int:

@@ -96,6 +96,16 @@ def vml(content: str, attributes: str = "") -> str:
     )
 
 
+def behind(width_emu: int, height_emu: int) -> str:
+    extent = f'<wp:extent cx="{width_emu}" cy="{height_emu}"/>'
+    return paragraph(f'<w:r><w:drawing><wp:anchor behindDoc="1">{extent}</wp:anchor></w:drawing></w:r>')
+
+
+def vml_behind(attributes: str, content: str = "", size: str = "width:16cm;height:2cm") -> str:
+    shape = f'<v:rect style="position:absolute;z-index:-251658240;{size}" {attributes}>{content}</v:rect>'
+    return paragraph(f"<w:r><w:pict>{shape}</w:pict></w:r>")
+
+
 def solid(colour: str) -> str:
     return f'<a:solidFill><a:srgbClr val="{colour}"/></a:solidFill>'
 
@@ -142,6 +152,11 @@ HIDDEN = {
     "flat": paragraph(run("no"), '<w:spacing w:line="1" w:lineRule="exact"/>'),
     "solidpattern": paragraph(run("no", '<w:color w:val="FF0000"/><w:shd w:val="solid" w:color="FF0000"/>')),
     "reset": paragraph(run("no", WHITE), named("Bar") + '<w:shd w:val="clear" w:fill="FFFFFF"/>'),
+    "logo": behind(1_800_000, 1_080_000) + paragraph(run("no", WHITE)),
+    "vml_white": vml_behind("") + paragraph(run("no", WHITE)),
+    "vml_small": vml_behind('fillcolor="#036"', size="width:2cm;height:2cm") + paragraph(run("no", WHITE)),
+    "vml_before": vml_behind('fillcolor="#036"').replace(":-2", ":2") + paragraph(run("no", WHITE)),
+    "watermark": vml_behind('type="#_x0000_t136" fillcolor="silver"') + paragraph(run("no", WHITE)),
     "tab": paragraph(f"<w:r><w:rPr>{WHITE}</w:rPr><w:t>no</w:t><w:tab/><w:t>no</w:t></w:r>"),
 }
 STRUCK = {
@@ -213,10 +228,11 @@ SHOWN = {
     "themeshade": paragraph(run("yes", '<w:color w:val="FFFFFF" w:themeColor="background1" w:themeShade="80"/>')),
     "themefill": paragraph(run("yes", WHITE + '<w:shd w:val="clear" w:fill="FFFFFF" w:themeFill="text1"/>')),
     "aftercell": table(run(""), cell=shd("000000")) + paragraph(run("yes", '<w:color w:val="000000"/>')),
-    "behind": paragraph(
-        '<w:r><w:drawing><wp:anchor behindDoc="1"><wp:extent cx="7000000" cy="9000000"/></wp:anchor></w:drawing></w:r>'
-        + run("yes", WHITE)
-    ),
+    "behind": behind(7_000_000, 9_000_000) + paragraph(run("yes", WHITE)),
+    "banner": behind(7_560_000, 1_080_000) + paragraph(run("yes", WHITE)),
+    "sidebar": behind(2_160_000, 10_440_000) + paragraph(run("yes", WHITE)),
+    "vml_behind": vml_behind('fillcolor="#036"') + paragraph(run("yes", WHITE)),
+    "vml_gradient": vml_behind("", '<v:fill type="gradient"/>') + paragraph(run("yes", WHITE)),
 }
 
 
