@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from service.documents.colours import TRANSPARENT, Paint
 from service.documents.document import UnreadReason
-from service.documents.docx_colours import attribute, shading
+from service.documents.docx_colours import DRAWN_COLOURS, attribute, shading
 from service.documents.docx_drawings import SHAPES, ShapeReader
 from service.documents.docx_styles import (
     DEFAULT_STYLE,
@@ -207,7 +207,7 @@ class BodyReader(PartReader):
             self._stories[0].grounds[0] = self._shapes.page_ground
         elif "textFill" in around and name in TEXT_FILL:
             self._stories[-1].properties.append((name, tuple(attributes.items())))
-        elif "textOutline" in around and name in ("srgbClr", "schemeClr"):
+        elif "textOutline" in around and name in DRAWN_COLOURS:
             self._stories[-1].properties.append(("textOutline", ()))
 
     def _run_content(self, name: str, attributes: Mapping[str, str]) -> None:

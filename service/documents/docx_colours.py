@@ -14,6 +14,8 @@ from service.documents.colours import BLACK, TRANSPARENT, WHITE, Colour, Paint, 
 
 Theme = Mapping[str, Colour]
 """Colours of a theme by their names in it: `lt1`, `accent1`."""
+DRAWN_COLOURS = frozenset("srgbClr schemeClr sysClr prstClr hslClr scrgbClr".split())
+"""Local names of DrawingML's elements for colours."""
 _OF_THEME = re.compile(
     rb"<a:(dk[12]|lt[12]|accent[1-6]|hlink|folHlink)>\s{0,20}<a:(?:sys|srgb)Clr\s[^>]{0,100}?"
     rb'(?:lastClr|val)="([0-9A-Fa-f]{6})"'
@@ -64,11 +66,14 @@ def highlight(attributes: Mapping[str, str]) -> Paint:
 
 
 def drawn_colour(name: str, attributes: Mapping[str, str], theme: Theme) -> Paint:
-    """The colour of DrawingML's `srgbClr` or `schemeClr`, or of VML's `fillcolor`."""
+    """The colour of an element of DrawingML (`DRAWN_COLOURS`); of those that are rarely written it is not known."""
     value = attribute(attributes, "val")
     if name == "schemeClr":
         return theme.get(_THEME_NAMES.get(value, value), Special.UNKNOWN)
-    return colour_of(f"#{value.lower()}") or Special.UNKNOWN
+    if name == "srgbClr" or name == "sysClr":
+        digits = value if name == "srgbClr" else attribute(attributes, "lastClr")
+        return colour_of(f"#{digits.lower()}") or Special.UNKNOWN
+    return (name == "prstClr" and colour_of(value.lower())) or Special.UNKNOWN
 
 
 def _colour(attributes: Mapping[str, str], value: str, themed: str, theme: Theme) -> Paint | None:

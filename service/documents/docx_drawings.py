@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from service.documents.colours import TRANSPARENT, WHITE, Paint, Special, colour_of
-from service.documents.docx_colours import Theme, attribute, drawn_colour
+from service.documents.docx_colours import DRAWN_COLOURS, Theme, attribute, drawn_colour
 from service.documents.docx_styles import PartReader
 from service.documents.embedded_pictures import extent_pixels, vml_pixels
 from service.documents.text_writer import UNSEEN, TextWriter
@@ -21,7 +21,7 @@ _BEHIND = re.compile(r"z-index:\s{0,9}-\d")
 _VML_SHAPES = frozenset(("shape", "rect", "roundrect", "oval"))
 _FILLS = frozenset(("noFill", "gradFill", "blipFill", "pattFill", "grpFill"))
 _CHANGES = frozenset(("lumMod", "lumOff", "tint", "shade", "alpha"))
-SHAPES = _VML_SHAPES | _FILLS | _CHANGES | frozenset("wsp srgbClr schemeClr fillRef fill anchor extent".split())
+SHAPES = _VML_SHAPES | _FILLS | _CHANGES | DRAWN_COLOURS | frozenset("wsp fillRef fill anchor extent".split())
 """Local names of elements to read."""
 _LEAST_PIXELS = 28_500
 """Area (20 square centimetres) from which a picture or shape behind the text may be its ground, and no logo."""

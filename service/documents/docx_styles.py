@@ -15,7 +15,15 @@ from typing import Any
 from service.core.errors import UnreadableDocument
 from service.documents.colours import TRANSPARENT, Paint, Special, shows_on
 from service.documents.document import UnreadReason
-from service.documents.docx_colours import Theme, attribute, drawn_colour, highlight, shading, text_colour
+from service.documents.docx_colours import (
+    DRAWN_COLOURS,
+    Theme,
+    attribute,
+    drawn_colour,
+    highlight,
+    shading,
+    text_colour,
+)
 
 _OFF = frozenset(("0", "false", "off"))
 _MOST_BASES = 50
@@ -79,7 +87,7 @@ class RunStyle:
                 return self
             case "noFill":
                 return replace(self, fill=TRANSPARENT)
-            case "srgbClr" | "schemeClr":
+            case _ if name in DRAWN_COLOURS:
                 return replace(self, fill=drawn_colour(name, attributes, theme))
             case "alpha":  # of Word's own text effects: how transparent they are, in thousandths of a percent
                 return self if _is_under(attributes, "val", 94_000) else replace(self, fill=TRANSPARENT)
@@ -106,7 +114,7 @@ Property = tuple[str, tuple[tuple[str, str], ...]]
 _NAMES = tuple(each.name for each in fields(RunStyle) if each.name != "base")
 PLAIN = RunStyle()
 RUN_PROPERTIES = frozenset("vanish strike dstrike vertAlign sz w color highlight shd".split())
-TEXT_FILL = frozenset("noFill gradFill srgbClr schemeClr alpha lumMod lumOff tint shade".split())
+TEXT_FILL = DRAWN_COLOURS | frozenset("noFill gradFill alpha lumMod lumOff tint shade".split())
 """Parts of a run's `textFill` that matter here."""
 
 
