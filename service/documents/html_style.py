@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from functools import lru_cache
 
@@ -43,7 +43,7 @@ _MEDIA = re.compile(r"(?:(?:only\s+)?(?:screen|all)\s*)?(?:,|$)", re.I)
 _LONGEST_SELECTOR, _DEEPEST, _MOST_NAMES = 8, 4, 64
 """Elements within each other that a selector names, at-rules within each other, and classes of an element."""
 _MOST_COMPARED = 200_000
-"""Comparisons of elements with rules of several names, in one document; after them only rules of one name count."""
+"""Comparisons of elements with rules of several names, in one document; after them colours are not known."""
 _ZERO = re.compile(r"(?:0+(?:\.0+)?|\.0+)[a-z%]*$")
 _PIXEL = re.compile(rf"{_ZERO.pattern}|1px$")
 _CUTS = re.compile(r"\b(?:hidden|clip)\b")
@@ -80,7 +80,7 @@ class Style:
 
 
 PLAIN = Style()
-
+_UNSURE_INK = ink_style(UNSURE)
 
 Declarations = dict[str, str]
 Place = tuple[str, Mapping[str, str]]
@@ -176,6 +176,8 @@ class StyleSheet:
         rules = [self._rules[one] for one in ones if one in self._rules]
         rules += [rule for rule in several if self._holds(rule.compounds, (tag, attributes), within, len(within))]
         style = _weighed(rules, inline)
+        if self._left <= 0 and self._of_several:
+            style = replace(style, ink=_UNSURE_INK.over(style.ink))
         if not several:
             if len(self._known) >= _MOST_KNOWN:
                 self._known.clear()

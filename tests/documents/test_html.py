@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from service.core.errors import DocumentTooLarge
+from service.documents import html_style
 from service.documents.document import PartlyRead, UnreadReason
 from service.documents.html import read_html
 from service.documents.limits import DocumentLimits
@@ -305,6 +306,13 @@ def test_text_that_a_person_can_see_stays(html: str) -> None:
     assert (document.text, document.partly_read) == ("yes", ())
 
 
+def test_where_too_many_rules_would_be_compared_text_in_any_colour_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(html_style, "_MOST_COMPARED", 100)
+    styles = "<style>.inv td.h{background:#222} .inv td.n{display:none} .w{color:#fff}</style>"
+    table = "<tr><td>1<td class='h w'>2" * 200
+    assert text_of(f"{styles}<table class=inv>{table}</table>").split() == ["1", "2"] * 200
+
+
 @pytest.mark.timeout(60)
 def test_many_rules_and_styles_cost_linear_time() -> None:
     rules = "".join(f".a{number}{{display:none}}" for number in range(50_000))
@@ -330,6 +338,9 @@ def test_many_rules_and_styles_cost_linear_time() -> None:
     "html",
     [
         "<html><head><title>no</title></head><body>yes</body></html>",
+        "<meta charset=utf-8><title>no</title><main>yes</main>",
+        "<title>no</title><style>body{background:#111}</style><header style='color:#fff'>yes</header><p hidden>no",
+        "<style>body{visibility:hidden}</style><nav>no</nav><figure style='visibility:visible'>yes</figure>",
         "<script>no</script>yes<style>no</style>",
         "<template><p>no</p></template>yes",
         "<noscript>no</noscript>yes",
