@@ -28,7 +28,8 @@ from service.documents.limits import DocumentLimits
 from service.documents.raised_text import raised_separator
 from service.documents.text_writer import UNSEEN, TextWriter
 
-_UNSHOWN = frozenset("head script style template noscript iframe object svg audio video canvas datalist".split())
+_UNSHOWN = frozenset("title script style template noscript iframe object svg audio video canvas datalist".split())
+_IN_HEAD = frozenset("title base link meta style script noscript template".split())
 _VOID = frozenset("area base br col embed hr img input link meta param source track wbr".split())
 _BLOCKS = frozenset(
     "address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption figure "
@@ -147,6 +148,8 @@ class _Shown:
             if self._is_drawing:
                 self._drawing(tag, attributes)
             return
+        if self._path and self._path[-1][0] == "head" and tag not in _IN_HEAD:
+            self._begin_body()
         style = self._sheet.style_of(tag, attributes, self._path)
         is_void = tag in _VOID
         if style.hides or _hides(tag, attributes):
@@ -168,6 +171,12 @@ class _Shown:
         if is_void:
             self._open.pop()
             self._path.pop()
+
+    def _begin_body(self) -> None:
+        """End the head before an element of the body, which the parser puts into the head if it does not know it."""
+        style = self._sheet.style_of("body", {}, self._path[:-1])
+        self._open[-1] = self._inheritance.child(self._open[-2], "body", {}, style)
+        self._path[-1] = ("body", {})
 
     def _picture(self, tag: str, attributes: Mapping[str, str]) -> None:
         """Mark the place of a picture that the file itself holds."""
