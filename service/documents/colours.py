@@ -50,7 +50,17 @@ _LEAST_ALPHA = 0.06
 """Least opacity at which text shows on a ground that is not known; black on white is then like `#f0f0f0`."""
 _CHROMA_WEIGHT = 1 / 3
 """Weight of a difference in hue against one in lightness: thin strokes are told apart by lightness (`#ffffe0`)."""
-_HEX = re.compile(r"#(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})$")
+_SYSTEM = frozenset(
+    "accentcolor accentcolortext activeborder activecaption activetext appworkspace background buttonborder buttonface "
+    "buttonhighlight buttonshadow buttontext captiontext field fieldtext graytext highlight highlighttext "
+    "inactiveborder inactivecaption inactivecaptiontext infobackground infotext linktext mark marktext menu menutext "
+    "scrollbar selecteditem selecteditemtext threeddarkshadow threedface threedhighlight threedlightshadow "
+    "threedshadow visitedtext window windowframe windowtext -webkit-link".split()
+)
+"""Colours that a person's system chooses (CSS Color 4, 6.2 and A)."""
+_LONGEST = 200
+"""Characters of a value that is looked at."""
+_HEX = re.compile(r"#(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})\Z")
 _FUNCTION = re.compile(r"(rgb|hsl|hwb)a?\(([^()]{1,200})\)$")
 _PART = re.compile(r"[^\s,/]+")
 _TOKEN = re.compile(r"#[0-9a-f]+|[a-z][a-z-]*(?:\([^()]*\))?")
@@ -58,9 +68,15 @@ _NUMBER = re.compile(r"([+-]?\d{0,9}(?:\.\d{1,9})?)(%|deg|rad|grad|turn)?\d*$")
 _ANGLES = {"deg": 1.0, "rad": 180 / math.pi, "grad": 0.9, "turn": 360.0, "": 1.0, "%": 3.6}
 
 
-@lru_cache(maxsize=4096)
 def colour_of(css: str) -> Paint | None:
     """The colour that a value in small letters writes; None: it writes none."""
+    if len(css) > _LONGEST:
+        return Special.UNKNOWN if "(" in css else None
+    return _short_colour(css)
+
+
+@lru_cache(maxsize=4096)
+def _short_colour(css: str) -> Paint | None:
     if css in ("currentcolor", "inherit", "unset"):
         return Special.CURRENT
     if css == "transparent":
@@ -69,6 +85,8 @@ def colour_of(css: str) -> Paint | None:
         return Colour(*(part / 255 for part in ImageColor.getrgb(css)))
     if css in ("canvas", "canvastext", "initial"):
         return WHITE if css == "canvas" else BLACK
+    if css in _SYSTEM:
+        return Special.UNKNOWN
     if _HEX.match(css):
         return _of_digits(css[1:])
     if "(" not in css:

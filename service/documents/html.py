@@ -236,8 +236,9 @@ class _Shown:
     def end(self, tag: str) -> None:
         self.open_roots -= tag == "html"
         if tag == "style" and self._css is not None:
-            self._sheet.add("".join(self._css), self._media)
-            self._css = None
+            css, self._css = "".join(self._css), None
+            self._sheet.add(css, self._media)
+            self._inheritance.note_sheet(css)
         if tag in _VOID:
             return
         if self._hidden_depth:

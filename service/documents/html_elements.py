@@ -6,6 +6,7 @@ own, tables of a page without a document type inherit little, and a sheet that i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -29,6 +30,9 @@ _UNLIKE = frozenset((*CONTROLS, "sup"))
 """Elements that differ from their parent without a style."""
 _FONTS = "fonts.g"
 """Part of the addresses of sheets that say nothing but which fonts there are."""
+_IMPORT = re.compile(r"@import\b([^;{}]{0,500})", re.I)
+_SECTIONS = frozenset("header footer nav main section aside th thead tfoot caption".split())
+"""Tags on which a linked sheet often paints a ground without a class."""
 _LEAST_OPACITY = 0.1
 """Opacity of a picture that a person sees."""
 _MOST_KNOWN = 4_096
@@ -67,27 +71,32 @@ class Inheritance:
         self.is_quirky = True
         self._has_linked_sheet = False
         self._is_painted = False  # somewhere, other than in white
+        self._is_layered = False  # something stands out of the flow
         self._root_px = ROOT_PX
         self._body_ink = PLAIN_INK
-        self._known: dict[tuple[int, int, int, str, bool], tuple[Element, Element, Style, InkStyle]] = {}
+        self._known: dict[tuple[int, int, int, str, bool, bool], tuple[Element, Element, Style, InkStyle]] = {}
 
     def note(self, tag: str, attributes: Mapping[str, str]) -> None:
         """Keep what matters to the elements that follow."""
         if tag != "link":
             self._is_painted = True
-        elif "stylesheet" in attributes.get("rel", "") and _FONTS not in attributes.get("href", ""):
+        elif "stylesheet" in attributes.get("rel", "").lower() and _FONTS not in attributes.get("href", ""):
             self._has_linked_sheet = True
+
+    def note_sheet(self, css: str) -> None:
+        """Keep what a `<style>` sheet says beside its rules: that it imports others."""
+        self._has_linked_sheet |= any(_FONTS not in address for address in _IMPORT.findall(css))
 
     def child(self, parent: Element, tag: str, attributes: Mapping[str, str], style: Style) -> Element:
         """An element; the same for children of the same parent with the same style, of which a table has many."""
         said = style.ink if tag not in PRESENTED else self._presented(tag, attributes, style.ink, parent)
-        is_named = self._has_linked_sheet and ("class" in attributes or "id" in attributes)
+        is_named = self._has_linked_sheet and ("class" in attributes or "id" in attributes or tag in _SECTIONS)
         is_like = style is PLAIN and said is NO_INK_STYLE and tag not in _UNLIKE and not is_named
         if is_like and parent.passes_on_all:
             return parent
-        if said.positioned or tag in ("html", "body"):
+        if tag in ("html", "body"):
             return self._new_child(parent, tag, style, said, is_named=is_named)
-        key = (id(parent), id(style), id(said), tag if tag in _UNLIKE else "", is_named)
+        key = (id(parent), id(style), id(said), tag if tag in _UNLIKE else "", is_named, self._stands_apart(said))
         if (known := self._known.get(key)) is not None:
             return known[0]
         if len(self._known) >= _MOST_KNOWN:
@@ -96,6 +105,10 @@ class Inheritance:
         child = parent if child == parent else child
         self._known[key] = child, parent, style, said
         return child
+
+    def _stands_apart(self, said: InkStyle) -> bool:
+        """True if an element may stand on another than its parent."""
+        return said.positioned is not None and self._is_painted and self._is_layered
 
     def _presented(self, tag: str, attributes: Mapping[str, str], ink: InkStyle, parent: Element) -> InkStyle:
         """The ink that a tag, its attributes and its style set."""
@@ -110,8 +123,9 @@ class Inheritance:
         invisible = parent.invisible if style.invisible is None else style.invisible
         paints = said.ground is not None and said.ground is not TRANSPARENT
         self._is_painted |= paints and said.ground != WHITE
-        if said.positioned and not self._is_painted:
-            said = replace(said, positioned=None)
+        self._is_layered |= said.positioned is True
+        if said.positioned is not None:
+            said = replace(said, positioned=self._stands_apart(said) or None)
         is_box = style.display is Display.BOX
         inherits_all = said is NO_INK_STYLE and not is_box
         ink = parent.ink if inherits_all else child_ink(parent.ink, said, self._root_px, is_box=is_box)

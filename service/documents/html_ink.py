@@ -11,7 +11,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 
-from service.documents.colours import BLACK, TRANSPARENT, WHITE, Paint, Special, colour_of, colour_within, shows_on
+from service.documents.colours import (
+    BLACK,
+    TRANSPARENT,
+    WHITE,
+    Colour,
+    Paint,
+    Special,
+    colour_of,
+    colour_within,
+    shows_on,
+)
 
 ROOT_PX = 16.0
 _LEAST_PX = 4.0
@@ -26,6 +36,7 @@ _IMAGE = re.compile(r"url\(|gradient\(|image|element\(|paint\(|var\(")
 _OPACITY = re.compile(r"(\d{0,9}\.?\d{0,9})(%?)\d*$")
 _FAINT = re.compile(r"opacity\(\s*([^()\s]+)\s*\)")
 
+_POSITIONED = {"absolute": True, "fixed": True, "relative": False, "sticky": False}
 _DIGITS = re.compile(r"[0-9a-f]{6}$")
 _STRUCK_TAGS = frozenset(("del", "s", "strike"))
 _OWN_COLOURED = frozenset(("input", "select", "textarea", "button", "mark"))
@@ -35,7 +46,7 @@ _ATTRIBUTES = frozenset(("color", "text", "bgcolor", "background"))
 INK_PROPERTIES = frozenset(
     "color -webkit-text-fill-color -webkit-text-stroke -webkit-text-stroke-color text-shadow background "
     "background-color background-image background-clip -webkit-background-clip opacity filter font font-size "
-    "text-decoration text-decoration-line text-decoration-color position animation animation-name".split()
+    "text-decoration text-decoration-line text-decoration-color position animation animation-name color-scheme".split()
 )
 """Properties that say something of ink."""
 UNSURE = dict.fromkeys(("color", "background-color", "background-image"), "var()")
@@ -54,7 +65,7 @@ class InkStyle:
     opacity: float | None = None
     size: tuple[float, str] | None = None
     struck: bool | None = None
-    positioned: bool | None = None
+    positioned: bool | None = None  # out of the flow; False: beside its place in it
 
     def over(self, weaker: InkStyle) -> InkStyle:
         """This style where it says something, otherwise another."""
@@ -129,7 +140,7 @@ def ink_style(said: Mapping[str, str]) -> InkStyle:
         opacity=_opacity(said),
         size=_size(said["font-size"]) if "font-size" in said else None,
         struck=_is_struck(said),
-        positioned=said.get("position") in ("absolute", "fixed") or None,
+        positioned=_POSITIONED.get(said.get("position", "")),
     )
     return NO_INK_STYLE if style == NO_INK_STYLE else style
 
@@ -140,7 +151,7 @@ def child_ink(parent: Ink, style: InkStyle, root_px: float, *, is_box: bool) -> 
     colour = parent.colour if style.colour is None or style.colour is Special.CURRENT else style.colour
     fill = parent.fill if style.fill is None else style.fill
     ground = Special.UNKNOWN if style.positioned else parent.ground
-    if style.filled_by_ground:
+    if style.filled_by_ground and not _is_opaque(colour if fill in (None, Special.CURRENT) else fill):
         fill = Special.UNKNOWN if style.ground is None else style.ground
     elif style.ground is not None:
         ground = _painted_over(colour if style.ground is Special.CURRENT else style.ground, ground)
@@ -153,6 +164,10 @@ def child_ink(parent: Ink, style: InkStyle, root_px: float, *, is_box: bool) -> 
         size_px=_px(style.size, parent.size_px, root_px),
         struck=bool(style.struck) or (parent.struck and not is_box),
     )
+
+
+def _is_opaque(paint: Paint | None) -> bool:
+    return isinstance(paint, Colour) and paint.alpha == 1
 
 
 def _painted_over(paint: Paint, ground: Paint) -> Paint:
@@ -171,7 +186,7 @@ def _edge(css: str) -> Paint:
 
 def _ground(said: Mapping[str, str]) -> Paint | None:
     colour = said.get("background-color")
-    if _IMAGE.search(said.get("background-image", "none")):
+    if _IMAGE.search(said.get("background-image", "none")) or said.get("color-scheme", "").strip(" only") == "dark":
         return Special.UNKNOWN
     return TRANSPARENT if colour in ("inherit", "initial", "unset") else colour_of(colour) if colour else None
 

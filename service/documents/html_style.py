@@ -34,11 +34,14 @@ _ON_SCREEN = re.compile(r"@(?:media\s+(?:only\s+)?(?:screen|all)|layer\b[^{]*|su
 _ELSEWHERE = re.compile(r"print|prefers-|keyframes|font-face|page", re.I)
 """At-rules that hold on paper, or where a person asks for it, or whose blocks are no rules."""
 _STATE = re.compile(
-    r"(?<!\\)\[[^\[\]]*\]|(?<![:\\]):(?!hover|focus|active|visited|target|before|after|first-l|selection)[a-z][a-z-]*"
+    r"&|(?<!\\)\[[^\[\]]*\]|(?<![:\\]):(?!hover|focus|active|visited|target|before|after|first-l|selection)[a-z][a-z-]*"
     rf"(?:{_IN_BRACKETS})?",
     re.I,
 )
 """Parts of a selector that do not count here, and without which it names more elements."""
+_UNDER = re.compile(r"::?(?:before|after)\s*$", re.I)
+"""Parts of a selector for boxes that an element's text may stand on."""
+_IMPORTANT = re.compile(r"!\s*important")
 _MEDIA = re.compile(r"(?:(?:only\s+)?(?:screen|all)\s*)?(?:,|$)", re.I)
 _LONGEST_SELECTOR, _DEEPEST, _MOST_NAMES = 8, 4, 64
 """Elements within each other that a selector names, at-rules within each other, and classes of an element."""
@@ -127,24 +130,33 @@ class StyleSheet:
 
     def add(self, css: str, media: str = "") -> None:
         """Read one sheet, for these media."""
-        if not _MEDIA.match(media.strip()):
-            return
+        around = [] if _MEDIA.match(media := media.strip()) else [f"@media {media[:_LONGEST_KNOWN]}"]
         self._known.clear()
         preludes: list[str] = []
         for part in _PARTS.findall(_COMMENT.sub("", css)):
             if part.endswith("{"):
-                preludes.append(part[:-1].rpartition(";")[2].strip())
+                before, _, prelude = part[:-1].rpartition(";")
+                if before and 0 < len(preludes) <= _DEEPEST:
+                    self._add_rules(preludes[-1], [*around, *preludes[:-1]], before)
+                preludes.append(prelude.strip())
             elif part.endswith("}") and preludes:
-                selectors = preludes.pop()
-                said, important = _declarations(part[:-1])
-                unsure = {name: value for name, value in UNSURE.items() if name in said or name in important}
-                if len(preludes) > _DEEPEST or not (said or important):
-                    continue
-                for selector in _SELECTOR.findall(selectors):
-                    if all(map(_ON_SCREEN.match, preludes)) and (compounds := _compounds(selector)):
-                        self._add_rule(compounds, said, important)
-                    elif unsure and not any(map(_ELSEWHERE.search, preludes)):
-                        self._add_rule(_compounds(_without_states(selector)), unsure, {})
+                self._add_rules(preludes.pop(), [*around, *preludes[: _DEEPEST + 1]], part[:-1])
+
+    def _add_rules(self, selectors: str, around: Sequence[str], css: str) -> None:
+        """Add the rules of a block, within others."""
+        if len(around) > _DEEPEST:
+            return
+        said, important = _declarations(css)
+        unsure = {name: value for name, value in UNSURE.items() if name in said or name in important}
+        if not (said or important):
+            return
+        for selector in _SELECTOR.findall(selectors):
+            if all(map(_ON_SCREEN.match, around)) and (compounds := _compounds(selector)):
+                self._add_rule(compounds, said, important)
+            elif unsure and not any(map(_ELSEWHERE.search, around)):
+                owner = _UNDER.sub("", selector)
+                names = unsure.keys() - {"color" if owner != selector else ""}
+                self._add_rule(_compounds(_without_states(owner)), {name: unsure[name] for name in names}, {})
 
     def _add_rule(self, compounds: tuple[_Compound, ...], said: Declarations, important: Declarations) -> None:
         if not compounds:
@@ -258,7 +270,8 @@ def _declarations(css: str) -> tuple[Declarations, Declarations]:
     pairs = (part.partition(":") for part in css.lower().split(";"))
     said: tuple[Declarations, Declarations] = ({}, {})
     for name, _, value in pairs:
-        name, into, value = name.strip(), said["!important" in value], value.replace("!important", "").strip()
+        plain = _IMPORTANT.sub("", value) if "!" in value else value
+        name, into, value = name.strip(), said[plain is not value], plain.strip()
         if name in INK_PROPERTIES:
             into |= longhands(name, value)
         if name in _PROPERTIES:

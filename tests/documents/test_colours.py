@@ -23,6 +23,11 @@ from service.documents.colours import BLACK, TRANSPARENT, WHITE, Colour, Special
         ("rgb(1,2)", Special.UNKNOWN),
         ("rgb(a,b,c)", Special.UNKNOWN),
         ("nonsense", None),
+        ("windowtext", Special.UNKNOWN),
+        ("buttonface", Special.UNKNOWN),
+        ("rgb(" + " " * 300 + "1 2 3)", Special.UNKNOWN),
+        ("a" * 300, None),
+        ("#abc\n", None),
         ("#ggg", None),
     ],
 )

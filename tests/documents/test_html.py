@@ -164,6 +164,15 @@ WITHOUT_INK = [
     "<style>body{background-color:black;color:black}</style><body>no",
     "<style>.a{background:#eee}.a td{color:#efefef}</style><table class=a><tr><td>no</table>",
     '<p style="background:currentcolor">no</p>',
+    '<img src=x><div style="position:relative;color:#fff">no</div>',
+    '<b style="position:absolute"></b><p style="position:relative;color:#fff">no</p>',
+    "<style>@import url(//fonts.googleapis.com/css?x);</style><p class=a style='color:#fff'>no</p>",
+    '<link rel=stylesheet href=a.css><p style="color:#fff">no</p>',
+    "<style>.h::before{content:'';color:#123}.h{color:#fff}</style><p class=h>no</p>",
+    "<style media=print>p{background:#123}</style><p style='color:#fff'>no</p>",
+    "<style>p{color:#fff ! important}</style><p style='color:#000'>no</p>",
+    '<p style="color-scheme:light dark;color:#fff">no</p>',
+    '<p style="background:#fff;background-clip:text;color:transparent">no</p>',
     '<p style="color:/*x*/white">no</p>',
     '<p style="color:w\\68ite">no</p>',
     '<p style="color:#fff;color:nonsense">no</p>',
@@ -275,6 +284,22 @@ SHOWN = [
             (":is(.prose h1, " + "x" * 600 + ") p", ""),
         )
     ],
+    '<img style="position:absolute"><div style="position:relative;z-index:1;color:#fff">yes</div>',
+    '<p style="position:absolute;background:#111"></p><h1 style="position:sticky;color:#fff"><b>yes</b></h1>',
+    "<style>@import url(theme.css);</style><p class=a style='color:#fff'>yes</p>",
+    '<link rel="StyleSheet" href=a.css><div id=hero style="color:#fff">yes</div>',
+    '<link rel=stylesheet href=a.css><body><header style="color:#fff"><p>yes</p></header>',
+    '<link rel=stylesheet href=a.css><table><tr><th style="color:#fff">yes</table>',
+    "<style>.h::before{position:absolute;background:#123;z-index:-1}.h{color:#fff}</style><p class=h><b>yes</b></p>",
+    "<style>p:after{background-color:#123}.h{color:#fff}</style><p class=h>yes</p>",
+    "<style media='screen and (min-width:1px)'>p{background:#123}</style><p style='color:#fff'>yes</p>",
+    "<style>p{background:#000 ! important;color:#fff !\nimportant}</style><p style='background:#fff'>yes</p>",
+    '<p style="background:highlight;color:#fff">yes</p>',
+    '<p style="color:WindowText">yes</p>',
+    '<html style="color-scheme:dark"><p style="color:#fff">yes</p>',
+    '<p style="background:#fff;background-clip:text;color:#000">yes</p>',
+    "<style>.c{background:#111; .t{top:0} & .u{top:0}} .w{color:#fff}</style><p class=c><b class=w>yes</b></p>",
+    "<style>.c{& .u{background:#111}} .w{color:#fff}</style><p class=c><b class=u><i class=w>yes</i></b></p>",
     "<style>a:link{background:#111;color:#fff}</style><a href=x>yes</a>",
 ]
 
@@ -326,6 +351,7 @@ def test_many_rules_and_styles_cost_linear_time() -> None:
             assert text_of(f"<style>{selector * 50_000}{end}</style>yes") == "yes"
     assert text_of("<style>" + "/*" * 500_000 + "</style>yes") == "yes"
     assert text_of("<style>" + "{" * 500_000 + "</style>yes") == "yes"
+    assert text_of("<style>" + "a{b;" * 200_000 + "top:0}" * 200_000 + "</style>yes") == "yes"
     assert text_of("<style>" + "a," * 500_000 + "b{opacity:0}</style>yes") == "yes"
     assert text_of(f"<style media='{' ' * 500_000}x'>p{{opacity:0}}</style><p>yes") == "yes"
     assert text_of(f"<p style='opacity:{'0' * 500_000}!'>yes") == "yes"
