@@ -83,6 +83,9 @@ class RunStyle:
                 return replace(self, shading=shading(attributes, theme))
             case "gradFill" | "textOutline" | "lumMod" | "lumOff" | "tint" | "shade":
                 return replace(self, fill=Special.UNKNOWN)
+            case "emboss" | "imprint" | "outline" | "shadow" | "glow":
+                is_seen = is_on(attributes) and not _has_no_size(attributes)
+                return replace(self, fill=Special.UNKNOWN) if is_seen else self
             case _ if self.fill is Special.UNKNOWN:
                 return self
             case "noFill":
@@ -113,7 +116,9 @@ Property = tuple[str, tuple[tuple[str, str], ...]]
 """Local name of an element, and its attributes."""
 _NAMES = tuple(each.name for each in fields(RunStyle) if each.name != "base")
 PLAIN = RunStyle()
-RUN_PROPERTIES = frozenset("vanish strike dstrike vertAlign sz w color highlight shd".split())
+RUN_PROPERTIES = frozenset(
+    "vanish strike dstrike vertAlign sz w color highlight shd emboss imprint outline shadow glow".split()
+)
 TEXT_FILL = DRAWN_COLOURS | frozenset("noFill gradFill alpha lumMod lumOff tint shade".split())
 """Parts of a run's `textFill` that matter here."""
 
@@ -197,6 +202,11 @@ def _with_room(known: dict[Any, Any]) -> dict[Any, Any]:
 def is_on(attributes: Mapping[str, str]) -> bool:
     """True if a property that is there is switched on."""
     return attribute(attributes, "val") not in _OFF
+
+
+def _has_no_size(attributes: Mapping[str, str]) -> bool:
+    """True of a shadow or glow that Word writes in place of none."""
+    return "0" in (attribute(attributes, "sx"), attribute(attributes, "rad"))
 
 
 def _is_under(attributes: Mapping[str, str], name: str, least: int) -> bool:

@@ -73,6 +73,7 @@ def named(style_name: str) -> str:
 
 
 WHITE = '<w:color w:val="FFFFFF"/>'
+BLACK = '<w14:srgbClr w14:val="000000"/>'
 THEME_WHITE = '<w:color w:val="000000" w:themeColor="background1"/>'
 
 
@@ -151,6 +152,9 @@ HIDDEN = {
     "w14white": paragraph(run("no", '<w:color w:val="000000"/>' + fill(filled("FFFFFF")))),
     "w14alpha": paragraph(run("no", fill(filled("000000", '<w14:alpha w14:val="100000"/>')))),
     "narrow": paragraph(run("no", '<w:w w:val="1"/>')),
+    "no_emboss": paragraph(run("no", WHITE + '<w:emboss w:val="0"/><w:outline w:val="false"/>')),
+    "no_shadow": paragraph(run("no", WHITE + f'<w14:shadow w14:dist="0" w14:sx="0" w14:sy="0">{BLACK}</w14:shadow>')),
+    "no_glow": paragraph(run("no", WHITE + f'<w14:glow w14:rad="0">{BLACK}</w14:glow>')),
     "flat": paragraph(run("no"), '<w:spacing w:line="1" w:lineRule="exact"/>'),
     "solidpattern": paragraph(run("no", '<w:color w:val="FF0000"/><w:shd w:val="solid" w:color="FF0000"/>')),
     "reset": paragraph(run("no", WHITE), named("Bar") + '<w:shd w:val="clear" w:fill="FFFFFF"/>'),
@@ -205,6 +209,13 @@ SHOWN = {
             "</w14:solidFill></w14:textOutline>",
         )
     ),
+    "embossed": paragraph(run("yes", WHITE + "<w:emboss/>")),
+    "imprinted": paragraph(run("yes", WHITE + "<w:imprint/>")),
+    "outlined": paragraph(run("yes", "<w:outline/>" + WHITE)),
+    "shadowed": paragraph(run("yes", WHITE + '<w:shadow w:val="1"/>')),
+    "shadowed_style": paragraph(run("yes", "<w:shadow/>"), named("White")),
+    "far_shadow": paragraph(run("yes", WHITE + f'<w14:shadow w14:sx="100000">{BLACK}</w14:shadow>')),
+    "glow": paragraph(run("yes", WHITE + f'<w14:glow w14:rad="63500">{BLACK}</w14:glow>')),
     "outline_none": paragraph(
         run(
             "yes",
