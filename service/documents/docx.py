@@ -43,7 +43,7 @@ from service.documents.docx_styles import (
     resolved,
     without_table_styles,
 )
-from service.documents.embedded_pictures import SAMPLE_BYTES, EmbeddedPictures, is_marks
+from service.documents.embedded_pictures import SAMPLE_BYTES, SIGN, EmbeddedPictures, is_marks
 from service.documents.html import read_html
 from service.documents.limits import DocumentLimits
 
@@ -231,7 +231,7 @@ class _Package:
             diagram = DiagramReader()
             self._parse(name, diagram)
             return diagram.text
-        return self._embedded_file(name, b"".join(self._chunks(name)))
+        return self._embedded_file(name, b"".join(self._chunks(name))).replace(SIGN, "")
 
     def _embedded_file(self, name: str, data: bytes) -> str:
         ending = name.rpartition(".")[2].lower()

@@ -20,9 +20,9 @@ from service.documents.format_detection import picture_kind
 from service.documents.ocr.pictures import opened_picture, turn_to
 from service.documents.text_writer import TextWriter
 
-_SIGN = "\uffff"
+SIGN = "\uffff"
 """Character that no text has: Unicode's own sign for none."""
-_MARK = re.compile(f"{_SIGN}(\\d+){_SIGN}")
+_MARK = re.compile(f"{SIGN}(\\d+){SIGN}")
 _LEAST_SIDE, _LEAST_AREA = 16, 8_000
 """Pixels of the shorter side of a picture, and of its area, that hold a few words."""
 SAMPLE_BYTES = 65_536
@@ -73,7 +73,7 @@ class EmbeddedPictures:
         """
         if name not in self.marks:
             is_read = len(self.marks) < MOST_PICTURES and self._is_read(sample())
-            self.marks[name] = f"{_SIGN}{number}{_SIGN}" if is_read else ""
+            self.marks[name] = f"{SIGN}{number}{SIGN}" if is_read else ""
         return self.marks[name]
 
     def _is_read(self, sample: bytes) -> bool:
@@ -95,7 +95,7 @@ class EmbeddedPictures:
         self, marked: str, *, charset: Charset | None = None, left_out: Mapping[UnreadReason, int]
     ) -> Document:
         """The document of a text with marks. `left_out`: characters that no person sees, or that are struck out."""
-        parts = _MARK.split(marked) if _SIGN in marked else [marked]
+        parts = _MARK.split(marked) if SIGN in marked else [marked]
         texts, numbers = parts[::2], map(int, parts[1::2])
         places = tuple(zip(accumulate(map(len, texts)), numbers, strict=False))
         is_partly_read = self.is_partly_read or len(places) > MOST_PICTURES
@@ -109,7 +109,7 @@ class EmbeddedPictures:
 
 def is_marks(text: str) -> bool:
     """True of a text that is marks alone."""
-    return text.startswith(_SIGN) and not _MARK.sub("", text)
+    return text.startswith(SIGN) and not _MARK.sub("", text)
 
 
 def write_block(writer: TextWriter, text: str) -> None:

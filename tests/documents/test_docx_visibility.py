@@ -180,6 +180,7 @@ SHOWN = {
     "tablestyle": table(run("yes", WHITE), tbl='<w:tblStyle w:val="Accent"/>'),
     "tablechild": table(run("yes", THEME_WHITE), tbl='<w:tblStyle w:val="AccentChild"/>'),
     "tablebands": table(run("yes", WHITE), tbl='<w:tblStyle w:val="Bands"/>'),
+    "no_hl": paragraph(run("yes", '<w:highlight w:val="abc&#10;"/>')),
     "hl": paragraph(run("yes", WHITE + '<w:highlight w:val="darkBlue"/>')),
     "box": box(run("yes", WHITE), solid("1F3864")),
     "boxscheme": box(run("yes", WHITE), '<a:solidFill><a:schemeClr val="accent1"/></a:solidFill>'),

@@ -144,6 +144,8 @@ def archive(data: bytes) -> bytes:
     [
         ("html", f"<p>a{image()}".encode(), NAMED),
         ("html", b"<p>a", ()),
+        ("txt", "a\uffff".encode(), ()),
+        ("mht", b"Content-Type: text/plain; charset=utf-8\n\n\xef\xbf\xbfa", ()),
         ("mht", archive(picture()), NAMED),
         ("mht", archive(picture((20, 20))), ()),
         ("docx", docx(paragraph(words("a"), drawing())), NAMED),
