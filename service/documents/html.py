@@ -58,7 +58,9 @@ def read_html(data: bytes, *, charset: str | None = None, limits: DocumentLimits
     """
     text, found = decode_text(data, charset, _markup_charset(data))
     target = _shown(text, limits)
-    return target.pictures.document(target.writer.result(), charset=found, left_out=target.left_out)
+    marked = target.writer.result()
+    target.left_out[UnreadReason.STRUCK] += target.writer.struck
+    return target.pictures.document(marked, charset=found, left_out=target.left_out)
 
 
 def html_picture(data: bytes, number: int, *, charset: str | None = None, limits: DocumentLimits) -> bytes:

@@ -28,7 +28,7 @@ _LEAST_PX = 4.0
 """Font size in pixels (4 are 3 points) under which nobody reads: its small letters are less than half a millimetre."""
 _PX = {"px": 1, "pt": 4 / 3, "pc": 16, "in": 96, "cm": 96 / 2.54, "mm": 96 / 25.4, "q": 96 / 101.6, "": 1}
 _PARENTS = {"em": 1, "%": 0.01, "ex": 0.5, "ch": 0.5, "smaller": 1 / 1.2, "larger": 1.2, "inherit": 1}
-_SIZE = re.compile(r"(?:calc\(|clamp\([^()]*,)?\s*(\d{1,6}\.?\d{0,6}|\.\d{1,6})([a-z%]*)\)?$")
+_SIZE = re.compile(r"(?:calc\(|clamp\([^()]*,)?\s*(\d{1,6}\.?\d{0,6}|\.\d{1,6})([a-z%]{0,9})\)?$")
 _NO_STROKE = re.compile(r"0[a-z]*(?:$| (?![-+.0-9]))")
 """An outline without width; a shadow has two lengths at least, and shows around the letters even where both are 0."""
 _FONT_SIZE = re.compile(r"(?:^|\s)(0|(?:\d{1,6}\.?\d{0,6}|\.\d{1,6})[a-z%]+)(?:\s*/|\s)")
@@ -37,7 +37,9 @@ _OPACITY = re.compile(r"(\d{0,9}\.?\d{0,9})(%?)\d*$")
 _FAINT = re.compile(r"opacity\(\s*([^()\s]+)\s*\)")
 
 _POSITIONED = {"absolute": True, "fixed": True, "relative": False, "sticky": False}
-_DIGITS = re.compile(r"[0-9a-f]{6}$")
+_DIGITS = re.compile(r"[0-9a-f]{6}\Z")
+_LONGEST_ATTRIBUTE = 100
+"""Characters of a colour's attribute that are looked at: no name of a colour is as long."""
 _STRUCK_TAGS = frozenset(("del", "s", "strike"))
 _OWN_COLOURED = frozenset(("input", "select", "textarea", "button", "mark"))
 PRESENTED = frozenset("body font table thead tbody tfoot tr td th a".split()) | _STRUCK_TAGS | _OWN_COLOURED
@@ -242,7 +244,8 @@ def attribute_style(tag: str, attributes: Mapping[str, str]) -> InkStyle:
     if attributes.keys().isdisjoint(_ATTRIBUTES):
         return NO_INK_STYLE
     colour = attributes.get("color" if tag == "font" else "text", "") if tag in ("font", "body") else ""
-    return _of_attributes(colour, attributes.get("bgcolor", ""), "background" in attributes)
+    texts = [value.strip()[:_LONGEST_ATTRIBUTE] for value in (colour, attributes.get("bgcolor", ""))]
+    return _of_attributes(*texts, "background" in attributes)
 
 
 @lru_cache(maxsize=1024)
@@ -253,6 +256,6 @@ def _of_attributes(colour: str, ground: str, has_picture: bool) -> InkStyle:
 
 
 def _attribute_colour(value: str) -> Paint | None:
-    value = value.strip().lower()
+    value = value.lower()
     colour = colour_of(f"#{value}" if _DIGITS.match(value) else value)
     return colour or (Special.UNKNOWN if value else None)  # browsers make a colour of any value

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 UNSEEN = "\xad\u200b\u2060\ufeff"
 """Characters without width: browsers and Word show nothing for them."""
 _STROKE = "\u0336"
-_STRUCK = re.compile(rf".[\u0300-\u0335]?{_STROKE}", re.S)
-"""A character with a mark that strikes it out (combining long stroke overlay), perhaps after an accent."""
+_STRUCK = re.compile(rf"(?:[^\uffff{_STROKE}][\u0300-\u0335]?)?{_STROKE}")
+"""A character with a mark that strikes it out (combining long stroke overlay), perhaps after an accent; or the mark
+alone, such as behind the sign of a picture."""
 _LINE_PARTS = 16
 """Parts of the text, of a word or blank at least, that `line` looks at."""
 _BLANKS = re.compile(r"[ \t\n\r\f\xa0]+")
@@ -32,11 +33,12 @@ class _Row:
 class TextWriter:
     """Collects text; time and memory are linear in its length.
 
-    `characters` is the length so far, in code points.
+    `characters` is the length so far, in code points; `struck` how many of them the result leaves out as struck out.
     """
 
     def __init__(self) -> None:
         self.characters = 0
+        self.struck = 0
         self._begin = ""
         self._parts: list[str] = []
         self._pending = ""
@@ -123,4 +125,8 @@ class TextWriter:
     def result(self) -> str:
         """The text so far, without pending white space and without characters that are struck out by a mark."""
         text = self._begin + "".join(self._parts)
-        return _STRUCK.sub("", text) if _STROKE in text else text
+        if _STROKE not in text:
+            return text
+        kept = _STRUCK.sub("", text)
+        self.struck = len(text) - len(kept) - text.count(_STROKE)
+        return kept

@@ -92,6 +92,21 @@ def test_a_table_in_a_cell_begins_in_the_cells_line() -> None:
     assert writer.result() == "a\tb\tc\td"
 
 
+@pytest.mark.parametrize(
+    ("text", "expected", "struck"),
+    [
+        ("a5\u03360\u0336b", "ab", 2),
+        ("e\u0301\u0336x", "x", 2),
+        ("\u0336\u0336x\u0335", "x\u0335", 0),
+        ("a\uffff1\uffff\u0336b", "a\uffff1\uffffb", 0),
+    ],
+)
+def test_characters_that_are_struck_out_are_left_out_and_counted(text: str, expected: str, struck: int) -> None:
+    writer = TextWriter()
+    writer.words(text)
+    assert (writer.result(), writer.struck) == (expected, struck)
+
+
 OPERATIONS = ["row_start", "row_end", "cell_start", "block", "line_break", "word", "blank"]
 
 
