@@ -311,7 +311,7 @@ def test_of_a_line_in_part_hidden_the_other_part_is_read(content: str, part: str
         ("300 100 200 30 re W n", False),
     ],
 )
-def test_letters_that_pdfium_cannot_draw_are_judged_by_how_they_are_painted(before: str, *, is_read: bool) -> None:
+def test_letters_that_cannot_be_drawn_are_judged_by_their_paint(before: str, *, is_read: bool) -> None:
     text = f"q {before} BT /F1 12 Tf 60 700 Td (\\311\\311\\311\\311) Tj 0 -30 Td ({LINE} \\310) Tj ET Q"
     document = read(foreign(text, **states(ca=0.0)))
     assert ("\u4e00" * 4 in document.text, LINE in document.text) == (is_read, is_read)
