@@ -52,11 +52,14 @@ _PIXEL = re.compile(rf"{_ZERO.pattern}|1px$")
 _CUTS = re.compile(r"\b(?:hidden|clip)\b")
 _CLIPPED = re.compile(
     r"rect\((?:[01](?:px)?[\s,]+){3}[01](?:px)?\)|inset\((?:[5-9]\d|100)%|(?:circle|ellipse)\(0(?![.\d])"
+    r"|polygon\((?:0[a-z%]*[\s,]*)+\)"
 )
 _FAR = re.compile(r"-\d{3,}(?:\.\d+)?(?:px|pt|em|rem|vw|vh)")
 _FARTHEST = re.compile(r"-(?:[5-9]\d{3}|\d{5,})(?:\.\d+)?px")
 _NOTHING = re.compile(r"scale(?:3d|x|y)?\(\s*0(?:\.0\d*)?\s*[,)]|translate(?:3d|x|y)?\(\s*-\d{4,}px")
 """Transforms that leave nothing to see: a scale under a tenth, a move by a thousand pixels."""
+_TINY = re.compile(r"0?\.0\d*$|\d(?:\.\d*)?%$")
+"""Scales under a tenth."""
 _CONTAINERS = frozenset("flex inline-flex grid inline-grid".split())
 _BLOCKS = frozenset("block list-item table table-row flow-root".split())
 
@@ -282,7 +285,7 @@ def _declarations(css: str) -> tuple[Declarations, Declarations]:
 _PROPERTIES = frozenset(
     "display visibility max-height height min-height padding padding-top padding-bottom width min-width flex flex-grow "
     "overflow overflow-x overflow-y vertical-align float clip clip-path position left right top text-indent "
-    "transform margin-left padding-left content-visibility".split()
+    "transform margin-left padding-left content-visibility scale zoom".split()
 )
 
 
@@ -319,9 +322,13 @@ def _is_outside(said: Declarations) -> bool:
     """True if an element is cut to nothing, scaled to nothing, or stands far above or on the left of the page."""
     if _FAR.match(said.get("text-indent", "")) or _NOTHING.search(said.get("transform", "")):
         return True
-    if _CLIPPED.match(said.get("clip-path", "")):
+    if _CLIPPED.match(said.get("clip-path", "")) or _ZERO.match(scale := said.get("scale", "")) or _TINY.match(scale):
+        return True
+    if _TINY.match(said.get("zoom", "")):
         return True
     if _FARTHEST.match(said.get("margin-left", "")) and not said.get("padding-left") and not said.get("padding"):
+        return True
+    if said.get("position") == "relative" and any(_FARTHEST.match(said.get(side, "")) for side in ("left", "top")):
         return True
     is_placed = said.get("position") in ("absolute", "fixed")
     return is_placed and bool(

@@ -205,6 +205,13 @@ NOT_LAID_OUT = [
     '<p style="position:absolute;left:-100vw">no</p>',
     '<p style="transform:translateX(-9999px)">no</p>',
     '<p style="clip-path:circle(0)">no</p>',
+    '<p style="clip-path:polygon(0 0, 0px 0px, 0% 0)">no</p>',
+    '<p style="position:relative;left:-9999px">no</p>',
+    '<p style="top:-9999px;position:relative">no</p>',
+    '<p style="scale:0">no</p>',
+    '<p style="scale:.01">no</p>',
+    '<p style="zoom:.01">no</p>',
+    '<p style="zoom:1%">no</p>',
     '<p style="transform:scale(0)">no</p>',
     '<p style="width:0;overflow:hidden">no</p>',
     '<p style="display:none;color:#fff">no</p>',
@@ -254,6 +261,10 @@ SHOWN = [
     '<p style="height:0;padding-bottom:56%;overflow:hidden">yes</p>',
     '<p style="width:0;flex:1;overflow:hidden">yes</p>',
     '<p style="width:100%;overflow:hidden">yes</p>',
+    '<p style="clip-path:polygon(0 0, 100% 0, 100% 100%)">yes</p>',
+    '<p style="scale:0.9;zoom:50%;position:relative;left:-12px">yes</p>',
+    '<p style="scale:1.05;zoom:0">yes</p>',
+    '<p style="left:-9999px">yes</p>',
     '<button style="color:white">yes</button>',
     '<div style="color:#fff"><input value=yes></div>',
     '<div style="color:#fff"><table><tr><td>yes</table></div>',
@@ -310,6 +321,18 @@ def test_text_that_nobody_sees_is_left_out_and_counted(html: str) -> None:
     assert document.text == ""
     assert document.partly_read[0].reason is UnreadReason.HIDDEN
     assert document.partly_read[0].characters in (2, 4)
+
+
+def test_characters_with_a_long_stroke_are_counted_as_struck() -> None:
+    document = read_html("<p>5\u03360\u0336 <s>40</s> 30</p>".encode(), limits=DocumentLimits())
+    assert document.text.strip() == "30"
+    assert document.partly_read == (PartlyRead(None, UnreadReason.STRUCK, (), 4),)
+
+
+def test_a_long_colour_is_read_and_not_kept() -> None:
+    blanks, letters = " " * 300, "a" * 300
+    assert text_of(f"<font color='white{blanks}'>no</font><font color={letters}>yes</font>") == "yes"
+    assert text_of(f"<p style='color:#fff;color:{letters}'>no</p><p style='font-size:1{letters}'>yes</p>") == "yes"
 
 
 @pytest.mark.parametrize("html", STRUCK)
