@@ -17,8 +17,10 @@ from service.documents.colours import TRANSPARENT, Paint
 from service.documents.document import UnreadReason
 from service.documents.docx_colours import DRAWN_COLOURS, attribute, shading
 from service.documents.docx_drawings import SHAPES, ShapeReader
+from service.documents.docx_forms import FormField, symbol
 from service.documents.docx_styles import (
     DEFAULT_STYLE,
+    PARAGRAPH_PROPERTIES,
     PLAIN,
     RUN_PROPERTIES,
     TEXT_FILL,
@@ -26,6 +28,7 @@ from service.documents.docx_styles import (
     PartReader,
     Property,
     RunStyle,
+    hides_row,
     is_on,
     shows_pictures,
 )
@@ -34,21 +37,15 @@ from service.documents.raised_text import raised_separator
 from service.documents.text_writer import UNSEEN, TextWriter
 
 _SKIPPED = frozenset(
-    "del moveFrom Fallback sectPr tblPrEx trPr instrText delText rt pPrChange rPrChange tblPrChange tcPrChange "
-    "txEffect".split()
+    "del moveFrom Fallback sectPr tblPrEx instrText delText rt pPrChange rPrChange tblPrChange tcPrChange "
+    "trPrChange txEffect".split()
 )
-_PROPERTIES = RUN_PROPERTIES | {"pStyle", "rStyle", "spacing"}
+_PROPERTIES = RUN_PROPERTIES | PARAGRAPH_PROPERTIES | {"pStyle", "rStyle"}
 _STRUCTURE = frozenset("r p tbl tr tc txbxContent sdt showingPlcHdr altChunk relIds".split())
 _DRAWINGS = SHAPES | Drawing.ELEMENTS
 _TABLE_GROUNDS = frozenset(("tblPr", "tcPr"))
 _MARKS = {"tab": "\t", "ptab": "\t", "noBreakHyphen": "\u2011"}
 _UNSEEN = re.compile(f"[{UNSEEN}]")
-_SYMBOLS = {
-    "wingdings": {0x6F: "☐", 0x71: "☐", 0x72: "☐", 0x78: "☒", 0xA8: "☐", 0xFB: "✗", 0xFC: "✓", 0xFD: "☒", 0xFE: "☑"},
-    "wingdings 2": {0x4F: "✗", 0x50: "✓", 0x51: "☒", 0x52: "☑", 0x53: "☒", 0x54: "☒", 0x2A: "☐", 0xA3: "☐"},
-    "symbol": {0xA0: "€", 0xA3: "≤", 0xB0: "°", 0xB1: "±", 0xB3: "≥", 0xB4: "×", 0xB7: "•"},
-}
-"""Signs by font and code, of which forms and bills use some: [MS-OI29500] 2.1.333, fonts' own tables."""
 
 
 @dataclass(slots=True)
@@ -56,6 +53,7 @@ class _Story:
     """The text of the part or of an open text box, with the state of its open paragraph and run."""
 
     grounds: list[Paint]  # of the page or box, then of each open table and cell
+    hides: list[bool]  # whether nobody sees the box, then each open row
     writer: TextWriter = field(default_factory=TextWriter)
     paragraph: RunStyle = PLAIN
     run_style: RunStyle = PLAIN
@@ -80,33 +78,6 @@ class _Story:
         if self.raised:
             raised, self.raised = self.raised, ""
             self.writer.verbatim(raised_separator(self.writer.line(), raised, after) + raised)
-
-
-@dataclass(slots=True)
-class _FormField:
-    """An open form field of the old kind: `w:ffData`."""
-
-    is_box: bool = False
-    checked: bool = False
-    entries: list[str] = field(default_factory=list)
-    chosen: int = 0
-    is_said: bool = False  # `checked` or `result` was there: `default` does not count
-
-    def read(self, name: str, attributes: Mapping[str, str]) -> None:
-        if name == "checkBox":
-            self.is_box = True
-        elif name == "listEntry":
-            self.entries.append(attribute(attributes, "val"))
-        elif name in ("checked", "result") or (name == "default" and not self.is_said):
-            self.is_said = self.is_said or name != "default"
-            self.checked = is_on(attributes)
-            number = attribute(attributes, "val")
-            self.chosen = int(number) if number.isdecimal() and len(number) < 6 else 0
-
-    def shown(self) -> str:
-        if self.is_box:
-            return "☒" if self.checked else "☐"
-        return self.entries[self.chosen] if self.chosen < len(self.entries) else ""
 
 
 class BodyReader(PartReader):
@@ -140,13 +111,13 @@ class BodyReader(PartReader):
         self._embedded = embedded
         self._picture = picture
         self._check_characters = check_characters
-        self._stories = [_Story([shapes.page_ground])]  # the part's, then that of each open text box
+        self._stories = [_Story([shapes.page_ground], [False])]  # the part's, then that of each open text box
         self._boxes: list[str] = []  # texts of closed text boxes and diagrams, until their paragraph ends
         self._path = [""]
         self._skipped_depth = 0
         self._in_text = False
         self._text = ""  # of the open run, whole, since a parser may give it in pieces
-        self._form: _FormField | None = None
+        self._form: FormField | None = None
         self._placeholders: list[bool] = []  # of each open control, whether it is empty
         self._drawing = Drawing()
 
@@ -173,6 +144,8 @@ class BodyReader(PartReader):
             self._form.read(name, attributes)
         elif name in _STRUCTURE:
             self._structure(name, attributes)
+        elif parent == "trPr":
+            self._stories[-1].hides[-1] |= hides_row(name, attributes)
         elif parent in _TABLE_GROUNDS:
             self._table_ground(name, attributes)
         elif name in _DRAWINGS:
@@ -217,9 +190,9 @@ class BodyReader(PartReader):
             self._stories[-1].end_raised()
             self._stories[-1].writer.line_break()
         elif name == "sym":
-            self._write(_symbol(attribute(attributes, "font"), attribute(attributes, "char")))
+            self._write(symbol(attribute(attributes, "font"), attribute(attributes, "char")))
         elif name == "fldChar":
-            self._form = _FormField()
+            self._form = FormField()
 
     def _structure(self, name: str, attributes: Mapping[str, str]) -> None:
         story = self._stories[-1]
@@ -232,11 +205,12 @@ class BodyReader(PartReader):
             story.grounds.append(story.grounds[-1])
         elif name == "tr":
             story.writer.row_start()
+            story.hides.append(story.hides[-1])
         elif name == "tc":
             story.writer.cell_start()
             story.grounds.append(story.grounds[-1])
         elif name == "txbxContent":
-            self._stories.append(_Story([self._shapes.box_ground]))
+            self._stories.append(_Story([self._shapes.box_ground], [self._drawing.hides_text or story.hides[-1]]))
         elif name == "sdt":
             self._placeholders.append(False)
         elif name == "showingPlcHdr" and self._placeholders:
@@ -244,11 +218,17 @@ class BodyReader(PartReader):
         elif name == "altChunk":
             self._write_embedded(attribute(attributes, "id"))
         elif name == "relIds":  # of a diagram (SmartArt)
-            self._boxes.append(self._counted(self._embedded(attribute(attributes, "dm"))))
+            self._write_diagram(self._embedded(attribute(attributes, "dm")), story)
+
+    def _write_diagram(self, text: str, story: _Story) -> None:
+        if self._drawing.hides_text or story.hides[-1]:
+            self._leave_out(text, UnreadReason.HIDDEN)
+        else:
+            self._boxes.append(self._counted(text))
 
     def _mark_picture(self) -> None:
         story, (relationship, is_whole) = self._stories[-1], self._drawing.picture()
-        if relationship and shows_pictures(story.paragraph, story.run_style, story.run):
+        if relationship and not story.hides[-1] and shows_pictures(story.paragraph, story.run_style, story.run):
             story.writer.mark(self._picture(relationship, is_whole))
 
     def _start_paragraph(self, story: _Story) -> None:
@@ -271,7 +251,7 @@ class BodyReader(PartReader):
         elif name == "p":
             self._end_paragraph()
         elif name == "tr":
-            self._stories[-1].writer.row_end()
+            self._end_row(self._stories[-1])
         elif name in ("tbl", "tc") and len(self._stories[-1].grounds) > 1:
             self._stories[-1].grounds.pop()
         elif name == "fldChar" and self._form is not None:
@@ -289,6 +269,11 @@ class BodyReader(PartReader):
         if story.properties:
             story.run = self._appearances.run(story.properties)
             story.properties.clear()
+
+    def _end_row(self, story: _Story) -> None:
+        story.writer.row_end()
+        if len(story.hides) > 1:
+            story.hides.pop()
 
     def _end_paragraph(self) -> None:
         story = self._stories[-1]
@@ -313,10 +298,13 @@ class BodyReader(PartReader):
     def _write(self, text: str) -> None:
         story = self._stories[-1]
         is_raised = False
+        if story.hides[-1]:
+            self._leave_out(text, UnreadReason.HIDDEN)
+            return
         if not (story.run is story.run_style is story.paragraph is PLAIN):
             left_out, is_raised = self._appearances.of(story.paragraph, story.run_style, story.run, story.ground)
             if left_out is not None:
-                self.left_out[left_out] += len("".join(text.split()))
+                self._leave_out(text, left_out)
                 return
         self._counted(text)
         if is_raised:
@@ -325,6 +313,9 @@ class BodyReader(PartReader):
             story.end_raised(text)
             story.writer.verbatim(text)
 
+    def _leave_out(self, text: str, reason: UnreadReason) -> None:
+        self.left_out[reason] += len("".join(text.split()))
+
     def _counted(self, text: str) -> str:
         self.characters += len(text)
         self._check_characters(self.characters)
@@ -332,14 +323,3 @@ class BodyReader(PartReader):
 
     def close(self) -> None:
         self.text = self._stories[0].writer.result()
-
-
-def _symbol(font: str, code: str) -> str:
-    """The sign of a font; nothing where it is not known."""
-    try:
-        number = int(code, 16)
-    except ValueError:
-        return ""
-    if 0xF000 <= number <= 0xF0FF:
-        return _SYMBOLS.get(font.lower(), {}).get(number - 0xF000, "")
-    return chr(number) if 0x20 < number < 0xD800 else ""

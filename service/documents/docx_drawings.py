@@ -13,15 +13,14 @@ from collections.abc import Mapping, Sequence
 from service.documents.colours import TRANSPARENT, WHITE, Paint, Special, colour_of
 from service.documents.docx_colours import DRAWN_COLOURS, Theme, attribute, drawn_colour
 from service.documents.docx_styles import PartReader
-from service.documents.embedded_pictures import extent_pixels, vml_pixels
+from service.documents.embedded_pictures import VML_SHAPES, extent_pixels, vml_pixels
 from service.documents.text_writer import UNSEEN, TextWriter
 
 _UNSEEN = re.compile(f"[{UNSEEN}]")
 _BEHIND = re.compile(r"z-index:\s{0,9}-\d")
-_VML_SHAPES = frozenset(("shape", "rect", "roundrect", "oval"))
 _FILLS = frozenset(("noFill", "gradFill", "blipFill", "pattFill", "grpFill"))
 _CHANGES = frozenset(("lumMod", "lumOff", "tint", "shade", "alpha"))
-SHAPES = _VML_SHAPES | _FILLS | _CHANGES | DRAWN_COLOURS | frozenset("wsp fillRef fill anchor extent".split())
+SHAPES = VML_SHAPES | _FILLS | _CHANGES | DRAWN_COLOURS | frozenset("wsp fillRef fill anchor extent".split())
 """Local names of elements to read."""
 _LEAST_PIXELS = 28_500
 """Area (20 square centimetres) from which a picture or shape behind the text may be its ground, and no logo."""
@@ -53,7 +52,7 @@ class ShapeReader:
         """Read an element by its local name and the last names around it, the innermost last."""
         if name == "wsp":
             self._fill, self._is_ground = None, False
-        elif name in _VML_SHAPES:
+        elif name in VML_SHAPES:
             self._fill = _vml_fill(attributes)
             self._is_ground = _is_vml_ground(attributes)
         elif name == "fill":

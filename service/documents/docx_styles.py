@@ -33,7 +33,11 @@ _LEAST_HALF_POINTS = 6
 _LEAST_WIDTH_PERCENT = 10
 """Width of letters under which nobody reads."""
 _LEAST_TWIPS = 60
-"""Exact height of a line (3 points) under which its letters are cut off."""
+"""Exact height of a line, frame or row (3 points) under which its letters are cut off."""
+_LEAST_POSITION, _LEAST_INDENT = -1_600, -15_000
+"""Shift of letters in half points, and indentation in twips, below which they are off the page (28 and 26 cm)."""
+_HEIGHTS = {"spacing": ("lineRule", "line"), "framePr": ("hRule", "h")}
+PARAGRAPH_PROPERTIES = frozenset(("shd", "spacing", "framePr", "ind"))
 _DEFAULTS, DEFAULT_STYLE = "\0defaults", ""
 """Names of the file's defaults among the styles, and of the style of a paragraph that names none."""
 _MOST_KNOWN = 4_096
@@ -52,7 +56,9 @@ class RunStyle:
     raised: bool | None = None
     tiny: bool | None = None
     narrow: bool | None = None
-    flat: bool | None = None  # a line of its paragraph has no height
+    flat: bool | None = None  # a line or the frame of its paragraph has no height
+    sunk: bool | None = None  # off the page
+    outside: bool | None = None  # its paragraph is off the page
     colour: Paint | None = None
     fill: Paint | None = None  # in place of the colour
     highlight: Paint | None = None
@@ -75,6 +81,8 @@ class RunStyle:
                 return replace(self, tiny=_is_under(attributes, "val", _LEAST_HALF_POINTS))
             case "w":
                 return replace(self, narrow=_is_under(attributes, "val", _LEAST_WIDTH_PERCENT))
+            case "position":
+                return replace(self, sunk=_is_below(attributes, "val", _LEAST_POSITION))
             case "color":
                 return replace(self, colour=text_colour(attributes, theme))
             case "highlight":
@@ -100,9 +108,11 @@ class RunStyle:
         """The same with one property of paragraphs."""
         if name == "shd":
             return replace(self, ground=shading(attributes, theme))
-        if name == "spacing" and attribute(attributes, "lineRule"):
-            is_exact = attribute(attributes, "lineRule") == "exact"
-            is_flat = is_exact and _is_under(attributes, "line", _LEAST_TWIPS)
+        if name == "ind":
+            is_outside = any(_is_below(attributes, side, _LEAST_INDENT) for side in ("left", "start"))
+            return replace(self, outside=is_outside) if is_outside or self.outside else self
+        if name in _HEIGHTS and (rule := attribute(attributes, _HEIGHTS[name][0])):
+            is_flat = rule == "exact" and _is_under(attributes, _HEIGHTS[name][1], _LEAST_TWIPS)
             return replace(self, flat=is_flat) if is_flat or self.flat else self
         return self
 
@@ -117,7 +127,7 @@ Property = tuple[str, tuple[tuple[str, str], ...]]
 _NAMES = tuple(each.name for each in fields(RunStyle) if each.name != "base")
 PLAIN = RunStyle()
 RUN_PROPERTIES = frozenset(
-    "vanish strike dstrike vertAlign sz w color highlight shd emboss imprint outline shadow glow".split()
+    "vanish strike dstrike vertAlign sz w position color highlight shd emboss imprint outline shadow glow".split()
 )
 TEXT_FILL = DRAWN_COLOURS | frozenset("noFill gradFill alpha lumMod lumOff tint shade".split())
 """Parts of a run's `textFill` that matter here."""
@@ -135,7 +145,9 @@ def reason_left_out(paragraph: RunStyle, run_style: RunStyle, run: RunStyle, gro
             break
     colour = all_.fill or all_.colour or Special.UNKNOWN
     styles = (paragraph, run_style, run)
-    if _toggled("hidden", *styles) or all_.tiny or all_.narrow or all_.flat or not shows_on(colour, ground):
+    is_off_page = all_.sunk or all_.outside
+    has_no_size = all_.tiny or all_.narrow or all_.flat
+    if _toggled("hidden", *styles) or is_off_page or has_no_size or not shows_on(colour, ground):
         return UnreadReason.HIDDEN
     return UnreadReason.STRUCK if _toggled("struck", *styles) or all_.struck_twice else None
 
@@ -204,6 +216,13 @@ def is_on(attributes: Mapping[str, str]) -> bool:
     return attribute(attributes, "val") not in _OFF
 
 
+def hides_row(name: str, attributes: Mapping[str, str]) -> bool:
+    """True if a property of a table's row hides it."""
+    if name == "trHeight":
+        return attribute(attributes, "hRule") == "exact" and _is_under(attributes, "val", _LEAST_TWIPS)
+    return name == "hidden" and is_on(attributes)
+
+
 def _has_no_size(attributes: Mapping[str, str]) -> bool:
     """True of a shadow or glow that Word writes in place of none."""
     return "0" in (attribute(attributes, "sx"), attribute(attributes, "rad"))
@@ -211,6 +230,11 @@ def _has_no_size(attributes: Mapping[str, str]) -> bool:
 
 def _is_under(attributes: Mapping[str, str], name: str, least: int) -> bool:
     value = re.match(r"\d{1,9}", attribute(attributes, name))
+    return value is not None and int(value[0]) < least
+
+
+def _is_below(attributes: Mapping[str, str], name: str, least: int) -> bool:
+    value = re.match(r"-\d{1,9}", attribute(attributes, name))
     return value is not None and int(value[0]) < least
 
 
@@ -275,7 +299,7 @@ class StylesReader(PartReader):
             self._properties = name
         elif self._properties == "rPr" and name in RUN_PROPERTIES:
             self.styles[self._open] = self.styles[self._open].with_property(name, attributes, self._theme)
-        elif self._properties and name in ("shd", "spacing"):
+        elif self._properties and name in PARAGRAPH_PROPERTIES:
             self.styles[self._open] = self.styles[self._open].with_paragraph_property(name, attributes, self._theme)
 
     def end(self, tag: str) -> None:

@@ -44,6 +44,10 @@ _MOST_CROPPED = 5_000
 _LEAST_OPACITY = 10_000
 """Thousandths of a percent of opacity of a picture that a person sees."""
 _VML_SIZE = re.compile(r"(?:^|;)(width|height):(\d{1,6}(?:\.\d{0,6})?)(pt|in|cm|mm|px|)")
+_RELATIVE = re.compile(r"mso-(?:width|height)-percent:[1-9]|mso-wrap-style:none")
+_LEAST_BOX_PIXELS = 4
+"""Width of a text box that shows a letter; a low one may grow with its text."""
+VML_SHAPES = frozenset(("shape", "rect", "roundrect", "oval"))
 _PIXELS = {"pt": 96 / 72, "in": 96.0, "cm": 96 / 2.54, "mm": 96 / 25.4, "px": 1.0, "": 1.0}
 _DRAWN_TEXT = re.compile(rb"<(?:\w{1,20}:)?(?:text|foreignObject)\b", re.I)
 
@@ -157,18 +161,20 @@ class Drawing:
     The format: ECMA-376 part 1, 20.1 and 20.4 (DrawingML), part 4, 19.1 (VML).
     """
 
-    ELEMENTS = frozenset("extent docPr blip alphaModFix srcRect blipFill shape imagedata".split())
+    ELEMENTS = frozenset("extent docPr blip alphaModFix srcRect blipFill imagedata".split()) | VML_SHAPES
 
     def __init__(self) -> None:
+        self.hides_text = False
+        """True if nobody sees the text of the drawing's boxes."""
         self._relationship, self._is_whole = "", True
         self._is_unseen = False
 
     def read(self, name: str, attributes: Mapping[str, str]) -> None:
         """Read an element of the drawing."""
         if name == "extent":
-            self._is_unseen = is_small(*extent_pixels(attributes))
-        elif name == "docPr":
-            self._is_unseen |= attribute(attributes, "hidden") in ("1", "true")
+            self._read_size(*extent_pixels(attributes), is_hidden=False)
+        elif name == "docPr" and attribute(attributes, "hidden") in ("1", "true"):
+            self._is_unseen = self.hides_text = True
         elif name == "blip":
             self._relationship = "" if self._is_unseen else attribute(attributes, "embed")
             self._is_whole = True
@@ -177,12 +183,16 @@ class Drawing:
             self._relationship = "" if is_faint else self._relationship
         elif name == "srcRect":
             self._is_whole = max(_number(attributes, side) for side in "ltrb") <= _MOST_CROPPED
-        elif name == "shape":
+        elif name in VML_SHAPES:
             style = attribute(attributes, "style")
-            self._is_unseen = is_small(*vml_pixels(style)) or "visibility:hidden" in style
+            self._read_size(*vml_pixels(style), is_hidden="visibility:hidden" in style)
         elif name == "imagedata":
             self._relationship = "" if self._is_unseen else attribute(attributes, "id")
             self._is_whole = not any(name.startswith("crop") for name in attributes)
+
+    def _read_size(self, width: float, height: float, *, is_hidden: bool) -> None:
+        self._is_unseen = is_hidden or is_small(width, height)
+        self.hides_text = is_hidden or width < _LEAST_BOX_PIXELS
 
     def picture(self) -> tuple[str, bool]:
         """Take the relationship of the picture that was read, and whether all of the picture shows."""
@@ -196,7 +206,9 @@ def extent_pixels(attributes: Mapping[str, str]) -> tuple[float, float]:
 
 
 def vml_pixels(style: str) -> tuple[float, float]:
-    """Width and height that a shape of VML is shown with; large where none are said."""
+    """Width and height that a shape of VML is shown with; large where none are said, or they follow page or text."""
+    if _RELATIVE.search(style):
+        return _PAGE_PIXELS, _PAGE_PIXELS
     sizes = {side: float(number) * _PIXELS[unit] for side, number, unit in _VML_SIZE.findall(style)}
     return sizes.get("width", _PAGE_PIXELS), sizes.get("height", _PAGE_PIXELS)
 

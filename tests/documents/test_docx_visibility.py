@@ -90,6 +90,17 @@ def box(content: str, fill_: str = "", style_: str = "") -> str:
     )
 
 
+def row(content: str, properties: str, more: str = "") -> str:
+    return f"<w:tbl><w:tr><w:trPr>{properties}</w:trPr><w:tc>{more}{paragraph(content)}</w:tc></w:tr></w:tbl>"
+
+
+def drawn(boxed: str, width_emu: int = 900_000, height_emu: int = 900_000, more: str = "") -> str:
+    size = f'<wp:extent cx="{width_emu}" cy="{height_emu}"/><wp:docPr id="1"{more}/>'
+    return boxed.replace("<w:drawing>", f"<w:drawing><wp:inline>{size}").replace(
+        "</w:drawing>", "</wp:inline></w:drawing>"
+    )
+
+
 def vml(content: str, attributes: str = "") -> str:
     return paragraph(
         f"<w:r><w:pict><v:shape {attributes}><v:textbox>"
@@ -158,6 +169,18 @@ HIDDEN = {
     "flat": paragraph(run("no"), '<w:spacing w:line="1" w:lineRule="exact"/>'),
     "solidpattern": paragraph(run("no", '<w:color w:val="FF0000"/><w:shd w:val="solid" w:color="FF0000"/>')),
     "reset": paragraph(run("no", WHITE), named("Bar") + '<w:shd w:val="clear" w:fill="FFFFFF"/>'),
+    "frame": paragraph(run("no"), '<w:framePr w:w="1" w:h="1" w:hRule="exact"/>'),
+    "outside": paragraph(run("no"), '<w:ind w:left="-30000"/>'),
+    "outside_strict": paragraph(run("no"), '<w:ind w:start="-20000"/>'),
+    "sunk": paragraph(run("no", '<w:position w:val="-3000"/>')),
+    "low_row": row(run("no"), '<w:trHeight w:val="1" w:hRule="exact"/>'),
+    "hidden_row": row(run("no"), "<w:hidden/>"),
+    "table_in_row": row("", "<w:hidden/>", table(run("no"))),
+    "hidden_box": drawn(box(run("no")), more=' hidden="1"'),
+    "no_box": drawn(box(run("no")), 0, 0),
+    "box_in_box": drawn(box(run("no") + vml(run("no"))), 1, 1),
+    "vml_hidden": vml(run("no"), 'style="position:absolute;visibility:hidden"'),
+    "vml_rect": vml(run("no"), 'style="width:0;height:0;mso-width-percent:0"').replace("shape", "rect"),
     "logo": behind(1_800_000, 1_080_000) + paragraph(run("no", WHITE)),
     "vml_white": vml_behind("") + paragraph(run("no", WHITE)),
     "vml_small": vml_behind('fillcolor="#036"', size="width:2cm;height:2cm") + paragraph(run("no", WHITE)),
@@ -247,6 +270,18 @@ SHOWN = {
     "themefill": paragraph(run("yes", WHITE + '<w:shd w:val="clear" w:fill="FFFFFF" w:themeFill="text1"/>')),
     "aftercell": table(run(""), cell=shd("000000")) + paragraph(run("yes", '<w:color w:val="000000"/>')),
     "behind": behind(7_000_000, 9_000_000) + paragraph(run("yes", WHITE)),
+    "frame": paragraph(run("yes"), '<w:framePr w:w="900" w:h="1" w:hRule="atLeast"/>'),
+    "margin": paragraph(run("yes"), '<w:ind w:left="-1440" w:hanging="360"/>'),
+    "lowered": paragraph(run("yes", '<w:position w:val="-6"/>')),
+    "low_row": row(run("yes"), '<w:trHeight w:val="1"/>'),
+    "exact_row": row(run("yes"), '<w:trHeight w:val="284" w:hRule="exact"/><w:hidden w:val="0"/>'),
+    "former_row": row(run("yes"), "<w:trPrChange><w:trPr><w:hidden/></w:trPr></w:trPrChange>"),
+    "after_row": row("", "<w:hidden/>") + paragraph(run("yes")),
+    "small_box": drawn(box(run("yes")), 360_000, 180_000),
+    "low_box": drawn(box(run("yes")), 3_600_000, 0),
+    "after_box": drawn(box(""), 0, 0) + paragraph(run("yes")),
+    "vml_share": vml(run("yes"), 'style="width:0;height:0;mso-width-percent:400"'),
+    "vml_fitting": vml(run("yes"), 'style="width:1pt;height:1pt;mso-wrap-style:none"'),
     "banner": behind(7_560_000, 1_080_000) + paragraph(run("yes", WHITE)),
     "sidebar": behind(2_160_000, 10_440_000) + paragraph(run("yes", WHITE)),
     "vml_behind": vml_behind('fillcolor="#036"') + paragraph(run("yes", WHITE)),
