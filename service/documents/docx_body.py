@@ -262,7 +262,7 @@ class BodyReader(PartReader):
         elif name == "blipFill":
             self._mark_picture()
         elif name == "txbxContent" and len(self._stories) > 1:
-            self._boxes.append(self._stories.pop().writer.result())
+            self._boxes.append(self._stories.pop().writer.result(self.left_out))
 
     def _end_properties(self) -> None:
         story = self._stories[-1]
@@ -322,4 +322,4 @@ class BodyReader(PartReader):
         return text
 
     def close(self) -> None:
-        self.text = self._stories[0].writer.result()
+        self.text = self._stories[0].writer.result(self.left_out)

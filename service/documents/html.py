@@ -58,8 +58,7 @@ def read_html(data: bytes, *, charset: str | None = None, limits: DocumentLimits
     """
     text, found = decode_text(data, charset, _markup_charset(data))
     target = _shown(text, limits)
-    marked = target.writer.result()
-    target.left_out[UnreadReason.STRUCK] += target.writer.struck
+    marked = target.writer.result(target.left_out)
     return target.pictures.document(marked, charset=found, left_out=target.left_out)
 
 
@@ -156,6 +155,7 @@ class _Shown:
         is_void = tag in _VOID
         if style.hides or _hides(tag, attributes):
             self._hidden_depth += not is_void
+            self._inheritance.note_unread(style)
             is_shown = not (style.hides or "hidden" in attributes) and self._open[-1].shows_pictures
             self._is_drawing = tag == "svg" and is_shown and not style.invisible
             if tag == "object" and is_shown:

@@ -83,6 +83,10 @@ class Inheritance:
         elif "stylesheet" in attributes.get("rel", "").lower() and _FONTS not in attributes.get("href", ""):
             self._has_linked_sheet = True
 
+    def note_unread(self, style: Style) -> None:
+        """Keep what an element says whose content is not read, such as a film: where it stands."""
+        self._is_layered |= style.ink.positioned is True and not style.hides
+
     def note_sheet(self, css: str) -> None:
         """Keep what a `<style>` sheet says beside its rules: that it imports others."""
         self._has_linked_sheet |= any(_FONTS not in address for address in _IMPORT.findall(css))

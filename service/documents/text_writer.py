@@ -7,7 +7,10 @@ white space is pending, and written only when text follows it, so lines never en
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
+
+from service.documents.document import UnreadReason
 
 UNSEEN = "\xad\u200b\u2060\ufeff"
 """Characters without width: browsers and Word show nothing for them."""
@@ -33,12 +36,11 @@ class _Row:
 class TextWriter:
     """Collects text; time and memory are linear in its length.
 
-    `characters` is the length so far, in code points; `struck` how many of them the result leaves out as struck out.
+    `characters` is the length so far, in code points.
     """
 
     def __init__(self) -> None:
         self.characters = 0
-        self.struck = 0
         self._begin = ""
         self._parts: list[str] = []
         self._pending = ""
@@ -122,11 +124,16 @@ class TextWriter:
         self._in_empty_cell = row.in_empty_cell and is_empty
         self._at_line_start = True
 
-    def result(self) -> str:
-        """The text so far, without pending white space and without characters that are struck out by a mark."""
+    def result(self, left_out: Counter[UnreadReason] | None = None) -> str:
+        """The text so far, without pending white space and without characters that are struck out by a mark.
+
+        Args:
+            left_out: counts these characters.
+        """
         text = self._begin + "".join(self._parts)
         if _STROKE not in text:
             return text
         kept = _STRUCK.sub("", text)
-        self.struck = len(text) - len(kept) - text.count(_STROKE)
+        if left_out is not None:
+            left_out[UnreadReason.STRUCK] += len(text) - len(kept) - text.count(_STROKE)
         return kept

@@ -193,6 +193,7 @@ STRUCK = {
     "dstrike": paragraph(run("no", '<w:dstrike w:val="true"/>')),
     "style": paragraph(run("no", '<w:rStyle w:val="Struck"/>')),
     "para": paragraph(run("no"), named("StruckP")),
+    "stroke": paragraph(run("n\u0336o\u0336")),
 }
 SHOWN = {
     "on_shade": paragraph(run("yes", WHITE + shd("1F3864"))),
@@ -306,7 +307,7 @@ def test_text_that_nobody_sees_is_left_out_and_counted(body: str) -> None:
 def test_struck_out_text_is_left_out_and_counted_apart(body: str) -> None:
     document = document_of(body)
     assert document.text == ""
-    assert document.partly_read == (PartlyRead(None, UnreadReason.STRUCK, (), body.count(">no<") * 2),)
+    assert document.partly_read == (PartlyRead(None, UnreadReason.STRUCK, (), 2),)
 
 
 @pytest.mark.parametrize("body", SHOWN.values(), ids=SHOWN.keys())

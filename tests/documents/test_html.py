@@ -296,6 +296,7 @@ SHOWN = [
         )
     ],
     '<img style="position:absolute"><div style="position:relative;z-index:1;color:#fff">yes</div>',
+    '<video style="position:fixed"></video><h1 style="position:relative;color:#fff">yes</h1>',
     '<p style="position:absolute;background:#111"></p><h1 style="position:sticky;color:#fff"><b>yes</b></h1>',
     "<style>@import url(theme.css);</style><p class=a style='color:#fff'>yes</p>",
     '<link rel="StyleSheet" href=a.css><div id=hero style="color:#fff">yes</div>',

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from service.documents.document import UnreadReason
 from service.documents.text_writer import TextWriter
 
 
@@ -104,7 +106,9 @@ def test_a_table_in_a_cell_begins_in_the_cells_line() -> None:
 def test_characters_that_are_struck_out_are_left_out_and_counted(text: str, expected: str, struck: int) -> None:
     writer = TextWriter()
     writer.words(text)
-    assert (writer.result(), writer.struck) == (expected, struck)
+    left_out: Counter[UnreadReason] = Counter()
+    assert writer.result(left_out) == writer.result() == expected
+    assert left_out[UnreadReason.STRUCK] == struck
 
 
 OPERATIONS = ["row_start", "row_end", "cell_start", "block", "line_break", "word", "blank"]
