@@ -20,6 +20,7 @@ import pypdfium2.raw as pdfium
 
 from service.documents.pdf.angles import Flags, Floats
 from service.documents.pdf.page_objects import (
+    MOST_CLIPS,
     PATTERN,
     SMALLEST_SIDE,
     Box,
@@ -176,7 +177,9 @@ def _clips(texts: Sequence[Painted], boxes: Floats) -> tuple[Floats, Flags]:
     known: dict[tuple[int, ...], Box | None] = {}
     first_point = _FirstPoint(address(pdfium.FPDFClipPath_GetPathSegment))
     for number, (text, clip, count) in enumerate(zip(texts, own, counts, strict=True)):
-        if count > 0 or text.clips:
+        if count > MOST_CLIPS:
+            clips[number] = np.nan
+        elif count > 0 or text.clips:
             # Texts of one clip share its points.
             key = (id(text.matrices), *(first_point(clip, path, 0) or 0 for path in range(count)))
             if key not in known:
@@ -192,7 +195,10 @@ def _are_lost(objects: Sequence[Painted], boxes: Floats, texts: Places, colours:
     others = np.array([at for at, each in enumerate(objects) if each.kind != pdfium.FPDF_PAGEOBJ_TEXT], np.intp)
     others = others[(boxes[others, 2:] - boxes[others, :2]).min(axis=1) >= SMALLEST_SIDE]
     pairs: list[tuple[Places, Places]] = []
-    for part in under(boxes[others], boxes[texts], np.inf, _OVERLAP) if len(others) else ():
+    parts = under(boxes[others], boxes[texts], np.inf, _OVERLAP)
+    if parts is None:
+        return np.ones(len(texts), np.bool_)
+    for part in parts:
         pairs.append(part)
         if sum(len(text) for _, text in pairs) > _MOST_PAIRS:
             return np.ones(len(texts), np.bool_)

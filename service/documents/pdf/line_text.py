@@ -25,6 +25,8 @@ _TOUCHING = 0.15  # in word heights; words from two places in the content stream
 _CROSSING = 0.3  # in word heights; of two words that overlap by more, one is stamped over the other
 _SMALLER, _HIGHER = 0.8, 0.15  # the height of a raised character, and of its bottom over that of the one before it
 _NEAREST, _FURTHEST = -0.5, 0.6  # from one to the other; all in heights of the one before it
+_MOST_BEFORE, _MOST_BEHIND = 64, 256
+"""Glyphs of a line before a raised run and from it on that say what separates it."""
 _SPELLED = {" ": _SPACE, ".": _POINT, ",": _COMMA}
 
 
@@ -116,12 +118,13 @@ def _are_raised(boxes: Floats, before: npt.NDArray[np.intp], here: npt.NDArray[n
 def _separator(text: LineText, codes: Codes, boxes: Floats, first: int, place: int) -> str:
     """Choose the separator between the raised run at `place` of the order and the line up to `first`."""
     at = int(np.searchsorted(text.starts, place, side="right"))
-    end = int(text.starts[at]) if at < len(text.starts) else len(text.order)
+    start = max(int(text.starts[at - 1]), first - _MOST_BEFORE)
+    end = min(int(text.starts[at]) if at < len(text.starts) else len(text.order), place + _MOST_BEHIND)
     glyphs = text.order[place:end]
     raised = _are_raised(boxes, np.full(len(glyphs), text.order[first]), glyphs) & (glyphs >= 0)
     length = len(raised) if raised.all() else int(raised.argmin())
-    signs = "".join(map(chr, np.concatenate((codes, SEPARATORS))[text.order[text.starts[at - 1] : end]].tolist()))
-    start = int(text.starts[at - 1])
+    line = text.order[start:end]
+    signs = "".join(map(chr, np.where(line >= 0, codes[line], SEPARATORS[np.minimum(line, -1)]).tolist()))
     return raised_separator(
         signs[: first + 1 - start], signs[place - start : place - start + length], signs[place - start + length :]
     )

@@ -32,6 +32,10 @@ _HIDDEN = 0.85
 """Least shares of a character's width and height in the box painted over it."""
 _PAIRS_AT_ONCE = 250_000
 """Pairs of a box and a character that are compared in one step; those of a single box may be more."""
+_MOST_PAIRS = 8_000_000
+"""Pairs of a box and a character of its height that are compared; a page with more is a maze."""
+MOST_CLIPS = 32
+"""Clips of an object that are looked at."""
 _MOST_CORNERS = 6
 _BRIGHT, _COLOURED = 224, 176
 """Strongest and weakest of red, green and blue, of 255, in a marker's colour: viewers show text through it, also
@@ -128,7 +132,7 @@ def hidden_characters(
     places = {address(objects[at].handle): at for at in texts}
     call = _TextObject(address(pdfium.FPDFText_GetTextObject))
     order, unknown = np.full(len(shown), -1, np.int64), len(objects)
-    for numbers, below in under(boxes, shown, _LARGEST * area):
+    for numbers, below in under(boxes, shown, _LARGEST * area) or ():
         asked = np.unique(below[order[below] < 0])
         found = map(call, repeat(address(text_page)), asked.tolist())
         order[asked] = [places.get(each or 0, unknown) for each in found]
@@ -174,10 +178,11 @@ def address(pointer: Any) -> int:
 
 def under(
     boxes: Floats, shown: Floats, largest: float, share: float = _HIDDEN
-) -> Iterator[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]]:
+) -> Iterator[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]] | None:
     """Pairs of a box, neither narrow nor larger than `largest`, and a character below it: the numbers of both.
 
     They come in parts, since a file may have any number of boxes over the same characters; those of a box together.
+    None if too many would have to be compared.
     """
     sides = boxes[:, 2:] - boxes[:, :2]
     middles = (shown[:, 1] + shown[:, 3]) / 2
@@ -185,12 +190,17 @@ def under(
     firsts, lasts = np.searchsorted(middles[order], boxes[:, 1]), np.searchsorted(middles[order], boxes[:, 3])
     is_over = (sides.min(axis=1) >= SMALLEST_SIDE) & (sides.prod(axis=1) <= largest) & (lasts > firsts)
     chosen = np.flatnonzero(is_over)
-    part = np.cumsum((lasts - firsts)[chosen]) // _PAIRS_AT_ONCE
-    for some in np.split(chosen, np.flatnonzero(np.diff(part)) + 1) if len(chosen) else ():
+    pairs = np.cumsum((lasts - firsts)[chosen])
+    if pairs[-1:].sum() > _MOST_PAIRS:
+        return None
+
+    def part(some: npt.NDArray[np.intp]) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
         box = some.repeat(lasts[some] - firsts[some])
         character = order[np.concatenate([np.arange(firsts[each], lasts[each]) for each in some.tolist()])]
         inside = are_inside(shown[character], boxes[box], share)
-        yield box[inside], character[inside]
+        return box[inside], character[inside]
+
+    return map(part, np.split(chosen, np.flatnonzero(np.diff(pairs // _PAIRS_AT_ONCE)) + 1) if len(chosen) else ())
 
 
 def are_inside(shown: Floats, boxes: Floats, share: float = _HIDDEN) -> Flags:
@@ -231,10 +241,13 @@ def common(boxes: Sequence[Box] | None) -> Box | None:
 
 
 def clip_boxes(painted: Painted) -> list[Box] | None:
-    """The boxes on the page within which an object shows; None if it shows within something else."""
+    """The boxes on the page within which an object shows; None if it shows within something else, or too many."""
     clip = pdfium.FPDFPageObj_GetClipPath(painted.handle)
     boxes = list(painted.clips)
-    for number in range(int(pdfium.FPDFClipPath_CountPaths(clip)) if clip else 0):
+    own = int(pdfium.FPDFClipPath_CountPaths(clip)) if clip else 0
+    if len(boxes) + own > MOST_CLIPS:
+        return None
+    for number in range(own):
         count = int(pdfium.FPDFClipPath_CountPathSegments(clip, number))
         if not 4 <= count <= _MOST_CORNERS:
             return None

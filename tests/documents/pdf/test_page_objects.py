@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import time
 import tracemalloc
 from collections.abc import Callable
 from typing import Any
@@ -152,15 +153,36 @@ def test_text_that_shows_or_belongs_to_a_scan_is_read(kind: str) -> None:
 
 def test_many_boxes_over_many_characters_take_little_memory() -> None:
     """Painted before the characters, they hide none; every pair of the two was once kept."""
-    boxes = "60 100 300 600 re f\n" * 4_000
+    boxes = "60 100 300 600 re f\n" * 1_500
     rows = " 0 10 Td ".join(f"({'x' * 90}) Tj" for _ in range(55))
     data = page(f"BT /F1 6 Tf 60 750 Td (first) Tj ET 1 g {boxes} 0 g BT /F1 6 Tf 60 110 Td {rows} ET")
     tracemalloc.start()
     try:
         assert text_of(data).count("x" * 90) == 55
-        assert tracemalloc.get_traced_memory()[1] < 120 << 20
+        assert tracemalloc.get_traced_memory()[1] < 60 << 20
     finally:
         tracemalloc.stop()
+
+
+def test_what_shows_among_more_boxes_than_are_compared_is_told_by_drawing() -> None:
+    """Boxes in one column, texts in another, and a covered line."""
+    boxes = "200 100 300 600 re f\n" * 4_000
+    rows = " 0 10 Td ".join(f"({'x' * 40}) Tj" for _ in range(55))
+    covered = "BT /F1 6 Tf 60 750 Td (hidden line) Tj ET 1 g 50 740 100 30 re f"
+    data = page(f"{covered} 0 g BT /F1 4 Tf 60 110 Td {rows} ET {boxes}")
+    started = time.process_time()
+    text = text_of(data)
+    assert (text.count("x" * 40), "hidden" in text) == (55, False)
+    assert time.process_time() - started < 3
+
+
+@pytest.mark.parametrize("clip", ["0 0 600 800 re W n", "0 0 m 600 0 l 600 800 l 0 800 l 0 1 l 1 1 l 1 0 l h W n"])
+def test_many_clips_of_many_texts_take_little_time(clip: str) -> None:
+    places = ((20 + 22 * column, 100 + 7 * row) for row in range(80) for column in range(25))
+    rows = " ".join(f"BT /F1 6 Tf {left} {bottom} Td (cell) Tj ET" for left, bottom in places)
+    started = time.process_time()
+    assert text_of(page(f"{clip} " * 1_000 + rows)).count("cell") == 2_000
+    assert time.process_time() - started < 5
 
 
 def test_the_grounds_of_cells_hide_nothing() -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 
 from service.documents.pdf.glyphs import Glyphs
+from service.documents.pdf.line_text import line_text
 from service.documents.pdf.words import Word, lines_of, words_by_direction
 
 Box = tuple[float, float, float, float]
@@ -104,3 +107,14 @@ def line(shown: str) -> str:
 )
 def test_lines_with_words_from_right_to_left_read_in_order(shown: str, read: str) -> None:
     assert line(shown) == read
+
+
+def test_many_raised_digits_of_a_line_take_little_time() -> None:
+    """The whole line was once looked at for each of them."""
+    count = 4_000
+    boxes = [box for at in range(count) for box in ((4 * at, 0, 4 * at + 2, 10), (4 * at + 2, 0.5, 4 * at + 3, 5))]
+    codes = np.array([ord("1"), ord("2")] * count, np.uint32)
+    word = Word(0, 0, 4 * count, 10, 0, 2 * count, False, True, False, False)
+    started = time.process_time()
+    assert len(line_text([[word]], codes, np.array(boxes, np.float32)).order) == 3 * count
+    assert time.process_time() - started < 1.5
