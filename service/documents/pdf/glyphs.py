@@ -23,7 +23,7 @@ from service.documents.pdf.angles import Flags, Floats, read_turns, turned_back
 from service.documents.pdf.doubtful_text import Texts
 from service.documents.pdf.page_objects import Painted, address, boxes_of, hidden_characters
 from service.documents.pdf.strikethrough import struck_characters
-from service.documents.pdf.unseen_text import Characters, too_small, without_copies, without_ink
+from service.documents.pdf.unseen_text import Characters, invisible, too_small, without_copies, without_ink
 
 Codes = npt.NDArray[np.uint32]
 Indices = npt.NDArray[np.int32]
@@ -215,6 +215,7 @@ def unseen_characters(
     texts = Texts.of(objects, boxes, may_be_squashed=bool(characters.narrow.any()))
     may_be_unseen = (texts.may_be_unseen | texts.may_be_clipped).any() or characters.inkless.any()
     if not (may_draw and may_be_unseen and len(texts.places)):
+        unseen |= invisible(objects, texts, characters)
         return Unseen(unseen, was_drawn=False, struck=struck)
     unseen, was_drawn = without_ink(page, objects, texts, characters, frame.shown(texts.clips), unseen, size)
     return Unseen(unseen, was_drawn=was_drawn, struck=struck)

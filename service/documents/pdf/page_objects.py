@@ -23,7 +23,7 @@ Box = tuple[float, float, float, float]
 Point = tuple[float, float]
 _Coordinate = TypeVar("_Coordinate", float, Floats)
 
-MOST_OBJECTS, _DEEPEST = 40_000, 8  # of a page with its forms, and of forms within forms
+MOST_OBJECTS, _DEEPEST = 40_000, 8  # of a page with its forms, then as many texts; and of forms within forms
 SMALLEST_SIDE = 3.0
 """Points: lower or narrower boxes are rules, which hide no character."""
 _LARGEST = 0.5
@@ -64,7 +64,10 @@ class Painted(NamedTuple):
 
 
 def painted_objects(page: Any) -> tuple[list[Painted], bool]:
-    """The objects of a loaded page, those of forms among them, in their order; and whether these are all."""
+    """The objects of a loaded page, those of forms among them, in their order; and whether these are all.
+
+    Beyond the first ones only texts are among them, which may be hidden.
+    """
     walk = _Walk()
     for thing in _objects(page, pdfium.FPDFPage_CountObjects, pdfium.FPDFPage_GetObject):
         if not walk.add(Painted(thing, walk.kind_of(thing), thing)):
@@ -82,14 +85,19 @@ class _Walk:
         self.found: list[Painted] = []
         self.is_whole = True
         self.kind_of = _Kind(address(pdfium.FPDFPageObj_GetType))
-        self._left = MOST_OBJECTS
+        self._left = self._texts_left = MOST_OBJECTS
 
     def add(self, painted: Painted) -> bool:
         """Add an object, or those of a form; False if there is no room for more."""
-        if not self._left:
+        if self._left:
+            self._left -= 1
+        else:
             self.is_whole = False
-            return False
-        self._left -= 1
+            if painted.kind not in (pdfium.FPDF_PAGEOBJ_TEXT, pdfium.FPDF_PAGEOBJ_FORM):
+                return True
+            if not self._texts_left:
+                return False
+            self._texts_left -= 1
         if painted.kind != pdfium.FPDF_PAGEOBJ_FORM:
             self.found.append(painted)
             return True

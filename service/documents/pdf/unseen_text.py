@@ -151,6 +151,14 @@ def without_ink(
     return _with_blanks(unseen, owners, characters.blank), True
 
 
+def invisible(objects: Sequence[Painted], texts: Texts, characters: Characters) -> Flags:
+    """True for characters without ink on a page that has nothing but texts, so that they are no scan's layer."""
+    without = np.append(texts.modes == pdfium.FPDF_TEXTRENDERMODE_INVISIBLE, False)
+    if len(texts.places) < len(objects) or not without.any():
+        return np.zeros(len(characters.blank), np.bool_)
+    return np.asarray(without[_owners(objects, texts, characters)])
+
+
 def _owners(objects: Sequence[Painted], texts: Texts, characters: Characters) -> _Numbers:
     """The number of the text object of each character; -1: of none."""
     numbers = {address(objects[at].handle): number for number, at in enumerate(texts.places.tolist())}

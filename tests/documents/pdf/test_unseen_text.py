@@ -17,7 +17,8 @@ from service.core.errors import UnreadableDocument
 from service.documents.document import Document, UnreadReason
 from service.documents.limits import DocumentLimits
 from service.documents.ocr.joining import with_recognized
-from service.documents.pdf.reader import read_pdf
+from service.documents.pdf.page_objects import MOST_OBJECTS
+from service.documents.pdf.reader import MOST_DRAWN, read_pdf
 from service.documents.redaction.pdf_redactor import redact_pdf
 from service.documents.redaction.values import Redaction
 from tests.support.document_files import PAGE_HEIGHT, PAGE_WIDTH
@@ -315,6 +316,18 @@ def test_letters_that_cannot_be_drawn_are_judged_by_their_paint(before: str, *, 
     text = f"q {before} BT /F1 12 Tf 60 700 Td (\\311\\311\\311\\311) Tj 0 -30 Td ({LINE} \\310) Tj ET Q"
     document = read(foreign(text, **states(ca=0.0)))
     assert ("\u4e00" * 4 in document.text, LINE in document.text) == (is_read, is_read)
+
+
+@pytest.mark.parametrize("form", [TEXT, "1 g " + TEXT])
+@pytest.mark.parametrize("many", ["0 0 m 1 0 l S ", "0 0 1 1 re f "])
+def test_text_after_more_objects_than_are_kept_is_judged_too(many: str, form: str) -> None:
+    document = read(in_form(f"{many * (MOST_OBJECTS + 1)} /X Do 1 g BT /F1 12 Tf 60 600 Td (Pay 8.50) Tj ET", form))
+    assert (LINE in document.text, "8.50" in document.text) == (form is TEXT, False)
+
+
+def test_invisible_text_of_pages_that_are_not_drawn_is_not_read() -> None:
+    text = read(saved(new_pdf(*[(SEEN + INVISIBLE).encode()] * (MOST_DRAWN + 2)))).text
+    assert (text.count("240.00"), text.count("9240")) == (MOST_DRAWN + 2, 0)
 
 
 def test_hidden_text_of_a_recognized_page_stays_said() -> None:
