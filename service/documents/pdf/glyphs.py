@@ -107,12 +107,9 @@ def read_glyphs(
     Args:
         may_draw: the page, to tell which characters are seen.
     """
-    codes = code_points(text_page, count)
-    unmapped = _unmapped(text_page, codes)
-    codes[holds(_HYPHENS, codes)] = ord("-")
+    codes, unmapped = readable_codes(text_page, count)
     frame = PageFrame.of(page)
     loose, ink = shown_boxes(text_page, count, frame)
-    codes[unmapped & ~_is_private(codes)] = REPLACEMENT
     blank = holds(_BLANKS, codes)
     is_typed = blank & (loose[:, 2] > loose[:, 0])
     codes, is_whole = _whole(codes)
@@ -219,6 +216,15 @@ def unseen_characters(
         return Unseen(unseen, was_drawn=False, struck=struck)
     unseen, was_drawn = without_ink(page, objects, texts, characters, frame.shown(texts.clips), unseen, size)
     return Unseen(unseen, was_drawn=was_drawn, struck=struck)
+
+
+def readable_codes(text_page: Any, count: int) -> tuple[Codes, Flags]:
+    """The UTF-16 units of a text page's characters as they are read, and True for those that no font explains."""
+    codes = code_points(text_page, count)
+    unmapped = _unmapped(text_page, codes)
+    codes[holds(_HYPHENS, codes)] = ord("-")
+    codes[unmapped & ~_is_private(codes)] = REPLACEMENT
+    return codes, unmapped
 
 
 def code_points(text_page: Any, count: int) -> Codes:

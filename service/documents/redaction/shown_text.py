@@ -20,6 +20,7 @@ from service.documents.pdf.glyphs import (
     PageFrame,
     code_points,
     loose_boxes,
+    readable_codes,
     shown_boxes,
     unseen_characters,
 )
@@ -240,7 +241,8 @@ def characters_unseen(document: pypdfium2.PdfDocument, number: int, *, may_draw:
     """
     with loaded_page(document, number) as page, opened_text(page, number) as text_page:
         count = max(int(pdfium.FPDFText_CountChars(text_page)), 0)
-        codes, boxes = code_points(text_page, count), shown_boxes(text_page, count, PageFrame.of(page))
+        codes, _ = readable_codes(text_page, count)
+        boxes = shown_boxes(text_page, count, PageFrame.of(page))
         objects, _ = painted_objects(page)
         unseen = unseen_characters(page, text_page, codes, *boxes, objects, may_draw=may_draw)
         return np.flatnonzero(unseen.characters | unseen.struck).tolist(), unseen.was_drawn
