@@ -75,6 +75,7 @@ class Glyphs:
             file says what it is.
         unmapped: float32 [m, 4], loose boxes of characters that are left out as their fonts do not say what they mean.
         unseen: float32 [m, 4], ink boxes of characters that are left out as nobody sees them.
+        struck: float32 [m, 4], ink boxes of characters that are left out as they are struck out.
         was_drawn: whether the page was drawn to tell them.
     """
 

@@ -67,7 +67,7 @@ def read_with_indices(data: bytes, *, limits: DocumentLimits, may_be_empty: bool
         unread = tuple(number for number in range(1, len(document) + 1) if pages.add(document, number))
         invoice, unread_attachments = _attached_invoice(document)
     if not pages.has_text and not (may_be_empty and unread):
-        raise UnreadableDocument(_why_empty(len(pages.pages), len(unread), pages.hidden))
+        raise UnreadableDocument(_why_empty(len(pages.pages), len(unread), pages.hidden, pages.struck))
     read, indices = pages.document(unread)
     return replace(read, invoice=invoice, unread_attachments=unread_attachments), indices
 
@@ -116,7 +116,9 @@ def opened_pdf(data: bytes) -> Iterator[pypdfium2.PdfDocument]:
         document.close()
 
 
-def _why_empty(pages: int, images: int, hidden: int) -> str:
+def _why_empty(pages: int, images: int, hidden: int, struck: int) -> str:
+    if struck and not hidden:
+        return f"The PDF has no text that is valid: its {struck} characters are struck out, and none of them is read."
     if hidden:
         return (
             f"The PDF has no text that can be seen: its {hidden} characters are hidden (invisible, in the colour of "
@@ -153,7 +155,15 @@ class PageCollector:
     @property
     def hidden(self) -> int:
         """The number of characters so far that nobody sees."""
-        return sum(part.characters for part in self._partly_read)
+        return self._left_out(UnreadReason.HIDDEN)
+
+    @property
+    def struck(self) -> int:
+        """The number of characters so far that are struck out."""
+        return self._left_out(UnreadReason.STRUCK)
+
+    def _left_out(self, reason: UnreadReason) -> int:
+        return sum(part.characters for part in self._partly_read if part.reason is reason)
 
     def add(self, document: pypdfium2.PdfDocument, number: int) -> bool:
         """Read one page; True if nothing of it was read, or next to nothing."""

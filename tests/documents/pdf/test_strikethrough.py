@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from service.core.errors import UnreadableDocument
 from service.documents.document import UnreadReason
 from service.documents.limits import DocumentLimits
 from service.documents.pdf.reader import read_pdf
@@ -119,6 +120,11 @@ def test_a_line_drawn_for_each_word_is_one() -> None:
             canvas.line(84 + 6 * place, 703, 90 + 6 * place, 703)
 
     assert text_of(draw).split() == ["a", "b"]
+
+
+def test_a_file_of_nothing_but_struck_out_text_says_so() -> None:
+    with pytest.raises(UnreadableDocument, match="9 characters are struck out"):
+        read_pdf(odd_pdf(f"{OLD} {STRIKE}".encode()), limits=DocumentLimits())
 
 
 def test_struck_out_text_is_said_with_its_place() -> None:
