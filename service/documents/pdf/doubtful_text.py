@@ -50,7 +50,7 @@ SQUASHED = 0.08
 """Least ratio of the height and the width of a text to what its font has, one by the other."""
 _MOST_PAIRS, _MOST_SHAPES, _MOST_CROSSINGS = 1_000_000, 500, 100_000
 """Pairs of a text and what it overlaps, paths looked at by their shape, and pairs of a text and a path's edge: bounds
-of the work, beyond which texts may be lost."""
+of the work, beyond which texts count as perhaps unseen, and the page is drawn."""
 _STROKES = (pdfium.FPDF_TEXTRENDERMODE_STROKE, pdfium.FPDF_TEXTRENDERMODE_STROKE_CLIP)
 _BOTH = (pdfium.FPDF_TEXTRENDERMODE_FILL_STROKE, pdfium.FPDF_TEXTRENDERMODE_FILL_STROKE_CLIP)
 _OPAQUE = 255

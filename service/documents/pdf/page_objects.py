@@ -138,12 +138,10 @@ def hidden_characters(
         return hidden
     boxes = to_shown(boxes[paths])
     places = {address(objects[at].handle): at for at in texts}
-    call = _TextObject(address(pdfium.FPDFText_GetTextObject))
     order, unknown = np.full(len(shown), -1, np.int64), len(objects)
     for numbers, below in under(boxes, shown, _LARGEST * area) or ():
         asked = np.unique(below[order[below] < 0])
-        found = map(call, repeat(address(text_page)), asked.tolist())
-        order[asked] = [places.get(each or 0, unknown) for each in found]
+        order[asked] = [places.get(each, unknown) for each in text_objects(text_page, asked.tolist())]
         is_earlier = (order[below] < np.array(paths)[numbers]) & ~hidden[below]
         numbers, below = numbers[is_earlier], below[is_earlier]
         for number in np.unique(numbers).tolist():
@@ -153,6 +151,14 @@ def hidden_characters(
 
 
 _TextObject = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int)
+
+
+def text_objects(text_page: Any, characters: Sequence[int]) -> Iterator[int]:
+    """The addresses of the text objects that hold characters of a text page; 0: none does."""
+    call = _TextObject(address(pdfium.FPDFText_GetTextObject))
+    return (each or 0 for each in map(call, repeat(address(text_page)), characters))
+
+
 _Bounds = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, *(ctypes.c_void_p for _ in range(4)))
 
 

@@ -32,7 +32,7 @@ from service.documents.pdf.line_text import SEPARATORS, line_text
 from service.documents.pdf.overprint import shown_once, without_marks
 from service.documents.pdf.page_objects import is_invisible, painted_objects
 from service.documents.pdf.reading_order import order_lines
-from service.documents.pdf.unseen_text import FEWEST_UNSEEN, lines_of
+from service.documents.pdf.unseen_text import FEWEST_UNSEEN, boxes_of_lines
 from service.documents.pdf.words import Word, level_boxes, words_by_direction
 
 MOST_ATTACHMENTS = 100
@@ -181,7 +181,7 @@ class PageCollector:
         self._partly_read += [PartlyRead(number, *part) for part in coverage.parts]
         for reason, boxes in ((UnreadReason.HIDDEN, glyphs.unseen), (UnreadReason.STRUCK, glyphs.struck)):
             if len(boxes) >= FEWEST_UNSEEN:
-                self._partly_read.append(PartlyRead(number, reason, lines_of(boxes), len(boxes)))
+                self._partly_read.append(PartlyRead(number, reason, boxes_of_lines(boxes), len(boxes)))
         self.append(number, glyphs, layers, size)
         self._limits.check_characters(self._length)
         return coverage.is_unread

@@ -8,10 +8,8 @@ What a rectangle painted later covers is `page_objects`' part.
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,14 +20,14 @@ import pypdfium2.raw as pdfium
 from service.documents.document import Box
 from service.documents.pdf.angles import Flags, Floats
 from service.documents.pdf.doubtful_text import BLUE, SQUASHED, Texts, difference
-from service.documents.pdf.page_objects import Painted, address
+from service.documents.pdf.page_objects import Painted, address, text_objects
 
 _Numbers = npt.NDArray[np.int64]
 
 _SMALLEST = 1.5
-"""Points of the longer side of a character's box, below which nobody can read it ..."""
+"""Points of the longer side of a character's box, below which nobody can read it on a page in points."""
 _SMALLEST_SHARE = 1 / 500
-"""... on a page whose longer side is that many times as long; smaller pages are in another unit."""
+"""The same as a share of the page's longer side, where that is less: small pages are in another unit."""
 _SEEN = 16
 """Least difference of two colours that is seen, of 255."""
 _SEEN_OF_EACH = np.array([_SEEN / BLUE, _SEEN, _SEEN], np.uint8)  # blue first
@@ -38,22 +36,21 @@ _AROUND = 4
 FEWEST_UNSEEN = 3
 """Unseen characters of a page that are said; and most characters of a text that is judged with its neighbours."""
 _MOST_PIXELS, _MOST_SCALE = 1_500_000, 3.0
-"""Pixels of a drawing, and its pixels for a point."""
+"""Most pixels of a drawing, and its most pixels for a point."""
 _EDGES, _STEP = (20, 60), 2
-"""Least and largest difference of grey, of 255, between pixels so far from each other that is a stroke's edge ..."""
+"""Bounds of the least difference of grey, of 255, at a stroke's edge; and the pixels between which it is measured."""
 _NOISE = 7
-"""... which is so many times the typical difference, that of the paper."""
+"""That difference in times the typical one, which is the paper's."""
 _MISPLACED = 0.25
 """Distance of recognized characters from those of the picture, in their heights."""
 _SAME_PLACE = 2.0
 """Points within which a character that is seen and one that is not are copies."""
 _MOST_LINES = 16
+"""Lines of unseen text whose boxes are said."""
 _BEYOND = 1.0
 """Points of a character beyond its clip that are its border, or an accent."""
 _DRAWABLE = ((0, 0x100), (0x2000, 0x2300))
 """Ranges of letters and signs that pdfium can draw in fonts that the file does not bring."""
-
-_TextObject = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int)
 
 
 class Characters(NamedTuple):
@@ -162,9 +159,8 @@ def invisible(objects: Sequence[Painted], texts: Texts, characters: Characters) 
 def _owners(objects: Sequence[Painted], texts: Texts, characters: Characters) -> _Numbers:
     """The number of the text object of each character; -1: of none."""
     numbers = {address(objects[at].handle): number for number, at in enumerate(texts.places.tolist())}
-    call, count = _TextObject(address(pdfium.FPDFText_GetTextObject)), len(characters.blank)
-    found = map(call, repeat(address(characters.text_page)), range(count))
-    return np.fromiter((numbers.get(each or 0, -1) for each in found), np.int64, count)
+    found = text_objects(characters.text_page, range(len(characters.blank)))
+    return np.fromiter((numbers.get(each, -1) for each in found), np.int64, len(characters.blank))
 
 
 @contextmanager
@@ -261,8 +257,7 @@ def _over_writing(drawing: _Drawing, gray: npt.NDArray[np.int16], ink: Floats, o
     """True for characters of lines of which half have strokes of a picture, that is edges in both directions."""
     around = _grown(ink, _MISPLACED)
     has_strokes = drawing.any_in(_edges(gray), around) & drawing.any_in(_edges(gray.T).T, around)
-    near = _grown(ink, 3 * _MISPLACED)
-    is_apart = (np.maximum(near[1:, :2], near[:-1, :2]) > np.minimum(near[1:, 2:], near[:-1, 2:])).any(axis=1)
+    is_apart = _are_apart(ink)
     length = np.unique(owner, return_inverse=True, return_counts=True)
     long = length[2][length[1]] > FEWEST_UNSEEN
     is_apart |= (owner[1:] != owner[:-1]) & long[1:] & long[:-1]
@@ -275,6 +270,12 @@ def _edges(gray: npt.NDArray[np.int16]) -> Flags:
     steps = np.abs(gray[:, _STEP:] - gray[:, :-_STEP])
     least = np.clip(_NOISE * np.median(steps[::3, ::3]), *_EDGES) if steps.size else 0
     return np.pad(steps >= least, ((0, 0), (0, gray.shape[1] - steps.shape[1])))
+
+
+def _are_apart(boxes: Floats) -> Flags:
+    """bool [n - 1]: True between boxes that do not follow each other in a line."""
+    near = _grown(boxes, 3 * _MISPLACED)
+    return np.asarray((np.maximum(near[1:, :2], near[:-1, :2]) > np.minimum(near[1:, 2:], near[:-1, 2:])).any(axis=1))
 
 
 def _grown(boxes: Floats, share: float) -> Floats:
@@ -303,11 +304,9 @@ def without_copies(unseen: Flags, shown: Flags, codes: npt.NDArray[np.uint32], i
     return left
 
 
-def lines_of(boxes: Floats) -> tuple[Box, ...]:
+def boxes_of_lines(boxes: Floats) -> tuple[Box, ...]:
     """The boxes around characters that follow each other; the first ones."""
-    near = _grown(boxes, 3 * _MISPLACED)
-    is_apart = (np.maximum(near[1:, :2], near[:-1, :2]) > np.minimum(near[1:, 2:], near[:-1, 2:])).any(axis=1)
-    lines = np.split(boxes, np.flatnonzero(is_apart) + 1)[:_MOST_LINES]
+    lines = np.split(boxes, np.flatnonzero(_are_apart(boxes)) + 1)[:_MOST_LINES]
     around = ((*line[:, :2].min(axis=0).tolist(), *line[:, 2:].max(axis=0).tolist()) for line in lines)
     return tuple(
         (round(left, 1), round(top, 1), round(right, 1), round(bottom, 1)) for left, top, right, bottom in around
