@@ -63,7 +63,13 @@ class WindowSizes(NamedTuple):
 
 
 class Decoder(Protocol):
-    """A protocol's own way from tags to entities. Called in any thread, once for each document."""
+    """A protocol's own way from tags to entities. Called in any thread, once for each document.
+
+    Attributes:
+        reads_as_written: a text's characters are not composed before it is read.
+    """
+
+    reads_as_written: bool
 
     def __call__(
         self, id_: str, document: Document, tokenizer: TextTokenizer, prepared: Prepared, logits: Logits, /

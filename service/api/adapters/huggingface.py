@@ -87,6 +87,8 @@ class TokenEntity(msgspec.Struct, frozen=True):
 class PipelineDecoder:
     """Decodes the documents of one request as the pipeline does, and keeps what it found by document."""
 
+    reads_as_written = True
+
     def __init__(self, asked: Parameters, labels: tuple[str, ...], default: Strategy) -> None:
         strategy = asked.aggregation_strategy or default
         self._strategy = None if strategy == "none" else Aggregation(strategy)

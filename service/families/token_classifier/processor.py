@@ -156,7 +156,8 @@ class TagTask:
     def prepare_in_steps(self, document: Document) -> Iterator[int | TagDocument]:
         """A chunk of the text at a time, so that it may end early: yields its tokens so far, at last the document."""
         longest, overlap = self.sizes
-        tokenizer, composed = self.processor.tokenizer, self.needs_words_alone
+        as_written = self.decoder is not None and self.decoder.reads_as_written
+        tokenizer, composed = self.processor.tokenizer, self.aggregation is Aggregation.CONSTRAINED and not as_written
         for step in prepare_in_steps(tokenizer, document.text, longest=longest, overlap=overlap, composed=composed):
             if isinstance(step, int):
                 yield step
