@@ -65,9 +65,15 @@ _NUMBER_ROLES = {
     )
 }
 
+_MONTH = (
+    "jan|f[eé][bv]|m[aä]r|mrt|apr|a[bv]r|ma[igjy]|jui?[ln]|giu|lug|ago|a[ou]û?[gt]|sep|set|o[ck]t|ott|nov|de[csz]|dic|gen"
+    "|ene"
+)
+"""Beginnings of the names of months, as a pattern."""
 _DATE_AS_NUMBER = re.compile(
     r"(?:19|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])(?:T[0-9:.Z+-]{2,16})?"
-    r"|[0-3]?[0-9][-/]?[^\W\d_]{3,9}[-/]?(?:(?:19|20)[0-9]{2}|[0-9]{2})"
+    rf"|[0-3]?[0-9][-/]?(?:{_MONTH})[^\W\d_]{{0,6}}[-/]?(?:(?:19|20)[0-9]{{2}}|[0-9]{{2}})",
+    re.IGNORECASE,
 )
 """Date without gaps, which a model may take for a number: `20250902`, `02OCT2025`."""
 _IN_DIGITS = re.compile(r"[0-9]{1,8}(?:(?P<second>[./-])[0-9]{1,6}(?P<third>[./-][0-9]{1,6})?)?")

@@ -53,7 +53,7 @@ _DAY = rf"[0-9]{{1,2}}{_ORDINAL}"
 _TO = rf"(?:\s?[-‐‑–—~～]\s?|\s{BETWEEN_WORDS}\s)"
 _PERIOD = re.compile(
     rf"(?<![\w{WORD_MARKS}./:#№-])(?:{_DAY}|{_DAY}[ .]?(?:de |of )?{_MONTH}\.?|{_MONTH}\.? {_DAY}"
-    rf"|[0-9]{{1,2}}[./][0-9]{{1,2}}[./]?|{_MONTH}\.?){_TO}"
+    rf"|[0-9]{{1,2}}\.[0-9]{{1,2}}\.|[0-3][0-9]\.[01][0-9]|[0-9]{{1,2}}/[0-9]{{1,2}}/?|{_MONTH}\.?){_TO}"
     r"(?:[0-9]{1,2}(?P<point>[./-])[0-9]{1,2}(?P=point)(?:[0-9]{4}|[0-9]{2})"
     rf"|(?:{_DAY}[ /-]{{0,2}}(?:de |of )?)?{_MONTH}\.?,? (?:de |del )?[0-9]{{4}}|(?:{_MONTH}\.? )?{_DAY},? [0-9]{{4}})"
     rf"(?: (?:г\.|года|г|р\.|року|r\.|roku))?(?![^\W{NOTES}]|[/-]|[.,][0-9])"
@@ -66,10 +66,13 @@ _NEAR_PERIOD = re.compile(rf"{_TO}|から|至")
 _LONE_DAY = re.compile(
     rf"{_DAY}(?:\s[-‐‑–—]|[-‐‑–—]\s)|[0-9]{{1,2}}(?:\s{BETWEEN_WORDS}\s|[-‐‑–—][0-9]{{1,2}}[./-][0-9])"
 )
+_NEAR = r"[\s:(]{0,3}\Z"
 _BEFORE_PERIOD = re.compile(
-    rf"(?:[:(\t]|(?<!\w)(?:{FROM_WORDS}|[^\W\d_]{{0,12}}zeitraum|per[ií]od[oe]?|période|okres|дати)\s)\s{{0,3}}\Z", re.I
+    rf"(?<!\w)(?:(?:{FROM_WORDS})\s|(?:[^\W\d_]{{0,12}}zeitraum|per[ií]od[oe]?|période|okres|дати)[\s:(]){_NEAR}", re.I
 )
 """What stands before a mere day that is one of a period; others are other numbers: `Page 5 - 12 March 2026`."""
+_CELL_START = re.compile(r"[:(\t]\s{0,3}\Z")
+"""What may stand there too, unless the period's end is a bill's date: `Invoice: 5 - 12 March 2026`."""
 _ERA_ONLY = re.compile(_ERA_DATE)
 _ERA_SIGN = re.compile("[RHS令平昭大明民中][0-9元 和成正治國国華]")
 _YEAR_CHARACTERS = 4
@@ -186,17 +189,22 @@ def _period_around(text: str, entity: Entity, context: DocumentContext) -> tuple
         return entity.start, entity.end
     while match := _PERIOD.search(text, begin, piece_end):
         start, end = _trimmed(match, text)
-        if (
-            start <= entity.start
-            and entity.end <= end
-            and end - start > len(entity.text)
-            and (start == entity.start or not _LONE_DAY.match(text, start) or _BEFORE_PERIOD.search(text, begin, start))
-        ):
+        is_longer = start <= entity.start and entity.end <= end and end - start > len(entity.text)
+        if is_longer and (start == entity.start or _may_begin_period(text, entity, start)):
             found = read_value("DATE", text[start:end], context)
             if found.kind is ValueKind.DATE and "/" in (found.ambiguous or (found.text,))[0]:
                 return start, end
         begin = match.start() + 1
     return entity.start, entity.end
+
+
+def _may_begin_period(text: str, entity: Entity, start: int) -> bool:
+    """True unless a mere day before an entity's date is another number."""
+    if _LONE_DAY.match(text, start) is None:
+        return True
+    first = max(0, start - _AROUND_CHARACTERS)
+    is_named = _BEFORE_PERIOD.search(text, first, start) is not None
+    return is_named or (entity.label not in BILL_DATES and _CELL_START.search(text, first, start) is not None)
 
 
 def _trimmed(match: re.Match[str], text: str) -> tuple[int, int]:
