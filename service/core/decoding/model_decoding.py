@@ -76,14 +76,17 @@ _LARGEST_SHARE = 0.05
 def seen_inside_begins(texts: Iterable[Logits], scheme: Scheme) -> bool:
     """True if a model begins entities with `I-` as a rule, word by word, before a valid path is sought.
 
+    A type without a `B-` begins with `I-` in BIO too, and tells nothing.
+
     Args:
         texts: the logits of each text's words, `[words, labels]`.
     """
+    both = np.isin(scheme.type_of, scheme.type_of[scheme.begins])
     inside = begun = 0
     for words in texts:
         tags = words.argmax(axis=1)
         kinds, is_begun = scheme.type_of[tags], scheme.begins[tags]
-        begins = (kinds >= 0) & (kinds != np.append(-1, kinds[:-1])) & (softmax(words).max(axis=1) >= _SURE)
+        begins = both[tags] & (kinds != np.append(-1, kinds[:-1])) & (softmax(words).max(axis=1) >= _SURE)
         begun += int((begins & is_begun).sum())
         inside += int((begins & ~is_begun).sum())
     return inside >= _FEWEST_BEGINNINGS and begun <= _LARGEST_SHARE * (inside + begun)

@@ -120,11 +120,15 @@ def scheme_named(name: str, labels: tuple[str, ...]) -> Scheme:
 
 
 def unread_tags(scheme: Scheme) -> list[str]:
-    """The labels of a plain scheme that look like tags: with a letter to begin, and another to go on with its type."""
-    for notation in _NOTATIONS if scheme.name == PLAIN else ():
-        parts = _parts(scheme.labels, notation, scheme.outside)
-        if _kinds(parts, "B") & _kinds(parts, "IM"):
-            return [label for label, (letter, _) in zip(scheme.labels, parts, strict=True) if letter in _ROLES]
+    """The labels that are read as types though they look like tags.
+
+    They have a letter to begin and another to go on with a type, or all have the one of `IO`.
+    """
+    plain = [label for label in scheme.labels if label in scheme.types]
+    for notation in _NOTATIONS:
+        parts = _parts(plain, notation, scheme.outside)
+        if _kinds(parts, "B") & _kinds(parts, "IM") or (len(parts) > 1 and {letter for letter, _ in parts} == {"I"}):
+            return [label for label, (letter, _) in zip(plain, parts, strict=True) if letter in _ROLES]
     return []
 
 

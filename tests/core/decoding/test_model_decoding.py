@@ -74,6 +74,13 @@ def test_a_model_of_iob1_is_seen_by_what_begins_its_entities(texts: list[list[li
     assert seen_inside_begins([np.array(rows, dtype=np.float32) for rows in texts], BIO) is seen
 
 
+def test_a_type_without_b_tells_nothing_of_a_models_scheme() -> None:
+    scheme = scheme_of(("O", "B-PER", "I-PER", "I-MISC"))
+    per, misc = np.eye(4, dtype=np.float32)[[[2, 0]]] * 9, np.eye(4, dtype=np.float32)[[[3, 0]]] * 9
+    assert not seen_inside_begins([*misc] * 8, scheme)
+    assert seen_inside_begins([*misc, *per] * 8, scheme)
+
+
 def test_a_scheme_is_open_unless_the_folder_or_its_steps_say_it() -> None:
     assert PLAIN.leaves_open(BIO)
     assert not PLAIN.leaves_open(scheme_of(("O", "I-MONEY")))

@@ -84,6 +84,11 @@ def test_a_nought_stands_for_o_among_words_alone(labels: list[str], outside: str
         (["O", "A-B", "A-I", "C-E", "x"], ["A-B", "A-I", "C-E"]),
         (["O", "B_A", "I_A"], []),
         (["O", "B_TYPE", "I_D"], []),
+        (["O", "B-PER", "I-PER", "B_ORG", "I_ORG"], ["B_ORG", "I_ORG"]),
+        (["O", "I_PER", "I_ORG"], ["I_PER", "I_ORG"]),
+        (["O", "I-PER", "I-ORG"], []),
+        (["O", "B-I-A", "I-I-A"], []),
+        (["PERSON", "DATE"], []),
     ],
 )
 def test_labels_that_look_like_tags_of_no_scheme_are_named(labels: list[str], unread: list[str]) -> None:
