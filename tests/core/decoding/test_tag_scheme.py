@@ -89,6 +89,7 @@ def test_a_nought_stands_for_o_among_words_alone(labels: list[str], outside: str
         (["O", "I-PER", "I-ORG"], []),
         (["O", "B-I-A", "I-I-A"], []),
         (["PERSON", "DATE"], []),
+        (["O", "I_D"], []),
     ],
 )
 def test_labels_that_look_like_tags_of_no_scheme_are_named(labels: list[str], unread: list[str]) -> None:

@@ -187,6 +187,7 @@ def test_characters_of_a_composed_text_are_placed_in_the_one_written(text: str) 
         ("e\u0301" + "a" + "\u0301\u0334" * 50_000, "é" + "a" + "\u0301\u0334" * 50_000),
         ("\u212b" + "\u0301\u0334" * 50_000, "Å" + "\u0301\u0334" * 50_000),
         ("ᄒ" + "\u1161\u11ab" * 50_000, "ᄒ" + "\u1161\u11ab" * 50_000),
+        ("Zoë\u0334", "Zoë\u0334"),
         ("a" + "\u0323\u0301" * 31, unicodedata.normalize("NFC", "a" + "\u0323\u0301" * 31)),
     ],
 )
