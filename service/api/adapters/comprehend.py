@@ -261,10 +261,8 @@ def _cbor_text(text: str) -> bytes:
 class BlocksDecoder:
     """Decodes the one document of a request as usual, and keeps its pages and layout."""
 
-    reads_as_written = False
-
     def __init__(self, file: bytes, scheme: Scheme) -> None:
-        self._file, self._scheme = file, scheme
+        self._file, self._scheme, self.reads_as_written = file, scheme, False
         self._document = Document("")
 
     def __call__(

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
@@ -166,6 +166,7 @@ MARKED = st.text("aeĄữ가ᄒ\u1161\u11abか\u3099\u0301\u0323\u0344\u0958\u09
 
 
 @given(MARKED)
+@example("e\u0301a\u0334")
 def test_characters_of_a_composed_text_are_placed_in_the_one_written(text: str) -> None:
     composed = compose(text)
     assert composed.text == unicodedata.normalize("NFC", text)
