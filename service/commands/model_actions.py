@@ -136,8 +136,8 @@ def report_scheme(labels: tuple[str, ...], decoding: Decoding, observed: str) ->
         print(f"labels: {scheme.outside} is read as O, outside entities")
     if tags := unread_tags(scheme):
         print(
-            f"gleaner: warning: {tags[0]} looks like a tag, but the labels are of no scheme, so services will answer "
-            "with them as they are: write B-…, I-… and O in `id2label` of config.json and publish again",
+            f"gleaner: warning: {tags[0]} looks like a tag, but is none of the labels' scheme, so services will answer "
+            "with it as it is: write B-…, I-… and O in `id2label` of config.json and publish again",
             file=sys.stderr,
         )
     if scheme.outside is None and not any(map(UNNAMED_LABEL.fullmatch, labels)):

@@ -43,7 +43,7 @@ _LONE_DAY = re.compile(
 _DAY = re.compile(r"(?<![0-9])[0-9]{1,2}(?![0-9])")
 _YEAR = re.compile(r"(?<![0-9])([0-9]{4})(?![0-9])|(?<![0-9./-])(?:[0-9]{1,2}[./-]){2}([0-9]{2})$")
 _DAY_AND_YEAR = re.compile(r"([0-9]{1,2})(?:st|nd|rd|th)?,? [0-9]{4}")
-_YEAR_FIRST = re.compile(r"\D{0,3}[0-9]{4}(?![0-9])")
+_YEAR_FIRST = re.compile(r"\D{0,3}[0-9]{4}(?![0-9])|(?:民國|民国|令和|平成)\s?[0-9]{1,3}年")
 _REST = re.compile(r"(?:(?P<month>[0-9]{1,2}) ?[月월./-] ?)?(?P<day>[0-9]{1,2}) ?[日일.]?(?: ?まで)?")
 _TURN_OF_YEAR_MONTHS = 6
 """Least months by which the first date comes after the second in the year where it is of the year before."""
@@ -72,6 +72,8 @@ def read_period(text: str, read: Read) -> list[str]:
         first, second = text[: match.start()].strip(), text[match.end() :].strip()
         if word := _FROM.match(first):
             first = first[word.end() :]
+        if not first or not second:
+            continue
         end = [".."] if key(second.strip(" .")) in _NOW else read(second)
         begin = read(first)
         if not begin or not end:

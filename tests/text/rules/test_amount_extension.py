@@ -125,6 +125,7 @@ def test_the_word_of_a_currency_is_no_amount(text: str, marked: Marked, wanted: 
         ("Dakar, Sénégal: 25 000 FCFA", ["25 000 FCFA"]),
         ("1.234,50 EUR oder USD 1,300.00", ["1.234,50 EUR", "USD 1,300.00"]),
         ("Total TRY 4.50", ["TRY 4.50"]),
+        ("EUR 12 345 678 901 in all", ["EUR 12 345 678 901"]),
         ("COFFEE CUP 4.50, FOR ALL 12.50", []),
         ("ALL 1.50 " * 20_000, ["ALL 1.50"]),
         ("USD 5 and ABC 5.00 in ISO 27.001", []),
