@@ -130,7 +130,7 @@ STUCK = """
 import ctypes
 from service.engine.models.bring_up import time_limit
 
-with time_limit(0.1, 0.3):
+with time_limit({seconds}, 3 * {seconds}):
     {block}
 """
 
@@ -139,13 +139,14 @@ with time_limit(0.1, 0.3):
     "block", ["ctypes.CDLL(None).pause()", "ctypes.CDLL(None).sleep(60)", "__import__('time').sleep(60)"]
 )
 def test_a_block_stuck_in_one_call_of_c_ends_its_process(block: str) -> None:
-    ended = subprocess.run([sys.executable, "-c", STUCK.format(block=block)], timeout=50.0)
+    ended = subprocess.run([sys.executable, "-c", STUCK.format(block=block, seconds=0.1)], timeout=50.0)
     assert ended.returncode == EXIT_BROKEN
 
 
 def test_a_block_that_only_python_delays_is_ended_alone() -> None:
     block = "\n".join(["try:", "        while True: sum(range(9))", "    except BaseException: print('ended')"])
-    ended = subprocess.run([sys.executable, "-c", STUCK.format(block=block)], capture_output=True, timeout=50.0)
+    stuck = STUCK.format(block=block, seconds=2.0)
+    ended = subprocess.run([sys.executable, "-c", stuck], capture_output=True, timeout=50.0)
     assert (ended.returncode, ended.stdout) == (0, b"ended\n")
 
 
