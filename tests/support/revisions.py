@@ -46,6 +46,7 @@ class Made:
 def make_revision(folder: Path, number: int) -> Made:
     """The `number`-th revision; neighbours differ in weights, in kind and in tokenizer."""
     make_model(folder, KINDS[number % len(KINDS)], seed=100 + number)
+    (folder / "decoding.json").write_text('{"inside_begins": false}')  # Random weights show no scheme.
     encoder, tokenizer = (
         load_encoder(folder, torch.device("cpu"), torch.float32, known=PACKED),
         TextTokenizer(folder),
