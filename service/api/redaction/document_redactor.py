@@ -28,7 +28,7 @@ from service.core.admission.policy import refuse_if_late
 from service.core.decoding.offsets import OffsetMap
 from service.core.errors import InvalidOptions, UnsupportedFormat
 from service.core.redaction import RedactedSpan, RedactionMode, ReplacedSpan, replaced_text, replacer, spans_to_redact
-from service.documents.document import LEFT_OUT, Document
+from service.documents.document import Document
 from service.documents.format_detection import Format, detect_format, media_type_of_picture
 from service.documents.redaction.values import RedactedFile
 from service.text.values.context import DocumentContext
@@ -67,7 +67,7 @@ class Redactor:
             replaced = partial(self._replaced, document, found, options, request)
             new_text, spans = await self._extractor.in_thread(replaced)
             if kind not in _REDACTED_AS_FILES or options.output is RedactOutput.TEXT:
-                return _with_text(source, found, new_text, spans, options)
+                return _with_text(source, found, document, new_text, spans, options)
             file = await self._files.redact(source, request, options, document, [each.span for each in spans])
             answer = partial(_with_file, source, found, document, file, spans, options)
             return await self._extractor.in_thread(answer)
@@ -122,7 +122,12 @@ def _format_of(source: DocumentInput, options: RedactOptions) -> Format:
 
 
 def _with_text(
-    source: DocumentInput, found: DocumentResult, text: str, spans: list[ReplacedSpan], options: RedactOptions
+    source: DocumentInput,
+    found: DocumentResult,
+    document: Document,
+    text: str,
+    spans: list[ReplacedSpan],
+    options: RedactOptions,
 ) -> RedactedResult:
     old, new = OffsetMap(str(found.text), options.offsets), OffsetMap(text, options.offsets)
     entities = [
@@ -134,7 +139,7 @@ def _with_text(
         )
         for each in spans
     ]
-    return _result(source, found, options, entities, text=text)
+    return _result(source, found, document, options, entities, text=text)
 
 
 def _with_file(
@@ -155,7 +160,7 @@ def _with_file(
         for each in spans
     ]
     return msgspec.structs.replace(
-        _result(source, found, options, entities, text=None),
+        _result(source, found, document, options, entities, text=None),
         file=RedactedContent(media_type_of_picture(source.data) or PDF, file.data),
         rasterized_pages=[
             RasterizedPage(page.number, page.reason) for page in file.pages if page.method == "rasterized"
@@ -183,6 +188,7 @@ def _entity(made: ReplacedSpan, found: DocumentResult, offsets: OffsetMap, optio
 def _result(
     source: DocumentInput,
     found: DocumentResult,
+    document: Document,
     options: RedactOptions,
     entities: list[RedactedEntity],
     *,
@@ -197,15 +203,9 @@ def _result(
         file=None,
         pages=found.pages,
         rasterized_pages=[],
-        unread_pages=_incomplete_pages(found),
+        unread_pages=list(document.incomplete_pages),
         removed=[],
         error=None,
         page_sizes=found.page_sizes,
         original_text=found.text if options.include_text else msgspec.UNSET,
     )
-
-
-def _incomplete_pages(found: DocumentResult) -> list[int]:
-    """The numbers of pages of which something that is seen was not read."""
-    parts = (part for part in found.partly_read if part.reason not in LEFT_OUT)
-    return sorted({*found.unread_pages, *(part.page for part in parts if part.page is not None)})
