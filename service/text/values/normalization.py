@@ -8,7 +8,9 @@ import unicodedata
 LONGEST_CHARACTERS = 120
 """Characters of the longest entity whose value is parsed; longer ones get none."""
 
-_SPACES = re.compile("[\u00a0\u2007\u202f\u2009]")
+TYPED_SPACES = "\u00a0\u2007\u202f\u2009"
+"""Spaces that do not break a line or are thin, as they are typed within numbers."""
+_SPACES = re.compile(f"[{TYPED_SPACES}]")
 _GAP = re.compile(r"(?:[\t\n\r\f\v]|\s{2})\s*")
 INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
 """Characters that do not show: break opportunities, soft hyphens, joiners, marks of direction, byte order marks."""

@@ -13,14 +13,16 @@ from typing import NamedTuple
 
 from babel import Locale
 
+from service.text.values.normalization import TYPED_SPACES
+
 PAGE_CHARACTERS = 65_536
 """Characters of the text's beginning whose amounts are read."""
-_SPACES = " \u00a0\u2007\u202f\u2009"
+_SPACES = f" {TYPED_SPACES}"
 _CENTS = re.compile(r"(?<![\d.,])\d{1,3}(?:[., ]\d{3}){0,4}([.,])\d{2}(?![\d.,])")
 _MILLS = re.compile(r"(?<![\d.,])(?:0|\d{4,9}|\d{1,3}(?:([.,'’])\d{3}){1,4}(?!\1))([.,])\d{3}(?![\d.,])")
 """Numbers whose mark before three digits is the decimal one: `0.500`, `1234.500`, `1,234.500`."""
 _GROUPED = re.compile(
-    rf"(?<![\d.,])(?:\d{{1,3}}([.,'’{_SPACES[1:]}])\d{{3}}(?:\1\d{{3}}){{0,3}}(?!\1)[.,]\d{{2,3}}(?![\d.,])"
+    rf"(?<![\d.,])(?:\d{{1,3}}([.,'’{TYPED_SPACES}])\d{{3}}(?:\1\d{{3}}){{0,3}}(?!\1)[.,]\d{{2,3}}(?![\d.,])"
     r"|\d{1,3}([.,'’])\d{3}(?:\2\d{3}){1,3}(?![\d.,]))"
 )
 _GROUPED_BY_SPACE = re.compile(
@@ -34,7 +36,7 @@ _GROUPED_BY_SPACE = re.compile(
 
 Swiss payment parts group by spaces, whatever the bill above them does.
 """
-_GROUPED_ONCE = re.compile(rf"(?<!\d)(?<!\d[.,])([1-9]\d{{0,2}})[.,'’{_SPACES[1:]}]?(\d{{3}}[.,]\d{{2,3}})(?!\d)")
+_GROUPED_ONCE = re.compile(rf"(?<!\d)(?<!\d[.,])([1-9]\d{{0,2}})[.,'’{TYPED_SPACES}]?(\d{{3}}[.,]\d{{2,3}})(?!\d)")
 
 
 class NumberMarks(NamedTuple):
