@@ -1,7 +1,9 @@
 """Amount keywords: classify the words before an amount as total, net, tax, paid, change, or none of these.
 
 The rules, the first that fits:
-- Words for a count, a discount, a deposit or a unit price: the amount is no sum of the document.
+- Words for the amount left to pay come first: "Balance due less deposit".
+- Words for a count or a unit price: the amount is no sum of the document. Words for a tip, a discount, a deposit, …: it
+  is one of the lines between net and total, or between total and the amount left to pay.
 - "Total excl. VAT" is a net; "Total incl. VAT" a total; "VAT", "VAT included in total" and "Total VAT" are a tax.
 - "Amount" alone has no class, "Amount incl. VAT" is a total.
 - "Net total" is a net in one country and the amount to pay in another: it counts for both roles.
@@ -37,6 +39,14 @@ class AmountKeyword(StrEnum):
     ROUNDING = "rounding"
     PAID = "paid"
     CHANGE = "change"
+    UNTAXED = "untaxed"
+    TIP = "tip"
+    SERVICE_CHARGE = "service_charge"
+    SHIPPING = "shipping"
+    DISCOUNT = "discount"
+    WITHHOLDING = "withholding"
+    PREPAID = "prepaid"
+    BROUGHT_FORWARD = "brought_forward"
     NO_SUM = "no_sum"
 
 
@@ -51,7 +61,11 @@ PAID_TOTAL_WEIGHTS: Mapping[AmountKeyword, float] = {AmountKeyword.ROUNDING: 0.2
 _KINDS = (*(word.value for word in AmountKeyword), "sums", "including", "excluding")
 _TABLE = PhraseTable(*_KINDS)
 _SUMS = frozenset(("rounded", "gross", "to_pay", "total", "net_or_total", "subtotal", "sums"))
-_ALONE = ("no_sum", "rounding", "change", "paid")
+_ALONE = (
+    *("no_sum", "withholding", "prepaid", "brought_forward", "discount", "tip", "service_charge", "shipping"),
+    *("untaxed", "rounding", "change", "paid"),
+)
+"""Kinds that decide a key's class whatever other phrases it has, the first in this order."""
 _ROW_TOTALS = frozenset((AmountKeyword.TOTAL, AmountKeyword.GROSS, AmountKeyword.TO_PAY, AmountKeyword.NET_OR_TOTAL))
 _IN_ORDER = ("net", "subtotal", "rounded", "gross", "to_pay", "net_or_total", "total")
 
@@ -88,6 +102,8 @@ def classify_key(key: str) -> AmountKeyword | None:
     if not found or _other_letters(line, found) > MOST_OTHER_LETTERS:
         return None
     kinds = [phrase.kind for phrase in found]
+    if kinds[0] == "to_pay":
+        return AmountKeyword.TO_PAY
     for kind in _ALONE:
         if kind in kinds:
             return AmountKeyword(kind)

@@ -70,6 +70,16 @@ SUMS = frozenset((AmountKeyword.TOTAL, AmountKeyword.GROSS, AmountKeyword.NET_OR
 """Keywords of sums of which a bill may have several."""
 LAST_SUMS = SUMS - {AmountKeyword.SUBTOTAL} | {AmountKeyword.TO_PAY}
 """Keywords of a bill's last sum."""
+ADDED = frozenset(
+    (
+        AmountKeyword.UNTAXED,
+        AmountKeyword.TIP,
+        AmountKeyword.SERVICE_CHARGE,
+        AmountKeyword.SHIPPING,
+        AmountKeyword.NO_SUM,
+    )
+)
+"""Keywords of amounts that are added to the taxed supplies."""
 KEPT_WEIGHT = 0.6
 """Least weight of a triple, as a share of the weight of each role's best candidates together."""
 
@@ -216,7 +226,7 @@ def _last_sum(part: Mention, mentions: Sequence[Mention], likely: Weighted, keyw
         keyword, whole = keywords.get(mention.entity), amount(mention)
         if keyword not in LAST_SUMS or whole is None:
             continue
-        extras = (AmountKeyword.NO_SUM, *(() if keyword is AmountKeyword.TO_PAY else (None,)))
+        extras = (*ADDED, *(() if keyword is AmountKeyword.TO_PAY else (None,)))
         for each, value, word in stated:
             is_sum = word in SUMS and each.entity not in (part.entity, mention.entity)
             is_extra = word in extras and value > 0 and part.start < each.start < mention.start

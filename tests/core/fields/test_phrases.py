@@ -105,10 +105,19 @@ KEYS: dict[str | None, str] = {
     "net_or_total": "Nett Total",
     "rounded": "TOTAL ROUNDED | TOTAL AFTER ROUNDING",
     "to_pay": "Balance due | TOTAL AMT PAYABLE | Zu zahlen | Zahlbetrag | NET A PAYER | Netto a pagare | "
-    "Te betalen | Razem do zapłaty | Всего к оплате | Att betala | Total de plată",
+    "Te betalen | Razem do zapłaty | Amount owing | Noch zu zahlen | Reste dû | Balance due less deposit | "
+    "Всего к оплате | Att betala | Total de plată",
     "tax": "GST @6% | Total GST | GST @6% included in total | inkl. 19 % MwSt. | zzgl. Umsatzsteuer 19 % | "
     "Total taxes | dont TVA 20 % | в том числе НДС | KDV | varav moms | 消費税(10%) | 부가세",
-    "no_sum": "TOTAL QTY: 9 | Total discount | Gesamtbetrag der Abschläge | Erhaltene Anzahlungen",
+    "no_sum": "TOTAL QTY: 9 | Unit price | Wechselkurs EUR/CHF",
+    "discount": "Total discount | abzgl. 5 % Rabatt | Remise 3 % | Sconto | 値引き",
+    "prepaid": "Gesamtbetrag der Abschläge | Erhaltene Anzahlungen | Less deposit paid | Acompte versé | Reeds betaald",
+    "brought_forward": "Balance brought forward | Saldovortrag | Solde antérieur | Saldo anterior",
+    "withholding": "Ritenuta d'acconto 20 % | Retención IRPF 15 % | 源泉徴収税額 | TDS 10%",
+    "untaxed": "Imposta di soggiorno (esente) | City tax | Kurtaxe | Taxe de séjour | Pfand",
+    "tip": "Tip | Trinkgeld | Pourboire | Propina",
+    "service_charge": "Service charge 12.5% | Coperto | サービス料",
+    "shipping": "Shipping | Versandkosten | Frais de port | Portes",
     "rounding": "ROUNDING ADJ............",
     "paid": "CASH | Visa | Espèces",
     "change": "CHANGE DUE | Wechselgeld | お釣り",

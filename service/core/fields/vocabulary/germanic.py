@@ -7,22 +7,36 @@ from service.core.fields.vocabulary.words import BillWords
 ENGLISH = BillWords(
     total="total totals",
     gross="grand_total gross gross_amount gross_total total_gross",
-    to_pay="amount_due total_due balance_due due_amount amount_payable amt_payable total_payable amount_to_pay "
-    "to_pay please_pay final_total",
+    to_pay="amount_due total_due balance_due due_amount amount_payable amt_payable total_payable amount_to_pay to_pay "
+    "please_pay final_total amount_owing balance_owing balance_to_pay balance_payable outstanding outstanding_balance "
+    "amount_outstanding remaining_balance amount_now_due net_payable",
     rounded="rounded after_rounding rounded_total total_rounded",
-    net="net_amount net_value net_of_tax taxable_amount total_net",
+    net="net_amount net_value net_of_tax taxable_amount total_net taxable_value taxable_amt taxable_total "
+    "total_taxable assessable_value",
     net_or_total="net nett net_total nett_total",
     subtotal="subtotal sub_total total_before_tax",
-    tax="tax taxes vat gst hst sst sales_tax service_tax",
+    tax="tax taxes vat gst hst sst sales_tax service_tax cgst sgst igst utgst cess qst pst rst state_tax county_tax "
+    "city_sales_tax district_tax use_tax sales_and_use_tax iva",
     sums="amount amt sales value",
     including="incl including inclusive inc included",
     excluding="excl excluding exclusive exc ex without w/o before",
     paid="cash paid tender tendered cash_received amount_received visa master mastercard amex credit_card debit_card "
     "credit debit card",
     change="change change_due cash_change",
-    no_sum="qty quantity item items pcs pax point points saving savings saved disc discount discounts coupon voucher "
-    "rebate deposit prepaid prepayment tip shipping freight delivery handling unit_price service_charge "
-    "capital hours weight per exchange_rate rate_of_exchange conversion_rate fx_rate",
+    no_sum="qty quantity item items pcs pax point points unit_price capital hours weight per exchange_rate "
+    "rate_of_exchange conversion_rate fx_rate",
+    untaxed="city_tax tourist_tax tourism_levy tourism_fee occupancy_tax non_taxable non_taxed disbursements "
+    "bottle_deposit container_deposit",
+    tip="tip tips gratuity",
+    service_charge="service_charge svc_chg serv_chg discretionary_service optional_service",
+    shipping="shipping freight delivery handling postage carriage shipping_and_handling shipping_&_handling s&h p&p",
+    withholding="withholding withholding_tax tax_withheld tds less_tds retention retainage",
+    discount="saving savings saved disc discount discounts coupon voucher rebate promo promotion promo_code",
+    prepaid="deposit deposits deposit_paid prepaid prepayment part_payment down_payment payment_on_account "
+    "already_paid paid_to_date previous_payment previous_payments payments_received payment_received less_payments "
+    "less_paid retainer_applied",
+    brought_forward="balance_brought_forward brought_forward previous_balance opening_balance past_due "
+    "past_due_amount prior_balance",
     rounding="round rounding rounding_adj* round_adj*",
     due="due due_date payable_by payable_until payment_by payment_until pay_by pay_until payment_due due_on due_by "
     "please_pay_by payment_due_date date_due",
@@ -49,19 +63,31 @@ GERMAN = BillWords(
     total="summe gesamt gesamtsumme gesamtbetrag gesamtpreis gesamtbeitrag endbetrag endsumme rechnungsbetrag "
     "rechnungssumme",
     gross="brutto bruttosumme bruttobetrag rechnungssumme_brutto gesamtbetrag_brutto",
-    to_pay="zu_zahlen zu_zahlender_betrag zu_zahlender_beitrag zahlbetrag zahlungsbetrag offener_betrag restbetrag",
+    to_pay="zu_zahlen zu_zahlender_betrag zu_zahlender_beitrag zahlbetrag zahlungsbetrag offener_betrag restbetrag "
+    "noch_zu_zahlen restzahlung restforderung schlusszahlung verbleibender_betrag noch_offen",
     rounded="gerundet",
     net="netto nettobetrag nettosumme nettobeitrag warenwert",
     subtotal="zwischensumme positionssumme",
-    tax="mwst mw.st. mehrwertsteuer ust umsatzsteuer steuer steuerbetrag mwst_betrag ust_betrag versicherungsteuer",
+    tax="mwst mw.st. mehrwertsteuer ust umsatzsteuer steuer steuerbetrag mwst_betrag ust_betrag versicherungsteuer "
+    "ust_satz mwst_satz",
     sums="betrag preis",
     including="inkl inklusive einschl einschließlich enthalten enthaltene darin",
     excluding="exkl exklusive ohne",
     paid="bar gegeben ec_karte ec_cash girocard kreditkarte kartenzahlung",
     change="rückgeld wechselgeld zurück",
-    no_sum="anzahlung anzahlungen rabatt* skonto abschlag abschläge zuschlag zuschläge menge anzahl stück artikel "
-    "punkte pfand versand* porto fracht nettopreis bruttopreis einzelpreis stückpreis *listenpreis basisbetrag "
-    "steuerbasisbetrag grundbetrag versicherungssumme guthaben trinkgeld wechselkurs umrechnungskurs devisenkurs",
+    no_sum="skonto zuschlag zuschläge menge anzahl stück artikel punkte nettopreis bruttopreis einzelpreis stückpreis "
+    "*listenpreis basisbetrag steuerbasisbetrag grundbetrag versicherungssumme wechselkurs umrechnungskurs devisenkurs",
+    untaxed="kurtaxe ortstaxe kurabgabe bettensteuer beherbergungssteuer übernachtungssteuer citytax pfand leergut "
+    "auslagen durchlaufende_posten steuerfrei*",
+    tip="trinkgeld",
+    service_charge="bedienungszuschlag servicepauschale bedienung",
+    shipping="versand* porto fracht frachtkosten lieferkosten transportkosten",
+    withholding="quellensteuer bauabzugsteuer steuerabzug sicherheitseinbehalt einbehalt",
+    discount="rabatt* nachlass preisnachlass gutschein",
+    prepaid="anzahlung anzahlungen abschlag abschläge abschlagszahlung abschlagszahlungen akonto a_conto "
+    "vorauszahlung* teilzahlung* bereits_bezahlt bereits_gezahlt bereits_geleistet* bereits_erhalten* "
+    "geleistete_zahlung* guthaben",
+    brought_forward="saldovortrag alter_saldo offener_saldo vortrag rückstand",
     rounding="rundung rundungsdifferenz",
     due="fällig* zahlbar* zahlungsziel zahlen_bis zahlung_bis netto_bis fälligkeitsdatum fälligkeit zu_zahlen_bis "
     "zahlbar_bis",
@@ -88,7 +114,7 @@ GERMAN = BillWords(
 DUTCH = BillWords(
     total="totaal totaalbedrag eindtotaal factuurbedrag",
     gross="totaal_incl bruto",
-    to_pay="te_betalen te_voldoen openstaand_bedrag",
+    to_pay="te_betalen te_voldoen openstaand_bedrag nog_te_betalen resterend_bedrag",
     rounded="afgerond",
     net="netto nettobedrag totaal_excl",
     subtotal="subtotaal",
@@ -98,7 +124,13 @@ DUTCH = BillWords(
     excluding="exclusief zonder",
     paid="contant pin bankpas ontvangen",
     change="wisselgeld",
-    no_sum="aantal korting statiegeld verzendkosten aanbetaling stuksprijs wisselkoers koers",
+    no_sum="aantal stuksprijs wisselkoers koers",
+    untaxed="toeristenbelasting statiegeld emballage voorschotten onbelast",
+    tip="fooi",
+    shipping="verzendkosten bezorgkosten vracht",
+    discount="korting",
+    prepaid="aanbetaling reeds_betaald reeds_voldaan voorschot vooruitbetaling vooruitbetaald",
+    brought_forward="vorig_saldo openstaand_saldo saldo_vorige",
     rounding="afronding",
     due="vervaldatum betaaldatum betalen_voor uiterlijk te_betalen_voor uiterste_betaaldatum vervalt_op",
     dated="factuurdatum datum_factuur opgemaakt_op",
@@ -118,7 +150,7 @@ DUTCH = BillWords(
 SWEDISH = BillWords(
     total="totalt summa slutsumma totalbelopp",
     gross="summa_inkl_moms brutto",
-    to_pay="att_betala",
+    to_pay="att_betala kvar_att_betala",
     rounded="avrundat",
     net="netto nettobelopp summa_exkl_moms",
     subtotal="delsumma",
@@ -128,7 +160,13 @@ SWEDISH = BillWords(
     excluding="exklusive",
     paid="kontant kontokort betalkort mottaget",
     change="växel",
-    no_sum="antal rabatt frakt växelkurs valutakurs",
+    no_sum="antal växelkurs valutakurs",
+    untaxed="pant",
+    tip="dricks",
+    shipping="frakt fraktkostnad",
+    discount="rabatt",
+    prepaid="förskott handpenning redan_betalt tidigare_betalt a_conto",
+    brought_forward="ingående_saldo tidigare_saldo",
     rounding="öresavrundning avrundning",
     due="förfallodatum förfaller betalas_senast oss_tillhanda_senast",
     dated="fakturadatum utställd",
@@ -147,7 +185,7 @@ SWEDISH = BillWords(
 DANISH = BillWords(
     total="i_alt total_beløb samlet_beløb",
     gross="i_alt_inkl_moms",
-    to_pay="at_betale til_betaling",
+    to_pay="at_betale til_betaling restbeløb",
     net="i_alt_ekskl_moms beløb_ekskl_moms nettobeløb",
     subtotal="subtotal",
     tax="moms momsbeløb",
@@ -156,7 +194,13 @@ DANISH = BillWords(
     excluding="ekskl eksklusive",
     paid="kontant dankort modtaget",
     change="byttepenge retur",
-    no_sum="antal rabat fragt valutakurs vekselkurs",
+    no_sum="antal valutakurs vekselkurs",
+    untaxed="pant",
+    tip="drikkepenge",
+    shipping="fragt",
+    discount="rabat",
+    prepaid="forudbetaling aconto depositum allerede_betalt",
+    brought_forward="tidligere_saldo overført_saldo",
     rounding="øreafrunding",
     due="forfald* betalingsfrist betales_senest",
     dated="dato fakturadato",
@@ -174,7 +218,7 @@ DANISH = BillWords(
 
 NORWEGIAN = BillWords(
     total="totalt sum",
-    to_pay="å_betale",
+    to_pay="å_betale restbeløp",
     net="netto_beløp sum_eks_mva",
     subtotal="delsum",
     tax="mva",
@@ -182,7 +226,13 @@ NORWEGIAN = BillWords(
     bill="faktura kvittering",
     paid="kontanter bankkort",
     change="veksel",
-    no_sum="antall rabatt frakt valutakurs vekslingskurs",
+    no_sum="antall valutakurs vekslingskurs",
+    untaxed="pant",
+    tip="driks",
+    shipping="frakt",
+    discount="rabatt",
+    prepaid="forskudd forskuddsbetaling allerede_betalt",
+    brought_forward="tidligere_saldo",
     rounding="avrunding",
     due="forfallsdato betales_innen",
     seller="selger leverandør avsender utsteder",

@@ -25,7 +25,12 @@ class BillWords:
         including, excluding: before a tax's name, what a sum is with or without.
         rounding: the amount added by rounding, or rounded to.
         paid, change: the payment, and the money given back.
-        no_sum: excludes a line from all of these: counts, discounts, deposits, unit prices.
+        untaxed, tip, service_charge, shipping: added to the taxed supplies: city tax, deposits of bottles, …
+        discount: taken off before tax.
+        withholding: taken off for the tax office, or kept back.
+        prepaid: paid before the bill: deposits, instalments.
+        brought_forward: still owed from an earlier bill.
+        no_sum: excludes a line from all of these: counts, unit prices, rates of exchange.
     Dates:
         due, dated: the due date; the bill's own date.
         another_day: any other date.
@@ -53,6 +58,14 @@ class BillWords:
     paid: str = ""
     change: str = ""
     rounding: str = ""
+    untaxed: str = ""
+    tip: str = ""
+    service_charge: str = ""
+    shipping: str = ""
+    discount: str = ""
+    withholding: str = ""
+    prepaid: str = ""
+    brought_forward: str = ""
     no_sum: str = ""
     due: str = ""
     dated: str = ""
