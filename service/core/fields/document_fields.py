@@ -9,13 +9,13 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from service.core.decoding.value import ValueKind
+from service.core.fields.accounts import choose_accounts
 from service.core.fields.amount_keywords import AmountKeyword, amount_keywords
 from service.core.fields.headings import CORRECTION, CREDIT, bill_spans, heading_kind
 from service.core.fields.kinds import DocumentKind, KindMatch, decide_kind, is_letter
 from service.core.fields.line_items import LineItem, find_line_items
 from service.core.fields.lines import TextLines
-from service.core.fields.mentions import Choice, Mention, amount, choose, currency, ranked
+from service.core.fields.mentions import Choice, Mention, amount, currency
 from service.core.fields.named_roles import choose_named, currency_of_key, named_currency
 from service.core.fields.parties import choose_parties, choose_tax_id
 from service.core.fields.resume import Entry, choose_person, distinct, find_entries
@@ -97,9 +97,7 @@ def _bill(
     words = amount_keywords(everything, lines)
     amounts, checks = settle_totals([*mentions, *(mention for mention in by_keyword if mention.entity in words)], words)
     choices |= amounts | choose_named(everything, lines)
-    for label in labels_of(RoleGroup.ACCOUNT):
-        if choice := _by_label(mentions, label):
-            choices[label] = choice
+    choices |= choose_accounts(mentions, lines)
     if number := choose_tax_id(mentions, lines, choices.get(RECEIVER)):
         choices[TAX_ID] = number
     taken = {choices[label].best.entity for label in labels_of(RoleGroup.SUM) if label in choices}
@@ -141,9 +139,3 @@ def _resume(kind_match: KindMatch, mentions: Sequence[Mention], lines: TextLines
         skills=distinct(mentions, "SKILL"),
         languages=distinct(mentions, "LANGUAGE"),
     )
-
-
-def _by_label(mentions: Sequence[Mention], label: str) -> Choice | None:
-    """Choose the best mention of a label whose text was read as a value of its kind."""
-    read = (mention for mention in mentions if mention.label == label and mention.value.kind is not ValueKind.TEXT)
-    return choose(ranked(read, lambda mention: mention.score))

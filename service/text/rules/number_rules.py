@@ -7,23 +7,36 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
-from stdnum import get_cc_module, luhn, numdb
+from stdnum import get_cc_module, luhn
 
 from service.text.rules.rule_matches import RuleMatch, Strength, is_named, scan
 from service.text.values.context import DocumentContext
-from service.text.values.identifiers import compact, is_card_number, is_iban, is_vat, read_bic
-
-_BREAK = r"(?:[ \u00a0\u202f-]|[ \t]{0,8}(?:\r?\n[ \t]{0,8}|\t[ \t]{0,8}| [ \t]{1,7}|\|[ \t]{0,8}))?"
-"""Break between two characters of a number whose checksum holds: a space, a tab, a cell's or a line's end."""
-_IBAN_HEAD = re.compile(
-    rf"([A-Z])(?:(?<![A-Za-z0-9].)|(?<=IBAN.)){_BREAK}([A-Z]){_BREAK}[0-9]{_BREAK}[0-9](?={_BREAK}[A-Z0-9]{_BREAK}[A-Z0-9])"
+from service.text.values.identifiers import (
+    account_number,
+    compact,
+    iban_form,
+    is_card_number,
+    is_vat,
+    read_bic,
+    whole_iban,
 )
+
+_GAP = r"[ \t]{0,8}(?:\r?\n[ \t]{0,8}|\t[ \t]{0,8}| [ \t]{1,7}|\|[ \t]{0,8})|[ \u00a0\u202f-]"
+_BREAK = f"(?>{_GAP}|)"
+"""Break between two characters of a number whose checksum holds: a space, a tab, a cell's or a line's end."""
+_BREAK_OR_MARK = f"(?> ?[.,:;·'’_] ?|{_GAP}|)"
+"""The same, or a mark that does not belong there, as a poor print has it."""
+_IBAN_HEAD = re.compile(
+    rf"([A-Z])(?:(?<![A-Za-z0-9].)|(?<=IBAN.)){_BREAK}([A-Z]){_BREAK}[0-9O]{_BREAK}[0-9O]"
+    rf"(?={_BREAK_OR_MARK}[A-Z0-9]{_BREAK_OR_MARK}[A-Z0-9])"
+)
+_NRB = re.compile(r"[0-9]{2}(?<![\w.,+/-]..)(?:[ \u00a0\u202f-]?[0-9]{4}){6}(?![\w-]|[.,/][0-9])")
+_ACCOUNT_NAMES = re.compile(r"rachun|konto|kont[aeu]|NRB|account|bank", re.IGNORECASE)
 _IBAN_NAMES = re.compile(r"IBAN[\s:.()nr°#-]{0,12}$", re.IGNORECASE)
 _FEWEST_IBAN_CHARACTERS = 14
 _WRITTEN_HEAD = 4
 """Characters of a country and check digits together; a longer head has breaks, and only a checksum proves it."""
 _GROUP = re.compile(r"[ -]?[A-Z0-9]{1,4}(?![A-Za-z0-9])|[A-Z0-9]{1,30}(?![A-Za-z0-9])")
-_STRUCTURE = re.compile(r"([0-9]+)!")
 _BIC = re.compile(r"[A-Z][A-Z](?<![A-Za-z0-9]..)[A-Z]{4}[A-Z0-9]{2}(?:[A-Z0-9]{3})?(?![A-Za-z0-9])")
 _BIC_NAMES = re.compile(r"BIC|SWIFT", re.IGNORECASE)
 _VAT_COUNTRIES = "AT|BE|BG|CY|CZ|DE|DK|EE|EL|ES|FI|FR|GB|HR|HU|IE|IT|LT|LU|LV|MT|NL|NO|PL|PT|RO|SE|SI|SK|XI"
@@ -78,12 +91,13 @@ _FEWEST_TAX_DIGITS, _MOST_TAX_DIGITS = 7, 14
 
 def ibans(text: str, context: DocumentContext) -> Iterator[RuleMatch]:
     """Yield numbers of accounts of their country's length; those with a wrong checksum only where a word names them."""
+    yield from _polish_accounts(text)
     for head in scan(_IBAN_HEAD, text):
-        length = _iban_lengths().get(head[1] + head[2])
-        if length is None:
+        length = len(iban_form(head[1] + head[2]))
+        if not length:
             continue
         end = _end_of(text, head.start(), length)
-        if end is not None and is_iban(compact(text[head.start() : end])):
+        if end is not None and whole_iban(account_number(text[head.start() : end])):
             yield RuleMatch("IBAN", head.start(), end, Strength.PROVEN, 1.0)
             continue
         if len(head.group()) > _WRITTEN_HEAD:
@@ -91,6 +105,14 @@ def ibans(text: str, context: DocumentContext) -> Iterator[RuleMatch]:
         end = end if end and "\n" not in text[head.start() : end] else _end_of_groups(text, head.end())
         named = is_named(_IBAN_NAMES, text, head.start()) and end - head.start() >= _FEWEST_IBAN_CHARACTERS
         yield RuleMatch("IBAN", head.start(), end, Strength.LIKELY if named else Strength.BOUNDS, 0.9)
+
+
+def _polish_accounts(text: str) -> Iterator[RuleMatch]:
+    """Yield accounts of 26 digits whose checksum holds, in groups or after a word for them."""
+    for match in scan(_NRB, text):
+        is_grouped = not match.group().isdecimal()
+        if whole_iban(account_number(match.group())) and (is_grouped or is_named(_ACCOUNT_NAMES, text, match.start())):
+            yield RuleMatch("IBAN", match.start(), match.end(), Strength.PROVEN, 1.0)
 
 
 def bics(text: str, context: DocumentContext) -> Iterator[RuleMatch]:
@@ -184,20 +206,7 @@ def _end_of_groups(text: str, end: int) -> int:
 
 @cache
 def _of_length(length: int) -> re.Pattern[str]:
-    return re.compile(rf"[A-Z](?:{_BREAK}[A-Z0-9]){{{length - 1}}}(?:(?![A-Za-z0-9])|(?=[A-Z][A-Za-z]{{2}}))")
-
-
-@cache
-def _iban_lengths() -> dict[str, int]:
-    """Map countries to the lengths of their account numbers (ISO 13616), from stdnum's table."""
-    found = {}
-    table = numdb.get("iban")
-    for first in "ABCDEFGHIJKLMNOPQRSTUVWXYZ":
-        for second in "ABCDEFGHIJKLMNOPQRSTUVWXYZ":
-            structure = table.info(first + second)[0][1].get("bban")
-            if structure:
-                found[first + second] = 4 + sum(map(int, _STRUCTURE.findall(structure)))
-    return found
+    return re.compile(rf"[A-Z](?:{_BREAK_OR_MARK}[A-Z0-9]){{{length - 1}}}(?:(?![A-Za-z0-9])|(?=[A-Z][A-Za-z]{{2}}))")
 
 
 @cache

@@ -1,4 +1,11 @@
-"""Reads contacts and identifiers: e-mail, web address, telephone, bank account, bank, tax number, payment card."""
+"""Reads contacts and identifiers: e-mail, web address, telephone, bank account, bank, tax number, payment card.
+
+The rules for accounts:
+- A character that a reader takes for a similar one ("O" for "0") is corrected where the country's form has digits, or
+  letters, only, and only if the checksum then holds.
+- A Polish account of 26 digits (NRB) whose checksum holds with its country is that IBAN.
+- A masked number ("FR76 XXXX … 739") is no account.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +15,7 @@ from typing import Any
 
 import phonenumbers
 from phonenumbers import NumberParseException, PhoneNumber, PhoneNumberFormat
-from stdnum import bic, get_cc_module, iban, luhn
+from stdnum import bic, get_cc_module, iban, luhn, numdb
 from stdnum.exceptions import InvalidChecksum, ValidationError
 
 from service.core.decoding.value import Value, ValueKind
@@ -74,6 +81,16 @@ _CARD = re.compile(
     r"|35(?:2[89]|[3-8][0-9])[0-9]{12}"
 )
 """Visa, Mastercard, American Express, Diners Club, Discover, UnionPay, JCB, by their issuers' prefixes (ISO 7812)."""
+_IBAN = re.compile(r"[A-Z]{2}[0-9]{2}[A-Z0-9]{6,30}")
+_NRB = re.compile(r"[0-9]{26}")
+_STRAYS = re.compile("[,;'’·]")
+"""Marks within an account's number that are no separators: a poor print has them."""
+_FORM = re.compile(r"([0-9]+)!([nac])")
+_MASK = re.compile(r"[*•●]|X{3}")
+_MISREAD = {"n": {"O": "0", "Q": "0", "I": "1", "L": "1", "S": "5", "B": "8", "Z": "2"}, "a": {"0": "O", "1": "I"}}
+"""Kind of character → characters that are read in its place, and what they are."""
+MOST_CORRECTED = 3
+"""Most characters of an account's number that are corrected: with more, one number in 97 fits by chance."""
 _COUNTRY_OF_PREFIX = {"EL": "gr", "XI": "gb"}
 _WITHOUT_CHECKSUM = frozenset({"us", "cz", "nz"})
 """Countries whose tax numbers are not validated: they have no checksum, or not all have one."""
@@ -86,13 +103,48 @@ def compact(text: str) -> str:
 
 def read_iban(text: str, context: DocumentContext) -> Value | None:
     """Read an account's number; it is invalid with a wrong checksum or length."""
-    number = compact(text).removeprefix("IBAN")
-    return Value(ValueKind.IBAN, number, valid=is_iban(number)) if re.match(r"[A-Z]{2}[0-9]", number) else None
+    number = account_number(text)
+    whole = whole_iban(number)
+    if whole is not None:
+        return Value(ValueKind.IBAN, whole, valid=True)
+    if not _IBAN.fullmatch(number) or _MASK.search(number) or not iban_form(number[:2]):
+        return None
+    return Value(ValueKind.IBAN, number, valid=False)
+
+
+def account_number(text: str) -> str:
+    """Write an account's number in upper case without separators and stray marks."""
+    return compact(_STRAYS.sub("", text)).removeprefix("IBAN")
 
 
 def is_iban(number: str) -> bool:
     """True if a compact number has its country's form and the right check digits (ISO 13616)."""
     return len(number) <= 34 and bool(iban.is_valid(number, check_country=False))
+
+
+def whole_iban(number: str) -> str | None:
+    """Complete or correct a compact number to an account's whose checksum holds; None if there is none."""
+    if _NRB.fullmatch(number):
+        number = f"PL{number}"
+    if is_iban(number):
+        return number
+    form = iban_form(number[:2])
+    if len(number) != len(form):
+        return None
+    read = "".join(_MISREAD.get(kind, {}).get(sign, sign) for kind, sign in zip(form, number, strict=True))
+    corrected = sum(one != other for one, other in zip(number, read, strict=True))
+    return read if 0 < corrected <= MOST_CORRECTED and is_iban(read) else None
+
+
+@cache
+def iban_form(country: str) -> str:
+    """Write the form of a country's account numbers, a sign for each character: `n` digit, `a` letter, `c` any.
+
+    From stdnum's table of ISO 13616; empty for a country without such numbers.
+    """
+    found = numdb.get("iban").info(country)[0][1].get("bban", "") if len(country) == 2 else ""
+    parts = _FORM.findall(found)
+    return "aann" + "".join(kind * int(length) for length, kind in parts) if parts else ""
 
 
 def read_bic(text: str, context: DocumentContext) -> Value | None:

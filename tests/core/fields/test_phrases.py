@@ -18,6 +18,8 @@ FAMILIES = (
     ("due", "dated", "another_day"),
     ("another_bill", "bill", "credit", "correction", "order"),
     ("seller", "buyer"),
+    ("debit", "transfer"),
+    ("tax_number", "other_number"),
 )
 """Kinds that are looked for together: a phrase must be of one of them."""
 
@@ -33,7 +35,7 @@ def test_no_phrase_is_of_two_kinds_that_are_looked_for_together(family: tuple[st
 
 
 def test_every_kind_of_word_is_in_a_family() -> None:
-    apart = {"number", "to", "by", "currency"}
+    apart = {"number", "to", "by", "currency", "your", "representative"}
     assert {kind for family in FAMILIES for kind in family} | apart == {field.name for field in fields(BillWords)}
 
 

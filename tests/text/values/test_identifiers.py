@@ -28,7 +28,13 @@ ENGLISH = "Invoice for the order, due date of payment"
         ("PL61 1090 1014 0000 0712 1981 2874", "PL61109010140000071219812874", True),
         ("DE89 3704 0044 0532 0130 01", "DE89370400440532013001", False),
         ("DE89 3704 0044", "DE8937040044", False),
-        ("XX12 3456", "XX123456", False),
+        ("88 1140 2004 0000 3102 7788 1420", "PL88114020040000310277881420", True),
+        ("DE89 3704 0044.0532 0130 00", "DE89370400440532013000", True),
+        ("DE89 3704 0044 0532,0130·00", "DE89370400440532013000", True),
+        ("DE89 37O4 0044 O532 013O 00", "DE89370400440532013000", True),
+        ("DE89 37O4 OO44 O532 013O 00", "DE8937O4OO44O532013O00", False),
+        ("NL91 ABNA 04I7 1643 00", "NL91ABNA0417164300", True),
+        ("NL20 1NGB 0001 2345 67", "NL20INGB0001234567", True),
     ],
 )
 def test_account_numbers(text: str, value: str, valid: bool) -> None:
@@ -120,6 +126,13 @@ def test_telephone_numbers(text: str, document: str, value: str | None, valid: b
         ("BIC", "12345678", ValueKind.TEXT, "12345678"),
         ("PERSON", "Jane\n  Doe", ValueKind.TEXT, "Jane Doe"),
         ("IBAN", "none", ValueKind.TEXT, "none"),
+        ("IBAN", "ABN", ValueKind.TEXT, "ABN"),
+        ("IBAN", "XX12 3456 7890", ValueKind.TEXT, "XX12 3456 7890"),
+        ("IBAN", "US1234567890", ValueKind.TEXT, "US1234567890"),
+        ("IBAN", "FR76", ValueKind.TEXT, "FR76"),
+        ("IBAN", "FR76 XXXX XXXX 739", ValueKind.TEXT, "FR76 XXXX XXXX 739"),
+        ("IBAN", "DE89 **** **** 3000", ValueKind.TEXT, "DE89 **** **** 3000"),
+        ("IBAN", "88 1140 2004 0000 3102 7788 1421", ValueKind.TEXT, "88 1140 2004 0000 3102 7788 1421"),
         ("TAX_ID", "exempt", ValueKind.TEXT, "exempt"),
     ],
 )

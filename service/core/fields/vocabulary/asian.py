@@ -32,6 +32,12 @@ JAPANESE = BillWords(
     buyer="お客様 請求先 宛先 買主 お届け先",
     currency="通貨",
     credit="返還請求書 適格返還請求書 返還インボイス",
+    tax_number="登録番号 法人番号 事業者登録番号",
+    your="お客様 御社 貴社",
+    representative="納税管理人",
+    other_number="シリアル番号 製造番号 口座番号",
+    debit="口座振替 引き落とし 引落 口座引落 お客様口座",
+    transfer="振込 お振込先 振込先",
 )
 
 CHINESE = BillWords(
@@ -61,6 +67,12 @@ CHINESE = BillWords(
     buyer="购买方 买方 買方 客户 购买方名称 收货方",
     currency="币种 幣別 货币",
     credit="红字发票 紅字發票",
+    tax_number="统一社会信用代码 纳税人识别号 統一編號 税号 稅號",
+    your="贵公司 貴公司 您的",
+    representative="税务代理",
+    other_number="序列号 序號 序列號",
+    debit="代扣 自动扣款 自動扣款 自動轉帳 您的账户 您的帳戶",
+    transfer="转账 轉帳 汇款 匯款",
 )
 
 KOREAN = BillWords(
@@ -90,6 +102,12 @@ KOREAN = BillWords(
     buyer="공급받는자 구매자 고객명 공급받는_자 수신",
     currency="통화",
     correction="수정세금계산서",
+    tax_number="사업자등록번호 사업자번호 등록번호",
+    your="귀사",
+    representative="납세관리인",
+    other_number="일련번호 시리얼",
+    debit="자동이체 출금계좌 고객님_계좌",
+    transfer="입금 계좌이체 송금",
 )
 
 ARABIC = BillWords(
@@ -120,6 +138,12 @@ ARABIC = BillWords(
     to="إلى",
     currency="العملة",
     credit="إشعار_دائن",
+    tax_number="الرقم_الضريبي رقم_التسجيل_الضريبي رقم_ضريبة",
+    your="رقمكم",
+    representative="الممثل_الضريبي",
+    other_number="الرقم_التسلسلي",
+    debit="الخصم_المباشر خصم_مباشر حسابكم",
+    transfer="تحويل حسابنا",
 )
 
 HINDI = BillWords(
@@ -142,6 +166,12 @@ HINDI = BillWords(
     buyer="ग्राहक खरीदार प्राप्तकर्ता",
     currency="मुद्रा",
     credit="क्रेडिट_नोट",
+    tax_number="जीएसटीआईएन जीएसटी_संख्या पैन",
+    your="आपका आपकी",
+    representative="कर_प्रतिनिधि",
+    other_number="क्रमांक सीरियल",
+    debit="आपके_खाते प्रत्यक्ष_डेबिट",
+    transfer="हस्तांतरण हमारे_खाते",
 )
 
 MALAY = BillWords(
@@ -167,4 +197,10 @@ MALAY = BillWords(
     buyer="pelanggan pembeli",
     currency="mata_uang mata_wang",
     credit="nota_kredit",
+    tax_number="npwp no_cukai nombor_cukai no_sst",
+    your="anda",
+    representative="wakil_cukai",
+    other_number="nombor_siri nomor_seri",
+    debit="debit_terus akaun_anda rekening_anda autodebet",
+    transfer="pindahan akaun_kami rekening_kami transfer_ke",
 )

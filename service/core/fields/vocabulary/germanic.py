@@ -57,6 +57,16 @@ ENGLISH = BillWords(
     currency="currency currency_code invoice_currency document_currency amounts_in all_amounts_in prices_in",
     credit="credit_note credit_memo credit_memorandum credit_invoice refund_note",
     correction="corrective_invoice correction_invoice adjustment_note",
+    tax_number="vat vat_no vat_number vat_id vat_reg* vat_registration* vat_reg_no tax_id tax_no tax_number tax_reg* "
+    "tin ein abn gstin gst_no gst_reg* gst_number uin fein federal_tax_id trn gst/hst",
+    your="your",
+    representative="tax_representative fiscal_representative tax_agent",
+    other_number="serial serial_no serial_number s/n sn imei duns gln account_no account_number account routing "
+    "routing_number sort_code bsb aba",
+    debit="direct_debit direct_debited debit_your_account your_account your_bank_account your_bank "
+    "we_will_debit we_will_collect will_be_debited will_be_collected debited_from collected_from mandate "
+    "mandate_reference sepa_mandate charged_to_your payer's_account debtor's_account debtor_iban",
+    transfer="transfer bank_transfer pay_to payable_to remit remit_to our_account payments_to",
 )
 
 GERMAN = BillWords(
@@ -109,6 +119,16 @@ GERMAN = BillWords(
     currency="währung rechnungswährung belegwährung währungscode beträge_in alle_beträge_in preise_in",
     credit="*gutschrift* *storno_rechnung *rechnungskorrektur",
     correction="*korrekturrechnung",
+    tax_number="ust_id* ust_idnr ust_id_nr ustid* umsatzsteuer_id* umsatzsteuer_identifikationsnummer uid uid_nr "
+    "steuernummer steuer_nr st._nr. st_nr stnr ust_nr mwst_nr atu vat_nr",
+    your="ihr ihre ihrer ihrem",
+    representative="fiskalvertreter* steuervertreter* steuerlicher_vertreter",
+    other_number="seriennummer serien_nr geräte_nr gerätenummer fahrgestell* zähler_nr zählernummer konto_nr "
+    "kontonummer blz bankleitzahl",
+    debit="lastschrift* sepa_lastschrift* *abbuchung abgebucht abbuchen eingezogen einziehen bankeinzug "
+    "einzugsermächtigung ihrem_konto ihrem_bankkonto ihr_konto ihrer_bankverbindung ihre_bankverbindung "
+    "mandat* sepa_mandat* belastet belasten buchen_wir kontobelastung",
+    transfer="überweis* banküberweisung unser_konto unserem_konto auf_das_konto auf_folgendes_konto zahlbar_an",
 )
 
 DUTCH = BillWords(
@@ -145,6 +165,13 @@ DUTCH = BillWords(
     currency="valuta factuurvaluta bedragen_in",
     credit="creditnota creditfactuur credit_nota credit_factuur",
     correction="correctiefactuur",
+    tax_number="btw_nummer btw_nr btw_id btw_identificatienummer ob_nummer btw",
+    your="uw jouw",
+    representative="fiscaal_vertegenwoordiger",
+    other_number="serienummer serie_nr rekeningnummer",
+    debit="automatische_incasso incasso geïncasseerd incasseren afgeschreven afschrijven machtiging "
+    "machtigingskenmerk uw_rekening uw_bankrekening je_rekening mandaat",
+    transfer="overmaken over_te_maken overboeking onze_rekening op_rekening",
 )
 
 SWEDISH = BillWords(
@@ -180,6 +207,12 @@ SWEDISH = BillWords(
     to="till",
     currency="valuta belopp_i",
     credit="kreditfaktura kreditnota",
+    tax_number="momsreg* moms_nr momsnummer momsregistreringsnummer vat_nr org_nr* organisationsnummer",
+    your="er ert era ditt din",
+    representative="skatterepresentant fiskal_representant",
+    other_number="serienummer serienr kontonummer",
+    debit="autogiro dras_från debiteras_från ert_konto ditt_konto medgivande",
+    transfer="överför* inbetalning vårt_konto betala_till",
 )
 
 DANISH = BillWords(
@@ -214,6 +247,12 @@ DANISH = BillWords(
     to="til",
     currency="valuta beløb_i",
     credit="kreditnota kreditfaktura",
+    tax_number="cvr cvr_nr se_nr momsnr moms_nr",
+    your="jeres dit din deres",
+    representative="fiskal_repræsentant",
+    other_number="serienummer kontonummer",
+    debit="betalingsservice jeres_konto din_konto trækkes_fra hæves_på leverandørservice",
+    transfer="overfør* indbetal* vores_konto",
 )
 
 NORWEGIAN = BillWords(
@@ -238,4 +277,10 @@ NORWEGIAN = BillWords(
     seller="selger leverandør avsender utsteder",
     buyer="kjøper mottaker fakturaadresse leveringsadresse",
     credit="kreditnota kreditfaktura",
+    tax_number="org_nr organisasjonsnummer mva_nr orgnr foretaksregisteret",
+    your="deres din ditt",
+    representative="skatterepresentant",
+    other_number="serienummer kontonummer",
+    debit="avtalegiro trekkes_fra belastes din_konto deres_konto",
+    transfer="overfør* innbetal* vår_konto til_konto",
 )

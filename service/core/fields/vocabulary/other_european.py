@@ -36,6 +36,13 @@ POLISH = BillWords(
     currency="waluta kwoty_w",
     credit="nota_kredytowa",
     correction="korekta_faktury faktura_korygująca faktura_korekta",
+    tax_number="nip nip_ue nr_vat vat_ue",
+    your="państwa twój twoje pana pani",
+    representative="przedstawiciel_podatkowy",
+    other_number="numer_seryjny nr_seryjny regon krs",
+    debit="polecenie_zapłaty poleceniem_zapłaty obciążymy obciążenie_rachunku państwa_konto państwa_rachunek "
+    "twojego_konta twoje_konto zgoda_na_obciążenie pobierzemy pobrana_z",
+    transfer="przelew przelewem nasze_konto na_konto na_rachunek",
 )
 
 CZECH = BillWords(
@@ -71,6 +78,12 @@ CZECH = BillWords(
     currency="měna částky_v",
     credit="dobropis",
     correction="opravný_daňový_doklad",
+    tax_number="dič dič_dph ič ičo ič_dph dic ico",
+    your="vaše vaší váš",
+    representative="daňový_zástupce",
+    other_number="sériové_číslo výrobní_číslo",
+    debit="inkaso inkasem svolení_k_inkasu vašeho_účtu váš_účet souhlas_s_inkasem",
+    transfer="převodem převodní_příkaz náš_účet na_účet",
 )
 
 RUSSIAN = BillWords(
@@ -103,6 +116,12 @@ RUSSIAN = BillWords(
     currency="валюта",
     credit="кредит_нота кредитовое_авизо",
     correction="корректировочный_счет_фактура",
+    tax_number="инн инн/кпп",
+    your="ваш ваша ваше",
+    representative="налоговый_представитель",
+    other_number="серийный_номер заводской_номер кпп огрн",
+    debit="прямое_дебетование безакцептное_списание вашего_счета списание_со_счета",
+    transfer="перевод перечислить наш_счет на_счет",
 )
 
 TURKISH = BillWords(
@@ -135,6 +154,12 @@ TURKISH = BillWords(
     buyer="alıcı müşteri sayın",
     currency="para_birimi",
     credit="iade_faturası",
+    tax_number="vergi_no vkn vergi_numarası vergi_kimlik_no tckn vergi_dairesi",
+    your="sizin",
+    representative="mali_temsilci",
+    other_number="seri_no seri_numarası",
+    debit="otomatik_ödeme hesabınızdan hesabınız",
+    transfer="havale eft hesabımıza",
 )
 
 FINNISH = BillWords(
@@ -165,4 +190,10 @@ FINNISH = BillWords(
     buyer="ostaja asiakas vastaanottaja laskutusosoite maksaja",
     currency="valuutta",
     credit="hyvityslasku",
+    tax_number="y_tunnus alv_nro alv_tunnus alv_rek vat_nro",
+    your="teidän",
+    representative="veroedustaja",
+    other_number="sarjanumero",
+    debit="suoraveloitus suoramaksu tililtänne tililtäsi veloitetaan",
+    transfer="tilisiirto tilillemme",
 )

@@ -43,6 +43,14 @@ FRENCH = BillWords(
     currency="devise monnaie devise_de_facturation montants_en",
     credit="avoir facture_d'avoir note_de_crédit",
     correction="facture_rectificative",
+    tax_number="tva_intra* n°_tva n°_de_tva numéro_de_tva tva_intracommunautaire n°_tva_intra* id_tva siret siren "
+    "tva n°_tps n°_tvq",
+    your="votre vos",
+    representative="représentant_fiscal",
+    other_number="n°_de_série numéro_de_série numéro_de_compte n°_de_compte duns",
+    debit="prélèvement* prélevé prélevée prélever débité débitée votre_compte mandat mandat_sepa rum "
+    "référence_unique_de_mandat domiciliation compte_à_débiter",
+    transfer="virement virer notre_compte à_l'ordre_de régler_à",
 )
 
 SPANISH = BillWords(
@@ -82,6 +90,13 @@ SPANISH = BillWords(
     currency="moneda divisa importes_en",
     credit="nota_de_crédito nota_crédito nota_de_abono factura_de_abono abono",
     correction="factura_rectificativa",
+    tax_number="nif cif nie nit rfc rut ruc cuit nº_iva n.i.f. c.i.f. número_de_iva nif_iva",
+    your="su sus vuestro",
+    representative="representante_fiscal",
+    other_number="número_de_serie nº_de_serie nº_serie número_de_cuenta",
+    debit="domiciliación* domiciliado domiciliada adeudo adeudo_directo cargo_en_cuenta cargo_en_su_cuenta "
+    "su_cuenta mandato recibo_domiciliado cargaremos se_cargará",
+    transfer="transferencia nuestra_cuenta ingreso_en",
 )
 
 ITALIAN = BillWords(
@@ -121,6 +136,13 @@ ITALIAN = BillWords(
     by="da",
     currency="valuta divisa importi_in",
     credit="nota_di_credito nota_credito nota_di_accredito",
+    tax_number="partita_iva p.iva p._iva part._iva cod._fisc. codice_fiscale c.f. cf piva",
+    your="vostro vostra vs. suo sua",
+    representative="rappresentante_fiscale",
+    other_number="matricola numero_di_serie n._serie numero_seriale",
+    debit="addebito addebitato addebitata addebiteremo addebito_diretto domiciliazione vostro_conto suo_conto "
+    "vs._conto mandato sdd rid",
+    transfer="bonifico nostro_conto versamento",
 )
 
 PORTUGUESE = BillWords(
@@ -156,6 +178,13 @@ PORTUGUESE = BillWords(
     to="para",
     currency="moeda valores_em",
     credit="nota_de_crédito nota_crédito",
+    tax_number="nif nipc cnpj cpf contribuinte n.º_contribuinte inscrição_estadual",
+    your="seu sua vosso vossa",
+    representative="representante_fiscal",
+    other_number="número_de_série n.º_de_série n°_de_série",
+    debit="débito_direto débito_directo débito_automático sua_conta vossa_conta será_debitado será_debitada "
+    "mandato autorização_de_débito",
+    transfer="transferência nossa_conta",
 )
 
 ROMANIAN = BillWords(
@@ -185,4 +214,10 @@ ROMANIAN = BillWords(
     buyer="cumpărător client beneficiar plătitor destinatar",
     currency="moneda",
     credit="notă_de_credit notă_credit factură_storno factura_storno",
+    tax_number="cui cif cod_fiscal c.u.i. c.i.f. cod_tva",
+    your="dumneavoastră dvs",
+    representative="reprezentant_fiscal",
+    other_number="serie_număr număr_de_serie",
+    debit="debitare_directă contul_dumneavoastră contul_dvs mandat debit_direct",
+    transfer="ordin_de_plată contul_nostru virament",
 )

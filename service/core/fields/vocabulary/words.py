@@ -40,6 +40,10 @@ class BillWords:
         credit, correction: the name of a credit note; of a correction, which charges or credits.
     Parties:
         seller, buyer: the words before a name.
+        tax_number: the words before a taxpayer's number; `your`: make it the receiver's.
+        representative: a tax representative, whose number is neither party's.
+        other_number: the words before a number of another kind: of a device, an account, a register.
+        debit, transfer: the account near them is debited, the payer's; is paid to.
         currency: the words before a currency's code.
         to, by: mark the buyer, the seller, if they are alone on their line.
     """
@@ -78,6 +82,12 @@ class BillWords:
     number: str = ""
     seller: str = ""
     buyer: str = ""
+    tax_number: str = ""
+    your: str = ""
+    representative: str = ""
+    other_number: str = ""
+    debit: str = ""
+    transfer: str = ""
     to: str = ""
     by: str = ""
     currency: str = ""
