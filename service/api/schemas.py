@@ -157,9 +157,8 @@ class FieldsResult(msgspec.Struct, frozen=True):
     """The fields of one document, by role. `evidence`: the labels that decided its kind, with the best score of each.
 
     Bills have `currency`, `line_items`, `checks`, `bills` and `document_type`, résumés the lists after them. The total
-    of a `credit_note` is nothing to pay: the supplier owes it. `bills`: how many the text seems to hold; over 1, the
-    fields are those of the first, and the file is to be split. `document_type`: of UNTDID 1001: 380 an invoice, 381 a
-    credit note, 384 a correction; null for a receipt.
+    of a `credit_note` is nothing to pay: the supplier owes it. `bills`: how many the file holds. `document_type`: of
+    UNTDID 1001: 380 an invoice, 381 a credit note, 384 a correction; null for a receipt.
     """
 
     kind: DocumentKind
@@ -175,6 +174,22 @@ class FieldsResult(msgspec.Struct, frozen=True):
     educations: list[EducationResult] | msgspec.UnsetType = msgspec.UNSET
     skills: list[EntityResult] | msgspec.UnsetType = msgspec.UNSET
     languages: list[EntityResult] | msgspec.UnsetType = msgspec.UNSET
+
+
+class PaperResult(msgspec.Struct, frozen=True):
+    """One paper of a file: a bill, an order, a delivery note …, at the document's characters `[start:end]`.
+
+    `kind`: null where it is not known. `title`: the heading as the page writes it. `document_type`: of UNTDID 1001.
+    `pages`: its first and its last; null in a format without pages. `fields`: of bills and résumés alone.
+    """
+
+    kind: DocumentKind | None
+    title: str | None
+    document_type: str | None
+    pages: tuple[int, int] | None
+    start: Offset
+    end: Offset
+    fields: FieldsResult | None
 
 
 class RecordResult(msgspec.Struct, frozen=True):
@@ -210,7 +225,7 @@ class DocumentResult(msgspec.Struct, frozen=True, omit_defaults=False):
     of a picture in a DOCX or HTML file.
     `unread_attachments`: electronic invoices attached to the file that are damaged, and why.
     `charset`: the character encoding that a text or HTML file was read in, how it was found, and how surely.
-    `fields`: null where no kind of document fits; absent unless asked for.
+    `fields`: those of the first bill or résumé among the `papers`; null without one. Both are absent unless asked for.
     `records`: those of each kind that `schema` names, in the order of the text; absent unless asked for.
     """
 
@@ -230,6 +245,7 @@ class DocumentResult(msgspec.Struct, frozen=True, omit_defaults=False):
     charset: Charset | msgspec.UnsetType = msgspec.UNSET
     text: str | msgspec.UnsetType = msgspec.UNSET
     fields: FieldsResult | msgspec.UnsetType | None = msgspec.UNSET
+    papers: list[PaperResult] | msgspec.UnsetType = msgspec.UNSET
     records: dict[str, list[RecordResult]] | msgspec.UnsetType = msgspec.UNSET
 
 

@@ -165,9 +165,8 @@ def answered_labels(
     return sorted({*types, *(rules.labels(types) if has_rules else ())})
 
 
-def keyword_entities(prepared: Prepared, found: list[Entity]) -> list[Entity]:
-    """Values of a bill that are not among the entities found, by keywords and rows; none of other documents."""
-    context = prepared.context
+def keyword_entities(context: DocumentContext, found: list[Entity]) -> list[Entity]:
+    """Values of a bill that are not among the entities found, by keywords and rows; none of other papers."""
     text = context.text[:PAGE_CHARACTERS]
 
     def read() -> list[Entity]:

@@ -26,6 +26,7 @@ from service.core.fields.electronic_invoice import ElectronicInvoice, InvoiceFie
 from service.core.fields.kinds import DocumentKind
 from service.core.fields.mentions import Choice, Mention, Reason
 from service.core.fields.roles import ORDER
+from service.core.labels.label_set import ScoreLimits
 from service.documents.document import Document
 from service.text.values.context import DocumentContext
 from service.text.values.reading import read_value, shielded
@@ -34,26 +35,34 @@ SCORE_DIGITS = 6
 """Digits of a score in the answer; `min_score` is compared with the rounded score."""
 
 
-class FieldAnswers:
-    """Answers the entities and the fields of one document."""
+def scored(found: Sequence[Entity], limits: ScoreLimits) -> list[Entity]:
+    """The entities with at least the score that their label needs."""
+    return [each for each in found if limits.keeps(each.label, round(each.score, SCORE_DIGITS))]
 
-    def __init__(self, document: Document, context: DocumentContext, offsets: OffsetMap) -> None:
+
+class FieldAnswers:
+    """Answers the entities and the fields of one paper."""
+
+    def __init__(self, document: Document, context: DocumentContext, offsets: OffsetMap, first: int = 0) -> None:
+        """Take the context of the paper's text, which begins at `first` in the document's."""
         self._document = document
         self._context = context
         self._offsets = offsets
+        self._first = first
 
     def entity(self, found: Entity, value: Value) -> EntityResult:
-        """An entity with its value and its places."""
-        confidence = self._document.confidence(found.start, found.end)
+        """An entity with its value and its places in the document; its own are those in the paper."""
+        start, end = self._first + found.start, self._first + found.end
+        confidence = self._document.confidence(start, end)
         return EntityResult(
             label=found.label,
             text=found.text,
-            start=self._offsets[found.start],
-            end=self._offsets[found.end],
+            start=self._offsets[start],
+            end=self._offsets[end],
             score=round(found.score, SCORE_DIGITS),
             value=value.text,
-            page=self._document.page_at(found.start),
-            boxes=self._document.boxes(found.start, found.end),
+            page=self._document.page_at(start),
+            boxes=self._document.boxes(start, end),
             kind=value.kind,
             source=found.source,
             valid=msgspec.UNSET if value.valid is None else value.valid,
@@ -71,7 +80,7 @@ class FieldAnswers:
         *,
         by_keyword: int = 0,
     ) -> FieldsResult | None:
-        """The fields of a document with these entities; None where no kind of document fits them.
+        """The fields of a paper with these entities; None where it has none.
 
         Args:
             found: in order.
@@ -97,11 +106,10 @@ class FieldAnswers:
             )
             for index, (each, value, said) in enumerate(zip(found, values, answered, strict=True))
         ]
-        text, invoice = self._document.text, self._document.invoice
-        pages = [page.start for page in self._document.pages or ()]
+        text, invoice = self._context.text, self._document.invoice
 
         def choose() -> DocumentFields | None:
-            return find_fields(text, mentions[:count], mentions[count:], pages, self._context.currencies)
+            return find_fields(text, mentions[:count], mentions[count:], self._context.currencies)
 
         fields = shielded(self._context, "find_fields", choose, None)
         shown = None if fields is None else _answer(fields, answered)
@@ -160,7 +168,7 @@ class FieldAnswers:
         return None if placed is None else self._of(placed)
 
     def _of(self, placed: PlacedValue) -> EntityResult:
-        value, text = placed.value, self._document.text[placed.start : placed.end]
+        value, text = placed.value, self._context.text[placed.start : placed.end]
         if value.kind in (ValueKind.IBAN, ValueKind.BIC, ValueKind.TAX_ID):
             read = read_value(placed.label, value.text, self._context)
             value = read if read.kind is value.kind else value
@@ -208,6 +216,6 @@ def _answer(found: DocumentFields, entities: Sequence[EntityResult]) -> FieldsRe
             for each in found.line_items
         ],
         checks=[CheckResult(each.rule, each.holds, str(each.difference)) for each in found.checks],
-        bills=found.bills,
+        bills=1,
         document_type=found.document_type,
     )

@@ -1,4 +1,4 @@
-"""Result of a document: entities found in its logits, filtered by the options, placed on pages, and its fields."""
+"""Result of a document: entities found in its logits, filtered by the options, placed on pages, and its papers."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from typing import TypeVar
 
 import msgspec
 
-from service.api.extraction.field_answers import SCORE_DIGITS, FieldAnswers
+from service.api.extraction.field_answers import SCORE_DIGITS, FieldAnswers, scored
+from service.api.extraction.paper_answers import PaperAnswers
 from service.api.extraction.request import DocumentInput, ExtractRequest
-from service.api.schemas import DocumentResult, EntityResult, PartlyReadResult, RecordResult
+from service.api.schemas import DocumentResult, EntityResult, FieldsResult, PaperResult, PartlyReadResult, RecordResult
 from service.core.decoding.entities import Entity
 from service.core.decoding.offsets import OffsetMap
-from service.core.labels.label_set import ScoreLimits
 from service.documents.document import Document
 from service.families.processor import Findings, RecordTable
-from service.text.pipeline import Prepared, keyword_entities
+from service.text.pipeline import Prepared
 from service.text.values.context import DocumentContext
 from service.text.values.reading import read_values, reading_label
 
@@ -28,18 +28,20 @@ def build_result(
 
     Fields are chosen from entities of all labels: `labels` says which are listed, not what a document is.
     """
-    options, task, text, found = request.options, request.task, document.text, findings.entities
+    options, text, context = request.options, document.text, prepared.context
     labels = None if options.labels is None else frozenset(options.labels)
-    kept = _scored(found, task.limits)
-    if not options.fields:
-        kept = _listed(kept, labels)
-    by_keyword = _scored(keyword_entities(prepared, found), options.min_score) if options.fields else []
-    shown = [*kept, *by_keyword]
-    answers = FieldAnswers(document, prepared.context, OffsetMap(text, options.offsets))
-    page_starts = [page.start for page in document.pages or ()]
-    values = read_values(prepared.context, shown, task.reading_labels, page_starts)
-    answered = list(map(answers.entity, shown, values))
-    fields = answers.fields(shown, values, answered, by_keyword=len(by_keyword)) if options.fields else msgspec.UNSET
+    offsets = OffsetMap(text, options.offsets)
+    answers = FieldAnswers(document, context, offsets)
+    papers: list[PaperResult] | msgspec.UnsetType = msgspec.UNSET
+    fields: FieldsResult | msgspec.UnsetType | None = msgspec.UNSET
+    if options.fields:
+        answered, papers = PaperAnswers(document, request, context, offsets).answer(findings.entities)
+        fields = next((paper.fields for paper in papers if paper.fields is not None), None)
+        entities = _listed(answered, labels)
+    else:
+        kept = _listed(scored(findings.entities, request.task.limits), labels)
+        page_starts = [page.start for page in document.pages or ()]
+        entities = list(map(answers.entity, kept, read_values(context, kept, request.task.reading_labels, page_starts)))
     return DocumentResult(
         id=source.id,
         pages=len(document.pages) if document.pages else None,
@@ -48,7 +50,7 @@ def build_result(
         tokens=len(prepared.tokens.ids),
         windows=len(prepared.windows),
         truncated=False,
-        entities=_listed(answered[: len(kept)], labels),
+        entities=entities,
         error=None,
         partly_read=[
             PartlyReadResult(each.page, each.reason, list(each.boxes), each.characters) for each in document.partly_read
@@ -59,7 +61,8 @@ def build_result(
         charset=document.charset or msgspec.UNSET,
         text=text if options.include_text else msgspec.UNSET,
         fields=fields,
-        records=_record_results(findings.records, prepared.context, answers),
+        papers=papers,
+        records=_record_results(findings.records, context, answers),
     )
 
 
@@ -83,11 +86,6 @@ def _record_results(
             for record in kind.records
         ]
     return results
-
-
-def _scored(found: list[Entity], limits: ScoreLimits) -> list[Entity]:
-    """The entities with at least the score that their label needs."""
-    return [each for each in found if limits.keeps(each.label, round(each.score, SCORE_DIGITS))]
 
 
 def _listed(entities: list[_Labelled], labels: frozenset[str] | None) -> list[_Labelled]:

@@ -10,8 +10,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from service.core.fields.accounts import choose_accounts
-from service.core.fields.amount_keywords import AmountKeyword, amount_keywords
-from service.core.fields.headings import CORRECTION, CREDIT, bill_spans, heading_kind
+from service.core.fields.amount_keywords import amount_keywords
+from service.core.fields.headings import CORRECTION, CREDIT, heading_kind
 from service.core.fields.kinds import DocumentKind, KindMatch, decide_kind, is_letter
 from service.core.fields.line_items import LineItem, find_line_items
 from service.core.fields.lines import TextLines
@@ -24,17 +24,14 @@ from service.core.fields.totals import SumCheck, settle_totals
 
 MOST_ENTITIES = 10_000
 """Most entities of a document with fields; the rows of a larger one would make an answer of megabytes."""
-TOTALS = frozenset((AmountKeyword.TOTAL, AmountKeyword.GROSS, AmountKeyword.TO_PAY, AmountKeyword.ROUNDED))
-"""Keywords of a bill's last sum."""
 INVOICE, CREDIT_NOTE, CORRECTED = "380", "381", "384"
 """Codes of UNTDID 1001."""
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentFields:
-    """The fields of one document; roles without a choice are left out.
+    """The fields of one paper; roles without a choice are left out.
 
-    `bills`: number of bills that the text seems to hold; the fields are those of the first.
     `document_type`: code of UNTDID 1001; None for receipts.
     """
 
@@ -43,7 +40,6 @@ class DocumentFields:
     currency: str | None = None
     line_items: tuple[LineItem, ...] = ()
     checks: tuple[SumCheck, ...] = ()
-    bills: int = 1
     document_type: str | None = None
     jobs: tuple[Entry, ...] = ()
     educations: tuple[Entry, ...] = ()
@@ -55,32 +51,21 @@ def find_fields(
     text: str,
     mentions: Sequence[Mention],
     keyword_mentions: Sequence[Mention] = (),
-    pages: Sequence[int] = (),
     currency_codes: Collection[str] = (),
 ) -> DocumentFields | None:
-    """Choose the fields of a document; None where no kind fits.
+    """Choose the fields of a paper; None where no kind fits.
 
     Args:
-        mentions: the document's entities, in order.
+        text: the paper's own; offsets of mentions are places in it.
+        mentions: the paper's entities, in order.
         keyword_mentions: values of the key-value fallback, for roles and rows of a bill; in order.
-        pages: offsets at which the pages begin.
         currency_codes: ISO 4217 codes in the text.
     """
     if len(mentions) > MOST_ENTITIES or (kind_match := decide_kind(mentions)) is None:
         return None
     if kind_match.kind is DocumentKind.RESUME:
         return None if is_letter(text) else _resume(kind_match, mentions, TextLines(text))
-    everything = sorted([*mentions, *keyword_mentions], key=lambda mention: mention.start)
-    words = amount_keywords(everything, TextLines(text))
-    totals = (mention.start for mention in everything if words.get(mention.entity) in TOTALS)
-    first, *others = bill_spans(everything, totals, text, pages)
-    if others:
-        text = text[: first[1]]
-        mentions, keyword_mentions = (
-            [mention for mention in some if mention.end <= len(text)] for some in (mentions, keyword_mentions)
-        )
-        kind_match = decide_kind(mentions) or kind_match
-    return replace(_bill(kind_match, mentions, keyword_mentions, text, currency_codes), bills=1 + len(others))
+    return _bill(kind_match, mentions, keyword_mentions, text, currency_codes)
 
 
 def _bill(

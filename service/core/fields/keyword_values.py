@@ -14,6 +14,7 @@ These values fill a document's fields only; they are not among its entities.
 from __future__ import annotations
 
 import re
+import sys
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
@@ -92,9 +93,9 @@ def day_spans(read: ReadValue, text: str, dates: Iterable[Span]) -> Iterator[Spa
             yield start, end
 
 
-def identifier_spans(text: str) -> Iterator[Span]:
-    """Yield runs of letters, digits and marks with at least one digit."""
-    return (match.span() for match in _IDENTIFIER.finditer(text))
+def identifier_spans(text: str, start: int = 0, end: int = sys.maxsize) -> Iterator[Span]:
+    """Return runs of letters, digits and marks with at least one digit."""
+    return (match.span() for match in _IDENTIFIER.finditer(text, start, end))
 
 
 def count_spans(read: ReadValue, text: str, within: Span) -> Iterator[Span]:

@@ -74,6 +74,7 @@ LONGEST_ABOVE = 120
 """Most characters of a line that is split into cells."""
 
 _SUM = r"[0-9][0-9.,'’]*[.,](?:[0-9]{4}|[0-9]{2})(?![0-9])(?!\s?[%％])"
+_ANY_SUM = re.compile(_SUM)
 _LAST_SUM = re.compile(rf".*{_SUM}", re.DOTALL)
 _SUM_FOLLOWS = re.compile(rf"\s*(?:[A-Z]{{2,3}}|[€$£¥])?\s*[-−(]?(?:[A-Z]{{2,3}}|[€$£¥])?\s*{_SUM}")
 _CELL = re.compile(r"\S+(?: \S+)*")
@@ -94,6 +95,11 @@ def key_of(lines: TextLines, start: int) -> str:
 def is_one_of_several(lines: TextLines, end: int) -> bool:
     """True if another amount directly follows, on its line, the one that ends at `end`."""
     return _SUM_FOLLOWS.match(lines.after(end, AFTER)) is not None
+
+
+def has_sum(text: str) -> bool:
+    """True if a text has a number with decimals of money, which is no rate."""
+    return _ANY_SUM.search(text) is not None
 
 
 def has_characters(text: str) -> bool:

@@ -110,6 +110,14 @@ class DocumentContext:
         self.failures: set[ReadingFailure] = set()
         self.sign_currencies: dict[str, tuple[str, ...]] = {}
 
+    def part(self, start: int, end: int) -> DocumentContext:
+        """Make the context of a part of the text, which notes its failures in this one's; itself for all of it."""
+        if (start, end) == (0, len(self.text)):
+            return self
+        part = DocumentContext(self.text[start:end])
+        part.failures = self.failures
+        return part
+
     @cached_property
     def language(self) -> str | None:
         """ISO 639 code of the language; None if it cannot be told."""

@@ -168,30 +168,6 @@ def test_written_amounts_are_of_the_rows_or_of_the_sums() -> None:
     assert [part and part.text for part in (row.quantity, row.unit_price, row.amount)] == ["2", "420.00", "840.00"]
 
 
-FIRST = "Acme Ltd\nInvoice no. A-1\nTotal 10.00\n"
-
-
-@pytest.mark.parametrize(
-    ("text", "bills"),
-    [
-        (f"{FIRST}Finch Ltd\nInvoice no. B-2\nTotal 20.00", 2),
-        (f"{FIRST}Invoice no. B-2\nAmount due 20.00\nInvoice no. C-3\nTotal 30.00", 3),
-        (f"{FIRST}Gutschrift Nr. B-2\nZu zahlen -20.00", 2),
-        (FIRST, 1),
-        (f"{FIRST}Page 2\nInvoice no. A-1\nTotal 10.00", 1),
-        (f"{FIRST}Invoice no. B-2 of last month\nInvoice no. A-1\nTotal 10.00", 1),
-        (f"{FIRST}Please pay invoice no. B-2 as well", 1),
-        (f"{FIRST}Original invoice no. B-2\nTotal 20.00", 1),
-    ],
-)
-def test_several_bills_in_one_text_are_counted(text: str, bills: int) -> None:
-    parts = re.findall(r"[ABC]-[123]|-?[0-9]{2}\.00", text)
-    marked = (("SUPPLIER_NAME", "Acme Ltd"), *(("ID_NUMBER" if part[0] in "ABC" else "MONEY", part) for part in parts))
-    found = find_fields(text, [*mentions_in(text, *marked), mention(99, "TOTAL_AMOUNT", "10.00", text.index("10.00"))])
-    assert found is not None
-    assert found.bills == bills
-
-
 @pytest.mark.parametrize(
     ("total", "codes", "currency"),
     [

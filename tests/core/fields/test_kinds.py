@@ -112,8 +112,8 @@ def test_other_headings_and_prose(text: str, kind: str | None) -> None:
     assert heading_kind(text) == kind
 
 
-def fields(text: str, *found: tuple[str, str], pages: tuple[int, ...] = ()) -> DocumentFields:
-    fields = find_fields(text, mentions_in(text, *found), pages=pages)
+def fields(text: str, *found: tuple[str, str]) -> DocumentFields:
+    fields = find_fields(text, mentions_in(text, *found))
     assert fields is not None
     return fields
 
@@ -151,61 +151,3 @@ def test_the_number_of_the_credited_invoice_is_no_order() -> None:
     text = "Pérez S.L.\nNota de crédito NC-33\nFactura original: F-100\nTotal 121,00 €"
     parts = (("SUPPLIER_NAME", "Pérez S.L."), ("INVOICE_ID", "NC-33"), ("PURCHASE_ORDER", "F-100"))
     assert "purchase_order" not in values(fields(text, *parts, ("TOTAL_AMOUNT", "121,00 €")))
-
-
-FIRST = """Acme GmbH
-Invoice no. A-1
-To: Finch Ltd
-Net 100.00
-VAT 20.00
-Total GBP 120.00
-IBAN DE89370400440532013000
-"""
-SECOND = """Beta Stores Ltd
-Invoice no. B-2
-To: Wren Ltd
-Net 1000.00
-VAT 200.00
-Total GBP 1200.00
-IBAN GB29NWBK60161331926819
-"""
-PARTS = [
-    *(("SUPPLIER_NAME", "Acme GmbH"), ("INVOICE_ID", "A-1"), ("RECEIVER_NAME", "Finch Ltd"), ("NET_AMOUNT", "100.00")),
-    *(("TAX_AMOUNT", "20.00"), ("TOTAL_AMOUNT", "GBP 120.00"), ("IBAN", "DE89370400440532013000")),
-    *(("SUPPLIER_NAME", "Beta Stores Ltd"), ("INVOICE_ID", "B-2"), ("RECEIVER_NAME", "Wren Ltd")),
-    *(("NET_AMOUNT", "1000.00"), ("TAX_AMOUNT", "200.00"), ("TOTAL_AMOUNT", "GBP 1200.00")),
-    ("IBAN", "GB29NWBK60161331926819"),
-]
-
-
-@pytest.mark.parametrize("between", ["", "\n\n", "INVOICE\n", "\nPage 2\n"])
-@pytest.mark.parametrize("has_pages", [True, False])
-def test_the_fields_of_several_bills_are_the_first_one_s(between: str, has_pages: bool) -> None:
-    text = FIRST + between + SECOND
-    found = fields(text, *PARTS, pages=(0, len(FIRST)) if has_pages else ())
-    assert found.bills == 2
-    first = {"invoice_id": "A-1", "supplier_name": "Acme GmbH", "receiver_name": "Finch Ltd", "net_amount": "100.00"}
-    assert values(found) == first | {
-        "tax_amount": "20.00",
-        "total_amount": "GBP 120.00",
-        "iban": "DE89370400440532013000",
-    }
-    assert [check.holds for check in found.checks] == [True]
-
-
-@pytest.mark.parametrize("number", ["", "no. R-1"])
-def test_bills_without_numbers_are_told_by_the_headings_of_their_pages(number: str) -> None:
-    shops = [f"Book Shop\nRECEIPT {number}\nTotal 9.00\n", "Tea House\nRECEIPT\nTotal 90.00\n"]
-    named = [("INVOICE_ID", "R-1")] if number else []
-    parts = (("TOTAL_AMOUNT", "9.00"), ("SUPPLIER_NAME", "Tea House"), ("TOTAL_AMOUNT", "90.00"))
-    found = fields("".join(shops), ("SUPPLIER_NAME", "Book Shop"), *named, *parts, pages=(0, len(shops[0])))
-    chosen = {role: text for role, text in values(found).items() if role != "invoice_id"}
-    assert (found.bills, chosen) == (2, {"supplier_name": "Book Shop", "total_amount": "9.00"})
-
-
-def test_pages_of_one_bill_are_one() -> None:
-    first = "Acme GmbH\nINVOICE\nInvoice no. A-1\nGoods 50.00\n"
-    text = f"{first}INVOICE\nInvoice no. A-1\nPage 2\nTotal GBP 120.00"
-    parts = (("SUPPLIER_NAME", "Acme GmbH"), ("INVOICE_ID", "A-1"), ("TOTAL_AMOUNT", "GBP 120.00"))
-    found = fields(text, *parts, pages=(0, len(first)))
-    assert (found.bills, values(found)["total_amount"]) == (1, "GBP 120.00")

@@ -17,6 +17,7 @@ FAMILIES = (
     (*(word.value for word in AmountKeyword), "sums", "including", "excluding"),
     ("due", "dated", "another_day"),
     ("another_bill", "bill", "credit", "correction", "order"),
+    ("deposit", "carried"),
     ("seller", "buyer"),
     ("debit", "transfer"),
     ("tax_number", "other_number"),

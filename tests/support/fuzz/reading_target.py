@@ -13,6 +13,7 @@ from service.core.fields.document_fields import find_fields
 from service.core.fields.keyword_values import keyword_values
 from service.core.fields.mentions import Mention
 from service.core.fields.named_roles import named_dates
+from service.core.fields.papers import divide
 from service.text.rules.amount_extension import whole_amounts
 from service.text.rules.rule_matches import merge, on_visible_text
 from service.text.rules.rule_set import FINDERS, find
@@ -83,8 +84,9 @@ def read_all(text: str) -> str:
     for reader in set(READERS.values()):
         for line in text.split("\n"):
             reader(line, context)
+    divide(text, entities, range(0, len(text), 40))
     count = len(entities)
-    return "text" if find_fields(text, mentions[:count], mentions[count:], (), context.currencies) is None else "fields"
+    return "text" if find_fields(text, mentions[:count], mentions[count:], context.currencies) is None else "fields"
 
 
 def _value(reader: Reader | None, text: str, context: DocumentContext) -> Value:

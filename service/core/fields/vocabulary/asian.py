@@ -38,6 +38,8 @@ JAPANESE = BillWords(
     other_number="シリアル番号 製造番号 口座番号",
     debit="口座振替 引き落とし 引落 口座引落 お客様口座",
     transfer="振込 お振込先 振込先",
+    deposit="前受金 前払金 内金 手付金 着手金 既払金 既請求額",
+    carried="前頁繰越 次頁繰越 繰越",
 )
 
 CHINESE = BillWords(
@@ -73,6 +75,8 @@ CHINESE = BillWords(
     other_number="序列号 序號 序列號",
     debit="代扣 自动扣款 自動扣款 自動轉帳 您的账户 您的帳戶",
     transfer="转账 轉帳 汇款 匯款",
+    deposit="定金 订金 訂金 预付款 預付款 已付款",
+    carried="承前页 承前頁 过次页 過次頁",
 )
 
 KOREAN = BillWords(
@@ -108,6 +112,8 @@ KOREAN = BillWords(
     other_number="일련번호 시리얼",
     debit="자동이체 출금계좌 고객님_계좌",
     transfer="입금 계좌이체 송금",
+    deposit="선수금 계약금 선급금 기지급금 중도금",
+    carried="이월",
 )
 
 ARABIC = BillWords(
@@ -144,6 +150,7 @@ ARABIC = BillWords(
     other_number="الرقم_التسلسلي",
     debit="الخصم_المباشر خصم_مباشر حسابكم",
     transfer="تحويل حسابنا",
+    deposit="دفعة_مقدمة الدفعة_المقدمة عربون",
 )
 
 HINDI = BillWords(
@@ -172,6 +179,7 @@ HINDI = BillWords(
     other_number="क्रमांक सीरियल",
     debit="आपके_खाते प्रत्यक्ष_डेबिट",
     transfer="हस्तांतरण हमारे_खाते",
+    deposit="अग्रिम",
 )
 
 MALAY = BillWords(
@@ -203,4 +211,6 @@ MALAY = BillWords(
     other_number="nombor_siri nomor_seri",
     debit="debit_terus akaun_anda rekening_anda autodebet",
     transfer="pindahan akaun_kami rekening_kami transfer_ke",
+    deposit="uang_muka deposit bayaran_pendahuluan panjar",
+    carried="dibawa_ke_hadapan",
 )

@@ -67,6 +67,10 @@ ENGLISH = BillWords(
     "we_will_debit we_will_collect will_be_debited will_be_collected debited_from collected_from mandate "
     "mandate_reference sepa_mandate charged_to_your payer's_account debtor's_account debtor_iban",
     transfer="transfer bank_transfer pay_to payable_to remit remit_to our_account payments_to",
+    deposit="deposit deposits advance_payment advance_invoice prepayment_invoice part_payment "
+    "progress_invoice interim_invoice part_invoice already_paid already_invoiced "
+    "previously_invoiced less_paid on_account",
+    carried="carried_forward brought_forward carried_over carry_over balance_b/f c/f b/f",
 )
 
 GERMAN = BillWords(
@@ -129,6 +133,9 @@ GERMAN = BillWords(
     "einzugsermächtigung ihrem_konto ihrem_bankkonto ihr_konto ihrer_bankverbindung ihre_bankverbindung "
     "mandat* sepa_mandat* belastet belasten buchen_wir kontobelastung",
     transfer="überweis* banküberweisung unser_konto unserem_konto auf_das_konto auf_folgendes_konto zahlbar_an",
+    deposit="*anzahlung* *abschlag* akonto* a_konto* *teilrechnung* *vorauszahlung* *vorschuss* "
+    "*zwischenrechnung* bereits_bezahlt bereits_gezahlt bereits_berechnet bereits_verrechnet",
+    carried="übertrag vortrag zwischensumme_übertrag übertrag_von",
 )
 
 DUTCH = BillWords(
@@ -172,6 +179,8 @@ DUTCH = BillWords(
     debit="automatische_incasso incasso geïncasseerd incasseren afgeschreven afschrijven machtiging "
     "machtigingskenmerk uw_rekening uw_bankrekening je_rekening mandaat",
     transfer="overmaken over_te_maken overboeking onze_rekening op_rekening",
+    deposit="aanbetaling* voorschot* termijnfactuur deelfactuur vooruitbetaling* reeds_betaald reeds_gefactureerd",
+    carried="transport overbrengen transporteren",
 )
 
 SWEDISH = BillWords(
@@ -213,6 +222,8 @@ SWEDISH = BillWords(
     other_number="serienummer serienr kontonummer",
     debit="autogiro dras_från debiteras_från ert_konto ditt_konto medgivande",
     transfer="överför* inbetalning vårt_konto betala_till",
+    deposit="*förskott* handpenning delfaktura a_contofaktura aconto* redan_betalt redan_fakturerat",
+    carried="transport överföring",
 )
 
 DANISH = BillWords(
@@ -253,6 +264,9 @@ DANISH = BillWords(
     other_number="serienummer kontonummer",
     debit="betalingsservice jeres_konto din_konto trækkes_fra hæves_på leverandørservice",
     transfer="overfør* indbetal* vores_konto",
+    deposit="*forskud* aconto* a_conto* acontofaktura delfaktura ratefaktura allerede_betalt "
+    "allerede_faktureret depositum",
+    carried="overført transport",
 )
 
 NORWEGIAN = BillWords(
@@ -283,4 +297,6 @@ NORWEGIAN = BillWords(
     other_number="serienummer kontonummer",
     debit="avtalegiro trekkes_fra belastes din_konto deres_konto",
     transfer="overfør* innbetal* vår_konto til_konto",
+    deposit="*forskudd* akonto* a_konto* avdragsfaktura delfaktura allerede_betalt allerede_fakturert",
+    carried="overført",
 )

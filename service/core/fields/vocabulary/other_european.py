@@ -43,6 +43,8 @@ POLISH = BillWords(
     debit="polecenie_zapłaty poleceniem_zapłaty obciążymy obciążenie_rachunku państwa_konto państwa_rachunek "
     "twojego_konta twoje_konto zgoda_na_obciążenie pobierzemy pobrana_z",
     transfer="przelew przelewem nasze_konto na_konto na_rachunek",
+    deposit="zaliczk* zaliczkow* zadatek przedpłat* faktura_zaliczkowa już_zapłacono",
+    carried="z_przeniesienia do_przeniesienia",
 )
 
 CZECH = BillWords(
@@ -84,6 +86,8 @@ CZECH = BillWords(
     other_number="sériové_číslo výrobní_číslo",
     debit="inkaso inkasem svolení_k_inkasu vašeho_účtu váš_účet souhlas_s_inkasem",
     transfer="převodem převodní_příkaz náš_účet na_účet",
+    deposit="záloh* zálohov* zálohová_faktura již_uhrazeno již_zaplaceno",
+    carried="převod_z přenos převedeno",
 )
 
 RUSSIAN = BillWords(
@@ -122,6 +126,8 @@ RUSSIAN = BillWords(
     other_number="серийный_номер заводской_номер кпп огрн",
     debit="прямое_дебетование безакцептное_списание вашего_счета списание_со_счета",
     transfer="перевод перечислить наш_счет на_счет",
+    deposit="аванс* предоплат* задаток уже_оплачено",
+    carried="перенос перенесено",
 )
 
 TURKISH = BillWords(
@@ -160,6 +166,8 @@ TURKISH = BillWords(
     other_number="seri_no seri_numarası",
     debit="otomatik_ödeme hesabınızdan hesabınız",
     transfer="havale eft hesabımıza",
+    deposit="avans* ön_ödeme* kapora daha_önce_ödenen",
+    carried="nakli_yekün devreden",
 )
 
 FINNISH = BillWords(
@@ -196,4 +204,6 @@ FINNISH = BillWords(
     other_number="sarjanumero",
     debit="suoraveloitus suoramaksu tililtänne tililtäsi veloitetaan",
     transfer="tilisiirto tilillemme",
+    deposit="ennakko* ennakkolasku* osalasku* jo_maksettu jo_laskutettu",
+    carried="siirto siirretään",
 )

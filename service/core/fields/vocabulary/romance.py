@@ -51,6 +51,8 @@ FRENCH = BillWords(
     debit="prélèvement* prélevé prélevée prélever débité débitée votre_compte mandat mandat_sepa rum "
     "référence_unique_de_mandat domiciliation compte_à_débiter",
     transfer="virement virer notre_compte à_l'ordre_de régler_à",
+    deposit="*acompte* arrhes avance avances facture_de_situation déjà_réglé déjà_payé déjà_facturé déjà_versé",
+    carried="report à_reporter report_page",
 )
 
 SPANISH = BillWords(
@@ -97,6 +99,9 @@ SPANISH = BillWords(
     debit="domiciliación* domiciliado domiciliada adeudo adeudo_directo cargo_en_cuenta cargo_en_su_cuenta "
     "su_cuenta mandato recibo_domiciliado cargaremos se_cargará",
     transfer="transferencia nuestra_cuenta ingreso_en",
+    deposit="anticipo* factura_de_anticipo a_cuenta entrega_a_cuenta factura_parcial ya_pagado "
+    "ya_facturado señal pago_anticipado",
+    carried="suma_y_sigue suma_anterior",
 )
 
 ITALIAN = BillWords(
@@ -143,6 +148,8 @@ ITALIAN = BillWords(
     debit="addebito addebitato addebitata addebiteremo addebito_diretto domiciliazione vostro_conto suo_conto "
     "vs._conto mandato sdd rid",
     transfer="bonifico nostro_conto versamento",
+    deposit="acconto acconti fattura_di_acconto anticipo caparra già_pagato già_versato già_fatturato",
+    carried="riporto a_riportare",
 )
 
 PORTUGUESE = BillWords(
@@ -185,6 +192,8 @@ PORTUGUESE = BillWords(
     debit="débito_direto débito_directo débito_automático sua_conta vossa_conta será_debitado será_debitada "
     "mandato autorização_de_débito",
     transfer="transferência nossa_conta",
+    deposit="adiantamento* sinal fatura_de_adiantamento já_pago já_faturado pagamento_antecipado",
+    carried="transporte a_transportar",
 )
 
 ROMANIAN = BillWords(
@@ -220,4 +229,6 @@ ROMANIAN = BillWords(
     other_number="serie_număr număr_de_serie",
     debit="debitare_directă contul_dumneavoastră contul_dvs mandat debit_direct",
     transfer="ordin_de_plată contul_nostru virament",
+    deposit="avans* factură_de_avans deja_achitat deja_facturat",
+    carried="report de_reportat",
 )

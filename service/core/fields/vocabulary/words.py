@@ -36,7 +36,7 @@ class BillWords:
         another_day: any other date.
     Numbers:
         bill, order: the document that a number belongs to; `number`: "no.", "code", which may stand between.
-        another_bill: a bill that this one refers to.
+        another_bill: a bill that this one refers to; `deposit`: one that asked for a part before.
         credit, correction: the name of a credit note; of a correction, which charges or credits.
     Parties:
         seller, buyer: the words before a name.
@@ -45,6 +45,7 @@ class BillWords:
         other_number: the words before a number of another kind: of a device, an account, a register.
         debit, transfer: the account near them is debited, the payer's; is paid to.
         currency: the words before a currency's code.
+        carried: a sum that is carried over from the page before.
         to, by: mark the buyer, the seller, if they are alone on their line.
     """
 
@@ -77,6 +78,8 @@ class BillWords:
     bill: str = ""
     order: str = ""
     another_bill: str = ""
+    deposit: str = ""
+    carried: str = ""
     credit: str = ""
     correction: str = ""
     number: str = ""
