@@ -18,7 +18,7 @@ from .answers import (
     StreamedDocument,
 )
 from .clients import AsyncClient, Client
-from .entities import DocumentFields, Education, FieldEntity, FoundEntity, Job, LineItem, SumCheck
+from .entities import DocumentFields, Education, FieldEntity, FoundEntity, Job, LineItem, Paper, SumCheck
 from .errors import GleanerError, Overloaded, RequestError, ServiceError, Unreachable
 from .requests import ExtractOptions, FileSource, RedactOptions, RetryBudget, TextSource, Timeouts
 
@@ -37,6 +37,7 @@ __all__ = [
     "Job",
     "LineItem",
     "Overloaded",
+    "Paper",
     "RedactOptions",
     "RedactedDocument",
     "RedactedPart",

@@ -12,7 +12,7 @@ from typing import TypeVar
 import httpx
 import msgspec
 
-from .entities import DocumentFields, FoundEntity, FoundRecord
+from .entities import DocumentFields, FoundEntity, FoundRecord, Paper
 from .errors import GleanerError, Overloaded, Unreachable, kind_of
 
 _T = TypeVar("_T")
@@ -86,7 +86,7 @@ class FileCharset(msgspec.Struct, frozen=True):
 
 
 class ExtractedDocument(msgspec.Struct, frozen=True):
-    """One document's entities, or its error; `fields`, if its kind has some, and `records` if asked for."""
+    """One document's entities, or its error; `fields` of its first bill or résumé, `papers`; `records` if asked for."""
 
     id: str
     entities: list[FoundEntity]
@@ -103,6 +103,7 @@ class ExtractedDocument(msgspec.Struct, frozen=True):
     error: RemoteProblem | None = None
     text: str | None = None
     fields: DocumentFields | None = None
+    papers: list[Paper] = []
     records: dict[str, list[FoundRecord]] | None = None
 
     def ok(self) -> ExtractedDocument:

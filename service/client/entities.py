@@ -109,7 +109,7 @@ class DocumentFields(msgspec.Struct, frozen=True):
     Attributes:
         evidence: the labels that decided the kind, with the best score of each.
         currency, line_items, checks: of bills. A `credit_note`'s total is nothing to pay.
-        bills: how many the text seems to hold; over 1, the fields are those of the first.
+        bills: how many the file holds.
         document_type: of UNTDID 1001: `380` an invoice, `381` a credit note; None for a receipt.
         embedded: of an electronic invoice.
         jobs, educations, skills, languages: of résumés.
@@ -128,3 +128,23 @@ class DocumentFields(msgspec.Struct, frozen=True):
     educations: list[Education] = []
     skills: list[FoundEntity] = []
     languages: list[FoundEntity] = []
+
+
+class Paper(msgspec.Struct, frozen=True):
+    """One paper of a file: a bill, an order, a delivery note …, at the document's characters `[start:end]`.
+
+    Attributes:
+        kind: what it is; None where that is not known.
+        title: its heading, as the page writes it.
+        document_type: of UNTDID 1001: `380` an invoice, `381` a credit note.
+        pages: its first and its last; None in a format without pages.
+        fields: of bills and résumés alone.
+    """
+
+    kind: str | None
+    title: str | None
+    document_type: str | None
+    pages: tuple[int, int] | None
+    start: int
+    end: int
+    fields: DocumentFields | None = None

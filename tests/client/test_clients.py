@@ -104,7 +104,11 @@ def test_amounts_and_fields_come_back() -> None:
     check = {"rule": "net + tax = total", "holds": True, "difference": "0.00"}
     bill = {"currency": "EUR", "line_items": [row], "checks": [check], "bills": 1}
     fields = {"kind": "invoice", "evidence": {"IBAN": 0.9}, "roles": {"total_amount": total}, **bill}
-    document = client(Server(good({**ANSWER, "documents": [{**DOCUMENT, "entities": [entity], "fields": fields}]})))
+    paper = {"kind": "invoice", "title": "Invoice 7", "document_type": "380", "pages": [1, 2], "start": 0, "end": 14}
+    paper = {**paper, "fields": fields}
+    document = client(
+        Server(good({**ANSWER, "documents": [{**DOCUMENT, "entities": [entity], "fields": fields, "papers": [paper]}]}))
+    )
     found = document.extract("Total EUR 9.00", fields=True)
     assert (found.entities[0].number, found.entities[0].unit, found.entities[0].valid) == ("9.00", "EUR", None)
     assert found.entities[0].ambiguous == ["9.00", "900"]
@@ -113,6 +117,7 @@ def test_amounts_and_fields_come_back() -> None:
     assert found.fields.roles["total_amount"].alternatives == found.entities
     assert found.fields.line_items[0].amount == found.entities[0]
     assert found.fields.checks[0].holds
+    assert [(each.title, each.pages, each.fields) for each in found.papers] == [("Invoice 7", (1, 2), found.fields)]
 
 
 def structs(kind: Any) -> Iterator[type[msgspec.Struct]]:

@@ -242,7 +242,7 @@ export interface components {
          *     of a picture in a DOCX or HTML file.
          *     `unread_attachments`: electronic invoices attached to the file that are damaged, and why.
          *     `charset`: the character encoding that a text or HTML file was read in, how it was found, and how surely.
-         *     `fields`: null where no kind of document fits; absent unless asked for.
+         *     `fields`: those of the first bill or résumé among the `papers`; null without one. Both are absent unless asked for.
          *     `records`: those of each kind that `schema` names, in the order of the text; absent unless asked for.
          */
         ExtractedDocument: {
@@ -262,6 +262,7 @@ export interface components {
             charset?: components["schemas"]["Charset"];
             text?: string;
             fields?: components["schemas"]["Fields"] | null;
+            papers?: components["schemas"]["PaperResult"][];
             records?: {
                 [key: string]: components["schemas"]["Record"][];
             };
@@ -313,9 +314,8 @@ export interface components {
          * @description The fields of one document, by role. `evidence`: the labels that decided its kind, with the best score of each.
          *
          *     Bills have `currency`, `line_items`, `checks`, `bills` and `document_type`, résumés the lists after them. The total
-         *     of a `credit_note` is nothing to pay: the supplier owes it. `bills`: how many the text seems to hold; over 1, the
-         *     fields are those of the first, and the file is to be split. `document_type`: of UNTDID 1001: 380 an invoice, 381 a
-         *     credit note, 384 a correction; null for a receipt.
+         *     of a `credit_note` is nothing to pay: the supplier owes it. `bills`: how many the file holds. `document_type`: of
+         *     UNTDID 1001: 380 an invoice, 381 a credit note, 384 a correction; null for a receipt.
          */
         Fields: {
             kind: components["schemas"]["DocumentKind"];
@@ -386,6 +386,26 @@ export interface components {
             number,
             number
         ];
+        /**
+         * @description One paper of a file: a bill, an order, a delivery note …, at the document's characters `[start:end]`.
+         *
+         *     `kind`: null where it is not known. `title`: the heading as the page writes it. `document_type`: of UNTDID 1001.
+         *     `pages`: its first and its last; null in a format without pages. `fields`: of bills and résumés alone.
+         */
+        PaperResult: {
+            kind: components["schemas"]["DocumentKind"] | null;
+            title: string | null;
+            document_type: string | null;
+            pages: [
+                number,
+                number
+            ] | null;
+            /** @description From the start of the text, in code points; with `offsets=utf16` in UTF-16 units, as JavaScript counts; with `offsets=byte` in bytes of UTF-8. */
+            start: number;
+            /** @description From the start of the text, in code points; with `offsets=utf16` in UTF-16 units, as JavaScript counts; with `offsets=byte` in bytes of UTF-8. */
+            end: number;
+            fields: components["schemas"]["Fields"] | null;
+        };
         /**
          * @description Part of a page or file that was not read: why (`image`, `outlines`, `unmapped`, `hidden`, `struck`), and boxes.
          *
