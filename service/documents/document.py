@@ -6,8 +6,9 @@ bottom] in points (1/72 inch) from the upper left corner of the page as shown (r
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
@@ -211,6 +212,23 @@ class Document:
     def boxes(self, start: int, end: int) -> list[Box]:
         """One box for each line that [start:end] touches, in reading order; empty without a layout."""
         return [box for _, _, box in self.parts(start, end)]
+
+    def line_extents(self, first: int = 0) -> Callable[[Sequence[tuple[int, int]]], list[tuple[float, float]]] | None:
+        """Make a finder of `extents` for the part of the text that begins at `first`; None without a layout."""
+        if self.layout is None:
+            return None
+        return lambda parts: self.extents([(first + start, first + end) for start, end in parts])
+
+    def extents(self, parts: Sequence[tuple[int, int]]) -> list[tuple[float, float]]:
+        """The left and right edges of parts of one line, in order; NaN where nothing is placed."""
+        if self.layout is None or not parts:
+            return [(math.nan, math.nan)] * len(parts)
+        first, last = parts[0][0], parts[-1][1]
+        places = self.layout.boxes[first:last]
+        borders = [place - first for part in parts for place in part][:-1]
+        lefts = np.fmin.reduceat(places[:, 0], borders)[::2]
+        rights = np.fmax.reduceat(places[:, 2], borders)[::2]
+        return list(zip(lefts.tolist(), rights.tolist(), strict=True))
 
     def parts(self, start: int, end: int) -> list[tuple[int, int, Box]]:
         """The part of [start:end] on each line, as its own range and the box around it; empty without a layout."""

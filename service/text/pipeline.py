@@ -19,8 +19,10 @@ from service.core.decoding.tag_scheme import Scheme, scheme_of
 from service.core.decoding.tokens import word_starts
 from service.core.decoding.windows import Window, merge_windows
 from service.core.decoding.word_tags import WordTags
+from service.core.fields.cells import Extents
 from service.core.fields.keyword_values import keyword_values
 from service.core.fields.kinds import DocumentKind, decide_kind
+from service.core.fields.lines import TextLines
 from service.text.rules.rule_set import ALL_RULES
 from service.text.rules.span_extension import date_spans
 from service.text.tokenizer import TextTokenizer, Tokens
@@ -165,14 +167,18 @@ def answered_labels(
     return sorted({*types, *(rules.labels(types) if has_rules else ())})
 
 
-def keyword_entities(context: DocumentContext, found: list[Entity]) -> list[Entity]:
-    """Values of a bill that are not among the entities found, by keywords and rows; none of other papers."""
+def keyword_entities(context: DocumentContext, found: list[Entity], extents: Extents | None = None) -> list[Entity]:
+    """Values of a bill that are not among the entities found, by keywords and rows; none of other papers.
+
+    `extents`: places of parts of a line on the page, if the document has a layout.
+    """
     text = context.text[:PAGE_CHARACTERS]
 
     def read() -> list[Entity]:
         kind = decide_kind(found)
         if kind is None or kind.kind is DocumentKind.RESUME:
             return []
-        return keyword_values(text, found, date_spans(text), lambda label, part: read_value(label, part, context))
+        lines = TextLines(text, extents)
+        return keyword_values(lines, found, date_spans(text), lambda label, part: read_value(label, part, context))
 
     return shielded(context, "keyword_values", read, [])

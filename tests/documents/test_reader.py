@@ -118,8 +118,22 @@ def test_a_span_over_two_lines_has_a_box_for_each() -> None:
     assert laid_out().boxes(3, 6) == [(30, 0, 40, 10), (0, 12, 10, 22)]
 
 
+def test_parts_of_a_line_have_left_and_right_edges() -> None:
+    extents = laid_out().line_extents()
+    assert extents is not None
+    assert extents([(0, 1), (1, 4)]) == [(0, 10), (10, 40)]
+    assert extents([(3, 4)]) == [(30, 40)]
+    assert np.isnan(extents([(2, 3)])).all()
+    assert extents([]) == []
+    shifted = laid_out().line_extents(3)
+    assert shifted is not None
+    assert shifted([(0, 1)]) == [(30, 40)]
+
+
 def test_a_document_without_layout_has_no_boxes_and_no_pages() -> None:
     assert Document("text").boxes(0, 4) == []
+    assert Document("text").line_extents() is None
+    assert np.isnan(Document("text").extents([(0, 4)])).all()
     assert Document("text").page_at(0) is None
 
 

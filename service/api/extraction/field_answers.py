@@ -109,7 +109,8 @@ class FieldAnswers:
         text, invoice = self._context.text, self._document.invoice
 
         def choose() -> DocumentFields | None:
-            return find_fields(text, mentions[:count], mentions[count:], self._context.currencies)
+            extents = self._document.line_extents(self._first)
+            return find_fields(text, mentions[:count], mentions[count:], self._context.currencies, extents)
 
         fields = shielded(self._context, "find_fields", choose, None)
         shown = None if fields is None else _answer(fields, answered)

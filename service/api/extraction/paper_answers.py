@@ -72,7 +72,7 @@ class PaperAnswers:
         context = self._context.part(start, end)
         answers = FieldAnswers(self._document, context, self._offsets, start)
         kept = scored(found, task.limits)
-        by_keyword = scored(keyword_entities(context, found), options.min_score)
+        by_keyword = scored(keyword_entities(context, found, self._document.line_extents(start)), options.min_score)
         shown = [*kept, *by_keyword]
         pages = [place - start for place in self._page_starts if start <= place < end]
         values = read_values(context, shown, task.reading_labels, pages)

@@ -16,7 +16,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
-from service.core.fields.lines import TextLines, is_one_of_several, key_of
+from service.core.fields.columns import head_columns
+from service.core.fields.lines import TextLines, caption_of, is_one_of_several, key_of
 from service.core.fields.mentions import Mention, amount
 from service.core.fields.roles import AMOUNTS, ROLES
 from service.core.fields.vocabulary.phrases import PhraseMatch, PhraseTable, folded
@@ -91,7 +92,12 @@ def _row_keywords(sums: Sequence[Mention], lines: TextLines) -> dict[int, Amount
 
 
 def keyword_of_amount(lines: TextLines, start: int, end: int) -> AmountKeyword | None:
-    """Classify the key of the amount at `[start, end)`; None if it has none."""
+    """Classify the key of the amount at `[start, end)`; None if it has none.
+
+    In a band of amounts below their captions each one has a key, but not below the captions of a table of goods.
+    """
+    if caption := caption_of(lines, start):
+        return None if head_columns(lines, lines.at(start) - 1) else classify_key(caption)
     return None if is_one_of_several(lines, end) else classify_key(key_of(lines, start))
 
 

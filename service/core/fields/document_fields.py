@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from service.core.fields.accounts import choose_accounts
 from service.core.fields.amount_keywords import amount_keywords
+from service.core.fields.cells import Extents
 from service.core.fields.headings import CORRECTION, CREDIT, heading_kind
 from service.core.fields.kinds import DocumentKind, KindMatch, decide_kind, is_letter
 from service.core.fields.line_items import LineItem, find_line_items
@@ -52,6 +53,7 @@ def find_fields(
     mentions: Sequence[Mention],
     keyword_mentions: Sequence[Mention] = (),
     currency_codes: Collection[str] = (),
+    extents: Extents | None = None,
 ) -> DocumentFields | None:
     """Choose the fields of a paper; None where no kind fits.
 
@@ -60,18 +62,23 @@ def find_fields(
         mentions: the paper's entities, in order.
         keyword_mentions: values of the key-value fallback, for roles and rows of a bill; in order.
         currency_codes: ISO 4217 codes in the text.
+        extents: finds where parts of a line stand on the page, if the document has a layout.
     """
     if len(mentions) > MOST_ENTITIES or (kind_match := decide_kind(mentions)) is None:
         return None
     if kind_match.kind is DocumentKind.RESUME:
         return None if is_letter(text) else _resume(kind_match, mentions, TextLines(text))
-    return _bill(kind_match, mentions, keyword_mentions, text, currency_codes)
+    return _bill(kind_match, mentions, keyword_mentions, text, TextLines(text, extents), currency_codes)
 
 
 def _bill(
-    kind_match: KindMatch, mentions: Sequence[Mention], by_keyword: Sequence[Mention], text: str, codes: Collection[str]
+    kind_match: KindMatch,
+    mentions: Sequence[Mention],
+    by_keyword: Sequence[Mention],
+    text: str,
+    lines: TextLines,
+    codes: Collection[str],
 ) -> DocumentFields:
-    lines = TextLines(text)
     everything = sorted([*mentions, *by_keyword], key=lambda mention: mention.start)
     choices = choose_parties(everything, lines)
     if kind_match.kind is DocumentKind.RECEIPT and RECEIVER in choices:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from service.core.fields.cells import cell_spans
 from service.core.fields.vocabulary.phrases import PhraseTable, folded
 
 MOST_OTHER_LETTERS = 20
@@ -26,7 +27,6 @@ CREDIT, CORRECTION, BILL = "credit", "correction", "bill"
 _TABLES = (PhraseTable("another_bill"), PhraseTable(CREDIT, CORRECTION), PhraseTable(BILL))
 """Tables of names, in order of precedence: a "Stornorechnung" is also a "*rechnung"."""
 _ANY_PAPER = frozenset(map(folded, "doc document beleg re 伝票 单号 승인 doklad dokladu bon inv".split()))
-_CELL = re.compile(r"\S(?:[^\n\t ]| (?! ))*")
 _ONE_WORD = re.compile(r"(?:[^\W\d_]{1,20}[\s/-]{0,3})?")
 
 
@@ -37,9 +37,9 @@ def heading_kind(text: str) -> str | None:
 
 def find_headings(text: str, start: int, end: int) -> Iterator[tuple[str, int]]:
     """Yield kind and place of each heading in a part of a text."""
-    for cell in _CELL.finditer(text, start, min(end, len(text))):
-        if len(cell[0]) <= LONGEST_HEADING and (kind := _kind(cell[0])):
-            yield kind, cell.start()
+    for begin, stop in cell_spans(text, start, min(end, len(text))):
+        if stop - begin <= LONGEST_HEADING and (kind := _kind(text[begin:stop])):
+            yield kind, begin
 
 
 def _kind(cell: str) -> str | None:

@@ -126,16 +126,18 @@ _KEY_END = re.compile(r"[^\W\d_:#.°º)][\s:#.°º)]{0,3}$|[:#.°º)]\s{0,3}$")
 _KEY_CHARACTERS = 4
 
 
-def keyword_values(text: str, entities: Sequence[Entity], dates: Iterable[Span], read: ReadValue) -> list[Entity]:
+def keyword_values(
+    lines: TextLines, entities: Sequence[Entity], dates: Iterable[Span], read: ReadValue
+) -> list[Entity]:
     """Find values that are not among a bill's entities; returns them in order of their places.
 
     Args:
-        text: the document's text, or its beginning.
+        lines: the document's text, or its beginning.
         entities: the model's entities in the document.
         dates: spans of the text in the form of a date.
         read: reader of values in the document's context.
     """
-    lines, taken = TextLines(text), _spans_of(entities)
+    text, taken = lines.text, _spans_of(entities)
     rows = list(_rows(lines, entities, len(text)))
     sums, days = list(amount_spans(read, text)), list(day_spans(read, text, dates))
     found = [

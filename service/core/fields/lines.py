@@ -1,25 +1,47 @@
-"""Lines and keys: the key of a value is the words before it on its line, or else the cell above it.
+"""Lines and keys: the key of a value is the words before it on its line, or else the caption above it.
 
 The rules:
 - A key begins after the last amount before its value.
-- Cells are separated by tabs or several spaces. The cell above is the one of the same index, if both lines have equally
-  many cells. It is a key if it has no digit, and an amount's key only if no word stands before the amount on its line.
-- An amount directly followed by another one is part of a table's row and has no key.
+- A caption is the cell above in the value's column (`cells`). All cells of its line are captions: none has a digit but
+  that of a rate; and they are several, or the value's line has one cell as well.
+- Where the line above the caption has several captions too, the one above goes before it ("Unit" over "price").
+- An amount takes a caption only if no word stands before it on its line. Amounts below amounts are a table's.
+- An amount directly followed by another one on its line is part of a table's row and has no key before it.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterator
 from itertools import pairwise
+
+from service.core.fields.cells import NO_CELLS, Cell, Extents, Row, Unit, in_column, nearest, row_of
 
 
 class TextLines:
-    """Lines of one text, numbered from 0; offsets are code points."""
+    """Lines of one text, numbered from 0; offsets are code points.
 
-    def __init__(self, text: str) -> None:
+    Args:
+        text: the text.
+        extents: finds where parts of a line stand on the page, if the document has a layout.
+    """
+
+    def __init__(self, text: str, extents: Extents | None = None) -> None:
         self._text = text
-        self._starts = [0, *(place + 1 for place, character in enumerate(text) if character == "\n")]
+        self._extents = extents
+        self._starts = [0, *(place.end() for place in _LINE_BREAK.finditer(text))]
+        self._rows: dict[int, Row] = {}
+
+    @property
+    def text(self) -> str:
+        """The whole text."""
+        return self._text
+
+    @property
+    def count(self) -> int:
+        """Number of lines."""
+        return len(self._starts)
 
     def at(self, offset: int) -> int:
         """Return the number of the line that holds `offset`."""
@@ -49,15 +71,6 @@ class TextLines:
         number = self.at(offset)
         return self._text[self._starts[number] : self.end(number)]
 
-    def length(self, offset: int) -> int:
-        """Count the characters of the line that holds `offset`."""
-        number = self.at(offset)
-        return self.end(number) - self._starts[number]
-
-    def column(self, offset: int) -> int:
-        """Count the characters before `offset` on its line."""
-        return offset - self._starts[self.at(offset)]
-
     def above(self, offset: int, count: int, most: int) -> list[str]:
         """Return `count` lines above that of `offset`, the nearest first, without those of over `most` characters."""
         line = self.at(offset)
@@ -65,31 +78,59 @@ class TextLines:
         short = ((start, end - 1) for start, end in pairwise(borders) if end - 1 - start <= most)
         return [self._text[start:end] for start, end in short][::-1]
 
+    def row(self, line: int) -> Row:
+        """Return the cells of a line; none of a line of over `LONGEST_ROW` characters, or beyond the text."""
+        if line not in self._rows:
+            start, end = self.start(max(line, 0)), self.end(max(line, 0))
+            is_row = 0 <= line < len(self._starts) and end - start <= LONGEST_ROW
+            self._rows[line] = row_of(self._text, start, end, self._extents) if is_row else NO_CELLS
+        return self._rows[line]
+
+    def part(self, line: int, start: int, end: int) -> Cell:
+        """Return a part of a line as a cell, placed in the unit of the line's cells."""
+        row = self.row(line)
+        whole = row.at(start)
+        if row.unit is Unit.POINTS and self._extents is not None:
+            ((left, right),) = self._extents([(start, end)])
+            return Cell(start, end, left, right)
+        if row.unit is Unit.TABS and whole is not None:
+            return Cell(start, end, whole.left, whole.right)
+        return Cell(start, end, start - self._starts[line], end - self._starts[line])
+
 
 BEFORE = 64
 """Characters before a value that are searched for its key."""
 AFTER = 24
 """Characters after an amount that are searched for another one."""
-LONGEST_ABOVE = 120
-"""Most characters of a line that is split into cells."""
+LONGEST_ROW = 240
+"""Most characters of a line that is divided into cells."""
+LONGEST_CAPTION = 40
+"""Most characters of a caption over two lines."""
 
+_LINE_BREAK = re.compile("\n")
 _SUM = r"[0-9][0-9.,'’]*[.,](?:[0-9]{4}|[0-9]{2})(?![0-9])(?!\s?[%％])"
 _ANY_SUM = re.compile(_SUM)
 _LAST_SUM = re.compile(rf".*{_SUM}", re.DOTALL)
 _SUM_FOLLOWS = re.compile(rf"\s*(?:[A-Z]{{2,3}}|[€$£¥])?\s*[-−(]?(?:[A-Z]{{2,3}}|[€$£¥])?\s*{_SUM}")
-_CELL = re.compile(r"\S+(?: \S+)*")
-_NOTHING = ("",)
 _WORD = re.compile(r"[^\W\d_]{4}")
+_SHORT_WORD = re.compile(r"(?![A-Z]{3}(?![^\W\d_]))[^\W\d_]{3}")
+"""Three letters in a row that are no currency's code."""
 _NO_WORD = re.compile(r"[\W\d_]*")
+_RATE = re.compile(r"[0-9]{1,3}(?:[.,][0-9]{1,3})?\s?[%％]")
+_RUN = re.compile(r"\S+")
+_MARKS = re.compile(r"(?:[A-Z]{3}|[^\w\n]){0,4}\s?")
 
 
 def key_of(lines: TextLines, start: int) -> str:
-    """Find the key of the value at `start`; empty where it has none."""
-    before = lines.before(start, BEFORE)
-    own = _LAST_SUM.sub("", before)
-    if not _NO_WORD.fullmatch(own):
-        return own
-    return "" if has_characters(before) else key_above(lines, start)
+    """Find the key of the amount at `start`; empty where it has none."""
+    own = _LAST_SUM.sub("", lines.before(start, BEFORE))
+    return caption_of(lines, start) if _NO_WORD.fullmatch(own) else own
+
+
+def caption_of(lines: TextLines, start: int) -> str:
+    """Find the caption above the amount at `start`; empty where it has none, words before it, or amounts below."""
+    is_in_row = _SHORT_WORD.search(lines.before(start, BEFORE)) or is_one_of_many_rows(lines, start)
+    return "" if is_in_row else key_above(lines, start)
 
 
 def is_one_of_several(lines: TextLines, end: int) -> bool:
@@ -111,26 +152,58 @@ def has_words(text: str) -> bool:
     return _WORD.search(text) is not None
 
 
-def column_cell(line: str, lines: TextLines, start: int) -> str:
-    """Find the cell of a line above in the column of the value that begins at `start`.
-
-    With tabs: the cell of the same index, or else the last; with spaces: the one that begins nearest.
-    """
-    if "\t" in line:
-        cells = line.split("\t")
-        return cells[min(lines.before(start, LONGEST_ABOVE).count("\t"), len(cells) - 1)]
-    column = lines.column(start)
-    return min(_CELL.finditer(line), key=lambda cell: abs(cell.start() - column), default=_NOTHING)[0]
-
-
 def key_above(lines: TextLines, start: int) -> str:
-    """Find the cell above the one that begins at `start`; empty if it has a digit, or the lines differ in cells."""
-    above = lines.above(start, 1, LONGEST_ABOVE)
-    if not above or lines.length(start) > LONGEST_ABOVE:
+    """Find the caption above the cell that begins at `start`; empty where there is none."""
+    line = lines.at(start)
+    row = lines.row(line)
+    cell = row.at(start)
+    if cell is None or not _MARKS.fullmatch(lines.between(cell.start, start)):
         return ""
-    cells, begins = _CELL.findall(above[0]), [cell.start() for cell in _CELL.finditer(lines.line(start))]
-    place = lines.column(start)
-    if len(cells) != len(begins) or place not in begins:
+    captions = lines.row(line - 1)
+    if len(captions.cells) < min(len(row.cells), 2) or not is_caption_row(lines, captions):
         return ""
-    cell: str = cells[begins.index(place)]
-    return "" if any(map(str.isdigit, cell)) else cell
+    caption = in_column(cell, row, captions)
+    if caption is None:
+        return ""
+    own, upper = _words_of(lines, caption, cell, row), lines.row(line - 2)
+    if len(upper.cells) > 1 and is_caption_row(lines, upper) and (first := in_column(caption, captions, upper)):
+        whole = f"{lines.between(first.start, first.end)} {own}"
+        return whole if len(whole) <= LONGEST_CAPTION else own
+    return own
+
+
+def _words_of(lines: TextLines, caption: Cell, cell: Cell, row: Row) -> str:
+    """Return a caption's words; of one that reaches over several cells below, those above this cell."""
+    text = lines.between(caption.start, caption.end)
+    if row.unit is not Unit.POINTS or sum(caption.overlap(other) > 0 for other in row.cells) < 2:
+        return text
+    line = lines.at(caption.start)
+    words = (lines.part(line, caption.start + word.start(), caption.start + word.end()) for word in _RUN.finditer(text))
+    return " ".join(lines.between(word.start, word.end) for word in words if max(row.cells, key=word.overlap) is cell)
+
+
+def is_one_of_many_rows(lines: TextLines, start: int) -> bool:
+    """True if the line below that of the value at `start` has as many cells without words: both are rows of a table."""
+    row, below = (lines.row(lines.at(start) + more) for more in (0, 1))
+    if len(row.cells) < 2 or len(row.cells) != len(below.cells) or is_caption_row(lines, below):
+        return False
+    return _SHORT_WORD.search(lines.between(below.cells[0].start, below.cells[-1].end)) is None
+
+
+def is_caption_row(lines: TextLines, row: Row) -> bool:
+    """True if a line has cells, and no digit but those of rates."""
+    if not row.cells:
+        return False
+    text = lines.between(row.cells[0].start, row.cells[-1].end)
+    return not any(map(str.isdigit, _RATE.sub("", text)))
+
+
+def cells_above(lines: TextLines, offset: int, count: int) -> Iterator[str]:
+    """Yield the cell nearest to the column of `offset` from each of `count` lines above it, the nearest line first."""
+    line = lines.at(offset)
+    row = lines.row(line)
+    cell = row.at(offset)
+    for above in range(line - 1, max(line - 1 - count, -1), -1):
+        other = lines.row(above)
+        found = nearest(cell, row, other) if cell else None
+        yield lines.between(found.start, found.end) if found else ""

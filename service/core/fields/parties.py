@@ -26,7 +26,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from functools import partial
 from itertools import product
 
-from service.core.fields.lines import LONGEST_ABOVE, TextLines, column_cell
+from service.core.fields.lines import TextLines, cells_above
 from service.core.fields.mentions import MOST_ALTERNATIVES, Choice, Mention, Reason, choose, ranked, same_value
 from service.core.fields.roles import NAMES, RECEIVER, ROLES, SUPPLIER, TAX_ID, RoleGroup
 from service.core.fields.vocabulary.phrases import PhraseTable, any_of, folded
@@ -200,8 +200,7 @@ def keyword_before(lines: TextLines, mention: Mention) -> tuple[str | None, int]
     A line above with several cells names the role of what stands in the same column.
     """
     before = lines.before(mention.start, HEADING_CHARACTERS)
-    above = lines.above(mention.start, LINES_ABOVE, LONGEST_ABOVE)
-    for apart, cell in enumerate((before, *(column_cell(line, lines, mention.start) for line in above))):
+    for apart, cell in enumerate((before, *cells_above(lines, mention.start, LINES_ABOVE))):
         if role := role_of(cell):
             return role, apart
     return None, 0

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
 from service.core.decoding.entities import Entity
+from service.core.fields.cells import Span, cell_spans
 from service.core.fields.parties import (
     HEADING_CHARACTERS,
     has_legal_form,
@@ -34,7 +35,6 @@ LINES_BELOW_KEYWORD = 5
 LINES_OF_BLOCK = 4
 """Most lines of a postal address above its postcode."""
 
-_CELL = re.compile(r"[^\t\n ]+(?: [^\t\n ]+)*")
 _SPLIT = re.compile(r"^([^:：]{2,40})[:：]\s*(\S.*)$")
 _NAME_KEY = re.compile(
     r"(?:firmen|company |business |legal |full )?name|firma|company|denominazione|ragione sociale|nom|raison sociale|"
@@ -65,7 +65,6 @@ _SENTENCE = re.compile(r"(?:\S+ +)*(?:[^\W\d_A-Z]\S* +){3,}.*|.*[^\W\d_]{4,}[.�
 _COMMA = re.compile(r"\s*(?:,\s|\s[-–—·•|]\s)")
 
 
-Span = tuple[int, int]
 Name = tuple[str, Span]
 """Label and span of a name; ORGANIZATION for a name in an address, which may be either party's."""
 
@@ -94,7 +93,7 @@ class _Page:
         rows = text.split("\n", MOST_LINES)[:MOST_LINES]
         starts = accumulate((len(row) + 1 for row in rows), initial=0)
         self.cells = [
-            [cell.span() for cell in _CELL.finditer(text, at, at + len(row)) if len(cell[0]) <= LONGEST_CELL]
+            [(start, end) for start, end in cell_spans(text, at, at + len(row)) if end - start <= LONGEST_CELL]
             for at, row in zip(starts, rows, strict=False)
         ]
         self._borders = sorted(entity.start for entity in entities if entity.label in _ENDS_NAME)

@@ -17,6 +17,7 @@ from service.core.fields.keyword_values import (
     day_spans,
     identifier_spans,
 )
+from service.core.fields.lines import TextLines
 from service.text.rules.span_extension import date_spans
 from service.text.values.context import DocumentContext
 from service.text.values.reading import read_value
@@ -119,7 +120,7 @@ def kept(text: str, *entities: tuple[str, str], most: int = 1_000) -> list[tuple
         place = text.index(part, place)
         found.append(Entity(label, part, place, place + len(part), 0.9))
         place += len(part)
-    result = keyword_values.keyword_values(text[:most], found, date_spans(text[:most]), reader_of(text))
+    result = keyword_values.keyword_values(TextLines(text[:most]), found, date_spans(text[:most]), reader_of(text))
     assert all(text[each.start : each.end] == each.text and each.source is Source.RULE for each in result)
     return [(each.label, each.text) for each in result]
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.core.fields.lines import TextLines, is_one_of_several, key_above, key_of
+from service.core.fields.cells import Cell, Span
+from service.core.fields.lines import TextLines, cells_above, is_one_of_several, key_above, key_of
 
 TEXT = "one\ntwo and more\n\nfour"
 
@@ -22,7 +25,7 @@ def test_lines_before_and_above() -> None:
     assert lines.after(TEXT.index("and"), 40) == "and more"
     assert lines.after(TEXT.index("and"), 5) == "and m"
     assert lines.line(TEXT.index("and")) == "two and more"
-    assert lines.column(TEXT.index("and")) == 4
+    assert (lines.count, lines.text) == (4, TEXT)
     assert [lines.end(number) for number in (0, 3, 9)] == [3, len(TEXT), len(TEXT)]
 
 
@@ -47,13 +50,27 @@ def test_lines_are_those_that_splitting_gives(text: str, data: st.DataObject) ->
         ("Total\n9.00", "9.00", "Total"),
         ("Date\tDue date\n1.1.2026\t2.2.2026", "1.1.2026", "Date"),
         ("Date  Number\nBill of 1.1.2026", "1.1.2026", "Bill of "),
-        ("Date  Number  Total\n1.1.2026  5", "1.1.2026", ""),
+        ("Date  Number  Total\n1.1.2026  5", "1.1.2026", "Date"),
+        ("Date\tNumber\tTotal\n1.1.2026\t5", "1.1.2026", ""),
         ("Rounding 0.01\n9.00", "9.00", ""),
         ("Rule 2\n9.00", "9.00", ""),
         ("Total\n3  9.00", "9.00", ""),
         ("9.00", "9.00", ""),
-        ("x" * 200 + "\n9.00", "9.00", ""),
-        ("Total\n9.00" + "x" * 200, "9.00", ""),
+        ("x" * 300 + "\n9.00", "9.00", ""),
+        ("Total\n9.00" + "x" * 300, "9.00", ""),
+        ("Net\tVAT 25 %\tTo pay SEK\n12.00\t3.00\t15.00", "12.00", "Net"),
+        ("Net\tVAT 25 %\tTo pay SEK\n12.00\t3.00\t15.00", "3.00", "VAT 25 %"),
+        ("Net\tVAT 25 %\tTo pay SEK\n12.00\t3.00\t15.00", "15.00", "To pay SEK"),
+        ("Net\tTo pay\n12.00\tEUR 16.00", "EUR 16.00", "To pay"),
+        ("VAT\tTotal\namount\tamount\n3.00\t16.00", "3.00", "VAT amount"),
+        ("VAT of the foreign country\tTotal\namount in euros\tamount\n3.00\t16.00", "3.00", "amount in euros"),
+        ("Rate\tNet\tVAT\nA 19%\t7.00\t1.33", "1.33", "VAT"),
+        ("Net\tVAT\n7.00\t1.33\n8.00\t0.56", "1.33", ""),
+        ("Net\tVAT\n7.00\t1.33\nThank you\tagain", "1.33", "VAT"),
+        ("Net\tVAT\nMount 2\t1.33", "1.33", "Mount 2\t"),
+        ("Net\tVAT\nMount 2.00\t1.33", "1.33", ""),
+        ("Net 5\tVAT\n7.00\t1.33", "1.33", ""),
+        ("Net\tVAT\n7.00\tpaid 1.33", "1.33", "\tpaid "),
     ],
 )
 def test_a_key_stands_before_its_value_or_above(text: str, value: str, key: str) -> None:
@@ -78,9 +95,39 @@ def test_the_cell_above_is_that_of_a_cell_which_a_value_begins(value: str, above
 
 
 def test_a_long_line_is_not_copied_for_each_of_its_values() -> None:
-    class Lines(TextLines):
-        def line(self, offset: int) -> str:
-            raise AssertionError("copied")
+    text = "Date\n" + "1.1.2026  " * 40
+    lines = TextLines(text)
+    assert key_above(lines, text.rindex("1.1.2026")) == ""
+    assert lines.row(1).cells == ()
 
-    text = "Date\n" + "1.1.2026  " * 20
-    assert key_above(Lines(text), text.rindex("1.1.2026")) == ""
+
+def by_characters(spans: Sequence[Span]) -> list[tuple[float, float]]:
+    """Places of a text of one line height in which a character is 6 points wide, from the line's beginning."""
+    return [(6.0 * (start % 100), 6.0 * (end % 100)) for start, end in spans]
+
+
+def test_a_caption_over_several_cells_is_divided_by_its_words() -> None:
+    text = "Invoice no Invoice date\tDue".ljust(99) + "\n" + "4711-2026".ljust(11) + "\t1.1.2026    \t2.2.2026"
+    lines = TextLines(text, by_characters)
+    assert key_above(lines, text.index("4711-2026")) == "Invoice no"
+    assert key_above(lines, text.index("1.1.2026")) == "Invoice date"
+    assert key_above(lines, text.index("2.2.2026")) == "Due"
+
+
+def test_the_place_of_a_lone_value_decides_between_captions() -> None:
+    text = "Clerk    \tP.O. number\tTerms".ljust(99) + "\n" + " " * 12 + "PO-3333"
+    assert key_above(TextLines(text, by_characters), text.index("PO-3333")) == "P.O. number"
+    assert key_above(TextLines(text), text.index("PO-3333")) == ""
+
+
+def test_parts_of_cells_have_places_in_the_unit_of_their_line() -> None:
+    text = "Total  9.00\nTotal\t9.00"
+    assert TextLines(text).part(0, 8, 9) == Cell(8, 9, 8, 9)
+    assert TextLines(text).part(1, 19, 20) == Cell(19, 20, 1, 2)
+    assert TextLines(text, by_characters).part(0, 8, 9) == Cell(8, 9, 48, 54)
+
+
+def test_cells_above_are_the_nearest_ones_of_each_line() -> None:
+    text = "Seller\tBuyer\n\nName\nFinch Ltd\tWren Ltd"
+    assert list(cells_above(TextLines(text), text.index("Wren"), 4)) == ["Name", "", "Buyer"]
+    assert list(cells_above(TextLines(text), text.index("\tWren"), 1)) == [""]

@@ -11,6 +11,7 @@ from service.core.decoding.entities import Entity
 from service.core.decoding.value import Value, ValueKind
 from service.core.fields.document_fields import find_fields
 from service.core.fields.keyword_values import keyword_values
+from service.core.fields.lines import TextLines
 from service.core.fields.mentions import Mention
 from service.core.fields.named_roles import named_dates
 from service.core.fields.papers import divide
@@ -74,7 +75,7 @@ def read_all(text: str) -> str:
     shown, placed = on_visible_text(text)
     entities = merge(text, entities, [placed(match) for name in FINDERS for match in find(name, shown, context)])
     by_keyword = keyword_values(
-        text, entities, date_spans(text), lambda label, part: _value(READERS[label], part, context)
+        TextLines(text), entities, date_spans(text), lambda label, part: _value(READERS[label], part, context)
     )
     mentions = [
         Mention(index, each.label, each.text, each.start, each.end, each.score, value)

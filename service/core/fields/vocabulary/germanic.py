@@ -85,8 +85,8 @@ GERMAN = BillWords(
     tax="mwst mw.st. mehrwertsteuer ust umsatzsteuer steuer steuerbetrag mwst_betrag ust_betrag versicherungsteuer "
     "ust_satz mwst_satz",
     sums="betrag preis",
-    including="inkl inklusive einschl einschließlich enthalten enthaltene darin",
-    excluding="exkl exklusive ohne",
+    including="inkl inki inklusive einschl einschließlich enthalten enthaltene darin",
+    excluding="exkl exki exklusive ohne",
     paid="bar gegeben ec_karte ec_cash girocard kreditkarte kartenzahlung",
     change="rückgeld wechselgeld zurück",
     no_sum="skonto zuschlag zuschläge menge anzahl stück artikel punkte nettopreis bruttopreis einzelpreis stückpreis "

@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
+from types import MappingProxyType
 from typing import NamedTuple
 
 from service.core.fields.vocabulary import asian, germanic, other_european, romance
@@ -66,13 +67,18 @@ def folded(text: str) -> str:
 class PhraseTable:
     """Phrases of some kinds (fields of `BillWords`) in all languages."""
 
-    def __init__(self, *kinds: str) -> None:
-        """Collect the phrases; of two kinds of one phrase the first named counts."""
+    def __init__(self, *kinds: str, phrases: Mapping[str, str] = MappingProxyType({})) -> None:
+        """Collect the phrases; of two kinds of one phrase the first named counts.
+
+        Args:
+            kinds: fields of `BillWords`.
+            phrases: kind → its phrases in all languages, of further kinds.
+        """
+        in_languages = {kind: " ".join(getattr(words, kind) for words in LANGUAGES.values()) for kind in kinds}
         by_phrase: dict[str, str] = {}
-        for kind in kinds:
-            for words in LANGUAGES.values():
-                for phrase in getattr(words, kind).split():
-                    by_phrase.setdefault(folded(phrase), kind)
+        for kind, written in (*in_languages.items(), *phrases.items()):
+            for phrase in written.split():
+                by_phrase.setdefault(folded(phrase), kind)
         self._kinds = [by_phrase[phrase] for phrase in _ordered(by_phrase)]
         self._pattern = re.compile(_any_of(by_phrase, group="("))
 

@@ -1,0 +1,148 @@
+"""Tables of goods: the line of captions above a table's columns, and the column of a value below it.
+
+The rules:
+- A head is a line without digits that names an item or a quantity, and a price or an amount. At least half of its
+  letters belong to captions; the next line may go on with them ("Unit" over "price").
+- A column is as wide as its caption. A value belongs to the column that it overlaps most, else to the nearest one.
+- A table ends before the next head, and `LINES_WITHOUT_CELLS` lines behind its last line of several cells.
+- Places are compared in one unit only (`cells`): below a head with points a line without them has no columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from service.core.fields.cells import Cell, Row, Unit
+from service.core.fields.lines import TextLines, is_caption_row
+from service.core.fields.vocabulary.column_captions import CAPTIONS
+from service.core.fields.vocabulary.phrases import PhraseTable, folded
+
+LINES_WITHOUT_CELLS = 8
+"""Most lines of one cell between two rows of a table: long descriptions, and the foot of a page."""
+
+
+class ColumnKind(StrEnum):
+    """Kind of a column; the values are names in `CAPTIONS`."""
+
+    ITEM = "item"
+    QUANTITY = "quantity"
+    UNIT = "unit"
+    PRICE = "price"
+    AMOUNT = "amount"
+    TAX = "tax"
+    DISCOUNT = "discount"
+    OTHER = "other"
+
+
+_TABLE = PhraseTable(phrases=CAPTIONS)
+_GOODS = frozenset((ColumnKind.ITEM, ColumnKind.QUANTITY))
+_MONEY = frozenset((ColumnKind.PRICE, ColumnKind.AMOUNT))
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A caption's kind and the cell of its words."""
+
+    kind: ColumnKind
+    cell: Cell
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The columns of a table; its rows are the lines from `first` on, before `end`."""
+
+    columns: tuple[Column, ...]
+    unit: Unit
+    tabs: int
+    first: int
+    end: int
+
+    def kind_of(self, cell: Cell, row: Row) -> ColumnKind | None:
+        """Find the kind of the column of a cell, or a part of one, on the line `row`; None if places do not tell."""
+        if row.unit is not self.unit or (row.unit is Unit.TABS and row.tabs != self.tabs):
+            return None
+        shared = [column.cell.overlap(cell) for column in self.columns]
+        most = max(shared)
+        kinds = {column.kind for column, width in zip(self.columns, shared, strict=True) if width == most}
+        return kinds.pop() if len(kinds) == 1 and (most > 0 or self.unit is not Unit.TABS) else None
+
+    def has(self, kind: ColumnKind) -> bool:
+        return any(column.kind is kind for column in self.columns)
+
+
+def head_columns(lines: TextLines, line: int) -> tuple[Column, ...]:
+    """Find the columns that a line names; none if it is no head of a table of goods."""
+    row = lines.row(line)
+    if not is_caption_row(lines, row):
+        return ()
+    columns = tuple(_columns(lines, line))
+    kinds = {column.kind for column in columns}
+    if len(kinds) < 2 or kinds.isdisjoint(_GOODS) or kinds.isdisjoint(_MONEY):
+        return ()
+    letters = _letters(lines.between(row.cells[0].start, row.cells[-1].end))
+    named = sum(_letters(lines.between(column.cell.start, column.cell.end)) for column in columns)
+    return columns if 2 * named >= letters else ()
+
+
+def find_tables(lines: TextLines) -> tuple[Table, ...]:
+    """Find the tables of goods in a text, in order."""
+    heads = [(line, columns) for line in range(lines.count) if (columns := head_columns(lines, line))]
+    tables = []
+    for place, (line, columns) in enumerate(heads):
+        first = line + 1
+        if wrapped := _with_next_line(lines, line, columns):
+            columns, first = wrapped, first + 1
+        border = heads[place + 1][0] if place + 1 < len(heads) else lines.count
+        row = lines.row(line)
+        tables.append(Table(columns, row.unit, row.tabs, first, _end(lines, first, border)))
+    return tuple(tables)
+
+
+def _columns(lines: TextLines, line: int) -> Iterator[Column]:
+    for cell in lines.row(line).cells:
+        text = lines.between(cell.start, cell.end)
+        words = folded(text)
+        found = _TABLE.find(words)
+        if len(found) == 1 or len(words) != len(text):
+            yield from (Column(ColumnKind(phrase.kind), cell) for phrase in found[:1])
+            continue
+        for phrase in found:
+            part = lines.part(line, cell.start + phrase.start, cell.start + phrase.end)
+            yield Column(ColumnKind(phrase.kind), part)
+
+
+def _with_next_line(lines: TextLines, line: int, columns: Sequence[Column]) -> tuple[Column, ...]:
+    """Join a head with the captions of the next line; empty if it has none."""
+    row, following = lines.row(line), lines.row(line + 1)
+    if following.unit is not row.unit or not is_caption_row(lines, following):
+        return ()
+    more = list(_columns(lines, line + 1))
+    if not more or len(more) < len(following.cells):
+        return ()
+    joined = list(columns)
+    for column in more:
+        above = next((place for place, each in enumerate(joined) if each.cell.overlap(column.cell) > 0), None)
+        if above is None:
+            joined.append(column)
+            continue
+        upper = joined[above].cell
+        words = f"{lines.between(upper.start, upper.end)} {lines.between(column.cell.start, column.cell.end)}"
+        if found := _TABLE.find(folded(words)):
+            joined[above] = replace(joined[above], kind=ColumnKind(found[0].kind))
+    return tuple(joined)
+
+
+def _end(lines: TextLines, first: int, border: int) -> int:
+    last = first
+    for line in range(first, border):
+        if len(lines.row(line).cells) > 1:
+            last = line + 1
+        elif line - last >= LINES_WITHOUT_CELLS:
+            break
+    return last
+
+
+def _letters(text: str) -> int:
+    return sum(map(str.isalpha, text))
