@@ -30,7 +30,7 @@ from service.core.fields.vocabulary.phrases import any_of, folded
 
 Span = tuple[int, int]
 """Code points `[start, end)`."""
-TOP_CHARACTERS = 300
+TOP_CHARACTERS = 500
 """Characters of a page's beginning that are searched for its heading."""
 FACE_CHARACTERS = 1_500
 """Characters of a page's beginning that are searched for its numbers and dates."""
@@ -39,7 +39,7 @@ LETTERHEAD_CHARACTERS = 400
 MARGIN_CHARACTERS = 200
 """Characters of a page's beginning and end that are searched for its printed number."""
 LONGEST_CELL = 48
-"""Most characters of a line with a number of this paper; a longer one is prose or a row."""
+"""Most characters of a cell with a number of this paper; a longer one is prose."""
 MOST_PAPERS = 1_000
 """Most papers of a text; the last one has all the rest."""
 TOTALS = frozenset((AmountKeyword.TOTAL, AmountKeyword.GROSS, AmountKeyword.TO_PAY, AmountKeyword.ROUNDED))
@@ -48,6 +48,7 @@ TOTALS = frozenset((AmountKeyword.TOTAL, AmountKeyword.GROSS, AmountKeyword.TO_P
 _PARTIES = frozenset(labels_of(RoleGroup.PARTY)) | {"ORGANIZATION"}
 _ENDS = AMOUNTS | frozenset(labels_of(RoleGroup.ACCOUNT)) | {"LINE_ITEM"}
 """Labels of what stands in a bill and below it, but not in its letterhead."""
+_CELL_BORDER = re.compile(r"[\t·|]|  ")
 _FORM_FEED = re.compile("\f")
 _PRINTED_PAGE = re.compile(
     r"(?<![^\W_])(?:page|seite|blatt|p[aá]g(?:ina)?|strona|str(?:ana)?|stránka|sid[ae]|sivu|sayfa|стр(?:аница)?|hal(?:aman)?)"
@@ -68,7 +69,7 @@ class Face:
         kind: of its first heading; None without one.
         numbers: those called its own.
         parties: names at its top, in letters alone.
-        printed: page number as printed.
+        printed: page number as printed, or else one more than that of the page before.
         is_carried: whether it begins with a sum carried over.
     """
 
@@ -127,7 +128,7 @@ def divide(text: str, entities: Sequence[Entity], pages: Sequence[int] = ()) -> 
 def begins_paper(paper: Face, page: Face) -> bool:
     """True if a page begins another paper than the one before it."""
     has_other_number = _are_other(paper.numbers, page.numbers)
-    if page.is_carried or page.printed == (paper.printed or 1) + 1:
+    if page.is_carried or 1 < (page.printed or 1) <= (paper.printed or 1) + 1:
         return page.kind is not None and has_other_number
     if page.kind is None:
         is_other = has_other_number or _are_other(paper.parties, page.parties)
@@ -163,7 +164,7 @@ class _Sheets:
         """Collect the signs of a page or a part of one."""
         top, head = min(end, start + TOP_CHARACTERS), min(end, start + FACE_CHARACTERS)
         return Face(
-            next((heading for heading, _ in find_headings(self._text, start, top)), None),
+            next((kind for kind, place in find_headings(self._text, start, top) if self._is_own(place)), None),
             frozenset(self._numbers(start, head)),
             frozenset(_letters(each.text) for each in self._of(_PARTIES, start, start + LETTERHEAD_CHARACTERS, end)),
             self._printed_page(start, end),
@@ -178,7 +179,8 @@ class _Sheets:
         if first is None:
             return
         behind = self._lines.start(self._lines.at(first.end - 1) + 1)
-        headings = [place for _, place in find_headings(self._text, behind, end) if self._may_begin(place)]
+        found = (place for _, place in find_headings(self._text, behind, end))
+        headings = [place for place in found if self._begins_line(place) and self._is_own(place)]
         last = start
         for place in headings:
             floor = self._floor(behind, place)
@@ -189,11 +191,18 @@ class _Sheets:
                 yield begin
                 last = begin
 
-    def _may_begin(self, place: int) -> bool:
-        """True if a heading begins its line, which has no amount and is not about a deposit."""
+    def _begins_line(self, place: int) -> bool:
+        return not self._lines.before(place, LONGEST_CELL).strip()
+
+    def _is_own(self, place: int) -> bool:
+        """True if a heading or number stands on a line without an amount and without words for a deposit."""
         line = self._lines.line(place)
-        is_first = not self._lines.before(place, LONGEST_CELL).strip()
-        return is_first and not has_sum(line) and _DEPOSIT.search(folded(line)) is None
+        return not has_sum(line) and _DEPOSIT.search(folded(line)) is None
+
+    def _cell_length(self, start: int, end: int) -> int:
+        """Count the characters of the cell around a part of a line, up to `LONGEST_CELL` on each side."""
+        before, after = self._lines.before(start, LONGEST_CELL), self._lines.after(end, LONGEST_CELL)
+        return len(_CELL_BORDER.split(before)[-1]) + end - start + len(_CELL_BORDER.split(after)[0])
 
     def _floor(self, behind: int, place: int) -> int:
         """Find the line behind the last amount or account before a place."""
@@ -201,12 +210,11 @@ class _Sheets:
         return behind if last == behind else self._lines.start(self._lines.at(last - 1) + 1)
 
     def _numbers(self, start: int, end: int) -> Iterator[str]:
-        """Yield the numbers that are called a bill's, in short lines without an amount and words for a deposit."""
+        """Yield the numbers that are called a bill's, in short cells."""
         for begin, stop in identifier_spans(self._text, start, end):
-            if number_role(self._lines, begin) != "INVOICE_ID":
+            if number_role(self._lines, begin) != "INVOICE_ID" or self._cell_length(begin, stop) > LONGEST_CELL:
                 continue
-            line = self._lines.line(begin)
-            if len(line) <= LONGEST_CELL and not has_sum(line) and _DEPOSIT.search(folded(line)) is None:
+            if self._is_own(begin):
                 yield _letters(self._text[begin:stop])
 
     def _printed_page(self, start: int, end: int) -> int | None:
