@@ -26,8 +26,8 @@ from service.commands.file_answers import (
     add_file_arguments,
     answers,
     expanded,
-    field_tables,
     options_of,
+    paper_tables,
     record_tables,
     service_of,
 )
@@ -79,7 +79,7 @@ async def _run(chosen: argparse.Namespace) -> int:
                 failed += 1
                 print(f"gleaner: {path}: {answer['error']['detail']}", file=sys.stderr)
             if as_table:
-                more = *field_tables(answer.get("fields")), *record_tables(answer.get("records"))
+                more = *paper_tables(answer.get("papers")), *record_tables(answer.get("records"))
                 for table in (_table(path, answer), *more):
                     Console().print(table)
             else:

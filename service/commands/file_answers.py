@@ -153,8 +153,6 @@ async def _answer(
             return {"id": path.name, "entities": [], "error": {"code": "unreadable_file", "detail": detail}}
 
 
-Fields = dict[str, Any]
-"""The `fields` of a document's answer."""
 _LISTS = {
     "line_items": ("description", "quantity", "unit_price", "amount"),
     "jobs": ("title", "employer", "dates"),
@@ -162,14 +160,28 @@ _LISTS = {
 }
 
 
-def field_tables(fields: Fields | None) -> Iterator[Table]:
-    """Yield a table of the roles, and one of each list that is not empty; nothing without fields."""
-    if fields is None:
-        return
-    kind, bills = fields["kind"], fields.get("bills", 1)
-    if bills > 1:
-        kind = f"{kind}, the first of {bills} bills in the file"
-    roles = _table(f"{kind}, by {', '.join(fields['evidence'])}", ("role", "value", "score", "reason"))
+def paper_tables(papers: list[Answer] | None) -> Iterator[Table]:
+    """Yield a table of each paper's roles, and one of each list that is not empty; only its name if it has no fields.
+
+    A file of one paper whose kind is not known has none.
+    """
+    for paper in papers or []:
+        if paper["fields"] is not None:
+            yield from _field_tables(_name(paper), paper["fields"])
+        elif paper["kind"] is not None or len(papers or []) > 1:
+            yield _table(None, (f"{_name(paper)}: no fields",))
+
+
+def _name(paper: Answer) -> str:
+    """Say what a paper is, its title and its pages."""
+    first, last = paper["pages"] or (None, None)
+    pages = first and (f"page {first}" if first == last else f"pages {first} to {last}")
+    return ", ".join(filter(None, (paper["kind"] or "paper", paper["title"], pages)))
+
+
+def _field_tables(name: str, fields: Answer) -> Iterator[Table]:
+    evidence = f", by {', '.join(fields['evidence'])}" if fields["evidence"] else ""
+    roles = _table(f"{name}{evidence}", ("role", "value", "score", "reason"))
     for role, choice in fields["roles"].items():
         roles.add_row(role, _cell(choice), f"{choice['score']:.3f}", choice["reason"])
     for name in ("skills", "languages"):
@@ -196,7 +208,7 @@ def record_tables(records: dict[str, list[Answer]] | None) -> Iterator[Table]:
             yield table
 
 
-def _table(title: str, columns: Sequence[str]) -> Table:
+def _table(title: str | None, columns: Sequence[str]) -> Table:
     return Table(*columns, title=title, title_justify="left", box=None, pad_edge=False)
 
 

@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from service.commands.extract import answered_files
-from service.commands.file_answers import STANDARD_INPUT, WINDOW, Answer, answers, expanded, field_tables
+from service.commands.file_answers import STANDARD_INPUT, WINDOW, Answer, answers, expanded, paper_tables
 from service.core.errors import InvalidOptions
 
 
@@ -91,9 +91,14 @@ def entity(value: str) -> dict[str, Any]:
     return {"value": value, "score": 0.91, "reason": "sum"}
 
 
-def shown(fields: dict[str, Any] | None) -> str:
+def paper(fields: Answer | None, **others: Any) -> Answer:
+    kind = None if fields is None else fields["kind"]
+    return {"kind": kind, "title": None, "pages": None, "fields": fields} | others
+
+
+def shown(*papers: Answer) -> str:
     console = Console(file=StringIO(), width=160)
-    for table in field_tables(fields):
+    for table in paper_tables(list(papers)):
         console.print(table)
     assert isinstance(console.file, StringIO)
     return console.file.getvalue()
@@ -103,17 +108,28 @@ def test_a_bill_is_its_roles_its_check_and_its_rows() -> None:
     check = {"rule": "net_amount + tax_amount = total_amount", "holds": False, "difference": "-1.00"}
     row = {"description": entity("Mount"), "quantity": None, "unit_price": None, "amount": entity("840.00")}
     fields = {"kind": "invoice", "evidence": {"INVOICE_ID": 0.9}, "roles": {"total_amount": entity("999.60")}}
-    text = shown({**fields, "checks": [check], "line_items": [row]})
+    text = shown(paper({**fields, "checks": [check], "line_items": [row]}))
     for words in ("invoice, by INVOICE_ID", "total_amount", "999.60", "0.910", "sum", "no, -1.00", "Mount", "840.00"):
         assert words in text
     assert "jobs" not in text
-    assert "total_amount: yes" in shown({**fields, "checks": [{**check, "holds": True}], "line_items": []})
+    assert "total_amount: yes" in shown(paper({**fields, "checks": [{**check, "holds": True}], "line_items": []}))
 
 
-def test_the_first_of_several_bills_is_said_to_be_one() -> None:
-    fields = {"kind": "credit_note", "evidence": {}, "roles": {"total_amount": entity("999.60")}}
-    assert "credit_note, the first of 3 bills" in shown({**fields, "bills": 3})
-    assert "the first" not in shown({**fields, "bills": 1})
+def test_each_paper_is_named_with_its_title_and_its_pages() -> None:
+    fields = {"kind": "credit_note", "evidence": {}, "roles": {"supplier_name": entity("Mobilier Garance")}}
+    bill = paper(fields, title="AVOIR N° 9", pages=[1, 2])
+    note = paper(None, kind="delivery_note", title="Lieferschein", pages=[3, 3])
+    letter = paper(None, pages=[4, 4])
+    text = shown(bill, note, letter)
+    for words in ("credit_note, AVOIR N° 9, pages 1 to 2", "delivery_note, Lieferschein, page 3", "paper, page 4"):
+        assert words in text
+    assert text.count("no fields") == 2
+
+
+def test_a_file_of_one_paper_of_no_known_kind_has_no_tables() -> None:
+    assert shown(paper(None)) == ""
+    assert "order" in shown(paper(None, kind="order"))
+    assert list(paper_tables(None)) == []
 
 
 def test_a_resume_is_its_lists() -> None:
@@ -125,7 +141,7 @@ def test_a_resume_is_its_lists() -> None:
         "skills": [entity("Python"), entity("SQL")],
         "languages": [],
     }
-    text = shown({**fields, "jobs": [job], "educations": []})
+    text = shown(paper({**fields, "jobs": [job], "educations": []}))
     for words in ("Python, SQL", "jobs", "Engineer", "2017, 2020"):
         assert words in text
     assert "languages" not in text

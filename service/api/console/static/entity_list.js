@@ -15,7 +15,7 @@ export class EntityList {
     this.marks = new Marks(findings);
     this.list = make("ol", { class: "entities", "aria-label": "Entities", tabindex: "-1" });
     this.said = make("p", { class: "small soft", role: "status" });
-    this.fields = findings.result.fields ? new FieldsPanel(findings) : null;
+    this.fields = findings.result.papers?.some(({ kind }) => kind) ? new FieldsPanel(findings) : null;
     this.filters = this.#filters();
     this.node = make("aside", { class: "card side", "aria-label": "What was found" }, this.fields && this.#switch(), this.fields?.node, this.filters, this.list);
     this.more = new IntersectionObserver((entries) => entries.some((each) => each.isIntersecting) && this.#append(), { root: this.list, rootMargin: "400px" });

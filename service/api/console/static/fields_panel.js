@@ -1,4 +1,4 @@
-// What the document says by role: its fields, rows, jobs and checked sums, each leading to its words on the page.
+// The papers of a document: what each is, and its fields, rows, jobs and checked sums, each leading to its words on the page.
 
 import { make, percent } from "./dom.js";
 import { Marks } from "./findings.js";
@@ -21,19 +21,29 @@ export function words(name) {
 
 export class FieldsPanel {
   constructor(findings) {
-    const { fields } = findings.result;
-    this.number = Object.keys(fields.roles).length;
+    const { papers } = findings.result;
+    this.number = papers.reduce((sum, { fields }) => sum + Object.keys(fields?.roles ?? {}).length, 0);
     this.marks = new Marks(findings);
     this.places = new Map(findings.entities.map((each) => [`${each.start} ${each.end}`, each]));
     this.findings = findings;
     this.node = make("div", { class: "fields", tabindex: "0", role: "region", "aria-label": "Fields" },
-      make("p", { class: "small soft" }, `${words(fields.kind)}${fields.currency ? `, in ${fields.currency}` : ""}`),
-      fields.bills > 1 && make("p", { class: "notice small bad" }, `This file seems to hold ${fields.bills} bills. These are the fields of the first: split the file.`),
+      ...papers.map((paper) => this.#paper(paper, papers.length > 1)));
+    this.marks.follow(this.node, "fields");
+  }
+
+  #paper({ kind, title, pages, fields }, isOneOfMany) {
+    const name = [kind ? words(kind) : "Paper of no known kind", title && `“${title}”`, isOneOfMany && pages && leaves(pages), fields?.currency && `in ${fields.currency}`];
+    return make("section", { class: "paper" }, make(isOneOfMany ? "h2" : "p", { class: "small soft" }, name.filter(Boolean).join(", ")),
+      ...(fields ? this.#fields(fields) : [make("p", { class: "small soft" }, "No bill and no résumé: without fields.")]));
+  }
+
+  #fields(fields) {
+    return [
       make("div", { class: "roles" }, ...Object.entries(fields.roles).map(([name, field]) => this.#role(name, field))),
       ...(fields.checks ?? []).map(check),
       ...TABLES.map(([key, title, columns]) => fields[key]?.length > 0 && this.#table(title, columns, fields[key])),
-      ...LISTS.map(([key, title]) => fields[key]?.length > 0 && this.#list(title, fields[key])));
-    this.marks.follow(this.node, "fields");
+      ...LISTS.map(([key, title]) => fields[key]?.length > 0 && this.#list(title, fields[key])),
+    ];
   }
 
   #role(name, field) {
@@ -60,6 +70,10 @@ export class FieldsPanel {
     node.classList.add("leads", ...this.findings.colour(entity).split(" "));
     return this.marks.add(entity.index, node);
   }
+}
+
+function leaves([first, last]) {
+  return first === last ? `page ${first}` : `pages ${first} to ${last}`;
 }
 
 function check({ rule, holds, difference }) {
