@@ -9,7 +9,7 @@ import msgspec
 from service.api.problems import Problem
 from service.core.decoding.entities import Source
 from service.core.decoding.value import ValueKind
-from service.core.fields.kinds import DocumentKind
+from service.core.fields.kinds import PaperKind
 from service.core.fields.mentions import Reason
 from service.documents.document import Charset, RecognizedPage, UnreadAttachment, UnreadReason
 
@@ -161,7 +161,7 @@ class FieldsResult(msgspec.Struct, frozen=True):
     UNTDID 1001: 380 an invoice, 381 a credit note, 384 a correction; null for a receipt.
     """
 
-    kind: DocumentKind
+    kind: PaperKind
     evidence: dict[str, float]
     roles: dict[str, FieldResult]
     currency: str | msgspec.UnsetType | None = msgspec.UNSET
@@ -183,7 +183,7 @@ class PaperResult(msgspec.Struct, frozen=True):
     `pages`: its first and its last; null in a format without pages. `fields`: of bills and résumés alone.
     """
 
-    kind: DocumentKind | None
+    kind: PaperKind | None
     title: str | None
     document_type: str | None
     pages: tuple[int, int] | None

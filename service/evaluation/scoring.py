@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from service.core.fields.kinds import DocumentKind
+from service.core.fields.kinds import PaperKind
 from service.core.fields.roles import ORDER as BILL_ROLES
 from service.evaluation.labelled_documents import LabelledDocument, LabelledSet, LabelledSpan, LabelScheme
 from service.evaluation.span_scores import Outcome, Tally, conventional, outcomes
@@ -143,7 +143,7 @@ def _add_fields(scores: SetScores, document: LabelledDocument, answer: ScoredAns
     """Count the roles that this answer could have; the truth of some sets has others, such as an address."""
     if answer.fields is None:
         return
-    roles = RESUME_ROLES if document.kind == DocumentKind.RESUME else ROLES
+    roles = RESUME_ROLES if document.kind == PaperKind.RESUME else ROLES
     for role in roles & document.fields.keys():
         tally, values = scores.roles[role], document.fields[role]
         tally.truth += 1

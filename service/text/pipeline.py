@@ -21,8 +21,9 @@ from service.core.decoding.windows import Window, merge_windows
 from service.core.decoding.word_tags import WordTags
 from service.core.fields.cells import Extents
 from service.core.fields.keyword_values import keyword_values
-from service.core.fields.kinds import DocumentKind, decide_kind
+from service.core.fields.kinds import BILL_KINDS
 from service.core.fields.lines import TextLines
+from service.core.fields.paper_kind import paper_kind
 from service.text.rules.rule_set import ALL_RULES
 from service.text.rules.span_extension import date_spans
 from service.text.tokenizer import TextTokenizer, Tokens
@@ -175,8 +176,7 @@ def keyword_entities(context: DocumentContext, found: list[Entity], extents: Ext
     text = context.text[:PAGE_CHARACTERS]
 
     def read() -> list[Entity]:
-        kind = decide_kind(found)
-        if kind is None or kind.kind is DocumentKind.RESUME:
+        if paper_kind(text, found).kind not in BILL_KINDS:
             return []
         lines = TextLines(text, extents)
         return keyword_values(lines, found, date_spans(text), lambda label, part: read_value(label, part, context))

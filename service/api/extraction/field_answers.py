@@ -23,7 +23,7 @@ from service.core.decoding.offsets import OffsetMap
 from service.core.decoding.value import Value, ValueKind
 from service.core.fields.document_fields import DocumentFields, find_fields
 from service.core.fields.electronic_invoice import ElectronicInvoice, InvoiceFields, PlacedValue, invoice_fields
-from service.core.fields.kinds import DocumentKind
+from service.core.fields.kinds import PaperKind
 from service.core.fields.mentions import Choice, Mention, Reason
 from service.core.fields.roles import ORDER
 from service.core.labels.label_set import ScoreLimits
@@ -136,7 +136,7 @@ class FieldAnswers:
         shown: FieldsResult | None,
     ) -> FieldsResult:
         """The XML's roles, rows and checks, and of the page what the XML does not state."""
-        page = shown if shown is not None and shown.kind is not DocumentKind.RESUME else None
+        page = shown if shown is not None and shown.kind is not PaperKind.RESUME else None
         roles = dict(page.roles) if page else {}
         roles.update((name, self._role(placed)) for name, placed in stated.roles.items())
         rows = [
@@ -144,7 +144,7 @@ class FieldAnswers:
             for row in stated.rows
         ]
         return FieldsResult(
-            kind=DocumentKind.CREDIT_NOTE if invoice.is_credit_note else DocumentKind.INVOICE,
+            kind=PaperKind.CREDIT_NOTE if invoice.is_credit_note else PaperKind.INVOICE,
             evidence=page.evidence if page else {},
             roles={name: roles[name] for label in ORDER if (name := label.lower()) in roles},
             currency=invoice.currency or (page.currency if page else None),
@@ -198,7 +198,7 @@ def _answer(found: DocumentFields, entities: Sequence[EntityResult]) -> FieldsRe
         evidence=found.kind_match.evidence,
         roles={name: role(choice) for name, choice in found.roles.items()},
     )
-    if found.kind_match.kind is DocumentKind.RESUME:
+    if found.kind_match.kind is PaperKind.RESUME:
         return msgspec.structs.replace(
             common,
             jobs=[JobResult(of(each.what), of(each.where), all_of(each.dates), each.is_ongoing) for each in found.jobs],

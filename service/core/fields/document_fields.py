@@ -7,17 +7,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from service.core.fields.accounts import choose_accounts
 from service.core.fields.amount_keywords import amount_keywords
 from service.core.fields.cells import Extents
-from service.core.fields.headings import CORRECTION, CREDIT, heading_kind
-from service.core.fields.kinds import DocumentKind, KindMatch, decide_kind, is_letter
+from service.core.fields.kinds import BILL_KINDS, KindMatch, PaperKind
 from service.core.fields.line_items import LineItem, find_line_items
 from service.core.fields.lines import TextLines
 from service.core.fields.mentions import Choice, Mention, amount, currency
 from service.core.fields.named_roles import choose_named, currency_of_key, named_currency
+from service.core.fields.paper_kind import PaperMatch, paper_kind
 from service.core.fields.parties import choose_parties, choose_tax_id
 from service.core.fields.resume import Entry, choose_person, distinct, find_entries
 from service.core.fields.roles import AMOUNTS, ORDER, RECEIVER, TAX_ID, TOTAL, RoleGroup, labels_of
@@ -25,7 +25,7 @@ from service.core.fields.totals import SumCheck, settle_totals
 
 MOST_ENTITIES = 10_000
 """Most entities of a document with fields; the rows of a larger one would make an answer of megabytes."""
-INVOICE, CREDIT_NOTE, CORRECTED = "380", "381", "384"
+CREDIT_NOTE, CORRECTED = "381", "384"
 """Codes of UNTDID 1001."""
 
 
@@ -33,7 +33,7 @@ INVOICE, CREDIT_NOTE, CORRECTED = "380", "381", "384"
 class DocumentFields:
     """The fields of one paper; roles without a choice are left out.
 
-    `document_type`: code of UNTDID 1001; None for receipts.
+    `document_type`: code of UNTDID 1001; None where no heading says one.
     """
 
     kind_match: KindMatch
@@ -55,7 +55,7 @@ def find_fields(
     currency_codes: Collection[str] = (),
     extents: Extents | None = None,
 ) -> DocumentFields | None:
-    """Choose the fields of a paper; None where no kind fits.
+    """Choose the fields of a paper; None where it is neither a bill nor a résumé.
 
     Args:
         text: the paper's own; offsets of mentions are places in it.
@@ -64,26 +64,30 @@ def find_fields(
         currency_codes: ISO 4217 codes in the text.
         extents: finds where parts of a line stand on the page, if the document has a layout.
     """
-    if len(mentions) > MOST_ENTITIES or (kind_match := decide_kind(mentions)) is None:
+    if len(mentions) > MOST_ENTITIES:
         return None
-    if kind_match.kind is DocumentKind.RESUME:
-        return None if is_letter(text) else _resume(kind_match, mentions, TextLines(text))
-    return _bill(kind_match, mentions, keyword_mentions, text, TextLines(text, extents), currency_codes)
+    paper = paper_kind(text, mentions)
+    if paper.kind is PaperKind.RESUME:
+        return _resume(KindMatch(paper.kind, paper.evidence), mentions, TextLines(text))
+    if paper.kind not in BILL_KINDS:
+        return None
+    return _bill(paper, mentions, keyword_mentions, text, TextLines(text, extents), currency_codes)
 
 
 def _bill(
-    kind_match: KindMatch,
+    paper: PaperMatch,
     mentions: Sequence[Mention],
     by_keyword: Sequence[Mention],
     text: str,
     lines: TextLines,
     codes: Collection[str],
 ) -> DocumentFields:
+    kind = paper.kind or PaperKind.INVOICE
     everything = sorted([*mentions, *by_keyword], key=lambda mention: mention.start)
     choices = choose_parties(everything, lines)
-    if kind_match.kind is DocumentKind.RECEIPT and RECEIVER in choices:
-        if choices[RECEIVER].best.by_keyword:
-            kind_match = replace(kind_match, kind=DocumentKind.INVOICE)
+    if kind is PaperKind.RECEIPT and RECEIVER in choices:
+        if choices[RECEIVER].best.by_keyword and paper.heading is None:
+            kind = PaperKind.INVOICE
         else:
             del choices[RECEIVER]
     words = amount_keywords(everything, lines)
@@ -95,9 +99,11 @@ def _bill(
     taken = {choices[label].best.entity for label in labels_of(RoleGroup.SUM) if label in choices}
     currencies = Counter(code for mention in everything if (code := currency(mention)))
     stated = (mention.start for mention in everything if mention.label in AMOUNTS)
-    kind_match, document_type = _named_kind(kind_match, heading_kind(text), choices.get(TOTAL))
+    document_type = paper.document_type
+    if document_type == CORRECTED and TOTAL in choices and (amount(choices[TOTAL].best) or 0) < 0:
+        kind, document_type = PaperKind.CREDIT_NOTE, CREDIT_NOTE
     return DocumentFields(
-        kind_match,
+        KindMatch(kind, paper.evidence),
         {label.lower(): choices[label] for label in ORDER if label in choices},
         named_currency(text)
         or (currency(choices[TOTAL].best) if TOTAL in choices else None)
@@ -109,16 +115,6 @@ def _bill(
         checks,
         document_type=document_type,
     )
-
-
-def _named_kind(kind_match: KindMatch, heading: str | None, total: Choice | None) -> tuple[KindMatch, str | None]:
-    """Correct a bill's kind by its heading; returns it with its code in UNTDID 1001."""
-    is_negative = total is not None and (amount(total.best) or 0) < 0
-    if heading == CREDIT or (heading == CORRECTION and is_negative):
-        return replace(kind_match, kind=DocumentKind.CREDIT_NOTE), CREDIT_NOTE
-    if heading == CORRECTION:
-        return kind_match, CORRECTED
-    return kind_match, INVOICE if kind_match.kind is DocumentKind.INVOICE else None
 
 
 def _resume(kind_match: KindMatch, mentions: Sequence[Mention], lines: TextLines) -> DocumentFields:

@@ -1,55 +1,196 @@
-"""Headings of bills: tell credit notes and corrections from invoices.
+"""Headings of papers: the cells of a text that name the paper they stand on.
 
 The rules:
-- A heading is a cell that begins with a bill's name ("Credit note", "AVOIR N° 9", "Invoice no.: 7"), at most one word
-  before it. With more than `MOST_OTHER_LETTERS` letters beside the name, or in small letters without a number, it is
-  prose. Names of any paper ("document") and of another bill ("original invoice") are none.
-- The first heading names the document. A credit note is no invoice: its total is nothing to pay. A correction is one
-  or the other, as its total's sign says.
+- A heading is a cell that begins with a paper's name ("Credit note", "AVOIR N° 9", "2. Mahnung"), at most two words
+  before it. With more than `MOST_OTHER_LETTERS` letters beside the names, or in small letters without a number, it is
+  prose. A sum or a day ("Invoice total"), a party ("Bill to") and another bill ("original invoice") are none.
+- A paper that is no bill is found before the bill's name in it ("Auftragsbestätigung", "Proforma-Rechnung").
+  Of several names in one cell the first counts, but "Rechnung / Lieferschein" is a bill in any order, and "pro forma"
+  and "reminder" count wherever they stand.
+- A cell with an amount, or before cells of amounts alone, is a table's row; one of several heads of columns is none.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from itertools import pairwise
 
 from service.core.fields.cells import cell_spans
-from service.core.fields.vocabulary.phrases import PhraseTable, folded
+from service.core.fields.kinds import BILL_KINDS, PaperKind
+from service.core.fields.vocabulary.paper_names import BILLS, PAPERS, SPECIAL_BILLS, PaperName
+from service.core.fields.vocabulary.phrases import PhraseMatch, PhraseTable, any_of, folded
 
 MOST_OTHER_LETTERS = 20
-"""Most letters of a heading beside the bill's name; a cell with more is prose."""
+"""Most letters of a heading beside the papers' names; a cell with more is prose."""
 LONGEST_HEADING = 80
+LONGEST_LINE = 400
+"""Most characters of a line that is searched for headings."""
 HEADING_CHARACTERS = 12_000
-"""Characters of a bill's beginning that are searched for its heading."""
-CREDIT, CORRECTION, BILL = "credit", "correction", "bill"
-"""Kinds of headings; names of fields of `BillWords`."""
+"""Characters of a paper's beginning that are searched for its heading."""
+COLUMN_HEADS = 2
+"""Fewest other cells of words on a line that make it the head of a table."""
 
-_TABLES = (PhraseTable("another_bill"), PhraseTable(CREDIT, CORRECTION), PhraseTable(BILL))
+_NAMES = {str(number): name for number, name in enumerate((*PAPERS, *SPECIAL_BILLS, *BILLS))}
+_TABLES = tuple(
+    PhraseTable(phrases={key: name.phrases for key, name in _NAMES.items() if name in rows})
+    for rows in (PAPERS, SPECIAL_BILLS, BILLS)
+)
 """Tables of names, in order of precedence: a "Stornorechnung" is also a "*rechnung"."""
-_ANY_PAPER = frozenset(map(folded, "doc document beleg re 伝票 单号 승인 doklad dokladu bon inv".split()))
-_ONE_WORD = re.compile(r"(?:[^\W\d_]{1,20}[\s/-]{0,3})?")
+_OF_ANOTHER = re.compile(any_of("another_bill", "buyer", "seller", "to"))
+_SUM = re.compile(any_of("total", "gross", "to_pay", "net", "net_or_total", "subtotal", "no_sum"))
+_OTHER_KEY = re.compile(any_of("total", "net_or_total", "sums", "tax", "no_sum", "dated", "due"))
+_HEAD = re.compile(any_of("dated", "sums", "total", "net", "subtotal", "tax", "due"))
+_KEY = rf"[\W_]*(?:{any_of('number', 'dated', starts=False)}|#)[\W_]*"
+_ONLY_KEY = re.compile(_KEY)
+_OWN_NUMBER = re.compile(rf"[\W_]*(?P<key>{_KEY})?(?:[^\W\d_]{{1,6}}[\W_]{{0,3}})?\d")
+_BEFORE = re.compile(r"\W{0,8}(?:\d{1,2}(?:\W{1,3}|[^\W\d_]{1,3}\s))?(?:[^\W\d_]{1,20}[\s/-]{1,3}){0,2}")
+_JOINED = re.compile(r"\W*(?:and|und|et|y|e|en|og|och|i|ve|ja|si|dan)?\W*")
+_MONEY = re.compile(r"[0-9][.,][0-9]{2}(?![0-9.,%])")
+_MONEY_ALONE = re.compile(r"\W{0,3}(?:[A-Z]{2,3}\s?)?[-+−(]?[0-9][0-9.,'’ ]*[.,][0-9]{2}\W{0,3}(?:[A-Z]{1,3})?")
+_NUMBER_ALONE = re.compile(r"\W{0,2}[^\W\d_]{0,5}[\W_]{0,2}\d[\w./-]*")
+_ANYWHERE = frozenset((PaperKind.PRO_FORMA, PaperKind.REMINDER))
+"""Kinds that a heading has wherever their name stands in it."""
 
 
-def heading_kind(text: str) -> str | None:
-    """Find the kind of a bill's first heading; None without one."""
-    return next((kind for kind, _ in find_headings(text, 0, HEADING_CHARACTERS)), None)
+REFERRED = frozenset(
+    (
+        PaperKind.ORDER,
+        PaperKind.ORDER_CONFIRMATION,
+        PaperKind.OFFER,
+        PaperKind.DELIVERY_NOTE,
+        PaperKind.WAYBILL,
+        PaperKind.TIMESHEET,
+        PaperKind.PRICE_LIST,
+        PaperKind.CONTRACT,
+        PaperKind.RETURN_SLIP,
+    )
+)
+"""Kinds of papers that a bill refers to, with their numbers or as "your order"."""
+_NOTES = frozenset((PaperKind.INVOICE, PaperKind.CREDIT_NOTE))
+"""Kinds that a second name in a heading does not change."""
 
 
-def find_headings(text: str, start: int, end: int) -> Iterator[tuple[str, int]]:
-    """Yield kind and place of each heading in a part of a text."""
-    for begin, stop in cell_spans(text, start, min(end, len(text))):
-        if stop - begin <= LONGEST_HEADING and (kind := _kind(text[begin:stop])):
-            yield kind, begin
+class HeadingForm(IntEnum):
+    """Form of a heading, the clearest last."""
+
+    LABEL = 1
+    """A key of the paper's number or day, its value elsewhere: "Invoice no.", "Delivery note no.: 7"."""
+    EXTENDED = 2
+    """A name with a number or a few words: "Rechnung Nr. 5", "Invoice for May"."""
+    TITLE = 3
+    """Nothing but names: "INVOICE", "Rechnung / Lieferschein"."""
 
 
-def _kind(cell: str) -> str | None:
-    """Classify a cell as a kind of heading; None if it is none."""
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A cell `[start, end)` that names a paper; `code`: what it says in UNTDID 1001."""
+
+    kind: PaperKind
+    start: int
+    end: int
+    code: str | None
+    form: HeadingForm
+
+
+def find_headings(text: str, start: int, end: int) -> Iterator[Heading]:
+    """Yield the headings in a part of a text, in order."""
+    end = min(end, len(text))
+    while start < end:
+        stop = text.find("\n", start, end)
+        stop = end if stop < 0 else stop
+        if stop - start <= LONGEST_LINE:
+            yield from _line_headings([(text[left:right], left) for left, right in cell_spans(text, start, stop)])
+        start = stop + 1
+
+
+def _line_headings(cells: Sequence[tuple[str, int]]) -> Iterator[Heading]:
+    """Yield the headings among the cells of one line."""
+    for number, (cell, start) in enumerate(cells):
+        if len(cell) > LONGEST_HEADING or (read := _read(cell)) is None:
+            continue
+        name, form = read
+        behind = [other for other, _ in cells[number + 1 :]]
+        others = [other for place, (other, _) in enumerate(cells) if place != number]
+        if _is_in_table(others, behind):
+            continue
+        if behind and _NUMBER_ALONE.fullmatch(behind[0]):
+            form = min(form, HeadingForm.EXTENDED)
+        yield Heading(name.kind, start, start + len(cell), name.code, form)
+
+
+def _is_in_table(others: Sequence[str], behind: Sequence[str]) -> bool:
+    """True if the other cells of a line show that it is a table's row, or the head of its columns."""
+    if any(map(_MONEY_ALONE.fullmatch, behind)):
+        return True
+    words = [folded(other) for other in others if any(map(str.isalpha, other)) and not any(map(str.isdigit, other))]
+    return len(words) >= COLUMN_HEADS or any(map(_HEAD.fullmatch, words))
+
+
+def _read(cell: str) -> tuple[PaperName, HeadingForm] | None:
+    """Find the paper that a cell names as a heading, and its form; None if it is none."""
     line = folded(cell)
-    names = (found[0] for table in _TABLES if (found := table.find(line)))
-    name = min(names, key=lambda phrase: phrase.start, default=None)
-    if name is None or name.kind == "another_bill" or not _ONE_WORD.fullmatch(line[: name.start]):
+    names = _names(line)
+    if not names or not _BEFORE.fullmatch(line, 0, names[0].start) or _MONEY.search(line):
         return None
-    written = line[name.start : name.end]
-    others = sum(map(str.isalpha, line)) - sum(map(str.isalpha, written))
-    is_prose = others > MOST_OTHER_LETTERS or (cell[0].islower() and others and not any(map(str.isdigit, cell)))
-    return None if is_prose or written in _ANY_PAPER else name.kind
+    begin = line[: names[0].start]
+    if _SUM.search(begin) or any(part.start() <= names[0].start < part.end() for part in _OF_ANOTHER.finditer(line)):
+        return None
+    name, rest = _decisive(line, names), _rest(line, names)
+    others = sum(map(str.isalpha, begin)) + sum(map(str.isalpha, rest))
+    is_small = cell[0].islower() and others > 0 and (not any(map(str.isdigit, cell)) or name.kind not in BILL_KINDS)
+    if others > MOST_OTHER_LETTERS or is_small or (form := _form(rest, name)) is None:
+        return None
+    is_own = name.kind in REFERRED and any(map(str.isalpha, begin))
+    return name, min(form, HeadingForm.EXTENDED) if is_own else form
+
+
+def _names(line: str) -> list[PhraseMatch]:
+    """Find the papers' names in a folded cell, in order; of two that overlap the first, or of the first table."""
+    found = [(match.start, number, match) for number, table in enumerate(_TABLES) for match in table.find(line)]
+    names: list[PhraseMatch] = []
+    for _, _, match in sorted(found):
+        if not names or match.start >= names[-1].end:
+            names.append(match)
+    return names
+
+
+def _decisive(line: str, names: Sequence[PhraseMatch]) -> PaperName:
+    """Choose the name that says what the paper is."""
+    for match in names:
+        if _NAMES[match.kind].kind in _ANYWHERE:
+            return _NAMES[match.kind]
+    first = _NAMES[names[0].kind]
+    for one, following in pairwise(names):
+        if not _JOINED.fullmatch(line, one.end, following.start):
+            break
+        if _NAMES[following.kind].kind is PaperKind.INVOICE and first.kind not in _NOTES:
+            return _NAMES[following.kind]
+    return first
+
+
+def _rest(line: str, names: Sequence[PhraseMatch]) -> str:
+    """Cut the first name of a folded cell, what stands before it, and all names joined to it."""
+    end = names[0].end
+    for following in names[1:]:
+        if not _JOINED.fullmatch(line, end, following.start):
+            break
+        end = following.end
+    return line[end:]
+
+
+def _form(rest: str, name: PaperName) -> HeadingForm | None:
+    """Tell a heading's form by what follows the names in its cell; None if it is the key of something else."""
+    if not any(map(str.isalnum, rest)):
+        is_key = ":" in rest and name.kind not in BILL_KINDS
+        return (
+            HeadingForm.LABEL if is_key else HeadingForm.EXTENDED if ":" in rest or "#" in rest else HeadingForm.TITLE
+        )
+    if own := _OWN_NUMBER.match(rest):
+        is_key = own["key"] is not None and ":" in own[0] and name.kind not in BILL_KINDS
+        return HeadingForm.LABEL if is_key else HeadingForm.EXTENDED
+    if _ONLY_KEY.match(rest):
+        return HeadingForm.LABEL
+    return None if _OTHER_KEY.search(rest) else HeadingForm.EXTENDED

@@ -70,20 +70,43 @@ class ScoredLabel(Protocol):
         """Expected share of right entities at this score, 0 to 1."""
 
 
-class DocumentKind(StrEnum):
-    """Kinds of documents that have fields."""
+class PaperKind(StrEnum):
+    """Kinds of papers; bills and résumés have fields."""
 
     INVOICE = "invoice"
     CREDIT_NOTE = "credit_note"
     RECEIPT = "receipt"
     RESUME = "resume"
+    PRO_FORMA = "pro_forma"
+    DEBIT_NOTE = "debit_note"
+    OFFER = "offer"
+    ORDER = "order"
+    ORDER_CONFIRMATION = "order_confirmation"
+    DELIVERY_NOTE = "delivery_note"
+    WAYBILL = "waybill"
+    RETURN_SLIP = "return_slip"
+    COMPLAINT = "complaint"
+    REMINDER = "reminder"
+    STATEMENT = "statement"
+    REMITTANCE_ADVICE = "remittance_advice"
+    PAYMENT_CONFIRMATION = "payment_confirmation"
+    PAYSLIP = "payslip"
+    EXPENSE_REPORT = "expense_report"
+    TIMESHEET = "timesheet"
+    TAX_ASSESSMENT = "tax_assessment"
+    PRICE_LIST = "price_list"
+    CONTRACT = "contract"
+
+
+BILL_KINDS = frozenset((PaperKind.INVOICE, PaperKind.CREDIT_NOTE, PaperKind.RECEIPT))
+"""Kinds that have a bill's roles."""
 
 
 @dataclass(frozen=True, slots=True)
 class KindMatch:
     """A document's kind, and the best score of each label that counts for it."""
 
-    kind: DocumentKind
+    kind: PaperKind
     evidence: dict[str, float]
 
 
@@ -96,9 +119,9 @@ def decide_kind(mentions: Iterable[ScoredLabel]) -> KindMatch | None:
     contract = sum(_evidence(best, _CONTRACT).values())
     bill_sum, resume_sum = sum(bill.values()) - contract, sum(resume.values()) - contract
     if bill_sum >= max(BILL_EVIDENCE, resume_sum) and _is_bill(bill):
-        return KindMatch(DocumentKind.INVOICE if _OF_INVOICES & bill.keys() else DocumentKind.RECEIPT, bill)
+        return KindMatch(PaperKind.INVOICE if _OF_INVOICES & bill.keys() else PaperKind.RECEIPT, bill)
     if resume_sum >= RESUME_EVIDENCE and (reached := _evidence(best, _REACHED)):
-        return KindMatch(DocumentKind.RESUME, resume | reached)
+        return KindMatch(PaperKind.RESUME, resume | reached)
     return None
 
 

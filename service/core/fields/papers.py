@@ -164,7 +164,7 @@ class _Sheets:
         """Collect the signs of a page or a part of one."""
         top, head = min(end, start + TOP_CHARACTERS), min(end, start + FACE_CHARACTERS)
         return Face(
-            next((kind for kind, place in find_headings(self._text, start, top) if self._is_own(place)), None),
+            next((each.kind for each in find_headings(self._text, start, top) if self._is_own(each.start)), None),
             frozenset(self._numbers(start, head)),
             frozenset(_letters(each.text) for each in self._of(_PARTIES, start, start + LETTERHEAD_CHARACTERS, end)),
             self._printed_page(start, end),
@@ -179,7 +179,7 @@ class _Sheets:
         if first is None:
             return
         behind = self._lines.start(self._lines.at(first.end - 1) + 1)
-        found = (place for _, place in find_headings(self._text, behind, end))
+        found = (heading.start for heading in find_headings(self._text, behind, end))
         headings = [place for place in found if self._begins_line(place) and self._is_own(place)]
         last = start
         for place in headings:

@@ -203,7 +203,7 @@ def test_a_role_is_the_entity_with_its_reason_and_alternatives() -> None:
 def test_a_bill_has_rows_checks_and_a_currency_and_no_list_of_a_resume() -> None:
     answer = msgspec.to_builtins(invoice())
     assert set(answer) == {"kind", "evidence", "roles", "currency", "line_items", "checks", "bills", "document_type"}
-    assert (answer["kind"], answer["document_type"]) == ("receipt", None)
+    assert (answer["kind"], answer["document_type"]) == ("invoice", "380")
     assert answer["checks"] == [{"rule": "net_amount + tax_amount = total_amount", "holds": True, "difference": "0.00"}]
     (row,) = answer["line_items"]
     assert [row[part]["text"] for part in ("description", "quantity", "unit_price", "amount")] == [

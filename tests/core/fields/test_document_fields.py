@@ -6,7 +6,7 @@ import pytest
 
 from service.core.fields import document_fields
 from service.core.fields.document_fields import DocumentFields, find_fields
-from service.core.fields.kinds import DocumentKind
+from service.core.fields.kinds import PaperKind
 from service.core.fields.mentions import Mention
 from tests.support.mentions import mention, mentions_in
 
@@ -49,7 +49,7 @@ def test_an_invoice_in_its_roles() -> None:
         "iban": "DE89 3704 0044 0532 0130 00",
     }
     assert found is not None
-    assert (found.kind_match.kind, found.currency) == (DocumentKind.INVOICE, "EUR")
+    assert (found.kind_match.kind, found.currency) == (PaperKind.INVOICE, "EUR")
     assert [check.holds for check in found.checks] == [True]
     (row,) = found.line_items
     assert [part and part.text for part in (row.quantity, row.unit_price, row.amount)] == ["2", "420.00", "840.00"]
@@ -65,7 +65,7 @@ def test_a_receipt_has_no_receiver_and_no_currency_that_it_does_not_name() -> No
     found = find_fields(text, mentions_in(text, ("SUPPLIER_NAME", "Book Shop"), ("TOTAL_AMOUNT", "9.00")))
     assert values(found) == {"supplier_name": "Book Shop", "total_amount": "9.00"}
     assert found is not None
-    assert (found.kind_match.kind, found.currency, found.checks) == (DocumentKind.RECEIPT, None, ())
+    assert (found.kind_match.kind, found.currency, found.checks) == (PaperKind.RECEIPT, None, ())
 
 
 def test_a_buyer_guessed_on_a_receipt_is_no_field() -> None:
@@ -81,7 +81,7 @@ def test_a_bill_with_its_receiver_by_place_is_an_invoice() -> None:
     found = find_fields(text, model, [placed])
     assert values(found)["receiver_name"] == "Finch Ltd"
     assert found is not None
-    assert found.kind_match.kind is DocumentKind.INVOICE
+    assert found.kind_match.kind is PaperKind.INVOICE
 
 
 def test_a_resume_in_its_lists() -> None:

@@ -65,7 +65,7 @@ def test_pages_with_another_heading_number_or_letterhead_begin_a_paper(text: str
         "Übertrag [m 10,00]\nRegal [m 9,00]",
         "[o Finch Ltd]\nGeneral terms\nA credit note is given for goods returned.",
         "INVOICE\nTerms of payment",
-        "Timesheet of Anna Finch\n[d 1 March 2026] 8 h\n[d 2 March 2026] 7 h",
+        "Hours of Anna Finch\n[d 1 March 2026] 8 h\n[d 2 March 2026] 7 h",
         "Credit note\nGoods may be returned.",
         "",
     ],

@@ -1,0 +1,120 @@
+"""Classification of a paper: by its headings, and only then by the labels of its entities.
+
+The rules:
+- A heading weighs by its form (`_WEIGHTS`); the heaviest counts, of equal ones the first. A paper that a bill refers to
+  weighs less than the bill's own heading: "Lieferschein Nr. 7" above "Rechnung Nr. 5" is a reference.
+- A paper's heading stands above its amounts. Behind the line of the `TOP_AMOUNTS`th amount a slip ("Remittance advice")
+  or a section of a bill names no paper; there only a bill's heading counts, and less than any at the top.
+- A paper without a heading is what its labels say (`kinds`), and has no code of UNTDID 1001. A résumé has no headings.
+- A paper headed as an invoice is one, and no receipt, unless a till printed it: a line of it begins with words for a
+  payment, or has a date and the time of day, and it has no receiver, due date, order number and bank account. The law
+  of many countries calls such slips "tax invoice", and restaurants call theirs "Rechnung".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from service.core.fields.headings import (
+    HEADING_CHARACTERS,
+    LONGEST_LINE,
+    REFERRED,
+    Heading,
+    HeadingForm,
+    find_headings,
+)
+from service.core.fields.kinds import BILL_KINDS, KindMatch, PaperKind, ScoredLabel, decide_kind, is_letter
+from service.core.fields.vocabulary.phrases import any_of, folded
+
+TOP_AMOUNTS = 3
+"""Number of the line of an amount, from the top, at which a paper's top ends."""
+
+_AMOUNT = re.compile(r"[0-9][.,][0-9]{2}(?![0-9.,%])")
+_PAYMENT = re.compile(rf"\W*(?:{any_of('paid', 'change')})")
+_DAY = re.compile(r"[0-9][/.-][0-9]{1,2}[/.-][0-9]{2}")
+_TIME = re.compile(r"(?<![0-9:.])[0-9]{1,2} ?: ?[0-9]{2}(?![0-9])")
+_OF_BILLS = {HeadingForm.TITLE: 5, HeadingForm.EXTENDED: 4, HeadingForm.LABEL: 3}
+_OF_REFERRED = {HeadingForm.TITLE: 4, HeadingForm.EXTENDED: 2, HeadingForm.LABEL: 0}
+_OF_OTHERS = {HeadingForm.TITLE: 5, HeadingForm.EXTENDED: 5, HeadingForm.LABEL: 0}
+_BELOW_TOP = 1
+"""Weight of a bill's heading behind the paper's top."""
+
+
+@dataclass(frozen=True, slots=True)
+class PaperMatch:
+    """A paper's kind; None where it is not known, and then it is no bill.
+
+    Attributes:
+        heading: the heading that names it; None without one.
+        document_type: code of UNTDID 1001 that the heading says.
+        evidence: the best score of each label that counts for a bill or a résumé.
+    """
+
+    kind: PaperKind | None
+    heading: Heading | None = None
+    document_type: str | None = None
+    evidence: dict[str, float] = field(default_factory=dict)
+
+
+def paper_kind(text: str, mentions: Iterable[ScoredLabel]) -> PaperMatch:
+    """Classify one paper by its text and its entities."""
+    by_labels = decide_kind(mentions)
+    if by_labels is not None and by_labels.kind is PaperKind.RESUME:
+        return PaperMatch(None) if is_letter(text) else PaperMatch(PaperKind.RESUME, evidence=by_labels.evidence)
+    heading = _title(text)
+    if heading is not None and heading.kind not in BILL_KINDS:
+        return PaperMatch(heading.kind, heading, heading.code)
+    if by_labels is None:
+        return PaperMatch(None, heading)
+    return _bill(text, heading, by_labels)
+
+
+def _bill(text: str, heading: Heading | None, by_labels: KindMatch) -> PaperMatch:
+    """Classify a paper whose labels say that it is a bill."""
+    if heading is None or (heading.kind is PaperKind.INVOICE and _is_receipt(text, heading, by_labels)):
+        return PaperMatch(by_labels.kind, heading, evidence=by_labels.evidence)
+    return PaperMatch(heading.kind, heading, heading.code, by_labels.evidence)
+
+
+def _is_receipt(text: str, heading: Heading, by_labels: KindMatch) -> bool:
+    """True if a bill headed as an invoice is a receipt."""
+    return by_labels.kind is PaperKind.RECEIPT and (heading.form is HeadingForm.LABEL or _is_till_slip(text))
+
+
+def _is_till_slip(text: str) -> bool:
+    """True if a line tells a payment and its amount, or a date with the time of day."""
+    lines = (line for line in text[:HEADING_CHARACTERS].split("\n") if len(line) <= LONGEST_LINE)
+    return any(
+        (_AMOUNT.search(line) and _PAYMENT.match(folded(line))) or (_DAY.search(line) and _TIME.search(line))
+        for line in lines
+    )
+
+
+def _title(text: str) -> Heading | None:
+    """Find the heading that says what a paper is."""
+    best, most, top = None, 0, _top(text)
+    for heading in find_headings(text, 0, HEADING_CHARACTERS):
+        weight = _weight(heading, is_at_top=heading.start < top)
+        if weight > most:
+            best, most = heading, weight
+    return best
+
+
+def _weight(heading: Heading, *, is_at_top: bool) -> int:
+    if not is_at_top:
+        return _BELOW_TOP if heading.kind in BILL_KINDS else 0
+    weights = _OF_BILLS if heading.kind in BILL_KINDS else _OF_REFERRED if heading.kind in REFERRED else _OF_OTHERS
+    return weights[heading.form]
+
+
+def _top(text: str) -> int:
+    """Find the end of a paper's top."""
+    start = lines = 0
+    for line in text[:HEADING_CHARACTERS].split("\n"):
+        lines += _AMOUNT.search(line) is not None
+        if lines == TOP_AMOUNTS:
+            return start
+        start += len(line) + 1
+    return len(text)
