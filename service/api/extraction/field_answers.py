@@ -163,7 +163,7 @@ class FieldAnswers:
         )
 
     def _role(self, placed: PlacedValue) -> FieldResult:
-        return _role(self._of(placed), Reason.EMBEDDED, [])
+        return _role(self._of(placed), Reason.EMBEDDED, [], 1.0)
 
     def _part(self, placed: PlacedValue | None) -> EntityResult | None:
         return None if placed is None else self._of(placed)
@@ -178,8 +178,9 @@ class FieldAnswers:
         return answer if text else msgspec.structs.replace(answer, page=None)
 
 
-def _role(best: EntityResult, reason: Reason, alternatives: list[EntityResult]) -> FieldResult:
+def _role(best: EntityResult, reason: Reason, alternatives: list[EntityResult], score: float) -> FieldResult:
     chosen = {name: getattr(best, name) for name in EntityResult.__struct_fields__}
+    chosen["score"] = round(score, SCORE_DIGITS)
     return FieldResult(**chosen, reason=reason, alternatives=alternatives)
 
 
@@ -191,7 +192,7 @@ def _answer(found: DocumentFields, entities: Sequence[EntityResult]) -> FieldsRe
         return [entities[mention.entity] for mention in mentions]
 
     def role(choice: Choice) -> FieldResult:
-        return _role(entities[choice.best.entity], choice.reason, all_of(choice.alternatives))
+        return _role(entities[choice.best.entity], choice.reason, all_of(choice.alternatives), choice.score)
 
     common = FieldsResult(
         kind=found.kind_match.kind,

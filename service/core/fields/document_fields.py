@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from service.core.fields.accounts import choose_accounts
 from service.core.fields.amount_keywords import amount_keywords
@@ -20,6 +20,7 @@ from service.core.fields.named_roles import choose_named, currency_of_key, named
 from service.core.fields.paper_kind import PaperMatch, paper_kind
 from service.core.fields.parties import choose_parties, choose_tax_id
 from service.core.fields.resume import Entry, choose_person, distinct, find_entries
+from service.core.fields.role_scores import scored
 from service.core.fields.roles import AMOUNTS, ORDER, RECEIVER, TAX_ID, TOTAL, RoleGroup, labels_of
 from service.core.fields.totals import SumCheck, settle_totals
 
@@ -99,6 +100,7 @@ def _bill(
     taken = {choices[label].best.entity for label in labels_of(RoleGroup.SUM) if label in choices}
     currencies = Counter(code for mention in everything if (code := currency(mention)))
     stated = (mention.start for mention in everything if mention.label in AMOUNTS)
+    choices = scored(choices, checks, everything, lines, words)
     document_type = paper.document_type
     if document_type == CORRECTED and TOTAL in choices and (amount(choices[TOTAL].best) or 0) < 0:
         kind, document_type = PaperKind.CREDIT_NOTE, CREDIT_NOTE
@@ -121,7 +123,7 @@ def _resume(kind_match: KindMatch, mentions: Sequence[Mention], lines: TextLines
     jobs, educations = find_entries(mentions, lines)
     return DocumentFields(
         kind_match,
-        choose_person(mentions),
+        {role: replace(choice, score=choice.best.score) for role, choice in choose_person(mentions).items()},
         jobs=jobs,
         educations=educations,
         skills=distinct(mentions, "SKILL"),

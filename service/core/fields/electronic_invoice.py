@@ -3,8 +3,10 @@
 The rules:
 - The XML's value of a role is answered, since it is exact. Its place is that of an equal entity, or else of the same
   characters in the text; a page need not show everything.
-- The page contradicts the XML where a role was surely read (`SURE`) with another value, and the XML's value stands
-  nowhere in the text. Signs do not count: credit notes have them on one side only.
+- The page contradicts the XML where a role was surely read with another value, and the XML's value stands nowhere in
+  the text. A role is surely read with a score of `SURE`, as a sum that adds up, with words for the role before it, or
+  with a checksum that holds. A net and a tax that do not add up with the page's total are no sure ones: they may be
+  those of one rate. Signs do not count: credit notes have them on one side only.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from service.core.decoding.value import Value, ValueKind
-from service.core.fields.mentions import Choice, Mention, Reason
+from service.core.fields.mentions import CHECKSUM, NO_SUM, WORDS, Choice, Mention, Reason
 from service.core.fields.roles import NET, ORDER, TAX, TOTAL, RoleGroup, labels_of
 from service.core.fields.totals import SumCheck, check_sum
 
@@ -26,7 +28,7 @@ MOST_VALUE_CHARACTERS = 1_000
 MOST_DIGITS, MOST_DECIMALS = 15, 12
 """Most digits before and behind the point of an invoice's numbers."""
 SURE = 0.5
-"""Least score of a page's choice that contradicts the XML; a proven sum always does."""
+"""Least score of a page's choice that contradicts the XML with nothing else behind it."""
 SEARCHED_CHARACTERS = 200_000
 """Characters of a text that are searched for values which no entity has."""
 ROW_CHARACTERS, NUMBERS_CHARACTERS, MOST_PLACED_ROWS = 20_000, 300, 500
@@ -165,7 +167,7 @@ def invoice_fields(
         choice = chosen.get(role)
         place = _place(label, value, searched, mentions, choice)
         roles[role] = PlacedValue(label, value, *place) if place else PlacedValue(label, value)
-        if place is None and choice is not None and _is_sure(choice):
+        if place is None and choice is not None and _is_sure(label, choice):
             contradictions.append(Contradiction(role, value, choice.best))
     sums = (None if (stated := invoice.roles.get(role)) is None else stated.number for role in (NET, TAX, TOTAL))
     return InvoiceFields(roles, tuple(_rows(invoice.rows, searched)), check_sum(*sums), tuple(contradictions))
@@ -227,8 +229,12 @@ def _place(
     return found.span() if found and found.group() else None
 
 
-def _is_sure(choice: Choice) -> bool:
-    return choice.reason is Reason.SUM or choice.best.score >= SURE
+def _is_sure(role: str, choice: Choice) -> bool:
+    if role != TOTAL and NO_SUM in choice.evidence:
+        return False
+    return (
+        choice.reason is Reason.SUM or choice.score >= SURE or WORDS in choice.evidence or CHECKSUM in choice.evidence
+    )
 
 
 def _is_equal(label: str, value: Value, stated: str, mention: Mention) -> bool:

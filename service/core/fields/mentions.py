@@ -9,11 +9,10 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
-from itertools import islice
 from typing import NamedTuple
 
 from service.core.decoding.value import Value, ValueKind
@@ -106,13 +105,27 @@ class Reason(StrEnum):
     EMBEDDED = "embedded"
 
 
+WORDS, CHECKSUM, NO_SUM = "words", "checksum", "does not add up"
+"""Names of evidence: words for the role before the value, a checksum that holds, and amounts that do not add up."""
+
+
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The mention chosen for a role; `alternatives`: the other values, best first."""
+    """The mention chosen for a role.
+
+    Attributes:
+        alternatives: mentions of the other values, best first.
+        lead: weight of the chosen value less that of the next best one, or of nothing; below 0 if another rule decided.
+        evidence: what speaks for and against the choice (`role_scores`), by name.
+        score: probability that the value is right, which follows from the evidence.
+    """
 
     best: Mention
     reason: Reason
     alternatives: tuple[Mention, ...] = ()
+    lead: float = field(default=0.0, compare=False)
+    evidence: Mapping[str, float] = field(default_factory=dict, compare=False)
+    score: float = field(default=0.0, compare=False)
 
 
 def ranked(mentions: Iterable[Mention], weigh: Weigh) -> list[tuple[Mention, float]]:
@@ -130,7 +143,15 @@ def ranked(mentions: Iterable[Mention], weigh: Weigh) -> list[tuple[Mention, flo
     return sorted(weighed, key=lambda found: (-found[1], found[0].start))
 
 
-def choose(found: Iterable[tuple[Mention, float]], reason: Reason = Reason.LABEL) -> Choice | None:
+def choose(found: Sequence[tuple[Mention, float]], reason: Reason = Reason.LABEL) -> Choice | None:
     """Choose the first of `ranked`, with the next ones as alternatives."""
-    mentions = [mention for mention, _ in islice(found, MOST_ALTERNATIVES + 1)]
-    return Choice(mentions[0], reason, tuple(mentions[1:])) if mentions else None
+    return choice_of(found[0][0], found, reason) if found else None
+
+
+def choice_of(best: Mention, found: Sequence[tuple[Mention, float]], reason: Reason) -> Choice:
+    """Make the choice of one of `ranked`, with the other ones as alternatives."""
+    value = same_value(best)
+    weight = next((each for mention, each in found if same_value(mention) == value), 0.0)
+    others = [(mention, each) for mention, each in found if same_value(mention) != value]
+    alternatives = tuple(mention for mention, _ in others[:MOST_ALTERNATIVES])
+    return Choice(best, reason, alternatives, lead=weight - (others[0][1] if others else 0.0))

@@ -27,7 +27,7 @@ from functools import partial
 from itertools import product
 
 from service.core.fields.lines import TextLines, cells_above
-from service.core.fields.mentions import MOST_ALTERNATIVES, Choice, Mention, Reason, choose, ranked, same_value
+from service.core.fields.mentions import Choice, Mention, Reason, choice_of, choose, ranked, same_value
 from service.core.fields.roles import NAMES, RECEIVER, ROLES, SUPPLIER, TAX_ID, RoleGroup
 from service.core.fields.vocabulary.phrases import PhraseTable, any_of, folded
 
@@ -242,8 +242,7 @@ def _choice(role: str, chosen: Mention, likely: Weighted) -> Choice:
     of_model = [each for each, _ in likely if each.label == role and not each.by_keyword]
     labelled = [mention for mention, _ in ranked(of_model, _score)]
     by_label = bool(labelled) and same_value(labelled[0]) == same_value(chosen)
-    others = [mention for mention, _ in likely if mention != chosen]
-    return Choice(chosen, Reason.LABEL if by_label else Reason.CONTEXT, tuple(others[:MOST_ALTERNATIVES]))
+    return choice_of(chosen, likely, Reason.LABEL if by_label else Reason.CONTEXT)
 
 
 def _score(mention: Mention) -> float:

@@ -34,11 +34,11 @@ from typing import NamedTuple
 
 from service.core.fields.amount_keywords import PAID_TOTAL_WEIGHTS, ROLE_WEIGHTS, AmountKeyword
 from service.core.fields.mentions import (
-    MOST_ALTERNATIVES,
     Choice,
     Mention,
     Reason,
     amount,
+    choice_of,
     choose,
     currency,
     is_sum,
@@ -325,8 +325,9 @@ def _settled(alone: Choice | None, mention: Mention, likely: Weighted) -> Choice
     """Make the choice of an amount that adds up; the choice stays as it was if the amount had been chosen anyway."""
     if alone is not None and amount(alone.best) == amount(mention):
         return alone
-    others = [other for other, _ in likely if other.label != "MONEY" and other != mention]
-    return Choice(mention, Reason.SUM, tuple(others[:MOST_ALTERNATIVES]))
+    return choice_of(
+        mention, [found for found in likely if found[0].label != "MONEY" or found[0] == mention], Reason.SUM
+    )
 
 
 def check_sum(net: Decimal | None, tax: Decimal | None, total: Decimal | None) -> tuple[SumCheck, ...]:

@@ -15,7 +15,7 @@ from service.core.fields.electronic_invoice import (
     InvoiceRow,
     invoice_fields,
 )
-from service.core.fields.mentions import Choice, Mention, Reason
+from service.core.fields.mentions import CHECKSUM, NO_SUM, WORDS, Choice, Reason
 from tests.support.mentions import mentions_in
 
 
@@ -119,13 +119,14 @@ def test_a_name_is_that_of_a_longer_one(stated: str, label: str, shown: str, *, 
     assert bool(fields.roles["supplier_name"].end) is is_equal
 
 
-PAGE = "Invoice RE-1\nTotal 1.190,00 EUR\nIBAN DE89 3704 0044 0532 0130 00"
+PAGE = "Invoice RE-1\nNet 1.190,00 EUR\nTotal 1.190,00 EUR\nIBAN DE89 3704 0044 0532 0130 00"
 
 
-def chosen(score: float = 0.9, reason: Reason = Reason.LABEL) -> dict[str, Choice]:
-    found = mentions_in(PAGE, ("INVOICE_ID", "RE-1"), ("TOTAL_AMOUNT", "1.190,00 EUR"))
-    best: list[Mention] = [each._replace(score=score) for each in found]
-    return {each.label.lower(): Choice(each, reason) for each in best}
+def chosen(score: float = 0.9, reason: Reason = Reason.LABEL, *evidence: str) -> dict[str, Choice]:
+    found = mentions_in(PAGE, ("INVOICE_ID", "RE-1"), ("NET_AMOUNT", "1.190,00 EUR"), ("TOTAL_AMOUNT", "1.190,00 EUR"))
+    return {
+        each.label.lower(): Choice(each, reason, score=score, evidence=dict.fromkeys(evidence, 1.0)) for each in found
+    }
 
 
 def against(choices: dict[str, Choice], **roles: Value) -> InvoiceFields:
@@ -135,7 +136,24 @@ def against(choices: dict[str, Choice], **roles: Value) -> InvoiceFields:
 def test_a_page_contradicts_the_xml_where_it_surely_says_something_else() -> None:
     (found,) = against(chosen(), TOTAL_AMOUNT=money("119.00"), INVOICE_ID=text_of("RE-1")).contradictions
     assert (found.role, found.stated.text, found.shown.text) == ("total_amount", "119.00 EUR", "1.190,00 EUR")
-    assert against(chosen(0.2, Reason.SUM), TOTAL_AMOUNT=money("119.00")).contradictions
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [
+        chosen(0.2, Reason.SUM),
+        chosen(0.2, Reason.LABEL, WORDS),
+        chosen(0.2, Reason.LABEL, CHECKSUM),
+        chosen(0.9, Reason.LABEL, NO_SUM),
+    ],
+)
+def test_words_a_checksum_and_a_sum_make_a_page_sure_of_its_total(choices: dict[str, Choice]) -> None:
+    assert against(choices, TOTAL_AMOUNT=money("119.00")).contradictions
+
+
+def test_a_net_that_does_not_add_up_may_be_that_of_one_rate() -> None:
+    assert against(chosen(), NET_AMOUNT=money("119.00")).contradictions
+    assert not against(chosen(0.9, Reason.LABEL, NO_SUM), NET_AMOUNT=money("119.00")).contradictions
 
 
 def test_contradictions_are_in_the_order_of_roles() -> None:

@@ -1,0 +1,187 @@
+"""Role scores: the probability that the value chosen for a role of a bill is right.
+
+The rules:
+- What speaks for a choice is a number of 0 to 2, what speaks against it one of -1 to 0 (`lead` and `label`, which do
+  both, have -1 to 1). The score is the logistic function of their weighted sum (`role_weights`).
+- A weight is never below 0, but those of the roles themselves: more evidence for a choice never lowers its score.
+- Every number is bounded, so that no document leaves the range in which the weights were fitted.
+- The weights belong to the rules that choose, not to a model. A model's own score is one of the numbers; its
+  calibration is the model's (`decoding.json`). A role without a weight of its own has that of its group.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+from service.core.decoding.value import ValueKind
+from service.core.fields.amount_keywords import ROLE_WEIGHTS, AmountKeyword
+from service.core.fields.lines import TextLines
+from service.core.fields.mentions import CHECKSUM, NO_SUM, WORDS, Choice, Mention, amount, same_value
+from service.core.fields.named_roles import role_before
+from service.core.fields.parties import keyword_before
+from service.core.fields.role_weights import WEIGHTS
+from service.core.fields.roles import NET, ROLES, TAX, TOTAL, RoleGroup
+from service.core.fields.totals import PERCENT, TOLERANCE, Keywords, SumCheck
+
+Evidence = Mapping[str, float]
+LEAST_SHARE, MOST_SHARE = 0.02, 0.98
+"""Bounds of a label's score as evidence."""
+LOGIT_UNIT = 4.0
+"""Logit of a label's score that is about 1 as evidence."""
+MOST_LEAD, MOST_DOUBLINGS = 1.0, 2.0
+"""Bounds of the weight by which a choice leads, and of the times that the number of its mentions doubled."""
+MOST_TAX = Decimal("0.35")
+"""Highest tax, as a share of the net: no country has a higher rate."""
+
+_ROLE = {role.label: role for role in ROLES}
+_TRIPLE = (NET, TAX, TOTAL)
+_NO_TOTALS = frozenset((AmountKeyword.PAID, AmountKeyword.CHANGE))
+_DAYS = ("INVOICE_DATE", "DUE_DATE")
+
+
+@dataclass(frozen=True, slots=True)
+class Bill:
+    """What a choice is judged by: the other choices, all mentions, and the words before them.
+
+    Attributes:
+        mentions: entities and values of the key-value fallback, in order.
+        keywords: classes of the amounts' keys.
+        counts: number of mentions of each value.
+    """
+
+    choices: Mapping[str, Choice]
+    checks: Sequence[SumCheck]
+    mentions: Sequence[Mention]
+    lines: TextLines
+    keywords: Keywords
+    counts: Counter[str]
+
+
+def scored(
+    choices: Mapping[str, Choice],
+    checks: Sequence[SumCheck],
+    mentions: Sequence[Mention],
+    lines: TextLines,
+    keywords: Keywords,
+) -> dict[str, Choice]:
+    """Score the choices of a bill, by label; each keeps the evidence that its score follows from."""
+    bill = Bill(choices, checks, mentions, lines, keywords, Counter(map(same_value, mentions)))
+    return {label: _scored(choice, dict(_evidence(label, choice, bill))) for label, choice in choices.items()}
+
+
+def _scored(choice: Choice, evidence: Evidence) -> Choice:
+    return replace(choice, evidence=evidence, score=probability(evidence))
+
+
+def probability(evidence: Evidence) -> float:
+    """Compute the probability that a choice with this evidence is right."""
+    return 1 / (1 + math.exp(-sum(WEIGHTS.get(name, 0.0) * number for name, number in evidence.items())))
+
+
+def _evidence(label: str, choice: Choice, bill: Bill) -> Iterator[tuple[str, float]]:
+    """Yield name and number of all that speaks for or against a choice."""
+    yield label, 1.0
+    yield _ROLE[label].group.name, 1.0
+    yield from _of_label(label, choice, bill)
+    yield from _of_rivals(label, choice, bill)
+    yield from _of_value(label, choice.best)
+    match _ROLE[label].group:
+        case RoleGroup.SUM:
+            yield from _of_sums(label, choice.best, bill)
+        case RoleGroup.PARTY if any(map(str.isdigit, choice.best.text)):
+            yield "digits in name", -1.0
+    if label in _DAYS and all(day in bill.choices for day in _DAYS):
+        first, last = (bill.choices[day].best.value.text for day in _DAYS)
+        if last < first:
+            yield "due before bill", -1.0
+
+
+def _of_label(label: str, choice: Choice, bill: Bill) -> Iterator[tuple[str, float]]:
+    """What the model's label and the words before the value say."""
+    best, role = choice.best, role_by_words(label, choice.best, bill)
+    if role == label:
+        yield WORDS, 1.0
+        yield f"{WORDS} {_ROLE[label].group.name}", 1.0
+    elif role is not None:
+        yield "other words", -1.0
+    if best.by_keyword:
+        yield "no label", -1.0
+    elif best.label == label:
+        share = min(max(best.score, LEAST_SHARE), MOST_SHARE)
+        yield "label", math.log(share / (1 - share)) / LOGIT_UNIT
+    else:
+        yield "other label", -1.0
+        if role != label:
+            yield "neither label nor words", -1.0
+
+
+def role_by_words(label: str, mention: Mention, bill: Bill) -> str | None:
+    """Find the role that the words before a mention name; `label` where they may name that one."""
+    match _ROLE[label].group:
+        case RoleGroup.SUM:
+            keyword = bill.keywords.get(mention.entity)
+            return None if keyword is None else label if label in ROLE_WEIGHTS[keyword] else keyword
+        case RoleGroup.NAMED:
+            return role_before(bill.lines, mention)
+        case RoleGroup.PARTY:
+            return keyword_before(bill.lines, mention)[0]
+    return None
+
+
+def _of_rivals(label: str, choice: Choice, bill: Bill) -> Iterator[tuple[str, float]]:
+    """How far the choice leads, how often its value stands there, and whether another value has the same words."""
+    value = same_value(choice.best)
+    yield "lead", min(max(choice.lead, -MOST_LEAD), MOST_LEAD)
+    yield "repeated", min(math.log2(max(bill.counts[value], 1)), MOST_DOUBLINGS)
+    if any(same_value(other.best) == value for role, other in bill.choices.items() if role != label):
+        yield "value of two roles", -1.0
+    is_named = _ROLE[label].group is RoleGroup.NAMED
+    if is_named and any(role_before(bill.lines, other) == label for other in choice.alternatives):
+        yield "another value with words", -1.0
+
+
+def _of_value(label: str, best: Mention) -> Iterator[tuple[str, float]]:
+    """Whether the value has its form, and its checksum holds."""
+    if best.value.kind is not _ROLE[label].kind and _ROLE[label].kind is not ValueKind.TEXT:
+        yield "not read", -1.0
+    if best.value.valid is not None:
+        yield (CHECKSUM, 1.0) if best.value.valid else ("wrong checksum", -1.0)
+
+
+def _of_sums(label: str, best: Mention, bill: Bill) -> Iterator[tuple[str, float]]:
+    """Whether the amounts add up, the tax is the stated percentage of the net, and the total is the largest sum."""
+    stated = {role: abs(number) for role in _TRIPLE if (number := _amount(role, bill)) is not None}
+    if bill.checks:
+        yield ("adds up", 1.0) if bill.checks[0].holds else (NO_SUM, -1.0)
+    else:
+        yield "amounts missing", (len(stated) - len(_TRIPLE)) / 2
+    yield from _of_tax(stated, bill)
+    if label == TOTAL:
+        sums = (mention for mention in bill.mentions if bill.keywords.get(mention.entity) not in _NO_TOTALS)
+        largest = max((abs(number) for mention in sums if (number := amount(mention)) is not None), default=Decimal())
+        is_largest = abs(amount(best) or Decimal()) >= largest
+        yield ("largest sum", 1.0) if is_largest else ("not the largest sum", -1.0)
+
+
+def _of_tax(stated: Mapping[str, Decimal], bill: Bill) -> Iterator[tuple[str, float]]:
+    tax, total = stated.get(TAX), stated.get(TOTAL)
+    net = stated.get(NET, None if tax is None or total is None else abs(total - tax))
+    if net is None:
+        return
+    if net > stated.get(TOTAL, net) or stated.get(TAX, Decimal()) > net * MOST_TAX:
+        yield "tax out of range", -1.0
+    elif net and tax and any(abs(net * rate / 100 - tax) <= TOLERANCE for rate in _rates(bill.mentions)):
+        yield "tax at rate", 1.0
+
+
+def _rates(mentions: Sequence[Mention]) -> set[Decimal]:
+    return {each.value.number for each in mentions if each.label == PERCENT and each.value.number is not None}
+
+
+def _amount(label: str, bill: Bill) -> Decimal | None:
+    choice = bill.choices.get(label)
+    return None if choice is None else amount(choice.best)

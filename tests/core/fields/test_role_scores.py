@@ -1,0 +1,242 @@
+"""A role's score: what speaks for a choice and against it, and the probability that follows."""
+
+from __future__ import annotations
+
+import pytest
+
+from service.core.fields.amount_keywords import amount_keywords
+from service.core.fields.lines import TextLines
+from service.core.fields.mentions import Choice, Mention, Reason, amount
+from service.core.fields.role_scores import Evidence, probability, scored
+from service.core.fields.role_weights import WEIGHTS
+from service.core.fields.roles import ROLES
+from service.core.fields.totals import check_sum
+from tests.support.mentions import mentions_in
+
+Marked = tuple[str, str] | tuple[str, str, float]
+
+
+def scores(text: str, *chosen: Marked, others: tuple[Marked, ...] = (), lead: float = 0.5) -> dict[str, Choice]:
+    """The scored choices of a text: each of `chosen` has the role of its label; `others` are mentions beside them."""
+    marked = sorted((*chosen, *others), key=lambda each: text.index(each[1]))
+    mentions = mentions_in(text, *marked)
+    best = {each.label: each for each in mentions if any(each.text == part[1] for part in chosen)}
+    choices = {label: Choice(each, Reason.LABEL, lead=lead) for label, each in best.items()}
+    lines = TextLines(text)
+    sums = (best.get(label) for label in ("NET_AMOUNT", "TAX_AMOUNT", "TOTAL_AMOUNT"))
+    checks = check_sum(*(None if each is None else amount(each) for each in sums))
+    return scored(choices, checks, mentions, lines, amount_keywords(mentions, lines))
+
+
+def evidence(text: str, *chosen: Marked, others: tuple[Marked, ...] = (), role: str = "") -> Evidence:
+    """The evidence for one role: `role`, or that of the first marked value."""
+    return scores(text, *chosen, others=others)[role or chosen[0][0]].evidence
+
+
+def rescored(choice: Choice, label: str, text: str, *mentions: Mention) -> Evidence:
+    """The evidence for a choice that no label gave, or with alternatives."""
+    return scored({label: choice}, (), mentions or (choice.best,), TextLines(text), {})[label].evidence
+
+
+def test_a_choice_has_the_weight_of_its_role_and_of_its_group() -> None:
+    found = evidence("No. 17", ("INVOICE_ID", "17"))
+    assert found["INVOICE_ID"] == found["NAMED"] == 1
+
+
+@pytest.mark.parametrize(
+    ("score", "number"), [(0.5, 0.0), (0.9, 0.549306), (0.98, 0.972955), (1.0, 0.972955), (0.0, -0.972955)]
+)
+def test_the_labels_score_counts_as_a_bounded_logit(score: float, number: float) -> None:
+    assert evidence("No. 17", ("INVOICE_ID", "17", score))["label"] == pytest.approx(number, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "label"),
+    [
+        ("Invoice no. 17", "17", "INVOICE_ID"),
+        ("Due date: 12.03.2026", "12.03.2026", "DUE_DATE"),
+        ("Total: 119.00", "119.00", "TOTAL_AMOUNT"),
+        ("Bill to:\nAcme GmbH", "Acme GmbH", "RECEIVER_NAME"),
+    ],
+)
+def test_words_for_the_role_speak_for_it(text: str, value: str, label: str) -> None:
+    found = evidence(text, (label, value))
+    group = next(role.group.name for role in ROLES if role.label == label)
+    assert found["words"] == found[f"words {group}"] == 1
+    assert "other words" not in found
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "label"),
+    [
+        ("Purchase order 17", "17", "INVOICE_ID"),
+        ("Delivery date: 12.03.2026", "12.03.2026", "DUE_DATE"),
+        ("Change: 119.00", "119.00", "TOTAL_AMOUNT"),
+        ("Bill to:\nAcme GmbH", "Acme GmbH", "SUPPLIER_NAME"),
+    ],
+)
+def test_words_for_something_else_speak_against_it(text: str, value: str, label: str) -> None:
+    found = evidence(text, (label, value))
+    assert found["other words"] == -1
+    assert "words" not in found
+
+
+def test_accounts_and_tax_numbers_need_no_words() -> None:
+    found = evidence("Invoice no. DE811907980", ("TAX_ID", "DE811907980"))
+    assert not {"words", "other words"} & found.keys()
+
+
+def test_a_value_without_the_roles_label_has_words_alone_or_neither() -> None:
+    (number,) = mentions_in("Invoice no. 17", ("ID_NUMBER", "17"))
+    (bare,) = mentions_in("17", ("ID_NUMBER", "17"))
+    found = rescored(Choice(number, Reason.CONTEXT), "INVOICE_ID", "Invoice no. 17")
+    assert (found["other label"], found.get("neither label nor words"), found.get("label")) == (-1, None, None)
+    found = rescored(Choice(bare, Reason.CONTEXT), "INVOICE_ID", "17")
+    assert (found["other label"], found["neither label nor words"]) == (-1, -1)
+    found = rescored(Choice(number._replace(by_keyword=True), Reason.CONTEXT), "INVOICE_ID", "Invoice no. 17")
+    assert (found["no label"], found.get("other label")) == (-1, None)
+
+
+@pytest.mark.parametrize(("lead", "number"), [(0.3, 0.3), (-0.2, -0.2), (7.0, 1.0), (-7.0, -1.0)])
+def test_the_lead_over_the_next_value_counts_within_bounds(lead: float, number: float) -> None:
+    (each,) = mentions_in("17", ("INVOICE_ID", "17"))
+    assert rescored(Choice(each, Reason.LABEL, lead=lead), "INVOICE_ID", "17")["lead"] == number
+
+
+@pytest.mark.parametrize(("times", "number"), [(1, 0), (2, 1), (4, 2), (64, 2)])
+def test_a_value_that_stands_there_again_speaks_for_itself(times: int, number: float) -> None:
+    text = "17 " * times
+    found = mentions_in(text, *[("INVOICE_ID", "17")] * times)
+    assert rescored(Choice(found[0], Reason.LABEL), "INVOICE_ID", text, *found)["repeated"] == number
+
+
+def test_one_value_in_two_roles_is_doubted_in_both() -> None:
+    (date,) = mentions_in("12.03.2026", ("DATE", "12.03.2026"))
+    choices = {label: Choice(date, Reason.LABEL) for label in ("INVOICE_DATE", "DUE_DATE")}
+    found = scored(choices, (), [date], TextLines("12.03.2026"), {})
+    assert [each.evidence["value of two roles"] for each in found.values()] == [-1, -1]
+
+
+def test_another_value_with_the_same_words_is_a_rival() -> None:
+    text = "Invoice date 1.3.2026\nInvoice date 2.3.2026"
+    first, second = mentions_in(text, ("DATE", "1.3.2026"), ("DATE", "2.3.2026"))
+    found = rescored(Choice(first, Reason.CONTEXT, (second,)), "INVOICE_DATE", text, first, second)
+    assert found["another value with words"] == -1
+    assert "another value with words" not in evidence("Invoice date 1.3.2026", ("INVOICE_DATE", "1.3.2026"))
+
+
+@pytest.mark.parametrize(
+    ("label", "value", "name", "number"),
+    [
+        ("IBAN", "DE89 3704 0044 0532 0130 00", "checksum", 1),
+        ("IBAN", "DE88 3704 0044 0532 0130 00", "wrong checksum", -1),
+        ("TOTAL_AMOUNT", "much", "not read", -1),
+        ("SUPPLIER_NAME", "35 rue d'ici", "digits in name", -1),
+    ],
+)
+def test_the_value_itself_speaks_for_or_against_it(label: str, value: str, name: str, number: float) -> None:
+    assert evidence(value, (label, value))[name] == number
+
+
+@pytest.mark.parametrize(
+    ("label", "value"), [("INVOICE_ID", "much"), ("TAX_ID", "DE811907980"), ("PURCHASE_ORDER", "4")]
+)
+def test_a_text_of_any_form_and_a_number_that_was_read_are_not_doubted(label: str, value: str) -> None:
+    assert not {"not read", "digits in name", "wrong checksum"} & evidence(value, (label, value)).keys()
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "is_doubted"), [("12.03.2026", "11.03.2026", True), ("11.03.2026", "12.03.2026", False)]
+)
+def test_a_bill_that_is_due_before_its_date_is_doubted(first: str, last: str, *, is_doubted: bool) -> None:
+    for role in ("INVOICE_DATE", "DUE_DATE"):
+        found = evidence(f"Of {first}, due {last}", ("INVOICE_DATE", first), ("DUE_DATE", last), role=role)
+        assert found.get("due before bill") == (-1 if is_doubted else None)
+
+
+SUMS = (("NET_AMOUNT", "100.00"), ("TAX_AMOUNT", "19.00"), ("TOTAL_AMOUNT", "119.00"))
+
+
+def test_amounts_that_add_up_speak_for_one_another() -> None:
+    found = [each.evidence for each in scores("Net 100.00 VAT 19.00 Total 119.00", *SUMS).values()]
+    assert [each["adds up"] for each in found] == [1, 1, 1]
+    wrong = (*SUMS[:2], ("TOTAL_AMOUNT", "120.00"))
+    found = [each.evidence for each in scores("Net 100.00 VAT 19.00 Total 120.00", *wrong).values()]
+    assert [each["does not add up"] for each in found] == [-1, -1, -1]
+
+
+@pytest.mark.parametrize(("count", "number"), [(2, -0.5), (1, -1.0)])
+def test_amounts_that_are_missing_prove_nothing(count: int, number: float) -> None:
+    assert evidence("VAT 19.00 Total 119.00", *SUMS[-count:])["amounts missing"] == number
+
+
+@pytest.mark.parametrize(
+    ("text", "marked", "name"),
+    [
+        ("Net 100.00 VAT 19% 19.00 Total 119.00", SUMS, "tax at rate"),
+        ("VAT 19% 19.00 Total 119.00", SUMS[1:], "tax at rate"),
+        ("Net 100.00 VAT 19% 19.00", SUMS[:2], "tax at rate"),
+        ("VAT 90.00 Total 119.00 19%", (("TAX_AMOUNT", "90.00"), SUMS[2]), "tax out of range"),
+        ("Net 500.00 19% Total 119.00", (("NET_AMOUNT", "500.00"), SUMS[2]), "tax out of range"),
+    ],
+)
+def test_a_tax_is_a_stated_percentage_of_the_net_or_too_much(text: str, marked: tuple[Marked, ...], name: str) -> None:
+    found = evidence(text, *marked, others=(("PERCENT", "19%"),))
+    assert {"tax at rate", "tax out of range"} & found.keys() == {name}
+
+
+@pytest.mark.parametrize(
+    ("text", "marked"),
+    [
+        ("Net 100.00 VAT 7% 19.00 Total 119.00", SUMS),
+        ("Net 119.00 VAT 0.00 7%", (("NET_AMOUNT", "119.00"), ("TAX_AMOUNT", "0.00"))),
+        ("Total 119.00 7%", SUMS[2:]),
+    ],
+)
+def test_a_tax_at_no_stated_rate_proves_nothing(text: str, marked: tuple[Marked, ...]) -> None:
+    found = evidence(text, *marked, others=(("PERCENT", "7%"),))
+    assert not {"tax at rate", "tax out of range"} & found.keys()
+
+
+@pytest.mark.parametrize(
+    ("text", "other", "name"),
+    [
+        ("Total 119.00 of 20.00", "20.00", "largest sum"),
+        ("Cash: 200.00\nTotal: 119.00", "200.00", "largest sum"),
+        ("Cost 200.00 Total 119.00", "200.00", "not the largest sum"),
+    ],
+)
+def test_a_total_is_the_largest_sum_but_for_the_payment(text: str, other: str, name: str) -> None:
+    found = evidence(text, SUMS[2], others=(("MONEY", other),))
+    assert {"largest sum", "not the largest sum"} & found.keys() == {name}
+
+
+def test_the_score_is_the_logistic_function_of_the_weighted_evidence() -> None:
+    assert probability({}) == 0.5
+    assert probability({"no such evidence": 1.0}) == 0.5
+    name, weight = max(WEIGHTS.items(), key=lambda each: each[1])
+    assert 0.5 < probability({name: 0.5}) < probability({name: 1.0}) < 1
+    assert weight > 0
+
+
+def test_more_evidence_never_lowers_a_score() -> None:
+    roles = {role.label for role in ROLES} | {role.group.name for role in ROLES}
+    assert all(weight >= 0 for name, weight in WEIGHTS.items() if name not in roles)
+
+
+def test_every_weight_is_of_known_evidence() -> None:
+    known = {role.label for role in ROLES} | {role.group.name for role in ROLES}
+    known |= {f"words {group}" for group in ("NAMED", "PARTY", "SUM")}
+    known |= {"words", "label", "no label", "other label", "neither label nor words", "other words", "lead", "repeated"}
+    known |= {"value of two roles", "another value with words", "not read", "checksum", "wrong checksum"}
+    known |= {"digits in name", "due before bill", "adds up", "does not add up", "amounts missing", "tax at rate"}
+    known |= {"tax out of range", "largest sum", "not the largest sum"}
+    assert WEIGHTS.keys() <= known
+
+
+def test_the_table_tells_agreement_from_doubt() -> None:
+    text = "Invoice no. 17\nTotal: 119.00"
+    sure = scores(text, ("INVOICE_ID", "17", 0.95), ("TOTAL_AMOUNT", "119.00", 0.95), lead=1.0)
+    unsure = scores("Order 17\nChange: 119.00", ("INVOICE_ID", "17", 0.3), ("TOTAL_AMOUNT", "119.00", 0.3), lead=0.0)
+    for label, choice in sure.items():
+        assert unsure[label].score + 0.15 < 0.9 < choice.score
