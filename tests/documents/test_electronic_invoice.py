@@ -22,6 +22,7 @@ STATED = {
     "SUPPLIER_NAME": "Nordlicht Optik GmbH",
     "RECEIVER_NAME": "Café Müller & Söhne KG",
     "TAX_ID": "DE129273398",
+    "RECEIVER_TAX_ID": "FR40303265045",
     "IBAN": "DE89370400440532013000",
     "BIC": "COBADEFFXXX",
     "NET_AMOUNT": "1240.50 EUR",

@@ -28,6 +28,7 @@ class Bill:
     supplier: str = "Nordlicht Optik GmbH"
     receiver: str = "Café Müller & Söhne KG"
     tax_id: str = "DE129273398"
+    receiver_tax_id: str = "FR40303265045"
     iban: str = "DE89370400440532013000"
     bic: str = "COBADEFFXXX"
     net: str = "1240.5"
@@ -85,7 +86,8 @@ def cii(bill: Bill, *, old: bool = False, more: str = "") -> bytes:
         f"<r:SellerTradeParty><r:Name>{escape(bill.supplier)}</r:Name><r:SpecifiedTaxRegistration>"
         '<r:ID schemeID="FC">201/113/40209</r:ID></r:SpecifiedTaxRegistration><r:SpecifiedTaxRegistration>'
         f'<r:ID schemeID="VA">{bill.tax_id}</r:ID></r:SpecifiedTaxRegistration></r:SellerTradeParty>'
-        f"<r:BuyerTradeParty><r:Name>{escape(bill.receiver)}</r:Name></r:BuyerTradeParty>"
+        f"<r:BuyerTradeParty><r:Name>{escape(bill.receiver)}</r:Name><r:SpecifiedTaxRegistration>"
+        f'<r:ID schemeID="VA">{bill.receiver_tax_id}</r:ID></r:SpecifiedTaxRegistration></r:BuyerTradeParty>'
         f"<r:BuyerOrderReferencedDocument><r:IssuerAssignedID>{bill.order}</r:IssuerAssignedID>"
         "</r:BuyerOrderReferencedDocument></r:ApplicableHeaderTradeAgreement><r:ApplicableHeaderTradeSettlement>"
         f"<r:InvoiceCurrencyCode>{bill.currency}</r:InvoiceCurrencyCode><r:SpecifiedTradeSettlementPaymentMeans>"
@@ -138,10 +140,13 @@ def ubl(bill: Bill) -> bytes:
         f"{money('PriceAmount', price)}</a:Price></a:{kind}Line>"
         for name, number, price, amount in bill.rows
     )
-    tax_number = (
-        f"<a:PartyTaxScheme><b:CompanyID>{bill.tax_id}</b:CompanyID><a:TaxScheme><b:ID>VAT</b:ID></a:TaxScheme>"
-        "</a:PartyTaxScheme>"
-    )
+
+    def tax_number(number: str) -> str:
+        return (
+            f"<a:PartyTaxScheme><b:CompanyID>{number}</b:CompanyID><a:TaxScheme><b:ID>VAT</b:ID></a:TaxScheme>"
+            "</a:PartyTaxScheme>"
+        )
+
     due = "" if kind == "CreditNote" else f"<b:DueDate>{bill.due}</b:DueDate>"
     due_later = f"<b:PaymentDueDate>{bill.due}</b:PaymentDueDate>" if kind == "CreditNote" else ""
     return (
@@ -152,8 +157,8 @@ def ubl(bill: Bill) -> bytes:
         f"</b:DocumentCurrencyCode><a:OrderReference><b:ID>{bill.order}</b:ID></a:OrderReference>"
         "<a:AdditionalDocumentReference><a:Attachment><b:EmbeddedDocumentBinaryObject filename='hours.pdf'>JVBERi0="
         "</b:EmbeddedDocumentBinaryObject></a:Attachment></a:AdditionalDocumentReference>"
-        f"{party('AccountingSupplierParty', bill.supplier, tax_number)}"
-        f"{party('AccountingCustomerParty', bill.receiver)}"
+        f"{party('AccountingSupplierParty', bill.supplier, tax_number(bill.tax_id))}"
+        f"{party('AccountingCustomerParty', bill.receiver, tax_number(bill.receiver_tax_id))}"
         f"<a:PaymentMeans>{due_later}<a:PayeeFinancialAccount><b:ID>{bill.iban}</b:ID><a:FinancialInstitutionBranch>"
         f"<b:ID>{bill.bic}</b:ID></a:FinancialInstitutionBranch></a:PayeeFinancialAccount></a:PaymentMeans><a:TaxTotal>"
         f"{money('TaxAmount', bill.tax)}</a:TaxTotal><a:LegalMonetaryTotal>{money('TaxExclusiveAmount', bill.net)}"

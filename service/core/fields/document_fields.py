@@ -18,10 +18,11 @@ from service.core.fields.lines import TextLines
 from service.core.fields.mentions import Choice, Mention, amount, currency
 from service.core.fields.named_roles import choose_named, currency_of_key, named_currency
 from service.core.fields.paper_kind import PaperMatch, paper_kind
-from service.core.fields.parties import choose_parties, choose_tax_id
+from service.core.fields.parties import choose_parties
 from service.core.fields.resume import Entry, choose_person, distinct, find_entries
 from service.core.fields.role_scores import scored
-from service.core.fields.roles import AMOUNTS, ORDER, RECEIVER, TAX_ID, TOTAL, RoleGroup, labels_of
+from service.core.fields.roles import AMOUNTS, ORDER, RECEIVER, TOTAL, RoleGroup, labels_of
+from service.core.fields.tax_numbers import choose_tax_numbers
 from service.core.fields.totals import SumCheck, settle_totals
 
 MOST_ENTITIES = 10_000
@@ -95,8 +96,7 @@ def _bill(
     amounts, checks = settle_totals([*mentions, *(mention for mention in by_keyword if mention.entity in words)], words)
     choices |= amounts | choose_named(everything, lines)
     choices |= choose_accounts(mentions, lines)
-    if number := choose_tax_id(mentions, lines, choices.get(RECEIVER)):
-        choices[TAX_ID] = number
+    choices |= choose_tax_numbers(everything, lines, choices)
     taken = {choices[label].best.entity for label in labels_of(RoleGroup.SUM) if label in choices}
     currencies = Counter(code for mention in everything if (code := currency(mention)))
     stated = (mention.start for mention in everything if mention.label in AMOUNTS)

@@ -16,12 +16,8 @@ from itertools import accumulate
 
 from service.core.decoding.entities import Entity
 from service.core.fields.cells import Span, cell_spans
-from service.core.fields.parties import (
-    HEADING_CHARACTERS,
-    has_legal_form,
-    role_of,
-    starts_with_form,
-)
+from service.core.fields.parties import HEADING_CHARACTERS, role_of
+from service.core.fields.party_places import has_legal_form, starts_with_form
 from service.core.fields.roles import DATES, IDENTIFIERS, NAMES, SUPPLIER
 from service.core.fields.vocabulary.phrases import folded
 

@@ -31,9 +31,9 @@ class RoleGroup(Enum):
     SUM = auto()
     """An amount: by its label, its key and by what adds up (`totals`)."""
     ACCOUNT = auto()
-    """A number with a form of its own: by its score alone (`document_fields`)."""
+    """A bank's account or code: by its checksum and the words near it (`accounts`)."""
     TAX_NUMBER = auto()
-    """A tax number: by its form and the party that it stands with (`parties`)."""
+    """A tax number: by its form, the words before it and the party that it stands with (`tax_numbers`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +67,14 @@ class Role:
 
 SUPPLIER, RECEIVER = "SUPPLIER_NAME", "RECEIVER_NAME"
 NET, TAX, TOTAL = "NET_AMOUNT", "TAX_AMOUNT", "TOTAL_AMOUNT"
-TAX_ID = "TAX_ID"
+TAX_ID, RECEIVER_TAX_ID = "TAX_ID", "RECEIVER_TAX_ID"
 
 _CII_AGREEMENT = "SupplyChainTradeTransaction/ApplicableHeaderTradeAgreement"
 CII_SETTLEMENT = "SupplyChainTradeTransaction/ApplicableHeaderTradeSettlement"
 CII_SUMS = f"{CII_SETTLEMENT}/SpecifiedTradeSettlementHeaderMonetarySummation"
 _CII_ORDER = f"{_CII_AGREEMENT}/BuyerOrderReferencedDocument"
 _CII_SELLER = f"{_CII_AGREEMENT}/SellerTradeParty"
+_CII_BUYER = f"{_CII_AGREEMENT}/BuyerTradeParty"
 _CII_TAX_NUMBER = f"{_CII_SELLER}/SpecifiedTaxRegistration/ID"
 _CII_MEANS = f"{CII_SETTLEMENT}/SpecifiedTradeSettlementPaymentMeans"
 _UBL_SELLER, _UBL_BUYER = "AccountingSupplierParty/Party", "AccountingCustomerParty/Party"
@@ -101,6 +102,7 @@ ROLES: tuple[Role, ...] = (
          cii=(f"{_CII_SELLER}/Name",),
          ubl=(f"{_UBL_SELLER}/PartyLegalEntity/RegistrationName", f"{_UBL_SELLER}/PartyName/Name")),
     Role(TAX_ID, RoleGroup.TAX_NUMBER, ValueKind.TAX_ID, "VAT ID",
+         words=("tax_number",),
          cii=(f"{_CII_TAX_NUMBER}[@schemeID='VA']", f"{_CII_TAX_NUMBER}[@schemeID='FC']"),
          ubl=(f"{_UBL_SELLER}/PartyTaxScheme[TaxScheme/ID='VAT']/CompanyID",
               f"{_UBL_SELLER}/PartyTaxScheme/CompanyID")),
@@ -113,8 +115,12 @@ ROLES: tuple[Role, ...] = (
               f"{_UBL_ACCOUNT}/FinancialInstitutionBranch/FinancialInstitution/ID")),
     Role(RECEIVER, RoleGroup.PARTY, ValueKind.TEXT, "Bill to", invoice_only=True,
          words=("buyer",),
-         cii=(f"{_CII_AGREEMENT}/BuyerTradeParty/Name",),
+         cii=(f"{_CII_BUYER}/Name",),
          ubl=(f"{_UBL_BUYER}/PartyLegalEntity/RegistrationName", f"{_UBL_BUYER}/PartyName/Name")),
+    Role(RECEIVER_TAX_ID, RoleGroup.TAX_NUMBER, ValueKind.TAX_ID, "Buyer VAT ID", invoice_only=True,
+         words=("your",),
+         cii=(f"{_CII_BUYER}/SpecifiedTaxRegistration/ID[@schemeID='VA']",),
+         ubl=(f"{_UBL_BUYER}/PartyTaxScheme[TaxScheme/ID='VAT']/CompanyID",)),
     Role(NET, RoleGroup.SUM, ValueKind.MONEY, "Net amount",
          keywords={"net": 0.4, "net_or_total": 0.3, "subtotal": 0.3},
          cii=(f"{CII_SUMS}/TaxBasisTotalAmount",),

@@ -5,15 +5,7 @@ from __future__ import annotations
 import pytest
 
 from service.core.fields.lines import TextLines
-from service.core.fields.mentions import Choice, Reason
-from service.core.fields.parties import (
-    ADDRESS_BLOCK,
-    POSITION,
-    choose_parties,
-    choose_tax_id,
-    keyword_before,
-    position_weights,
-)
+from service.core.fields.parties import choose_parties, keyword_before
 from service.core.fields.roles import RECEIVER, SUPPLIER
 from tests.support.mentions import mention, mentions_in
 
@@ -89,27 +81,10 @@ def test_the_nearest_word_counts_and_prose_does_not() -> None:
     assert keyword_before(TextLines(prose), mentions_in(prose, (RECEIVER, "Finch Ltd"))[0])[0] is None
 
 
-NAMES = {SUPPLIER, RECEIVER, "ORGANIZATION", "PERSON"}
-
-GERMAN = """Kunden AG Mitte
-Kundenstraße 15
-69876 Frankfurt
-Rechnung 471102
-Lieferant GmbH
-HRB 4711, Amtsgericht München
-Lieferantenstraße 20, 80333 München"""
-
 FRENCH = """Au bon moulin SARL - 1242 chemin de l'olive - 84340 Malaucène
 Ma jolie boutique
 35 rue de la République
 69001 Lyon"""
-
-SPANISH = """Factura 2026-17
-Talleres Rueda S.L.
-NIF B12345674
-Hotel Miramar
-Avenida del Mar 3
-29001 Málaga"""
 
 JAPANESE = """株式会社青空 御中
 請求書
@@ -122,24 +97,6 @@ def chosen_names(text: str, *found: tuple[str, str] | tuple[str, str, float]) ->
     return {label: choice.best.text for label, choice in choices.items()}
 
 
-def weights_of(text: str, *found: tuple[str, str]) -> dict[str, dict[str, float]]:
-    mentions = mentions_in(text, *found)
-    weights = position_weights(mentions, TextLines(text), NAMES)
-    return {each.text: dict(weights[each.entity]) for each in mentions if each.entity in weights}
-
-
-def test_a_register_number_below_a_name_marks_the_supplier() -> None:
-    found = weights_of(GERMAN, ("ORGANIZATION", "Kunden AG Mitte"), ("ORGANIZATION", "Lieferant GmbH"))
-    assert found == {"Kunden AG Mitte": {}, "Lieferant GmbH": {SUPPLIER: POSITION}}
-
-
-def test_the_sender_shares_its_address_line_the_receiver_stands_above() -> None:
-    both = (("ADDRESS", "1242 chemin de l'olive - 84340 Malaucène"), ("ADDRESS", "35 rue de la République\n69001 Lyon"))
-    names = ("Au bon moulin SARL", "Ma jolie boutique")
-    found = weights_of(FRENCH, ("ORGANIZATION", names[0]), both[0], ("ORGANIZATION", names[1]), both[1])
-    assert found == {names[0]: {SUPPLIER: POSITION}, names[1]: {RECEIVER: ADDRESS_BLOCK}}
-
-
 def test_two_suppliers_of_the_model_are_told_apart_by_their_places() -> None:
     both = (("ADDRESS", "1242 chemin de l'olive - 84340 Malaucène"), ("ADDRESS", "35 rue de la République\n69001 Lyon"))
     names = ("Au bon moulin SARL", "Ma jolie boutique")
@@ -147,40 +104,48 @@ def test_two_suppliers_of_the_model_are_told_apart_by_their_places() -> None:
     assert found == {SUPPLIER: names[0], RECEIVER: names[1]}
 
 
-def test_a_tax_number_belongs_to_the_name_above_it_and_to_no_other() -> None:
-    names = (("ORGANIZATION", "Talleres Rueda S.L."), ("TAX_ID", "B12345674"), ("ORGANIZATION", "Hotel Miramar"))
-    found = weights_of(SPANISH, *names, ("ADDRESS", "Avenida del Mar 3\n29001 Málaga"))
-    assert found == {"Talleres Rueda S.L.": {SUPPLIER: POSITION}, "Hotel Miramar": {RECEIVER: ADDRESS_BLOCK}}
-    other = "Finch Ltd\nAcme GmbH\nVAT DE136695976"
-    found = weights_of(other, ("ORGANIZATION", "Finch Ltd"), ("ORGANIZATION", "Acme GmbH"), ("TAX_ID", "DE136695976"))
-    assert found == {"Finch Ltd": {}, "Acme GmbH": {SUPPLIER: POSITION}}
-
-
 def test_a_mark_of_address_names_the_receiver_though_it_stands_first() -> None:
     found = chosen_names(JAPANESE, ("ORGANIZATION", "株式会社青空", 0.6), (SUPPLIER, "山田製作所", 0.4))
     assert found == {SUPPLIER: "山田製作所", RECEIVER: "株式会社青空"}
 
 
+OSTERKAMP = "Osterkamp | Wielandstr. 5 | 04317 Leipzig"
+
+
 @pytest.mark.parametrize(
-    ("url", "weight"), [("www.northwind.example", {SUPPLIER: POSITION}), ("www.other.example", {})]
-)
-def test_the_web_address_is_made_of_the_sellers_name(url: str, weight: dict[str, float]) -> None:
-    text = f"Finch Ltd\nNorthwind GmbH\n{url}"
-    found = weights_of(text, ("ORGANIZATION", "Finch Ltd"), ("ORGANIZATION", "Northwind GmbH"), ("URL", url))
-    assert found["Northwind GmbH"] == weight
-
-
-def test_short_names_stand_in_web_addresses_by_chance() -> None:
-    text = "BP AG\nwww.bpost.example"
-    assert weights_of(text, ("ORGANIZATION", "BP AG"), ("URL", "www.bpost.example")) == {"BP AG": {}}
-
-
-def test_a_contact_some_lines_above_an_address_is_no_receiver() -> None:
-    text = "Acme GmbH\nMax Muster\nAbteilung Einkauf\nLindenallee 14, 80331 München"
-    found = weights_of(
-        text, (SUPPLIER, "Acme GmbH"), ("PERSON", "Max Muster"), ("ADDRESS", "Lindenallee 14, 80331 München")
-    )
-    assert found["Max Muster"] == {}
+    ("text", "found", "expected"),
+    [
+        (
+            "Verlag Sommer GmbH\nAllee 30\n04107 Leipzig\nRechnung 17\nBetrag 126,00 EUR\n"
+            f"{OSTERKAMP}\nSt.-Nr. 232/118/40277",
+            ((SUPPLIER, "Verlag Sommer GmbH", 0.5), ("ADDRESS", "Allee 30\n04107 Leipzig"), ("MONEY", "126,00 EUR"),
+             ("PERSON", "Osterkamp", 0.4), ("ADDRESS", "Wielandstr. 5 | 04317 Leipzig"), ("TAX_ID", "232/118/40277")),
+            {SUPPLIER: "Osterkamp", RECEIVER: "Verlag Sommer GmbH"},
+        ),
+        (
+            "Le Goff\n14 rue de Siam\n29200 Brest\nKerlouan SARL\n8 quai\n29200 Brest\nTél. 02 98 55 12 00",
+            ((SUPPLIER, "Le Goff", 0.55), ("ADDRESS", "14 rue de Siam\n29200 Brest"), (SUPPLIER, "Kerlouan SARL", 0.3),
+             ("ADDRESS", "8 quai\n29200 Brest"), ("PHONE", "02 98 55 12 00")),
+            {SUPPLIER: "Kerlouan SARL", RECEIVER: "Le Goff"},
+        ),
+        (
+            "Bakery KG\nMarkt 2\n99084 Erfurt\nCafé Dom\nDomplatz 11\n99084 Erfurt\nRechnung 118\nIBAN DE1",
+            ((SUPPLIER, "Bakery KG", 0.5), ("ADDRESS", "Markt 2\n99084 Erfurt"), (SUPPLIER, "Café Dom", 0.5),
+             ("ADDRESS", "Domplatz 11\n99084 Erfurt"), ("INVOICE_ID", "118"), ("IBAN", "DE1")),
+            {SUPPLIER: "Bakery KG", RECEIVER: "Café Dom"},
+        ),
+        (
+            "Seller:\nBakery KG\nMarkt 2\n99084 Erfurt\nCafé Dom\nDomplatz 11\n99084 Erfurt\nTel. 0361 55",
+            ((SUPPLIER, "Bakery KG", 0.5), ("ADDRESS", "Markt 2\n99084 Erfurt"), (RECEIVER, "Café Dom", 0.5),
+             ("ADDRESS", "Domplatz 11\n99084 Erfurt"), ("PHONE", "0361 55")),
+            {SUPPLIER: "Bakery KG", RECEIVER: "Café Dom"},
+        ),
+    ],
+)  # fmt: skip
+def test_an_address_window_is_the_receivers_if_another_firm_is_the_sender(
+    text: str, found: tuple[tuple[str, str] | tuple[str, str, float], ...], expected: dict[str, str]
+) -> None:
+    assert chosen_names(text, *found) == expected
 
 
 def test_a_second_supplier_is_no_receiver_without_a_sign() -> None:
@@ -249,42 +214,3 @@ def test_a_part_of_a_longer_name_is_no_party() -> None:
     assert {label: (choice.best.text, choice.reason.value) for label, choice in found.items()} == {
         RECEIVER: ("Old Mill Bakery Ltd", "context")
     }
-
-
-@pytest.mark.parametrize(
-    ("text", "chosen"),
-    [
-        ("Steuernummer: 201/113/40209\nUSt-IdNr.: DE123456789", "DE123456789"),
-        ("USt-IdNr. des Kunden: FR40303265045\nUSt-IdNr.: DE123456789", "DE123456789"),
-        ("Customer VAT no. FR40303265045\nTax number 201/113/40209", "201/113/40209"),
-        ("N° TVA client FR40303265045\nTVA : FR11999999998", "FR11999999998"),
-        ("Customer VAT no. FR40303265045", "FR40303265045"),
-        ("Steuernummer: 201/113/40209", "201/113/40209"),
-    ],
-)
-def test_the_tax_number_is_the_suppliers_vat_number(text: str, chosen: str) -> None:
-    numbers = [each for each in ("201/113/40209", "DE123456789", "FR40303265045", "FR11999999998") if each in text]
-    found = mentions_in(text, *(("TAX_ID", each) for each in sorted(numbers, key=text.index)))
-    choice = choose_tax_id(found, TextLines(text))
-    assert choice is not None
-    assert choice.best.text == chosen
-    assert choose_tax_id([], TextLines(text)) is None
-
-
-@pytest.mark.parametrize(
-    ("text", "chosen"),
-    [
-        ("Loja Silva\n12345678000195\nNota 7\nMaria Souza\nCPF 12345678909", "12345678000195"),
-        ("Maria Souza\nCPF 12345678909\n" + "Texto\n" * 40 + "Loja Silva 12345678000195", "12345678000195"),
-        ("Maria Souza\nCPF 12345678909", "12345678909"),
-    ],
-)
-def test_a_tax_number_below_the_receivers_name_is_the_receivers(text: str, chosen: str) -> None:
-    marked = [("TAX_ID", "12345678000195", 0.9), ("TAX_ID", "12345678909", 0.98), (RECEIVER, "Maria Souza", 0.9)]
-    found = mentions_in(
-        text, *sorted((each for each in marked if each[1] in text), key=lambda each: text.index(each[1]))
-    )
-    (receiver,) = (each for each in found if each.label == RECEIVER)
-    choice = choose_tax_id(found, TextLines(text), Choice(receiver, Reason.LABEL))
-    assert choice is not None
-    assert choice.best.text == chosen

@@ -27,10 +27,11 @@ BILL = {
     "IBAN": ("IBAN ", "DE89 3704 0044 0532 0130 00", "IBAN"),
     "BIC": ("BIC ", "COBADEFFXXX", "BIC"),
     "TAX_ID": ("VAT ID ", "DE129273398", "TAX_ID"),
+    "RECEIVER_TAX_ID": ("Your VAT ID ", "FR40303265045", "TAX_ID"),
 }
 """Label of each role → the words before its value on a bill, the value, and the label that a model gives it."""
 WITHOUT_PHRASES: dict[str | tuple[str, str], str] = {
-    **dict.fromkeys(("IBAN", "BIC", "TAX_ID"), "Its form tells it from other numbers."),
+    **dict.fromkeys(("IBAN", "BIC"), "Its form tells it from other numbers."),
     ("nb", "INVOICE_DATE"): "Written as in Danish: fakturadato.",
     ("nb", "PURCHASE_ORDER"): "Written as in Danish: ordre.",
 }

@@ -1,0 +1,115 @@
+"""Tax numbers of a bill: the party that each one belongs to, and the best one of each party.
+
+The rules:
+- A number is a party's where the words before it say so ("your VAT no."), where the party's name stands before it on
+  its line, or where it stands in the party's block: below the name or the party's keyword, in its column, with no date,
+  amount, number of the bill or row of goods between. A tax representative's number is neither's; all others are the
+  supplier's.
+- A number whose checksum holds comes before all others, then one for value added tax, then one with words for a tax
+  number before it: a tax office's number names no firm outside its district.
+- A number of another label is one where words for a tax number stand before it.
+- A serial number, a masked one, or one with letters of both cases is none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+from service.core.fields.lines import TextLines, key_above
+from service.core.fields.mentions import Choice, Mention, choose, ranked
+from service.core.fields.parties import HEADING_CHARACTERS, keyword_before
+from service.core.fields.party_places import ENDS_BLOCK, firm, share_column
+from service.core.fields.roles import (
+    NAMES,
+    NUMBERS,
+    RECEIVER,
+    RECEIVER_TAX_ID,
+    SUPPLIER,
+    TAX_ID,
+    RoleGroup,
+    labels_of,
+)
+from service.core.fields.vocabulary.phrases import any_of, folded
+
+VALID_VAT, VALID, VAT, NAMED = 1.0, 0.5, 0.3, 0.2
+"""Weights added to a number: for a checksum that holds, with a country's prefix or without; the prefix; words."""
+UNLABELLED = 0.5
+"""Factor of the score of a number under another label."""
+LINES_OF_BLOCK = 6
+"""Most lines between a party's name and its tax number."""
+
+_LABELS = frozenset(labels_of(RoleGroup.TAX_NUMBER))
+_VAT = re.compile(r"[A-Z]{2,3}[A-Z0-9]?[0-9]{6,12}(?:[A-Z0-9]{1,3})?")
+_NO_NUMBER = re.compile(r"[*•●]|X{3}|.*[a-z].*[A-Z]|.*[A-Z].*[a-z]")
+_BEHIND = rf"[\s:.#°º/()-]{{0,4}}(?:(?:{any_of('number', starts=False)})[\s:.#°º)-]{{0,4}})?$"
+_IS_TAX = re.compile(rf"(?:{any_of('tax_number')}){_BEHIND}")
+_IS_OTHER = re.compile(rf"(?:{any_of('other_number')}){_BEHIND}")
+_IS_BILL = re.compile(any_of("bill", "order", ends=False))
+_REPRESENTATIVE = re.compile(any_of("representative", ends=False))
+_OF_PARTY = re.compile(
+    rf"(?P<receiver>{any_of('buyer', ends=False)}|{any_of('your')})|(?P<supplier>{any_of('seller', ends=False)})"
+)
+_LAST_CELL = re.compile(r"[^\t]*$")
+
+
+def choose_tax_numbers(
+    mentions: Sequence[Mention], lines: TextLines, parties: Mapping[str, Choice]
+) -> dict[str, Choice]:
+    """Choose the parties' tax numbers, by label; a role without a candidate is left out."""
+    numbers = {each.entity: each for each in mentions if _is_candidate(each, lines)}
+    firms = {firm(parties[label].best): label for label in (SUPPLIER, RECEIVER) if label in parties}
+    named = [(each, firms[firm(each)]) for each in mentions if each.label in NAMES and firm(each) in firms]
+    ends = [each.start for each in mentions if each.label in ENDS_BLOCK and each.entity not in numbers]
+    owners = {number: _owner(each, lines, named, ends) for number, each in numbers.items()}
+    choices = {}
+    for label, owner in ((TAX_ID, SUPPLIER), (RECEIVER_TAX_ID, RECEIVER)):
+        own = (each for number, each in numbers.items() if owners[number] == owner)
+        if choice := choose(ranked(own, partial(_weight, lines=lines))):
+            choices[label] = choice
+    return choices
+
+
+def _is_candidate(mention: Mention, lines: TextLines) -> bool:
+    if mention.label not in _LABELS | NUMBERS or _NO_NUMBER.match(mention.text):
+        return False
+    before = _before(mention, lines)
+    if mention.label in _LABELS:
+        return _IS_OTHER.search(before) is None
+    return _IS_TAX.search(before) is not None and _IS_BILL.search(before) is None
+
+
+def _before(number: Mention, lines: TextLines) -> str:
+    """Return the words before a number in its cell, or else the cell above it."""
+    cell = _LAST_CELL.findall(lines.before(number.start, HEADING_CHARACTERS))[0]
+    return folded(cell if any(map(str.isalpha, cell)) else key_above(lines, number.start))
+
+
+def _weight(number: Mention, lines: TextLines) -> float:
+    is_vat = _VAT.fullmatch("".join(filter(str.isalnum, number.text))) is not None
+    weight = number.score if number.label in _LABELS else UNLABELLED * number.score
+    weight += (VAT if is_vat else 0.0) + (NAMED if _IS_TAX.search(_before(number, lines)) else 0.0)
+    return weight + ((VALID_VAT if is_vat else VALID) if number.value.valid else 0.0)
+
+
+def _owner(number: Mention, lines: TextLines, named: Sequence[tuple[Mention, str]], ends: Sequence[int]) -> str | None:
+    """Find the label of the party that a number belongs to; None if it is neither's."""
+    before = folded(lines.before(number.start, HEADING_CHARACTERS))
+    if _REPRESENTATIVE.search(before):
+        return None
+    if said := [*_OF_PARTY.finditer(_before(number, lines))]:
+        return RECEIVER if said[-1]["receiver"] else SUPPLIER
+    line = lines.at(number.start)
+    for name, role in reversed(named):
+        apart = line - lines.at(name.end - 1)
+        if name.end > number.start or apart > LINES_OF_BLOCK:
+            continue
+        if apart and (
+            not share_column(lines, name.start, number.start) or any(name.end <= end < number.start for end in ends)
+        ):
+            continue
+        return role
+    captioned, apart = keyword_before(lines, number)
+    is_caption = not apart or not any(map(str.isdigit, lines.line(lines.start(line - apart))))
+    return captioned if captioned and is_caption else SUPPLIER
