@@ -148,9 +148,11 @@ def _value(root: etree._Element, kind: ValueKind, paths: Paths, currency: str | 
     """Read a role's value; None where the XML has no value of this kind."""
     if kind is ValueKind.MONEY:
         return _amount(root, paths, currency)
-    text = _first(root, paths)
     if kind is ValueKind.DATE:
-        text = _date(text)
+        found = (_day_or_period(each) for path in paths for each in _found(root, path))
+        text = next(filter(None, found), "")
+    else:
+        text = _first(root, paths)
     return Value(kind, text) if text else None
 
 
@@ -228,6 +230,14 @@ def _date(text: str) -> str:
         return "" if found is None else date.fromisoformat("-".join(found.groups())).isoformat()
     except ValueError:
         return ""
+
+
+def _day_or_period(element: etree._Element) -> str:
+    """Write the day of an element, or both days of a period as ISO 8601 does: `2018-03-01/2018-03-31`."""
+    days = [day for text in element.itertext() if (day := _date("".join(str(text).split())))]
+    if len(element) == 0 or not days:
+        return "".join(days)
+    return "/".join(days) if len(days) == 2 and days[0] <= days[1] else ""
 
 
 _WORD = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")

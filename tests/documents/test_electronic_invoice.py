@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -18,7 +19,9 @@ STATED = {
     "INVOICE_ID": "RE-2026-118",
     "INVOICE_DATE": "2026-03-12",
     "DUE_DATE": "2026-04-11",
+    "SUPPLY_DATE": "2026-02-01/2026-02-28",
     "PURCHASE_ORDER": "PO 4711",
+    "PAYMENT_REFERENCE": "RF18539007547034",
     "SUPPLIER_NAME": "Nordlicht Optik GmbH",
     "RECEIVER_NAME": "Café Müller & Söhne KG",
     "TAX_ID": "DE129273398",
@@ -59,7 +62,7 @@ def test_every_syntax_states_the_same(write: Callable[[Bill], bytes], code: str)
     assert document.text.startswith("Credit note\n" if code == "381" else "Invoice\n")
     for said in (*(part for row in ROWS for part in row), *Bill().note.split("\n")):
         assert said in document.text
-    for role in ROLES:
+    for role in (role for role in ROLES if role.cii):
         assert f"\n{role.heading}: {STATED[role.label]}\n" in document.text
 
 
@@ -73,6 +76,38 @@ def test_what_is_to_be_paid_is_said_where_a_part_was_paid(write: Callable[[Bill]
     paid = read(write(Bill())).invoice
     assert paid is not None
     assert paid.amount_due is None
+
+
+@pytest.mark.parametrize(
+    ("xml", "role", "said"),
+    [
+        (b"<b:ActualDeliveryDate>2026-02-28</b:ActualDeliveryDate>", "SUPPLY_DATE", "2026-02-28"),
+        (b"<b:ActualDeliveryDate>soon</b:ActualDeliveryDate>", "SUPPLY_DATE", "2026-02-01/2026-02-28"),
+    ],
+)
+def test_a_day_of_supply_is_said_before_the_period_that_is_billed(xml: bytes, role: str, said: str) -> None:
+    delivery = b"<a:Delivery>" + xml + b"</a:Delivery><a:InvoicePeriod>"
+    invoice = read(ubl(Bill()).replace(b"<a:InvoicePeriod>", delivery)).invoice
+    assert invoice is not None
+    assert invoice.roles[role].text == said
+
+
+@pytest.mark.parametrize("days", [("2026-02-01", ""), ("", ""), ("2026-02-28", "2026-02-01")])
+def test_a_period_has_two_days_in_order(days: tuple[str, str]) -> None:
+    for write in (cii, ubl):
+        invoice = read(write(replace(Bill(), supply=days))).invoice
+        assert invoice is not None
+        assert "SUPPLY_DATE" not in invoice.roles
+
+
+def test_the_day_until_which_less_is_enough_is_stated_in_ubl() -> None:
+    terms = (
+        b"<a:PaymentTerms><b:SettlementDiscountPercent>2</b:SettlementDiscountPercent><a:SettlementPeriod><b:EndDate>"
+        b"2026-03-26</b:EndDate></a:SettlementPeriod></a:PaymentTerms><a:PaymentMeans>"
+    )
+    invoice = read(ubl(Bill()).replace(b"<a:PaymentMeans>", terms)).invoice
+    assert invoice is not None
+    assert invoice.roles["DISCOUNT_DATE"].text == "2026-03-26"
 
 
 def test_other_texts_and_files_of_the_xml_are_named() -> None:

@@ -94,7 +94,7 @@ def _bill(
             del choices[RECEIVER]
     words = amount_keywords(everything, lines)
     amounts, checks = settle_totals([*mentions, *(mention for mention in by_keyword if mention.entity in words)], words)
-    choices |= amounts | choose_named(everything, lines)
+    choices |= amounts | choose_named(everything, lines, is_credit=kind is PaperKind.CREDIT_NOTE)
     choices |= choose_accounts(mentions, lines)
     choices |= choose_tax_numbers(everything, lines, choices)
     taken = {choices[label].best.entity for label in labels_of(RoleGroup.SUM) if label in choices}

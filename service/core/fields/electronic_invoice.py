@@ -19,7 +19,7 @@ from decimal import Decimal
 
 from service.core.decoding.value import Value, ValueKind
 from service.core.fields.mentions import CHECKSUM, NO_SUM, WORDS, Choice, Mention, Reason
-from service.core.fields.roles import NET, ORDER, TAX, TOTAL, RoleGroup, labels_of
+from service.core.fields.roles import NET, ORDER, SUPPLY_DATE, TAX, TOTAL, RoleGroup, labels_of
 from service.core.fields.totals import SumCheck, check_sum
 
 MOST_ROWS = 10_000
@@ -39,7 +39,10 @@ LONGEST_SEARCHED_ID = 40
 SHORTEST_PART = 5
 """Least letters and digits of a name that counts as equal to a longer one which contains it."""
 _THOUSANDS = r"[.,'’ \u00a0\u202f]?"
-_ISO_DATE = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])", re.ASCII)
+_DAY = r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])"
+_ISO_DATE = re.compile(rf"{_DAY}(?:/{_DAY})?", re.ASCII)
+_BETWEEN_DAYS = r"[^\d\n]{1,12}"
+"""What stands between the two days of a period."""
 CREDIT_NOTES = frozenset("81 83 261 262 296 308 381 396 420 458 532".split())
 """Codes of UNTDID 1001 that EN 16931 counts as credit notes."""
 _PARTIES = frozenset(labels_of(RoleGroup.PARTY))
@@ -242,12 +245,19 @@ def _is_equal(label: str, value: Value, stated: str, mention: Mention) -> bool:
     if value.number is not None:
         return found.kind is value.kind and found.number is not None and abs(found.number) == abs(value.number)
     if value.kind is ValueKind.DATE:
-        return value.text in (found.text, *found.ambiguous)
+        readings = (found.text, *found.ambiguous)
+        return value.text in readings or (label == SUPPLY_DATE and _overlaps(value.text, found))
     shown = _compact(mention.text)
     if label in _PARTIES:
         shorter, longer = sorted((stated, shown), key=len)
         return stated == shown or (len(shorter) >= SHORTEST_PART and shorter in longer and mention.label in _PARTIES)
     return stated == shown or stated == _compact(found.text)
+
+
+def _overlaps(stated: str, shown: Value) -> bool:
+    """True if the page shows a day in a stated period, or a period that the stated day is in."""
+    days, others = stated.split("/"), shown.text.split("/")
+    return shown.kind is ValueKind.DATE and days[0] <= f"{others[-1]}~" and others[0] <= f"{days[-1]}~"
 
 
 def _compact(text: str) -> str:
@@ -257,15 +267,19 @@ def _compact(text: str) -> str:
 def _pattern(value: Value) -> str:
     """Make a regular expression for the written forms of a value that is no text; short, so that it is linear."""
     if value.kind is ValueKind.DATE:
-        year, month, day = value.text.split("-")
-        of_month, of_year = rf"0?{int(month)}", rf"(?:{year}|{year[2:]})"
-        orders = (rf"0?{int(day)}[./ -]{of_month}[./ -]{of_year}", rf"{of_month}[/-]0?{int(day)}[/-]{of_year}")
-        return rf"(?<!\d)(?:{year}[-/.]{of_month}[-/.]0?{int(day)}|{'|'.join(orders)})(?!\d)"
+        return _BETWEEN_DAYS.join(map(_day_pattern, value.text.split("/")))
     if value.number is not None:
         return _number_pattern(value.number)
     letters = _compact(value.text)
     spaced = r"\s?".join(letters if len(letters) <= LONGEST_SEARCHED_ID else "")
     return rf"(?<!\w){spaced}(?!\w)"
+
+
+def _day_pattern(text: str) -> str:
+    year, month, day = text.split("-")
+    of_month, of_year = rf"0?{int(month)}", rf"(?:{year}|{year[2:]})"
+    orders = (rf"0?{int(day)}[./ -]{of_month}[./ -]{of_year}", rf"{of_month}[/-]0?{int(day)}[/-]{of_year}")
+    return rf"(?<!\d)(?:{year}[-/.]{of_month}[-/.]0?{int(day)}|{'|'.join(orders)})(?!\d)"
 
 
 def _number_pattern(number: Decimal) -> str:

@@ -5,7 +5,8 @@ The rules:
 - The names of the two parties are kept where their places mark them (`party_names`), beside those of the model.
 - In a row of goods, the rest of a description's line, amounts and counts are kept, and counts before the description;
   `line_items` decides which of them are the price, the quantity and the amount.
-- A value of the model is never replaced: a value of the same kind that overlaps it is left out.
+- A value of the model is never replaced: a value of the same kind that overlaps it is left out. Only periods and
+  references of a payment, which a model has in pieces, stand beside its dates and numbers.
 - Every pattern begins where a run of its characters begins and has bounded repetitions.
 
 These values fill a document's fields only; they are not among its entities.
@@ -17,14 +18,16 @@ import re
 import sys
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import pairwise
 
 from service.core.decoding.entities import Entity, Source
 from service.core.decoding.value import Value, ValueKind
 from service.core.fields.amount_keywords import keyword_of_amount
+from service.core.fields.key_roles import ANOTHER, date_role, number_role
 from service.core.fields.lines import TextLines, has_words
-from service.core.fields.named_roles import ANOTHER, date_role, number_role
 from service.core.fields.party_names import party_names
-from service.core.fields.roles import AMOUNTS, DATES, RECEIVER, SUPPLIER
+from service.core.fields.payment_references import reference_spans, whole_reference
+from service.core.fields.roles import AMOUNTS, DATES, RECEIVER, REFERENCE, SUPPLIER, SUPPLY_DATE
 
 
 class SpanSet:
@@ -112,6 +115,8 @@ SCORES = {
     "MONEY": 0.9,
     "DATE": 0.9,
     "ID_NUMBER": 0.7,
+    SUPPLY_DATE: 0.9,
+    REFERENCE: 0.9,
     "QUANTITY": 0.9,
     SUPPLIER: 0.5,
     RECEIVER: 0.5,
@@ -119,6 +124,8 @@ SCORES = {
 }
 """Scores of the values by label, comparable with the model's: estimated on a few dozen bills, not fitted."""
 ITEM = "LINE_ITEM"
+MOST_BETWEEN_DAYS = 12
+"""Most characters between the two days of a period."""
 MOST_VALUES = 500
 """Most values of one document."""
 
@@ -137,13 +144,15 @@ def keyword_values(
         dates: spans of the text in the form of a date.
         read: reader of values in the document's context.
     """
-    text, taken = lines.text, _spans_of(entities)
+    text, taken, dates = lines.text, _spans_of(entities), [*dates]
     rows = list(_rows(lines, entities, len(text)))
     sums, days = list(amount_spans(read, text)), list(day_spans(read, text, dates))
     found = [
         *(("MONEY", span) for span in _named_sums(lines, sums, SpanSet(rows), entities)),
         *(("DATE", span) for span in _named_days(lines, days, entities)),
-        *(("ID_NUMBER", span) for span in _named_numbers(lines, text, SpanSet([*sums, *days]), taken)),
+        *((SUPPLY_DATE, span) for span in _supply_periods(read, lines, dates)),
+        *_named_numbers(lines, text, SpanSet([*sums, *days]), taken),
+        *((REFERENCE, span) for span in reference_spans(text)),
         *party_names(text, entities),
         *(
             ("QUANTITY", span)
@@ -171,15 +180,29 @@ def _named_days(lines: TextLines, days: Iterable[Span], entities: Sequence[Entit
     return (span for span in days if not taken.touch(span) and date_role(lines, span[0]) not in (None, ANOTHER))
 
 
-def _named_numbers(lines: TextLines, text: str, others: SpanSet, taken: SpanSet) -> Iterator[Span]:
-    """Yield identifiers right after words for a role."""
+def _supply_periods(read: ReadValue, lines: TextLines, dates: Sequence[Span]) -> Iterator[Span]:
+    """Yield months, and periods of two days, behind words for a supply."""
+    for (start, end), (following, last) in pairwise([*dates, (sys.maxsize, sys.maxsize)]):
+        span = (start, last) if following - end <= MOST_BETWEEN_DAYS else (start, end)
+        text = lines.between(*span)
+        value = None if "\n" in text else read("DATE", text)
+        if value is None or value.kind is not ValueKind.DATE or len(value.text) == _DAY_CHARACTERS:
+            continue
+        if date_role(lines, start) == SUPPLY_DATE:
+            yield span
+
+
+def _named_numbers(lines: TextLines, text: str, others: SpanSet, taken: SpanSet) -> Iterator[tuple[str, Span]]:
+    """Yield identifiers right after words for a role; a payment's reference with all its groups."""
     for start, end in identifier_spans(text):
         if _KEY_END.search(text, max(0, start - _KEY_CHARACTERS), start) is None:
             continue
-        if others.touch((start, end)) or taken.touch((start, end)):
+        if others.touch((start, end)) or (role := number_role(lines, start)) in (None, ANOTHER):
             continue
-        if number_role(lines, start) not in (None, ANOTHER):
-            yield start, end
+        if role == REFERENCE:
+            yield REFERENCE, whole_reference(text, start, end)
+        elif not taken.touch((start, end)):
+            yield "ID_NUMBER", (start, end)
 
 
 def _rows(lines: TextLines, entities: Sequence[Entity], end: int) -> Iterator[Span]:

@@ -115,6 +115,7 @@ class Choice:
 
     Attributes:
         alternatives: mentions of the other values, best first.
+        is_doubtful: its own key, or another role, speaks against it, and no candidate is better.
         lead: weight of the chosen value less that of the next best one, or of nothing; below 0 if another rule decided.
         evidence: what speaks for and against the choice (`role_scores`), by name.
         score: probability that the value is right, which follows from the evidence.
@@ -123,6 +124,7 @@ class Choice:
     best: Mention
     reason: Reason
     alternatives: tuple[Mention, ...] = ()
+    is_doubtful: bool = False
     lead: float = field(default=0.0, compare=False)
     evidence: Mapping[str, float] = field(default_factory=dict, compare=False)
     score: float = field(default=0.0, compare=False)

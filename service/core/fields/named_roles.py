@@ -1,27 +1,43 @@
-"""Bill dates and numbers: assigns them to roles by the model's labels and by the words right before them.
+"""Bill dates and numbers: assigns them to roles by the model's labels and by their keys.
 
 The rules:
 - A mention under a role's label fits that role; words for the role before it add `WORD` to its weight.
-- A date or number under another label fits the role whose words stand before it on its line, or else in the cell above
-  it.
-- An invoice date after words for the due date counts `CONTRADICTED` of its score.
+- A date or number under another label fits the role that its key names (`key_roles`).
+- A mention whose key names something else counts `CONTRADICTED` of its score, and is doubtful if nothing better is
+  there. The number of another paper is not the bill's, and a day of something else is no due date.
+- An order's number that its buyer gave goes before the seller's. A payment's reference may be the bill's number.
+- On a credit note, the number and date under the name of a bill are those of the bill that is credited.
+- A bill is due between its date and `MOST_DAYS_TO_PAY` later: of candidates the pair counts that fits. A due date that
+  fits no invoice date is left out if no words name it, and else both are doubtful.
 - A currency's code after words for it ("Währung: EUR") is the bill's, before those beside the amounts; one that ends an
   amount's key ("Total CHF") counts last.
-- A number after words for another bill ("related invoice", "Facture liée") is neither this bill's number nor an order
-  number; one after words for this bill is no order number, and no number without words is both.
+- No number without words is both the bill's and an order's.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator, Sequence
-from functools import partial
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from itertools import product
 
 from service.core.decoding.entities import Entity
-from service.core.fields.lines import TextLines, key_above, key_of
+from service.core.decoding.value import Value
+from service.core.fields.key_roles import (
+    ANOTHER,
+    BEFORE,
+    bill_number_words,
+    date_role,
+    is_named_as_bill,
+    is_your_order,
+    number_role,
+    role_before,
+)
+from service.core.fields.lines import TextLines, key_of
 from service.core.fields.mentions import Choice, Mention, Reason, choose, ranked, same_value
-from service.core.fields.roles import DATES, NUMBERS, ROLES, RoleGroup, labels_of
-from service.core.fields.vocabulary.phrases import PhraseTable, any_of, folded
+from service.core.fields.roles import DATES, NUMBERS, REFERENCE, RoleGroup, labels_of
+from service.core.fields.vocabulary.phrases import any_of, folded
 
 BILL_DATES = frozenset(("INVOICE_DATE", "DUE_DATE"))
 """Labels of the model between which the words before a date decide (`named_dates`)."""
@@ -29,16 +45,14 @@ DIGIT_LABELS = BILL_DATES | {"QUANTITY", "TAX_ID"}
 """Labels of the model under which a number in digits may stand."""
 NAMED_BY_WORDS = DIGIT_LABELS | NUMBERS
 """Labels of the model that `named_dates` corrects by the words before."""
-ANOTHER = "another"
-"""Role of another bill's number, and of another day such as that of delivery."""
-WORD = 0.35
-"""Weight added to a mention's score if words for the role stand before it."""
+WORD, YOURS = 0.35, 1.0
+"""Weights added to a mention's score if words for the role stand before it; if they name an order as the buyer's."""
 UNNAMED, BY_KEYWORD = 0.5, 0.2
 """Factors of the score of a mention under another label, and of a value found by keyword."""
 CONTRADICTED = 0.35
-"""Factor of an invoice date's score after words for the due date."""
-BEFORE = 40
-"""Characters before a mention in which words for its role are looked for."""
+"""Factor of the score of a mention whose key names something else."""
+MOST_DAYS_TO_PAY = 370
+"""Most days between a bill's date and its due date."""
 
 CURRENCY_CHARACTERS = 12_000
 """Characters of a document's beginning that are searched for its currency."""
@@ -51,19 +65,6 @@ _NOT_THE_BILLS = re.compile(
     r"|account)[\s-]{0,4}$"
 )
 """Words before "currency" that make it another one than the bill's: that of the tax office, or of an account."""
-_NAMED = [role for role in ROLES if role.group is RoleGroup.NAMED]
-_DAY_ROLES = {word: role.label for role in _NAMED if role.label in DATES for word in role.words} | {
-    "another_day": ANOTHER
-}
-_DAYS = PhraseTable(*_DAY_ROLES)
-_NUMBERED = rf"[\s:.#-]*(?:\([0-9]{{1,4}}\)\s*)?(?P<number>{any_of('number', starts=False)})?[\s:.#]*$"
-_NUMBER_ROLES = {
-    label: re.compile(rf"(?:{any_of(*words, ends=False)}){_NUMBERED}")
-    for label, words in (
-        (ANOTHER, ("another_bill",)),
-        *((role.label, role.words) for role in _NAMED if role.label in NUMBERS),
-    )
-}
 
 _MONTH = (
     "jan|f[eé][bv]|m[aä]r|mrt|apr|a[bv]r|ma[igjy]|jui?[ln]|giu|lug|ago|a[ou]û?[gt]|sep|set|o[ck]t|ott|nov|de[csz]|dic|gen"
@@ -76,51 +77,117 @@ _DATE_AS_NUMBER = re.compile(
     re.IGNORECASE,
 )
 """Date without gaps, which a model may take for a number: `20250902`, `02OCT2025`."""
+MOST_TRIED = 6
+"""Most candidates of each date that are tried for a pair that fits."""
+_ISO_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 _IN_DIGITS = re.compile(r"[0-9]{1,8}(?:(?P<second>[./-])[0-9]{1,6}(?P<third>[./-][0-9]{1,6})?)?")
 """Number of a bill that may be taken for a date, a quantity or a tax number."""
 
 
-def choose_named(mentions: Sequence[Mention], lines: TextLines) -> dict[str, Choice]:
-    """Choose a bill's numbers and dates, by label; roles without a candidate are left out."""
-    roles = {mention.entity: role_before(lines, mention) for mention in mentions if mention.label in DATES | NUMBERS}
-    choices = {}
-    for label in labels_of(RoleGroup.NAMED):
-        family = DATES if label in DATES else NUMBERS
-        likely = ranked(
-            (mention for mention in mentions if mention.label in family), partial(_weight, label=label, roles=roles)
-        )
-        by_label = bool(likely) and likely[0][0].label == label
-        if choice := choose(likely, Reason.LABEL if by_label else Reason.CONTEXT):
-            choices[label] = choice
+@dataclass(frozen=True, slots=True)
+class _Key:
+    """What the key of a date or a number says: its role; whether it names a bill, or an order as the buyer's."""
+
+    role: str | None
+    is_bills: bool = False
+    is_yours: bool = False
+
+
+_Weighed = list[tuple[Mention, float]]
+
+
+def choose_named(mentions: Sequence[Mention], lines: TextLines, *, is_credit: bool = False) -> dict[str, Choice]:
+    """Choose a bill's numbers and dates, by label; roles without a candidate are left out.
+
+    Args:
+        is_credit: whether the bill is a credit note.
+    """
+    keys = {mention.entity: _key(lines, mention, is_credit) for mention in mentions if mention.label in DATES | NUMBERS}
+    found = {label: _weighed(mentions, label, keys) for label in labels_of(RoleGroup.NAMED)}
+    unsure = _fit_due(found, keys)
+    choices = {label: _choice(label, likely, keys, label in unsure) for label, likely in found.items() if likely}
     bill, order = choices.get("INVOICE_ID"), choices.get("PURCHASE_ORDER")
-    if bill and order and same_value(bill.best) == same_value(order.best) and not roles[order.best.entity]:
+    if bill and order and same_value(bill.best) == same_value(order.best) and not keys[order.best.entity].role:
         del choices["PURCHASE_ORDER"]
     return choices
 
 
-def role_before(lines: TextLines, mention: Mention) -> str | None:
-    """Find the role that the words before a date or a number name."""
-    return (date_role if mention.label in DATES else number_role)(lines, mention.start)
+def _weighed(mentions: Sequence[Mention], label: str, keys: Mapping[int, _Key]) -> _Weighed:
+    family = DATES if label in DATES else NUMBERS
+    related = (mention for mention in mentions if mention.label in family)
+    return ranked(related, lambda mention: _weight(mention, label, keys[mention.entity]))
 
 
-def date_role(lines: TextLines, start: int) -> str | None:
-    """Find the role that the nearest words before a date name; `ANOTHER` for another day."""
-    for key in _keys(lines, start):
-        if found := _DAYS.find(key):
-            return _DAY_ROLES[found[-1].kind]
-    return None
+def _choice(label: str, likely: _Weighed, keys: Mapping[int, _Key], is_unsure: bool) -> Choice:
+    best = likely[0][0]
+    choice = choose(likely, Reason.LABEL if best.label == label else Reason.CONTEXT)
+    assert choice is not None
+    return replace(choice, is_doubtful=is_unsure or _is_contradicted(label, keys[best.entity]))
 
 
-def number_role(lines: TextLines, start: int) -> str | None:
-    """Find the role that the words right before a number name; `ANOTHER` for another bill."""
-    found = _number_words(list(_keys(lines, start)))
-    return found[0] if found else None
+def _key(lines: TextLines, mention: Mention, is_credit: bool) -> _Key:
+    role = role_before(lines, mention)
+    is_bills = is_credit and role in ("INVOICE_ID", "INVOICE_DATE") and is_named_as_bill(lines, mention.start)
+    return _Key(role, is_bills, role == "PURCHASE_ORDER" and is_your_order(lines, mention.start))
 
 
-def _number_words(keys: Sequence[str]) -> tuple[str, re.Match[str]] | None:
-    """Find the first role that words at the end of a key name, and these words."""
-    found = ((role, words.search(key)) for role, words in _NUMBER_ROLES.items() for key in keys)
-    return next(((role, match) for role, match in found if match), None)
+def _is_contradicted(label: str, key: _Key) -> bool:
+    """True if a key names something else than a role."""
+    if label == "INVOICE_ID" and key.role == REFERENCE:
+        return False
+    return key.is_bills or key.role not in (None, label)
+
+
+def _weight(mention: Mention, label: str, key: _Key) -> float:
+    """Weigh a mention for a role."""
+    if label in BILL_DATES and any("/" in reading for reading in _readings(mention.value)):
+        return 0.0
+    words = (WORD + YOURS * key.is_yours) if key.role == label else 0.0
+    if mention.label != label:
+        share = BY_KEYWORD if mention.by_keyword else UNNAMED
+        weight = share * mention.score + words if words else 0.0
+    else:
+        weight = mention.score + words
+    if not _is_contradicted(label, key):
+        return weight
+    is_another = key.role == ANOTHER and label in NUMBERS
+    is_impossible = label == "DUE_DATE" or (label, key.role) == ("PURCHASE_ORDER", "INVOICE_ID")
+    return 0.0 if is_another or is_impossible else CONTRADICTED * weight
+
+
+def _fit_due(found: dict[str, _Weighed], keys: Mapping[int, _Key]) -> frozenset[str]:
+    """Put the likeliest invoice date and due date that fit each other first; returns the roles that stay unsure."""
+    issued, due = found["INVOICE_DATE"], found["DUE_DATE"]
+    if not issued or not due or _fits(issued[0][0], due[0][0]):
+        return frozenset()
+    pairs = [(one, other) for one, other in product(issued[:MOST_TRIED], due[:MOST_TRIED]) if _fits(one[0], other[0])]
+    if pairs:
+        best = max(pairs, key=lambda pair: pair[0][1] + pair[1][1])
+        unsure = {
+            label for label, one in zip(("INVOICE_DATE", "DUE_DATE"), best, strict=True) if found[label][0] != one
+        }
+        for label, one in zip(("INVOICE_DATE", "DUE_DATE"), best, strict=True):
+            found[label] = [one, *(other for other in found[label] if other != one)]
+        return frozenset(label for label in unsure if keys[found[label][0][0].entity].role != label)
+    if keys[due[0][0].entity].role == "DUE_DATE":
+        return BILL_DATES
+    found["DUE_DATE"] = []
+    return frozenset()
+
+
+def _fits(issued: Mention, due: Mention) -> bool:
+    """True unless a due date lies before a bill's date, or long after it, in all readings."""
+    pairs = [*product(_days(issued.value), _days(due.value))]
+    longest = timedelta(days=MOST_DAYS_TO_PAY)
+    return not pairs or any(timedelta() <= last - first <= longest for first, last in pairs)
+
+
+def _days(value: Value) -> list[date]:
+    return [date.fromisoformat(reading) for reading in _readings(value) if _ISO_DAY.fullmatch(reading)]
+
+
+def _readings(value: Value) -> tuple[str, ...]:
+    return value.ambiguous or (value.text,)
 
 
 def named_dates(text: str, entities: list[Entity], labels: Container[str]) -> list[Entity]:
@@ -154,7 +221,7 @@ def _date_label(lines: TextLines, entity: Entity) -> str | None:
     role = date_role(lines, entity.start)
     if role is None or (entity.text.isdecimal() and number_role(lines, entity.start) is not None):
         return None
-    return "DATE" if role == ANOTHER else role
+    return role if role in BILL_DATES else "DATE"
 
 
 def _number_label(lines: TextLines, entity: Entity, dates: Sequence[Entity]) -> str | None:
@@ -166,7 +233,7 @@ def _number_label(lines: TextLines, entity: Entity, dates: Sequence[Entity]) -> 
     digits = _IN_DIGITS.fullmatch(entity.text) if entity.label in DIGIT_LABELS else None
     if digits is None:
         return None
-    found = _number_words([folded(lines.before(entity.start, BEFORE))])
+    found = bill_number_words(folded(lines.before(entity.start, BEFORE)))
     if found is None:
         return None
     role, words = found
@@ -176,7 +243,7 @@ def _number_label(lines: TextLines, entity: Entity, dates: Sequence[Entity]) -> 
             others = [date for date in others if date.label == "INVOICE_DATE"]
         if entity.label not in BILL_DATES or not others:
             return None
-    return "ID_NUMBER" if role == ANOTHER else role
+    return "ID_NUMBER" if role in (ANOTHER, REFERENCE) else role
 
 
 def _is_whole_date(text: str) -> bool:
@@ -204,23 +271,3 @@ def currency_of_key(lines: TextLines, start: int) -> str | None:
     """Find the last word of an amount's key if it may be a currency's code: "Total CHF", "Amount due (USD)"."""
     found = _LAST_CODE.search(key_of(lines, start))
     return found[1] if found else None
-
-
-def _keys(lines: TextLines, start: int) -> Iterator[str]:
-    """Yield the folded texts that may name a value: before it on its line, then the cell above it."""
-    yield folded(lines.before(start, BEFORE))
-    yield folded(key_above(lines, start))
-
-
-def _weight(mention: Mention, label: str, roles: dict[int, str | None]) -> float:
-    role = roles[mention.entity]
-    if mention.label != label:
-        share = BY_KEYWORD if mention.by_keyword else UNNAMED
-        return share * mention.score + WORD if role == label else 0.0
-    if role == label:
-        return mention.score + WORD
-    if (role == ANOTHER and label in NUMBERS) or (label, role) == ("PURCHASE_ORDER", "INVOICE_ID"):
-        return 0.0
-    if label == "INVOICE_DATE" and role == "DUE_DATE":
-        return CONTRADICTED * mention.score
-    return mention.score

@@ -22,9 +22,9 @@ from itertools import pairwise
 from service.core.decoding.entities import Entity
 from service.core.fields.amount_keywords import AmountKeyword, keyword_of_amount
 from service.core.fields.headings import find_headings
+from service.core.fields.key_roles import number_role
 from service.core.fields.keyword_values import identifier_spans
 from service.core.fields.lines import TextLines, has_sum
-from service.core.fields.named_roles import number_role
 from service.core.fields.roles import AMOUNTS, DATES, TOTAL, RoleGroup, labels_of
 from service.core.fields.vocabulary.phrases import any_of, folded
 

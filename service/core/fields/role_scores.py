@@ -5,6 +5,7 @@ The rules:
   both, have -1 to 1). The score is the logistic function of their weighted sum (`role_weights`).
 - A weight is never below 0, but those of the roles themselves: more evidence for a choice never lowers its score.
 - Every number is bounded, so that no document leaves the range in which the weights were fitted.
+- A choice that its chooser doubts has a score of at most `MOST_DOUBTED`.
 - The weights belong to the rules that choose, not to a model. A model's own score is one of the numbers; its
   calibration is the model's (`decoding.json`). A role without a weight of its own has that of its group.
 """
@@ -19,9 +20,9 @@ from decimal import Decimal
 
 from service.core.decoding.value import ValueKind
 from service.core.fields.amount_keywords import ROLE_WEIGHTS, AmountKeyword
+from service.core.fields.key_roles import role_before
 from service.core.fields.lines import TextLines
 from service.core.fields.mentions import CHECKSUM, NO_SUM, WORDS, Choice, Mention, amount, same_value
-from service.core.fields.named_roles import role_before
 from service.core.fields.parties import keyword_before
 from service.core.fields.role_weights import WEIGHTS
 from service.core.fields.roles import NET, ROLES, TAX, TOTAL, RoleGroup
@@ -34,6 +35,8 @@ LOGIT_UNIT = 4.0
 """Logit of a label's score that is about 1 as evidence."""
 MOST_LEAD, MOST_DOUBLINGS = 1.0, 2.0
 """Bounds of the weight by which a choice leads, and of the times that the number of its mentions doubled."""
+MOST_DOUBTED = 0.4
+"""Highest score of a choice against which its own key or another role speaks."""
 MOST_TAX = Decimal("0.35")
 """Highest tax, as a share of the net: no country has a higher rate."""
 
@@ -74,7 +77,8 @@ def scored(
 
 
 def _scored(choice: Choice, evidence: Evidence) -> Choice:
-    return replace(choice, evidence=evidence, score=probability(evidence))
+    score = probability(evidence)
+    return replace(choice, evidence=evidence, score=min(score, MOST_DOUBTED) if choice.is_doubtful else score)
 
 
 def probability(evidence: Evidence) -> float:

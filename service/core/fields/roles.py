@@ -18,7 +18,10 @@ from enum import Enum, auto
 from service.core.decoding.value import ValueKind
 
 Paths = tuple[str, ...]
-"""XPaths from an invoice's root, names without namespaces; the first that leads to a value counts."""
+"""XPaths from an invoice's root, names without namespaces; the first that leads to a value counts.
+
+Of a date, a path may lead to a period: an element that holds its first and last day.
+"""
 
 
 class RoleGroup(Enum):
@@ -68,8 +71,10 @@ class Role:
 SUPPLIER, RECEIVER = "SUPPLIER_NAME", "RECEIVER_NAME"
 NET, TAX, TOTAL = "NET_AMOUNT", "TAX_AMOUNT", "TOTAL_AMOUNT"
 TAX_ID, RECEIVER_TAX_ID = "TAX_ID", "RECEIVER_TAX_ID"
+SUPPLY_DATE, DISCOUNT_DATE, REFERENCE = "SUPPLY_DATE", "DISCOUNT_DATE", "PAYMENT_REFERENCE"
 
 _CII_AGREEMENT = "SupplyChainTradeTransaction/ApplicableHeaderTradeAgreement"
+_CII_DELIVERY = "SupplyChainTradeTransaction/ApplicableHeaderTradeDelivery"
 CII_SETTLEMENT = "SupplyChainTradeTransaction/ApplicableHeaderTradeSettlement"
 CII_SUMS = f"{CII_SETTLEMENT}/SpecifiedTradeSettlementHeaderMonetarySummation"
 _CII_ORDER = f"{_CII_AGREEMENT}/BuyerOrderReferencedDocument"
@@ -93,10 +98,23 @@ ROLES: tuple[Role, ...] = (
          words=("due",),
          cii=(f"{CII_SETTLEMENT}/SpecifiedTradePaymentTerms/DueDateDateTime/DateTimeString",),
          ubl=("DueDate", "PaymentMeans/PaymentDueDate")),
+    Role(SUPPLY_DATE, RoleGroup.NAMED, ValueKind.DATE, "Supply date",
+         words=("supply",),
+         cii=(f"{_CII_DELIVERY}/ActualDeliverySupplyChainEvent/OccurrenceDateTime/DateTimeString",
+              f"{CII_SETTLEMENT}/BillingSpecifiedPeriod"),
+         ubl=("Delivery/ActualDeliveryDate", "InvoicePeriod")),
+    Role(DISCOUNT_DATE, RoleGroup.NAMED, ValueKind.DATE, "Discount date", invoice_only=True,
+         words=("discount_until",),
+         cii=(),
+         ubl=("PaymentTerms[SettlementDiscountPercent]/SettlementPeriod/EndDate",)),
     Role("PURCHASE_ORDER", RoleGroup.NAMED, ValueKind.TEXT, "Purchase order", invoice_only=True,
-         words=("order",),
+         words=("order", "your_order"),
          cii=(f"{_CII_ORDER}/IssuerAssignedID", f"{_CII_ORDER}/ID"),
          ubl=("OrderReference/ID",)),
+    Role(REFERENCE, RoleGroup.NAMED, ValueKind.TEXT, "Payment reference", invoice_only=True,
+         words=("reference",),
+         cii=(f"{CII_SETTLEMENT}/PaymentReference",),
+         ubl=("PaymentMeans/PaymentID",)),
     Role(SUPPLIER, RoleGroup.PARTY, ValueKind.TEXT, "Supplier",
          words=("seller",),
          cii=(f"{_CII_SELLER}/Name",),

@@ -19,6 +19,7 @@ from stdnum import bic, get_cc_module, iban, luhn, numdb
 from stdnum.exceptions import InvalidChecksum, ValidationError
 
 from service.core.decoding.value import Value, ValueKind
+from service.core.fields.payment_references import has_valid_checksum
 from service.text.values.context import DocumentContext
 from service.text.values.normalization import LONGEST_CHARACTERS, NOTES, plain, visible
 
@@ -159,6 +160,12 @@ def read_tax_id(text: str, context: DocumentContext) -> Value | None:
     if not any(map(str.isdecimal, number)) or len(text) > LONGEST_CHARACTERS:
         return None
     return Value(ValueKind.TAX_ID, number, valid=_is_tax_id(number, context))
+
+
+def read_payment_reference(text: str, _context: DocumentContext) -> Value:
+    """Read a payment's reference, written without spaces; `valid` where its form has a checksum."""
+    number = "".join(plain(text).split())
+    return Value(ValueKind.TEXT, number, valid=has_valid_checksum(number))
 
 
 def read_number(text: str, context: DocumentContext) -> Value | None:

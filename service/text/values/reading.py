@@ -17,7 +17,7 @@ from typing import TypeVar
 
 from service.core.decoding.entities import Entity
 from service.core.decoding.value import Value, ValueKind
-from service.core.fields.roles import ROLES
+from service.core.fields.roles import REFERENCE, ROLES
 from service.core.labels.label_set import Label
 from service.text.values import names
 from service.text.values.amounts import read_money, read_percent, read_quantity
@@ -28,6 +28,7 @@ from service.text.values.identifiers import (
     read_email,
     read_iban,
     read_number,
+    read_payment_reference,
     read_phone,
     read_tax_id,
     read_url,
@@ -55,6 +56,7 @@ READERS: dict[str, Reader] = {
     **dict(_KINDS.values()),
     **{role.label: _KINDS[role.kind][1] for role in ROLES if role.kind in _KINDS},
     "EFFECTIVE_DATE": read_date,
+    REFERENCE: read_payment_reference,
 }
 """Label → reader of its texts; the value of all other labels is their text."""
 _COMPACT = frozenset({"EMAIL", "URL"})

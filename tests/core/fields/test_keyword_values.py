@@ -130,8 +130,19 @@ def kept(text: str, *entities: tuple[str, str], most: int = 1_000) -> list[tuple
     [
         ("Shop\nTOTAL  RM 9.00\nThanks", [("MONEY", "RM 9.00")]),
         ("Shop\nWidget 9.00", []),
-        ("Zahlbar netto bis 04.04.2018, Skonto bis 15.03.2018", [("DATE", "04.04.2018")]),
-        ("Delivered 04.04.2018", []),
+        ("Zahlbar netto bis 04.04.2018, Skonto bis 15.03.2018", [("DATE", "04.04.2018"), ("DATE", "15.03.2018")]),
+        ("Delivered 04.04.2018", [("DATE", "04.04.2018")]),
+        ("Printed 04.04.2018", []),
+        (
+            "Leistungszeitraum: 01.03.2018 - 31.03.2018",
+            [("DATE", "01.03.2018"), ("SUPPLY_DATE", "01.03.2018 - 31.03.2018"), ("DATE", "31.03.2018")],
+        ),
+        ("Période : mars 2018", [("SUPPLY_DATE", "mars 2018")]),
+        ("Shop 01.03.2018 - 31.03.2018", []),
+        ("Period\n01.03.2018\n31.03.2018", [("DATE", "01.03.2018")]),
+        ("KID: 1234 56789", [("PAYMENT_REFERENCE", "1234 56789")]),
+        ("Verwendungszweck: Rechnung 2018-4711", [("PAYMENT_REFERENCE", "2018-4711")]),
+        ("Referenz\n21 00000 00003 13947 14300 09017", [("PAYMENT_REFERENCE", "21 00000 00003 13947 14300 09017")]),
         ("Avoir AV-2017-0005", [("ID_NUMBER", "AV-2017-0005")]),
         ("Facture liée AV-2017-0005", []),
         ("Invoice date 04.04.2018", [("DATE", "04.04.2018")]),
@@ -146,7 +157,7 @@ def test_a_value_is_kept_where_words_name_it(text: str, wanted: list[tuple[str, 
 
 
 def test_what_the_model_has_found_stands() -> None:
-    text = "Invoice INV-17 of 04.04.2018, due 05.05.2018\nTotal 9.00 Tax 1.00"
+    text = "Invoice INV-17, 04.04.2018, due 05.05.2018\nTotal 9.00 Tax 1.00"
     assert kept(text, ("INVOICE_ID", "17"), ("DUE_DATE", "05"), ("TOTAL_AMOUNT", "9")) == [("MONEY", "1.00")]
 
 

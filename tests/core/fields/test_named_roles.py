@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from service.core.decoding.entities import Entity
+from service.core.fields.key_roles import role_before
 from service.core.fields.lines import TextLines
-from service.core.fields.named_roles import choose_named, named_currency, named_dates, role_before
+from service.core.fields.named_roles import choose_named, named_currency, named_dates
 from tests.support.mentions import mentions_in
 
 
@@ -31,12 +32,6 @@ def test_words_for_when_to_pay(words: str) -> None:
 @pytest.mark.parametrize("words", ["Invoice date:", "Date", "Rechnungsdatum", "Fecha", "Data:", "発行日", "Дата"])
 def test_words_for_a_bills_own_date(words: str) -> None:
     assert said(f"{words} 12/03/2026", "DATE", "12/03/2026") == "INVOICE_DATE"
-
-
-@pytest.mark.parametrize("words", ["Delivery date", "Date de livraison", "Fecha de entrega", "Order date:"])
-def test_the_date_of_something_else_is_not_the_bills(words: str) -> None:
-    assert said(f"{words} 12/03/2026", "DATE", "12/03/2026") == "another"
-    assert roles(f"{words} 12/03/2026", ("DATE", "12/03/2026")) == {}
 
 
 @pytest.mark.parametrize(
@@ -98,7 +93,7 @@ def test_words_above_name_a_value_that_nothing_stands_before() -> None:
 def test_a_day_to_pay_by_in_prose_and_one_for_a_discount() -> None:
     text = "Zahlbar innerhalb 30 Tagen netto bis 04.04.2018, 3% Skonto innerhalb 10 Tagen bis 15.03.2018"
     assert said(text, "DATE", "04.04.2018") == "DUE_DATE"
-    assert said(text, "DATE", "15.03.2018") == "another"
+    assert said(text, "DATE", "15.03.2018") == "DISCOUNT_DATE"
 
 
 @pytest.mark.parametrize(
@@ -251,3 +246,119 @@ def test_a_bills_number_is_no_tax_number() -> None:
     text = "CNPJ 12.345.678"
     (found,) = named_dates(text, [entity(text, "TAX_ID", "12.345.678")], ("INVOICE_ID",))
     assert found.label == "TAX_ID"
+
+
+def chosen(text: str, *found: tuple[str, str] | tuple[str, str, float], is_credit: bool = False) -> dict[str, str]:
+    """Role → the chosen text, with a question mark where the choice is doubtful."""
+    choices = choose_named(mentions_in(text, *found), TextLines(text), is_credit=is_credit)
+    return {label: choice.best.text + "?" * choice.is_doubtful for label, choice in choices.items()}
+
+
+@pytest.mark.parametrize(
+    ("text", "found", "said"),
+    [
+        ("Fattura del 08/05/2026\nPagato con Visa il 09/05/2026", [("DUE_DATE", "09/05/2026", 0.9)], {}),
+        ("Prochaine facture vers le 29/03/2021", [("DUE_DATE", "29/03/2021", 0.9)], {}),
+        ("nächste Rechnung am 29.03.2021", [("INVOICE_DATE", "29.03.2021", 0.9)], {"INVOICE_DATE": "29.03.2021?"}),
+        (
+            "07-04-2017\nDate d'expiration 31/05/18",
+            [("INVOICE_DATE", "07-04-2017", 0.4), ("INVOICE_DATE", "31/05/18", 0.9)],
+            {"INVOICE_DATE": "07-04-2017"},
+        ),
+        (
+            "Geldig tot 1-6-2026\nFactuurdatum 2-5-2026",
+            [("INVOICE_DATE", "1-6-2026", 0.9), ("DUE_DATE", "2-5-2026", 0.4)],
+            {"INVOICE_DATE": "2-5-2026"},
+        ),
+        (
+            "Period 01/02/2026 - 28/02/2026, INVOICE 02/03/2026",
+            [("DATE", "01/02/2026 - 28/02/2026"), ("DUE_DATE", "02/03/2026", 0.4)],
+            {"DUE_DATE": "02/03/2026", "SUPPLY_DATE": "01/02/2026 - 28/02/2026"},
+        ),
+        ("Due 01.02.2026 - 28.02.2026", [("DUE_DATE", "01.02.2026 - 28.02.2026")], {}),
+    ],
+)
+def test_a_day_of_something_else_fills_no_role(
+    text: str, found: list[tuple[str, str] | tuple[str, str, float]], said: dict[str, str]
+) -> None:
+    assert chosen(text, *found) == said
+
+
+@pytest.mark.parametrize(
+    ("text", "invoice", "due", "said"),
+    [
+        ("Issued 2026-03-02\nDue 2026-04-01", "2026-03-02", "2026-04-01", ("2026-03-02", "2026-04-01")),
+        ("Issued 2026-03-02\nDue 2026-02-01", "2026-03-02", "2026-02-01", ("2026-03-02?", "2026-02-01?")),
+        ("Issued 2026-03-02\nDue 2028-03-02", "2026-03-02", "2028-03-02", ("2026-03-02?", "2028-03-02?")),
+        ("Issued 2026-03-02\nwe met 2026-02-01", "2026-03-02", "2026-02-01", ("2026-03-02", "")),
+        ("Issued 03/02/2026\nDue 02/03/2026", "03/02/2026", "02/03/2026", ("03/02/2026", "02/03/2026")),
+        ("Issued March 2026\nDue 2026-02-01", "March 2026", "2026-02-01", ("March 2026", "2026-02-01")),
+    ],
+)
+def test_a_bill_is_due_after_its_date_and_within_a_year(
+    text: str, invoice: str, due: str, said: tuple[str, str]
+) -> None:
+    found = chosen(text, ("INVOICE_DATE", invoice), ("DUE_DATE", due))
+    assert (found.get("INVOICE_DATE"), found.get("DUE_DATE", "")) == said
+
+
+def test_of_several_dates_the_pair_counts_that_fits() -> None:
+    text = "Date 2026-03-02\nprinted for 2026-01-31\nDue 2026-04-01"
+    first = chosen(
+        text, ("INVOICE_DATE", "2026-03-02", 0.4), ("DUE_DATE", "2026-01-31", 0.95), ("DUE_DATE", "2026-04-01", 0.3)
+    )
+    assert first == {"INVOICE_DATE": "2026-03-02", "DUE_DATE": "2026-04-01"}
+    text = "Seen 2026-05-02\nmet 2026-03-02\nDue 2026-04-01"
+    second = chosen(
+        text, ("INVOICE_DATE", "2026-05-02", 0.9), ("INVOICE_DATE", "2026-03-02", 0.3), ("DUE_DATE", "2026-04-01")
+    )
+    assert second == {"INVOICE_DATE": "2026-03-02?", "DUE_DATE": "2026-04-01"}
+
+
+@pytest.mark.parametrize(
+    ("text", "found", "said"),
+    [
+        (
+            "Order no. SO-77120\nYour PO HB-3321",
+            [("PURCHASE_ORDER", "SO-77120", 0.9), ("ID_NUMBER", "HB-3321", 0.3)],
+            {"PURCHASE_ORDER": "HB-3321"},
+        ),
+        (
+            "Bestelling: 4401\nOns ordernr: 99812",
+            [("ID_NUMBER", "4401", 0.3), ("PURCHASE_ORDER", "99812", 0.9)],
+            {"PURCHASE_ORDER": "4401"},
+        ),
+        ("Order no. SO-77120", [("ID_NUMBER", "SO-77120")], {"PURCHASE_ORDER": "SO-77120"}),
+        ("Sales order SO-77120", [("PURCHASE_ORDER", "SO-77120")], {}),
+        (
+            "P.O.# 2412/2019\nInvoice # INT-001",
+            [("INVOICE_ID", "2412/2019", 0.9), ("ID_NUMBER", "INT-001", 0.3)],
+            {"INVOICE_ID": "INT-001", "PURCHASE_ORDER": "2412/2019"},
+        ),
+        ("Nº de cliente 55021", [("INVOICE_ID", "55021")], {}),
+        ("Contratto n. 7781", [("INVOICE_ID", "7781")], {}),
+        ("Sayaç no: 10992", [("INVOICE_ID", "10992")], {}),
+        (
+            "Verwendungszweck: 2026-17",
+            [("INVOICE_ID", "2026-17")],
+            {"INVOICE_ID": "2026-17", "PAYMENT_REFERENCE": "2026-17"},
+        ),
+        ("OCR 1234567", [("ID_NUMBER", "1234567")], {"PAYMENT_REFERENCE": "1234567"}),
+    ],
+)
+def test_a_number_is_what_its_key_says(
+    text: str, found: list[tuple[str, str] | tuple[str, str, float]], said: dict[str, str]
+) -> None:
+    assert chosen(text, *found) == said
+
+
+def test_the_bill_that_a_credit_note_names_is_another_one() -> None:
+    text = "Credit note CN-9\nDate: 5 March 2026\nInvoice no: 4711\nInvoice date: 3 March 2026"
+    found: list[tuple[str, str, float]] = [
+        ("ID_NUMBER", "CN-9", 0.3), ("DATE", "5 March 2026", 0.5), ("INVOICE_ID", "4711", 0.9),
+        ("INVOICE_DATE", "3 March 2026", 0.9),
+    ]  # fmt: skip
+    assert chosen(text, *found, is_credit=True) == {"INVOICE_ID": "CN-9", "INVOICE_DATE": "5 March 2026"}
+    assert chosen(text, *found) == {"INVOICE_ID": "4711", "INVOICE_DATE": "3 March 2026"}
+    alone = "Invoice date: 3 March 2026"
+    assert chosen(alone, ("INVOICE_DATE", "3 March 2026"), is_credit=True) == {"INVOICE_DATE": "3 March 2026?"}

@@ -15,8 +15,8 @@ from tests.support.mentions import mentions_in
 
 FAMILIES = (
     (*(word.value for word in AmountKeyword), "sums", "including", "excluding"),
-    ("due", "dated", "another_day"),
-    ("another_bill", "bill", "credit", "correction", "order"),
+    ("due", "dated", "supply", "discount_until", "another_day", "another_bill"),
+    ("another_bill", "another_number", "bill", "credit", "correction", "order", "your_order", "reference"),
     ("deposit", "carried"),
     ("seller", "buyer"),
     ("debit", "transfer"),

@@ -18,7 +18,10 @@ BILL = {
     "INVOICE_ID": ("Invoice no.: ", "A-17", "ID_NUMBER"),
     "INVOICE_DATE": ("Invoice date: ", "2 March 2026", "DATE"),
     "DUE_DATE": ("Due date: ", "1 April 2026", "DATE"),
+    "SUPPLY_DATE": ("Date of supply: ", "28 February 2026", "DATE"),
+    "DISCOUNT_DATE": ("2 % discount if paid by ", "16 March 2026", "DATE"),
     "PURCHASE_ORDER": ("Purchase order: ", "PO-4711", "ID_NUMBER"),
+    "PAYMENT_REFERENCE": ("Payment reference: ", "RF18 5390 0754 7034", "ID_NUMBER"),
     "SUPPLIER_NAME": ("Seller: ", "Acme GmbH", "ORGANIZATION"),
     "RECEIVER_NAME": ("Bill to: ", "Finch Ltd", "ORGANIZATION"),
     "NET_AMOUNT": ("Net amount ", "840.00", "MONEY"),
@@ -32,11 +35,11 @@ BILL = {
 """Label of each role → the words before its value on a bill, the value, and the label that a model gives it."""
 WITHOUT_PHRASES: dict[str | tuple[str, str], str] = {
     **dict.fromkeys(("IBAN", "BIC"), "Its form tells it from other numbers."),
-    ("nb", "INVOICE_DATE"): "Written as in Danish: fakturadato.",
-    ("nb", "PURCHASE_ORDER"): "Written as in Danish: ordre.",
 }
 """Label, or language and label → the reason why the vocabulary has no phrase for it."""
-WITHOUT_PATH: dict[tuple[str, str], str] = {}
+WITHOUT_PATH: dict[tuple[str, str], str] = {
+    ("CII", "DISCOUNT_DATE"): "It states a number of days from a date.",
+}
 """Syntax and label → the reason why an electronic invoice's XML does not state it."""
 
 each_role = pytest.mark.parametrize("role", ROLES, ids=lambda role: str(role.label))

@@ -21,13 +21,22 @@ JAPANESE = BillWords(
     discount="値引 割引 値引き",
     prepaid="内金 手付金 前受金 入金額 ご入金額",
     brought_forward="前回請求額 繰越金額 前回繰越",
-    due="支払期限 お支払期限 支払期日 振込期限",
-    dated="発行日 日付 請求日 領収日",
-    another_day="納品日 納期 注文日",
+    due="支払期限 お支払期限 支払期日 振込期限 お支払期日 支払日 お支払日 振込期日 引落日 口座振替日 ご入金期限",
+    dated="発行日 日付 請求日 領収日 発行年月日 請求年月日 作成日",
+    supply="納品日 納入日 出荷日 発送日 利用日 ご利用日 利用期間 ご利用期間 請求期間 対象期間 提供期間 役務提供日 "
+    "引渡日 納期",
+    discount_until="早期支払割引期限 割引期限 早期割引",
+    another_day="注文日 発注日 印刷日 出力日 生年月日 有効期限 期限切れ 賞味期限 消費期限 支払済 お支払済 入金日 "
+    "決済日 領収済 次回請求 次回請求日 次回支払 次回検針 現在 残高 検針日 検針 契約日 契約期間 開始日 終了日 見積日 "
+    "到着日 出発日 チェックイン チェックアウト 前回請求 前回",
     bill="請求書 請求書番号 領収書 領収証 請求 伝票 返還",
     order="注文 注文書 発注",
-    another_bill="元請求書 対象請求書",
+    your_order="貴社注文 ご注文 貴注文 御注文 貴社発注",
+    another_bill="元請求書 対象請求書 前払請求書 見積請求書 前回請求書 元伝票 返還元",
+    another_number="顧客 お客様 得意先 契約 メーター 見積 見積書 納品書 登録 口座 会員 電話 郵便 法人 製造 "
+    "供給地点特定 ファックス",
     number="番号",
+    reference="お支払参照 支払参照 振込依頼人 お客様確認 収納機関確認 納付 振込時の参照",
     seller="販売者 発行者 請求元 売主",
     buyer="お客様 請求先 宛先 買主 お届け先",
     currency="通貨",
@@ -58,13 +67,22 @@ CHINESE = BillWords(
     discount="折扣 优惠 優惠",
     prepaid="定金 预付款 預付款 已付 已付款",
     brought_forward="上期余额 上期結餘",
-    due="付款日期 付款期限 到期日 最迟付款日",
+    due="付款日期 付款期限 到期日 最迟付款日 应付日期 付款截止日 繳費期限 缴费截止日 最后付款日 付款到期日 到期日期",
     dated="日期 开票日期 開立日期 账单日期",
-    another_day="交货日期 订单日期",
+    supply="交货日期 交貨日期 发货日期 出貨日期 送货日期 服务日期 服务期间 服务期 计费周期 账单周期 結算期間 "
+    "结算周期 供货日期 所属期",
+    discount_until="折扣截止日 提前付款折扣 早付折扣",
+    another_day="订单日期 訂單日期 打印日期 列印日期 出生日期 有效期至 有效期 到期 失效日期 保质期 已付 已支付 "
+    "支付日期 已付款 收款日期 扣款日期 下期账单 下次账单 下次付款 下次抄表 截至 余额 餘額 抄表日期 抄表 合同日期 "
+    "签订日期 开始日期 结束日期 报价日期 入住 退房 上次",
     bill="发票 發票 收据 账单 单号",
     order="订单 訂單 采购单",
-    another_bill="原发票 对应发票",
+    your_order="贵方订单 客户订单 采购订单 貴司訂單 买方订单",
+    another_bill="原发票 对应发票 预付款发票 形式发票 上期账单 原发票号 对应蓝字发票",
+    another_number="客户 客戶 合同 合約 表号 报价单 送货单 项目 账户 账号 帐号 会员 纳税人识别 统一社会信用代码 "
+    "统一编 供应商 户号 电话 机器 发票代码 校验",
     number="号码 號碼 号",
+    reference="付款参考 付款参考号 付款附言 汇款附言 付款备注 繳費代號 付款編號",
     seller="销售方 卖方 賣方 供应商 销售方名称",
     buyer="购买方 买方 買方 客户 购买方名称 收货方",
     currency="币种 幣別 货币",
@@ -95,13 +113,22 @@ KOREAN = BillWords(
     discount="할인",
     prepaid="선금 계약금 기납부액",
     brought_forward="이월금액 전월미수",
-    due="납부기한 지급기한 결제기한 결제일",
-    dated="발행일 작성일자 거래일시 날짜",
-    another_day="납품일 주문일",
+    due="납부기한 지급기한 결제기한 결제일 납기일 납기 지불기한 자동이체일 지급일 납부마감일",
+    dated="발행일 작성일자 거래일시 날짜 작성일 청구일 발급일 거래일자 거래일",
+    supply="납품일 납품일자 공급일 공급일자 배송일 출고일 인도일 서비스_기간 이용기간 사용기간 청구기간 공급기간 "
+    "제공기간",
+    discount_until="할인기한 조기결제_할인 할인_마감일",
+    another_day="주문일 주문일자 발주일 인쇄일 출력일 생년월일 유효기간 유효기한 만료일 결제완료 결제완료일 입금일 "
+    "지불완료 납부완료 승인일시 출금일 다음_청구 다음_결제 다음_결제일 다음_검침 현재 잔액 검침일 계약일 계약기간 "
+    "시작일 종료일 견적일 체크인 체크아웃 지난_청구",
     bill="송장 청구서 세금계산서 영수증 승인",
     order="주문 발주",
-    another_bill="당초_승인번호 원_청구서",
+    your_order="귀사_주문 귀사_발주 고객_주문 구매_주문",
+    another_bill="당초_승인번호 원_청구서 선급금_청구서 견적송장 당초_세금계산서 이전_청구서 원본_송장",
+    another_number="고객 계약 계량기 견적 견적서 납품서 프로젝트 계좌 회원 사업자등록 사업자 공급업체 등록 전화 카드 "
+    "제품",
     number="번호",
+    reference="납부자 결제_참조 입금_참조 전자납부 결제참조번호 입금자명",
     seller="공급자 판매자 발행인",
     buyer="공급받는자 구매자 고객명 공급받는_자 수신",
     currency="통화",
@@ -131,13 +158,23 @@ ARABIC = BillWords(
     shipping="الشحن",
     discount="خصم الخصم",
     prepaid="عربون دفعة_مقدمة",
-    due="تاريخ_الاستحقاق يستحق_في آخر_موعد_للدفع",
+    due="تاريخ_الاستحقاق يستحق_في آخر_موعد_للدفع تاريخ_السداد يدفع_قبل آخر_موعد تاريخ_الخصم_المباشر",
     dated="التاريخ تاريخ_الفاتورة تاريخ تاريخ_الإصدار",
-    another_day="تاريخ_التسليم",
+    supply="تاريخ_التسليم تاريخ_التوريد تاريخ_الشحن تاريخ_الخدمة فترة_الخدمة فترة_الفوترة فترة_الفاتورة الفترة "
+    "فترة_التوريد تم_التسليم",
+    discount_until="خصم_السداد_المبكر الخصم_حتى خصم_حتى عند_السداد_قبل",
+    another_day="تاريخ_الطلب تاريخ_الطباعة تاريخ_الميلاد تاريخ_الانتهاء صالح_حتى صالحة_حتى تنتهي_في مدفوع مدفوعة "
+    "تم_الدفع تم_الدفع_في تاريخ_الدفع تم_الاستلام الفاتورة_القادمة الفاتورة_التالية الدفعة_القادمة القراءة_القادمة "
+    "كما_في حتى_تاريخ الرصيد الرصيد_في تاريخ_القراءة القراءة تاريخ_العقد تاريخ_البدء تاريخ_النهاية تاريخ_العرض "
+    "الوصول المغادرة",
     bill="فاتورة الفاتورة",
-    order="طلب الطلب أمر_الشراء أمر_شراء",
-    another_bill="الفاتورة_الأصلية مرجع_الفاتورة",
+    order="طلب الطلب",
+    your_order="طلبكم أمر_الشراء أمر_شراء طلب_العميل مرجعكم",
+    another_bill="الفاتورة_الأصلية مرجع_الفاتورة فاتورة_الدفعة_المقدمة فاتورة_مبدئية الفاتورة_السابقة فاتورة_سابقة",
+    another_number="العميل عميل العقد عقد العداد عرض_السعر مشروع المشروع إشعار_التسليم الحساب حساب البوليصة العضوية "
+    "المورد الضريبي ضريبي السجل_التجاري الرقم_الضريبي الهاتف هاتف",
     number="رقم",
+    reference="مرجع_الدفع مرجع_السداد رقم_السداد سداد رمز_الدفع بيان_التحويل",
     seller="المورد البائع",
     buyer="العميل المشتري المستلم فاتورة_إلى",
     by="من",
@@ -163,12 +200,20 @@ HINDI = BillWords(
     no_sum="मात्रा",
     discount="छूट",
     prepaid="अग्रिम",
-    due="देय_तिथि भुगतान_तिथि",
+    due="देय_तिथि भुगतान_तिथि भुगतान_की_अंतिम_तिथि नियत_तिथि अंतिम_तिथि",
     dated="दिनांक तिथि तारीख",
+    supply="आपूर्ति_तिथि आपूर्ति_की_तिथि डिलीवरी_तिथि सुपुर्दगी_तिथि सेवा_तिथि सेवा_अवधि बिलिंग_अवधि बिल_अवधि अवधि",
+    discount_until="छूट_की_अंतिम_तिथि शीघ्र_भुगतान_छूट छूट",
+    another_day="आदेश_तिथि मुद्रण_तिथि जन्म_तिथि समाप्ति_तिथि वैधता वैध_तक भुगतान_किया भुगतान_किया_गया भुगतान_प्राप्त "
+    "प्राप्ति_तिथि अगला_बिल अगला_भुगतान अगली_रीडिंग शेष_राशि स्थिति मीटर_रीडिंग रीडिंग_तिथि अनुबंध_तिथि प्रारंभ_तिथि "
+    "कोटेशन_तिथि आगमन प्रस्थान",
     bill="बीजक चालान बिल",
-    order="आदेश क्रय_आदेश",
-    another_bill="मूल_बीजक संदर्भ_बीजक",
+    order="आदेश",
+    your_order="आपका_आदेश क्रय_आदेश खरीद_आदेश",
+    another_bill="मूल_बीजक संदर्भ_बीजक अग्रिम_बीजक प्रोफार्मा_बीजक पिछला_बिल",
+    another_number="ग्राहक अनुबंध मीटर कोटेशन परियोजना खाता पॉलिसी सदस्य आपूर्तिकर्ता पंजीकरण जीएसटीआईएन पैन उपभोक्ता फोन",
     number="संख्या नं.",
+    reference="भुगतान_संदर्भ भुगतान_संदर्भ_संख्या संदर्भ_संख्या",
     seller="विक्रेता आपूर्तिकर्ता प्रेषक",
     buyer="ग्राहक खरीदार प्राप्तकर्ता",
     currency="मुद्रा",
@@ -196,11 +241,28 @@ MALAY = BillWords(
     discount="diskaun diskon potongan",
     prepaid="deposit wang_muka uang_muka",
     rounding="penggenapan pembundaran",
-    due="tarikh_akhir jatuh_tempo",
+    due="tarikh_akhir jatuh_tempo tarikh_akhir_bayaran bayar_sebelum tanggal_jatuh_tempo tarikh_matang "
+    "batas_pembayaran batas_waktu_pembayaran tarikh_perlu_dibayar",
     dated="tarikh tanggal",
+    supply="tarikh_penghantaran tarikh_hantar tanggal_pengiriman tanggal_kirim tarikh_perkhidmatan tanggal_layanan "
+    "tempoh_bil tempoh_pengebilan tempoh periode_tagihan periode tarikh_bekalan tanggal_penyerahan dihantar dikirim",
+    discount_until="diskaun_sehingga diskaun_jika_dibayar_sebelum diskon_sampai diskon_jika_dibayar_sebelum",
+    another_day="tarikh_pesanan tanggal_pesanan tarikh_cetak tanggal_cetak dicetak tarikh_lahir tanggal_lahir "
+    "tarikh_luput tamat_tempoh berlaku_sampai berlaku_hingga sah_sehingga sah_hingga kedaluwarsa dibayar "
+    "dibayar_pada dibayar_tanggal lunas tarikh_bayaran tanggal_pembayaran diterima diterima_pada ditolak "
+    "bil_seterusnya bil_berikutnya tagihan_berikutnya bayaran_seterusnya bacaan_seterusnya setakat per_tanggal "
+    "baki_pada saldo_per saldo bacaan_meter tarikh_bacaan tanggal_kontrak tarikh_kontrak tarikh_mula tarikh_tamat "
+    "tanggal_mulai tanggal_berakhir tarikh_sebut_harga tanggal_penawaran daftar_masuk daftar_keluar",
     bill="invois faktur resit",
     order="pesanan",
+    another_bill="invois_asal faktur_asli invois_deposit faktur_uang_muka invois_proforma faktur_proforma "
+    "rujukan_invois bil_lepas tagihan_sebelumnya",
+    another_number="pelanggan kontrak meter sebut_harga penawaran projek proyek akaun rekening polisi anggota "
+    "pembekal pemasok npwp ssm pendaftaran surat_jalan nota_hantaran telefon telepon tel.",
+    your_order="pesanan_anda pesanan_pembelian pesanan_belian pesanan_tempatan",
     number="nombor nomor",
+    reference="rujukan_pembayaran rujukan_bayaran referensi_pembayaran kode_pembayaran kode_bayar berita_transfer "
+    "virtual_account nomor_va",
     seller="penjual pembekal",
     buyer="pelanggan pembeli",
     currency="mata_uang mata_wang",

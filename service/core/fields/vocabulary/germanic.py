@@ -39,16 +39,48 @@ ENGLISH = BillWords(
     "past_due_amount prior_balance",
     rounding="round rounding rounding_adj* round_adj*",
     due="due due_date payable_by payable_until payment_by payment_until pay_by pay_until payment_due due_on due_by "
-    "please_pay_by payment_due_date date_due",
+    "please_pay_by payment_due_date date_due direct_debit_date direct_debit_on will_be_debited_on "
+    "will_be_debited_on_or_after will_be_collected_on will_be_charged_on payable_on pay_before due_before "
+    "latest_payment_date last_date_for_payment",
     dated="date dated date_of_issue issued issue_date issued_on billing_date bill_date",
-    another_day="delivery_date shipping_date service_date order_date print_date start_date end_date birth_date "
-    "date_of_birth date_of_supply training_date discount_until expiry_date",
+    supply="delivery_date date_of_delivery delivery_dates delivered delivered_on date_delivered shipping_date "
+    "ship_date shipped shipped_on date_shipped shipment_date dispatch_date despatch_date dispatched_on "
+    "date_of_dispatch service_date service_dates date_of_service dates_of_service service_period supply_date "
+    "date_of_supply period_of_supply supply_period billing_period billed_period invoice_period invoicing_period "
+    "period_covered period_of_service performance_date performance_period training_date training_dates "
+    "work_carried_out work_done delivery supply service_rendered period",
+    discount_until="discount_until discount_by discount_date discount_if_paid_by if_paid_by if_paid_before "
+    "if_paid_on_or_before if_you_pay_by if_payment_is_received_by if_received_by early_payment_by discount",
+    another_day="order_date print_date start_date end_date birth_date date_of_birth expiry_date date_of_order "
+    "order_placed ordered ordered_on po_date printed printed_on printed_at date_printed born dob expiry expiration "
+    "expiration_date expires expires_on expired exp exp_date valid valid_until valid_till valid_to valid_from "
+    "valid_thru valid_through good_thru good_until paid paid_on paid_in_full date_paid payment_received "
+    "payment_received_on received_on received card_payment visa mastercard maestro amex paypal ideal klarna "
+    "apple_pay google_pay debited debited_on charged_on collected_on next_invoice next_bill next_statement "
+    "next_payment next_billing next_billing_date next_charge next_meter_reading renewal_date renewal renews "
+    "renews_on as_of as_at as_on balance_as_of balance_on contract_date date_of_contract contract_start contract_end "
+    "agreement_date meter_reading meter_read reading_date read_on last_reading previous_reading latest_reading "
+    "quote_date quotation_date offer_date expected_delivery estimated_delivery delivery_expected expected_by "
+    "check_in check_out arrival departure arrival_date departure_date warranty_until last_payment last_bill "
+    "last_invoice previous_bill contract_since member_since customer_since downloaded_on exported_on revision",
     bill="invoice receipt bill inv doc document",
-    order="purchase_order order po p.o. your_order customer_po your_reference your_ref order_reference "
-    "customer_reference client_reference",
+    order="order order_reference order_ref p.o./s.o.",
+    your_order="your_order your_po your_p.o. your_purchase_order customer_po customer_p.o. customer_order "
+    "purchase_order po p.o. your_ref your_reference customer_reference client_reference buyer_order buyer's_order "
+    "buyers_order customer's_order client_po",
     another_bill="related_invoice original_invoice corrected_invoice previous_invoice for_invoice ref_invoice "
-    "invoice_ref linked_invoice credited_invoice",
+    "invoice_ref linked_invoice credited_invoice deposit_invoice prepayment_invoice advance_invoice proforma_invoice "
+    "pro_forma_invoice initial_invoice invoice_credited credit_against_invoice in_respect_of_invoice against_invoice "
+    "earlier_invoice replaces_invoice invoice_corrected refers_to_invoice reference_to_invoice original_bill",
+    another_number="customer client acct a/c contract agreement meter policy member membership delivery_note "
+    "delivery_docket packing_slip packing_list quote quotation offer project job_no sales_order our_order "
+    "our_order_ref company company_reg* registration reg. vat_reg* tax_registration terminal approval auth* tracking "
+    "vehicle patient phone tel fax supplier vendor customer_account mandate creditor supply_number mpan mprn",
     number="no nr num number id code n° n.",
+    reference="payment_reference payment_ref reference_for_payment remittance_reference please_quote "
+    "please_quote_reference quote_reference quoting_reference reference_to_quote please_quote_when_paying "
+    "structured_communication creditor_reference bank_reference payment_id communication_for_your_payment "
+    "payment_communication bacs_reference reference_on_payment giro_reference bpay_ref",
     seller="from seller supplier vendor vendor_name remit_to billed_from issued_by sold_by service_provider "
     "shipped_by payee",
     buyer="bill_to billed_to invoice_to invoiced_to sold_to billing_address invoice_address attn messrs customer "
@@ -104,15 +136,42 @@ GERMAN = BillWords(
     brought_forward="saldovortrag alter_saldo offener_saldo vortrag rückstand",
     rounding="rundung rundungsdifferenz",
     due="fällig* zahlbar* zahlungsziel zahlen_bis zahlung_bis netto_bis fälligkeitsdatum fälligkeit zu_zahlen_bis "
-    "zahlbar_bis",
+    "zahlbar_bis abbuchung_am lastschrift_am einzug_am zahltermin fällig_am wird_abgebucht_am zahlungstermin "
+    "bis_spätestens zahlung_spätestens_am",
     dated="datum rechnungsdatum belegdatum ausstellungsdatum ausgestellt_am rechnungstag",
-    another_day="lieferdatum leistungsdatum liefertermin bestelldatum auftragsdatum druckdatum geburtsdatum skonto "
-    "leistungszeitraum",
+    supply="lieferdatum lieferungsdatum liefertag leistungsdatum leistungstag leistungszeitraum lieferzeitraum "
+    "leistungszeit leistungsmonat liefermonat lieferzeitpunkt leistungszeitpunkt liefer_und_leistungsdatum lieferung "
+    "lieferung_am geliefert geliefert_am leistung_am leistung_vom leistung leistungserbringung ausgeführt_am "
+    "versanddatum versendet_am versandt_am abrechnungszeitraum abrechnungsmonat rechnungszeitraum abrechnungsperiode "
+    "rechnungsperiode verbrauchszeitraum leistungsperiode zeitraum",
+    discount_until="skonto skonto_bis skontofrist skontodatum skontotermin skontierbar_bis skontofähig_bis "
+    "bei_zahlung_bis bei_zahlung_bis_zum bei_zahlung_bis_spätestens bei_zahlungseingang_bis bei_zahlung_innerhalb",
+    another_day="liefertermin bestelldatum auftragsdatum druckdatum geburtsdatum bestellt_am gedruckt gedruckt_am "
+    "ausgedruckt_am geboren geboren_am geb. gültig_bis gültig_ab gültig_von gültig_vom gültigkeit ablaufdatum "
+    "läuft_ab_am verfallsdatum haltbar_bis mhd bezahlt bezahlt_am gezahlt_am beglichen_am zahlungseingang "
+    "zahlungseingang_am zahlung_erhalten* zahlung_vom eingegangen_am erhalten_am abgebucht abgebucht_am belastet_am "
+    "eingezogen_am sofortüberweisung nächste_rechnung nächste_abrechnung nächste_zahlung nächster_abschlag "
+    "nächste_abbuchung nächste_ablesung nächste_fälligkeit stand stand_vom saldo saldo_per saldo_zum kontostand* "
+    "vertragsdatum vertragsbeginn vertragsende vertrag_vom vertragslaufzeit_bis abgelesen_am ablesedatum ablesung "
+    "ablesetag zählerstand* angebotsdatum eingangsdatum anreise abreise beginn mitglied_seit kunde_seit "
+    "erstzulassung ez verlängert_sich_am",
     bill="*rechnung *rechnungs beleg quittung quittungs re",
-    order="bestellung bestell auftrag auftrags ihre_bestellung ihr_auftrag ihre_referenz ihr_zeichen bestellreferenz",
+    order="auftrag auftrags",
+    your_order="ihre_bestellung ihr_auftrag ihre_bestell ihre_referenz ihr_zeichen bestellreferenz bestellung "
+    "bestell kundenbestellung kundenbestell",
     another_bill="ursprungsrechnung originalrechnung bezugsrechnung zu_rechnung zur_rechnung bezug_rechnung "
-    "storno_zu_rechnung",
+    "storno_zu_rechnung anzahlungsrechnung abschlagsrechnung vorausrechnung vorauszahlungsrechnung proforma_rechnung "
+    "laut_rechnung gemäß_rechnung gem._rechnung zu_unserer_rechnung auf_rechnung ursprüngliche_rechnung "
+    "rechnung_storniert betrifft_rechnung korrigiert_rechnung gutschrift_zu_rechnung stornierte_rechnung "
+    "teilrechnung",
+    another_number="kunden kunde vertrags vertrag vertragskonto zähler lieferschein angebots angebot projekt "
+    "projekts mitglieds mandats mandatsreferenz gläubiger_id gläubiger_identifikations* serien versicherungs "
+    "versicherungsschein handelsregister hrb hra steuer ust_id* uid* debitoren debitor kreditoren lieferanten konto "
+    "kundenkonto buchungskonto kassen vorgangs unser_auftrag unsere_auftrags marktlokation marktlokations malo tel. "
+    "telefon fax kostenstelle auftragsbestätigung kd",
     number="nr nummer",
+    reference="verwendungszweck zahlungsreferenz zahlungszweck bitte_angeben bei_zahlung_angeben "
+    "bei_zahlung_bitte_angeben qr_referenz esr_referenz kundendaten zahlungshinweis zahlungsbetreff",
     seller="verkäufer lieferant rechnungssteller rechnungsersteller absender auftragnehmer verkauft_von "
     "rechnungsaussteller leistungserbringer leistender anbieter zahlungsempfänger zahlbar_an",
     buyer="käufer kunde rechnungsempfänger leistungsempfänger empfänger rechnung_an rechnungsadresse "
@@ -159,12 +218,31 @@ DUTCH = BillWords(
     prepaid="aanbetaling reeds_betaald reeds_voldaan voorschot vooruitbetaling vooruitbetaald",
     brought_forward="vorig_saldo openstaand_saldo saldo_vorige",
     rounding="afronding",
-    due="vervaldatum betaaldatum betalen_voor uiterlijk te_betalen_voor uiterste_betaaldatum vervalt_op",
-    dated="factuurdatum datum_factuur opgemaakt_op",
-    another_day="leverdatum leveringsdatum besteldatum",
+    due="vervaldatum betaaldatum betalen_voor uiterlijk te_betalen_voor uiterste_betaaldatum vervalt_op vervaldag "
+    "uiterlijk_op betaaltermijn_tot te_betalen_uiterlijk wordt_afgeschreven_op automatische_incasso_op",
+    dated="factuurdatum datum_factuur opgemaakt_op datum",
+    supply="leverdatum leveringsdatum datum_levering geleverd geleverd_op levering levering_op prestatiedatum "
+    "datum_prestatie leveringsperiode factuurperiode facturatieperiode periode verzenddatum verzonden_op "
+    "uitgevoerd_op verbruiksperiode dienstdatum",
+    discount_until="korting_bij_betaling_voor bij_betaling_voor bij_betaling_vóór bij_betaling_tot "
+    "bij_betaling_uiterlijk betalingskorting_tot betalingskorting korting_contant kredietbeperking",
+    another_day="besteldatum bestelling_van besteld_op afdrukdatum afgedrukt_op geprint_op geboortedatum geboren "
+    "geldig_tot geldig_van geldig_vanaf geldigheid vervaldatum_kaart verloopt_op verloopt houdbaar_tot betaald "
+    "betaald_op voldaan voldaan_op ontvangen_op betaling_ontvangen* afgeschreven_op geïncasseerd_op ideal_op "
+    "bancontact volgende_factuur volgende_afrekening volgende_betaling volgende_incasso stand_per saldo_per saldo "
+    "meterstand* opgenomen_op opnamedatum contractdatum ingangsdatum einddatum begindatum startdatum offertedatum "
+    "aankomst vertrek klant_sinds",
     bill="factuur bon kassabon",
-    order="bestelling bestel uw_bestelling inkooporder uw_referentie uw_kenmerk",
-    another_bill="oorspronkelijke_factuur betreft_factuur",
+    your_order="uw_bestelling uw_bestel uw_order uw_referentie uw_kenmerk inkooporder uw_inkooporder uw_ordernummer "
+    "bestelling bestel",
+    another_bill="oorspronkelijke_factuur betreft_factuur voorschotfactuur aanbetalingsfactuur proforma_factuur "
+    "op_factuur voor_factuur gecrediteerde_factuur creditering_factuur correctie_op_factuur",
+    another_number="klant klanten debiteur debiteuren contract meter offerte project pakbon levering leverancier kvk "
+    "kvk_nummer relatie rekening lidmaatschaps polis ean_code dossier onze_order ons_order mandaat ondernemings btw "
+    "btw_nummer tel.",
+    number="nummer",
+    reference="betalingskenmerk betaalkenmerk kenmerk_betaling gestructureerde_mededeling mededeling "
+    "onder_vermelding_van o.v.v. ovv omschrijving_betaling betaalreferentie betalingsreferentie",
     seller="verkoper leverancier afzender verkocht_door",
     buyer="klant koper factuur_aan afnemer ontvanger geadresseerde factuuradres afleveradres",
     to="aan",
@@ -204,12 +282,28 @@ SWEDISH = BillWords(
     prepaid="förskott handpenning redan_betalt tidigare_betalt a_conto",
     brought_forward="ingående_saldo tidigare_saldo",
     rounding="öresavrundning avrundning",
-    due="förfallodatum förfaller betalas_senast oss_tillhanda_senast",
-    dated="fakturadatum utställd",
-    another_day="leveransdatum orderdatum beställningsdatum",
+    due="förfallodatum förfaller betalas_senast oss_tillhanda_senast förfallodag betala_senast sista_betalningsdag "
+    "dras_den autogiro_dras",
+    dated="fakturadatum utställd datum fakturans_datum",
+    supply="leveransdatum levererad levererat levererad_den leverans leveransdag utförd utfört leveransperiod "
+    "faktureringsperiod fakturaperiod avser_period avser_perioden period tjänsteperiod skickad_den utleveransdatum "
+    "leveranstid",
+    discount_until="kassarabatt kassarabatt_till vid_betalning_senast vid_betalning_före rabatt_vid_betalning",
+    another_day="orderdatum beställningsdatum beställd beställd_den utskriftsdatum utskriven utskrivet födelsedatum "
+    "född giltig_till giltig_t.o.m. giltigt_till giltig_från giltighet utgångsdatum går_ut bäst_före betald betalt "
+    "betald_den betalades inbetald mottagen_den debiterad debiterat dragen nästa_faktura nästa_betalning "
+    "nästa_avläsning saldo_per saldo avläst avläsning avläsningsdatum mätarställning* avtalsdatum startdatum "
+    "slutdatum offertdatum ankomst avresa kund_sedan",
     bill="faktura kvitto",
-    order="beställning er_beställning inköpsorder ert_ordernr er_order",
-    another_bill="avser_faktura ursprunglig_faktura krediterar_faktura",
+    your_order="er_beställning ert_ordernr er_order ert_order ert_inköpsorder inköpsorder er_referens ert_ref "
+    "beställning beställnings",
+    another_bill="avser_faktura ursprunglig_faktura krediterar_faktura förskottsfaktura proformafaktura delfaktura "
+    "a_conto_faktura kredit_av_faktura gäller_faktura ursprungsfaktura",
+    another_number="kund avtals avtal mätar offert projekt följesedel följesedels leverantörs organisations org "
+    "konto medlems anläggnings vår_order vårt_order bankgiro bg plusgiro pg momsreg* tel.",
+    number="nummer",
+    reference="ocr ocr_nummer ocr_nr betalningsreferens referensnummer_vid_betalning ange_vid_betalning "
+    "meddelande_till_mottagare ange_referens",
     seller="säljare leverantör avsändare utställare",
     buyer="köpare kund fakturamottagare mottagare fakturaadress leveransadress beställare",
     by="från",
@@ -246,12 +340,27 @@ DANISH = BillWords(
     prepaid="forudbetaling aconto depositum allerede_betalt",
     brought_forward="tidligere_saldo overført_saldo",
     rounding="øreafrunding",
-    due="forfald* betalingsfrist betales_senest",
+    due="forfald* betalingsfrist betales_senest forfaldsdato sidste_betalingsdato sidste_rettidige_betalingsdag "
+    "betalingsdato betales_den trækkes_den trækkes_via_betalingsservice",
     dated="dato fakturadato",
-    another_day="leveringsdato ordredato",
+    supply="leveringsdato leveret leveret_den levering leveringsdag leveringsperiode faktureringsperiode "
+    "afregningsperiode periode afsendelsesdato afsendt ydelsesdato udført_den forbrugsperiode",
+    discount_until="kontantrabat kontantrabat_til ved_betaling_senest ved_betaling_inden rabat_ved_betaling",
+    another_day="ordredato bestillingsdato bestilt bestilt_den udskriftsdato udskrevet født fødselsdato gyldig_til "
+    "gyldig_fra gyldighed udløbsdato udløber mindst_holdbar_til betalt betalt_den indbetalt modtaget_den trukket "
+    "hævet_den debiteret næste_faktura næste_regning næste_betaling næste_aflæsning saldo_pr. saldo opgjort_pr. "
+    "aflæst aflæsning aflæsningsdato målerstand* kontraktdato aftaledato startdato slutdato tilbudsdato ankomst "
+    "afrejse kunde_siden",
     bill="faktura bon",
-    order="ordre rekvisitions deres_ordre",
-    another_bill="vedr_faktura oprindelig_faktura",
+    order="ordre",
+    your_order="deres_ordre deres_ref deres_reference jeres_ordre rekvisitions rekvisition indkøbsordre købsordre",
+    another_bill="vedr_faktura oprindelig_faktura acontofaktura forudfaktura proformafaktura delfaktura "
+    "kreditering_af_faktura krediteret_faktura",
+    another_number="kunde kundenr aftale aftalenr kontrakt måler tilbuds tilbud projekt følgeseddel følgeseddels "
+    "leverandør cvr cvr_nr konto kontonr medlems installations vores_ordre reg. tlf. debitor",
+    number="nummer",
+    reference="betalings_id betalingsid betalingsreference fik kortart oplys_ved_betaling angiv_ved_betaling "
+    "tekst_til_modtager meddelelse_til_modtager betalingsidentifikation",
     seller="sælger leverandør afsender udsteder",
     buyer="køber kunde modtager faktureringsadresse leveringsadresse faktureres_til",
     by="fra",
@@ -277,6 +386,14 @@ NORWEGIAN = BillWords(
     tax="mva",
     excluding="eks",
     bill="faktura kvittering",
+    order="bestilling bestillings",
+    another_bill="forskuddsfaktura proformafaktura delfaktura akontofaktura kreditering_av_faktura gjelder_faktura "
+    "opprinnelig_faktura",
+    another_number="kunde kundenr avtale kontrakt måler tilbuds prosjekt pakkseddel leverandør org organisasjons "
+    "orgnr konto kontonr medlems anleggs vår_ordre tlf.",
+    number="nummer",
+    reference="kid kid_nummer kid_nr betalingsreferanse merk_betalingen melding_til_mottaker oppgi_ved_betaling",
+    your_order="deres_bestilling deres_ordre deres_ref innkjøpsordre rekvisisjon",
     paid="kontanter bankkort",
     change="veksel",
     no_sum="antall valutakurs vekslingskurs",
@@ -287,7 +404,15 @@ NORWEGIAN = BillWords(
     prepaid="forskudd forskuddsbetaling allerede_betalt",
     brought_forward="tidligere_saldo",
     rounding="avrunding",
-    due="forfallsdato betales_innen",
+    due="forfallsdato betales_innen forfall betalingsfrist betales_senest siste_betalingsfrist trekkes_den",
+    dated="fakturadato dato",
+    supply="leveringsdato levert levert_den levering leveringsperiode faktureringsperiode fakturaperiode periode "
+    "forsendelsesdato sendt_den utført_den forbruksperiode tjenesteperiode",
+    discount_until="kontantrabatt kontantrabatt_til ved_betaling_innen ved_betaling_senest rabatt_ved_betaling",
+    another_day="ordredato bestillingsdato bestilt utskriftsdato utskrevet født fødselsdato gyldig_til gyldig_fra "
+    "utløpsdato utløper best_før betalt betalt_den innbetalt mottatt_den trukket belastet_den neste_faktura "
+    "neste_regning neste_betaling neste_avlesning saldo_per saldo avlest avlesning avlesningsdato målerstand* "
+    "kontraktsdato avtaledato startdato sluttdato tilbudsdato ankomst avreise kunde_siden",
     seller="selger leverandør avsender utsteder",
     buyer="kjøper mottaker fakturaadresse leveringsadresse",
     credit="kreditnota kreditfaktura",

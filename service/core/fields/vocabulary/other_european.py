@@ -22,13 +22,31 @@ POLISH = BillWords(
     discount="rabat upust",
     prepaid="zaliczka zaliczki zadatek wpłacono",
     brought_forward="saldo_poprzednie",
-    due="termin_płatności płatne_do termin_zapłaty",
+    due="termin_płatności płatne_do termin_zapłaty data_płatności zapłata_do płatność_do termin do_zapłaty_do "
+    "zostanie_pobrana_dnia",
     dated="data_wystawienia wystawiono wystawiono_dnia",
-    another_day="data_dostawy data_sprzedaży data_zamówienia",
+    supply="data_dostawy data_sprzedaży data_wykonania_usługi data_wykonania data_dokonania_dostawy "
+    "data_dostawy/wykonania_usługi dostarczono dostarczono_dnia dostawa okres_rozliczeniowy okres_rozliczenia "
+    "za_okres okres okres_usługi data_wysyłki wysłano data_zakończenia_dostawy",
+    discount_until="skonto_do skonto rabat_przy_płatności_do przy_płatności_do przy_zapłacie_do",
+    another_day="data_zamówienia zamówiono zamówiono_dnia zamówienie_z_dnia wydrukowano data_wydruku data_urodzenia "
+    "urodzony ważny_do ważna_do ważne_do ważność data_ważności data_wygaśnięcia wygasa zapłacono zapłacono_dnia "
+    "opłacono opłacono_dnia data_zapłaty data_wpłaty wpłacono otrzymano_dnia data_otrzymania pobrano_dnia "
+    "obciążono_dnia następna_faktura kolejna_faktura następny_rachunek następna_płatność następny_odczyt stan_na "
+    "stan_na_dzień saldo_na saldo odczyt data_odczytu odczyt_z_dnia data_umowy umowa_z_dnia data_rozpoczęcia "
+    "data_zakończenia początek koniec data_oferty przyjazd wyjazd klient_od ostatnia_płatność blik",
     bill="faktura faktura_vat rachunek paragon faktury",
-    order="zamówienie zamówienia wasze_zamówienie",
-    another_bill="do_faktury dotyczy_faktury faktura_pierwotna",
-    number="numer",
+    order="zamówienie zamówienia",
+    your_order="wasze_zamówienie państwa_zamówienie zamówienie_klienta zamówienia_klienta nr_zamówienia_klienta "
+    "zamówienie_kupującego",
+    another_bill="do_faktury dotyczy_faktury faktura_pierwotna faktura_zaliczkowa faktury_zaliczkowej "
+    "faktura_proforma faktura_pro_forma poprzednia_faktura korekta_do_faktury nr_faktury_korygowanej "
+    "faktury_korygowanej faktury_pierwotnej do_faktury_nr",
+    another_number="klienta klient umowy umowa licznika licznik oferty oferta projektu wz dokumentu_wz rachunku "
+    "konta konto polisy nip pesel dostawcy ppe seryjny zlecenia kontrahenta tel. bdo",
+    number="numer nr",
+    reference="tytułem tytuł_przelewu tytuł_płatności w_tytule_przelewu referencja_płatności identyfikator_płatności "
+    "numer_referencyjny_płatności",
     seller="sprzedawca wystawca usługodawca",
     buyer="nabywca płatnik zamawiający",
     by="od",
@@ -67,13 +85,30 @@ CZECH = BillWords(
     prepaid="záloha uhrazeno zaplacená_záloha odečet_zálohy",
     brought_forward="předchozí_zůstatek",
     rounding="zaokrouhlení",
-    due="splatnost splatnosti datum_splatnosti",
-    dated="datum_vystavení vystaveno datum",
-    another_day="datum_dodání duzp datum_objednávky",
+    due="splatnost splatnosti datum_splatnosti uhraďte_do zaplatit_do splatné splatná_dne datum_úhrady_do "
+    "bude_strženo_dne splatno",
+    dated="datum_vystavení vystaveno datum dne",
+    supply="datum_dodání dodáno dodáno_dne dodání duzp duzpl datum_uskutečnění_plnění "
+    "datum_uskutečnění_zdanitelného_plnění datum_uskut._plnění datum_zdanitelného_plnění datum_zdan._plnění "
+    "den_uskutečnění_plnění uskutečnění_plnění zúčtovací_období fakturační_období fakturované_období období "
+    "datum_odeslání odesláno datum_plnění",
+    discount_until="skonto_do skonto při_úhradě_do při_platbě_do sleva_při_platbě_do",
+    another_day="datum_objednávky objednáno objednáno_dne objednávka_ze_dne datum_tisku vytištěno vytištěno_dne "
+    "datum_narození narozen platnost_do platí_do platnost datum_expirace expirace vyprší zaplaceno zaplaceno_dne "
+    "uhrazeno uhrazeno_dne datum_úhrady přijato_dne datum_přijetí strženo_dne příští_faktura další_faktura "
+    "příští_platba příští_odečet stav_k stav_ke_dni zůstatek_k zůstatek odečet datum_odečtu odečteno datum_smlouvy "
+    "smlouva_ze_dne začátek konec datum_nabídky příjezd odjezd zákazníkem_od poslední_platba",
     bill="faktura faktura_daňový_doklad účtenka faktury dokladu daňový_doklad",
     order="objednávka objednávky",
-    another_bill="k_faktuře původní_doklad",
+    your_order="vaše_objednávka vaší_objednávky objednávka_zákazníka objednávky_zákazníka",
+    another_bill="k_faktuře původní_doklad zálohová_faktura zálohové_faktury proforma_faktura předchozí_faktura "
+    "k_dokladu opravovaný_doklad původní_faktura původní_faktury k_původnímu_dokladu oprava_dokladu storno_faktury",
+    another_number="zákazníka zákazník zákaznické smlouvy smlouva měřidla elektroměru nabídky nabídka projektu "
+    "zakázky dodací_list dodacího_listu účtu účet pojistky ičo ič dič dodavatele odběrného_místa odběratele ean "
+    "sériové registrace konstantní_symbol specifický_symbol ks ss tel.",
     number="číslo č. č",
+    reference="variabilní_symbol variabilný_symbol variabilní_s. var._symbol vs v.s. platební_reference "
+    "reference_platby zpráva_pro_příjemce",
     seller="dodavatel prodávající vystavil zhotovitel",
     buyer="odběratel zákazník příjemce objednatel kupující",
     by="od",
@@ -107,13 +142,26 @@ RUSSIAN = BillWords(
     discount="скидка",
     prepaid="аванс предоплата ранее_оплачено",
     brought_forward="сальдо_на_начало",
-    due="срок_оплаты оплатить_до",
+    due="срок_оплаты оплатить_до срок_платежа оплата_до подлежит_оплате_до оплатить_не_позднее",
     dated="дата от дата_счета",
-    another_day="дата_доставки дата_отгрузки",
+    supply="дата_доставки дата_отгрузки отгружено доставлено поставка дата_поставки дата_оказания_услуг "
+    "период_оказания_услуг расчетный_период отчетный_период период за_период дата_выполнения",
+    discount_until="скидка_при_оплате_до при_оплате_до скидка_до скидка",
+    another_day="дата_заказа заказ_от дата_печати напечатано распечатано дата_рождения действителен_до "
+    "действительно_до действует_до срок_действия годен_до истекает оплачено оплачен оплачено_дата дата_оплаты "
+    "получено_дата списано следующий_счет следующий_платеж следующее_списание по_состоянию_на остаток_на сальдо_на "
+    "сальдо показания показания_на дата_снятия_показаний дата_договора договор_от договора_от начало окончание "
+    "дата_предложения заезд выезд клиент_с последний_платеж",
     bill="счет счёт чек счет_фактура счета",
     order="заказ заказа",
-    another_bill="к_счету исходный_счет",
+    your_order="ваш_заказ заказ_покупателя заказа_покупателя заказ_клиента",
+    another_bill="к_счету исходный_счет счет_на_аванс авансовый_счет предыдущий_счет по_счету к_счету_фактуре "
+    "исходный_счет_фактура",
+    another_number="клиента клиент договор договора счетчика лицевой_счет лицевого_счета расчетный_счет "
+    "счета_получателя накладная накладной предложения проекта полиса инн бик к/с р/с поставщика абонента серийный "
+    "тел.",
     number="номер №",
+    reference="назначение_платежа уин референс_платежа идентификатор_платежа указать_при_оплате",
     seller="поставщик продавец исполнитель грузоотправитель получатель_платежа",
     buyer="покупатель заказчик плательщик грузополучатель клиент",
     to="кому",
@@ -149,13 +197,25 @@ TURKISH = BillWords(
     discount="indirim iskonto toplam_iskonto",
     prepaid="avans ön_ödeme kapora",
     brought_forward="önceki_bakiye devreden_bakiye",
-    due="son_ödeme son_ödeme_tarihi vade vade_tarihi",
+    due="son_ödeme son_ödeme_tarihi vade vade_tarihi vadesi ödeme_tarihi ödeme_vadesi en_son_ödeme",
     dated="tarih* fatura_tarihi düzenleme_tarihi",
-    another_day="teslim_tarihi sipariş_tarihi",
+    supply="teslim_tarihi teslimat_tarihi teslimat teslim_edildi sevk_tarihi sevkiyat_tarihi irsaliye_tarihi "
+    "fiili_sevk_tarihi hizmet_tarihi hizmet_dönemi fatura_dönemi dönem dönemi tüketim_dönemi",
+    discount_until="erken_ödeme_indirimi erken_ödeme indirim_son_tarihi",
+    another_day="sipariş_tarihi yazdırma_tarihi basım_tarihi doğum_tarihi geçerlilik_tarihi geçerlilik "
+    "son_kullanma_tarihi son_kullanma skt ödendi ödenme_tarihi tahsil_edildi tahsilat_tarihi ödeme_alındı "
+    "alındı_tarihi çekildi sonraki_fatura bir_sonraki_fatura sonraki_ödeme sonraki_okuma itibarıyla bakiye "
+    "okuma_tarihi son_okuma ilk_okuma endeks sözleşme_tarihi başlangıç_tarihi bitiş_tarihi başlangıç bitiş "
+    "teklif_tarihi giriş_tarihi çıkış_tarihi son_ödeme_yapılan",
     bill="fatura fiş",
     order="sipariş",
-    another_bill="ilgili_fatura iadeye_konu_fatura",
+    your_order="siparişiniz müşteri_sipariş müşteri_siparişi satın_alma_siparişi",
+    another_bill="ilgili_fatura iadeye_konu_fatura avans_faturası proforma_fatura önceki_fatura iade_edilen_fatura "
+    "asıl_fatura orijinal_fatura",
+    another_number="müşteri sözleşme sayaç teklif proje irsaliye hesap poliçe üye tedarikçi vergi vkn tckn mersis "
+    "tesisat abone seri ticaret_sicil tel. ettn",
     number="numarası no",
+    reference="ödeme_referansı ödeme_referans ödeme_açıklaması açıklama_kısmına referans_kodu ödeme_kodu",
     seller="satıcı tedarikçi gönderen",
     buyer="alıcı müşteri sayın",
     currency="para_birimi",
@@ -187,13 +247,26 @@ FINNISH = BillWords(
     prepaid="ennakko ennakkomaksu käsiraha jo_maksettu",
     brought_forward="edellinen_saldo",
     rounding="pyöristys",
-    due="eräpäivä maksettava_viimeistään",
-    dated="päivämäärä päiväys laskun_päivä",
-    another_day="toimituspäivä tilauspäivä",
+    due="eräpäivä maksettava_viimeistään eräpvm maksettava_viimeistään_eräpäivänä maksupäivä viimeinen_maksupäivä "
+    "veloitetaan",
+    dated="päivämäärä päiväys laskun_päivä pvm laskupäivä laskutuspäivä laskun_pvm",
+    supply="toimituspäivä toimituspvm toimitettu toimitus suorituspäivä palvelupäivä toimituskausi laskutuskausi "
+    "laskutusjakso palvelukausi ajanjakso kausi ajalta lähetyspäivä toimitusaika",
+    discount_until="kassa_alennus kassa_ale käteisalennus maksettaessa_viimeistään maksettaessa_ennen",
+    another_day="tilauspäivä tilauspvm tilattu tulostettu tulostuspäivä tulostuspvm syntymäaika syntynyt voimassa "
+    "voimassa_asti voimassaolo vanhenee viimeinen_voimassaolopäivä parasta_ennen maksettu maksettu_pvm suoritettu "
+    "vastaanotettu veloitettu seuraava_lasku seuraava_maksu seuraava_lukema tilanne saldo lukema luettu lukemapäivä "
+    "mittarilukema sopimuspäivä sopimuspvm alkupäivä loppupäivä alkaa päättyy tarjouspäivä saapuminen lähtö "
+    "asiakas_alkaen",
     bill="lasku laskun kuitti",
     order="tilaus tilauksen",
-    another_bill="hyvitettävä_lasku alkuperäinen_lasku",
-    number="numero",
+    your_order="tilauksenne tilausnumeronne teidän_tilaus ostotilaus asiakkaan_tilaus viitteenne",
+    another_bill="hyvitettävä_lasku alkuperäinen_lasku ennakkolasku proformalasku edellinen_lasku laskuun "
+    "hyvitys_laskuun hyvitetään_lasku alkuperäisen_laskun",
+    another_number="asiakas asiakasnumero asiakkaan sopimus sopimusnumero mittari tarjous projekti lähete lähetteen "
+    "tili vakuutus jäsen toimittaja y_tunnus alv alv_tunnus käyttöpaikka puh. meidän_tilaus",
+    number="numero nro",
+    reference="viitenumero viitenro viite maksuviite viitteen pankkiviite",
     seller="myyjä toimittaja lähettäjä",
     buyer="ostaja asiakas vastaanottaja laskutusosoite maksaja",
     currency="valuutta",

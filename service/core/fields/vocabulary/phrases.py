@@ -40,6 +40,8 @@ LANGUAGES: Mapping[str, BillWords] = {
     "ms": asian.MALAY,
 }
 
+LONGEST_KEPT, MOST_KEPT = 40, 10_000
+"""Most characters of a phrase whose kind a table keeps, and most phrases that it keeps."""
 _FIRST_WITHOUT_SPACES = "\u2e80"
 """First character of the scripts whose words have no spaces between; folded Hangul (U+11xx) is below it."""
 _HANGUL = re.compile("[\u1100-\u11ff]")
@@ -80,15 +82,26 @@ class PhraseTable:
             for phrase in written.split():
                 by_phrase.setdefault(folded(phrase), kind)
         self._kinds = [by_phrase[phrase] for phrase in _ordered(by_phrase)]
-        self._pattern = re.compile(_any_of(by_phrase, group="("))
+        self._phrases = re.compile(_any_of(by_phrase))
+        self._by_kind = re.compile(_any_of(by_phrase, group="("))
+        self._known: dict[str, str] = {}
 
     def find(self, line: str) -> Sequence[PhraseMatch]:
         """Find the phrases in a folded line from left to right, none overlapping."""
-        return [
-            PhraseMatch(self._kinds[match.lastindex - 1], *match.span())
-            for match in self._pattern.finditer(line)
-            if match.lastindex
-        ]
+        found = (match for match in self._phrases.finditer(line) if match[0])
+        return [PhraseMatch(self._kind(match[0]), *match.span()) for match in found]
+
+    def _kind(self, written: str) -> str:
+        """Find the kind of a phrase; kept, since a search with a group for each phrase takes ten times as long."""
+        kind = self._known.get(written)
+        if kind is None:
+            groups = self._by_kind.fullmatch(written)
+            assert groups is not None
+            assert groups.lastindex is not None
+            kind = self._kinds[groups.lastindex - 1]
+            if len(written) <= LONGEST_KEPT and len(self._known) < MOST_KEPT:
+                self._known[written] = kind
+        return kind
 
 
 def any_of(*kinds: str, starts: bool = True, ends: bool = True) -> str:

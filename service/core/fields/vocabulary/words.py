@@ -33,10 +33,15 @@ class BillWords:
         no_sum: excludes a line from all of these: counts, unit prices, rates of exchange.
     Dates:
         due, dated: the due date; the bill's own date.
-        another_day: any other date.
+        supply: the day or period of supply, or the period that is billed.
+        discount_until: the day until which a smaller amount is enough.
+        another_day: any other date: that of a payment made, of the next bill, an expiry, a reading.
     Numbers:
         bill, order: the document that a number belongs to; `number`: "no.", "code", which may stand between.
+        your_order: an order by its buyer's number; `order` may be its seller's.
         another_bill: a bill that this one refers to; `deposit`: one that asked for a part before.
+        another_number: a customer, a contract, a meter, and what else has a number.
+        reference: the text to be stated with a payment.
         credit, correction: the name of a credit note; of a correction, which charges or credits.
     Parties:
         seller, buyer: the words before a name.
@@ -74,15 +79,20 @@ class BillWords:
     no_sum: str = ""
     due: str = ""
     dated: str = ""
+    supply: str = ""
+    discount_until: str = ""
     another_day: str = ""
     bill: str = ""
     order: str = ""
+    your_order: str = ""
     another_bill: str = ""
     deposit: str = ""
     carried: str = ""
+    another_number: str = ""
     credit: str = ""
     correction: str = ""
     number: str = ""
+    reference: str = ""
     seller: str = ""
     buyer: str = ""
     tax_number: str = ""

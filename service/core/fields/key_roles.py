@@ -1,0 +1,168 @@
+"""Key roles: finds the role of a bill's date or number by its key, the words before it.
+
+The rules:
+- A key stands before the value on its line, or else it is the cell above.
+- Of a date's key the nearest words count. Of two words that are one name ("order date") the first says which date it
+  is; "invoice and delivery date" is the bill's own.
+- A date right behind the number of another paper is that paper's: "your order 4711 of 2 March", "zu Rechnung 17 vom".
+  Behind the bill's own name at the beginning of a line it is the bill's: "Facture n° 12 du".
+- The last date of a period has the period's role; without words for one it is another day. A date behind a place that
+  begins the line ("München, den") is the bill's.
+- A number's key ends with words for it. Of several that end there the longest count: a "sales order" is no "order".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+
+from service.core.fields.lines import TextLines, key_above
+from service.core.fields.mentions import Mention
+from service.core.fields.roles import DATES, REFERENCE, ROLES, SUPPLY_DATE, RoleGroup
+from service.core.fields.vocabulary.phrases import PhraseMatch, PhraseTable, any_of, folded
+
+ANOTHER = "another"
+"""Role of the number or the day of something else: another bill, a customer, a payment made."""
+BEFORE = 40
+"""Characters before a value in which words for its role are looked for."""
+MOST_LETTERS_TO_SUPPLY = 16
+"""Most letters between words for a supply and its date; with more they are prose about goods."""
+
+_NAMED = [role for role in ROLES if role.group is RoleGroup.NAMED]
+_DAY_ROLES = {word: role.label for role in _NAMED if role.label in DATES for word in role.words} | dict.fromkeys(
+    ("another_day", "another_bill"), ANOTHER
+)
+_DAYS = PhraseTable(*_DAY_ROLES)
+_ONE_NAME = re.compile(r"[ -]?")
+_TWO_NAMES = re.compile(r"\s?(?:[/&=+]|and|und|et|y|e|en|och|og|i|a)\s?-?")
+"""Gaps between two words of one name, and between two names for one date."""
+
+_NUMBER_WORD = rf"(?P<number>{any_of('number', starts=False)})"
+_NUMBERED = rf"[\s:.#-]*(?:\([0-9]{{1,4}}\)\s*)?{_NUMBER_WORD}?[\s:.#]*$"
+_BILL = ("bill", "credit", "correction")
+_REFERENCE = rf"(?:{any_of('reference', ends=False)})(?:[\s:.#-]{{0,3}}(?:{any_of(*_BILL)}))?"
+"""Words for a payment's reference; the name of the bill may follow them, since its number is one."""
+_NUMBER_ROLES = {
+    label: re.compile(rf"(?:{words}){_NUMBERED}")
+    for label, words in (
+        (ANOTHER, any_of("another_bill", "deposit", ends=False)),
+        *(
+            (role.label, _REFERENCE if role.label == REFERENCE else any_of(*role.words, ends=False))
+            for role in _NAMED
+            if role.label not in DATES
+        ),
+    )
+}
+_ALL_NUMBERS = (
+    (ANOTHER, re.compile(rf"(?:{any_of('another_number', 'other_number', ends=False)}){_NUMBERED}")),
+    *_NUMBER_ROLES.items(),
+)
+_YOURS = re.compile(rf"(?:{any_of('your_order', ends=False)}){_NUMBERED}")
+
+_OF = (
+    r"(?:dated|from|of|vom|v\.|du|en date du|del|di data|in data|de fecha|dd\.?|d\.d\.|van|van datum|av den|av|af|fra"
+    r"|fran|z dnia|z|ze dne|dne|от|pvm|de|da|din|din data|tanggal|bertarikh|tarihli|,)"
+)
+_ID = r"(?=[^\s]{0,30}[0-9])[^\s,;]{1,30}"
+_BEHIND = rf"[\s:.#-]{{0,3}}(?:{any_of('number', starts=False)})?[\s:.#-]{{0,3}}"
+_OF_ANOTHER = re.compile(
+    rf"(?:(?:{any_of('another_bill', 'deposit', 'order', 'your_order')}){_BEHIND}(?:{_ID})?"
+    rf"|(?:{any_of('another_number')}){_BEHIND}{_ID})[\s,;(]{{1,3}}{_OF}[\s:]{{0,3}}$"
+)
+_OF_BILL = re.compile(rf"\W{{0,3}}(?:{any_of(*_BILL)}){_BEHIND}(?:{_ID})?[\s,;(]{{1,3}}{_OF}[\s:]{{0,3}}$")
+_BILLS_OWN = re.compile(rf"(?:{any_of('bill')})")
+_PERIOD_END = re.compile(
+    r"(?<=[0-9]{2})[.)]?\s{0,2}(?:[-–—~〜]|to|until|bis|au|al|ate|hasta|tot|til|till|do|по|ila|至)\s{0,2}$"
+)
+_DATE = re.compile(r"[0-9]{1,4}[./-][0-9]{1,2}[./-][0-9]{2,4}|[^\W\d_]{3}\.?,? (?:19|20)[0-9]{2}(?![0-9])")
+"""A date between a word and another date: the word is its own."""
+_PLACE = re.compile(
+    r"[^\W\d_][^\W\d_. -]{2,30}(?:[ -][^\W\d_.]{2,20}){0,3}"
+    r"(?:,\s?(?:den|am|le|li|il|a|em|dne|dnia|de)?|\s(?:den|le|li|dnia|dne))\s{1,3}$"
+)
+"""A place before a letter's date."""
+
+
+def role_before(lines: TextLines, mention: Mention) -> str | None:
+    """Find the role that the words before a date or a number name."""
+    return (date_role if mention.label in DATES else number_role)(lines, mention.start)
+
+
+def date_role(lines: TextLines, start: int) -> str | None:
+    """Find the role that the nearest words before a date name; `ANOTHER` for another day."""
+    own, above = _keys(lines, start)
+    begins_line = len(lines.before(start, BEFORE + 1)) <= BEFORE
+    if begins_line and _OF_BILL.match(own) and not _OF_ANOTHER.search(own):
+        return "INVOICE_DATE"
+    if role := _role_of_day(own) or _role_of_day(above):
+        return role
+    if _PERIOD_END.search(own):
+        return ANOTHER
+    return "INVOICE_DATE" if begins_line and _PLACE.fullmatch(own) else None
+
+
+def _role_of_day(key: str) -> str | None:
+    """Find the role that a date's key names."""
+    if _OF_ANOTHER.search(key):
+        return ANOTHER
+    found = _DAYS.find(key)
+    if not found:
+        return None
+    named = _nearest(key, found)
+    if _DATE.search(key, named.end) and not _PERIOD_END.search(key):
+        return None
+    role = _DAY_ROLES[named.kind]
+    is_prose = role == SUPPLY_DATE and sum(map(str.isalpha, key[named.end :])) > MOST_LETTERS_TO_SUPPLY
+    return None if is_prose else role
+
+
+def _nearest(key: str, found: Sequence[PhraseMatch]) -> PhraseMatch:
+    """Choose the last phrase of a date's key, or the one before if both are one name."""
+    last = found[-1]
+    if len(found) == 1:
+        return last
+    before = found[-2]
+    gap, kinds = key[before.end : last.start], {before.kind, last.kind}
+    if last.kind == "dated" and _ONE_NAME.fullmatch(gap):
+        return before
+    return before if kinds == {"dated", "supply"} and last.kind == "supply" and _TWO_NAMES.fullmatch(gap) else last
+
+
+def is_named_as_bill(lines: TextLines, start: int) -> bool:
+    """True if the key of a date or a number has a bill's name: on a credit note it is the credited bill's."""
+    return any(_BILLS_OWN.search(key) for key in _keys(lines, start))
+
+
+def number_role(lines: TextLines, start: int) -> str | None:
+    """Find the role that the words right before a number name; `ANOTHER` for that of something else."""
+    found = longest(_ALL_NUMBERS, _keys(lines, start))
+    return found[0] if found else None
+
+
+def is_your_order(lines: TextLines, start: int) -> bool:
+    """True if the words right before a number name an order by its buyer's number."""
+    return any(_YOURS.search(key) for key in _keys(lines, start))
+
+
+def bill_number_words(key: str) -> tuple[str, re.Match[str]] | None:
+    """Find the role and the words that end the key of a bill's or an order's number."""
+    return longest(_NUMBER_ROLES.items(), (key,))
+
+
+def longest(roles: Collection[tuple[str, re.Pattern[str]]], keys: Sequence[str]) -> tuple[str, re.Match[str]] | None:
+    """Find the role with the most words at the end of the first key that has some."""
+    for key in keys:
+        found = [
+            (match.start(), place, role, match)
+            for place, (role, words) in enumerate(roles)
+            if (match := words.search(key))
+        ]
+        if found:
+            _, _, role, match = min(found, key=lambda each: each[:2])
+            return role, match
+    return None
+
+
+def _keys(lines: TextLines, start: int) -> tuple[str, str]:
+    """Return the folded texts that may name a value: before it on its line, and the cell above it."""
+    return folded(lines.before(start, BEFORE)), folded(key_above(lines, start))

@@ -1,0 +1,191 @@
+"""Keys of dates and numbers: what the words before them say, in every language."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from service.core.fields.key_roles import (
+    ANOTHER,
+    bill_number_words,
+    date_role,
+    is_named_as_bill,
+    is_your_order,
+    number_role,
+    role_before,
+)
+from service.core.fields.lines import TextLines
+from tests.support.mentions import mentions_in
+
+
+def of_date(text: str) -> str | None:
+    return date_role(TextLines(text), text.index("§"))
+
+
+def of_number(text: str) -> str | None:
+    return number_role(TextLines(text), text.index("§"))
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["Paid on", "Pagato con carta il", "Bezahlt am", "payée le", "pagado el", "pago em", "betaald op", "betald den",
+     "betalt den", "zapłacono dnia", "zaplaceno dne", "оплачено", "ödendi", "maksettu", "お支払済", "已支付",
+     "결제완료", "تم الدفع", "भुगतान किया", "dibayar pada", "achitat la", "''iDEAL'' op"],
+)  # fmt: skip
+def test_a_day_of_payment_is_another_day(key: str) -> None:
+    assert of_date(f"{key} §") == ANOTHER
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["Next invoice", "Nächste Rechnung am", "Prochaine facture vers le", "próxima factura", "prossima bolletta",
+     "volgende factuur", "nästa faktura", "næste regning", "neste faktura", "następna faktura", "příští faktura",
+     "следующий счет", "sonraki fatura", "seuraava lasku", "次回請求日", "下次账单", "다음 청구", "الفاتورة القادمة",
+     "अगला बिल", "tagihan berikutnya", "următoarea factură", "próxima fatura"],
+)  # fmt: skip
+def test_the_next_bill_is_another_day(key: str) -> None:
+    assert of_date(f"{key} §") == ANOTHER
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["Expiry date", "VISA **** 1234 exp.", "gültig bis", "valable jusqu'au", "Date d'expiration", "válido hasta",
+     "valido fino al", "geldig tot", "giltig t.o.m.", "gyldig til", "utløpsdato", "ważny do", "platí do",
+     "действителен до", "son kullanma tarihi", "voimassa asti", "有効期限", "有效期至", "유효기간", "صالح حتى", "वैधता",
+     "tarikh luput", "valabil până la", "válido até"],
+)  # fmt: skip
+def test_an_expiry_is_another_day(key: str) -> None:
+    assert of_date(f"{key} §") == ANOTHER
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["Printed on", "Druckdatum:", "Stand:", "Saldo per", "solde au", "Balance as of", "Contract date", "Vertragsdatum",
+     "Zählerstand", "meterstand", "Odczyt", "data umowy", "Order date", "date de commande", "Besteldatum", "born",
+     "geboren am", "né le", "Order confirmation of our order no. 17 of", "votre commande n° 17 du", "Bestellung vom",
+     "zu Rechnung 4711 vom", "Original invoice no. 4711 dated", "sur facture F-17 du", "Kunde 4711 vom",
+     "Meter reading date:", "Next invoice date", "Abschlagsrechnung 17 vom"],
+)  # fmt: skip
+def test_other_days(key: str) -> None:
+    assert of_date(f"{key} §") == ANOTHER
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["Delivery date", "Date of supply:", "Lieferdatum", "Leistungszeitraum", "date de livraison",
+     "Période de facturation du", "fecha de entrega", "fecha de operación", "data di consegna", "leverdatum",
+     "leveransdatum", "leveringsdato", "levert den", "data sprzedaży", "DUZP", "дата отгрузки", "teslim tarihi",
+     "toimituspäivä", "納品日", "交货日期",
+     "공급일자", "تاريخ التوريد", "आपूर्ति तिथि", "tarikh penghantaran", "data livrării", "data de saída",
+     "Service period:", "Leistungszeitraum 01.02.2026 -"],
+)  # fmt: skip
+def test_a_supply_has_a_day_or_a_period(key: str) -> None:
+    assert of_date(f"{key} §") == "SUPPLY_DATE"
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["2 % discount if paid by", "Skonto 2 % bis", "bei Zahlung bis", "escompte si paiement avant le", "pronto pago",
+     "sconto se pagato entro il", "korting bij betaling voor", "kassarabatt till", "przy płatności do",
+     "при оплате до"],
+)  # fmt: skip
+def test_a_day_for_a_discount(key: str) -> None:
+    assert of_date(f"{key} §") == "DISCOUNT_DATE"
+
+
+@pytest.mark.parametrize(
+    ("key", "role"),
+    [
+        ("Rechnung Nr. 4711 vom", "INVOICE_DATE"),
+        ("Facture du", "INVOICE_DATE"),
+        ("Fattura n. 412/2026 del", "INVOICE_DATE"),
+        ("München, den", "INVOICE_DATE"),
+        ("Lyon, le", "INVOICE_DATE"),
+        ("Kraków, dnia", "INVOICE_DATE"),
+        ("Rechnungs- und Lieferdatum:", "SUPPLY_DATE"),
+        ("Rechnungsdatum/Lieferdatum:", "INVOICE_DATE"),
+        ("Invoice date and delivery date", "INVOICE_DATE"),
+        ("Direct debit on", "DUE_DATE"),
+        ("Vervaldag:", "DUE_DATE"),
+        ("Vous serez prélevé le", "DUE_DATE"),
+        ("01/02/2026 –", ANOTHER),
+        ("1 février 2026 au", ANOTHER),
+        ("of all that was delivered by our friends there, on", None),
+        ("we met on", None),
+        ("", None),
+    ],
+)
+def test_a_date_s_key(key: str, role: str | None) -> None:
+    assert of_date(f"{key} §") == role
+
+
+@pytest.mark.parametrize(
+    ("key", "role"),
+    [
+        ("Customer no.", ANOTHER),
+        ("N° client", ANOTHER),
+        ("Kundennummer:", ANOTHER),
+        ("Číslo smlouvy", ANOTHER),
+        ("Numer licznika", ANOTHER),
+        ("Sales order", ANOTHER),
+        ("Anzahlungsrechnung Nr.", ANOTHER),
+        ("Order no.", "PURCHASE_ORDER"),
+        ("Your PO", "PURCHASE_ORDER"),
+        ("Customer's order no.", "PURCHASE_ORDER"),
+        ("Vaše objednávka č.", "PURCHASE_ORDER"),
+        ("Invoice no.", "INVOICE_ID"),
+        ("OCR-nummer", "PAYMENT_REFERENCE"),
+        ("KID", "PAYMENT_REFERENCE"),
+        ("Viitenumero:", "PAYMENT_REFERENCE"),
+        ("Betalingskenmerk", "PAYMENT_REFERENCE"),
+        ("Variabilní symbol:", "PAYMENT_REFERENCE"),
+        ("Verwendungszweck: Rechnung", "PAYMENT_REFERENCE"),
+        ("Please quote invoice no.", "PAYMENT_REFERENCE"),
+        ("tytułem:", "PAYMENT_REFERENCE"),
+        ("you have", None),
+    ],
+)
+def test_a_number_s_key(key: str, role: str | None) -> None:
+    assert of_number(f"{key} §") == role
+
+
+def test_the_cell_above_is_a_key_too() -> None:
+    assert of_date("Number\tPaid on\n17\t§") == ANOTHER
+    assert of_number("Number\tCustomer no.\nA\t§") == ANOTHER
+
+
+@pytest.mark.parametrize(
+    ("key", "is_yours"), [("Your PO", True), ("Bestelling:", True), ("Order no.", False), ("Auftrag", False)]
+)
+def test_an_order_may_be_named_as_the_buyer_s(key: str, *, is_yours: bool) -> None:
+    assert is_your_order(TextLines(f"{key} 17"), len(key) + 1) is is_yours
+
+
+@pytest.mark.parametrize(("key", "named"), [("Invoice date", True), ("Date", False), ("Credit note", False)])
+def test_a_key_may_name_a_bill(key: str, *, named: bool) -> None:
+    assert is_named_as_bill(TextLines(f"{key} 17"), len(key) + 1) is named
+
+
+def test_words_of_a_bill_s_number_are_those_at_the_key_s_end() -> None:
+    found = bill_number_words("original invoice no. ")
+    assert found is not None
+    assert (found[0], found[1]["number"]) == (ANOTHER, "no")
+    assert bill_number_words("customer no. ") is None
+
+
+def test_a_mention_has_the_role_of_its_kind() -> None:
+    text = "Invoice 17 due 2 March 2026"
+    number, day = mentions_in(text, ("ID_NUMBER", "17"), ("DATE", "2 March 2026"))
+    assert [role_before(TextLines(text), each) for each in (number, day)] == ["INVOICE_ID", "DUE_DATE"]
+
+
+@pytest.mark.parametrize("words", ["order ", "invoice no. ", "rechnung vom ", "date/", "a b, den ", "po#"])
+def test_keys_are_read_in_short_time(words: str) -> None:
+    text = words * (100_000 // len(words))
+    lines = TextLines(text)
+    began = time.perf_counter()
+    for start in range(50_000, 50_200):
+        date_role(lines, start)
+        number_role(lines, start)
+    assert time.perf_counter() - began < 2

@@ -1,0 +1,67 @@
+"""References of payments: their forms and checksums."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from service.core.fields.payment_references import has_valid_checksum, reference_spans, whole_reference
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("RF18 5390 0754 7034", ["RF18 5390 0754 7034"]),
+        ("ref RF18539007547034 EUR", ["RF18539007547034"]),
+        ("RF18 5390 0754 7034 EUR 12", ["RF18 5390 0754 7034"]),
+        ("RF19 5390 0754 7034", []),
+        ("Referenz 21 00000 00003 13947 14300 09017", ["21 00000 00003 13947 14300 09017"]),
+        ("210000000003139471430009017", ["210000000003139471430009017"]),
+        ("21 00000 00003 13947 14300 09018", []),
+        ("00 00000 00000 00000 00000 00000", []),
+        ("+++090/9337/55493+++", ["+++090/9337/55493+++"]),
+        ("*** 090/9337/55493 ***", ["*** 090/9337/55493 ***"]),
+        ("+++000/0000/09797+++", ["+++000/0000/09797+++"]),
+        ("+++090/9337/55494+++", []),
+        ("+71<123456789012345+12345678<", ["+71<123456789012345+12345678<"]),
+        ("Sklic: SI12 1234567890123", ["SI12 1234567890123"]),
+        ("Model i poziv na broj: HR01 2026-118", ["HR01 2026-118"]),
+        ("IBAN SI56 1910 0000 0123 438", []),
+        ("Invoice 2026-118", []),
+    ],
+)
+def test_a_reference_is_told_by_its_form(text: str, found: list[str]) -> None:
+    assert [text[start:end] for start, end in reference_spans(text)] == found
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "whole"),
+    [
+        ("1234 56789 total", "1234", "1234 56789"),
+        ("1234 56789 12.50", "1234", "1234 56789"),
+        ("RE-2026 17", "RE-2026", "RE-2026"),
+        ("2026", "2026", "2026"),
+    ],
+)
+def test_a_reference_behind_its_words_has_all_its_groups(text: str, first: str, whole: str) -> None:
+    start, end = whole_reference(text, 0, len(first))
+    assert text[start:end] == whole
+
+
+@pytest.mark.parametrize(
+    ("reference", "valid"),
+    [("RF18539007547034", True), ("RF19539007547034", False), ("2026-118", None), ("+++090/9337/55494+++", False)],
+)
+def test_some_forms_have_a_checksum(reference: str, *, valid: bool | None) -> None:
+    assert has_valid_checksum(reference) is valid
+
+
+@pytest.mark.parametrize(
+    "words", ["RF12 ABCD ", "21 00000 ", "model ", "+++123/", "1", "sklic: si12 ", "+71< ", "RF12AAAA"]
+)
+def test_references_are_searched_in_linear_time(words: str) -> None:
+    text = words * (100_000 // len(words))
+    began = time.perf_counter()
+    assert not list(reference_spans(text))
+    assert time.perf_counter() - began < 2
