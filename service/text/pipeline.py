@@ -21,9 +21,7 @@ from service.core.decoding.windows import Window, merge_windows
 from service.core.decoding.word_tags import WordTags
 from service.core.fields.cells import Extents
 from service.core.fields.keyword_values import keyword_values
-from service.core.fields.kinds import BILL_KINDS
 from service.core.fields.lines import TextLines
-from service.core.fields.paper_kind import paper_kind
 from service.text.rules.rule_set import ALL_RULES
 from service.text.rules.span_extension import date_spans
 from service.text.tokenizer import TextTokenizer, Tokens
@@ -169,15 +167,13 @@ def answered_labels(
 
 
 def keyword_entities(context: DocumentContext, found: list[Entity], extents: Extents | None = None) -> list[Entity]:
-    """Values of a bill that are not among the entities found, by keywords and rows; none of other papers.
+    """Values of a bill that are not among the entities found, by keywords and rows.
 
     `extents`: places of parts of a line on the page, if the document has a layout.
     """
     text = context.text[:PAGE_CHARACTERS]
 
     def read() -> list[Entity]:
-        if paper_kind(text, found).kind not in BILL_KINDS:
-            return []
         lines = TextLines(text, extents)
         return keyword_values(lines, found, date_spans(text), lambda label, part: read_value(label, part, context))
 

@@ -25,6 +25,7 @@ from service.core.fields.document_fields import DocumentFields, find_fields
 from service.core.fields.electronic_invoice import ElectronicInvoice, InvoiceFields, PlacedValue, invoice_fields
 from service.core.fields.kinds import PaperKind
 from service.core.fields.mentions import Choice, Mention, Reason
+from service.core.fields.paper_kind import PaperMatch
 from service.core.fields.roles import ORDER
 from service.core.labels.label_set import ScoreLimits
 from service.documents.document import Document
@@ -74,6 +75,7 @@ class FieldAnswers:
 
     def fields(
         self,
+        paper: PaperMatch,
         found: Sequence[Entity],
         values: Sequence[Value],
         answered: Sequence[EntityResult],
@@ -83,6 +85,7 @@ class FieldAnswers:
         """The fields of a paper with these entities; None where it has none.
 
         Args:
+            paper: what it is.
             found: in order.
             values: one of each.
             answered: the same as they are answered.
@@ -110,7 +113,7 @@ class FieldAnswers:
 
         def choose() -> DocumentFields | None:
             extents = self._document.line_extents(self._first)
-            return find_fields(text, mentions[:count], mentions[count:], self._context.currencies, extents)
+            return find_fields(text, mentions[:count], mentions[count:], self._context.currencies, extents, paper)
 
         fields = shielded(self._context, "find_fields", choose, None)
         shown = None if fields is None else _answer(fields, answered)

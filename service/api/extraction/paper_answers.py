@@ -17,6 +17,8 @@ from service.api.extraction.request import ExtractRequest
 from service.api.schemas import EntityResult, FieldsResult, PaperResult
 from service.core.decoding.entities import Entity
 from service.core.decoding.offsets import OffsetMap
+from service.core.fields.kinds import BILL_KINDS
+from service.core.fields.paper_kind import PaperMatch, paper_kind
 from service.core.fields.papers import Span, divide
 from service.documents.document import Document
 from service.text.pipeline import keyword_entities
@@ -72,22 +74,25 @@ class PaperAnswers:
         context = self._context.part(start, end)
         answers = FieldAnswers(self._document, context, self._offsets, start)
         kept = scored(found, task.limits)
-        by_keyword = scored(keyword_entities(context, found, self._document.line_extents(start)), options.min_score)
+        paper = shielded(context, "paper_kind", lambda: paper_kind(context.text, kept), PaperMatch(None))
+        extents = self._document.line_extents(start)
+        missed = keyword_entities(context, found, extents) if paper.kind in BILL_KINDS else []
+        by_keyword = scored(missed, options.min_score)
         shown = [*kept, *by_keyword]
         pages = [place - start for place in self._page_starts if start <= place < end]
         values = read_values(context, shown, task.reading_labels, pages)
         entities = list(map(answers.entity, shown, values))
-        fields = answers.fields(shown, values, entities, by_keyword=len(by_keyword))
-        return entities[: len(kept)], self._result(span, fields)
+        fields = answers.fields(paper, shown, values, entities, by_keyword=len(by_keyword))
+        return entities[: len(kept)], self._result(span, paper, fields)
 
-    def _result(self, span: Span, fields: FieldsResult | None) -> PaperResult:
+    def _result(self, span: Span, paper: PaperMatch, fields: FieldsResult | None) -> PaperResult:
         start, end = span
         first, last = self._document.page_at(start), self._document.page_at(max(start, end - 1))
-        code = None if fields is None or fields.document_type is msgspec.UNSET else fields.document_type
+        stated = None if fields is None or fields.document_type is msgspec.UNSET else fields.document_type
         return PaperResult(
-            kind=None if fields is None else fields.kind,
-            title=None,
-            document_type=code,
+            kind=paper.kind if fields is None else fields.kind,
+            title=paper.title(self._context.text[start:end]),
+            document_type=paper.document_type if fields is None else stated,
             pages=None if first is None or last is None else (first, last),
             start=self._offsets[start],
             end=self._offsets[end],

@@ -56,6 +56,7 @@ def find_fields(
     keyword_mentions: Sequence[Mention] = (),
     currency_codes: Collection[str] = (),
     extents: Extents | None = None,
+    paper: PaperMatch | None = None,
 ) -> DocumentFields | None:
     """Choose the fields of a paper; None where it is neither a bill nor a résumé.
 
@@ -65,10 +66,11 @@ def find_fields(
         keyword_mentions: values of the key-value fallback, for roles and rows of a bill; in order.
         currency_codes: ISO 4217 codes in the text.
         extents: finds where parts of a line stand on the page, if the document has a layout.
+        paper: what the paper is; told by its text and mentions if left out.
     """
     if len(mentions) > MOST_ENTITIES:
         return None
-    paper = paper_kind(text, mentions)
+    paper = paper or paper_kind(text, mentions)
     if paper.kind is PaperKind.RESUME:
         return _resume(KindMatch(paper.kind, paper.evidence), mentions, TextLines(text))
     if paper.kind not in BILL_KINDS:

@@ -20,11 +20,13 @@ from itertools import pairwise
 
 from service.core.fields.cells import cell_spans
 from service.core.fields.kinds import BILL_KINDS, PaperKind
-from service.core.fields.vocabulary.paper_names import BILLS, PAPERS, SPECIAL_BILLS, PaperName
+from service.core.fields.vocabulary.paper_names import ALONE, BILLS, KEYS, PAPERS, SPECIAL_BILLS, PaperName
 from service.core.fields.vocabulary.phrases import PhraseMatch, PhraseTable, any_of, folded
 
 MOST_OTHER_LETTERS = 20
 """Most letters of a heading beside the papers' names; a cell with more is prose."""
+MOST_LETTERS_BEHIND = 32
+"""Most letters behind a name that begins the heading of a paper that is no bill: "Angebot Nr. 5 über …"."""
 LONGEST_HEADING = 80
 LONGEST_LINE = 400
 """Most characters of a line that is searched for headings."""
@@ -33,24 +35,37 @@ HEADING_CHARACTERS = 12_000
 COLUMN_HEADS = 2
 """Fewest other cells of words on a line that make it the head of a table."""
 
-_NAMES = {str(number): name for number, name in enumerate((*PAPERS, *SPECIAL_BILLS, *BILLS))}
+_NAMES = {str(number): name for number, name in enumerate((*PAPERS, *KEYS, *SPECIAL_BILLS, *BILLS))}
 _TABLES = tuple(
     PhraseTable(phrases={key: name.phrases for key, name in _NAMES.items() if name in rows})
-    for rows in (PAPERS, SPECIAL_BILLS, BILLS)
+    for rows in (PAPERS, KEYS, SPECIAL_BILLS, BILLS)
 )
 """Tables of names, in order of precedence: a "Stornorechnung" is also a "*rechnung"."""
+_ALONE = {folded(phrase): name for name in ALONE for phrase in name.phrases.split()}
 _OF_ANOTHER = re.compile(any_of("another_bill", "buyer", "seller", "to"))
 _SUM = re.compile(any_of("total", "gross", "to_pay", "net", "net_or_total", "subtotal", "no_sum"))
 _OTHER_KEY = re.compile(any_of("total", "net_or_total", "sums", "tax", "no_sum", "dated", "due"))
 _HEAD = re.compile(any_of("dated", "sums", "total", "net", "subtotal", "tax", "due"))
-_KEY = rf"[\W_]*(?:{any_of('number', 'dated', starts=False)}|#)[\W_]*"
+_KEY = rf"[\W_]*(?:(?:{any_of('number', 'dated', starts=False)})(?![^\W\d_])|#)[\W_]*"
 _ONLY_KEY = re.compile(_KEY)
 _OWN_NUMBER = re.compile(rf"[\W_]*(?P<key>{_KEY})?(?:[^\W\d_]{{1,6}}[\W_]{{0,3}})?\d")
-_BEFORE = re.compile(r"\W{0,8}(?:\d{1,2}(?:\W{1,3}|[^\W\d_]{1,3}\s))?(?:[^\W\d_]{1,20}[\s/-]{1,3}){0,2}")
-_JOINED = re.compile(r"\W*(?:and|und|et|y|e|en|og|och|i|ve|ja|si|dan)?\W*")
+_SUBJECT = re.compile(
+    r"(?:subject|re|betreff|betr\.?|betreft|onderwerp|objet|asunto|oggetto|assunto|ref|amne|arende|emne|vedr\.?|"
+    r"subiect|dotyczy|temat|predmet|vec|тема|konu|aihe|asia|件名|主题|主旨|제목|الموضوع|विषय|perkara|perihal) ?[:：] ?",
+)
+_BEFORE = re.compile(
+    r"\W{0,8}(?:\d{1,2}(?:\W{1,3}|[^\W\d_]{1,3}\s))?(?:[^\W\d_]{1,20}[\s/-]{1,3}){0,2}"
+    "[\u1100-\u11ff\u2e80-\u9fff]{0,18}"
+)
+_OF = re.compile(
+    r"(?:^|\s)(?:of|de|del|da|do|di|du|des|der|van|von|av|af|for|per|to|zu|zur|pour|para|z|к|по|на|для)\W*$"
+)
+_JOINED = re.compile(r"\W*(?:and|und|et|y|e|en|og|och|i|ve|ja|si|dan|cum|valant|兼|及び|及|및|겸)?\W*")
 _MONEY = re.compile(r"[0-9][.,][0-9]{2}(?![0-9.,%])")
 _MONEY_ALONE = re.compile(r"\W{0,3}(?:[A-Z]{2,3}\s?)?[-+−(]?[0-9][0-9.,'’ ]*[.,][0-9]{2}\W{0,3}(?:[A-Z]{1,3})?")
 _NUMBER_ALONE = re.compile(r"\W{0,2}[^\W\d_]{0,5}[\W_]{0,2}\d[\w./-]*")
+_PARTICLE = re.compile("[\u3041-\u3093]")
+_COLUMN_HEAD = re.compile(r"[^\d:]{0,10}[^\W\d_][^\d:]{0,20}")
 _ANYWHERE = frozenset((PaperKind.PRO_FORMA, PaperKind.REMINDER))
 """Kinds that a heading has wherever their name stands in it."""
 
@@ -125,26 +140,47 @@ def _is_in_table(others: Sequence[str], behind: Sequence[str]) -> bool:
     """True if the other cells of a line show that it is a table's row, or the head of its columns."""
     if any(map(_MONEY_ALONE.fullmatch, behind)):
         return True
-    words = [folded(other) for other in others if any(map(str.isalpha, other)) and not any(map(str.isdigit, other))]
+    words = [folded(other) for other in others if _COLUMN_HEAD.fullmatch(other)]
     return len(words) >= COLUMN_HEADS or any(map(_HEAD.fullmatch, words))
 
 
 def _read(cell: str) -> tuple[PaperName, HeadingForm] | None:
     """Find the paper that a cell names as a heading, and its form; None if it is none."""
     line = folded(cell)
+    subject = _SUBJECT.match(line)
+    line = line[subject.end() :] if subject else line
+    if alone := _ALONE.get(line.strip(" *-–:.")):
+        return alone, HeadingForm.TITLE
     names = _names(line)
-    if not names or not _BEFORE.fullmatch(line, 0, names[0].start) or _MONEY.search(line):
+    if not names or _MONEY.search(line) or not _begins(line, names[0].start):
         return None
-    begin = line[: names[0].start]
-    if _SUM.search(begin) or any(part.start() <= names[0].start < part.end() for part in _OF_ANOTHER.finditer(line)):
+    begin, name, rest = line[: names[0].start], _decisive(line, names), _rest(line, names)
+    if _is_prose(cell, name, begin, rest) or (form := _form(rest, name)) is None:
         return None
-    name, rest = _decisive(line, names), _rest(line, names)
+    if name in KEYS:
+        return name, HeadingForm.LABEL
+    if name.kind in REFERRED and any(map(str.isalpha, begin)):
+        return (name, HeadingForm.EXTENDED) if form is HeadingForm.TITLE else None
+    return name, form
+
+
+def _begins(line: str, place: int) -> bool:
+    """True if a folded cell begins with the name at a place, few words before it, and the name is not another's."""
+    begin = line[:place]
+    if not _BEFORE.fullmatch(begin) or _OF.search(begin) or _SUM.search(begin):
+        return False
+    return not any(part.start() <= place < part.end() for part in _OF_ANOTHER.finditer(line))
+
+
+def _is_prose(cell: str, name: PaperName, begin: str, rest: str) -> bool:
+    """True if a cell has more words beside the names than a heading."""
+    if _PARTICLE.match(rest):
+        return True
     others = sum(map(str.isalpha, begin)) + sum(map(str.isalpha, rest))
-    is_small = cell[0].islower() and others > 0 and (not any(map(str.isdigit, cell)) or name.kind not in BILL_KINDS)
-    if others > MOST_OTHER_LETTERS or is_small or (form := _form(rest, name)) is None:
-        return None
-    is_own = name.kind in REFERRED and any(map(str.isalpha, begin))
-    return name, min(form, HeadingForm.EXTENDED) if is_own else form
+    is_title = name.kind not in BILL_KINDS and not begin and not cell.endswith((".", ",", ";"))
+    if others > (MOST_LETTERS_BEHIND if is_title else MOST_OTHER_LETTERS):
+        return True
+    return cell[0].islower() and others > 0 and (name.kind not in BILL_KINDS or not any(map(str.isdigit, cell)))
 
 
 def _names(line: str) -> list[PhraseMatch]:

@@ -1,10 +1,13 @@
-"""Classification of a paper: by its headings, and only then by the labels of its entities.
+"""Classification of a paper: by its headings and sentences, and only then by the labels of its entities.
 
 The rules:
 - A heading weighs by its form (`_WEIGHTS`); the heaviest counts, of equal ones the first. A paper that a bill refers to
   weighs less than the bill's own heading: "Lieferschein Nr. 7" above "Rechnung Nr. 5" is a reference.
 - A paper's heading stands above its amounts. Behind the line of the `TOP_AMOUNTS`th amount a slip ("Remittance advice")
   or a section of a bill names no paper; there only a bill's heading counts, and less than any at the top.
+- A sentence takes a bill's kind from a paper: "this is not an invoice" leaves it without one (a receipt stays one),
+  "for customs purposes only" makes it pro forma, "we received your payment" counts where no heading names a bill.
+- A letter without a heading and an account is no bill, though it names a bill's number and amount.
 - A paper without a heading is what its labels say (`kinds`), and has no code of UNTDID 1001. A résumé has no headings.
 - A paper headed as an invoice is one, and no receipt, unless a till printed it: a line of it begins with words for a
   payment, or has a date and the time of day, and it has no receiver, due date, order number and bank account. The law
@@ -26,11 +29,16 @@ from service.core.fields.headings import (
     find_headings,
 )
 from service.core.fields.kinds import BILL_KINDS, KindMatch, PaperKind, ScoredLabel, decide_kind, is_letter
-from service.core.fields.vocabulary.phrases import any_of, folded
+from service.core.fields.roles import RoleGroup, labels_of
+from service.core.fields.vocabulary.paper_sentences import CUSTOMS, NO_BILL, PAID, SENTENCES
+from service.core.fields.vocabulary.phrases import PhraseTable, any_of, folded
 
-TOP_AMOUNTS = 3
+TOP_AMOUNTS = 2
 """Number of the line of an amount, from the top, at which a paper's top ends."""
 
+_SENTENCES = PhraseTable(phrases=SENTENCES)
+_ACCOUNTS = frozenset(labels_of(RoleGroup.ACCOUNT))
+_BUYER = re.compile(rf"(?:^|[\t\n])(?:{any_of('buyer')})\s{{0,3}}(?:[:\t\n]|$)")
 _AMOUNT = re.compile(r"[0-9][.,][0-9]{2}(?![0-9.,%])")
 _PAYMENT = re.compile(rf"\W*(?:{any_of('paid', 'change')})")
 _DAY = re.compile(r"[0-9][/.-][0-9]{1,2}[/.-][0-9]{2}")
@@ -57,6 +65,10 @@ class PaperMatch:
     document_type: str | None = None
     evidence: dict[str, float] = field(default_factory=dict)
 
+    def title(self, text: str) -> str | None:
+        """Return the heading as the paper's text writes it."""
+        return text[self.heading.start : self.heading.end] if self.heading else None
+
 
 def paper_kind(text: str, mentions: Iterable[ScoredLabel]) -> PaperMatch:
     """Classify one paper by its text and its entities."""
@@ -68,7 +80,23 @@ def paper_kind(text: str, mentions: Iterable[ScoredLabel]) -> PaperMatch:
         return PaperMatch(heading.kind, heading, heading.code)
     if by_labels is None:
         return PaperMatch(None, heading)
-    return _bill(text, heading, by_labels)
+    return _by_sentence(text, heading, by_labels) or _bill(text, heading, by_labels)
+
+
+def _by_sentence(text: str, heading: Heading | None, by_labels: KindMatch) -> PaperMatch | None:
+    """Classify a paper by a sentence that says what it is, or by being a letter; None where nothing says so."""
+    if heading is not None and heading.kind is PaperKind.RECEIPT:
+        return None
+    said = {match.kind for match in _SENTENCES.find(folded(text[:HEADING_CHARACTERS]))}
+    if NO_BILL in said:
+        return PaperMatch(None, heading)
+    if CUSTOMS in said:
+        return PaperMatch(PaperKind.PRO_FORMA, heading)
+    if heading is not None:
+        return None
+    if PAID in said:
+        return PaperMatch(PaperKind.PAYMENT_CONFIRMATION)
+    return PaperMatch(None) if is_letter(text) and by_labels.evidence.keys().isdisjoint(_ACCOUNTS) else None
 
 
 def _bill(text: str, heading: Heading | None, by_labels: KindMatch) -> PaperMatch:
@@ -84,12 +112,12 @@ def _is_receipt(text: str, heading: Heading, by_labels: KindMatch) -> bool:
 
 
 def _is_till_slip(text: str) -> bool:
-    """True if a line tells a payment and its amount, or a date with the time of day."""
-    lines = (line for line in text[:HEADING_CHARACTERS].split("\n") if len(line) <= LONGEST_LINE)
-    return any(
-        (_AMOUNT.search(line) and _PAYMENT.match(folded(line))) or (_DAY.search(line) and _TIME.search(line))
-        for line in lines
-    )
+    """True if a line tells a payment and its amount, or a date with the time of day where no cell calls a buyer."""
+    top = text[:HEADING_CHARACTERS]
+    lines = [line for line in top.split("\n") if len(line) <= LONGEST_LINE]
+    if any(_AMOUNT.search(line) and _PAYMENT.match(folded(line)) for line in lines):
+        return True
+    return any(_DAY.search(line) and _TIME.search(line) for line in lines) and not _BUYER.search(folded(top))
 
 
 def _title(text: str) -> Heading | None:

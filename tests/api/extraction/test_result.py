@@ -22,6 +22,7 @@ from service.core.decoding.entities import Entity, Source
 from service.core.decoding.offsets import OffsetMap, OffsetUnit
 from service.core.decoding.value import Value, ValueKind
 from service.core.fields.electronic_invoice import ElectronicInvoice, InvoiceRow
+from service.core.fields.paper_kind import paper_kind
 from service.documents.document import Document
 from service.families.processor import Findings
 from service.families.processor import prepare as prepared_document
@@ -178,7 +179,7 @@ def fields_of(
     named = [Entity(label, part, at, at + len(part), 0.9) for (label, part), at in zip(found, starts, strict=True)]
     context = DocumentContext(text)
     answers = FieldAnswers(Document(text, invoice=stated), context, OffsetMap(text, OffsetUnit.CODEPOINT))
-    return answers.fields(named, read_values(context, named), entities)
+    return answers.fields(paper_kind(text, named), named, read_values(context, named), entities)
 
 
 def invoice(shift: int = 0) -> FieldsResult:

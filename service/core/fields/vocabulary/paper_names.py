@@ -60,18 +60,19 @@ PAPERS = (
     ),
     PaperName(
         PaperKind.STATEMENT,
-        "statement_of_account* account_statement bank_statement customer_statement monthly_statement "
-        "supplier_statement vendor_statement card_statement credit_card_statement statement_of_invoices open_items "
-        "*kontoauszug* rechnungsaufstellung offene_posten offene_postenliste kontokorrentauszug saldenbestätigung "
-        "rekeningafschrift rekeningoverzicht bankafschrift openstaande_posten kontoutdrag kontoutskrift *kontoudtog* "
-        "*kontoutskrift* reskontrautdrag relevé_de_compte* relevé_bancaire extrait_de_compte* relevé_de_factures "
-        "relevé_client extracto_de_cuenta extracto_bancario estado_de_cuenta extracto_de_movimientos estratto_conto "
-        "extrato_de_conta extrato_bancário extrato_da_conta conta_corrente extras_de_cont fișă_de_cont wyciąg_bankowy "
-        "wyciąg_z_rachunku wyciąg_z_konta zestawienie_faktur výpis_z_účtu bankovní_výpis výpis_účtu выписка_по_счету "
-        "выписка_по_счёту банковская_выписка акт_сверки* hesap_ekstresi hesap_özeti hesap_dökümü cari_hesap_ekstresi "
-        "tiliote saldovahvistus 取引明細書 口座明細* 残高証明書 入出金明細* 对账单 對帳單 对帐单 账户明细 银行流水 "
-        "거래명세 거래내역서 계좌_거래내역* 잔액증명서 كشف_حساب كشف_الحساب खाता_विवरण बैंक_विवरण penyata_akaun "
-        "penyata_bank rekening_koran",
+        "extrato_de_conta_corrente estratto_conto_corrente statement_of_account* account_statement bank_statement "
+        "customer_statement monthly_statement supplier_statement vendor_statement card_statement "
+        "credit_card_statement statement_of_invoices open_items *kontoauszug* rechnungsaufstellung offene_posten "
+        "offene_postenliste kontokorrentauszug saldenbestätigung rekeningafschrift rekeningoverzicht bankafschrift "
+        "openstaande_posten kontoutdrag kontoutskrift *kontoudtog* *kontoutskrift* reskontrautdrag relevé_de_compte* "
+        "relevé_bancaire extrait_de_compte* relevé_de_factures relevé_client extracto_de_cuenta extracto_bancario "
+        "estado_de_cuenta extracto_de_movimientos estratto_conto extrato_de_conta extrato_bancário extrato_da_conta "
+        "conta_corrente extras_de_cont fișă_de_cont wyciąg_bankowy wyciąg_z_rachunku wyciąg_z_konta "
+        "zestawienie_faktur výpis_z_účtu bankovní_výpis výpis_účtu выписка_по_счету выписка_по_счёту "
+        "банковская_выписка акт_сверки* hesap_ekstresi hesap_özeti hesap_dökümü cari_hesap_ekstresi tiliote "
+        "saldovahvistus 取引明細書 口座明細* 残高証明書 入出金明細* 对账单 對帳單 对帐单 账户明细 银行流水 거래명세 "
+        "거래내역서 계좌_거래내역* 잔액증명서 كشف_حساب كشف_الحساب खाता_विवरण बैंक_विवरण penyata_akaun penyata_bank "
+        "rekening_koran",
     ),
     PaperName(
         PaperKind.PAYSLIP,
@@ -105,18 +106,19 @@ PAPERS = (
     ),
     PaperName(
         PaperKind.PAYMENT_CONFIRMATION,
-        "payment_confirmation confirmation_of_payment payment_received payment_acknowledgement transfer_confirmation "
-        "proof_of_payment zahlungsbestätigung zahlungseingangsbestätigung zahlungseingang überweisungsbestätigung "
-        "einzahlungsbestätigung betalingsbevestiging betaalbevestiging betalningsbekräftelse betalingsbekræftelse "
-        "betalingsbekreftelse confirmation_de_paiement attestation_de_paiement confirmation_de_virement "
-        "confirmación_de_pago justificante_de_pago comprobante_de_pago comprobante_de_transferencia "
-        "conferma_di_pagamento attestazione_di_pagamento conferma_di_bonifico confirmação_de_pagamento "
-        "comprovativo_de_pagamento comprovante_de_pagamento comprovativo_de_transferência confirmare_de_plată "
-        "confirmare_plată dovada_plății potwierdzenie_płatności potwierdzenie_zapłaty potwierdzenie_przelewu "
-        "potvrzení_platby potvrzení_o_platbě potvrzení_o_zaplacení подтверждение_оплаты подтверждение_платежа "
-        "ödeme_onayı ödeme_dekontu maksuvahvistus maksutosite 入金確認* 支払確認書 入金通知 付款确认* 付款凭证 "
-        "付款確認* 지불_확인* 입금확인* 입금_확인* 결제_확인* تأكيد_الدفع تأكيد_السداد भुगतान_पुष्टि* भुगतान_की_पुष्टि "
-        "pengesahan_pembayaran pengesahan_bayaran",
+        "transfer_receipt justificante_de_transferencia justificante_bancario überweisungsbeleg avis_d'opération "
+        "contabile_di_bonifico payment_confirmation confirmation_of_payment payment_received payment_acknowledgement "
+        "transfer_confirmation proof_of_payment zahlungsbestätigung zahlungseingangsbestätigung zahlungseingang "
+        "überweisungsbestätigung einzahlungsbestätigung betalingsbevestiging betaalbevestiging betalningsbekräftelse "
+        "betalingsbekræftelse betalingsbekreftelse confirmation_de_paiement attestation_de_paiement "
+        "confirmation_de_virement confirmación_de_pago justificante_de_pago comprobante_de_pago "
+        "comprobante_de_transferencia conferma_di_pagamento attestazione_di_pagamento conferma_di_bonifico "
+        "confirmação_de_pagamento comprovativo_de_pagamento comprovante_de_pagamento comprovativo_de_transferência "
+        "confirmare_de_plată confirmare_plată dovada_plății potwierdzenie_płatności potwierdzenie_zapłaty "
+        "potwierdzenie_przelewu potvrzení_platby potvrzení_o_platbě potvrzení_o_zaplacení подтверждение_оплаты "
+        "подтверждение_платежа ödeme_onayı ödeme_dekontu maksuvahvistus maksutosite 入金確認* 支払確認書 入金通知 "
+        "付款确认* 付款凭证 付款確認* 지불_확인* 입금확인* 입금_확인* 결제_확인* تأكيد_الدفع تأكيد_السداد भुगतान_पुष्टि* "
+        "भुगतान_की_पुष्टि pengesahan_pembayaran pengesahan_bayaran",
     ),
     PaperName(
         PaperKind.ORDER_CONFIRMATION,
@@ -177,15 +179,16 @@ PAPERS = (
     ),
     PaperName(
         PaperKind.RETURN_SLIP,
-        "return_slip return_note returns_note return_form returns_form return_label return_authorization "
-        "return_authorisation return_receipt returns_slip goods_return_note rücksendeschein retourenschein "
-        "retoureschein rücklieferschein retourschein retourenformular rücksendeformular retourbon retourformulier "
-        "retournota retursedel returformulär returseddel returskema returskjema bon_de_retour bordereau_de_retour "
-        "nota_de_devolución albarán_de_devolución hoja_de_devolución bolla_di_reso modulo_di_reso nota_di_reso "
-        "nota_de_devolução guia_de_devolução notă_de_retur formular_de_retur formularz_zwrotu protokół_zwrotu "
-        "zwrot_towaru reklamační_list dodací_list_vratka vratka возвратная_накладная акт_возврата iade_formu "
-        "iade_fişi palautuslomake palautuslähete 返品伝票 返品書 返品票 退货单 退貨單 반품서 반품전표 반품_신청서 "
-        "سند_إرجاع إشعار_إرجاع वापसी_पर्ची वापसी_नोट nota_pemulangan borang_pemulangan",
+        "return_merchandise_authorization return_material_authorization rma rma_form return_slip return_note "
+        "returns_note return_form returns_form return_label return_authorization return_authorisation return_receipt "
+        "returns_slip goods_return_note rücksendeschein retourenschein retoureschein rücklieferschein retourschein "
+        "retourenformular rücksendeformular retourbon retourformulier retournota retursedel returformulär returseddel "
+        "returskema returskjema bon_de_retour bordereau_de_retour nota_de_devolución albarán_de_devolución "
+        "hoja_de_devolución bolla_di_reso modulo_di_reso nota_di_reso nota_de_devolução guia_de_devolução "
+        "notă_de_retur formular_de_retur formularz_zwrotu protokół_zwrotu zwrot_towaru reklamační_list "
+        "dodací_list_vratka vratka возвратная_накладная акт_возврата iade_formu iade_fişi palautuslomake "
+        "palautuslähete 返品伝票 返品書 返品票 退货单 退貨單 반품서 반품전표 반품_신청서 سند_إرجاع إشعار_إرجاع "
+        "वापसी_पर्ची वापसी_नोट nota_pemulangan borang_pemulangan",
     ),
     PaperName(
         PaperKind.COMPLAINT,
@@ -239,22 +242,26 @@ PAPERS = (
     ),
     PaperName(
         PaperKind.TAX_ASSESSMENT,
-        "tax_assessment notice_of_assessment tax_bill tax_return *steuerbescheid* gebührenbescheid abgabenbescheid "
-        "beitragsbescheid steuererklärung belastingaanslag aanslagbiljet voorlopige_aanslag skattebesked "
-        "slutskattebesked årsopgørelse skatteopgørelse skatteoppgjør skattemelding avis_d'imposition avis_d'impôt "
-        "avis_de_taxe* taxe_foncière liquidación_tributaria liquidación_de_impuestos avviso_di_accertamento "
-        "avviso_di_liquidazione cartella_di_pagamento cartella_esattoriale nota_de_liquidação liquidação_de_imposto* "
-        "demonstração_de_liquidação_de_irs decizie_de_impunere decyzja_podatkowa decyzja_w_sprawie_podatku* "
-        "platební_výměr налоговое_уведомление vergi_tahakkuk* tahakkuk_fişi vergi_ihbarnamesi verotuspäätös "
-        "veropäätös 納税通知書 課税明細書 税务通知书 稅單 完税证明 납세고지서 세금고지서 إشعار_ضريبي ربط_ضريبي "
-        "कर_निर्धारण* notis_taksiran",
+        "aanslag tax_assessment notice_of_assessment tax_bill tax_return *steuerbescheid* gebührenbescheid "
+        "abgabenbescheid beitragsbescheid steuererklärung belastingaanslag aanslagbiljet voorlopige_aanslag "
+        "skattebesked slutskattebesked årsopgørelse skatteopgørelse skatteoppgjør skattemelding avis_d'imposition "
+        "avis_d'impôt avis_de_taxe* taxe_foncière liquidación_tributaria liquidación_de_impuestos "
+        "avviso_di_accertamento avviso_di_liquidazione cartella_di_pagamento cartella_esattoriale nota_de_liquidação "
+        "liquidação_de_imposto* demonstração_de_liquidação_de_irs decizie_de_impunere decyzja_podatkowa "
+        "decyzja_w_sprawie_podatku* platební_výměr налоговое_уведомление vergi_tahakkuk* tahakkuk_fişi "
+        "vergi_ihbarnamesi verotuspäätös veropäätös 納税通知書 課税明細書 税务通知书 稅單 完税证明 납세고지서 "
+        "세금고지서 إشعار_ضريبي ربط_ضريبي कर_निर्धारण* notis_taksiran",
     ),
     PaperName(
         PaperKind.CONTRACT,
-        "*vertrag contract service_agreement lease_agreement rental_agreement loan_agreement framework_agreement "
-        "employment_contract purchase_agreement sales_contract *overeenkomst *kontrakt *avtal *avtale *aftale "
-        "contrat* contrato contratto umowa smlouva договор sözleşme *sopimus 契約書 合同 合同书 合約 계약서 عقد अनुबंध "
-        "संविदा perjanjian kontrak surat_perjanjian",
+        "insurance_policy policy_schedule certificate_of_insurance versicherungsschein versicherungspolice "
+        "verzekeringspolis polisblad försäkringsbrev forsikringspolice forsikringsbevis police_d'assurance "
+        "póliza_de_seguro polizza_assicurativa apólice_de_seguro poliță_de_asigurare polisa_ubezpieczeniowa "
+        "pojistná_smlouva страховой_полис sigorta_poliçesi vakuutuskirja 保険証券 保险单 보험증권 وثيقة_تأمين "
+        "बीमा_पॉलिसी polisi_insurans *vertrag contract service_agreement lease_agreement rental_agreement "
+        "loan_agreement framework_agreement employment_contract purchase_agreement sales_contract *overeenkomst "
+        "*kontrakt *avtal *avtale *aftale contrat* contrato contratto umowa smlouva договор sözleşme *sopimus 契約書 "
+        "合同 合同书 合約 계약서 عقد अनुबंध संविदा perjanjian kontrak surat_perjanjian",
     ),
 )
 """Papers that are no bills."""
@@ -316,12 +323,33 @@ BILLS = (
         "invoice bill inv tax_invoice vat_invoice sales_invoice commercial_invoice cash_bill *rechnung *honorarnote "
         "factuur faktura slutfaktura samlingsfaktura samlefaktura kontantfaktura facture factura fattura fatura "
         "factură faktura_vat rachunek faktury faktura_daňový_doklad daňový_doklad счет счёт счет_фактура счёт_фактура "
-        "универсальный_передаточный_документ lasku nota_fiscal nota_fiscal_eletrônica danfe *請求書 発票 インボイス "
-        "*发票 *發票 账单 帳單 *청구서 *세금계산서 송장 فاتورة الفاتورة فاتورة_ضريبية बीजक चालान बिल कर_बीजक "
+        "универсальный_передаточный_документ lasku nota_fiscal nota_fiscal_eletrônica danfe 請求書 発票 インボイス "
+        "发票 發票 账单 帳單 청구서 세금계산서 송장 فاتورة الفاتورة فاتورة_ضريبية बीजक चालान बिल कर_बीजक "
         "टैक्स_इनवॉइस invois faktur nota_honorari",
         "380",
     ),
 )
 """Plain bills."""
 
-NO_BILL = "not_an_invoice not_a_bill no_invoice this_is_no_invoice not_a_demand_for_payment not_a_request_for_payment"
+KEYS = (
+    PaperName(
+        PaperKind.INVOICE,
+        "invoice_number invoice_date invoice_id bill_number bill_date rechnungsnummer rechnungsnr rechnungs_nr "
+        "rechnungsdatum belegnummer_rechnung factuurnummer factuurnr factuurdatum fakturanummer fakturanr "
+        "fakturadatum fakturadato fakturadag n°_facture n°_de_facture numéro_facture numéro_de_facture "
+        "date_de_facture date_facture nº_factura n.º_de_factura nº_de_factura número_de_factura número_factura "
+        "fecha_de_factura fecha_factura numero_fattura data_fattura n._fattura nº_fatura número_da_fatura "
+        "data_da_fatura nr_factură număr_factură data_facturii nr_faktury numer_faktury data_wystawienia_faktury "
+        "číslo_faktury č._faktury номер_счета дата_счета fatura_no fatura_numarası fatura_tarihi laskun_numero "
+        "laskun_päivä* laskun_pvm laskunro 請求書番号 請求番号 请求书编号 发票号码 发票号 发票代码 청구서_번호 "
+        "송장_번호 رقم_الفاتورة تاريخ_الفاتورة बीजक_संख्या बिल_संख्या nombor_invois no_invois tarikh_invois",
+        "380",
+    ),
+)
+"""Words for a bill's own number and day, which begin with its name or hold it."""
+
+ALONE = (
+    PaperName(PaperKind.STATEMENT, "statement"),
+    PaperName(PaperKind.ORDER, "order"),
+)
+"""Names that count only as a cell without any other word."""
