@@ -10,14 +10,16 @@ The rules:
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from service.core.fields.cells import Cell, Row, Unit
 from service.core.fields.lines import TextLines, is_caption_row
+from service.core.fields.mentions import Mention
 from service.core.fields.vocabulary.column_captions import CAPTIONS
-from service.core.fields.vocabulary.phrases import PhraseTable, folded
+from service.core.fields.vocabulary.phrases import PhraseMatch, PhraseTable, folded
 
 LINES_WITHOUT_CELLS = 8
 """Most lines of one cell between two rows of a table: long descriptions, and the foot of a page."""
@@ -36,17 +38,19 @@ class ColumnKind(StrEnum):
     OTHER = "other"
 
 
-_TABLE = PhraseTable(phrases=CAPTIONS)
+_TABLE = PhraseTable("including", "excluding", phrases=CAPTIONS)
+_QUALIFIERS = ("including", "excluding")
 _GOODS = frozenset((ColumnKind.ITEM, ColumnKind.QUANTITY))
 _MONEY = frozenset((ColumnKind.PRICE, ColumnKind.AMOUNT))
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A caption's kind and the cell of its words."""
+    """A caption's kind, the cell of its words, and how many letters they have."""
 
     kind: ColumnKind
     cell: Cell
+    letters: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +86,7 @@ def head_columns(lines: TextLines, line: int) -> tuple[Column, ...]:
     if len(kinds) < 2 or kinds.isdisjoint(_GOODS) or kinds.isdisjoint(_MONEY):
         return ()
     letters = _letters(lines.between(row.cells[0].start, row.cells[-1].end))
-    named = sum(_letters(lines.between(column.cell.start, column.cell.end)) for column in columns)
-    return columns if 2 * named >= letters else ()
+    return columns if 2 * sum(column.letters for column in columns) >= letters else ()
 
 
 def find_tables(lines: TextLines) -> tuple[Table, ...]:
@@ -104,13 +107,30 @@ def _columns(lines: TextLines, line: int) -> Iterator[Column]:
     for cell in lines.row(line).cells:
         text = lines.between(cell.start, cell.end)
         words = folded(text)
-        found = _TABLE.find(words)
+        found = _captions(words)
         if len(found) == 1 or len(words) != len(text):
-            yield from (Column(ColumnKind(phrase.kind), cell) for phrase in found[:1])
+            yield from (
+                Column(ColumnKind(each.kind), cell, _letters(words[each.start : each.end])) for each in found[:1]
+            )
             continue
-        for phrase in found:
-            part = lines.part(line, cell.start + phrase.start, cell.start + phrase.end)
-            yield Column(ColumnKind(phrase.kind), part)
+        for each in found:
+            part = lines.part(line, cell.start + each.start, cell.start + each.end)
+            yield Column(ColumnKind(each.kind), part, _letters(words[each.start : each.end]))
+
+
+def _captions(words: str) -> list[PhraseMatch]:
+    """Find the captions in a cell; "price incl. VAT", "price/unit" and "product description" are one each."""
+    captions: list[PhraseMatch] = []
+    is_qualified = False
+    for each in _TABLE.find(words):
+        between = words[captions[-1].end : each.start].strip() if captions else ""
+        is_same = captions and (captions[-1].kind == each.kind or between == "/")
+        if is_same or (captions and is_qualified and each.kind == ColumnKind.TAX):
+            captions[-1] = captions[-1]._replace(end=each.end)
+        elif each.kind not in _QUALIFIERS:
+            captions.append(each)
+        is_qualified = each.kind in _QUALIFIERS
+    return captions
 
 
 def _with_next_line(lines: TextLines, line: int, columns: Sequence[Column]) -> tuple[Column, ...]:
@@ -129,7 +149,7 @@ def _with_next_line(lines: TextLines, line: int, columns: Sequence[Column]) -> t
             continue
         upper = joined[above].cell
         words = f"{lines.between(upper.start, upper.end)} {lines.between(column.cell.start, column.cell.end)}"
-        if found := _TABLE.find(folded(words)):
+        if found := _captions(folded(words)):
             joined[above] = replace(joined[above], kind=ColumnKind(found[0].kind))
     return tuple(joined)
 
@@ -146,3 +166,29 @@ def _end(lines: TextLines, first: int, border: int) -> int:
 
 def _letters(text: str) -> int:
     return sum(map(str.isalpha, text))
+
+
+class ColumnKinds:
+    """Kinds of the columns in which mentions stand, in one text."""
+
+    def __init__(self, lines: TextLines) -> None:
+        self._lines = lines
+        self._tables = find_tables(lines)
+
+    def of(self, mention: Mention) -> ColumnKind | None:
+        """Find the kind of a mention's column; None outside of tables."""
+        line = self._lines.at(mention.start)
+        if (table := table_at(self._tables, line)) is None:
+            return None
+        return table.kind_of(self._lines.part(line, mention.start, mention.end), self._lines.row(line))
+
+    def has(self, mention: Mention, kind: ColumnKind) -> bool:
+        """True if the table that holds a mention has a column of some kind."""
+        table = table_at(self._tables, self._lines.at(mention.start))
+        return table is not None and table.has(kind)
+
+
+def table_at(tables: Sequence[Table], line: int) -> Table | None:
+    """Find the table that holds a line."""
+    place = bisect_right(tables, line, key=lambda table: table.first) - 1
+    return tables[place] if place >= 0 and line < tables[place].end else None

@@ -18,11 +18,12 @@ import re
 import sys
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from service.core.decoding.entities import Entity, Source
 from service.core.decoding.value import Value, ValueKind
 from service.core.fields.amount_keywords import keyword_of_amount
+from service.core.fields.descriptions import ITEM, description_spans
 from service.core.fields.key_roles import ANOTHER, date_role, number_role
 from service.core.fields.lines import TextLines, has_words
 from service.core.fields.party_names import party_names
@@ -118,12 +119,12 @@ SCORES = {
     SUPPLY_DATE: 0.9,
     REFERENCE: 0.9,
     "QUANTITY": 0.9,
+    ITEM: 0.7,
     SUPPLIER: 0.5,
     RECEIVER: 0.5,
     "ORGANIZATION": 0.5,
 }
 """Scores of the values by label, comparable with the model's: estimated on a few dozen bills, not fitted."""
-ITEM = "LINE_ITEM"
 MOST_BETWEEN_DAYS = 12
 """Most characters between the two days of a period."""
 MOST_VALUES = 500
@@ -145,9 +146,11 @@ def keyword_values(
         read: reader of values in the document's context.
     """
     text, taken, dates = lines.text, _spans_of(entities), [*dates]
-    rows = list(_rows(lines, entities, len(text)))
     sums, days = list(amount_spans(read, text)), list(day_spans(read, text, dates))
+    items = description_spans(lines, [entity for entity in entities if entity.end <= len(text)], sums)
+    rows = list(_rows(lines, items, len(text)))
     found = [
+        *((ITEM, span) for span in _new_items(lines, items, entities)),
         *(("MONEY", span) for span in _named_sums(lines, sums, SpanSet(rows), entities)),
         *(("DATE", span) for span in _named_days(lines, days, entities)),
         *((SUPPLY_DATE, span) for span in _supply_periods(read, lines, dates)),
@@ -156,7 +159,7 @@ def keyword_values(
         *party_names(text, entities),
         *(
             ("QUANTITY", span)
-            for place in sorted({*rows, *_before_items(lines, entities, len(text))})
+            for place in sorted({*rows, *_before_items(lines, items)})
             for span in _row_counts(read, text, place, SpanSet(sums), taken)
         ),
     ]
@@ -164,6 +167,16 @@ def keyword_values(
         Entity(label, text[start:end], start, end, SCORES[label], Source.RULE)
         for label, (start, end) in sorted(found, key=lambda value: value[1])[:MOST_VALUES]
     ]
+
+
+def _new_items(lines: TextLines, items: Iterable[Span], entities: Sequence[Entity]) -> Iterator[Span]:
+    """Yield descriptions on lines where they are others than the model's items."""
+    found = {line: set(some) for line, some in groupby(items, lambda span: lines.at(span[0]))}
+    of_model: dict[int, set[Span]] = {}
+    for entity in entities:
+        if entity.label == ITEM:
+            of_model.setdefault(lines.at(entity.start), set()).add((entity.start, entity.end))
+    return (span for line in found if found[line] != of_model.get(line) for span in sorted(found[line]))
 
 
 def _named_sums(lines: TextLines, sums: Iterable[Span], rows: SpanSet, entities: Sequence[Entity]) -> Iterator[Span]:
@@ -205,25 +218,24 @@ def _named_numbers(lines: TextLines, text: str, others: SpanSet, taken: SpanSet)
             yield "ID_NUMBER", (start, end)
 
 
-def _rows(lines: TextLines, entities: Sequence[Entity], end: int) -> Iterator[Span]:
+def _rows(lines: TextLines, items: Sequence[Span], end: int) -> Iterator[Span]:
     """Yield the rest of each description's line, with the next line if that has no words."""
-    items = [entity for entity in entities if entity.label == ITEM and entity.end <= end]
-    for item, border in zip(items, [*(each.start for each in items[1:]), end], strict=False):
-        line = lines.at(item.end - 1)
+    for (_, stop), border in zip(items, [*(start for start, _ in items[1:]), end], strict=False):
+        line = lines.at(stop - 1)
         following = lines.between(lines.start(line + 1), lines.end(line + 1))
-        stop = lines.end(line) if has_words(following) else lines.end(line + 1)
-        if item.end < min(stop, border):
-            yield item.end, min(stop, border)
+        last = lines.end(line) if has_words(following) else lines.end(line + 1)
+        if stop < min(last, border):
+            yield stop, min(last, border)
 
 
-def _before_items(lines: TextLines, entities: Sequence[Entity], end: int) -> Iterator[Span]:
+def _before_items(lines: TextLines, items: Sequence[Span]) -> Iterator[Span]:
     """Yield the beginning of each description's line, where the row's number or quantity may stand."""
     last_end = 0
-    for item in (entity for entity in entities if entity.label == ITEM and entity.end <= end):
-        start = max(last_end, lines.start(lines.at(item.start)))
-        if start < item.start:
-            yield start, item.start
-        last_end = item.end
+    for start, end in items:
+        first = max(last_end, lines.start(lines.at(start)))
+        if first < start:
+            yield first, start
+        last_end = end
 
 
 def _row_counts(read: ReadValue, text: str, row: Span, sums: SpanSet, taken: SpanSet) -> Iterator[Span]:

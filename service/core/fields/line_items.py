@@ -18,21 +18,30 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
-from itertools import combinations, permutations, product
+from itertools import combinations, pairwise, permutations, product
 
+from service.core.fields.columns import ColumnKind, ColumnKinds
+from service.core.fields.descriptions import ITEM, of_rows
 from service.core.fields.lines import TextLines, has_words
 from service.core.fields.mentions import Mention, amount, currency, number
 from service.core.fields.roles import AMOUNTS, TAX
 
+MONEY = "MONEY"
 _AMOUNTS = AMOUNTS - {TAX}
+_NO_PRICES = frozenset((ColumnKind.TAX, ColumnKind.DISCOUNT, ColumnKind.OTHER))
+"""Kinds of columns in which no price, quantity or amount stands."""
 LINES_BELOW = 2
 """Most lines of a row below its description's last line; with boxes, in multiples of that line's height."""
 ROUNDING = Decimal("0.005")
 """Most difference of quantity x unit price from the amount, as a share of the amount: unit prices are rounded."""
 MOST_NUMBERS = 6
 """Most quantities, and most amounts, of a row that are combined."""
+
+
+FEWEST_LETTERS = 4
+"""Fewest letters of a description that shows by its box whether it is drawn sideways."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,25 +74,80 @@ class _Band:
 
 def find_line_items(mentions: Sequence[Mention], lines: TextLines, taken: Collection[int]) -> tuple[LineItem, ...]:
     """Group a document's mentions into rows, in order; `taken`: numbers of mentions that belong to no row."""
-    items = [(_band(mention, lines), mention) for mention in mentions if mention.label == "LINE_ITEM"]
-    items.sort(key=lambda item: (item[0].page, item[0].top))
+    level = _Level(mentions, lines)
+    found = of_rows([mention for mention in mentions if mention.label == ITEM], lines)
+    items = sorted(((level.band(mention), mention) for mention in found), key=lambda item: (item[0].page, item[0].top))
     in_rows: list[list[Mention]] = [[] for _ in items]
     tops = [(band.page, band.top) for band, _ in items]
+    own_lines = {lines.at(item.end - 1) for _, item in items}
     for mention in mentions:
-        if mention.label in _AMOUNTS | {"QUANTITY"} and mention.entity not in taken:
-            band = _band(mention, lines)
+        is_taken = mention.entity in taken and not (mention.label == MONEY and lines.at(mention.start) in own_lines)
+        if mention.label in _AMOUNTS | {"QUANTITY"} and not is_taken:
+            band = level.band(mention)
             row = bisect_right(tops, (band.page, band.middle)) - 1
-            if row >= 0 and _reaches(items[row][0], band):
+            if row >= 0 and _reaches(items[row][0], band) and not _is_in(mention, items[row][1]):
                 in_rows[row].append(mention)
-    rows = [_row(item, _on_own_line(item, found, lines)) for (_, item), found in zip(items, in_rows, strict=True)]
+    columns = ColumnKinds(lines)
+    rows = [
+        _row(item, _on_own_line(item, found, lines), columns) for (_, item), found in zip(items, in_rows, strict=True)
+    ]
+    rows = _with_leading_counts(rows, [_leading(item, mentions, lines) for _, item in items])
     return tuple(row for row in rows if row.has_number) or tuple(rows)
 
 
-def _band(mention: Mention, lines: TextLines) -> _Band:
-    if mention.boxes:
-        first, last = mention.boxes[0], mention.boxes[-1]
-        return _Band(mention.page or 0, first[1], last[3], last[3] - last[1])
-    return _Band(0, lines.at(mention.start), lines.at(mention.end - 1) + 1, 1)
+def _leading(item: Mention, mentions: Sequence[Mention], lines: TextLines) -> Mention | None:
+    """Find the count that stands right before a description, at the beginning of its line."""
+    before = [each for each in mentions if each.label == "QUANTITY" and _begins_line(each, item, lines)]
+    return before[-1] if before else None
+
+
+def _begins_line(count: Mention, item: Mention, lines: TextLines) -> bool:
+    first = lines.start(lines.at(item.start))
+    return (
+        first <= count.start < count.end <= item.start
+        and not lines.between(first, count.start).strip()
+        and not lines.between(count.end, item.start).strip(" \tx×*X")
+    )
+
+
+def _with_leading_counts(rows: Sequence[LineItem], counts: Sequence[Mention | None]) -> list[LineItem]:
+    """Take counts before descriptions for quantities of rows without one, unless they number the rows."""
+    stated = [number(count) for count in counts if count is not None]
+    is_numbering = (
+        len(stated) > 1
+        and stated[0] == 1
+        and all(two - one == 1 for one, two in pairwise(map(int, filter(None, stated))))
+    )
+    return [
+        replace(row, quantity=count) if row.quantity is None and count is not None and not is_numbering else row
+        for row, count in zip(rows, counts, strict=True)
+    ]
+
+
+def _is_in(mention: Mention, item: Mention) -> bool:
+    """True if a quantity or an amount is part of a description."""
+    return item.start <= mention.start and mention.end <= item.end
+
+
+class _Level:
+    """Bands of mentions: by boxes on pages that are read from left to right, else by lines."""
+
+    def __init__(self, mentions: Sequence[Mention], lines: TextLines) -> None:
+        self._lines = lines
+        self._sideways = {each.page for each in mentions if each.label == ITEM and each.boxes and _is_upright(each)}
+
+    def band(self, mention: Mention) -> _Band:
+        if mention.boxes and mention.page not in self._sideways:
+            first, last = mention.boxes[0], mention.boxes[-1]
+            return _Band(mention.page or 0, first[1], last[3], last[3] - last[1])
+        page = mention.page if mention.page in self._sideways else 0
+        return _Band(page or 0, self._lines.at(mention.start), self._lines.at(mention.end - 1) + 1, 1)
+
+
+def _is_upright(item: Mention) -> bool:
+    """True if a description of several letters is higher than wide."""
+    left, top, right, bottom = item.boxes[0]
+    return len(item.text) >= FEWEST_LETTERS and bottom - top > right - left
 
 
 def _reaches(item: _Band, band: _Band) -> bool:
@@ -100,21 +164,33 @@ def _on_own_line(item: Mention, in_row: Sequence[Mention], lines: TextLines) -> 
     ]
 
 
-def _row(item: Mention, in_row: Sequence[Mention]) -> LineItem:
-    quantities = sorted(_labelled(in_row, {"QUANTITY"}), key=lambda mention: mention.by_keyword)[:MOST_NUMBERS]
-    sums = _labelled(in_row, _AMOUNTS)[:MOST_NUMBERS]
-    for quantity, (price, total) in product(quantities, permutations(sums, 2)):
-        if _multiplies(quantity, price, total):
-            return LineItem(item, quantity, price, total)
-    for count, price, total in combinations(sums, 3):
+def _row(item: Mention, in_row: Sequence[Mention], columns: ColumnKinds) -> LineItem:
+    kinds = {mention.entity: columns.of(mention) for mention in in_row}
+
+    def of_kind(*some: ColumnKind | None) -> list[Mention]:
+        return [mention for mention in in_row if kinds[mention.entity] in some]
+
+    counts = of_kind(ColumnKind.QUANTITY)
+    priced = [each for each in of_kind(ColumnKind.PRICE, ColumnKind.UNIT) if each.label in _AMOUNTS]
+    charged = [each for each in of_kind(ColumnKind.AMOUNT) if each.label in _AMOUNTS]
+    others = (
+        in_row
+        if not charged
+        else [each for each in in_row if kinds[each.entity] not in _NO_PRICES or each.label == "QUANTITY"]
+    )
+    quantities = sorted(_labelled(others, {"QUANTITY"}), key=lambda mention: mention.by_keyword)
+    sums = _labelled(others, _AMOUNTS)
+    for count, (price, total) in product([*counts, *quantities][:MOST_NUMBERS], permutations(sums[:MOST_NUMBERS], 2)):
+        if count not in (price, total) and _multiplies(count, price, total):
+            return LineItem(item, count, price, total)
+    for count, price, total in combinations(sums[:MOST_NUMBERS], 3):
         if currency(count) is None and _multiplies(count, price, total):
             return LineItem(item, count, price, total)
-    return LineItem(
-        item,
-        quantities[0] if quantities and not quantities[0].by_keyword else None,
-        sums[-2] if len(sums) > 1 else None,
-        sums[-1] if sums else None,
-    )
+    quantity = next(iter(counts), None) or (quantities[0] if quantities and not quantities[0].by_keyword else None)
+    if charged and (priced or columns.has(charged[-1], ColumnKind.PRICE)):
+        return LineItem(item, quantity, priced[-1] if priced else None, charged[-1])
+    sums = [mention for mention in sums if mention is not quantity]
+    return LineItem(item, quantity, sums[-2] if len(sums) > 1 else None, sums[-1] if sums else None)
 
 
 def _labelled(in_row: Sequence[Mention], labels: Collection[str]) -> list[Mention]:

@@ -137,3 +137,80 @@ def test_a_row_with_its_amount_does_not_reach_into_lines_of_other_words() -> Non
         *(("LINE_ITEM", "EIER"), ("MONEY", "3,00"), ("QUANTITY", "2"), ("MONEY", "1,50")),
     )
     assert rows(text, found) == [("BIO MILCH", None, None, "1,29"), ("EIER", "2", "1,50", "3,00")]
+
+
+@pytest.mark.parametrize(
+    ("head", "row", "expected"),
+    [
+        ("Item\tQty\tPrice\tTax\tAmount", "Steak\t2\t5.00\t1.90\t11.90", ("2", "5.00", "11.90")),
+        ("Item\tQty\tPrice\tDisc. %\tAmount", "Steak\t2\t5.00\t10.00\t9.00", ("2", "5.00", "9.00")),
+        ("Item\tAmount\tQty\tPrice", "Steak\t11.90\t2\t5.00", ("2", "5.00", "11.90")),
+        ("Item\tQty\tPrice\tAmount", "Steak\t2\t\t11.90", ("2", None, "11.90")),
+        ("Item\tQty\tUnit\tAmount", "Steak\t2\t5.00\t11.90", ("2", "5.00", "11.90")),
+        ("Item\tQty\tAmount", "Steak 5.00\t2\t11.90", ("2", "5.00", "11.90")),
+        ("Item\tQty\tPrice", "Steak\t2\t5.00", ("2", None, "5.00")),
+        ("Item\tNo.\tQty\tAmount", "Steak\t7\t2\t11.90", ("2", None, "11.90")),
+    ],
+)
+def test_heads_say_which_numbers_they_are(
+    head: str, row: str, expected: tuple[str | None, str | None, str | None]
+) -> None:
+    text = f"{head}\n{row}"
+    numbers = [part for part in row.replace(" ", "\t").split("\t")[1:] if part]
+    found = mentions_in(
+        text, ("LINE_ITEM", "Steak"), *(("MONEY" if "." in part else "QUANTITY", part) for part in numbers)
+    )
+    assert rows(text, found) == [("Steak", *expected)]
+
+
+def test_a_table_drawn_sideways_has_its_rows_by_lines() -> None:
+    text = "Card stock\t12\t96.00\nRibbon\t5\t30.00"
+    stock, twelve, first, ribbon, five, second = mentions_in(
+        text,
+        *(("LINE_ITEM", "Card stock"), ("QUANTITY", "12"), ("MONEY", "96.00")),
+        *(("LINE_ITEM", "Ribbon"), ("QUANTITY", "5"), ("MONEY", "30.00")),
+    )
+    found = [
+        boxed(stock, (50, 700, 60, 760)),
+        boxed(twelve, (50, 500, 60, 512)),
+        boxed(first, (50, 300, 60, 330)),
+        boxed(ribbon, (70, 700, 80, 760)),
+        boxed(five, (70, 500, 80, 506)),
+        boxed(second, (70, 300, 80, 330)),
+    ]
+    assert rows(text, found) == [("Card stock", "12", None, "96.00"), ("Ribbon", "5", None, "30.00")]
+
+
+def test_descriptions_of_a_line_go_before_items_of_the_model() -> None:
+    text = "Labels, 100 sheets\t3\t14.80"
+    labels, hundred, sheets, three, price = mentions_in(
+        text,
+        *(("LINE_ITEM", "Labels"), ("QUANTITY", "100"), ("LINE_ITEM", "sheets"), ("QUANTITY", "3"), ("MONEY", "14.80")),
+    )
+    whole = labels._replace(entity=9, text="Labels, 100 sheets", end=18, by_keyword=True)
+    assert rows(text, [labels, whole, hundred, sheets, three, price]) == [("Labels, 100 sheets", "3", None, "14.80")]
+
+
+def test_payments_are_no_rows() -> None:
+    text = "Steak 9.00\nCHANGE 1.00"
+    found = mentions_in(text, ("LINE_ITEM", "Steak"), ("MONEY", "9.00"), ("LINE_ITEM", "CHANGE"), ("MONEY", "1.00"))
+    assert rows(text, found) == [("Steak", None, None, "9.00")]
+
+
+def test_an_amount_on_its_row_is_of_the_row_though_a_role_has_it() -> None:
+    text = "Advice 10 h at 120.00  1200.00"
+    found = mentions_in(text, ("LINE_ITEM", "Advice"), ("QUANTITY", "10 h"), ("MONEY", "120.00"), ("MONEY", "1200.00"))
+    assert rows(text, found, taken=(3,)) == [("Advice", "10 h", "120.00", "1200.00")]
+
+
+@pytest.mark.parametrize(
+    ("counts", "expected"), [(("2", "3"), ("2", "3")), (("1", "1"), ("1", "1")), (("1", "2"), (None, None))]
+)
+def test_a_count_before_a_description_is_its_quantity_unless_rows_are_numbered(
+    counts: tuple[str, str], expected: tuple[str | None, str | None]
+) -> None:
+    text = f"{counts[0]} Pen 6.00\n{counts[1]} x Ink 9.50"
+    pen, ink = (("QUANTITY", counts[0]), ("LINE_ITEM", "Pen"), ("MONEY", "6.00")), ("LINE_ITEM", "Ink")
+    found = mentions_in(text, *pen, ("QUANTITY", counts[1]), ink, ("MONEY", "9.50"))
+    written = [each._replace(by_keyword=each.label == "QUANTITY") for each in found]
+    assert rows(text, written) == [("Pen", expected[0], None, "6.00"), ("Ink", expected[1], None, "9.50")]

@@ -35,10 +35,10 @@ CAPTIONS = {
         "satz stundensatz prijs prijs_per_stuk stukprijs eenheidsprijs tarief prijs_per_eenheid à_pris a_pris pris "
         "styckpris enhetspris enhedspris stk._pris stk_pris p.u. p.u._ht pu pu_ht prix prix_unitaire prix_unit. "
         "prix_unitaire_ht tarif precio precio_unitario precio_unit. p._unit. prezzo prezzo_unitario prezzo_unit. "
-        "preço preço_unitário preço_unit. pr._unit. vl._unit. valor_unitário vlr_unit preț preț_unitar pret_unitar "
-        "cena cena_jedn. cena_jednostkowa cena_netto cena_brutto cena_za_mj jedn._cena jednotková_cena цена "
-        "цена_за_ед. fiyat birim_fiyat hinta yksikköhinta à_hinta a_hinta 単価 单价 單價 단가 السعر سعر_الوحدة दर "
-        "मूल्य harga harga_unit harga_satuan seunit"
+        "preço preço_unitário preço_unit. pr._unit. vl._unit. v._unit v._unitário valor_unitário vlr_unit preț "
+        "preț_unitar pret_unitar cena cena_jedn. cena_jednostkowa cena_netto cena_brutto cena_za_mj jedn._cena "
+        "jednotková_cena цена цена_за_ед. fiyat birim_fiyat hinta yksikköhinta à_hinta a_hinta 単価 单价 單價 단가 "
+        "السعر سعر_الوحدة दर मूल्य harga harga_unit harga_satuan seunit"
     ),
     "amount": (
         "amount total line_total row_total line_amount total_price total_amount net_amount value taxable_value sum "
@@ -47,13 +47,13 @@ CAPTIONS = {
         "gesamt_netto gesamt_brutto bedrag totaal totaalprijs prijs_incl._btw prijs_excl._btw totaal_excl._btw "
         "totaal_incl._btw belopp summa beløb beløp sum i_alt total_dkk montant montant_ht montant_ttc total_ht "
         "total_ttc prix_total prix_total_ht importe importe_total precio_total total_€ importo totale prezzo_totale "
-        "valor valor_total preço_total vl._total vlr_total valoare valoarea suma wartość wartość_netto "
+        "valor valor_total preço_total vl._total v._total vlr_total valoare valoarea suma wartość wartość_netto "
         "wartość_brutto kwota razem celkem cena_celkem částka celkem_bez_dph celkem_s_dph сумма стоимость всего "
         "tutar toplam tutarı yhteensä summa veroton_yhteensä 金額 金额 小計 合計金額 价税合计 금액 공급가액 المبلغ "
         "المجموع الإجمالي राशि रकम कुल amaun jumlah jumlah_harga total_harga"
     ),
     "tax": (
-        "tax taxes vat vat_% vat_rate vat_amount tax_% tax_rate tax_amount gst hst cgst sgst igst sst sales_tax "
+        "% tax taxes vat vat_% vat_rate vat_amount tax_% tax_rate tax_amount gst hst cgst sgst igst sst sales_tax "
         "gst_% gst_amount mwst mw.st. mwst_satz mwst_% ust ust_satz ust_% steuer steuersatz steuerbetrag btw btw_% "
         "btw_bedrag moms moms_% momssats mva mva_% tva taux_tva tva_% taux montant_tva iva tipo_iva iva_% "
         "importe_iva aliquota aliq. icms ipi iss cota_tva valoare_tva vat_[%] stawka_vat kwota_vat stawka dph "
