@@ -94,6 +94,10 @@ class FieldResult(EntityResult, frozen=True, kw_only=True):
 
     reason: Reason
     alternatives: list[EntityResult]
+    evidence: Annotated[
+        dict[str, float] | msgspec.UnsetType,
+        msgspec.Meta(description="Of a bill's role: what speaks for the value (above 0) and against it (below)."),
+    ] = msgspec.UNSET
 
 
 class LineItemResult(msgspec.Struct, frozen=True):

@@ -43,10 +43,14 @@ class FoundRecord(msgspec.Struct, frozen=True):
 
 
 class FieldEntity(FoundEntity, frozen=True, kw_only=True):
-    """The entity chosen for a role, why (`reason`: `label`, `sum` or `context`), and those with other values."""
+    """The entity chosen for a role, why (`reason`: `label`, `sum` or `context`), and those with other values.
+
+    `evidence`: of a bill's role, what speaks for the value (above 0) and against it (below).
+    """
 
     reason: str
     alternatives: list[FoundEntity] = []
+    evidence: dict[str, float] = {}
 
 
 class LineItem(msgspec.Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""`gleaner evaluate`: scores a model on labelled documents, as the service would answer them.
+"""`gleaner evaluate`: scores a model on labelled documents, texts or files, as the service would answer them.
 
 By set, label, language and kind of document, with intervals over groups, kinds of errors, the calibration of scores,
 and fields where the truth has them.
@@ -32,6 +32,7 @@ from service.api.extraction.request import DocumentInput
 from service.api.options import read_options
 from service.core.errors import InvalidOptions, Overloaded, RequestError
 from service.evaluation.data_check import label_counts
+from service.evaluation.document_files import is_folder_of_files, read_document_files
 from service.evaluation.labelled_documents import (
     MAPPING_FILE,
     BadRecords,
@@ -119,6 +120,8 @@ async def ask_all(
 async def _ask(service: AnsweringService, document: LabelledDocument, pause_seconds: float) -> ScoredAnswer:
     """Ask about one document; a refused one counts as without entities. Failures of the service are raised."""
     asked = DocumentInput(document.id, text=document.text)
+    if document.file is not None:
+        asked = DocumentInput(document.id, data=document.file.read_bytes(), name=document.file.name)
     for attempt in range(1, ATTEMPTS + 1):
         try:
             return from_answer(await service.answer(asked))
@@ -141,7 +144,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = __doc__
     parser.add_argument("model", metavar="MODEL", help=f"a model's folder, a name in the store, or `{BUILTIN}`")
     parser.add_argument(
-        "data", nargs="+", type=Path, metavar="DATA", help="JSON lines (see `gleaner data --help`), or folders of them"
+        "data",
+        nargs="+",
+        type=Path,
+        metavar="DATA",
+        help="JSON lines (see `gleaner data --help`), folders of them, or folders of files (PDF, picture, HTML), each "
+        'beside a JSON file: {"document": "a.pdf", "kind": "invoice", "roles": {"total_amount": "119.00"}}',
     )
     parser.add_argument(
         "--mapping", type=Path, help="labels of the sets → labels of the model (MAPPING.json beside DATA)"
@@ -165,7 +173,7 @@ def run(chosen: argparse.Namespace) -> int:
     if chosen.out is not None and not chosen.out.absolute().parent.is_dir():
         raise InvalidOptions(f"--out: there is no folder {chosen.out.absolute().parent}")
     scheme = read_scheme(chosen.mapping) if chosen.mapping else nearest_scheme(chosen.data)
-    sets = _chosen_sets(chosen, read_sets(chosen.data, scheme))
+    sets = _chosen_sets(chosen, read_data(chosen.data, scheme))
     with _progress() as show:
         report = asyncio.run(_evaluate(chosen.model, sets, scheme, show))
     if chosen.out:
@@ -177,6 +185,14 @@ def run(chosen: argparse.Namespace) -> int:
             print(f"\n{table.title}")
             Console(width=None if sys.stdout.isatty() else PIPE_COLUMNS).print(_drawn(table))
     return 0
+
+
+def read_data(paths: Sequence[Path], scheme: LabelScheme) -> list[LabelledSet]:
+    """Read sets of texts, then sets of files. Raises BadRecords."""
+    folders = [path for path in paths if is_folder_of_files(path)]
+    texts = [path for path in paths if path not in folders]
+    sets = read_sets(texts, scheme) if texts else []
+    return [*sets, *(each for folder in folders for each in read_document_files(folder))]
 
 
 @contextmanager

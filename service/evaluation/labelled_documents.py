@@ -71,7 +71,8 @@ class LabelledDocument:
     """One document and its entities, by position.
 
     Attributes:
-        fields: role → its right values.
+        fields: role → its right values; none: the document states none.
+        file: a file to be read instead of a text (`document_files`).
         unmapped: code points `[start, end)` of entities whose label the mapping omits.
     """
 
@@ -83,6 +84,7 @@ class LabelledDocument:
     kind: str = ""
     fields: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     unmapped: tuple[tuple[int, int], ...] = ()
+    file: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +124,7 @@ def read_scheme(path: Path) -> LabelScheme:
     Raises:
         BadRecords: the file is not of this form.
     """
-    content = _json(path.name, text_of_file(path))
+    content = json_object(path.name, text_of_file(path))
     try:
         return LabelScheme({name: dict(labels) for name, labels in content["map"].items()}, content["coarse_parent"])
     except (AttributeError, KeyError, TypeError, ValueError) as error:
@@ -170,7 +172,7 @@ def _read(path: Path, label_map: LabelMap | None, problems: list[str]) -> Labell
         if line.strip():
             where = f"{path.name}, line {number}"
             try:
-                documents.append(_document(where, _json(where, line), path.stem, label_map))
+                documents.append(_document(where, json_object(where, line), path.stem, label_map))
             except BadRecords as error:
                 problems += error.problems
             else:
@@ -270,7 +272,8 @@ def text_of_file(path: Path) -> str:
         raise BadRecords([f"{path} cannot be read: {cure}"]) from error
 
 
-def _json(where: str, text: str) -> dict[str, Any]:
+def json_object(where: str, text: str) -> dict[str, Any]:
+    """Read a JSON object. Raises BadRecords, which names `where` it stands."""
     try:
         content = json.loads(text)
     except ValueError as error:

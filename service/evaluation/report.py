@@ -15,6 +15,8 @@ from service.evaluation.scoring import RoleTally, SetScores
 from service.evaluation.span_scores import LEAST_GROUPS, Outcome, SpanScore, Tally
 
 BINS = 10
+SURE = 0.99
+"""Share of right values that a threshold of the roles' scores promises."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +68,30 @@ class Rates(msgspec.Struct, frozen=True):
 
 
 class RoleRates(msgspec.Struct, frozen=True):
-    """Documents with a role in their truth, and those with the right value: as chosen, and by score alone."""
+    """Documents with a role in their truth, and those with the right value: as chosen, and by score alone.
+
+    `silent`, `marked`: wrong values without and with a sign of doubt, inventions included; `missing`: no value.
+    """
 
     truth: int
     right: int
     right_by_score: int
+    silent: int = 0
+    marked: int = 0
+    missing: int = 0
+
+
+class RoleScores(msgspec.Struct, frozen=True):
+    """Reliability of the scores of roles.
+
+    `threshold`: least score at and above which `SURE` of the values are right; None if there is none. `kept`: share of
+    the values that have it.
+    """
+
+    calibration: Reliability
+    values: int
+    threshold: float | None
+    kept: float
 
 
 class SetReport(msgspec.Struct, frozen=True):
@@ -84,6 +105,7 @@ class SetReport(msgspec.Struct, frozen=True):
     calibration: Reliability
     fields: dict[str, RoleRates]
     notes: list[str]
+    role_scores: RoleScores
 
 
 class EvaluationReport(msgspec.Struct, frozen=True):
@@ -101,6 +123,7 @@ class EvaluationReport(msgspec.Struct, frozen=True):
     errors: dict[str, int]
     calibration: Reliability
     fields: dict[str, RoleRates]
+    role_scores: RoleScores
 
 
 def set_report(scores: SetScores, *, notes: Sequence[str] = ()) -> SetReport:
@@ -114,6 +137,7 @@ def set_report(scores: SetScores, *, notes: Sequence[str] = ()) -> SetReport:
         calibration(scores.scored),
         _roles([scores.roles]),
         [*few, *notes],
+        role_scores(_scored_roles([scores])),
     )
 
 
@@ -134,7 +158,25 @@ def all_together(
         _errors([each.outcomes for each in scores]),
         calibration(scored for each in scores for scored in each.scored),
         _roles([each.roles for each in scores]),
+        role_scores(_scored_roles(scores)),
     )
+
+
+def role_scores(scored: Sequence[tuple[float, bool]]) -> RoleScores:
+    """Compute the reliability of the roles' scores from (score, True if the value is right) of each value."""
+    threshold, kept, right = None, 0, 0
+    ordered = sorted(scored, reverse=True)
+    for number, (score, is_right) in enumerate(ordered, 1):
+        right += is_right
+        is_last = number == len(ordered) or ordered[number][0] < score
+        if is_last and right >= SURE * number:
+            threshold, kept = score, number
+    return RoleScores(calibration(scored), len(ordered), threshold, kept / max(1, len(ordered)))
+
+
+def _scored_roles(scores: Sequence[SetScores]) -> list[tuple[float, bool]]:
+    judged = (role for each in scores for role in each.judged)
+    return [(role.answer.score, role.is_right) for role in judged if role.answer.score is not None]
 
 
 def rates(score: SpanScore) -> Rates:
@@ -161,10 +203,7 @@ def _roles(tallies: Iterable[Mapping[str, RoleTally]]) -> dict[str, RoleRates]:
     merged: dict[str, RoleRates] = {}
     for by_role in tallies:
         for role, tally in by_role.items():
-            before = merged.get(role, RoleRates(0, 0, 0))
-            merged[role] = RoleRates(
-                before.truth + tally.truth,
-                before.right + tally.right,
-                before.right_by_score + tally.right_by_label,
-            )
+            counts = (tally.truth, tally.right, tally.right_by_label, tally.silent, tally.marked, tally.missing)
+            before = msgspec.structs.astuple(merged.get(role, RoleRates(0, 0, 0)))
+            merged[role] = RoleRates(*map(sum, zip(before, counts, strict=True)))
     return dict(sorted(merged.items()))

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from service.evaluation.report import EvaluationReport, Rates, RoleRates, SetReport
+import msgspec
+
+from service.evaluation.report import (
+    SURE,
+    EvaluationReport,
+    Rates,
+    Reliability,
+    RoleRates,
+    RoleScores,
+    SetReport,
+)
 from service.evaluation.span_scores import Outcome
 
 
@@ -25,7 +35,9 @@ def tables(report: EvaluationReport) -> list[ReportTable]:
         *(_rates(title, rows) for title, rows in _breakdowns(report)),
         _errors(report.sets),
         _fields(report),
-        _calibration(report),
+        _role_scores(report),
+        _calibration("scores of roles", report.role_scores.calibration),
+        _calibration("scores of entities", report.calibration),
     ]
     return [table for table in found if table.rows]
 
@@ -91,31 +103,43 @@ def _fields(report: EvaluationReport) -> ReportTable:
         for role, found in (*each.fields.items(), ("all roles", _sum(list(each.fields.values()))))
     ]
     return ReportTable(
-        "fields: is the value of a role right?", ("set", "role", "truth", "chosen", "by score"), tuple(rows)
+        "fields: is the value of a role right, wrong in silence, wrong and marked, or missing?",
+        ("set", "role", "truth", "right", "silent", "marked", "missing", "by label's score"),
+        tuple(rows),
     )
 
 
 def _sum(found: Sequence[RoleRates]) -> RoleRates:
-    counts = [(each.truth, each.right, each.right_by_score) for each in found]
-    return RoleRates(*map(sum, zip(*counts, strict=True)))
+    return RoleRates(*map(sum, zip(*map(msgspec.structs.astuple, found), strict=True)))
 
 
 def _role(name: str, role: str, found: RoleRates) -> tuple[str, ...]:
-    return (
-        name,
-        role,
-        str(found.truth),
-        *(f"{n} ({_share(n / found.truth)})" for n in (found.right, found.right_by_score)),
-    )
+    right, by_score = (f"{n} ({_share(n / max(1, found.truth))})" for n in (found.right, found.right_by_score))
+    return (name, role, str(found.truth), right, str(found.silent), str(found.marked), str(found.missing), by_score)
 
 
-def _calibration(report: EvaluationReport) -> ReportTable:
+def _calibration(title: str, found: Reliability) -> ReportTable:
     rows = tuple(
-        (f"{each.above:.1f}", str(each.entities), _share(each.mean_score), _share(each.right))
-        for each in report.calibration.bins
+        (f"{each.above:.1f}", str(each.entities), _share(each.mean_score), _share(each.right)) for each in found.bins
     )
-    title = f"scores: expected calibration error {_share(report.calibration.error)}"
-    return ReportTable(title, ("score from", "entities", "mean score", "right"), rows)
+    head = ("score from", "number", "mean score", "right")
+    return ReportTable(f"{title}: expected calibration error {_share(found.error)}", head, rows)
+
+
+def _role_scores(report: EvaluationReport) -> ReportTable:
+    """The reliability of the roles' scores, of each set and of all, with the threshold that promises `SURE`."""
+    found = [*((each.name, each.role_scores) for each in report.sets), ("all sets", report.role_scores)]
+    rows = tuple(
+        (name, str(each.values), _share(each.calibration.error), *_threshold(each))
+        for name, each in found
+        if each.values
+    )
+    head = ("set", "values", "calibration", f"score for {SURE:.0%}", "kept")
+    return ReportTable("scores of roles", head, rows)
+
+
+def _threshold(scores: RoleScores) -> tuple[str, str]:
+    return ("none", "") if scores.threshold is None else (_share(scores.threshold), f"{scores.kept:.0%}")
 
 
 def _interval(rates: Rates) -> str:

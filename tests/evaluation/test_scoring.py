@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import msgspec
 import pytest
 
 from service.evaluation.labelled_documents import LabelledDocument, LabelledSet, LabelledSpan, LabelScheme
-from service.evaluation.report import EvaluationReport, all_together, calibration, set_report
-from service.evaluation.scoring import ScoredAnswer, SetScores, from_answer, is_right, score_set
+from service.evaluation.report import EvaluationReport, all_together, calibration, role_scores, set_report
+from service.evaluation.scoring import RoleAnswer, ScoredAnswer, SetScores, from_answer, is_right, score_set
+from service.evaluation.tables import tables
 
 TEXT = "Acme GmbH total 9.00 Anna"
 SCHEME = LabelScheme({}, {"SUPPLIER_NAME": "ORGANIZATION", "TOTAL_AMOUNT": "MONEY"})
@@ -33,7 +35,7 @@ def scores() -> SetScores:
     answers = [
         ScoredAnswer(
             (span("ORGANIZATION", "Acme GmbH", 0.8), span("TOTAL_AMOUNT", "9.00", 0.9), span("PERSON", "Anna")),
-            {"total_amount": "9.00"},
+            {"total_amount": RoleAnswer("9.00", 0.9), "kind": RoleAnswer("receipt")},
             {"total_amount": "8.00", "supplier_name": "Other"},
             tokens=7,
         ),
@@ -96,9 +98,100 @@ def test_an_answer_of_the_service_is_read() -> None:
         return {"label": label, "text": text, "start": 0, "end": 4, "score": score}
 
     entities = [entity("IBAN", "DE1", 0.5), entity("IBAN", "DE2", 0.9), entity("IBAN", "DE3", 0.7)]
-    found = from_answer({"entities": entities, "fields": {"roles": {"iban": {"text": "DE3"}}}, "tokens": 5})
-    assert (found.fields, found.by_label, found.tokens, len(found.spans)) == ({"iban": "DE3"}, {"iban": "DE2"}, 5, 3)
-    assert from_answer({"entities": [], "fields": None, "tokens": 0}).fields == {}
+    fields = {"kind": "invoice", "currency": "EUR", "roles": {"iban": {"text": "DE3", "value": "DE3", "score": 0.7}}}
+    found = from_answer({"entities": entities, "fields": fields, "tokens": 5})
+    assert (found.by_label, found.tokens, len(found.spans)) == ({"iban": "DE2"}, 5, 3)
+    roles = {"kind": RoleAnswer("invoice"), "currency": RoleAnswer("EUR"), "iban": RoleAnswer("DE3", 0.7)}
+    assert found.fields == roles
+    assert from_answer({"entities": [], "fields": None, "tokens": 0}).fields == {"kind": RoleAnswer("none")}
+
+
+@pytest.mark.parametrize(
+    ("role", "choice", "shown"),
+    [
+        ("total_amount", {"text": "EUR 9,-", "number": "9"}, "9"),
+        ("total_amount", {"text": "nine", "value": "nine"}, "nine"),
+        ("due_date", {"text": "5 June 2026", "value": "2026-06-05"}, "2026-06-05"),
+        ("due_date", {"text": "05/06/26", "value": "05/06/26"}, "05/06/26"),
+        ("invoice_id", {"text": "RE 17", "value": "RE17"}, "RE 17"),
+        ("invoice_id", {"text": "", "value": "RE17"}, "RE17"),
+    ],
+)
+def test_amounts_and_dates_are_compared_in_their_standard_form(role: str, choice: dict[str, Any], shown: str) -> None:
+    fields = {"kind": "invoice", "roles": {role: {"score": 0.9, "value": "", **choice}}}
+    answer = from_answer({"entities": [], "fields": fields, "tokens": 0}).fields
+    assert answer is not None
+    assert answer[role].text == shown
+
+
+@pytest.mark.parametrize(
+    ("role", "choice", "is_marked"),
+    [
+        ("iban", {"score": 0.5}, False),
+        ("iban", {"score": 0.49}, True),
+        ("iban", {"score": 0.9, "valid": False}, True),
+        ("due_date", {"score": 0.9, "ambiguous": ["2026-05-06", "2026-06-05"]}, True),
+        ("total_amount", {"score": 0.9}, True),
+    ],
+)
+def test_a_value_that_the_answer_doubts_is_marked(role: str, choice: dict[str, Any], *, is_marked: bool) -> None:
+    roles = {role: {"text": "x", "value": "x", **choice}}
+    fields = {"kind": "invoice", "roles": roles, "checks": [{"holds": True}, {"holds": False}]}
+    answer = from_answer({"entities": [], "fields": fields, "tokens": 0}).fields
+    assert answer is not None
+    assert answer[role].is_marked is is_marked
+
+
+def test_a_wrong_value_is_silent_or_marked_and_one_that_no_document_states_is_an_invention() -> None:
+    truth: dict[str, tuple[str, ...]] = {
+        "iban": (),
+        "bic": (),
+        "tax_id": ("1",),
+        "due_date": ("2026-06-05",),
+        "kind": ("invoice", "receipt"),
+    }
+    answer = {
+        "iban": RoleAnswer("DE1", 0.9),
+        "tax_id": RoleAnswer("2", 0.3, is_marked=True),
+        "kind": RoleAnswer("receipt"),
+    }
+    found = score_set(one_set(replace(document(), fields=truth)), [ScoredAnswer((), answer)], SCHEME)
+    states = {role: (each.right, each.silent, each.marked, each.missing) for role, each in found.roles.items()}
+    assert states == {
+        "iban": (0, 1, 0, 0),
+        "bic": (0, 0, 0, 0),
+        "tax_id": (0, 0, 1, 0),
+        "due_date": (0, 0, 0, 1),
+        "kind": (1, 0, 0, 0),
+    }
+    assert [(each.role, each.answer.score, each.is_right) for each in found.judged] == [
+        *(("iban", 0.9, False), ("tax_id", 0.3, False))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("scored", "threshold", "kept"),
+    [
+        ([(0.9, True), (0.8, True), (0.4, False)], 0.8, 2 / 3),
+        ([(0.9, True), (0.8, False)], 0.9, 0.5),
+        ([(0.9, True), (0.9, False)], None, 0.0),
+        ([(0.95, False), *[(0.9, True)] * 99], 0.9, 1.0),
+        ([], None, 0.0),
+    ],
+)
+def test_the_threshold_keeps_the_most_values_of_which_99_percent_are_right(
+    scored: list[tuple[float, bool]], threshold: float | None, kept: float
+) -> None:
+    found = role_scores(scored)
+    assert (found.threshold, found.values) == (threshold, len(scored))
+    assert found.kept == pytest.approx(kept)
+
+
+def test_the_tables_show_the_states_and_the_scores_of_roles() -> None:
+    shown = {table.title: table for table in tables(report())}
+    (fields,) = (table for title, table in shown.items() if title.startswith("fields"))
+    assert fields.rows[1][1:] == ("total_amount", "1", "1 (1.000)", "0", "0", "0", "0 (0.000)")
+    assert shown["scores of roles"].rows[-1] == ("all sets", "2", "0.100", "0.900", "100%")
 
 
 @pytest.mark.parametrize(
@@ -117,7 +210,11 @@ def test_an_answer_of_the_service_is_read() -> None:
         ("invoice_date", "05.06.2018", "20180606", False),
         ("invoice_date", "tomorrow", "Tomorrow", True),
         ("supplier_name", "ACME  GmbH.", "Acme GmbH", True),
-        ("supplier_name", "Acme", "Acme GmbH", False),
+        ("supplier_name", "Acme", "Acme GmbH", True),
+        ("supplier_name", "Acme Bau", "Acme GmbH", True),
+        ("supplier_name", "AB", "AB Werke GmbH", False),
+        ("supplier_name", "Acme Vertrieb Nord", "Acme GmbH", False),
+        ("total_amount", "-9.00", "9.00", True),
         ("iban", "DE89 3704", "DE893704", True),
     ],
 )

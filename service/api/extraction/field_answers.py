@@ -166,7 +166,7 @@ class FieldAnswers:
         )
 
     def _role(self, placed: PlacedValue) -> FieldResult:
-        return _role(self._of(placed), Reason.EMBEDDED, [], 1.0)
+        return _role(self._of(placed), Reason.EMBEDDED)
 
     def _part(self, placed: PlacedValue | None) -> EntityResult | None:
         return None if placed is None else self._of(placed)
@@ -181,10 +181,9 @@ class FieldAnswers:
         return answer if text else msgspec.structs.replace(answer, page=None)
 
 
-def _role(best: EntityResult, reason: Reason, alternatives: list[EntityResult], score: float) -> FieldResult:
+def _role(best: EntityResult, reason: Reason) -> FieldResult:
     chosen = {name: getattr(best, name) for name in EntityResult.__struct_fields__}
-    chosen["score"] = round(score, SCORE_DIGITS)
-    return FieldResult(**chosen, reason=reason, alternatives=alternatives)
+    return FieldResult(**chosen, reason=reason, alternatives=[])
 
 
 def _answer(found: DocumentFields, entities: Sequence[EntityResult]) -> FieldsResult:
@@ -195,7 +194,12 @@ def _answer(found: DocumentFields, entities: Sequence[EntityResult]) -> FieldsRe
         return [entities[mention.entity] for mention in mentions]
 
     def role(choice: Choice) -> FieldResult:
-        return _role(entities[choice.best.entity], choice.reason, all_of(choice.alternatives), choice.score)
+        return msgspec.structs.replace(
+            _role(entities[choice.best.entity], choice.reason),
+            score=round(choice.score, SCORE_DIGITS),
+            alternatives=all_of(choice.alternatives),
+            evidence=dict(choice.evidence) or msgspec.UNSET,
+        )
 
     common = FieldsResult(
         kind=found.kind_match.kind,

@@ -183,7 +183,12 @@ def _is_receivers(number: Mention, lines: TextLines) -> bool:
 
 def firm(name: Mention) -> str:
     """Make a key that mentions of one firm share, with its legal form or without."""
-    return _letters(_FORMS.sub("", name.text.casefold())) or same_value(name)
+    return firm_letters(name.text) or same_value(name)
+
+
+def firm_letters(name: str) -> str:
+    """Return the letters and digits of a firm's name without its legal form."""
+    return _letters(_FORMS.sub("", name.casefold()))
 
 
 def starts_with_form(text: str) -> bool:

@@ -40,6 +40,9 @@ MOST_DOUBTED = 0.4
 MOST_TAX = Decimal("0.35")
 """Highest tax, as a share of the net: no country has a higher rate."""
 
+DIGITS = 3
+"""Digits behind the point of a number of evidence."""
+
 _ROLE = {role.label: role for role in ROLES}
 _TRIPLE = (NET, TAX, TOTAL)
 _NO_TOTALS = frozenset((AmountKeyword.PAID, AmountKeyword.CHANGE))
@@ -73,23 +76,30 @@ def scored(
 ) -> dict[str, Choice]:
     """Score the choices of a bill, by label; each keeps the evidence that its score follows from."""
     bill = Bill(choices, checks, mentions, lines, keywords, Counter(map(same_value, mentions)))
-    return {label: _scored(choice, dict(_evidence(label, choice, bill))) for label, choice in choices.items()}
+    return {label: _scored(label, choice, bill) for label, choice in choices.items()}
 
 
-def _scored(choice: Choice, evidence: Evidence) -> Choice:
-    score = probability(evidence)
+def _scored(label: str, choice: Choice, bill: Bill) -> Choice:
+    evidence = {name: round(number, DIGITS) for name, number in _evidence(label, choice, bill)}
+    score = probability(label, evidence)
     return replace(choice, evidence=evidence, score=min(score, MOST_DOUBTED) if choice.is_doubtful else score)
 
 
-def probability(evidence: Evidence) -> float:
-    """Compute the probability that a choice with this evidence is right."""
-    return 1 / (1 + math.exp(-sum(WEIGHTS.get(name, 0.0) * number for name, number in evidence.items())))
+def probability(label: str, evidence: Evidence) -> float:
+    """Compute the probability that a choice for a role is right."""
+    numbers = {**prior(label), **evidence}
+    return 1 / (1 + math.exp(-sum(WEIGHTS.get(name, 0.0) * number for name, number in numbers.items())))
+
+
+def prior(label: str) -> dict[str, float]:
+    """Return what is known of a role before its evidence: itself and its group, by name."""
+    return {label: 1.0, _ROLE[label].group.name: 1.0}
 
 
 def _evidence(label: str, choice: Choice, bill: Bill) -> Iterator[tuple[str, float]]:
     """Yield name and number of all that speaks for or against a choice."""
-    yield label, 1.0
-    yield _ROLE[label].group.name, 1.0
+    if choice.is_doubtful:
+        yield "doubted by its rule", -1.0
     yield from _of_label(label, choice, bill)
     yield from _of_rivals(label, choice, bill)
     yield from _of_value(label, choice.best)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
 import pytest
 
 from service.core.fields.amount_keywords import amount_keywords
 from service.core.fields.lines import TextLines
 from service.core.fields.mentions import Choice, Mention, Reason, amount
-from service.core.fields.role_scores import Evidence, probability, scored
+from service.core.fields.role_scores import Evidence, prior, probability, scored
 from service.core.fields.role_weights import WEIGHTS
 from service.core.fields.roles import ROLES
 from service.core.fields.totals import check_sum
@@ -38,16 +41,24 @@ def rescored(choice: Choice, label: str, text: str, *mentions: Mention) -> Evide
     return scored({label: choice}, (), mentions or (choice.best,), TextLines(text), {})[label].evidence
 
 
+def test_a_choice_that_its_rule_doubts_is_never_likely() -> None:
+    (number,) = mentions_in("Invoice no. 17", ("INVOICE_ID", "17", 0.99))
+    sure = Choice(number, Reason.LABEL, lead=1.0)
+    for choice, is_likely in ((sure, True), (replace(sure, is_doubtful=True), False)):
+        (found,) = scored({"INVOICE_ID": choice}, (), [number], TextLines("Invoice no. 17"), {}).values()
+        assert (found.score > 0.9, "doubted by its rule" in found.evidence) == (is_likely, not is_likely)
+        assert is_likely or found.score <= 0.4
+
+
 def test_a_choice_has_the_weight_of_its_role_and_of_its_group() -> None:
-    found = evidence("No. 17", ("INVOICE_ID", "17"))
-    assert found["INVOICE_ID"] == found["NAMED"] == 1
+    assert prior("INVOICE_ID") == {"INVOICE_ID": 1, "NAMED": 1}
+    weight = WEIGHTS.get("IBAN", 0) + WEIGHTS.get("ACCOUNT", 0)
+    assert probability("IBAN", {}) == pytest.approx(1 / (1 + math.exp(-weight)))
 
 
-@pytest.mark.parametrize(
-    ("score", "number"), [(0.5, 0.0), (0.9, 0.549306), (0.98, 0.972955), (1.0, 0.972955), (0.0, -0.972955)]
-)
+@pytest.mark.parametrize(("score", "number"), [(0.5, 0.0), (0.9, 0.549), (0.98, 0.973), (1.0, 0.973), (0.0, -0.973)])
 def test_the_labels_score_counts_as_a_bounded_logit(score: float, number: float) -> None:
-    assert evidence("No. 17", ("INVOICE_ID", "17", score))["label"] == pytest.approx(number, abs=1e-6)
+    assert evidence("No. 17", ("INVOICE_ID", "17", score))["label"] == number
 
 
 @pytest.mark.parametrize(
@@ -212,11 +223,10 @@ def test_a_total_is_the_largest_sum_but_for_the_payment(text: str, other: str, n
 
 
 def test_the_score_is_the_logistic_function_of_the_weighted_evidence() -> None:
-    assert probability({}) == 0.5
-    assert probability({"no such evidence": 1.0}) == 0.5
-    name, weight = max(WEIGHTS.items(), key=lambda each: each[1])
-    assert 0.5 < probability({name: 0.5}) < probability({name: 1.0}) < 1
-    assert weight > 0
+    bare = probability("IBAN", {})
+    assert probability("IBAN", {"no such evidence": 1.0}) == bare
+    assert probability("IBAN", {"wrong checksum": -1.0}) < bare < probability("IBAN", {"lead": 0.5})
+    assert probability("IBAN", {"lead": 0.5}) < probability("IBAN", {"lead": 1.0}) < 1
 
 
 def test_more_evidence_never_lowers_a_score() -> None:
@@ -229,7 +239,15 @@ def test_every_weight_is_of_known_evidence() -> None:
     known |= {f"words {group}" for group in ("NAMED", "PARTY", "SUM")}
     known |= {"words", "label", "no label", "other label", "neither label nor words", "other words", "lead", "repeated"}
     known |= {"value of two roles", "another value with words", "not read", "checksum", "wrong checksum"}
-    known |= {"digits in name", "due before bill", "adds up", "does not add up", "amounts missing", "tax at rate"}
+    known |= {
+        "digits in name",
+        "due before bill",
+        "doubted by its rule",
+        "adds up",
+        "does not add up",
+        "amounts missing",
+        "tax at rate",
+    }
     known |= {"tax out of range", "largest sum", "not the largest sum"}
     assert WEIGHTS.keys() <= known
 

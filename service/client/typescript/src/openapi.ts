@@ -271,7 +271,9 @@ export interface components {
          * @description The entity chosen for a role, and those with other values, best first.
          *
          *     With `source: rule` and a label of no role (MONEY, DATE, ID_NUMBER) it may be none of `entities`: a value that the
-         *     model has not found, beside words for the role. `score` is then judged by the kind of words, and not calibrated.
+         *     model has not found, beside words for the role.
+         *     `score`: of a bill's role, the probability that this value is right, from the label's score, the words before it,
+         *     its checksum, the sums and the next best value; of a résumé's role and of an alternative, the entity's own score.
          *     `reason`: what decided: its label and score, amounts that add up (`sum`), or words and place (`context`).
          *     With `source: embedded` the value is the one that the XML of an electronic invoice states; `text` is then empty
          *     where the page does not show it.
@@ -304,6 +306,10 @@ export interface components {
             ocr_confidence?: number;
             reason: components["schemas"]["FieldReason"];
             alternatives: components["schemas"]["Entity"][];
+            /** @description Of a bill's role: what speaks for the value (above 0) and against it (below). */
+            evidence?: {
+                [key: string]: number;
+            };
         };
         /**
          * @description Reason of a choice: the label and its score, a sum of amounts, words and position, or an invoice's XML.
