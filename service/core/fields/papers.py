@@ -17,7 +17,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from service.core.decoding.entities import Entity
 from service.core.fields.amount_keywords import AmountKeyword, keyword_of_amount
@@ -40,8 +40,8 @@ MARGIN_CHARACTERS = 200
 """Characters of a page's beginning and end that are searched for its printed number."""
 LONGEST_CELL = 48
 """Most characters of a cell with a number of this paper; a longer one is prose."""
-MOST_PAPERS = 1_000
-"""Most papers of a text; the last one has all the rest."""
+MOST_PAGES, MOST_PAPERS = 5_000, 1_000
+"""Most pages of a text that form feeds divide, and most papers; the last one has all the rest."""
 TOTALS = frozenset((AmountKeyword.TOTAL, AmountKeyword.GROSS, AmountKeyword.TO_PAY, AmountKeyword.ROUNDED))
 """Classes of a bill's last sum."""
 
@@ -49,7 +49,7 @@ _PARTIES = frozenset(labels_of(RoleGroup.PARTY)) | {"ORGANIZATION"}
 _ENDS = AMOUNTS | frozenset(labels_of(RoleGroup.ACCOUNT)) | {"LINE_ITEM"}
 """Labels of what stands in a bill and below it, but not in its letterhead."""
 _CELL_BORDER = re.compile(r"[\t·|]|  ")
-_FORM_FEED = re.compile("\f")
+_FORM_FEED = re.compile(r"\f\s*")
 _PRINTED_PAGE = re.compile(
     r"(?<![^\W_])(?:page|seite|blatt|p[aá]g(?:ina)?|strona|str(?:ana)?|stránka|sid[ae]|sivu|sayfa|стр(?:аница)?|hal(?:aman)?)"
     r"\.?[\s:]{0,3}(?P<page>[0-9]{1,3})(?![0-9])"
@@ -101,7 +101,7 @@ def divide(text: str, entities: Sequence[Entity], pages: Sequence[int] = ()) -> 
         entities: in order.
         pages: offsets at which the pages begin; form feeds divide a text without pages.
     """
-    breaks = list(pages[1:]) or [match.end() for match in _FORM_FEED.finditer(text)]
+    breaks = list(pages[1:]) or [match.end() for match in islice(_FORM_FEED.finditer(text), MOST_PAGES)]
     sheets = _Sheets(text, entities)
     parts = [[start, *sheets.starts_within(start, end), end] for start, end in pairwise([0, *breaks, len(text)])]
     if len(parts) == 1 and len(parts[0]) == 2:
@@ -170,26 +170,26 @@ class _Sheets:
             self._printed_page(start, end),
             _CARRIED.search(folded(self._text[start:top])) is not None,
             next(self._of(DATES, start, head), None) is not None,
-            any(self._is_total(each) for each in self._of(AMOUNTS, start, end)),
+            self._has_total(start, end),
         )
 
     def starts_within(self, start: int, end: int) -> Iterator[int]:
-        """Yield the places behind a page's first amount at which another paper may begin, in order."""
+        """Yield the places behind a page's first amount at which another paper may begin, in order.
+
+        Each is the first heading or party of the lines between two amounts or accounts that have a heading.
+        """
         first = next(self._of(AMOUNTS, start, end), None)
         if first is None:
             return
-        behind = self._lines.start(self._lines.at(first.end - 1) + 1)
-        found = (heading.start for heading in find_headings(self._text, behind, end))
-        headings = [place for place in found if self._begins_line(place) and self._is_own(place)]
-        last = start
-        for place in headings:
-            floor = self._floor(behind, place)
-            begin = min((each for each in headings if each >= floor), default=place)
-            party = next(self._of(_PARTIES, floor, begin), None)
-            begin = begin if party is None else self._lines.start(self._lines.at(party.start))
-            if begin > last:
-                yield begin
-                last = begin
+        ends = list(self._of(_ENDS, first.start, end))
+        borders = (*(self._lines.start(self._lines.at(each.start)) for each in ends[1:]), end)
+        for last, border in zip(ends, borders, strict=True):
+            begin = self._lines.start(self._lines.at(last.end - 1) + 1)
+            headings = (place for _, place in find_headings(self._text, begin, border) if self._begins_line(place))
+            heading = next((place for place in headings if self._is_own(place)), None)
+            if heading is not None:
+                party = next(self._of(_PARTIES, begin, heading), None)
+                yield heading if party is None else self._lines.start(self._lines.at(party.start))
 
     def _begins_line(self, place: int) -> bool:
         return not self._lines.before(place, LONGEST_CELL).strip()
@@ -204,11 +204,6 @@ class _Sheets:
         before, after = self._lines.before(start, LONGEST_CELL), self._lines.after(end, LONGEST_CELL)
         return len(_CELL_BORDER.split(before)[-1]) + end - start + len(_CELL_BORDER.split(after)[0])
 
-    def _floor(self, behind: int, place: int) -> int:
-        """Find the line behind the last amount or account before a place."""
-        last = max((each.end for each in self._of(_ENDS, behind, place)), default=behind)
-        return behind if last == behind else self._lines.start(self._lines.at(last - 1) + 1)
-
     def _numbers(self, start: int, end: int) -> Iterator[str]:
         """Yield the numbers that are called a bill's, in short cells."""
         for begin, stop in identifier_spans(self._text, start, end):
@@ -222,8 +217,12 @@ class _Sheets:
         found = (_PRINTED_PAGE.search(self._text, *margin) for margin in margins)
         return next((int(match[match.lastgroup or 0]) for match in found if match), None)
 
-    def _is_total(self, entity: Entity) -> bool:
-        return entity.label == TOTAL or keyword_of_amount(self._lines, entity.start, entity.end) in TOTALS
+    def _has_total(self, start: int, end: int) -> bool:
+        """True if an amount has a total's label or key; the last ones are tried first."""
+        amounts = list(self._of(AMOUNTS, start, end))[::-1]
+        return any(each.label == TOTAL for each in amounts) or any(
+            keyword_of_amount(self._lines, each.start, each.end) in TOTALS for each in amounts
+        )
 
     def _of(self, labels: frozenset[str], start: int, *ends: int) -> Iterator[Entity]:
         """Return the entities of some labels that begin at `start` or behind it, and before each end."""
