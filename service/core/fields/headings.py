@@ -123,23 +123,21 @@ def find_headings(text: str, start: int, end: int) -> Iterator[Heading]:
 
 def _line_headings(cells: Sequence[tuple[str, int]]) -> Iterator[Heading]:
     """Yield the headings among the cells of one line."""
-    for number, (cell, start) in enumerate(cells):
+    row_end = max((number for number, (cell, _) in enumerate(cells) if _MONEY_ALONE.fullmatch(cell)), default=0)
+    for number, (cell, start) in enumerate(cells[row_end:], start=row_end):
         if len(cell) > LONGEST_HEADING or (read := _read(cell)) is None:
             continue
         name, form = read
         behind = [other for other, _ in cells[number + 1 :]]
-        others = [other for place, (other, _) in enumerate(cells) if place != number]
-        if _is_in_table(others, behind):
+        if _is_in_table([other for place, (other, _) in enumerate(cells) if place != number]):
             continue
         if behind and _NUMBER_ALONE.fullmatch(behind[0]):
             form = min(form, HeadingForm.EXTENDED)
         yield Heading(name.kind, start, start + len(cell), name.code, form)
 
 
-def _is_in_table(others: Sequence[str], behind: Sequence[str]) -> bool:
-    """True if the other cells of a line show that it is a table's row, or the head of its columns."""
-    if any(map(_MONEY_ALONE.fullmatch, behind)):
-        return True
+def _is_in_table(others: Sequence[str]) -> bool:
+    """True if the other cells of a line show that it is the head of a table's columns."""
     words = [folded(other) for other in others if _COLUMN_HEAD.fullmatch(other)]
     return len(words) >= COLUMN_HEADS or any(map(_HEAD.fullmatch, words))
 

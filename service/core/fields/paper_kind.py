@@ -124,13 +124,14 @@ def _title(text: str) -> Heading | None:
     """Find the heading that says what a paper is."""
     best, most, top = None, 0, _top(text)
     for heading in find_headings(text, 0, HEADING_CHARACTERS):
-        weight = _weight(heading, is_at_top=heading.start < top)
+        weight = heading_weight(heading, is_at_top=heading.start < top)
         if weight > most:
             best, most = heading, weight
     return best
 
 
-def _weight(heading: Heading, *, is_at_top: bool) -> int:
+def heading_weight(heading: Heading, *, is_at_top: bool = True) -> int:
+    """Weigh a heading by its form and its place: the heaviest says what a paper is."""
     if not is_at_top:
         return _BELOW_TOP if heading.kind in BILL_KINDS else 0
     weights = _OF_BILLS if heading.kind in BILL_KINDS else _OF_REFERRED if heading.kind in REFERRED else _OF_OTHERS

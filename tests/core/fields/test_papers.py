@@ -9,8 +9,16 @@ import pytest
 from service.core.decoding.entities import Entity
 from service.core.fields.papers import MOST_PAPERS, divide
 
-LABELS = {"o": "ORGANIZATION", "s": "SUPPLIER_NAME", "m": "MONEY", "t": "TOTAL_AMOUNT", "d": "DATE", "i": "IBAN"}
-_MARKED = re.compile(r"\[([osmtdi]) ([^\]]*)\]")
+LABELS = {
+    "o": "ORGANIZATION",
+    "q": "QUANTITY",
+    "s": "SUPPLIER_NAME",
+    "m": "MONEY",
+    "t": "TOTAL_AMOUNT",
+    "d": "DATE",
+    "i": "IBAN",
+}
+_MARKED = re.compile(r"\[([osmtdiq]) ([^\]]*)\]")
 
 
 def divided(marked: str) -> list[str]:
@@ -48,6 +56,16 @@ OTHER = "[s Finch Ltd]\nInvoice no. B-2\n[d 9 March 2026]\nTotal [t 20.00]\n"
             "[s Taxi Ruiz]\n[d 1/3/2026]\nTotal [t 9.00]\f[s Tea House]\n[d 2/3/2026]\nTotal [t 7.00]",
             ["Taxi Ruiz", "Tea House"],
         ),
+        (f"{BILL}\f[s Acme Ltd]\nDelivery note DN-77\nfor invoice no. A-1\n[q 2] mounts", ["Acme Ltd", "Acme Ltd"]),
+        (f"{BILL}\fDelivery note\n[d 1 March 2026]\n[q 2] mounts", ["Acme Ltd", "Delivery note"]),
+        (f"[s Acme Ltd]\nDelivery note 77\n[d 1 March 2026]\n[q 2] mounts\f{BILL}", ["Acme Ltd", "Acme Ltd"]),
+        (
+            "Lieferschein LS-7\n[s Acme]\n[q 2] Stück\fLieferschein LS-8\n[s Acme]\n[q 3] Stück",
+            ["Lieferschein LS-7", "Lieferschein LS-8"],
+        ),
+        ("Lieferschein LS-7\n[q 2] Stück\fLieferschein LS-7\n[q 3] Stück", ["Lieferschein LS-7"]),
+        (f"{BILL}\f[s Acme Ltd]\nCredit note CN-3\nInvoice no. A-1\nTotal [t 10.00]", ["Acme Ltd", "Acme Ltd"]),
+        (f"Mahnung\n[d 9.3.2026]\nRechnung A-1\t[m 10,00]\f{BILL}", ["Mahnung", "Acme Ltd"]),
     ],
 )
 def test_pages_with_another_heading_number_or_letterhead_begin_a_paper(text: str, papers: list[str]) -> None:
@@ -66,6 +84,9 @@ def test_pages_with_another_heading_number_or_letterhead_begin_a_paper(text: str
         "[o Finch Ltd]\nGeneral terms\nA credit note is given for goods returned.",
         "INVOICE\nTerms of payment",
         "Hours of Anna Finch\n[d 1 March 2026] 8 h\n[d 2 March 2026] 7 h",
+        "Timesheet\n[d 1 March 2026] 8 h\n[d 2 March 2026] 7 h",
+        "Delivery note 4711\n[d 1 March 2026]\nShelf [m 9.00]",
+        "Invoice 54877\t[d 1 April 2026]\t[m 288.00]\nInvoice 55001\t[d 1 May 2026]\t[m 310.80]\nTotal [t 598.80]",
         "Credit note\nGoods may be returned.",
         "",
     ],
@@ -95,6 +116,23 @@ def test_within_a_page_a_paper_may_begin_with_its_heading() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "papers"),
+    [
+        ("[s Acme Ltd]\nDelivery note 77\n[d 1 March 2026]\n[q 2] mounts\n" + BILL, ["Acme Ltd", "Acme Ltd"]),
+        (BILL + "[s Acme Ltd]\nDelivery note 77\n[d 1 March 2026]\n[q 2] mounts\n", ["Acme Ltd", "Acme Ltd"]),
+        (
+            "Bókhald ehf.\nREIKNINGUR 1180\n[d 3.2.2026]\n[t 148.800]\n\nBókhald ehf.\n[d 3.3.2026]\n[t 117.800]",
+            ["Bókhald ehf.", "Bókhald ehf."],
+        ),
+        ("Bókhald ehf.\n[d 3.2.2026]\n[m 148.800]\nBókhald ehf.\n[d 3.3.2026]\n[t 117.800]", ["Bókhald ehf."]),
+        (BILL + "[s Acme Ltd]\nDelivery note\n[d 1 March 2026]\nInvoice no. A-1", ["Acme Ltd", "Acme Ltd"]),
+    ],
+)
+def test_within_a_page_a_paper_may_be_no_bill_or_repeat_the_first_line(text: str, papers: list[str]) -> None:
+    assert divided(text) == papers
+
+
+@pytest.mark.parametrize(
     "line",
     [
         "abzgl. Anzahlung (Re. 2026/0169)\t[m -6.000,00]",
@@ -121,8 +159,10 @@ def test_a_bill_that_is_named_divides_nothing(line: str) -> None:
 
 
 def test_a_slip_at_the_foot_is_of_its_bill() -> None:
-    slip = "RECEIPT\n[s Acme Ltd]\nInvoice no. A-1\nAmount due [t 10.00]"
-    assert divided(BILL + slip) == ["Acme Ltd"]
+    slip = "[s Acme Ltd]\nInvoice no. A-1\nAmount due [t 10.00]"
+    for heading in ("RECEIPT", "REMITTANCE ADVICE"):
+        assert divided(f"{BILL}{heading}\n{slip}") == ["Acme Ltd"]
+        assert divided(f"{BILL}{heading}\n{slip.replace('Invoice no. A-1', '')}") == ["Acme Ltd"]
 
 
 def test_the_last_of_very_many_papers_has_the_rest() -> None:

@@ -43,11 +43,6 @@ export interface components {
             embedded: string;
             page: components["schemas"]["Entity"];
         };
-        /**
-         * @description Kinds of documents that have fields.
-         * @enum {string}
-         */
-        DocumentKind: "credit_note" | "invoice" | "receipt" | "resume";
         /** @description One education of a résumé. `ongoing`: the document says that it lasts. */
         Education: {
             degree: components["schemas"]["Entity"] | null;
@@ -324,7 +319,7 @@ export interface components {
          *     UNTDID 1001: 380 an invoice, 381 a credit note, 384 a correction; null for a receipt.
          */
         Fields: {
-            kind: components["schemas"]["DocumentKind"];
+            kind: components["schemas"]["PaperKind"];
             evidence: {
                 [key: string]: number;
             };
@@ -393,13 +388,18 @@ export interface components {
             number
         ];
         /**
+         * @description Kinds of papers; bills and résumés have fields.
+         * @enum {string}
+         */
+        PaperKind: "complaint" | "contract" | "credit_note" | "debit_note" | "delivery_note" | "expense_report" | "invoice" | "offer" | "order" | "order_confirmation" | "payment_confirmation" | "payslip" | "price_list" | "pro_forma" | "receipt" | "reminder" | "remittance_advice" | "resume" | "return_slip" | "statement" | "tax_assessment" | "timesheet" | "waybill";
+        /**
          * @description One paper of a file: a bill, an order, a delivery note …, at the document's characters `[start:end]`.
          *
          *     `kind`: null where it is not known. `title`: the heading as the page writes it. `document_type`: of UNTDID 1001.
          *     `pages`: its first and its last; null in a format without pages. `fields`: of bills and résumés alone.
          */
         PaperResult: {
-            kind: components["schemas"]["DocumentKind"] | null;
+            kind: components["schemas"]["PaperKind"] | null;
             title: string | null;
             document_type: string | null;
             pages: [
