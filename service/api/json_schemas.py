@@ -45,6 +45,7 @@ NAMES = {
     "RedactedContent": "RedactedFile",
     "RedactedResult": "RedactedDocument",
     "Source": "EntitySource",
+    "TaxResult": "Tax",
 }
 """The names of components whose types have others."""
 _PREFIX = "#/components/schemas/"

@@ -89,7 +89,8 @@ class FieldResult(EntityResult, frozen=True, kw_only=True):
     its checksum, the sums and the next best value; of a résumé's role and of an alternative, the entity's own score.
     `reason`: what decided: its label and score, amounts that add up (`sum`), or words and place (`context`).
     With `source: embedded` the value is the one that the XML of an electronic invoice states; `text` is then empty
-    where the page does not show it.
+    where the page does not show it. So it is of a sum that the page does not state, such as the tax of several rates
+    (`reason: sum`).
     """
 
     reason: Reason
@@ -109,8 +110,22 @@ class LineItemResult(msgspec.Struct, frozen=True):
     amount: EntityResult | None
 
 
+class TaxResult(msgspec.Struct, frozen=True):
+    """The tax of one rate; null for what is not stated.
+
+    The rate of a supply without tax is 0, its `text` the words that say so.
+    """
+
+    rate: EntityResult | None
+    base: EntityResult | None
+    amount: EntityResult | None
+
+
 class CheckResult(msgspec.Struct, frozen=True):
-    """A sum that was checked; `difference`: its left side less its right one."""
+    """A sum that was checked; `difference`: its left side less its right one.
+
+    `rule` names the lines that explain a difference, if the page states them: a `tip`, a `withholding`.
+    """
 
     rule: str
     holds: bool
@@ -162,9 +177,9 @@ class EmbeddedResult(msgspec.Struct, frozen=True):
 class FieldsResult(msgspec.Struct, frozen=True):
     """The fields of one document, by role. `evidence`: the labels that decided its kind, with the best score of each.
 
-    Bills have `currency`, `line_items`, `checks`, `bills` and `document_type`, résumés the lists after them. The total
-    of a `credit_note` is nothing to pay: the supplier owes it. `bills`: how many the file holds. `document_type`: of
-    UNTDID 1001: 380 an invoice, 381 a credit note, 384 a correction; null for a receipt.
+    Bills have `currency`, `line_items`, `taxes`, `checks`, `bills` and `document_type`, résumés the lists after them.
+    The total of a `credit_note` is nothing to pay: the supplier owes it. `bills`: how many the file holds.
+    `document_type`: of UNTDID 1001: 380 an invoice, 381 a credit note, 384 a correction; null for a receipt.
     """
 
     kind: PaperKind
@@ -172,6 +187,7 @@ class FieldsResult(msgspec.Struct, frozen=True):
     roles: dict[str, FieldResult]
     currency: str | msgspec.UnsetType | None = msgspec.UNSET
     line_items: list[LineItemResult] | msgspec.UnsetType = msgspec.UNSET
+    taxes: list[TaxResult] | msgspec.UnsetType = msgspec.UNSET
     checks: list[CheckResult] | msgspec.UnsetType = msgspec.UNSET
     bills: int | msgspec.UnsetType = msgspec.UNSET
     document_type: str | msgspec.UnsetType | None = msgspec.UNSET

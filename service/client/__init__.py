@@ -18,7 +18,7 @@ from .answers import (
     StreamedDocument,
 )
 from .clients import AsyncClient, Client
-from .entities import DocumentFields, Education, FieldEntity, FoundEntity, Job, LineItem, Paper, SumCheck
+from .entities import DocumentFields, Education, FieldEntity, FoundEntity, Job, LineItem, Paper, SumCheck, Tax
 from .errors import GleanerError, Overloaded, RequestError, ServiceError, Unreachable
 from .requests import ExtractOptions, FileSource, RedactOptions, RetryBudget, TextSource, Timeouts
 
@@ -48,6 +48,7 @@ __all__ = [
     "ServiceError",
     "StreamedDocument",
     "SumCheck",
+    "Tax",
     "TextSource",
     "Timeouts",
     "Unreachable",

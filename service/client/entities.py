@@ -45,6 +45,7 @@ class FoundRecord(msgspec.Struct, frozen=True):
 class FieldEntity(FoundEntity, frozen=True, kw_only=True):
     """The entity chosen for a role, why (`reason`: `label`, `sum` or `context`), and those with other values.
 
+    `text` is empty where the document does not show the value: a sum of stated amounts.
     `evidence`: of a bill's role, what speaks for the value (above 0) and against it (below).
     """
 
@@ -59,6 +60,14 @@ class LineItem(msgspec.Struct, frozen=True):
     description: FoundEntity
     quantity: FoundEntity | None = None
     unit_price: FoundEntity | None = None
+    amount: FoundEntity | None = None
+
+
+class Tax(msgspec.Struct, frozen=True):
+    """The tax of one rate; None for what is not stated. Of a supply without tax `rate` says why, its number is 0."""
+
+    rate: FoundEntity | None = None
+    base: FoundEntity | None = None
     amount: FoundEntity | None = None
 
 
@@ -112,7 +121,7 @@ class DocumentFields(msgspec.Struct, frozen=True):
 
     Attributes:
         evidence: the labels that decided the kind, with the best score of each.
-        currency, line_items, checks: of bills. A `credit_note`'s total is nothing to pay.
+        currency, line_items, taxes, checks: of bills. A `credit_note`'s total is nothing to pay.
         bills: how many the file holds.
         document_type: of UNTDID 1001: `380` an invoice, `381` a credit note; None for a receipt.
         embedded: of an electronic invoice.
@@ -124,6 +133,7 @@ class DocumentFields(msgspec.Struct, frozen=True):
     roles: dict[str, FieldEntity]
     currency: str | None = None
     line_items: list[LineItem] = []
+    taxes: list[Tax] = []
     checks: list[SumCheck] = []
     bills: int = 0
     document_type: str | None = None

@@ -155,6 +155,7 @@ async def _answer(
 
 _LISTS = {
     "line_items": ("description", "quantity", "unit_price", "amount"),
+    "taxes": ("rate", "base", "amount"),
     "jobs": ("title", "employer", "dates"),
     "educations": ("degree", "school", "dates"),
 }

@@ -23,9 +23,10 @@ from service.core.fields.electronic_invoice import (
     MOST_VALUE_CHARACTERS,
     ElectronicInvoice,
     InvoiceRow,
+    StatedTax,
     is_sound_number,
 )
-from service.core.fields.roles import ROLES, TOTAL, Paths, RoleGroup
+from service.core.fields.roles import DUE, ROLES, TOTAL, Paths, RoleGroup
 from service.documents.document import Document, UnreadAttachment
 from service.documents.invoice_syntaxes import OLD_NAMES, OLD_ROW_AMOUNT, SYNTAXES, Syntax
 from service.documents.limits import DocumentLimits
@@ -44,6 +45,7 @@ _ROOT = re.compile(
     rb"(?:urn:un:unece:uncefact:data:standard:CrossIndustryInvoice|urn:ferd:CrossIndustryDocument|"
     rb"urn:oasis:names:specification:ubl:schema:xsd:(?:Invoice|CreditNote)-2)"
 )
+_EARLY_PAYMENT = re.compile(r"#SKONTO#TAGE=[0-9]{1,4}#PROZENT=([0-9]{1,3}(?:\.[0-9]{1,4})?)#")
 _UNITS = {
     "GRM": "gram", "KGM": "kilogram", "TNE": "metric-ton", "LTR": "liter", "MLT": "milliliter", "MTR": "meter",
     "CMT": "centimeter", "KMT": "kilometer", "MTK": "square-meter", "MTQ": "cubic-meter", "MIN": "minute",
@@ -129,8 +131,11 @@ def _invoice(root: etree._Element, file: str | None) -> ElectronicInvoice:
     rows = root.findall(syntax.row)
     if len(rows) > MOST_ROWS:
         raise UnreadableDocument(f"The invoice has {len(rows):,} rows; the limit is {MOST_ROWS:,}.")
-    due, total = _amount(root, (syntax.amount_due,), currency), roles.get(TOTAL)
+    due, total = roles.get(DUE), roles.get(TOTAL)
     is_other = due is not None and total is not None and due.number != total.number
+    taxes = root.findall(syntax.tax)
+    if len(taxes) > MOST_ROWS:
+        raise UnreadableDocument(f"The invoice has {len(taxes):,} taxes; the limit is {MOST_ROWS:,}.")
     default = "381" if root.tag == "CreditNote" else "380"
     return ElectronicInvoice(
         syntax.name,
@@ -141,6 +146,7 @@ def _invoice(root: etree._Element, file: str | None) -> ElectronicInvoice:
         roles,
         tuple(_row(row, syntax, currency) for row in rows),
         due if is_other else None,
+        tuple(_tax(tax, syntax, currency) for tax in taxes),
     )
 
 
@@ -153,6 +159,8 @@ def _value(root: etree._Element, kind: ValueKind, paths: Paths, currency: str | 
         text = next(filter(None, found), "")
     else:
         text = _first(root, paths)
+    if kind is ValueKind.PERCENT:
+        return _percentage(text)
     return Value(kind, text) if text else None
 
 
@@ -168,6 +176,22 @@ def _row(row: etree._Element, syntax: Syntax, currency: str | None) -> InvoiceRo
         price,
         _amount(row, (syntax.row_amount, OLD_ROW_AMOUNT), currency),
     )
+
+
+def _tax(tax: etree._Element, syntax: Syntax, currency: str | None) -> StatedTax:
+    """Read the tax of one category; a category without a rate is not taxed."""
+    rate = _percentage(_first(tax, syntax.tax_rate) or "0")
+    return StatedTax(rate, _amount(tax, (syntax.tax_base,), currency), _amount(tax, (syntax.tax_amount,), currency))
+
+
+def _percentage(text: str) -> Value | None:
+    """Read a percentage, or that of an early payment in the terms of XRechnung (`#SKONTO#TAGE=14#PROZENT=2.25#`)."""
+    found = _EARLY_PAYMENT.search(text)
+    number = _decimal(found[1] if found else text)
+    if number is None:
+        return None
+    short = Decimal(f"{number.normalize():f}")
+    return Value(ValueKind.PERCENT, f"{short:f}", number=short)
 
 
 def _found(element: etree._Element, path: str) -> list[etree._Element]:
@@ -247,7 +271,7 @@ def _lines(root: etree._Element, syntax: Syntax, invoice: ElectronicInvoice) -> 
     """Yield the lines of the text: roles under their headings, rows, sums, and the rest of the XML's texts."""
     yield "Credit note" if invoice.is_credit_note else "Invoice"
     stated = [
-        (role.group is RoleGroup.SUM, f"{role.heading}: {invoice.roles[role.label].text}")
+        (role.group is RoleGroup.SUM, f"{role.heading}: {_written(invoice.roles[role.label])}")
         for role in ROLES
         if role.label in invoice.roles
     ]
@@ -260,10 +284,12 @@ def _lines(root: etree._Element, syntax: Syntax, invoice: ElectronicInvoice) -> 
         yield "\t".join((row.description, *(part.text if part else "" for part in parts)))
     yield ""
     yield from (line for is_sum, line in stated if is_sum)
-    if invoice.amount_due is not None:
-        yield f"Amount due: {invoice.amount_due.text}"
     yield ""
     yield from _rest(root, syntax)
+
+
+def _written(value: Value) -> str:
+    return f"{value.text} %" if value.kind is ValueKind.PERCENT else value.text
 
 
 def _rest(root: etree._Element, syntax: Syntax) -> Iterator[str]:

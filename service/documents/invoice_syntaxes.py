@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from service.core.fields.roles import CII_SETTLEMENT, CII_SUMS, ROLES, Paths
+from service.core.fields.roles import CII_SETTLEMENT, ROLES, Paths
 
 OLD_NAMES = {
     "HeaderExchangedDocument": "ExchangedDocument",
@@ -34,7 +34,10 @@ class Syntax:
     type_code: tuple[str, ...]
     currency: str
     roles: dict[str, Paths]
-    amount_due: str
+    tax: str
+    tax_rate: tuple[str, ...]
+    tax_base: str
+    tax_amount: str
     row: str
     row_texts: tuple[str, ...]
     quantity: str
@@ -50,7 +53,10 @@ _CII = Syntax(
     type_code=("ExchangedDocument/TypeCode",),
     currency=f"{CII_SETTLEMENT}/InvoiceCurrencyCode",
     roles={role.label: role.cii for role in ROLES},
-    amount_due=f"{CII_SUMS}/DuePayableAmount",
+    tax=f"{CII_SETTLEMENT}/ApplicableTradeTax",
+    tax_rate=("RateApplicablePercent", "ApplicablePercent"),
+    tax_base="BasisAmount",
+    tax_amount="CalculatedAmount",
     row="SupplyChainTradeTransaction/IncludedSupplyChainTradeLineItem",
     row_texts=("SpecifiedTradeProduct/Name", "SpecifiedTradeProduct/Description",
                "AssociatedDocumentLineDocument/IncludedNote/Content"),
@@ -69,7 +75,10 @@ def _ubl(kind: str, quantity: str) -> Syntax:
         type_code=(f"{kind}TypeCode",),
         currency="DocumentCurrencyCode",
         roles={role.label: role.ubl for role in ROLES},
-        amount_due="LegalMonetaryTotal/PayableAmount",
+        tax="TaxTotal/TaxSubtotal",
+        tax_rate=("TaxCategory/Percent", "Percent"),
+        tax_base="TaxableAmount",
+        tax_amount="TaxAmount",
         row=f"{kind}Line",
         row_texts=("Item/Name", "Item/Description", "Note"),
         quantity=quantity,

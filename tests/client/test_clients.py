@@ -102,7 +102,8 @@ def test_amounts_and_fields_come_back() -> None:
     total = {**entity, "reason": "sum", "alternatives": [entity]}
     row = {"description": ENTITY, "quantity": None, "unit_price": None, "amount": entity}
     check = {"rule": "net + tax = total", "holds": True, "difference": "0.00"}
-    bill = {"currency": "EUR", "line_items": [row], "checks": [check], "bills": 1}
+    tax = {"rate": None, "base": None, "amount": entity}
+    bill = {"currency": "EUR", "line_items": [row], "taxes": [tax], "checks": [check], "bills": 1}
     fields = {"kind": "invoice", "evidence": {"IBAN": 0.9}, "roles": {"total_amount": total}, **bill}
     paper = {"kind": "invoice", "title": "Invoice 7", "document_type": "380", "pages": [1, 2], "start": 0, "end": 14}
     paper = {**paper, "fields": fields}
@@ -116,6 +117,7 @@ def test_amounts_and_fields_come_back() -> None:
     assert found.fields.roles["total_amount"].reason == "sum"
     assert found.fields.roles["total_amount"].alternatives == found.entities
     assert found.fields.line_items[0].amount == found.entities[0]
+    assert found.fields.taxes[0].amount == found.entities[0]
     assert found.fields.checks[0].holds
     assert [(each.title, each.pages, each.fields) for each in found.papers] == [("Invoice 7", (1, 2), found.fields)]
 

@@ -108,8 +108,12 @@ def test_a_bill_is_its_roles_its_check_and_its_rows() -> None:
     check = {"rule": "net_amount + tax_amount = total_amount", "holds": False, "difference": "-1.00"}
     row = {"description": entity("Mount"), "quantity": None, "unit_price": None, "amount": entity("840.00")}
     fields = {"kind": "invoice", "evidence": {"INVOICE_ID": 0.9}, "roles": {"total_amount": entity("999.60")}}
-    text = shown(paper({**fields, "checks": [check], "line_items": [row]}))
-    for words in ("invoice, by INVOICE_ID", "total_amount", "999.60", "0.910", "sum", "no, -1.00", "Mount", "840.00"):
+    tax = {"rate": entity("19"), "base": None, "amount": entity("159.60")}
+    text = shown(paper({**fields, "checks": [check], "line_items": [row], "taxes": [tax]}))
+    for words in (
+        *("invoice, by INVOICE_ID", "total_amount", "999.60", "0.910", "sum", "no, -1.00", "Mount", "840.00"),
+        *("taxes", "159.60"),
+    ):
         assert words in text
     assert "jobs" not in text
     assert "total_amount: yes" in shown(paper({**fields, "checks": [{**check, "holds": True}], "line_items": []}))

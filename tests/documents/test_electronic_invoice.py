@@ -7,7 +7,9 @@ from dataclasses import replace
 
 import pytest
 
+from service.core.decoding.value import ValueKind
 from service.core.errors import DocumentTooLarge, UnreadableDocument, UnsupportedFormat
+from service.core.fields.electronic_invoice import MOST_ROWS
 from service.core.fields.roles import ROLES
 from service.documents.document import Document
 from service.documents.limits import DocumentLimits
@@ -31,6 +33,9 @@ STATED = {
     "NET_AMOUNT": "1240.50 EUR",
     "TAX_AMOUNT": "235.70 EUR",
     "TOTAL_AMOUNT": "1476.20 EUR",
+    "PAID_AMOUNT": "0.00 EUR",
+    "AMOUNT_DUE": "1476.20 EUR",
+    "EARLY_PAYMENT_DISCOUNT": "2",
 }
 ROWS = [
     ("Gleitsichtgläser 1.6", "2", "420.25 EUR", "840.50 EUR"),
@@ -63,7 +68,49 @@ def test_every_syntax_states_the_same(write: Callable[[Bill], bytes], code: str)
     for said in (*(part for row in ROWS for part in row), *Bill().note.split("\n")):
         assert said in document.text
     for role in (role for role in ROLES if role.cii):
-        assert f"\n{role.heading}: {STATED[role.label]}\n" in document.text
+        unit = " %" if role.kind is ValueKind.PERCENT else ""
+        assert f"\n{role.heading}: {STATED[role.label]}{unit}\n" in document.text
+    (tax,) = invoice.taxes
+    assert [part and part.text for part in (tax.rate, tax.base, tax.amount)] == ["19", "1240.50 EUR", "235.70 EUR"]
+
+
+@pytest.mark.parametrize(
+    ("change", "rate"),
+    [
+        ((b"<r:RateApplicablePercent>19.00</r:RateApplicablePercent>", b""), "0"),
+        ((b"RateApplicablePercent", b"ApplicablePercent"), "19"),
+        ((b">19.00</r:RateApplicablePercent>", b">8.10</r:RateApplicablePercent>"), "8.1"),
+        ((b">19.00</r:RateApplicablePercent>", b">some</r:RateApplicablePercent>"), None),
+    ],
+)
+def test_a_tax_without_a_rate_is_none(change: tuple[bytes, bytes], rate: str | None) -> None:
+    invoice = read(cii(Bill()).replace(*change)).invoice
+    assert invoice is not None
+    assert [tax.rate and tax.rate.text for tax in invoice.taxes] == [rate]
+
+
+@pytest.mark.parametrize(
+    ("terms", "discount"),
+    [
+        ("#SKONTO#TAGE=7#PROZENT=2.25#", "2.25"),
+        ("#SKONTO#TAGE=7#PROZENT=3.00#\n#SKONTO#TAGE=14#PROZENT=2.00#", "3"),
+        ("30 days net", None),
+        ("", None),
+    ],
+)
+def test_the_discount_of_an_early_payment_is_a_number_or_in_the_terms(terms: str, discount: str | None) -> None:
+    invoice = read(ubl(Bill()).replace(b"#SKONTO#TAGE=14#PROZENT=2.00#", terms.encode())).invoice
+    assert invoice is not None
+    found = invoice.roles.get("EARLY_PAYMENT_DISCOUNT")
+    assert (found and found.text) == discount
+
+
+def test_an_invoice_of_more_taxes_than_rows_are_read_is_refused() -> None:
+    data = cii(Bill()).replace(
+        b"</r:ApplicableTradeTax>", b"</r:ApplicableTradeTax>" + b"<r:ApplicableTradeTax/>" * MOST_ROWS
+    )
+    with pytest.raises(UnreadableDocument, match="taxes"):
+        read(data)
 
 
 @pytest.mark.parametrize("write", [cii, old, ubl])
@@ -183,7 +230,7 @@ def test_a_value_that_is_none_is_left_out(wrong: bytes, role: str) -> None:
     assert data != bill
     invoice = read(data).invoice
     assert invoice is not None
-    assert invoice.roles.keys() == STATED.keys() - {role}
+    assert invoice.roles.keys() == STATED.keys() - {role, "AMOUNT_DUE"}
 
 
 LAUGHS = b'<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>'

@@ -38,6 +38,9 @@ class Bill:
     total: str = "1476.20"
     currency: str = "EUR"
     due_amount: str = ""
+    paid: str = "0"
+    rate: str = "19.00"
+    discount: str = "2"
     rows: tuple[tuple[str, str, str, str], ...] = (
         ("Gleitsichtgläser 1.6", "2.000", "420.2500", "840.50"),
         ("Lesebrille +2,0", "8", "50", "400.00"),
@@ -97,13 +100,18 @@ def cii(bill: Bill, *, old: bool = False, more: str = "") -> bytes:
         f"<r:PayeePartyCreditorFinancialAccount><r:IBANID>{bill.iban}</r:IBANID></r:PayeePartyCreditorFinancialAccount>"
         f"<r:PayeeSpecifiedCreditorFinancialInstitution><r:BICID>{bill.bic}</r:BICID>"
         "</r:PayeeSpecifiedCreditorFinancialInstitution></r:SpecifiedTradeSettlementPaymentMeans>"
+        f"<r:ApplicableTradeTax><r:CalculatedAmount>{bill.tax}</r:CalculatedAmount><r:TypeCode>VAT</r:TypeCode>"
+        f"<r:BasisAmount>{bill.net}</r:BasisAmount><r:CategoryCode>S</r:CategoryCode><r:RateApplicablePercent>"
+        f"{bill.rate}</r:RateApplicablePercent></r:ApplicableTradeTax>"
         f"<r:BillingSpecifiedPeriod>{stamp('StartDateTime', bill.supply[0])}{stamp('EndDateTime', bill.supply[1])}"
         "</r:BillingSpecifiedPeriod>"
-        f"<r:SpecifiedTradePaymentTerms>{stamp('DueDateDateTime', bill.due)}</r:SpecifiedTradePaymentTerms>"
+        f"<r:SpecifiedTradePaymentTerms>{stamp('DueDateDateTime', bill.due)}<r:ApplicableTradePaymentDiscountTerms>"
+        f"<r:CalculationPercent>{bill.discount}</r:CalculationPercent></r:ApplicableTradePaymentDiscountTerms>"
+        "</r:SpecifiedTradePaymentTerms>"
         f"<r:SpecifiedTradeSettlementHeaderMonetarySummation><r:TaxBasisTotalAmount>{bill.net}</r:TaxBasisTotalAmount>"
         f'<r:TaxTotalAmount currencyID="HUF">94280.00</r:TaxTotalAmount>'
         f'<r:TaxTotalAmount currencyID="{bill.currency}">{bill.tax}</r:TaxTotalAmount>'
-        f"<r:GrandTotalAmount>{bill.total}</r:GrandTotalAmount>"
+        f"<r:GrandTotalAmount>{bill.total}</r:GrandTotalAmount><r:TotalPrepaidAmount>{bill.paid}</r:TotalPrepaidAmount>"
         f"<r:DuePayableAmount>{bill.due_amount or bill.total}</r:DuePayableAmount>"
         "</r:SpecifiedTradeSettlementHeaderMonetarySummation>"
         f"</r:ApplicableHeaderTradeSettlement>{more}</x:SupplyChainTradeTransaction></x:CrossIndustryInvoice>"
@@ -167,9 +175,13 @@ def ubl(bill: Bill) -> bytes:
         f"{party('AccountingCustomerParty', bill.receiver, tax_number(bill.receiver_tax_id))}"
         f"<a:PaymentMeans>{due_later}<b:PaymentID>{bill.reference}</b:PaymentID><a:PayeeFinancialAccount>"
         f"<b:ID>{bill.iban}</b:ID><a:FinancialInstitutionBranch>"
-        f"<b:ID>{bill.bic}</b:ID></a:FinancialInstitutionBranch></a:PayeeFinancialAccount></a:PaymentMeans><a:TaxTotal>"
-        f"{money('TaxAmount', bill.tax)}</a:TaxTotal><a:LegalMonetaryTotal>{money('TaxExclusiveAmount', bill.net)}"
-        f"{money('TaxInclusiveAmount', bill.total)}{money('PayableAmount', bill.due_amount or bill.total)}"
+        f"<b:ID>{bill.bic}</b:ID></a:FinancialInstitutionBranch></a:PayeeFinancialAccount></a:PaymentMeans><a:PaymentTerms>"
+        f"<b:Note>#SKONTO#TAGE=14#PROZENT={bill.discount}.00#</b:Note></a:PaymentTerms><a:TaxTotal>"
+        f"{money('TaxAmount', bill.tax)}<a:TaxSubtotal>{money('TaxableAmount', bill.net)}"
+        f"{money('TaxAmount', bill.tax)}<a:TaxCategory><b:ID>S</b:ID><b:Percent>{bill.rate}</b:Percent></a:TaxCategory>"
+        f"</a:TaxSubtotal></a:TaxTotal><a:LegalMonetaryTotal>{money('TaxExclusiveAmount', bill.net)}"
+        f"{money('TaxInclusiveAmount', bill.total)}{money('PrepaidAmount', bill.paid)}"
+        f"{money('PayableAmount', bill.due_amount or bill.total)}"
         f"</a:LegalMonetaryTotal>{rows}</{kind}>"
     ).encode()
 

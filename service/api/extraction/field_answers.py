@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import msgspec
@@ -17,6 +17,7 @@ from service.api.schemas import (
     FieldsResult,
     JobResult,
     LineItemResult,
+    TaxResult,
 )
 from service.core.decoding.entities import Entity, Source
 from service.core.decoding.offsets import OffsetMap
@@ -24,7 +25,7 @@ from service.core.decoding.value import Value, ValueKind
 from service.core.fields.document_fields import DocumentFields, find_fields
 from service.core.fields.electronic_invoice import ElectronicInvoice, InvoiceFields, PlacedValue, invoice_fields
 from service.core.fields.kinds import PaperKind
-from service.core.fields.mentions import Choice, Mention, Reason
+from service.core.fields.mentions import DERIVED, Choice, Mention, Reason
 from service.core.fields.paper_kind import PaperMatch
 from service.core.fields.roles import ORDER
 from service.core.labels.label_set import ScoreLimits
@@ -109,6 +110,10 @@ class FieldAnswers:
             )
             for index, (each, value, said) in enumerate(zip(found, values, answered, strict=True))
         ]
+
+        def answer_of(mention: Mention) -> EntityResult:
+            return self._derived(mention) if mention.entity == DERIVED else answered[mention.entity]
+
         text, invoice = self._context.text, self._document.invoice
 
         def choose() -> DocumentFields | None:
@@ -116,7 +121,7 @@ class FieldAnswers:
             return find_fields(text, mentions[:count], mentions[count:], self._context.currencies, extents, paper)
 
         fields = shielded(self._context, "find_fields", choose, None)
-        shown = None if fields is None else _answer(fields, answered)
+        shown = None if fields is None else _answer(fields, answer_of)
         if invoice is None:
             return shown
         roles = {} if fields is None else fields.roles
@@ -126,8 +131,7 @@ class FieldAnswers:
         if stated is None:
             return shown
         contradictions = [
-            ContradictionResult(each.role, each.stated.text, answered[each.shown.entity])
-            for each in stated.contradictions
+            ContradictionResult(each.role, each.stated.text, answer_of(each.shown)) for each in stated.contradictions
         ]
         return self._stated(invoice, stated, contradictions, shown)
 
@@ -152,6 +156,7 @@ class FieldAnswers:
             roles={name: roles[name] for label in ORDER if (name := label.lower()) in roles},
             currency=invoice.currency or (page.currency if page else None),
             line_items=rows or (page.line_items if page else []),
+            taxes=[TaxResult(*map(self._part, (each.rate, each.base, each.amount))) for each in stated.taxes],
             checks=[CheckResult(each.rule, each.holds, str(each.difference)) for each in stated.checks],
             bills=1,
             document_type=invoice.type_code,
@@ -164,6 +169,12 @@ class FieldAnswers:
                 None if invoice.amount_due is None else invoice.amount_due.text,
             ),
         )
+
+    def _derived(self, mention: Mention) -> EntityResult:
+        """A sum of amounts, which has no place, or a rate that is no entity."""
+        entity = Entity(mention.label, mention.text, mention.start, mention.end, mention.score, Source.RULE)
+        answer = self.entity(entity, mention.value)
+        return answer if mention.text else msgspec.structs.replace(answer, page=None)
 
     def _role(self, placed: PlacedValue) -> FieldResult:
         return _role(self._of(placed), Reason.EMBEDDED)
@@ -186,16 +197,16 @@ def _role(best: EntityResult, reason: Reason) -> FieldResult:
     return FieldResult(**chosen, reason=reason, alternatives=[])
 
 
-def _answer(found: DocumentFields, entities: Sequence[EntityResult]) -> FieldsResult:
+def _answer(found: DocumentFields, answered: Callable[[Mention], EntityResult]) -> FieldsResult:
     def of(mention: Mention | None) -> EntityResult | None:
-        return None if mention is None else entities[mention.entity]
+        return None if mention is None else answered(mention)
 
     def all_of(mentions: Sequence[Mention]) -> list[EntityResult]:
-        return [entities[mention.entity] for mention in mentions]
+        return list(map(answered, mentions))
 
     def role(choice: Choice) -> FieldResult:
         return msgspec.structs.replace(
-            _role(entities[choice.best.entity], choice.reason),
+            _role(answered(choice.best), choice.reason),
             score=round(choice.score, SCORE_DIGITS),
             alternatives=all_of(choice.alternatives),
             evidence=dict(choice.evidence) or msgspec.UNSET,
@@ -221,9 +232,10 @@ def _answer(found: DocumentFields, entities: Sequence[EntityResult]) -> FieldsRe
         common,
         currency=found.currency,
         line_items=[
-            LineItemResult(entities[each.description.entity], of(each.quantity), of(each.unit_price), of(each.amount))
+            LineItemResult(answered(each.description), of(each.quantity), of(each.unit_price), of(each.amount))
             for each in found.line_items
         ],
+        taxes=[TaxResult(of(each.rate), of(each.base), of(each.amount)) for each in found.taxes],
         checks=[CheckResult(each.rule, each.holds, str(each.difference)) for each in found.checks],
         bills=1,
         document_type=found.document_type,

@@ -73,10 +73,16 @@ _IN_ORDER = ("net", "subtotal", "rounded", "gross", "to_pay", "net_or_total", "t
 
 def amount_keywords(mentions: Sequence[Mention], lines: TextLines) -> dict[int, AmountKeyword]:
     """Classify the keys of amounts, by mention number, but not on a line item's line: its words name goods."""
-    goods = {lines.at(mention.end - 1) for mention in mentions if mention.label == "LINE_ITEM"}
+    goods = goods_lines(mentions, lines)
     sums = [mention for mention in mentions if mention.label in AMOUNTS and lines.at(mention.start) not in goods]
     words = {mention.entity: word for mention in sums if (word := keyword_of_amount(lines, mention.start, mention.end))}
     return words | _row_keywords(sums, lines)
+
+
+def goods_lines(mentions: Sequence[Mention], lines: TextLines) -> frozenset[int]:
+    """Find the lines of line items, but for those that name a tax."""
+    items = (mention for mention in mentions if mention.label == "LINE_ITEM")
+    return frozenset(lines.at(item.end - 1) for item in items if classify_key(item.text) is not AmountKeyword.TAX)
 
 
 def _row_keywords(sums: Sequence[Mention], lines: TextLines) -> dict[int, AmountKeyword]:
@@ -124,7 +130,7 @@ def _classify_tax_key(kinds: Sequence[str]) -> AmountKeyword:
     """Classify a key that names a tax: the tax itself, or a sum with or without it."""
     tax = kinds.index("tax")
     has_sum_before = not _SUMS.isdisjoint(kinds[:tax])
-    if "excluding" in kinds or "net" in kinds:
+    if "excluding" in kinds or "net" in kinds or kinds[-1] == "net_or_total":
         return AmountKeyword.NET
     if "rounded" in kinds:
         return AmountKeyword.ROUNDED

@@ -6,12 +6,14 @@ Knows labels and positions only: not the model, the decoding, or the format of a
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 
 from service.core.fields.accounts import choose_accounts
-from service.core.fields.amount_keywords import amount_keywords
+from service.core.fields.amount_keywords import AmountKeyword, amount_keywords
 from service.core.fields.cells import Extents
+from service.core.fields.checks import ADDED, SumCheck, Term, check_rows, terms_of
 from service.core.fields.kinds import BILL_KINDS, KindMatch, PaperKind
 from service.core.fields.line_items import LineItem, find_line_items
 from service.core.fields.lines import TextLines
@@ -19,11 +21,23 @@ from service.core.fields.mentions import Choice, Mention, amount, currency
 from service.core.fields.named_roles import choose_named, currency_of_key, named_currency
 from service.core.fields.paper_kind import PaperMatch, paper_kind
 from service.core.fields.parties import choose_parties
+from service.core.fields.payment import early_payment_discount, settle_payment
 from service.core.fields.resume import Entry, choose_person, distinct, find_entries
 from service.core.fields.role_scores import scored
-from service.core.fields.roles import AMOUNTS, ORDER, RECEIVER, TOTAL, RoleGroup, labels_of
+from service.core.fields.roles import (
+    AMOUNTS,
+    EARLY_PAYMENT_DISCOUNT,
+    NET,
+    ORDER,
+    RECEIVER,
+    TAX,
+    TOTAL,
+    RoleGroup,
+    labels_of,
+)
 from service.core.fields.tax_numbers import choose_tax_numbers
-from service.core.fields.totals import SumCheck, settle_totals
+from service.core.fields.taxes import MOST_CHARACTERS, Tax, find_taxes, settled_taxes
+from service.core.fields.totals import settle_totals
 
 MOST_ENTITIES = 10_000
 """Most entities of a document with fields; the rows of a larger one would make an answer of megabytes."""
@@ -43,6 +57,7 @@ class DocumentFields:
     currency: str | None = None
     line_items: tuple[LineItem, ...] = ()
     checks: tuple[SumCheck, ...] = ()
+    taxes: tuple[Tax, ...] = ()
     document_type: str | None = None
     jobs: tuple[Entry, ...] = ()
     educations: tuple[Entry, ...] = ()
@@ -95,14 +110,17 @@ def _bill(
         else:
             del choices[RECEIVER]
     words = amount_keywords(everything, lines)
-    amounts, checks = settle_totals([*mentions, *(mention for mention in by_keyword if mention.entity in words)], words)
-    choices |= amounts | choose_named(everything, lines, is_credit=kind is PaperKind.CREDIT_NOTE)
+    sums = _sums(mentions, by_keyword, lines, words)
+    choices |= sums.roles | choose_named(everything, lines, is_credit=kind is PaperKind.CREDIT_NOTE)
+    if discount := early_payment_discount(text, everything):
+        choices[EARLY_PAYMENT_DISCOUNT] = discount
     choices |= choose_accounts(mentions, lines)
     choices |= choose_tax_numbers(everything, lines, choices)
     taken = {choices[label].best.entity for label in labels_of(RoleGroup.SUM) if label in choices}
     currencies = Counter(code for mention in everything if (code := currency(mention)))
     stated = (mention.start for mention in everything if mention.label in AMOUNTS)
-    choices = scored(choices, checks, everything, lines, words)
+    rows = find_line_items(everything, lines, taken | sums.by_keyword)
+    choices = scored(choices, sums.checks, everything, lines, words)
     document_type = paper.document_type
     if document_type == CORRECTED and TOTAL in choices and (amount(choices[TOTAL].best) or 0) < 0:
         kind, document_type = PaperKind.CREDIT_NOTE, CREDIT_NOTE
@@ -113,11 +131,56 @@ def _bill(
         or (currency(choices[TOTAL].best) if TOTAL in choices else None)
         or (currencies.most_common(1)[0][0] if currencies else None)
         or next((code for start in stated if (code := currency_of_key(lines, start)) in codes), None),
-        find_line_items(
-            everything, lines, taken | {mention.entity for mention in by_keyword if mention.entity in words}
-        ),
-        checks,
+        rows,
+        (*sums.checks, *sums.payment_checks, *sums.check_rows(rows)),
+        sums.taxes,
         document_type=document_type,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Sums:
+    """The sums of a bill.
+
+    Attributes:
+        checks: whether net and tax add up to the total.
+        payment_checks: whether the total and the payments leave the amount due.
+        terms: lines between the sums.
+        by_keyword: values of the key-value fallback that are sums.
+    """
+
+    roles: dict[str, Choice]
+    taxes: tuple[Tax, ...]
+    checks: tuple[SumCheck, ...]
+    payment_checks: tuple[SumCheck, ...]
+    terms: tuple[Term, ...]
+    by_keyword: frozenset[int]
+
+    def value(self, role: str) -> Decimal | None:
+        return amount(self.roles[role].best) if role in self.roles else None
+
+    def check_rows(self, rows: Sequence[LineItem]) -> tuple[SumCheck, ...]:
+        return check_rows(rows, self.value(NET), self.value(TOTAL), self.terms, is_taxed=bool(self.taxes))
+
+
+def _sums(
+    mentions: Sequence[Mention], by_keyword: Sequence[Mention], lines: TextLines, words: Mapping[int, AmountKeyword]
+) -> _Sums:
+    everything = sorted([*mentions, *by_keyword], key=lambda mention: mention.start)
+    rates = find_taxes(everything, lines, words)
+    named = words.keys() | {each.entity for tax in rates for each in (tax.base, tax.amount) if each is not None}
+    stated = [*mentions, *(mention for mention in by_keyword if mention.entity in named)]
+    words = {**{each.amount.entity: AmountKeyword.TAX for each in rates if each.amount and each.is_named}, **words}
+    roles, checks = settle_totals(stated, words, rates)
+    net, tax, total = (roles[role].best if role in roles else None for role in (NET, TAX, TOTAL))
+    payments, payment_checks = settle_payment(stated, words, total)
+    return _Sums(
+        roles | payments,
+        settled_taxes(rates, lines.between(0, MOST_CHARACTERS), net or total, tax),
+        checks,
+        payment_checks,
+        terms_of(stated, words, ADDED | {AmountKeyword.DISCOUNT}),
+        frozenset(mention.entity for mention in by_keyword if mention.entity in named),
     )
 
 

@@ -18,9 +18,9 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from service.core.decoding.value import Value, ValueKind
+from service.core.fields.checks import SumCheck, check_sum
 from service.core.fields.mentions import CHECKSUM, NO_SUM, WORDS, Choice, Mention, Reason
 from service.core.fields.roles import NET, ORDER, SUPPLY_DATE, TAX, TOTAL, RoleGroup, labels_of
-from service.core.fields.totals import SumCheck, check_sum
 
 MOST_ROWS = 10_000
 """Most rows of an invoice; those of a longer one would make an answer of megabytes."""
@@ -59,6 +59,15 @@ class InvoiceRow:
 
 
 @dataclass(frozen=True, slots=True)
+class StatedTax:
+    """The tax of one rate and category in an invoice's XML; None for what the XML does not state."""
+
+    rate: Value | None = None
+    base: Value | None = None
+    amount: Value | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ElectronicInvoice:
     """An invoice's XML as values.
 
@@ -79,6 +88,7 @@ class ElectronicInvoice:
     roles: dict[str, Value]
     rows: tuple[InvoiceRow, ...] = ()
     amount_due: Value | None = None
+    taxes: tuple[StatedTax, ...] = ()
 
     @property
     def is_credit_note(self) -> bool:
@@ -90,11 +100,12 @@ class ElectronicInvoice:
         """True if the values have the form that the reader of the XML gives them."""
         names = (self.syntax, self.profile, self.file or "", self.type_code, self.currency or "")
         in_rows = (value for row in self.rows for value in (row.quantity, row.unit_price, row.amount) if value)
+        in_taxes = (value for tax in self.taxes for value in (tax.rate, tax.base, tax.amount) if value)
         return (
-            len(self.rows) <= MOST_ROWS
+            max(len(self.rows), len(self.taxes)) <= MOST_ROWS
             and all(len(text) <= MOST_VALUE_CHARACTERS for text in (*names, *(row.description for row in self.rows)))
             and self.roles.keys() <= set(ORDER)
-            and all(_is_sound(value) for value in (*self.roles.values(), *in_rows))
+            and all(_is_sound(value) for value in (*self.roles.values(), *in_rows, *in_taxes))
             and (self.amount_due is None or _is_sound(self.amount_due))
         )
 
@@ -110,7 +121,7 @@ def _is_sound(value: Value) -> bool:
         return False
     if value.kind is ValueKind.DATE:
         return _ISO_DATE.fullmatch(value.text) is not None
-    if value.kind in (ValueKind.MONEY, ValueKind.QUANTITY):
+    if value.kind in (ValueKind.MONEY, ValueKind.QUANTITY, ValueKind.PERCENT):
         return value.number is not None and is_sound_number(value.number)
     return value.number is None
 
@@ -136,6 +147,15 @@ class PlacedRow:
 
 
 @dataclass(frozen=True, slots=True)
+class PlacedTax:
+    """A tax of the XML with its places."""
+
+    rate: PlacedValue | None
+    base: PlacedValue | None
+    amount: PlacedValue | None
+
+
+@dataclass(frozen=True, slots=True)
 class Contradiction:
     """A role whose value in the XML the text does not show, while the page shows another one."""
 
@@ -150,6 +170,7 @@ class InvoiceFields:
 
     roles: dict[str, PlacedValue]
     rows: tuple[PlacedRow, ...]
+    taxes: tuple[PlacedTax, ...]
     checks: tuple[SumCheck, ...]
     contradictions: tuple[Contradiction, ...] = field(default=())
 
@@ -172,8 +193,24 @@ def invoice_fields(
         roles[role] = PlacedValue(label, value, *place) if place else PlacedValue(label, value)
         if place is None and choice is not None and _is_sure(label, choice):
             contradictions.append(Contradiction(role, value, choice.best))
-    sums = (None if (stated := invoice.roles.get(role)) is None else stated.number for role in (NET, TAX, TOTAL))
-    return InvoiceFields(roles, tuple(_rows(invoice.rows, searched)), check_sum(*sums), tuple(contradictions))
+    net, tax, total = (
+        None if (stated := invoice.roles.get(role)) is None else stated.number for role in (NET, TAX, TOTAL)
+    )
+    rows = tuple(_rows(invoice.rows, searched))
+    taxes = tuple(
+        PlacedTax(*(_placed(value, searched, mentions) for value in (each.rate, each.base, each.amount)))
+        for each in invoice.taxes[:MOST_PLACED_ROWS]
+    )
+    return InvoiceFields(roles, rows, taxes, check_sum(net, tax, total), tuple(contradictions))
+
+
+def _placed(value: Value | None, text: _SearchableText, mentions: Sequence[Mention]) -> PlacedValue | None:
+    """Place a part of a tax."""
+    if value is None:
+        return None
+    label = "PERCENT" if value.kind is ValueKind.PERCENT else "MONEY"
+    place = _place(label, value, text, mentions, None) if value.number else None
+    return PlacedValue(label, value, *place) if place else PlacedValue(label, value)
 
 
 class _SearchableText:

@@ -24,6 +24,8 @@ _FIRST_NUMBER = re.compile(r"[0-9]+(?:[.,][0-9]+)?(?![.,0-9])")
 _DECIMALS_OF_RATES = 4
 """Fewest decimals that no sum of money has."""
 _NAMES = NAMES | {"EMPLOYER", "SCHOOL"}
+DERIVED = -1
+"""Number of a mention that is no entity: a sum of stated amounts, which has no place, or a rate that words state."""
 
 
 class Mention(NamedTuple):
@@ -43,6 +45,14 @@ class Mention(NamedTuple):
     page: int | None = None
     boxes: tuple[Box, ...] = ()
     by_keyword: bool = False
+
+
+def derived_amount(label: str, value: Decimal, parts: Sequence[Mention]) -> Mention:
+    """Make the mention of an amount that follows from others; it has no place, and the least of their scores."""
+    unit = next((code for part in parts if (code := currency(part))), None)
+    text = f"{value:f} {unit}" if unit else f"{value:f}"
+    score = min((part.score for part in parts), default=0.0)
+    return Mention(DERIVED, label, "", 0, 0, score, Value(ValueKind.MONEY, text, number=value, unit=unit))
 
 
 def amount(mention: Mention) -> Decimal | None:

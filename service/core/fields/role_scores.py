@@ -20,13 +20,15 @@ from decimal import Decimal
 
 from service.core.decoding.value import ValueKind
 from service.core.fields.amount_keywords import ROLE_WEIGHTS, AmountKeyword
+from service.core.fields.checks import TOLERANCE, SumCheck
 from service.core.fields.key_roles import role_before
 from service.core.fields.lines import TextLines
-from service.core.fields.mentions import CHECKSUM, NO_SUM, WORDS, Choice, Mention, amount, same_value
+from service.core.fields.mentions import CHECKSUM, DERIVED, NO_SUM, WORDS, Choice, Mention, amount, same_value
 from service.core.fields.parties import keyword_before
 from service.core.fields.role_weights import WEIGHTS
 from service.core.fields.roles import NET, ROLES, TAX, TOTAL, RoleGroup
-from service.core.fields.totals import PERCENT, TOLERANCE, Keywords, SumCheck
+from service.core.fields.taxes import PERCENT
+from service.core.fields.totals import Keywords
 
 Evidence = Mapping[str, float]
 LEAST_SHARE, MOST_SHARE = 0.02, 0.98
@@ -122,7 +124,7 @@ def _of_label(label: str, choice: Choice, bill: Bill) -> Iterator[tuple[str, flo
         yield f"{WORDS} {_ROLE[label].group.name}", 1.0
     elif role is not None:
         yield "other words", -1.0
-    if best.by_keyword:
+    if best.by_keyword or best.entity == DERIVED:
         yield "no label", -1.0
     elif best.label == label:
         share = min(max(best.score, LEAST_SHARE), MOST_SHARE)
@@ -135,6 +137,8 @@ def _of_label(label: str, choice: Choice, bill: Bill) -> Iterator[tuple[str, flo
 
 def role_by_words(label: str, mention: Mention, bill: Bill) -> str | None:
     """Find the role that the words before a mention name; `label` where they may name that one."""
+    if mention.entity == DERIVED:
+        return label
     match _ROLE[label].group:
         case RoleGroup.SUM:
             keyword = bill.keywords.get(mention.entity)

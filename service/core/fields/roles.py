@@ -35,6 +35,8 @@ class RoleGroup(Enum):
     """An amount: by its label, its key and by what adds up (`totals`)."""
     ACCOUNT = auto()
     """A bank's account or code: by its checksum and the words near it (`accounts`)."""
+    TERMS = auto()
+    """A percentage or an amount that is taken off: by the words around it (`payment`)."""
     TAX_NUMBER = auto()
     """A tax number: by its form, the words before it and the party that it stands with (`tax_numbers`)."""
 
@@ -70,6 +72,8 @@ class Role:
 
 SUPPLIER, RECEIVER = "SUPPLIER_NAME", "RECEIVER_NAME"
 NET, TAX, TOTAL = "NET_AMOUNT", "TAX_AMOUNT", "TOTAL_AMOUNT"
+PAID, DUE = "PAID_AMOUNT", "AMOUNT_DUE"
+EARLY_PAYMENT_DISCOUNT = "EARLY_PAYMENT_DISCOUNT"
 TAX_ID, RECEIVER_TAX_ID = "TAX_ID", "RECEIVER_TAX_ID"
 SUPPLY_DATE, DISCOUNT_DATE, REFERENCE = "SUPPLY_DATE", "DISCOUNT_DATE", "PAYMENT_REFERENCE"
 
@@ -82,6 +86,7 @@ _CII_SELLER = f"{_CII_AGREEMENT}/SellerTradeParty"
 _CII_BUYER = f"{_CII_AGREEMENT}/BuyerTradeParty"
 _CII_TAX_NUMBER = f"{_CII_SELLER}/SpecifiedTaxRegistration/ID"
 _CII_MEANS = f"{CII_SETTLEMENT}/SpecifiedTradeSettlementPaymentMeans"
+_CII_TERMS = f"{CII_SETTLEMENT}/SpecifiedTradePaymentTerms"
 _UBL_SELLER, _UBL_BUYER = "AccountingSupplierParty/Party", "AccountingCustomerParty/Party"
 _UBL_ACCOUNT = "PaymentMeans/PayeeFinancialAccount"
 
@@ -96,7 +101,7 @@ ROLES: tuple[Role, ...] = (
          ubl=("IssueDate",)),
     Role("DUE_DATE", RoleGroup.NAMED, ValueKind.DATE, "Due date", invoice_only=True,
          words=("due",),
-         cii=(f"{CII_SETTLEMENT}/SpecifiedTradePaymentTerms/DueDateDateTime/DateTimeString",),
+         cii=(f"{_CII_TERMS}/DueDateDateTime/DateTimeString",),
          ubl=("DueDate", "PaymentMeans/PaymentDueDate")),
     Role(SUPPLY_DATE, RoleGroup.NAMED, ValueKind.DATE, "Supply date",
          words=("supply",),
@@ -151,6 +156,19 @@ ROLES: tuple[Role, ...] = (
          keywords={"rounded": 0.5, "gross": 0.45, "to_pay": 0.4, "total": 0.4, "net_or_total": 0.3, "subtotal": 0.1},
          cii=(f"{CII_SUMS}/GrandTotalAmount", f"{CII_SUMS}/DuePayableAmount"),
          ubl=("LegalMonetaryTotal/TaxInclusiveAmount", "LegalMonetaryTotal/PayableAmount")),
+    Role(PAID, RoleGroup.SUM, ValueKind.MONEY, "Paid amount",
+         keywords={"prepaid": 0.4, "paid": 0.1},
+         cii=(f"{CII_SUMS}/TotalPrepaidAmount",),
+         ubl=("LegalMonetaryTotal/PrepaidAmount",)),
+    Role(DUE, RoleGroup.SUM, ValueKind.MONEY, "Amount due",
+         keywords={"to_pay": 0.4},
+         cii=(f"{CII_SUMS}/DuePayableAmount",),
+         ubl=("LegalMonetaryTotal/PayableAmount",)),
+    Role(EARLY_PAYMENT_DISCOUNT, RoleGroup.TERMS, ValueKind.PERCENT, "Early-payment discount",
+         words=("early_payment",),
+         cii=(f"{_CII_TERMS}/ApplicableTradePaymentDiscountTerms/CalculationPercent",
+              f"{_CII_TERMS}/Description"),
+         ubl=("PaymentTerms/SettlementDiscountPercent", "PaymentTerms/Note")),
 )  # fmt: skip
 
 

@@ -9,15 +9,17 @@ The rules:
 - A payment less the change that differs from a named sum by at most `CASH_ROUNDING` is the sum rounded for payment: it
   gains `ROUNDED_PAID` as total.
 - The heaviest triple of candidates with net + tax = total is chosen, unless it weighs less than `KEPT_WEIGHT` of the
-  best candidates of each role together: then an amount is missing.
-- If another total is that total plus another named sum (untaxed supplies) or an amount between them (a tip), it is the
-  total. The triple then belongs to one tax rate: its net is not the bill's, and its tax only if no other amount is
-  called a tax.
-- A triple's tax needs the label or a keyword of a tax, or it is the percentage before it of the net: two rows of goods
-  add up to their total as well.
-- An amount above the percentage before it of the total is the price of goods at that rate, no tax.
-- Taxes of several rates are parts of the bill's tax, as are several that together are the total less the net: one of
-  them is chosen only where the total is net plus this tax.
+  best candidates of each role together: then an amount is missing. Named lines between net and total (a tip, untaxed
+  supplies, rounding: `checks`) may make up the difference.
+- What is left to pay after a deposit is no total (`payment`).
+- Of taxes of several rates (`taxes`) their sum is the tax, and that of their bases the net, only where they add up to a
+  stated total: such a sum is no mention of the text. The tax of one rate is it only if it adds up too, its base and
+  their sum never are net and total.
+- If another total is the triple's total plus another named sum (untaxed supplies) or an amount between them (a tip), it
+  is the total. Unless the lines between are named, the triple then belongs to one tax rate: its net is not the bill's,
+  and its tax only if no other amount is called a tax.
+- A triple's tax needs the label or a keyword of a tax, or it is a rate of the net: two rows of goods add up to their
+  total as well.
 - A net of zero adds up with anything and decides nothing.
 - An amount that is read as no money, or as a rate, has no role. A net or a tax in another currency than the total's is
   not the bill's: the tax is stated once more in the currency of the tax office.
@@ -25,14 +27,13 @@ The rules:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
 from decimal import Decimal
-from itertools import pairwise, product
+from itertools import product
 from types import MappingProxyType
-from typing import NamedTuple
 
 from service.core.fields.amount_keywords import PAID_TOTAL_WEIGHTS, ROLE_WEIGHTS, AmountKeyword
+from service.core.fields.checks import ADDED, TOLERANCE, Explanations, SumCheck, Term, check_sum, terms_of
 from service.core.fields.mentions import (
     Choice,
     Mention,
@@ -41,19 +42,16 @@ from service.core.fields.mentions import (
     choice_of,
     choose,
     currency,
+    derived_amount,
     is_sum,
-    number,
     ranked,
 )
+from service.core.fields.payment import left_to_pay
 from service.core.fields.roles import AMOUNTS, NET, TAX, TOTAL
+from service.core.fields.taxes import Tax
 
 _TRIPLE = (NET, TAX, TOTAL)
 """Labels of the amounts of which the first two add up to the third."""
-PERCENT = "PERCENT"
-TOLERANCE = Decimal("0.02")
-"""Most difference of net + tax from the total, in units of the currency: each is rounded to cents."""
-TO_RATE = 12
-"""Most characters between a percentage and its amount."""
 MOST_LIKELY = 8
 """Most amounts of a role that are combined in triples."""
 OTHER_ROLE, ANY_MONEY = 0.4, 0.25
@@ -70,16 +68,10 @@ SUMS = frozenset((AmountKeyword.TOTAL, AmountKeyword.GROSS, AmountKeyword.NET_OR
 """Keywords of sums of which a bill may have several."""
 LAST_SUMS = SUMS - {AmountKeyword.SUBTOTAL} | {AmountKeyword.TO_PAY}
 """Keywords of a bill's last sum."""
-ADDED = frozenset(
-    (
-        AmountKeyword.UNTAXED,
-        AmountKeyword.TIP,
-        AmountKeyword.SERVICE_CHARGE,
-        AmountKeyword.SHIPPING,
-        AmountKeyword.NO_SUM,
-    )
-)
-"""Keywords of amounts that are added to the taxed supplies."""
+EXPLAINED = 0.05
+"""Weight that a triple loses for each line between net and total."""
+COMPUTED = 0.5
+"""Factor of the weight of a net that is the sum of the rates' bases."""
 KEPT_WEIGHT = 0.6
 """Least weight of a triple, as a share of the weight of each role's best candidates together."""
 
@@ -89,46 +81,51 @@ Keywords = Mapping[int, AmountKeyword]
 NO_KEYWORDS: Keywords = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class SumCheck:
-    """A check that stated amounts add up. `difference`: sum of the parts - total."""
-
-    rule: str
-    holds: bool
-    difference: Decimal
-
-
 def settle_totals(
-    mentions: Sequence[Mention], keywords: Keywords = NO_KEYWORDS
+    mentions: Sequence[Mention], keywords: Keywords = NO_KEYWORDS, taxes: Sequence[Tax] = ()
 ) -> tuple[dict[str, Choice], tuple[SumCheck, ...]]:
     """Choose net, tax and total, by label, and check their sum where all three are known."""
     mentions = [mention for mention in mentions if mention.label not in AMOUNTS or is_sum(mention)]
-    paid, rates = _paid_less_change(mentions, keywords), _rates(mentions)
-    likely = {role: _likely(mentions, role, keywords, paid) for role in _TRIPLE}
+    paid, left, rates = _paid_less_change(mentions, keywords), left_to_pay(mentions, keywords), _Rates(taxes)
+    terms = terms_of(mentions, keywords, ADDED)
+    likely = {
+        role: _likely([each for each in mentions if _may_be(each, role, rates, left)], role, keywords, paid)
+        for role in _TRIPLE
+    }
     own = {role: [found for found in likely[role] if _is_labelled(found[0], role, keywords, paid)] for role in _TRIPLE}
-    largest = max((value for mention, _ in own[TOTAL] if (value := amount(mention))), key=abs, default=None)
-    no_taxes = _no_taxes(likely[TAX], rates, largest)
-    own = _without_contradicted(own | {TAX: [found for found in own[TAX] if found[0].entity not in no_taxes]}, keywords)
-    parts = _parts(own[TAX], rates)
-    rated = [found for found in likely[TAX] if found[0].entity in rates.keys() - no_taxes and found not in own[TAX]]
-    settled = _heaviest_sum(likely | {TAX: own[TAX]}, _UnnamedTaxes(rated, rates, largest))
+    own = _without_contradicted(own, keywords)
+    explanations = Explanations(terms)
+    settled = _heaviest_sum(
+        {
+            NET: [*likely[NET][:MOST_LIKELY], *rates.sum_of_bases()],
+            TAX: [*own[TAX][:MOST_LIKELY], *rates.candidates(likely[TAX], own[TAX])],
+            TOTAL: likely[TOTAL][:MOST_LIKELY],
+        },
+        rates,
+        explanations,
+    )
     alone = sum(own[role][0][1] for role in _TRIPLE if own[role])
-    whole = own | {TAX: [found for found in own[TAX] if found[0].entity not in parts]}
+    whole = own | {TAX: [found for found in own[TAX] if found[0].entity not in rates.parts]}
     choices = {role: choice for role in _TRIPLE if (choice := _own_choice(whole[role], role))}
     if settled is None or sum(weight for _, weight in settled) < KEPT_WEIGHT * alone:
         named = {entity for entity, keyword in keywords.items() if keyword is AmountKeyword.TAX}
         if _is_shared(choices, [mention for mention in mentions if mention.label == TAX or mention.entity in named]):
             del choices[TAX]
-        choices = _in_one_currency(choices)
-        return choices, _check_choices(choices)
-    net, tax, total = (mention for mention, _ in settled)
-    found = {NET: net, TAX: tax, TOTAL: total}
-    if (last := _last_sum(total, mentions, likely[TOTAL], keywords)) is not None:
-        found = {TAX: tax, TOTAL: last} if len(own[TAX]) <= 1 else {TOTAL: last}
-    elif tax.entity in parts and TOTAL in choices and _size(choices[TOTAL].best) > _size(total):
-        found = {TOTAL: choices[TOTAL].best}
+        choices = _without_net_of_tax(_in_one_currency(choices), is_taxed=bool(rates.parts))
+        return choices, _check_choices(choices, terms)
+    found = dict(zip(_TRIPLE, (mention for mention, _ in settled), strict=True))
+    if (last := _last_sum(found[TOTAL], mentions, likely[TOTAL], keywords)) is not None:
+        found[TOTAL] = last
+        if not explanations.of(_difference(found)):
+            found = {TOTAL: last} | ({TAX: found[TAX]} if len(own[TAX]) <= 1 else {})
     choices = {role: _settled(choices.get(role), mention, likely[role]) for role, mention in found.items()}
-    return choices, _check_choices(choices)
+    return choices, _check_choices(choices, terms)
+
+
+def _difference(found: Mapping[str, Mention]) -> Decimal:
+    """Return what the total has beyond the net and the tax."""
+    net, tax, total = (amount(found[role]) or Decimal() for role in _TRIPLE)
+    return total - net - tax
 
 
 def _in_one_currency(choices: dict[str, Choice]) -> dict[str, Choice]:
@@ -137,56 +134,58 @@ def _in_one_currency(choices: dict[str, Choice]) -> dict[str, Choice]:
     return {role: choice for role, choice in choices.items() if code is None or currency(choice.best) in (code, None)}
 
 
-def _size(mention: Mention) -> Decimal:
-    return abs(amount(mention) or Decimal())
+def _without_net_of_tax(choices: dict[str, Choice], *, is_taxed: bool) -> dict[str, Choice]:
+    """Leave out a net that equals the total though there is a tax: it contains the tax."""
+    net, tax, total = (amount(choices[role].best) if role in choices else None for role in _TRIPLE)
+    return {
+        role: choice for role, choice in choices.items() if not (role == NET and (tax or is_taxed) and net == total)
+    }
 
 
-def _rates(mentions: Sequence[Mention]) -> dict[int, Decimal]:
-    """Find amounts' rates, by mention number: the percentage right before it, or before the net and tax beside it."""
-    found: dict[int, Decimal] = {}
-    row: list[Mention] = []
-    for before, behind in pairwise(sorted(mentions, key=lambda mention: mention.start)):
-        rate = number(before) if before.label == PERCENT else found.get(before.entity)
-        if rate is None or behind.start - before.end > TO_RATE:
-            continue
-        row = [] if before.label == PERCENT else [*row, before]
-        if not row or _goes_on(rate, [*map(amount, row), amount(behind)]):
-            found[behind.entity] = rate
-    return found
+class _Rates:
+    """The taxes of a bill's rates as candidates: their sums, and what is no net, tax or total of the bill."""
+
+    def __init__(self, taxes: Sequence[Tax]) -> None:
+        self._taxes = [tax for tax in taxes if tax.is_named]
+        self._rated = {tax.amount.entity: tax for tax in taxes if tax.amount is not None and tax.percent is not None}
+        several = [tax for tax in self._taxes if tax.tax]
+        is_shared = len({(tax.percent, tax.name) for tax in several}) > 1
+        self.parts = {tax.amount.entity for tax in several if tax.amount is not None} if is_shared else set()
+        """Numbers of the mentions of taxes of several rates, or names."""
+        self.bases = {each.entity for tax in taxes for each in (tax.base, tax.gross) if each is not None}
+        self.is_several = len(self._taxes) > 1
+
+    def candidates(self, likely: Weighted, own: Weighted) -> Weighted:
+        """Return the taxes that a rate alone makes likely, and the sum of several."""
+        rated = [found for found in likely if found[0].entity in self._rated and found not in own]
+        amounts = [tax.amount for tax in self._taxes if tax.amount is not None and tax.tax]
+        return [*rated[:MOST_LIKELY], *_sum_of(TAX, amounts)]
+
+    def sum_of_bases(self) -> Weighted:
+        """Return the sum of the bases of several rates, if all are stated."""
+        bases = [tax.base for tax in self._taxes if tax.base is not None]
+        return (
+            [(each, COMPUTED * weight) for each, weight in _sum_of(NET, bases)]
+            if len(bases) == len(self._taxes)
+            else []
+        )
+
+    def allow(self, net: Decimal, tax: Mention) -> bool:
+        """True unless an amount that nothing calls a tax is not the rate before it of the net."""
+        rated = self._rated.get(tax.entity)
+        return rated is None or rated.is_named or rated.fits(net)
 
 
-def _goes_on(rate: Decimal, row: Sequence[Decimal | None]) -> bool:
-    """True if a row behind a rate is a net and its tax, or a net, its tax and their sum."""
-    stated = [each for each in row if each is not None]
-    if len(stated) == 3:
-        return stated[0] + stated[1] == stated[2]
-    return len(stated) == 2 and _is_rate_of(rate, *stated)
+def _sum_of(role: str, parts: Sequence[Mention]) -> Weighted:
+    together = sum((amount(each) or Decimal() for each in parts), Decimal())
+    return [(found := derived_amount(role, together, parts), found.score)] if len(parts) > 1 else []
 
 
-def _is_rate_of(rate: Decimal, net: Decimal | None, tax: Decimal | None) -> bool:
-    """True if a tax is a rate in percent of a net, up to rounding."""
-    return net is not None and tax is not None and abs(net * rate / 100 - tax) <= TOLERANCE
-
-
-def _no_taxes(found: Weighted, rates: Mapping[int, Decimal], largest: Decimal | None) -> frozenset[int]:
-    """Find the numbers of mentions of prices of goods at a rate, and of zero taxes beside another rate's tax."""
-    bases = {mention.entity for mention, _ in found if _is_base(mention, rates, largest)}
-    rated = {mention.entity: amount(mention) for mention, _ in found if mention.entity in rates.keys() - bases}
-    return frozenset(bases | ({entity for entity in rated if rated[entity] == 0} if any(rated.values()) else set()))
-
-
-def _is_base(mention: Mention, rates: Mapping[int, Decimal], largest: Decimal | None) -> bool:
-    """True if an amount is the price of goods at a rate: it exceeds the tax at that rate on the largest total."""
-    rate, stated = rates.get(mention.entity), amount(mention)
-    if rate is None or stated is None or largest is None:
+def _may_be(mention: Mention, role: str, rates: _Rates, left: Collection[Decimal]) -> bool:
+    """False for the base of a rate as tax, and as net or total beside others; and for what is left to pay as total."""
+    if mention.entity in rates.bases and (role == TAX or rates.is_several):
         return False
-    return abs(stated) > abs(largest) * rate / 100 + TOLERANCE
-
-
-def _parts(taxes: Weighted, rates: Mapping[int, Decimal]) -> frozenset[int]:
-    """Find the numbers of mentions of the taxes of several rates; none if there is one rate."""
-    parts = {each.entity: rates[each.entity] for each, _ in taxes if each.entity in rates and amount(each)}
-    return frozenset(parts) if len(set(parts.values())) > 1 else frozenset()
+    return role != TOTAL or amount(mention) not in left
 
 
 def _is_shared(choices: Mapping[str, Choice], taxes: Sequence[Mention]) -> bool:
@@ -286,38 +285,25 @@ def _label_share(mention: Mention, role: str) -> float:
     return ANY_MONEY if mention.label == "MONEY" else OTHER_ROLE if mention.label in _TRIPLE else 0.0
 
 
-class _UnnamedTaxes(NamedTuple):
-    """Candidates for a tax that no label or keyword calls one, with the rates before them."""
-
-    unnamed: Weighted
-    rates: Mapping[int, Decimal]
-    largest: Decimal | None
-
-    def allows(self, net: Decimal, tax: Decimal, mention: Mention, total: Decimal) -> bool:
-        """True if an amount may be the tax of this net and total."""
-        if all(mention is not each for each, _ in self.unnamed):
-            return True
-        return self.largest in (None, total) and _is_rate_of(self.rates[mention.entity], net, tax)
-
-
-def _heaviest_sum(likely: dict[str, Weighted], rated: _UnnamedTaxes) -> Weighted | None:
-    """Find the heaviest amounts with net + tax = total; None if no likely amounts add up."""
+def _heaviest_sum(likely: dict[str, Weighted], rates: _Rates, explanations: Explanations) -> Weighted | None:
+    """Find the heaviest amounts with net + tax = total, or with named lines between; None if none add up."""
     best: Weighted | None = None
     best_weight = 0.0
     nets, taxes, totals = (_with_amount(likely[role]) for role in _TRIPLE)
-    for triple in product(nets, [*taxes, *_with_amount(rated.unnamed)], totals):
+    for triple in product(nets, taxes, totals):
         (net, _, _), (tax, mention, _), (total, _, _) = triple
         weight = sum(candidate[2] for candidate in triple)
-        codes = {code for _, each, _ in triple if (code := currency(each))}
-        if len(codes) > 1 or not rated.allows(net, tax, mention, total):
+        if weight <= best_weight or net == 0 or (lines := explanations.of(total - net - tax)) is None:
             continue
-        if weight > best_weight and net != 0 and abs(net + tax - total) <= TOLERANCE:
+        weight -= EXPLAINED * len(lines)
+        codes = {code for _, each, _ in triple if (code := currency(each))}
+        if weight > best_weight and len(codes) < 2 and rates.allow(net, mention):
             best, best_weight = [(mention, share) for _, mention, share in triple], weight
     return best
 
 
 def _with_amount(found: Weighted) -> list[tuple[Decimal, Mention, float]]:
-    stated = ((amount(mention), mention, weight) for mention, weight in found[:MOST_LIKELY])
+    stated = ((amount(mention), mention, weight) for mention, weight in found)
     return [(number, mention, weight) for number, mention, weight in stated if number is not None]
 
 
@@ -330,13 +316,6 @@ def _settled(alone: Choice | None, mention: Mention, likely: Weighted) -> Choice
     )
 
 
-def check_sum(net: Decimal | None, tax: Decimal | None, total: Decimal | None) -> tuple[SumCheck, ...]:
-    """Check that net and tax add up to the total; no check where one of them is unknown."""
-    if net is None or tax is None or total is None:
-        return ()
-    difference = net + tax - total
-    return (SumCheck("net_amount + tax_amount = total_amount", abs(difference) <= TOLERANCE, difference),)
-
-
-def _check_choices(choices: dict[str, Choice]) -> tuple[SumCheck, ...]:
-    return check_sum(*(amount(choices[role].best) if role in choices else None for role in _TRIPLE))
+def _check_choices(choices: dict[str, Choice], terms: Sequence[Term]) -> tuple[SumCheck, ...]:
+    net, tax, total = (amount(choices[role].best) if role in choices else None for role in _TRIPLE)
+    return check_sum(net, tax, total, terms)

@@ -204,9 +204,15 @@ def test_a_role_is_the_entity_with_its_reason_and_alternatives() -> None:
 
 def test_a_bill_has_rows_checks_and_a_currency_and_no_list_of_a_resume() -> None:
     answer = msgspec.to_builtins(invoice())
-    assert set(answer) == {"kind", "evidence", "roles", "currency", "line_items", "checks", "bills", "document_type"}
+    assert set(answer) == {
+        *("kind", "evidence", "roles", "currency", "line_items", "taxes", "checks", "bills", "document_type")
+    }
     assert (answer["kind"], answer["document_type"]) == ("invoice", "380")
-    assert answer["checks"] == [{"rule": "net_amount + tax_amount = total_amount", "holds": True, "difference": "0.00"}]
+    assert answer["checks"] == [
+        {"rule": "net_amount + tax_amount = total_amount", "holds": True, "difference": "0.00"},
+        {"rule": "sum of line_items = net_amount", "holds": True, "difference": "0.00"},
+    ]
+    assert [(tax["rate"], tax["amount"]["text"]) for tax in answer["taxes"]] == [(None, "159.60")]
     (row,) = answer["line_items"]
     assert [row[part]["text"] for part in ("description", "quantity", "unit_price", "amount")] == [
         *("Mount", "2", "420.00", "840.00")

@@ -50,7 +50,10 @@ def test_an_invoice_in_its_roles() -> None:
     }
     assert found is not None
     assert (found.kind_match.kind, found.currency) == (PaperKind.INVOICE, "EUR")
-    assert [check.holds for check in found.checks] == [True]
+    assert [(check.rule, check.holds) for check in found.checks] == [
+        ("net_amount + tax_amount = total_amount", True),
+        ("sum of line_items = net_amount", True),
+    ]
     (row,) = found.line_items
     assert [part and part.text for part in (row.quantity, row.unit_price, row.amount)] == ["2", "420.00", "840.00"]
 

@@ -13,6 +13,7 @@ from service.core.fields.electronic_invoice import (
     ElectronicInvoice,
     InvoiceFields,
     InvoiceRow,
+    StatedTax,
     invoice_fields,
 )
 from service.core.fields.mentions import CHECKSUM, NO_SUM, WORDS, Choice, Reason
@@ -219,6 +220,21 @@ def test_the_sums_of_the_xml_are_checked() -> None:
     assert invoice_fields(invoice(NET_AMOUNT=money("1")), "", [], {}).checks == ()
 
 
+def test_the_taxes_of_the_xml_have_their_places() -> None:
+    percent = Value(ValueKind.PERCENT, "19", number=Decimal(19))
+    taxes = (
+        StatedTax(percent, money("100.00"), money("19.00")),
+        StatedTax(percent, None, money("0.00")),
+        StatedTax(percent, money("77.00")),
+    )
+    text = "VAT 19 % of 100.00: 19.00"
+    mentions = mentions_in(text, ("PERCENT", "19 %"), ("MONEY", "19.00"))
+    placed = invoice_fields(replace(invoice(), taxes=taxes), text, mentions, {}).taxes
+    shown = [[part and text[part.start : part.end] for part in (tax.rate, tax.base, tax.amount)] for tax in placed]
+    assert shown == [["19 %", "100.00", "19.00"], ["19 %", None, ""], ["19 %", "", None]]
+    assert [part and part.label for part in (placed[0].rate, placed[0].base)] == ["PERCENT", "MONEY"]
+
+
 SOUND = invoice(InvoiceRow("Pen", amount=money("3.00")), TOTAL_AMOUNT=money("3.00"), INVOICE_DATE=date("2026-03-12"))
 
 
@@ -229,6 +245,8 @@ SOUND = invoice(InvoiceRow("Pen", amount=money("3.00")), TOTAL_AMOUNT=money("3.0
         replace(SOUND, rows=SOUND.rows * (MOST_ROWS + 1)),
         invoice(PERSON=text_of("Anna")),
         replace(SOUND, amount_due=money("NaN")),
+        replace(SOUND, taxes=(StatedTax(amount=money("NaN")),)),
+        replace(SOUND, taxes=(StatedTax(),) * (MOST_ROWS + 1)),
         invoice(TOTAL_AMOUNT=money("1E+20")),
         invoice(TOTAL_AMOUNT=money("1E-20")),
         invoice(TOTAL_AMOUNT=money("NaN")),

@@ -21,6 +21,9 @@ FAMILIES = (
     ("seller", "buyer"),
     ("debit", "transfer"),
     ("tax_number", "other_number"),
+    ("tax_base",),
+    ("exempt",),
+    ("early_payment",),
 )
 """Kinds that are looked for together: a phrase must be of one of them."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal
 
 import pytest
@@ -9,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.core.fields.amount_keywords import AmountKeyword
-from service.core.fields.mentions import Choice, Mention, Reason
-from service.core.fields.totals import SumCheck, settle_totals
+from service.core.fields.checks import SumCheck
+from service.core.fields.mentions import Choice, Mention, Reason, amount
+from service.core.fields.taxes import Tax
+from service.core.fields.totals import settle_totals
 from tests.support.mentions import mention
 
 
@@ -269,56 +272,121 @@ def _cells(line: str) -> list[tuple[str, str]]:
     return list(zip(parts[::2], parts[1::2], strict=True))
 
 
-def roles(found: list[Mention], *words: AmountKeyword | None) -> dict[str, str]:
-    """Role → the amount chosen, where these words stand before the mentions, one for each."""
-    return {label: text for label, (text, _) in settled(found, *words).items()}
+def roles(found: list[Mention], *words: AmountKeyword | None, taxes: Sequence[Tax] = ()) -> dict[str, str]:
+    """Role → the amount chosen, where these words stand before the mentions; a number behind `=` stands nowhere."""
+    said = {mention.entity: word for mention, word in zip(found, words, strict=False) if word is not None}
+    choices, _ = settle_totals(found, said, taxes)
+    return {label: choice.best.text or f"={amount(choice.best)}" for label, choice in choices.items()}
 
 
 def test_a_percentage_of_the_net_is_a_tax_that_nothing_calls_one() -> None:
     found = page("MONEY 300.00", "PERCENT 19% MONEY 57.00", "MONEY 357.00")
-    assert roles(found, None, None, None, AmountKeyword.TOTAL) == {
+    unnamed = [Tax(found[1], amount=found[2], is_named=False)]
+    assert roles(found, None, None, None, AmountKeyword.TOTAL, taxes=unnamed) == {
         "NET_AMOUNT": "300.00",
         "TAX_AMOUNT": "57.00",
         "TOTAL_AMOUNT": "357.00",
     }
     other = page("MONEY 300.00", "PERCENT 18% MONEY 57.00", "MONEY 357.00")
-    assert roles(other, None, None, None, AmountKeyword.TOTAL) == {"TOTAL_AMOUNT": "357.00"}
-    row = page("MONEY 300.00", "PERCENT 19% MONEY 57.00 MONEY 357.00", "MONEY 400.00")
-    assert roles(row, None, None, None, None, AmountKeyword.TOTAL) == {"TOTAL_AMOUNT": "400.00"}
+    unnamed = [Tax(other[1], amount=other[2], is_named=False)]
+    assert roles(other, None, None, None, AmountKeyword.TOTAL, taxes=unnamed) == {"TOTAL_AMOUNT": "357.00"}
 
 
 def test_what_was_bought_at_a_rate_is_no_tax() -> None:
-    found = page("PERCENT 7% TAX_AMOUNT 3.40", "PERCENT 19% TAX_AMOUNT 6.10", "TAX_AMOUNT 9.50")
-    assert roles(found, None, None, None, None, AmountKeyword.TOTAL) == {"TOTAL_AMOUNT": "9.50"}
-    nothing = page("PERCENT 0% TAX_AMOUNT 10.00 MONEY 0.00", "PERCENT 20% MONEY 5.00 TAX_AMOUNT 1.00", "MONEY 16.00")
-    assert roles(nothing, *[None] * 6, AmountKeyword.TOTAL) == {"TAX_AMOUNT": "1.00", "TOTAL_AMOUNT": "16.00"}
+    found = page("PERCENT 19% TAX_AMOUNT 5.13 TAX_AMOUNT 0.97", "TAX_AMOUNT 6.10")
+    row = [Tax(found[0], found[1], found[2])]
+    assert roles(found, None, None, None, AmountKeyword.TOTAL, taxes=row) == {
+        "NET_AMOUNT": "5.13",
+        "TAX_AMOUNT": "0.97",
+        "TOTAL_AMOUNT": "6.10",
+    }
 
 
-def test_taxes_of_two_rates_are_parts_of_the_tax() -> None:
-    taxes = ("PERCENT 7% TAX_AMOUNT 14.00", "PERCENT 19% TAX_AMOUNT 57.00")
-    found = page("NET_AMOUNT 500.00", *taxes, "TOTAL_AMOUNT 571.00")
-    assert roles(found, *[None] * 6) == {"NET_AMOUNT": "500.00", "TOTAL_AMOUNT": "571.00"}
-    with_both = page("NET_AMOUNT 500.00", *taxes, "TAX_AMOUNT 71.00", "TOTAL_AMOUNT 571.00")
-    assert roles(with_both, *[None] * 7)["TAX_AMOUNT"] == "71.00"
-    with_base = page("PERCENT 7% MONEY 200.00 TAX_AMOUNT 14.00", "PERCENT 19% MONEY 300.00 TAX_AMOUNT 57.00")
-    assert "TAX_AMOUNT" not in settle_totals(with_base)[0]
+TAXES = ("PERCENT 7% TAX_AMOUNT 14.00", "PERCENT 19% TAX_AMOUNT 57.00")
+
+
+def taxes_of(found: list[Mention], first: int) -> list[Tax]:
+    return [Tax(found[at], amount=found[at + 1]) for at in (first, first + 2)]
+
+
+def test_the_tax_of_two_rates_is_their_sum_where_that_is_proved() -> None:
+    found = page("NET_AMOUNT 500.00", *TAXES, "TOTAL_AMOUNT 571.00")
+    assert roles(found, taxes=taxes_of(found, 1)) == {
+        "NET_AMOUNT": "500.00",
+        "TAX_AMOUNT": "=71.00",
+        "TOTAL_AMOUNT": "571.00",
+    }
+    with_both = page("NET_AMOUNT 500.00", *TAXES, "TAX_AMOUNT 71.00", "TOTAL_AMOUNT 571.00")
+    assert roles(with_both, taxes=taxes_of(with_both, 1))["TAX_AMOUNT"] == "71.00"
+    unproved = page("NET_AMOUNT 500.00", *TAXES, "TOTAL_AMOUNT 600.00")
+    assert roles(unproved, taxes=taxes_of(unproved, 1)) == {"NET_AMOUNT": "500.00", "TOTAL_AMOUNT": "600.00"}
+
+
+def test_the_net_of_two_rates_is_the_sum_of_their_bases() -> None:
+    found = page("PERCENT 7% MONEY 200.00 TAX_AMOUNT 14.00", "PERCENT 19% MONEY 300.00 TAX_AMOUNT 57.00")
+    found += [mention(9, "TOTAL_AMOUNT", "571.00", 900)]
+    rows = [Tax(found[0], found[1], found[2]), Tax(found[3], found[4], found[5])]
+    assert roles(found, taxes=rows) == {
+        "NET_AMOUNT": "=500.00",
+        "TAX_AMOUNT": "=71.00",
+        "TOTAL_AMOUNT": "571.00",
+    }
+    assert roles(found[:-1], taxes=rows) == {}
 
 
 def test_net_tax_and_gross_of_a_rate_are_not_those_of_the_bill() -> None:
-    rates = ("PERCENT 19% TAX_AMOUNT 0.97 NET_AMOUNT 5.13 MONEY 6.10", "PERCENT 7% TAX_AMOUNT 0.22 NET_AMOUNT 3.18")
-    words = (
-        None,
-        AmountKeyword.TAX,
-        AmountKeyword.NET,
-        AmountKeyword.GROSS,
-        None,
-        AmountKeyword.TAX,
-        AmountKeyword.NET,
+    found = page(
+        "MONEY 9.50",
+        "PERCENT 19% TAX_AMOUNT 0.97 NET_AMOUNT 5.13 MONEY 6.10",
+        "PERCENT 7% TAX_AMOUNT 0.22 NET_AMOUNT 3.18 TOTAL_AMOUNT 3.40",
     )
-    found = page("MONEY 9.50", *rates)
-    assert roles(found, AmountKeyword.GROSS, *words) == {"TOTAL_AMOUNT": "9.50"}
-    with_gross = page("MONEY 9.50", *rates, "MONEY 3.40")
-    assert roles(with_gross, AmountKeyword.TOTAL, *words, AmountKeyword.GROSS) == {"TOTAL_AMOUNT": "9.50"}
+    rows = [Tax(found[1], found[3], found[2], found[4]), Tax(found[5], found[7], found[6], found[8])]
+    words = (AmountKeyword.GROSS, None, None, None, AmountKeyword.GROSS)
+    assert roles(found, *words, taxes=rows) == {
+        "NET_AMOUNT": "=8.31",
+        "TAX_AMOUNT": "=1.19",
+        "TOTAL_AMOUNT": "9.50",
+    }
+
+
+def test_of_two_taxes_that_add_up_to_nothing_the_one_that_does_is_the_tax() -> None:
+    found = page(
+        "NET_AMOUNT 300.00", "PERCENT 22% TAX_AMOUNT 66.00", "PERCENT 20% TAX_AMOUNT 60.00", "TOTAL_AMOUNT 366.00"
+    )
+    assert roles(found, taxes=taxes_of(found, 1))["TAX_AMOUNT"] == "66.00"
+
+
+@pytest.mark.parametrize(
+    ("line", "word", "check"),
+    [
+        ("21.00", AmountKeyword.UNTAXED, "net_amount + tax_amount + untaxed = total_amount"),
+        ("21.00", AmountKeyword.TIP, "net_amount + tax_amount + tip = total_amount"),
+        ("21.00", AmountKeyword.SHIPPING, "net_amount + tax_amount + shipping = total_amount"),
+        ("-0.38", AmountKeyword.ROUNDING, "net_amount + tax_amount + rounding = total_amount"),
+    ],
+)
+def test_a_named_line_between_net_and_total_is_part_of_the_total(line: str, word: AmountKeyword, check: str) -> None:
+    total = f"{Decimal('354.00') + Decimal(line):.2f}"
+    found = page("MONEY 354.00", "NET_AMOUNT 321.82", "TAX_AMOUNT 32.18", f"MONEY {line}", f"TOTAL_AMOUNT {total}")
+    words = {3: word, 4: AmountKeyword.TOTAL}
+    choices, checks = settle_totals(found, words)
+    assert {label: text for label, (text, _) in texts(choices).items()} == {
+        "NET_AMOUNT": "321.82",
+        "TAX_AMOUNT": "32.18",
+        "TOTAL_AMOUNT": total,
+    }
+    assert [(each.rule, each.holds) for each in checks] == [(check, True)]
+
+
+def test_a_net_that_equals_the_total_contains_the_tax() -> None:
+    found = page("NET_AMOUNT 440.00", "TAX_AMOUNT 40.00", "TOTAL_AMOUNT 440.00")
+    assert roles(found) == {"TAX_AMOUNT": "40.00", "TOTAL_AMOUNT": "440.00"}
+
+
+def test_what_is_left_to_pay_after_a_deposit_is_not_the_total() -> None:
+    found = page("MONEY 1200.00", "MONEY -500.00", "TOTAL_AMOUNT 700.00")
+    assert roles(found, AmountKeyword.TOTAL, AmountKeyword.PREPAID, AmountKeyword.TO_PAY)["TOTAL_AMOUNT"] == "1200.00"
+    assert roles(found, AmountKeyword.TOTAL, None, AmountKeyword.TO_PAY)["TOTAL_AMOUNT"] == "700.00"
 
 
 def test_a_total_with_withheld_tax_keeps_its_own_tax() -> None:
@@ -328,7 +396,7 @@ def test_a_total_with_withheld_tax_keeps_its_own_tax() -> None:
     assert roles(found, *[None] * 6)["TAX_AMOUNT"] == "66.00"
 
 
-@pytest.mark.parametrize("word", [None, AmountKeyword.NO_SUM])
+@pytest.mark.parametrize("word", [None, AmountKeyword.TIP])
 @pytest.mark.parametrize(("last", "chosen"), [(AmountKeyword.TOTAL, "44.00"), (AmountKeyword.TO_PAY, None)])
 def test_a_total_with_a_tip_is_the_later_one(
     word: AmountKeyword | None, last: AmountKeyword, chosen: str | None
@@ -366,24 +434,6 @@ def test_any_page_is_settled(cells: list[tuple[str, str, AmountKeyword | None]])
     choices, checks = settle_totals(found, words)
     assert all(choice.best.label != "PERCENT" for choice in choices.values())
     assert len(checks) <= 1
-
-
-def test_a_table_of_rates_with_net_tax_and_gross_is_no_bill_of_its_own() -> None:
-    found = amounts(
-        ("NET_AMOUNT", "12.77", 0.3),
-        ("PERCENT", "19", 0.9),
-        ("TAX_AMOUNT", "7.55", 0.5),
-        ("MONEY", "1.44", 0.3),
-        ("TAX_AMOUNT", "8.99", 0.3),
-        ("PERCENT", "7", 0.9),
-        ("MONEY", "0.25", 0.3),
-        ("MONEY", "3.78", 0.3),
-    )
-    places = [0, 100, 105, 110, 115, 130, 140, 145]
-    placed = [each._replace(start=start, end=start + 4) for each, start in zip(found, places, strict=True)]
-    choices, checks = settle_totals(placed, {0: AmountKeyword.TOTAL})
-    assert texts(choices) == {"TOTAL_AMOUNT": ("12.77", "context")}
-    assert checks == ()
 
 
 @pytest.mark.parametrize(("second", "tax"), [("125.00", None), ("130.00", "125.00")])

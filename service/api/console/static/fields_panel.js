@@ -6,6 +6,7 @@ import { Marks } from "./findings.js";
 const LISTS = [["skills", "Skills"], ["languages", "Languages"]];
 const TABLES = [
   ["line_items", "Line items", [["description", "Item"], ["quantity", "Quantity", "number"], ["unit_price", "Price", "number"], ["amount", "Amount", "number"]]],
+  ["taxes", "Taxes", [["rate", "Rate", "number"], ["base", "Of", "number"], ["amount", "Tax", "number"]]],
   ["jobs", "Jobs", [["title", "Title"], ["employer", "Employer"], ["dates", "When"]]],
   ["educations", "Education", [["degree", "Degree"], ["school", "School"], ["dates", "When"]]],
 ];

@@ -271,7 +271,8 @@ export interface components {
          *     its checksum, the sums and the next best value; of a résumé's role and of an alternative, the entity's own score.
          *     `reason`: what decided: its label and score, amounts that add up (`sum`), or words and place (`context`).
          *     With `source: embedded` the value is the one that the XML of an electronic invoice states; `text` is then empty
-         *     where the page does not show it.
+         *     where the page does not show it. So it is of a sum that the page does not state, such as the tax of several rates
+         *     (`reason: sum`).
          */
         Field: {
             label: string;
@@ -314,9 +315,9 @@ export interface components {
         /**
          * @description The fields of one document, by role. `evidence`: the labels that decided its kind, with the best score of each.
          *
-         *     Bills have `currency`, `line_items`, `checks`, `bills` and `document_type`, résumés the lists after them. The total
-         *     of a `credit_note` is nothing to pay: the supplier owes it. `bills`: how many the file holds. `document_type`: of
-         *     UNTDID 1001: 380 an invoice, 381 a credit note, 384 a correction; null for a receipt.
+         *     Bills have `currency`, `line_items`, `taxes`, `checks`, `bills` and `document_type`, résumés the lists after them.
+         *     The total of a `credit_note` is nothing to pay: the supplier owes it. `bills`: how many the file holds.
+         *     `document_type`: of UNTDID 1001: 380 an invoice, 381 a credit note, 384 a correction; null for a receipt.
          */
         Fields: {
             kind: components["schemas"]["PaperKind"];
@@ -328,6 +329,7 @@ export interface components {
             };
             currency?: string | null;
             line_items?: components["schemas"]["LineItem"][];
+            taxes?: components["schemas"]["Tax"][];
             checks?: components["schemas"]["SumCheck"][];
             bills?: number;
             document_type?: string | null;
@@ -700,11 +702,25 @@ export interface components {
             /** @description The labels of its entities, which the option `labels` takes. Empty with `free_labels`: it takes any. */
             entity_labels: string[];
         };
-        /** @description A sum that was checked; `difference`: its left side less its right one. */
+        /**
+         * @description A sum that was checked; `difference`: its left side less its right one.
+         *
+         *     `rule` names the lines that explain a difference, if the page states them: a `tip`, a `withholding`.
+         */
         SumCheck: {
             rule: string;
             holds: boolean;
             difference: string;
+        };
+        /**
+         * @description The tax of one rate; null for what is not stated.
+         *
+         *     The rate of a supply without tax is 0, its `text` the words that say so.
+         */
+        Tax: {
+            rate: components["schemas"]["Entity"] | null;
+            base: components["schemas"]["Entity"] | null;
+            amount: components["schemas"]["Entity"] | null;
         };
         /** @description One document of a JSON batch. */
         TextDocument: {

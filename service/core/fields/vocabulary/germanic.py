@@ -25,18 +25,23 @@ ENGLISH = BillWords(
     change="change change_due cash_change",
     no_sum="qty quantity item items pcs pax point points unit_price capital hours weight per exchange_rate "
     "rate_of_exchange conversion_rate fx_rate",
+    tax_base="base tax_base taxable_base vat_base net_of on",
+    exempt="exempt tax_exempt vat_exempt exempted zero_rated zero_rate reverse_charge reverse_charged gst_free "
+    "out_of_scope outside_the_scope not_subject_to no_vat no_tax non_taxable intra_community_supply",
+    early_payment="early_payment prompt_payment cash_discount early_settlement settlement_discount if_paid_within "
+    "if_paid_by discount_if_paid",
     untaxed="city_tax tourist_tax tourism_levy tourism_fee occupancy_tax non_taxable non_taxed disbursements "
     "bottle_deposit container_deposit",
     tip="tip tips gratuity",
-    service_charge="service_charge svc_chg serv_chg discretionary_service optional_service",
+    service_charge="service_charge service_fee svc_chg serv_chg discretionary_service optional_service",
     shipping="shipping freight delivery handling postage carriage shipping_and_handling shipping_&_handling s&h p&p",
     withholding="withholding withholding_tax tax_withheld tds less_tds retention retainage",
     discount="saving savings saved disc discount discounts coupon voucher rebate promo promotion promo_code",
     prepaid="deposit deposits deposit_paid prepaid prepayment part_payment down_payment payment_on_account "
     "already_paid paid_to_date previous_payment previous_payments payments_received payment_received less_payments "
     "less_paid retainer_applied",
-    brought_forward="balance_brought_forward brought_forward previous_balance opening_balance past_due "
-    "past_due_amount prior_balance",
+    brought_forward="balance_brought_forward brought_forward previous_balance unpaid_balance previous_unpaid_balance "
+    "opening_balance past_due past_due_amount prior_balance",
     rounding="round rounding rounding_adj* round_adj*",
     due="due due_date payable_by payable_until payment_by payment_until pay_by pay_until payment_due due_on due_by "
     "please_pay_by payment_due_date date_due direct_debit_date direct_debit_on will_be_debited_on "
@@ -123,6 +128,10 @@ GERMAN = BillWords(
     change="rückgeld wechselgeld zurück",
     no_sum="skonto zuschlag zuschläge menge anzahl stück artikel punkte nettopreis bruttopreis einzelpreis stückpreis "
     "*listenpreis basisbetrag steuerbasisbetrag grundbetrag versicherungssumme wechselkurs umrechnungskurs devisenkurs",
+    tax_base="auf basis bemessungsgrundlage basisbetrag steuerbasisbetrag von",
+    exempt="steuerfrei* steuerschuldnerschaft* reverse_charge_verfahren kleinunternehmer* umsatzsteuerfrei* ust_frei "
+    "mwst_frei nicht_steuerbar* innergemeinschaftliche* §_19_ustg",
+    early_payment="skonto skontobetrag",
     untaxed="kurtaxe ortstaxe kurabgabe bettensteuer beherbergungssteuer übernachtungssteuer citytax pfand leergut "
     "auslagen durchlaufende_posten steuerfrei*",
     tip="trinkgeld",
@@ -211,6 +220,9 @@ DUTCH = BillWords(
     paid="contant pin bankpas ontvangen",
     change="wisselgeld",
     no_sum="aantal stuksprijs wisselkoers koers",
+    tax_base="over grondslag maatstaf",
+    exempt="verlegd btw_verlegd vrijgesteld vrijgesteld_van_btw intracommunautaire*",
+    early_payment="betalingskorting korting_voor_contante_betaling korting_bij_betaling kredietbeperking",
     untaxed="toeristenbelasting statiegeld emballage voorschotten onbelast",
     tip="fooi",
     shipping="verzendkosten bezorgkosten vracht",
@@ -275,6 +287,9 @@ SWEDISH = BillWords(
     paid="kontant kontokort betalkort mottaget",
     change="växel",
     no_sum="antal växelkurs valutakurs",
+    tax_base="underlag",
+    exempt="momsfri* omvänd_skattskyldighet omvänd_betalningsskyldighet",
+    early_payment="kassarabatt",
     untaxed="pant",
     tip="dricks",
     shipping="frakt fraktkostnad",
@@ -333,6 +348,9 @@ DANISH = BillWords(
     paid="kontant dankort modtaget",
     change="byttepenge retur",
     no_sum="antal valutakurs vekselkurs",
+    tax_base="momsgrundlag",
+    exempt="momsfri* omvendt_betalingspligt",
+    early_payment="kontantrabat",
     untaxed="pant",
     tip="drikkepenge",
     shipping="fragt",
@@ -397,6 +415,9 @@ NORWEGIAN = BillWords(
     paid="kontanter bankkort",
     change="veksel",
     no_sum="antall valutakurs vekslingskurs",
+    tax_base="grunnlag",
+    exempt="avgiftsfri* omvendt_avgiftsplikt snudd_avregning",
+    early_payment="kontantrabatt",
     untaxed="pant",
     tip="driks",
     shipping="frakt",

@@ -21,6 +21,8 @@ class BillWords:
         net, subtotal: before tax; a sum of rows, which may be it.
         net_or_total: before tax in one country, to be paid in another.
         tax: a tax's name.
+        tax_base: before the amount that a rate is taken of.
+        exempt: a supply without tax, and why.
         sums: any sum; a total only beside `including` and a tax.
         including, excluding: before a tax's name, what a sum is with or without.
         rounding: the amount added by rounding, or rounded to.
@@ -28,6 +30,7 @@ class BillWords:
         untaxed, tip, service_charge, shipping: added to the taxed supplies: city tax, deposits of bottles, …
         discount: taken off before tax.
         withholding: taken off for the tax office, or kept back.
+        early_payment: taken off a payment before a day.
         prepaid: paid before the bill: deposits, instalments.
         brought_forward: still owed from an earlier bill.
         no_sum: excludes a line from all of these: counts, unit prices, rates of exchange.
@@ -62,6 +65,8 @@ class BillWords:
     net_or_total: str = ""
     subtotal: str = ""
     tax: str = ""
+    tax_base: str = ""
+    exempt: str = ""
     sums: str = ""
     including: str = ""
     excluding: str = ""
@@ -74,6 +79,7 @@ class BillWords:
     shipping: str = ""
     discount: str = ""
     withholding: str = ""
+    early_payment: str = ""
     prepaid: str = ""
     brought_forward: str = ""
     no_sum: str = ""

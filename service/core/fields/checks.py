@@ -1,0 +1,163 @@
+"""Checks of a bill: whether stated amounts add up, and which named lines between two sums explain their difference.
+
+The rules:
+- A line counts only if its key names it: a tip, untaxed supplies, shipping, rounding, tax withheld, a deposit. A line
+  that merely happens to have the right amount explains nothing.
+- Of the sets of at most `MOST_TERMS` lines that explain a difference, a smallest one counts.
+- The rows of goods add up to the net, or to the total where their amounts are with tax.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import combinations
+from typing import NamedTuple
+
+from service.core.fields.amount_keywords import AmountKeyword
+from service.core.fields.line_items import LineItem
+from service.core.fields.mentions import Mention, amount
+
+TOLERANCE = Decimal("0.02")
+"""Most difference of two sums that are equal, in units of the currency: each is rounded to cents."""
+ROW_ROUNDING = Decimal("0.01")
+"""Most rounding of one row's amount, in units of the currency."""
+MOST_TERMS, MOST_LINES = 3, 6
+"""Most lines that explain a difference together, and most that are tried."""
+_NOTHING = Decimal()
+
+SIGNS: Mapping[AmountKeyword, int] = {
+    AmountKeyword.UNTAXED: 1,
+    AmountKeyword.TIP: 1,
+    AmountKeyword.SERVICE_CHARGE: 1,
+    AmountKeyword.SHIPPING: 1,
+    AmountKeyword.ROUNDING: 1,
+    AmountKeyword.BROUGHT_FORWARD: 1,
+    AmountKeyword.DISCOUNT: -1,
+    AmountKeyword.WITHHOLDING: -1,
+    AmountKeyword.PREPAID: -1,
+    AmountKeyword.PAID: -1,
+}
+"""Class of a line → 1 if its amount is added as it is stated, -1 if it is subtracted whatever its sign."""
+ADDED = frozenset(keyword for keyword in SIGNS if SIGNS[keyword] > 0) - {AmountKeyword.BROUGHT_FORWARD}
+"""Lines between net and total."""
+SETTLED = frozenset(
+    (AmountKeyword.PREPAID, AmountKeyword.PAID, AmountKeyword.WITHHOLDING, AmountKeyword.BROUGHT_FORWARD)
+)
+"""Lines between the total and the amount left to pay."""
+
+
+@dataclass(frozen=True, slots=True)
+class SumCheck:
+    """A check that stated amounts add up. `difference`: the left side of the rule less its right one."""
+
+    rule: str
+    holds: bool
+    difference: Decimal
+
+
+class Term(NamedTuple):
+    """A line with its amount and the sign that it has in a sum."""
+
+    keyword: AmountKeyword
+    value: Decimal
+    mention: Mention
+
+    def __str__(self) -> str:
+        name = f"{self.keyword}_amount" if self.keyword is AmountKeyword.PAID else self.keyword.value
+        return f"{'-' if SIGNS[self.keyword] < 0 else '+'} {'paid_amount' if name == 'prepaid' else name}"
+
+
+def terms_of(
+    mentions: Sequence[Mention], keywords: Mapping[int, AmountKeyword], kinds: Collection[AmountKeyword]
+) -> tuple[Term, ...]:
+    """Find the lines of some classes; a line that is stated twice counts once."""
+    found: dict[tuple[AmountKeyword, Decimal], Term] = {}
+    for mention in mentions:
+        keyword, value = keywords.get(mention.entity), amount(mention)
+        if keyword is not None and keyword in kinds and value:
+            signed = value if SIGNS[keyword] > 0 else -abs(value)
+            found.setdefault((keyword, signed), Term(keyword, signed, mention))
+    return tuple(found.values())[:MOST_LINES]
+
+
+class Explanations:
+    """The differences that lines explain."""
+
+    def __init__(self, terms: Sequence[Term]) -> None:
+        self._by_sum: dict[Decimal, tuple[Term, ...]] = {}
+        for count in range(1, MOST_TERMS + 1):
+            for some in combinations(terms, count):
+                self._by_sum.setdefault(sum((term.value for term in some), _NOTHING), some)
+
+    def of(self, difference: Decimal) -> tuple[Term, ...] | None:
+        """Return the lines that explain a difference: none are needed up to rounding; None if no lines do."""
+        if abs(difference) <= TOLERANCE:
+            return ()
+        if not self._by_sum:
+            return None
+        cent = Decimal("0.01")
+        near = (difference, difference - cent, difference + cent, difference - 2 * cent, difference + 2 * cent)
+        return next((self._by_sum[each] for each in near if each in self._by_sum), None)
+
+
+def check_sum(
+    net: Decimal | None, tax: Decimal | None, total: Decimal | None, terms: Sequence[Term] = ()
+) -> tuple[SumCheck, ...]:
+    """Check that net and tax add up to the total, with the lines between; no check where one of them is unknown.
+
+    A net that reaches the total by such lines alone contains the tax.
+    """
+    if net is None or tax is None or total is None:
+        return ()
+    explanations, difference, parts = Explanations(terms), total - net - tax, "net_amount + tax_amount"
+    found = explanations.of(difference)
+    if found is None and (included := explanations.of(total - net)):
+        found, difference, parts = included, total - net, "net_amount"
+    found = found or ()
+    rule = " ".join((parts, *map(str, found), "= total_amount"))
+    left = sum((term.value for term in found), _NOTHING) - difference
+    return (SumCheck(rule, abs(left) <= TOLERANCE, left),)
+
+
+def check_due(total: Decimal | None, due: Decimal | None, terms: Sequence[Term]) -> tuple[SumCheck, ...]:
+    """Check that the amount left to pay is the total and the lines behind it; no check where they are equal.
+
+    Lines that explain nothing fail the check if they name a payment or a balance.
+    """
+    if total is None or due is None or total == due:
+        return ()
+    found = Explanations(terms).of(due - total)
+    if found is None:
+        found = tuple(term for term in terms if term.keyword is not AmountKeyword.PAID)[:MOST_TERMS]
+    if not found:
+        return ()
+    left = total + sum((term.value for term in found), _NOTHING) - due
+    rule = " ".join(("total_amount", *map(str, found), "= amount_due"))
+    return (SumCheck(rule, abs(left) <= TOLERANCE, left),)
+
+
+def check_rows(
+    rows: Sequence[LineItem], net: Decimal | None, total: Decimal | None, terms: Sequence[Term], *, is_taxed: bool
+) -> tuple[SumCheck, ...]:
+    """Check that the rows of goods add up to the net, or to the total; no check of one row that does not.
+
+    Rows without an amount leave it open, and so does a total with tax where the net is unknown.
+    """
+    stated = [value for row in rows if row.amount is not None and (value := amount(row.amount)) is not None]
+    sums = [(name, value) for name, value in (("net_amount", net), ("total_amount", total)) if value is not None]
+    if not stated or not sums or len(stated) < len(rows):
+        return ()
+    together, explanations = sum(stated, _NOTHING), Explanations(terms)
+    most = max(TOLERANCE, ROW_ROUNDING * len(rows))
+    for name, value in sums:
+        if abs(together - value) <= most:
+            return (SumCheck(f"sum of line_items = {name}", True, together - value),)
+    for name, value in sums:
+        if found := explanations.of(value - together):
+            left = together + sum((term.value for term in found), _NOTHING) - value
+            return (SumCheck(" ".join(("sum of line_items", *map(str, found), f"= {name}")), True, left),)
+    name, value = sums[0]
+    is_open = len(rows) == 1 or (net is None and is_taxed)
+    return () if is_open else (SumCheck(f"sum of line_items = {name}", False, together - value),)

@@ -1,0 +1,335 @@
+"""Taxes of a bill: the rate, what it is taken of, and the tax, as rows and captions of the page state them.
+
+The rules:
+- A row is a line that is no row of goods, from a rate to the next one; an amount in a column has its caption's rate.
+- Of a row's amounts, the two of which one is the rate in percent of the other (`TOLERANCE`) are base and tax. Where one
+  contains the other at that rate, the base is not stated.
+- The only amount of a row is a tax or a base by its key. One without a key is a tax only where it is the rate in
+  percent of the bill's net (`Tax.is_named`).
+- Words for a supply without tax ("reverse charge", "exempt", "zw") are the rate 0.
+- A base and a tax of one rate on two lines are one tax. A tax that is stated twice counts once; of two names (CGST and
+  SGST) both count.
+- A tax without a rate that is the sum of the others, or has the name of one of them, is none of them.
+- Rows of discounts, of withheld tax and of service charges are no taxes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from itertools import pairwise, permutations
+
+from service.core.decoding.value import Value, ValueKind
+from service.core.fields.amount_keywords import AmountKeyword, classify_key, goods_lines
+from service.core.fields.lines import TextLines, key_of
+from service.core.fields.mentions import DERIVED, Mention, amount, is_sum, number
+from service.core.fields.roles import AMOUNTS
+from service.core.fields.vocabulary.phrases import PhraseTable, any_of, folded
+
+PERCENT = "PERCENT"
+MOST_ROWS = 200
+"""Most lines with a rate that are read."""
+MOST_AMOUNTS = 5
+"""Most amounts of a row that are combined."""
+TOLERANCE, SHARE = Decimal("0.03"), Decimal("0.002")
+"""Most difference of a tax from its rate of the base: in units of the currency, and as a share of the tax; 1 where both
+are whole numbers."""
+LARGEST_RATE = 50
+"""Largest rate in percent that a tax has."""
+LONGEST_LINE = 400
+"""Characters of a line that are searched for rates."""
+MOST_CHARACTERS = 100_000
+"""Characters of a text that are to be searched for words that say why there is no tax."""
+SHORTEST_REASON = 6
+"""Least letters of such words outside a row of taxes."""
+LINES_TO_CAPTION = 2
+"""Most lines between an amount and the rate in its caption."""
+SCORE = 0.9
+"""Score of a rate that no entity of the model is."""
+
+_RATE = re.compile(
+    r"(?<![\w.,])(?:(?P<before>[0-9]{1,2}(?:[.,][0-9]{1,3})?)\s?[%％]|[%％]\s?(?P<behind>[0-9]{1,2}(?:[.,][0-9]{1,3})?))"
+)
+_BARE_RATE = re.compile(r"(?<![\w.,%/-])(?P<before>[0-9]{1,2}(?:[.,][0-9]{1,3})?)(?![\w.,%/-])")
+"""A rate without its sign, in a column of rates."""
+_BASE = re.compile(rf"(?:{any_of('tax_base')})[\W\d]{{0,12}}$")
+_EXEMPT = re.compile(any_of("exempt"))
+_OTHER_ROW = re.compile(any_of("discount", "withholding", "service_charge", "tip", "early_payment"))
+_TAXES = PhraseTable("tax")
+
+
+@dataclass(frozen=True, slots=True)
+class Tax:
+    """One tax; None for what the page does not state.
+
+    `gross`: base and tax together. `name`: the word that calls it a tax, folded; empty without one. `is_named`: False
+    for an amount behind a rate that nothing calls a tax.
+    """
+
+    rate: Mention | None
+    base: Mention | None = None
+    amount: Mention | None = None
+    gross: Mention | None = None
+    name: str = ""
+    is_named: bool = True
+
+    @property
+    def percent(self) -> Decimal | None:
+        return None if self.rate is None else number(self.rate)
+
+    @property
+    def tax(self) -> Decimal | None:
+        return None if self.amount is None else amount(self.amount)
+
+    def fits(self, base: Decimal | None) -> bool:
+        """True if the tax is the rate in percent of a base, up to rounding."""
+        if self.percent is None or self.tax is None or base is None:
+            return False
+        return is_rate_of(self.percent, base, self.tax)
+
+
+def is_rate_of(rate: Decimal, base: Decimal, tax: Decimal) -> bool:
+    """True if a tax is a rate in percent of a base, up to rounding."""
+    is_whole = base == base.to_integral_value() and tax == tax.to_integral_value()
+    most = Decimal(1) if is_whole else max(TOLERANCE, SHARE * abs(tax))
+    return abs(base * rate / 100 - tax) <= most and abs(tax) < max(abs(base), Decimal(1))
+
+
+def find_taxes(mentions: Sequence[Mention], lines: TextLines, keywords: Mapping[int, AmountKeyword]) -> tuple[Tax, ...]:
+    """Find the taxes of a bill, in order of the text.
+
+    Args:
+        mentions: amounts, percentages and goods among others, in order.
+        lines: the text's lines.
+        keywords: mention number → class of its key.
+    """
+    goods = goods_lines(mentions, lines)
+    page = _Page(lines, keywords, {mention.start: mention for mention in mentions if mention.label == PERCENT})
+    rows: dict[int, list[Mention]] = {}
+    for mention in mentions:
+        line = lines.at(mention.start)
+        if mention.label in AMOUNTS and is_sum(mention) and amount(mention) is not None and line not in goods:
+            rows.setdefault(line, []).append(mention)
+    return tuple(_distinct(_joined([tax for line in sorted(rows)[:MOST_ROWS] for tax in page.taxes(line, rows[line])])))
+
+
+def settled_taxes(taxes: Sequence[Tax], text: str, net: Mention | None, tax: Mention | None) -> tuple[Tax, ...]:
+    """Return the taxes that agree with the bill's net and tax.
+
+    Without any, the bill's tax is one of unknown rate, or words in the text say that there is none.
+    """
+    kept = [each for each in taxes if each.is_named or (tax is not None and each.amount == tax)]
+    if tax is not None and tax.entity != DERIVED:
+        if abs(_together(kept) - (amount(tax) or Decimal())) > TOLERANCE:
+            kept = [each for each in kept if each.tax == amount(tax)][:1]
+        kept = kept or [Tax(None, amount=tax)]
+    if not kept and (reason := _reason(text)) is not None:
+        kept = [Tax(reason)]
+    if len(kept) == 1 and kept[0].base is None and net is not None and _is_base_of(net, kept[0]):
+        kept = [replace(kept[0], base=net)]
+    return tuple(kept)
+
+
+def _together(taxes: Sequence[Tax]) -> Decimal:
+    return sum((tax.tax or Decimal() for tax in taxes), Decimal())
+
+
+def _is_base_of(net: Mention, tax: Tax) -> bool:
+    return net.entity != DERIVED and (tax.fits(amount(net)) or (tax.percent == 0 and not tax.tax))
+
+
+def _reason(text: str) -> Mention | None:
+    """Find the words that say why a bill has no tax."""
+    start = 0
+    for line in text.split("\n"):
+        short = line[:LONGEST_LINE]
+        found = next((each for each in _EXEMPT.finditer(folded(short)) if len(each[0]) >= SHORTEST_REASON), None)
+        if found is not None:
+            first, last = found.span() if len(folded(short)) == len(short) else (0, len(short))
+            return _rate(short[first:last], start + first, Decimal())
+        start += len(line) + 1
+    return None
+
+
+def has_rate(text: str) -> bool:
+    """True if a text states a rate in percent, or that there is no tax."""
+    return _RATE.search(text) is not None or _EXEMPT.search(folded(text)) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """The lines of a page, the classes of its amounts' keys, and its percentages by their offsets."""
+
+    lines: TextLines
+    keywords: Mapping[int, AmountKeyword]
+    percentages: Mapping[int, Mention]
+
+    def taxes(self, line: int, sums: Sequence[Mention]) -> Iterator[Tax]:
+        """Yield the taxes of the amounts on one line."""
+        start, end = self.lines.start(line), self.lines.end(line)
+        text = self.lines.between(start, end)[:LONGEST_LINE]
+        if _OTHER_ROW.search(folded(text)) is not None:
+            return
+        rates = self._rates(text, start, sums)
+        if not rates:
+            yield from filter(None, map(self._below_caption, sums))
+            return
+        borders = [start, *(rate.start for rate in rates[1:]), end]
+        for rate, (left, right) in zip(rates, pairwise(borders), strict=True):
+            if tax := self._row(rate, [each for each in sums if left <= each.start < right], left):
+                yield tax
+
+    def _rates(self, text: str, start: int, sums: Sequence[Mention]) -> list[Mention]:
+        """Find the rates on a line: with a sign, without one beside base and tax, or words for no tax."""
+        found = [self._rate(match, start) for match in _RATE.finditer(text)]
+        if not found and len(sums) > 1:
+            found = [rate for rate in self._bare_rates(text, start, sums) if _has_base(rate, sums)][:1]
+        if not found and _EXEMPT.search(folded(text)) is not None:
+            words = text[: sums[0].start - start].strip() or text.strip()
+            found = [_rate(words, start + text.index(words), Decimal())]
+        return found
+
+    def _bare_rates(self, text: str, start: int, sums: Sequence[Mention]) -> Iterator[Mention]:
+        """Yield numbers that may be rates, but are no amounts."""
+        for match in _BARE_RATE.finditer(text):
+            if not any(each.start < start + match.end() and start + match.start() < each.end for each in sums):
+                yield self._rate(match, start)
+
+    def _rate(self, match: re.Match[str], start: int) -> Mention:
+        digits = match["before"] or match["behind"]
+        known = self.percentages.get(start + match.start())
+        return known or _rate(match[0], start + match.start(), Decimal(digits.replace(",", ".")))
+
+    def _row(self, rate: Mention, sums: Sequence[Mention], left: int) -> Tax | None:
+        """Make the tax of a rate and the amounts of its row, which begins at `left`."""
+        percent = number(rate)
+        if percent is None or percent > LARGEST_RATE or not sums:
+            return None
+        words = self.lines.between(left, sums[0].start)
+        name = _name_of(words)
+        if found := _base_and_tax(percent, sums):
+            return Tax(rate, *found, name=name)
+        if len(sums) > 1:
+            sums = [each for each in sums if self.keywords.get(each.entity) is AmountKeyword.TAX]
+        return self._alone(rate, sums[0], words, name) if len(sums) == 1 else None
+
+    def _alone(self, rate: Mention, stated: Mention, words: str, name: str) -> Tax | None:
+        """Make the tax of a rate and one amount, which is the tax or the base."""
+        keyword = self.keywords.get(stated.entity) or classify_key(words)
+        if keyword is AmountKeyword.TAX and (number(rate) or not amount(stated)):
+            return Tax(rate, amount=stated, name=name)
+        is_base = keyword in (AmountKeyword.NET, AmountKeyword.UNTAXED) or _BASE.search(folded(words)) is not None
+        if is_base or not number(rate):
+            return Tax(rate, base=stated)
+        return Tax(rate, amount=stated, is_named=False) if keyword is None else None
+
+    def _below_caption(self, stated: Mention) -> Tax | None:
+        """Make the tax of an amount whose key, or caption, is that of a tax or of a base with its rate."""
+        keyword, key = self.keywords.get(stated.entity), key_of(self.lines, stated.start)
+        rate = self._rate_above(key, stated.start)
+        if keyword is AmountKeyword.TAX:
+            return Tax(rate, amount=stated, name=_name_of(key))
+        return Tax(rate, base=stated) if rate is not None and keyword is AmountKeyword.NET else None
+
+    def _rate_above(self, key: str, offset: int) -> Mention | None:
+        """Find the rate of a caption, in the lines above an amount."""
+        match = _RATE.search(key)
+        line = self.lines.at(offset)
+        if match is None:
+            return None
+        for above in range(line - 1, max(line - 1 - LINES_TO_CAPTION, -1), -1):
+            start = self.lines.start(above)
+            at = self.lines.between(start, self.lines.end(above)).find(match[0])
+            if at >= 0:
+                return self._rate(match, start + at - match.start())
+        return None
+
+
+def _rate(text: str, start: int, percent: Decimal) -> Mention:
+    """Make a rate that no entity is."""
+    value = Value(ValueKind.PERCENT, f"{percent:f}", number=percent)
+    return Mention(DERIVED, PERCENT, text, start, start + len(text), SCORE, value)
+
+
+def _base_and_tax(percent: Decimal, sums: Sequence[Mention]) -> tuple[Mention | None, Mention, Mention | None] | None:
+    """Find base, tax and their sum among amounts of one row; the base is None where only the sum is there."""
+    stated = [(each, amount(each) or Decimal()) for each in sums[:MOST_AMOUNTS]]
+    for (base, of_base), (tax, of_tax) in permutations(stated, 2):
+        if of_base and is_rate_of(percent, of_base, of_tax):
+            gross = (each for each, value in stated if value == of_base + of_tax and each not in (base, tax))
+            return base, tax, next(gross, None)
+    for (gross_sum, of_gross), (tax, of_tax) in permutations(stated, 2):
+        if of_tax and is_rate_of(percent, of_gross - of_tax, of_tax):
+            return None, tax, gross_sum
+    return None
+
+
+def _has_base(rate: Mention, sums: Sequence[Mention]) -> bool:
+    """True if a row states a rate above 0, its base and its tax."""
+    found = _base_and_tax(rate.value.number, sums) if rate.value.number else None
+    return found is not None and found[0] is not None
+
+
+def _name_of(key: str) -> str:
+    line = folded(key)
+    found = _TAXES.find(line)
+    return line[found[-1].start : found[-1].end] if found else ""
+
+
+def _joined(taxes: Sequence[Tax]) -> list[Tax]:
+    """Join a base with the tax of its rate that is stated on another line."""
+    bases = [tax for tax in taxes if tax.amount is None and tax.base is not None]
+    joined: list[Tax] = []
+    for tax in taxes:
+        if tax.base is not None or tax.amount is None:
+            continue
+        base = next((each for each in bases if each.percent == tax.percent and _fit(each, tax)), None)
+        if base is not None:
+            bases.remove(base)
+        joined.append(tax if base is None else replace(tax, base=base.base, is_named=True))
+    whole = [tax for tax in taxes if tax.base is not None and tax.amount is not None]
+    return sorted([*joined, *whole, *bases], key=_place)
+
+
+def _fit(base: Tax, tax: Tax) -> bool:
+    return tax.fits(amount(base.base) if base.base is not None else None)
+
+
+def _place(tax: Tax) -> int:
+    return min(each.start for each in (tax.rate, tax.base, tax.amount) if each is not None)
+
+
+def _distinct(taxes: Sequence[Tax]) -> Iterator[Tax]:
+    """Yield the taxes without those that are stated before, or are the sum of others."""
+    rated = [tax for tax in taxes if tax.percent is not None and tax.is_named]
+    kept: list[Tax] = []
+    for tax in sorted(taxes, key=lambda tax: tax.base is None):
+        is_known = any(_is_same(tax, other) or _is_gross(tax, other) for other in kept)
+        if not is_known and not (tax.percent is None and _is_sum(tax, rated, taxes)):
+            kept.append(tax)
+    yield from sorted(kept, key=_place)
+
+
+def _is_same(tax: Tax, other: Tax) -> bool:
+    """True if two rows state one tax: equal numbers, and no two names such as CGST and SGST."""
+    if tax.percent is None or other.percent is None:
+        return tax.tax == other.tax and (tax.name == other.name or other.percent is not None)
+    is_equal = tax.percent == other.percent and tax.tax == other.tax
+    return is_equal and (tax.name == other.name or not tax.name or not other.name)
+
+
+def _is_gross(tax: Tax, other: Tax) -> bool:
+    """True if a tax is the base and the tax of the same rate together."""
+    if tax.percent != other.percent or tax.tax is None or other.tax is None or other.base is None:
+        return False
+    return tax.tax == other.tax + (amount(other.base) or Decimal())
+
+
+def _is_sum(tax: Tax, rated: Sequence[Tax], taxes: Sequence[Tax]) -> bool:
+    """True if a tax without a rate is the sum of the others, or the tax of a rate under its name."""
+    others = rated or [other for other in taxes if other is not tax]
+    together = sum((other.tax or Decimal() for other in others), Decimal())
+    is_several = bool(rated) or len(others) > 1
+    return is_several and (tax.tax == together or tax.name in {other.name for other in rated})
