@@ -7,8 +7,8 @@ The rules:
   and a quantity before a sum of the same cell, end it.
 - A line of a table is a row without an item of the model if it has a description, a value in the column of quantities
   or prices, if there is one, and a sum in that of amounts.
-- Without a head, a line beside a row is a row if it has as many cells (three or more), in the same columns, with words
-  and sums in the same places.
+- Without a head, a line beside a row is a row if it has as many cells, in the same columns, with words and sums in the
+  same places. Lines of fewer than `FEWEST_CELLS` cells are rows only between two rows.
 - A line named like a sum, a payment or a sum carried over is no row; the first sum ends the search for missed rows.
 """
 
@@ -25,16 +25,16 @@ from service.core.fields.cells import Cell, Span, in_column
 from service.core.fields.columns import ColumnKind, Table, find_tables, table_at
 from service.core.fields.lines import TextLines
 from service.core.fields.mentions import Mention
-from service.core.fields.vocabulary.column_captions import NO_ROWS
+from service.core.fields.vocabulary.column_captions import NO_ROWS, UNITS
 from service.core.fields.vocabulary.phrases import PhraseTable, folded
 
 ITEM = "LINE_ITEM"
 MOST_OTHER_LETTERS = 3
 """Most letters of a line for a sum or a payment beside the words for it, such as a currency's code."""
 FEWEST_CELLS = 3
-"""Fewest cells of a row that is known by its neighbours alone."""
+"""Fewest cells of a row that is known by one neighbour alone."""
 
-_NO_ROWS = PhraseTable(phrases={"none": NO_ROWS})
+_NO_ROWS = PhraseTable(phrases={"none": NO_ROWS, "unit": UNITS})
 _NUMBER = re.compile(r"(?:[0-9]{1,4}[.)]?|[-–•*])\s+(?:[x×]\s+)?(?=\D*[^\W\d_])")
 _WORD = re.compile(r"[^\W\d_]{3}|[\u2e80-\uffdc]{2}|[^\W\d_a-zA-Z]{2}")
 _RULER = re.compile(r"\s*[-–—=*_]{2,}")
@@ -51,6 +51,7 @@ _SUMS = frozenset(
         *(AmountKeyword.SUBTOTAL, AmountKeyword.TAX, AmountKeyword.PAID, AmountKeyword.CHANGE),
     )
 )
+_BELOW_SUMS = frozenset((AmountKeyword.PREPAID, AmountKeyword.BROUGHT_FORWARD, AmountKeyword.WITHHOLDING))
 _SUM_WORDS = PhraseTable(*sorted(word.value for word in _SUMS), "sums", "including", "excluding")
 
 
@@ -61,6 +62,8 @@ def is_no_row(text: str) -> bool:
         return True
     letters = sum(map(str.isalpha, line))
     none, sums = _NO_ROWS.find(line), _SUM_WORDS.find(line) if names_sum(text) else ()
+    if any(phrase.kind == "unit" for phrase in none):
+        return letters <= sum(phrase.end - phrase.start for phrase in none)
     named = max(sum(found.end - found.start for found in some) for some in (none, sums))
     return named > 0 and letters <= named + MOST_OTHER_LETTERS
 
@@ -140,10 +143,10 @@ class _Rows:
         """True if a line without a quantity names a sum."""
         if self._has_digits(self._in_column(table, line, ColumnKind.QUANTITY)):
             return False
-        if description and names_sum(self._lines.between(description.start, description.end)):
-            return True
+        words = self._lines.between(description.start, description.end) if description else ""
         others = (cell for cell in self._lines.row(line).cells if cell is not description)
-        return any(classify_key(self._lines.between(cell.start, cell.end)) in _SUMS for cell in others)
+        keywords = {classify_key(self._lines.between(cell.start, cell.end)) for cell in others}
+        return names_sum(words) or classify_key(words) in _BELOW_SUMS or not keywords.isdisjoint(_SUMS)
 
     def _has_digits(self, cell: Cell | None) -> bool:
         return cell is not None and any(map(str.isdigit, self._lines.between(cell.start, cell.end)))
@@ -158,21 +161,19 @@ class _Rows:
         rows = {line: items for line, items in self.items.items() if table_at(self._tables, line) is None}
         for line, items in rows.items():
             for step in (-1, 1):
-                other = line + step
+                other, found = line + step, list[Span]()
                 while other not in rows and (cell := self._same_cells(line, other, items[0].start)):
-                    if span := self._trimmed(cell, cell.start, None):
-                        yield span
+                    span = self._trimmed(cell, cell.start, None)
+                    found += [span] if span else []
                     other += step
+                if other in rows or len(self._lines.row(line).cells) >= FEWEST_CELLS:
+                    yield from found
 
     def _same_cells(self, line: int, other: int, start: int) -> Cell | None:
         """Find the description on another line that has the same cells as the row of a line."""
         row, beside = self._lines.row(line), self._lines.row(other)
         own = row.at(start)
-        if (
-            own is None
-            or not FEWEST_CELLS <= len(row.cells) == len(beside.cells)
-            or not self._has_sum(beside.cells[-1])
-        ):
+        if own is None or not 2 <= len(row.cells) == len(beside.cells) or not self._has_sum(beside.cells[-1]):
             return None
         for cell in row.cells:
             twin = in_column(cell, row, beside)
@@ -186,12 +187,15 @@ class _Rows:
         return has_other and self._has_digits(self._in_column(table, line, ColumnKind.AMOUNT))
 
     def _in_column(self, table: Table, line: int, kind: ColumnKind) -> Cell | None:
-        """Find the first cell of a line in a column of some kind; one of goods has words."""
+        """Find the first cell of a line in a column of some kind; of goods the cell with most letters."""
         row = self._lines.row(line)
-        for cell in row.cells:
-            if table.kind_of(cell, row) is kind and (kind is not ColumnKind.ITEM or self._has_words(cell)):
-                return cell
-        return None
+        cells = [cell for cell in row.cells if table.kind_of(cell, row) is kind]
+        if kind is not ColumnKind.ITEM:
+            return cells[0] if cells else None
+        return max(filter(self._has_words, cells), key=self._letters, default=None)
+
+    def _letters(self, cell: Cell) -> int:
+        return sum(map(str.isalpha, self._lines.between(cell.start, cell.end)))
 
     def _groups(self, line: int) -> Iterator[list[Entity]]:
         """Divide the items of a line where a sum stands between two of them."""

@@ -25,7 +25,7 @@ from itertools import combinations, pairwise, permutations, product
 from service.core.fields.columns import ColumnKind, ColumnKinds
 from service.core.fields.descriptions import ITEM, of_rows
 from service.core.fields.lines import TextLines, has_words
-from service.core.fields.mentions import Mention, amount, currency, number
+from service.core.fields.mentions import Mention, currency, number
 from service.core.fields.roles import AMOUNTS, TAX
 
 MONEY = "MONEY"
@@ -170,16 +170,24 @@ def _row(item: Mention, in_row: Sequence[Mention], columns: ColumnKinds) -> Line
     def of_kind(*some: ColumnKind | None) -> list[Mention]:
         return [mention for mention in in_row if kinds[mention.entity] in some]
 
-    counts = of_kind(ColumnKind.QUANTITY)
-    priced = [each for each in of_kind(ColumnKind.PRICE, ColumnKind.UNIT) if each.label in _AMOUNTS]
-    charged = [each for each in of_kind(ColumnKind.AMOUNT) if each.label in _AMOUNTS]
-    others = (
-        in_row
-        if not charged
-        else [each for each in in_row if kinds[each.entity] not in _NO_PRICES or each.label == "QUANTITY"]
-    )
-    quantities = sorted(_labelled(others, {"QUANTITY"}), key=lambda mention: mention.by_keyword)
-    sums = _labelled(others, _AMOUNTS)
+    counts = [each for each in of_kind(ColumnKind.QUANTITY) if currency(each) is None]
+    priced, charged = of_kind(ColumnKind.PRICE), of_kind(ColumnKind.AMOUNT)
+    priced = priced or [each for each in of_kind(ColumnKind.UNIT) if each.label in _AMOUNTS]
+    for count, price, total in product(counts, priced, charged):
+        if _multiplies(count, price, total):
+            return LineItem(item, count, price, total)
+    if counts and charged and columns.has(charged[-1], ColumnKind.PRICE):
+        return LineItem(item, counts[-1], priced[-1] if priced else None, charged[-1])
+    others = in_row if not charged else [each for each in in_row if kinds[each.entity] not in _NO_PRICES]
+    return _by_order(item, others, counts, charged)
+
+
+def _by_order(
+    item: Mention, in_row: Sequence[Mention], counts: Sequence[Mention], charged: Sequence[Mention]
+) -> LineItem:
+    """Choose a row's numbers by the equation, else by their order."""
+    quantities = sorted(_labelled(in_row, {"QUANTITY"}), key=lambda mention: mention.by_keyword)
+    sums = _labelled(in_row, _AMOUNTS)
     for count, (price, total) in product([*counts, *quantities][:MOST_NUMBERS], permutations(sums[:MOST_NUMBERS], 2)):
         if count not in (price, total) and _multiplies(count, price, total):
             return LineItem(item, count, price, total)
@@ -187,10 +195,10 @@ def _row(item: Mention, in_row: Sequence[Mention], columns: ColumnKinds) -> Line
         if currency(count) is None and _multiplies(count, price, total):
             return LineItem(item, count, price, total)
     quantity = next(iter(counts), None) or (quantities[0] if quantities and not quantities[0].by_keyword else None)
-    if charged and (priced or columns.has(charged[-1], ColumnKind.PRICE)):
-        return LineItem(item, quantity, priced[-1] if priced else None, charged[-1])
-    sums = [mention for mention in sums if mention is not quantity]
-    return LineItem(item, quantity, sums[-2] if len(sums) > 1 else None, sums[-1] if sums else None)
+    sums = [each for each in sums if each is not quantity]
+    amount_of_row = charged[-1] if charged else sums[-1] if sums else None
+    before = [each for each in sums if amount_of_row is not None and each.start < amount_of_row.start]
+    return LineItem(item, quantity, before[-1] if before else None, amount_of_row)
 
 
 def _labelled(in_row: Sequence[Mention], labels: Collection[str]) -> list[Mention]:
@@ -198,7 +206,7 @@ def _labelled(in_row: Sequence[Mention], labels: Collection[str]) -> list[Mentio
 
 
 def _multiplies(quantity: Mention, price: Mention, total: Mention) -> bool:
-    count, each, together = number(quantity), amount(price), amount(total)
+    count, each, together = number(quantity), number(price), number(total)
     if count is None or each is None or together is None:
         return False
     return abs(abs(count * each) - abs(together)) <= ROUNDING * abs(together)

@@ -61,6 +61,7 @@ def test_a_quantity_before_a_sum_of_the_same_cell_ends_the_description() -> None
         ("1\tMount\t2\t4.00\t8.00\n\tTotal\t\t\t8.00\n2\tLens\t1\t5.00\t5.00", ["Mount"], ["Mount"]),
         ("1\tMount\t2\t4.00\t8.00\n\tplease pay\t\tTotal\t8.00\n2\tLens\t1\t5.00\t5.00", ["Mount"], ["Mount"]),
         ("1\tTotal Recall, film\t2\t4.00\t8.00", [], ["Total Recall, film"]),
+        ("1\tless deposit\t\t\t-8.00\n2\tLens\t1\t5.00\t5.00", [], []),
         ("8544\tCopper wire\t2\t4.00\t8.00", ["8544"], ["Copper wire"]),
         ("1\t3 day ticket\t2\t4.00\t8.00", [], ["day ticket"]),
         ("1\tMount\t\t\t8.00", [], []),
@@ -105,6 +106,18 @@ def test_a_line_with_the_cells_of_the_row_above_is_a_row(below: str, found: list
     assert descriptions(f"Mount\t2\t8.00\n{below}", "Mount") == found
 
 
+@pytest.mark.parametrize(
+    ("lines", "found"),
+    [
+        ("Mount\t8.00\nRush fee\t5.00\nLens\t2.00", ["Mount", "Rush fee", "Lens"]),
+        ("Mount\t8.00\nSubtotal\t8.00\nLens\t2.00", ["Mount", "Lens"]),
+        ("Mount\t8.00\nRush fee\t5.00\n\nLens\t2.00", ["Mount", "Lens"]),
+    ],
+)
+def test_a_line_of_two_cells_is_a_row_between_two_rows(lines: str, found: list[str]) -> None:
+    assert descriptions(lines, "Mount", "Lens") == found
+
+
 def test_a_row_above_is_found_by_its_neighbour() -> None:
     assert descriptions("Lens\t1\t5.00\nMount\t2\t8.00", "Mount") == ["Lens", "Mount"]
 
@@ -123,6 +136,9 @@ def test_a_row_above_is_found_by_its_neighbour() -> None:
         ("Delivery and setup", False),
         ("Obstkorb, groß", False),
         ("12", False),
+        ("szt.", True),
+        ("EA", True),
+        ("box of chocolates", False),
     ],
 )
 def test_sums_and_payments_are_no_rows(text: str, none: bool) -> None:

@@ -149,6 +149,8 @@ def test_a_row_with_its_amount_does_not_reach_into_lines_of_other_words() -> Non
         ("Item\tQty\tUnit\tAmount", "Steak\t2\t5.00\t11.90", ("2", "5.00", "11.90")),
         ("Item\tQty\tAmount", "Steak 5.00\t2\t11.90", ("2", "5.00", "11.90")),
         ("Item\tQty\tPrice", "Steak\t2\t5.00", ("2", None, "5.00")),
+        ("Item\tOrdered\tShipped\tList\tNet\tTotal", "Steak\t4\t3\t6.00\t5.00\t15.00", ("3", "5.00", "15.00")),
+        ("Item\tQty\tPrice\tAmount", "Steak\t5\t100\t500.00", ("5", "100", "500.00")),
         ("Item\tNo.\tQty\tAmount", "Steak\t7\t2\t11.90", ("2", None, "11.90")),
     ],
 )

@@ -111,8 +111,8 @@ ENGLISH = BillWords(
 )
 
 GERMAN = BillWords(
-    total="summe gesamt gesamtsumme gesamtbetrag gesamtpreis gesamtbeitrag endbetrag endsumme rechnungsbetrag "
-    "rechnungssumme",
+    total="summe gesamtleistung gesamt gesamtsumme gesamtbetrag gesamtpreis gesamtbeitrag endbetrag endsumme "
+    "rechnungsbetrag rechnungssumme",
     gross="brutto bruttosumme bruttobetrag rechnungssumme_brutto gesamtbetrag_brutto",
     to_pay="zu_zahlen zu_zahlender_betrag zu_zahlender_beitrag zahlbetrag zahlungsbetrag offener_betrag restbetrag "
     "noch_zu_zahlen restzahlung restforderung schlusszahlung verbleibender_betrag noch_offen",
