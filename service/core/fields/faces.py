@@ -24,7 +24,7 @@ from service.core.fields.amount_keywords import AmountKeyword, keyword_of_amount
 from service.core.fields.headings import REFERRED, Heading, HeadingForm, find_headings
 from service.core.fields.key_roles import number_role
 from service.core.fields.keyword_values import Span, identifier_spans
-from service.core.fields.kinds import BILL_KINDS, PaperKind
+from service.core.fields.kinds import BILL_KINDS, PaperKind, is_letter
 from service.core.fields.lines import TextLines, has_sum
 from service.core.fields.paper_kind import heading_weight
 from service.core.fields.roles import AMOUNTS, DATES, TOTAL, RoleGroup, labels_of
@@ -78,6 +78,7 @@ class Face:
         totals: digits of the amounts called a total.
         printed: page number as printed, or else one more than that of the page before.
         is_carried: whether it begins with a sum carried over.
+        is_letter: whether it is a letter from its salutation to its closing line, and nothing else.
     """
 
     kind: PaperKind | None
@@ -87,6 +88,7 @@ class Face:
     printed: int | None
     is_carried: bool
     has_date: bool
+    is_letter: bool
 
     def joined(self, following: Face) -> Face:
         """Join the face of a paper with that of the part behind it."""
@@ -98,6 +100,7 @@ class Face:
             following.printed or (self.printed or 1) + 1,
             self.is_carried,
             self.has_date or following.has_date,
+            self.is_letter,
         )
 
 
@@ -125,6 +128,7 @@ class Sheets:
             self._printed_page(start, end),
             _CARRIED.search(folded(self._text[start:top])) is not None,
             next(self._of(DATES, start, head), None) is not None,
+            is_letter(self._text[start:end]),
         )
 
     def starts_within(self, start: int, end: int) -> Iterator[int]:

@@ -4,6 +4,7 @@ The rules:
 - A page begins a paper or continues the one before it. Its face tells which (`faces`).
 - Under a heading, a number that the paper before has not begins a paper; one that both have continues it.
 - A heading of another kind begins a paper if the page has a number or a date. A timesheet is a bill's annex.
+- What a letter encloses is another paper.
 - Without numbers, a heading or another letterhead begins a paper if both sides have a total.
 - "Page 2 of 3" and a sum carried over continue a paper, unless a heading with another number stands there.
 - Within a page, a paper has a number that the one above has not, and a party, or a date beside its number. A bill has a
@@ -65,6 +66,8 @@ def begins_paper(paper: Face, page: Face) -> bool:
     if page.is_carried or 1 < (page.printed or 1) <= (paper.printed or 1) + 1:
         return page.kind is not None and has_other_number
     has_totals = bool(paper.totals and page.totals)
+    if paper.is_letter and paper.kind is None:
+        return bool(page.kind or page.totals or page.has_date)
     if page.kind is None:
         is_other = has_other_number or _are_other(paper.parties, page.parties)
         return is_other and has_totals and page.has_date

@@ -50,6 +50,11 @@ OTHER = "[s Finch Ltd]\nInvoice no. B-2\n[d 9 March 2026]\nTotal [t 20.00]\n"
         (f"{BILL}\f{BILL.replace('A-1', 'A-2')}", ["Acme Ltd", "Acme Ltd"]),
         (f"{BILL}\f[s Finch Ltd]\nGutschrift Nr. B-2\n[d 9.3.2026]\nBetrag [m 20,00]", ["Acme Ltd", "Finch Ltd"]),
         (f"[s Finch Ltd]\nCredit note\n[d 9 March 2026]\n[m 20.00]\f{BILL}", ["Finch Ltd", "Acme Ltd"]),
+        (
+            "Dear Anna,\nour bill is enclosed.\nYours sincerely\nJo\fAcme\n[d 2/3/2026]\n[t 9.00]",
+            ["Dear Anna,", "Acme"],
+        ),
+        ("Dear Anna,\nthank you.\nYours sincerely\nJo\fPhoto", ["Dear Anna,"]),
         (f"Dear Anna,\nplease find our invoice attached.\n\f{BILL}", ["Dear Anna,", "Acme Ltd"]),
         ("[s Book Shop]\nRECEIPT\nTotal [t 9.00]\f[s Tea House]\nRECEIPT\nTotal [t 7.00]", ["Book Shop", "Tea House"]),
         (
