@@ -5,8 +5,8 @@ The rules:
   before it. With more than `MOST_OTHER_LETTERS` letters beside the names, or in small letters without a number, it is
   prose. A sum or a day ("Invoice total"), a party ("Bill to") and another bill ("original invoice") are none.
 - A paper that is no bill is found before the bill's name in it ("Auftragsbestätigung", "Proforma-Rechnung").
-  Of several names in one cell the first counts, but "Rechnung / Lieferschein" is a bill in any order, and "pro forma"
-  and "reminder" count wherever they stand.
+  Of several names in one cell the first counts, but "Lieferschein / Rechnung" is a bill in any order, "Faktura pro
+  forma" is pro forma, and a reminder's name at the end counts ("Invoice 7 – second reminder").
 - A cell with an amount, or before cells of amounts alone, is a table's row; one of several heads of columns is none.
 """
 
@@ -61,17 +61,20 @@ _OF = re.compile(
     r"(?:^|\s)(?:of|de|del|da|do|di|du|des|der|van|von|av|af|for|per|to|zu|zur|pour|para|z|к|по|на|для)\W*$"
 )
 _JOINED = re.compile(r"\W*(?:and|und|et|y|e|en|og|och|i|ve|ja|si|dan|cum|valant|兼|及び|及|및|겸)?\W*")
-_MONEY = re.compile(r"[0-9][.,][0-9]{2}(?![0-9.,%])")
+_NO_HEADING = re.compile(
+    r"[0-9][.,][0-9]{2}(?![0-9.,%])|[@!?]|\b(?:please|bitte|veuillez|merci de|por favor|si prega|prosim|prosze|"
+    r"gelieve|vanligen|vennligst|lutfen|пожалуйста|harap|sila)\b"
+)
+"""What no heading holds: an amount, an address, a request."""
 _MONEY_ALONE = re.compile(r"\W{0,3}(?:[A-Z]{2,3}\s?)?[-+−(]?[0-9][0-9.,'’ ]*[.,][0-9]{2}\W{0,3}(?:[A-Z]{1,3})?")
 _NUMBER_ALONE = re.compile(r"\W{0,2}[^\W\d_]{0,5}[\W_]{0,2}\d[\w./-]*")
 _PARTICLE = re.compile("[\u3041-\u3093]")
 _COLUMN_HEAD = re.compile(r"[^\d:]{0,10}[^\W\d_][^\d:]{0,20}")
-_ANYWHERE = frozenset((PaperKind.PRO_FORMA, PaperKind.REMINDER))
-"""Kinds that a heading has wherever their name stands in it."""
 
 
 REFERRED = frozenset(
     (
+        PaperKind.PRO_FORMA,
         PaperKind.ORDER,
         PaperKind.ORDER_CONFIRMATION,
         PaperKind.OFFER,
@@ -84,8 +87,8 @@ REFERRED = frozenset(
     )
 )
 """Kinds of papers that a bill refers to, with their numbers or as "your order"."""
-_NOTES = frozenset((PaperKind.INVOICE, PaperKind.CREDIT_NOTE))
-"""Kinds that a second name in a heading does not change."""
+_WITH_BILL = (REFERRED - {PaperKind.PRO_FORMA}) | {PaperKind.STATEMENT, PaperKind.RECEIPT}
+"""Kinds that are a bill if a bill's name is joined to theirs."""
 
 
 class HeadingForm(IntEnum):
@@ -150,10 +153,10 @@ def _read(cell: str) -> tuple[PaperName, HeadingForm] | None:
     if alone := _ALONE.get(line.strip(" *-–:.")):
         return alone, HeadingForm.TITLE
     names = _names(line)
-    if not names or _MONEY.search(line) or not _begins(line, names[0].start):
+    if not names or _NO_HEADING.search(line):
         return None
     begin, name, rest = line[: names[0].start], _decisive(line, names), _rest(line, names)
-    if _is_prose(cell, name, begin, rest) or (form := _form(rest, name)) is None:
+    if not _begins(line, names[0], name) or _is_prose(cell, name, begin, rest) or (form := _form(rest, name)) is None:
         return None
     if name in KEYS:
         return name, HeadingForm.LABEL
@@ -162,12 +165,13 @@ def _read(cell: str) -> tuple[PaperName, HeadingForm] | None:
     return name, form
 
 
-def _begins(line: str, place: int) -> bool:
-    """True if a folded cell begins with the name at a place, few words before it, and the name is not another's."""
-    begin = line[:place]
+def _begins(line: str, first: PhraseMatch, name: PaperName) -> bool:
+    """True if a folded cell begins with its first name, few words before it, and is about no other bill or party."""
+    begin = line[: first.start]
     if not _BEFORE.fullmatch(begin) or _OF.search(begin) or _SUM.search(begin):
         return False
-    return not any(part.start() <= place < part.end() for part in _OF_ANOTHER.finditer(line))
+    is_another = any(part.start() <= first.start < part.end() for part in _OF_ANOTHER.finditer(line))
+    return name.kind not in BILL_KINDS or not is_another
 
 
 def _is_prose(cell: str, name: PaperName, begin: str, rest: str) -> bool:
@@ -193,15 +197,15 @@ def _names(line: str) -> list[PhraseMatch]:
 
 def _decisive(line: str, names: Sequence[PhraseMatch]) -> PaperName:
     """Choose the name that says what the paper is."""
-    for match in names:
-        if _NAMES[match.kind].kind in _ANYWHERE:
-            return _NAMES[match.kind]
-    first = _NAMES[names[0].kind]
+    first, last = _NAMES[names[0].kind], _NAMES[names[-1].kind]
+    if last.kind is PaperKind.REMINDER and not any(map(str.isalpha, line[names[-1].end :])):
+        return last
     for one, following in pairwise(names):
         if not _JOINED.fullmatch(line, one.end, following.start):
             break
-        if _NAMES[following.kind].kind is PaperKind.INVOICE and first.kind not in _NOTES:
-            return _NAMES[following.kind]
+        other = _NAMES[following.kind]
+        if other.kind is PaperKind.PRO_FORMA or (other.kind is PaperKind.INVOICE and first.kind in _WITH_BILL):
+            return other
     return first
 
 
@@ -222,6 +226,8 @@ def _form(rest: str, name: PaperName) -> HeadingForm | None:
         return (
             HeadingForm.LABEL if is_key else HeadingForm.EXTENDED if ":" in rest or "#" in rest else HeadingForm.TITLE
         )
+    if rest.lstrip().startswith(":") and name.kind not in BILL_KINDS and not any(map(str.isdigit, rest)):
+        return HeadingForm.LABEL
     if own := _OWN_NUMBER.match(rest):
         is_key = own["key"] is not None and ":" in own[0] and name.kind not in BILL_KINDS
         return HeadingForm.LABEL if is_key else HeadingForm.EXTENDED

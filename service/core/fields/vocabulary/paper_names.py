@@ -155,12 +155,12 @@ PAPERS = (
         "delivery_note delivery_slip delivery_docket delivery_receipt packing_slip packing_list packing_note "
         "despatch_note dispatch_note despatch_advice dispatch_advice goods_received_note goods_receipt "
         "proof_of_delivery *lieferschein* warenbegleitschein packliste packzettel wareneingangsschein liefernachweis "
-        "warenausgangsschein pakbon paklijst leveringsbon leverbon afleverbon vrachtbrief följesedel packsedel "
-        "leveranssedel plocksedel følgeseddel pakkeseddel leveringsseddel pakkseddel bon_de_livraison "
-        "bordereau_de_livraison bulletin_de_livraison liste_de_colisage bordereau_d'expédition bon_de_réception "
-        "albarán albarán_de_entrega nota_de_entrega lista_de_empaque guía_de_remisión lista_de_embalaje "
-        "documento_di_trasporto ddt bolla_di_consegna bolla_di_accompagnamento d.d.t. packing_list nota_di_consegna "
-        "guia_de_remessa guia_de_transporte nota_de_encomenda_entregue romaneio aviz_de_însoțire* aviz_de_expediție "
+        "warenausgangsschein pakbon paklijst leveringsbon leverbon afleverbon följesedel packsedel leveranssedel "
+        "plocksedel følgeseddel pakkeseddel leveringsseddel pakkseddel bon_de_livraison bordereau_de_livraison "
+        "bulletin_de_livraison liste_de_colisage bordereau_d'expédition bon_de_réception albarán albarán_de_entrega "
+        "nota_de_entrega lista_de_empaque guía_de_remisión lista_de_embalaje documento_di_trasporto ddt "
+        "bolla_di_consegna bolla_di_accompagnamento d.d.t. packing_list nota_di_consegna guia_de_remessa "
+        "guia_de_transporte nota_de_encomenda_entregue romaneio aviz_de_însoțire* aviz_de_expediție "
         "wydanie_zewnętrzne dokument_wz wz list_przewozowy specyfikacja_wysyłki dowód_dostawy dodací_list balicí_list "
         "товарная_накладная накладная товарно_транспортная_накладная упаковочный_лист irsaliye sevk_irsaliyesi "
         "teslimat_notu e_irsaliye çeki_listesi lähete lähetyslista pakkausluettelo rahtikirja 納品書 出荷案内書 "
@@ -260,8 +260,8 @@ PAPERS = (
         "pojistná_smlouva страховой_полис sigorta_poliçesi vakuutuskirja 保険証券 保险单 보험증권 وثيقة_تأمين "
         "बीमा_पॉलिसी polisi_insurans *vertrag contract service_agreement lease_agreement rental_agreement "
         "loan_agreement framework_agreement employment_contract purchase_agreement sales_contract *overeenkomst "
-        "*kontrakt *avtal *avtale *aftale contrat* contrato contratto umowa smlouva договор sözleşme *sopimus 契約書 "
-        "合同 合同书 合約 계약서 عقد अनुबंध संविदा perjanjian kontrak surat_perjanjian",
+        "*kontrakt *avtal *avtale *aftale contrat* contrato contratto umowa smlouva договор* sözleşme* *sözleşmesi "
+        "*sopimus 契約書 合同 合同书 合約 계약서 عقد अनुबंध संविदा perjanjian kontrak surat_perjanjian",
     ),
 )
 """Papers that are no bills."""
@@ -324,8 +324,8 @@ BILLS = (
         "factuur faktura slutfaktura samlingsfaktura samlefaktura kontantfaktura facture factura fattura fatura "
         "factură faktura_vat rachunek faktury faktura_daňový_doklad daňový_doklad счет счёт счет_фактура счёт_фактура "
         "универсальный_передаточный_документ lasku nota_fiscal nota_fiscal_eletrônica danfe 請求書 発票 インボイス "
-        "发票 發票 账单 帳單 청구서 세금계산서 송장 فاتورة الفاتورة فاتورة_ضريبية बीजक चालान बिल कर_बीजक "
-        "टैक्स_इनवॉइस invois faktur nota_honorari",
+        "发票 發票 账单 帳單 청구서 세금계산서 송장 فاتورة الفاتورة فاتورة_ضريبية बीजक चालान बिल कर_बीजक टैक्स_इनवॉइस "
+        "invois faktur nota_honorari",
         "380",
     ),
 )
