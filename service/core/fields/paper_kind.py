@@ -9,6 +9,7 @@ The rules:
   "for customs purposes only" makes it pro forma, "we received your payment" counts where no heading names a bill.
 - A letter without a heading and an account is no bill, though it names a bill's number and amount.
 - A paper without a heading is what its labels say (`kinds`), and has no code of UNTDID 1001. A résumé has no headings.
+- Where no label calls a paper a bill, a title alone names it, or a heading with a number; a bill has an amount besides.
 - A paper headed as an invoice is one, and no receipt, unless a till printed it: a line of it begins with words for a
   payment, or has a date and the time of day, and it has no receiver, due date, order number and bank account. The law
   of many countries calls such slips "tax invoice", and restaurants call theirs "Rechnung".
@@ -17,7 +18,7 @@ The rules:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 
 from service.core.fields.headings import (
@@ -28,7 +29,7 @@ from service.core.fields.headings import (
     HeadingForm,
     find_headings,
 )
-from service.core.fields.kinds import BILL_KINDS, KindMatch, PaperKind, ScoredLabel, decide_kind, is_letter
+from service.core.fields.kinds import BILL_KINDS, PaperKind, ScoredLabel, decide_kind, is_letter
 from service.core.fields.roles import RoleGroup, labels_of
 from service.core.fields.vocabulary.paper_sentences import CUSTOMS, NO_BILL, PAID, SENTENCES
 from service.core.fields.vocabulary.phrases import PhraseTable, any_of, folded
@@ -37,9 +38,10 @@ TOP_AMOUNTS = 2
 """Number of the line of an amount, from the top, at which a paper's top ends."""
 
 _SENTENCES = PhraseTable(phrases=SENTENCES)
-_ACCOUNTS = frozenset(labels_of(RoleGroup.ACCOUNT))
+_ACCOUNTS = labels_of(RoleGroup.ACCOUNT)
 _BUYER = re.compile(rf"(?:^|[\t\n])(?:{any_of('buyer')})\s{{0,3}}(?:[:\t\n]|$)")
 _AMOUNT = re.compile(r"[0-9][.,][0-9]{2}(?![0-9.,%])")
+_SUM = re.compile(rf"{_AMOUNT.pattern}|(?:[$€£¥₹₩₺₽]|\bRs\.?) ?[0-9]")
 _PAYMENT = re.compile(rf"\W*(?:{any_of('paid', 'change')})")
 _DAY = re.compile(r"[0-9][/.-][0-9]{1,2}[/.-][0-9]{2}")
 _TIME = re.compile(r"(?<![0-9:.])[0-9]{1,2} ?: ?[0-9]{2}(?![0-9])")
@@ -72,18 +74,30 @@ class PaperMatch:
 
 def paper_kind(text: str, mentions: Iterable[ScoredLabel]) -> PaperMatch:
     """Classify one paper by its text and its entities."""
-    by_labels = decide_kind(mentions)
-    if by_labels is not None and by_labels.kind is PaperKind.RESUME:
-        return PaperMatch(None) if is_letter(text) else PaperMatch(PaperKind.RESUME, evidence=by_labels.evidence)
+    match = decide_kind(mentions)
+    labelled, evidence = (match.kind, match.evidence) if match else (None, {})
+    if labelled is PaperKind.RESUME:
+        return PaperMatch(None) if is_letter(text) else PaperMatch(labelled, evidence=evidence)
     heading = _title(text)
+    if labelled is None and (heading is None or not _stands_alone(text, heading)):
+        return PaperMatch(None)
     if heading is not None and heading.kind not in BILL_KINDS:
         return PaperMatch(heading.kind, heading, heading.code)
-    if by_labels is None:
-        return PaperMatch(None, heading)
-    return _by_sentence(text, heading, by_labels) or _bill(text, heading, by_labels)
+    if said := _by_sentence(text, heading, evidence):
+        return said
+    if heading is None or _is_receipt(text, heading, labelled):
+        return PaperMatch(labelled or PaperKind.RECEIPT, heading, None, evidence)
+    return PaperMatch(heading.kind, heading, heading.code, evidence)
 
 
-def _by_sentence(text: str, heading: Heading | None, by_labels: KindMatch) -> PaperMatch | None:
+def _stands_alone(text: str, heading: Heading) -> bool:
+    """True if a heading names a paper that no label calls a bill: a title, a bill's only where there is an amount."""
+    if heading.kind in BILL_KINDS:
+        return heading.form is HeadingForm.TITLE and _SUM.search(text) is not None
+    return heading.form is HeadingForm.TITLE or any(map(str.isdigit, text[heading.start : heading.end]))
+
+
+def _by_sentence(text: str, heading: Heading | None, evidence: Container[str]) -> PaperMatch | None:
     """Classify a paper by a sentence that says what it is, or by being a letter; None where nothing says so."""
     if heading is not None and heading.kind is PaperKind.RECEIPT:
         return None
@@ -96,19 +110,15 @@ def _by_sentence(text: str, heading: Heading | None, by_labels: KindMatch) -> Pa
         return None
     if PAID in said:
         return PaperMatch(PaperKind.PAYMENT_CONFIRMATION)
-    return PaperMatch(None) if is_letter(text) and by_labels.evidence.keys().isdisjoint(_ACCOUNTS) else None
+    has_account = any(label in evidence for label in _ACCOUNTS)
+    return PaperMatch(None) if is_letter(text) and not has_account else None
 
 
-def _bill(text: str, heading: Heading | None, by_labels: KindMatch) -> PaperMatch:
-    """Classify a paper whose labels say that it is a bill."""
-    if heading is None or (heading.kind is PaperKind.INVOICE and _is_receipt(text, heading, by_labels)):
-        return PaperMatch(by_labels.kind, heading, evidence=by_labels.evidence)
-    return PaperMatch(heading.kind, heading, heading.code, by_labels.evidence)
-
-
-def _is_receipt(text: str, heading: Heading, by_labels: KindMatch) -> bool:
+def _is_receipt(text: str, heading: Heading, labelled: PaperKind | None) -> bool:
     """True if a bill headed as an invoice is a receipt."""
-    return by_labels.kind is PaperKind.RECEIPT and (heading.form is HeadingForm.LABEL or _is_till_slip(text))
+    if heading.kind is not PaperKind.INVOICE or labelled is PaperKind.INVOICE:
+        return False
+    return heading.form is HeadingForm.LABEL or _is_till_slip(text)
 
 
 def _is_till_slip(text: str) -> bool:
