@@ -157,7 +157,7 @@ def keyword_values(
         *((SUPPLY_DATE, span) for span in _supply_periods(read, lines, dates)),
         *_named_numbers(lines, text, SpanSet([*sums, *days]), taken),
         *((REFERENCE, span) for span in reference_spans(text)),
-        *party_names(text, entities),
+        *party_names(lines, entities),
         *(
             ("QUANTITY", span)
             for place in sorted({*rows, *_before_items(lines, items)})

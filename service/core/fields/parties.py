@@ -20,7 +20,8 @@ from itertools import product
 
 from service.core.fields.lines import TextLines, cells_above
 from service.core.fields.mentions import Choice, Mention, Reason, choice_of, ranked, same_value
-from service.core.fields.party_places import WEIGHTS, Place, firm, has_legal_form, places_of
+from service.core.fields.name_forms import has_legal_form, is_no_party, without_form
+from service.core.fields.party_places import WEIGHTS, Place, firm, places_of
 from service.core.fields.roles import NAMES, RECEIVER, ROLES, SUPPLIER, RoleGroup
 from service.core.fields.vocabulary.phrases import PhraseTable, any_of, folded
 
@@ -36,6 +37,8 @@ OTHER_PARTY = 0.25
 """Factor of the score of a name under the other party's label."""
 LEGAL_FORM = 0.1
 """Weight added for a legal form: the firm is the party, not its brand, branch or contact."""
+BANK_CHARACTERS = 16
+"""Characters before a name that are searched for a word for a bank."""
 BANK = 0.3
 """Factor of the weight of a bank's name without a keyword before it."""
 KEYWORD = 0.35
@@ -47,6 +50,8 @@ LEAST_WEIGHT = 0.3
 LINES_ABOVE = 4
 HEADING_CHARACTERS = 48
 """Most characters of a line above a name that is searched for keywords; a longer one is prose."""
+SHORTEST_PART = 5
+"""Fewest letters of a name that a longer one of the same firm begins with."""
 MOST_NAMES = 12
 """Most names of a role that are tried in pairs."""
 
@@ -60,7 +65,7 @@ _NUMBER_OF = re.compile(rf"[\s.:/-]{{0,2}}(?:(?:{any_of('number')})|vat|tax|ust)
 
 def choose_parties(mentions: Sequence[Mention], lines: TextLines) -> dict[str, Choice]:
     """Choose supplier and receiver, by label; a role without a candidate is left out."""
-    named = _without_parts([mention for mention in mentions if mention.label in NAMES])
+    named = _without_parts([each for each in mentions if each.label in NAMES and not is_no_party(each.text)])
     words = {mention.entity: keyword_before(lines, mention) for mention in named}
     places = places_of(mentions, lines, NAMES, {firm(mention) for mention in named if words[mention.entity][0]})
 
@@ -72,11 +77,21 @@ def choose_parties(mentions: Sequence[Mention], lines: TextLines) -> dict[str, C
         is_likely = mention.label in (SUPPLIER, RECEIVER) or word or place > WEIGHTS[Place.LETTERHEAD][SUPPLIER]
         form = LEGAL_FORM if is_likely and has_legal_form(mention.text) else 0.0
         weight = share * mention.score + word + form + place
-        return BANK * weight if not word and _BANKS.search(mention.text.casefold()) else weight
+        return BANK * weight if not word and _is_bank(mention, lines) else weight
 
     likely = {role: ranked(named, partial(weigh, role=role))[:MOST_NAMES] for role in (SUPPLIER, RECEIVER)}
     pair = _best_pair(*likely.values())
-    return {role: _choice(role, mention, likely[role]) for role, mention in zip(likely, pair, strict=True) if mention}
+    return {
+        role: _choice(role, _in_full(mention, likely[role]), likely[role])
+        for role, mention in zip(likely, pair, strict=True)
+        if mention
+    }
+
+
+def _is_bank(name: Mention, lines: TextLines) -> bool:
+    """True if a name, or the cell before it, has a word for a bank ("Bank: ABN AMRO")."""
+    cell = lines.before(name.start, BANK_CHARACTERS).rpartition("\t")[2]
+    return _BANKS.search(f"{cell}{name.text}".casefold()) is not None
 
 
 def _without_parts(names: Sequence[Mention]) -> list[Mention]:
@@ -93,12 +108,17 @@ def _without_parts(names: Sequence[Mention]) -> list[Mention]:
 
 
 def keyword_before(lines: TextLines, mention: Mention) -> tuple[str | None, int]:
-    """Find the role that the nearest keyword before a mention names, and the lines between the two.
+    """Find the role that the nearest keyword before a mention names, and the lines between the two."""
+    return keyword_at(lines, mention.start)
+
+
+def keyword_at(lines: TextLines, start: int) -> tuple[str | None, int]:
+    """Find the role that the nearest keyword before a place names, and the lines between the two.
 
     A line above with several cells names the role of what stands in the same column.
     """
-    before = lines.before(mention.start, HEADING_CHARACTERS)
-    for apart, cell in enumerate((before, *cells_above(lines, mention.start, LINES_ABOVE))):
+    before = lines.before(start, HEADING_CHARACTERS)
+    for apart, cell in enumerate((before, *cells_above(lines, start, LINES_ABOVE))):
         if role := role_of(cell):
             return role, apart
     return None, 0
@@ -129,10 +149,26 @@ def _best_pair(suppliers: Weighted, receivers: Weighted) -> tuple[Mention | None
     pairs = [
         (weight + other_weight, supplier, receiver)
         for (supplier, weight), (receiver, other_weight) in product(*heavy)
-        if supplier is None or receiver is None or firm(supplier) != firm(receiver)
+        if supplier is None or receiver is None or not _is_one_firm(supplier, receiver)
     ]
     _, supplier, receiver = max(pairs, key=lambda pair: pair[0])
     return supplier, receiver
+
+
+def _is_one_firm(one: Mention, other: Mention) -> bool:
+    """True if two names are equal without their legal forms, or one has all words of the other at its beginning."""
+    if firm(one) == firm(other):
+        return True
+    short, long = sorted((without_form(each.text).split() for each in (one, other)), key=len)
+    return len("".join(short)) >= SHORTEST_PART and long[: len(short)] == short
+
+
+def _in_full(name: Mention, likely: Weighted) -> Mention:
+    """Find the name of a firm with its legal form, of which the chosen one is the beginning or all."""
+    if has_legal_form(name.text):
+        return name
+    full = (other for other, _ in likely if has_legal_form(other.text) and _is_one_firm(name, other))
+    return next((other for other in full if firm(other).startswith(firm(name))), name)
 
 
 def _choice(role: str, chosen: Mention, likely: Weighted) -> Choice:

@@ -26,6 +26,7 @@ from enum import Enum, auto
 from service.core.fields.cells import Unit, nearest
 from service.core.fields.lines import TextLines
 from service.core.fields.mentions import Mention, same_value
+from service.core.fields.name_forms import without_form
 from service.core.fields.roles import AMOUNTS, DATES, RECEIVER, SUPPLIER
 from service.core.fields.vocabulary.phrases import any_of, folded
 
@@ -47,12 +48,12 @@ class Place(Enum):
 WEIGHTS: Mapping[Place, Mapping[str, float]] = {
     Place.LETTERHEAD: {SUPPLIER: 0.1},
     Place.SENDER: {SUPPLIER: 0.2},
-    Place.BLOCK: {RECEIVER: 0.25},
-    Place.NUMBERED: {SUPPLIER: 0.15},
+    Place.BLOCK: {RECEIVER: 0.3},
+    Place.NUMBERED: {SUPPLIER: 0.2},
     Place.REACHABLE: {SUPPLIER: 0.15},
     Place.FOOT: {SUPPLIER: 0.25},
     Place.HOST: {SUPPLIER: 0.15},
-    Place.ADDRESSEE: {RECEIVER: 0.35},
+    Place.ADDRESSEE: {RECEIVER: 0.6},
     Place.WINDOW: {RECEIVER: 0.35, SUPPLIER: -0.3},
 }
 """Weight of each place for a role, beside a name's score."""
@@ -69,19 +70,12 @@ KEY_CHARACTERS = 48
 ENDS_BLOCK = DATES | AMOUNTS | {"INVOICE_ID", "PURCHASE_ORDER", "LINE_ITEM"}
 """Labels of what no party's block holds."""
 _BETWEEN = re.compile(r"[\s,;:·•●|–—-]*")
-_ADDRESSEE = re.compile(r"\s?(?:御中|様|殿|귀중|귀하|台照)")
+_ADDRESSEE = re.compile(r"\s?(?:御中|様|殿|귀중|귀하|台照)\s?")
 _REGISTER = re.compile(
     r"\b(?:HR[AB]|Handelsregister\w*|Amtsgericht|Geschäftsführ\w*|SIRET|SIREN|RCS|capital de|Company (?:No|Number|Reg)|"
     r"Registered in|Registro Mercantil|R\.?E\.?A\.?|KvK|CVR|Org\.? ?nr|KRS|ОГРН)\b|登録番号"
 )
 _RECEIVERS = re.compile(rf"{any_of('buyer', ends=False)}|{any_of('your')}")
-_FORMS = re.compile(
-    r"(?<!\w)(?:gmbh|mbh|ag|kg(?:aa)?|ohg|ug|gbr|eg|e\.? ?[kv]|e\.u|se|ltd|limited|ll[cp]|inc|corp|plc|pt[ey]|pvt|co|"
-    r"s\.? ?a\.? ?r\.? ?l|sasu?|s\.?p\.?a|s\.?[rn]\.?[lc]|s\.? ?[al]\.?(?: ?u)?|lt?da|b\.?v|n\.?v|ab|a\.?/?s|aps|oyj?|"
-    r"sp\. ?z ?o\. ?o|spol\. s ?r\. ?o|s\. ?r\. ?o|kft|(?:sdn\.? ?)?bhd|s/b|a\.ş|şti|ооо|[зпо]?ао|ип)(?!\w)\.?|"
-    r"株式会社|有限公司|有限会社|주식회사|\(株\)|\(주\)"
-)
-"""Legal forms of firms, in a lower-case name."""
 
 
 def places_of(
@@ -110,7 +104,7 @@ def _settled(key: str, places: set[Place], found: Mapping[str, set[Place]], call
     if Place.LETTERHEAD not in places:
         return places
     has_number = {Place.NUMBERED, Place.REACHABLE, Place.SENDER} & places
-    others = (other for each, other in found.items() if each != key)
+    others = (other for each, other in found.items() if not each.startswith(key) and not key.startswith(each))
     is_sent = any({Place.SENDER, Place.REACHABLE, Place.FOOT} & other for other in others)
     if Place.BLOCK in places and not has_number and is_sent and key not in called:
         return places - {Place.LETTERHEAD} | {Place.WINDOW}
@@ -121,7 +115,8 @@ def _own_places(
     name: Mention, after: Sequence[Mention], lines: TextLines, labels: Set[str], *, is_behind_amounts: bool
 ) -> Iterator[Place]:
     """Yield the places of one mention."""
-    address = next((mention for mention in after[:NAMES_ABOVE_ADDRESS] if mention.label == "ADDRESS"), None)
+    behind = (mention for mention in after[:NAMES_ABOVE_ADDRESS] if mention.start >= name.end)
+    address = next((mention for mention in behind if mention.label == "ADDRESS"), None)
     apart = lines.at(address.start) - lines.at(name.end - 1) if address is not None else -1
     is_sender = address is not None and apart == 0 and _is_sender(name, address, lines)
     is_numbered, is_reachable = _numbers(name, after, lines, labels, is_behind_amounts=is_behind_amounts)
@@ -135,7 +130,7 @@ def _own_places(
         yield Place.FOOT
     elif 0 < apart <= (1 if name.label == "PERSON" else LINES_TO_ADDRESS) and not is_reachable:
         yield Place.BLOCK
-    if _ADDRESSEE.match(lines.between(name.end, name.end + 4)):
+    if _ADDRESSEE.search(lines.between(max(name.start, name.end - 3), name.end + 4)):
         yield Place.ADDRESSEE
 
 
@@ -188,17 +183,7 @@ def firm(name: Mention) -> str:
 
 def firm_letters(name: str) -> str:
     """Return the letters and digits of a firm's name without its legal form."""
-    return _letters(_FORMS.sub("", name.casefold()))
-
-
-def starts_with_form(text: str) -> bool:
-    """True if a text begins with a legal form, as behind the comma of "Acme, Inc."."""
-    return _FORMS.match(text.casefold()) is not None
-
-
-def has_legal_form(name: str) -> bool:
-    """True if a name has the legal form of a firm."""
-    return _FORMS.search(name.casefold()) is not None
+    return _letters(without_form(name))
 
 
 def _is_in(name: Mention, hosts: Collection[str]) -> bool:

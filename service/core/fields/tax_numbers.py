@@ -8,7 +8,7 @@ The rules:
 - A number whose checksum holds comes before all others, then one for value added tax, then one with words for a tax
   number before it: a tax office's number names no firm outside its district.
 - A number of another label is one where words for a tax number stand before it.
-- A serial number, a masked one, or one with letters of both cases is none.
+- A serial number, a bill's number, a masked one, and one with letters of both cases or over `MOST_DIGITS` is none.
 """
 
 from __future__ import annotations
@@ -37,21 +37,25 @@ VALID_VAT, VALID, VAT, NAMED = 1.0, 0.5, 0.3, 0.2
 """Weights added to a number: for a checksum that holds, with a country's prefix or without; the prefix; words."""
 UNLABELLED = 0.5
 """Factor of the score of a number under another label."""
+MOST_ENDS = 500
+"""Most dates and amounts among which the ends of blocks are looked for."""
+MOST_DIGITS = 15
+"""Most digits of a tax number; accounts and numbers of papers have more."""
 LINES_OF_BLOCK = 6
 """Most lines between a party's name and its tax number."""
 
 _LABELS = frozenset(labels_of(RoleGroup.TAX_NUMBER))
+_CANDIDATES = _LABELS | NUMBERS | {"PHONE"}
 _VAT = re.compile(r"[A-Z]{2,3}[A-Z0-9]?[0-9]{6,12}(?:[A-Z0-9]{1,3})?")
 _NO_NUMBER = re.compile(r"[*•●]|X{3}|.*[a-z].*[A-Z]|.*[A-Z].*[a-z]")
 _BEHIND = rf"[\s:.#°º/()-]{{0,4}}(?:(?:{any_of('number', starts=False)})[\s:.#°º)-]{{0,4}})?$"
 _IS_TAX = re.compile(rf"(?:{any_of('tax_number')}){_BEHIND}")
 _IS_OTHER = re.compile(rf"(?:{any_of('other_number')}){_BEHIND}")
-_IS_BILL = re.compile(any_of("bill", "order", ends=False))
+_IS_BILL = re.compile(rf"(?:{any_of('bill', 'order')}){_BEHIND}")
 _REPRESENTATIVE = re.compile(any_of("representative", ends=False))
 _OF_PARTY = re.compile(
     rf"(?P<receiver>{any_of('buyer', ends=False)}|{any_of('your')})|(?P<supplier>{any_of('seller', ends=False)})"
 )
-_LAST_CELL = re.compile(r"[^\t]*$")
 
 
 def choose_tax_numbers(
@@ -61,7 +65,7 @@ def choose_tax_numbers(
     numbers = {each.entity: each for each in mentions if _is_candidate(each, lines)}
     firms = {firm(parties[label].best): label for label in (SUPPLIER, RECEIVER) if label in parties}
     named = [(each, firms[firm(each)]) for each in mentions if each.label in NAMES and firm(each) in firms]
-    ends = [each.start for each in mentions if each.label in ENDS_BLOCK and each.entity not in numbers]
+    ends = [each.start for each in mentions if each.label in ENDS_BLOCK and each.entity not in numbers][:MOST_ENDS]
     owners = {number: _owner(each, lines, named, ends) for number, each in numbers.items()}
     choices = {}
     for label, owner in ((TAX_ID, SUPPLIER), (RECEIVER_TAX_ID, RECEIVER)):
@@ -72,17 +76,21 @@ def choose_tax_numbers(
 
 
 def _is_candidate(mention: Mention, lines: TextLines) -> bool:
-    if mention.label not in _LABELS | NUMBERS or _NO_NUMBER.match(mention.text):
+    digits = sum(map(str.isdigit, mention.text))
+    if mention.label not in _CANDIDATES or digits > MOST_DIGITS or _NO_NUMBER.match(mention.text):
         return False
     before = _before(mention, lines)
+    is_named = _IS_TAX.search(before) is not None
     if mention.label in _LABELS:
-        return _IS_OTHER.search(before) is None
-    return _IS_TAX.search(before) is not None and _IS_BILL.search(before) is None
+        return is_named or (_IS_OTHER.search(before) is None and _IS_BILL.search(before) is None)
+    return is_named and _IS_BILL.search(before) is None
 
 
 def _before(number: Mention, lines: TextLines) -> str:
-    """Return the words before a number in its cell, or else the cell above it."""
-    cell = _LAST_CELL.findall(lines.before(number.start, HEADING_CHARACTERS))[0]
+    """Return the words before a number in its cell, in the cell before it, or else in the one above it."""
+    *before, cell = lines.before(number.start, HEADING_CHARACTERS).split("\t")
+    if not any(map(str.isalpha, cell)) and before and not any(map(str.isdigit, before[-1])):
+        cell = before[-1]
     return folded(cell if any(map(str.isalpha, cell)) else key_above(lines, number.start))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from service.core.decoding.entities import Entity
+from service.core.fields.lines import TextLines
 from service.core.fields.party_names import MOST_LINES, party_names
 
 Marked = tuple[str, str]
@@ -13,7 +14,7 @@ Marked = tuple[str, str]
 def names(text: str, *marked: Marked) -> list[tuple[str, str]]:
     """(label, name) by place, with entities of (label, part of the text)."""
     entities = [Entity(label, part, at := text.index(part), at + len(part), 0.5) for label, part in marked]
-    return [(label, text[start:end]) for label, (start, end) in party_names(text, entities)]
+    return [(label, text[start:end]) for label, (start, end) in party_names(TextLines(text), entities)]
 
 
 SELLER, BUYER = "SUPPLIER_NAME", "RECEIVER_NAME"
@@ -34,6 +35,18 @@ SELLER, BUYER = "SUPPLIER_NAME", "RECEIVER_NAME"
         ("Verkäufer\nNummer: 549910\nName: Acme GmbH\nOrt: Kiel", [(SELLER, "Acme GmbH")]),
         ("Rechnungsempfänger\nFirma\nFinch e.K.", [(BUYER, "Finch e.K.")]),
         ("Bill to\nMessrs. Finch & Co\n4 Quay", [(BUYER, "Finch & Co")]),
+        ("Client:\nMaria Delgado\n77 Laurel Ln", [(BUYER, "Maria Delgado")]),
+        ("Kunde\nRenate Albers", [(BUYER, "Renate Albers")]),
+        ("請求先:\n株式会社みどり", [(BUYER, "株式会社みどり")]),
+        ("NOMBRE:\nLucía Ortega\nCalle Sol 4", [(BUYER, "Lucía Ortega")]),
+        ("Nome: Mario Rossi S.r.l.", [(BUYER, "Mario Rossi S.r.l.")]),
+        ("Vendeur\nNom : Duval SARL", [(SELLER, "Duval SARL")]),
+        ("Nabywca:           Szkoła Podstawowa\nNIP:               5261040828", [(BUYER, "Szkoła Podstawowa")]),
+        ("To\tTown Council\nNumber\t17", [(BUYER, "Town Council")]),
+        ("Nabywca\nSzkoła Podstawowa nr 4 S.A.\nul. Szkolna 1", [(BUYER, "Szkoła Podstawowa nr 4 S.A.")]),
+        ("Bill to:\nATTN: Finch Limited\n93B Sai Yu Chung", [(BUYER, "Finch Limited")]),
+        ("Bill to:\nFAO Accounts Payable Ltd\nFinch & Rigby Ltd", [(BUYER, "Finch & Rigby Ltd")]),
+        ("Bill to:\nAttn: Jane\nFinch Ltd\n7 Quay", [(BUYER, "Finch Ltd")]),
     ],
 )
 def test_a_name_after_its_keyword_or_in_the_column_below(text: str, expected: list[tuple[str, str]]) -> None:
@@ -54,6 +67,14 @@ def test_a_name_after_its_keyword_or_in_the_column_below(text: str, expected: li
         "The buyer pays all taxes due\nFinch Ltd",
         "Buyer: some words without a name",
         "Seller\nfrom here on it is text",
+        "Buyer: Jane Finch",
+        "Buyer\nInvoice Address Number",
+        "Buyer\nBrook",
+        "Buyer\n35 Rue Basse",
+        "Buyer\n3400 Burgdorf West",
+        "Buyer\nAttn: Jane\n4 Quay Street",
+        "Buyer\tDate\tPage",
+        "Total 9.00\nName:\tQuantity:\tNo:",
         "Buyer\nNumber: 12\nFax: 13\nRoom: 14\nUnit: 15\nDesk: 16\nFinch Ltd",
     ],
 )
@@ -61,10 +82,59 @@ def test_what_is_no_name_is_left_out(text: str) -> None:
     assert names(text) == []
 
 
-def test_words_without_a_legal_form_need_a_part_that_the_model_marks() -> None:
-    text = "Buyer\nTown of Brook\n4 Quay Street"
-    assert names(text) == []
-    assert names(text, ("LOCATION", "Brook")) == [(BUYER, "Town of Brook")]
+def test_a_single_word_or_words_in_the_keywords_cell_need_a_part_that_the_model_marks() -> None:
+    for text in ("Buyer\nBrook\n4 Quay Street", "Buyer: Town of Brook"):
+        assert names(text) == []
+        assert (BUYER, text.removeprefix("Buyer").strip(": \n").split("\n")[0]) in names(
+            text, ("ORGANIZATION", "Brook")
+        )
+    assert names("Buyer\nTown of Brook\n4 Quay Street") == [(BUYER, "Town of Brook")]
+
+
+@pytest.mark.parametrize(
+    ("text", "marked"),
+    [
+        ("From\nSingapore (SIN)", ("LOCATION", "Singapore")),
+        ("From\nSingapore", ("LOCATION", "Singapore")),
+        ("From\nPol. Ind. El Viso, nave 9", ("ADDRESS", "Pol. Ind. El Viso, nave 9")),
+    ],
+)
+def test_a_town_and_the_beginning_of_an_address_are_no_party(text: str, marked: Marked) -> None:
+    assert names(text, marked) == []
+
+
+def test_a_name_key_behind_the_first_amount_is_not_the_receivers() -> None:
+    assert names("Total 9.00\nName: Acme Ltd", ("TOTAL_AMOUNT", "9.00")) == []
+    assert names("Name: Acme Ltd\nTotal 9.00", ("TOTAL_AMOUNT", "9.00")) == [(BUYER, "Acme Ltd")]
+
+
+@pytest.mark.parametrize(
+    ("text", "marked", "expected"),
+    [
+        ("Hafenkontor Ostsee eG", (BUYER, "Ostsee eG"), (BUYER, "Hafenkontor Ostsee eG")),
+        ("Logo\tBei Spiel GmbH", ("ORGANIZATION", "Spiel GmbH"), ("ORGANIZATION", "Bei Spiel GmbH")),
+        ("Harbourside Plumbing\nPty Ltd", (SELLER, "Harbourside Plumbing"), (SELLER, "Harbourside Plumbing\nPty Ltd")),
+        ("Harbourside Plumbing\nLimited", (BUYER, "Limited"), (BUYER, "Harbourside Plumbing\nLimited")),
+    ],
+)
+def test_a_name_is_whole(text: str, marked: Marked, expected: tuple[str, str]) -> None:
+    assert names(text, marked) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("text", "marked"),
+    [
+        ("We thank Acme GmbH", (SELLER, "Acme GmbH")),
+        ("Account Name: Acme GmbH", (SELLER, "Acme GmbH")),
+        ("Acme GmbH", (SELLER, "Acme GmbH")),
+        ("Jane Doe", ("PERSON", "Doe")),
+        ("Finch Ltd\tQuay\nPty Ltd", (SELLER, "Finch Ltd")),
+        ("7\nPty Ltd", (SELLER, "Pty Ltd")),
+        ("Pty Ltd", (SELLER, "Pty Ltd")),
+    ],
+)
+def test_a_name_is_not_widened_over_other_words(text: str, marked: Marked) -> None:
+    assert names(text, marked) == []
 
 
 @pytest.mark.parametrize(
@@ -75,6 +145,11 @@ def test_words_without_a_legal_form_need_a_part_that_the_model_marks() -> None:
         ("Finch Ltd\nAttn: Jane Doe\n22 Harrow Road\nLONDON W2 5XA", ("PERSON", "Jane"), "Finch Ltd"),
         ("Tel: 030 1\nFinch LLC\n88 Harbour Road\nBoise, ID 83704", ("PERSON", "Finch"), "Finch LLC"),
         ("Rechnung 7, bezahlt\nFinch UG\nPostfach 12\n92366 Ulm", ("PERSON", "Finch"), "Finch UG"),
+        ("Town Of Brook\nEinkauf\nGartenweg 3\n50937 Köln", ("ADDRESS", "Gartenweg 3"), "Town Of Brook"),
+        ("Finch Ltd\tTotal\nGartenweg 3\tDate\n50937 Köln\t3 May", ("PERSON", "Finch"), "Finch Ltd"),
+        ("z. Hd. Frau Lang\nKunst OHG\nSalzgasse 9\n86899 Landsberg", ("PERSON", "Lang"), "Kunst OHG"),
+        ("t.a.v. Jan de Boer\nSingel 8\n1012 VA Amsterdam", ("PERSON", "Jan de Boer"), "Jan de Boer"),
+        ("Brf Solsidan\nBjörkvägen 3\n722 31 Västerås", ("ADDRESS", "Brf Solsidan"), "Brf Solsidan"),
         ("Finch AG Beträge in EUR\nGartenweg 3\n50937 Köln", ("SUPPLIER_NAME", "Finch AG"), "Finch AG"),
     ],
 )
@@ -102,6 +177,10 @@ def test_an_address_without_a_name_above_gives_none(text: str) -> None:
         "Acme GmbH, Uferstr. 2, 55116 Mainz",
         "Acme GmbH · Uferstr. 2 · 55116 Mainz",
         "Acme GmbH - Uferstr. 2 - D-55116 Mainz",
+        "Acme GmbH | Texte & Lektorat | Wielandstr. 5 | 04317 Leipzig",
+        "Acme GmbH • Texte • Wielandstr. 5 • 04317 Leipzig",
+        "Acme GmbH – 14 rue de Siam – 29200 Brest",
+        "Acme GmbH, Storgatan 14, 722 12 Västerås",
     ],
 )
 def test_the_senders_line_begins_with_the_supplier(text: str) -> None:

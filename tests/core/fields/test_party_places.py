@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from service.core.fields.lines import TextLines
-from service.core.fields.party_places import Place, firm, has_legal_form, places_of, starts_with_form
+from service.core.fields.party_places import Place, firm, places_of
 from service.core.fields.roles import RECEIVER, SUPPLIER
 from tests.support.mentions import mention, mentions_in
 
@@ -101,10 +101,3 @@ def test_a_form_of_address_marks_the_receiver(form: str) -> None:
 )
 def test_a_firm_is_one_with_its_legal_form_or_without(one: str, other: str) -> None:
     assert firm(mention(0, "ORGANIZATION", one, 0)) == firm(mention(0, "ORGANIZATION", other, 0))
-
-
-def test_legal_forms_are_known_at_a_texts_start_and_within() -> None:
-    assert starts_with_form("Ltd, Leeds")
-    assert not starts_with_form("Leeds Ltd")
-    assert has_legal_form("Leeds Ltd")
-    assert not has_legal_form("Leeds")
