@@ -22,6 +22,7 @@ from service.api.schemas import (
 from service.core.decoding.entities import Entity, Source
 from service.core.decoding.offsets import OffsetMap
 from service.core.decoding.value import Value, ValueKind
+from service.core.fields.currencies import CurrencyReader
 from service.core.fields.document_fields import DocumentFields, find_fields
 from service.core.fields.electronic_invoice import ElectronicInvoice, InvoiceFields, PlacedValue, invoice_fields
 from service.core.fields.kinds import PaperKind
@@ -31,6 +32,7 @@ from service.core.fields.roles import ORDER
 from service.core.labels.label_set import ScoreLimits
 from service.documents.document import Document
 from service.text.values.context import DocumentContext
+from service.text.values.currencies import currency_of_word, home_currency
 from service.text.values.reading import read_value, shielded
 
 SCORE_DIGITS = 6
@@ -118,7 +120,7 @@ class FieldAnswers:
 
         def choose() -> DocumentFields | None:
             extents = self._document.line_extents(self._first)
-            return find_fields(text, mentions[:count], mentions[count:], self._context.currencies, extents, paper)
+            return find_fields(text, mentions[:count], mentions[count:], self._currencies(), extents, paper)
 
         fields = shielded(self._context, "find_fields", choose, None)
         shown = None if fields is None else _answer(fields, answer_of)
@@ -134,6 +136,9 @@ class FieldAnswers:
             ContradictionResult(each.role, each.stated.text, answer_of(each.shown)) for each in stated.contradictions
         ]
         return self._stated(invoice, stated, contradictions, shown)
+
+    def _currencies(self) -> CurrencyReader:
+        return CurrencyReader(partial(currency_of_word, context=self._context), home_currency(self._context))
 
     def _stated(
         self,

@@ -5,8 +5,7 @@ Knows labels and positions only: not the model, the decoding, or the format of a
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
@@ -14,18 +13,18 @@ from service.core.fields.accounts import choose_accounts
 from service.core.fields.amount_keywords import AmountKeyword, amount_keywords
 from service.core.fields.cells import Extents
 from service.core.fields.checks import ADDED, SumCheck, Term, check_rows, terms_of
+from service.core.fields.currencies import NO_READER, CurrencyReader, choose_currency
 from service.core.fields.kinds import BILL_KINDS, KindMatch, PaperKind
 from service.core.fields.line_items import LineItem, find_line_items
 from service.core.fields.lines import TextLines
-from service.core.fields.mentions import Choice, Mention, amount, currency
-from service.core.fields.named_roles import choose_named, currency_of_key, named_currency
+from service.core.fields.mentions import Choice, Mention, amount
+from service.core.fields.named_roles import choose_named
 from service.core.fields.paper_kind import PaperMatch, paper_kind
 from service.core.fields.parties import choose_parties
 from service.core.fields.payment import early_payment_discount, settle_payment
 from service.core.fields.resume import Entry, choose_person, distinct, find_entries
 from service.core.fields.role_scores import scored
 from service.core.fields.roles import (
-    AMOUNTS,
     EARLY_PAYMENT_DISCOUNT,
     NET,
     ORDER,
@@ -69,7 +68,7 @@ def find_fields(
     text: str,
     mentions: Sequence[Mention],
     keyword_mentions: Sequence[Mention] = (),
-    currency_codes: Collection[str] = (),
+    currencies: CurrencyReader = NO_READER,
     extents: Extents | None = None,
     paper: PaperMatch | None = None,
 ) -> DocumentFields | None:
@@ -79,7 +78,7 @@ def find_fields(
         text: the paper's own; offsets of mentions are places in it.
         mentions: the paper's entities, in order.
         keyword_mentions: values of the key-value fallback, for roles and rows of a bill; in order.
-        currency_codes: ISO 4217 codes in the text.
+        currencies: reader of currencies in the document's context.
         extents: finds where parts of a line stand on the page, if the document has a layout.
         paper: what the paper is; told by its text and mentions if left out.
     """
@@ -90,7 +89,7 @@ def find_fields(
         return _resume(KindMatch(paper.kind, paper.evidence), mentions, TextLines(text))
     if paper.kind not in BILL_KINDS:
         return None
-    return _bill(paper, mentions, keyword_mentions, text, TextLines(text, extents), currency_codes)
+    return _bill(paper, mentions, keyword_mentions, text, TextLines(text, extents), currencies)
 
 
 def _bill(
@@ -99,7 +98,7 @@ def _bill(
     by_keyword: Sequence[Mention],
     text: str,
     lines: TextLines,
-    codes: Collection[str],
+    currencies: CurrencyReader,
 ) -> DocumentFields:
     kind = paper.kind or PaperKind.INVOICE
     everything = sorted([*mentions, *by_keyword], key=lambda mention: mention.start)
@@ -117,8 +116,6 @@ def _bill(
     choices |= choose_accounts(mentions, lines)
     choices |= choose_tax_numbers(everything, lines, choices)
     taken = {choices[label].best.entity for label in labels_of(RoleGroup.SUM) if label in choices}
-    currencies = Counter(code for mention in everything if (code := currency(mention)))
-    stated = (mention.start for mention in everything if mention.label in AMOUNTS)
     rows = find_line_items(everything, lines, taken | sums.by_keyword)
     choices = scored(choices, sums.checks, everything, lines, words)
     document_type = paper.document_type
@@ -127,10 +124,7 @@ def _bill(
     return DocumentFields(
         KindMatch(kind, paper.evidence),
         {label.lower(): choices[label] for label in ORDER if label in choices},
-        named_currency(text)
-        or (currency(choices[TOTAL].best) if TOTAL in choices else None)
-        or (currencies.most_common(1)[0][0] if currencies else None)
-        or next((code for start in stated if (code := currency_of_key(lines, start)) in codes), None),
+        choose_currency(text, lines, everything, choices[TOTAL].best if TOTAL in choices else None, currencies),
         rows,
         (*sums.checks, *sums.payment_checks, *sums.check_rows(rows)),
         sums.taxes,

@@ -9,8 +9,6 @@ The rules:
 - On a credit note, the number and date under the name of a bill are those of the bill that is credited.
 - A bill is due between its date and `MOST_DAYS_TO_PAY` later: of candidates the pair counts that fits. A due date that
   fits no invoice date is left out if no words name it, and else both are doubtful.
-- A currency's code after words for it ("Währung: EUR") is the bill's, before those beside the amounts; one that ends an
-  amount's key ("Total CHF") counts last.
 - No number without words is both the bill's and an order's.
 """
 
@@ -34,10 +32,10 @@ from service.core.fields.key_roles import (
     number_role,
     role_before,
 )
-from service.core.fields.lines import TextLines, key_of
+from service.core.fields.lines import TextLines
 from service.core.fields.mentions import Choice, Mention, Reason, choose, ranked, same_value
 from service.core.fields.roles import DATES, NUMBERS, REFERENCE, RoleGroup, labels_of
-from service.core.fields.vocabulary.phrases import any_of, folded
+from service.core.fields.vocabulary.phrases import folded
 
 BILL_DATES = frozenset(("INVOICE_DATE", "DUE_DATE"))
 """Labels of the model between which the words before a date decide (`named_dates`)."""
@@ -53,18 +51,6 @@ CONTRADICTED = 0.35
 """Factor of the score of a mention whose key names something else."""
 MOST_DAYS_TO_PAY = 370
 """Most days between a bill's date and its due date."""
-
-CURRENCY_CHARACTERS = 12_000
-"""Characters of a document's beginning that are searched for its currency."""
-
-_CODE = re.compile(r"(?<![^\W_])[A-Z]{3}(?![^\W_])")
-_LAST_CODE = re.compile(r"(?<![^\W_])([A-Z]{3})[)\]]?[\s:.=]*$")
-_CURRENCY = re.compile(rf"(?:{any_of('currency')})[\s:：.=]{{0,16}}([a-z]{{3}})(?![^\W_])")
-_NOT_THE_BILLS = re.compile(
-    r"(?:local|home|foreign|base|accounting|reporting|tax|vat|original|national|lokal\w*|landes|haus|fremd|buch|steuer"
-    r"|account)[\s-]{0,4}$"
-)
-"""Words before "currency" that make it another one than the bill's: that of the tax office, or of an account."""
 
 _MONTH = (
     "jan|f[eé][bv]|m[aä]r|mrt|apr|a[bv]r|ma[igjy]|jui?[ln]|giu|lug|ago|a[ou]û?[gt]|sep|set|o[ck]t|ott|nov|de[csz]|dic|gen"
@@ -249,25 +235,3 @@ def _number_label(lines: TextLines, entity: Entity, dates: Sequence[Entity]) -> 
 def _is_whole_date(text: str) -> bool:
     digits = _IN_DIGITS.fullmatch(text)
     return digits is None or digits["third"] is not None
-
-
-def named_currency(text: str) -> str | None:
-    """Find the first ISO code after words for a bill's currency in its beginning."""
-    for line in text[:CURRENCY_CHARACTERS].split("\n"):
-        if not (codes := _CODE.findall(line)):
-            continue
-        words = folded(line)
-        named = {
-            found[1].upper()
-            for found in _CURRENCY.finditer(words)
-            if _NOT_THE_BILLS.search(words, max(0, found.start() - BEFORE), found.start()) is None
-        }
-        if (code := next((code for code in codes if code in named), None)) is not None:
-            return str(code)
-    return None
-
-
-def currency_of_key(lines: TextLines, start: int) -> str | None:
-    """Find the last word of an amount's key if it may be a currency's code: "Total CHF", "Amount due (USD)"."""
-    found = _LAST_CODE.search(key_of(lines, start))
-    return found[1] if found else None

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from babel.numbers import get_territory_currencies
+
 from service.text.values import names
 from service.text.values.context import DocumentContext
 from service.text.values.normalization import key
@@ -102,6 +104,20 @@ def currencies_in(words: str, context: DocumentContext) -> set[str] | None:
         if shared and all(word == code or key(word) in _FAMILIES for word in found):
             return {code}
     return {code for code in found.values() if code is not None}
+
+
+def currency_of_word(word: str, context: DocumentContext) -> str | None:
+    """Find the currency that a code or a sign means in a document; None for other words, and where nothing tells."""
+    if len(word) == 3 and word.isupper() and word not in names.currency_codes():
+        return None
+    found = currencies_in(word, context)
+    return next(iter(found)) if found is not None and len(found) == 1 else None
+
+
+def home_currency(context: DocumentContext) -> str | None:
+    """Find the currency of the countries that a text has signs of; None without signs, and if they are several."""
+    found = {code for region in context.regions for code in get_territory_currencies(region)}
+    return next(iter(found)) if len(found) == 1 else None
 
 
 def possible_currencies(words: str, context: DocumentContext) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ import pytest
 from service.core.decoding.entities import Entity
 from service.core.fields.key_roles import role_before
 from service.core.fields.lines import TextLines
-from service.core.fields.named_roles import choose_named, named_currency, named_dates
+from service.core.fields.named_roles import choose_named, named_dates
 from tests.support.mentions import mentions_in
 
 
@@ -204,31 +204,6 @@ def test_a_date_without_gaps_is_no_number_behind_a_date_s_key(text: str, number:
 def test_a_short_number_of_a_bill_is_no_count(text: str, label: str) -> None:
     (found,) = named_dates(text, [entity(text, "QUANTITY", "88")], ("INVOICE_ID",))
     assert found.label == label
-
-
-@pytest.mark.parametrize(
-    ("text", "code"),
-    [
-        ("Währung: EUR\n12,00 USD", "EUR"),
-        ("Rechnungswährung : GBP\nWährung der Umsatzsteuerbuchung : EUR", "GBP"),
-        ("All amounts in CHF", "CHF"),
-        ("Devise EUR", "EUR"),
-        ("通貨：JPY", "JPY"),
-        ("Waluta PLN", "PLN"),
-        ("VAT amount in local currency GBP 0.00", None),
-        ("Tax currency: GBP\nCurrency: EUR", "EUR"),
-        ("Steuerwährung GBP", None),
-        ("All prices net, in local Currency: GBP or USD", None),
-        ("USD prices; currency: EUR, currency: USD", "USD"),
-        ("Tax currency USD, currency USD", "USD"),
-        ("tax currency USD " * 700, None),
-        ("Currency: all prices are OUR own", None),
-        ("Prices in our shop; VAT", None),
-        ("12,00 USD", None),
-    ],
-)
-def test_words_name_the_currency(text: str, code: str | None) -> None:
-    assert named_currency(text) == code
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from random import Random
 
 from service.core.decoding.entities import Entity
 from service.core.decoding.value import Value, ValueKind
+from service.core.fields.currencies import CurrencyReader
 from service.core.fields.document_fields import find_fields
 from service.core.fields.keyword_values import keyword_values
 from service.core.fields.lines import TextLines
@@ -20,6 +21,7 @@ from service.text.rules.rule_matches import merge, on_visible_text
 from service.text.rules.rule_set import FINDERS, find
 from service.text.rules.span_extension import date_spans, whole_dates, whole_identifiers, whole_periods
 from service.text.values.context import DocumentContext
+from service.text.values.currencies import currency_of_word, home_currency
 from service.text.values.normalization import folded
 from service.text.values.reading import READERS, Reader
 
@@ -87,7 +89,8 @@ def read_all(text: str) -> str:
             reader(line, context)
     divide(text, entities, range(0, len(text), 40))
     count = len(entities)
-    return "text" if find_fields(text, mentions[:count], mentions[count:], context.currencies) is None else "fields"
+    currencies = CurrencyReader(lambda word: currency_of_word(word, context), home_currency(context))
+    return "text" if find_fields(text, mentions[:count], mentions[count:], currencies) is None else "fields"
 
 
 def _value(reader: Reader | None, text: str, context: DocumentContext) -> Value:
