@@ -13,7 +13,8 @@ The rules, the first that fits:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
+from decimal import Decimal
 from enum import StrEnum
 
 from service.core.fields.columns import head_columns
@@ -51,6 +52,8 @@ class AmountKeyword(StrEnum):
     NO_SUM = "no_sum"
 
 
+Keywords = Mapping[int, AmountKeyword]
+"""Mention number → class of its key; mentions without a key are left out."""
 ROLE_WEIGHTS: Mapping[AmountKeyword, Mapping[str, float]] = {
     keyword: {role.label: role.keywords[keyword] for role in ROLES if keyword in role.keywords}
     for keyword in AmountKeyword
@@ -86,15 +89,33 @@ def goods_lines(mentions: Sequence[Mention], lines: TextLines) -> frozenset[int]
 
 
 def _row_keywords(sums: Sequence[Mention], lines: TextLines) -> dict[int, AmountKeyword]:
-    """Classify the amounts of rows such as "Total 278.61 40.39 319.00"."""
+    """Classify the amounts of rows of a net, a tax and their sum: "Total 278.61 40.39 319.00", "Deposit 100 19 119".
+
+    The sum of a row of two ("Total 278.61 40.39") stands elsewhere.
+    """
+    rows: dict[int, list[Mention]] = {}
+    for each in sums:
+        rows.setdefault(lines.at(each.start), []).append(each)
+    values = {amount(each) for each in sums}
     found: dict[int, AmountKeyword] = {}
-    for net, tax, total in zip(sums, sums[1:], sums[2:], strict=False):
-        first, second, third = amount(net), amount(tax), amount(total)
-        if not (first and second and third) or lines.at(net.start) != lines.at(total.start):
-            continue
-        if first + second == third and classify_key(key_of(lines, net.start)) in _ROW_TOTALS:
-            found |= {net.entity: AmountKeyword.NET, tax.entity: AmountKeyword.TAX, total.entity: AmountKeyword.TOTAL}
+    for row in rows.values():
+        if len(row) in (2, 3) and (keyword := classify_key(key_of(lines, row[0].start))) is not None:
+            found.update(_classify_row(row, keyword, values))
     return found
+
+
+def _classify_row(row: Sequence[Mention], keyword: AmountKeyword, values: Container[Decimal | None]) -> Keywords:
+    """Classify the amounts of one row behind a key; those of a deposit are no net and no tax of the bill."""
+    net, tax, *rest = (amount(each) or Decimal() for each in row)
+    if not net or not tax or net + tax not in (rest or values):
+        return {}
+    if keyword is AmountKeyword.PREPAID and rest:
+        return {row[0].entity: AmountKeyword.NO_SUM, row[1].entity: AmountKeyword.NO_SUM, row[2].entity: keyword}
+    if keyword not in _ROW_TOTALS:
+        return {}
+    last = AmountKeyword.TO_PAY if keyword is AmountKeyword.TO_PAY else AmountKeyword.TOTAL
+    parts = {row[0].entity: AmountKeyword.NET, row[1].entity: AmountKeyword.TAX}
+    return parts | {each.entity: last for each in row[2:]}
 
 
 def keyword_of_amount(lines: TextLines, start: int, end: int) -> AmountKeyword | None:

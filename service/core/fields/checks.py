@@ -21,6 +21,7 @@ from service.core.fields.mentions import Mention, amount
 
 TOLERANCE = Decimal("0.02")
 """Most difference of two sums that are equal, in units of the currency: each is rounded to cents."""
+CENT = Decimal("0.01")
 ROW_ROUNDING = Decimal("0.01")
 """Most rounding of one row's amount, in units of the currency."""
 MOST_TERMS, MOST_LINES = 3, 6
@@ -41,6 +42,8 @@ SIGNS: Mapping[AmountKeyword, int] = {
 }
 """Class of a line → 1 if its amount is added as it is stated, -1 if it is subtracted whatever its sign."""
 ADDED = frozenset(keyword for keyword in SIGNS if SIGNS[keyword] > 0) - {AmountKeyword.BROUGHT_FORWARD}
+"""Lines that are added between net and total."""
+BETWEEN = ADDED | {AmountKeyword.WITHHOLDING}
 """Lines between net and total."""
 SETTLED = frozenset(
     (AmountKeyword.PREPAID, AmountKeyword.PAID, AmountKeyword.WITHHOLDING, AmountKeyword.BROUGHT_FORWARD)
@@ -50,7 +53,7 @@ SETTLED = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class SumCheck:
-    """A check that stated amounts add up. `difference`: the left side of the rule less its right one."""
+    """A check that stated amounts add up, to the cent. `difference`: the left side of the rule less its right one."""
 
     rule: str
     holds: bool
@@ -86,19 +89,18 @@ class Explanations:
     """The differences that lines explain."""
 
     def __init__(self, terms: Sequence[Term]) -> None:
-        self._by_sum: dict[Decimal, tuple[Term, ...]] = {}
+        self._by_sum: dict[Decimal, tuple[Term, ...]] = {_NOTHING: ()}
         for count in range(1, MOST_TERMS + 1):
             for some in combinations(terms, count):
                 self._by_sum.setdefault(sum((term.value for term in some), _NOTHING), some)
 
     def of(self, difference: Decimal) -> tuple[Term, ...] | None:
         """Return the lines that explain a difference: none are needed up to rounding; None if no lines do."""
+        if difference in self._by_sum:
+            return self._by_sum[difference]
         if abs(difference) <= TOLERANCE:
             return ()
-        if not self._by_sum:
-            return None
-        cent = Decimal("0.01")
-        near = (difference, difference - cent, difference + cent, difference - 2 * cent, difference + 2 * cent)
+        near = (difference - CENT, difference + CENT, difference - 2 * CENT, difference + 2 * CENT)
         return next((self._by_sum[each] for each in near if each in self._by_sum), None)
 
 
@@ -118,7 +120,7 @@ def check_sum(
     found = found or ()
     rule = " ".join((parts, *map(str, found), "= total_amount"))
     left = sum((term.value for term in found), _NOTHING) - difference
-    return (SumCheck(rule, abs(left) <= TOLERANCE, left),)
+    return (SumCheck(rule, left == 0, left),)
 
 
 def check_due(total: Decimal | None, due: Decimal | None, terms: Sequence[Term]) -> tuple[SumCheck, ...]:
@@ -135,7 +137,7 @@ def check_due(total: Decimal | None, due: Decimal | None, terms: Sequence[Term])
         return ()
     left = total + sum((term.value for term in found), _NOTHING) - due
     rule = " ".join(("total_amount", *map(str, found), "= amount_due"))
-    return (SumCheck(rule, abs(left) <= TOLERANCE, left),)
+    return (SumCheck(rule, left == 0, left),)
 
 
 def check_rows(

@@ -35,7 +35,7 @@ from service.core.fields.roles import (
     labels_of,
 )
 from service.core.fields.tax_numbers import choose_tax_numbers
-from service.core.fields.taxes import MOST_CHARACTERS, Tax, find_taxes, settled_taxes
+from service.core.fields.taxes import MOST_CHARACTERS, PERCENT, Tax, find_taxes, settled_taxes
 from service.core.fields.totals import settle_totals
 
 MOST_ENTITIES = 10_000
@@ -167,10 +167,11 @@ def _sums(
     words = {**{each.amount.entity: AmountKeyword.TAX for each in rates if each.amount and each.is_named}, **words}
     roles, checks = settle_totals(stated, words, rates)
     net, tax, total = (roles[role].best if role in roles else None for role in (NET, TAX, TOTAL))
+    percentages = [each for each in everything if each.label == PERCENT]
     payments, payment_checks = settle_payment(stated, words, total)
     return _Sums(
         roles | payments,
-        settled_taxes(rates, lines.between(0, MOST_CHARACTERS), net or total, tax),
+        settled_taxes(rates, lines.between(0, MOST_CHARACTERS), net or total, tax, percentages),
         checks,
         payment_checks,
         terms_of(stated, words, ADDED | {AmountKeyword.DISCOUNT}),

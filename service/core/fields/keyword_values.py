@@ -29,7 +29,7 @@ from service.core.fields.lines import TextLines, has_words
 from service.core.fields.party_names import party_names
 from service.core.fields.payment_references import reference_spans, whole_reference
 from service.core.fields.roles import AMOUNTS, DATES, RECEIVER, REFERENCE, SUPPLIER, SUPPLY_DATE
-from service.core.fields.taxes import has_rate
+from service.core.fields.taxes import states_tax
 
 
 class SpanSet:
@@ -181,12 +181,12 @@ def _new_items(lines: TextLines, items: Iterable[Span], entities: Sequence[Entit
 
 
 def _named_sums(lines: TextLines, sums: Iterable[Span], rows: SpanSet, entities: Sequence[Entity]) -> Iterator[Span]:
-    """Yield amounts in rows of goods, beside the rate of a tax, and those with a keyword."""
+    """Yield amounts in rows of goods, on lines of taxes, and those with a keyword."""
     taken = _spans_of(entities, AMOUNTS)
     for span in sums:
         if taken.touch(span):
             continue
-        if rows.touch(span) or has_rate(lines.line(span[0])) or keyword_of_amount(lines, *span) is not None:
+        if rows.touch(span) or states_tax(lines.line(span[0])) or keyword_of_amount(lines, *span) is not None:
             yield span
 
 

@@ -13,18 +13,16 @@ The rules:
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 
 from service.core.decoding.value import Value, ValueKind
-from service.core.fields.amount_keywords import AmountKeyword
+from service.core.fields.amount_keywords import AmountKeyword, Keywords
 from service.core.fields.checks import SETTLED, Explanations, SumCheck, Term, check_due, terms_of
 from service.core.fields.mentions import DERIVED, Choice, Mention, Reason, amount, derived_amount
 from service.core.fields.roles import AMOUNTS, DUE, PAID, TOTAL
 from service.core.fields.vocabulary.phrases import any_of, folded
 
-Keywords = Mapping[int, AmountKeyword]
-"""Mention number → class of its key; mentions without a key are left out."""
 _TOTALS = frozenset((AmountKeyword.TOTAL, AmountKeyword.GROSS, AmountKeyword.ROUNDED, AmountKeyword.NET_OR_TOTAL))
 MOST_SUMS = 8
 """Most totals, and most amounts left to pay, that are compared."""

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from service.core.decoding.value import ValueKind
-from service.core.fields.amount_keywords import ROLE_WEIGHTS, AmountKeyword
+from service.core.fields.amount_keywords import ROLE_WEIGHTS, AmountKeyword, Keywords
 from service.core.fields.checks import TOLERANCE, SumCheck
 from service.core.fields.key_roles import role_before
 from service.core.fields.lines import TextLines
@@ -28,7 +28,6 @@ from service.core.fields.parties import keyword_before
 from service.core.fields.role_weights import WEIGHTS
 from service.core.fields.roles import NET, ROLES, TAX, TOTAL, RoleGroup
 from service.core.fields.taxes import PERCENT
-from service.core.fields.totals import Keywords
 
 Evidence = Mapping[str, float]
 LEAST_SHARE, MOST_SHARE = 0.02, 0.98

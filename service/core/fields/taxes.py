@@ -23,7 +23,7 @@ from itertools import pairwise, permutations
 
 from service.core.decoding.value import Value, ValueKind
 from service.core.fields.amount_keywords import AmountKeyword, classify_key, goods_lines
-from service.core.fields.lines import TextLines, key_of
+from service.core.fields.lines import TextLines, has_sum, has_words, key_of
 from service.core.fields.mentions import DERIVED, Mention, amount, is_sum, number
 from service.core.fields.roles import AMOUNTS
 from service.core.fields.vocabulary.phrases import PhraseTable, any_of, folded
@@ -52,7 +52,7 @@ SCORE = 0.9
 _RATE = re.compile(
     r"(?<![\w.,])(?:(?P<before>[0-9]{1,2}(?:[.,][0-9]{1,3})?)\s?[%％]|[%％]\s?(?P<behind>[0-9]{1,2}(?:[.,][0-9]{1,3})?))"
 )
-_BARE_RATE = re.compile(r"(?<![\w.,%/-])(?P<before>[0-9]{1,2}(?:[.,][0-9]{1,3})?)(?![\w.,%/-])")
+_BARE_RATE = re.compile(r"(?<![\w.,:%/-])(?P<before>[0-9]{1,2}(?:[.,][0-9]{1,3})?)(?![\w.,:%/-])")
 """A rate without its sign, in a column of rates."""
 _BASE = re.compile(rf"(?:{any_of('tax_base')})[\W\d]{{0,12}}$")
 _EXEMPT = re.compile(any_of("exempt"))
@@ -112,13 +112,23 @@ def find_taxes(mentions: Sequence[Mention], lines: TextLines, keywords: Mapping[
         line = lines.at(mention.start)
         if mention.label in AMOUNTS and is_sum(mention) and amount(mention) is not None and line not in goods:
             rows.setdefault(line, []).append(mention)
-    return tuple(_distinct(_joined([tax for line in sorted(rows)[:MOST_ROWS] for tax in page.taxes(line, rows[line])])))
+    found = [tax for line in sorted(rows)[:MOST_ROWS] for tax in page.taxes(line, rows[line])]
+    return tuple(_distinct(_joined(_named(found))))
 
 
-def settled_taxes(taxes: Sequence[Tax], text: str, net: Mention | None, tax: Mention | None) -> tuple[Tax, ...]:
+def settled_taxes(
+    taxes: Sequence[Tax], text: str, net: Mention | None, tax: Mention | None, rates: Sequence[Mention] = ()
+) -> tuple[Tax, ...]:
     """Return the taxes that agree with the bill's net and tax.
 
     Without any, the bill's tax is one of unknown rate, or words in the text say that there is none.
+
+    Args:
+        taxes: those that the page's rows state.
+        text: the text, or its beginning.
+        net: the amount that a single tax may be taken of.
+        tax: the bill's tax.
+        rates: percentages in the text, such as those of goods, of which one may be the rate of the only tax.
     """
     kept = [each for each in taxes if each.is_named or (tax is not None and each.amount == tax)]
     if tax is not None and tax.entity != DERIVED:
@@ -127,6 +137,9 @@ def settled_taxes(taxes: Sequence[Tax], text: str, net: Mention | None, tax: Men
         kept = kept or [Tax(None, amount=tax)]
     if not kept and (reason := _reason(text)) is not None:
         kept = [Tax(reason)]
+    if len(kept) == 1 and kept[0].rate is None and kept[0].base is None:
+        with_rate = (replace(kept[0], rate=rate) for rate in rates)
+        kept = [next((each for each in with_rate if _fits(each, net)), kept[0])]
     if len(kept) == 1 and kept[0].base is None and net is not None and _is_base_of(net, kept[0]):
         kept = [replace(kept[0], base=net)]
     return tuple(kept)
@@ -134,6 +147,11 @@ def settled_taxes(taxes: Sequence[Tax], text: str, net: Mention | None, tax: Men
 
 def _together(taxes: Sequence[Tax]) -> Decimal:
     return sum((tax.tax or Decimal() for tax in taxes), Decimal())
+
+
+def _fits(tax: Tax, net: Mention | None) -> bool:
+    """True if a tax above 0 is its rate of the net."""
+    return net is not None and bool(tax.tax) and tax.fits(amount(net))
 
 
 def _is_base_of(net: Mention, tax: Tax) -> bool:
@@ -153,9 +171,10 @@ def _reason(text: str) -> Mention | None:
     return None
 
 
-def has_rate(text: str) -> bool:
-    """True if a text states a rate in percent, or that there is no tax."""
-    return _RATE.search(text) is not None or _EXEMPT.search(folded(text)) is not None
+def states_tax(text: str) -> bool:
+    """True if a text names a tax, states a rate in percent, or says that there is no tax."""
+    words = folded(text)
+    return _RATE.search(text) is not None or _EXEMPT.search(words) is not None or bool(_TAXES.find(words))
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,28 +193,38 @@ class _Page:
             return
         rates = self._rates(text, start, sums)
         if not rates:
-            yield from filter(None, map(self._below_caption, sums))
+            wrapped = self._below_rate(line, sums, text)
+            yield from [wrapped] if wrapped else filter(None, map(self._below_caption, sums))
             return
         borders = [start, *(rate.start for rate in rates[1:]), end]
         for rate, (left, right) in zip(rates, pairwise(borders), strict=True):
-            if tax := self._row(rate, [each for each in sums if left <= each.start < right], left):
+            part = [each for each in sums if left <= each.start < right and each.start != rate.start]
+            if tax := self._row(rate, part, left) or self._row(rate, [*sums[:1], *part], left):
                 yield tax
 
     def _rates(self, text: str, start: int, sums: Sequence[Mention]) -> list[Mention]:
         """Find the rates on a line: with a sign, without one beside base and tax, or words for no tax."""
         found = [self._rate(match, start) for match in _RATE.finditer(text)]
         if not found and len(sums) > 1:
-            found = [rate for rate in self._bare_rates(text, start, sums) if _has_base(rate, sums)][:1]
+            found = self._bare_rates(text, start, sums)
         if not found and _EXEMPT.search(folded(text)) is not None:
             words = text[: sums[0].start - start].strip() or text.strip()
             found = [_rate(words, start + text.index(words), Decimal())]
         return found
 
-    def _bare_rates(self, text: str, start: int, sums: Sequence[Mention]) -> Iterator[Mention]:
-        """Yield numbers that may be rates, but are no amounts."""
-        for match in _BARE_RATE.finditer(text):
-            if not any(each.start < start + match.end() and start + match.start() < each.end for each in sums):
-                yield self._rate(match, start)
+    def _bare_rates(self, text: str, start: int, sums: Sequence[Mention]) -> list[Mention]:
+        """Find numbers beside a base and a tax that are the rate; an amount may be one below a caption with `%`."""
+        found = [self._rate(match, start) for match in _BARE_RATE.finditer(text)]
+        taken = {place for each in sums for place in range(each.start, each.end)}
+        free = [rate for rate in found if rate.start not in taken and _has_base(rate, sums)][:1]
+        if free or not self._has_rate_caption(start):
+            return free
+        return [rate for rate in found if _has_base(rate, [each for each in sums if each.start != rate.start])]
+
+    def _has_rate_caption(self, start: int) -> bool:
+        """True if a line right above names a tax and has a sign for percent without a number."""
+        above = self.lines.above(start, LINES_TO_CAPTION, LONGEST_LINE)
+        return any("%" in line and _RATE.search(line) is None and _TAXES.find(folded(line)) for line in above)
 
     def _rate(self, match: re.Match[str], start: int) -> Mention:
         digits = match["before"] or match["behind"]
@@ -232,6 +261,15 @@ class _Page:
         if keyword is AmountKeyword.TAX:
             return Tax(rate, amount=stated, name=_name_of(key))
         return Tax(rate, base=stated) if rate is not None and keyword is AmountKeyword.NET else None
+
+    def _below_rate(self, line: int, sums: Sequence[Mention], text: str) -> Tax | None:
+        """Make the tax of an amount that stands alone on the line below its rate, in a cell of several lines."""
+        above = self.lines.between(self.lines.start(max(line - 1, 0)), self.lines.start(line))[:LONGEST_LINE]
+        rates = list(_RATE.finditer(above))
+        if len(sums) > 1 or len(rates) != 1 or has_words(text) or classify_key(above) is not AmountKeyword.TAX:
+            return None
+        rate = self._rate(rates[0], self.lines.start(line - 1))
+        return None if has_sum(above) else Tax(rate, amount=sums[0], name=_name_of(above))
 
     def _rate_above(self, key: str, offset: int) -> Mention | None:
         """Find the rate of a caption, in the lines above an amount."""
@@ -278,6 +316,13 @@ def _name_of(key: str) -> str:
     return line[found[-1].start : found[-1].end] if found else ""
 
 
+def _named(taxes: Sequence[Tax]) -> list[Tax]:
+    """Count taxes that nothing calls so as taxes where together they are one that is called a tax."""
+    unnamed = [tax for tax in taxes if not tax.is_named]
+    is_stated = _together(unnamed) in {tax.tax for tax in taxes if tax.is_named and tax.percent is None}
+    return [replace(tax, is_named=tax.is_named or is_stated) for tax in taxes]
+
+
 def _joined(taxes: Sequence[Tax]) -> list[Tax]:
     """Join a base with the tax of its rate that is stated on another line."""
     bases = [tax for tax in taxes if tax.amount is None and tax.base is not None]
@@ -290,11 +335,20 @@ def _joined(taxes: Sequence[Tax]) -> list[Tax]:
             bases.remove(base)
         joined.append(tax if base is None else replace(tax, base=base.base, is_named=True))
     whole = [tax for tax in taxes if tax.base is not None and tax.amount is not None]
-    return sorted([*joined, *whole, *bases], key=_place)
+    joined += whole
+    return sorted([*joined, *(base for base in bases if not _is_known_base(base, joined))], key=_place)
+
+
+def _is_known_base(base: Tax, taxes: Sequence[Tax]) -> bool:
+    return any(tax.percent == base.percent and _value(tax.base) == _value(base.base) for tax in taxes)
+
+
+def _value(mention: Mention | None) -> Decimal | None:
+    return None if mention is None else amount(mention)
 
 
 def _fit(base: Tax, tax: Tax) -> bool:
-    return tax.fits(amount(base.base) if base.base is not None else None)
+    return tax.fits(_value(base.base))
 
 
 def _place(tax: Tax) -> int:

@@ -32,8 +32,18 @@ from decimal import Decimal
 from itertools import product
 from types import MappingProxyType
 
-from service.core.fields.amount_keywords import PAID_TOTAL_WEIGHTS, ROLE_WEIGHTS, AmountKeyword
-from service.core.fields.checks import ADDED, TOLERANCE, Explanations, SumCheck, Term, check_sum, terms_of
+from service.core.fields.amount_keywords import PAID_TOTAL_WEIGHTS, ROLE_WEIGHTS, AmountKeyword, Keywords
+from service.core.fields.checks import (
+    ADDED,
+    BETWEEN,
+    SIGNS,
+    TOLERANCE,
+    Explanations,
+    SumCheck,
+    Term,
+    check_sum,
+    terms_of,
+)
 from service.core.fields.mentions import (
     Choice,
     Mention,
@@ -76,8 +86,6 @@ KEPT_WEIGHT = 0.6
 """Least weight of a triple, as a share of the weight of each role's best candidates together."""
 
 Weighted = list[tuple[Mention, float]]
-Keywords = Mapping[int, AmountKeyword]
-"""Mention number → class of its keyword; mentions without a keyword are left out."""
 NO_KEYWORDS: Keywords = MappingProxyType({})
 
 
@@ -86,10 +94,10 @@ def settle_totals(
 ) -> tuple[dict[str, Choice], tuple[SumCheck, ...]]:
     """Choose net, tax and total, by label, and check their sum where all three are known."""
     mentions = [mention for mention in mentions if mention.label not in AMOUNTS or is_sum(mention)]
-    paid, left, rates = _paid_less_change(mentions, keywords), left_to_pay(mentions, keywords), _Rates(taxes)
-    terms = terms_of(mentions, keywords, ADDED)
+    paid, left, rates = _paid_less_change(mentions, keywords), left_to_pay(mentions, keywords), _Rates(taxes, mentions)
+    terms = [term for term in terms_of(mentions, keywords, BETWEEN) if term.value not in rates.bases_with_tax]
     likely = {
-        role: _likely([each for each in mentions if _may_be(each, role, rates, left)], role, keywords, paid)
+        role: _likely([each for each in mentions if _may_be(each, role, rates, keywords, left)], role, keywords, paid)
         for role in _TRIPLE
     }
     own = {role: [found for found in likely[role] if _is_labelled(found[0], role, keywords, paid)] for role in _TRIPLE}
@@ -145,7 +153,8 @@ def _without_net_of_tax(choices: dict[str, Choice], *, is_taxed: bool) -> dict[s
 class _Rates:
     """The taxes of a bill's rates as candidates: their sums, and what is no net, tax or total of the bill."""
 
-    def __init__(self, taxes: Sequence[Tax]) -> None:
+    def __init__(self, taxes: Sequence[Tax], mentions: Sequence[Mention]) -> None:
+        self._mentions = mentions
         self._taxes = [tax for tax in taxes if tax.is_named]
         self._rated = {tax.amount.entity: tax for tax in taxes if tax.amount is not None and tax.percent is not None}
         several = [tax for tax in self._taxes if tax.tax]
@@ -153,22 +162,31 @@ class _Rates:
         self.parts = {tax.amount.entity for tax in several if tax.amount is not None} if is_shared else set()
         """Numbers of the mentions of taxes of several rates, or names."""
         self.bases = {each.entity for tax in taxes for each in (tax.base, tax.gross) if each is not None}
+        self.bases_with_tax = {amount(tax.base) for tax in taxes if tax.base is not None and tax.percent}
         self.is_several = len(self._taxes) > 1
 
     def candidates(self, likely: Weighted, own: Weighted) -> Weighted:
         """Return the taxes that a rate alone makes likely, and the sum of several."""
         rated = [found for found in likely if found[0].entity in self._rated and found not in own]
         amounts = [tax.amount for tax in self._taxes if tax.amount is not None and tax.tax]
-        return [*rated[:MOST_LIKELY], *_sum_of(TAX, amounts)]
+        return [*rated[:MOST_LIKELY], *self._sum_of(TAX, amounts)]
 
     def sum_of_bases(self) -> Weighted:
         """Return the sum of the bases of several rates, if all are stated."""
         bases = [tax.base for tax in self._taxes if tax.base is not None]
         return (
-            [(each, COMPUTED * weight) for each, weight in _sum_of(NET, bases)]
+            [(each, COMPUTED * weight) for each, weight in self._sum_of(NET, bases)]
             if len(bases) == len(self._taxes)
             else []
         )
+
+    def _sum_of(self, role: str, parts: Sequence[Mention]) -> Weighted:
+        """Return the sum of several parts: an amount of the text, if it states the sum, or a computed one."""
+        if len(parts) < 2:
+            return []
+        together = sum((amount(each) or Decimal() for each in parts), Decimal())
+        found = derived_amount(role, together, parts)
+        return [(next((each for each in self._mentions if amount(each) == together), found), found.score)]
 
     def allow(self, net: Decimal, tax: Mention) -> bool:
         """True unless an amount that nothing calls a tax is not the rate before it of the net."""
@@ -176,13 +194,13 @@ class _Rates:
         return rated is None or rated.is_named or rated.fits(net)
 
 
-def _sum_of(role: str, parts: Sequence[Mention]) -> Weighted:
-    together = sum((amount(each) or Decimal() for each in parts), Decimal())
-    return [(found := derived_amount(role, together, parts), found.score)] if len(parts) > 1 else []
+def _may_be(mention: Mention, role: str, rates: _Rates, keywords: Keywords, left: Collection[Decimal]) -> bool:
+    """False for the base of a rate as tax, and as net or total beside others; and for what is left to pay as total.
 
-
-def _may_be(mention: Mention, role: str, rates: _Rates, left: Collection[Decimal]) -> bool:
-    """False for the base of a rate as tax, and as net or total beside others; and for what is left to pay as total."""
+    A line between two sums, such as a tip, is neither the net nor the tax.
+    """
+    if role != TOTAL and keywords.get(mention.entity) in SIGNS:
+        return False
     if mention.entity in rates.bases and (role == TAX or rates.is_several):
         return False
     return role != TOTAL or amount(mention) not in left

@@ -10,7 +10,7 @@ from service.core.fields.amount_keywords import amount_keywords
 from service.core.fields.keyword_values import amount_spans
 from service.core.fields.lines import TextLines
 from service.core.fields.mentions import Mention, amount, derived_amount
-from service.core.fields.taxes import Tax, find_taxes, has_rate, is_rate_of, settled_taxes
+from service.core.fields.taxes import Tax, find_taxes, is_rate_of, settled_taxes, states_tax
 from service.text.values.context import DocumentContext
 from service.text.values.reading import read_value
 from tests.support.mentions import mention
@@ -181,6 +181,8 @@ def test_a_computed_sum_is_no_tax_of_its_own() -> None:
     assert (computed.text, computed.value.text, computed.score) == ("", "5.00", 0.0)
 
 
-@pytest.mark.parametrize(("text", "has"), [("VAT 20 %", True), ("stawka zw", True), ("Total 20.00", False)])
-def test_a_line_of_taxes_has_a_rate_or_says_that_there_is_none(text: str, has: bool) -> None:
-    assert has_rate(text) is has
+@pytest.mark.parametrize(
+    ("text", "has"), [("VAT 20 %", True), ("zw", True), ("Umsatzsteuer (S)", True), ("Total 20.00", False)]
+)
+def test_a_line_of_taxes_names_one_has_a_rate_or_says_that_there_is_none(text: str, has: bool) -> None:
+    assert states_tax(text) is has

@@ -55,7 +55,7 @@ JAPANESE = BillWords(
 )
 
 CHINESE = BillWords(
-    total="合计 合計 总计 總計 总额",
+    total="合_计 合_計 合计 合計 总计 總計 总额",
     gross="价税合计 價稅合計 含税合计",
     to_pay="应付金额 應付金額 应付 实付 实收 應付",
     net="不含税金额 不含税",

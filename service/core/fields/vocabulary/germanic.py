@@ -9,7 +9,8 @@ ENGLISH = BillWords(
     gross="grand_total gross gross_amount gross_total total_gross",
     to_pay="amount_due total_due balance_due due_amount amount_payable amt_payable total_payable amount_to_pay to_pay "
     "please_pay final_total amount_owing balance_owing balance_to_pay balance_payable outstanding outstanding_balance "
-    "amount_outstanding remaining_balance amount_now_due net_payable",
+    "amount_outstanding current_payment_due payment_due current_amount_due pay_this_amount remaining_balance "
+    "amount_now_due net_payable",
     rounded="rounded after_rounding rounded_total total_rounded",
     net="net_amount net_value net_of_tax taxable_amount total_net taxable_value taxable_amt taxable_total "
     "total_taxable assessable_value",
@@ -27,7 +28,7 @@ ENGLISH = BillWords(
     "rate_of_exchange conversion_rate fx_rate",
     tax_base="base tax_base taxable_base vat_base net_of on",
     exempt="exempt tax_exempt vat_exempt exempted zero_rated zero_rate reverse_charge reverse_charged gst_free "
-    "out_of_scope outside_the_scope not_subject_to no_vat no_tax non_taxable intra_community_supply",
+    "out_of_scope outside_the_scope not_subject_to no_vat no_tax no_sales_tax non_taxable intra_community_supply",
     early_payment="early_payment prompt_payment cash_discount early_settlement settlement_discount if_paid_within "
     "if_paid_by discount_if_paid",
     untaxed="city_tax tourist_tax tourism_levy tourism_fee occupancy_tax non_taxable non_taxed disbursements "
@@ -35,7 +36,7 @@ ENGLISH = BillWords(
     tip="tip tips gratuity",
     service_charge="service_charge service_fee svc_chg serv_chg discretionary_service optional_service",
     shipping="shipping freight delivery handling postage carriage shipping_and_handling shipping_&_handling s&h p&p",
-    withholding="withholding withholding_tax tax_withheld tds less_tds retention retainage",
+    withholding="withholding withholding_tax tax_withheld cis cis_tax cis_deduction tds less_tds retention retainage",
     discount="saving savings saved disc discount discounts coupon voucher rebate promo promotion promo_code",
     prepaid="deposit deposits deposit_paid prepaid prepayment part_payment down_payment payment_on_account "
     "already_paid paid_to_date previous_payment previous_payments payments_received payment_received less_payments "
@@ -139,8 +140,8 @@ GERMAN = BillWords(
     shipping="versand* porto fracht frachtkosten lieferkosten transportkosten",
     withholding="quellensteuer bauabzugsteuer steuerabzug sicherheitseinbehalt einbehalt",
     discount="rabatt* nachlass preisnachlass gutschein",
-    prepaid="anzahlung anzahlungen abschlag abschläge abschlagszahlung abschlagszahlungen akonto a_conto "
-    "vorauszahlung* teilzahlung* bereits_bezahlt bereits_gezahlt bereits_geleistet* bereits_erhalten* "
+    prepaid="anzahlung anzahlungen abschlag abschläge abschlagszahlung abschlagszahlungen abschlagsrechnung* akonto "
+    "a_conto vorauszahlung* teilzahlung* bereits_bezahlt bereits_gezahlt bereits_geleistet* bereits_erhalten* "
     "geleistete_zahlung* guthaben",
     brought_forward="saldovortrag alter_saldo offener_saldo vortrag rückstand",
     rounding="rundung rundungsdifferenz",
@@ -209,7 +210,7 @@ GERMAN = BillWords(
 DUTCH = BillWords(
     total="totaal totaalbedrag eindtotaal factuurbedrag",
     gross="totaal_incl bruto",
-    to_pay="te_betalen te_voldoen openstaand_bedrag nog_te_betalen resterend_bedrag",
+    to_pay="te_betalen te_voldoen openstaand_bedrag nog_te_betalen openstaand resterend_bedrag",
     rounded="afgerond",
     net="netto nettobedrag totaal_excl",
     subtotal="subtotaal",
@@ -217,7 +218,7 @@ DUTCH = BillWords(
     sums="bedrag",
     including="inclusief",
     excluding="exclusief zonder",
-    paid="contant pin bankpas ontvangen",
+    paid="contant voldaan pin bankpas ontvangen",
     change="wisselgeld",
     no_sum="aantal stuksprijs wisselkoers koers",
     tax_base="over grondslag maatstaf",
