@@ -148,11 +148,18 @@ class Sheets:
         if repeated >= 0 and self._begins_line(repeated):
             yield repeated
             return
-        headings = (each.start for each in find_headings(self._text, begin, border))
-        own = (place for place in headings if self._begins_line(place) and self._is_own(place))
-        if (heading := next(own, None)) is not None:
-            party = next(self._of(_PARTIES, begin, heading), None)
-            yield heading if party is None else self._lines.start(self._lines.at(party.start))
+        headings = (each for each in find_headings(self._text, begin, border) if self._may_begin(each))
+        if (heading := next(headings, None)) is not None:
+            party = next(self._of(_PARTIES, begin, heading.start), None)
+            yield heading.start if party is None else self._lines.start(self._lines.at(party.start))
+
+    def _may_begin(self, heading: Heading) -> bool:
+        """True if a heading within a page begins its line and is a title, or has its number there: no key of a day."""
+        if not self._begins_line(heading.start) or not self._is_own(heading.start):
+            return False
+        numbers = identifier_spans(self._text, heading.start, self._lines.end(self._lines.at(heading.start)))
+        is_called = self._is_bills if heading.kind in _NUMBERED_AS_BILLS else lambda place: self._is_short(*place)
+        return heading.form is HeadingForm.TITLE or any(map(is_called, numbers))
 
     def _first_line(self, start: int) -> str:
         """Return the first line of a page, if it is long enough for a letterhead."""
@@ -203,12 +210,13 @@ class Sheets:
         return next((int(match[match.lastgroup or 0]) for match in found if match), None)
 
     def _totals(self, start: int, end: int) -> Iterator[str]:
-        """Yield the digits of the amounts with a total's label, and of the last ones with a total's key."""
+        """Yield the digits of the amounts with a total's label and no other key, and of the last ones with its key."""
         amounts = list(self._of(AMOUNTS, start, end))
         for left, each in zip(range(len(amounts) - 1, -1, -1), amounts, strict=True):
-            is_near_end = left < LAST_AMOUNTS
-            if each.label == TOTAL or (is_near_end and keyword_of_amount(self._lines, each.start, each.end) in TOTALS):
-                yield "".join(filter(str.isdigit, each.text))
+            if each.label == TOTAL or left < LAST_AMOUNTS:
+                keyword = keyword_of_amount(self._lines, each.start, each.end)
+                if keyword in TOTALS or (each.label == TOTAL and keyword is None):
+                    yield "".join(filter(str.isdigit, each.text))
 
     def _of(self, labels: frozenset[str], start: int, *ends: int) -> Iterator[Entity]:
         """Return the entities of some labels that begin at `start` or behind it, and before each end."""

@@ -157,10 +157,23 @@ def test_within_a_page_a_paper_may_be_no_bill_or_repeat_the_first_line(text: str
         "Forskudsfaktura nr. 2026169\n[d 05.10.2026]\n[m -6.000,00]",
         "Original invoice no. B-2\n[d 5 October 2026]",
         "Please pay invoice no. B-2 of [o Finch Ltd] as well",
+        "Invoice date: [d 5 October 2026]\n[o Finch Ltd]",
     ],
 )
 def test_a_bill_that_is_named_divides_nothing(line: str) -> None:
     assert divided(f"{BILL}{line}\nTo pay [m 8,728.80]\nIBAN [i DE89370400440532013000]") == ["Acme Ltd"]
+
+
+def test_the_capital_of_a_firm_is_no_total() -> None:
+    top = "Facture F-412\n[s Le Goff]\nSARL au capital de [t 20 000 €]\n"
+    assert divided(f"{top}Facture F-9\n[d 18/09/2026]\n[o Finch]\nTotal [t 9,00]") == ["Facture F-412"]
+
+
+def test_a_total_above_many_amounts_of_a_page_needs_its_label() -> None:
+    rows = "".join(f"Shelf [m {row}.00]\n" for row in range(12))
+    other = "[s Tea House]\nRECEIPT\nTotal [t 7.00]"
+    assert divided(f"[s Book Shop]\nRECEIPT\nTotal [m 9.00]\n{rows}\f{other}") == ["Book Shop"]
+    assert divided(f"[s Book Shop]\nRECEIPT\nTotal [t 9.00]\n{rows}\f{other}") == ["Book Shop", "Tea House"]
 
 
 def test_a_slip_at_the_foot_is_of_its_bill() -> None:
