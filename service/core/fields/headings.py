@@ -3,7 +3,8 @@
 The rules:
 - A heading is a cell that begins with a paper's name ("Credit note", "AVOIR N° 9", "2. Mahnung"), at most two words
   before it. With more than `MOST_OTHER_LETTERS` letters beside the names, or in small letters without a number, it is
-  prose. A sum or a day ("Invoice total"), a party ("Bill to") and another bill ("original invoice") are none.
+  prose. A sum or a day ("Invoice total"), a party ("Bill to"), another bill ("original invoice") and a denial ("not an
+  invoice") are none.
 - A paper that is no bill is found before the bill's name in it ("Auftragsbestätigung", "Proforma-Rechnung").
   Of several names in one cell the first counts, but "Lieferschein / Rechnung" is a bill in any order, "Faktura pro
   forma" is pro forma, and a reminder's name at the end counts ("Invoice 7 – second reminder").
@@ -20,7 +21,9 @@ from itertools import pairwise
 
 from service.core.fields.cells import cell_spans
 from service.core.fields.kinds import BILL_KINDS, PaperKind
-from service.core.fields.vocabulary.paper_names import ALONE, BILLS, KEYS, PAPERS, SPECIAL_BILLS, PaperName
+from service.core.fields.vocabulary.bill_names import BILLS, KEYS, SPECIAL_BILLS
+from service.core.fields.vocabulary.paper_names import ALONE, PAPERS, PaperName
+from service.core.fields.vocabulary.paper_sentences import NO_BILL, SENTENCES
 from service.core.fields.vocabulary.phrases import PhraseMatch, PhraseTable, any_of, folded
 
 MOST_OTHER_LETTERS = 20
@@ -53,6 +56,12 @@ _SUBJECT = re.compile(
     r"(?:subject|re|betreff|betr\.?|betreft|onderwerp|objet|asunto|oggetto|assunto|ref|amne|arende|emne|vedr\.?|"
     r"subiect|dotyczy|temat|predmet|vec|тема|konu|aihe|asia|件名|主题|主旨|제목|الموضوع|विषय|perkara|perihal) ?[:：] ?",
 )
+_NEGATED = PhraseTable(phrases={NO_BILL: SENTENCES[NO_BILL]})
+_SPACED = re.compile(
+    r"(?:[^\W\d_\u1100-\u11ff]|[\u1100-\u11ff]{1,3})(?: (?:[^\W\d_\u1100-\u11ff]|[\u1100-\u11ff]{1,3})){2,}"
+)
+_SURNAME = re.compile(r" [^\W\d_]{2,20}$")
+_ZERO = re.compile(r"(?<=[^\W\d_]{2})0(?![0-9])")
 _BEFORE = re.compile(
     r"\W{0,8}(?:\d{1,2}(?:\W{1,3}|[^\W\d_]{1,3}\s))?(?:[^\W\d_]{1,20}[\s/-]{1,3}){0,2}"
     "[\u1100-\u11ff\u2e80-\u9fff]{0,18}"
@@ -147,13 +156,11 @@ def _is_in_table(others: Sequence[str]) -> bool:
 
 def _read(cell: str) -> tuple[PaperName, HeadingForm] | None:
     """Find the paper that a cell names as a heading, and its form; None if it is none."""
-    line = folded(cell)
-    subject = _SUBJECT.match(line)
-    line = line[subject.end() :] if subject else line
+    line = _written(cell)
     if alone := _ALONE.get(line.strip(" *-–:.")):
         return alone, HeadingForm.TITLE
     names = _names(line)
-    if not names or _NO_HEADING.search(line):
+    if not names or _NO_HEADING.search(line) or _NEGATED.find(line):
         return None
     begin, name, rest = line[: names[0].start], _decisive(line, names), _rest(line, names)
     if not _begins(line, names[0], name) or _is_prose(cell, name, begin, rest) or (form := _form(rest, name)) is None:
@@ -165,13 +172,24 @@ def _read(cell: str) -> tuple[PaperName, HeadingForm] | None:
     return name, form
 
 
+def _written(cell: str) -> str:
+    """Fold a cell, without words before a subject, spaces between all its letters, and zeros read for the letter O."""
+    line = folded(cell)
+    if _SPACED.fullmatch(line):
+        line = line.replace(" ", "")
+    subject = _SUBJECT.match(line)
+    return _ZERO.sub("o", line[subject.end() :] if subject else line)
+
+
 def _begins(line: str, first: PhraseMatch, name: PaperName) -> bool:
     """True if a folded cell begins with its first name, few words before it, and is about no other bill or party."""
     begin = line[: first.start]
     if not _BEFORE.fullmatch(begin) or _OF.search(begin) or _SUM.search(begin):
         return False
+    if line[first.start : first.end] == "bill" and _SURNAME.match(line, first.end):
+        return False
     is_another = any(part.start() <= first.start < part.end() for part in _OF_ANOTHER.finditer(line))
-    return name.kind not in BILL_KINDS or not is_another
+    return name not in BILLS or not is_another
 
 
 def _is_prose(cell: str, name: PaperName, begin: str, rest: str) -> bool:

@@ -45,9 +45,15 @@ _SUM = re.compile(rf"{_AMOUNT.pattern}|(?:[$€£¥₹₩₺₽]|\bRs\.?) ?[0-9]
 _PAYMENT = re.compile(rf"\W*(?:{any_of('paid', 'change')})")
 _DAY = re.compile(r"[0-9][/.-][0-9]{1,2}[/.-][0-9]{2}")
 _TIME = re.compile(r"(?<![0-9:.])[0-9]{1,2} ?: ?[0-9]{2}(?![0-9])")
-_OF_BILLS = {HeadingForm.TITLE: 5, HeadingForm.EXTENDED: 4, HeadingForm.LABEL: 3}
-_OF_REFERRED = {HeadingForm.TITLE: 4, HeadingForm.EXTENDED: 2, HeadingForm.LABEL: 0}
-_OF_OTHERS = {HeadingForm.TITLE: 5, HeadingForm.EXTENDED: 5, HeadingForm.LABEL: 0}
+_LISTS = frozenset((PaperKind.STATEMENT, PaperKind.REMITTANCE_ADVICE))
+"""Kinds of papers that list bills, and of slips on a bill: a bill's title beside theirs is the paper's."""
+_WEIGHTS = (
+    dict.fromkeys(PaperKind, (0, 5, 5))
+    | dict.fromkeys(_LISTS, (0, 4, 4))
+    | dict.fromkeys(REFERRED, (0, 2, 4))
+    | dict.fromkeys(BILL_KINDS, (3, 4, 5))
+)
+"""Kind → weights of a heading as label, with more than a name, and as title (`HeadingForm`)."""
 _BELOW_TOP = 1
 """Weight of a bill's heading behind the paper's top."""
 
@@ -144,8 +150,7 @@ def heading_weight(heading: Heading, *, is_at_top: bool = True) -> int:
     """Weigh a heading by its form and its place: the heaviest says what a paper is."""
     if not is_at_top:
         return _BELOW_TOP if heading.kind in BILL_KINDS else 0
-    weights = _OF_BILLS if heading.kind in BILL_KINDS else _OF_REFERRED if heading.kind in REFERRED else _OF_OTHERS
-    return weights[heading.form]
+    return _WEIGHTS[heading.kind][heading.form - 1]
 
 
 def _top(text: str) -> int:

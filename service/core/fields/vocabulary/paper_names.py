@@ -1,10 +1,10 @@
-"""Names of papers in all languages of the vocabulary, and sentences that say what a paper is or is not.
+"""Names of papers that are no bills, in all languages of the vocabulary.
 
 Rules:
-- A row's phrases are in the notation of `words`, in the order of `phrases.LANGUAGES` (English, German, Dutch, …).
-- `PAPERS` is searched before `BILLS`: "Auftragsbestätigung", "Rechnungsreklamation" and "pro forma invoice" are told
-  before the bill's name in them.
-- A word with other meanings ("statement", "order", "confirmation") is no name alone.
+- A row's phrases are in the notation of `words`, in the order of `phrases.LANGUAGES` (English, German, Dutch, …). Names
+  in further languages are last: a paper that is no bill must not be booked as one, whatever else is read of it.
+- They are searched before a bill's names: "Auftragsbestätigung", "Rechnungsreklamation", "pro forma invoice".
+- A word with other meanings ("confirmation") is no name alone.
 - A row's code is that of UNTDID 1001 that the name itself says; a name without one leaves it open.
 """
 
@@ -29,7 +29,8 @@ PAPERS = (
         "pro_forma proforma pro_forma_invoice proforma_invoice proforma* proforma_rechnung pro_forma_rechnung "
         "customs_invoice zollrechnung faktura_proforma proforma_faktura fatura_proforma proformalasku счет_проформа "
         "プロフォーマ* 見積送り状 形式发票 形式發票 견적송장 프로포마* فاتورة_مبدئية فاتورة_أولية فاتورة_شكلية "
-        "प्रोफार्मा* प्रोफॉर्मा* invois_proforma",
+        "प्रोफार्मा* प्रोफॉर्मा* invois_proforma díjbekérő előszámla προτιμολόγιο zálohová_výzva predračun "
+        "проформа_фактура рахунок_проформа išankstinė_sąskaita ettemaksuarve forfaktura hóa_đơn_chiếu_lệ חשבונית_עסקה",
         "325",
     ),
     PaperName(
@@ -37,7 +38,9 @@ PAPERS = (
         "debit_note debit_memo debit_advice lastschriftanzeige belastungsanzeige lastschriftnote debetnota debitnota "
         "debetnote note_de_débit nota_de_débito nota_débito nota_de_cargo nota_di_debito nota_di_addebito "
         "notă_de_debit notă_debit nota_debetowa nota_obciążeniowa vrubopis дебет_нота дебетовое_авизо borç_dekontu "
-        "borç_notu veloituslasku デビットノート 借方票 借项通知单 借項通知單 차변표 إشعار_مدين डेबिट_नोट nota_debit",
+        "borç_notu veloituslasku デビットノート 借方票 借项通知单 借項通知單 차변표 إشعار_مدين डेबिट_नोट nota_debit "
+        "terhelő_értesítő ťarchopis terećenje bremepis дебитно_известие χρεωστικό_σημείωμα debetinė_sąskaita "
+        "debetarve",
         "383",
     ),
     PaperName(
@@ -56,7 +59,9 @@ PAPERS = (
         "ödeme_hatırlatması ödeme_hatırlatma ihtarname ödeme_ihtarı maksumuistutus maksukehotus maksumuistutuslasku "
         "督促状 催告書 支払督促* 催款单 催款通知* 催款函 付款提醒 독촉장 납부독촉* 지급_독촉* 연체_안내* تذكير_بالدفع "
         "تذكير_بالسداد إشعار_تأخر भुगतान_अनुस्मारक भुगतान_स्मरण* अनुस्मारक peringatan_pembayaran notis_peringatan "
-        "surat_peringatan",
+        "surat_peringatan fizetési_felszólítás fizetési_emlékeztető υπενθύμιση_πληρωμής upomienka opomena opomin "
+        "напомняне_за_плащане нагадування_про_оплату priminimas_apmokėti atgādinājums meeldetuletus innheimtuviðvörun "
+        "greiðsluáminning nhắc_nhở_thanh_toán",
     ),
     PaperName(
         PaperKind.STATEMENT,
@@ -72,7 +77,9 @@ PAPERS = (
         "банковская_выписка акт_сверки* hesap_ekstresi hesap_özeti hesap_dökümü cari_hesap_ekstresi tiliote "
         "saldovahvistus 取引明細書 口座明細* 残高証明書 入出金明細* 对账单 對帳單 对帐单 账户明细 银行流水 거래명세 "
         "거래내역서 계좌_거래내역* 잔액증명서 كشف_حساب كشف_الحساب खाता_विवरण बैंक_विवरण penyata_akaun penyata_bank "
-        "rekening_koran",
+        "rekening_koran számlakivonat folyószámla_kivonat κατάσταση_λογαριασμού výpis_z_účtu izvod izvadak_po_računu "
+        "izpisek извлечение_по_сметка виписка_по_рахунку sąskaitos_išrašas konta_izraksts kontoväljavõte "
+        "reikningsyfirlit sao_kê",
     ),
     PaperName(
         PaperKind.PAYSLIP,
@@ -88,7 +95,9 @@ PAPERS = (
         "výplatní_lístek výplatnice расчетный_листок расчётный_листок расчетный_лист maaş_bordrosu ücret_bordrosu "
         "bordro ücret_hesap_pusulası palkkalaskelma palkkakuitti palkkaerittely 給与明細* 給料明細* 賞与明細* 工资单 "
         "工資單 工资条 薪资单 薪資單 급여명세서 급여_명세서 임금명세서 قسيمة_راتب قسيمة_الراتب كشف_راتب كشف_الراتب "
-        "वेतन_पर्ची वेतन_स्लिप slip_gaji penyata_gaji",
+        "वेतन_पर्ची वेतन_स्लिप slip_gaji penyata_gaji bérjegyzék bérlap fizetési_jegyzék εκκαθαριστικό_μισθοδοσίας "
+        "výplatná_páska platna_lista plačilna_lista isplatna_lista фиш_за_заплата розрахунковий_листок "
+        "atlyginimo_lapelis algas_lapiņa palgaleht launaseðill phiếu_lương",
     ),
     PaperName(
         PaperKind.REMITTANCE_ADVICE,
@@ -102,7 +111,9 @@ PAPERS = (
         "platební_avízo авизо_о_платеже платежное_поручение платёжное_поручение уведомление_о_платеже ödeme_bildirimi "
         "ödeme_tavsiyesi maksuilmoitus maksuerittely 支払通知書 支払通知 支払明細書 振込通知書 汇款通知* 付款通知* "
         "匯款通知* 지급통지서 송금통지서 송금_통지서 지급_통지서 إشعار_تحويل إشعار_حوالة إشعار_دفع भुगतान_सलाह "
-        "भुगतान_सूचना प्रेषण_सलाह nasihat_pembayaran notis_bayaran makluman_pembayaran",
+        "भुगतान_सूचना प्रेषण_सलाह nasihat_pembayaran notis_bayaran makluman_pembayaran átutalási_értesítő "
+        "ειδοποίηση_πληρωμής avízo_o_úhrade obavijest_o_plaćanju obvestilo_o_plačilu авизо_за_плащане "
+        "mokėjimo_pranešimas makseteatis greiðslutilkynning",
     ),
     PaperName(
         PaperKind.PAYMENT_CONFIRMATION,
@@ -118,7 +129,9 @@ PAPERS = (
         "potwierdzenie_przelewu potvrzení_platby potvrzení_o_platbě potvrzení_o_zaplacení подтверждение_оплаты "
         "подтверждение_платежа ödeme_onayı ödeme_dekontu maksuvahvistus maksutosite 入金確認* 支払確認書 入金通知 "
         "付款确认* 付款凭证 付款確認* 지불_확인* 입금확인* 입금_확인* 결제_확인* تأكيد_الدفع تأكيد_السداد भुगतान_पुष्टि* "
-        "भुगतान_की_पुष्टि pengesahan_pembayaran pengesahan_bayaran",
+        "भुगतान_की_पुष्टि pengesahan_pembayaran pengesahan_bayaran fizetési_visszaigazolás befizetés_visszaigazolása "
+        "επιβεβαίωση_πληρωμής potvrdenie_platby potvrda_o_plaćanju potrdilo_o_plačilu потвърждение_за_плащане "
+        "підтвердження_оплати mokėjimo_patvirtinimas maksekinnitus greiðslustaðfesting xác_nhận_thanh_toán",
     ),
     PaperName(
         PaperKind.ORDER_CONFIRMATION,
@@ -137,7 +150,9 @@ PAPERS = (
         "potvrzení_rezervace подтверждение_заказа sipariş_onayı sipariş_teyidi rezervasyon_onayı tilausvahvistus "
         "varausvahvistus 注文請書 受注確認書 注文確認* 発注請書 ご注文確認* 订单确认* 訂單確認* 주문확인* 주문_확인* "
         "수주확인서 تأكيد_الطلب تأكيد_طلب تأكيد_الطلبية आदेश_पुष्टि* ऑर्डर_पुष्टि* आदेश_की_पुष्टि pengesahan_pesanan "
-        "konfirmasi_pesanan",
+        "konfirmasi_pesanan megrendelés_visszaigazolás rendelés_visszaigazolás visszaigazolás επιβεβαίωση_παραγγελίας "
+        "potvrdenie_objednávky potvrda_narudžbe potrditev_naročila потвърждение_на_поръчка підтвердження_замовлення "
+        "užsakymo_patvirtinimas tellimuse_kinnitus pöntunarstaðfesting xác_nhận_đơn_hàng אישור_הזמנה",
     ),
     PaperName(
         PaperKind.OFFER,
@@ -148,12 +163,14 @@ PAPERS = (
         "orçamento cotação proposta_comercial ofertă ofertă_de_preț deviz oferta_handlowa wycena kosztorys nabídka "
         "cenová_nabídka коммерческое_предложение смета предложение_цены teklif fiyat_teklifi proforma_teklif tarjous "
         "hinta_arvio 見積書 御見積書 お見積書 見積 报价单 報價單 报价 견적서 견적 عرض_سعر عرض_أسعار عرض_السعر कोटेशन "
-        "निविदा दर_प्रस्ताव मूल्य_प्रस्ताव sebut_harga penawaran_harga",
+        "निविदा दर_प्रस्ताव मूल्य_प्रस्ताव sebut_harga penawaran_harga árajánlat ajánlat προσφορά cenová_ponuka ponuka "
+        "ponuda ponudba оферта комерційна_пропозиція pasiūlymas piedāvājums hinnapakkumine tilboð báo_giá ใบเสนอราคา "
+        "הצעת_מחיר",
     ),
     PaperName(
         PaperKind.DELIVERY_NOTE,
-        "delivery_note delivery_slip delivery_docket delivery_receipt packing_slip packing_list packing_note "
-        "despatch_note dispatch_note despatch_advice dispatch_advice goods_received_note goods_receipt "
+        "delivery_note delivery_challan delivery_slip delivery_docket delivery_receipt packing_slip packing_list "
+        "packing_note despatch_note dispatch_note despatch_advice dispatch_advice goods_received_note goods_receipt "
         "proof_of_delivery *lieferschein* warenbegleitschein packliste packzettel wareneingangsschein liefernachweis "
         "warenausgangsschein pakbon paklijst leveringsbon leverbon afleverbon följesedel packsedel leveranssedel "
         "plocksedel følgeseddel pakkeseddel leveringsseddel pakkseddel bon_de_livraison bordereau_de_livraison "
@@ -166,7 +183,9 @@ PAPERS = (
         "teslimat_notu e_irsaliye çeki_listesi lähete lähetyslista pakkausluettelo rahtikirja 納品書 出荷案内書 "
         "送り状 送货单 送貨單 出货单 发货单 装箱单 거래명세서 납품서 인수증 포장명세서 إشعار_تسليم مذكرة_تسليم "
         "سند_تسليم بيان_التعبئة إذن_تسليم डिलीवरी_नोट डिलीवरी_चालान सुपुर्दगी_नोट वितरण_नोट पैकिंग_सूची nota_penghantaran "
-        "nota_serahan surat_jalan senarai_pembungkusan",
+        "nota_serahan surat_jalan senarai_pembungkusan szállítólevél δελτίο_αποστολής otpremnica dobavnica "
+        "стокова_разписка видаткова_накладна krovinio_važtaraštis pavadzīme saateleht fylgiseðill phiếu_giao_hàng "
+        "ใบส่งของ תעודת_משלוח",
     ),
     PaperName(
         PaperKind.WAYBILL,
@@ -188,7 +207,8 @@ PAPERS = (
         "notă_de_retur formular_de_retur formularz_zwrotu protokół_zwrotu zwrot_towaru reklamační_list "
         "dodací_list_vratka vratka возвратная_накладная акт_возврата iade_formu iade_fişi palautuslomake "
         "palautuslähete 返品伝票 返品書 返品票 退货单 退貨單 반품서 반품전표 반품_신청서 سند_إرجاع إشعار_إرجاع "
-        "वापसी_पर्ची वापसी_नोट nota_pemulangan borang_pemulangan",
+        "वापसी_पर्ची वापसी_नोट nota_pemulangan borang_pemulangan visszáru_bizonylat visszáru δελτίο_επιστροφής "
+        "povratnica vratný_list grąžinimo_lapas tagastusleht",
     ),
     PaperName(
         PaperKind.COMPLAINT,
@@ -206,7 +226,8 @@ PAPERS = (
         "nota_de_encomenda pedido_de_compra comandă comandă_de_achiziție zamówienie zlecenie objednávka заказ "
         "заказ_поставщику заказ_на_покупку satın_alma_siparişi sipariş_formu sipariş_fişi tilaus ostotilaus 注文書 "
         "発注書 采购订单 採購訂單 采购单 订货单 발주서 주문서 구매주문서 أمر_شراء طلب_شراء أمر_الشراء क्रय_आदेश "
-        "खरीद_आदेश pesanan_belian pesanan_tempatan surat_pesanan",
+        "खरीद_आदेश pesanan_belian pesanan_tempatan surat_pesanan megrendelés megrendelőlap παραγγελία narudžbenica "
+        "naročilnica поръчка замовлення užsakymas pasūtījums tellimus pöntun đơn_đặt_hàng ใบสั่งซื้อ הזמנת_רכש",
     ),
     PaperName(
         PaperKind.PRICE_LIST,
@@ -214,7 +235,9 @@ PAPERS = (
         "prijslijst tarievenlijst prislista prisliste tarif_général liste_de_prix liste_des_prix grille_tarifaire "
         "tarifs lista_de_precios tarifa_de_precios listino_prezzi listino lista_de_preços tabela_de_preços "
         "listă_de_prețuri lista_prețurilor cennik ceník прайс_лист прейскурант fiyat_listesi hinnasto 価格表 料金表 "
-        "价格表 價目表 价目表 가격표 단가표 قائمة_الأسعار قائمة_أسعار मूल्य_सूची दर_सूची senarai_harga daftar_harga",
+        "价格表 價目表 价目表 가격표 단가표 قائمة_الأسعار قائمة_أسعار मूल्य_सूची दर_सूची senarai_harga daftar_harga "
+        "árlista árjegyzék τιμοκατάλογος cenník cjenik cenik ценова_листа kainoraštis cenrādis hinnakiri verðlisti "
+        "bảng_giá",
     ),
     PaperName(
         PaperKind.EXPENSE_REPORT,
@@ -228,7 +251,8 @@ PAPERS = (
         "vyúčtování_cesty авансовый_отчет авансовый_отчёт masraf_formu harcama_raporu masraf_raporu matkalasku "
         "kulukorvaus* kululasku 経費精算書 旅費精算書 交通費精算書 报销单 費用報銷單 费用报销单 差旅报销单 경비정산서 "
         "경비_보고서 지출결의서 출장비_정산서 تقرير_المصروفات تقرير_مصاريف व्यय_रिपोर्ट खर्च_विवरण tuntutan_perbelanjaan "
-        "laporan_perbelanjaan",
+        "laporan_perbelanjaan útiköltség_elszámolás kiküldetési_rendelvény εξοδολόγιο vyúčtovanie_výdavkov "
+        "putni_nalog potni_nalog разходен_отчет avanso_apyskaita kuluaruanne ferðareikningur",
     ),
     PaperName(
         PaperKind.TIMESHEET,
@@ -238,7 +262,8 @@ PAPERS = (
         "foglio_presenze rapportino folha_de_horas fișă_de_pontaj pontaj karta_czasu_pracy ewidencja_czasu_pracy "
         "výkaz_práce výkaz_hodin табель табель_учета_рабочего_времени puantaj zaman_çizelgesi tuntilista "
         "tuntilaskelma tuntikortti 勤務表 作業報告書 タイムシート 工时表 考勤表 근무시간표 작업일지 كشف_ساعات_العمل "
-        "سجل_الدوام समय_पत्रक lembaran_masa helaian_masa",
+        "سجل_الدوام समय_पत्रक lembaran_masa helaian_masa munkaidő_nyilvántartás jelenléti_ív δελτίο_χρόνου "
+        "evidencija_rada časovnica darbo_laiko_žiniaraštis tööajaleht",
     ),
     PaperName(
         PaperKind.TAX_ASSESSMENT,
@@ -250,7 +275,9 @@ PAPERS = (
         "liquidação_de_imposto* demonstração_de_liquidação_de_irs decizie_de_impunere decyzja_podatkowa "
         "decyzja_w_sprawie_podatku* platební_výměr налоговое_уведомление vergi_tahakkuk* tahakkuk_fişi "
         "vergi_ihbarnamesi verotuspäätös veropäätös 納税通知書 課税明細書 税务通知书 稅單 完税证明 납세고지서 "
-        "세금고지서 إشعار_ضريبي ربط_ضريبي कर_निर्धारण* notis_taksiran",
+        "세금고지서 إشعار_ضريبي ربط_ضريبي कर_निर्धारण* notis_taksiran adóhatározat adóértesítő εκκαθαριστικό_σημείωμα "
+        "daňový_výmer porezno_rješenje odločba_o_davku податково_повідомлення mokesčio_pranešimas maksuteade "
+        "álagningarseðill",
     ),
     PaperName(
         PaperKind.CONTRACT,
@@ -261,92 +288,12 @@ PAPERS = (
         "बीमा_पॉलिसी polisi_insurans *vertrag contract service_agreement lease_agreement rental_agreement "
         "loan_agreement framework_agreement employment_contract purchase_agreement sales_contract *overeenkomst "
         "*kontrakt *avtal *avtale *aftale contrat* contrato contratto umowa smlouva договор* sözleşme* *sözleşmesi "
-        "*sopimus 契約書 合同 合同书 合約 계약서 عقد अनुबंध संविदा perjanjian kontrak surat_perjanjian",
+        "*sopimus 契約書 合同 合同书 合約 계약서 عقد अनुबंध संविदा perjanjian kontrak surat_perjanjian szerződés "
+        "*szerződés σύμβαση συμφωνητικό zmluva ugovor pogodba договір sutartis līgums leping samningur hợp_đồng "
+        "biztosítási_kötvény",
     ),
 )
 """Papers that are no bills."""
-
-SPECIAL_BILLS = (
-    PaperName(
-        PaperKind.CREDIT_NOTE,
-        "credit_note credit_memo credit_memorandum credit_invoice refund_note *gutschrift* *storno_rechnung "
-        "*rechnungskorrektur creditnota creditfactuur credit_nota credit_factuur kreditfaktura kreditnota avoir "
-        "facture_d'avoir note_de_crédit nota_de_crédito nota_crédito nota_de_abono factura_de_abono abono "
-        "nota_di_credito nota_credito nota_di_accredito notă_de_credit notă_credit factură_storno factura_storno "
-        "nota_kredytowa dobropis кредит_нота кредитовое_авизо iade_faturası hyvityslasku 返還請求書 適格返還請求書 "
-        "返還インボイス 红字发票 紅字發票 贷项通知单 대변표 إشعار_دائن क्रेडिट_नोट nota_kredit",
-        "381",
-    ),
-    PaperName(
-        PaperKind.INVOICE,
-        "corrective_invoice correction_invoice corrected_invoice adjustment_note *korrekturrechnung correctiefactuur "
-        "facture_rectificative factura_rectificativa korekta_faktury faktura_korygująca faktura_korekta "
-        "opravný_daňový_doklad корректировочный_счет_фактура 수정세금계산서 修正請求書",
-        "384",
-    ),
-    PaperName(
-        PaperKind.INVOICE,
-        "prepayment_invoice advance_invoice advance_payment_invoice deposit_invoice down_payment_invoice "
-        "*anzahlungsrechnung *vorauszahlungsrechnung *vorkasserechnung voorschotfactuur aanbetalingsfactuur "
-        "förskottsfaktura forskudsfaktura forskuddsfaktura facture_d'acompte factura_de_anticipo fattura_di_acconto "
-        "fattura_d'acconto fatura_de_adiantamento factură_de_avans factură_avans faktura_zaliczkowa zálohová_faktura "
-        "авансовый_счет счет_на_аванс счет_на_предоплату счет_на_предоплату avans_faturası ennakkolasku 前払請求書 "
-        "预付款发票 선급금_청구서 فاتورة_دفعة_مقدمة अग्रिम_बीजक invois_deposit",
-        "386",
-    ),
-    PaperName(
-        PaperKind.INVOICE,
-        "partial_invoice progress_invoice interim_invoice *teilrechnung *abschlagsrechnung deelfactuur termijnfactuur "
-        "delfaktura acontofaktura facture_de_situation facture_partielle factura_parcial fattura_parziale "
-        "fatura_parcial factură_parțială faktura_częściowa dílčí_faktura kısmi_fatura osalasku 中間請求書",
-        "326",
-    ),
-    PaperName(
-        PaperKind.INVOICE,
-        "self_billed_invoice self_billing_invoice autofacture autofactura autofattura samofakturowanie",
-        "389",
-    ),
-)
-"""Bills whose names hold a plain bill's name, or that mean something else than a plain one."""
-
-BILLS = (
-    PaperName(
-        PaperKind.RECEIPT,
-        "receipt sales_receipt cash_receipt payment_receipt till_receipt *quittung *kassenbon kassenbeleg "
-        "kassenzettel barbeleg kassabon kwitantie kvitto kassakvitto kvittering kassebon reçu ticket_de_caisse ticket "
-        "recibo ticket_de_compra ricevuta scontrino scontrino_fiscale cupom_fiscal talão chitanță bon_fiscal paragon "
-        "paragon_fiskalny účtenka paragonový_doklad чек кассовый_чек товарный_чек fiş kuitti 領収書 領収証 レシート "
-        "收据 收據 小票 영수증 إيصال سند_قبض रसीद resit kuitansi",
-    ),
-    PaperName(
-        PaperKind.INVOICE,
-        "invoice bill inv tax_invoice vat_invoice sales_invoice commercial_invoice cash_bill *rechnung *honorarnote "
-        "factuur faktura slutfaktura samlingsfaktura samlefaktura kontantfaktura facture factura fattura fatura "
-        "factură faktura_vat rachunek faktury faktura_daňový_doklad daňový_doklad счет счёт счет_фактура счёт_фактура "
-        "универсальный_передаточный_документ lasku nota_fiscal nota_fiscal_eletrônica danfe 請求書 発票 インボイス "
-        "发票 發票 账单 帳單 청구서 세금계산서 송장 فاتورة الفاتورة فاتورة_ضريبية बीजक चालान बिल कर_बीजक टैक्स_इनवॉइस "
-        "invois faktur nota_honorari",
-        "380",
-    ),
-)
-"""Plain bills."""
-
-KEYS = (
-    PaperName(
-        PaperKind.INVOICE,
-        "invoice_number invoice_date invoice_id bill_number bill_date rechnungsnummer rechnungsnr rechnungs_nr "
-        "rechnungsdatum belegnummer_rechnung factuurnummer factuurnr factuurdatum fakturanummer fakturanr "
-        "fakturadatum fakturadato fakturadag n°_facture n°_de_facture numéro_facture numéro_de_facture "
-        "date_de_facture date_facture nº_factura n.º_de_factura nº_de_factura número_de_factura número_factura "
-        "fecha_de_factura fecha_factura numero_fattura data_fattura n._fattura nº_fatura número_da_fatura "
-        "data_da_fatura nr_factură număr_factură data_facturii nr_faktury numer_faktury data_wystawienia_faktury "
-        "číslo_faktury č._faktury номер_счета дата_счета fatura_no fatura_numarası fatura_tarihi laskun_numero "
-        "laskun_päivä* laskun_pvm laskunro 請求書番号 請求番号 请求书编号 发票号码 发票号 发票代码 청구서_번호 "
-        "송장_번호 رقم_الفاتورة تاريخ_الفاتورة बीजक_संख्या बिल_संख्या nombor_invois no_invois tarikh_invois",
-        "380",
-    ),
-)
-"""Words for a bill's own number and day, which begin with its name or hold it."""
 
 ALONE = (
     PaperName(PaperKind.STATEMENT, "statement"),

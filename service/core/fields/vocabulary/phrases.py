@@ -66,6 +66,11 @@ def folded(text: str) -> str:
     return "".join(character for character in parts if unicodedata.category(character) != "Mn").translate(_NO_MARKS)
 
 
+def in_all_languages(kind: str) -> str:
+    """Join the phrases of one kind, a field of `BillWords`, of all languages."""
+    return " ".join(getattr(words, kind) for words in LANGUAGES.values())
+
+
 class PhraseTable:
     """Phrases of some kinds (fields of `BillWords`) in all languages."""
 
@@ -76,7 +81,7 @@ class PhraseTable:
             kinds: fields of `BillWords`.
             phrases: kind → its phrases in all languages, of further kinds.
         """
-        in_languages = {kind: " ".join(getattr(words, kind) for words in LANGUAGES.values()) for kind in kinds}
+        in_languages = {kind: in_all_languages(kind) for kind in kinds}
         by_phrase: dict[str, str] = {}
         for kind, written in (*in_languages.items(), *phrases.items()):
             for phrase in written.split():
@@ -112,7 +117,7 @@ def any_of(*kinds: str, starts: bool = True, ends: bool = True) -> str:
         starts: whether a phrase begins where a word begins.
         ends: whether a phrase ends where a word ends.
     """
-    phrases = {folded(word) for words in LANGUAGES.values() for kind in kinds for word in getattr(words, kind).split()}
+    phrases = {folded(phrase) for kind in kinds for phrase in in_all_languages(kind).split()}
     return _any_of(phrases, starts=starts, ends=ends)
 
 
