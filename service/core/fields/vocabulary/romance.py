@@ -201,7 +201,7 @@ ITALIAN = BillWords(
     "prossima_lettura prossimo_addebito saldo_al saldo aggiornato_al lettura lettura_del data_lettura data_contratto "
     "data_del_contratto contratto_del inizio fine data_inizio data_fine data_preventivo arrivo partenza cliente_dal "
     "ultimo_pagamento ultima_fattura",
-    bill="fattura ricevuta scontrino",
+    bill="numero_documento documento fattura ricevuta scontrino",
     order="ordine",
     your_order="vs_ordine vs._ordine v/ordine vostro_ordine ordine_d'acquisto vs_rif. vostro_riferimento rif_ordine "
     "ordine_cliente",
