@@ -28,7 +28,6 @@ from service.core.fields.electronic_invoice import ElectronicInvoice, InvoiceFie
 from service.core.fields.kinds import PaperKind
 from service.core.fields.mentions import DERIVED, Choice, Mention, Reason
 from service.core.fields.paper_kind import PaperMatch
-from service.core.fields.roles import ORDER
 from service.core.labels.label_set import ScoreLimits
 from service.documents.document import Document
 from service.text.values.context import DocumentContext
@@ -147,10 +146,9 @@ class FieldAnswers:
         contradictions: list[ContradictionResult],
         shown: FieldsResult | None,
     ) -> FieldsResult:
-        """The XML's roles, rows and checks, and of the page what the XML does not state."""
+        """The XML's roles, rows and checks; of the page only rows, where an attached XML has none."""
         page = shown if shown is not None and shown.kind is not PaperKind.RESUME else None
-        roles = dict(page.roles) if page else {}
-        roles.update((name, self._role(placed)) for name, placed in stated.roles.items())
+        shown_rows = page.line_items if page and invoice.file is not None else []
         rows = [
             LineItemResult(self._of(row.description), *map(self._part, (row.quantity, row.unit_price, row.amount)))
             for row in stated.rows
@@ -158,9 +156,9 @@ class FieldAnswers:
         return FieldsResult(
             kind=PaperKind.CREDIT_NOTE if invoice.is_credit_note else PaperKind.INVOICE,
             evidence=page.evidence if page else {},
-            roles={name: roles[name] for label in ORDER if (name := label.lower()) in roles},
+            roles={name: self._role(placed) for name, placed in stated.roles.items()},
             currency=invoice.currency or (page.currency if page else None),
-            line_items=rows or (page.line_items if page else []),
+            line_items=rows or shown_rows,
             taxes=[TaxResult(*map(self._part, (each.rate, each.base, each.amount))) for each in stated.taxes],
             checks=[CheckResult(each.rule, each.holds, str(each.difference)) for each in stated.checks],
             bills=1,

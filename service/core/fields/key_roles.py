@@ -8,23 +8,31 @@ The rules:
   Behind the bill's own name at the beginning of a line it is the bill's: "Facture n° 12 du".
 - The last date of a period has the period's role; without words for one it is another day. A date behind a place that
   begins the line ("München, den") is the bill's.
+- A sentence that goes on from the line above has its words there.
 - A number's key ends with words for it. Of several that end there the longest count: a "sales order" is no "order".
+  The number of a deposit on a line of its own is that of the bill that asks for it.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from functools import lru_cache
 
 from service.core.fields.lines import TextLines, key_above
 from service.core.fields.mentions import Mention
 from service.core.fields.roles import DATES, REFERENCE, ROLES, SUPPLY_DATE, RoleGroup
 from service.core.fields.vocabulary.phrases import PhraseMatch, PhraseTable, any_of, folded
 
-ANOTHER = "another"
-"""Role of the number or the day of something else: another bill, a customer, a payment made."""
+ANOTHER, MERE = "another", "number"
+"""Role of the number or the day of something else: another bill, a customer, a payment made. Role of a number whose key
+is "no." and nothing else."""
 BEFORE = 40
 """Characters before a value in which words for its role are looked for."""
+MOST_KEPT = 4_096
+"""Most keys whose roles are kept: several steps ask for those of one document."""
+LONGEST_SENTENCE = 200
+"""Most characters of a line whose sentence goes on in the next one."""
 MOST_LETTERS_TO_SUPPLY = 16
 """Most letters between words for a supply and its date; with more they are prose about goods."""
 
@@ -37,13 +45,18 @@ _ONE_NAME = re.compile(r"[ -]?")
 _TWO_NAMES = re.compile(r"\s?(?:[/&=+]|and|und|et|y|e|en|och|og|i|a)\s?-?")
 """Gaps between two words of one name, and between two names for one date."""
 
-_NUMBER_WORD = rf"(?P<number>{any_of('number', starts=False)})"
-_NUMBERED = rf"[\s:.#-]*(?:\([0-9]{{1,4}}\)\s*)?{_NUMBER_WORD}?[\s:.#]*$"
+_NUMBER_WORD = rf"(?:(?<![^\W\d_])|(?=[^\W\d_]{{2}}))(?P<number>{any_of('number', starts=False)})"
+"""A word for a number; it may be part of a longer word if it is no single letter."""
+_DATED = r"\s(?:vom|of|dated|du|del|van|av|z dnia|от)\s[0-9]{1,4}[./-][0-9]{1,2}[./-][0-9]{2,4},?\s"
+"""Date between the name of a paper and its number: "Ihr Auftrag vom 02.03.2026, Nr."."""
+_NUMBERED = (
+    rf"(?:{_DATED}(?:{any_of('number', starts=False)})|[\s:.#-]*(?:\([0-9]{{1,4}}\)\s*)?(?:{_NUMBER_WORD})?)[\s:.#]*$"
+)
 _BILL = ("bill", "credit", "correction")
 _REFERENCE = rf"(?:{any_of('reference', ends=False)})(?:[\s:.#-]{{0,3}}(?:{any_of(*_BILL)}))?"
 """Words for a payment's reference; the name of the bill may follow them, since its number is one."""
 _NUMBER_ROLES = {
-    label: re.compile(rf"(?:{words}){_NUMBERED}")
+    label: re.compile(rf"(?P<words>{words}){_NUMBERED}")
     for label, words in (
         (ANOTHER, any_of("another_bill", "deposit", ends=False)),
         *(
@@ -54,8 +67,12 @@ _NUMBER_ROLES = {
     )
 }
 _ALL_NUMBERS = (
-    (ANOTHER, re.compile(rf"(?:{any_of('another_number', 'other_number', ends=False)}){_NUMBERED}")),
+    (ANOTHER, re.compile(rf"(?P<words>{any_of('another_number', 'other_number', ends=False)}){_NUMBERED}")),
     *_NUMBER_ROLES.items(),
+)
+_MERE = re.compile(rf"\W{{0,3}}(?:{any_of('number')})[\s:.#]*")
+_DEPOSIT = re.compile(
+    rf"\W{{0,3}}(?:(?:{any_of(*_BILL)})\s{{1,2}}(?:d[ei]?['\s])?)?(?:{any_of('deposit')})(?:[\s-]{{1,2}}(?:{any_of(*_BILL)}))?{_NUMBERED}"
 )
 _YOURS = re.compile(rf"(?:{any_of('your_order', ends=False)}){_NUMBERED}")
 
@@ -101,6 +118,7 @@ def date_role(lines: TextLines, start: int) -> str | None:
     return "INVOICE_DATE" if begins_line and _PLACE.fullmatch(own) else None
 
 
+@lru_cache(MOST_KEPT)
 def _role_of_day(key: str) -> str | None:
     """Find the role that a date's key names."""
     if _OF_ANOTHER.search(key):
@@ -135,8 +153,21 @@ def is_named_as_bill(lines: TextLines, start: int) -> bool:
 
 def number_role(lines: TextLines, start: int) -> str | None:
     """Find the role that the words right before a number name; `ANOTHER` for that of something else."""
-    found = longest(_ALL_NUMBERS, _keys(lines, start))
-    return found[0] if found else None
+    own, above = _keys(lines, start)
+    role = _role_of_number(own) or _role_of_number(above)
+    if role == ANOTHER and _DEPOSIT.fullmatch(own) and lines.after(start, BEFORE).count(" ") == 0:
+        return "INVOICE_ID"
+    return role or (MERE if _MERE.fullmatch(own) or (not own.strip() and _MERE.fullmatch(above)) else None)
+
+
+@lru_cache(MOST_KEPT)
+def _role_of_number(key: str) -> str | None:
+    found = _longest(_ALL_NUMBERS, key)
+    if found is None or any(
+        day.end >= found[1].end("words") and day.start < found[1].start() for day in _DAYS.find(key)
+    ):
+        return None
+    return found[0]
 
 
 def is_your_order(lines: TextLines, start: int) -> bool:
@@ -146,23 +177,22 @@ def is_your_order(lines: TextLines, start: int) -> bool:
 
 def bill_number_words(key: str) -> tuple[str, re.Match[str]] | None:
     """Find the role and the words that end the key of a bill's or an order's number."""
-    return longest(_NUMBER_ROLES.items(), (key,))
+    return _longest(_NUMBER_ROLES.items(), key)
 
 
-def longest(roles: Collection[tuple[str, re.Pattern[str]]], keys: Sequence[str]) -> tuple[str, re.Match[str]] | None:
-    """Find the role with the most words at the end of the first key that has some."""
-    for key in keys:
-        found = [
-            (match.start(), place, role, match)
-            for place, (role, words) in enumerate(roles)
-            if (match := words.search(key))
-        ]
-        if found:
-            _, _, role, match = min(found, key=lambda each: each[:2])
-            return role, match
-    return None
+def _longest(roles: Collection[tuple[str, re.Pattern[str]]], key: str) -> tuple[str, re.Match[str]] | None:
+    """Find the role with the most words at the end of a key."""
+    found = ((role, words.search(key)) for role, words in roles)
+    named = [(role, match) for role, match in found if match]
+    return min(named, key=lambda each: each[1].start(), default=None)
 
 
 def _keys(lines: TextLines, start: int) -> tuple[str, str]:
-    """Return the folded texts that may name a value: before it on its line, and the cell above it."""
-    return folded(lines.before(start, BEFORE)), folded(key_above(lines, start))
+    """Return the folded texts that may name a value: before it on its line, and the cell above it.
+
+    A line that begins with a small letter goes on with the sentence of the line above.
+    """
+    own = lines.before(start, BEFORE)
+    if own[:1].islower() and len(lines.before(start, BEFORE + 1)) <= BEFORE:
+        own = f"{next(iter(lines.above(start, 1, LONGEST_SENTENCE)), '')[-BEFORE:]} {own}"
+    return folded(own), folded(key_above(lines, start))

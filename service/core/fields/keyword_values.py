@@ -131,10 +131,10 @@ MOST_BETWEEN_DAYS = 12
 MOST_VALUES = 500
 """Most values of one document."""
 
-_COUNT_TIMES = re.compile(r"(?<![\w.,])([0-9]{1,4}(?:[.,][0-9]{1,3})?)\s?[x×*]\s?$")
-COUNT_CHARACTERS = 14
-"""Characters before a price that are searched for a count and a sign of multiplication."""
-_KEY_END = re.compile(r"[^\W\d_:#.°º)][\s:#.°º)]{0,3}$|[:#.°º)]\s{0,3}$")
+_KEY_END = re.compile(r"[^\W\d_:：#.°º)][\s:：#.°º)]{0,3}$|[:：#.°º)]\s{0,3}$")
+_SHORT_NUMBER = re.compile(r"(?<![\w.,/-])[0-9]{1,2}(?![\w/-]|[.,][0-9])")
+"""Number of the first bills of a year, behind a word for a number."""
+_NUMBER_SIGN = re.compile(r"(?:[nN][°ºo.rR]{1,2}|#|[°º№])[\s:.]{0,2}$")
 _KEY_CHARACTERS = 4
 
 
@@ -155,11 +155,11 @@ def keyword_values(
     rows = list(_rows(lines, items, len(text)))
     found = [
         *((ITEM, span) for span in _new_items(lines, items, entities)),
-        *_counted_prices(text, sums, entities),
         *(("MONEY", span) for span in _named_sums(lines, sums, SpanSet(rows), entities)),
-        *(("DATE", span) for span in _named_days(lines, days, entities)),
+        *(("DATE", span) for span in _named_days(read, lines, days, entities)),
         *((SUPPLY_DATE, span) for span in _supply_periods(read, lines, dates)),
         *_named_numbers(lines, text, SpanSet([*sums, *days]), taken),
+        *(("ID_NUMBER", span) for span in _short_numbers(lines, text, taken)),
         *((REFERENCE, span) for span in reference_spans(text)),
         *party_names(lines, entities),
         *(
@@ -194,19 +194,10 @@ def _named_sums(lines: TextLines, sums: Iterable[Span], rows: SpanSet, entities:
             yield span
 
 
-def _counted_prices(text: str, sums: Iterable[Span], entities: Sequence[Entity]) -> Iterator[tuple[str, Span]]:
-    """Yield count and price of "2x21,50" where the model took them for one value."""
-    of_model = SpanSet((each.start, each.end) for each in entities if each.label in AMOUNTS | {"QUANTITY"})
-    for start, end in sums:
-        count = _COUNT_TIMES.search(text, max(0, start - COUNT_CHARACTERS), start)
-        if count and of_model.touch((count.end(1), start)):
-            yield "QUANTITY", count.span(1)
-            yield "MONEY", (start, end)
-
-
-def _named_days(lines: TextLines, days: Iterable[Span], entities: Sequence[Entity]) -> Iterator[Span]:
+def _named_days(read: ReadValue, lines: TextLines, days: Iterable[Span], entities: Sequence[Entity]) -> Iterator[Span]:
     """Return dates with words for a role before them."""
-    taken = _spans_of(entities, DATES)
+    read_dates = (each for each in entities if read("DATE", each.text).kind is ValueKind.DATE)
+    taken = _spans_of(read_dates, DATES)
     return (span for span in days if not taken.touch(span) and date_role(lines, span[0]) not in (None, ANOTHER))
 
 
@@ -233,6 +224,15 @@ def _named_numbers(lines: TextLines, text: str, others: SpanSet, taken: SpanSet)
             yield REFERENCE, whole_reference(text, start, end)
         elif not taken.touch((start, end)):
             yield "ID_NUMBER", (start, end)
+
+
+def _short_numbers(lines: TextLines, text: str, taken: SpanSet) -> Iterator[Span]:
+    """Yield numbers of one or two digits behind "invoice no."."""
+    for match in _SHORT_NUMBER.finditer(text):
+        if _NUMBER_SIGN.search(text, max(0, match.start() - _KEY_CHARACTERS), match.start()) is None:
+            continue
+        if number_role(lines, match.start()) == "INVOICE_ID" and not taken.touch(match.span()):
+            yield match.span()
 
 
 def _rows(lines: TextLines, items: Sequence[Span], end: int) -> Iterator[Span]:

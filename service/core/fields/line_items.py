@@ -80,11 +80,9 @@ def find_line_items(mentions: Sequence[Mention], lines: TextLines, taken: Collec
     in_rows: list[list[Mention]] = [[] for _ in items]
     tops = [(band.page, band.top) for band, _ in items]
     own_lines = {lines.at(item.end - 1) for _, item in items}
-    written = {mention.start: mention.end for mention in mentions if mention.by_keyword and mention.label == "QUANTITY"}
     for mention in mentions:
         is_taken = mention.entity in taken and not (mention.label == MONEY and lines.at(mention.start) in own_lines)
-        is_whole = written.get(mention.start, mention.end) >= mention.end  # not "2x21,50", of which the count is known
-        if mention.label in _AMOUNTS | {"QUANTITY"} and is_whole and not is_taken:
+        if mention.label in _AMOUNTS | {"QUANTITY"} and not is_taken:
             band = level.band(mention)
             row = bisect_right(tops, (band.page, band.middle)) - 1
             if row >= 0 and _reaches(items[row][0], band) and not _is_in(mention, items[row][1]):

@@ -6,6 +6,7 @@ The rules:
 - A mention whose key names something else counts `CONTRADICTED` of its score, and is doubtful if nothing better is
   there. The number of another paper is not the bill's, and a day of something else is no due date.
 - An order's number that its buyer gave goes before the seller's. A payment's reference may be the bill's number.
+- A number behind a mere "no." is the bill's if there is no better one. A date that is not read as one fills no role.
 - On a credit note, the number and date under the name of a bill are those of the bill that is credited.
 - A bill is due between its date and `MOST_DAYS_TO_PAY` later: of candidates the pair counts that fits. A due date that
   fits no invoice date is left out if no words name it, and else both are doubtful.
@@ -21,10 +22,11 @@ from datetime import date, timedelta
 from itertools import product
 
 from service.core.decoding.entities import Entity
-from service.core.decoding.value import Value
+from service.core.decoding.value import Value, ValueKind
 from service.core.fields.key_roles import (
     ANOTHER,
     BEFORE,
+    MERE,
     bill_number_words,
     date_role,
     is_named_as_bill,
@@ -34,7 +36,7 @@ from service.core.fields.key_roles import (
 )
 from service.core.fields.lines import TextLines
 from service.core.fields.mentions import Choice, Mention, Reason, choose, ranked, same_value
-from service.core.fields.roles import DATES, NUMBERS, REFERENCE, RoleGroup, labels_of
+from service.core.fields.roles import DATES, NUMBERS, REFERENCE, TAX_ID, RoleGroup, labels_of
 from service.core.fields.vocabulary.phrases import folded
 
 BILL_DATES = frozenset(("INVOICE_DATE", "DUE_DATE"))
@@ -57,6 +59,7 @@ _MONTH = (
     "|ene"
 )
 """Beginnings of the names of months, as a pattern."""
+_WHOLE_DATE = re.compile(r"[0-9]{1,2}([./-])[0-9]{1,2}\1[0-9]{4}")
 _DATE_AS_NUMBER = re.compile(
     r"(?:19|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])(?:T[0-9:.Z+-]{2,16})?"
     rf"|[0-3]?[0-9][-/]?(?:{_MONTH})[^\W\d_]{{0,6}}[-/]?(?:(?:19|20)[0-9]{{2}}|[0-9]{{2}})",
@@ -119,19 +122,22 @@ def _key(lines: TextLines, mention: Mention, is_credit: bool) -> _Key:
 
 def _is_contradicted(label: str, key: _Key) -> bool:
     """True if a key names something else than a role."""
-    if label == "INVOICE_ID" and key.role == REFERENCE:
+    if label == "INVOICE_ID" and key.role in (REFERENCE, MERE):
         return False
     return key.is_bills or key.role not in (None, label)
 
 
 def _weight(mention: Mention, label: str, key: _Key) -> float:
     """Weigh a mention for a role."""
+    if label in DATES and mention.value.kind is not ValueKind.DATE:
+        return 0.0
     if label in BILL_DATES and any("/" in reading for reading in _readings(mention.value)):
         return 0.0
     words = (WORD + YOURS * key.is_yours) if key.role == label else 0.0
     if mention.label != label:
         share = BY_KEYWORD if mention.by_keyword else UNNAMED
-        weight = share * mention.score + words if words else 0.0
+        is_named = bool(words) or (label, key.role) == ("INVOICE_ID", MERE)
+        weight = share * mention.score + words if is_named else 0.0
     else:
         weight = mention.score + words
     if not _is_contradicted(label, key):
@@ -202,10 +208,11 @@ def named_dates(text: str, entities: list[Entity], labels: Container[str]) -> li
 
 def _date_label(lines: TextLines, entity: Entity) -> str | None:
     """Find the label of a date that the model calls a number: `20250902` behind "Invoice date"; None for others."""
-    if entity.label not in NAMED_BY_WORDS or _DATE_AS_NUMBER.fullmatch(entity.text) is None:
+    is_whole = _WHOLE_DATE.fullmatch(entity.text) is not None
+    if entity.label not in NAMED_BY_WORDS or not (is_whole or _DATE_AS_NUMBER.fullmatch(entity.text)):
         return None
     role = date_role(lines, entity.start)
-    if role is None or (entity.text.isdecimal() and number_role(lines, entity.start) is not None):
+    if role is None or ((is_whole or entity.text.isdecimal()) and number_role(lines, entity.start) is not None):
         return None
     return role if role in BILL_DATES else "DATE"
 
@@ -217,13 +224,15 @@ def _number_label(lines: TextLines, entity: Entity, dates: Sequence[Entity]) -> 
     number is written as one ("Invoice 12-03-2026"), that other date is called the invoice's.
     """
     digits = _IN_DIGITS.fullmatch(entity.text) if entity.label in DIGIT_LABELS else None
-    if digits is None:
+    if digits is None and entity.label != TAX_ID:
         return None
     found = bill_number_words(folded(lines.before(entity.start, BEFORE)))
     if found is None:
         return None
     role, words = found
     if words["number"] is None and "#" not in words[0]:
+        if digits is None:
+            return None
         others = [date for date in dates if date.text != entity.text and _is_whole_date(date.text)]
         if digits["third"] is not None:
             others = [date for date in others if date.label == "INVOICE_DATE"]

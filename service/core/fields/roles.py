@@ -92,7 +92,7 @@ _UBL_ACCOUNT = "PaymentMeans/PayeeFinancialAccount"
 
 ROLES: tuple[Role, ...] = (
     Role("INVOICE_ID", RoleGroup.NAMED, ValueKind.TEXT, "Invoice number",
-         words=("bill", "credit", "correction"),
+         words=("bill", "bill_number", "credit", "correction"),
          cii=("ExchangedDocument/ID",),
          ubl=("ID",)),
     Role("INVOICE_DATE", RoleGroup.NAMED, ValueKind.DATE, "Invoice date",

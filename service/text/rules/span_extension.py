@@ -161,6 +161,10 @@ def date_spans(text: str) -> Iterator[tuple[int, int]]:
         start, end = _trimmed(match, text)
         if end - start > _YEAR_CHARACTERS:
             yield start, end
+        word = WORD.search(text, start, end)
+        if word and key(word.group()) not in names.months():  # `7 DEL 15`, which hides the date behind
+            behind = _DATE.match(text, word.end() + 1, min(len(text), end + _AROUND_CHARACTERS))
+            yield from (behind.span(),) if behind else ()
 
 
 def _date_around(text: str, entity: Entity, last: Entity | None, context: DocumentContext) -> tuple[int, int]:

@@ -8,6 +8,7 @@ import pytest
 
 from service.core.fields.key_roles import (
     ANOTHER,
+    MERE,
     bill_number_words,
     date_role,
     is_named_as_bill,
@@ -129,7 +130,16 @@ def test_a_date_s_key(key: str, role: str | None) -> None:
         ("Číslo smlouvy", ANOTHER),
         ("Numer licznika", ANOTHER),
         ("Sales order", ANOTHER),
-        ("Anzahlungsrechnung Nr.", ANOTHER),
+        ("Datum: 17. Anzahlungsrechnung Nr.", ANOTHER),
+        ("Anzahlungsrechnung Nr.", "INVOICE_ID"),
+        ("FACTURE D'ACOMPTE N°", "INVOICE_ID"),
+        ("Ihr Auftrag vom 02.03.2026, Nr.", "PURCHASE_ORDER"),
+        ("Numero documento:", "INVOICE_ID"),
+        ("Creditnummer:", "INVOICE_ID"),
+        ("SAMLINGSFAKTURA", "INVOICE_ID"),
+        ("Nr.:", MERE),
+        ("Room no.", None),
+        ("Cod. Fisc.", None),
         ("Order no.", "PURCHASE_ORDER"),
         ("Your PO", "PURCHASE_ORDER"),
         ("Customer's order no.", "PURCHASE_ORDER"),
@@ -148,6 +158,20 @@ def test_a_date_s_key(key: str, role: str | None) -> None:
 )
 def test_a_number_s_key(key: str, role: str | None) -> None:
     assert of_number(f"{key} §") == role
+
+
+def test_a_deposit_with_an_amount_is_that_of_another_bill() -> None:
+    assert of_number("Anzahlungsrechnung Nr. § -500,00") == ANOTHER
+    assert of_number("less deposit §") == ANOTHER
+
+
+def test_a_mere_number_may_have_its_word_above() -> None:
+    assert of_number("Nº\tSérie\n§\t1") == MERE
+
+
+def test_a_sentence_goes_on_from_the_line_above() -> None:
+    assert of_date("Pronto pago 1 % si se abona\nantes del §") == "DISCOUNT_DATE"
+    assert of_date("Pronto pago 1 % si se abona\nAntes del §") is None
 
 
 def test_the_cell_above_is_a_key_too() -> None:

@@ -133,6 +133,8 @@ def kept(text: str, *entities: tuple[str, str], most: int = 1_000) -> list[tuple
         ("Zahlbar netto bis 04.04.2018, Skonto bis 15.03.2018", [("DATE", "04.04.2018"), ("DATE", "15.03.2018")]),
         ("Delivered 04.04.2018", [("DATE", "04.04.2018")]),
         ("Printed 04.04.2018", []),
+        ("Invoice # 3 (progress billing)", [("ID_NUMBER", "3")]),
+        ("Room # 3 or invoice 3", []),
         (
             "Leistungszeitraum: 01.03.2018 - 31.03.2018",
             [("DATE", "01.03.2018"), ("SUPPLY_DATE", "01.03.2018 - 31.03.2018"), ("DATE", "31.03.2018")],
@@ -158,7 +160,14 @@ def test_a_value_is_kept_where_words_name_it(text: str, wanted: list[tuple[str, 
 
 def test_what_the_model_has_found_stands() -> None:
     text = "Invoice INV-17, 04.04.2018, due 05.05.2018\nTotal 9.00 Tax 1.00"
-    assert kept(text, ("INVOICE_ID", "17"), ("DUE_DATE", "05"), ("TOTAL_AMOUNT", "9")) == [("MONEY", "1.00")]
+    assert kept(text, ("INVOICE_ID", "17"), ("DUE_DATE", "05.05.2018"), ("TOTAL_AMOUNT", "9")) == [("MONEY", "1.00")]
+
+
+def test_a_date_stands_beside_an_entity_that_is_none() -> None:
+    text = "FATTURA N. 7 DEL 15 GENNAIO 2026"
+    found = [("ID_NUMBER", "7"), ("DATE", "15 GENNAIO 2026")]
+    assert kept(text, ("INVOICE_DATE", "7 DEL 15 GENNAIO 2026")) == found[1:]
+    assert kept(text, ("INVOICE_DATE", "15 GENNAIO 2026")) == found[:1]
 
 
 def test_an_amount_under_another_kind_of_label_is_kept() -> None:
@@ -199,18 +208,3 @@ def test_the_first_of_many_values_are_kept(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_a_description_at_the_end_of_the_text_has_no_row() -> None:
     assert kept("Price 9.00\nSteak", ("LINE_ITEM", "Steak")) == []
-
-
-def test_count_and_price_are_kept_apart_where_the_model_took_them_for_one() -> None:
-    assert kept("Vitamins 2x21,50\t43,00", ("LINE_ITEM", "Vitamins"), ("MONEY", "2x21,50"), ("MONEY", "43,00")) == [
-        ("QUANTITY", "2"),
-        ("MONEY", "21,50"),
-    ]
-    assert (
-        kept("Tea 2 x 3,50\t7,00", ("LINE_ITEM", "Tea"), ("QUANTITY", "2"), ("MONEY", "3,50"), ("MONEY", "7,00")) == []
-    )
-
-
-def test_descriptions_are_kept_where_they_are_others_than_the_items() -> None:
-    assert kept("Tea, 100 bags\t3,50", ("LINE_ITEM", "bags"), ("MONEY", "3,50")) == [("LINE_ITEM", "Tea, 100 bags")]
-    assert kept("Tea\t3,50", ("LINE_ITEM", "Tea"), ("MONEY", "3,50")) == []

@@ -216,17 +216,3 @@ def test_a_count_before_a_description_is_its_quantity_unless_rows_are_numbered(
     found = mentions_in(text, *pen, ("QUANTITY", counts[1]), ink, ("MONEY", "9.50"))
     written = [each._replace(by_keyword=each.label == "QUANTITY") for each in found]
     assert rows(text, written) == [("Pen", expected[0], None, "6.00"), ("Ink", expected[1], None, "9.50")]
-
-
-def test_a_count_and_a_price_go_before_the_value_that_swallowed_them() -> None:
-    text = "Vitamins 2x21.50\t43.00"
-    item, glued, total = mentions_in(text, ("LINE_ITEM", "Vitamins"), ("MONEY", "2x21.50"), ("MONEY", "43.00"))
-    (count,), (price,) = mentions_in(text, ("QUANTITY", "2")), mentions_in(text, ("MONEY", "21.50"))
-    found = [
-        item,
-        glued,
-        count._replace(entity=7, by_keyword=True),
-        price._replace(entity=8, by_keyword=True),
-        total,
-    ]
-    assert rows(text, found) == [("Vitamins", "2", "21.50", "43.00")]

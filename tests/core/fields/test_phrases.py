@@ -16,7 +16,17 @@ from tests.support.mentions import mentions_in
 FAMILIES = (
     (*(word.value for word in AmountKeyword), "sums", "including", "excluding"),
     ("due", "dated", "supply", "discount_until", "another_day", "another_bill"),
-    ("another_bill", "another_number", "bill", "credit", "correction", "order", "your_order", "reference"),
+    (
+        "another_bill",
+        "another_number",
+        "bill",
+        "bill_number",
+        "credit",
+        "correction",
+        "order",
+        "your_order",
+        "reference",
+    ),
     ("deposit", "carried"),
     ("seller", "buyer"),
     ("debit", "transfer"),

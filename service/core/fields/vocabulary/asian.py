@@ -35,7 +35,7 @@ JAPANESE = BillWords(
     bill="請求書 請求書番号 領収書 領収証 請求 伝票 返還",
     order="注文 注文書 発注",
     your_order="貴社注文 ご注文 貴注文 御注文 貴社発注",
-    another_bill="元請求書 対象請求書 前払請求書 見積請求書 前回請求書 元伝票 返還元",
+    another_bill="元請求書 対象請求書 見積請求書 前回請求書 元伝票 返還元",
     another_number="顧客 お客様 得意先 契約 メーター 見積 見積書 納品書 登録 口座 会員 電話 郵便 法人 製造 "
     "供給地点特定 ファックス",
     number="番号",
@@ -83,7 +83,7 @@ CHINESE = BillWords(
     bill="发票 發票 收据 账单 单号",
     order="订单 訂單 采购单",
     your_order="贵方订单 客户订单 采购订单 貴司訂單 买方订单",
-    another_bill="原发票 对应发票 预付款发票 形式发票 上期账单 原发票号 对应蓝字发票",
+    another_bill="原发票 对应发票 形式发票 上期账单 原发票号 对应蓝字发票",
     another_number="客户 客戶 合同 合約 表号 报价单 送货单 项目 账户 账号 帐号 会员 纳税人识别 统一社会信用代码 "
     "统一编 供应商 户号 电话 机器 发票代码 校验",
     number="号码 號碼 号",
@@ -131,7 +131,7 @@ KOREAN = BillWords(
     bill="송장 청구서 세금계산서 영수증 승인",
     order="주문 발주",
     your_order="귀사_주문 귀사_발주 고객_주문 구매_주문",
-    another_bill="당초_승인번호 원_청구서 선급금_청구서 견적송장 당초_세금계산서 이전_청구서 원본_송장",
+    another_bill="당초_승인번호 원_청구서 견적송장 당초_세금계산서 이전_청구서 원본_송장",
     another_number="고객 계약 계량기 견적 견적서 납품서 프로젝트 계좌 회원 사업자등록 사업자 공급업체 등록 전화 카드 "
     "제품",
     number="번호",
@@ -178,7 +178,7 @@ ARABIC = BillWords(
     bill="فاتورة الفاتورة",
     order="طلب الطلب",
     your_order="طلبكم أمر_الشراء أمر_شراء طلب_العميل مرجعكم",
-    another_bill="الفاتورة_الأصلية مرجع_الفاتورة فاتورة_الدفعة_المقدمة فاتورة_مبدئية الفاتورة_السابقة فاتورة_سابقة",
+    another_bill="الفاتورة_الأصلية مرجع_الفاتورة فاتورة_مبدئية الفاتورة_السابقة فاتورة_سابقة",
     another_number="العميل عميل العقد عقد العداد عرض_السعر مشروع المشروع إشعار_التسليم الحساب حساب البوليصة العضوية "
     "المورد الضريبي ضريبي السجل_التجاري الرقم_الضريبي الهاتف هاتف",
     number="رقم",
@@ -219,7 +219,7 @@ HINDI = BillWords(
     bill="बीजक चालान बिल",
     order="आदेश",
     your_order="आपका_आदेश क्रय_आदेश खरीद_आदेश",
-    another_bill="मूल_बीजक संदर्भ_बीजक अग्रिम_बीजक प्रोफार्मा_बीजक पिछला_बिल",
+    another_bill="मूल_बीजक संदर्भ_बीजक प्रोफार्मा_बीजक पिछला_बिल",
     another_number="ग्राहक अनुबंध मीटर कोटेशन परियोजना खाता पॉलिसी सदस्य आपूर्तिकर्ता पंजीकरण जीएसटीआईएन पैन उपभोक्ता फोन",
     number="संख्या नं.",
     reference="भुगतान_संदर्भ भुगतान_संदर्भ_संख्या संदर्भ_संख्या",
@@ -265,8 +265,7 @@ MALAY = BillWords(
     "tanggal_mulai tanggal_berakhir tarikh_sebut_harga tanggal_penawaran daftar_masuk daftar_keluar",
     bill="invois faktur resit",
     order="pesanan",
-    another_bill="invois_asal faktur_asli invois_deposit faktur_uang_muka invois_proforma faktur_proforma "
-    "rujukan_invois bil_lepas tagihan_sebelumnya",
+    another_bill="invois_asal faktur_asli invois_proforma faktur_proforma rujukan_invois bil_lepas tagihan_sebelumnya",
     another_number="pelanggan kontrak meter sebut_harga penawaran projek proyek akaun rekening polisi anggota "
     "pembekal pemasok npwp ssm pendaftaran surat_jalan nota_hantaran telefon telepon tel.",
     your_order="pesanan_anda pesanan_pembelian pesanan_belian pesanan_tempatan",

@@ -47,14 +47,15 @@ ENGLISH = BillWords(
     due="due due_date payable_by payable_until payment_by payment_until pay_by pay_until payment_due due_on due_by "
     "please_pay_by payment_due_date date_due direct_debit_date direct_debit_on will_be_debited_on "
     "will_be_debited_on_or_after will_be_collected_on will_be_charged_on payable_on pay_before due_before "
-    "latest_payment_date last_date_for_payment",
+    "latest_payment_date last_date_for_payment payment_date",
     dated="date dated date_of_issue issued issue_date issued_on billing_date bill_date",
     supply="delivery_date date_of_delivery delivery_dates delivered delivered_on date_delivered shipping_date "
     "ship_date shipped shipped_on date_shipped shipment_date dispatch_date despatch_date dispatched_on "
     "date_of_dispatch service_date service_dates date_of_service dates_of_service service_period supply_date "
     "date_of_supply period_of_supply supply_period billing_period billed_period invoice_period invoicing_period "
     "period_covered period_of_service performance_date performance_period training_date training_dates "
-    "work_carried_out work_done delivery supply service_rendered period",
+    "work_carried_out work_done delivery supply service_rendered period rental_period usage_period statement_period "
+    "tuition_period",
     discount_until="discount_until discount_by discount_date discount_if_paid_by if_paid_by if_paid_before "
     "if_paid_on_or_before if_you_pay_by if_payment_is_received_by if_received_by early_payment_by discount",
     another_day="order_date print_date start_date end_date birth_date date_of_birth expiry_date date_of_order "
@@ -68,16 +69,19 @@ ENGLISH = BillWords(
     "agreement_date meter_reading meter_read reading_date read_on last_reading previous_reading latest_reading "
     "quote_date quotation_date offer_date expected_delivery estimated_delivery delivery_expected expected_by "
     "check_in check_out arrival departure arrival_date departure_date warranty_until last_payment last_bill "
-    "last_invoice previous_bill contract_since member_since customer_since downloaded_on exported_on revision",
+    "last_invoice previous_bill contract_since member_since customer_since downloaded_on exported_on revision "
+    "not_valid_after not_valid_before",
     bill="invoice receipt bill inv doc document",
+    bill_number="rcti cn credit_ref",
     order="order order_reference order_ref p.o./s.o.",
     your_order="your_order your_po your_p.o. your_purchase_order customer_po customer_p.o. customer_order "
     "purchase_order po p.o. your_ref your_reference customer_reference client_reference buyer_order buyer's_order "
     "buyers_order customer's_order client_po",
     another_bill="related_invoice original_invoice corrected_invoice previous_invoice for_invoice ref_invoice "
-    "invoice_ref linked_invoice credited_invoice deposit_invoice prepayment_invoice advance_invoice proforma_invoice "
-    "pro_forma_invoice initial_invoice invoice_credited credit_against_invoice in_respect_of_invoice against_invoice "
-    "earlier_invoice replaces_invoice invoice_corrected refers_to_invoice reference_to_invoice original_bill",
+    "invoice_ref linked_invoice credited_invoice proforma_invoice pro_forma_invoice initial_invoice invoice_credited "
+    "credit_against_invoice in_respect_of_invoice against_invoice earlier_invoice replaces_invoice invoice_corrected "
+    "refers_to_invoice reference_to_invoice original_bill regarding_invoice re_invoice relating_to_invoice "
+    "for_our_invoice",
     another_number="customer client acct a/c contract agreement meter policy member membership delivery_note "
     "delivery_docket packing_slip packing_list quote quotation offer project job_no sales_order our_order "
     "our_order_ref company company_reg* registration reg. vat_reg* tax_registration terminal approval auth* tracking "
@@ -153,7 +157,7 @@ GERMAN = BillWords(
     "leistungszeit leistungsmonat liefermonat lieferzeitpunkt leistungszeitpunkt liefer_und_leistungsdatum lieferung "
     "lieferung_am geliefert geliefert_am leistung_am leistung_vom leistung leistungserbringung ausgeführt_am "
     "versanddatum versendet_am versandt_am abrechnungszeitraum abrechnungsmonat rechnungszeitraum abrechnungsperiode "
-    "rechnungsperiode verbrauchszeitraum leistungsperiode zeitraum",
+    "rechnungsperiode verbrauchszeitraum leistungsperiode zeitraum *zeitraum* lieferzeit",
     discount_until="skonto skonto_bis skontofrist skontodatum skontotermin skontierbar_bis skontofähig_bis "
     "bei_zahlung_bis bei_zahlung_bis_zum bei_zahlung_bis_spätestens bei_zahlungseingang_bis bei_zahlung_innerhalb",
     another_day="liefertermin bestelldatum auftragsdatum druckdatum geburtsdatum bestellt_am gedruckt gedruckt_am "
@@ -164,16 +168,15 @@ GERMAN = BillWords(
     "nächste_abbuchung nächste_ablesung nächste_fälligkeit stand stand_vom saldo saldo_per saldo_zum kontostand* "
     "vertragsdatum vertragsbeginn vertragsende vertrag_vom vertragslaufzeit_bis abgelesen_am ablesedatum ablesung "
     "ablesetag zählerstand* angebotsdatum eingangsdatum anreise abreise beginn mitglied_seit kunde_seit "
-    "erstzulassung ez verlängert_sich_am",
+    "erstzulassung ez verlängert_sich_am nächste_rechnung_erhalten_sie_am belegdruck",
     bill="*rechnung *rechnungs beleg quittung quittungs re",
     order="auftrag auftrags",
     your_order="ihre_bestellung ihr_auftrag ihre_bestell ihre_referenz ihr_zeichen bestellreferenz bestellung "
     "bestell kundenbestellung kundenbestell",
     another_bill="ursprungsrechnung originalrechnung bezugsrechnung zu_rechnung zur_rechnung bezug_rechnung "
-    "storno_zu_rechnung anzahlungsrechnung abschlagsrechnung vorausrechnung vorauszahlungsrechnung proforma_rechnung "
-    "laut_rechnung gemäß_rechnung gem._rechnung zu_unserer_rechnung auf_rechnung ursprüngliche_rechnung "
-    "rechnung_storniert betrifft_rechnung korrigiert_rechnung gutschrift_zu_rechnung stornierte_rechnung "
-    "teilrechnung",
+    "storno_zu_rechnung proforma_rechnung laut_rechnung gemäß_rechnung gem._rechnung zu_unserer_rechnung "
+    "auf_rechnung ursprüngliche_rechnung rechnung_storniert betrifft_rechnung korrigiert_rechnung "
+    "gutschrift_zu_rechnung stornierte_rechnung",
     another_number="kunden kunde vertrags vertrag vertragskonto zähler lieferschein angebots angebot projekt "
     "projekts mitglieds mandats mandatsreferenz gläubiger_id gläubiger_identifikations* serien versicherungs "
     "versicherungsschein handelsregister hrb hra steuer ust_id* uid* debitoren debitor kreditoren lieferanten konto "
@@ -245,11 +248,12 @@ DUTCH = BillWords(
     "bancontact volgende_factuur volgende_afrekening volgende_betaling volgende_incasso stand_per saldo_per saldo "
     "meterstand* opgenomen_op opnamedatum contractdatum ingangsdatum einddatum begindatum startdatum offertedatum "
     "aankomst vertrek klant_sinds",
-    bill="factuur bon kassabon",
+    bill="factuur bon kassabon *factuur",
+    bill_number="creditnummer credit_nummer creditnr",
     your_order="uw_bestelling uw_bestel uw_order uw_referentie uw_kenmerk inkooporder uw_inkooporder uw_ordernummer "
     "bestelling bestel",
-    another_bill="oorspronkelijke_factuur betreft_factuur voorschotfactuur aanbetalingsfactuur proforma_factuur "
-    "op_factuur voor_factuur gecrediteerde_factuur creditering_factuur correctie_op_factuur",
+    another_bill="oorspronkelijke_factuur betreft_factuur proforma_factuur op_factuur voor_factuur "
+    "gecrediteerde_factuur creditering_factuur correctie_op_factuur",
     another_number="klant klanten debiteur debiteuren contract meter offerte project pakbon levering leverancier kvk "
     "kvk_nummer relatie rekening lidmaatschaps polis ean_code dossier onze_order ons_order mandaat ondernemings btw "
     "btw_nummer tel.",
@@ -303,18 +307,18 @@ SWEDISH = BillWords(
     dated="fakturadatum utställd datum fakturans_datum",
     supply="leveransdatum levererad levererat levererad_den leverans leveransdag utförd utfört leveransperiod "
     "faktureringsperiod fakturaperiod avser_period avser_perioden period tjänsteperiod skickad_den utleveransdatum "
-    "leveranstid",
+    "leveranstid lev_datum lev.datum",
     discount_until="kassarabatt kassarabatt_till vid_betalning_senast vid_betalning_före rabatt_vid_betalning",
     another_day="orderdatum beställningsdatum beställd beställd_den utskriftsdatum utskriven utskrivet födelsedatum "
     "född giltig_till giltig_t.o.m. giltigt_till giltig_från giltighet utgångsdatum går_ut bäst_före betald betalt "
     "betald_den betalades inbetald mottagen_den debiterad debiterat dragen nästa_faktura nästa_betalning "
     "nästa_avläsning saldo_per saldo avläst avläsning avläsningsdatum mätarställning* avtalsdatum startdatum "
     "slutdatum offertdatum ankomst avresa kund_sedan",
-    bill="faktura kvitto",
+    bill="faktura kvitto *faktura",
     your_order="er_beställning ert_ordernr er_order ert_order ert_inköpsorder inköpsorder er_referens ert_ref "
     "beställning beställnings",
-    another_bill="avser_faktura ursprunglig_faktura krediterar_faktura förskottsfaktura proformafaktura delfaktura "
-    "a_conto_faktura kredit_av_faktura gäller_faktura ursprungsfaktura",
+    another_bill="avser_faktura ursprunglig_faktura krediterar_faktura proformafaktura kredit_av_faktura "
+    "gäller_faktura ursprungsfaktura",
     another_number="kund avtals avtal mätar offert projekt följesedel följesedels leverantörs organisations org "
     "konto medlems anläggnings vår_order vårt_order bankgiro bg plusgiro pg momsreg* tel.",
     number="nummer",
@@ -370,11 +374,11 @@ DANISH = BillWords(
     "hævet_den debiteret næste_faktura næste_regning næste_betaling næste_aflæsning saldo_pr. saldo opgjort_pr. "
     "aflæst aflæsning aflæsningsdato målerstand* kontraktdato aftaledato startdato slutdato tilbudsdato ankomst "
     "afrejse kunde_siden",
-    bill="faktura bon",
+    bill="faktura bon *faktura",
+    bill_number="kreditnr kreditnummer",
     order="ordre",
     your_order="deres_ordre deres_ref deres_reference jeres_ordre rekvisitions rekvisition indkøbsordre købsordre",
-    another_bill="vedr_faktura oprindelig_faktura acontofaktura forudfaktura proformafaktura delfaktura "
-    "kreditering_af_faktura krediteret_faktura",
+    another_bill="vedr_faktura oprindelig_faktura proformafaktura kreditering_af_faktura krediteret_faktura",
     another_number="kunde kundenr aftale aftalenr kontrakt måler tilbuds tilbud projekt følgeseddel følgeseddels "
     "leverandør cvr cvr_nr konto kontonr medlems installations vores_ordre reg. tlf. debitor",
     number="nummer",
@@ -404,10 +408,9 @@ NORWEGIAN = BillWords(
     subtotal="delsum",
     tax="mva",
     excluding="eks",
-    bill="faktura kvittering",
+    bill="faktura kvittering *faktura",
     order="bestilling bestillings",
-    another_bill="forskuddsfaktura proformafaktura delfaktura akontofaktura kreditering_av_faktura gjelder_faktura "
-    "opprinnelig_faktura",
+    another_bill="proformafaktura kreditering_av_faktura gjelder_faktura opprinnelig_faktura",
     another_number="kunde kundenr avtale kontrakt måler tilbuds prosjekt pakkseddel leverandør org organisasjons "
     "orgnr konto kontonr medlems anleggs vår_ordre tlf.",
     number="nummer",

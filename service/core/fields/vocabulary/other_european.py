@@ -42,9 +42,8 @@ POLISH = BillWords(
     order="zamówienie zamówienia",
     your_order="wasze_zamówienie państwa_zamówienie zamówienie_klienta zamówienia_klienta nr_zamówienia_klienta "
     "zamówienie_kupującego",
-    another_bill="do_faktury dotyczy_faktury faktura_pierwotna faktura_zaliczkowa faktury_zaliczkowej "
-    "faktura_proforma faktura_pro_forma poprzednia_faktura korekta_do_faktury nr_faktury_korygowanej "
-    "faktury_korygowanej faktury_pierwotnej do_faktury_nr",
+    another_bill="do_faktury dotyczy_faktury faktura_pierwotna faktura_proforma faktura_pro_forma poprzednia_faktura "
+    "korekta_do_faktury nr_faktury_korygowanej faktury_korygowanej faktury_pierwotnej do_faktury_nr",
     another_number="klienta klient umowy umowa licznika licznik oferty oferta projektu wz dokumentu_wz rachunku "
     "konta konto polisy nip pesel dostawcy ppe seryjny zlecenia kontrahenta tel. bdo",
     number="numer nr",
@@ -106,8 +105,8 @@ CZECH = BillWords(
     bill="faktura faktura_daňový_doklad účtenka faktury dokladu daňový_doklad",
     order="objednávka objednávky",
     your_order="vaše_objednávka vaší_objednávky objednávka_zákazníka objednávky_zákazníka",
-    another_bill="k_faktuře původní_doklad zálohová_faktura zálohové_faktury proforma_faktura předchozí_faktura "
-    "k_dokladu opravovaný_doklad původní_faktura původní_faktury k_původnímu_dokladu oprava_dokladu storno_faktury",
+    another_bill="k_faktuře původní_doklad proforma_faktura předchozí_faktura k_dokladu opravovaný_doklad "
+    "původní_faktura původní_faktury k_původnímu_dokladu oprava_dokladu storno_faktury",
     another_number="zákazníka zákazník zákaznické smlouvy smlouva měřidla elektroměru nabídky nabídka projektu "
     "zakázky dodací_list dodacího_listu účtu účet pojistky ičo ič dič dodavatele odběrného_místa odběratele ean "
     "sériové registrace konstantní_symbol specifický_symbol ks ss tel.",
@@ -162,8 +161,7 @@ RUSSIAN = BillWords(
     bill="счет счёт чек счет_фактура счета",
     order="заказ заказа",
     your_order="ваш_заказ заказ_покупателя заказа_покупателя заказ_клиента",
-    another_bill="к_счету исходный_счет счет_на_аванс авансовый_счет предыдущий_счет по_счету к_счету_фактуре "
-    "исходный_счет_фактура",
+    another_bill="к_счету исходный_счет предыдущий_счет по_счету к_счету_фактуре исходный_счет_фактура",
     another_number="клиента клиент договор договора счетчика лицевой_счет лицевого_счета расчетный_счет "
     "счета_получателя накладная накладной предложения проекта полиса инн бик к/с р/с поставщика абонента серийный "
     "тел.",
@@ -217,10 +215,11 @@ TURKISH = BillWords(
     "okuma_tarihi son_okuma ilk_okuma endeks sözleşme_tarihi başlangıç_tarihi bitiş_tarihi başlangıç bitiş "
     "teklif_tarihi giriş_tarihi çıkış_tarihi son_ödeme_yapılan",
     bill="fatura fiş",
+    bill_number="belge",
     order="sipariş",
     your_order="siparişiniz müşteri_sipariş müşteri_siparişi satın_alma_siparişi",
-    another_bill="ilgili_fatura iadeye_konu_fatura avans_faturası proforma_fatura önceki_fatura iade_edilen_fatura "
-    "asıl_fatura orijinal_fatura",
+    another_bill="ilgili_fatura iadeye_konu_fatura proforma_fatura önceki_fatura iade_edilen_fatura asıl_fatura "
+    "orijinal_fatura",
     another_number="müşteri sözleşme sayaç teklif proje irsaliye hesap poliçe üye tedarikçi vergi vkn tckn mersis "
     "tesisat abone seri ticaret_sicil tel. ettn",
     number="numarası no",
@@ -273,8 +272,8 @@ FINNISH = BillWords(
     bill="lasku laskun kuitti",
     order="tilaus tilauksen",
     your_order="tilauksenne tilausnumeronne teidän_tilaus ostotilaus asiakkaan_tilaus viitteenne",
-    another_bill="hyvitettävä_lasku alkuperäinen_lasku ennakkolasku proformalasku edellinen_lasku laskuun "
-    "hyvitys_laskuun hyvitetään_lasku alkuperäisen_laskun",
+    another_bill="hyvitettävä_lasku alkuperäinen_lasku proformalasku edellinen_lasku laskuun hyvitys_laskuun "
+    "hyvitetään_lasku alkuperäisen_laskun",
     another_number="asiakas asiakasnumero asiakkaan sopimus sopimusnumero mittari tarjous projekti lähete lähetteen "
     "tili vakuutus jäsen toimittaja y_tunnus alv alv_tunnus käyttöpaikka puh. meidän_tilaus",
     number="numero nro",

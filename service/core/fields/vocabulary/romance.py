@@ -48,13 +48,15 @@ FRENCH = BillWords(
     "prélevé_le débité_le débité prochaine_facture prochaine_échéance prochain_prélèvement prochain_relevé "
     "prochain_paiement prochaine_relève solde_au solde arrêté_au situation_au relevé relevé_le relève relève_du "
     "index date_du_contrat date_de_contrat souscrit_depuis contrat_du date_de_début date_de_fin début fin "
-    "date_du_devis devis_du arrivée départ client_depuis garantie_jusqu'au dernier_paiement dernière_facture",
+    "date_du_devis devis_du arrivée départ client_depuis garantie_jusqu'au dernier_paiement dernière_facture versé "
+    "versée versé_le versée_le",
     bill="facture ticket reçu",
+    bill_number="pièce pièce_n°",
     order="réf_commande référence_commande",
     your_order="votre_commande bon_de_commande votre_bon_de_commande votre_référence votre_réf. v/réf. v/réf "
     "v/commande commande_client commande",
     another_bill="facture_liée facture_d'origine facture_initiale facture_rectifiée sur_facture facture_concernée "
-    "facture_d'acompte facture_proforma facture_pro_forma facture_précédente annule_la_facture annulant_la_facture "
+    "facture_proforma facture_pro_forma facture_précédente annule_la_facture annulant_la_facture "
     "relatif_à_la_facture relative_à_la_facture avoir_sur_la_facture remplace_la_facture concerne_la_facture "
     "suite_à_la_facture facture_annulée",
     another_number="client compte contrat compteur devis bon_de_livraison bl dossier projet chantier siret siren rcs "
@@ -117,7 +119,8 @@ SPANISH = BillWords(
     "fecha_del_servicio fecha_de_servicio periodo_de_facturación período_de_facturación periodo_facturado "
     "período_facturado periodo período periodo_de_consumo fecha_de_envío enviado_el fecha_albarán servicio_prestado",
     discount_until="descuento_por_pronto_pago pronto_pago descuento_hasta descuento_si_paga_antes_del "
-    "si_paga_antes_del si_se_paga_antes_del pagando_antes_del por_pago_antes_del",
+    "si_paga_antes_del si_se_paga_antes_del pagando_antes_del por_pago_antes_del si_se_abona_antes_del "
+    "si_abona_antes_del",
     another_day="fecha_de_pedido fecha_pedido pedido_el fecha_de_impresión impreso_el impreso fecha_de_nacimiento "
     "nacido_el fecha_de_caducidad caducidad caduca caduca_el válido_hasta válida_hasta válido_desde validez vigencia "
     "vigente_hasta consumir_antes pagado pagada pagado_el pagada_el abonado_el cobrado_el pago_recibido "
@@ -126,11 +129,12 @@ SPANISH = BillWords(
     "fecha_del_contrato contrato_de inicio fin fecha_de_inicio fecha_de_fin fecha_de_presupuesto llegada salida "
     "cliente_desde último_pago última_factura bizum",
     bill="factura recibo ticket",
+    bill_number="folio documento",
     order="pedido",
     your_order="su_pedido su_orden_de_compra orden_de_compra su_referencia pedido_de_cliente",
-    another_bill="factura_rectificada factura_original ref_factura factura_de_anticipo factura_proforma "
-    "factura_pro_forma factura_anterior factura_abonada sobre_factura a_la_factura factura_que_rectifica "
-    "rectifica_a_la_factura anula_la_factura factura_anulada",
+    another_bill="factura_rectificada factura_original ref_factura factura_proforma factura_pro_forma "
+    "factura_anterior factura_abonada sobre_factura a_la_factura factura_que_rectifica rectifica_a_la_factura "
+    "anula_la_factura factura_anulada referente_a_la_factura relativa_a_la_factura corresponde_a_la_factura",
     another_number="cliente contrato contador presupuesto albarán proyecto expediente cuenta póliza socio proveedor "
     "nif cif n.i.f. c.i.f. cups serie mandato nuestro_pedido registro tel. teléfono obra",
     number="número núm n.º",
@@ -200,14 +204,15 @@ ITALIAN = BillWords(
     "pagamento_del ricevuto_il addebitato_il addebitato prossima_fattura prossima_bolletta prossimo_pagamento "
     "prossima_lettura prossimo_addebito saldo_al saldo aggiornato_al lettura lettura_del data_lettura data_contratto "
     "data_del_contratto contratto_del inizio fine data_inizio data_fine data_preventivo arrivo partenza cliente_dal "
-    "ultimo_pagamento ultima_fattura",
-    bill="numero_documento documento fattura ricevuta scontrino",
+    "ultimo_pagamento ultima_fattura versato_il versata_il",
+    bill="fattura ricevuta scontrino",
+    bill_number="documento",
     order="ordine",
     your_order="vs_ordine vs._ordine v/ordine vostro_ordine ordine_d'acquisto vs_rif. vostro_riferimento rif_ordine "
     "ordine_cliente",
-    another_bill="fattura_collegata fattura_di_riferimento rif_fattura fattura_originale fattura_di_acconto "
-    "fattura_d'acconto fattura_proforma fattura_pro_forma fattura_precedente a_storno_fattura storno_fattura "
-    "relativa_alla_fattura su_fattura a_rettifica_della_fattura annulla_fattura",
+    another_bill="fattura_collegata fattura_di_riferimento rif_fattura fattura_originale fattura_proforma "
+    "fattura_pro_forma fattura_precedente a_storno_fattura storno_fattura relativa_alla_fattura su_fattura "
+    "a_rettifica_della_fattura annulla_fattura",
     another_number="cliente contratto contatore preventivo offerta ddt d.d.t. bolla progetto commessa pratica conto "
     "polizza socio fornitore partita_iva p.iva p._iva codice_fiscale c.f. rea codice_cliente pod pdr serie mandato "
     "nostro_ordine tel. camera",
@@ -272,11 +277,12 @@ PORTUGUESE = BillWords(
     "data_de_início data_de_fim data_do_orçamento chegada partida cliente_desde último_pagamento última_fatura "
     "protocolo_de_autorização mb_way",
     bill="fatura nota_fiscal recibo",
+    bill_number="danfe documento",
     order="encomenda pedido",
     your_order="v/_encomenda vossa_encomenda sua_encomenda seu_pedido ordem_de_compra vossa_referência v/_referência",
-    another_bill="fatura_original fatura_de_referência fatura_de_origem ref_fatura fatura_de_adiantamento "
-    "fatura_proforma fatura_pró_forma fatura_anterior sobre_fatura anula_a_fatura fatura_retificada fatura_anulada "
-    "nota_fiscal_referenciada",
+    another_bill="fatura_original fatura_de_referência fatura_de_origem ref_fatura fatura_proforma fatura_pró_forma "
+    "fatura_anterior sobre_fatura anula_a_fatura fatura_retificada fatura_anulada nota_fiscal_referenciada "
+    "referente_à_fatura relativa_à_fatura referente_a_fatura",
     another_number="cliente contrato contador orçamento guia_de_remessa guia projeto processo conta apólice sócio "
     "fornecedor nif nipc cnpj cpf inscrição_estadual série cpe mandato nossa_encomenda tel. telefone duplicata "
     "protocolo chave_de_acesso",
@@ -332,8 +338,8 @@ ROMANIAN = BillWords(
     bill="factură chitanță bon storno factura facturii",
     order="comandă comanda",
     your_order="comanda_dvs. comanda_dumneavoastră comanda_dvs referința_dvs. comandă_client",
-    another_bill="la_factura factura_inițială factură_de_avans factura_de_avans factură_proformă factura_proformă "
-    "factura_precedentă stornare_factură storno_la_factura corectează_factura aferentă_facturii factura_stornată",
+    another_bill="la_factura factura_inițială factură_proformă factura_proformă factura_precedentă stornare_factură "
+    "storno_la_factura corectează_factura aferentă_facturii factura_stornată",
     another_number="client contract contor ofertă ofertă_nr. proiect aviz aviz_de_expediție cont poliță membru "
     "furnizor cui cif c.u.i. cod_client nr._reg._com. loc_de_consum serie mandat dosar tel.",
     number="număr seria_și_nr nr",

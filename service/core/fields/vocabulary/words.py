@@ -41,6 +41,7 @@ class BillWords:
         another_day: any other date: that of a payment made, of the next bill, an expiry, a reading.
     Numbers:
         bill, order: the document that a number belongs to; `number`: "no.", "code", which may stand between.
+        bill_number: names of a bill's number that no paper has as its heading.
         your_order: an order by its buyer's number; `order` may be its seller's.
         another_bill: a bill that this one refers to; `deposit`: one that asked for a part before.
         another_number: a customer, a contract, a meter, and what else has a number.
@@ -89,6 +90,7 @@ class BillWords:
     discount_until: str = ""
     another_day: str = ""
     bill: str = ""
+    bill_number: str = ""
     order: str = ""
     your_order: str = ""
     another_bill: str = ""
