@@ -22,7 +22,7 @@ from itertools import pairwise
 from service.core.fields.cells import cell_spans
 from service.core.fields.kinds import BILL_KINDS, PaperKind
 from service.core.fields.vocabulary.bill_names import BILLS, KEYS, SPECIAL_BILLS
-from service.core.fields.vocabulary.paper_names import ALONE, PAPERS, PaperName
+from service.core.fields.vocabulary.paper_names import ALONE, NO_NAMES, PAPERS, PaperName
 from service.core.fields.vocabulary.paper_sentences import NO_BILL, SENTENCES
 from service.core.fields.vocabulary.phrases import PhraseMatch, PhraseTable, any_of, folded
 
@@ -56,7 +56,7 @@ _SUBJECT = re.compile(
     r"(?:subject|re|betreff|betr\.?|betreft|onderwerp|objet|asunto|oggetto|assunto|ref|amne|arende|emne|vedr\.?|"
     r"subiect|dotyczy|temat|predmet|vec|тема|konu|aihe|asia|件名|主题|主旨|제목|الموضوع|विषय|perkara|perihal) ?[:：] ?",
 )
-_NEGATED = PhraseTable(phrases={NO_BILL: SENTENCES[NO_BILL]})
+_DENIED = PhraseTable(phrases={NO_BILL: f"{SENTENCES[NO_BILL]} {NO_NAMES}"})
 _SPACED = re.compile(
     r"(?:[^\W\d_\u1100-\u11ff]|[\u1100-\u11ff]{1,3})(?: (?:[^\W\d_\u1100-\u11ff]|[\u1100-\u11ff]{1,3})){2,}"
 )
@@ -160,7 +160,7 @@ def _read(cell: str) -> tuple[PaperName, HeadingForm] | None:
     if alone := _ALONE.get(line.strip(" *-–:.")):
         return alone, HeadingForm.TITLE
     names = _names(line)
-    if not names or _NO_HEADING.search(line) or _NEGATED.find(line):
+    if not names or _NO_HEADING.search(line) or _DENIED.find(line):
         return None
     begin, name, rest = line[: names[0].start], _decisive(line, names), _rest(line, names)
     if not _begins(line, names[0], name) or _is_prose(cell, name, begin, rest) or (form := _form(rest, name)) is None:

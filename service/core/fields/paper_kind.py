@@ -41,7 +41,7 @@ _SENTENCES = PhraseTable(phrases=SENTENCES)
 _ACCOUNTS = labels_of(RoleGroup.ACCOUNT)
 _BUYER = re.compile(rf"(?:^|[\t\n])(?:{any_of('buyer')})\s{{0,3}}(?:[:\t\n]|$)")
 _AMOUNT = re.compile(r"[0-9][.,][0-9]{2}(?![0-9.,%])")
-_SUM = re.compile(rf"{_AMOUNT.pattern}|(?:[$€£¥₹₩₺₽]|\bRs\.?) ?[0-9]")
+_SUM = re.compile(rf"{_AMOUNT.pattern}|(?:[$€£¥₹₩₺₽]|\bRs\.?) ?[0-9]|\b[0-9]{{1,3}}[.,][0-9]{{3}}\b")
 _PAYMENT = re.compile(rf"\W*(?:{any_of('paid', 'change')})")
 _DAY = re.compile(r"[0-9][/.-][0-9]{1,2}[/.-][0-9]{2}")
 _TIME = re.compile(r"(?<![0-9:.])[0-9]{1,2} ?: ?[0-9]{2}(?![0-9])")
@@ -97,10 +97,11 @@ def paper_kind(text: str, mentions: Iterable[ScoredLabel]) -> PaperMatch:
 
 
 def _stands_alone(text: str, heading: Heading) -> bool:
-    """True if a heading names a paper that no label calls a bill: a title, a bill's only where there is an amount."""
-    if heading.kind in BILL_KINDS:
-        return heading.form is HeadingForm.TITLE and _SUM.search(text) is not None
-    return heading.form is HeadingForm.TITLE or any(map(str.isdigit, text[heading.start : heading.end]))
+    """True if a heading names a paper that no label calls a bill: with a number or as title; a bill has an amount."""
+    if heading.kind in BILL_KINDS and _SUM.search(text) is None:
+        return False
+    has_number = any(map(str.isdigit, text[heading.start : heading.end]))
+    return heading.form is HeadingForm.TITLE or (heading.form is HeadingForm.EXTENDED and has_number)
 
 
 def _by_sentence(text: str, heading: Heading | None, evidence: Container[str]) -> PaperMatch | None:

@@ -95,8 +95,17 @@ def test_a_bill_with_another_paper_in_one_is_a_bill(cell: str) -> None:
         *("Reference: invoice 77120", "Original invoice: INV-1", "Place of receipt:", "Cuenta de abono ES91 2100"),
         *("Order date: 3.3.2026", "Ihr Angebot vom 3.3.2026", "Uw bestelbon BB-7741", "your order confirmation"),
         *("Zahlungsavis an buchhaltung@acme.de", "Payment reminder? Call us", "Delivery note please sign"),
+        *("Reçu le 12/05/2026", "Bill of materials", "Ticket 5512", "Dies ist keine Rechnung", "THIS IS NOT A BILL"),
         *("A credit note will be issued for returned goods.", "Orders of this kind are delivered in two weeks"),
-        *("請求書を同封いたします", "Bill Smith", "Document no. 5", "Confirmation", "Credit card 1234", "A B C"),
+        *(
+            "請求書を同封いたします",
+            "Bill Smith",
+            "Document no. 5",
+            "Berechnung",
+            "Confirmation",
+            "Credit card 1234",
+            "A B C",
+        ),
         *("Offer valid for all orders that reach us by the end of May", "Invoice " + 90 * "x", 401 * "INVOICE  "),
     ],
 )

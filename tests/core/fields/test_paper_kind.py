@@ -258,6 +258,8 @@ def test_a_paper_without_a_heading_is_what_its_labels_say() -> None:
         ("PAYMENT RECEIPT\nSkyline Rooms\nRs 1939", PaperKind.RECEIPT),
         ("INVOICE\nOak 12.00", PaperKind.INVOICE),
         ("TAX INVOICE\n3/3/2026 10:22\nOak 12.00", PaperKind.RECEIPT),
+        ("REIKNINGUR nr. 1180\nBókhald janúar  120.000", PaperKind.INVOICE),
+        ("Invoice date\nOak 12.00", None),
         ("Packing list\nOak, 5 pieces", PaperKind.DELIVERY_NOTE),
         ("Delivery note 5512\nOak, 5 pieces", PaperKind.DELIVERY_NOTE),
         ("Invoice for the month\nOak 12.00", None),

@@ -48,7 +48,7 @@ TITLES = {
     "Palkkalaskelma | 給与明細書 | 工资单 | 급여명세서 | قسيمة الراتب | वेतन पर्ची | Slip Gaji | PAY STUB | "
     "Payslip for May 2026",
     PaperKind.REMITTANCE_ADVICE: "Zahlungsavis | Gutschriftanzeige | Betalingsadvies | Betaalspecificatie | "
-    "Betalningsavi | Avis de paiement | Avis de virement | Aviso de pago | Avviso di pagamento | "
+    "Betalningsbesked | Avis de paiement | Avis de virement | Aviso de pago | Avviso di bonifico | "
     "Aviso de pagamento | Aviz de plată | Awizo płatności | Avízo platby | Платежное поручение № 5 | "
     "Ödeme bildirimi | Maksuerittely | 支払通知書 | 付款通知 | 지급통지서 | إشعار تحويل | भुगतान सूचना | "
     "Notis bayaran | Payment advice | REMITTANCE ADVICE",

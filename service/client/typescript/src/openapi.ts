@@ -317,7 +317,7 @@ export interface components {
          *
          *     Bills have `currency`, `line_items`, `taxes`, `checks`, `bills` and `document_type`, résumés the lists after them.
          *     The total of a `credit_note` is nothing to pay: the supplier owes it. `bills`: how many the file holds.
-         *     `document_type`: of UNTDID 1001: 380 an invoice, 381 a credit note, 384 a correction; null for a receipt.
+         *     `document_type` (UNTDID 1001): 380 an invoice, 381 a credit note, 384 a correction; null where no heading says it.
          */
         Fields: {
             kind: components["schemas"]["PaperKind"];

@@ -55,11 +55,12 @@ BILLS = (
     PaperName(
         PaperKind.RECEIPT,
         "receipt sales_receipt cash_receipt payment_receipt till_receipt *quittung *kassenbon kassenbeleg "
-        "kassenzettel barbeleg kassabon kwitantie kvitto kassakvitto kvittering kassebon reçu ticket_de_caisse ticket "
-        "recibo ticket_de_compra ricevuta scontrino scontrino_fiscale cupom_fiscal talão chitanță bon_fiscal paragon "
-        "paragon_fiskalny účtenka paragonový_doklad чек кассовый_чек товарный_чек fiş kuitti 領収書 領収証 レシート "
-        "收据 收據 小票 영수증 إيصال سند_قبض रसीद resit kuitansi nyugta απόδειξη apodeixi pokladničný_doklad "
-        "blagajnički_račun касова_бележка kvitas čeks kviitung kassakviitung kvittun biên_lai ใบเสร็จรับเงิน קבלה",
+        "kassenzettel barbeleg kassabon kwitantie kvitto kassakvitto kvittering kassebon reçu ticket_de_caisse "
+        "ticket_client recibo ticket_de_compra ricevuta scontrino scontrino_fiscale cupom_fiscal talão chitanță "
+        "bon_fiscal paragon paragon_fiskalny účtenka paragonový_doklad чек кассовый_чек товарный_чек fiş kuitti "
+        "領収書 領収証 レシート 收据 收據 小票 영수증 إيصال سند_قبض रसीद resit kuitansi nyugta απόδειξη apodeixi "
+        "pokladničný_doklad blagajnički_račun касова_бележка kvitas čeks kviitung kassakviitung kvittun biên_lai "
+        "ใบเสร็จรับเงิน קבלה",
     ),
     PaperName(
         PaperKind.INVOICE,

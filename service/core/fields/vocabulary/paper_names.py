@@ -65,21 +65,21 @@ PAPERS = (
     ),
     PaperName(
         PaperKind.STATEMENT,
-        "extrato_de_conta_corrente estratto_conto_corrente statement_of_account* account_statement bank_statement "
-        "customer_statement monthly_statement supplier_statement vendor_statement card_statement "
-        "credit_card_statement statement_of_invoices open_items *kontoauszug* rechnungsaufstellung offene_posten "
-        "offene_postenliste kontokorrentauszug saldenbestätigung rekeningafschrift rekeningoverzicht bankafschrift "
-        "openstaande_posten kontoutdrag kontoutskrift *kontoudtog* *kontoutskrift* reskontrautdrag relevé_de_compte* "
-        "relevé_bancaire extrait_de_compte* relevé_de_factures relevé_client extracto_de_cuenta extracto_bancario "
-        "estado_de_cuenta extracto_de_movimientos estratto_conto extrato_de_conta extrato_bancário extrato_da_conta "
-        "conta_corrente extras_de_cont fișă_de_cont wyciąg_bankowy wyciąg_z_rachunku wyciąg_z_konta "
-        "zestawienie_faktur výpis_z_účtu bankovní_výpis výpis_účtu выписка_по_счету выписка_по_счёту "
-        "банковская_выписка акт_сверки* hesap_ekstresi hesap_özeti hesap_dökümü cari_hesap_ekstresi tiliote "
-        "saldovahvistus 取引明細書 口座明細* 残高証明書 入出金明細* 对账单 對帳單 对帐单 账户明细 银行流水 거래명세 "
-        "거래내역서 계좌_거래내역* 잔액증명서 كشف_حساب كشف_الحساب खाता_विवरण बैंक_विवरण penyata_akaun penyata_bank "
-        "rekening_koran számlakivonat folyószámla_kivonat κατάσταση_λογαριασμού výpis_z_účtu izvod izvadak_po_računu "
-        "izpisek извлечение_по_сметка виписка_по_рахунку sąskaitos_išrašas konta_izraksts kontoväljavõte "
-        "reikningsyfirlit sao_kê",
+        "*kreditkartenabrechnung wertpapierabrechnung depotabrechnung depotauszug extrato_de_conta_corrente "
+        "estratto_conto_corrente statement_of_account* account_statement bank_statement customer_statement "
+        "monthly_statement supplier_statement vendor_statement card_statement credit_card_statement "
+        "statement_of_invoices open_items *kontoauszug* rechnungsaufstellung offene_posten offene_postenliste "
+        "kontokorrentauszug saldenbestätigung rekeningafschrift rekeningoverzicht bankafschrift openstaande_posten "
+        "kontoutdrag kontoutskrift *kontoudtog* *kontoutskrift* reskontrautdrag relevé_de_compte* relevé_bancaire "
+        "extrait_de_compte* relevé_de_factures relevé_client extracto_de_cuenta extracto_bancario estado_de_cuenta "
+        "extracto_de_movimientos estratto_conto extrato_de_conta extrato_bancário extrato_da_conta conta_corrente "
+        "extras_de_cont fișă_de_cont wyciąg_bankowy wyciąg_z_rachunku wyciąg_z_konta zestawienie_faktur výpis_z_účtu "
+        "bankovní_výpis výpis_účtu выписка_по_счету выписка_по_счёту банковская_выписка акт_сверки* hesap_ekstresi "
+        "hesap_özeti hesap_dökümü cari_hesap_ekstresi tiliote saldovahvistus 取引明細書 口座明細* 残高証明書 "
+        "入出金明細* 对账单 對帳單 对帐单 账户明细 银行流水 거래명세 거래내역서 계좌_거래내역* 잔액증명서 كشف_حساب "
+        "كشف_الحساب खाता_विवरण बैंक_विवरण penyata_akaun penyata_bank rekening_koran számlakivonat folyószámla_kivonat "
+        "κατάσταση_λογαριασμού výpis_z_účtu izvod izvadak_po_računu izpisek извлечение_по_сметка виписка_по_рахунку "
+        "sąskaitos_išrašas konta_izraksts kontoväljavõte reikningsyfirlit sao_kê",
     ),
     PaperName(
         PaperKind.PAYSLIP,
@@ -103,17 +103,16 @@ PAPERS = (
         PaperKind.REMITTANCE_ADVICE,
         "remittance_advice remittance_slip remittance_notice payment_advice advice_of_payment zahlungsavis "
         "*zahlungsavise* gutschriftanzeige gutschriftsanzeige überweisungsavis betalingsadvies betaalspecificatie "
-        "betalingsspecificatie betalningsavi betalningsbesked utbetalningsbesked betalingsadvis* remitteringsnota "
+        "betalingsspecificatie betalningsbesked utbetalningsavi utbetalningsbesked betalingsadvis* remitteringsnota "
         "betalingsavis avis_de_paiement avis_de_virement avis_de_règlement bordereau_de_paiement avis_de_crédit "
-        "aviso_de_pago aviso_de_transferencia remesa_de_pago aviso_de_abono avviso_di_pagamento avviso_di_bonifico "
-        "distinta_di_pagamento aviso_de_pagamento aviso_de_transferência aviso_de_lançamento aviz_de_plată "
-        "ordin_de_plată awizo_płatności zawiadomienie_o_płatności awizo_zapłaty avízo_platby avízo_o_platbě "
-        "platební_avízo авизо_о_платеже платежное_поручение платёжное_поручение уведомление_о_платеже ödeme_bildirimi "
-        "ödeme_tavsiyesi maksuilmoitus maksuerittely 支払通知書 支払通知 支払明細書 振込通知書 汇款通知* 付款通知* "
-        "匯款通知* 지급통지서 송금통지서 송금_통지서 지급_통지서 إشعار_تحويل إشعار_حوالة إشعار_دفع भुगतान_सलाह "
-        "भुगतान_सूचना प्रेषण_सलाह nasihat_pembayaran notis_bayaran makluman_pembayaran átutalási_értesítő "
-        "ειδοποίηση_πληρωμής avízo_o_úhrade obavijest_o_plaćanju obvestilo_o_plačilu авизо_за_плащане "
-        "mokėjimo_pranešimas makseteatis greiðslutilkynning",
+        "aviso_de_pago aviso_de_transferencia remesa_de_pago aviso_de_abono avviso_di_bonifico distinta_di_pagamento "
+        "aviso_de_pagamento aviso_de_transferência aviso_de_lançamento aviz_de_plată ordin_de_plată awizo_płatności "
+        "zawiadomienie_o_płatności awizo_zapłaty avízo_platby avízo_o_platbě platební_avízo авизо_о_платеже "
+        "платежное_поручение платёжное_поручение уведомление_о_платеже ödeme_bildirimi ödeme_tavsiyesi maksuilmoitus "
+        "maksuerittely 支払通知書 支払通知 支払明細書 振込通知書 汇款通知* 付款通知* 匯款通知* 지급통지서 송금통지서 "
+        "송금_통지서 지급_통지서 إشعار_تحويل إشعار_حوالة إشعار_دفع भुगतान_सलाह भुगतान_सूचना प्रेषण_सलाह nasihat_pembayaran "
+        "notis_bayaran makluman_pembayaran átutalási_értesítő ειδοποίηση_πληρωμής avízo_o_úhrade obavijest_o_plaćanju "
+        "obvestilo_o_plačilu авизо_за_плащане mokėjimo_pranešimas makseteatis greiðslutilkynning",
     ),
     PaperName(
         PaperKind.PAYMENT_CONFIRMATION,
@@ -298,5 +297,12 @@ PAPERS = (
 ALONE = (
     PaperName(PaperKind.STATEMENT, "statement"),
     PaperName(PaperKind.ORDER, "order"),
+    PaperName(PaperKind.RECEIPT, "ticket"),
 )
 """Names that count only as a cell without any other word."""
+
+NO_NAMES = (
+    "*berechnung *verrechnung *aufrechnung *umrechnung *hochrechnung *anrechnung *zurechnung reçu_le reçu_par "
+    "bill_of_materials bill_of_sale bill_of_quantities bill_of_exchange"
+)
+"""Words that hold a paper's name and are none."""
