@@ -137,6 +137,25 @@ def test_fields_come_first_and_lead_to_their_words(page: Page) -> None:
     assert numbers(page, ".entity.chosen") == {index}
 
 
+INVOICE_AND_NOTE = (
+    "Acme GmbH\nINVOICE\nInvoice no. INV-20931\nInvoice date: 2 March 2026\nBill to: Finch Ltd\n"
+    "Desk\t2\t420.00\t840.00\nNet 840.00\nVAT 20 % 168.00\nTotal EUR 1,008.00\n"
+    "\fAcme GmbH\nDELIVERY NOTE DN-77120\nDate: 1 March 2026\nDesk\t2\n"
+)
+
+
+def test_each_paper_of_a_file_is_named_with_its_fields(page: Page) -> None:
+    with page.expect_response(re.compile("/extract")) as answer:
+        drop(page, "both.txt", INVOICE_AND_NOTE.encode())
+    page.wait_for_selector(DONE)
+    bill, note = answer.value.json()["documents"][0]["papers"]
+    assert (bill["kind"], note["kind"], note["fields"]) == ("invoice", "delivery_note", None)
+    names = page.eval_on_selector_all(".fields .paper h2", "nodes => nodes.map(node => node.innerText)")
+    assert names == ["Invoice, “INVOICE”, in EUR", "Delivery note, “DELIVERY NOTE DN-77120”"]
+    assert page.inner_text(".fields .paper >> nth=1").endswith("No bill and no résumé: without fields.")
+    assert bill["fields"]["roles"]["total_amount"]["value"] in page.inner_text(".fields .paper >> nth=0")
+
+
 def test_a_word_that_is_no_field_turns_to_the_entities(page: Page) -> None:
     sample(page, "invoice.pdf")
     page.click('.box[data-entity="1"]')
