@@ -70,15 +70,17 @@ _ALL_NUMBERS = (
     (ANOTHER, re.compile(rf"(?P<words>{any_of('another_number', 'other_number', ends=False)}){_NUMBERED}")),
     *_NUMBER_ROLES.items(),
 )
-_MERE = re.compile(rf"\W{{0,3}}(?:{any_of('number')})[\s:.#]*")
+_MERE = re.compile(rf"(?:.*[0-9][年月日]?\s)?\W{{0,3}}(?:{any_of('number')})[\s:.#]*")
 _DEPOSIT = re.compile(
     rf"\W{{0,3}}(?:(?:{any_of(*_BILL)})\s{{1,2}}(?:d[ei]?['\s])?)?(?:{any_of('deposit')})(?:[\s-]{{1,2}}(?:{any_of(*_BILL)}))?{_NUMBERED}"
 )
+_JOINT = re.compile(rf"(?:{any_of(*_BILL)})\s?(?:[/&+]|und|and|et|e|y|en|och|og)\s?$")
+"""Name of a bill before that of another paper which it is as well: "Rechnung / Lieferschein Nr."."""
 _YOURS = re.compile(rf"(?:{any_of('your_order', ends=False)}){_NUMBERED}")
 
 _OF = (
     r"(?:dated|from|of|vom|v\.|du|en date du|del|di data|in data|de fecha|dd\.?|d\.d\.|van|van datum|av den|av|af|fra"
-    r"|fran|z dnia|z|ze dne|dne|от|pvm|de|da|din|din data|tanggal|bertarikh|tarihli|,)"
+    r"|fran|z dnia|z|ze dne|dne|от|pvm|de|da|din|din data|tanggal|bertarikh|tarihli|,|[-–—])"
 )
 _ID = r"(?=[^\s]{0,30}[0-9])[^\s,;]{1,30}"
 _BEHIND = rf"[\s:.#-]{{0,3}}(?:{any_of('number', starts=False)})?[\s:.#-]{{0,3}}"
@@ -167,7 +169,8 @@ def _role_of_number(key: str) -> str | None:
         day.end >= found[1].end("words") and day.start < found[1].start() for day in _DAYS.find(key)
     ):
         return None
-    return found[0]
+    role, words = found
+    return "INVOICE_ID" if role == ANOTHER and _JOINT.search(key, 0, words.start()) else role
 
 
 def is_your_order(lines: TextLines, start: int) -> bool:

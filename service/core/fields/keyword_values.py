@@ -6,7 +6,8 @@ The rules:
 - In a row of goods, the rest of a description's line, amounts and counts are kept, and counts before the description;
   `line_items` decides which of them are the price, the quantity and the amount.
 - A value of the model is never replaced: a value of the same kind that overlaps it is left out. Only periods and
-  references of a payment, which a model has in pieces, stand beside its dates and numbers.
+  references of a payment, which a model has in pieces, stand beside its dates and numbers, and dates and numbers beside
+  a date that is not read as one.
 - Every pattern begins where a run of its characters begins and has bounded repetitions.
 
 These values fill a document's fields only; they are not among its entities.
@@ -152,14 +153,15 @@ def keyword_values(
     text, taken, dates = lines.text, _spans_of(entities), [*dates]
     sums, days = list(amount_spans(read, text)), list(day_spans(read, text, dates))
     items = description_spans(lines, [entity for entity in entities if entity.end <= len(text)], sums)
+    whole = [each for each in entities if each.label not in DATES or read("DATE", each.text).kind is ValueKind.DATE]
     rows = list(_rows(lines, items, len(text)))
     found = [
         *((ITEM, span) for span in _new_items(lines, items, entities)),
         *(("MONEY", span) for span in _named_sums(lines, sums, SpanSet(rows), entities)),
-        *(("DATE", span) for span in _named_days(read, lines, days, entities)),
+        *(("DATE", span) for span in _named_days(lines, days, whole)),
         *((SUPPLY_DATE, span) for span in _supply_periods(read, lines, dates)),
         *_named_numbers(lines, text, SpanSet([*sums, *days]), taken),
-        *(("ID_NUMBER", span) for span in _short_numbers(lines, text, taken)),
+        *(("ID_NUMBER", span) for span in _short_numbers(lines, text, _spans_of(whole))),
         *((REFERENCE, span) for span in reference_spans(text)),
         *party_names(lines, entities),
         *(
@@ -194,10 +196,9 @@ def _named_sums(lines: TextLines, sums: Iterable[Span], rows: SpanSet, entities:
             yield span
 
 
-def _named_days(read: ReadValue, lines: TextLines, days: Iterable[Span], entities: Sequence[Entity]) -> Iterator[Span]:
+def _named_days(lines: TextLines, days: Iterable[Span], entities: Sequence[Entity]) -> Iterator[Span]:
     """Return dates with words for a role before them."""
-    read_dates = (each for each in entities if read("DATE", each.text).kind is ValueKind.DATE)
-    taken = _spans_of(read_dates, DATES)
+    taken = _spans_of(entities, DATES)
     return (span for span in days if not taken.touch(span) and date_role(lines, span[0]) not in (None, ANOTHER))
 
 

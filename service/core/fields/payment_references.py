@@ -3,7 +3,8 @@
 The rules:
 - Forms that prove themselves: ISO 11649 (`RF18 5390 0754 7034`), the 27 digits of a Swiss QR bill, the Belgian
   `+++090/9337/55493+++`. Their checksums have to hold.
-- Forms without a checksum that no other number has: the Danish `+71<…+…<`; `SI12 …` and `HR01 …` behind their words.
+- Forms without a checksum that no other number has: the Danish `+71<…+…<`; `SI12 …` and `HR01 …` behind their words; a
+  number behind "ref" on the line of an account.
 - Behind words for a reference ("OCR-nummer", "KID", "Verwendungszweck") any number is one, with all its groups of
   digits: `1234 56789`.
 
@@ -30,6 +31,11 @@ _NAMED = re.compile(
     r"(?P<reference>(?:SI|HR)[0-9]{2}(?: ?[0-9-]{1,22}){1,3})(?!\w)",
     re.IGNORECASE,
 )
+_BESIDE_ACCOUNT = re.compile(
+    r"(?<![^\W\d_])(?:bpay|bank(?:ing)?|acc(?:oun)?t?|iban|bsb|konto|compte|cuenta|conto|rekening)(?![^\W\d_])[^\n]{0,80}?"
+    r"[\s,;(](?:r[eé]f(?:erence|erenz|érence|erencia|erentie)?|rif)\.?[:\s]{1,2}(?P<reference>(?=[A-Z/-]{0,12}[0-9])[A-Z0-9][A-Z0-9/-]{3,24})(?![\w/-])",
+    re.IGNORECASE,
+)
 _MORE_GROUPS = re.compile(r"(?: [0-9]{1,8}(?![\w.,/-])){1,8}")
 _DIGITS = re.compile(r"(?:RF)?[0-9]{1,8}")
 _CARRY = (0, 9, 4, 6, 8, 2, 7, 1, 3, 5)
@@ -45,7 +51,8 @@ def reference_spans(text: str) -> Iterator[Span]:
     for pattern in (_SWISS, _BELGIAN):
         yield from (match.span() for match in pattern.finditer(text) if has_valid_checksum(match[0]))
     yield from (match.span() for match in _DANISH.finditer(text))
-    yield from (match.span("reference") for match in _NAMED.finditer(text))
+    for pattern in (_NAMED, _BESIDE_ACCOUNT):
+        yield from (match.span("reference") for match in pattern.finditer(text))
 
 
 def whole_reference(text: str, start: int, end: int) -> Span:

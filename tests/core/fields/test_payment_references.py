@@ -28,6 +28,11 @@ from service.core.fields.payment_references import has_valid_checksum, reference
         ("Sklic: SI12 1234567890123", ["SI12 1234567890123"]),
         ("Model i poziv na broj: HR01 2026-118", ["HR01 2026-118"]),
         ("IBAN SI56 1910 0000 0123 438", []),
+        ("BPAY Biller Code 88124 Ref 1093300471", ["1093300471"]),
+        ("acc 62044187213, ref KB2291", ["KB2291"]),
+        ("Konto 12 345, Referenz: RE-2026-17", ["RE-2026-17"]),
+        ("our ref KB2291, bank holiday", []),
+        ("Bank: please refer to us, ref none", []),
         ("Invoice 2026-118", []),
     ],
 )
@@ -58,7 +63,8 @@ def test_some_forms_have_a_checksum(reference: str, *, valid: bool | None) -> No
 
 
 @pytest.mark.parametrize(
-    "words", ["RF12 ABCD ", "21 00000 ", "model ", "+++123/", "1", "sklic: si12 ", "+71< ", "RF12AAAA"]
+    "words",
+    ["RF12 ABCD ", "21 00000 ", "model ", "+++123/", "1", "sklic: si12 ", "+71< ", "RF12AAAA", "bank ref ", "acc "],
 )
 def test_references_are_searched_in_linear_time(words: str) -> None:
     text = words * (100_000 // len(words))

@@ -70,7 +70,7 @@ ENGLISH = BillWords(
     "quote_date quotation_date offer_date expected_delivery estimated_delivery delivery_expected expected_by "
     "check_in check_out arrival departure arrival_date departure_date warranty_until last_payment last_bill "
     "last_invoice previous_bill contract_since member_since customer_since downloaded_on exported_on revision "
-    "not_valid_after not_valid_before",
+    "not_valid_after not_valid_before accepted accepted_on approved_on signed_on",
     bill="invoice receipt bill inv doc document",
     bill_number="rcti cn credit_ref",
     order="order order_reference order_ref p.o./s.o.",
@@ -168,7 +168,7 @@ GERMAN = BillWords(
     "nächste_abbuchung nächste_ablesung nächste_fälligkeit stand stand_vom saldo saldo_per saldo_zum kontostand* "
     "vertragsdatum vertragsbeginn vertragsende vertrag_vom vertragslaufzeit_bis abgelesen_am ablesedatum ablesung "
     "ablesetag zählerstand* angebotsdatum eingangsdatum anreise abreise beginn mitglied_seit kunde_seit "
-    "erstzulassung ez verlängert_sich_am nächste_rechnung_erhalten_sie_am belegdruck",
+    "erstzulassung ez verlängert_sich_am nächste_rechnung_erhalten_sie_am belegdruck angenommen_am unterzeichnet_am",
     bill="*rechnung *rechnungs beleg quittung quittungs re",
     order="auftrag auftrags",
     your_order="ihre_bestellung ihr_auftrag ihre_bestell ihre_referenz ihr_zeichen bestellreferenz bestellung "
@@ -251,7 +251,7 @@ DUTCH = BillWords(
     bill="factuur bon kassabon *factuur",
     bill_number="creditnummer credit_nummer creditnr",
     your_order="uw_bestelling uw_bestel uw_order uw_referentie uw_kenmerk inkooporder uw_inkooporder uw_ordernummer "
-    "bestelling bestel",
+    "bestelling bestel uw_bestelbon bestelbon",
     another_bill="oorspronkelijke_factuur betreft_factuur proforma_factuur op_factuur voor_factuur "
     "gecrediteerde_factuur creditering_factuur correctie_op_factuur",
     another_number="klant klanten debiteur debiteuren contract meter offerte project pakbon levering leverancier kvk "

@@ -95,7 +95,7 @@ CZECH = BillWords(
     supply="datum_dodání dodáno dodáno_dne dodání duzp duzpl datum_uskutečnění_plnění "
     "datum_uskutečnění_zdanitelného_plnění datum_uskut._plnění datum_zdanitelného_plnění datum_zdan._plnění "
     "den_uskutečnění_plnění uskutečnění_plnění zúčtovací_období fakturační_období fakturované_období období "
-    "datum_odeslání odesláno datum_plnění",
+    "datum_odeslání odesláno datum_plnění datum_usk*._zdan*._pln* usk*._zdan*._pln*",
     discount_until="skonto_do skonto při_úhradě_do při_platbě_do sleva_při_platbě_do",
     another_day="datum_objednávky objednáno objednáno_dne objednávka_ze_dne datum_tisku vytištěno vytištěno_dne "
     "datum_narození narozen platnost_do platí_do platnost datum_expirace expirace vyprší zaplaceno zaplaceno_dne "

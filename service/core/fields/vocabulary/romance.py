@@ -49,7 +49,7 @@ FRENCH = BillWords(
     "prochain_paiement prochaine_relève solde_au solde arrêté_au situation_au relevé relevé_le relève relève_du "
     "index date_du_contrat date_de_contrat souscrit_depuis contrat_du date_de_début date_de_fin début fin "
     "date_du_devis devis_du arrivée départ client_depuis garantie_jusqu'au dernier_paiement dernière_facture versé "
-    "versée versé_le versée_le",
+    "versée versé_le versée_le accepté_le signé_le",
     bill="facture ticket reçu",
     bill_number="pièce pièce_n°",
     order="réf_commande référence_commande",
@@ -336,12 +336,14 @@ ROMANIAN = BillWords(
     "sold citire citit_la index_la data_contractului contract_din data_începerii data_încetării început sfârșit "
     "data_ofertei sosire plecare client_din ultima_plată ultima_factură",
     bill="factură chitanță bon storno factura facturii",
+    bill_number="seria_*",
     order="comandă comanda",
     your_order="comanda_dvs. comanda_dumneavoastră comanda_dvs referința_dvs. comandă_client",
     another_bill="la_factura factura_inițială factură_proformă factura_proformă factura_precedentă stornare_factură "
     "storno_la_factura corectează_factura aferentă_facturii factura_stornată",
     another_number="client contract contor ofertă ofertă_nr. proiect aviz aviz_de_expediție cont poliță membru "
-    "furnizor cui cif c.u.i. cod_client nr._reg._com. loc_de_consum serie mandat dosar tel.",
+    "furnizor cui cif c.u.i. cod_client nr._reg._com. loc_de_consum serie mandat dosar tel. reg._com. "
+    "registrul_comerțului",
     number="număr seria_și_nr nr",
     reference="referință_de_plată referința_plății referință_plată detalii_plată explicații_plată cod_de_plată "
     "menționați_la_plată cod_plată",
