@@ -70,6 +70,19 @@ _ALONE = (
     *("untaxed", "rounding", "change", "paid"),
 )
 """Kinds that decide a key's class whatever other phrases it has, the first in this order."""
+_LINES_OF_BILLS = frozenset(
+    (
+        *(AmountKeyword.TAX, AmountKeyword.TO_PAY, AmountKeyword.PREPAID, AmountKeyword.BROUGHT_FORWARD),
+        *(AmountKeyword.WITHHOLDING, AmountKeyword.PAID, AmountKeyword.CHANGE),
+    )
+)
+"""Classes of lines that a model may take for rows of goods."""
+_TOTALS_OF_BILLS = frozenset(
+    (*(AmountKeyword.TOTAL, AmountKeyword.GROSS, AmountKeyword.SUBTOTAL), AmountKeyword.NET, AmountKeyword.NET_OR_TOTAL)
+)
+"""Classes of sums that a model may take for rows of goods."""
+MOST_OTHER_OF_TOTAL = 3
+"""Most letters outside its phrases of a line that is a sum and no row of goods."""
 _ROW_TOTALS = frozenset((AmountKeyword.TOTAL, AmountKeyword.GROSS, AmountKeyword.TO_PAY, AmountKeyword.NET_OR_TOTAL))
 _IN_ORDER = ("net", "subtotal", "rounded", "gross", "to_pay", "net_or_total", "total")
 
@@ -83,9 +96,16 @@ def amount_keywords(mentions: Sequence[Mention], lines: TextLines) -> dict[int, 
 
 
 def goods_lines(mentions: Sequence[Mention], lines: TextLines) -> frozenset[int]:
-    """Find the lines of line items, but for those that name a tax."""
+    """Find the lines of line items, but for those whose words name a sum of the bill, or that have none."""
     items = (mention for mention in mentions if mention.label == "LINE_ITEM")
-    return frozenset(lines.at(item.end - 1) for item in items if classify_key(item.text) is not AmountKeyword.TAX)
+    return frozenset(lines.at(item.end - 1) for item in items if _names_goods(item.text))
+
+
+def _names_goods(text: str) -> bool:
+    line, keyword = folded(text), classify_key(text)
+    if keyword in _TOTALS_OF_BILLS:
+        return _other_letters(line, _TABLE.find(line)) > MOST_OTHER_OF_TOTAL
+    return keyword not in _LINES_OF_BILLS and any(map(str.isalpha, text))
 
 
 def _row_keywords(sums: Sequence[Mention], lines: TextLines) -> dict[int, AmountKeyword]:

@@ -123,7 +123,9 @@ def _of_label(label: str, choice: Choice, bill: Bill) -> Iterator[tuple[str, flo
         yield f"{WORDS} {_ROLE[label].group.name}", 1.0
     elif role is not None:
         yield "other words", -1.0
-    if best.by_keyword or best.entity == DERIVED:
+    if best.entity == DERIVED:
+        return
+    if best.by_keyword:
         yield "no label", -1.0
     elif best.label == label:
         share = min(max(best.score, LEAST_SHARE), MOST_SHARE)

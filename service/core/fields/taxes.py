@@ -83,6 +83,14 @@ class Tax:
     def tax(self) -> Decimal | None:
         return None if self.amount is None else amount(self.amount)
 
+    @property
+    def with_tax(self) -> Decimal | None:
+        """The sum that the tax is part of."""
+        if self.gross is not None:
+            return amount(self.gross)
+        base = None if self.base is None else amount(self.base)
+        return None if base is None or self.tax is None else base + self.tax
+
     def fits(self, base: Decimal | None) -> bool:
         """True if the tax is the rate in percent of a base, up to rounding."""
         if self.percent is None or self.tax is None or base is None:

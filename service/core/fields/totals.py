@@ -45,6 +45,7 @@ from service.core.fields.checks import (
     terms_of,
 )
 from service.core.fields.mentions import (
+    DERIVED,
     Choice,
     Mention,
     Reason,
@@ -119,6 +120,8 @@ def settle_totals(
         named = {entity for entity, keyword in keywords.items() if keyword is AmountKeyword.TAX}
         if _is_shared(choices, [mention for mention in mentions if mention.label == TAX or mention.entity in named]):
             del choices[TAX]
+        if TAX not in choices and TOTAL in choices:
+            choices |= rates.included_tax(amount(choices[TOTAL].best))
         choices = _without_net_of_tax(_in_one_currency(choices), is_taxed=bool(rates.parts))
         return choices, _check_choices(choices, terms)
     found = dict(zip(_TRIPLE, (mention for mention, _ in settled), strict=True))
@@ -187,6 +190,15 @@ class _Rates:
         together = sum((amount(each) or Decimal() for each in parts), Decimal())
         found = derived_amount(role, together, parts)
         return [(next((each for each in self._mentions if amount(each) == together), found), found.score)]
+
+    def included_tax(self, total: Decimal | None) -> dict[str, Choice]:
+        """Choose the sum of the taxes that are contained in sums which together are the total."""
+        stated = [tax for tax in self._taxes if tax.amount is not None]
+        grosses = [tax.with_tax for tax in stated]
+        if not stated or total is None or None in grosses or sum(filter(None, grosses), Decimal()) != total:
+            return {}
+        found = self._sum_of(TAX, [tax.amount for tax in stated if tax.amount is not None])
+        return {TAX: choice_of(found[0][0], found, Reason.SUM)} if found else {}
 
     def allow(self, net: Decimal, tax: Mention) -> bool:
         """True unless an amount that nothing calls a tax is not the rate before it of the net."""
@@ -329,9 +341,10 @@ def _settled(alone: Choice | None, mention: Mention, likely: Weighted) -> Choice
     """Make the choice of an amount that adds up; the choice stays as it was if the amount had been chosen anyway."""
     if alone is not None and amount(alone.best) == amount(mention):
         return alone
-    return choice_of(
-        mention, [found for found in likely if found[0].label != "MONEY" or found[0] == mention], Reason.SUM
-    )
+    others = [found for found in likely if found[0].label != "MONEY" or found[0] == mention]
+    if mention.entity == DERIVED:  # the others are its parts, no rivals
+        return choice_of(mention, [(mention, mention.score)], Reason.SUM)
+    return choice_of(mention, others, Reason.SUM)
 
 
 def _check_choices(choices: dict[str, Choice], terms: Sequence[Term]) -> tuple[SumCheck, ...]:
