@@ -3,9 +3,11 @@
 The rules:
 - A page begins a paper or continues the one before it. Its face tells which (`faces`).
 - Under a heading, a number that the paper before has not begins a paper; one that both have continues it.
-- A heading of another kind begins a paper if the page has a number or a date. A timesheet is a bill's annex.
+- A heading of another kind begins a paper if the page has a number or a date, a bill also a total: "Invoice" over a
+  page of a contract is a section. A timesheet is a bill's annex.
 - What a letter encloses is another paper.
-- Without numbers, a heading or another letterhead begins a paper if both sides have a total.
+- Without numbers, a heading or another letterhead begins a paper if both sides have a total. A heading without a number
+  behind a page with one repeats the head of that paper, unless the letterhead is another.
 - "Page 2 of 3" and a sum carried over continue a paper, unless a heading with another number stands there.
 - Within a page, a paper has a number that the one above has not, and a party, or a date beside its number. A bill has a
   total, and so has a bill above it, with another sum. A slip for the payment is of its bill.
@@ -72,10 +74,12 @@ def begins_paper(paper: Face, page: Face) -> bool:
         is_other = has_other_number or _are_other(paper.parties, page.parties)
         return is_other and has_totals and page.has_date
     if page.kind is paper.kind:
-        return has_other_number if paper.numbers and page.numbers else has_totals
+        has_one_number = bool(paper.numbers or page.numbers) and not _are_other(paper.parties, page.parties)
+        return has_other_number or (has_totals and not has_one_number and paper.numbers.isdisjoint(page.numbers))
     if page.kind is PaperKind.TIMESHEET and paper.kind in BILL_KINDS:
         return False
-    return paper.numbers.isdisjoint(page.numbers) and bool(page.numbers or page.has_date)
+    has_own = page.numbers or (page.has_date and (page.totals or page.kind not in BILL_KINDS))
+    return paper.numbers.isdisjoint(page.numbers) and bool(has_own)
 
 
 def begins_within(paper: Face, part: Face) -> bool:

@@ -88,6 +88,8 @@ def test_pages_with_another_heading_number_or_letterhead_begin_a_paper(text: str
         "Übertrag [m 10,00]\nRegal [m 9,00]",
         "[o Finch Ltd]\nGeneral terms\nA credit note is given for goods returned.",
         "INVOICE\nTerms of payment",
+        "[s Acme Ltd]\nINVOICE\nShelf [m 9.00]\nTotal [t 19.00]",
+        "[s Acme Ltd]\nRECEIPT\n[d 9 March 2026]\nGoods may be returned.",
         "Hours of Anna Finch\n[d 1 March 2026] 8 h\n[d 2 March 2026] 7 h",
         "Timesheet\n[d 1 March 2026] 8 h\n[d 2 March 2026] 7 h",
         "Delivery note 4711\n[d 1 March 2026]\nShelf [m 9.00]",
@@ -98,6 +100,11 @@ def test_pages_with_another_heading_number_or_letterhead_begin_a_paper(text: str
 )
 def test_pages_of_one_paper_continue_it(page: str) -> None:
     assert divided(f"{BILL}\f{page}") == ["Acme Ltd"]
+
+
+def test_a_receipt_without_a_number_begins_a_paper_by_its_letterhead() -> None:
+    first = "[s Book Shop]\nRECEIPT no. R-12\nTotal [t 9.00]"
+    assert divided(f"{first}\f[s Tea House]\nRECEIPT\nTotal [t 7.00]") == ["Book Shop", "Tea House"]
 
 
 def test_a_page_with_another_number_under_its_heading_begins_a_paper_whatever_page_it_is_printed_as() -> None:
