@@ -88,6 +88,10 @@ _MODELS: Schema = {
         "additionalProperties": {"type": "number"},
         "description": "Seconds that each step of the engine's start took.",
     },
+    "fields_fitted_on": {
+        "type": "string",
+        "description": "Sets of documents, and the number of values in each, that the scores of roles were fitted on.",
+    },
 }
 _READINESS: Schema = {
     "percent": {"type": "integer", "minimum": 0, "maximum": 100},

@@ -17,6 +17,7 @@ from service.api.http.response import json_response, ndjson_lines, unless_discon
 from service.api.redaction.answers import redact_response
 from service.api.redaction.schemas import RedactOptions
 from service.core.errors import InvalidOptions
+from service.core.fields.role_weights import FITTED_ON
 from service.core.types import Phase
 from service.metrics.prometheus import CONTENT_TYPE, exposition
 from service.text.pipeline import answered_labels
@@ -97,7 +98,13 @@ async def models(request: Request) -> Response:
         | {"entity_labels": answered_labels(model.labels, has_rules=False)}
         for model in status.models
     ]
-    body = {"models": shown, "device": status.device, "dtype": status.dtype, "start_seconds": status.start_seconds}
+    body = {
+        "models": shown,
+        "device": status.device,
+        "dtype": status.dtype,
+        "start_seconds": status.start_seconds,
+        "fields_fitted_on": FITTED_ON,
+    }
     return Response(msgspec.json.encode(body), media_type="application/json")
 
 

@@ -117,7 +117,7 @@ def _bill(
     choices |= choose_tax_numbers(everything, lines, choices)
     taken = {choices[label].best.entity for label in labels_of(RoleGroup.SUM) if label in choices}
     rows = find_line_items(everything, lines, taken | sums.by_keyword)
-    choices = scored(choices, sums.checks, everything, lines, words)
+    choices = scored(choices, (*sums.checks, *sums.payment_checks), everything, lines, words)
     document_type = paper.document_type
     if document_type == CORRECTED and TOTAL in choices and (amount(choices[TOTAL].best) or 0) < 0:
         kind, document_type = PaperKind.CREDIT_NOTE, CREDIT_NOTE

@@ -5,8 +5,9 @@ The rules:
   characters in the text; a page need not show everything.
 - The page contradicts the XML where a role was surely read with another value, and the XML's value stands nowhere in
   the text. A role is surely read with a score of `SURE`, as a sum that adds up, with words for the role before it, or
-  with a checksum that holds. A net and a tax that do not add up with the page's total are no sure ones: they may be
-  those of one rate. Signs do not count: credit notes have them on one side only.
+  with a checksum that holds. A net and a tax that do not add up with the page's total, or only with lines between them,
+  are no sure ones: they may be those of one rate, or without shipping.
+- Signs do not count: credit notes have them on one side only.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from decimal import Decimal
 
 from service.core.decoding.value import Value, ValueKind
 from service.core.fields.checks import SumCheck, check_sum
-from service.core.fields.mentions import CHECKSUM, NO_SUM, WORDS, Choice, Mention, Reason
+from service.core.fields.mentions import CHECKSUM, LINES_BETWEEN, NO_SUM, WORDS, Choice, Mention, Reason
 from service.core.fields.roles import NET, ORDER, SUPPLY_DATE, TAX, TOTAL, RoleGroup, labels_of
 
 MOST_ROWS = 10_000
@@ -270,7 +271,7 @@ def _place(
 
 
 def _is_sure(role: str, choice: Choice) -> bool:
-    if role != TOTAL and NO_SUM in choice.evidence:
+    if role != TOTAL and (NO_SUM in choice.evidence or LINES_BETWEEN in choice.evidence):
         return False
     return (
         choice.reason is Reason.SUM or choice.score >= SURE or WORDS in choice.evidence or CHECKSUM in choice.evidence

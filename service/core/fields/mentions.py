@@ -115,8 +115,9 @@ class Reason(StrEnum):
     EMBEDDED = "embedded"
 
 
-WORDS, CHECKSUM, NO_SUM = "words", "checksum", "does not add up"
-"""Names of evidence: words for the role before the value, a checksum that holds, and amounts that do not add up."""
+WORDS, CHECKSUM, NO_SUM, LINES_BETWEEN = "words", "checksum", "does not add up", "lines between the sums"
+"""Names of evidence: words for the role before the value, a checksum that holds, amounts that do not add up, and those
+that add up only with lines between them, such as shipping."""
 
 
 @dataclass(frozen=True, slots=True)

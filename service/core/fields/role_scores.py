@@ -23,10 +23,20 @@ from service.core.fields.amount_keywords import ROLE_WEIGHTS, AmountKeyword, Key
 from service.core.fields.checks import TOLERANCE, SumCheck
 from service.core.fields.key_roles import role_before
 from service.core.fields.lines import TextLines
-from service.core.fields.mentions import CHECKSUM, DERIVED, NO_SUM, WORDS, Choice, Mention, amount, same_value
+from service.core.fields.mentions import (
+    CHECKSUM,
+    DERIVED,
+    LINES_BETWEEN,
+    NO_SUM,
+    WORDS,
+    Choice,
+    Mention,
+    amount,
+    same_value,
+)
 from service.core.fields.parties import keyword_before
 from service.core.fields.role_weights import WEIGHTS
-from service.core.fields.roles import NET, ROLES, TAX, TOTAL, RoleGroup
+from service.core.fields.roles import DUE, NET, PAID, REFERENCE, ROLES, SUPPLY_DATE, TAX, TOTAL, RoleGroup
 from service.core.fields.taxes import PERCENT
 
 Evidence = Mapping[str, float]
@@ -41,11 +51,17 @@ MOST_DOUBTED = 0.4
 MOST_TAX = Decimal("0.35")
 """Highest tax, as a share of the net: no country has a higher rate."""
 
+PLAIN_SPACES = "a + b = c".count(" ")
+"""Spaces of a check's rule without lines between its sums."""
 DIGITS = 3
 """Digits behind the point of a number of evidence."""
 
 _ROLE = {role.label: role for role in ROLES}
 _TRIPLE = (NET, TAX, TOTAL)
+_OF_PAYMENT = (PAID, DUE)
+_UNTAXED = frozenset((NET, TOTAL))
+_MAY_REPEAT = frozenset((PAID, DUE, SUPPLY_DATE, REFERENCE))
+"""Roles whose value is often that of another role: a payment, the day of supply, a reference."""
 _NO_TOTALS = frozenset((AmountKeyword.PAID, AmountKeyword.CHANGE))
 _DAYS = ("INVOICE_DATE", "DUE_DATE")
 
@@ -156,11 +172,19 @@ def _of_rivals(label: str, choice: Choice, bill: Bill) -> Iterator[tuple[str, fl
     value = same_value(choice.best)
     yield "lead", min(max(choice.lead, -MOST_LEAD), MOST_LEAD)
     yield "repeated", min(math.log2(max(bill.counts[value], 1)), MOST_DOUBLINGS)
-    if any(same_value(other.best) == value for role, other in bill.choices.items() if role != label):
+    others = bill.choices.keys() - {label} - _may_repeat(label)
+    if any(same_value(bill.choices[other].best) == value for other in others):
         yield "value of two roles", -1.0
     is_named = _ROLE[label].group is RoleGroup.NAMED
     if is_named and any(role_before(bill.lines, other) == label for other in choice.alternatives):
         yield "another value with words", -1.0
+
+
+def _may_repeat(label: str) -> frozenset[str]:
+    """Find the roles whose value may be that of this one: of a bill without tax, the net is the total."""
+    if label in _MAY_REPEAT:
+        return frozenset(_ROLE)
+    return _MAY_REPEAT | (_UNTAXED if label in _UNTAXED else frozenset())
 
 
 def _of_value(label: str, best: Mention) -> Iterator[tuple[str, float]]:
@@ -173,10 +197,13 @@ def _of_value(label: str, best: Mention) -> Iterator[tuple[str, float]]:
 
 def _of_sums(label: str, best: Mention, bill: Bill) -> Iterator[tuple[str, float]]:
     """Whether the amounts add up, the tax is the stated percentage of the net, and the total is the largest sum."""
+    if label in _OF_PAYMENT:
+        yield from _of_checks(f"= {DUE.lower()}", bill)
+    if label not in _TRIPLE:
+        return
+    yield from _of_checks(f"= {TOTAL.lower()}", bill)
     stated = {role: abs(number) for role in _TRIPLE if (number := _amount(role, bill)) is not None}
-    if bill.checks:
-        yield ("adds up", 1.0) if bill.checks[0].holds else (NO_SUM, -1.0)
-    else:
+    if len(stated) < len(_TRIPLE):
         yield "amounts missing", (len(stated) - len(_TRIPLE)) / 2
     yield from _of_tax(stated, bill)
     if label == TOTAL:
@@ -184,6 +211,14 @@ def _of_sums(label: str, best: Mention, bill: Bill) -> Iterator[tuple[str, float
         largest = max((abs(number) for mention in sums if (number := amount(mention)) is not None), default=Decimal())
         is_largest = abs(amount(best) or Decimal()) >= largest
         yield ("largest sum", 1.0) if is_largest else ("not the largest sum", -1.0)
+
+
+def _of_checks(result: str, bill: Bill) -> Iterator[tuple[str, float]]:
+    """Whether the check of a sum holds; nothing where it was not checked."""
+    if found := [check for check in bill.checks if check.rule.endswith(result)]:
+        yield ("adds up", 1.0) if found[0].holds else (NO_SUM, -1.0)
+        if found[0].holds and found[0].rule.count(" ") > PLAIN_SPACES:
+            yield LINES_BETWEEN, -1.0
 
 
 def _of_tax(stated: Mapping[str, Decimal], bill: Bill) -> Iterator[tuple[str, float]]:

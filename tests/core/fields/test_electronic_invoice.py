@@ -16,7 +16,7 @@ from service.core.fields.electronic_invoice import (
     StatedTax,
     invoice_fields,
 )
-from service.core.fields.mentions import CHECKSUM, NO_SUM, WORDS, Choice, Reason
+from service.core.fields.mentions import CHECKSUM, LINES_BETWEEN, NO_SUM, WORDS, Choice, Reason
 from tests.support.mentions import mentions_in
 
 
@@ -152,9 +152,10 @@ def test_words_a_checksum_and_a_sum_make_a_page_sure_of_its_total(choices: dict[
     assert against(choices, TOTAL_AMOUNT=money("119.00")).contradictions
 
 
-def test_a_net_that_does_not_add_up_may_be_that_of_one_rate() -> None:
+def test_a_net_that_does_not_add_up_alone_may_be_that_of_one_rate_or_without_shipping() -> None:
     assert against(chosen(), NET_AMOUNT=money("119.00")).contradictions
-    assert not against(chosen(0.9, Reason.LABEL, NO_SUM), NET_AMOUNT=money("119.00")).contradictions
+    for doubt in (NO_SUM, LINES_BETWEEN):
+        assert not against(chosen(0.9, Reason.LABEL, doubt), NET_AMOUNT=money("119.00")).contradictions
 
 
 def test_contradictions_are_in_the_order_of_roles() -> None:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from decimal import Decimal
 
 import pytest
 
 from service.core.fields.amount_keywords import amount_keywords
+from service.core.fields.checks import SumCheck, check_sum
 from service.core.fields.lines import TextLines
 from service.core.fields.mentions import Choice, Mention, Reason, amount
 from service.core.fields.role_scores import Evidence, prior, probability, scored
 from service.core.fields.role_weights import WEIGHTS
 from service.core.fields.roles import ROLES
-from service.core.fields.totals import check_sum
 from tests.support.mentions import mentions_in
 
+_TRIPLE = ("NET_AMOUNT", "TAX_AMOUNT", "TOTAL_AMOUNT")
 Marked = tuple[str, str] | tuple[str, str, float]
 
 
@@ -26,8 +28,8 @@ def scores(text: str, *chosen: Marked, others: tuple[Marked, ...] = (), lead: fl
     best = {each.label: each for each in mentions if any(each.text == part[1] for part in chosen)}
     choices = {label: Choice(each, Reason.LABEL, lead=lead) for label, each in best.items()}
     lines = TextLines(text)
-    sums = (best.get(label) for label in ("NET_AMOUNT", "TAX_AMOUNT", "TOTAL_AMOUNT"))
-    checks = check_sum(*(None if each is None else amount(each) for each in sums))
+    sums = [None if (each := best.get(label)) is None else amount(each) for label in _TRIPLE]
+    checks = check_sum(sums[0], sums[1], sums[2])
     return scored(choices, checks, mentions, lines, amount_keywords(mentions, lines))
 
 
@@ -174,6 +176,53 @@ def test_amounts_that_add_up_speak_for_one_another() -> None:
     wrong = (*SUMS[:2], ("TOTAL_AMOUNT", "120.00"))
     found = [each.evidence for each in scores("Net 100.00 VAT 19.00 Total 120.00", *wrong).values()]
     assert [each["does not add up"] for each in found] == [-1, -1, -1]
+
+
+@pytest.mark.parametrize(
+    ("rule", "holds", "number"),
+    [
+        ("net_amount + tax_amount + shipping = total_amount", True, -1),
+        ("net_amount + tax_amount = total_amount", True, None),
+        ("net_amount + tax_amount + shipping = total_amount", False, None),
+    ],
+)
+def test_amounts_that_add_up_with_lines_between_prove_less(rule: str, number: float | None, *, holds: bool) -> None:
+    (found,) = mentions_in("20.00", ("NET_AMOUNT", "20.00"))
+    checks = [SumCheck(rule, holds=holds, difference=Decimal())]
+    choice = scored({"NET_AMOUNT": Choice(found, Reason.SUM)}, checks, [found], TextLines("20.00"), {})["NET_AMOUNT"]
+    assert choice.evidence.get("lines between the sums") == number
+
+
+@pytest.mark.parametrize(
+    ("label", "rule", "name"),
+    [
+        ("AMOUNT_DUE", "total_amount - paid_amount = amount_due", "adds up"),
+        ("PAID_AMOUNT", "total_amount - paid_amount = amount_due", "adds up"),
+        ("PAID_AMOUNT", "net_amount + tax_amount = total_amount", None),
+        ("EARLY_PAYMENT_DISCOUNT", "total_amount - paid_amount = amount_due", None),
+    ],
+)
+def test_a_payment_has_a_check_of_its_own(label: str, rule: str, name: str | None) -> None:
+    (found,) = mentions_in("20.00", ("MONEY", "20.00"))
+    checks = [SumCheck(rule, holds=True, difference=Decimal())]
+    evidence = scored({label: Choice(found, Reason.SUM)}, checks, [found], TextLines("20.00"), {})[label].evidence
+    assert evidence.get("adds up") == (1 if name else None)
+    assert not {"amounts missing", "largest sum", "tax at rate"} & evidence.keys()
+
+
+@pytest.mark.parametrize(
+    ("label", "value", "roles"),
+    [
+        ("DATE", "12.03.2026", ("INVOICE_DATE", "SUPPLY_DATE")),
+        ("MONEY", "20.00", ("NET_AMOUNT", "TOTAL_AMOUNT")),
+        ("MONEY", "20.00", ("TOTAL_AMOUNT", "PAID_AMOUNT")),
+    ],
+)
+def test_some_roles_may_have_the_value_of_another_one(label: str, value: str, roles: tuple[str, ...]) -> None:
+    (mention,) = mentions_in(value, (label, value))
+    choices = {role: Choice(mention, Reason.LABEL) for role in roles}
+    found = scored(choices, (), [mention], TextLines(value), {})
+    assert not any("value of two roles" in each.evidence for each in found.values())
 
 
 @pytest.mark.parametrize(("count", "number"), [(2, -0.5), (1, -1.0)])

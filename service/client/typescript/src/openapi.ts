@@ -366,6 +366,8 @@ export interface components {
             start_seconds: {
                 [key: string]: number;
             };
+            /** @description Sets of documents, and the number of values in each, that the scores of roles were fitted on. */
+            fields_fitted_on: string;
         };
         /**
          * @description Pages of a file that are read by OCR: those without readable text, none, or all.

@@ -1,0 +1,84 @@
+"""The fit of the roles' scores: signs, penalties, halves of the data, and the table that is written."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from model_store.builtin.training.pages.kinds.hard_bills import KNOWN, PART_OF_TAX, hard_bill, hard_bills
+from model_store.builtin.training.role_fitting import Example, example, fit_weights, is_fitted_on, table
+from service.evaluation.scoring import JudgedRole, RoleAnswer
+
+
+def examples(right: int, wrong: int, **numbers: float) -> list[Example]:
+    return [Example(numbers, is_right=number < right) for number in range(right + wrong)]
+
+
+def test_a_judged_value_is_an_example_of_its_role_and_group() -> None:
+    judged = JudgedRole("a", "iban", RoleAnswer("DE89", 0.9, evidence={"checksum": 1.0}), is_right=True)
+    assert example(judged, 0.3) == Example({"IBAN": 1, "ACCOUNT": 1, "checksum": 1}, is_right=True, weight=0.3)
+
+
+def test_evidence_is_weighed_by_how_often_it_is_right() -> None:
+    found = fit_weights([*examples(50, 50, SUM=1), *examples(95, 5, SUM=1, words=1), *examples(5, 95, SUM=1, other=-1)])
+    assert found["words"] == pytest.approx(2.7, abs=0.3)
+    assert found["other"] == pytest.approx(2.7, abs=0.3)
+    assert abs(found.get("SUM", 0)) < 0.1
+
+
+def test_evidence_for_a_value_never_counts_against_it_whatever_the_data_say() -> None:
+    found = fit_weights(
+        [*examples(90, 10, SUM=1), *examples(50, 50, SUM=1, words=1), *examples(99, 1, SUM=1, other=-1)]
+    )
+    assert not {"words", "other"} & found.keys()
+
+
+def test_rare_and_certain_evidence_has_the_weight_that_is_expected_of_it() -> None:
+    rare = [Example({"SUM": 1, "not read": -1}, is_right=True)]
+    assert fit_weights([*examples(90, 10, SUM=1), *rare])["not read"] > 1.5
+    often = [Example({"SUM": 1, "not read": -1}, is_right=number > 10) for number in range(500)]
+    assert fit_weights([*examples(450, 50, SUM=1), *often]).get("not read", 0) < 0.5
+
+
+def test_roles_and_groups_may_count_against_a_value_and_a_rare_role_counts_as_its_group() -> None:
+    found = fit_weights([*examples(90, 10, SUM=1, NET_AMOUNT=1), *examples(1, 0, SUM=1, TAX_AMOUNT=1)])
+    assert found["SUM"] > 1
+    assert abs(found.get("TAX_AMOUNT", 0)) < 0.1
+    assert fit_weights(examples(10, 90, NAMED=1))["NAMED"] < -1
+
+
+def test_an_examples_weight_counts_as_that_many() -> None:
+    light = [each._replace(weight=0.001) for each in examples(0, 100, SUM=1)]
+    assert fit_weights([*light, *examples(90, 10, SUM=1)])["SUM"] > 1
+
+
+def test_each_group_is_in_one_half() -> None:
+    halves = [is_fitted_on("bills", str(number)) for number in range(400)]
+    assert 150 < sum(halves) < 250
+    assert is_fitted_on("bills", "7") == is_fitted_on("bills", "7")
+
+
+def test_the_table_is_a_module_with_groups_and_roles_first() -> None:
+    made: dict[str, object] = {}
+    exec(table({"words": 1.5, "IBAN": -0.2, "ACCOUNT": 1.0}, "bills 12"), made)
+    assert made["FITTED_ON"] == "bills 12"
+    weights = made["WEIGHTS"]
+    assert isinstance(weights, dict)
+    assert list(weights.items()) == [("ACCOUNT", 1.0), ("IBAN", -0.2), ("words", 1.5)]
+
+
+def test_hard_bills_know_their_fields_and_can_be_had_again() -> None:
+    bills = list(hard_bills(1, 40))
+    assert bills == list(hard_bills(1, 40))
+    assert {frozenset(bill.fields) for bill in bills} == {frozenset(label.lower() for label in KNOWN)}
+    assert len({bill.group for bill in bills}) > 35
+    assert any(not bill.fields["due_date"] for bill in bills)
+    assert any(bill.fields["due_date"] for bill in bills)
+
+
+def test_a_tax_of_several_rates_is_their_sum() -> None:
+    bills = (hard_bill(Random(number)) for number in range(200))
+    sums = [value for bill in bills for value in bill.fields["tax_amount"] if value not in bill.text]
+    assert sums
+    assert PART_OF_TAX not in KNOWN
