@@ -120,6 +120,11 @@ def date_role(lines: TextLines, start: int) -> str | None:
     return "INVOICE_DATE" if begins_line and _PLACE.fullmatch(own) else None
 
 
+def is_behind_place(lines: TextLines, start: int) -> bool:
+    """True if a place that begins the line stands before a date: it is the date of the letter itself."""
+    return _PLACE.fullmatch(_keys(lines, start)[0]) is not None
+
+
 @lru_cache(MOST_KEPT)
 def _role_of_day(key: str) -> str | None:
     """Find the role that a date's key names."""

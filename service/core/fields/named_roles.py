@@ -29,6 +29,7 @@ from service.core.fields.key_roles import (
     MERE,
     bill_number_words,
     date_role,
+    is_behind_place,
     is_named_as_bill,
     is_your_order,
     number_role,
@@ -45,8 +46,9 @@ DIGIT_LABELS = BILL_DATES | {"QUANTITY", "TAX_ID"}
 """Labels of the model under which a number in digits may stand."""
 NAMED_BY_WORDS = DIGIT_LABELS | NUMBERS
 """Labels of the model that `named_dates` corrects by the words before."""
-WORD, YOURS = 0.35, 1.0
-"""Weights added to a mention's score if words for the role stand before it; if they name an order as the buyer's."""
+WORD, YOURS, PLACED = 0.35, 1.0, 0.1
+"""Weights added to a mention's score if words for the role stand before it; if they name an order as the buyer's; if a
+place stands before the bill's date: a foot may have another "date"."""
 UNNAMED, BY_KEYWORD = 0.5, 0.2
 """Factors of the score of a mention under another label, and of a value found by keyword."""
 CONTRADICTED = 0.35
@@ -75,11 +77,11 @@ _IN_DIGITS = re.compile(r"[0-9]{1,8}(?:(?P<second>[./-])[0-9]{1,6}(?P<third>[./-
 
 @dataclass(frozen=True, slots=True)
 class _Key:
-    """What the key of a date or a number says: its role; whether it names a bill, or an order as the buyer's."""
+    """What the key of a date or a number says: its role; whether it names a bill; how sure it is of the role."""
 
     role: str | None
     is_bills: bool = False
-    is_yours: bool = False
+    weight: float = WORD
 
 
 _Weighed = list[tuple[Mention, float]]
@@ -117,7 +119,11 @@ def _choice(label: str, likely: _Weighed, keys: Mapping[int, _Key], is_unsure: b
 def _key(lines: TextLines, mention: Mention, is_credit: bool) -> _Key:
     role = role_before(lines, mention)
     is_bills = is_credit and role in ("INVOICE_ID", "INVOICE_DATE") and is_named_as_bill(lines, mention.start)
-    return _Key(role, is_bills, role == "PURCHASE_ORDER" and is_your_order(lines, mention.start))
+    if role == "PURCHASE_ORDER" and is_your_order(lines, mention.start):
+        return _Key(role, weight=WORD + YOURS)
+    if role == "INVOICE_DATE" and is_behind_place(lines, mention.start):
+        return _Key(role, weight=WORD + PLACED)
+    return _Key(role, is_bills)
 
 
 def _is_contradicted(label: str, key: _Key) -> bool:
@@ -133,7 +139,7 @@ def _weight(mention: Mention, label: str, key: _Key) -> float:
         return 0.0
     if label in BILL_DATES and any("/" in reading for reading in _readings(mention.value)):
         return 0.0
-    words = (WORD + YOURS * key.is_yours) if key.role == label else 0.0
+    words = key.weight if key.role == label else 0.0
     if mention.label != label:
         share = BY_KEYWORD if mention.by_keyword else UNNAMED
         is_named = bool(words) or (label, key.role) == ("INVOICE_ID", MERE)

@@ -279,6 +279,12 @@ def test_a_bill_is_due_after_its_date_and_within_a_year(
     assert (found.get("INVOICE_DATE"), found.get("DUE_DATE", "")) == said
 
 
+def test_the_day_of_the_letter_goes_before_a_date_in_its_foot() -> None:
+    text = "München, den 01.11.2024\nDatum: 30.10.2024 Zeit: 04:59"
+    found = chosen(text, ("INVOICE_DATE", "01.11.2024", 0.51), ("INVOICE_DATE", "30.10.2024", 0.52))
+    assert found == {"INVOICE_DATE": "01.11.2024"}
+
+
 def test_of_several_dates_the_pair_counts_that_fits() -> None:
     text = "Date 2026-03-02\nprinted for 2026-01-31\nDue 2026-04-01"
     first = chosen(
