@@ -96,6 +96,26 @@ def test_characters_are_searched_where_nothing_was_found(
     assert place(label, value, text) == shown
 
 
+@pytest.mark.parametrize(
+    ("stated", "shown", "found"),
+    [
+        ("2026-02-14", "01.02.2026 - 28.02.2026", True),
+        ("2026-02-01/2026-02-28", "2026-02-14", True),
+        ("2026-02-01/2026-02-28", "February 2026", True),
+        ("2026-03-01/2026-03-31", "01.02.2026 - 28.02.2026", False),
+        ("2026-03-14", "soon", False),
+    ],
+)
+def test_a_day_of_supply_is_found_in_its_period(stated: str, shown: str, *, found: bool) -> None:
+    assert place("SUPPLY_DATE", date(stated), f"on {shown}", ("SUPPLY_DATE", shown)) == (shown if found else None)
+
+
+def test_a_period_is_found_as_it_is_written() -> None:
+    assert (
+        place("SUPPLY_DATE", date("2026-02-01/2026-02-28"), "01.02.2026 bis 28.02.2026") == "01.02.2026 bis 28.02.2026"
+    )
+
+
 def test_mentions_come_before_characters_and_those_of_the_role_first() -> None:
     text = "12.03.26 0,00 100,00 Hundert 100,00"
     found = (("MONEY", "100,00"), ("TOTAL_AMOUNT", "100,00"))

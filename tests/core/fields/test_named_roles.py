@@ -223,6 +223,9 @@ def test_a_bills_number_is_no_tax_number() -> None:
     text = "CNPJ 12.345.678"
     (found,) = named_dates(text, [entity(text, "TAX_ID", "12.345.678")], ("INVOICE_ID",))
     assert found.label == "TAX_ID"
+    for text, label in (("Fatura No: BRG2026000341", "INVOICE_ID"), ("Fatura BRG2026000341", "TAX_ID")):
+        (found,) = named_dates(text, [entity(text, "TAX_ID", "BRG2026000341")], ("INVOICE_ID",))
+        assert found.label == label
 
 
 def chosen(text: str, *found: tuple[str, str] | tuple[str, str, float], is_credit: bool = False) -> dict[str, str]:
@@ -252,6 +255,7 @@ def chosen(text: str, *found: tuple[str, str] | tuple[str, str, float], is_credi
             [("DATE", "01/02/2026 - 28/02/2026"), ("DUE_DATE", "02/03/2026", 0.4)],
             {"DUE_DATE": "02/03/2026", "SUPPLY_DATE": "01/02/2026 - 28/02/2026"},
         ),
+        ("Due 7 DEL 15", [("DUE_DATE", "7 DEL 15")], {}),
         ("Due 01.02.2026 - 28.02.2026", [("DUE_DATE", "01.02.2026 - 28.02.2026")], {}),
     ],
 )

@@ -188,3 +188,8 @@ def test_in_a_row_of_a_total_each_amount_has_its_class(line: str, words: dict[in
 
 def test_a_rounded_total_with_its_tax_is_the_rounded_one() -> None:
     assert classify_key("Rounded total incl. GST") is AmountKeyword.ROUNDED
+
+
+def test_a_long_phrase_is_found_again_though_its_kind_is_not_kept() -> None:
+    table, written = PhraseTable("bill"), "x" * 60 + "rechnung"
+    assert [match.kind for match in table.find(f"{written} {written}")] == ["bill", "bill"]
