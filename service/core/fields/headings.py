@@ -21,8 +21,8 @@ from itertools import pairwise
 
 from service.core.fields.cells import cell_spans
 from service.core.fields.kinds import BILL_KINDS, PaperKind
-from service.core.fields.vocabulary.bill_names import BILLS, KEYS, SPECIAL_BILLS
-from service.core.fields.vocabulary.paper_names import ALONE, NO_NAMES, PAPERS, PaperName
+from service.core.fields.vocabulary.bill_names import BILLS, KEYS, NO_NAMES, SPECIAL_BILLS
+from service.core.fields.vocabulary.paper_names import ALONE, PAPERS, PaperName
 from service.core.fields.vocabulary.paper_sentences import NO_BILL, SENTENCES
 from service.core.fields.vocabulary.phrases import PhraseMatch, PhraseTable, any_of, folded
 
@@ -86,10 +86,14 @@ REFERRED = frozenset(
         PaperKind.PRO_FORMA,
         PaperKind.ORDER,
         PaperKind.ORDER_CONFIRMATION,
+        PaperKind.INQUIRY,
         PaperKind.OFFER,
         PaperKind.DELIVERY_NOTE,
         PaperKind.WAYBILL,
         PaperKind.TIMESHEET,
+        PaperKind.WORK_REPORT,
+        PaperKind.CUSTOMS_DECLARATION,
+        PaperKind.VOUCHER,
         PaperKind.PRICE_LIST,
         PaperKind.CONTRACT,
         PaperKind.RETURN_SLIP,

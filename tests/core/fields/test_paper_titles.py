@@ -101,6 +101,15 @@ TITLES = {
     PaperKind.CONTRACT: "Mietvertrag | Kaufvertrag | Huurovereenkomst | Anställningsavtal | "
     "Contrat de location | Contrato de arrendamiento | Contratto di locazione | Umowa najmu | Kupní smlouva | "
     "Договор поставки № 5 | Kira sözleşmesi | Vuokrasopimus | 契約書 | 合同 | 계약서 | Lease agreement",
+    PaperKind.INQUIRY: "Anfrage Nr. 5 | Offerteaanvraag | Demande de devis | Solicitud de presupuesto | "
+    "Richiesta di offerta | Zapytanie ofertowe nr 5 | Poptávka | Tarjouspyyntö | 見積依頼書 | 询价单 | "
+    "REQUEST FOR QUOTATION",
+    PaperKind.CUSTOMS_DECLARATION: "Zollanmeldung | Déclaration en douane | Declaración aduanera | Bolletta doganale | "
+    "Zgłoszenie celne | Таможенная декларация | 报关单 | Customs declaration",
+    PaperKind.WORK_REPORT: "Arbeitsbericht | Werkbon | Rapport d'intervention | Rapporto di intervento | "
+    "Protokół odbioru | Акт выполненных работ № 5 | 検収書 | Service report 7",
+    PaperKind.VOUCHER: "Gutschein | Presentkort | Carte cadeau | Tarjeta regalo | Bon podarunkowy | 상품권 | "
+    "Gift voucher",
     PaperKind.COMPLAINT: "Rechnungsreklamation | Reklamation | Mängelrüge | Réclamation | Reclamación | "
     "Reklamacja | Reklamace",
     PaperKind.INVOICE: "Rechnung | RECHNUNG Nr. 2026-5 | Factuur | Faktura | FAKTURA NR 552 | Facture n° 5 | "

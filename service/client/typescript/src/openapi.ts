@@ -395,7 +395,7 @@ export interface components {
          * @description Kinds of papers; bills and résumés have fields.
          * @enum {string}
          */
-        PaperKind: "complaint" | "contract" | "credit_note" | "debit_note" | "delivery_note" | "expense_report" | "invoice" | "offer" | "order" | "order_confirmation" | "payment_confirmation" | "payslip" | "price_list" | "pro_forma" | "receipt" | "reminder" | "remittance_advice" | "resume" | "return_slip" | "statement" | "tax_assessment" | "timesheet" | "waybill";
+        PaperKind: "complaint" | "contract" | "credit_note" | "customs_declaration" | "debit_note" | "delivery_note" | "expense_report" | "inquiry" | "invoice" | "offer" | "order" | "order_confirmation" | "payment_confirmation" | "payslip" | "price_list" | "pro_forma" | "receipt" | "reminder" | "remittance_advice" | "resume" | "return_slip" | "statement" | "tax_assessment" | "timesheet" | "voucher" | "waybill" | "work_report";
         /**
          * @description One paper of a file: a bill, an order, a delivery note …, at the document's characters `[start:end]`.
          *

@@ -95,3 +95,9 @@ KEYS = (
     ),
 )
 """Words for a bill's own number and day, which begin with its name or hold it."""
+
+NO_NAMES = (
+    "*berechnung *verrechnung *aufrechnung *umrechnung *hochrechnung *anrechnung *zurechnung reçu_le reçu_par "
+    "bill_of_materials bill_of_sale bill_of_quantities bill_of_exchange"
+)
+"""Words that hold a bill's name and name none."""

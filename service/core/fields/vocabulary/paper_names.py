@@ -79,7 +79,9 @@ PAPERS = (
         "入出金明細* 对账单 對帳單 对帐单 账户明细 银行流水 거래명세 거래내역서 계좌_거래내역* 잔액증명서 كشف_حساب "
         "كشف_الحساب खाता_विवरण बैंक_विवरण penyata_akaun penyata_bank rekening_koran számlakivonat folyószámla_kivonat "
         "κατάσταση_λογαριασμού výpis_z_účtu izvod izvadak_po_računu izpisek извлечение_по_сметка виписка_по_рахунку "
-        "sąskaitos_išrašas konta_izraksts kontoväljavõte reikningsyfirlit sao_kê",
+        "sąskaitos_išrašas konta_izraksts kontoväljavõte reikningsyfirlit sao_kê aged_receivables trial_balance "
+        "transaction_report umsatzübersicht saldenliste tilgungsplan rechnungsliste invoice_list liste_des_factures "
+        "elenco_fatture lista_de_facturas",
     ),
     PaperName(
         PaperKind.PAYSLIP,
@@ -130,7 +132,8 @@ PAPERS = (
         "付款确认* 付款凭证 付款確認* 지불_확인* 입금확인* 입금_확인* 결제_확인* تأكيد_الدفع تأكيد_السداد भुगतान_पुष्टि* "
         "भुगतान_की_पुष्टि pengesahan_pembayaran pengesahan_bayaran fizetési_visszaigazolás befizetés_visszaigazolása "
         "επιβεβαίωση_πληρωμής potvrdenie_platby potvrda_o_plaćanju potrdilo_o_plačilu потвърждение_за_плащане "
-        "підтвердження_оплати mokėjimo_patvirtinimas maksekinnitus greiðslustaðfesting xác_nhận_thanh_toán",
+        "підтвердження_оплати mokėjimo_patvirtinimas maksekinnitus greiðslustaðfesting xác_nhận_thanh_toán "
+        "zuwendungsbestätigung spendenbescheinigung",
     ),
     PaperName(
         PaperKind.ORDER_CONFIRMATION,
@@ -151,7 +154,18 @@ PAPERS = (
         "수주확인서 تأكيد_الطلب تأكيد_طلب تأكيد_الطلبية आदेश_पुष्टि* ऑर्डर_पुष्टि* आदेश_की_पुष्टि pengesahan_pesanan "
         "konfirmasi_pesanan megrendelés_visszaigazolás rendelés_visszaigazolás visszaigazolás επιβεβαίωση_παραγγελίας "
         "potvrdenie_objednávky potvrda_narudžbe potrditev_naročila потвърждение_на_поръчка підтвердження_замовлення "
-        "užsakymo_patvirtinimas tellimuse_kinnitus pöntunarstaðfesting xác_nhận_đơn_hàng אישור_הזמנה",
+        "užsakymo_patvirtinimas tellimuse_kinnitus pöntunarstaðfesting xác_nhận_đơn_hàng אישור_הזמנה itinerary "
+        "travel_itinerary reisebestätigung cancellation_confirmation stornobestätigung stornierungsbestätigung "
+        "kündigungsbestätigung annuleringsbevestiging",
+    ),
+    PaperName(
+        PaperKind.INQUIRY,
+        "request_for_quotation request_for_quote rfq price_inquiry anfrage preisanfrage angebotsanfrage "
+        "offerteaanvraag prijsaanvraag offertförfrågan prisförfrågan prisforespørsel demande_de_devis demande_de_prix "
+        "solicitud_de_cotización solicitud_de_presupuesto richiesta_di_offerta richiesta_di_preventivo "
+        "pedido_de_cotação pedido_de_orçamento cerere_de_ofertă zapytanie_ofertowe poptávka запрос_цен "
+        "запрос_коммерческого_предложения teklif_talebi tarjouspyyntö 見積依頼書 询价单 견적의뢰서 طلب_عرض_سعر "
+        "कोटेशन_अनुरोध permintaan_sebut_harga ajánlatkérés",
     ),
     PaperName(
         PaperKind.OFFER,
@@ -184,7 +198,9 @@ PAPERS = (
         "سند_تسليم بيان_التعبئة إذن_تسليم डिलीवरी_नोट डिलीवरी_चालान सुपुर्दगी_नोट वितरण_नोट पैकिंग_सूची nota_penghantaran "
         "nota_serahan surat_jalan senarai_pembungkusan szállítólevél δελτίο_αποστολής otpremnica dobavnica "
         "стокова_разписка видаткова_накладна krovinio_važtaraštis pavadzīme saateleht fylgiseðill phiếu_giao_hàng "
-        "ใบส่งของ תעודת_משלוח",
+        "ใบส่งของ תעודת_משלוח pick_list picking_list kommissionierschein versandbestätigung versandanzeige "
+        "shipping_confirmation shipment_notification verzendbevestiging avis_d'expédition aviso_de_envío "
+        "avviso_di_spedizione",
     ),
     PaperName(
         PaperKind.WAYBILL,
@@ -194,6 +210,15 @@ PAPERS = (
         "conhecimento_de_transporte scrisoare_de_transport* konosament nákladní_list коносамент konşimento "
         "taşıma_senedi konossementti 船荷証券 提单 提單 선하증권 بوليصة_شحن लदान_पत्र बिल_ऑफ_लैडिंग bil_muatan "
         "surat_muatan",
+    ),
+    PaperName(
+        PaperKind.CUSTOMS_DECLARATION,
+        "customs_declaration export_declaration zollanmeldung zollerklärung ausfuhrerklärung ausfuhranmeldung "
+        "douaneaangifte tulldeklaration tolldeklarasjon toldangivelse déclaration_en_douane declaración_aduanera "
+        "declaración_de_aduana dichiarazione_doganale bolletta_doganale declaração_aduaneira declarație_vamală "
+        "zgłoszenie_celne celní_prohlášení таможенная_декларация gümrük_beyannamesi tulli_ilmoitus "
+        "tulliselvitysilmoitus 輸出申告書 輸入申告書 报关单 報關單 수출신고서 수입신고서 بيان_جمركي सीमा_शुल्क_घोषणा "
+        "borang_kastam vámáru_nyilatkozat",
     ),
     PaperName(
         PaperKind.RETURN_SLIP,
@@ -254,15 +279,26 @@ PAPERS = (
         "putni_nalog potni_nalog разходен_отчет avanso_apyskaita kuluaruanne ferðareikningur",
     ),
     PaperName(
+        PaperKind.WORK_REPORT,
+        "work_report service_report completion_certificate certificate_of_completion arbeitsbericht regiebericht "
+        "montagebericht servicebericht abnahmeprotokoll werkbon servicerapport arbetsrapport arbejdsrapport "
+        "arbeidsrapport rapport_d'intervention fiche_d'intervention bon_d'intervention procès_verbal_de_réception "
+        "parte_de_trabajo informe_de_servicio acta_de_entrega rapporto_di_intervento rapporto_di_lavoro "
+        "verbale_di_collaudo relatório_de_serviço relatório_de_intervenção proces_verbal_de_recepție protokół_odbioru "
+        "předávací_protokol акт_выполненных_работ* акт_оказанных_услуг* iş_teslim_tutanağı servis_formu "
+        "huoltoraportti työraportti 検収書 作業完了報告書 验收单 完工单 작업완료서 검수확인서 محضر_استلام कार्य_पूर्णता* "
+        "laporan_kerja teljesítési_igazolás",
+    ),
+    PaperName(
         PaperKind.TIMESHEET,
         "timesheet time_sheet hours_statement stundenzettel stundennachweis arbeitszeitnachweis tätigkeitsnachweis "
         "leistungsnachweis urenstaat urenbriefje werkbriefje tidrapport tidsrapport timeseddel timesedler timeliste "
-        "feuille_de_temps relevé_d'heures feuille_d'heures hoja_de_horas parte_de_horas parte_de_trabajo foglio_ore "
-        "foglio_presenze rapportino folha_de_horas fișă_de_pontaj pontaj karta_czasu_pracy ewidencja_czasu_pracy "
-        "výkaz_práce výkaz_hodin табель табель_учета_рабочего_времени puantaj zaman_çizelgesi tuntilista "
-        "tuntilaskelma tuntikortti 勤務表 作業報告書 タイムシート 工时表 考勤表 근무시간표 작업일지 كشف_ساعات_العمل "
-        "سجل_الدوام समय_पत्रक lembaran_masa helaian_masa munkaidő_nyilvántartás jelenléti_ív δελτίο_χρόνου "
-        "evidencija_rada časovnica darbo_laiko_žiniaraštis tööajaleht",
+        "feuille_de_temps relevé_d'heures feuille_d'heures hoja_de_horas parte_de_horas foglio_ore foglio_presenze "
+        "rapportino folha_de_horas fișă_de_pontaj pontaj karta_czasu_pracy ewidencja_czasu_pracy výkaz_práce "
+        "výkaz_hodin табель табель_учета_рабочего_времени puantaj zaman_çizelgesi tuntilista tuntilaskelma "
+        "tuntikortti 勤務表 作業報告書 タイムシート 工时表 考勤表 근무시간표 작업일지 كشف_ساعات_العمل سجل_الدوام "
+        "समय_पत्रक lembaran_masa helaian_masa munkaidő_nyilvántartás jelenléti_ív δελτίο_χρόνου evidencija_rada "
+        "časovnica darbo_laiko_žiniaraštis tööajaleht",
     ),
     PaperName(
         PaperKind.TAX_ASSESSMENT,
@@ -277,6 +313,14 @@ PAPERS = (
         "세금고지서 إشعار_ضريبي ربط_ضريبي कर_निर्धारण* notis_taksiran adóhatározat adóértesítő εκκαθαριστικό_σημείωμα "
         "daňový_výmer porezno_rješenje odločba_o_davku податково_повідомлення mokesčio_pranešimas maksuteade "
         "álagningarseðill",
+    ),
+    PaperName(
+        PaperKind.VOUCHER,
+        "gift_voucher gift_card gift_certificate gutschein geschenkgutschein wertgutschein cadeaubon presentkort "
+        "gavekort bon_cadeau chèque_cadeau carte_cadeau cheque_regalo tarjeta_regalo vale_regalo buono_regalo "
+        "cheque_prenda vale_presente card_cadou karta_podarunkowa bon_podarunkowy dárkový_poukaz "
+        "подарочный_сертификат hediye_çeki hediye_kartı lahjakortti ギフト券 商品券 礼品卡 礼券 상품권 قسيمة_هدية "
+        "उपहार_वाउचर baucar_hadiah ajándékutalvány",
     ),
     PaperName(
         PaperKind.CONTRACT,
@@ -300,9 +344,3 @@ ALONE = (
     PaperName(PaperKind.RECEIPT, "ticket"),
 )
 """Names that count only as a cell without any other word."""
-
-NO_NAMES = (
-    "*berechnung *verrechnung *aufrechnung *umrechnung *hochrechnung *anrechnung *zurechnung reçu_le reçu_par "
-    "bill_of_materials bill_of_sale bill_of_quantities bill_of_exchange"
-)
-"""Words that hold a paper's name and are none."""
