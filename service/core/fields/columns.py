@@ -149,8 +149,7 @@ def _with_next_line(lines: TextLines, line: int, columns: Sequence[Column]) -> t
             continue
         upper = joined[above].cell
         words = f"{lines.between(upper.start, upper.end)} {lines.between(column.cell.start, column.cell.end)}"
-        if found := _captions(folded(words)):
-            joined[above] = replace(joined[above], kind=ColumnKind(found[0].kind))
+        joined[above] = replace(joined[above], kind=ColumnKind(_captions(folded(words))[0].kind))
     return tuple(joined)
 
 

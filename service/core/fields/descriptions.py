@@ -5,10 +5,11 @@ The rules:
   which the model's items lie. Items of one line are one row, unless a sum stands between them.
 - A number before the description is not of it; below a head only if the number has a column of its own there. A sum,
   and a quantity before a sum of the same cell, end it.
+- A period alone in a description's cell belongs to the words alone above it.
 - A line of a table is a row without an item of the model if it has a description, a value in the column of quantities
   or prices, if there is one, and a sum in that of amounts.
-- Without a head, a line beside a row is a row if it has as many cells, in the same columns, with words and sums in the
-  same places. Lines of fewer than `FEWEST_CELLS` cells are rows only between two rows.
+- Without a head for the amounts, a line beside a row is a row if it has as many cells, in the same columns, with words
+  and sums in the same places. Lines of fewer than `FEWEST_CELLS` cells are rows only between two rows.
 - A line named like a sum, a payment or a sum carried over is no row; the first sum ends the search for missed rows.
 """
 
@@ -25,6 +26,7 @@ from service.core.fields.cells import Cell, Span, in_column
 from service.core.fields.columns import ColumnKind, Table, find_tables, table_at
 from service.core.fields.lines import TextLines
 from service.core.fields.mentions import Mention
+from service.core.fields.roles import DATES
 from service.core.fields.vocabulary.column_captions import NO_ROWS, UNITS
 from service.core.fields.vocabulary.phrases import PhraseTable, folded
 
@@ -38,7 +40,8 @@ _NO_ROWS = PhraseTable(phrases={"none": NO_ROWS, "unit": UNITS})
 _NUMBER = re.compile(r"(?:[0-9]{1,4}[.)]?|[-–•*])\s+(?:[x×]\s+)?(?=\D*[^\W\d_])")
 _WORD = re.compile(r"[^\W\d_]{3}|[\u2e80-\uffdc]{2}|[^\W\d_a-zA-Z]{2}")
 _RULER = re.compile(r"\s*[-–—=*_]{2,}")
-_LINK = re.compile(r"(?:\s|[,;:(]|\s(?:zu|je|à|a|at|x|×|@|per|á|ad))+$")
+_LINK = re.compile(r"(?:\s|[,;:(]|\s(?:zu|je|à|a|at|x|×|@|per|á|ad)|\s[0-9]{1,4}(?:[.,][0-9]{1,3})?\s?[x×*])+$")
+_LONG_WORD = re.compile(r"[^\W\d_]{4}|[\u2e80-\uffdc]{2}")
 _SUMS = frozenset(
     (
         *(
@@ -98,9 +101,11 @@ class _Rows:
         self._sum_starts = [start for start, _ in sums]
         self.items: dict[int, list[Entity]] = defaultdict(list)
         self._counts: dict[int, list[Entity]] = defaultdict(list)
+        self._dates: dict[int, list[Entity]] = defaultdict(list)
         for entity in entities:
-            if entity.label in (ITEM, "QUANTITY"):
+            if entity.label in (ITEM, "QUANTITY", *DATES):
                 by_line = self.items if entity.label == ITEM else self._counts
+                by_line = self._dates if entity.label in DATES else by_line
                 by_line[lines.at(entity.start)].append(entity)
         self._tables = find_tables(lines)
 
@@ -108,7 +113,9 @@ class _Rows:
         """Yield the descriptions of a line with items of the model."""
         table = table_at(self._tables, line)
         cell = self._in_column(table, line, ColumnKind.ITEM) if table else None
-        if cell and self._has_numbers_beside(cell, line):
+        if table and cell and self._has_numbers_beside(cell, line):
+            if self._is_period(cell, line) and (above := self._alone_above(table, line)):
+                cell = above
             if span := self._trimmed(cell, cell.start, table):
                 below = (item.end for item in self.items[line] if item.end > self._lines.end(line))
                 yield span[0], max(span[1], *below, 0)
@@ -122,6 +129,26 @@ class _Rows:
             first = min(entity.start for entity in group if cell.start <= entity.start)
             if span := self._trimmed(cell, first, None):
                 yield span
+
+    def _is_period(self, cell: Cell, line: int) -> bool:
+        """True if a cell has dates and no other long words."""
+        start, rest = cell.start, ""
+        for date in self._dates[line]:
+            if cell.start <= date.start and date.end <= cell.end:
+                rest += self._lines.between(start, date.start)
+                start = date.end
+        return start > cell.start and _LONG_WORD.search(rest + self._lines.between(start, cell.end)) is None
+
+    def _alone_above(self, table: Table, line: int) -> Cell | None:
+        """Find the words above a line, if they are alone on their line of the table and in the column of goods."""
+        row = self._lines.row(line - 1)
+        if (
+            len(row.cells) != 1
+            or line <= table.first
+            or table.kind_of(row.cells[0], row) not in (ColumnKind.ITEM, None)
+        ):
+            return None
+        return row.cells[0]
 
     def missed(self) -> Iterator[Span]:
         """Yield the descriptions of rows without an item of the model."""
@@ -140,10 +167,10 @@ class _Rows:
                 yield span
 
     def _ends_table(self, table: Table, line: int, description: Cell | None) -> bool:
-        """True if a line without a quantity names a sum."""
-        if self._has_digits(self._in_column(table, line, ColumnKind.QUANTITY)):
-            return False
+        """True if a line names a sum: one with a quantity has no other words, and may be "Total" of all quantities."""
         words = self._lines.between(description.start, description.end) if description else ""
+        if self._has_digits(self._in_column(table, line, ColumnKind.QUANTITY)):
+            return names_sum(words) and is_no_row(words)
         others = (cell for cell in self._lines.row(line).cells if cell is not description)
         keywords = {classify_key(self._lines.between(cell.start, cell.end)) for cell in others}
         return names_sum(words) or classify_key(words) in _BELOW_SUMS or not keywords.isdisjoint(_SUMS)
@@ -158,7 +185,7 @@ class _Rows:
 
     def _beside(self) -> Iterator[Span]:
         """Yield the descriptions of lines that have the same cells as a row beside them."""
-        rows = {line: items for line, items in self.items.items() if table_at(self._tables, line) is None}
+        rows = {line: items for line, items in self.items.items() if not self._is_in_whole_table(line)}
         for line, items in rows.items():
             for step in (-1, 1):
                 other, found = line + step, list[Span]()
@@ -168,6 +195,11 @@ class _Rows:
                     other += step
                 if other in rows or len(self._lines.row(line).cells) >= FEWEST_CELLS:
                     yield from found
+
+    def _is_in_whole_table(self, line: int) -> bool:
+        """True if a line is below a head that names the column of amounts."""
+        table = table_at(self._tables, line)
+        return table is not None and table.has(ColumnKind.AMOUNT)
 
     def _same_cells(self, line: int, other: int, start: int) -> Cell | None:
         """Find the description on another line that has the same cells as the row of a line."""
@@ -206,8 +238,7 @@ class _Rows:
                 yield group
                 group = []
             group.append(item)
-        if group:
-            yield group
+        yield group
 
     def _trimmed(self, cell: Cell, first: int, table: Table | None) -> Span | None:
         """Return a cell without a number before the description, and without what is counted or charged in it.

@@ -132,6 +132,9 @@ MOST_BETWEEN_DAYS = 12
 MOST_VALUES = 500
 """Most values of one document."""
 
+_COUNT_TIMES = re.compile(r"(?<![\w.,])([0-9]{1,4}(?:[.,][0-9]{1,3})?)\s?[x×*]\s?$")
+COUNT_CHARACTERS = 14
+"""Characters before a price that are searched for a count and a sign of multiplication."""
 _KEY_END = re.compile(r"[^\W\d_:：#.°º)][\s:：#.°º)]{0,3}$|[:：#.°º)]\s{0,3}$")
 _SHORT_NUMBER = re.compile(r"(?<![\w.,/-])[0-9]{1,2}(?![\w/-]|[.,][0-9])")
 """Number of the first bills of a year, behind a word for a number."""
@@ -157,6 +160,7 @@ def keyword_values(
     rows = list(_rows(lines, items, len(text)))
     found = [
         *((ITEM, span) for span in _new_items(lines, items, entities)),
+        *_counted_prices(text, sums, entities),
         *(("MONEY", span) for span in _named_sums(lines, sums, SpanSet(rows), entities)),
         *(("DATE", span) for span in _named_days(lines, days, whole)),
         *((SUPPLY_DATE, span) for span in _supply_periods(read, lines, dates)),
@@ -194,6 +198,16 @@ def _named_sums(lines: TextLines, sums: Iterable[Span], rows: SpanSet, entities:
             continue
         if rows.touch(span) or states_tax(lines.line(span[0])) or keyword_of_amount(lines, *span) is not None:
             yield span
+
+
+def _counted_prices(text: str, sums: Iterable[Span], entities: Sequence[Entity]) -> Iterator[tuple[str, Span]]:
+    """Yield count and price of "2x21,50" where the model took them for one value."""
+    of_model = SpanSet((each.start, each.end) for each in entities if each.label in AMOUNTS | {"QUANTITY"})
+    for start, end in sums:
+        count = _COUNT_TIMES.search(text, max(0, start - COUNT_CHARACTERS), start)
+        if count and of_model.touch((count.end(1), start)):
+            yield "QUANTITY", count.span(1)
+            yield "MONEY", (start, end)
 
 
 def _named_days(lines: TextLines, days: Iterable[Span], entities: Sequence[Entity]) -> Iterator[Span]:

@@ -17,18 +17,19 @@ The rules:
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import combinations, pairwise, permutations, product
 
+from service.core.fields.amount_keywords import classify_key
 from service.core.fields.columns import ColumnKind, ColumnKinds
 from service.core.fields.descriptions import ITEM, of_rows
-from service.core.fields.lines import TextLines, has_words
+from service.core.fields.lines import TextLines, has_words, key_of
 from service.core.fields.mentions import Mention, currency, number
 from service.core.fields.roles import AMOUNTS, TAX
 
-MONEY = "MONEY"
+MONEY, QUANTITY = "MONEY", "QUANTITY"
 _AMOUNTS = AMOUNTS - {TAX}
 _NO_PRICES = frozenset((ColumnKind.TAX, ColumnKind.DISCOUNT, ColumnKind.OTHER))
 """Kinds of columns in which no price, quantity or amount stands."""
@@ -77,27 +78,45 @@ def find_line_items(mentions: Sequence[Mention], lines: TextLines, taken: Collec
     level = _Level(mentions, lines)
     found = of_rows([mention for mention in mentions if mention.label == ITEM], lines)
     items = sorted(((level.band(mention), mention) for mention in found), key=lambda item: (item[0].page, item[0].top))
+    on_lines: dict[int, list[int]] = {}
+    for row, (_, item) in enumerate(items):
+        on_lines.setdefault(lines.at(item.end - 1), []).append(row)
     in_rows: list[list[Mention]] = [[] for _ in items]
     tops = [(band.page, band.top) for band, _ in items]
-    own_lines = {lines.at(item.end - 1) for _, item in items}
-    for mention in mentions:
-        is_taken = mention.entity in taken and not (mention.label == MONEY and lines.at(mention.start) in own_lines)
-        if mention.label in _AMOUNTS | {"QUANTITY"} and not is_taken:
-            band = level.band(mention)
-            row = bisect_right(tops, (band.page, band.middle)) - 1
-            if row >= 0 and _reaches(items[row][0], band) and not _is_in(mention, items[row][1]):
-                in_rows[row].append(mention)
+    counts: dict[int, list[Mention]] = {}
+    for mention in _numbers(mentions, lines, taken, on_lines):
+        line, band = lines.at(mention.start), level.band(mention)
+        own = on_lines.get(line, [])
+        row = own[0] if len(own) == 1 else bisect_right(tops, (band.page, band.middle)) - 1
+        if row >= 0 and (len(own) == 1 or _reaches(items[row][0], band)) and not _is_in(mention, items[row][1]):
+            in_rows[row].append(mention)
+        if mention.label == QUANTITY:
+            counts.setdefault(line, []).append(mention)
     columns = ColumnKinds(lines)
     rows = [
         _row(item, _on_own_line(item, found, lines), columns) for (_, item), found in zip(items, in_rows, strict=True)
     ]
-    rows = _with_leading_counts(rows, [_leading(item, mentions, lines) for _, item in items])
+    leading = [_leading(item, counts.get(lines.at(item.start), ()), lines) for _, item in items]
+    rows = _with_leading_counts(rows, leading)
     return tuple(row for row in rows if row.has_number) or tuple(rows)
 
 
-def _leading(item: Mention, mentions: Sequence[Mention], lines: TextLines) -> Mention | None:
+def _numbers(
+    mentions: Sequence[Mention], lines: TextLines, taken: Collection[int], own_lines: Container[int]
+) -> Iterator[Mention]:
+    """Yield quantities and amounts, but not "2x21,50" of which the count is known, nor amounts with another role."""
+    written = {mention.start: mention.end for mention in mentions if mention.by_keyword and mention.label == QUANTITY}
+    for mention in mentions:
+        is_whole = written.get(mention.start, mention.end) >= mention.end
+        if mention.label in _AMOUNTS | {QUANTITY} and is_whole:
+            is_on_own_line = mention.label == MONEY and lines.at(mention.start) in own_lines
+            if mention.entity not in taken or is_on_own_line:
+                yield mention
+
+
+def _leading(item: Mention, counts: Sequence[Mention], lines: TextLines) -> Mention | None:
     """Find the count that stands right before a description, at the beginning of its line."""
-    before = [each for each in mentions if each.label == "QUANTITY" and _begins_line(each, item, lines)]
+    before = [count for count in counts if _begins_line(count, item, lines)]
     return before[-1] if before else None
 
 
@@ -159,9 +178,12 @@ def _on_own_line(item: Mention, in_row: Sequence[Mention], lines: TextLines) -> 
     last = lines.at(item.end - 1)
     if not any(mention.label in _AMOUNTS and lines.at(mention.start) == last for mention in in_row):
         return in_row
-    return [
-        mention for mention in in_row if lines.at(mention.start) == last or not has_words(lines.line(mention.start))
-    ]
+    return [mention for mention in in_row if lines.at(mention.start) == last or not _is_other_line(mention, lines)]
+
+
+def _is_other_line(mention: Mention, lines: TextLines) -> bool:
+    """True if a line has words, or a key for a sum or a payment ("BAR")."""
+    return has_words(lines.line(mention.start)) or classify_key(key_of(lines, mention.start)) is not None
 
 
 def _row(item: Mention, in_row: Sequence[Mention], columns: ColumnKinds) -> LineItem:
@@ -186,7 +208,7 @@ def _by_order(
     item: Mention, in_row: Sequence[Mention], counts: Sequence[Mention], charged: Sequence[Mention]
 ) -> LineItem:
     """Choose a row's numbers by the equation, else by their order."""
-    quantities = sorted(_labelled(in_row, {"QUANTITY"}), key=lambda mention: mention.by_keyword)
+    quantities = sorted(_labelled(in_row, {QUANTITY}), key=lambda mention: mention.by_keyword)
     sums = _labelled(in_row, _AMOUNTS)
     for count, (price, total) in product([*counts, *quantities][:MOST_NUMBERS], permutations(sums[:MOST_NUMBERS], 2)):
         if count not in (price, total) and _multiplies(count, price, total):

@@ -4,7 +4,7 @@ The rules:
 - A key begins after the last amount before its value.
 - A caption is the cell above in the value's column (`cells`). All cells of its line are captions: none has a digit but
   that of a rate; and they are several, or the value's line has one cell as well.
-- Where the line above the caption has several captions too, the one above goes before it ("Unit" over "price").
+- Where the line above the captions has several captions too, the one above goes before it ("Unit" over "price").
 - An amount takes a caption only if no word stands before it on its line. Amounts below amounts are a table's.
 - An amount directly followed by another one on its line is part of a table's row and has no key before it.
 """
@@ -143,10 +143,6 @@ def has_sum(text: str) -> bool:
     return _ANY_SUM.search(text) is not None
 
 
-def has_characters(text: str) -> bool:
-    return any(map(str.isalnum, text))
-
-
 def has_words(text: str) -> bool:
     """True if a text has four letters in a row: more than a unit or a currency."""
     return _WORD.search(text) is not None
@@ -162,12 +158,11 @@ def key_above(lines: TextLines, start: int) -> str:
     captions = lines.row(line - 1)
     if len(captions.cells) < min(len(row.cells), 2) or not is_caption_row(lines, captions):
         return ""
-    caption = in_column(cell, row, captions)
-    if caption is None:
-        return ""
-    own, upper = _words_of(lines, caption, cell, row), lines.row(line - 2)
-    if len(upper.cells) > 1 and is_caption_row(lines, upper) and (first := in_column(caption, captions, upper)):
-        whole = f"{lines.between(first.start, first.end)} {own}"
+    caption, upper = in_column(cell, row, captions), lines.row(line - 2)
+    own = _words_of(lines, caption, cell, row) if caption else ""
+    if len(upper.cells) > 1 and is_caption_row(lines, upper):
+        first = in_column(caption, captions, upper) if caption else in_column(cell, row, upper)
+        whole = f"{lines.between(first.start, first.end)} {own}".rstrip() if first else own
         return whole if len(whole) <= LONGEST_CAPTION else own
     return own
 

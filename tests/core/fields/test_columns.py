@@ -62,6 +62,7 @@ def kind_of(text: str, value: str) -> ColumnKind | None:
         ("Item\tQty Amount\nMount\t2 9.00", "2", None),
         ("Item\tQty\tUnit\tAmount\n\t\tprice\t\nMount\t2\t4.50\t9.00", "4.50", ColumnKind.PRICE),
         ("Item\tQty\t\tAmount\n\t\tprice\t\nMount\t2\t4.50\t9.00", "4.50", ColumnKind.PRICE),
+        ("Item\tQty\tAmount\nplease note\tprice\t\nMount\t2\t9.00", "2", ColumnKind.QUANTITY),
         ("Item      Qty   Amount\nMount       2     9.00", "9.00", ColumnKind.AMOUNT),
         ("Item      Qty   Amount\nMount       2     9.00", "2 ", ColumnKind.QUANTITY),
         ("Item      Qty   Amount\nMount\t2\t9.00", "9.00", None),

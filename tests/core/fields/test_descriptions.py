@@ -14,12 +14,12 @@ from service.text.values.reading import read_value
 HEAD = "Pos.\tItem\tQty\tPrice\tAmount\n"
 
 
-def descriptions(text: str, *found: str, counts: tuple[str, ...] = ()) -> list[str]:
-    """Find the descriptions in a text with these items and quantities of the model, each at its last place."""
+def descriptions(text: str, *found: str, counts: tuple[str, ...] = (), dates: tuple[str, ...] = ()) -> list[str]:
+    """Find the descriptions in a text with these values of the model, each at its last place."""
     context = DocumentContext(text)
     parts = sorted(
         (text.rindex(part), part, label)
-        for label, some in (("LINE_ITEM", found), ("QUANTITY", counts))
+        for label, some in (("LINE_ITEM", found), ("QUANTITY", counts), ("DATE", dates))
         for part in some
     )
     entities = [Entity(label, part, start, start + len(part), 0.9) for start, part, label in parts]
@@ -65,6 +65,8 @@ def test_a_quantity_before_a_sum_of_the_same_cell_ends_the_description() -> None
         ("8544\tCopper wire\t2\t4.00\t8.00", ["8544"], ["Copper wire"]),
         ("1\t3 day ticket\t2\t4.00\t8.00", [], ["day ticket"]),
         ("1\tMount\t\t\t8.00", [], []),
+        ("1\tCash\t1\t\t8.00", ["Cash"], []),
+        ("\tTotal\t7\t\t8.00\n2\tLens\t1\t5.00\t5.00", [], []),
         ("1\t\t2\t4.00\t8.00", [], []),
         ("1\tCarried forward\t1\t\t8.00", [], []),
         (
@@ -76,6 +78,20 @@ def test_a_quantity_before_a_sum_of_the_same_cell_ends_the_description() -> None
 )
 def test_the_column_of_goods_has_the_descriptions(rows: str, items: list[str], found: list[str]) -> None:
     assert descriptions(HEAD + rows, *items) == found
+
+
+@pytest.mark.parametrize(
+    ("rows", "found"),
+    [
+        ("Team plan\nAug 3 – Sep 3, 2026\t3\t18.00\t54.00", ["Team plan"]),
+        ("Plan Aug 3 – Sep 3, 2026\t3\t18.00\t54.00", ["Plan Aug 3 – Sep 3, 2026"]),
+        ("Aug 3 – Sep 3, 2026\t3\t18.00\t54.00", ["Aug 3 – Sep 3, 2026"]),
+        ("Team plan\nAug 3\tSep 3, 2026\t18.00\t54.00", ["Aug 3"]),
+        ("Mount\t1\t4.00\t4.00\nAug 3 – Sep 3, 2026\t3\t18.00\t54.00", ["Aug 3 – Sep 3, 2026"]),
+    ],
+)
+def test_a_period_is_no_description_below_words_alone(rows: str, found: list[str]) -> None:
+    assert descriptions("Item\tQty\tPrice\tAmount\n" + rows, "Aug 3", dates=("Sep 3, 2026",))[-1:] == found
 
 
 @pytest.mark.parametrize(

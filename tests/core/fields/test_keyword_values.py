@@ -208,3 +208,17 @@ def test_the_first_of_many_values_are_kept(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_a_description_at_the_end_of_the_text_has_no_row() -> None:
     assert kept("Price 9.00\nSteak", ("LINE_ITEM", "Steak")) == []
+
+
+def test_count_and_price_are_kept_apart_where_the_model_took_them_for_one() -> None:
+    assert kept("Vitamins 2x21,50\t43,00", ("LINE_ITEM", "Vitamins"), ("MONEY", "2x21,50"), ("MONEY", "43,00")) == [
+        ("QUANTITY", "2"),
+        ("MONEY", "21,50"),
+    ]
+    apart = (("LINE_ITEM", "Tea"), ("QUANTITY", "2"), ("MONEY", "3,50"), ("MONEY", "7,00"))
+    assert kept("Tea 2 x 3,50\t7,00", *apart) == []
+
+
+def test_descriptions_are_kept_where_they_are_others_than_the_items() -> None:
+    assert kept("Tea, 100 bags\t3,50", ("LINE_ITEM", "bags"), ("MONEY", "3,50")) == [("LINE_ITEM", "Tea, 100 bags")]
+    assert kept("Tea\t3,50", ("LINE_ITEM", "Tea"), ("MONEY", "3,50")) == []

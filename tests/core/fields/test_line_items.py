@@ -216,3 +216,41 @@ def test_a_count_before_a_description_is_its_quantity_unless_rows_are_numbered(
     found = mentions_in(text, *pen, ("QUANTITY", counts[1]), ink, ("MONEY", "9.50"))
     written = [each._replace(by_keyword=each.label == "QUANTITY") for each in found]
     assert rows(text, written) == [("Pen", expected[0], None, "6.00"), ("Ink", expected[1], None, "9.50")]
+
+
+def test_a_count_and_a_price_go_before_the_value_that_swallowed_them() -> None:
+    text = "Vitamins 2x21.50\t43.00"
+    item, glued, total = mentions_in(text, ("LINE_ITEM", "Vitamins"), ("MONEY", "2x21.50"), ("MONEY", "43.00"))
+    (count,), (price,) = mentions_in(text, ("QUANTITY", "2")), mentions_in(text, ("MONEY", "21.50"))
+    found = [
+        item,
+        glued,
+        count._replace(entity=7, by_keyword=True),
+        price._replace(entity=8, by_keyword=True),
+        total,
+    ]
+    assert rows(text, found) == [("Vitamins", "2", "21.50", "43.00")]
+
+
+def test_numbers_on_the_line_of_a_description_are_its_own_wherever_their_boxes_are() -> None:
+    text = "Ink\t6\t19.20\nTea\t2\t5.00"
+    ink, six, first, tea, two, second = mentions_in(
+        text,
+        *(("LINE_ITEM", "Ink"), ("QUANTITY", "6"), ("MONEY", "19.20")),
+        *(("LINE_ITEM", "Tea"), ("QUANTITY", "2"), ("MONEY", "5.00")),
+    )
+    found = [
+        boxed(ink, (50, 112, 90, 124)),
+        boxed(six, (200, 104, 206, 114)),
+        boxed(first, (300, 104, 330, 114)),
+        boxed(tea, (50, 130, 90, 142)),
+        boxed(two, (200, 118, 206, 128)),
+        boxed(second, (300, 118, 330, 128)),
+    ]
+    assert rows(text, found) == [("Ink", "6", None, "19.20"), ("Tea", "2", None, "5.00")]
+
+
+def test_a_payment_below_is_not_of_the_row() -> None:
+    text = "Salbe\t5,00\nBAR\t30,00"
+    found = mentions_in(text, ("LINE_ITEM", "Salbe"), ("MONEY", "5,00"), ("MONEY", "30,00"))
+    assert rows(text, found) == [("Salbe", None, None, "5,00")]

@@ -114,6 +114,14 @@ def test_a_caption_over_several_cells_is_divided_by_its_words() -> None:
     assert key_above(lines, text.index("2.2.2026")) == "Due"
 
 
+def test_a_caption_may_stand_two_lines_above_where_others_go_on() -> None:
+    text = "No    \tDate  \tOrder".ljust(99) + "\n" + "of doc\tof doc".ljust(99) + "\n" + "17    \t1.1.26\tA-5"
+    lines = TextLines(text, by_characters)
+    assert [key_above(lines, text.index(value)) for value in ("17", "1.1.26", "A-5")] == [
+        *("No of doc", "Date of doc", "Order"),
+    ]
+
+
 def test_the_place_of_a_lone_value_decides_between_captions() -> None:
     text = "Clerk    \tP.O. number\tTerms".ljust(99) + "\n" + " " * 12 + "PO-3333"
     assert key_above(TextLines(text, by_characters), text.index("PO-3333")) == "P.O. number"
