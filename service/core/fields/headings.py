@@ -77,6 +77,8 @@ _NO_HEADING = re.compile(
 """What no heading holds: an amount, an address, a request."""
 _MONEY_ALONE = re.compile(r"\W{0,3}(?:[A-Z]{2,3}\s?)?[-+−(]?[0-9][0-9.,'’ ]*[.,][0-9]{2}\W{0,3}(?:[A-Z]{1,3})?")
 _NUMBER_ALONE = re.compile(r"\W{0,2}[^\W\d_]{0,5}[\W_]{0,2}\d[\w./-]*")
+_TERM = re.compile(r" (?:after|upon|on|at|nach|bei|bij|na|ved|vid|efter|etter|a la|alla|al|ao|po|при|после) [^\W\d_]")
+"""Words behind a name that say when it comes: "Rechnung nach Lieferung"."""
 _PARTICLE = re.compile("[\u3041-\u3093]")
 _COLUMN_HEAD = re.compile(r"[^\d:]{0,10}[^\W\d_][^\d:]{0,20}")
 
@@ -248,11 +250,11 @@ def _form(rest: str, name: PaperName) -> HeadingForm | None:
         return (
             HeadingForm.LABEL if is_key else HeadingForm.EXTENDED if ":" in rest or "#" in rest else HeadingForm.TITLE
         )
-    if rest.lstrip().startswith(":") and name.kind not in BILL_KINDS and not any(map(str.isdigit, rest)):
+    if rest.lstrip().startswith(":") and not any(map(str.isdigit, rest)):
         return HeadingForm.LABEL
     if own := _OWN_NUMBER.match(rest):
         is_key = own["key"] is not None and ":" in own[0] and name.kind not in BILL_KINDS
         return HeadingForm.LABEL if is_key else HeadingForm.EXTENDED
     if _ONLY_KEY.match(rest):
         return HeadingForm.LABEL
-    return None if _OTHER_KEY.search(rest) else HeadingForm.EXTENDED
+    return None if _OTHER_KEY.search(rest) or _TERM.match(rest) else HeadingForm.EXTENDED

@@ -1,8 +1,8 @@
 """Classification of a paper: by its headings and sentences, and only then by the labels of its entities.
 
 The rules:
-- A heading weighs by its form (`_WEIGHTS`); the heaviest counts, of equal ones the first. A paper that a bill refers to
-  weighs less than the bill's own heading: "Lieferschein Nr. 7" above "Rechnung Nr. 5" is a reference.
+- A heading weighs by its kind and form (`_WEIGHTS`); the heaviest counts, of equal ones the first. A paper that a bill
+  refers to weighs less than the bill's own heading: "Lieferschein Nr. 7" above "Rechnung Nr. 5" is a reference.
 - A paper's heading stands above its amounts. Behind the line of the `TOP_AMOUNTS`th amount a slip ("Remittance advice")
   or a section of a bill names no paper; there only a bill's heading counts, and less than any at the top.
 - A sentence takes a bill's kind from a paper: "this is not an invoice" leaves it without one (a receipt stays one),
@@ -47,10 +47,13 @@ _DAY = re.compile(r"[0-9][/.-][0-9]{1,2}[/.-][0-9]{2}")
 _TIME = re.compile(r"(?<![0-9:.])[0-9]{1,2} ?: ?[0-9]{2}(?![0-9])")
 _LISTS = frozenset((PaperKind.STATEMENT, PaperKind.REMITTANCE_ADVICE))
 """Kinds of papers that list bills, and of slips on a bill: a bill's title beside theirs is the paper's."""
+_EARLIER = frozenset((PaperKind.ORDER, PaperKind.OFFER, PaperKind.INQUIRY, PaperKind.CONTRACT))
+"""Kinds of papers that are older than any bill: they have no bill's number, and a bill names them in its head."""
 _WEIGHTS = (
     dict.fromkeys(PaperKind, (0, 5, 5))
     | dict.fromkeys(_LISTS, (0, 4, 4))
     | dict.fromkeys(REFERRED, (0, 2, 4))
+    | dict.fromkeys(_EARLIER, (0, 2, 3))
     | dict.fromkeys(BILL_KINDS, (3, 4, 5))
 )
 """Kind → weights of a heading as label, with more than a name, and as title (`HeadingForm`)."""

@@ -102,6 +102,7 @@ def test_a_bill_with_another_paper_in_one_is_a_bill(cell: str) -> None:
             "Bill Smith",
             "Document no. 5",
             "Berechnung",
+            "Rechnung nach Lieferung",
             "Confirmation",
             "Credit card 1234",
             "A B C",

@@ -58,6 +58,8 @@ def paper(text: str, labels: Sequence[str] = INVOICE_LABELS) -> PaperMatch:
         "Rechnung\nSehr geehrte Frau Muster,\nwir berechnen Ihnen: 120,00\nMit freundlichen Grüßen\nAcme",
         "Acme Utility\nAccount statement and invoice\nTotal 120.00",
         "Purchase Order / Invoice\nTotal 120.00",
+        "Energía Sur\nCONTRATO\n5512 Tarifa plana\nFactura de electricidad 2026/5\nTotal 120,00",
+        "Acme\nPedido\n88120\nFACTURA 2026/5\nTotal 120,00",
         "Acme\nRechnung 5\nKontoauszug\nSaldo alt 20,00\nGesamt 120,00",
         "REMITTANCE SLIP – return with check\nAmount: $120.00\nInvoice\nAcme Inc.\nInvoice # 5\nTotal $120.00",
     ],
