@@ -196,7 +196,7 @@ def _named_sums(lines: TextLines, sums: Iterable[Span], rows: SpanSet, entities:
     for span in sums:
         if taken.touch(span):
             continue
-        if rows.touch(span) or states_tax(lines.line(span[0])) or keyword_of_amount(lines, *span) is not None:
+        if rows.touch(span) or states_tax(lines.around(span[0])) or keyword_of_amount(lines, *span) is not None:
             yield span
 
 

@@ -183,7 +183,7 @@ def _on_own_line(item: Mention, in_row: Sequence[Mention], lines: TextLines) -> 
 
 def _is_other_line(mention: Mention, lines: TextLines) -> bool:
     """True if a line has words, or a key for a sum or a payment ("BAR")."""
-    return has_words(lines.line(mention.start)) or classify_key(key_of(lines, mention.start)) is not None
+    return has_words(lines.around(mention.start)) or classify_key(key_of(lines, mention.start)) is not None
 
 
 def _row(item: Mention, in_row: Sequence[Mention], columns: ColumnKinds) -> LineItem:

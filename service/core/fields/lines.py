@@ -62,6 +62,10 @@ class TextLines:
         """Return the next `most` characters from `offset` on, on its line."""
         return self._text[offset : min(offset + most, self.end(self.at(offset)))]
 
+    def around(self, offset: int) -> str:
+        """Return the line that holds `offset`; of a long one the part within `LONGEST_ROW` characters on both sides."""
+        return self.before(offset, LONGEST_ROW) + self.after(offset, LONGEST_ROW)
+
     def end(self, line: int) -> int:
         """Return the offset at which a line ends, before its line break; the text's end for a line beyond its last."""
         return self._starts[line + 1] - 1 if line + 1 < len(self._starts) else len(self._text)

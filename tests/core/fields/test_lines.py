@@ -24,7 +24,8 @@ def test_lines_before_and_above() -> None:
     assert lines.above(0, 3, 40) == []
     assert lines.after(TEXT.index("and"), 40) == "and more"
     assert lines.after(TEXT.index("and"), 5) == "and m"
-    assert lines.line(TEXT.index("and")) == "two and more"
+    assert lines.line(TEXT.index("and")) == lines.around(TEXT.index("and")) == "two and more"
+    assert len(TextLines("x" * 1_000).around(500)) == 480
     assert (lines.count, lines.text) == (4, TEXT)
     assert [lines.end(number) for number in (0, 3, 9)] == [3, len(TEXT), len(TEXT)]
 
