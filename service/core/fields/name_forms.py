@@ -16,6 +16,8 @@ from service.core.fields.vocabulary.phrases import any_of, folded
 
 LONGEST_NAME = 64
 """Most characters of a name."""
+MOST_LOGO_WORDS, SHORTEST_LOGO = 4, 3
+"""Most words and fewest characters of a logo that the model does not mark."""
 MOST_WORDS = 6
 """Most words of a name that the model does not mark."""
 
@@ -48,6 +50,7 @@ _STREET = re.compile(
     r".*\b(?:P\.?O\.? ?Box|Postfach|Postbus|Apartado|Box|B\.?P\.?)\b"
 )
 _WITH_TOWN = re.compile(rf".*[0-9]\s(?:{_CODE_AND_TOWN})")
+_REGISTER = re.compile(r"(?:HR[AB]|Amtsgericht|Handelsregister|Registergericht|RCS|SIRET|SIREN|KvK|KRS|REGON)\b")
 _HOUSE_NUMBER = re.compile(r"[0-9]{1,5}(?:[a-zA-Z]|bis|ter)?,?\s")
 _MARK = r"(?:,|\s[·•●|–-])\s"
 _SENDER_LINE = re.compile(
@@ -59,8 +62,12 @@ _SENTENCE = re.compile(r"(?:\S+ +)*(?:[^\W\d_A-Z]\S* +){3,}.*|.*[^\W\d_]{4,}[.�
 _SMALL_WORD = re.compile(
     r"(?:of|the|de|del|della|di|da|do|dos|du|des|der|den|van|von|zu|zum|zur|la|le|les|el|y|e|et|und|and|&)"
 )
-_KEY = re.compile(
-    rf"(?:{any_of('bill', 'credit', 'order', 'dated', 'due', 'total', 'tax', 'tax_number', 'paid')})(?![^\W\d_])"
+_KEYS = ("bill", "credit", "order", "dated", "due", "total", "tax", "tax_number", "paid", "representative")
+_KEY = re.compile(rf"(?:{any_of(*_KEYS)})(?![^\W\d_])")
+_TITLE = re.compile(
+    rf"{_KEY.pattern}|(?:{any_of('representative', 'buyer', 'seller', 'number', 'to', 'by', 'change')})(?![^\W\d_])|"
+    r"copy|kopie|original|duplicat|page|seite|thank|danke|merci|gracias|grazie|welcome|willkommen|bienvenue|help|back|"
+    r"statement|receipt|bill|quote|table|tisch|cashier|kasse|date|time"
 )
 
 
@@ -117,6 +124,7 @@ def is_name(text: str, *, may_end_with_number: bool = False) -> bool:
         and "@" not in text
         and (may_end_with_number or not any(map(str.isdigit, text[-4:])))
         and (has_legal_form(text) or not _is_no_name(text))
+        and _REGISTER.match(text) is None
         and without_form(text) != ""
     )
 
@@ -127,8 +135,21 @@ def _is_no_name(text: str) -> bool:
 
 
 def is_no_party(text: str) -> bool:
-    """True if a text that a model takes for a name is a postcode with its town, an attention line or a mere form."""
-    return not without_form(text) or attention(text) != "" or (is_postcode(text) and not has_legal_form(text))
+    """True if what a model takes for a name is a postcode with its town, an attention line, a mere form or a key."""
+    is_mere = not without_form(text) or _KEY.fullmatch(folded(text)) is not None
+    is_other = attention(text) != "" or _REGISTER.match(text) is not None
+    return is_mere or is_other or (is_postcode(text) and not has_legal_form(text))
+
+
+def is_letterhead(text: str) -> bool:
+    """True if a line at the top of a page could be a logo: up to four words without digits, and no heading."""
+    words = text.split()
+    is_short = (
+        1 <= len(words) <= MOST_LOGO_WORDS
+        and len(text) >= SHORTEST_LOGO
+        and not any(sign.isdigit() or sign in ":：" for sign in text)
+    )
+    return is_short and all(word[0].isupper() for word in words) and _TITLE.search(folded(text)) is None
 
 
 def is_capitalized(text: str) -> bool:

@@ -55,6 +55,10 @@ SHORTEST_PART = 5
 MOST_NAMES = 12
 """Most names of a role that are tried in pairs."""
 
+_OWNER = re.compile(
+    r"(?<!\w)(?:inh\.|inhaber(?:in)?|owner:|prop\.|titular:|gérante?:|titolare:|właściciel:|mgr farm\.)"
+)
+"""Words before the name of a shop's owner."""
 _PARTY_WORDS = {word: role.label for role in ROLES if role.group is RoleGroup.PARTY for word in role.words}
 _PARTIES = PhraseTable(*_PARTY_WORDS)
 _HEADING_TO, _HEADING_BY = (re.compile(rf"\s*(?:{any_of(kind)})\s*:?\s*") for kind in ("to", "by"))
@@ -75,7 +79,8 @@ def choose_parties(mentions: Sequence[Mention], lines: TextLines) -> dict[str, C
         word = KEYWORD - apart * A_LINE_AWAY if keyword_role == role else 0.0
         place = sum(WEIGHTS[place].get(role, 0.0) for place in places[firm(mention)])
         is_likely = mention.label in (SUPPLIER, RECEIVER) or word or place > WEIGHTS[Place.LETTERHEAD][SUPPLIER]
-        form = LEGAL_FORM if is_likely and has_legal_form(mention.text) else 0.0
+        is_firm = has_legal_form(mention.text) and not _is_owner(mention, lines)
+        form = LEGAL_FORM if is_likely and is_firm else 0.0
         weight = share * mention.score + word + form + place
         return BANK * weight if not word and _is_bank(mention, lines) else weight
 
@@ -86,6 +91,11 @@ def choose_parties(mentions: Sequence[Mention], lines: TextLines) -> dict[str, C
         for role, mention in zip(likely, pair, strict=True)
         if mention
     }
+
+
+def _is_owner(name: Mention, lines: TextLines) -> bool:
+    """True if a name is called the owner's, as below the name of a shop ("Inh. Petra Lindner e.K.")."""
+    return _OWNER.search(f"{lines.before(name.start, BANK_CHARACTERS)}{name.text}".casefold()) is not None
 
 
 def _is_bank(name: Mention, lines: TextLines) -> bool:

@@ -7,6 +7,8 @@ The rules, for the cells of a line and their columns (`lines`, `cells`):
 - The sender's line above an address window, or at a page's foot, begins with the supplier's name, then its address.
 - In a postal address (a postcode, a street above it) the first line of the block is the name.
 - A line for somebody's attention is the name only if no name stands on the next line, or above it in the block.
+- Where the model marks no firm, the first line of a text with an address, or a line at the top beside an address or as
+  in the web address, is the supplier's logo. The first line of an address may be a name, though the model takes it in.
 - A name begins with its cell, though the model marks its end alone ("Hafenkontor *Ostsee eG*"), and on the line above a
   mere legal form. It ends where an entity of another kind begins, or at a comma without a legal form behind it.
 - Words are a name if the model marks a part of them, or they have a legal form; below and beside a keyword and in a
@@ -27,6 +29,7 @@ from service.core.fields.name_forms import (
     courtesy,
     has_legal_form,
     is_capitalized,
+    is_letterhead,
     is_name,
     is_postcode,
     is_street,
@@ -45,6 +48,8 @@ LONGEST_CELL = 120
 LINES_BELOW_KEYWORD = 5
 SHORTEST_BESIDE_TOWN = 4
 """Fewest letters beside a town's name that make words the name of a party ("Singapore (SIN)" is none)."""
+LINES_OF_LETTERHEAD = 6
+"""Most lines of a text in which a letterhead is looked for that the model does not mark."""
 LINES_OF_BLOCK = 4
 """Most lines of a postal address above its street."""
 
@@ -56,6 +61,7 @@ _NAME_KEY = re.compile(
 )
 _ENDS_NAME = IDENTIFIERS | DATES | {"MONEY", "ADDRESS", "EMAIL", "PHONE", "URL"}
 _BACKS_NAME = NAMES | {"LOCATION", "ADDRESS", "EMPLOYER", "SCHOOL", "PARTY"}
+_FIRMS = frozenset((SUPPLIER, "ORGANIZATION"))
 _COMMA = re.compile(r"\s*(?:,\s|\s[-–—·•●|]\s)")
 
 Name = tuple[str, Span]
@@ -80,6 +86,12 @@ def _names(page: _Page, entities: Sequence[Entity]) -> Iterator[Name]:
     for entity in entities:
         if entity.label in NAMES and (name := _whole_name(page, entity)):
             yield page.label_of(name), name
+        if entity.label == "ADDRESS" and (name := _first_of_address(page, entity)):
+            yield "ORGANIZATION", name
+    firms = (each for each in entities if each.label in NAMES)
+    is_marked = any(each.label in _FIRMS or has_legal_form(each.text) for each in firms)
+    if not is_marked and (name := _letterhead(page, entities)):
+        yield SUPPLIER, name
 
 
 class _Page:
@@ -151,14 +163,14 @@ class _Page:
     def _is_place(self, name: Span) -> bool:
         """True if the model marks the words as a town, or as a part of an address that goes on behind them."""
         start, end = name
+        if has_legal_form(self.lines.between(start, end)):
+            return False
         towns = [town for town in self._towns if start <= town[0] < town[1] <= end]
         letters, in_towns = (self._letters(*spans) for spans in ([name], towns))
         if towns and letters - in_towns < SHORTEST_BESIDE_TOWN:
             return True
         line_end = self.lines.end(self.lines.at(start))
-        return not has_legal_form(self.lines.between(start, end)) and any(
-            at <= start and end < min(until, line_end) for at, until in self._addresses
-        )
+        return any(at <= start and end < min(until, line_end) for at, until in self._addresses)
 
 
 def _after_keyword(page: _Page, line: int, cell: Cell) -> Iterator[Name]:
@@ -239,7 +251,8 @@ def _above_postcode(page: _Page, line: int, cell: Cell) -> Iterator[Name]:
         pair = _SPLIT.match(text)
         if pair and role_of(pair[1]):
             continue
-        if pair or not (name := page.words_in(upper.start, upper.end)):
+        name = None if pair else page.words_in(upper.start, upper.end)
+        if name is None or any(map(str.isdigit, page.lines.between(name[1], upper.end))):
             break
         found.append(name)
     backed = [each for each in found if page.is_backed(each)]
@@ -255,6 +268,33 @@ def _above_form(page: _Page, line: int, cell: Cell) -> Iterator[Name]:
         return
     if (name := page.words_in(upper.start, upper.end)) and name[1] == upper.end:
         yield page.label_of((name[0], cell.end)), (name[0], cell.end)
+
+
+def _first_of_address(page: _Page, address: Entity) -> Span | None:
+    """Find the name that the model takes for the first line of an address."""
+    first, _, rest = address.text.partition("\n")
+    name = page.words_in(address.start, address.start + len(first)) if rest else None
+    return name if name and is_capitalized(first) else None
+
+
+def _letterhead(page: _Page, entities: Sequence[Entity]) -> Span | None:
+    """Find the supplier's logo at the top: in the first line, beside or above an address, or as in the web address."""
+    addresses = {entity.start for entity in entities if entity.label == "ADDRESS"}
+    hosts = [_letters(entity.text) for entity in entities if entity.label in ("URL", "EMAIL")]
+    for line in range(min(page.lines.count, LINES_OF_LETTERHEAD)):
+        cells = [cell for cell in page.cells(line) if cell.start < page.first_amount]
+        following = [*(cell.start for cell in cells[1:]), page.lines.start(line + 1)]
+        for cell, behind in zip(cells, following, strict=True) if cells else ():
+            text = page.text(cell)
+            is_first = line == 0 and len(cells) == 1 and bool(addresses)
+            is_placed = is_first or behind in addresses or any(_letters(text) in host for host in hosts)
+            if is_placed and is_letterhead(text) and page.words_in(cell.start, cell.end) == (cell.start, cell.end):
+                return cell.start, cell.end
+    return None
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text.casefold()))
 
 
 def _whole_name(page: _Page, entity: Entity) -> Span | None:

@@ -23,7 +23,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from enum import Enum, auto
 
-from service.core.fields.cells import Unit, nearest
+from service.core.fields.cells import nearest
 from service.core.fields.lines import TextLines
 from service.core.fields.mentions import Mention, same_value
 from service.core.fields.name_forms import without_form
@@ -115,9 +115,10 @@ def _own_places(
     name: Mention, after: Sequence[Mention], lines: TextLines, labels: Set[str], *, is_behind_amounts: bool
 ) -> Iterator[Place]:
     """Yield the places of one mention."""
-    behind = (mention for mention in after[:NAMES_ABOVE_ADDRESS] if mention.start >= name.end)
-    address = next((mention for mention in behind if mention.label == "ADDRESS"), None)
-    apart = lines.at(address.start) - lines.at(name.end - 1) if address is not None else -1
+    address = next(
+        (each for each in after[:NAMES_ABOVE_ADDRESS] if each.label == "ADDRESS" and each.end > name.end), None
+    )
+    apart = lines.at(max(address.start, name.end + 1)) - lines.at(name.end - 1) if address is not None else -1
     is_sender = address is not None and apart == 0 and _is_sender(name, address, lines)
     is_numbered, is_reachable = _numbers(name, after, lines, labels, is_behind_amounts=is_behind_amounts)
     if is_sender:
@@ -168,8 +169,10 @@ def share_column(lines: TextLines, one: int, other: int) -> bool:
     cell, found = row.at(one), below.at(other)
     if cell is None or found is None:
         return True
-    is_placed = row.unit is below.unit is Unit.POINTS
-    return nearest(cell, row, below) is found and (not is_placed or cell.overlap(found) >= -Unit.POINTS.value)
+    if row is below:
+        return cell is found
+    is_near = row.unit is not below.unit or cell.overlap(found) >= -row.unit.value
+    return is_near and nearest(cell, row, below) is found and nearest(found, below, row) is cell
 
 
 def _is_receivers(number: Mention, lines: TextLines) -> bool:

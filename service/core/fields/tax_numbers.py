@@ -88,10 +88,14 @@ def _is_candidate(mention: Mention, lines: TextLines) -> bool:
 
 def _before(number: Mention, lines: TextLines) -> str:
     """Return the words before a number in its cell, in the cell before it, or else in the one above it."""
-    *before, cell = lines.before(number.start, HEADING_CHARACTERS).split("\t")
-    if not any(map(str.isalpha, cell)) and before and not any(map(str.isdigit, before[-1])):
-        cell = before[-1]
-    return folded(cell if any(map(str.isalpha, cell)) else key_above(lines, number.start))
+    row = lines.row(lines.at(number.start))
+    cell = row.at(number.start)
+    own = lines.before(number.start, min(HEADING_CHARACTERS, number.start - cell.start) if cell else HEADING_CHARACTERS)
+    left = [each for each in row.cells if cell and each.end <= cell.start][-1:]
+    if left and not any(map(str.isalpha, own)):
+        beside = lines.between(left[0].start, left[0].end)
+        own = beside if not any(map(str.isdigit, beside)) else own
+    return folded(own if any(map(str.isalpha, own)) else key_above(lines, number.start))
 
 
 def _weight(number: Mention, lines: TextLines) -> float:
@@ -113,11 +117,10 @@ def _owner(number: Mention, lines: TextLines, named: Sequence[tuple[Mention, str
         apart = line - lines.at(name.end - 1)
         if name.end > number.start or apart > LINES_OF_BLOCK:
             continue
-        if apart and (
-            not share_column(lines, name.start, number.start) or any(name.end <= end < number.start for end in ends)
-        ):
-            continue
-        return role
+        between = (end for end in ends if name.end <= end < number.start)
+        is_cut = bool(apart) and any(share_column(lines, end, number.start) for end in between)
+        if not is_cut and share_column(lines, name.start, number.start):
+            return role
     captioned, apart = keyword_before(lines, number)
     is_caption = not apart or not any(map(str.isdigit, lines.line(lines.start(line - apart))))
     return captioned if captioned and is_caption else SUPPLIER

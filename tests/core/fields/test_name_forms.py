@@ -11,6 +11,7 @@ from service.core.fields.name_forms import (
     courtesy,
     has_legal_form,
     is_capitalized,
+    is_letterhead,
     is_name,
     is_no_party,
     is_postcode,
@@ -80,10 +81,22 @@ def test_forms_of_address(text: str, found: str) -> None:
     assert courtesy(text) == found
 
 
-@pytest.mark.parametrize("text", ["FAO", "Att. Mette Thorsen", "Pty Ltd", "722 31 Västerås", "3400 Burgdorf"])
+@pytest.mark.parametrize(
+    "text", ["FAO", "Att. Mette Thorsen", "Pty Ltd", "722 31 Västerås", "3400 Burgdorf", "ABN", "HRB 7712"]
+)
 def test_what_no_model_makes_a_party(text: str) -> None:
     assert is_no_party(text)
     assert not is_no_party(f"Finch {text} Ltd")
+
+
+@pytest.mark.parametrize("text", ["Contoso", "THE GOLDEN LION", "Blue Mesa Roofing"])
+def test_logos(text: str) -> None:
+    assert is_letterhead(text)
+
+
+@pytest.mark.parametrize("text", ["Receipt", "Invoice", "Thank You", "Table 4", "Name: Acme", "A", "Lower case"])
+def test_what_is_no_logo(text: str) -> None:
+    assert not is_letterhead(text)
 
 
 @pytest.mark.parametrize(

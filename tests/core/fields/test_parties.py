@@ -214,3 +214,24 @@ def test_a_part_of_a_longer_name_is_no_party() -> None:
     assert {label: (choice.best.text, choice.reason.value) for label, choice in found.items()} == {
         RECEIVER: ("Old Mill Bakery Ltd", "context")
     }
+
+
+@pytest.mark.parametrize(
+    ("text", "found", "expected"),
+    [
+        ("ROSEN SHOP\nInh. Petra Lind e.K.", ((SUPPLIER, "ROSEN SHOP", 0.5), (SUPPLIER, "Petra Lind e.K.", 0.52)),
+         {SUPPLIER: "ROSEN SHOP"}),
+        ("Bank: ABN AMRO\nDe Ketting", ((SUPPLIER, "ABN AMRO", 0.8), (SUPPLIER, "De Ketting", 0.4)),
+         {SUPPLIER: "De Ketting"}),
+        ("Alphabet, Allee 26\nAlphabet Fleet GmbH\nMuster GmbH",
+         ((SUPPLIER, "Alphabet", 0.9), ("ADDRESS", "Allee 26", 0.9), (RECEIVER, "Alphabet Fleet GmbH", 0.5),
+          (RECEIVER, "Muster GmbH", 0.4)),
+         {SUPPLIER: "Alphabet Fleet GmbH", RECEIVER: "Muster GmbH"}),
+        ("Acme\nFAO\n3400 Burgdorf\nPty Ltd", ((SUPPLIER, "Acme", 0.3), (RECEIVER, "FAO", 0.9),
+          (SUPPLIER, "3400 Burgdorf", 0.9), (RECEIVER, "Pty Ltd", 0.9)), {SUPPLIER: "Acme"}),
+    ],
+)  # fmt: skip
+def test_the_party_is_the_firm_in_full_and_no_owner_bank_or_place(
+    text: str, found: tuple[tuple[str, str, float], ...], expected: dict[str, str]
+) -> None:
+    assert chosen_names(text, *found) == expected

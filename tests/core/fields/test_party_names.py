@@ -191,3 +191,35 @@ def test_the_senders_line_begins_with_the_supplier(text: str) -> None:
 def test_only_the_beginning_of_a_long_document_is_searched() -> None:
     assert names("\n" * MOST_LINES + "Seller: Acme Ltd") == []
     assert names("\n" * (MOST_LINES - 1) + "Seller: Acme Ltd") == [(SELLER, "Acme Ltd")]
+
+
+@pytest.mark.parametrize(
+    ("text", "marked", "expected"),
+    [
+        ("Contoso\n4 Quay Street", ("ADDRESS", "4 Quay Street"), [(SELLER, "Contoso")]),
+        ("9:41\nContoso\t4 Quay Street", ("ADDRESS", "4 Quay Street"), [(SELLER, "Contoso")]),
+        ("9:41\nContoso\ninfo@contoso.example", ("EMAIL", "info@contoso.example"), [(SELLER, "Contoso")]),
+        ("Contoso\nTotal", ("MONEY", "Total"), []),
+        ("Invoice\n4 Quay Street", ("ADDRESS", "4 Quay Street"), []),
+        ("Contoso\nAcme Ltd\n4 Quay Street", ("ORGANIZATION", "Acme Ltd"), []),
+        ("4 Quay Street\nContoso", ("ADDRESS", "4 Quay Street"), []),
+        ("Contoso\tPage\n4 Quay Street", ("ADDRESS", "4 Quay Street"), []),
+    ],
+)
+def test_a_logo_that_the_model_does_not_mark(text: str, marked: Marked, expected: list[tuple[str, str]]) -> None:
+    assert names(text, marked) == expected
+
+
+@pytest.mark.parametrize(
+    ("address", "expected"),
+    [
+        ("Auberge Du Lac\n88400 Gérardmer", [("ORGANIZATION", "Auberge Du Lac")]),
+        ("Auberge Du Lac", []),
+        ("lower quai\n88400 Gérardmer", []),
+    ],
+)
+def test_the_first_line_of_an_address_may_be_a_name(address: str, expected: list[tuple[str, str]]) -> None:
+    text = f"Acme Ltd\n{address}"
+    found = [Entity("ORGANIZATION", "Acme Ltd", 0, 8, 0.5), Entity("ADDRESS", address, 9, len(text), 0.5)]
+    places = party_names(TextLines(text), found)
+    assert [(label, text[start:end]) for label, (start, end) in places] == expected

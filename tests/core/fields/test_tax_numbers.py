@@ -76,6 +76,8 @@ def test_words_before_a_number_make_it_the_receivers(words: str) -> None:
         (f"Acme GmbH, USt-IdNr. {GERMAN}\nFiskalvertreter: Fisk AG, {FRENCH}", (GERMAN, None)),
         (f"Représentant fiscal SARL TVA {FRENCH}", (None, None)),
         (f"Verkäufer USt-IdNr. {GERMAN}", (GERMAN, None)),
+        (f"Supplier no.\t{OFFICE}\tBuyer VAT no.\t{FRENCH}", (OFFICE, FRENCH)),
+        (f"Finch Ltd\t{GERMAN}", (GERMAN, None)),
         ("", (None, None)),
     ],
 )
