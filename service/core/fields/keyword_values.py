@@ -30,7 +30,7 @@ from service.core.fields.lines import TextLines, has_words
 from service.core.fields.party_names import party_names
 from service.core.fields.payment_references import reference_spans, whole_reference
 from service.core.fields.roles import AMOUNTS, DATES, RECEIVER, REFERENCE, SUPPLIER, SUPPLY_DATE
-from service.core.fields.taxes import states_tax
+from service.core.fields.taxes import has_rate_caption, states_tax
 
 
 class SpanSet:
@@ -196,7 +196,8 @@ def _named_sums(lines: TextLines, sums: Iterable[Span], rows: SpanSet, entities:
     for span in sums:
         if taken.touch(span):
             continue
-        if rows.touch(span) or states_tax(lines.around(span[0])) or keyword_of_amount(lines, *span) is not None:
+        is_of_tax = states_tax(lines.around(span[0])) or has_rate_caption(lines, span[0])
+        if is_of_tax or rows.touch(span) or keyword_of_amount(lines, *span) is not None:
             yield span
 
 

@@ -122,6 +122,7 @@ _SHORT_WORD = re.compile(r"(?![A-Z]{3}(?![^\W\d_]))[^\W\d_]{3}")
 _NO_WORD = re.compile(r"[\W\d_]*")
 _RATE = re.compile(r"[0-9]{1,3}(?:[.,][0-9]{1,3})?\s?[%％]")
 _RUN = re.compile(r"\S+")
+_SIGN_ALONE = re.compile(r"\s{0,4}(?:[€$£¥]|[A-Z]{3})\s{0,4}")
 _MARKS = re.compile(r"(?:[A-Z]{3}|[^\w\n]){0,4}\s?")
 
 
@@ -131,10 +132,21 @@ def key_of(lines: TextLines, start: int) -> str:
     return caption_of(lines, start) if _NO_WORD.fullmatch(own) else own
 
 
+def _key_below(lines: TextLines, start: int) -> str:
+    """Find the words below an amount whose currency stands below them: a cell of two lines beside its key."""
+    line = lines.at(start)
+    own, below, sign = (lines.between(lines.start(at), lines.end(at)) for at in (line, line + 1, line + 2))
+    is_wrapped = _SIGN_ALONE.fullmatch(sign) is not None and _SHORT_WORD.search(own) is None
+    return below if is_wrapped and not any(map(str.isdigit, below)) else ""
+
+
 def caption_of(lines: TextLines, start: int) -> str:
-    """Find the caption above the amount at `start`; empty where it has none, words before it, or amounts below."""
+    """Find the caption above the amount at `start`; empty where it has none, words before it, or amounts below.
+
+    The caption of an amount whose currency stands alone two lines below is the line between.
+    """
     is_in_row = _SHORT_WORD.search(lines.before(start, BEFORE)) or is_one_of_many_rows(lines, start)
-    return "" if is_in_row else key_above(lines, start)
+    return "" if is_in_row else _key_below(lines, start) or key_above(lines, start)
 
 
 def is_one_of_several(lines: TextLines, end: int) -> bool:

@@ -46,6 +46,8 @@ SHORTEST_REASON = 6
 """Least letters of such words outside a row of taxes."""
 LINES_TO_CAPTION = 2
 """Most lines between an amount and the rate in its caption."""
+LINES_TO_HEAD = 3
+"""Most lines between an amount and the captions of a table of rates."""
 SCORE = 0.9
 """Score of a rate that no entity of the model is."""
 
@@ -88,8 +90,8 @@ class Tax:
         """The sum that the tax is part of."""
         if self.gross is not None:
             return amount(self.gross)
-        base = None if self.base is None else amount(self.base)
-        return None if base is None or self.tax is None else base + self.tax
+        base, tax = _value(self.base), _value(self.amount)
+        return None if base is None or tax is None else base + tax
 
     def fits(self, base: Decimal | None) -> bool:
         """True if the tax is the rate in percent of a base, up to rounding."""
@@ -185,6 +187,12 @@ def states_tax(text: str) -> bool:
     return _RATE.search(text) is not None or _EXEMPT.search(words) is not None or bool(_TAXES.find(words))
 
 
+def has_rate_caption(lines: TextLines, offset: int) -> bool:
+    """True if a line right above names a tax and has a sign for percent without a number."""
+    above = lines.above(offset, LINES_TO_HEAD, LONGEST_LINE)
+    return any("%" in line and _RATE.search(line) is None and _TAXES.find(folded(line)) for line in above)
+
+
 @dataclass(frozen=True, slots=True)
 class _Page:
     """The lines of a page, the classes of its amounts' keys, and its percentages by their offsets."""
@@ -225,14 +233,9 @@ class _Page:
         found = [self._rate(match, start) for match in _BARE_RATE.finditer(text)]
         taken = {place for each in sums for place in range(each.start, each.end)}
         free = [rate for rate in found if rate.start not in taken and _has_base(rate, sums)][:1]
-        if free or not self._has_rate_caption(start):
+        if free or not has_rate_caption(self.lines, start):
             return free
         return [rate for rate in found if _has_base(rate, [each for each in sums if each.start != rate.start])]
-
-    def _has_rate_caption(self, start: int) -> bool:
-        """True if a line right above names a tax and has a sign for percent without a number."""
-        above = self.lines.above(start, LINES_TO_CAPTION, LONGEST_LINE)
-        return any("%" in line and _RATE.search(line) is None and _TAXES.find(folded(line)) for line in above)
 
     def _rate(self, match: re.Match[str], start: int) -> Mention:
         digits = match["before"] or match["behind"]
@@ -285,12 +288,9 @@ class _Page:
         line = self.lines.at(offset)
         if match is None:
             return None
-        for above in range(line - 1, max(line - 1 - LINES_TO_CAPTION, -1), -1):
-            start = self.lines.start(above)
-            at = self.lines.between(start, self.lines.end(above)).find(match[0])
-            if at >= 0:
-                return self._rate(match, start + at - match.start())
-        return None
+        first = self.lines.start(max(line - LINES_TO_CAPTION, 0))
+        at = self.lines.between(first, self.lines.start(line)).rfind(match[0])
+        return None if at < 0 else self._rate(match, first + at - match.start())
 
 
 def _rate(text: str, start: int, percent: Decimal) -> Mention:

@@ -20,7 +20,8 @@ The rules:
   and its tax only if no other amount is called a tax.
 - A triple's tax needs the label or a keyword of a tax, or it is a rate of the net: two rows of goods add up to their
   total as well.
-- A net of zero adds up with anything and decides nothing.
+- A net of zero adds up with anything and decides nothing. No tax exceeds its net: the bases of two rates add up to the
+  bill's net.
 - An amount that is read as no money, or as a rate, has no role. A net or a tax in another currency than the total's is
   not the bill's: the tax is stated once more in the currency of the tax office.
 """
@@ -165,6 +166,8 @@ class _Rates:
         self.parts = {tax.amount.entity for tax in several if tax.amount is not None} if is_shared else set()
         """Numbers of the mentions of taxes of several rates, or names."""
         self.bases = {each.entity for tax in taxes for each in (tax.base, tax.gross) if each is not None}
+        rates = {tax.rate.start for tax in taxes if tax.rate is not None}
+        self.bases |= {each.entity for each in mentions if each.start in rates}
         self.bases_with_tax = {amount(tax.base) for tax in taxes if tax.base is not None and tax.percent}
         self.is_several = len(self._taxes) > 1
 
@@ -323,7 +326,12 @@ def _heaviest_sum(likely: dict[str, Weighted], rates: _Rates, explanations: Expl
     for triple in product(nets, taxes, totals):
         (net, _, _), (tax, mention, _), (total, _, _) = triple
         weight = sum(candidate[2] for candidate in triple)
-        if weight <= best_weight or net == 0 or (lines := explanations.of(total - net - tax)) is None:
+        if (
+            weight <= best_weight
+            or net == 0
+            or abs(tax) > abs(net)
+            or (lines := explanations.of(total - net - tax)) is None
+        ):
             continue
         weight -= EXPLAINED * len(lines)
         codes = {code for _, each, _ in triple if (code := currency(each))}

@@ -7,10 +7,17 @@ from dataclasses import fields
 
 import pytest
 
-from service.core.fields.amount_keywords import AmountKeyword, amount_keywords, classify_key, keyword_of_amount
+from service.core.fields.amount_keywords import (
+    AmountKeyword,
+    amount_keywords,
+    classify_key,
+    goods_lines,
+    keyword_of_amount,
+)
 from service.core.fields.lines import TextLines
 from service.core.fields.vocabulary.phrases import LANGUAGES, PhraseTable, any_of, folded
 from service.core.fields.vocabulary.words import BillWords
+from tests.core.fields.test_taxes import sums_of
 from tests.support.mentions import mentions_in
 
 FAMILIES = (
@@ -193,3 +200,33 @@ def test_a_rounded_total_with_its_tax_is_the_rounded_one() -> None:
 def test_a_long_phrase_is_found_again_though_its_kind_is_not_kept() -> None:
     table, written = PhraseTable("bill"), "x" * 60 + "rechnung"
     assert [match.kind for match in table.find(f"{written} {written}")] == ["bill", "bill"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Total\t278.61\t40.39\t319.00", ["net", "tax", "total"]),
+        ("Restbetrag\t100,00\t19,00\t119,00", ["net", "tax", "to_pay"]),
+        ("abzgl. Abschlagsrechnung\t100,00\t19,00\t119,00", ["no_sum", "no_sum", "prepaid"]),
+        ("Total\t10.122,00\t2.125,62\nDe plată\t12.247,62", ["net", "tax", "to_pay"]),
+        ("Tip\t100.00\t19.00\t119.00", [None, None, None]),
+        ("Total\t100.00\t19.00\t120.00", [None, None, None]),
+        ("5 318,00\nTotal HT\n€", ["net"]),
+        ("5 318,00\nTotal HT 3\n€", [None]),
+        ("5 318,00\nTotal HT\nPage", [None]),
+    ],
+)
+def test_rows_of_sums_and_wrapped_cells(text: str, words: list[str | None]) -> None:
+    found = sums_of(text)
+    keywords = amount_keywords(found, TextLines(text))
+    assert [keywords.get(each.entity) for each in found] == words
+
+
+@pytest.mark.parametrize(
+    ("item", "is_goods"),
+    [("Copper wire", True), ("Delivery and setup", True), ("Total gym bench", True), ("Total", False),
+     ("Less deposit", False), ("VAT 20 %", False), ("23%", False)],
+)  # fmt: skip
+def test_a_sum_that_a_model_takes_for_goods_is_none(item: str, is_goods: bool) -> None:
+    text = f"{item}\t20.00"
+    assert (goods_lines(mentions_in(text, ("LINE_ITEM", item)), TextLines(text)) == {0}) is is_goods

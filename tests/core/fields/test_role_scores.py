@@ -11,7 +11,7 @@ import pytest
 from service.core.fields.amount_keywords import amount_keywords
 from service.core.fields.checks import SumCheck, check_sum
 from service.core.fields.lines import TextLines
-from service.core.fields.mentions import Choice, Mention, Reason, amount
+from service.core.fields.mentions import WORDS, Choice, Mention, Reason, amount, derived_amount
 from service.core.fields.role_scores import Evidence, prior, probability, scored
 from service.core.fields.role_weights import WEIGHTS
 from service.core.fields.roles import ROLES
@@ -307,3 +307,12 @@ def test_the_table_tells_agreement_from_doubt() -> None:
     unsure = scores("Order 17\nChange: 119.00", ("INVOICE_ID", "17", 0.3), ("TOTAL_AMOUNT", "119.00", 0.3), lead=0.0)
     for label, choice in sure.items():
         assert unsure[label].score + 0.15 < 0.9 < choice.score
+
+
+def test_a_computed_sum_is_scored_by_what_adds_up() -> None:
+    text = "Net 100.00 Total 119.00"
+    mentions = mentions_in(text, ("NET_AMOUNT", "100.00"), ("TOTAL_AMOUNT", "119.00"))
+    tax = derived_amount("TAX_AMOUNT", Decimal("19.00"), mentions)
+    found = scored({"TAX_AMOUNT": Choice(tax, Reason.SUM)}, (), mentions, TextLines(text), {})["TAX_AMOUNT"]
+    assert "label" not in found.evidence
+    assert found.evidence[WORDS] == 1.0

@@ -93,6 +93,7 @@ def test_a_row_states_a_rate_its_base_and_its_tax(text: str, taxes: Rows) -> Non
         ("VAT Net 20%\t8.50\nVAT 20%\t1.70\nVAT 20%\t10.20", [("20", "8.50", "1.70")]),
         ("VAT 20%\t1.70\nVAT\t1.70", [("20", None, "1.70")]),
         ("VAT\t1.70\nVAT\t1.70", [(None, None, "1.70")]),
+        ("Netto 19 %\t376,37\n19 % MwSt.\t376,37\t71,51\t447,88", [("19", "376.37", "71.51")]),
         ("GST\t5.00\nPST\t7.00\nTotal tax\t12.00", [(None, None, "5.00"), (None, None, "7.00")]),
     ],
 )
@@ -123,11 +124,49 @@ def test_a_row_of_goods_is_no_tax() -> None:
     assert rows(taxes_of(text, "Chair", "VAT"))[0][2] == "20.00"
 
 
-def test_an_amount_in_a_column_has_the_rate_of_its_caption() -> None:
-    text = "Net amount\tVAT 20 %\tTotal\n100.00\t20.00\t120.00"
-    mentions, lines = sums_of(text), TextLines(text)
-    words = amount_keywords(mentions, lines)
-    assert rows(find_taxes(mentions, lines, words)) in ([("20", None, "20.00")], [])
+@pytest.mark.parametrize(
+    ("text", "taxes"),
+    [
+        ("Net amount\tVAT 20 %\tTotal\n100.00\t20.00\t120.00", [("20", None, "20.00")]),
+        ("VAT 20 %\n20.00", [("20", None, "20.00")]),
+        ("TPS 5 % (nº 81234 5678\n107,20 $\nRT0001)", [("5", None, "107.20")]),
+        ("TPS 5 % 8,00 (nº 81234 5678\n107,20 $\nRT0001)", [("5", None, "8.00")]),
+        ("Net amount 20 %\tTotal\n100.00\t120.00", [("20", "100.00", None)]),
+        ("BASE\t% IVA\tCUOTA IVA\n192,72\t21,00\t40,47", [("21.00", "192.72", "40.47")]),
+        ("BASE\tX\tIMPORTE\n192,72\t21,00\t40,47", []),
+    ],
+)
+def test_an_amount_in_a_column_or_alone_has_the_rate_above(text: str, taxes: Rows) -> None:
+    assert rows(taxes_of(text)) == taxes
+
+
+@pytest.mark.parametrize(
+    ("rows_of_text", "named"),
+    [
+        (
+            "KWOTA A 23,00%\t3,53\nKWOTA B 8,00%\t4,30\nSUMA PTU\t7,83",
+            [("23.00", None, "3.53"), ("8.00", None, "4.30")],
+        ),
+        ("KWOTA A 23,00%\t3,53\nKWOTA B 8,00%\t4,30\nSUMA PTU\t9,83", [(None, None, "9.83")]),
+    ],
+)
+def test_amounts_behind_rates_are_taxes_where_their_sum_is_called_one(rows_of_text: str, named: Rows) -> None:
+    taxes = tuple(tax for tax in taxes_of(rows_of_text) if tax.is_named)
+    assert rows(taxes) == named
+
+
+def test_the_rate_of_the_only_tax_may_stand_in_the_rows_of_goods() -> None:
+    tax, net = mention(1, "TAX_AMOUNT", "20.00", 50), mention(2, "NET_AMOUNT", "100.00", 70)
+    rates = [mention(3, "PERCENT", "7 %", 10), mention(4, "PERCENT", "20 %", 20)]
+    assert rows(settled_taxes((), "", net, tax, rates)) == [("20", "100.00", "20.00")]
+    assert rows(settled_taxes((), "", net, tax, rates[:1])) == [(None, None, "20.00")]
+
+
+def test_a_tax_knows_the_sum_that_it_is_part_of() -> None:
+    base, tax, gross = (mention(at, "MONEY", text, 9 * at) for at, text in enumerate(("100.00", "20.00", "120.00")))
+    sums = [Tax(None, base, tax), Tax(None, None, tax, gross), Tax(None, base), Tax(None, None, tax)]
+    assert [each.with_tax for each in sums] == [Decimal("120.00"), Decimal("120.00"), None, None]
+    assert not Tax(None, base, tax).fits(Decimal(100))
 
 
 def test_an_amount_behind_a_rate_that_nothing_calls_a_tax_is_not_named() -> None:

@@ -127,6 +127,7 @@ cents = st.integers(1, 10_000_000).map(lambda number: Decimal(number) / 100)
 
 @given(cents, cents, st.lists(cents, max_size=6))
 def test_whatever_stands_around_roles_that_add_up_are_kept(net: Decimal, tax: Decimal, others: list[Decimal]) -> None:
+    tax, net = sorted((net, tax))
     sure = [("NET_AMOUNT", net), ("TAX_AMOUNT", tax), ("TOTAL_AMOUNT", net + tax)]
     found = amounts(
         *((label, f"{value:.2f}", 0.99) for label, value in sure), *(("MONEY", f"{o:.2f}", 0.99) for o in others)
@@ -376,6 +377,20 @@ def test_a_named_line_between_net_and_total_is_part_of_the_total(line: str, word
         "TOTAL_AMOUNT": total,
     }
     assert [(each.rule, each.holds) for each in checks] == [(check, True)]
+
+
+def test_taxes_contained_in_sums_that_are_the_total_are_the_tax_together() -> None:
+    found = page("PERCENT 8% MONEY 426 MONEY 31", "PERCENT 10% MONEY 398 MONEY 36", "TOTAL_AMOUNT 824")
+    rows = [Tax(found[0], None, found[2], found[1]), Tax(found[3], None, found[5], found[4])]
+    assert roles(found, taxes=rows) == {"TAX_AMOUNT": "=67", "TOTAL_AMOUNT": "824"}
+    assert roles(found, taxes=rows[:1]) == {"TOTAL_AMOUNT": "824"}
+    one = page("PERCENT 8% MONEY 824 MONEY 61", "TOTAL_AMOUNT 824")
+    assert roles(one, taxes=[Tax(one[0], None, one[2], one[1])]) == {"TOTAL_AMOUNT": "824"}
+
+
+def test_the_bases_of_two_rates_are_no_net_and_tax() -> None:
+    found = amounts(("NET_AMOUNT", "7500", 0.5), ("TAX_AMOUNT", "229800", 0.5), ("TOTAL_AMOUNT", "237300", 0.5))
+    assert "sum" not in {reason for _, reason in texts(settle_totals(found)[0]).values()}
 
 
 def test_a_net_that_equals_the_total_contains_the_tax() -> None:
