@@ -25,6 +25,8 @@ WRONG_CHECKSUM = 0.1
 """Factor of the weight of an account whose checksum does not hold."""
 OWN_BANK = 1.0
 """Weight added to the code of a bank that follows the chosen account."""
+MOST_ACCOUNTS = 100
+"""Most accounts of a bill that are compared."""
 AROUND = 160
 """Characters of a line before and behind an account that are searched for words of payment."""
 
@@ -34,7 +36,7 @@ _ENDS_SENTENCE = re.compile(r"[.!?。]\s*$")
 
 def choose_accounts(mentions: Sequence[Mention], lines: TextLines) -> dict[str, Choice]:
     """Choose the account to pay to and its bank's code, by label; a role without a candidate is left out."""
-    accounts = [each for each in mentions if each.label == IBAN and each.value.kind is ValueKind.IBAN]
+    accounts = [each for each in mentions if each.label == IBAN and each.value.kind is ValueKind.IBAN][:MOST_ACCOUNTS]
     account = choose(ranked((each for each in accounts if not _is_payers(each, accounts, lines)), _weight))
     found = {IBAN: account, BIC: _bank(mentions, accounts, account)}
     return {label: choice for label, choice in found.items() if choice}

@@ -14,6 +14,7 @@ The rules:
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from functools import partial
 
@@ -37,6 +38,8 @@ VALID_VAT, VALID, VAT, NAMED = 1.0, 0.5, 0.3, 0.2
 """Weights added to a number: for a checksum that holds, with a country's prefix or without; the prefix; words."""
 UNLABELLED = 0.5
 """Factor of the score of a number under another label."""
+MOST_NAMES_BEFORE = 20
+"""Most mentions of the parties before a number among which its own is looked for."""
 MOST_ENDS = 500
 """Most dates and amounts among which the ends of blocks are looked for."""
 MOST_DIGITS = 15
@@ -113,7 +116,8 @@ def _owner(number: Mention, lines: TextLines, named: Sequence[tuple[Mention, str
     if said := [*_OF_PARTY.finditer(_before(number, lines))]:
         return RECEIVER if said[-1]["receiver"] else SUPPLIER
     line = lines.at(number.start)
-    for name, role in reversed(named):
+    place = bisect_left(named, number.start, key=lambda pair: pair[0].start)
+    for name, role in reversed(named[max(place - MOST_NAMES_BEFORE, 0) : place]):
         apart = line - lines.at(name.end - 1)
         if name.end > number.start or apart > LINES_OF_BLOCK:
             continue
