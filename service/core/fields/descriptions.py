@@ -5,7 +5,7 @@ The rules:
   which the model's items lie. Items of one line are one row, unless a sum stands between them.
 - A number before the description is not of it; below a head only if the number has a column of its own there. A sum,
   and a quantity before a sum of the same cell, end it.
-- A period alone in a description's cell belongs to the words alone above it.
+- A period alone in a description's cell goes on with the words alone above it.
 - A line of a table is a row without an item of the model if it has a description, a value in the column of quantities
   or prices, if there is one, and a sum in that of amounts.
 - Without a head for the amounts, a line beside a row is a row if it has as many cells, in the same columns, with words
@@ -86,7 +86,8 @@ def description_spans(lines: TextLines, entities: Sequence[Entity], sums: Sequen
 
 def of_rows(items: Sequence[Mention], lines: TextLines) -> list[Mention]:
     """Leave out the model's items on lines for which other descriptions were found, and those that name no goods."""
-    found = {lines.at(item.start) for item in items if item.by_keyword}
+    new = (item for item in items if item.by_keyword)
+    found = {line for item in new for line in range(lines.at(item.start), lines.at(item.end - 1) + 1)}
     return [
         item for item in items if (item.by_keyword or lines.at(item.start) not in found) and not is_no_row(item.text)
     ]
@@ -115,7 +116,8 @@ class _Rows:
         cell = self._in_column(table, line, ColumnKind.ITEM) if table else None
         if table and cell and self._has_numbers_beside(cell, line):
             if self._is_period(cell, line) and (above := self._alone_above(table, line)):
-                cell = above
+                yield above.start, cell.end
+                return
             if span := self._trimmed(cell, cell.start, table):
                 below = (item.end for item in self.items[line] if item.end > self._lines.end(line))
                 yield span[0], max(span[1], *below, 0)
