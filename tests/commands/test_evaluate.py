@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from service.api.extraction.request import DocumentInput
-from service.commands.evaluate import ATTEMPTS, ask_all
+from service.commands.evaluate import ATTEMPTS, ask_all, read_data
 from service.core.errors import CapacityExceeded, GleanerError, MalformedRequest
-from service.evaluation.labelled_documents import LabelledDocument, LabelledSet
+from service.evaluation.labelled_documents import NO_SCHEME, LabelledDocument, LabelledSet
 from service.evaluation.scoring import ScoredAnswer
 from tests.support.service import environment
 from tests.support.tiny_models import make_model
@@ -61,6 +61,32 @@ def test_a_document_that_is_no_good_is_asked_for_once() -> None:
     service = RefusingService(MalformedRequest("too long"), times=ATTEMPTS)
     (found,) = answers(service)
     assert (found.refused, service.asked) == (MalformedRequest.code, 1)
+
+
+class NotingService:
+    """Answers each document, and keeps it."""
+
+    def __init__(self) -> None:
+        self.asked: list[DocumentInput] = []
+
+    async def answer(self, document: DocumentInput) -> dict[str, Any]:
+        self.asked.append(document)
+        return ANSWER
+
+
+def test_a_file_is_asked_for_as_it_is_and_a_folder_of_files_is_a_set(tmp_path: Path) -> None:
+    folder = tmp_path / "bills"
+    folder.mkdir()
+    (folder / "a.pdf").write_bytes(b"%PDF-1.7")
+    (folder / "a.json").write_text('{"document": "a.pdf", "kind": "invoice", "roles": {"iban": null}}')
+    (tmp_path / "letters.jsonl").write_text('{"text": "Jane", "entities": []}')
+    sets = read_data([folder, tmp_path / "letters.jsonl"], NO_SCHEME)
+    assert [each.name for each in sets] == ["letters", "bills"]
+    service = NotingService()
+    asyncio.run(ask_all(service, sets, lambda *_: None))
+    assert [(each.text, each.data, each.name) for each in service.asked] == [
+        *(("Jane", b"", None), (None, b"%PDF-1.7", "a.pdf"))
+    ]
 
 
 COMMAND = [sys.executable, "-m", "service.cli", "evaluate"]

@@ -39,6 +39,8 @@ PENALTY, GROUP_PENALTY, ROLE_PENALTY = 1.0, 0.2, 3.0
 EXPECTED: Final = {"wrong checksum": 2.0, "not read": 2.0, "due before bill": 2.0, "doubted by its rule": 1.0}
 """Weights that the penalty draws to, by name of evidence."""
 MOST_STEPS, LEAST_STEP, LEAST_GAIN = 100, 1e-6, 1e-7
+SAID_EACH: Final = 100
+"""Papers between two lines about the progress."""
 LEAST_WEIGHT = 0.005
 """Weights below it are left out of the table."""
 SEED: Final = 20931
@@ -135,9 +137,9 @@ def is_fitted_on(name: str, group: str) -> bool:
 async def judge(model: str, sets: Sequence[LabelledSet]) -> list[list[JudgedRole]]:
     """Ask for the fields of each set's documents; returns the values of bills' roles that its truth knows."""
     scheme = nearest_scheme([])
-    with evaluated_service(model, _say) as service:
+    with evaluated_service(model, lambda step: None) as service:
         async with service:
-            answers = await ask_all(service, sets, lambda name, done, total: None)
+            answers = await ask_all(service, sets, _say)
     scored = (score_set(each, found, scheme).judged for each, found in zip(sets, answers, strict=True))
     return [[judged for judged in found if judged.answer.evidence] for found in scored]
 
@@ -167,8 +169,9 @@ def _reliability(judged: Sequence[JudgedRole], weights: Mapping[str, float]) -> 
     return role_scores([(score(example(each, 1.0).numbers), each.is_right) for each in judged])
 
 
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
+def _say(name: str, done: int, total: int) -> None:
+    if done % SAID_EACH == 0 or done == total:
+        print(f"{name}: {done:,} of {total:,} papers read", file=sys.stderr, flush=True)
 
 
 def main(arguments: list[str] | None = None) -> int:

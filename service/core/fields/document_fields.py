@@ -117,7 +117,8 @@ def _bill(
     choices |= choose_tax_numbers(everything, lines, choices)
     taken = {choices[label].best.entity for label in labels_of(RoleGroup.SUM) if label in choices}
     rows = find_line_items(everything, lines, taken | sums.by_keyword)
-    choices = scored(choices, (*sums.checks, *sums.payment_checks), everything, lines, words)
+    checks = (*sums.checks, *sums.payment_checks)
+    choices = scored(choices, checks, everything, lines, words, is_named=paper.heading is not None)
     document_type = paper.document_type
     if document_type == CORRECTED and TOTAL in choices and (amount(choices[TOTAL].best) or 0) < 0:
         kind, document_type = PaperKind.CREDIT_NOTE, CREDIT_NOTE
@@ -126,7 +127,7 @@ def _bill(
         {label.lower(): choices[label] for label in ORDER if label in choices},
         choose_currency(text, lines, everything, choices[TOTAL].best if TOTAL in choices else None, currencies),
         rows,
-        (*sums.checks, *sums.payment_checks, *sums.check_rows(rows)),
+        (*checks, *sums.check_rows(rows)),
         sums.taxes,
         document_type=document_type,
     )

@@ -36,7 +36,20 @@ from service.core.fields.mentions import (
 )
 from service.core.fields.parties import keyword_before
 from service.core.fields.role_weights import WEIGHTS
-from service.core.fields.roles import DUE, NET, PAID, REFERENCE, ROLES, SUPPLY_DATE, TAX, TOTAL, RoleGroup
+from service.core.fields.roles import (
+    DUE,
+    NET,
+    PAID,
+    RECEIVER,
+    REFERENCE,
+    ROLES,
+    SUPPLIER,
+    SUPPLY_DATE,
+    TAX,
+    TAX_ID,
+    TOTAL,
+    RoleGroup,
+)
 from service.core.fields.taxes import PERCENT
 
 Evidence = Mapping[str, float]
@@ -59,6 +72,7 @@ DIGITS = 3
 _ROLE = {role.label: role for role in ROLES}
 _TRIPLE = (NET, TAX, TOTAL)
 _OF_PAYMENT = (PAID, DUE)
+_PARTIES = (SUPPLIER, RECEIVER)
 _UNTAXED = frozenset((NET, TOTAL))
 _MAY_REPEAT = frozenset((PAID, DUE, SUPPLY_DATE, REFERENCE))
 """Roles whose value is often that of another role: a payment, the day of supply, a reference."""
@@ -71,9 +85,11 @@ class Bill:
     """What a choice is judged by: the other choices, all mentions, and the words before them.
 
     Attributes:
+        choices: by label; those of parties have their scores before others are judged.
         mentions: entities and values of the key-value fallback, in order.
         keywords: classes of the amounts' keys.
         counts: number of mentions of each value.
+        is_named: whether a heading says that the paper is a bill.
     """
 
     choices: Mapping[str, Choice]
@@ -82,6 +98,7 @@ class Bill:
     lines: TextLines
     keywords: Keywords
     counts: Counter[str]
+    is_named: bool
 
 
 def scored(
@@ -90,10 +107,19 @@ def scored(
     mentions: Sequence[Mention],
     lines: TextLines,
     keywords: Keywords,
+    *,
+    is_named: bool = True,
 ) -> dict[str, Choice]:
-    """Score the choices of a bill, by label; each keeps the evidence that its score follows from."""
-    bill = Bill(choices, checks, mentions, lines, keywords, Counter(map(same_value, mentions)))
-    return {label: _scored(label, choice, bill) for label, choice in choices.items()}
+    """Score the choices of a bill, by label; each keeps the evidence that its score follows from.
+
+    Args:
+        is_named: whether a heading says that the paper is a bill.
+    """
+    counts = Counter(map(same_value, mentions))
+    bill = Bill(choices, checks, mentions, lines, keywords, counts, is_named)
+    parties = {label: _scored(label, choices[label], bill) for label in _PARTIES if label in choices}
+    bill = replace(bill, choices={**choices, **parties})
+    return {label: parties.get(label) or _scored(label, choice, bill) for label, choice in choices.items()}
 
 
 def _scored(label: str, choice: Choice, bill: Bill) -> Choice:
@@ -115,6 +141,8 @@ def prior(label: str) -> dict[str, float]:
 
 def _evidence(label: str, choice: Choice, bill: Bill) -> Iterator[tuple[str, float]]:
     """Yield name and number of all that speaks for or against a choice."""
+    if not bill.is_named:
+        yield "no heading of a bill", -1.0
     if choice.is_doubtful:
         yield "doubted by its rule", -1.0
     yield from _of_label(label, choice, bill)
@@ -123,6 +151,8 @@ def _evidence(label: str, choice: Choice, bill: Bill) -> Iterator[tuple[str, flo
     match _ROLE[label].group:
         case RoleGroup.SUM:
             yield from _of_sums(label, choice.best, bill)
+        case RoleGroup.TAX_NUMBER:
+            yield from _of_party(label, bill)
         case RoleGroup.PARTY if any(map(str.isdigit, choice.best.text)):
             yield "digits in name", -1.0
     if label in _DAYS and all(day in bill.choices for day in _DAYS):
@@ -193,6 +223,15 @@ def _of_value(label: str, best: Mention) -> Iterator[tuple[str, float]]:
         yield "not read", -1.0
     if best.value.valid is not None:
         yield (CHECKSUM, 1.0) if best.value.valid else ("wrong checksum", -1.0)
+
+
+def _of_party(label: str, bill: Bill) -> Iterator[tuple[str, float]]:
+    """Whether a tax number may be the other party's: a checksum proves the number, not whose it is."""
+    numbers = {same_value(mention) for mention in bill.mentions if mention.label == TAX_ID}
+    if len(numbers) > 1:
+        party = bill.choices.get(SUPPLIER if label == TAX_ID else RECEIVER)
+        yield "another tax number", -1.0
+        yield "party unsure", -1.0 if party is None else party.score - 1
 
 
 def _of_sums(label: str, best: Mention, bill: Bill) -> Iterator[tuple[str, float]]:

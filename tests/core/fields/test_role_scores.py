@@ -52,6 +52,14 @@ def test_a_choice_that_its_rule_doubts_is_never_likely() -> None:
         assert is_likely or found.score <= 0.4
 
 
+def test_a_paper_that_no_heading_calls_a_bill_is_doubted() -> None:
+    (number,) = mentions_in("17", ("INVOICE_ID", "17"))
+    choices = {"INVOICE_ID": Choice(number, Reason.LABEL)}
+    for is_named in (True, False):
+        found = scored(choices, (), [number], TextLines("17"), {}, is_named=is_named)["INVOICE_ID"].evidence
+        assert found.get("no heading of a bill") == (None if is_named else -1)
+
+
 def test_a_choice_has_the_weight_of_its_role_and_of_its_group() -> None:
     assert prior("INVOICE_ID") == {"INVOICE_ID": 1, "NAMED": 1}
     weight = WEIGHTS.get("IBAN", 0) + WEIGHTS.get("ACCOUNT", 0)
@@ -223,6 +231,18 @@ def test_some_roles_may_have_the_value_of_another_one(label: str, value: str, ro
     choices = {role: Choice(mention, Reason.LABEL) for role in roles}
     found = scored(choices, (), [mention], TextLines(value), {})
     assert not any("value of two roles" in each.evidence for each in found.values())
+
+
+def test_of_two_tax_numbers_each_is_as_sure_as_its_party() -> None:
+    text = "Acme GmbH DE811907980 for Kunz AG DE129273398"
+    numbers = (("TAX_ID", "DE811907980"), ("SUPPLIER_NAME", "Acme GmbH"))
+    found = scores(text, *numbers, others=(("TAX_ID", "DE129273398"),))
+    assert found["TAX_ID"].evidence["another tax number"] == -1
+    assert found["TAX_ID"].evidence["party unsure"] == round(found["SUPPLIER_NAME"].score - 1, 3)
+    alone = scores(text, numbers[0], others=(("TAX_ID", "DE129273398"),))
+    assert alone["TAX_ID"].evidence["party unsure"] == -1
+    (number,) = mentions_in("DE811907980", ("TAX_ID", "DE811907980"))
+    assert "party unsure" not in rescored(Choice(number, Reason.LABEL), "RECEIVER_TAX_ID", "DE811907980")
 
 
 @pytest.mark.parametrize(("count", "number"), [(2, -0.5), (1, -1.0)])

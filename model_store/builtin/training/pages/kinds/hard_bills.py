@@ -1,5 +1,7 @@
-"""Bills that are hard to read: further dates, numbers, taxes and parties beside those of the roles, words that no
-vocabulary has, and misread characters.
+"""Bills that are hard to read, and papers of other kinds, which have no fields.
+
+The bills have further dates, numbers, taxes and parties beside those of the roles, words that no vocabulary has, and
+misread characters.
 
 They are not of the training mix: the scores of roles are fitted on them (`role_scores`), as a model reads its own
 pages too well. A span's label is its role; the receiver's tax number, a payer's account and the amounts of one of
@@ -13,8 +15,9 @@ from random import Random
 from typing import Final
 
 from model_store.builtin.training.pages import blocks, identifiers, parties, tables
+from model_store.builtin.training.pages.documents import page
 from model_store.builtin.training.pages.facts import Trade, bank_account, new_party, new_trade
-from model_store.builtin.training.pages.lexicon import choose_lexicon
+from model_store.builtin.training.pages.lexicon import Lexicon, choose_lexicon
 from model_store.builtin.training.pages.reading import Medium, transcribed
 from model_store.builtin.training.pages.sheet import EMPTY, Box, Piece, Row, grid, indented, lines, row
 from service.evaluation.labelled_documents import LabelledDocument, LabelledSpan
@@ -75,20 +78,41 @@ PART_OF_TAX: Final = "PART_OF_TAX"
 _SECOND_RATE: Final = Decimal(5)
 MISREAD_PAGES, MISREAD_CHARACTERS = 0.15, 0.03
 """Share of the pages with misread characters, and share of those characters that are misread."""
+NO_BILLS: Final = 0.2
+"""Share of papers of other kinds; of most of them a service answers no fields."""
+_OTHER_KINDS: Final = ("statement", "payslip", "letter", "form", "contract", "note")
+UNKNOWN_LANGUAGES: Final = 0.3
+"""Share of the bills whose captions are in a language that neither a model nor a vocabulary knows."""
+_CAPTIONS: Final = (
+    *("number", "date", "due", "order", "customer", "delivery", "refers_to", "net", "tax", "total", "supplier"),
+    *("receiver", "tax_id", "iban", "bic", "bank", "invoice", "code", "quantity", "price", "amount", "description"),
+    *("phone", "email", "contact", "register", "thanks", "filler", "pos", "account"),
+)
+"""Words of a lexicon that stand before values, or alone."""
+_VOWELS, _CONSONANTS = "aeiou", "bcdfghklmnprstvz"
 WORDLESS: Final = 0.08
 """Share of keys that are left out or exchanged for a word of no meaning."""
 
 
 def hard_bills(seed: int, count: int) -> Iterator[LabelledDocument]:
-    """`count` bills; each has its own generator, so that any one of them can be had again."""
+    """`count` papers; each has its own generator, so that any one of them can be had again."""
     for number in range(count):
-        yield replace(hard_bill(Random(f"hard bills/{seed}/{number}")), id=f"hard-bill-{seed}-{number}")
+        rng = Random(f"hard bills/{seed}/{number}")
+        paper = no_bill(rng, number) if rng.random() < NO_BILLS else hard_bill(rng)
+        yield replace(paper, id=f"hard-bill-{seed}-{number}")
+
+
+def no_bill(rng: Random, number: int) -> LabelledDocument:
+    """One paper of another kind; it states nothing that a bill does."""
+    paper = page(rng, kind=rng.choice(_OTHER_KINDS))
+    nothing: dict[str, tuple[str, ...]] = {label.lower(): () for label in KNOWN}
+    return replace(paper, spans=(), group=f"{paper.kind}/{number}", kind="none", fields=nothing)
 
 
 def hard_bill(rng: Random) -> LabelledDocument:
     """One bill; its `fields` have all roles, with nothing for those that it does not state."""
     lexicon = choose_lexicon(rng)
-    trade = new_trade(rng, lexicon)
+    trade = new_trade(rng, _unknown(rng, lexicon) if rng.random() < UNKNOWN_LANGUAGES else lexicon)
     how, taxes = rng.choice(parties.ARRANGEMENTS), _taxes(rng, trade)
     box = _page(rng, trade, how, taxes)
     text, spans = transcribed(box.fragments, rng.choice((Medium.PDF, Medium.PDF, Medium.MARKUP, Medium.SPACED)))
@@ -98,6 +122,19 @@ def hard_bill(rng: Random) -> LabelledDocument:
         fields["tax_amount"] = (str(sum(tax for _, tax in taxes)),)
     text = _misread(rng, text) if rng.random() < MISREAD_PAGES else text
     return LabelledDocument("", text, (), f"hard/{how}/{trade.number}", lexicon.language, "invoice", fields)
+
+
+def _unknown(rng: Random, lexicon: Lexicon) -> Lexicon:
+    """Exchange the letters of a lexicon's captions: words of the same shapes that mean nothing."""
+    exchanged = {
+        **dict(zip(_VOWELS, rng.sample(_VOWELS, len(_VOWELS)), strict=True)),
+        **dict(zip(_CONSONANTS, rng.sample(_CONSONANTS, len(_CONSONANTS)), strict=True)),
+    }
+    letters = str.maketrans(exchanged | {old.upper(): new.upper() for old, new in exchanged.items()})
+    captions = {
+        key: [word.translate(letters) for word in lexicon.words[key]] for key in _CAPTIONS if key in lexicon.words
+    }
+    return replace(lexicon, words=lexicon.words | captions)
 
 
 def _of_party(span: LabelledSpan, text: str, trade: Trade) -> LabelledSpan:
