@@ -37,7 +37,7 @@ def test_evidence_for_a_value_never_counts_against_it_whatever_the_data_say() ->
 def test_rare_and_certain_evidence_has_the_weight_that_is_expected_of_it() -> None:
     rare = [Example({"SUM": 1, "not read": -1}, is_right=True)]
     assert fit_weights([*examples(90, 10, SUM=1), *rare])["not read"] > 1.5
-    often = [Example({"SUM": 1, "not read": -1}, is_right=number > 10) for number in range(500)]
+    often = [Example({"SUM": 1, "not read": -1}, is_right=number > 100) for number in range(9_000)]
     assert fit_weights([*examples(450, 50, SUM=1), *often]).get("not read", 0) < 0.5
 
 
