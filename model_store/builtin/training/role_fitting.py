@@ -47,6 +47,7 @@ EXPECTED: Final = {
 }
 """Weights that the penalty draws to, by name of evidence that is rare in documents for fitting."""
 EXPECTED_PENALTY: Final = 10.0
+"""Penalty of a squared distance from those."""
 MOST_STEPS, LEAST_STEP, LEAST_GAIN = 100, 1e-6, 1e-7
 SAID_EACH: Final = 100
 """Papers between two lines about the progress."""
