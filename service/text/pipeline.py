@@ -19,7 +19,6 @@ from service.core.decoding.tag_scheme import Scheme, scheme_of
 from service.core.decoding.tokens import word_starts
 from service.core.decoding.windows import Window, merge_windows
 from service.core.decoding.word_tags import WordTags
-from service.core.fields.cells import Extents
 from service.core.fields.keyword_values import keyword_values
 from service.core.fields.lines import TextLines
 from service.text.rules.rule_set import ALL_RULES
@@ -166,15 +165,16 @@ def answered_labels(
     return sorted({*types, *(rules.labels(types) if has_rules else ())})
 
 
-def keyword_entities(context: DocumentContext, found: list[Entity], extents: Extents | None = None) -> list[Entity]:
+def keyword_entities(context: DocumentContext, lines: TextLines, found: list[Entity]) -> list[Entity]:
     """Values of a bill that are not among the entities found, by keywords and rows.
 
-    `extents`: places of parts of a line on the page, if the document has a layout.
+    `lines`: of the context's text; values are searched in the first `PAGE_CHARACTERS`.
     """
-    text = context.text[:PAGE_CHARACTERS]
+    lines = lines.beginning(PAGE_CHARACTERS)
 
     def read() -> list[Entity]:
-        lines = TextLines(text, extents)
-        return keyword_values(lines, found, date_spans(text), lambda label, part: read_value(label, part, context))
+        return keyword_values(
+            lines, found, date_spans(lines.text), lambda label, part: read_value(label, part, context)
+        )
 
     return shielded(context, "keyword_values", read, [])

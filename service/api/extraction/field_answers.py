@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cached_property, partial
 
 import msgspec
 
@@ -26,6 +26,7 @@ from service.core.fields.currencies import CurrencyReader
 from service.core.fields.document_fields import DocumentFields, find_fields
 from service.core.fields.electronic_invoice import ElectronicInvoice, InvoiceFields, PlacedValue, invoice_fields
 from service.core.fields.kinds import PaperKind
+from service.core.fields.lines import TextLines
 from service.core.fields.mentions import DERIVED, Choice, Mention, Reason
 from service.core.fields.paper_kind import PaperMatch
 from service.core.labels.label_set import ScoreLimits
@@ -52,6 +53,11 @@ class FieldAnswers:
         self._context = context
         self._offsets = offsets
         self._first = first
+
+    @cached_property
+    def lines(self) -> TextLines:
+        """Lines of the paper's text."""
+        return TextLines(self._context.text, self._document.line_extents(self._first))
 
     def entity(self, found: Entity, value: Value) -> EntityResult:
         """An entity with its value and its places in the document; its own are those in the paper."""
@@ -118,8 +124,7 @@ class FieldAnswers:
         text, invoice = self._context.text, self._document.invoice
 
         def choose() -> DocumentFields | None:
-            extents = self._document.line_extents(self._first)
-            return find_fields(text, mentions[:count], mentions[count:], self._currencies(), extents, paper)
+            return find_fields(text, mentions[:count], mentions[count:], self._currencies(), self.lines, paper)
 
         fields = shielded(self._context, "find_fields", choose, None)
         shown = None if fields is None else _answer(fields, answer_of)

@@ -76,8 +76,7 @@ class PaperAnswers:
         answers = FieldAnswers(self._document, context, self._offsets, start)
         kept = scored(found, task.limits)
         paper = shielded(context, "paper_kind", lambda: paper_kind(context.text, kept), PaperMatch(None))
-        extents = self._document.line_extents(start)
-        missed = keyword_entities(context, found, extents) if paper.kind in BILL_KINDS else []
+        missed = keyword_entities(context, answers.lines, found) if paper.kind in BILL_KINDS else []
         by_keyword = scored(missed, options.min_score)
         shown = [*kept, *by_keyword]
         pages = [place - start for place in self._page_starts if start <= place < end]

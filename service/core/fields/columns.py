@@ -172,7 +172,7 @@ class ColumnKinds:
 
     def __init__(self, lines: TextLines) -> None:
         self._lines = lines
-        self._tables = find_tables(lines)
+        self._tables = lines.once(find_tables)
 
     def of(self, mention: Mention) -> ColumnKind | None:
         """Find the kind of a mention's column; None outside of tables."""

@@ -108,7 +108,7 @@ class _Rows:
                 by_line = self.items if entity.label == ITEM else self._counts
                 by_line = self._dates if entity.label in DATES else by_line
                 by_line[lines.at(entity.start)].append(entity)
-        self._tables = find_tables(lines)
+        self._tables = lines.once(find_tables)
 
     def on_line(self, line: int) -> Iterator[Span]:
         """Yield the descriptions of a line with items of the model."""

@@ -11,7 +11,6 @@ from decimal import Decimal
 
 from service.core.fields.accounts import choose_accounts
 from service.core.fields.amount_keywords import AmountKeyword, amount_keywords
-from service.core.fields.cells import Extents
 from service.core.fields.checks import ADDED, SumCheck, Term, check_rows, terms_of
 from service.core.fields.currencies import NO_READER, CurrencyReader, choose_currency
 from service.core.fields.kinds import BILL_KINDS, KindMatch, PaperKind
@@ -69,7 +68,7 @@ def find_fields(
     mentions: Sequence[Mention],
     keyword_mentions: Sequence[Mention] = (),
     currencies: CurrencyReader = NO_READER,
-    extents: Extents | None = None,
+    lines: TextLines | None = None,
     paper: PaperMatch | None = None,
 ) -> DocumentFields | None:
     """Choose the fields of a paper; None where it is neither a bill nor a résumé.
@@ -79,17 +78,17 @@ def find_fields(
         mentions: the paper's entities, in order.
         keyword_mentions: values of the key-value fallback, for roles and rows of a bill; in order.
         currencies: reader of currencies in the document's context.
-        extents: finds where parts of a line stand on the page, if the document has a layout.
+        lines: of the text, if they are known.
         paper: what the paper is; told by its text and mentions if left out.
     """
     if len(mentions) > MOST_ENTITIES:
         return None
-    paper = paper or paper_kind(text, mentions)
+    paper, lines = paper or paper_kind(text, mentions), lines or TextLines(text)
     if paper.kind is PaperKind.RESUME:
-        return _resume(KindMatch(paper.kind, paper.evidence), mentions, TextLines(text))
+        return _resume(KindMatch(paper.kind, paper.evidence), mentions, lines)
     if paper.kind not in BILL_KINDS:
         return None
-    return _bill(paper, mentions, keyword_mentions, text, TextLines(text, extents), currencies)
+    return _bill(paper, mentions, keyword_mentions, text, lines, currencies)
 
 
 def _bill(

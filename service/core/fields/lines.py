@@ -13,10 +13,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
+from typing import TypeVar, cast
 
 from service.core.fields.cells import NO_CELLS, Cell, Extents, Row, Unit, in_column, nearest, row_of
+
+_Found = TypeVar("_Found")
 
 
 class TextLines:
@@ -32,11 +35,16 @@ class TextLines:
         self._extents = extents
         self._starts = [0, *(place.end() for place in _LINE_BREAK.finditer(text))]
         self._rows: dict[int, Row] = {}
+        self._results: dict[Callable[[TextLines], object], object] = {}
 
     @property
     def text(self) -> str:
         """The whole text."""
         return self._text
+
+    def beginning(self, characters: int) -> TextLines:
+        """Return the lines of the text's first characters; these lines if it has no more."""
+        return self if len(self._text) <= characters else TextLines(self._text[:characters], self._extents)
 
     @property
     def count(self) -> int:
@@ -89,6 +97,12 @@ class TextLines:
             is_row = 0 <= line < len(self._starts) and end - start <= LONGEST_ROW
             self._rows[line] = row_of(self._text, start, end, self._extents) if is_row else NO_CELLS
         return self._rows[line]
+
+    def once(self, find: Callable[[TextLines], _Found]) -> _Found:
+        """Return what a function finds in these lines, which is called at the first use alone."""
+        if find not in self._results:
+            self._results[find] = find(self)
+        return cast(_Found, self._results[find])
 
     def part(self, line: int, start: int, end: int) -> Cell:
         """Return a part of a line as a cell, placed in the unit of the line's cells."""
