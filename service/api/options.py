@@ -150,7 +150,7 @@ class Options(BaseModel, ABC):
         ScoreLimits(),
         description="Keep only entities with at least this score: a number, or `PERSON:0.8,IBAN:0.5` with a number "
         "among them for all other labels. 0.5 if absent, of a model with `free_labels`, else 0. "
-        "Scores of a calibrated model are the share that is right.",
+        "Scores of a calibrated model are the share that is right. Fields are chosen from all entities nevertheless.",
         json_schema_extra=lambda schema: cast(None, schema.pop("default", None)),
     )
     aggregation: Aggregation = Field(
@@ -185,7 +185,9 @@ class ExtractOptions(Options):
         "`cardinality` (how many values it has). A record begins with a value of its first field.",
     )
     fields: bool = Field(
-        False, description="Return what invoices, receipts and résumés say: the best value for each role, rows, checks."
+        False,
+        description="Divide a file into its papers; return what its invoices, credit notes, receipts and résumés say: "
+        "the best value for each role, rows, taxes, checks. `labels` and `min_score` do not change it.",
     )
 
     def for_extraction(self) -> ExtractOptions:

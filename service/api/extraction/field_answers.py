@@ -29,7 +29,6 @@ from service.core.fields.kinds import PaperKind
 from service.core.fields.lines import TextLines
 from service.core.fields.mentions import DERIVED, Choice, Mention, Reason
 from service.core.fields.paper_kind import PaperMatch
-from service.core.labels.label_set import ScoreLimits
 from service.documents.document import Document
 from service.text.values.context import DocumentContext
 from service.text.values.currencies import currency_of_word, home_currency
@@ -37,11 +36,6 @@ from service.text.values.reading import read_value, shielded
 
 SCORE_DIGITS = 6
 """Digits of a score in the answer; `min_score` is compared with the rounded score."""
-
-
-def scored(found: Sequence[Entity], limits: ScoreLimits) -> list[Entity]:
-    """The entities with at least the score that their label needs."""
-    return [each for each in found if limits.keeps(each.label, round(each.score, SCORE_DIGITS))]
 
 
 class FieldAnswers:

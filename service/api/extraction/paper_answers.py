@@ -12,7 +12,7 @@ from functools import partial
 
 import msgspec
 
-from service.api.extraction.field_answers import FieldAnswers, scored
+from service.api.extraction.field_answers import FieldAnswers
 from service.api.extraction.request import ExtractRequest
 from service.api.schemas import EntityResult, FieldsResult, PaperResult
 from service.core.decoding.entities import Entity
@@ -40,7 +40,7 @@ class PaperAnswers:
         self._page_starts = [page.start for page in document.pages or ()]
 
     def answer(self, found: Sequence[Entity]) -> tuple[list[EntityResult], list[PaperResult]]:
-        """Answer the entities of at least the score that their labels need, and the papers; both in order."""
+        """Answer all entities, whatever their score, and the papers; both in order."""
         answers = [self._paper(span, own) for span, own in self._divided(found)]
         papers = [paper for _, paper in answers]
         bills = sum(paper.fields is not None and paper.fields.bills is not msgspec.UNSET for paper in papers)
@@ -71,19 +71,17 @@ class PaperAnswers:
 
     def _paper(self, span: Span, found: list[Entity]) -> tuple[list[EntityResult], PaperResult]:
         """Answer the entities and the fields of one paper."""
-        (start, end), options, task = span, self._request.options, self._request.task
+        start, end = span
         context = self._context.part(start, end)
         answers = FieldAnswers(self._document, context, self._offsets, start)
-        kept = scored(found, task.limits)
-        paper = shielded(context, "paper_kind", lambda: paper_kind(context.text, kept), PaperMatch(None))
+        paper = shielded(context, "paper_kind", lambda: paper_kind(context.text, found), PaperMatch(None))
         missed = keyword_entities(context, answers.lines, found) if paper.kind in BILL_KINDS else []
-        by_keyword = scored(missed, options.min_score)
-        shown = [*kept, *by_keyword]
+        every = [*found, *missed]
         pages = [place - start for place in self._page_starts if start <= place < end]
-        values = read_values(context, shown, task.reading_labels, pages)
-        entities = list(map(answers.entity, shown, values))
-        fields = answers.fields(paper, shown, values, entities, by_keyword=len(by_keyword))
-        return entities[: len(kept)], self._result(span, paper, fields)
+        values = read_values(context, every, self._request.task.reading_labels, pages)
+        entities = list(map(answers.entity, every, values))
+        fields = answers.fields(paper, every, values, entities, by_keyword=len(missed))
+        return entities[: len(found)], self._result(span, paper, fields)
 
     def _result(self, span: Span, paper: PaperMatch, fields: FieldsResult | None) -> PaperResult:
         start, end = span

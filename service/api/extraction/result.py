@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TypeVar
 
 import msgspec
 
-from service.api.extraction.field_answers import SCORE_DIGITS, FieldAnswers, scored
+from service.api.extraction.field_answers import SCORE_DIGITS, FieldAnswers
 from service.api.extraction.paper_answers import PaperAnswers
 from service.api.extraction.request import DocumentInput, ExtractRequest
 from service.api.schemas import DocumentResult, EntityResult, FieldsResult, PaperResult, PartlyReadResult, RecordResult
 from service.core.decoding.entities import Entity
 from service.core.decoding.offsets import OffsetMap
+from service.core.labels.label_set import ScoreLimits
 from service.documents.document import Document
 from service.families.processor import Findings, RecordTable
 from service.text.pipeline import Prepared
@@ -26,7 +28,7 @@ def build_result(
 ) -> DocumentResult:
     """The result of one document, in which this was found.
 
-    Fields are chosen from entities of all labels: `labels` says which are listed, not what a document is.
+    Fields are chosen from all entities: `labels` and `min_score` say which are listed, not what a document is.
     """
     options, text, context = request.options, document.text, prepared.context
     labels = None if options.labels is None else frozenset(options.labels)
@@ -37,9 +39,9 @@ def build_result(
     if options.fields:
         answered, papers = PaperAnswers(document, request, context, offsets).answer(findings.entities)
         fields = next((paper.fields for paper in papers if paper.fields is not None), None)
-        entities = _listed(answered, labels)
+        entities = _listed(answered, request.task.limits, labels)
     else:
-        kept = _listed(scored(findings.entities, request.task.limits), labels)
+        kept = _listed(findings.entities, request.task.limits, labels)
         page_starts = [page.start for page in document.pages or ()]
         entities = list(map(answers.entity, kept, read_values(context, kept, request.task.reading_labels, page_starts)))
     return DocumentResult(
@@ -88,6 +90,13 @@ def _record_results(
     return results
 
 
-def _listed(entities: list[_Labelled], labels: frozenset[str] | None) -> list[_Labelled]:
-    """The entities with one of the labels that a request asks for; all of them if it names none."""
-    return entities if labels is None else [each for each in entities if each.label in labels]
+def _listed(entities: Sequence[_Labelled], limits: ScoreLimits, labels: frozenset[str] | None) -> list[_Labelled]:
+    """The entities of at least the score that their label needs, with one of the labels that a request asks for.
+
+    All labels count if a request names none.
+    """
+    return [
+        each
+        for each in entities
+        if (labels is None or each.label in labels) and limits.keeps(each.label, round(each.score, SCORE_DIGITS))
+    ]

@@ -137,8 +137,13 @@ def test_labels_say_which_entities_are_listed_and_not_what_a_document_is() -> No
     assert fields(labels=["INVOICE_ID"]) == fields()
 
 
-def test_an_entity_under_the_least_score_is_no_field() -> None:
-    assert set(fields(min_score=0.5).roles) == {"supplier_name", "total_amount"}
+def test_the_least_score_says_which_entities_are_listed_and_not_what_a_document_is() -> None:
+    found = result(fields=True, min_score=0.5)
+    assert [each.label for each in found.entities] == ["SUPPLIER_NAME", "TOTAL_AMOUNT"]
+    assert (found.fields, found.papers) == (fields(), result(fields=True).papers)
+    assert result(fields=True, min_score=0.95).fields == fields()
+    only_total = result(fields=True, min_score="0.95,TOTAL_AMOUNT:0.5")
+    assert [each.label for each in only_total.entities] == ["TOTAL_AMOUNT"]
 
 
 def test_offsets_of_fields_have_the_unit_of_the_answer() -> None:
@@ -153,9 +158,8 @@ def test_a_field_may_be_written_where_the_model_has_found_nothing() -> None:
     total = found.fields.roles["total_amount"]
     assert (total.label, total.text, total.value, total.kind) == ("MONEY", "EUR 9.00", "9.00 EUR", "money")
     assert (total.source, total.reason, total.alternatives) == ("rule", "context", [])
-    below = result("Acme GmbH, invoice INV-1\nTotal: EUR 9.00", FOUND[:2], fields=True, min_score="MONEY:0.99")
-    assert isinstance(below.fields, FieldsResult)
-    assert "total_amount" not in below.fields.roles
+    limited = result("Acme GmbH, invoice INV-1\nTotal: EUR 9.00", FOUND[:2], fields=True, min_score="MONEY:0.99")
+    assert limited.fields == found.fields
 
 
 def test_in_what_is_no_bill_nothing_is_looked_for() -> None:
