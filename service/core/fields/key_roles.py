@@ -8,6 +8,8 @@ The rules:
   Behind the bill's own name at the beginning of a line it is the bill's: "Facture n° 12 du".
 - The last date of a period has the period's role; without words for one it is another day. A date behind a place that
   begins the line ("München, den") is the bill's.
+- Words right behind a date say which one of two it is: "until 22 March with 2 % discount, until 12 April net". They
+  are no words of the date that follows them.
 - A sentence that goes on from the line above has its words there.
 - A number's key ends with words for it. Of several that end there the longest count: a "sales order" is no "order".
   The number of a deposit on a line of its own is that of the bill that asks for it.
@@ -21,7 +23,7 @@ from functools import lru_cache
 
 from service.core.fields.lines import TextLines, key_above
 from service.core.fields.mentions import Mention
-from service.core.fields.roles import DATES, REFERENCE, ROLES, SUPPLY_DATE, RoleGroup
+from service.core.fields.roles import DATES, DISCOUNT_DATE, REFERENCE, ROLES, SUPPLY_DATE, RoleGroup
 from service.core.fields.vocabulary.phrases import PhraseMatch, PhraseTable, any_of, folded
 
 ANOTHER, MERE = "another", "number"
@@ -31,6 +33,8 @@ BEFORE = 40
 """Characters before a value in which words for its role are looked for."""
 MOST_KEPT = 4_096
 """Most keys whose roles are kept: several steps ask for those of one document."""
+LONGEST_DAY = 20
+"""Most characters of a date that words may follow."""
 LONGEST_SENTENCE = 200
 """Most characters of a line whose sentence goes on in the next one."""
 MOST_LETTERS_TO_SUPPLY = 16
@@ -95,6 +99,19 @@ _PERIOD_END = re.compile(
 )
 _DATE = re.compile(r"[0-9]{1,4}[./-][0-9]{1,2}[./-][0-9]{2,4}|[^\W\d_]{3}\.?,? (?:19|20)[0-9]{2}(?![0-9])")
 """A date between a word and another date: the word is its own."""
+_DAY = re.compile(
+    r"[0-9]{1,4}[./-][0-9]{1,2}[./-][0-9]{2,4}|[0-9]{1,2}\.? [^\W\d_]{3,10}\.? [0-9]{4}|[^\W\d_]{3,10} [0-9]{1,2},? [0-9]{4}"
+)
+_WITH = r"(?:mit|abzugl(?:ich|\.)|abzgl\.?|with|less|minus|avec|moins|con|com|met|med|z|ze|s|se|cu)"
+_REDUCED = rf"[.)]? {_WITH} (?:[^\s,;(]{{1,12}} ){{0,4}}?(?:{any_of('early_payment', 'discount_until', 'discount')})"
+_IN_FULL = (
+    r"[.)]? {0,2}\(?(?:rein )?(?:netto|net|ohne (?:jeden )?abzug|ohne skonto|without (?:any )?(?:deduction|discount)|in full"
+    r"|sans escompte|sin descuento|senza sconto|sem desconto|zonder (?:korting|aftrek)|bez (?:skonta|slevy)|uden rabat"
+    r"|utan (?:avdrag|rabatt)|uten rabatt|fara reducere)(?!\w)"
+)
+_BEHIND_DAY = {DISCOUNT_DATE: re.compile(_REDUCED), "DUE_DATE": re.compile(_IN_FULL)}
+_WORDS_OF_EARLIER = re.compile(rf"^.*[0-9]{{2}}(?:{_REDUCED}|{_IN_FULL})")
+"""Words behind an earlier date, in the key of a date."""
 _PLACE = re.compile(
     r"[^\W\d_][^\W\d_. -]{2,30}(?:[ -][^\W\d_.]{2,20}){0,3}"
     r"(?:,\s?(?:den|am|le|li|il|a|em|dne|dnia|de)?|\s(?:den|le|li|dnia|dne))\s{1,3}$"
@@ -111,6 +128,9 @@ def date_role(lines: TextLines, start: int) -> str | None:
     """Find the role that the nearest words before a date name; `ANOTHER` for another day."""
     own, above = _keys(lines, start)
     begins_line = len(lines.before(start, BEFORE + 1)) <= BEFORE
+    if role := _role_behind(lines, start):
+        return role
+    own = _WORDS_OF_EARLIER.sub("", own)
     if begins_line and _OF_BILL.match(own) and not _OF_ANOTHER.search(own):
         return "INVOICE_DATE"
     if role := _role_of_day(own) or _role_of_day(above):
@@ -118,6 +138,14 @@ def date_role(lines: TextLines, start: int) -> str | None:
     if _PERIOD_END.search(own):
         return ANOTHER
     return "INVOICE_DATE" if begins_line and _PLACE.fullmatch(own) else None
+
+
+def _role_behind(lines: TextLines, start: int) -> str | None:
+    """Find the role that the words right behind a date name: a payment with or without a discount."""
+    behind = lines.after(start, BEFORE + LONGEST_DAY)
+    day = _DAY.match(behind)
+    words = folded(behind[day.end() :]) if day else ""
+    return next((role for role, named in _BEHIND_DAY.items() if named.match(words)), None)
 
 
 def is_behind_place(lines: TextLines, start: int) -> bool:

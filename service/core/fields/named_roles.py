@@ -10,6 +10,7 @@ The rules:
 - On a credit note, the number and date under the name of a bill are those of the bill that is credited.
 - A bill is due between its date and `MOST_DAYS_TO_PAY` later: of candidates the pair counts that fits. A due date that
   fits no invoice date is left out if no words name it, and else both are doubtful.
+- A discount for a payment after the due date is doubtful, and so is that date.
 - No number without words is both the bill's and an order's.
 """
 
@@ -37,7 +38,7 @@ from service.core.fields.key_roles import (
 )
 from service.core.fields.lines import TextLines
 from service.core.fields.mentions import Choice, Mention, Reason, choose, ranked, same_value
-from service.core.fields.roles import DATES, NUMBERS, REFERENCE, TAX_ID, RoleGroup, labels_of
+from service.core.fields.roles import DATES, DISCOUNT_DATE, NUMBERS, REFERENCE, TAX_ID, RoleGroup, labels_of
 from service.core.fields.vocabulary.phrases import folded
 
 BILL_DATES = frozenset(("INVOICE_DATE", "DUE_DATE"))
@@ -100,7 +101,15 @@ def choose_named(mentions: Sequence[Mention], lines: TextLines, *, is_credit: bo
     bill, order = choices.get("INVOICE_ID"), choices.get("PURCHASE_ORDER")
     if bill and order and same_value(bill.best) == same_value(order.best) and not keys[order.best.entity].role:
         del choices["PURCHASE_ORDER"]
-    return choices
+    return choices | _late_discount(choices)
+
+
+def _late_discount(choices: Mapping[str, Choice]) -> dict[str, Choice]:
+    """Return due date and discount date as doubtful choices where the discount ends after the due date."""
+    pair = [(label, choices[label]) for label in ("DUE_DATE", DISCOUNT_DATE) if label in choices]
+    days = [_days(choice.best.value) for _, choice in pair]
+    is_late = len(pair) == 2 and all(last < first for last, first in product(*days))
+    return {label: replace(choice, is_doubtful=True) for label, choice in pair if is_late and all(days)}
 
 
 def _weighed(mentions: Sequence[Mention], label: str, keys: Mapping[int, _Key]) -> _Weighed:

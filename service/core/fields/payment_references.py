@@ -44,15 +44,22 @@ _CARRY = (0, 9, 4, 6, 8, 2, 7, 1, 3, 5)
 
 def reference_spans(text: str) -> Iterator[Span]:
     """Yield the references that their form tells from other numbers, in no order."""
+    formed = [*_proved_spans(text), *(match.span() for match in _DANISH.finditer(text))]
+    yield from formed
+    begun = {start for start, _ in formed}
+    for pattern in (_NAMED, _BESIDE_ACCOUNT):
+        named = (match.span("reference") for match in pattern.finditer(text))
+        yield from (whole_reference(text, *span) for span in named if span[0] not in begun)
+
+
+def _proved_spans(text: str) -> Iterator[Span]:
+    """Yield the references whose checksum holds."""
     for match in _CREDITOR.finditer(text):
         ends = (match.start() + group.start() for group in _LATER_GROUP.finditer(match[0]))
         proved = (end for end in (match.end(), *[*ends][::-1]) if has_valid_checksum(text[match.start() : end]))
         yield from ((match.start(), end) for end in islice(proved, 1))
     for pattern in (_SWISS, _BELGIAN):
         yield from (match.span() for match in pattern.finditer(text) if has_valid_checksum(match[0]))
-    yield from (match.span() for match in _DANISH.finditer(text))
-    for pattern in (_NAMED, _BESIDE_ACCOUNT):
-        yield from (match.span("reference") for match in pattern.finditer(text))
 
 
 def whole_reference(text: str, start: int, end: int) -> Span:

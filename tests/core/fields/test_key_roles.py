@@ -96,6 +96,27 @@ def test_a_day_for_a_discount(key: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("line", "first", "second"),
+    [
+        ("Zahlbar bis {} mit 2 % Skonto (2,38 EUR), bis {} netto.", "DISCOUNT_DATE", "DUE_DATE"),
+        ("Zahlung bis {} abzüglich 2 % Skonto oder bis {} ohne Abzug", "DISCOUNT_DATE", "DUE_DATE"),
+        ("Zahlbar bis {} netto, bis {} mit 2 % Skonto", "DUE_DATE", "DISCOUNT_DATE"),
+        ("Payable by {} with 2 % discount; otherwise by {} in full", "DISCOUNT_DATE", "DUE_DATE"),
+        ("Le {} avec escompte de 2 %, le {} sans escompte", "DISCOUNT_DATE", "DUE_DATE"),
+        ("Pagamento entro il {} con sconto del 2 %, il {} netto", "DISCOUNT_DATE", "DUE_DATE"),
+        ("Te betalen voor {} met 2 % korting, uiterlijk {} zonder korting", "DISCOUNT_DATE", "DUE_DATE"),
+        ("Fällig am {}  2 % Skonto bis {}", "DUE_DATE", "DISCOUNT_DATE"),
+        ("Rechnung vom {} mit Anlagen, fällig {}", "INVOICE_DATE", "DUE_DATE"),
+    ],
+)
+@pytest.mark.parametrize("day", ["22.03.2026", "2026-03-22", "22. März 2026", "March 22, 2026"])
+def test_words_behind_a_date_say_whether_there_is_a_discount(line: str, first: str, second: str, day: str) -> None:
+    text = line.format(day, day)
+    places = text.index(day), text.rindex(day)
+    assert [date_role(TextLines(text), place) for place in places] == [first, second]
+
+
+@pytest.mark.parametrize(
     ("key", "role"),
     [
         ("Rechnung Nr. 4711 vom", "INVOICE_DATE"),

@@ -256,6 +256,16 @@ def chosen(text: str, *found: tuple[str, str] | tuple[str, str, float], is_credi
             {"DUE_DATE": "02/03/2026", "SUPPLY_DATE": "01/02/2026 - 28/02/2026"},
         ),
         ("Due 7 DEL 15", [("DUE_DATE", "7 DEL 15")], {}),
+        (
+            "Due 12.04.2026, discount until 22.05.2026",
+            [("DUE_DATE", "12.04.2026"), ("DATE", "22.05.2026")],
+            {"DUE_DATE": "12.04.2026?", "DISCOUNT_DATE": "22.05.2026?"},
+        ),
+        (
+            "Due 12.05.2026, discount until 22.04.2026",
+            [("DUE_DATE", "12.05.2026"), ("DATE", "22.04.2026")],
+            {"DUE_DATE": "12.05.2026", "DISCOUNT_DATE": "22.04.2026"},
+        ),
         ("Due 01.02.2026 - 28.02.2026", [("DUE_DATE", "01.02.2026 - 28.02.2026")], {}),
     ],
 )

@@ -31,6 +31,8 @@ from service.core.fields.payment_references import has_valid_checksum, reference
         ("BPAY Biller Code 88124 Ref 1093300471", ["1093300471"]),
         ("acc 62044187213, ref KB2291", ["KB2291"]),
         ("Konto 12 345, Referenz: RE-2026-17", ["RE-2026-17"]),
+        ("IBAN DE89 3704, Referenz: RF18 5390 0754 7034", ["RF18 5390 0754 7034"]),
+        ("IBAN DE89 3704, Referenz: RF19 5390 0754 7034", ["RF19 5390 0754 7034"]),
         ("our ref KB2291, bank holiday", []),
         ("Bank: please refer to us, ref none", []),
         ("Invoice 2026-118", []),
