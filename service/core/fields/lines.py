@@ -126,7 +126,11 @@ LONGEST_CAPTION = 40
 """Most characters of a caption over two lines."""
 
 _LINE_BREAK = re.compile("\n")
-_SUM = r"[0-9][0-9.,'’]*[.,](?:[0-9]{4}|[0-9]{2})(?![0-9])(?!\s?[%％])"
+_SUM = (
+    r"(?<![0-9])(?<![0-9][.,])(?![0-9]{1,2}\.[0-9]{1,2}\.[0-9]{2})"
+    r"[0-9][0-9.,'’]*[.,](?:[0-9]{4}|[0-9]{2})(?![0-9])(?!\s?[%％])"
+)
+"""A number with decimals of money that is no rate, and no day such as 18.09.2019."""
 _ANY_SUM = re.compile(_SUM)
 _LAST_SUM = re.compile(rf".*{_SUM}", re.DOTALL)
 _SUM_FOLLOWS = re.compile(rf"\s*(?:[A-Z]{{2,3}}|[€$£¥])?\s*[-−(]?(?:[A-Z]{{2,3}}|[€$£¥])?\s*{_SUM}")

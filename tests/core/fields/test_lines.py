@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.core.fields.cells import Cell, Span
-from service.core.fields.lines import TextLines, cells_above, is_one_of_several, key_above, key_of
+from service.core.fields.lines import TextLines, cells_above, has_sum, is_one_of_several, key_above, key_of
 
 TEXT = "one\ntwo and more\n\nfour"
 
@@ -48,6 +48,7 @@ def test_lines_are_those_that_splitting_gives(text: str, data: st.DataObject) ->
         ("Total: 9.00", "9.00", "Total: "),
         ("Tax 1.00  Total: 9.00", "9.00", "  Total: "),
         ("Tax 7,00 % 9.00", "9.00", "Tax 7,00 % "),
+        ("Total of 18.09.2019 9.00", "9.00", "Total of 18.09.2019 "),
         ("Total\n9.00", "9.00", "Total"),
         ("Date\tDue date\n1.1.2026\t2.2.2026", "1.1.2026", "Date"),
         ("Date  Number\nBill of 1.1.2026", "1.1.2026", "Bill of "),
@@ -76,6 +77,23 @@ def test_lines_are_those_that_splitting_gives(text: str, data: st.DataObject) ->
 )
 def test_a_key_stands_before_its_value_or_above(text: str, value: str, key: str) -> None:
     assert key_of(TextLines(text), text.index(value)) == key
+
+
+@pytest.mark.parametrize(
+    ("text", "is_sum"),
+    [
+        ("Total 10.50.", True),
+        ("Total ....1.234.567,00", True),
+        ("12,34,567.00", True),
+        ("18.09.2019  10,50", True),
+        ("Rechnung Nr. 5 vom 18.09.2019", False),
+        ("1.9.19", False),
+        ("VAT 19.00 %", False),
+        ("Invoice 5", False),
+    ],
+)
+def test_a_sum_has_decimals_and_is_no_day_and_no_rate(text: str, *, is_sum: bool) -> None:
+    assert has_sum(text) is is_sum
 
 
 @pytest.mark.parametrize(

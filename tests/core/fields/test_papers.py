@@ -48,6 +48,11 @@ OTHER = "[s Finch Ltd]\nInvoice no. B-2\n[d 9 March 2026]\nTotal [t 20.00]\n"
         (f"{BILL}\f{OTHER}", ["Acme Ltd", "Finch Ltd"]),
         (f"{OTHER}\f{BILL}\f{OTHER.replace('B-2', 'C-3')}", ["Finch Ltd", "Acme Ltd", "Finch Ltd"]),
         (f"{BILL}\f{BILL.replace('A-1', 'A-2')}", ["Acme Ltd", "Acme Ltd"]),
+        (
+            "Acme\nRechnung Nr. A-5 vom [d 15.09.2019]\nSumme [t 50,00]\f"
+            "Acme\nRechnung Nr. A-6 vom [d 16.09.2019]\nSumme [t 60,00]",
+            ["Acme", "Acme"],
+        ),
         (f"{BILL}\f[s Finch Ltd]\nGutschrift Nr. B-2\n[d 9.3.2026]\nBetrag [m 20,00]", ["Acme Ltd", "Finch Ltd"]),
         (f"[s Finch Ltd]\nCredit note\n[d 9 March 2026]\n[m 20.00]\f{BILL}", ["Finch Ltd", "Acme Ltd"]),
         (
