@@ -100,14 +100,15 @@ _PERIOD_END = re.compile(
 _DATE = re.compile(r"[0-9]{1,4}[./-][0-9]{1,2}[./-][0-9]{2,4}|[^\W\d_]{3}\.?,? (?:19|20)[0-9]{2}(?![0-9])")
 """A date between a word and another date: the word is its own."""
 _DAY = re.compile(
-    r"[0-9]{1,4}[./-][0-9]{1,2}[./-][0-9]{2,4}|[0-9]{1,2}\.? [^\W\d_]{3,10}\.? [0-9]{4}|[^\W\d_]{3,10} [0-9]{1,2},? [0-9]{4}"
+    r"[0-9]{1,4}[./-][0-9]{1,2}[./-][0-9]{2,4}|[0-9]{1,2}\.? [^\W\d_]{3,10}\.? [0-9]{4}"
+    r"|[^\W\d_]{3,10} [0-9]{1,2},? [0-9]{4}"
 )
 _WITH = r"(?:mit|abzugl(?:ich|\.)|abzgl\.?|with|less|minus|avec|moins|con|com|met|med|z|ze|s|se|cu)"
 _REDUCED = rf"[.)]? {_WITH} (?:[^\s,;(]{{1,12}} ){{0,4}}?(?:{any_of('early_payment', 'discount_until', 'discount')})"
 _IN_FULL = (
-    r"[.)]? {0,2}\(?(?:rein )?(?:netto|net|ohne (?:jeden )?abzug|ohne skonto|without (?:any )?(?:deduction|discount)|in full"
-    r"|sans escompte|sin descuento|senza sconto|sem desconto|zonder (?:korting|aftrek)|bez (?:skonta|slevy)|uden rabat"
-    r"|utan (?:avdrag|rabatt)|uten rabatt|fara reducere)(?!\w)"
+    r"[.)]? {0,2}\(?(?:rein )?(?:netto|net|ohne (?:jeden )?abzug|ohne skonto|without (?:any )?(?:deduction|discount)"
+    r"|in full|sans escompte|sin descuento|senza sconto|sem desconto|zonder (?:korting|aftrek)|bez (?:skonta|slevy)"
+    r"|uden rabat|utan (?:avdrag|rabatt)|uten rabatt|fara reducere)(?!\w)"
 )
 _BEHIND_DAY = {DISCOUNT_DATE: re.compile(_REDUCED), "DUE_DATE": re.compile(_IN_FULL)}
 _WORDS_OF_EARLIER = re.compile(rf"^.*[0-9]{{2}}(?:{_REDUCED}|{_IN_FULL})")
