@@ -23,6 +23,7 @@ from service.wire import ModelStatus
 Schema = dict[str, Any]
 
 NAMES = {
+    "CheckLineResult": "CheckLine",
     "CheckResult": "SumCheck",
     "ContradictionResult": "Contradiction",
     "DocumentLine": "ExtractLine",
@@ -37,6 +38,7 @@ NAMES = {
     "LineItemResult": "LineItem",
     "ModelName": "ModelRevision",
     "ModelStatus": "ServedModel",
+    "PaperResult": "Paper",
     "PartlyReadResult": "PartlyRead",
     "Problem": "Error",
     "Reason": "FieldReason",

@@ -81,7 +81,9 @@ class EntityResult(msgspec.Struct, frozen=True):
 
 
 class FieldResult(EntityResult, frozen=True, kw_only=True):
-    """The entity chosen for a role, and those with other values, best first.
+    """The entity chosen for a role, and those with other values in the order in which they fit the role.
+
+    An amount that names no currency has that of its paper in `value` and `unit`, as in `taxes` and `line_items`.
 
     With `source: rule` and a label of no role (MONEY, DATE, ID_NUMBER) it may be none of `entities`: a value that the
     model has not found, beside words for the role.
@@ -121,15 +123,24 @@ class TaxResult(msgspec.Struct, frozen=True):
     amount: EntityResult | None
 
 
+class CheckLineResult(msgspec.Struct, frozen=True):
+    """A line between the sums of a check, such as a `tip`; `amount`: decimal, with the sign with which it is added."""
+
+    name: str
+    amount: str
+
+
 class CheckResult(msgspec.Struct, frozen=True):
     """A sum that was checked; `difference`: its left side less its right one.
 
-    `rule` names the lines that explain a difference, if the page states them: a `tip`, a `withholding`.
+    `rule` names the lines that explain a difference, if the page states them: a `tip`, a `withholding`. `lines` has
+    their amounts.
     """
 
     rule: str
     holds: bool
     difference: str
+    lines: list[CheckLineResult] = []
 
 
 class JobResult(msgspec.Struct, frozen=True):

@@ -71,12 +71,20 @@ class Tax(msgspec.Struct, frozen=True):
     amount: FoundEntity | None = None
 
 
+class CheckLine(msgspec.Struct, frozen=True):
+    """A line between the sums of a check; `amount` has the sign with which it is added, in decimal."""
+
+    name: str
+    amount: str
+
+
 class SumCheck(msgspec.Struct, frozen=True):
     """A sum that was checked; `difference`: its left side less its right one, in decimal."""
 
     rule: str
     holds: bool
     difference: str
+    lines: list[CheckLine] = []
 
 
 class Job(msgspec.Struct, frozen=True):

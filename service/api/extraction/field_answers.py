@@ -8,6 +8,7 @@ from functools import cached_property, partial
 import msgspec
 
 from service.api.schemas import (
+    CheckLineResult,
     CheckResult,
     ContradictionResult,
     EducationResult,
@@ -22,6 +23,7 @@ from service.api.schemas import (
 from service.core.decoding.entities import Entity, Source
 from service.core.decoding.offsets import OffsetMap
 from service.core.decoding.value import Value, ValueKind
+from service.core.fields.checks import SumCheck
 from service.core.fields.currencies import CurrencyReader
 from service.core.fields.document_fields import DocumentFields, find_fields
 from service.core.fields.electronic_invoice import ElectronicInvoice, InvoiceFields, PlacedValue, invoice_fields
@@ -159,7 +161,7 @@ class FieldAnswers:
             currency=invoice.currency or (page.currency if page else None),
             line_items=rows or shown_rows,
             taxes=[TaxResult(*map(self._part, (each.rate, each.base, each.amount))) for each in stated.taxes],
-            checks=[CheckResult(each.rule, each.holds, str(each.difference)) for each in stated.checks],
+            checks=list(map(_check, stated.checks)),
             bills=1,
             document_type=invoice.type_code,
             embedded=EmbeddedResult(
@@ -199,7 +201,23 @@ def _role(best: EntityResult, reason: Reason) -> FieldResult:
     return FieldResult(**chosen, reason=reason, alternatives=[])
 
 
-def _answer(found: DocumentFields, answered: Callable[[Mention], EntityResult]) -> FieldsResult:
+def _check(check: SumCheck) -> CheckResult:
+    lines = [CheckLineResult(name, format(value, "f")) for name, value in check.lines]
+    return CheckResult(check.rule, check.holds, str(check.difference), lines)
+
+
+def _in_currency(answer: EntityResult, currency: str | None) -> EntityResult:
+    """Give an amount that names no currency that of its paper."""
+    is_open = answer.kind is ValueKind.MONEY and answer.number is not msgspec.UNSET and answer.unit is msgspec.UNSET
+    if currency is None or not is_open:
+        return answer
+    return msgspec.structs.replace(answer, value=f"{answer.number} {currency}", unit=currency)
+
+
+def _answer(found: DocumentFields, answer_of: Callable[[Mention], EntityResult]) -> FieldsResult:
+    def answered(mention: Mention) -> EntityResult:
+        return _in_currency(answer_of(mention), found.currency)
+
     def of(mention: Mention | None) -> EntityResult | None:
         return None if mention is None else answered(mention)
 
@@ -238,7 +256,7 @@ def _answer(found: DocumentFields, answered: Callable[[Mention], EntityResult]) 
             for each in found.line_items
         ],
         taxes=[TaxResult(of(each.rate), of(each.base), of(each.amount)) for each in found.taxes],
-        checks=[CheckResult(each.rule, each.holds, str(each.difference)) for each in found.checks],
+        checks=list(map(_check, found.checks)),
         bills=1,
         document_type=found.document_type,
     )

@@ -53,11 +53,17 @@ SETTLED = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class SumCheck:
-    """A check that stated amounts add up, to the cent. `difference`: the left side of the rule less its right one."""
+    """A check that stated amounts add up, to the cent.
+
+    Attributes:
+        difference: the left side of the rule less its right one.
+        lines: names and amounts of the rule's lines between its sums; an amount has the sign with which it is added.
+    """
 
     rule: str
     holds: bool
     difference: Decimal
+    lines: tuple[tuple[str, Decimal], ...] = ()
 
 
 class Term(NamedTuple):
@@ -67,9 +73,17 @@ class Term(NamedTuple):
     value: Decimal
     mention: Mention
 
+    @property
+    def name(self) -> str:
+        is_payment = self.keyword in (AmountKeyword.PAID, AmountKeyword.PREPAID)
+        return "paid_amount" if is_payment else self.keyword.value
+
     def __str__(self) -> str:
-        name = f"{self.keyword}_amount" if self.keyword is AmountKeyword.PAID else self.keyword.value
-        return f"{'-' if SIGNS[self.keyword] < 0 else '+'} {'paid_amount' if name == 'prepaid' else name}"
+        return f"{'-' if SIGNS[self.keyword] < 0 else '+'} {self.name}"
+
+
+def _lines(terms: Sequence[Term]) -> tuple[tuple[str, Decimal], ...]:
+    return tuple((term.name, term.value) for term in terms)
 
 
 def terms_of(
@@ -120,7 +134,7 @@ def check_sum(
     found = found or ()
     rule = " ".join((parts, *map(str, found), "= total_amount"))
     left = sum((term.value for term in found), _NOTHING) - difference
-    return (SumCheck(rule, left == 0, left),)
+    return (SumCheck(rule, left == 0, left, _lines(found)),)
 
 
 def check_due(total: Decimal | None, due: Decimal | None, terms: Sequence[Term]) -> tuple[SumCheck, ...]:
@@ -137,7 +151,7 @@ def check_due(total: Decimal | None, due: Decimal | None, terms: Sequence[Term])
         return ()
     left = total + sum((term.value for term in found), _NOTHING) - due
     rule = " ".join(("total_amount", *map(str, found), "= amount_due"))
-    return (SumCheck(rule, left == 0, left),)
+    return (SumCheck(rule, left == 0, left, _lines(found)),)
 
 
 def check_rows(
@@ -159,7 +173,8 @@ def check_rows(
     for name, value in sums:
         if found := explanations.of(value - together):
             left = together + sum((term.value for term in found), _NOTHING) - value
-            return (SumCheck(" ".join(("sum of line_items", *map(str, found), f"= {name}")), True, left),)
+            rule = " ".join(("sum of line_items", *map(str, found), f"= {name}"))
+            return (SumCheck(rule, True, left, _lines(found)),)
     name, value = sums[0]
     is_open = len(rows) == 1 or (net is None and is_taxed)
     return () if is_open else (SumCheck(f"sum of line_items = {name}", False, together - value),)

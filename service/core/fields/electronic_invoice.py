@@ -8,6 +8,8 @@ The rules:
   with a checksum that holds. A net and a tax that do not add up with the page's total, or only with lines between them,
   are no sure ones: they may be those of one rate, or without shipping.
 - Signs do not count: credit notes have them on one side only.
+- Checks: net and tax are the total; less what was paid it is the amount due, but for a rounding under `MOST_ROUNDING`;
+  rows that are the net. Rows that are not may have allowances or charges between.
 """
 
 from __future__ import annotations
@@ -19,9 +21,9 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from service.core.decoding.value import Value, ValueKind
-from service.core.fields.checks import SumCheck, check_sum
+from service.core.fields.checks import TOLERANCE, SumCheck, check_sum
 from service.core.fields.mentions import CHECKSUM, LINES_BETWEEN, NO_SUM, WORDS, Choice, Mention, Reason
-from service.core.fields.roles import NET, ORDER, SUPPLY_DATE, TAX, TOTAL, RoleGroup, labels_of
+from service.core.fields.roles import DUE, NET, ORDER, PAID, SUPPLY_DATE, TAX, TOTAL, RoleGroup, labels_of
 
 MOST_ROWS = 10_000
 """Most rows of an invoice; those of a longer one would make an answer of megabytes."""
@@ -37,6 +39,8 @@ ROW_CHARACTERS, NUMBERS_CHARACTERS, MOST_PLACED_ROWS = 20_000, 300, 500
 which the places are searched."""
 LONGEST_SEARCHED_ID = 40
 """Most letters and digits of an IBAN, a BIC or a tax number that is searched; real ones have fewer."""
+MOST_ROUNDING = Decimal(1)
+"""Amount, in units of the currency, that the rounding of an amount due does not reach."""
 SHORTEST_PART = 5
 """Least letters and digits of a name that counts as equal to a longer one which contains it."""
 _THOUSANDS = r"[.,'’ \u00a0\u202f]?"
@@ -194,15 +198,29 @@ def invoice_fields(
         roles[role] = PlacedValue(label, value, *place) if place else PlacedValue(label, value)
         if place is None and choice is not None and _is_sure(label, choice):
             contradictions.append(Contradiction(role, value, choice.best))
-    net, tax, total = (
-        None if (stated := invoice.roles.get(role)) is None else stated.number for role in (NET, TAX, TOTAL)
-    )
     rows = tuple(_rows(invoice.rows, searched))
     taxes = tuple(
         PlacedTax(*(_placed(value, searched, mentions) for value in (each.rate, each.base, each.amount)))
         for each in invoice.taxes[:MOST_PLACED_ROWS]
     )
-    return InvoiceFields(roles, rows, taxes, check_sum(net, tax, total), tuple(contradictions))
+    return InvoiceFields(roles, rows, taxes, tuple(_checks(invoice)), tuple(contradictions))
+
+
+def _checks(invoice: ElectronicInvoice) -> Iterator[SumCheck]:
+    """Yield the checks of the XML's sums."""
+    sums = {role: value.number for role, value in invoice.roles.items() if value.number is not None}
+    net, total, paid, due = (sums.get(role) for role in (NET, TOTAL, PAID, DUE))
+    yield from check_sum(net, sums.get(TAX), total)
+    if total is not None and paid is not None and due is not None and (paid or total != due):
+        left = total - paid - due
+        if left == 0 or abs(left) >= MOST_ROUNDING:
+            rule = "total_amount - paid_amount = amount_due"
+            yield SumCheck(rule, left == 0, left, (("paid_amount", -paid),))
+    amounts = [row.amount.number for row in invoice.rows if row.amount is not None and row.amount.number is not None]
+    if net is not None and amounts and len(amounts) == len(invoice.rows):
+        difference = sum(amounts, Decimal()) - net
+        if abs(difference) <= TOLERANCE:
+            yield SumCheck("sum of line_items = net_amount", True, difference)
 
 
 def _placed(value: Value | None, text: _SearchableText, mentions: Sequence[Mention]) -> PlacedValue | None:

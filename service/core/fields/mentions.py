@@ -16,14 +16,15 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from service.core.decoding.value import Value, ValueKind
-from service.core.fields.roles import AMOUNTS, NAMES
+from service.core.fields.roles import AMOUNTS, IDENTIFIERS, NAMES
 
 Box = tuple[float, float, float, float]
 """Left, top, right and bottom in points from a page's upper left corner."""
 _FIRST_NUMBER = re.compile(r"[0-9]+(?:[.,][0-9]+)?(?![.,0-9])")
 _DECIMALS_OF_RATES = 4
 """Fewest decimals that no sum of money has."""
-_NAMES = NAMES | {"EMPLOYER", "SCHOOL"}
+_COMPACT = NAMES | IDENTIFIERS | {"EMPLOYER", "SCHOOL"}
+"""Labels of values that are one in all spellings."""
 DERIVED = -1
 """Number of a mention that is no entity: a sum of stated amounts, which has no place, or a rate that words state."""
 
@@ -85,11 +86,11 @@ def number(mention: Mention) -> Decimal | None:
 
 
 def same_value(mention: Mention) -> str:
-    """Make a key that mentions of one value share: an amount's number, a name without case, marks and spaces."""
+    """Make a key that mentions of one value share: an amount's number, names and IDs without case, marks and spaces."""
     if _is_money(mention):
         stated = amount(mention)
         return str(stated.normalize()) if stated is not None else mention.text
-    if mention.label in _NAMES:
+    if mention.label in _COMPACT:
         return "".join(filter(str.isalnum, mention.value.text.casefold())) or mention.value.text
     return mention.value.text.casefold()
 

@@ -213,14 +213,48 @@ def test_a_bill_has_rows_checks_and_a_currency_and_no_list_of_a_resume() -> None
     }
     assert (answer["kind"], answer["document_type"]) == ("invoice", "380")
     assert answer["checks"] == [
-        {"rule": "net_amount + tax_amount = total_amount", "holds": True, "difference": "0.00"},
-        {"rule": "sum of line_items = net_amount", "holds": True, "difference": "0.00"},
+        {"rule": "net_amount + tax_amount = total_amount", "holds": True, "difference": "0.00", "lines": []},
+        {"rule": "sum of line_items = net_amount", "holds": True, "difference": "0.00", "lines": []},
     ]
     assert [(tax["rate"], tax["amount"]["text"]) for tax in answer["taxes"]] == [(None, "159.60")]
     (row,) = answer["line_items"]
     assert [row[part]["text"] for part in ("description", "quantity", "unit_price", "amount")] == [
         *("Mount", "2", "420.00", "840.00")
     ]
+
+
+def test_the_lines_of_a_check_have_their_amounts() -> None:
+    found = result("Acme GmbH\nInvoice INV-1\nNet 10.00\nTax 2.00\nTip 3.00\nTotal EUR 15.00", FOUND[:2], fields=True)
+    assert isinstance(found.fields, FieldsResult)
+    (check,) = msgspec.to_builtins(found.fields.checks)
+    assert check["rule"] == "net_amount + tax_amount + tip = total_amount"
+    assert check["lines"] == [{"name": "tip", "amount": "3.00"}]
+
+
+def test_an_amount_that_names_no_currency_has_that_of_its_paper() -> None:
+    text = "Acme GmbH\nInvoice INV-1\nMount 2 210.00 420.00\nnet 840.00 tax 159.60 total EUR 999.60"
+    parts = (
+        ("INVOICE_ID", "INV-1"),
+        ("LINE_ITEM", "Mount"),
+        ("QUANTITY", "2"),
+        ("MONEY", "210.00"),
+        ("MONEY", "420.00"),
+    )
+    sums = (("NET_AMOUNT", "840.00"), ("TAX_AMOUNT", "159.60"), ("TOTAL_AMOUNT", "EUR 999.60"))
+    answer = result(text, tuple((*each, 0.9) for each in (*parts, *sums)), fields=True)
+    assert [each.value for each in answer.entities][-3:] == ["840.00", "159.60", "999.60 EUR"]
+    fields = msgspec.to_builtins(answer.fields)
+    shown = [fields["roles"]["net_amount"], fields["taxes"][0]["amount"], fields["line_items"][0]["amount"]]
+    assert [(each["value"], each["unit"]) for each in shown] == [
+        *(("840.00 EUR", "EUR"), ("159.60 EUR", "EUR"), ("420.00 EUR", "EUR"))
+    ]
+
+
+def test_an_amount_in_an_unknown_currency_is_a_number() -> None:
+    answer = result("Acme GmbH, invoice INV-1\nTotal: 9.00", (*FOUND[:2], ("TOTAL_AMOUNT", "9.00", 0.9)), fields=True)
+    assert isinstance(answer.fields, FieldsResult)
+    total = answer.fields.roles["total_amount"]
+    assert (answer.fields.currency, total.value, total.unit) == (None, "9.00", msgspec.UNSET)
 
 
 def test_a_resume_has_jobs_educations_skills_and_languages() -> None:

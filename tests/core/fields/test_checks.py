@@ -55,6 +55,13 @@ def test_net_and_tax_add_up_with_the_lines_between(
     assert check.holds is (Decimal(left) == 0)
 
 
+def test_the_lines_of_a_check_have_the_sign_with_which_they_are_added() -> None:
+    (check,) = check_due(Decimal("119.00"), Decimal("49.00"), terms({"prepaid": "70.00"}))
+    assert (check.rule, check.lines) == (
+        *("total_amount - paid_amount = amount_due", (("paid_amount", Decimal("-70.00")),)),
+    )
+
+
 @pytest.mark.parametrize("unknown", range(3))
 def test_a_sum_with_an_unknown_part_is_not_checked(unknown: int) -> None:
     parts = [None if at == unknown else Decimal(1) for at in range(3)]

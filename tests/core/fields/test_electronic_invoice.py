@@ -241,6 +241,34 @@ def test_the_sums_of_the_xml_are_checked() -> None:
     assert invoice_fields(invoice(NET_AMOUNT=money("1")), "", [], {}).checks == ()
 
 
+@pytest.mark.parametrize(
+    ("paid", "due", "answer"),
+    [
+        ("500", "521.91", [(True, "0.00")]),
+        ("500", "500.00", [(False, "21.91")]),
+        ("500", "522.00", []),  # the XML may round what is due
+        ("0", "1021.91", []),
+        ("0", "900", [(False, "121.91")]),
+    ],
+)
+def test_what_was_paid_is_checked(paid: str, due: str, answer: list[tuple[bool, str]]) -> None:
+    stated = invoice(TOTAL_AMOUNT=money("1021.91"), PAID_AMOUNT=money(paid), AMOUNT_DUE=money(due))
+    checks = invoice_fields(stated, "", [], {}).checks
+    assert [(each.holds, str(each.difference)) for each in checks] == answer
+    assert {(each.rule, each.lines) for each in checks} <= {
+        ("total_amount - paid_amount = amount_due", (("paid_amount", Decimal(f"-{paid}")),))
+    }
+
+
+@pytest.mark.parametrize(
+    ("amounts", "holds"), [(("60", "40"), [True]), (("60", "40.01"), [True]), (("60", "50"), []), (("100", None), [])]
+)
+def test_rows_that_are_the_net_are_a_check(amounts: tuple[str | None, ...], holds: list[bool]) -> None:
+    rows = (InvoiceRow("Desk", amount=None if each is None else money(each)) for each in amounts)
+    checks = invoice_fields(invoice(*rows, NET_AMOUNT=money("100")), "", [], {}).checks
+    assert [(each.rule, each.holds) for each in checks] == [("sum of line_items = net_amount", hold) for hold in holds]
+
+
 def test_the_taxes_of_the_xml_have_their_places() -> None:
     percent = Value(ValueKind.PERCENT, "19", number=Decimal(19))
     taxes = (

@@ -71,7 +71,9 @@ def test_the_number_of_a_quantity(text: str, value: str | None) -> None:
         ("SUPPLIER_NAME", "ACME GmbH.", "Acme  GmbH", True),
         ("PERSON", "…", "...", False),
         ("INVOICE_DATE", "12 March 2026", "2026-03-12", True),
+        ("PAYMENT_REFERENCE", "202 61188", "20261188", True),
         ("SKILL", "Python", "python", True),
+        ("SKILL", "C", "C++", False),
     ],
 )
 def test_two_mentions_of_one_value(label: str, one: str, other: str, same: bool) -> None:
