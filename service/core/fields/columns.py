@@ -19,7 +19,7 @@ from service.core.fields.cells import Cell, Row, Unit
 from service.core.fields.lines import TextLines, is_caption_row
 from service.core.fields.mentions import Mention
 from service.core.fields.vocabulary.column_captions import CAPTIONS
-from service.core.fields.vocabulary.phrases import PhraseMatch, PhraseTable, folded
+from service.core.fields.vocabulary.phrases import PhraseMatch, PhraseTable, folded, written_span
 
 LINES_WITHOUT_CELLS = 8
 """Most lines of one cell between two rows of a table: long descriptions, and the foot of a page."""
@@ -108,13 +108,9 @@ def _columns(lines: TextLines, line: int) -> Iterator[Column]:
         text = lines.between(cell.start, cell.end)
         words = folded(text)
         found = _captions(words)
-        if len(found) == 1 or len(words) != len(text):
-            yield from (
-                Column(ColumnKind(each.kind), cell, _letters(words[each.start : each.end])) for each in found[:1]
-            )
-            continue
         for each in found:
-            part = lines.part(line, cell.start + each.start, cell.start + each.end)
+            start, end = written_span(text, each.start, each.end)
+            part = cell if len(found) == 1 else lines.part(line, cell.start + start, cell.start + end)
             yield Column(ColumnKind(each.kind), part, _letters(words[each.start : each.end]))
 
 

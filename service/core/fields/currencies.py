@@ -57,13 +57,13 @@ NO_READER = CurrencyReader(lambda word: None)
 
 
 def choose_currency(
-    text: str, lines: TextLines, mentions: Sequence[Mention], total: Mention | None, reader: CurrencyReader
+    lines: TextLines, mentions: Sequence[Mention], total: Mention | None, reader: CurrencyReader
 ) -> str | None:
     """Choose the currency of a bill with these mentions; None where nothing tells."""
     stated = Counter(code for mention in mentions if (code := currency(mention)))
     amounts = [mention for mention in mentions if mention.label in AMOUNTS][:MOST_AMOUNTS]
     return (
-        named_currency(text)
+        named_currency(lines)
         or (currency(total) if total else None)
         or (stated.most_common(1)[0][0] if stated else None)
         or next(_of_keys([*([total] if total else []), *amounts], lines, reader), None)
@@ -72,9 +72,9 @@ def choose_currency(
     )
 
 
-def named_currency(text: str) -> str | None:
+def named_currency(lines: TextLines) -> str | None:
     """Find the first ISO code after words for a bill's currency in its beginning."""
-    for line in text[:CURRENCY_CHARACTERS].split("\n"):
+    for _, line in lines.first(CURRENCY_CHARACTERS):
         if not (codes := _CODE.findall(line)):
             continue
         words = folded(line)

@@ -34,7 +34,7 @@ from service.core.fields.roles import (
     labels_of,
 )
 from service.core.fields.tax_numbers import choose_tax_numbers
-from service.core.fields.taxes import MOST_CHARACTERS, PERCENT, Tax, find_taxes, settled_taxes
+from service.core.fields.taxes import PERCENT, Tax, find_taxes, settled_taxes
 from service.core.fields.totals import settle_totals
 
 MOST_ENTITIES = 10_000
@@ -88,14 +88,13 @@ def find_fields(
         return _resume(KindMatch(paper.kind, paper.evidence), mentions, lines)
     if paper.kind not in BILL_KINDS:
         return None
-    return _bill(paper, mentions, keyword_mentions, text, lines, currencies)
+    return _bill(paper, mentions, keyword_mentions, lines, currencies)
 
 
 def _bill(
     paper: PaperMatch,
     mentions: Sequence[Mention],
     by_keyword: Sequence[Mention],
-    text: str,
     lines: TextLines,
     currencies: CurrencyReader,
 ) -> DocumentFields:
@@ -110,7 +109,7 @@ def _bill(
     words = amount_keywords(everything, lines)
     sums = _sums(mentions, by_keyword, lines, words)
     choices |= sums.roles | choose_named(everything, lines, is_credit=kind is PaperKind.CREDIT_NOTE)
-    if discount := early_payment_discount(text, everything):
+    if discount := early_payment_discount(lines, everything):
         choices[EARLY_PAYMENT_DISCOUNT] = discount
     choices |= choose_accounts(mentions, lines)
     choices |= choose_tax_numbers(everything, lines, choices)
@@ -124,7 +123,7 @@ def _bill(
     return DocumentFields(
         KindMatch(kind, paper.evidence),
         {label.lower(): choices[label] for label in ORDER if label in choices},
-        choose_currency(text, lines, everything, choices[TOTAL].best if TOTAL in choices else None, currencies),
+        choose_currency(lines, everything, choices[TOTAL].best if TOTAL in choices else None, currencies),
         rows,
         (*checks, *sums.check_rows(rows)),
         sums.taxes,
@@ -171,7 +170,7 @@ def _sums(
     payments, payment_checks = settle_payment(stated, words, total)
     return _Sums(
         roles | payments,
-        settled_taxes(rates, lines.between(0, MOST_CHARACTERS), net or total, tax, percentages),
+        settled_taxes(rates, lines, net or total, tax, percentages),
         checks,
         payment_checks,
         terms_of(stated, words, ADDED | {AmountKeyword.DISCOUNT}),

@@ -62,6 +62,13 @@ class TextLines:
     def between(self, start: int, end: int) -> str:
         return self._text[start:end]
 
+    def first(self, characters: int) -> Iterator[tuple[int, str]]:
+        """Yield offset and text of the lines in the first `characters` of the text."""
+        for start, following in pairwise([*self._starts, len(self._text) + 1]):
+            if start >= characters:
+                return
+            yield start, self._text[start : min(following - 1, characters)]
+
     def before(self, offset: int, most: int) -> str:
         """Return the last `most` characters before `offset` on its line."""
         return self._text[max(self._starts[self.at(offset)], offset - most) : offset]
@@ -120,6 +127,8 @@ BEFORE = 64
 """Characters before a value that are searched for its key."""
 AFTER = 24
 """Characters after an amount that are searched for another one."""
+LONGEST_LINE = 400
+"""Most characters of a line that are searched for words and rates."""
 LONGEST_ROW = 240
 """Most characters of a line that is divided into cells."""
 LONGEST_CAPTION = 40

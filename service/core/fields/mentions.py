@@ -25,6 +25,8 @@ _DECIMALS_OF_RATES = 4
 """Fewest decimals that no sum of money has."""
 _COMPACT = NAMES | IDENTIFIERS | {"EMPLOYER", "SCHOOL"}
 """Labels of values that are one in all spellings."""
+RATE_SCORE = 0.9
+"""Score of a percentage that no entity of the model is."""
 DERIVED = -1
 """Number of a mention that is no entity: a sum of stated amounts, which has no place, or a rate that words state."""
 
@@ -54,6 +56,12 @@ def derived_amount(label: str, value: Decimal, parts: Sequence[Mention]) -> Ment
     text = f"{value:f} {unit}" if unit else f"{value:f}"
     score = min((part.score for part in parts), default=0.0)
     return Mention(DERIVED, label, "", 0, 0, score, Value(ValueKind.MONEY, text, number=value, unit=unit))
+
+
+def stated_rate(text: str, start: int, percent: Decimal) -> Mention:
+    """Make the mention of a percentage that is no entity, at its place."""
+    value = Value(ValueKind.PERCENT, f"{percent:f}", number=percent)
+    return Mention(DERIVED, "PERCENT", text, start, start + len(text), RATE_SCORE, value)
 
 
 def amount(mention: Mention) -> Decimal | None:

@@ -16,26 +16,22 @@ import re
 from collections.abc import Sequence
 from decimal import Decimal
 
-from service.core.decoding.value import Value, ValueKind
 from service.core.fields.amount_keywords import AmountKeyword, Keywords
 from service.core.fields.checks import SETTLED, Explanations, SumCheck, Term, check_due, terms_of
-from service.core.fields.mentions import DERIVED, Choice, Mention, Reason, amount, derived_amount
+from service.core.fields.lines import LONGEST_LINE, TextLines
+from service.core.fields.mentions import DERIVED, Choice, Mention, Reason, amount, derived_amount, stated_rate
 from service.core.fields.roles import AMOUNTS, DUE, PAID, TOTAL
-from service.core.fields.vocabulary.phrases import any_of, folded
+from service.core.fields.vocabulary.phrases import any_of, folded, written_span
 
 _TOTALS = frozenset((AmountKeyword.TOTAL, AmountKeyword.GROSS, AmountKeyword.ROUNDED, AmountKeyword.NET_OR_TOTAL))
 MOST_SUMS = 8
 """Most totals, and most amounts left to pay, that are compared."""
-LONGEST_LINE = 400
-"""Characters of a line that are searched for a discount."""
 MOST_TO_AMOUNT = 6
 """Most characters between words for an early payment and an amount."""
 NEAR = 40
 """Most characters between words for an early payment and the discount."""
 MOST_CHARACTERS = 100_000
 """Characters of a text that are searched for terms of payment."""
-SCORE = 0.7
-"""Score of a discount that no entity of the model is."""
 _WORDS = re.compile(any_of("early_payment"))
 _SENTENCE_END = re.compile(r"[.;](?:\s|$)")
 _PERCENT = re.compile(r"(?<![\w.,])([0-9]{1,2}(?:[.,][0-9]{1,3})?)\s?[%％]")
@@ -134,15 +130,13 @@ def _unsigned(mention: Mention) -> Mention:
     return mention._replace(entity=DERIVED, value=value._replace(text=value.text.lstrip("-−"), number=-value.number))
 
 
-def early_payment_discount(text: str, mentions: Sequence[Mention]) -> Choice | None:
+def early_payment_discount(lines: TextLines, mentions: Sequence[Mention]) -> Choice | None:
     """Choose the discount for an early payment; None where no words for it stand near a percentage or an amount."""
-    if (short := _SHORT_TERMS.search(text, 0, MOST_CHARACTERS)) is not None:
-        return Choice(_percentage(short, 0, mentions), Reason.CONTEXT)
-    start = 0
-    for line in text[:MOST_CHARACTERS].split("\n"):
+    if (short := _SHORT_TERMS.search(lines.text, 0, MOST_CHARACTERS)) is not None:
+        return Choice(_percentage(short[0], short.start(), short[1], mentions), Reason.CONTEXT)
+    for start, line in lines.first(MOST_CHARACTERS):
         if found := _discount_on(line[:LONGEST_LINE], start, mentions):
             return Choice(found, Reason.CONTEXT)
-        start += len(line) + 1
     return None
 
 
@@ -151,32 +145,23 @@ def _discount_on(line: str, start: int, mentions: Sequence[Mention]) -> Mention 
     words = folded(line)
     if (match := _WORDS.search(words)) is None:
         return None
-    near = [
-        (_gap(words, match.span(), rate.span()), written)
-        for rate, written in zip(_PERCENT.finditer(words), _PERCENT.finditer(line), strict=False)
-    ]
-    gap, percentage = min(((gap, each) for gap, each in near if gap is not None), default=(None, None), key=_first)
-    if gap is not None and percentage is not None:
-        return _percentage(percentage, start, mentions)
-    end = start + match.end()
-    behind = (each for each in mentions if each.label in AMOUNTS and 0 <= each.start - end <= MOST_TO_AMOUNT)
-    return next((each for each in behind if amount(each) is not None and each.end <= start + len(line)), None)
+    near = [(gap, rate) for rate in _PERCENT.finditer(words) if (gap := _gap(words, match.span(), rate.span())) >= 0]
+    if near:
+        _, rate = min(near, key=lambda found: found[0])
+        begin, end = written_span(line, *rate.span())
+        return _percentage(line[begin:end], start + begin, rate[1], mentions)
+    behind = start + written_span(line, *match.span())[1]
+    amounts = (each for each in mentions if each.label in AMOUNTS and 0 <= each.start - behind <= MOST_TO_AMOUNT)
+    return next((each for each in amounts if amount(each) is not None and each.end <= start + len(line)), None)
 
 
-def _gap(line: str, words: tuple[int, int], rate: tuple[int, int]) -> int | None:
-    """Count the characters between words and a percentage; None where they are far, or in two sentences."""
+def _gap(line: str, words: tuple[int, int], rate: tuple[int, int]) -> int:
+    """Count the characters between words and a percentage; -1 where they are far, or in two sentences."""
     between = line[min(words[1], rate[1]) : max(words[0], rate[0])]
-    return len(between) if len(between) <= NEAR and _SENTENCE_END.search(between) is None else None
+    return len(between) if len(between) <= NEAR and _SENTENCE_END.search(between) is None else -1
 
 
-def _first(found: tuple[int | None, object]) -> int:
-    return found[0] or 0
-
-
-def _percentage(match: re.Match[str], start: int, mentions: Sequence[Mention]) -> Mention:
+def _percentage(text: str, start: int, digits: str, mentions: Sequence[Mention]) -> Mention:
     """Return the percentage at a place: an entity, or one that is none."""
-    begin, end = start + match.start(1), start + match.end()
-    known = (each for each in mentions if each.label == "PERCENT" and each.start == begin)
-    percent = Decimal(match[1].replace(",", "."))
-    value = Value(ValueKind.PERCENT, f"{percent:f}", number=percent)
-    return next(known, Mention(DERIVED, "PERCENT", match[0], begin, end, SCORE, value))
+    known = (each for each in mentions if each.label == "PERCENT" and each.start == start)
+    return next(known, None) or stated_rate(text, start, Decimal(digits.replace(",", ".")))

@@ -21,12 +21,11 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import pairwise, permutations
 
-from service.core.decoding.value import Value, ValueKind
 from service.core.fields.amount_keywords import AmountKeyword, classify_key, goods_lines
-from service.core.fields.lines import TextLines, has_sum, has_words, key_of
-from service.core.fields.mentions import DERIVED, Mention, amount, is_sum, number
+from service.core.fields.lines import LONGEST_LINE, TextLines, has_sum, has_words, key_of
+from service.core.fields.mentions import DERIVED, Mention, amount, is_sum, number, stated_rate
 from service.core.fields.roles import AMOUNTS
-from service.core.fields.vocabulary.phrases import PhraseTable, any_of, folded
+from service.core.fields.vocabulary.phrases import PhraseTable, any_of, folded, written_span
 
 PERCENT = "PERCENT"
 MOST_ROWS = 200
@@ -38,18 +37,14 @@ TOLERANCE, SHARE = Decimal("0.03"), Decimal("0.002")
 are whole numbers."""
 LARGEST_RATE = 50
 """Largest rate in percent that a tax has."""
-LONGEST_LINE = 400
-"""Characters of a line that are searched for rates."""
 MOST_CHARACTERS = 100_000
-"""Characters of a text that are to be searched for words that say why there is no tax."""
+"""Characters of a text that are searched for words that say why there is no tax."""
 SHORTEST_REASON = 6
 """Least letters of such words outside a row of taxes."""
 LINES_TO_CAPTION = 2
 """Most lines between an amount and the rate in its caption."""
 LINES_TO_HEAD = 3
 """Most lines between an amount and the captions of a table of rates."""
-SCORE = 0.9
-"""Score of a rate that no entity of the model is."""
 
 _RATE = re.compile(
     r"(?<![\w.,])(?:(?P<before>[0-9]{1,2}(?:[.,][0-9]{1,3})?)\s?[%％]|[%％]\s?(?P<behind>[0-9]{1,2}(?:[.,][0-9]{1,3})?))"
@@ -127,7 +122,7 @@ def find_taxes(mentions: Sequence[Mention], lines: TextLines, keywords: Mapping[
 
 
 def settled_taxes(
-    taxes: Sequence[Tax], text: str, net: Mention | None, tax: Mention | None, rates: Sequence[Mention] = ()
+    taxes: Sequence[Tax], lines: TextLines, net: Mention | None, tax: Mention | None, rates: Sequence[Mention] = ()
 ) -> tuple[Tax, ...]:
     """Return the taxes that agree with the bill's net and tax.
 
@@ -135,7 +130,7 @@ def settled_taxes(
 
     Args:
         taxes: those that the page's rows state.
-        text: the text, or its beginning.
+        lines: the text's lines.
         net: the amount that a single tax may be taken of.
         tax: the bill's tax.
         rates: percentages in the text, such as those of goods, of which one may be the rate of the only tax.
@@ -145,7 +140,7 @@ def settled_taxes(
         if abs(_together(kept) - (amount(tax) or Decimal())) > TOLERANCE:
             kept = [each for each in kept if each.tax == amount(tax)][:1]
         kept = kept or [Tax(None, amount=tax)]
-    if not kept and (reason := _reason(text)) is not None:
+    if not kept and (reason := _reason(lines)) is not None:
         kept = [Tax(reason)]
     if len(kept) == 1 and kept[0].rate is None and kept[0].base is None:
         with_rate = (replace(kept[0], rate=rate) for rate in rates)
@@ -168,16 +163,14 @@ def _is_base_of(net: Mention, tax: Tax) -> bool:
     return net.entity != DERIVED and (tax.fits(amount(net)) or (tax.percent == 0 and not tax.tax))
 
 
-def _reason(text: str) -> Mention | None:
+def _reason(lines: TextLines) -> Mention | None:
     """Find the words that say why a bill has no tax."""
-    start = 0
-    for line in text.split("\n"):
+    for start, line in lines.first(MOST_CHARACTERS):
         short = line[:LONGEST_LINE]
-        found = next((each for each in _EXEMPT.finditer(folded(short)) if len(each[0]) >= SHORTEST_REASON), None)
-        if found is not None:
-            first, last = found.span() if len(folded(short)) == len(short) else (0, len(short))
-            return _rate(short[first:last], start + first, Decimal())
-        start += len(line) + 1
+        for found in _EXEMPT.finditer(folded(short)):
+            if len(found[0]) >= SHORTEST_REASON:
+                first, last = written_span(short, *found.span())
+                return stated_rate(short[first:last], start + first, Decimal())
     return None
 
 
@@ -225,7 +218,7 @@ class _Page:
             found = self._bare_rates(text, start, sums)
         if not found and _EXEMPT.search(folded(text)) is not None:
             words = text[: sums[0].start - start].strip() or text.strip()
-            found = [_rate(words, start + text.index(words), Decimal())]
+            found = [stated_rate(words, start + text.index(words), Decimal())]
         return found
 
     def _bare_rates(self, text: str, start: int, sums: Sequence[Mention]) -> list[Mention]:
@@ -240,7 +233,7 @@ class _Page:
     def _rate(self, match: re.Match[str], start: int) -> Mention:
         digits = match["before"] or match["behind"]
         known = self.percentages.get(start + match.start())
-        return known or _rate(match[0], start + match.start(), Decimal(digits.replace(",", ".")))
+        return known or stated_rate(match[0], start + match.start(), Decimal(digits.replace(",", ".")))
 
     def _row(self, rate: Mention, sums: Sequence[Mention], left: int) -> Tax | None:
         """Make the tax of a rate and the amounts of its row, which begins at `left`."""
@@ -291,12 +284,6 @@ class _Page:
         first = self.lines.start(max(line - LINES_TO_CAPTION, 0))
         at = self.lines.between(first, self.lines.start(line)).rfind(match[0])
         return None if at < 0 else self._rate(match, first + at - match.start())
-
-
-def _rate(text: str, start: int, percent: Decimal) -> Mention:
-    """Make a rate that no entity is."""
-    value = Value(ValueKind.PERCENT, f"{percent:f}", number=percent)
-    return Mention(DERIVED, PERCENT, text, start, start + len(text), SCORE, value)
 
 
 def _base_and_tax(percent: Decimal, sums: Sequence[Mention]) -> tuple[Mention | None, Mention, Mention | None] | None:

@@ -33,7 +33,7 @@ READER = CurrencyReader({"€": "EUR", "EUR": "EUR", "CHF": "CHF", "₹": "INR",
     ],
 )
 def test_words_name_the_currency(text: str, code: str | None) -> None:
-    assert named_currency(text) == code
+    assert named_currency(TextLines(text)) == code
 
 
 @pytest.mark.parametrize(
@@ -61,11 +61,11 @@ def test_words_name_the_currency(text: str, code: str | None) -> None:
 def test_keys_and_captions_name_the_currency(text: str, amounts: tuple[str, ...], code: str | None) -> None:
     found = mentions_in(text, *(("MONEY", each) for each in amounts))
     total = found[-1] if "Total CHF\t" in text else None
-    assert choose_currency(text, TextLines(text), found, total, READER) == code
+    assert choose_currency(TextLines(text), found, total, READER) == code
 
 
 def test_the_country_s_currency_is_the_last_that_counts() -> None:
     text = "Total 9.00"
     found = mentions_in(text, ("MONEY", "9.00"))
-    assert choose_currency(text, TextLines(text), found, found[0], CurrencyReader(READER.read, "AUD")) == "AUD"
-    assert choose_currency(text, TextLines(text), found, found[0], NO_READER) is None
+    assert choose_currency(TextLines(text), found, found[0], CurrencyReader(READER.read, "AUD")) == "AUD"
+    assert choose_currency(TextLines(text), found, found[0], NO_READER) is None

@@ -27,6 +27,8 @@ def test_lines_before_and_above() -> None:
     assert lines.line(TEXT.index("and")) == lines.around(TEXT.index("and")) == "two and more"
     assert len(TextLines("x" * 1_000).around(500)) == 480
     assert (lines.count, lines.text) == (4, TEXT)
+    assert list(lines.first(6)) == [(0, "one"), (4, "tw")]
+    assert list(lines.first(40)) == [(0, "one"), (4, "two and more"), (17, ""), (18, "four")]
     assert [lines.end(number) for number in (0, 3, 9)] == [3, len(TEXT), len(TEXT)]
 
 

@@ -15,7 +15,7 @@ from service.core.fields.amount_keywords import (
     keyword_of_amount,
 )
 from service.core.fields.lines import TextLines
-from service.core.fields.vocabulary.phrases import LANGUAGES, PhraseTable, any_of, folded
+from service.core.fields.vocabulary.phrases import LANGUAGES, PhraseTable, any_of, folded, written_span
 from service.core.fields.vocabulary.words import BillWords
 from tests.core.fields.test_taxes import sums_of
 from tests.support.mentions import mentions_in
@@ -101,6 +101,21 @@ def test_a_phrase_stands_where_it_was_found() -> None:
         "rechnungsbetrag",
         "ust",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("Sales tax", "Sales tax"),
+        ("Straße 5: SALES TAX, 7 %", "SALES TAX"),
+        ("Cafe\u0301 sales tax", "sales tax"),
+        ("ﬁne Sales-Tax", "Sales-Tax"),
+        ("각 sáles tax", "sáles tax"),
+    ],
+)
+def test_a_phrase_stands_in_the_text_as_written(text: str, written: str) -> None:
+    (found,) = PhraseTable("tax").find(folded(text))
+    assert text[slice(*written_span(text, found.start, found.end))] == written
 
 
 def test_an_expression_may_be_the_beginning_or_the_end_of_a_word() -> None:

@@ -158,8 +158,8 @@ def test_amounts_behind_rates_are_taxes_where_their_sum_is_called_one(rows_of_te
 def test_the_rate_of_the_only_tax_may_stand_in_the_rows_of_goods() -> None:
     tax, net = mention(1, "TAX_AMOUNT", "20.00", 50), mention(2, "NET_AMOUNT", "100.00", 70)
     rates = [mention(3, "PERCENT", "7 %", 10), mention(4, "PERCENT", "20 %", 20)]
-    assert rows(settled_taxes((), "", net, tax, rates)) == [("20", "100.00", "20.00")]
-    assert rows(settled_taxes((), "", net, tax, rates[:1])) == [(None, None, "20.00")]
+    assert rows(settled_taxes((), TextLines(""), net, tax, rates)) == [("20", "100.00", "20.00")]
+    assert rows(settled_taxes((), TextLines(""), net, tax, rates[:1])) == [(None, None, "20.00")]
 
 
 def test_a_tax_knows_the_sum_that_it_is_part_of() -> None:
@@ -210,13 +210,13 @@ def test_taxes_agree_with_the_bill_s_tax(text: str, net: str | None, tax: str | 
     found = taxes_of(text)
     stated = {value: mention(90, "MONEY", value, 900) for value in (net, tax) if value}
     of_row = next((each.amount for each in found if tax and each.amount and each.tax == Decimal(tax)), None)
-    settled = settled_taxes(found, text, stated.get(net or ""), of_row or stated.get(tax or ""))
+    settled = settled_taxes(found, TextLines(text), stated.get(net or ""), of_row or stated.get(tax or ""))
     assert rows(settled) == taxes
 
 
 def test_a_computed_sum_is_no_tax_of_its_own() -> None:
     computed = derived_amount("TAX_AMOUNT", Decimal("5.00"), [])
-    assert settled_taxes((), "nothing", None, computed) == ()
+    assert settled_taxes((), TextLines("nothing"), None, computed) == ()
     assert (computed.text, computed.value.text, computed.score) == ("", "5.00", 0.0)
 
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import groupby
+from itertools import accumulate, groupby
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -64,6 +65,14 @@ def folded(text: str) -> str:
         return text.lower()
     parts = unicodedata.normalize("NFKD", text).casefold()
     return "".join(character for character in parts if unicodedata.category(character) != "Mn").translate(_NO_MARKS)
+
+
+def written_span(text: str, start: int, end: int) -> tuple[int, int]:
+    """Find the part of a text that stands at `[start, end)` in its folded form."""
+    if text.isascii():
+        return start, end
+    ends = list(accumulate(len(folded(character)) for character in text))
+    return bisect_right(ends, start), bisect_left(ends, end) + 1
 
 
 def in_all_languages(kind: str) -> str:
