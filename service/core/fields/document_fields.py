@@ -170,7 +170,7 @@ def _sums(
     payments, payment_checks = settle_payment(stated, words, total)
     return _Sums(
         roles | payments,
-        settled_taxes(rates, lines, net or total, tax, percentages),
+        settled_taxes(rates, lines, net, tax, percentages, total),
         checks,
         payment_checks,
         terms_of(stated, words, ADDED | {AmountKeyword.DISCOUNT}),

@@ -37,6 +37,8 @@ SEARCHED_CHARACTERS = 200_000
 ROW_CHARACTERS, NUMBERS_CHARACTERS, MOST_PLACED_ROWS = 20_000, 300, 500
 """Characters behind a row that are searched for the next row, and behind a description for its numbers; most rows of
 which the places are searched."""
+MOST_PLACED_TAXES = 20
+"""Most taxes of which the places are searched: each of their values in the whole text."""
 LONGEST_SEARCHED_ID = 40
 """Most letters and digits of an IBAN, a BIC or a tax number that is searched; real ones have fewer."""
 MOST_ROUNDING = Decimal(1)
@@ -199,10 +201,7 @@ def invoice_fields(
         if place is None and choice is not None and _is_sure(label, choice):
             contradictions.append(Contradiction(role, value, choice.best))
     rows = tuple(_rows(invoice.rows, searched))
-    taxes = tuple(
-        PlacedTax(*(_placed(value, searched, mentions) for value in (each.rate, each.base, each.amount)))
-        for each in invoice.taxes[:MOST_PLACED_ROWS]
-    )
+    taxes = tuple(_taxes(invoice.taxes[:MOST_PLACED_ROWS], searched, mentions))
     return InvoiceFields(roles, rows, taxes, tuple(_checks(invoice)), tuple(contradictions))
 
 
@@ -223,12 +222,21 @@ def _checks(invoice: ElectronicInvoice) -> Iterator[SumCheck]:
             yield SumCheck("sum of line_items = net_amount", True, difference)
 
 
-def _placed(value: Value | None, text: _SearchableText, mentions: Sequence[Mention]) -> PlacedValue | None:
+def _taxes(taxes: Sequence[StatedTax], text: _SearchableText, mentions: Sequence[Mention]) -> Iterator[PlacedTax]:
+    for number, tax in enumerate(taxes):
+        is_searched = number < MOST_PLACED_TAXES
+        parts = (tax.rate, tax.base, tax.amount)
+        yield PlacedTax(*(_placed(value, text, mentions, is_searched=is_searched) for value in parts))
+
+
+def _placed(
+    value: Value | None, text: _SearchableText, mentions: Sequence[Mention], *, is_searched: bool
+) -> PlacedValue | None:
     """Place a part of a tax."""
     if value is None:
         return None
     label = "PERCENT" if value.kind is ValueKind.PERCENT else "MONEY"
-    place = _place(label, value, text, mentions, None) if value.number else None
+    place = _place(label, value, text, mentions, None) if value.number and is_searched else None
     return PlacedValue(label, value, *place) if place else PlacedValue(label, value)
 
 

@@ -65,8 +65,9 @@ def stated_rate(text: str, start: int, percent: Decimal) -> Mention:
 
 
 def amount(mention: Mention) -> Decimal | None:
-    """Return the sum of money that a mention states; None where its text leaves it open."""
-    return mention.value.number if mention.value.kind is ValueKind.MONEY else None
+    """Return the sum of money that a mention states; None where its text leaves it open, or it is infinite."""
+    stated = mention.value.number if mention.value.kind is ValueKind.MONEY else None
+    return stated if stated is not None and stated.is_finite() else None
 
 
 def is_sum(mention: Mention) -> bool:
@@ -87,8 +88,9 @@ def currency(mention: Mention) -> str | None:
 
 def number(mention: Mention) -> Decimal | None:
     """Return the number of a quantity or an amount, whatever its unit."""
-    if mention.value.number is not None:
-        return mention.value.number
+    stated = mention.value.number
+    if stated is not None:
+        return stated if stated.is_finite() else None
     found = _FIRST_NUMBER.match(mention.text)
     return Decimal(found[0].replace(",", ".")) if found else None
 

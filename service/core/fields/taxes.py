@@ -3,7 +3,7 @@
 The rules:
 - A row is a line that is no row of goods, from a rate to the next one; an amount in a column has its caption's rate.
 - Of a row's amounts, the two of which one is the rate in percent of the other (`TOLERANCE`) are base and tax. Where one
-  contains the other at that rate, the base is not stated.
+  contains the other at that rate, the base is not stated. A tax without a rate has the only percentage that fits.
 - The only amount of a row is a tax or a base by its key. One without a key is a tax only where it is the rate in
   percent of the bill's net (`Tax.is_named`).
 - Words for a supply without tax ("reverse charge", "exempt", "zw") are the rate 0.
@@ -19,7 +19,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from itertools import pairwise, permutations
+from itertools import islice, pairwise, permutations
 
 from service.core.fields.amount_keywords import AmountKeyword, classify_key, goods_lines
 from service.core.fields.lines import LONGEST_LINE, TextLines, has_sum, has_words, key_of
@@ -28,13 +28,14 @@ from service.core.fields.roles import AMOUNTS
 from service.core.fields.vocabulary.phrases import PhraseTable, any_of, folded, written_span
 
 PERCENT = "PERCENT"
-MOST_ROWS = 200
-"""Most lines with a rate that are read."""
+MOST_ROWS, MOST_TAXES = 1_000, 200
+"""Most lines with amounts that are read, and most taxes that are compared."""
 MOST_AMOUNTS = 5
 """Most amounts of a row that are combined."""
 TOLERANCE, SHARE = Decimal("0.03"), Decimal("0.002")
-"""Most difference of a tax from its rate of the base: in units of the currency, and as a share of the tax; 1 where both
-are whole numbers."""
+"""Most difference of a tax from its rate of the base: in units of the currency, and as a share of the tax."""
+WHOLE, WHOLE_SHARE = Decimal(1), Decimal("0.02")
+"""Most difference where both are written without decimals: in units of the currency, and as a share of the tax."""
 LARGEST_RATE = 50
 """Largest rate in percent that a tax has."""
 MOST_CHARACTERS = 100_000
@@ -97,9 +98,16 @@ class Tax:
 
 def is_rate_of(rate: Decimal, base: Decimal, tax: Decimal) -> bool:
     """True if a tax is a rate in percent of a base, up to rounding."""
-    is_whole = base == base.to_integral_value() and tax == tax.to_integral_value()
-    most = Decimal(1) if is_whole else max(TOLERANCE, SHARE * abs(tax))
-    return abs(base * rate / 100 - tax) <= most and abs(tax) < max(abs(base), Decimal(1))
+    part, most = base * rate / 100, max(TOLERANCE, SHARE * abs(tax))
+    if not (_has_decimals(base) or _has_decimals(tax)):
+        most = max(most, min(WHOLE, WHOLE_SHARE * abs(part)))
+    return abs(part - tax) <= most and abs(tax) < max(abs(base), Decimal(1))
+
+
+def _has_decimals(stated: Decimal) -> bool:
+    """True if a number is written with decimals, also with zeros."""
+    exponent = stated.as_tuple().exponent
+    return isinstance(exponent, int) and exponent < 0
 
 
 def find_taxes(mentions: Sequence[Mention], lines: TextLines, keywords: Mapping[int, AmountKeyword]) -> tuple[Tax, ...]:
@@ -117,23 +125,30 @@ def find_taxes(mentions: Sequence[Mention], lines: TextLines, keywords: Mapping[
         line = lines.at(mention.start)
         if mention.label in AMOUNTS and is_sum(mention) and amount(mention) is not None and line not in goods:
             rows.setdefault(line, []).append(mention)
-    found = [tax for line in sorted(rows)[:MOST_ROWS] for tax in page.taxes(line, rows[line])]
+    stated = (tax for line in sorted(rows)[:MOST_ROWS] for tax in page.taxes(line, rows[line]))
+    found = list(islice(stated, MOST_TAXES))
     return tuple(_distinct(_joined(_named(found))))
 
 
 def settled_taxes(
-    taxes: Sequence[Tax], lines: TextLines, net: Mention | None, tax: Mention | None, rates: Sequence[Mention] = ()
+    taxes: Sequence[Tax],
+    lines: TextLines,
+    net: Mention | None,
+    tax: Mention | None,
+    rates: Sequence[Mention] = (),
+    total: Mention | None = None,
 ) -> tuple[Tax, ...]:
-    """Return the taxes that agree with the bill's net and tax.
+    """Return the taxes that agree with the bill's net, tax and total.
 
     Without any, the bill's tax is one of unknown rate, or words in the text say that there is none.
 
     Args:
         taxes: those that the page's rows state.
         lines: the text's lines.
-        net: the amount that a single tax may be taken of.
+        net: the bill's net, which a single tax may be taken of.
         tax: the bill's tax.
         rates: percentages in the text, such as those of goods, of which one may be the rate of the only tax.
+        total: the bill's total.
     """
     kept = [each for each in taxes if each.is_named or (tax is not None and each.amount == tax)]
     if tax is not None and tax.entity != DERIVED:
@@ -143,24 +158,38 @@ def settled_taxes(
     if not kept and (reason := _reason(lines)) is not None:
         kept = [Tax(reason)]
     if len(kept) == 1 and kept[0].rate is None and kept[0].base is None:
-        with_rate = (replace(kept[0], rate=rate) for rate in rates)
-        kept = [next((each for each in with_rate if _fits(each, net)), kept[0])]
-    if len(kept) == 1 and kept[0].base is None and net is not None and _is_base_of(net, kept[0]):
-        kept = [replace(kept[0], base=net)]
+        kept = [replace(kept[0], rate=_only_rate(kept[0], lines, rates, _base_of(net, total, kept[0].tax)))]
+    if len(kept) == 1 and kept[0].base is None and (base := _stated_base(kept[0], net, total)) is not None:
+        kept = [replace(kept[0], base=base)]
     return tuple(kept)
+
+
+def _base_of(net: Mention | None, total: Mention | None, tax: Decimal | None) -> Decimal | None:
+    """Return the net, or the total without its tax; None where neither is known."""
+    if net is not None:
+        return amount(net)
+    return None if (whole := _value(total)) is None or tax is None else whole - tax
+
+
+def _only_rate(tax: Tax, lines: TextLines, rates: Sequence[Mention], base: Decimal | None) -> Mention | None:
+    """Find the rate of a tax above 0: the only percentage of a text that fits, on no line of a discount."""
+    if not tax.tax:
+        return None
+    fitting = islice((rate for rate in rates if replace(tax, rate=rate).fits(base)), MOST_TAXES)
+    own = [rate for rate in fitting if not _OTHER_ROW.search(folded(lines.around(rate.start)))]
+    return own[0] if len({number(rate) for rate in own}) == 1 else None
 
 
 def _together(taxes: Sequence[Tax]) -> Decimal:
     return sum((tax.tax or Decimal() for tax in taxes), Decimal())
 
 
-def _fits(tax: Tax, net: Mention | None) -> bool:
-    """True if a tax above 0 is its rate of the net."""
-    return net is not None and bool(tax.tax) and tax.fits(amount(net))
-
-
-def _is_base_of(net: Mention, tax: Tax) -> bool:
-    return net.entity != DERIVED and (tax.fits(amount(net)) or (tax.percent == 0 and not tax.tax))
+def _stated_base(tax: Tax, net: Mention | None, total: Mention | None) -> Mention | None:
+    """Find the base of the only tax: the net, if its rate fits; the total, if there is nothing to be paid as tax."""
+    if tax.percent == 0 and not tax.tax:
+        whole = net or total
+        return whole if whole is not None and whole.entity != DERIVED else None
+    return net if net is not None and net.entity != DERIVED and tax.fits(amount(net)) else None
 
 
 def _reason(lines: TextLines) -> Mention | None:

@@ -9,6 +9,7 @@ import pytest
 
 from service.core.decoding.value import Value, ValueKind
 from service.core.fields.electronic_invoice import (
+    MOST_PLACED_TAXES,
     MOST_ROWS,
     ElectronicInvoice,
     InvoiceFields,
@@ -282,6 +283,12 @@ def test_the_taxes_of_the_xml_have_their_places() -> None:
     shown = [[part and text[part.start : part.end] for part in (tax.rate, tax.base, tax.amount)] for tax in placed]
     assert shown == [["19 %", "100.00", "19.00"], ["19 %", None, ""], ["19 %", "", None]]
     assert [part and part.label for part in (placed[0].rate, placed[0].base)] == ["PERCENT", "MONEY"]
+
+
+def test_the_places_of_the_first_taxes_alone_are_searched() -> None:
+    taxes = (StatedTax(None, None, money("19.00")),) * (MOST_PLACED_TAXES + 1)
+    placed = invoice_fields(replace(invoice(), taxes=taxes), "VAT 19.00", [], {}).taxes
+    assert [tax.amount and tax.amount.end for tax in placed] == [9] * MOST_PLACED_TAXES + [0]
 
 
 SOUND = invoice(InvoiceRow("Pen", amount=money("3.00")), TOTAL_AMOUNT=money("3.00"), INVOICE_DATE=date("2026-03-12"))

@@ -6,6 +6,8 @@ from decimal import Decimal
 
 import pytest
 
+from service.core.decoding.value import Value, ValueKind
+from service.core.fields.document_fields import find_fields
 from service.core.fields.mentions import (
     MOST_ALTERNATIVES,
     Mention,
@@ -51,6 +53,14 @@ def test_sums_and_currencies(text: str, value: str | None, code: str | None) -> 
 )
 def test_a_sum_has_a_number_with_no_more_decimals_than_money_has(text: str, is_one: bool) -> None:
     assert is_sum(mention(0, "TOTAL_AMOUNT", text, 0)) is is_one
+
+
+@pytest.mark.parametrize("value", ["NaN", "sNaN", "Infinity", "-Infinity"])
+def test_a_number_that_is_not_finite_is_none(value: str) -> None:
+    read = Value(ValueKind.MONEY, "x", number=Decimal(value))
+    found = Mention(0, "TOTAL_AMOUNT", "x", 0, 1, 0.9, read)
+    assert (amount(found), number(found), is_sum(found), same_value(found)) == (None, None, True, "x")
+    assert find_fields("INVOICE 5\nTotal 9.00", [found]) is not None
 
 
 def test_only_sums_of_money_name_a_currency() -> None:

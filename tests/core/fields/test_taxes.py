@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
+import time
 from decimal import Decimal
 
 import pytest
 
-from service.core.fields.amount_keywords import amount_keywords
+from service.core.fields.amount_keywords import AmountKeyword, amount_keywords
 from service.core.fields.keyword_values import amount_spans
 from service.core.fields.lines import TextLines
 from service.core.fields.mentions import Mention, amount, derived_amount
-from service.core.fields.taxes import Tax, find_taxes, is_rate_of, settled_taxes, states_tax
+from service.core.fields.taxes import MOST_TAXES, Tax, find_taxes, is_rate_of, settled_taxes, states_tax
 from service.text.values.context import DocumentContext
 from service.text.values.reading import read_value
 from tests.support.mentions import mention
@@ -155,11 +157,49 @@ def test_amounts_behind_rates_are_taxes_where_their_sum_is_called_one(rows_of_te
     assert rows(taxes) == named
 
 
-def test_the_rate_of_the_only_tax_may_stand_in_the_rows_of_goods() -> None:
-    tax, net = mention(1, "TAX_AMOUNT", "20.00", 50), mention(2, "NET_AMOUNT", "100.00", 70)
-    rates = [mention(3, "PERCENT", "7 %", 10), mention(4, "PERCENT", "20 %", 20)]
-    assert rows(settled_taxes((), TextLines(""), net, tax, rates)) == [("20", "100.00", "20.00")]
-    assert rows(settled_taxes((), TextLines(""), net, tax, rates[:1])) == [(None, None, "20.00")]
+@pytest.mark.parametrize(
+    ("text", "net", "tax", "total", "taxes"),
+    [
+        ("Chair 20 %\nDesk 20 %", "100.00", "20.00", "120.00", [("20", "100.00", "20.00")]),
+        ("Chair 7 %", "100.00", "20.00", "120.00", [(None, None, "20.00")]),
+        ("Stuhl 19 %\nRabatt 5 %", "100,00", "19,00", None, [("19", "100.00", "19.00")]),
+        ("Members get 5 % off at the bar", "20.00", "2.00", "22.00", [(None, None, "2.00")]),
+        ("Discount for members 20 %", "100.00", "20.00", "120.00", [(None, None, "20.00")]),
+        ("2 % Skonto in 10 Tagen", "100,00", "2,00", "102,00", [(None, None, "2.00")]),
+        ("Remise 10 %\nTaux 10 %", "50,00", "5,00", "55,00", [("10", "50.00", "5.00")]),
+        ("Rate 9.97 %\nRate 9.98 %", "100.00", "9.98", None, [(None, None, "9.98")]),
+        ("Discount 15 %\nRate 20 %", None, "10.00", "60.00", [("20", None, "10.00")]),
+        ("Rate 15 %", None, "9.00", "60.00", [(None, None, "9.00")]),
+        ("Rate 15 %", None, "9.00", None, [(None, None, "9.00")]),
+        ("Rate 15 %", "60.00", "0.00", None, [(None, None, "0.00")]),
+    ],
+)
+def test_the_rate_of_the_only_tax_is_the_only_percentage_that_fits(
+    text: str, net: str | None, tax: str, total: str | None, taxes: Rows
+) -> None:
+    rates = [
+        mention(number, "PERCENT", match[0], match.start())
+        for number, match in enumerate(re.finditer("[0-9.]+ %", text))
+    ]
+    sums = [mention(90, "MONEY", each, 900) if each else None for each in (net, tax, total)]
+    assert rows(settled_taxes((), TextLines(text), sums[0], sums[1], rates, sums[2])) == taxes
+
+
+@pytest.mark.parametrize(
+    ("text", "total", "taxes"),
+    [("Reverse charge applies", "60.00", [("0", "60.00", None)]), ("nothing", "60.00", [])],
+)
+def test_without_a_net_the_total_is_the_base_where_there_is_no_tax(text: str, total: str, taxes: Rows) -> None:
+    assert rows(settled_taxes((), TextLines(text), None, None, (), mention(1, "MONEY", total, 900))) == taxes
+
+
+def test_the_number_of_taxes_is_limited() -> None:
+    line = " ".join("19 % VAT {}.07" for _ in range(22))
+    text = "\n".join(line.format(*range(200 + 22 * row, 222 + 22 * row)) for row in range(250))
+    mentions, lines = sums_of(text), TextLines(text)
+    began = time.process_time()
+    assert len(find_taxes(mentions, lines, dict.fromkeys(range(len(mentions)), AmountKeyword.TAX))) == MOST_TAXES
+    assert time.process_time() - began < 3
 
 
 def test_a_tax_knows_the_sum_that_it_is_part_of() -> None:
@@ -182,6 +222,15 @@ def test_an_amount_behind_a_rate_that_nothing_calls_a_tax_is_not_named() -> None
         ("19", "100.00", "19.10", False),
         ("8", "14280", "1142", True),
         ("8", "14280", "1140", False),
+        ("10", "305", "30", True),
+        ("8", "305", "24", True),
+        ("10", "20.00", "2.00", True),
+        ("5", "20.00", "2.00", False),
+        ("20", "100.00", "19.00", False),
+        ("20", "100", "19", False),
+        ("19", "2", "1", False),
+        ("2", "50.00", "2.00", False),
+        ("7", "5.00", "1.00", False),
         ("0", "100.00", "0.00", True),
         ("100", "5.00", "5.00", False),
     ],
