@@ -24,7 +24,8 @@ MOST_WORDS = 6
 _FORMS = re.compile(
     r"(?<!\w)(?:gmbh|mbh|ag|kg(?:aa)?|ohg|ug|gbr|eg|e\.? ?[kv]|e\.u|se|ltd|limited|ll[cp]|inc|corp|plc|pt[ey]|pvt|co|"
     r"dac|s\.? ?a\.? ?r\.? ?l|sasu?|s\.?p\.?a|s\.?[rn]\.?[lc]|s\.? ?[al]\.?(?: ?u)?|lt?da|b\.?v|n\.?v|ab|a\.?/?s|aps|"
-    r"oyj?|sp\. ?z ?o\. ?o|spol\. s ?r\. ?o|s\. ?r\. ?o|kft|zrt|(?:sdn\.? ?)?bhd|s/b|a\.ş|şti|ооо|[зпо]?ао|ип)"
+    r"oyj?|sp\. ?z ?o\. ?o|spol\. s ?r\. ?o|s\. ?r\. ?o|"
+    r"kft|zrt|nyrt|kkt|bt(?=\.)|(?:sdn\.? ?)?bhd|s/b|a\.ş|şti|ооо|[зпо]?ао|ип|(?:[αοε]|ε\.?π|ι\.?κ)\.?ε)"
     r"(?!\w)\.?|株式会社|有限公司|有限会社|주식회사|\(株\)|\(주\)"
 )
 """Legal forms of firms, in a lower-case name."""

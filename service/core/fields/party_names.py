@@ -57,6 +57,7 @@ _SPLIT = re.compile(r"^([^:：]{2,40})[:：]\s*(\S.*)$")
 _NAME_KEY = re.compile(
     r"(?:firmen|company |business |legal |full )?name|firma|company|denominazione|ragione sociale|nom|raison sociale|"
     r"denomination|nombre|razon social|denominacion|naam|bedrijfsnaam|nazwa|navn|namn|nome|denumire|nimi|nazev|jmeno|"
+    r"nev|cegnev|επωνυμια|"
     r"наименование|名称|名稱|会社名|氏名|상호|성명|الاسم"
 )
 _ENDS_NAME = IDENTIFIERS | DATES | {"MONEY", "ADDRESS", "EMAIL", "PHONE", "URL"}

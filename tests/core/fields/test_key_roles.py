@@ -196,6 +196,53 @@ def test_a_mere_number_may_have_its_word_above() -> None:
     assert of_number("Nº\tSérie\n§\t1") == MERE
 
 
+@pytest.mark.parametrize(
+    ("key", "role"),
+    [
+        ("Számla kelte:", "INVOICE_DATE"),
+        ("Kelt:", "INVOICE_DATE"),
+        ("Fizetési határidő:", "DUE_DATE"),
+        ("Esedékesség", "DUE_DATE"),
+        ("Teljesítés kelte", "SUPPLY_DATE"),
+        ("Teljesítés időpontja:", "SUPPLY_DATE"),
+        ("Rendelés dátuma:", ANOTHER),
+        ("Következő leolvasás:", ANOTHER),
+        ("Ημερομηνία έκδοσης:", "INVOICE_DATE"),
+        ("Ημ/νία:", "INVOICE_DATE"),
+        ("Ημερομηνία λήξης:", "DUE_DATE"),
+        ("Πληρωμή έως", "DUE_DATE"),
+        ("Ημερομηνία παράδοσης", "SUPPLY_DATE"),
+        ("Ημερομηνία παραγγελίας", ANOTHER),
+    ],
+)
+def test_hungarian_and_greek_days(key: str, role: str) -> None:
+    assert of_date(f"{key} §") == role
+
+
+@pytest.mark.parametrize(
+    ("key", "role"),
+    [
+        ("Számla sorszáma:", "INVOICE_ID"),
+        ("Számlaszám:", "INVOICE_ID"),
+        ("Nyugta száma:", "INVOICE_ID"),
+        ("Sorszám:", MERE),
+        ("Megrendelés száma:", "PURCHASE_ORDER"),
+        ("Bankszámlaszám:", ANOTHER),
+        ("Adószám:", ANOTHER),
+        ("Eredeti számla száma:", ANOTHER),
+        ("Közlemény:", "PAYMENT_REFERENCE"),
+        ("Αριθμός τιμολογίου:", "INVOICE_ID"),
+        ("Τιμολόγιο αρ.", "INVOICE_ID"),
+        ("Αριθμός παραγγελίας:", "PURCHASE_ORDER"),
+        ("ΑΦΜ:", ANOTHER),
+        ("Κωδικός πελάτη:", ANOTHER),
+        ("Κωδικός πληρωμής:", "PAYMENT_REFERENCE"),
+    ],
+)
+def test_hungarian_and_greek_numbers(key: str, role: str) -> None:
+    assert of_number(f"{key} §") == role
+
+
 def test_a_sentence_goes_on_from_the_line_above() -> None:
     assert of_date("Pronto pago 1 % si se abona\nantes del §") == "DISCOUNT_DATE"
     assert of_date("Pronto pago 1 % si se abona\nAntes del §") is None

@@ -125,8 +125,10 @@ def test_a_senders_line_needs_a_street_with_a_number_and_a_postcode() -> None:
 def test_legal_forms_are_known_at_a_texts_start_and_within() -> None:
     assert starts_with_form("Ltd, Leeds")
     assert not starts_with_form("Leeds Ltd")
-    assert has_legal_form("Leeds Ltd")
-    assert not has_legal_form("Leeds")
+    assert all(
+        map(has_legal_form, ("Leeds Ltd", "Nagy és Társa Bt.", "Duna Nyrt.", "ΑΛΦΑ Α.Ε.", "ΒΗΤΑ ΕΠΕ", "ΓΑΜΑ Ι.Κ.Ε."))
+    )
+    assert not any(map(has_legal_form, ("Leeds", "Bt", "ΑΛΦΑ")))
     assert without_form("Acme, Inc.") == "acme"
 
 

@@ -133,32 +133,35 @@ def test_a_phrase_that_any_letters_may_begin_goes_before_what_they_are(line: str
 KEYS: dict[str | None, str] = {
     "total": "TOTAL | Total amount: | TOTAL SALES : | Gesamtbetrag | Montant total | Importe total | "
     "Totale documento | Valor total | Genel Toplam | I alt | Yhteensä | 合計 | 合计 | 합계 | الإجمالي | "
-    "कुल योग | JUMLAH",
+    "कुल योग | JUMLAH | Összesen | Számla végösszege | ΣΥΝΟΛΟ | Συνολικό ποσό",
     "gross": "Grand Total  RM | TOTAL (INCLUSIVE OF GST) : | Total Sales Inclusive GST @6% | Amount incl. VAT | "
     "Total incl. 19,00 % VAT | Bruttosumme | Summe inkl. MwSt. | Total TTC | Total con IVA | "
-    "Totaal incl. btw | 价税合计",
+    "Totaal incl. btw | 价税合计 | Bruttó összesen | Mindösszesen | Γενικό σύνολο | Τελική αξία",
     "net": "TOTAL (EXCLUDING GST): | Total excl. | Rechnungssumme ohne USt. | TOTAL HT | Base imponible | "
-    "Imponibile | Wartość netto | Celkem bez DPH",
+    "Imponibile | Wartość netto | Celkem bez DPH | Nettó összesen | ÁFA alapja | Összesen ÁFA nélkül | Καθαρή αξία | "
+    "Σύνολο χωρίς ΦΠΑ",
     "subtotal": "Sub-Total | SUBTOTAL RM | Zwischensumme | 小計",
     "net_or_total": "Nett Total",
     "rounded": "TOTAL ROUNDED | TOTAL AFTER ROUNDING",
     "to_pay": "Balance due | TOTAL AMT PAYABLE | Zu zahlen | Zahlbetrag | NET A PAYER | Netto a pagare | "
     "Te betalen | Razem do zapłaty | Amount owing | Noch zu zahlen | Reste dû | Balance due less deposit | "
-    "Всего к оплате | Att betala | Total de plată",
+    "Всего к оплате | Att betala | Total de plată | Fizetendő összeg | Még fizetendő | Πληρωτέο ποσό",
     "tax": "GST @6% | Total GST | GST @6% included in total | inkl. 19 % MwSt. | zzgl. Umsatzsteuer 19 % | "
-    "Total taxes | dont TVA 20 % | в том числе НДС | KDV | varav moms | 消費税(10%) | 부가세",
-    "no_sum": "TOTAL QTY: 9 | Unit price | Wechselkurs EUR/CHF",
-    "discount": "Total discount | abzgl. 5 % Rabatt | Remise 3 % | Sconto | 値引き",
-    "prepaid": "Gesamtbetrag der Abschläge | Erhaltene Anzahlungen | Less deposit paid | Acompte versé | Reeds betaald",
+    "Total taxes | dont TVA 20 % | в том числе НДС | KDV | varav moms | 消費税(10%) | 부가세 | ÁFA 27% | "
+    "27 % ÁFA összege | ΦΠΑ 24% | Φ.Π.Α. | Αξία Φ.Π.Α.",
+    "no_sum": "TOTAL QTY: 9 | Unit price | Wechselkurs EUR/CHF | Nettó egységár | Τιμή μονάδας",
+    "discount": "Total discount | abzgl. 5 % Rabatt | Remise 3 % | Sconto | 値引き | Kedvezmény 5 % | Έκπτωση",
+    "prepaid": "Gesamtbetrag der Abschläge | Erhaltene Anzahlungen | Less deposit paid | Acompte versé | "
+    "Reeds betaald | Levont előleg | Προκαταβολή",
     "brought_forward": "Balance brought forward | Saldovortrag | Solde antérieur | Saldo anterior",
-    "withholding": "Ritenuta d'acconto 20 % | Retención IRPF 15 % | 源泉徴収税額 | TDS 10%",
+    "withholding": "Ritenuta d'acconto 20 % | Retención IRPF 15 % | 源泉徴収税額 | TDS 10% | Παρακράτηση φόρου",
     "untaxed": "Imposta di soggiorno (esente) | City tax | Kurtaxe | Taxe de séjour | Pfand",
     "tip": "Tip | Trinkgeld | Pourboire | Propina",
     "service_charge": "Service charge 12.5% | Coperto | サービス料",
     "shipping": "Shipping | Versandkosten | Frais de port | Portes",
     "rounding": "ROUNDING ADJ............",
-    "paid": "CASH | Visa | Espèces",
-    "change": "CHANGE DUE | Wechselgeld | お釣り",
+    "paid": "CASH | Visa | Espèces | Készpénz | ΜΕΤΡΗΤΑ",
+    "change": "CHANGE DUE | Wechselgeld | お釣り | Visszajáró | ΡΕΣΤΑ",
     None: "Amount | Widget, large | the total of all loans that were granted to the borrower exceeds",
 }
 """Class → keys, separated by bars."""

@@ -14,14 +14,14 @@ from service.core.fields.vocabulary.phrases import in_all_languages
 SPECIAL_BILLS = (
     PaperName(
         PaperKind.CREDIT_NOTE,
-        in_all_languages("credit") + " 贷项通知单 대변표 jóváíró_számla sztornó_számla πιστωτικό_τιμολόγιο odobrenje "
+        in_all_languages("credit") + " 贷项通知单 대변표 odobrenje "
         "кредитно_известие kreditinė_sąskaita kredītrēķins kreeditarve kreditreikningur hóa_đơn_điều_chỉnh_giảm "
         "ใบลดหนี้ חשבונית_זיכוי",
         "381",
     ),
     PaperName(
         PaperKind.INVOICE,
-        in_all_languages("correction") + " corrected_invoice 修正請求書 helyesbítő_számla opravná_faktúra",
+        in_all_languages("correction") + " corrected_invoice 修正請求書 opravná_faktúra",
         "384",
     ),
     PaperName(

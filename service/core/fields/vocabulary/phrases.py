@@ -13,7 +13,7 @@ from itertools import accumulate, groupby
 from types import MappingProxyType
 from typing import NamedTuple
 
-from service.core.fields.vocabulary import asian, germanic, other_european, romance
+from service.core.fields.vocabulary import asian, germanic, hungarian_greek, other_european, romance
 from service.core.fields.vocabulary.words import BillWords
 
 LANGUAGES: Mapping[str, BillWords] = {
@@ -33,6 +33,8 @@ LANGUAGES: Mapping[str, BillWords] = {
     "ru": other_european.RUSSIAN,
     "tr": other_european.TURKISH,
     "fi": other_european.FINNISH,
+    "hu": hungarian_greek.HUNGARIAN,
+    "el": hungarian_greek.GREEK,
     "ja": asian.JAPANESE,
     "zh": asian.CHINESE,
     "ko": asian.KOREAN,
