@@ -4,7 +4,8 @@ The rules:
 - A line counts only if its key names it: a tip, untaxed supplies, shipping, rounding, tax withheld, a deposit. A line
   that merely happens to have the right amount explains nothing.
 - Of the sets of at most `MOST_TERMS` lines that explain a difference, a smallest one counts.
-- The rows of goods add up to the net, or to the total where their amounts are with tax.
+- The rows of goods add up to the net, or to the total where their amounts are with tax: up to `TOLERANCE`, and up to
+  `ROW_ROUNDING` for each row where a row shows that its amount is rounded.
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ from typing import NamedTuple
 
 from service.core.fields.amount_keywords import AmountKeyword
 from service.core.fields.line_items import LineItem
-from service.core.fields.mentions import Mention, amount
+from service.core.fields.mentions import Mention, amount, number
 
 TOLERANCE = Decimal("0.02")
 """Most difference of two sums that are equal, in units of the currency: each is rounded to cents."""
 CENT = Decimal("0.01")
-ROW_ROUNDING = Decimal("0.01")
-"""Most rounding of one row's amount, in units of the currency."""
+ROW_ROUNDING, ROWS_ROUNDING = Decimal("0.005"), Decimal("0.10")
+"""Most rounding of one row's amount, and of all together, in units of the currency."""
 MOST_TERMS, MOST_LINES = 3, 6
 """Most lines that explain a difference together, and most that are tried."""
 _NOTHING = Decimal()
@@ -53,7 +54,7 @@ SETTLED = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class SumCheck:
-    """A check that stated amounts add up, to the cent.
+    """A check that stated amounts add up: to the cent, but for rows of rounded amounts.
 
     Attributes:
         difference: the left side of the rule less its right one.
@@ -140,18 +141,23 @@ def check_sum(
 def check_due(total: Decimal | None, due: Decimal | None, terms: Sequence[Term]) -> tuple[SumCheck, ...]:
     """Check that the amount left to pay is the total and the lines behind it; no check where they are equal.
 
-    Lines that explain nothing fail the check if they name a payment or a balance.
+    Lines that explain nothing fail the check if they name a payment or a balance, but not a payment of the total or
+    more: it was handed over for change.
     """
     if total is None or due is None or total == due:
         return ()
     found = Explanations(terms).of(due - total)
     if found is None:
-        found = tuple(term for term in terms if term.keyword is not AmountKeyword.PAID)[:MOST_TERMS]
+        found = tuple(term for term in terms if not _is_tendered(term, total))[:MOST_TERMS]
     if not found:
         return ()
     left = total + sum((term.value for term in found), _NOTHING) - due
     rule = " ".join(("total_amount", *map(str, found), "= amount_due"))
     return (SumCheck(rule, left == 0, left, _lines(found)),)
+
+
+def _is_tendered(term: Term, total: Decimal) -> bool:
+    return term.keyword is AmountKeyword.PAID and abs(term.value) >= abs(total)
 
 
 def check_rows(
@@ -166,7 +172,7 @@ def check_rows(
     if not stated or not sums or len(stated) < len(rows):
         return ()
     together, explanations = sum(stated, _NOTHING), Explanations(terms)
-    most = max(TOLERANCE, ROW_ROUNDING * len(rows))
+    most = max(TOLERANCE, min(ROW_ROUNDING * len(rows), ROWS_ROUNDING)) if any(map(_is_rounded, rows)) else TOLERANCE
     for name, value in sums:
         if abs(together - value) <= most:
             return (SumCheck(f"sum of line_items = {name}", True, together - value),)
@@ -178,3 +184,13 @@ def check_rows(
     name, value = sums[0]
     is_open = len(rows) == 1 or (net is None and is_taxed)
     return () if is_open else (SumCheck(f"sum of line_items = {name}", False, together - value),)
+
+
+def _is_rounded(row: LineItem) -> bool:
+    """True if a row's amount is its quantity x unit price but for rounding: of the amount, or of each unit's price."""
+    count, price, stated = (
+        None if each is None else number(each) for each in (row.quantity, row.unit_price, row.amount)
+    )
+    if count is None or price is None or stated is None:
+        return False
+    return 0 < abs(count * price - stated) < CENT * max(abs(count), 1)

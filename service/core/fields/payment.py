@@ -2,24 +2,39 @@
 
 The rules:
 - An amount behind words for what is left to pay ("Balance due") is the amount due, also where it equals the total. Of
-  several the one counts that is the total less what was paid and withheld, plus what is still owed; else the last one.
+  several the one counts that is the total less what was paid and withheld, plus what is still owed; else the last one,
+  which is doubtful.
 - Such an amount that follows from another sum is not the bill's total (`left_to_pay`).
 - A deposit or an instalment is the paid amount; of several it is their sum, where that explains the amount due. A
-  payment on a receipt is the paid amount only where it equals the total, since cash may be handed over for change.
+  payment on a receipt is the paid amount only where it equals the total, since cash may be handed over for change, or
+  where less than the total was paid and something is left to pay; if that is another sum, both are doubtful.
 - The paid amount has no sign, however the page subtracts it.
-- The discount is the percentage, or else the amount, nearest to words for an early payment; of "2/10 net 30" it is 2.
+- The discount is the percentage, or else the amount, nearest to words for an early payment. Without such words "2/10
+  net 30" is one, its days in order: 2 percent within 10 days, or the whole sum within 30.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
+from itertools import islice
 
 from service.core.fields.amount_keywords import AmountKeyword, Keywords
 from service.core.fields.checks import SETTLED, Explanations, SumCheck, Term, check_due, terms_of
 from service.core.fields.lines import LONGEST_LINE, TextLines
-from service.core.fields.mentions import DERIVED, Choice, Mention, Reason, amount, derived_amount, stated_rate
+from service.core.fields.mentions import (
+    DERIVED,
+    MOST_ALTERNATIVES,
+    Choice,
+    Mention,
+    Reason,
+    amount,
+    derived_amount,
+    same_value,
+    stated_rate,
+)
 from service.core.fields.roles import AMOUNTS, DUE, PAID, TOTAL
 from service.core.fields.vocabulary.phrases import any_of, folded, written_span
 
@@ -36,9 +51,13 @@ _WORDS = re.compile(any_of("early_payment"))
 _SENTENCE_END = re.compile(r"[.;](?:\s|$)")
 _PERCENT = re.compile(r"(?<![\w.,])([0-9]{1,2}(?:[.,][0-9]{1,3})?)\s?[%％]")
 _SHORT_TERMS = re.compile(
-    r"(?<![\w.,/])([0-9](?:[.,][0-9]{1,2})?)\s?[%]?/\s?[0-9]{1,2},?\s{0,2}(?:net|n)[\s/]{0,2}[0-9]{1,3}(?!\w)"
+    r"(?<![\w.,/])(?P<percent>[0-9](?:[.,][0-9]{1,2})?)\s?%?\s?/\s?(?P<early>[0-9]{1,2}),?\s{0,2}(?:net|n)[\s/]{0,2}"
+    r"(?P<last>[0-9]{1,3})(?=\s{0,2}(?:$|[.,;:)|\n\t]|days?\b|from\b|eom\b))",
+    re.IGNORECASE,
 )
 """American terms: `2/10 net 30`, `2/10, n/30`."""
+FEWEST_DAYS, MOST_DAYS = 5, 120
+"""Fewest days for an early payment, and most days for any, in such terms."""
 
 
 def left_to_pay(mentions: Sequence[Mention], keywords: Keywords) -> frozenset[Decimal]:
@@ -80,10 +99,22 @@ def settle_payment(
     due, lines = _amount_due(dues, total, Explanations(terms))
     choices = {}
     if due is not None:
-        choices[DUE] = Choice(due, Reason.SUM if lines else Reason.CONTEXT)
-    if (paid := _paid_amount(mentions, keywords, total, lines)) is not None:
+        others = _others(due, dues)
+        is_doubtful = bool(others) and not lines and amount(due) != total
+        choices[DUE] = Choice(due, Reason.SUM if lines else Reason.CONTEXT, others, is_doubtful)
+    is_left = due is not None and amount(due) not in (total, 0)
+    if (paid := _paid_amount(mentions, keywords, total, lines, is_left=is_left)) is not None:
         choices[PAID] = paid
     return choices, check_due(total, None if due is None else amount(due), terms)
+
+
+def _others(best: Mention, mentions: Iterable[Mention]) -> tuple[Mention, ...]:
+    """Return the first mention of each other value."""
+    by_value: dict[str, Mention] = {}
+    for each in mentions:
+        by_value.setdefault(same_value(each), each)
+    by_value.pop(same_value(best), None)
+    return tuple(by_value.values())[:MOST_ALTERNATIVES]
 
 
 def _is_due(mention: Mention, keywords: Keywords) -> bool:
@@ -101,25 +132,32 @@ def _amount_due(
 
 
 def _paid_amount(
-    mentions: Sequence[Mention], keywords: Keywords, total: Decimal | None, lines: Sequence[Term]
+    mentions: Sequence[Mention], keywords: Keywords, total: Decimal | None, lines: Sequence[Term], *, is_left: bool
 ) -> Choice | None:
-    """Choose what was paid: the payments that explain the amount due, the only deposit, or a payment of the total."""
+    """Choose what was paid: the payments that explain the amount due, the only deposit, or a payment of the total.
+
+    Args:
+        is_left: whether an amount other than the total is left to pay.
+    """
     paid = [line.mention for line in lines if line.keyword in (AmountKeyword.PREPAID, AmountKeyword.PAID)]
     if not paid:
-        paid = [each for each in mentions if _is_payment(each, keywords.get(each.entity), total)]
+        most = total if is_left else None
+        paid = [each for each in mentions if _is_payment(each, keywords.get(each.entity), total, most)]
         values = {abs(amount(each) or Decimal()) for each in paid}
         paid = paid[:1] if len(values) == 1 else []
     if len(paid) > 1:
         together = sum((abs(amount(each) or Decimal()) for each in paid), Decimal())
         return Choice(derived_amount(PAID, together, paid), Reason.SUM)
-    return Choice(_unsigned(paid[0]), Reason.CONTEXT) if paid else None
+    is_doubtful = is_left and total is not None and not lines
+    return Choice(_unsigned(paid[0]), Reason.CONTEXT, is_doubtful=is_doubtful) if paid else None
 
 
-def _is_payment(mention: Mention, keyword: AmountKeyword | None, total: Decimal | None) -> bool:
+def _is_payment(mention: Mention, keyword: AmountKeyword | None, total: Decimal | None, most: Decimal | None) -> bool:
+    """True for a deposit, and for a payment of nothing, of the total, or of less than `most`."""
     value = amount(mention)
     if value is None or keyword not in (AmountKeyword.PREPAID, AmountKeyword.PAID):
         return False
-    return keyword is AmountKeyword.PREPAID or value == total or value == 0
+    return keyword is AmountKeyword.PREPAID or value in (total, 0) or (most is not None and abs(value) < most)
 
 
 def _unsigned(mention: Mention) -> Mention:
@@ -132,27 +170,46 @@ def _unsigned(mention: Mention) -> Mention:
 
 def early_payment_discount(lines: TextLines, mentions: Sequence[Mention]) -> Choice | None:
     """Choose the discount for an early payment; None where no words for it stand near a percentage or an amount."""
-    if (short := _SHORT_TERMS.search(lines.text, 0, MOST_CHARACTERS)) is not None:
-        return Choice(_percentage(short[0], short.start(), short[1], mentions), Reason.CONTEXT)
+    found = list(islice(_discounts(lines, mentions), MOST_ALTERNATIVES + 1))
+    return Choice(found[0], Reason.CONTEXT, _others(found[0], found)) if found else None
+
+
+def _discounts(lines: TextLines, mentions: Sequence[Mention]) -> Iterator[Mention]:
+    """Yield the discounts with words for an early payment, then those of American terms."""
     for start, line in lines.first(MOST_CHARACTERS):
-        if found := _discount_on(line[:LONGEST_LINE], start, mentions):
-            return Choice(found, Reason.CONTEXT)
+        yield from _discounts_on(line[:LONGEST_LINE], start, mentions)
+    for short in _SHORT_TERMS.finditer(lines.text, 0, MOST_CHARACTERS):
+        percent, early, last = (Decimal(short[part].replace(",", ".")) for part in ("percent", "early", "last"))
+        if percent < early and FEWEST_DAYS <= early <= last <= MOST_DAYS:
+            yield _percentage(short[0], short.start(), short["percent"], mentions)
+
+
+def _discounts_on(line: str, start: int, mentions: Sequence[Mention]) -> Iterator[Mention]:
+    """Yield the percentages near words for an early payment on a line, the nearest first, or the amount behind them."""
+    words = folded(line)
+    if (match := _WORDS.search(words)) is None:
+        return
+    near = [(gap, rate) for rate in _PERCENT.finditer(words) if (gap := _gap(words, match.span(), rate.span())) >= 0]
+    for _, rate in sorted(near, key=lambda found: found[0]):
+        begin, end = written_span(line, *rate.span())
+        yield _percentage(line[begin:end], start + begin, rate[1], mentions)
+    behind = start + written_span(line, *match.span())[1]
+    if not near and (stated := _amount_at(behind, start + len(line), mentions)):
+        yield stated
+
+
+def _amount_at(place: int, end: int, mentions: Sequence[Mention]) -> Mention | None:
+    """Find the first amount that begins at a place, or right behind it, and ends before the line's end."""
+    for each in islice(mentions, bisect_left(mentions, place, key=_start), None):
+        if each.start - place > MOST_TO_AMOUNT:
+            return None
+        if each.label in AMOUNTS and amount(each) is not None and each.end <= end:
+            return each
     return None
 
 
-def _discount_on(line: str, start: int, mentions: Sequence[Mention]) -> Mention | None:
-    """Find the percentage nearest to words for an early payment on a line, or else the amount right behind them."""
-    words = folded(line)
-    if (match := _WORDS.search(words)) is None:
-        return None
-    near = [(gap, rate) for rate in _PERCENT.finditer(words) if (gap := _gap(words, match.span(), rate.span())) >= 0]
-    if near:
-        _, rate = min(near, key=lambda found: found[0])
-        begin, end = written_span(line, *rate.span())
-        return _percentage(line[begin:end], start + begin, rate[1], mentions)
-    behind = start + written_span(line, *match.span())[1]
-    amounts = (each for each in mentions if each.label in AMOUNTS and 0 <= each.start - behind <= MOST_TO_AMOUNT)
-    return next((each for each in amounts if amount(each) is not None and each.end <= start + len(line)), None)
+def _start(mention: Mention) -> int:
+    return mention.start
 
 
 def _gap(line: str, words: tuple[int, int], rate: tuple[int, int]) -> int:
@@ -163,5 +220,6 @@ def _gap(line: str, words: tuple[int, int], rate: tuple[int, int]) -> int:
 
 def _percentage(text: str, start: int, digits: str, mentions: Sequence[Mention]) -> Mention:
     """Return the percentage at a place: an entity, or one that is none."""
-    known = (each for each in mentions if each.label == "PERCENT" and each.start == start)
+    first, last = bisect_left(mentions, start, key=_start), bisect_right(mentions, start, key=_start)
+    known = (each for each in mentions[first:last] if each.label == "PERCENT")
     return next(known, None) or stated_rate(text, start, Decimal(digits.replace(",", ".")))

@@ -9,6 +9,7 @@ import pytest
 from service.core.fields.amount_keywords import AmountKeyword
 from service.core.fields.checks import ADDED, SIGNS, Explanations, Term, check_due, check_rows, check_sum, terms_of
 from service.core.fields.line_items import LineItem
+from service.core.fields.mentions import Mention
 from tests.support.mentions import mention
 
 Lines = dict[str, str]
@@ -76,7 +77,10 @@ def test_a_sum_with_an_unknown_part_is_not_checked(unknown: int) -> None:
         ("390.68", "451.88", {"brought_forward": "61.20"}, "total_amount + brought_forward = amount_due", True),
         ("366.00", "306.00", {"withholding": "60.00"}, "total_amount - withholding = amount_due", True),
         ("100.00", "60.00", {"prepaid": "30.00"}, "total_amount - paid_amount = amount_due", False),
-        ("100.00", "60.00", {"paid": "30.00"}, None, True),
+        ("100.00", "60.00", {"paid": "30.00"}, "total_amount - paid_amount = amount_due", False),
+        ("119.00", "77.00", {"paid": "50.00"}, "total_amount - paid_amount = amount_due", False),
+        ("100.00", "60.00", {"paid": "100.00"}, None, True),
+        ("100.00", "60.00", {"paid": "120.00"}, None, True),
         ("100.00", "100.00", {"prepaid": "30.00"}, None, True),
         ("100.00", "60.00", {}, None, True),
         (None, "60.00", {}, None, True),
@@ -90,10 +94,12 @@ def test_the_amount_due_follows_from_the_total(
     assert [(check.rule, check.holds) for check in checks] == ([] if rule is None else [(rule, holds)])
 
 
-def row(amount: str | None) -> LineItem:
-    return LineItem(
-        mention(0, "LINE_ITEM", "Chair", 0), amount=None if amount is None else mention(1, "MONEY", amount, 9)
-    )
+def row(amount: str | None, quantity: str | None = None, price: str | None = None) -> LineItem:
+    def stated(label: str, text: str | None) -> Mention | None:
+        return None if text is None else mention(1, label, text, 9)
+
+    name = mention(0, "LINE_ITEM", "Chair", 0)
+    return LineItem(name, stated("QUANTITY", quantity), stated("MONEY", price), stated("MONEY", amount))
 
 
 @pytest.mark.parametrize(
@@ -122,6 +128,28 @@ def test_rows_add_up_to_the_net_or_to_the_total(
     rows = [row(None if each == "-" else each) for each in amounts.split()]
     checks = check_rows(rows, number(net), number(total), terms(lines), is_taxed=is_taxed)
     assert [(check.rule, check.holds) for check in checks] == ([] if rule is None else [(rule, holds)])
+
+
+@pytest.mark.parametrize(
+    ("rows", "count", "net", "holds"),
+    [
+        ("1.00 1 1.00", 60, "60.50", False),
+        ("1.00 - -", 60, "60.50", False),
+        ("1.00 - -", 60, "60.02", True),
+        ("0.83 0.33 2.50", 60, "50.00", False),
+        ("0.83 0.33 2.50", 60, "49.70", True),
+        ("0.83 0.33 2.50", 60, "49.90", True),
+        ("0.83 0.33 2.50", 60, "49.91", False),
+        ("10.00 3 3.33", 4, "39.98", True),
+        ("10.00 3 3.33", 4, "39.97", False),
+        ("9.00 1 10.00", 10, "90.05", False),
+        ("9.00 1 -", 10, "90.05", False),
+    ],
+)
+def test_many_rows_differ_by_more_where_their_amounts_are_rounded(rows: str, count: int, net: str, holds: bool) -> None:
+    parts = [None if each == "-" else each for each in rows.split()]
+    (check,) = check_rows([row(*parts)] * count, Decimal(net), None, (), is_taxed=True)
+    assert check.holds is holds
 
 
 def test_a_line_counts_by_its_class_and_once() -> None:
