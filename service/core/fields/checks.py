@@ -193,4 +193,4 @@ def _is_rounded(row: LineItem) -> bool:
     )
     if count is None or price is None or stated is None:
         return False
-    return 0 < abs(count * price - stated) < CENT * max(abs(count), 1)
+    return 0 < abs(count * price - stated) < CENT * max(abs(count), Decimal(1))

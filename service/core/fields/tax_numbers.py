@@ -40,8 +40,8 @@ UNLABELLED = 0.5
 """Factor of the score of a number under another label."""
 MOST_NAMES_BEFORE = 20
 """Most mentions of the parties before a number among which its own is looked for."""
-MOST_ENDS = 500
-"""Most dates and amounts among which the ends of blocks are looked for."""
+MOST_ENDS = 50
+"""Most dates and amounts between a name and a number among which the end of the party's block is looked for."""
 MOST_DIGITS = 15
 """Most digits of a tax number; accounts and numbers of papers have more."""
 LINES_OF_BLOCK = 6
@@ -50,7 +50,7 @@ LINES_OF_BLOCK = 6
 _LABELS = frozenset(labels_of(RoleGroup.TAX_NUMBER))
 _CANDIDATES = _LABELS | NUMBERS | {"PHONE"}
 _VAT = re.compile(r"[A-Z]{2,3}[A-Z0-9]?[0-9]{6,12}(?:[A-Z0-9]{1,3})?")
-_NO_NUMBER = re.compile(r"[*•●]|X{3}|.*[a-z].*[A-Z]|.*[A-Z].*[a-z]")
+_MASKED = re.compile(r"[*•●]|X{3}")
 _BEHIND = rf"[\s:.#°º/()-]{{0,4}}(?:(?:{any_of('number', starts=False)})[\s:.#°º)-]{{0,4}})?$"
 _IS_TAX = re.compile(rf"(?:{any_of('tax_number')}){_BEHIND}")
 _IS_OTHER = re.compile(rf"(?:{any_of('other_number')}){_BEHIND}")
@@ -68,7 +68,7 @@ def choose_tax_numbers(
     numbers = {each.entity: each for each in mentions if _is_candidate(each, lines)}
     firms = {firm(parties[label].best): label for label in (SUPPLIER, RECEIVER) if label in parties}
     named = [(each, firms[firm(each)]) for each in mentions if each.label in NAMES and firm(each) in firms]
-    ends = [each.start for each in mentions if each.label in ENDS_BLOCK and each.entity not in numbers][:MOST_ENDS]
+    ends = [each.start for each in mentions if each.label in ENDS_BLOCK and each.entity not in numbers]
     owners = {number: _owner(each, lines, named, ends) for number, each in numbers.items()}
     choices = {}
     for label, owner in ((TAX_ID, SUPPLIER), (RECEIVER_TAX_ID, RECEIVER)):
@@ -79,14 +79,19 @@ def choose_tax_numbers(
 
 
 def _is_candidate(mention: Mention, lines: TextLines) -> bool:
-    digits = sum(map(str.isdigit, mention.text))
-    if mention.label not in _CANDIDATES or digits > MOST_DIGITS or _NO_NUMBER.match(mention.text):
+    if mention.label not in _CANDIDATES or not _is_number(mention.text):
         return False
     before = _before(mention, lines)
     is_named = _IS_TAX.search(before) is not None
     if mention.label in _LABELS:
         return is_named or (_IS_OTHER.search(before) is None and _IS_BILL.search(before) is None)
     return is_named and _IS_BILL.search(before) is None
+
+
+def _is_number(text: str) -> bool:
+    """True if a text is not masked, and has letters of one case and few digits."""
+    is_mixed = any(map(str.islower, text)) and any(map(str.isupper, text))
+    return not is_mixed and sum(map(str.isdigit, text)) <= MOST_DIGITS and _MASKED.match(text) is None
 
 
 def _before(number: Mention, lines: TextLines) -> str:
@@ -119,9 +124,11 @@ def _owner(number: Mention, lines: TextLines, named: Sequence[tuple[Mention, str
     place = bisect_left(named, number.start, key=lambda pair: pair[0].start)
     for name, role in reversed(named[max(place - MOST_NAMES_BEFORE, 0) : place]):
         apart = line - lines.at(name.end - 1)
-        if name.end > number.start or apart > LINES_OF_BLOCK:
+        if apart > LINES_OF_BLOCK:
+            break
+        if name.end > number.start:
             continue
-        between = (end for end in ends if name.end <= end < number.start)
+        between = ends[bisect_left(ends, name.end) : bisect_left(ends, number.start)][-MOST_ENDS:]
         is_cut = bool(apart) and any(share_column(lines, end, number.start) for end in between)
         if not is_cut and share_column(lines, name.start, number.start):
             return role

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from service.core.fields.lines import TextLines
@@ -90,3 +92,33 @@ def test_a_number_in_the_block_of_a_person_is_the_persons() -> None:
     found = mentions_in(text, (SUPPLIER, "Loja Silva"), (TAX_ID, GERMAN), (RECEIVER, "Maria Souza"), (TAX_ID, FRENCH))
     choices = choose_tax_numbers(found, TextLines(text), choose_parties(found, TextLines(text)))
     assert {label: choice.best.text for label, choice in choices.items()} == {TAX_ID: GERMAN, RECEIVER_TAX_ID: FRENCH}
+
+
+def test_a_block_far_above_or_cut_by_a_day_is_not_the_number_s() -> None:
+    text = f"Loja Silva\nMaria Souza\n3/3/2026\nCPF {FRENCH}"
+    labels = ((SUPPLIER, "Loja Silva"), (RECEIVER, "Maria Souza"), ("DATE", "3/3/2026"), (TAX_ID, FRENCH))
+    found = mentions_in(text, *labels)
+    parties = choose_parties(found, TextLines(text))
+    assert list(choose_tax_numbers(found, TextLines(text), parties)) == [TAX_ID]
+    assert list(choose_tax_numbers([*found[:2], found[3]], TextLines(text), parties)) == [RECEIVER_TAX_ID]
+
+
+@pytest.mark.parametrize(
+    ("number", "is_one"),
+    [
+        ("DE136695976", True),
+        ("de136695976", True),
+        ("De136695976", False),
+        ("1" * 15, True),
+        ("1" * 16, False),
+        ("XXXXX5976", False),
+        ("•••5976", False),
+        ("a" * 100_000, True),
+        ("a" * 100_000 + "B", False),
+    ],
+)
+def test_a_number_has_letters_of_one_case_and_is_not_masked(number: str, is_one: bool) -> None:
+    began = time.process_time()
+    found = choose_tax_numbers([mention(0, TAX_ID, number, 8)], TextLines(f"VAT no. {number}"), {})
+    assert (TAX_ID in found) is is_one
+    assert time.process_time() - began < 1
