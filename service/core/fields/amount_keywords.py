@@ -9,10 +9,12 @@ The rules, the first that fits:
 - "Net total" is a net in one country and the amount to pay in another: it counts for both roles.
 - In a row of a net, a tax and their sum behind the key of a total, each amount has its own class.
 - A key with more than `MOST_OTHER_LETTERS` letters outside its phrases is prose and has no class.
+- A model's line item that says hardly more than a sum's or a payment's words names no goods.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Mapping, Sequence
 from decimal import Decimal
 from enum import StrEnum
@@ -21,6 +23,7 @@ from service.core.fields.columns import head_columns
 from service.core.fields.lines import TextLines, caption_of, is_one_of_several, key_of
 from service.core.fields.mentions import Mention, amount
 from service.core.fields.roles import AMOUNTS, ROLES
+from service.core.fields.vocabulary.column_captions import NO_ROWS
 from service.core.fields.vocabulary.phrases import PhraseMatch, PhraseTable, folded
 
 MOST_OTHER_LETTERS = 20
@@ -70,19 +73,20 @@ _ALONE = (
     *("untaxed", "rounding", "change", "paid"),
 )
 """Kinds that decide a key's class whatever other phrases it has, the first in this order."""
-_LINES_OF_BILLS = frozenset(
+_SUMS_OF_BILLS = frozenset(
     (
-        *(AmountKeyword.TAX, AmountKeyword.TO_PAY, AmountKeyword.PREPAID, AmountKeyword.BROUGHT_FORWARD),
-        *(AmountKeyword.WITHHOLDING, AmountKeyword.PAID, AmountKeyword.CHANGE),
+        *(AmountKeyword.TOTAL, AmountKeyword.GROSS, AmountKeyword.SUBTOTAL, AmountKeyword.NET),
+        *(AmountKeyword.NET_OR_TOTAL, AmountKeyword.TAX, AmountKeyword.TO_PAY, AmountKeyword.PREPAID),
+        *(AmountKeyword.BROUGHT_FORWARD, AmountKeyword.WITHHOLDING, AmountKeyword.PAID, AmountKeyword.CHANGE),
     )
 )
 """Classes of lines that a model may take for rows of goods."""
-_TOTALS_OF_BILLS = frozenset(
-    (*(AmountKeyword.TOTAL, AmountKeyword.GROSS, AmountKeyword.SUBTOTAL), AmountKeyword.NET, AmountKeyword.NET_OR_TOTAL)
-)
-"""Classes of sums that a model may take for rows of goods."""
-MOST_OTHER_OF_TOTAL = 3
-"""Most letters outside its phrases of a line that is a sum and no row of goods."""
+MOST_BESIDE_SUM = 3
+"""Most letters of a sum's or a payment's line beside the words for it, such as a currency's code."""
+_NO_GOODS = PhraseTable(phrases={"none": NO_ROWS})
+_LESS = re.compile(r"\s*(?:less|minus|abzgl|abzuglich|moins|menos|meno|minder|fradrag|avdrag|minusz|за вычетом)\b\.?")
+"""A word before what is taken off."""
+_RULER = re.compile(r"\s*[-–—=*_]{2,}")
 _ROW_TOTALS = frozenset((AmountKeyword.TOTAL, AmountKeyword.GROSS, AmountKeyword.TO_PAY, AmountKeyword.NET_OR_TOTAL))
 _IN_ORDER = ("net", "subtotal", "rounded", "gross", "to_pay", "net_or_total", "total")
 
@@ -96,16 +100,25 @@ def amount_keywords(mentions: Sequence[Mention], lines: TextLines) -> dict[int, 
 
 
 def goods_lines(mentions: Sequence[Mention], lines: TextLines) -> frozenset[int]:
-    """Find the lines of line items, but for those whose words name a sum of the bill, or that have none."""
+    """Find the lines of line items that name goods."""
     items = (mention for mention in mentions if mention.label == "LINE_ITEM")
-    return frozenset(lines.at(item.end - 1) for item in items if _names_goods(item.text))
+    return frozenset(lines.at(item.end - 1) for item in items if names_goods(item.text))
 
 
-def _names_goods(text: str) -> bool:
-    line, keyword = folded(text), classify_key(text)
-    if keyword in _TOTALS_OF_BILLS:
-        return _other_letters(line, _TABLE.find(line)) > MOST_OTHER_OF_TOTAL
-    return keyword not in _LINES_OF_BILLS and any(map(str.isalpha, text))
+def names_goods(text: str) -> bool:
+    """True if a line item has letters, and is no sum, payment, sum carried over, or head of a section."""
+    line = _LESS.sub("", folded(text))
+    if _RULER.match(line) or not any(map(str.isalpha, line)):
+        return False
+    found = _NO_GOODS.find(line) or (_TABLE.find(line) if names_sum(text) else ())
+    return not found or _other_letters(line, found) > MOST_BESIDE_SUM
+
+
+def names_sum(text: str) -> bool:
+    """True if a text begins with words for a sum, a tax or a payment of the bill, and is classified as one."""
+    line = _LESS.sub("", folded(text))
+    found = _TABLE.find(line)
+    return bool(found) and not any(map(str.isalpha, line[: found[0].start])) and classify_key(text) in _SUMS_OF_BILLS
 
 
 def _row_keywords(sums: Sequence[Mention], lines: TextLines) -> dict[int, AmountKeyword]:

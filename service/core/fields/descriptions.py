@@ -21,60 +21,31 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from service.core.decoding.entities import Entity
-from service.core.fields.amount_keywords import AmountKeyword, classify_key
+from service.core.fields.amount_keywords import names_goods, names_sum
 from service.core.fields.cells import Cell, Span, in_column
 from service.core.fields.columns import ColumnKind, Table, find_tables, table_at
 from service.core.fields.lines import TextLines
 from service.core.fields.mentions import Mention
 from service.core.fields.roles import DATES
-from service.core.fields.vocabulary.column_captions import NO_ROWS, UNITS
+from service.core.fields.vocabulary.column_captions import UNITS
 from service.core.fields.vocabulary.phrases import PhraseTable, folded
 
 ITEM = "LINE_ITEM"
-MOST_OTHER_LETTERS = 3
-"""Most letters of a line for a sum or a payment beside the words for it, such as a currency's code."""
 FEWEST_CELLS = 3
 """Fewest cells of a row that is known by one neighbour alone."""
 
-_NO_ROWS = PhraseTable(phrases={"none": NO_ROWS, "unit": UNITS})
+_UNITS = PhraseTable(phrases={"unit": UNITS})
 _NUMBER = re.compile(r"(?:[0-9]{1,4}[.)]?|[-–•*])\s+(?:[x×]\s+)?(?=\D*[^\W\d_])")
 _WORD = re.compile(r"[^\W\d_]{3}|[\u2e80-\uffdc]{2}|[^\W\d_a-zA-Z]{2}")
-_RULER = re.compile(r"\s*[-–—=*_]{2,}")
 _LINK = re.compile(r"(?:\s|[,;:(]|\s(?:zu|je|à|a|at|x|×|@|per|á|ad)|\s[0-9]{1,4}(?:[.,][0-9]{1,3})?\s?[x×*])+$")
 _LONG_WORD = re.compile(r"[^\W\d_]{4}|[\u2e80-\uffdc]{2}")
-_SUMS = frozenset(
-    (
-        *(
-            AmountKeyword.TOTAL,
-            AmountKeyword.GROSS,
-            AmountKeyword.TO_PAY,
-            AmountKeyword.NET,
-            AmountKeyword.NET_OR_TOTAL,
-        ),
-        *(AmountKeyword.SUBTOTAL, AmountKeyword.TAX, AmountKeyword.PAID, AmountKeyword.CHANGE),
-    )
-)
-_BELOW_SUMS = frozenset((AmountKeyword.PREPAID, AmountKeyword.BROUGHT_FORWARD, AmountKeyword.WITHHOLDING))
-_SUM_WORDS = PhraseTable(*sorted(word.value for word in _SUMS), "sums", "including", "excluding")
 
 
-def is_no_row(text: str) -> bool:
-    """True if a description names no goods: a sum, a payment, a sum carried over, or the head of a section."""
+def _describes(text: str) -> bool:
+    """True if a text names goods, and not their unit alone."""
     line = folded(text)
-    if _RULER.match(line):
-        return True
-    letters = sum(map(str.isalpha, line))
-    none, sums = _NO_ROWS.find(line), _SUM_WORDS.find(line) if names_sum(text) else ()
-    if any(phrase.kind == "unit" for phrase in none):
-        return letters <= sum(phrase.end - phrase.start for phrase in none)
-    named = max(sum(found.end - found.start for found in some) for some in (none, sums))
-    return named > 0 and letters <= named + MOST_OTHER_LETTERS
-
-
-def names_sum(text: str) -> bool:
-    """True if a text begins with words for a sum, a tax or a payment, and is classified as one."""
-    found = _SUM_WORDS.find(folded(text))
-    return bool(found) and found[0].start == 0 and classify_key(text) in _SUMS
+    units = sum(phrase.end - phrase.start for phrase in _UNITS.find(line))
+    return names_goods(text) and (not units or units < sum(map(str.isalpha, line)))
 
 
 def description_spans(lines: TextLines, entities: Sequence[Entity], sums: Sequence[Span]) -> list[Span]:
@@ -88,9 +59,7 @@ def of_rows(items: Sequence[Mention], lines: TextLines) -> list[Mention]:
     """Leave out the model's items on lines for which other descriptions were found, and those that name no goods."""
     new = (item for item in items if item.by_keyword)
     found = {line for item in new for line in range(lines.at(item.start), lines.at(item.end - 1) + 1)}
-    return [
-        item for item in items if (item.by_keyword or lines.at(item.start) not in found) and not is_no_row(item.text)
-    ]
+    return [item for item in items if (item.by_keyword or lines.at(item.start) not in found) and _describes(item.text)]
 
 
 class _Rows:
@@ -169,13 +138,11 @@ class _Rows:
                 yield span
 
     def _ends_table(self, table: Table, line: int, description: Cell | None) -> bool:
-        """True if a line names a sum: one with a quantity has no other words, and may be "Total" of all quantities."""
+        """True if a line names a sum; that of a quantity ("Total") is none of the bill."""
         words = self._lines.between(description.start, description.end) if description else ""
         if self._has_digits(self._in_column(table, line, ColumnKind.QUANTITY)):
-            return names_sum(words) and is_no_row(words)
-        others = (cell for cell in self._lines.row(line).cells if cell is not description)
-        keywords = {classify_key(self._lines.between(cell.start, cell.end)) for cell in others}
-        return names_sum(words) or classify_key(words) in _BELOW_SUMS or not keywords.isdisjoint(_SUMS)
+            return names_sum(words) and not names_goods(words)
+        return any(names_sum(self._lines.between(cell.start, cell.end)) for cell in self._lines.row(line).cells)
 
     def _has_digits(self, cell: Cell | None) -> bool:
         return cell is not None and any(map(str.isdigit, self._lines.between(cell.start, cell.end)))
@@ -258,7 +225,7 @@ class _Rows:
         if (number := _NUMBER.match(self._lines.between(start, end))) and (table is None or _has_number_column(table)):
             start += number.end()
         text = _LINK.sub("", self._lines.between(start, end))
-        return (start, start + len(text)) if _WORD.search(text) and not is_no_row(text) else None
+        return (start, start + len(text)) if _WORD.search(text) and _describes(text) else None
 
     def _sum_between(self, start: int, end: int) -> int | None:
         """Find the place of the first sum in a part of the text."""

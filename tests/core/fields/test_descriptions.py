@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from service.core.decoding.entities import Entity
-from service.core.fields.descriptions import description_spans, is_no_row, names_sum
+from service.core.fields.descriptions import description_spans
 from service.core.fields.keyword_values import amount_spans
 from service.core.fields.lines import TextLines
 from service.text.values.context import DocumentContext
@@ -138,30 +138,5 @@ def test_a_row_above_is_found_by_its_neighbour() -> None:
     assert descriptions("Lens\t1\t5.00\nMount\t2\t8.00", "Mount") == ["Lens", "Mount"]
 
 
-@pytest.mark.parametrize(
-    ("text", "none"),
-    [
-        ("--- Non food ---", True),
-        ("CHANGE", True),
-        ("YOU SAVED", True),
-        ("Total EUR", True),
-        ("Übertrag", True),
-        ("Sales tax", True),
-        ("Net curtain", False),
-        ("Card stock 300 g", False),
-        ("Delivery and setup", False),
-        ("Obstkorb, groß", False),
-        ("12", False),
-        ("szt.", True),
-        ("EA", True),
-        ("box of chocolates", False),
-    ],
-)
-def test_sums_and_payments_are_no_rows(text: str, none: bool) -> None:
-    assert is_no_row(text) is none
-
-
-def test_a_sum_is_named_at_the_beginning() -> None:
-    assert names_sum("Total for the first quarter")
-    assert not names_sum("Obstkorb, groß")
-    assert not names_sum("Total quantity")
+def test_a_unit_alone_is_no_description() -> None:
+    assert descriptions("Lens\t1\t5.00\nszt.\t2\t8.00", "Lens", "szt.") == ["Lens"]

@@ -13,6 +13,8 @@ from service.core.fields.amount_keywords import (
     classify_key,
     goods_lines,
     keyword_of_amount,
+    names_goods,
+    names_sum,
 )
 from service.core.fields.lines import TextLines
 from service.core.fields.vocabulary.phrases import LANGUAGES, PhraseTable, any_of, folded, written_span
@@ -241,10 +243,34 @@ def test_rows_of_sums_and_wrapped_cells(text: str, words: list[str | None]) -> N
 
 
 @pytest.mark.parametrize(
-    ("item", "is_goods"),
-    [("Copper wire", True), ("Delivery and setup", True), ("Total gym bench", True), ("Total", False),
-     ("Less deposit", False), ("VAT 20 %", False), ("23%", False)],
-)  # fmt: skip
-def test_a_sum_that_a_model_takes_for_goods_is_none(item: str, is_goods: bool) -> None:
+    "item",
+    [
+        *("Total", "Total EUR", "Less deposit", "VAT 20 %", "Sales tax", "CHANGE", "YOU SAVED", "Übertrag", "Cash"),
+        *("abzgl. 1. Abschlagsrechnung", "--- Non food ---", "12", "23%"),
+    ],
+)
+def test_a_sum_and_a_payment_are_no_goods(item: str) -> None:
     text = f"{item}\t20.00"
-    assert (goods_lines(mentions_in(text, ("LINE_ITEM", item)), TextLines(text)) == {0}) is is_goods
+    assert not names_goods(item)
+    assert not goods_lines(mentions_in(text, ("LINE_ITEM", item)), TextLines(text))
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        *("Copper wire", "Delivery and setup", "Total gym bench", "Net curtain", "Card stock 300 g", "Cash in transit"),
+        *("Deposit for key", "Obstkorb, groß", "box of chocolates", "szt."),
+    ],
+)
+def test_goods_may_have_a_word_of_a_sum_in_their_name(item: str) -> None:
+    text = f"{item}\t20.00"
+    assert names_goods(item)
+    assert goods_lines(mentions_in(text, ("LINE_ITEM", item)), TextLines(text)) == {0}
+
+
+@pytest.mark.parametrize(
+    ("text", "is_sum"),
+    [("Total for the first quarter", True), ("19 % VAT", True), ("Obstkorb, groß", False), ("Total quantity", False)],
+)
+def test_a_sum_is_named_at_the_beginning(text: str, is_sum: bool) -> None:
+    assert names_sum(text) is is_sum

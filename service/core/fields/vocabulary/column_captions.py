@@ -89,11 +89,8 @@ UNITS = (
 """Units, which a model may take for goods."""
 
 NO_ROWS = (
-    "carried_forward brought_forward carry_over balance_forward balance_brought_forward previous_balance you_saved "
-    "total_savings cash card change card_payment amount_tendered übertrag vortrag saldovortrag bar rückgeld "
-    "kartenzahlung sie_sparen gespart transporteren överföring overført à_reporter espèces rendu_monnaie "
-    "suma_y_sigue suma_anterior efectivo cambio tarjeta riporto contanti resto a_transportar transporte dinheiro "
-    "troco do_przeniesienia z_przeniesienia gotówka reszta převod hotovost vráceno перенос наличные сдача devir "
-    "nakit para_üstü siirto käteinen 繰越 前ページより お預り お釣り 承上页 이월 현금 거스름돈 tunai baki_wang"
+    "carried_forward carry_over balance_forward you_saved total_savings card_payment amount_tendered übertrag "
+    "sie_sparen gespart transporteren överföring overført à_reporter suma_y_sigue suma_anterior riporto a_transportar "
+    "transporte do_przeniesienia z_przeniesienia převod перенос devir siirto 繰越 前ページより 承上页 이월 baki_wang"
 )
-"""Words for a line of a table or of a receipt that is no row of goods: sums carried over, payments, savings."""
+"""Words for a line of a table or of a receipt that is no row of goods, beside sums and payments."""
