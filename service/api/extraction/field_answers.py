@@ -233,11 +233,11 @@ def _answer(found: DocumentFields, answer_of: Callable[[Mention], EntityResult])
         )
 
     common = FieldsResult(
-        kind=found.kind_match.kind,
-        evidence=found.kind_match.evidence,
+        kind=found.kind,
+        evidence=found.evidence,
         roles={name: role(choice) for name, choice in found.roles.items()},
     )
-    if found.kind_match.kind is PaperKind.RESUME:
+    if found.kind is PaperKind.RESUME:
         return msgspec.structs.replace(
             common,
             jobs=[JobResult(of(each.what), of(each.where), all_of(each.dates), each.is_ongoing) for each in found.jobs],

@@ -13,7 +13,7 @@ from service.core.fields.accounts import choose_accounts
 from service.core.fields.amount_keywords import AmountKeyword, amount_keywords
 from service.core.fields.checks import ADDED, SumCheck, Term, check_rows, terms_of
 from service.core.fields.currencies import NO_READER, CurrencyReader, choose_currency
-from service.core.fields.kinds import BILL_KINDS, KindMatch, PaperKind
+from service.core.fields.kinds import BILL_KINDS, PaperKind
 from service.core.fields.line_items import LineItem, find_line_items
 from service.core.fields.lines import TextLines
 from service.core.fields.mentions import Choice, Mention, amount
@@ -50,7 +50,8 @@ class DocumentFields:
     `document_type`: code of UNTDID 1001; None where no heading says one.
     """
 
-    kind_match: KindMatch
+    kind: PaperKind
+    evidence: dict[str, float]
     roles: dict[str, Choice]
     currency: str | None = None
     line_items: tuple[LineItem, ...] = ()
@@ -85,7 +86,7 @@ def find_fields(
         return None
     paper, lines = paper or paper_kind(text, mentions), lines or TextLines(text)
     if paper.kind is PaperKind.RESUME:
-        return _resume(KindMatch(paper.kind, paper.evidence), mentions, lines)
+        return _resume(paper, mentions, lines)
     if paper.kind not in BILL_KINDS:
         return None
     return _bill(paper, mentions, keyword_mentions, lines, currencies)
@@ -121,7 +122,8 @@ def _bill(
     if document_type == CORRECTED and TOTAL in choices and (amount(choices[TOTAL].best) or 0) < 0:
         kind, document_type = PaperKind.CREDIT_NOTE, CREDIT_NOTE
     return DocumentFields(
-        KindMatch(kind, paper.evidence),
+        kind,
+        paper.evidence,
         {label.lower(): choices[label] for label in ORDER if label in choices},
         choose_currency(lines, everything, choices[TOTAL].best if TOTAL in choices else None, currencies),
         rows,
@@ -178,10 +180,11 @@ def _sums(
     )
 
 
-def _resume(kind_match: KindMatch, mentions: Sequence[Mention], lines: TextLines) -> DocumentFields:
+def _resume(paper: PaperMatch, mentions: Sequence[Mention], lines: TextLines) -> DocumentFields:
     jobs, educations = find_entries(mentions, lines)
     return DocumentFields(
-        kind_match,
+        PaperKind.RESUME,
+        paper.evidence,
         {role: replace(choice, score=choice.best.score) for role, choice in choose_person(mentions).items()},
         jobs=jobs,
         educations=educations,

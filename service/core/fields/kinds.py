@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
@@ -106,16 +105,8 @@ BILL_KINDS = frozenset((PaperKind.INVOICE, PaperKind.CREDIT_NOTE, PaperKind.RECE
 """Kinds that have a bill's roles."""
 
 
-@dataclass(frozen=True, slots=True)
-class KindMatch:
-    """A document's kind, and the best score of each label that counts for it."""
-
-    kind: PaperKind
-    evidence: dict[str, float]
-
-
-def decide_kind(mentions: Iterable[ScoredLabel]) -> KindMatch | None:
-    """Decide a document's kind by its entities; None where none fits."""
+def decide_kind(mentions: Iterable[ScoredLabel]) -> tuple[PaperKind | None, dict[str, float]]:
+    """Decide a document's kind by its entities, and return the best score of each label that counts for it."""
     best: dict[str, float] = {}
     for mention in mentions:
         best[mention.label] = max(mention.score, best.get(mention.label, 0.0))
@@ -123,10 +114,10 @@ def decide_kind(mentions: Iterable[ScoredLabel]) -> KindMatch | None:
     contract = sum(_evidence(best, _CONTRACT).values())
     bill_sum, resume_sum = sum(bill.values()) - contract, sum(resume.values()) - contract
     if bill_sum >= max(BILL_EVIDENCE, resume_sum) and _is_bill(bill):
-        return KindMatch(PaperKind.INVOICE if _OF_INVOICES & bill.keys() else PaperKind.RECEIPT, bill)
+        return PaperKind.INVOICE if _OF_INVOICES & bill.keys() else PaperKind.RECEIPT, bill
     if resume_sum >= RESUME_EVIDENCE and (reached := _evidence(best, _REACHED)):
-        return KindMatch(PaperKind.RESUME, resume | reached)
-    return None
+        return PaperKind.RESUME, resume | reached
+    return None, {}
 
 
 def is_letter(text: str) -> bool:

@@ -83,8 +83,7 @@ class PaperMatch:
 
 def paper_kind(text: str, mentions: Iterable[ScoredLabel]) -> PaperMatch:
     """Classify one paper by its text and its entities."""
-    match = decide_kind(mentions)
-    labelled, evidence = (match.kind, match.evidence) if match else (None, {})
+    labelled, evidence = decide_kind(mentions)
     if labelled is PaperKind.RESUME:
         return PaperMatch(None) if is_letter(text) else PaperMatch(labelled, evidence=evidence)
     heading = _title(text)

@@ -48,7 +48,7 @@ def test_an_invoice_in_its_roles() -> None:
         "iban": "DE89 3704 0044 0532 0130 00",
     }
     assert found is not None
-    assert (found.kind_match.kind, found.currency) == (PaperKind.INVOICE, "EUR")
+    assert (found.kind, found.currency) == (PaperKind.INVOICE, "EUR")
     assert [(check.rule, check.holds) for check in found.checks] == [
         ("net_amount + tax_amount = total_amount", True),
         ("sum of line_items = net_amount", True),
@@ -67,7 +67,7 @@ def test_a_receipt_has_no_receiver_and_no_currency_that_it_does_not_name() -> No
     found = find_fields(text, mentions_in(text, ("SUPPLIER_NAME", "Book Shop"), ("TOTAL_AMOUNT", "9.00")))
     assert values(found) == {"supplier_name": "Book Shop", "total_amount": "9.00"}
     assert found is not None
-    assert (found.kind_match.kind, found.currency, found.checks) == (PaperKind.RECEIPT, None, ())
+    assert (found.kind, found.currency, found.checks) == (PaperKind.RECEIPT, None, ())
 
 
 def test_a_buyer_guessed_on_a_receipt_is_no_field() -> None:
@@ -83,7 +83,7 @@ def test_a_bill_with_its_receiver_by_place_is_an_invoice() -> None:
     found = find_fields(text, model, [placed])
     assert values(found)["receiver_name"] == "Finch Ltd"
     assert found is not None
-    assert found.kind_match.kind is PaperKind.INVOICE
+    assert found.kind is PaperKind.INVOICE
 
 
 def test_a_resume_in_its_lists() -> None:
@@ -144,7 +144,7 @@ def test_keyword_values_fill_the_roles_that_the_model_leaves_open() -> None:
         "tax_id": "DE1",
     }
     assert found is not None
-    assert (found.currency, found.kind_match.evidence) == ("EUR", {"SUPPLIER_NAME": 0.9, "TAX_ID": 0.9})
+    assert (found.currency, found.evidence) == ("EUR", {"SUPPLIER_NAME": 0.9, "TAX_ID": 0.9})
 
 
 def test_what_is_written_makes_no_document_a_bill() -> None:

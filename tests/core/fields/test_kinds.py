@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from service.core.fields.document_fields import DocumentFields, find_fields
-from service.core.fields.kinds import KindMatch, PaperKind, decide_kind, is_letter
+from service.core.fields.kinds import PaperKind, decide_kind, is_letter
 from tests.support.mentions import mention, mentions_in
 
 
-def kind_of(**scores: float) -> KindMatch | None:
-    return decide_kind(mention(0, label, "x", 0, score) for label, score in scores.items())
+def kind_of(**scores: float) -> PaperKind | None:
+    kind, _ = decide_kind(mention(0, label, "x", 0, score) for label, score in scores.items())
+    return kind
 
 
 @pytest.mark.parametrize(
@@ -32,16 +33,13 @@ def kind_of(**scores: float) -> KindMatch | None:
     ],
 )
 def test_the_kind_of_a_document(scores: dict[str, float], kind: PaperKind | None) -> None:
-    found = kind_of(**scores)
-    assert (found and found.kind) == kind
+    assert kind_of(**scores) == kind
 
 
 def test_the_stronger_kind_is_chosen() -> None:
     bill = {"TOTAL_AMOUNT": 0.9, "SUPPLIER_NAME": 0.9}
     resume = {"PERSON": 0.9, "JOB_TITLE": 0.9, "EMPLOYER": 0.9, "SCHOOL": 0.9}
-    found = kind_of(**bill, **resume)
-    assert found is not None
-    assert found.kind is PaperKind.RESUME
+    assert kind_of(**bill, **resume) is PaperKind.RESUME
 
 
 def test_the_evidence_is_the_best_score_of_each_label_that_counts() -> None:
@@ -51,7 +49,7 @@ def test_the_evidence_is_the_best_score_of_each_label_that_counts() -> None:
         mention(2, "INVOICE_ID", "a", 4, 0.8),
         mention(3, "PERSON", "b", 6, 0.8),
     ]
-    assert decide_kind(mentions) == KindMatch(PaperKind.RECEIPT, {"INVOICE_ID": 0.8, "TOTAL_AMOUNT": 0.9})
+    assert decide_kind(mentions) == (PaperKind.RECEIPT, {"INVOICE_ID": 0.8, "TOTAL_AMOUNT": 0.9})
 
 
 BODY = "I have worked as an engineer for Castell since 2017.\n\nMy degree is an MSc of the University of Valencia."
@@ -104,7 +102,7 @@ def test_the_kind_of_a_bill_says_whether_its_total_is_to_be_paid(
     text = f"Acme GmbH\n{title}\nTo: Finch Ltd\nTotal EUR {total}"
     parts = (("SUPPLIER_NAME", "Acme GmbH"), ("INVOICE_ID", "CN-1"), ("RECEIVER_NAME", "Finch Ltd"))
     found = fields(text, *parts, ("TOTAL_AMOUNT", f"EUR {total}"))
-    assert (found.kind_match.kind, found.document_type) == (kind, code)
+    assert (found.kind, found.document_type) == (kind, code)
 
 
 def test_a_receipt_has_no_document_type_but_as_a_credit_note() -> None:
