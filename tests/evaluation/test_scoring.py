@@ -142,7 +142,7 @@ def test_a_value_that_the_answer_doubts_is_marked(role: str, choice: dict[str, A
     assert answer[role].is_marked is is_marked
 
 
-def test_a_wrong_value_is_silent_or_marked_and_one_that_no_document_states_is_an_invention() -> None:
+def test_a_wrong_value_is_silent_marked_or_an_invention() -> None:
     truth: dict[str, tuple[str, ...]] = {
         "iban": (),
         "bic": (),

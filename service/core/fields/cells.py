@@ -25,8 +25,8 @@ Extents = Callable[[Sequence[Span]], Sequence[tuple[float, float]]]
 _CELL = re.compile(r"[^\t\n ]+(?: [^\t\n ]+)*")
 
 
-class Unit(Enum):
-    """Unit of a line's places; the value is the widest gap between two cells of one column that do not overlap."""
+class PlaceUnit(Enum):
+    """PlaceUnit of a line's places; the value is the widest gap between two cells of one column that do not overlap."""
 
     POINTS = 18.0
     TABS = 0.0
@@ -52,7 +52,7 @@ class Row:
     """The cells of one line; `tabs`: tabs between them."""
 
     cells: tuple[Cell, ...]
-    unit: Unit
+    unit: PlaceUnit
     tabs: int = 0
 
     def at(self, offset: int) -> Cell | None:
@@ -60,7 +60,7 @@ class Row:
         return next((cell for cell in self.cells if cell.start <= offset < cell.end), None)
 
 
-NO_CELLS = Row((), Unit.CHARACTERS)
+NO_CELLS = Row((), PlaceUnit.CHARACTERS)
 
 
 def cell_spans(text: str, start: int, end: int) -> Iterator[Span]:
@@ -75,26 +75,28 @@ def row_of(text: str, start: int, end: int, extents: Extents | None = None) -> R
     if extents is not None and spans:
         places = extents(spans)
         if all(one[0] < one[1] <= two[0] for one, two in pairwise([*places, (places[-1][1], places[-1][1])])):
-            return Row(tuple(Cell(*span, *place) for span, place in zip(spans, places, strict=True)), Unit.POINTS, tabs)
+            return Row(
+                tuple(Cell(*span, *place) for span, place in zip(spans, places, strict=True)), PlaceUnit.POINTS, tabs
+            )
     if not tabs:
-        return Row(tuple(Cell(*span, span[0] - start, span[1] - start) for span in spans), Unit.CHARACTERS)
+        return Row(tuple(Cell(*span, span[0] - start, span[1] - start) for span in spans), PlaceUnit.CHARACTERS)
     gaps = pairwise([start, *(begin for begin, _ in spans)])
     before = accumulate(text.count("\t", one, two) for one, two in gaps)
-    return Row(tuple(Cell(*span, at, at + 1) for span, at in zip(spans, before, strict=True)), Unit.TABS, tabs)
+    return Row(tuple(Cell(*span, at, at + 1) for span, at in zip(spans, before, strict=True)), PlaceUnit.TABS, tabs)
 
 
 def in_column(cell: Cell, row: Row, other: Row) -> Cell | None:
     """Find the cell of the line `other` that stands in the column of a cell of the line `row`."""
     if not other.cells:
         return None
-    if row.unit is other.unit and row.unit is not Unit.TABS:
+    if row.unit is other.unit and row.unit is not PlaceUnit.TABS:
         found = max(other.cells, key=cell.overlap)
         shared, is_mutual = found.overlap(cell), max(row.cells, key=found.overlap) is cell
-        if (shared > 0 and row.unit is Unit.POINTS) or (shared >= -row.unit.value and is_mutual):
+        if (shared > 0 and row.unit is PlaceUnit.POINTS) or (shared >= -row.unit.value and is_mutual):
             return found
     if len(row.cells) == len(other.cells):
         return other.cells[row.cells.index(cell)]
-    has_same_tabs = row.unit is other.unit is Unit.TABS and row.tabs == other.tabs
+    has_same_tabs = row.unit is other.unit is PlaceUnit.TABS and row.tabs == other.tabs
     return next((each for each in other.cells if has_same_tabs and each.left == cell.left), None)
 
 
@@ -102,6 +104,6 @@ def nearest(cell: Cell, row: Row, other: Row) -> Cell | None:
     """Find the cell of the line `other` that is nearest to the column of a cell of the line `row`."""
     if found := in_column(cell, row, other):
         return found
-    if row.unit is other.unit and row.unit is not Unit.TABS:
+    if row.unit is other.unit and row.unit is not PlaceUnit.TABS:
         return max(other.cells, key=cell.overlap, default=None)
     return other.cells[min(row.cells.index(cell), len(other.cells) - 1)] if other.cells else None

@@ -2,7 +2,7 @@
 
 The rules:
 - A head is a line without digits that names an item or a quantity, and a price or an amount. At least half of its
-  letters belong to captions; the next line may go on with them ("Unit" over "price").
+  letters belong to captions; the next line may go on with them ("PlaceUnit" over "price").
 - A column is as wide as its caption. A value belongs to the column that it overlaps most, else to the nearest one.
 - A table ends before the next head, and `LINES_WITHOUT_CELLS` lines behind its last line of several cells.
 - Places are compared in one unit only (`cells`): below a head with points a line without them has no columns.
@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from service.core.fields.cells import Cell, Row, Unit
+from service.core.fields.cells import Cell, Row, PlaceUnit
 from service.core.fields.lines import TextLines, is_caption_row
 from service.core.fields.mentions import Mention
 from service.core.fields.vocabulary.column_captions import CAPTIONS
@@ -58,19 +58,19 @@ class Table:
     """The columns of a table; its rows are the lines from `first` on, before `end`."""
 
     columns: tuple[Column, ...]
-    unit: Unit
+    unit: PlaceUnit
     tabs: int
     first: int
     end: int
 
     def kind_of(self, cell: Cell, row: Row) -> ColumnKind | None:
         """Find the kind of the column of a cell, or a part of one, on the line `row`; None if places do not tell."""
-        if row.unit is not self.unit or (row.unit is Unit.TABS and row.tabs != self.tabs):
+        if row.unit is not self.unit or (row.unit is PlaceUnit.TABS and row.tabs != self.tabs):
             return None
         shared = [column.cell.overlap(cell) for column in self.columns]
         most = max(shared)
         kinds = {column.kind for column, width in zip(self.columns, shared, strict=True) if width == most}
-        return kinds.pop() if len(kinds) == 1 and (most > 0 or self.unit is not Unit.TABS) else None
+        return kinds.pop() if len(kinds) == 1 and (most > 0 or self.unit is not PlaceUnit.TABS) else None
 
     def has(self, kind: ColumnKind) -> bool:
         return any(column.kind is kind for column in self.columns)

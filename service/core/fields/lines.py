@@ -4,7 +4,7 @@ The rules:
 - A key begins after the last amount before its value.
 - A caption is the cell above in the value's column (`cells`). All cells of its line are captions: none has a digit but
   that of a rate; and they are several, or the value's line has one cell as well.
-- Where the line above the captions has several captions too, the one above goes before it ("Unit" over "price").
+- Where the line above the captions has several captions too, the one above goes before it ("PlaceUnit" over "price").
 - An amount takes a caption only if no word stands before it on its line. Amounts below amounts are a table's.
 - An amount directly followed by another one on its line is part of a table's row and has no key before it.
 """
@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import TypeVar, cast
 
-from service.core.fields.cells import NO_CELLS, Cell, Extents, Row, Unit, in_column, nearest, row_of
+from service.core.fields.cells import NO_CELLS, Cell, Extents, Row, PlaceUnit, in_column, nearest, row_of
 
 _Found = TypeVar("_Found")
 
@@ -115,10 +115,10 @@ class TextLines:
         """Return a part of a line as a cell, placed in the unit of the line's cells."""
         row = self.row(line)
         whole = row.at(start)
-        if row.unit is Unit.POINTS and self._extents is not None:
+        if row.unit is PlaceUnit.POINTS and self._extents is not None:
             ((left, right),) = self._extents([(start, end)])
             return Cell(start, end, left, right)
-        if row.unit is Unit.TABS and whole is not None:
+        if row.unit is PlaceUnit.TABS and whole is not None:
             return Cell(start, end, whole.left, whole.right)
         return Cell(start, end, start - self._starts[line], end - self._starts[line])
 
@@ -213,7 +213,7 @@ def key_above(lines: TextLines, start: int) -> str:
 def _words_of(lines: TextLines, caption: Cell, cell: Cell, row: Row) -> str:
     """Return a caption's words; of one that reaches over several cells below, those above this cell."""
     text = lines.between(caption.start, caption.end)
-    if row.unit is not Unit.POINTS or sum(caption.overlap(other) > 0 for other in row.cells) < 2:
+    if row.unit is not PlaceUnit.POINTS or sum(caption.overlap(other) > 0 for other in row.cells) < 2:
         return text
     line = lines.at(caption.start)
     words = (lines.part(line, caption.start + word.start(), caption.start + word.end()) for word in _RUN.finditer(text))

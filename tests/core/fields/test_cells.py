@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from service.core.fields.cells import Cell, Extents, Row, Span, Unit, cell_spans, in_column, nearest, row_of
+from service.core.fields.cells import Cell, Extents, Row, Span, PlaceUnit, cell_spans, in_column, nearest, row_of
 
 POINTS = {"Net": (10, 30), "VAT 5 %": (100, 140), "Due": (200, 220), "9": (25, 30), "1": (120, 140), "10": (300, 320)}
 
@@ -37,16 +37,16 @@ def test_tabs_and_several_spaces_separate_cells() -> None:
 @pytest.mark.parametrize(
     ("text", "places", "unit"),
     [
-        ("Net  Due", None, Unit.CHARACTERS),
-        ("Net\tDue", None, Unit.TABS),
-        ("Net\tDue", POINTS, Unit.POINTS),
-        ("Due\tNet", POINTS, Unit.TABS),
-        ("Net\tDue\tunknown", POINTS, Unit.TABS),
-        ("", POINTS, Unit.CHARACTERS),
+        ("Net  Due", None, PlaceUnit.CHARACTERS),
+        ("Net\tDue", None, PlaceUnit.TABS),
+        ("Net\tDue", POINTS, PlaceUnit.POINTS),
+        ("Due\tNet", POINTS, PlaceUnit.TABS),
+        ("Net\tDue\tunknown", POINTS, PlaceUnit.TABS),
+        ("", POINTS, PlaceUnit.CHARACTERS),
     ],
 )
 def test_a_row_has_the_best_unit_that_all_of_its_cells_have(
-    text: str, places: dict[str, tuple[float, float]] | None, unit: Unit
+    text: str, places: dict[str, tuple[float, float]] | None, unit: PlaceUnit
 ) -> None:
     assert row_of(text, 0, len(text), placed(text, places) if places else None).unit is unit
 
