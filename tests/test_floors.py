@@ -186,6 +186,7 @@ MAY_IMPORT = {
         "model_store",
         "service.core",
         "service.text",
+        "service.commands.evaluate",
         "service.evaluation",
         "service.documents.pdf.reading_order",
         "service.documents.pdf.words",

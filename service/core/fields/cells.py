@@ -26,7 +26,7 @@ _CELL = re.compile(r"[^\t\n ]+(?: [^\t\n ]+)*")
 
 
 class PlaceUnit(Enum):
-    """PlaceUnit of a line's places; the value is the widest gap between two cells of one column that do not overlap."""
+    """Unit of a line's places; the value is the widest gap between two cells of one column that do not overlap."""
 
     POINTS = 18.0
     TABS = 0.0

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from service.core.fields.cells import Cell, Row, PlaceUnit
+from service.core.fields.cells import Cell, PlaceUnit, Row
 from service.core.fields.lines import TextLines, is_caption_row
 from service.core.fields.mentions import Mention
 from service.core.fields.vocabulary.column_captions import CAPTIONS

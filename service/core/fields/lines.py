@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import TypeVar, cast
 
-from service.core.fields.cells import NO_CELLS, Cell, Extents, Row, PlaceUnit, in_column, nearest, row_of
+from service.core.fields.cells import NO_CELLS, Cell, Extents, PlaceUnit, Row, in_column, nearest, row_of
 
 _Found = TypeVar("_Found")
 

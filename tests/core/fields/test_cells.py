@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from service.core.fields.cells import Cell, Extents, Row, Span, PlaceUnit, cell_spans, in_column, nearest, row_of
+from service.core.fields.cells import Cell, Extents, PlaceUnit, Row, Span, cell_spans, in_column, nearest, row_of
 
 POINTS = {"Net": (10, 30), "VAT 5 %": (100, 140), "Due": (200, 220), "9": (25, 30), "1": (120, 140), "10": (300, 320)}
 
