@@ -19,6 +19,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
+from rich.text import Text
 
 from service.commands.file_answers import (
     FORMATS,
@@ -30,6 +31,7 @@ from service.commands.file_answers import (
     paper_tables,
     record_tables,
     service_of,
+    value_of,
 )
 from service.core.errors import InvalidOptions
 from service.core.types import Priority
@@ -79,8 +81,9 @@ async def _run(chosen: argparse.Namespace) -> int:
                 failed += 1
                 print(f"gleaner: {path}: {answer['error']['detail']}", file=sys.stderr)
             if as_table:
-                more = *paper_tables(answer.get("papers")), *record_tables(answer.get("records"))
-                for table in (_table(path, answer), *more):
+                Console().print(Text(str(path), style="bold"))
+                tables = *paper_tables(answer.get("papers")), *record_tables(answer.get("records"))
+                for table in (*tables, _entity_table(answer)):
                     Console().print(table)
             else:
                 print(json.dumps({"file": str(path), **answer}, ensure_ascii=False), flush=True, file=lines)
@@ -131,20 +134,12 @@ def read_schema_file(file: Path | None) -> dict[str, Any]:
         raise InvalidOptions(f"The schema in {file} cannot be read: {error}.") from error
 
 
-def _table(path: Path, answer: Answer) -> Table:
-    table = Table(title=str(path), title_justify="left", box=None, pad_edge=False)
+def _entity_table(answer: Answer) -> Table:
+    table = Table(title="entities", title_justify="left", box=None, pad_edge=False)
     for column in ("label", "value", "page", "start", "end", "score"):
         table.add_column(column, justify="left" if column in ("label", "value") else "right")
     for entity in answer["entities"]:
         page = "" if entity["page"] is None else str(entity["page"])
         numbers = (str(entity["start"]), str(entity["end"]), f"{entity['score']:.3f}")
-        table.add_row(entity["label"], _value(entity), page, *numbers)
+        table.add_row(entity["label"], Text(value_of(entity)), page, *numbers)
     return table
-
-
-def _value(entity: Answer) -> str:
-    """Format an entity's value, with its doubts."""
-    value = " ".join(entity["value"].split())
-    if entity.get("ambiguous"):
-        return f"{value} ({' or '.join(entity['ambiguous'])})"
-    return f"{value} (invalid)" if entity.get("valid") is False else value

@@ -10,7 +10,9 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from service.bulk.inputs import files_below, matching
 from service.core.decoding.aggregation_strategies import Aggregation
@@ -161,42 +163,60 @@ _LISTS = {
 }
 
 
-def paper_tables(papers: list[Answer] | None) -> Iterator[Table]:
-    """Yield a table of each paper's roles, and one of each list that is not empty; only its name if it has no fields.
+_SUREST = 0.999
+"""Highest score that is shown of a value that was read: nothing that was read is certain."""
 
-    A file of one paper whose kind is not known has none.
-    """
+
+def paper_tables(papers: list[Answer] | None) -> Iterator[Table]:
+    """Yield a table of each paper's roles, and one of each list that is not empty; else only the paper's name."""
     for paper in papers or []:
-        if paper["fields"] is not None:
+        if paper["fields"] is None:
+            yield _table(None, (f"{_name(paper)}: no bill and no résumé, without fields",))
+        else:
             yield from _field_tables(_name(paper), paper["fields"])
-        elif paper["kind"] is not None or len(papers or []) > 1:
-            yield _table(None, (f"{_name(paper)}: no fields",))
 
 
 def _name(paper: Answer) -> str:
     """Say what a paper is, its title and its pages."""
     first, last = paper["pages"] or (None, None)
     pages = first and (f"page {first}" if first == last else f"pages {first} to {last}")
-    return ", ".join(filter(None, (paper["kind"] or "paper", paper["title"], pages)))
+    kind = _words(paper["kind"] or "paper of no known kind")
+    return ", ".join(filter(None, (kind, paper["title"], pages)))
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
 
 
 def _field_tables(name: str, fields: Answer) -> Iterator[Table]:
-    evidence = f", by {', '.join(fields['evidence'])}" if fields["evidence"] else ""
-    roles = _table(f"{name}{evidence}", ("role", "value", "score", "reason"))
+    roles = _table(name, ("role", "value", "score", "reason"))
+    for each in (fields.get("embedded") or {}).get("contradictions", []):
+        said = f"{_words(each['role'])}: the page says {_folded(each['page']['text'])}, the XML {each['embedded']}"
+        roles.add_row("contradiction", Text(said), "", "", style="bold red")
     for role, choice in fields["roles"].items():
-        roles.add_row(role, _cell(choice), f"{choice['score']:.3f}", choice["reason"])
+        is_stated = choice["reason"] == "embedded"
+        score = choice["score"] if is_stated else min(choice["score"], _SUREST)
+        reason = choice["reason"] if choice["text"] or is_stated else f"computed, by {choice['reason']}"
+        roles.add_row(_words(role), _cell(choice), f"{score:.3f}", reason)
     for name in ("skills", "languages"):
         if fields.get(name):
             roles.add_row(name, _cell(fields[name]), "", "")
     for check in fields.get("checks", []):
-        roles.add_row("check", f"{check['rule']}: {'yes' if check['holds'] else 'no, ' + check['difference']}", "", "")
+        roles.add_row("check", _check(check), "", "", style="" if check["holds"] else "red")
     yield roles
     for name, columns in _LISTS.items():
         if fields.get(name):
-            table = _table(name.replace("_", " "), columns)
+            table = _table(_words(name), tuple(map(_words, columns)))
             for row in fields[name]:
                 table.add_row(*(_cell(row[column]) for column in columns))
             yield table
+
+
+def _check(check: Answer) -> str:
+    """Say what a check compares, the amounts of its lines, and whether it holds."""
+    lines = ", ".join(f"{_words(line['name'])} {line['amount']}" for line in check.get("lines", []))
+    rule = f"{_words(check['rule'])} ({lines})" if lines else _words(check["rule"])
+    return f"{rule}: {'yes' if check['holds'] else 'no, the difference is ' + check['difference']}"
 
 
 def record_tables(records: dict[str, list[Answer]] | None) -> Iterator[Table]:
@@ -210,10 +230,26 @@ def record_tables(records: dict[str, list[Answer]] | None) -> Iterator[Table]:
 
 
 def _table(title: str | None, columns: Sequence[str]) -> Table:
-    return Table(*columns, title=title, title_justify="left", box=None, pad_edge=False)
+    title = None if title is None else escape(title)  # what documents say is no markup
+    return Table(*map(escape, columns), title=title, title_justify="left", box=None, pad_edge=False)
 
 
-def _cell(found: Any) -> str:
+def _cell(found: Any) -> Text:
+    """Show a value or several."""
     if isinstance(found, list):
-        return ", ".join(map(_cell, found))
-    return "" if found is None else " ".join(found["value"].split())
+        return Text(", ".join(map(value_of, found)))
+    return Text("" if found is None else value_of(found))
+
+
+def value_of(entity: Answer) -> str:
+    """Format an entity's value, with its doubts."""
+    value = _folded(entity["value"])
+    if entity.get("kind") == "percent":
+        value = f"{value} %"
+    if entity.get("ambiguous"):
+        return f"{value} ({' or '.join(entity['ambiguous'])})"
+    return f"{value} (invalid)" if entity.get("valid") is False else value
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.split())

@@ -87,8 +87,8 @@ def test_a_file_of_answers_is_gone_on_with_and_a_torn_line_is_cut(tmp_path: Path
         assert output.read_text() == other
 
 
-def entity(value: str) -> dict[str, Any]:
-    return {"value": value, "score": 0.91, "reason": "sum"}
+def entity(value: str, **others: Any) -> dict[str, Any]:
+    return {"value": value, "text": value, "score": 0.91, "reason": "sum"} | others
 
 
 def paper(fields: Answer | None, **others: Any) -> Answer:
@@ -104,35 +104,69 @@ def shown(*papers: Answer) -> str:
     return console.file.getvalue()
 
 
+def of_roles(**roles: Answer) -> Answer:
+    return {"kind": "invoice", "evidence": {"INVOICE_ID": 0.9}, "roles": roles}
+
+
 def test_a_bill_is_its_roles_its_check_and_its_rows() -> None:
     check = {"rule": "net_amount + tax_amount = total_amount", "holds": False, "difference": "-1.00"}
     row = {"description": entity("Mount"), "quantity": None, "unit_price": None, "amount": entity("840.00")}
-    fields = {"kind": "invoice", "evidence": {"INVOICE_ID": 0.9}, "roles": {"total_amount": entity("999.60")}}
-    tax = {"rate": entity("19"), "base": None, "amount": entity("159.60")}
+    fields = of_roles(total_amount=entity("999.60 EUR"))
+    tax = {"rate": entity("19", kind="percent"), "base": None, "amount": entity("159.60")}
     text = shown(paper({**fields, "checks": [check], "line_items": [row], "taxes": [tax]}))
     for words in (
-        *("invoice, by INVOICE_ID", "total_amount", "999.60", "0.910", "sum", "no, -1.00", "Mount", "840.00"),
-        *("taxes", "159.60"),
+        *("invoice", "total amount", "999.60 EUR", "0.910", "sum", "no, the difference is -1.00", "Mount", "840.00"),
+        *("taxes", "19 %", "159.60"),
     ):
         assert words in text
     assert "jobs" not in text
-    assert "total_amount: yes" in shown(paper({**fields, "checks": [{**check, "holds": True}], "line_items": []}))
+    assert "INVOICE_ID" not in text
+    assert "total amount: yes" in shown(paper({**fields, "checks": [{**check, "holds": True}], "line_items": []}))
+
+
+def test_the_lines_of_a_check_are_told_with_their_amounts() -> None:
+    lines = [{"name": "tip", "amount": "3.00"}]
+    check = {"rule": "net_amount + tip = total_amount", "holds": True, "difference": "0.00", "lines": lines}
+    assert "net amount + tip = total amount (tip 3.00): yes" in shown(paper({**of_roles(), "checks": [check]}))
+
+
+@pytest.mark.parametrize(
+    ("role", "words"),
+    [
+        (entity("DE89370400440532013001", valid=False), "DE89370400440532013001 (invalid)"),
+        (entity("03/04/2025", ambiguous=["2025-04-03", "2025-03-04"]), "03/04/2025 (2025-04-03 or 2025-03-04)"),
+        (entity("159.60 EUR", text=""), "computed, by sum"),
+        (entity("159.60 EUR", text="", reason="embedded", score=1.0), "1.000  embedded"),
+        (entity("159.60 EUR", score=0.99999), "0.999"),
+        (entity("[/red] [bold]Acme"), "[/red] [bold]Acme"),
+    ],
+)
+def test_a_role_is_told_with_its_doubts(role: Answer, words: str) -> None:
+    assert words in shown(paper(of_roles(some=role)))
+
+
+def test_what_the_page_says_against_the_xml_comes_first() -> None:
+    different = {"role": "total_amount", "embedded": "963.11 EUR", "page": entity("963.12 EUR", text="963,12\n€")}
+    text = shown(paper({**of_roles(total_amount=entity("963.11 EUR")), "embedded": {"contradictions": [different]}}))
+    assert "contradiction" in text.splitlines()[2]
+    assert "total amount: the page says 963,12 €, the XML 963.11 EUR" in text
 
 
 def test_each_paper_is_named_with_its_title_and_its_pages() -> None:
     fields = {"kind": "credit_note", "evidence": {}, "roles": {"supplier_name": entity("Mobilier Garance")}}
-    bill = paper(fields, title="AVOIR N° 9", pages=[1, 2])
+    bill = paper(fields, title="AVOIR N° 9 [/b]", pages=[1, 2])
     note = paper(None, kind="delivery_note", title="Lieferschein", pages=[3, 3])
     letter = paper(None, pages=[4, 4])
     text = shown(bill, note, letter)
-    for words in ("credit_note, AVOIR N° 9, pages 1 to 2", "delivery_note, Lieferschein, page 3", "paper, page 4"):
+    for words in ("credit note, AVOIR N° 9 [/b], pages 1 to 2", "delivery note, Lieferschein, page 3"):
         assert words in text
-    assert text.count("no fields") == 2
+    assert "paper of no known kind, page 4: no bill and no résumé, without fields" in text
+    assert text.count("without fields") == 2
 
 
-def test_a_file_of_one_paper_of_no_known_kind_has_no_tables() -> None:
-    assert shown(paper(None)) == ""
-    assert "order" in shown(paper(None, kind="order"))
+def test_a_file_of_one_paper_says_what_it_is_too() -> None:
+    assert "paper of no known kind: no bill and no résumé" in shown(paper(None))
+    assert "order: no bill and no résumé" in shown(paper(None, kind="order"))
     assert list(paper_tables(None)) == []
 
 

@@ -18,6 +18,7 @@ from playwright.sync_api import Page
 from tests.support import console_documents as documents
 from tests.support.console_page import DONE, ENTITIES, drop, entities, numbers, sample
 from tests.support.document_files import simple_docx
+from tests.support.electronic_invoices import Bill, hybrid
 from tests.support.service import Service
 
 TEXT = "Invoice INV-20931 from Acme GmbH, due 12 March 2026, total EUR 1,200.00. Contact: Jane Doe, jane@acme.example. "
@@ -128,6 +129,7 @@ def test_fields_come_first_and_lead_to_their_words(page: Page) -> None:
     page.click('.role >> text="Total amount"')
     assert numbers(page, ".box.chosen") == {index}
     assert page.inner_text(".role.weighty").startswith("Total amount")
+    assert "100 %" not in shown, "nothing that was read is certain"
     lines = page.eval_on_selector_all(
         ".fields td.number span", "nodes => nodes.map(node => node.getClientRects().length)"
     )
@@ -154,6 +156,56 @@ def test_each_paper_of_a_file_is_named_with_its_fields(page: Page) -> None:
     assert names == ["Invoice, “INVOICE”, in EUR", "Delivery note, “DELIVERY NOTE DN-77120”"]
     assert page.inner_text(".fields .paper >> nth=1").endswith("No bill and no résumé: without fields.")
     assert bill["fields"]["roles"]["total_amount"]["value"] in page.inner_text(".fields .paper >> nth=0")
+
+
+def test_a_page_that_says_something_else_than_its_xml_is_told_in_red(page: Page) -> None:
+    stated = Bill()
+    drop(page, "bill.pdf", hybrid(stated.but(total="4999.00"), stated))
+    page.wait_for_selector(DONE)
+    (notice,) = page.locator(".fields .notice.bad", has_text="the page says").all_inner_texts()
+    assert notice.startswith("✗ Total amount: the page says")
+    assert "4,999.00" in notice or "4999.00" in notice or "4.999,00" in notice
+    assert f"the XML {stated.total}" in notice
+    assert "as its XML states it" in page.inner_text(".fields .paper")
+    assert "" not in page.locator(".fields table tbody td.number span").all_inner_texts()
+
+
+BILL = """Acme GmbH, Hamburg
+RECHNUNG
+Rechnungsnummer: 2026-17
+Rechnungsdatum: 12.03.2026
+Nettobetrag 100,00 EUR
+19 % MwSt 19,00 EUR
+Gesamtbetrag 119,00 EUR
+Anzahlung 50,00 EUR
+Zahlbetrag 69,00 EUR
+IBAN DE89 3704 0044 0532 0130 01
+"""
+
+
+def test_doubts_and_the_amount_to_pay_stand_among_the_roles(page: Page) -> None:
+    drop(page, "bill.txt", BILL.encode())
+    page.wait_for_selector(DONE)
+    assert page.inner_text(".role .tag.bad") == "not valid"
+    weighty = page.locator(".role.weighty").all_inner_texts()
+    assert [each.split("\n")[0] for each in weighty] == ["Total amount", "Amount due"]
+    (row,) = page.locator(".fields tbody tr").all_inner_texts()
+    assert row.split() == ["19", "%", "100.00", "19.00"]
+    assert "(paid amount -50.00)" in page.inner_text(".fields")
+    page.click("#copy")
+    page.click("[role=tab] >> text=Python")
+    code = page.inner_text("dialog pre").replace('open("bill.txt", "rb").read()', repr(BILL.encode()))
+    printed = run([sys.executable, "-c", code])
+    assert re.search(r"^invoice amount_due 69.00 EUR 0[.][0-9]+$", printed, re.MULTILINE)
+
+
+def test_a_paper_of_no_known_kind_says_so(page: Page) -> None:
+    drop(page, "words.txt", b"Just a few words to Jane Doe.")
+    page.wait_for_selector(DONE)
+    assert page.is_visible(".entities")
+    page.click(".side > .choice button >> nth=0")
+    assert page.inner_text(".fields").startswith("Paper of no known kind")
+    assert "No bill and no résumé: without fields." in page.inner_text(".fields")
 
 
 def test_a_word_that_is_no_field_turns_to_the_entities(page: Page) -> None:

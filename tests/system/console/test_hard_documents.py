@@ -141,7 +141,13 @@ def test_a_label_with_quotes_and_markup_is_text_too(page: Page) -> None:
             entity.update(label=label, value="<b onclick=x>", valid=False)
         role = {"text": "1", "value": "<u>1</u>", "score": 0.5, "start": 0, "end": 1, "alternatives": []}
         rule = {"rule": "<s>a = b</s>", "holds": False, "difference": "<b>1</b>"}
-        fields = {"kind": "invoice", "roles": {"<i>total</i>": role}, "checks": [rule]}
+        different = {"role": "<tt>iban</tt>", "embedded": "<q>1</q>", "page": {"text": "<p>2"}}
+        fields = {
+            "kind": "invoice",
+            "roles": {"<i>total</i>": role},
+            "checks": [rule],
+            "embedded": {"contradictions": [different]},
+        }
         paper = {"kind": "<em>x</em>", "title": "<b>Bill</b>", "pages": None, "fields": fields}
         body["documents"][0]["papers"] = [paper, {**paper, "fields": None}]
         route.fulfill(response=answer, json=body)
@@ -150,7 +156,16 @@ def test_a_label_with_quotes_and_markup_is_text_too(page: Page) -> None:
     page.fill("#words", TEXT)
     page.click(".paste button")
     page.wait_for_selector(DONE)
-    for shown in ("<em>x</em>", "<b>Bill</b>", "<i>total</i>", "<u>1</u>", "<s>a = b</s>", "<b>1</b>"):
+    for shown in (
+        "<em>x</em>",
+        "<b>Bill</b>",
+        "<i>total</i>",
+        "<u>1</u>",
+        "<s>a = b</s>",
+        "<b>1</b>",
+        "<q>1</q>",
+        "<p>2",
+    ):
         assert shown in page.inner_text(".fields")
     page.click(ENTITIES)
     assert label in page.inner_text(".entity")

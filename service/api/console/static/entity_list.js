@@ -2,7 +2,7 @@
 
 import { count, make, percent } from "./dom.js";
 import { FieldsPanel } from "./fields_panel.js";
-import { Marks, ownValue } from "./findings.js";
+import { doubtsOf, Marks, ownValue, tag } from "./findings.js";
 
 const AT_ONCE = 150; // rows; more follow as the list is scrolled
 const CHIPS = 9; // labels that show at first
@@ -15,7 +15,7 @@ export class EntityList {
     this.marks = new Marks(findings);
     this.list = make("ol", { class: "entities", "aria-label": "Entities", tabindex: "-1" });
     this.said = make("p", { class: "small soft", role: "status" });
-    this.fields = findings.result.papers?.some(({ kind }) => kind) ? new FieldsPanel(findings) : null;
+    this.fields = findings.result.papers?.length ? new FieldsPanel(findings) : null;
     this.filters = this.#filters();
     this.node = make("aside", { class: "card side", "aria-label": "What was found" }, this.fields && this.#switch(), this.fields?.node, this.filters, this.list);
     this.more = new IntersectionObserver((entries) => entries.some((each) => each.isIntersecting) && this.#append(), { root: this.list, rootMargin: "400px" });
@@ -28,7 +28,7 @@ export class EntityList {
     findings.addEventListener("filter", () => this.#show());
     findings.addEventListener("choose", (event) => event.detail.by !== "list" && this.#reveal());
     this.#show();
-    if (this.fields) this.#turn(this.fields.number > 0);
+    if (this.fields) this.#turn(this.fields.number > 0 || this.fields.isKnown);
   }
 
   setPage(number) {
@@ -82,7 +82,7 @@ export class EntityList {
 
   #switch() {
     const tab = (name, isFields) => make("button", { type: "button", "aria-pressed": "false", onclick: () => this.#turn(isFields) }, name);
-    this.tabs = [tab(`Fields ${this.fields.number}`, true), tab(`Entities ${this.findings.entities.length.toLocaleString("en")}`, false)];
+    this.tabs = [tab(this.fields.number ? `Fields ${this.fields.number}` : "Fields", true), tab(`Entities ${this.findings.entities.length.toLocaleString("en")}`, false)];
     return make("div", { class: "choice", role: "group", "aria-label": "Show" }, ...this.tabs);
   }
 
@@ -172,10 +172,8 @@ export class EntityList {
 }
 
 function tagsOf(entity) {
-  const tags = [];
-  if (entity.valid === false) tags.push(make("span", { class: "tag bad" }, "not valid"));
-  if (entity.valid === true) tags.push(make("span", { class: "tag" }, "valid"));
-  if (entity.ambiguous) tags.push(make("span", { class: "tag" }, "ambiguous"));
-  if (entity.source && entity.source !== "model") tags.push(make("span", { class: "tag" }, String(entity.source)));
+  const tags = doubtsOf(entity);
+  if (entity.valid === true) tags.push(tag("valid"));
+  if (entity.source && entity.source !== "model") tags.push(tag(String(entity.source)));
   return tags;
 }

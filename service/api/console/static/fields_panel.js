@@ -1,7 +1,7 @@
 // The papers of a document: what each is, and its fields, rows, jobs and checked sums, each leading to its words on the page.
 
 import { make, percent } from "./dom.js";
-import { Marks } from "./findings.js";
+import { doubtsOf, Marks, tag } from "./findings.js";
 
 const LISTS = [["skills", "Skills"], ["languages", "Languages"]];
 const TABLES = [
@@ -11,7 +11,8 @@ const TABLES = [
   ["educations", "Education", [["degree", "Degree"], ["school", "School"], ["dates", "When"]]],
 ];
 
-const WEIGHTY = "total_amount"; // what a bill's reader looks for
+const WEIGHTY = new Set(["total_amount", "amount_due"]); // what a bill's reader looks for
+const SUREST = 0.99; // nothing that was read is certain
 const INITIALS = new Set(["iban", "bic", "id", "url"]);
 
 /** A name of the interface, such as `tax_id`, as people write it. */
@@ -24,6 +25,7 @@ export class FieldsPanel {
   constructor(findings) {
     const { papers } = findings.result;
     this.number = papers.reduce((sum, { fields }) => sum + Object.keys(fields?.roles ?? {}).length, 0);
+    this.isKnown = papers.some(({ kind }) => kind);
     this.marks = new Marks(findings);
     this.places = new Map(findings.entities.map((each) => [`${each.start} ${each.end}`, each]));
     this.findings = findings;
@@ -33,28 +35,30 @@ export class FieldsPanel {
   }
 
   #paper({ kind, title, pages, fields }, isOneOfMany) {
-    const name = [kind ? words(kind) : "Paper of no known kind", title && `“${title}”`, isOneOfMany && pages && leaves(pages), fields?.currency && `in ${fields.currency}`];
+    const name = [kind ? words(kind) : "Paper of no known kind", title && `“${title}”`, isOneOfMany && pages && leaves(pages), fields?.currency && `in ${fields.currency}`, fields?.embedded && "as its XML states it"];
     return make("section", { class: "paper" }, make(isOneOfMany ? "h2" : "p", { class: "small soft" }, name.filter(Boolean).join(", ")),
       ...(fields ? this.#fields(fields) : [make("p", { class: "small soft" }, "No bill and no résumé: without fields.")]));
   }
 
   #fields(fields) {
     return [
+      fields.kind === "credit_note" && make("p", { class: "notice small" }, "A credit note: nothing is to be paid."),
+      ...(fields.embedded?.contradictions ?? []).map(contradiction),
       make("div", { class: "roles" }, ...Object.entries(fields.roles).map(([name, field]) => this.#role(name, field))),
       ...(fields.checks ?? []).map(check),
-      ...TABLES.map(([key, title, columns]) => fields[key]?.length > 0 && this.#table(title, columns, fields[key])),
+      ...TABLES.map(([key, title, columns]) => fields[key]?.length > 0 && this.#table(title, columns, fields[key], fields.currency)),
       ...LISTS.map(([key, title]) => fields[key]?.length > 0 && this.#list(title, fields[key])),
     ];
   }
 
   #role(name, field) {
-    const others = field.alternatives.map((each) => each.text).join(", ");
-    return this.#leads(field, make("button", { type: "button", class: `role${name === WEIGHTY ? " weighty" : ""}`, title: others && `Or: ${others}` },
-      make("span", { class: "small soft" }, words(name)), make("span", {}, field.value ?? field.text), make("span", { class: "score" }, percent(field.score))));
+    return this.#leads(field, make("button", { type: "button", class: `role${WEIGHTY.has(name) ? " weighty" : ""}`, title: reasons(field) },
+      make("span", { class: "small soft" }, words(name)), make("span", {}, shown(field), ...doubtsOf(field), ...originOf(field)),
+      make("span", { class: "score" }, percent(field.source === "embedded" ? field.score : Math.min(field.score, SUREST)))));
   }
 
-  #table(title, columns, rows) {
-    const cell = (found) => [found].flat().filter(Boolean).map((each, at) => [at ? " – " : "", this.#leads(each, make("span", {}, each.text))]);
+  #table(title, columns, rows, currency) {
+    const cell = (found) => [found].flat().filter(Boolean).map((each, at) => [at ? " – " : "", this.#leads(each, make("span", {}, inCell(each, currency)))]);
     return make("section", {}, make("h3", {}, title), make("table", {},
       make("thead", {}, make("tr", {}, ...columns.map(([, head, kind]) => make("th", { scope: "col", class: kind ?? "" }, head)))),
       make("tbody", {}, ...rows.map((row) => make("tr", {}, ...columns.map(([key, , kind]) => make("td", { class: kind ?? "" }, ...cell(row[key]).flat(), key === "dates" && row.ongoing && " – present")))))));
@@ -77,7 +81,36 @@ function leaves([first, last]) {
   return first === last ? `page ${first}` : `pages ${first} to ${last}`;
 }
 
-function check({ rule, holds, difference }) {
-  const sum = rule.replaceAll("_", " ");
+/** A field as it is shown; a résumé's names have no other value than their text. */
+function shown({ kind, value, text }) {
+  return kind === "percent" ? `${value} %` : value ?? text;
+}
+
+/** An amount without the currency of its bill, a rate, or a text as it is written; its value where the page lacks it. */
+function inCell(field, currency) {
+  if (field.kind === "money" && field.number && field.unit === currency) return field.number;
+  return field.kind === "money" || field.kind === "percent" ? shown(field) : field.text || field.value;
+}
+
+/** Tags for a value that stands nowhere on the page. */
+function originOf({ text, source }) {
+  if (text) return [];
+  return [tag(source === "embedded" ? "not on the page" : "computed")];
+}
+
+/** What speaks for and against a value, and the other ones. */
+function reasons({ alternatives, evidence = {} }) {
+  const names = (isFor) => Object.entries(evidence).filter(([, weight]) => (isFor ? weight > 0 : weight < 0)).map(([name]) => name).join(", ");
+  const lines = [["For it", names(true)], ["Against it", names(false)], ["Or", alternatives.map((each) => each.text).join(", ")]];
+  return lines.filter(([, said]) => said).map(([head, said]) => `${head}: ${said}`).join("\n");
+}
+
+function contradiction({ role, embedded, page }) {
+  return make("p", { class: "notice small bad" }, `✗ ${words(role)}: the page says ${page.text.replace(/\s+/g, " ")}, the XML ${embedded}`);
+}
+
+function check({ rule, holds, difference, lines = [] }) {
+  const amounts = lines.map(({ name, amount }) => `${name.replaceAll("_", " ")} ${amount}`).join(", ");
+  const sum = `${rule.replaceAll("_", " ")}${amounts && ` (${amounts})`}`;
   return make("p", { class: `notice small${holds ? " good" : " bad"}` }, holds ? `✓ ${sum}` : `✗ ${sum} does not hold: the difference is ${difference}`);
 }

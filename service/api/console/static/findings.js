@@ -34,6 +34,13 @@ function words(text) {
   return text.normalize("NFKC").toLowerCase().split(/\s+/).map(plain).filter(Boolean);
 }
 
+export const tag = (text, kind = "") => make("span", { class: `tag ${kind}` }, text);
+
+/** Tags for what is not sure about an entity: a checksum that does not hold, several readings. */
+export function doubtsOf({ valid, ambiguous }) {
+  return [valid === false && tag("not valid", "bad"), ambiguous?.length > 0 && tag(`ambiguous: ${ambiguous.join(" or ")}`, "bad")].filter(Boolean);
+}
+
 /** The normalized value of an entity, where it says something that its text does not say; else nothing. */
 export function ownValue({ text, value }) {
   if (!value) return "";

@@ -14,6 +14,9 @@ export function curl(source, options, origin = location.origin) {
   return lines.join(" \\\n  ");
 }
 
+const FIELDS = [`for paper in document["papers"]:`, `    for role, field in (paper["fields"] or {"roles": {}})["roles"].items():`,
+  `        print(paper["kind"], role, field["value"], field["score"])`];
+
 export function python(source, options, origin = location.origin) {
   const text = (value) => JSON.stringify(value);
   const parts = [`    ${text(`${origin}/extract`)},`];
@@ -25,7 +28,8 @@ export function python(source, options, origin = location.origin) {
   if (headers.length) parts.push(`    headers={${headers.join(", ")}},`);
   parts.push("    timeout=300,");
   return [...(key() ? ["import os", ""] : []), "import httpx", "", `answer = httpx.post(\n${parts.join("\n")}\n)`, "answer.raise_for_status()",
-    `for entity in answer.json()["documents"][0]["entities"]:`, `    print(entity["label"], entity["value"], entity["score"])`].join("\n");
+    `document = answer.json()["documents"][0]`, `for entity in document["entities"]:`, `    print(entity["label"], entity["value"], entity["score"])`,
+    ...(options.fields ? FIELDS : [])].join("\n");
 }
 
 export function json(answer) {
