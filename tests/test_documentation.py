@@ -15,6 +15,8 @@ from service.api.problems import STATUS
 from service.api.redaction.schemas import RedactOptions
 from service.core.decoding.value import ValueKind
 from service.core.errors import BY_CODE
+from service.core.fields.resume import PERSON_ROLES
+from service.core.fields.roles import ROLES
 from service.environment import PREFIX
 from service.settings import Settings
 from tests.documentation import ROOT, SETTINGS, settings_document
@@ -137,6 +139,19 @@ def test_every_option_and_kind_of_value_is_in_the_api_page() -> None:
     assert Counter(extraction) == Counter(option_names(ExtractOptions))
     assert Counter(redaction) == Counter(set(option_names(RedactOptions)) - Options.model_fields.keys())
     assert Counter(first_cells("| `kind` | `value` |", "### Fields")) == Counter(kind.value for kind in ValueKind)
+
+
+def test_every_role_is_in_the_api_page_with_its_kind() -> None:
+    table = API.partition("| role | kind |")[2].partition("\n\n")[0]
+    rows = re.findall(r"^\| (`[^|]+`) \| ([\w, ]+) \| [^|]+ \|$", table, re.MULTILINE)
+    shown: dict[str, str] = {}
+    for cell, kinds in rows:
+        names, of_names = CELL.findall(cell), kinds.split(", ")
+        shown |= dict(zip(names, of_names if len(of_names) > 1 else of_names * len(names), strict=True))
+    assert {name: kind for name, kind in shown.items() if name not in PERSON_ROLES} == {
+        role.label.lower(): role.kind.value for role in ROLES
+    }
+    assert shown.keys() >= set(PERSON_ROLES)
 
 
 def test_every_test_that_the_security_page_names_exists() -> None:

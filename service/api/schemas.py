@@ -11,6 +11,8 @@ from service.core.decoding.entities import Source
 from service.core.decoding.value import ValueKind
 from service.core.fields.kinds import PaperKind
 from service.core.fields.mentions import Reason
+from service.core.fields.resume import PERSON_ROLES
+from service.core.fields.roles import ORDER
 from service.documents.document import Charset, RecognizedPage, UnreadAttachment, UnreadReason
 
 Box = Annotated[
@@ -185,17 +187,24 @@ class EmbeddedResult(msgspec.Struct, frozen=True):
     amount_due: str | None = None
 
 
+_ROLES = (
+    f"Those that were found. Of a bill: {', '.join(map(str.lower, ORDER))}; of a résumé: {', '.join(PERSON_ROLES)}."
+)
+
+
 class FieldsResult(msgspec.Struct, frozen=True):
     """The fields of one document, by role. `evidence`: the labels that decided its kind, with the best score of each.
 
     Bills have `currency`, `line_items`, `taxes`, `checks`, `bills` and `document_type`, résumés the lists after them.
     The total of a `credit_note` is nothing to pay: the supplier owes it. `bills`: how many the file holds.
-    `document_type` (UNTDID 1001): 380 an invoice, 381 a credit note, 384 a correction; null where no heading says it.
+    What is to be paid: `amount_due`, if there is one, else `total_amount`.
+    `document_type` (UNTDID 1001): 380 an invoice, 381 a credit note, 384 a correction, 386 a prepayment …; null where
+    no heading says it.
     """
 
     kind: PaperKind
     evidence: dict[str, float]
-    roles: dict[str, FieldResult]
+    roles: Annotated[dict[str, FieldResult], msgspec.Meta(description=_ROLES)]
     currency: str | msgspec.UnsetType | None = msgspec.UNSET
     line_items: list[LineItemResult] | msgspec.UnsetType = msgspec.UNSET
     taxes: list[TaxResult] | msgspec.UnsetType = msgspec.UNSET

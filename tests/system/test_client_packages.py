@@ -61,7 +61,7 @@ def test_the_python_client_needs_nothing_of_the_service() -> None:
 
 def test_the_python_example_runs(builtin: Service) -> None:
     code = example(ROOT / "service" / "client" / "README.md", "python").replace(URL, builtin.url)
-    assert python(code) == "1253.07\n0 ['Jane Doe']\n1 []\n"
+    assert python(code) == "invoice (1, 1) 1253.07\n0 ['Jane Doe']\n1 []\n"
 
 
 def test_service_and_client_side_by_side_share_no_file(tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ def test_the_typescript_example_runs(builtin: Service, installed: Path) -> None:
     code = example(TYPES.parents[1] / "README.md", "js").replace(URL, builtin.url)
     (installed / "example.mjs").write_text(code)
     shutil.copy(ROOT / "loadtest" / "samples" / "invoice.pdf", installed)
-    assert node("example.mjs", folder=installed) == "PERSON Jane Doe\n1253.07\n0 [ 'Jane Doe' ]\n1 []\n"
+    assert node("example.mjs", folder=installed) == "PERSON Jane Doe\ninvoice 1253.07\n0 [ 'Jane Doe' ]\n1 []\n"
 
 
 PAGE = """<!doctype html><script type="module">

@@ -72,7 +72,7 @@ class ServedModels(msgspec.Struct, frozen=True):
 
 
 class ToolArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The arguments of `extract`: one document, and the options that are named like those of /extract."""
+    """The arguments of all tools: one document, and the options that are named like those of /extract."""
 
     text: Annotated[str, _about("The document's text; a message may have 4 MiB.")] | None = None
     base64: Annotated[str, _about("Or a file (PDF, DOCX, HTML, text, picture) in base64.")] | None = None
@@ -116,6 +116,12 @@ class ToolArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return Body((self.source(),), read_options(options, kind), batch=False)
 
 
+class ExtractArguments(ToolArguments, frozen=True, forbid_unknown_fields=True):
+    """The arguments of `extract`."""
+
+    fields: Annotated[bool, _about("Also its papers, and what bills and résumés among them say, by role.")] = False
+
+
 class RedactArguments(ToolArguments, frozen=True, forbid_unknown_fields=True):
     """The arguments of `redact`."""
 
@@ -128,7 +134,7 @@ class RedactArguments(ToolArguments, frozen=True, forbid_unknown_fields=True):
 
 
 async def _extract(context: RequestContext, arguments: Arguments) -> object:
-    body = await asyncio.to_thread(ToolArguments.read(arguments).body, ExtractOptions)
+    body = await asyncio.to_thread(ExtractArguments.read(arguments).body, ExtractOptions)
     call = context.call(body)
     (outcome,) = await call.outcomes()
     if outcome.error is not None:
@@ -165,7 +171,8 @@ def _schema(kind: type[ToolArguments]) -> dict[str, Any]:
     for name, value in properties.items():
         first = next(each for each in value.get("anyOf", (value,)) if each.get("type") != "null")
         own = {key: each for key, each in first.items() if key != "default"}
-        properties[name] = own if name in ToolArguments.__struct_fields__ else redact_options[name]
+        is_own = name in ExtractArguments.__struct_fields__
+        properties[name] = own if is_own else redact_options[name]
     return {"type": "object", "additionalProperties": False, "properties": properties}
 
 
@@ -175,7 +182,7 @@ _TOOLS: tuple[tuple[Tool, Callable[[RequestContext, Arguments], Awaitable[object
             name="extract",
             description="Find entities (persons, dates, amounts, ids, …) in a document, with exact offsets, "
             "scores and, in a PDF, pages and boxes. Nothing is ever truncated.",
-            input_schema=_schema(ToolArguments),
+            input_schema=_schema(ExtractArguments),
             output_schema=json_schemas.of(DocumentLine),
         ),
         _extract,

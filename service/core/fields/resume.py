@@ -76,6 +76,10 @@ class Entry:
     is_ongoing: bool = False
 
 
+PERSON_ROLES = ("name", *SINGLE)
+"""Roles of a résumé."""
+
+
 def choose_person(mentions: Sequence[Mention]) -> dict[str, Choice]:
     """Choose name, e-mail, phone and address, by role."""
     name = choose(_first_best(mentions, "PERSON"))

@@ -25,10 +25,10 @@ def ask(service: Service, *cases: dict[str, Any]) -> list[Any]:
 def test_an_agent_finds_the_tools_and_what_they_take(opened: Service) -> None:
     tools, models = ask(opened, case(None), case("list_models"))
     assert set(tools) == {"extract", "redact", "list_models"}
-    assert {"text", "base64", "labels", "model"} <= set(tools["extract"]["in"]["properties"])
-    assert {"mode", "repeats", "output", *tools["extract"]["in"]["properties"]} <= set(
-        tools["redact"]["in"]["properties"]
-    )
+    extract, redact = (set(tools[name]["in"]["properties"]) for name in ("extract", "redact"))
+    assert {"text", "base64", "labels", "model", "fields"} <= extract
+    assert {"mode", "repeats", "output"} | extract - {"fields"} <= redact
+    assert "fields" not in redact
     assert all("document" in tools[name]["out"]["properties"] for name in ("extract", "redact"))
     assert [each["name"] for each in models["result"]["models"]] == ["tiny", "other", "free", "free2"]
     assert "B-PER" in models["result"]["models"][0]["labels"]
@@ -37,11 +37,12 @@ def test_an_agent_finds_the_tools_and_what_they_take(opened: Service) -> None:
 def test_documents_of_any_length_and_files_are_extracted(opened: Service) -> None:
     text = random_texts(1, seed=11, shortest=1_500, longest=1_500)[0]
     file = simple_pdf("Anna Maria Smith paid the invoice in Berlin")
-    long, pdf, other = ask(
+    long, pdf, other, bill = ask(
         opened,
         case("extract", text=text),
         case("extract", base64=base64.b64encode(file).decode(), file_name="a.pdf"),
         case("extract", text=text, model="other", labels=["ORG"], min_score=0.3),
+        case("extract", text="Acme GmbH\nINVOICE\nInvoice no. A-17\nTotal EUR 9.00", fields=True),
     )
     with opened.client() as client:
         key = {"X-API-Key": FREE}
@@ -52,6 +53,8 @@ def test_documents_of_any_length_and_files_are_extracted(opened: Service) -> Non
     assert long["result"]["model"] == theirs["model"]
     assert long["result"]["document"]["entities"][-1]["end"] > 0.9 * len(text)
     assert pdf["result"]["document"] == paged["documents"][0]
+    assert "papers" not in pdf["result"]["document"]
+    assert [paper["title"] for paper in bill["result"]["document"]["papers"]] == ["INVOICE"]
     assert other["result"]["model"]["name"] == "other"
     assert {each["label"] for each in other["result"]["document"]["entities"]} == {"ORG"}
 

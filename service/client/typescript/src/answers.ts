@@ -12,7 +12,9 @@ export type RedactOptions = Omit<Schemas["RedactRequest"], "text" | "documents" 
 export type ExtractAnswer = Schemas["ExtractResponse"];
 export type ExtractedDocument = Schemas["ExtractedDocument"];
 export type Entity = Schemas["Entity"];
+export type Field = Schemas["Field"];
 export type Fields = Schemas["Fields"];
+export type Paper = Schemas["Paper"];
 export type Problem = Schemas["Error"];
 /** One line of a stream: a document as soon as it is finished. */
 export type StreamedDocument = Schemas["ExtractLine"];

@@ -37,6 +37,11 @@ export interface components {
          * @enum {string}
          */
         CharsetSource: "declared" | "detected" | "guessed";
+        /** @description A line between the sums of a check, such as a `tip`; `amount`: decimal, with the sign with which it is added. */
+        CheckLine: {
+            name: string;
+            amount: string;
+        };
         /** @description A role for which an invoice's XML states one value (`embedded`) and the page shows another (`page`). */
         Contradiction: {
             role: string;
@@ -128,7 +133,7 @@ export interface components {
              * @enum {string}
              */
             overlaps?: "flat" | "nested" | "per_label" | "flat_multi_label" | "nested_multi_label";
-            /** @description Keep only entities with at least this score: a number, or `PERSON:0.8,IBAN:0.5` with a number among them for all other labels. 0.5 if absent, of a model with `free_labels`, else 0. Scores of a calibrated model are the share that is right. */
+            /** @description Keep only entities with at least this score: a number, or `PERSON:0.8,IBAN:0.5` with a number among them for all other labels. 0.5 if absent, of a model with `free_labels`, else 0. Scores of a calibrated model are the share that is right. Fields are chosen from all entities nevertheless. */
             min_score?: number | string;
             /**
              * Aggregation
@@ -165,7 +170,7 @@ export interface components {
             schema?: string;
             /**
              * Fields
-             * @description Return what invoices, receipts and résumés say: the best value for each role, rows, checks.
+             * @description Divide a file into its papers; return what its invoices, credit notes, receipts and résumés say: the best value for each role, rows, taxes, checks. `labels` and `min_score` do not change it.
              */
             fields?: boolean;
         };
@@ -190,7 +195,7 @@ export interface components {
             } | string | null;
             /** @description Of a model with `free_labels`: entities share no words (`flat`), one may be inside another (`nested`), or those of different labels do not mind each other (`per_label`). `flat_multi_label` and `nested_multi_label`: besides, the same words may have several labels. Default: `flat`. */
             overlaps?: components["schemas"]["Overlaps"];
-            /** @description Keep only entities with at least this score: a number, or `PERSON:0.8,IBAN:0.5` with a number among them for all other labels. 0.5 if absent, of a model with `free_labels`, else 0. Scores of a calibrated model are the share that is right. */
+            /** @description Keep only entities with at least this score: a number, or `PERSON:0.8,IBAN:0.5` with a number among them for all other labels. 0.5 if absent, of a model with `free_labels`, else 0. Scores of a calibrated model are the share that is right. Fields are chosen from all entities nevertheless. */
             min_score?: number | string;
             /** @description `constrained`: the best valid tag path; the others as transformers' pipeline has them. Default: `constrained`. */
             aggregation?: components["schemas"]["Aggregation"];
@@ -216,7 +221,7 @@ export interface components {
                     cardinality?: "zero_or_more" | "one_or_more" | "optional_one" | "required_one";
                 })[];
             } | string | null;
-            /** @description Return what invoices, receipts and résumés say: the best value for each role, rows, checks. Default: `false`. */
+            /** @description Divide a file into its papers; return what its invoices, credit notes, receipts and résumés say: the best value for each role, rows, taxes, checks. `labels` and `min_score` do not change it. Default: `false`. */
             fields?: boolean;
             text?: string;
             documents?: components["schemas"]["TextDocument"][];
@@ -257,13 +262,15 @@ export interface components {
             charset?: components["schemas"]["Charset"];
             text?: string;
             fields?: components["schemas"]["Fields"] | null;
-            papers?: components["schemas"]["PaperResult"][];
+            papers?: components["schemas"]["Paper"][];
             records?: {
                 [key: string]: components["schemas"]["Record"][];
             };
         };
         /**
-         * @description The entity chosen for a role, and those with other values, best first.
+         * @description The entity chosen for a role, and those with other values in the order in which they fit the role.
+         *
+         *     An amount that names no currency has that of its paper in `value` and `unit`, as in `taxes` and `line_items`.
          *
          *     With `source: rule` and a label of no role (MONEY, DATE, ID_NUMBER) it may be none of `entities`: a value that the
          *     model has not found, beside words for the role.
@@ -317,13 +324,16 @@ export interface components {
          *
          *     Bills have `currency`, `line_items`, `taxes`, `checks`, `bills` and `document_type`, résumés the lists after them.
          *     The total of a `credit_note` is nothing to pay: the supplier owes it. `bills`: how many the file holds.
-         *     `document_type` (UNTDID 1001): 380 an invoice, 381 a credit note, 384 a correction; null where no heading says it.
+         *     What is to be paid: `amount_due`, if there is one, else `total_amount`.
+         *     `document_type` (UNTDID 1001): 380 an invoice, 381 a credit note, 384 a correction, 386 a prepayment …; null where
+         *     no heading says it.
          */
         Fields: {
             kind: components["schemas"]["PaperKind"];
             evidence: {
                 [key: string]: number;
             };
+            /** @description Those that were found. Of a bill: invoice_id, invoice_date, due_date, supply_date, discount_date, purchase_order, payment_reference, supplier_name, receiver_name, net_amount, tax_amount, total_amount, paid_amount, amount_due, iban, bic, early_payment_discount, tax_id, receiver_tax_id; of a résumé: name, email, phone, address. */
             roles: {
                 [key: string]: components["schemas"]["Field"];
             };
@@ -392,17 +402,12 @@ export interface components {
             number
         ];
         /**
-         * @description Kinds of papers; bills and résumés have fields.
-         * @enum {string}
-         */
-        PaperKind: "complaint" | "contract" | "credit_note" | "customs_declaration" | "debit_note" | "delivery_note" | "expense_report" | "inquiry" | "invoice" | "offer" | "order" | "order_confirmation" | "payment_confirmation" | "payslip" | "price_list" | "pro_forma" | "receipt" | "reminder" | "remittance_advice" | "resume" | "return_slip" | "statement" | "tax_assessment" | "timesheet" | "voucher" | "waybill" | "work_report";
-        /**
          * @description One paper of a file: a bill, an order, a delivery note …, at the document's characters `[start:end]`.
          *
          *     `kind`: null where it is not known. `title`: the heading as the page writes it. `document_type`: of UNTDID 1001.
          *     `pages`: its first and its last; null in a format without pages. `fields`: of bills and résumés alone.
          */
-        PaperResult: {
+        Paper: {
             kind: components["schemas"]["PaperKind"] | null;
             title: string | null;
             document_type: string | null;
@@ -416,6 +421,11 @@ export interface components {
             end: number;
             fields: components["schemas"]["Fields"] | null;
         };
+        /**
+         * @description Kinds of papers; bills and résumés have fields.
+         * @enum {string}
+         */
+        PaperKind: "complaint" | "contract" | "credit_note" | "customs_declaration" | "debit_note" | "delivery_note" | "expense_report" | "inquiry" | "invoice" | "offer" | "order" | "order_confirmation" | "payment_confirmation" | "payslip" | "price_list" | "pro_forma" | "receipt" | "reminder" | "remittance_advice" | "resume" | "return_slip" | "statement" | "tax_assessment" | "timesheet" | "voucher" | "waybill" | "work_report";
         /**
          * @description Part of a page or file that was not read: why (`image`, `outlines`, `unmapped`, `hidden`, `struck`), and boxes.
          *
@@ -483,7 +493,7 @@ export interface components {
              * @enum {string}
              */
             overlaps?: "flat" | "nested" | "per_label" | "flat_multi_label" | "nested_multi_label";
-            /** @description Keep only entities with at least this score: a number, or `PERSON:0.8,IBAN:0.5` with a number among them for all other labels. 0.5 if absent, of a model with `free_labels`, else 0. Scores of a calibrated model are the share that is right. */
+            /** @description Keep only entities with at least this score: a number, or `PERSON:0.8,IBAN:0.5` with a number among them for all other labels. 0.5 if absent, of a model with `free_labels`, else 0. Scores of a calibrated model are the share that is right. Fields are chosen from all entities nevertheless. */
             min_score?: number | string;
             /**
              * Aggregation
@@ -564,7 +574,7 @@ export interface components {
             } | string | null;
             /** @description Of a model with `free_labels`: entities share no words (`flat`), one may be inside another (`nested`), or those of different labels do not mind each other (`per_label`). `flat_multi_label` and `nested_multi_label`: besides, the same words may have several labels. Default: `flat`. */
             overlaps?: components["schemas"]["Overlaps"];
-            /** @description Keep only entities with at least this score: a number, or `PERSON:0.8,IBAN:0.5` with a number among them for all other labels. 0.5 if absent, of a model with `free_labels`, else 0. Scores of a calibrated model are the share that is right. */
+            /** @description Keep only entities with at least this score: a number, or `PERSON:0.8,IBAN:0.5` with a number among them for all other labels. 0.5 if absent, of a model with `free_labels`, else 0. Scores of a calibrated model are the share that is right. Fields are chosen from all entities nevertheless. */
             min_score?: number | string;
             /** @description `constrained`: the best valid tag path; the others as transformers' pipeline has them. Default: `constrained`. */
             aggregation?: components["schemas"]["Aggregation"];
@@ -707,12 +717,14 @@ export interface components {
         /**
          * @description A sum that was checked; `difference`: its left side less its right one.
          *
-         *     `rule` names the lines that explain a difference, if the page states them: a `tip`, a `withholding`.
+         *     `rule` names the lines that explain a difference, if the page states them: a `tip`, a `withholding`. `lines` has
+         *     their amounts.
          */
         SumCheck: {
             rule: string;
             holds: boolean;
             difference: string;
+            lines: components["schemas"]["CheckLine"][];
         };
         /**
          * @description The tax of one rate; null for what is not stated.
