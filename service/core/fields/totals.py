@@ -13,8 +13,9 @@ The rules:
   supplies, rounding: `checks`) may make up the difference.
 - What is left to pay after a deposit is no total (`payment`).
 - Of taxes of several rates (`taxes`) their sum is the tax, and that of their bases the net, only where they add up to a
-  stated total: such a sum is no mention of the text. The tax of one rate is it only if it adds up too, its base and
-  their sum never are net and total.
+  stated total: such a sum is no mention of the text. A total that is both sums together counts whatever it weighs. The
+  tax of one rate is it only if it adds up too, its base and their sum never are net and total; a tax of 0 is none
+  beside others.
 - If another total is the triple's total plus another named sum (untaxed supplies) or an amount between them (a tip), it
   is the total. Unless the lines between are named, the triple then belongs to one tax rate: its net is not the bill's,
   and its tax only if no other amount is called a tax.
@@ -117,7 +118,7 @@ def settle_totals(
     alone = sum(own[role][0][1] for role in _TRIPLE if own[role])
     whole = own | {TAX: [found for found in own[TAX] if found[0].entity not in rates.parts]}
     choices = {role: choice for role in _TRIPLE if (choice := _own_choice(whole[role], role))}
-    if settled is None or sum(weight for _, weight in settled) < KEPT_WEIGHT * alone:
+    if settled is None or not (_is_of_rates(settled) or sum(map(_weight_of, settled)) >= KEPT_WEIGHT * alone):
         named = {entity for entity, keyword in keywords.items() if keyword is AmountKeyword.TAX}
         if _is_shared(choices, [mention for mention in mentions if mention.label == TAX or mention.entity in named]):
             del choices[TAX]
@@ -132,6 +133,15 @@ def settle_totals(
             found = {TOTAL: last} | ({TAX: found[TAX]} if len(own[TAX]) <= 1 else {})
     choices = {role: _settled(choices.get(role), mention, likely[role]) for role, mention in found.items()}
     return choices, _check_choices(choices, terms)
+
+
+def _is_of_rates(triple: Weighted) -> bool:
+    """True if net and tax are sums over several rates."""
+    return all(mention.entity == DERIVED for mention, _ in triple[:2])
+
+
+def _weight_of(found: tuple[Mention, float]) -> float:
+    return found[1]
 
 
 def _difference(found: Mapping[str, Mention]) -> Decimal:
@@ -170,6 +180,7 @@ class _Rates:
         self.bases |= {each.entity for each in mentions if each.start in rates}
         self.bases_with_tax = {amount(tax.base) for tax in taxes if tax.base is not None and tax.percent}
         self.is_several = len(self._taxes) > 1
+        self.is_taxed = bool(several)
 
     def candidates(self, likely: Weighted, own: Weighted) -> Weighted:
         """Return the taxes that a rate alone makes likely, and the sum of several."""
@@ -212,9 +223,12 @@ class _Rates:
 def _may_be(mention: Mention, role: str, rates: _Rates, keywords: Keywords, left: Collection[Decimal]) -> bool:
     """False for the base of a rate as tax, and as net or total beside others; and for what is left to pay as total.
 
-    A line between two sums, such as a tip, is neither the net nor the tax.
+    A tax of 0 is not the bill's beside taxes of other rates. A line between two sums, such as a tip, is neither the
+    net nor the tax.
     """
     if role != TOTAL and keywords.get(mention.entity) in SIGNS:
+        return False
+    if role == TAX and rates.is_taxed and amount(mention) == 0:
         return False
     if mention.entity in rates.bases and (role == TAX or rates.is_several):
         return False

@@ -350,6 +350,33 @@ def test_net_tax_and_gross_of_a_rate_are_not_those_of_the_bill() -> None:
     }
 
 
+def test_sums_over_two_rows_that_are_the_total_count_whatever_they_weigh() -> None:
+    found = page(
+        "NET_AMOUNT 804.35",
+        "PERCENT 19% MONEY 804.35 TAX_AMOUNT 152.83",
+        "PERCENT 19% MONEY 4.99 TAX_AMOUNT 0.95",
+        "TOTAL_AMOUNT 963.12",
+    )
+    found = [each._replace(score=0.2) for each in found]
+    rows = [Tax(found[1], found[2], found[3]), Tax(found[4], found[5], found[6])]
+    words = (AmountKeyword.NET, None, None, AmountKeyword.TAX, None, None, AmountKeyword.TAX, AmountKeyword.TOTAL)
+    assert roles(found, *words, taxes=rows) == {
+        "NET_AMOUNT": "=809.34",
+        "TAX_AMOUNT": "=153.78",
+        "TOTAL_AMOUNT": "963.12",
+    }
+
+
+def test_a_tax_of_0_is_not_the_bills_beside_others() -> None:
+    rated = ("PERCENT 0% MONEY 60.00 MONEY 0.00", "PERCENT 20% MONEY 11.00 MONEY 2.20")
+    found = page("MONEY 60.00", *rated, "MONEY 73.90")
+    words = (AmountKeyword.NET_OR_TOTAL, *(None, None, AmountKeyword.TAX) * 2, AmountKeyword.TO_PAY)
+    rows = [Tax(found[1], found[2], found[3]), Tax(found[4], found[5], found[6])]
+    assert roles(found, *words, taxes=rows)["TOTAL_AMOUNT"] == "73.90"
+    alone = [found[0], *found[1:4], found[7]]
+    assert roles(alone, *words[:4], taxes=rows[:1])["TAX_AMOUNT"] == "0.00"
+
+
 def test_of_two_taxes_that_add_up_to_nothing_the_one_that_does_is_the_tax() -> None:
     found = page(
         "NET_AMOUNT 300.00", "PERCENT 22% TAX_AMOUNT 66.00", "PERCENT 20% TAX_AMOUNT 60.00", "TOTAL_AMOUNT 366.00"
