@@ -10,15 +10,16 @@ The rules:
 - A letter without a heading and an account is no bill, though it names a bill's number and amount.
 - A paper without a heading is what its labels say (`kinds`), and has no code of UNTDID 1001. A résumé has no headings.
 - Where no label calls a paper a bill, a title alone names it, or a heading with a number; a bill has an amount besides.
-- A paper headed as an invoice is one, and no receipt, unless a till printed it: a line of it begins with words for a
-  payment, or has a date and the time of day, and it has no receiver, due date, order number and bank account. The law
-  of many countries calls such slips "tax invoice", and restaurants call theirs "Rechnung".
+- A paper headed as an invoice is one, and no receipt, unless a till printed it: a line of it begins with words for
+  change or a payment, or has a date and the time of day. A till prints no receiver, due date, order number and bank
+  account, and leaves no amount to pay behind a payment. The law of many countries calls such slips "tax invoice", and
+  restaurants call theirs "Rechnung".
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from service.core.fields.headings import (
@@ -42,7 +43,8 @@ _ACCOUNTS = labels_of(RoleGroup.ACCOUNT)
 _BUYER = re.compile(rf"(?:^|[\t\n])(?:{any_of('buyer')})\s{{0,3}}(?:[:\t\n]|$)")
 _AMOUNT = re.compile(r"[0-9][.,][0-9]{2}(?![0-9.,%])")
 _SUM = re.compile(rf"{_AMOUNT.pattern}|(?:[$€£¥₹₩₺₽]|\bRs\.?) ?[0-9]|\b[0-9]{{1,3}}[.,][0-9]{{3}}\b")
-_PAYMENT = re.compile(rf"\W*(?:{any_of('paid', 'change')})")
+_PAYMENT, _CHANGE, _TO_PAY = (re.compile(rf"\W*(?:{any_of(kind)})") for kind in ("paid", "change", "to_pay"))
+_NOT_ZERO = re.compile(r"[1-9][0-9.,]*[.,][0-9]{2}(?![0-9])|[.,](?:0[1-9]|[1-9][0-9])(?![0-9])")
 _DAY = re.compile(r"[0-9][/.-][0-9]{1,2}[/.-][0-9]{2}")
 _TIME = re.compile(r"(?<![0-9:.])[0-9]{1,2} ?: ?[0-9]{2}(?![0-9])")
 _LISTS = frozenset((PaperKind.STATEMENT, PaperKind.REMITTANCE_ADVICE))
@@ -127,16 +129,29 @@ def _is_receipt(text: str, heading: Heading, labelled: PaperKind | None) -> bool
     """True if a bill headed as an invoice is a receipt."""
     if heading.kind is not PaperKind.INVOICE or labelled is PaperKind.INVOICE:
         return False
-    return heading.form is HeadingForm.LABEL or _is_till_slip(text)
-
-
-def _is_till_slip(text: str) -> bool:
-    """True if a line tells a payment and its amount, or a date with the time of day where no cell calls a buyer."""
     top = text[:HEADING_CHARACTERS]
-    lines = [line for line in top.split("\n") if len(line) <= LONGEST_LINE]
-    if any(_AMOUNT.search(line) and _PAYMENT.match(folded(line)) for line in lines):
+    lines = [(line, folded(line)) for line in top.split("\n") if len(line) <= LONGEST_LINE]
+    stated = [(line, words) for line, words in lines if _AMOUNT.search(line)]
+    if any(map(_CHANGE.match, (words for _, words in stated))):
         return True
-    return any(_DAY.search(line) and _TIME.search(line) for line in lines) and not _BUYER.search(folded(top))
+    if _BUYER.search(folded(top)) or _leaves_to_pay(stated):
+        return False
+    return heading.form is HeadingForm.LABEL or _is_till_slip(lines)
+
+
+def _leaves_to_pay(stated: Sequence[tuple[str, str]]) -> bool:
+    """True if an amount above 0 is left to pay behind a payment; of lines with amounts, as written and folded."""
+    payment = next((place for place, (_, words) in enumerate(stated) if _PAYMENT.match(words)), len(stated))
+    behind = (line for line, words in stated[payment + 1 :] if _TO_PAY.match(words))
+    return any(_NOT_ZERO.search(line) for line in behind)
+
+
+def _is_till_slip(lines: Sequence[tuple[str, str]]) -> bool:
+    """True if a line, as written and folded, tells a payment and its amount, or a date with the time of day."""
+    return any(
+        (_AMOUNT.search(line) and _PAYMENT.match(words)) or (_DAY.search(line) and _TIME.search(line))
+        for line, words in lines
+    )
 
 
 def _title(text: str) -> Heading | None:
