@@ -6,7 +6,8 @@ The rules:
 - A paper's heading stands above its amounts. Behind the line of the `TOP_AMOUNTS`th amount a slip ("Remittance advice")
   or a section of a bill names no paper; there only a bill's heading counts, and less than any at the top.
 - A sentence takes a bill's kind from a paper: "this is not an invoice" leaves it without one (a receipt stays one),
-  "for customs purposes only" makes it pro forma, "we received your payment" counts where no heading names a bill.
+  "for customs purposes only" makes it pro forma, "we received your payment" counts where no heading names a bill, and
+  "thank you for your order" where no till printed it either.
 - A letter without a heading and an account is no bill, though it names a bill's number and amount.
 - A paper without a heading is what its labels say (`kinds`), and has no code of UNTDID 1001. A résumé has no headings.
 - Where no label calls a paper a bill, a title alone names it, or a heading with a number; a bill has an amount besides.
@@ -32,7 +33,7 @@ from service.core.fields.headings import (
 )
 from service.core.fields.kinds import BILL_KINDS, PaperKind, ScoredLabel, decide_kind, is_letter
 from service.core.fields.roles import RoleGroup, labels_of
-from service.core.fields.vocabulary.paper_sentences import CUSTOMS, NO_BILL, PAID, SENTENCES
+from service.core.fields.vocabulary.paper_sentences import CUSTOMS, NO_BILL, ORDERED, PAID, SENTENCES
 from service.core.fields.vocabulary.phrases import PhraseTable, any_of, folded
 
 TOP_AMOUNTS = 2
@@ -121,6 +122,8 @@ def _by_sentence(text: str, heading: Heading | None, evidence: Container[str]) -
         return None
     if PAID in said:
         return PaperMatch(PaperKind.PAYMENT_CONFIRMATION)
+    if ORDERED in said and not _is_till_slip(text):
+        return PaperMatch(PaperKind.ORDER_CONFIRMATION)
     has_account = any(label in evidence for label in _ACCOUNTS)
     return PaperMatch(None) if is_letter(text) and not has_account else None
 

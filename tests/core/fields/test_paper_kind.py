@@ -219,6 +219,26 @@ def test_a_letter_about_a_bill_is_none(sentence: str, kind: PaperKind | None) ->
     assert paper("INVOICE\n" + MAIL.format(sentence)).kind is PaperKind.INVOICE
 
 
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Thank you for your order, Emily!",
+        "Your order has shipped",
+        "Vielen Dank für Ihre Bestellung!",
+        "Bedankt voor je bestelling",
+        "Votre commande a été expédiée",
+        "Gracias por tu pedido",
+        "Děkujeme za objednávku",
+        "ご注文ありがとうございます",
+    ],
+)
+def test_mail_about_an_order_is_no_bill_without_a_bills_heading_or_a_till(sentence: str) -> None:
+    mail = f"Acme\n{sentence}\nTea pot 42,00\nTotal 42,00"
+    assert paper(mail).kind is PaperKind.ORDER_CONFIRMATION
+    assert paper(f"Invoice 7\n{mail}").kind is PaperKind.INVOICE
+    assert paper(f"{mail}\nCash 50,00").kind is not PaperKind.ORDER_CONFIRMATION
+
+
 def test_a_letter_with_an_account_may_be_a_bill() -> None:
     letter = MAIL.format("For my work in May I ask you for GBP 1,422.00.")
     assert paper(letter, (*INVOICE_LABELS, "IBAN")).kind is PaperKind.INVOICE

@@ -41,7 +41,7 @@ TITLES = {
     "Выписка по счету | Акт сверки взаимных расчетов | Hesap ekstresi | Tiliote | 取引明細書 | 对账单 | 거래내역서 | "
     "كشف حساب | खाता विवरण | Penyata akaun | STATEMENT | Account Statement | Monthly statement | "
     "Statement of Account as at 31.03.2026 | BANK STATEMENT",
-    PaperKind.PAYSLIP: "Lohnabrechnung Mai 2026 | Verdienstabrechnung | Entgeltabrechnung | "
+    PaperKind.PAYSLIP: "Lohnabrechnung Mai 2026 | Verdienstabrechnung | Bezugsabrechnung 04/2026 | Entgeltabrechnung | "
     "Gehaltsabrechnung | Loonstrook | Salarisspecificatie | Lönespecifikation | Lønseddel | Lønnsslipp | "
     "Bulletin de paie | Fiche de paie | Nómina | Recibo de salarios | Busta paga | Cedolino | Recibo de vencimento | "
     "Holerite | Fluturaș de salariu | Pasek wynagrodzeń | Výplatní páska | Расчетный листок | Maaş bordrosu | "

@@ -86,9 +86,11 @@ PAPERS = (
     PaperName(
         PaperKind.PAYSLIP,
         "payslip pay_slip payslips wage_slip salary_slip pay_stub paystub pay_statement earnings_statement "
-        "statement_of_earnings payroll_statement *gehaltsabrechnung* lohnabrechnung* entgeltabrechnung* "
-        "bezügeabrechnung* verdienstabrechnung lohnausweis gehaltszettel lohnzettel gehaltsmitteilung "
-        "bezügemitteilung loonstrook* salarisstrook* salarisspecificatie loonbrief loonspecificatie lönespecifikation "
+        "statement_of_earnings payroll_statement *gehaltsabrechnung* *lohnabrechnung* *entgeltabrechnung* "
+        "*bezügeabrechnung* *bezugsabrechnung *verdienstabrechnung *verdienstbescheinigung vergütungsabrechnung "
+        "lohnausweis gehaltszettel lohnzettel *gehaltsmitteilung "
+        "*bezügemitteilung *bezügenachweis loonstrook* *salarisstrook* *salarisspecificatie loonbrief "
+        "*loonspecificatie loonafrekening salarisafrekening *uitkeringsspecificatie lönespecifikation lönespec "
         "lönebesked lønseddel lønspecifikation lønnsslipp lønnslipp bulletin_de_paie bulletin_de_salaire "
         "fiche_de_paie bulletin_de_paye fiche_de_salaire nómina recibo_de_salarios recibo_de_nómina recibo_de_sueldo "
         "hoja_de_salario boleta_de_pago busta_paga cedolino cedolino_paga prospetto_paga recibo_de_vencimento* "
@@ -255,7 +257,8 @@ PAPERS = (
     ),
     PaperName(
         PaperKind.PRICE_LIST,
-        "price_list pricelist price_sheet rate_card tariff_sheet preisliste* preisübersicht preisverzeichnis "
+        "price_list pricelist price_sheet price_guide price_catalogue rate_card tariff_sheet preisliste* "
+        "preisübersicht preisverzeichnis "
         "prijslijst tarievenlijst prislista prisliste tarif_général liste_de_prix liste_des_prix grille_tarifaire "
         "tarifs lista_de_precios tarifa_de_precios listino_prezzi listino lista_de_preços tabela_de_preços "
         "listă_de_prețuri lista_prețurilor cennik ceník прайс_лист прейскурант fiyat_listesi hinnasto 価格表 料金表 "
