@@ -23,6 +23,7 @@ from functools import lru_cache
 
 from service.core.fields.lines import TextLines, key_above
 from service.core.fields.mentions import Mention
+from service.core.fields.payment_references import has_valid_check_digit
 from service.core.fields.roles import DATES, DISCOUNT_DATE, REFERENCE, ROLES, SUPPLY_DATE, RoleGroup
 from service.core.fields.vocabulary.phrases import PhraseMatch, PhraseTable, any_of, folded
 
@@ -210,6 +211,12 @@ def _role_of_number(key: str) -> str | None:
 def is_your_order(lines: TextLines, start: int) -> bool:
     """True if the words right before a number name an order by its buyer's number."""
     return any(_YOURS.search(key) for key in _keys(lines, start))
+
+
+def check_digit(lines: TextLines, mention: Mention, bill: str | None) -> bool | None:
+    """Tell whether a payment's reference has the check digit that its key promises; None where it promises none."""
+    valid = (has_valid_check_digit(key, mention.value.text, bill) for key in _keys(lines, mention.start))
+    return next((each for each in valid if each is not None), None)
 
 
 def bill_number_words(key: str) -> tuple[str, re.Match[str]] | None:

@@ -11,6 +11,7 @@ The rules:
 - A bill is due between its date and `MOST_DAYS_TO_PAY` later: of candidates the pair counts that fits. A due date that
   fits no invoice date is left out if no words name it, and else both are doubtful.
 - A discount for a payment after the due date is doubtful, and so is that date.
+- A payment's reference whose check digit is wrong is not valid.
 - No number without words is both the bill's and an order's.
 """
 
@@ -29,6 +30,7 @@ from service.core.fields.key_roles import (
     BEFORE,
     MERE,
     bill_number_words,
+    check_digit,
     date_role,
     is_behind_place,
     is_named_as_bill,
@@ -101,7 +103,18 @@ def choose_named(mentions: Sequence[Mention], lines: TextLines, *, is_credit: bo
     bill, order = choices.get("INVOICE_ID"), choices.get("PURCHASE_ORDER")
     if bill and order and same_value(bill.best) == same_value(order.best) and not keys[order.best.entity].role:
         del choices["PURCHASE_ORDER"]
+    if REFERENCE in choices:
+        choices[REFERENCE] = _checked(choices[REFERENCE], bill.best.value.text if bill else None, lines)
     return choices | _late_discount(choices)
+
+
+def _checked(reference: Choice, bill: str | None, lines: TextLines) -> Choice:
+    """Return a payment's reference with the check of its last digit, if its key promises one."""
+    best = reference.best
+    valid = check_digit(lines, best, bill) if best.value.valid is None else None
+    return (
+        reference if valid is None else replace(reference, best=best._replace(value=best.value._replace(valid=valid)))
+    )
 
 
 def _late_discount(choices: Mapping[str, Choice]) -> dict[str, Choice]:

@@ -359,3 +359,13 @@ def test_the_bill_that_a_credit_note_names_is_another_one() -> None:
     assert chosen(text, *found) == {"INVOICE_ID": "4711", "INVOICE_DATE": "3 March 2026"}
     alone = "Invoice date: 3 March 2026"
     assert chosen(alone, ("INVOICE_DATE", "3 March 2026"), is_credit=True) == {"INVOICE_DATE": "3 March 2026?"}
+
+
+@pytest.mark.parametrize(
+    ("words", "valid"), [("KID: 30219001", False), ("KID: 1234567897", True), ("Payment reference: 30219001", None)]
+)
+def test_a_reference_with_a_wrong_check_digit_is_not_valid(words: str, valid: bool | None) -> None:
+    text = f"Faktura nr. 30219\n{words}"
+    found = mentions_in(text, ("INVOICE_ID", "30219"), ("PAYMENT_REFERENCE", words.split()[-1]))
+    assert choose_named(found, TextLines(text))["PAYMENT_REFERENCE"].best.value.valid is valid
+    assert choose_named(found[1:], TextLines(text))["PAYMENT_REFERENCE"].best.value.valid is valid

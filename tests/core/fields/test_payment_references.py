@@ -6,7 +6,12 @@ import time
 
 import pytest
 
-from service.core.fields.payment_references import has_valid_checksum, reference_spans, whole_reference
+from service.core.fields.payment_references import (
+    has_valid_check_digit,
+    has_valid_checksum,
+    reference_spans,
+    whole_reference,
+)
 
 
 @pytest.mark.parametrize(
@@ -73,3 +78,29 @@ def test_references_are_searched_in_linear_time(words: str) -> None:
     began = time.perf_counter()
     assert not list(reference_spans(text))
     assert time.perf_counter() - began < 2
+
+
+@pytest.mark.parametrize(
+    ("key", "reference", "valid"),
+    [
+        ("kid:", "30219001", False),
+        ("kid:", "0 123 457 6", False),
+        ("kid-nummer", "1234567897", True),
+        ("kid", "12345678903", True),
+        ("kid", "00006-", True),
+        ("kid", "00005-", False),
+        ("kid", "AB-17", None),
+        ("viitenumero:", "12 32 8", True),
+        ("viitenumero:", "1232 4", False),
+        ("viite", "1234561", True),
+        ("viite", "1234562", False),
+        ("ocr-nummer:", "1234567897", True),
+        ("ocr", "204618", False),
+        ("ocr", "20461", None),
+        ("ocr", "F-20461", None),
+        ("kidney", "12345678", None),
+        ("verwendungszweck", "12345678", None),
+    ],
+)
+def test_the_key_of_one_country_tells_the_check_digit(key: str, reference: str, valid: bool | None) -> None:
+    assert has_valid_check_digit(key, reference, "20461") is valid
