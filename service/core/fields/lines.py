@@ -127,6 +127,8 @@ BEFORE = 64
 """Characters before a value that are searched for its key."""
 AFTER = 24
 """Characters after an amount that are searched for another one."""
+LINES_BESIDE, BESIDE = 8, 72.0
+"""Most lines of another block above a cell, and the least gap in points between the two columns."""
 LONGEST_LINE = 400
 """Most characters of a line that are searched for words and rates."""
 LONGEST_ROW = 240
@@ -237,11 +239,23 @@ def is_caption_row(lines: TextLines, row: Row) -> bool:
 
 
 def cells_above(lines: TextLines, offset: int, count: int) -> Iterator[str]:
-    """Yield the cell nearest to the column of `offset` from each of `count` lines above it, the nearest line first."""
+    """Yield the cell nearest to the column of `offset` from each of `count` lines above it, the nearest line first.
+
+    Lines of another block of the page, beside all cells of the line, have an empty cell each and do not count.
+    """
     line = lines.at(offset)
     row = lines.row(line)
     cell = row.at(offset)
-    for above in range(line - 1, max(line - 1 - count, -1), -1):
+    for above in range(line - 1, max(line - 1 - LINES_BESIDE - count, -1), -1):
         other = lines.row(above)
         found = nearest(cell, row, other) if cell else None
-        yield lines.between(found.start, found.end) if found else ""
+        is_beside = found is not None and _is_beside(row, other, found)
+        yield lines.between(found.start, found.end) if found and not is_beside else ""
+        count -= not is_beside
+        if not count:
+            return
+
+
+def _is_beside(row: Row, other: Row, cell: Cell) -> bool:
+    """True if a cell of the line `other` stands beside all of the line `row`, in another block of the page."""
+    return row.unit is other.unit is Unit.POINTS and all(each.overlap(cell) < -BESIDE for each in row.cells)

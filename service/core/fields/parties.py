@@ -4,6 +4,7 @@ The rules:
 - A name's weight for a role is its best score under the role's label, or a share of its score under another one:
   `NO_ROLE` for organizations and persons, `OTHER_PARTY` for the other party's label (models confuse the two firms).
 - A keyword such as "bill to" or "Verkäufer" on a name's line, or in its column on a line above, adds `KEYWORD`.
+- A firm that a keyword calls the receiver, on its line or the one above, is the supplier nowhere.
 - A legal form adds `LEGAL_FORM` to a likely name; a bank's name without a keyword counts `BANK` of its weight.
 - Names found by their places (`party_names`) count like the model's; a part of such a name is none.
 - The places of all mentions of a firm add their weights (`party_places`).
@@ -14,7 +15,7 @@ The rules:
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import product
 
@@ -52,6 +53,7 @@ HEADING_CHARACTERS = 48
 """Most characters of a line above a name that is searched for keywords; a longer one is prose."""
 SHORTEST_PART = 5
 """Fewest letters of a name that a longer one of the same firm begins with."""
+_ROLES = (SUPPLIER, RECEIVER)
 MOST_NAMES = 12
 """Most names of a role that are tried in pairs."""
 
@@ -72,8 +74,11 @@ def choose_parties(mentions: Sequence[Mention], lines: TextLines) -> dict[str, C
     named = _without_parts([each for each in mentions if each.label in NAMES and not is_no_party(each.text)])
     words = {mention.entity: keyword_before(lines, mention) for mention in named}
     places = places_of(mentions, lines, NAMES, {firm(mention) for mention in named if words[mention.entity][0]})
+    receivers = _called_receivers(named, words)
 
     def weigh(mention: Mention, role: str) -> float:
+        if role == SUPPLIER and firm(mention) in receivers:
+            return 0.0
         share = 1.0 if mention.label == role else NO_ROLE.get(mention.label, OTHER_PARTY)
         keyword_role, apart = words[mention.entity]
         word = KEYWORD - apart * A_LINE_AWAY if keyword_role == role else 0.0
@@ -84,13 +89,19 @@ def choose_parties(mentions: Sequence[Mention], lines: TextLines) -> dict[str, C
         weight = share * mention.score + word + form + place
         return BANK * weight if not word and _is_bank(mention, lines) else weight
 
-    likely = {role: ranked(named, partial(weigh, role=role))[:MOST_NAMES] for role in (SUPPLIER, RECEIVER)}
+    likely = {role: ranked(named, partial(weigh, role=role))[:MOST_NAMES] for role in _ROLES}
     pair = _best_pair(*likely.values())
     return {
         role: _choice(role, _in_full(mention, likely[role]), likely[role])
         for role, mention in zip(likely, pair, strict=True)
         if mention
     }
+
+
+def _called_receivers(named: Sequence[Mention], words: Mapping[int, tuple[str | None, int]]) -> set[str]:
+    """Find the firms that a keyword beside or directly above a name calls the receiver, and none the supplier."""
+    called = {role: {firm(each) for each in named if words[each.entity] in ((role, 0), (role, 1))} for role in _ROLES}
+    return called[RECEIVER] - called[SUPPLIER]
 
 
 def _is_owner(name: Mention, lines: TextLines) -> bool:

@@ -11,8 +11,9 @@ The rules, for all mentions of a firm together:
 - Foot: a sender or a reachable firm behind the bill's first amount.
 - Host: the name is contained in the document's web address.
 - Addressee: a form of address follows the name (`御中`, `귀중`).
-- Window: the letterhead stands above an address and has no number, while another firm is a sender, or reachable: it is
-  the receiver's address, and no letterhead.
+- Window: the letterhead stands above an address and has no number, while another firm is a sender, or reachable; or it
+  has a tax number alone, while a reachable firm stands to its right at its height: it is the receiver's address, and
+  no letterhead.
 """
 
 from __future__ import annotations
@@ -64,6 +65,8 @@ NAMES_ABOVE_ADDRESS = 3
 """Mentions after a name among which its address is searched: a contact and a country may stand between them."""
 SHORTEST_IN_HOST = 5
 """Least letters of a name that is searched in web addresses: shorter ones match by chance."""
+SAME_HEIGHT = 60.0
+"""Most points between the tops of two blocks that stand side by side."""
 KEY_CHARACTERS = 48
 """Characters before a tax number that are searched for words for the receiver."""
 
@@ -90,23 +93,34 @@ def places_of(
     hosts = tuple(_letters(mention.text) for mention in mentions if mention.label == "URL")
     first_amount = next((each.start for each in mentions if each.label in AMOUNTS), sys.maxsize)
     found: dict[str, set[Place]] = defaultdict(set)
+    names = [mention for mention in mentions if mention.label in labels]
+    beside = {firm(name) for name in names if is_right_of(name, names[0])}
     for place, name in enumerate(mentions):
         if name.label in labels:
             head = {Place.LETTERHEAD} if not found else set()
             after = mentions[place + 1 : place + 1 + NEXT_MENTIONS]
             own = _own_places(name, after, lines, labels, is_behind_amounts=name.start > first_amount)
             found[firm(name)] |= head | {*own} | ({Place.HOST} if _is_in(name, hosts) else set())
-    return {key: frozenset(_settled(key, places, found, called)) for key, places in found.items()}
+    return {key: frozenset(_settled(key, places, found, called, beside)) for key, places in found.items()}
 
 
-def _settled(key: str, places: set[Place], found: Mapping[str, set[Place]], called: Collection[str]) -> set[Place]:
-    """Decide whether a letterhead is an address window; a letterhead and a registered firm have no receiver's block."""
+def _settled(
+    key: str, places: set[Place], found: Mapping[str, set[Place]], called: Collection[str], beside: Collection[str]
+) -> set[Place]:
+    """Decide whether a letterhead is an address window; a letterhead and a registered firm have no receiver's block.
+
+    Args:
+        beside: firms to the right of the letterhead.
+    """
     if Place.LETTERHEAD not in places:
         return places
-    has_number = {Place.NUMBERED, Place.REACHABLE, Place.SENDER} & places
-    others = (other for each, other in found.items() if not each.startswith(key) and not key.startswith(each))
-    is_sent = any({Place.SENDER, Place.REACHABLE, Place.FOOT} & other for other in others)
-    if Place.BLOCK in places and not has_number and is_sent and key not in called:
+    others = {each: other for each, other in found.items() if not each.startswith(key) and not key.startswith(each)}
+    is_sent = any({Place.SENDER, Place.REACHABLE, Place.FOOT} & other for other in others.values())
+    rivals = (other for each, other in others.items() if each in beside and each not in called)
+    if Place.NUMBERED in places:
+        is_sent = any(Place.REACHABLE in other for other in rivals)
+    has_own = {Place.REACHABLE, Place.SENDER} & places
+    if Place.BLOCK in places and not has_own and is_sent and key not in called:
         return places - {Place.LETTERHEAD} | {Place.WINDOW}
     return places - {Place.BLOCK}
 
@@ -177,6 +191,13 @@ def share_column(lines: TextLines, one: int, other: int) -> bool:
 
 def _is_receivers(number: Mention, lines: TextLines) -> bool:
     return _RECEIVERS.search(folded(lines.before(number.start, KEY_CHARACTERS))) is not None
+
+
+def is_right_of(name: Mention, other: Mention) -> bool:
+    """True if a name stands to the right of another one at its height; False where a place is not known."""
+    if not name.boxes or not other.boxes or name.page != other.page:
+        return False
+    return name.boxes[0][0] > other.boxes[-1][2] and abs(name.boxes[0][1] - other.boxes[0][1]) <= SAME_HEIGHT
 
 
 def firm(name: Mention) -> str:

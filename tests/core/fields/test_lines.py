@@ -160,3 +160,18 @@ def test_cells_above_are_the_nearest_ones_of_each_line() -> None:
     text = "Seller\tBuyer\n\nName\nFinch Ltd\tWren Ltd"
     assert list(cells_above(TextLines(text), text.index("Wren"), 4)) == ["Name", "", "Buyer"]
     assert list(cells_above(TextLines(text), text.index("\tWren"), 1)) == [""]
+
+
+@pytest.mark.parametrize(
+    ("left", "found"),
+    [(300.0, ["", "", "", "Seller", "Papers"]), (60.0, ["4 Quay", "Finch Ltd", "Buyer"])],
+)
+def test_cells_of_another_block_beside_the_line_are_none_above_it(left: float, found: list[str]) -> None:
+    """The reader puts the left block's lines between the two captions and the right block."""
+    text = "Papers\nSeller\nBuyer\nFinch Ltd\n4 Quay\nAcme Ltd"
+    lefts = {"Papers": left, "Seller": left, "Acme Ltd": left}
+
+    def extents(spans: Sequence[Span]) -> list[tuple[float, float]]:
+        return [(at := lefts.get(text[start:end], 60.0), at + 40.0) for start, end in spans]
+
+    assert list(cells_above(TextLines(text, extents), text.index("Acme"), 3))[: len(found)] == found

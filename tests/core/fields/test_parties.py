@@ -235,3 +235,21 @@ def test_the_party_is_the_firm_in_full_and_no_owner_bank_or_place(
     text: str, found: tuple[tuple[str, str, float], ...], expected: dict[str, str]
 ) -> None:
     assert chosen_names(text, *found) == expected
+
+
+@pytest.mark.parametrize(
+    ("below", "supplier"),
+    [
+        ("Bill to: Tern Club", "Acme GmbH"),
+        ("Kunde\nTern Club", "Acme GmbH"),
+        ("Client : Tern Club", "Acme GmbH"),
+        ("Seller: Tern Club\n\n\n\n\n\nBill to: Tern Club", "Tern Club"),
+        ("Tern Club", "Tern Club"),
+    ],
+)
+def test_a_firm_that_a_keyword_calls_the_receiver_is_nowhere_the_supplier(below: str, supplier: str) -> None:
+    """As on a payment slip above the letterhead, which names the customer first."""
+    text = f"Payment slip\nTern Club\nAcme GmbH\n\n\n\n\n\n{below}"
+    slip = (SUPPLIER, "Tern Club", 0.9), (SUPPLIER, "Acme GmbH", 0.3)
+    again = [(SUPPLIER, "Tern Club", 0.9)] * below.count("Tern Club")
+    assert parties(text, *slip, *again)[SUPPLIER][0] == supplier

@@ -7,7 +7,7 @@ import pytest
 from service.core.fields.lines import TextLines
 from service.core.fields.party_places import Place, firm, places_of
 from service.core.fields.roles import RECEIVER, SUPPLIER
-from tests.support.mentions import mention, mentions_in
+from tests.support.mentions import boxed, mention, mentions_in
 
 NAMES = {SUPPLIER, RECEIVER, "ORGANIZATION", "PERSON"}
 ACME, FINCH = ("ORGANIZATION", "Acme GmbH"), ("ORGANIZATION", "Finch Ltd")
@@ -101,3 +101,26 @@ def test_a_form_of_address_marks_the_receiver(form: str) -> None:
 )
 def test_a_firm_is_one_with_its_legal_form_or_without(one: str, other: str) -> None:
     assert firm(mention(0, "ORGANIZATION", one, 0)) == firm(mention(0, "ORGANIZATION", other, 0))
+
+
+@pytest.mark.parametrize(
+    ("left", "top", "page", "called", "is_window"),
+    [
+        (350.0, 60.0, 1, (), True),
+        (350.0, 100.0, 1, (), True),
+        (350.0, 160.0, 1, (), False),
+        (120.0, 60.0, 1, (), False),
+        (350.0, 60.0, 2, (), False),
+        (350.0, 60.0, 1, ("acme",), False),
+    ],
+)
+def test_a_letterhead_with_a_tax_number_alone_is_a_window_beside_a_reachable_firm(
+    left: float, top: float, page: int, called: tuple[str, ...], is_window: bool
+) -> None:
+    text = "Finch Ltd\nQuai 4\n29200 Brest\nVAT FR40303265045\nAcme GmbH\nTel. 030 123"
+    found = mentions_in(text, FINCH, STREET, ("TAX_ID", "FR40303265045"), ACME, ("PHONE", "030 123"))
+    found[0] = boxed(found[0], (60.0, 50.0, 160.0, 60.0))
+    found[3] = boxed(found[3], (left, top, left + 100, top + 10), page=page)
+    own = places_of(found, TextLines(text), NAMES, called)["finch"]
+    assert (WINDOW in own) is is_window
+    assert (HEAD in own) is not is_window
