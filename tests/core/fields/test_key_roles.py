@@ -40,6 +40,15 @@ def test_a_day_of_payment_is_another_day(key: str) -> None:
 
 @pytest.mark.parametrize(
     "key",
+    ["Acompte versé le", "Anzahlung geleistet am", "Angezahlt am", "Anticipo abonado el", "Devis accepté le",
+     "per Estimate # 311 accepted", "Auftrag angenommen am", "Contract signed on"],
+)  # fmt: skip
+def test_a_day_of_a_deposit_or_of_an_agreement_is_another_day(key: str) -> None:
+    assert of_date(f"{key} §") == ANOTHER
+
+
+@pytest.mark.parametrize(
+    "key",
     ["Next invoice", "Nächste Rechnung am", "Prochaine facture vers le", "próxima factura", "prossima bolletta",
      "volgende factuur", "nästa faktura", "næste regning", "neste faktura", "następna faktura", "příští faktura",
      "следующий счет", "sonraki fatura", "seuraava lasku", "次回請求日", "下次账单", "다음 청구", "الفاتورة القادمة",

@@ -58,7 +58,8 @@ ENGLISH = BillWords(
     "tuition_period",
     discount_until="discount_until discount_by discount_date discount_if_paid_by if_paid_by if_paid_before "
     "if_paid_on_or_before if_you_pay_by if_payment_is_received_by if_received_by early_payment_by discount",
-    another_day="order_date print_date start_date end_date birth_date date_of_birth expiry_date date_of_order "
+    another_day="accepted accepted_on signed_on approved_on "
+    "order_date print_date start_date end_date birth_date date_of_birth expiry_date date_of_order "
     "order_placed ordered ordered_on po_date printed printed_on printed_at date_printed born dob expiry expiration "
     "expiration_date expires expires_on expired exp exp_date valid valid_until valid_till valid_to valid_from "
     "valid_thru valid_through good_thru good_until paid paid_on paid_in_full date_paid payment_received "
@@ -160,7 +161,8 @@ GERMAN = BillWords(
     "rechnungsperiode verbrauchszeitraum leistungsperiode zeitraum *zeitraum* lieferzeit",
     discount_until="skonto skonto_bis skontofrist skontodatum skontotermin skontierbar_bis skontofähig_bis "
     "bei_zahlung_bis bei_zahlung_bis_zum bei_zahlung_bis_spätestens bei_zahlungseingang_bis bei_zahlung_innerhalb",
-    another_day="liefertermin bestelldatum auftragsdatum druckdatum geburtsdatum bestellt_am gedruckt gedruckt_am "
+    another_day="geleistet_am angezahlt_am eingegangen_am angenommen_am "
+    "liefertermin bestelldatum auftragsdatum druckdatum geburtsdatum bestellt_am gedruckt gedruckt_am "
     "ausgedruckt_am geboren geboren_am geb. gültig_bis gültig_ab gültig_von gültig_vom gültigkeit ablaufdatum "
     "läuft_ab_am verfallsdatum haltbar_bis mhd bezahlt bezahlt_am gezahlt_am beglichen_am zahlungseingang "
     "zahlungseingang_am zahlung_erhalten* zahlung_vom eingegangen_am erhalten_am abgebucht abgebucht_am belastet_am "

@@ -41,7 +41,8 @@ FRENCH = BillWords(
     "date_d'intervention",
     discount_until="escompte escompte_jusqu'au escompte_si_paiement_avant_le si_paiement_avant_le si_paiement_avant "
     "en_cas_de_paiement_avant_le en_cas_de_paiement_avant si_payé_avant_le escompte_pour_paiement_avant_le",
-    another_day="date_de_commande date_de_naissance commande_du commandé_le commandée_le date_d'impression "
+    another_day="versé_le versée_le signé_le accepté_le "
+    "date_de_commande date_de_naissance commande_du commandé_le commandée_le date_d'impression "
     "imprimé_le imprimée_le édité_le né_le née_le date_d'expiration expiration expire expire_le valable_jusqu'au "
     "valable_au valable_jusqu'à valide_jusqu'au date_de_validité validité à_consommer_avant dlc payé payée payé_le "
     "payée_le réglé réglé_le réglée_le acquitté_le acquittée_le encaissé_le paiement_reçu paiement_reçu_le reçu_le "
@@ -121,7 +122,8 @@ SPANISH = BillWords(
     discount_until="descuento_por_pronto_pago pronto_pago descuento_hasta descuento_si_paga_antes_del "
     "si_paga_antes_del si_se_paga_antes_del pagando_antes_del por_pago_antes_del si_se_abona_antes_del "
     "si_abona_antes_del",
-    another_day="fecha_de_pedido fecha_pedido pedido_el fecha_de_impresión impreso_el impreso fecha_de_nacimiento "
+    another_day="abonado_el ingresado_el firmado_el aceptado_el "
+    "fecha_de_pedido fecha_pedido pedido_el fecha_de_impresión impreso_el impreso fecha_de_nacimiento "
     "nacido_el fecha_de_caducidad caducidad caduca caduca_el válido_hasta válida_hasta válido_desde validez vigencia "
     "vigente_hasta consumir_antes pagado pagada pagado_el pagada_el abonado_el cobrado_el pago_recibido "
     "pago_recibido_el recibido_el cargado_el adeudado_el próxima_factura próximo_pago próximo_cargo próxima_lectura "
