@@ -2,7 +2,7 @@
 
 The rules:
 - A head is a line without digits that names an item or a quantity, and a price or an amount. At least half of its
-  letters belong to captions; the next line may go on with them ("PlaceUnit" over "price").
+  letters belong to captions; the next line may go on with them ("Unit" over "price").
 - A column is as wide as its caption. A value belongs to the column that it overlaps most, else to the nearest one.
 - A table ends before the next head, and `LINES_WITHOUT_CELLS` lines behind its last line of several cells.
 - Places are compared in one unit only (`cells`): below a head with points a line without them has no columns.

@@ -4,7 +4,7 @@ The rules:
 - A key begins after the last amount before its value.
 - A caption is the cell above in the value's column (`cells`). All cells of its line are captions: none has a digit but
   that of a rate; and they are several, or the value's line has one cell as well.
-- Where the line above the captions has several captions too, the one above goes before it ("PlaceUnit" over "price").
+- Where the line above the captions has several captions too, the one above goes before it ("Unit" over "price").
 - An amount takes a caption only if no word stands before it on its line. Amounts below amounts are a table's.
 - An amount directly followed by another one on its line is part of a table's row and has no key before it.
 """
@@ -258,4 +258,4 @@ def cells_above(lines: TextLines, offset: int, count: int) -> Iterator[str]:
 
 def _is_beside(row: Row, other: Row, cell: Cell) -> bool:
     """True if a cell of the line `other` stands beside all of the line `row`, in another block of the page."""
-    return row.unit is other.unit is Unit.POINTS and all(each.overlap(cell) < -BESIDE for each in row.cells)
+    return row.unit is other.unit is PlaceUnit.POINTS and all(each.overlap(cell) < -BESIDE for each in row.cells)
