@@ -17,7 +17,7 @@ from service.api.extraction.request import ExtractRequest
 from service.api.schemas import EntityResult, FieldsResult, PaperResult
 from service.core.decoding.entities import Entity
 from service.core.decoding.offsets import OffsetMap
-from service.core.fields.keyword_values import Span
+from service.core.fields.cells import Span
 from service.core.fields.kinds import BILL_KINDS
 from service.core.fields.paper_kind import PaperMatch, paper_kind
 from service.core.fields.papers import divide

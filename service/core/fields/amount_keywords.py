@@ -24,7 +24,7 @@ from service.core.fields.lines import TextLines, caption_of, is_one_of_several, 
 from service.core.fields.mentions import Mention, amount
 from service.core.fields.roles import AMOUNTS, ROLES
 from service.core.fields.vocabulary.column_captions import NO_ROWS
-from service.core.fields.vocabulary.phrases import PhraseMatch, PhraseTable, folded
+from service.core.fields.vocabulary.phrases import PhraseMatch, PhraseTable, count_letters, folded
 
 MOST_OTHER_LETTERS = 20
 """Most letters of a key outside its phrases; a key with more is prose."""
@@ -194,5 +194,5 @@ def _classify_tax_key(kinds: Sequence[str]) -> AmountKeyword:
 
 
 def _other_letters(line: str, found: Sequence[PhraseMatch]) -> int:
-    letters = sum(map(str.isalpha, line))
+    letters = count_letters(line)
     return letters - sum(character.isalpha() for phrase in found for character in line[phrase.start : phrase.end])

@@ -16,7 +16,7 @@ from decimal import Decimal
 from itertools import combinations
 from typing import NamedTuple
 
-from service.core.fields.amount_keywords import AmountKeyword
+from service.core.fields.amount_keywords import AmountKeyword, Keywords
 from service.core.fields.line_items import LineItem
 from service.core.fields.mentions import Mention, amount, number
 
@@ -87,9 +87,7 @@ def _lines(terms: Sequence[Term]) -> tuple[tuple[str, Decimal], ...]:
     return tuple((term.name, term.value) for term in terms)
 
 
-def terms_of(
-    mentions: Sequence[Mention], keywords: Mapping[int, AmountKeyword], kinds: Collection[AmountKeyword]
-) -> tuple[Term, ...]:
+def terms_of(mentions: Sequence[Mention], keywords: Keywords, kinds: Collection[AmountKeyword]) -> tuple[Term, ...]:
     """Find the lines of some classes; a line that is stated twice counts once."""
     found: dict[tuple[AmountKeyword, Decimal], Term] = {}
     for mention in mentions:

@@ -19,7 +19,7 @@ from service.core.fields.cells import Cell, PlaceUnit, Row
 from service.core.fields.lines import TextLines, is_caption_row
 from service.core.fields.mentions import Mention
 from service.core.fields.vocabulary.column_captions import CAPTIONS
-from service.core.fields.vocabulary.phrases import PhraseMatch, PhraseTable, folded, written_span
+from service.core.fields.vocabulary.phrases import PhraseMatch, PhraseTable, count_letters, folded, written_span
 
 LINES_WITHOUT_CELLS = 8
 """Most lines of one cell between two rows of a table: long descriptions, and the foot of a page."""
@@ -85,7 +85,7 @@ def head_columns(lines: TextLines, line: int) -> tuple[Column, ...]:
     kinds = {column.kind for column in columns}
     if len(kinds) < 2 or kinds.isdisjoint(_GOODS) or kinds.isdisjoint(_MONEY):
         return ()
-    letters = _letters(lines.between(row.cells[0].start, row.cells[-1].end))
+    letters = count_letters(lines.between(row.cells[0].start, row.cells[-1].end))
     return columns if 2 * sum(column.letters for column in columns) >= letters else ()
 
 
@@ -111,7 +111,7 @@ def _columns(lines: TextLines, line: int) -> Iterator[Column]:
         for each in found:
             start, end = written_span(text, each.start, each.end)
             part = cell if len(found) == 1 else lines.part(line, cell.start + start, cell.start + end)
-            yield Column(ColumnKind(each.kind), part, _letters(words[each.start : each.end]))
+            yield Column(ColumnKind(each.kind), part, count_letters(words[each.start : each.end]))
 
 
 def _captions(words: str) -> list[PhraseMatch]:
@@ -157,10 +157,6 @@ def _end(lines: TextLines, first: int, border: int) -> int:
         elif line - last >= LINES_WITHOUT_CELLS:
             break
     return last
-
-
-def _letters(text: str) -> int:
-    return sum(map(str.isalpha, text))
 
 
 class ColumnKinds:

@@ -28,7 +28,7 @@ from service.core.fields.lines import TextLines
 from service.core.fields.mentions import Mention
 from service.core.fields.roles import DATES
 from service.core.fields.vocabulary.column_captions import UNITS
-from service.core.fields.vocabulary.phrases import PhraseTable, folded
+from service.core.fields.vocabulary.phrases import PhraseTable, count_letters, folded
 
 ITEM = "LINE_ITEM"
 FEWEST_CELLS = 3
@@ -45,7 +45,7 @@ def _describes(text: str) -> bool:
     """True if a text names goods, and not their unit alone."""
     line = folded(text)
     units = sum(phrase.end - phrase.start for phrase in _UNITS.find(line))
-    return names_goods(text) and (not units or units < sum(map(str.isalpha, line)))
+    return names_goods(text) and (not units or units < count_letters(line))
 
 
 def description_spans(lines: TextLines, entities: Sequence[Entity], sums: Sequence[Span]) -> list[Span]:
@@ -196,7 +196,7 @@ class _Rows:
         return max(filter(self._has_words, cells), key=self._letters, default=None)
 
     def _letters(self, cell: Cell) -> int:
-        return sum(map(str.isalpha, self._lines.between(cell.start, cell.end)))
+        return count_letters(self._lines.between(cell.start, cell.end))
 
     def _groups(self, line: int) -> Iterator[list[Entity]]:
         """Divide the items of a line where a sum stands between two of them."""

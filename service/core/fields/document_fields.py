@@ -5,12 +5,12 @@ Knows labels and positions only: not the model, the decoding, or the format of a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from service.core.fields.accounts import choose_accounts
-from service.core.fields.amount_keywords import AmountKeyword, amount_keywords
+from service.core.fields.amount_keywords import AmountKeyword, Keywords, amount_keywords
 from service.core.fields.checks import ADDED, SumCheck, Term, check_rows, terms_of
 from service.core.fields.currencies import NO_READER, CurrencyReader, choose_currency
 from service.core.fields.kinds import BILL_KINDS, PaperKind
@@ -158,9 +158,7 @@ class _Sums:
         return check_rows(rows, self.value(NET), self.value(TOTAL), self.terms, is_taxed=bool(self.taxes))
 
 
-def _sums(
-    mentions: Sequence[Mention], by_keyword: Sequence[Mention], lines: TextLines, words: Mapping[int, AmountKeyword]
-) -> _Sums:
+def _sums(mentions: Sequence[Mention], by_keyword: Sequence[Mention], lines: TextLines, words: Keywords) -> _Sums:
     everything = sorted([*mentions, *by_keyword], key=lambda mention: mention.start)
     rates = find_taxes(everything, lines, words)
     named = words.keys() | {each.entity for tax in rates for each in (tax.base, tax.amount) if each is not None}

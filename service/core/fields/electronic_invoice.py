@@ -24,6 +24,7 @@ from service.core.decoding.value import Value, ValueKind
 from service.core.fields.checks import TOLERANCE, SumCheck, check_sum
 from service.core.fields.mentions import CHECKSUM, LINES_BETWEEN, NO_SUM, WORDS, Choice, Mention, Reason
 from service.core.fields.roles import DUE, NET, ORDER, PAID, SUPPLY_DATE, TAX, TOTAL, RoleGroup, labels_of
+from service.core.fields.vocabulary.phrases import letters_of
 
 MOST_ROWS = 10_000
 """Most rows of an invoice; those of a longer one would make an answer of megabytes."""
@@ -283,7 +284,7 @@ def _place(
     label: str, value: Value, text: _SearchableText, mentions: Sequence[Mention], choice: Choice | None
 ) -> tuple[int, int] | None:
     """Find a value's place: the page's choice, else a mention with its label, else any mention, else its characters."""
-    stated = _compact(value.text)
+    stated = letters_of(value.text)
     if choice is not None and _is_equal(label, value, stated, choice.best):
         return choice.best.start, choice.best.end
     equal = [mention for mention in mentions if _is_equal(label, value, stated, mention)]
@@ -311,11 +312,11 @@ def _is_equal(label: str, value: Value, stated: str, mention: Mention) -> bool:
     if value.kind is ValueKind.DATE:
         readings = (found.text, *found.ambiguous)
         return value.text in readings or (label == SUPPLY_DATE and _overlaps(value.text, found))
-    shown = _compact(mention.text)
+    shown = letters_of(mention.text)
     if label in _PARTIES:
         shorter, longer = sorted((stated, shown), key=len)
         return stated == shown or (len(shorter) >= SHORTEST_PART and shorter in longer and mention.label in _PARTIES)
-    return stated == shown or stated == _compact(found.text)
+    return stated == shown or stated == letters_of(found.text)
 
 
 def _overlaps(stated: str, shown: Value) -> bool:
@@ -324,17 +325,13 @@ def _overlaps(stated: str, shown: Value) -> bool:
     return shown.kind is ValueKind.DATE and days[0] <= f"{others[-1]}~" and others[0] <= f"{days[-1]}~"
 
 
-def _compact(text: str) -> str:
-    return "".join(filter(str.isalnum, text.casefold()))
-
-
 def _pattern(value: Value) -> str:
     """Make a regular expression for the written forms of a value that is no text; short, so that it is linear."""
     if value.kind is ValueKind.DATE:
         return _BETWEEN_DAYS.join(map(_day_pattern, value.text.split("/")))
     if value.number is not None:
         return _number_pattern(value.number)
-    letters = _compact(value.text)
+    letters = letters_of(value.text)
     spaced = r"\s?".join(letters if len(letters) <= LONGEST_SEARCHED_ID else "")
     return rf"(?<!\w){spaced}(?!\w)"
 

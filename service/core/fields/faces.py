@@ -21,14 +21,15 @@ from itertools import chain, islice
 
 from service.core.decoding.entities import Entity
 from service.core.fields.amount_keywords import AmountKeyword, keyword_of_amount
+from service.core.fields.cells import Span
 from service.core.fields.headings import REFERRED, Heading, HeadingForm, find_headings
 from service.core.fields.key_roles import number_role
-from service.core.fields.keyword_values import Span, identifier_spans
+from service.core.fields.keyword_values import identifier_spans
 from service.core.fields.kinds import BILL_KINDS, PaperKind, is_letter
 from service.core.fields.lines import TextLines, has_sum
 from service.core.fields.paper_kind import heading_weight
 from service.core.fields.roles import AMOUNTS, DATES, TOTAL, RoleGroup, labels_of
-from service.core.fields.vocabulary.phrases import any_of, folded
+from service.core.fields.vocabulary.phrases import any_of, folded, letters_of
 
 TOP_CHARACTERS = 500
 """Characters of a page's beginning that are searched for its heading."""
@@ -117,7 +118,7 @@ class Sheets:
         """Collect the signs of a page or a part of one."""
         top, head = min(end, start + TOP_CHARACTERS), min(end, start + FACE_CHARACTERS)
         parties = self._of(_PARTIES, start, start + LETTERHEAD_CHARACTERS, end)
-        names = frozenset(_letters(each.text) for each in parties)
+        names = frozenset(letters_of(each.text) for each in parties)
         headings = [each for each in find_headings(self._text, start, top) if self._is_own(each.start)]
         kind = _kind(headings, has_letterhead=bool(names))
         return Face(
@@ -197,7 +198,7 @@ class Sheets:
     def _own(self, places: Iterable[Span]) -> frozenset[str]:
         """Return the numbers at some places, but those in prose and those that are another paper's."""
         own = (place for place in places if self._is_short(*place) and self._is_own(place[0]))
-        return frozenset(_letters(self._text[begin:stop]) for begin, stop in own)
+        return frozenset(letters_of(self._text[begin:stop]) for begin, stop in own)
 
     def _is_short(self, start: int, end: int) -> bool:
         """True if a number is no year and no date, and stands in a short cell."""
@@ -231,7 +232,3 @@ def _kind(headings: Iterable[Heading], *, has_letterhead: bool) -> PaperKind | N
         return None
     is_section = best.kind in REFERRED and best.form is not HeadingForm.TITLE and not has_letterhead
     return None if is_section else best.kind
-
-
-def _letters(text: str) -> str:
-    return "".join(filter(str.isalnum, text.casefold()))

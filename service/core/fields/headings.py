@@ -24,7 +24,7 @@ from service.core.fields.kinds import BILL_KINDS, PaperKind
 from service.core.fields.vocabulary.bill_names import BILLS, KEYS, NO_NAMES, SPECIAL_BILLS
 from service.core.fields.vocabulary.paper_names import ALONE, PAPERS, PaperName
 from service.core.fields.vocabulary.paper_sentences import NO_BILL, SENTENCES
-from service.core.fields.vocabulary.phrases import PhraseMatch, PhraseTable, any_of, folded
+from service.core.fields.vocabulary.phrases import PhraseMatch, PhraseTable, any_of, count_letters, folded
 
 MOST_OTHER_LETTERS = 20
 """Most letters of a heading beside the papers' names; a cell with more is prose."""
@@ -202,7 +202,7 @@ def _is_prose(cell: str, name: PaperName, begin: str, rest: str) -> bool:
     """True if a cell has more words beside the names than a heading."""
     if _PARTICLE.match(rest):
         return True
-    others = sum(map(str.isalpha, begin)) + sum(map(str.isalpha, rest))
+    others = count_letters(begin) + count_letters(rest)
     is_title = name.kind not in BILL_KINDS and not begin and not cell.endswith((".", ",", ";"))
     if others > (MOST_LETTERS_BEHIND if is_title else MOST_OTHER_LETTERS):
         return True

@@ -25,7 +25,7 @@ from service.core.fields.lines import TextLines, key_above
 from service.core.fields.mentions import Mention
 from service.core.fields.payment_references import has_valid_check_digit
 from service.core.fields.roles import DATES, DISCOUNT_DATE, REFERENCE, ROLES, SUPPLY_DATE, RoleGroup
-from service.core.fields.vocabulary.phrases import PhraseMatch, PhraseTable, any_of, folded
+from service.core.fields.vocabulary.phrases import PhraseMatch, PhraseTable, any_of, count_letters, folded
 
 ANOTHER, MERE = "another", "number"
 """Role of the number or the day of something else: another bill, a customer, a payment made. Role of a number whose key
@@ -167,7 +167,7 @@ def _role_of_day(key: str) -> str | None:
     if _DATE.search(key, named.end) and not _PERIOD_END.search(key):
         return None
     role = _DAY_ROLES[named.kind]
-    is_prose = role == SUPPLY_DATE and sum(map(str.isalpha, key[named.end :])) > MOST_LETTERS_TO_SUPPLY
+    is_prose = role == SUPPLY_DATE and count_letters(key[named.end :]) > MOST_LETTERS_TO_SUPPLY
     return None if is_prose else role
 
 

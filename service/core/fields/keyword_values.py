@@ -24,6 +24,7 @@ from itertools import groupby, pairwise
 from service.core.decoding.entities import Entity, Source
 from service.core.decoding.value import Value, ValueKind
 from service.core.fields.amount_keywords import keyword_of_amount
+from service.core.fields.cells import Span
 from service.core.fields.descriptions import ITEM, description_spans
 from service.core.fields.key_roles import ANOTHER, date_role, number_role
 from service.core.fields.lines import TextLines, has_words
@@ -45,8 +46,6 @@ class SpanSet:
         return place >= 0 and self._spans[place][1] > span[0]
 
 
-Span = tuple[int, int]
-"""Code points `[start, end)`."""
 ReadValue = Callable[[str, str], Value]
 """Reads the value of a label's text as its document writes values."""
 

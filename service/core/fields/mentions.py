@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from service.core.decoding.value import Value, ValueKind
 from service.core.fields.roles import AMOUNTS, IDENTIFIERS, NAMES
+from service.core.fields.vocabulary.phrases import letters_of
 
 Box = tuple[float, float, float, float]
 """Left, top, right and bottom in points from a page's upper left corner."""
@@ -101,7 +102,7 @@ def same_value(mention: Mention) -> str:
         stated = amount(mention)
         return str(stated.normalize()) if stated is not None else mention.text
     if mention.label in _COMPACT:
-        return "".join(filter(str.isalnum, mention.value.text.casefold())) or mention.value.text
+        return letters_of(mention.value.text) or mention.value.text
     return mention.value.text.casefold()
 
 
@@ -113,6 +114,8 @@ MOST_ALTERNATIVES = 5
 REPEATED = 0.05
 """Weight that a value gains each time the number of its mentions doubles."""
 
+Weighted = list[tuple[Mention, float]]
+"""Mentions with their weights for a role."""
 Weigh = Callable[[Mention], float]
 """Weighs a mention for a role; 0 or less: it does not fit."""
 
@@ -152,7 +155,7 @@ class Choice:
     score: float = field(default=0.0, compare=False)
 
 
-def ranked(mentions: Iterable[Mention], weigh: Weigh) -> list[tuple[Mention, float]]:
+def ranked(mentions: Iterable[Mention], weigh: Weigh) -> Weighted:
     """Rank values by their best mention and its weight, best first; mentions without weight are left out."""
     best: dict[str, tuple[Mention, float]] = {}
     times: Counter[str] = Counter()

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 
-from service.core.fields.vocabulary.phrases import any_of, folded
+from service.core.fields.vocabulary.phrases import any_of, count_letters, folded
 
 LONGEST_NAME = 64
 """Most characters of a name."""
@@ -117,7 +117,7 @@ def sender_in(line: str) -> str:
 
 def is_name(text: str, *, may_end_with_number: bool = False) -> bool:
     """True if a text could be a name."""
-    letters = sum(map(str.isalpha, text))
+    letters = count_letters(text)
     return (
         2 <= letters <= LONGEST_NAME >= len(text)
         and not text[0].islower()

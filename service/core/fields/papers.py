@@ -20,8 +20,8 @@ from collections.abc import Sequence
 from itertools import islice, pairwise
 
 from service.core.decoding.entities import Entity
+from service.core.fields.cells import Span
 from service.core.fields.faces import Face, Sheets
-from service.core.fields.keyword_values import Span
 from service.core.fields.kinds import BILL_KINDS, PaperKind
 
 MOST_PAGES, MOST_PAPERS = 5_000, 1_000

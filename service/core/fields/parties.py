@@ -20,7 +20,7 @@ from functools import partial
 from itertools import product
 
 from service.core.fields.lines import TextLines, cells_above
-from service.core.fields.mentions import Choice, Mention, Reason, choice_of, ranked, same_value
+from service.core.fields.mentions import Choice, Mention, Reason, Weighted, choice_of, ranked, same_value
 from service.core.fields.name_forms import has_legal_form, is_no_party, without_form
 from service.core.fields.party_places import WEIGHTS, Place, firm, places_of
 from service.core.fields.roles import NAMES, RECEIVER, ROLES, SUPPLIER, RoleGroup
@@ -155,9 +155,6 @@ def role_of(cell: str) -> str | None:
     if _HEADING_BY.fullmatch(bare):
         return SUPPLIER
     return RECEIVER if _HEADING_TO.fullmatch(bare) else None
-
-
-Weighted = list[tuple[Mention, float]]
 
 
 def _best_pair(suppliers: Weighted, receivers: Weighted) -> tuple[Mention | None, Mention | None]:

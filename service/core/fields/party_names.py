@@ -39,7 +39,7 @@ from service.core.fields.name_forms import (
 )
 from service.core.fields.parties import HEADING_CHARACTERS, keyword_at, role_of
 from service.core.fields.roles import AMOUNTS, DATES, IDENTIFIERS, NAMES, RECEIVER, SUPPLIER
-from service.core.fields.vocabulary.phrases import folded
+from service.core.fields.vocabulary.phrases import count_letters, folded, letters_of
 
 MOST_LINES = 400
 """Most lines of a document that are searched."""
@@ -159,7 +159,7 @@ class _Page:
         return found if is_party and not self._is_place(found) else None
 
     def _letters(self, *spans: Span) -> int:
-        return sum(sum(map(str.isalpha, self.lines.between(*span))) for span in spans)
+        return sum(count_letters(self.lines.between(*span)) for span in spans)
 
     def _is_place(self, name: Span) -> bool:
         """True if the model marks the words as a town, or as a part of an address that goes on behind them."""
@@ -281,21 +281,17 @@ def _first_of_address(page: _Page, address: Entity) -> Span | None:
 def _letterhead(page: _Page, entities: Sequence[Entity]) -> Span | None:
     """Find the supplier's logo at the top: in the first line, beside or above an address, or as in the web address."""
     addresses = {entity.start for entity in entities if entity.label == "ADDRESS"}
-    hosts = [_letters(entity.text) for entity in entities if entity.label in ("URL", "EMAIL")]
+    hosts = [letters_of(entity.text) for entity in entities if entity.label in ("URL", "EMAIL")]
     for line in range(min(page.lines.count, LINES_OF_LETTERHEAD)):
         cells = [cell for cell in page.cells(line) if cell.start < page.first_amount]
         following = [*(cell.start for cell in cells[1:]), page.lines.start(line + 1)]
         for cell, behind in zip(cells, following, strict=True) if cells else ():
             text = page.text(cell)
             is_first = line == 0 and len(cells) == 1 and bool(addresses)
-            is_placed = is_first or behind in addresses or any(_letters(text) in host for host in hosts)
+            is_placed = is_first or behind in addresses or any(letters_of(text) in host for host in hosts)
             if is_placed and is_letterhead(text) and page.words_in(cell.start, cell.end) == (cell.start, cell.end):
                 return cell.start, cell.end
     return None
-
-
-def _letters(text: str) -> str:
-    return "".join(filter(str.isalnum, text.casefold()))
 
 
 def _whole_name(page: _Page, entity: Entity) -> Span | None:

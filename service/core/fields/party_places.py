@@ -29,7 +29,7 @@ from service.core.fields.lines import TextLines
 from service.core.fields.mentions import Mention, same_value
 from service.core.fields.name_forms import without_form
 from service.core.fields.roles import AMOUNTS, DATES, RECEIVER, SUPPLIER
-from service.core.fields.vocabulary.phrases import any_of, folded
+from service.core.fields.vocabulary.phrases import any_of, folded, letters_of
 
 
 class Place(Enum):
@@ -90,7 +90,7 @@ def places_of(
         labels: labels of names that may be a party.
         called: firms that a keyword names: they are no window.
     """
-    hosts = tuple(_letters(mention.text) for mention in mentions if mention.label == "URL")
+    hosts = tuple(letters_of(mention.text) for mention in mentions if mention.label == "URL")
     first_amount = next((each.start for each in mentions if each.label in AMOUNTS), sys.maxsize)
     found: dict[str, set[Place]] = defaultdict(set)
     names = [mention for mention in mentions if mention.label in labels]
@@ -207,13 +207,9 @@ def firm(name: Mention) -> str:
 
 def firm_letters(name: str) -> str:
     """Return the letters and digits of a firm's name without its legal form."""
-    return _letters(without_form(name))
+    return letters_of(without_form(name))
 
 
 def _is_in(name: Mention, hosts: Collection[str]) -> bool:
     core = firm(name)
     return len(core) >= SHORTEST_IN_HOST and any(core in host for host in hosts)
-
-
-def _letters(text: str) -> str:
-    return "".join(filter(str.isalnum, text.casefold()))

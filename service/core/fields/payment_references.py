@@ -20,8 +20,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import cycle, islice
 
-Span = tuple[int, int]
-"""Code points `[start, end)`."""
+from service.core.fields.cells import Span
 
 _CREDITOR = re.compile(r"(?<![^\W_])RF[0-9]{2}(?: ?[0-9A-Z]{1,4}){1,6}(?![^\W_])")
 _LATER_GROUP = re.compile(r"(?<! ) (?=[^ ]{1,4}(?: |$))")

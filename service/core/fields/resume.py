@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 
 from service.core.fields.lines import TextLines
 from service.core.fields.mentions import Choice, Mention, Reason, choose, ranked, same_value
-from service.core.fields.vocabulary.phrases import folded
+from service.core.fields.vocabulary.phrases import count_letters, folded
 
 LINES_APART = 2
 FIRST = 0.5
@@ -120,7 +120,7 @@ def _without_footers(dates: Sequence[Mention], lines: TextLines) -> list[Mention
 
     def is_footer(date: Mention) -> bool:
         mark = marks[date.entity]
-        letters = sum(map(str.isalpha, mark.replace(date.text, "")))
+        letters = count_letters(mark.replace(date.text, ""))
         return date.text in mark and times[mark] > 1 and letters >= FOOTER_LETTERS
 
     return [date for date in dates if not is_footer(date)]

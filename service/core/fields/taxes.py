@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import islice, pairwise, permutations
 
-from service.core.fields.amount_keywords import AmountKeyword, classify_key, goods_lines
+from service.core.fields.amount_keywords import AmountKeyword, Keywords, classify_key, goods_lines
 from service.core.fields.lines import LONGEST_LINE, TextLines, has_sum, has_words, key_of
 from service.core.fields.mentions import DERIVED, Mention, amount, is_sum, number, stated_rate
 from service.core.fields.roles import AMOUNTS
@@ -110,7 +110,7 @@ def _has_decimals(stated: Decimal) -> bool:
     return isinstance(exponent, int) and exponent < 0
 
 
-def find_taxes(mentions: Sequence[Mention], lines: TextLines, keywords: Mapping[int, AmountKeyword]) -> tuple[Tax, ...]:
+def find_taxes(mentions: Sequence[Mention], lines: TextLines, keywords: Keywords) -> tuple[Tax, ...]:
     """Find the taxes of a bill, in order of the text.
 
     Args:
@@ -220,7 +220,7 @@ class _Page:
     """The lines of a page, the classes of its amounts' keys, and its percentages by their offsets."""
 
     lines: TextLines
-    keywords: Mapping[int, AmountKeyword]
+    keywords: Keywords
     percentages: Mapping[int, Mention]
 
     def taxes(self, line: int, sums: Sequence[Mention]) -> Iterator[Tax]:

@@ -51,6 +51,7 @@ from service.core.fields.mentions import (
     Choice,
     Mention,
     Reason,
+    Weighted,
     amount,
     choice_of,
     choose,
@@ -88,7 +89,6 @@ COMPUTED = 0.5
 KEPT_WEIGHT = 0.6
 """Least weight of a triple, as a share of the weight of each role's best candidates together."""
 
-Weighted = list[tuple[Mention, float]]
 NO_KEYWORDS: Keywords = MappingProxyType({})
 
 

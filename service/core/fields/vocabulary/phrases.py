@@ -69,6 +69,15 @@ def folded(text: str) -> str:
     return "".join(character for character in parts if unicodedata.category(character) != "Mn").translate(_NO_MARKS)
 
 
+def letters_of(text: str) -> str:
+    """Return the letters and digits of a text, without case."""
+    return "".join(filter(str.isalnum, text.casefold()))
+
+
+def count_letters(text: str) -> int:
+    return sum(map(str.isalpha, text))
+
+
 def written_span(text: str, start: int, end: int) -> tuple[int, int]:
     """Find the part of a text that stands at `[start, end)` in its folded form."""
     if text.isascii():
