@@ -122,7 +122,7 @@ def _by_sentence(text: str, heading: Heading | None, evidence: Container[str]) -
         return None
     if PAID in said:
         return PaperMatch(PaperKind.PAYMENT_CONFIRMATION)
-    if ORDERED in said and not _is_till_slip(text):
+    if ORDERED in said and not _is_till_slip(_top_lines(text)):
         return PaperMatch(PaperKind.ORDER_CONFIRMATION)
     has_account = any(label in evidence for label in _ACCOUNTS)
     return PaperMatch(None) if is_letter(text) and not has_account else None
@@ -132,14 +132,19 @@ def _is_receipt(text: str, heading: Heading, labelled: PaperKind | None) -> bool
     """True if a bill headed as an invoice is a receipt."""
     if heading.kind is not PaperKind.INVOICE or labelled is PaperKind.INVOICE:
         return False
-    top = text[:HEADING_CHARACTERS]
-    lines = [(line, folded(line)) for line in top.split("\n") if len(line) <= LONGEST_LINE]
+    lines = _top_lines(text)
     stated = [(line, words) for line, words in lines if _AMOUNT.search(line)]
     if any(map(_CHANGE.match, (words for _, words in stated))):
         return True
-    if _BUYER.search(folded(top)) or _leaves_to_pay(stated):
+    if _BUYER.search(folded(text[:HEADING_CHARACTERS])) or _leaves_to_pay(stated):
         return False
     return heading.form is HeadingForm.LABEL or _is_till_slip(lines)
+
+
+def _top_lines(text: str) -> list[tuple[str, str]]:
+    """Return the lines of a text's beginning, as written and folded."""
+    lines = text[:HEADING_CHARACTERS].split("\n")
+    return [(line, folded(line)) for line in lines if len(line) <= LONGEST_LINE]
 
 
 def _leaves_to_pay(stated: Sequence[tuple[str, str]]) -> bool:
