@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 
 import msgspec
+from msgspec.structs import replace
 
 from service.api.schemas import (
     CheckLineResult,
@@ -115,7 +116,10 @@ class FieldAnswers:
         ]
 
         def answer_of(mention: Mention) -> EntityResult:
-            return self._derived(mention) if mention.entity == DERIVED else answered[mention.entity]
+            if mention.entity == DERIVED:
+                return self._derived(mention)
+            valid = mention.value.valid
+            return answered[mention.entity] if valid is None else replace(answered[mention.entity], valid=valid)
 
         text, invoice = self._context.text, self._document.invoice
 

@@ -7,7 +7,7 @@ The rules:
 - A date right behind the number of another paper is that paper's: "your order 4711 of 2 March", "zu Rechnung 17 vom".
   Behind the bill's own name at the beginning of a line it is the bill's: "Facture n° 12 du".
 - The last date of a period has the period's role; without words for one it is another day. A date behind a place that
-  begins the line ("München, den") is the bill's.
+  begins the line ("München, den"), without words behind it, is the bill's.
 - Words right behind a date say which one of two it is: "until 22 March with 2 % discount, until 12 April net". They
   are no words of the date that follows them.
 - A sentence that goes on from the line above has its words there.
@@ -36,6 +36,8 @@ MOST_KEPT = 4_096
 """Most keys whose roles are kept: several steps ask for those of one document."""
 LONGEST_DAY = 20
 """Most characters of a date that words may follow."""
+MOST_WORDS_BESIDE = 1
+"""Most words beside a date without words for its role in its cell: a place, a weekday, "on"."""
 LONGEST_SENTENCE = 200
 """Most characters of a line whose sentence goes on in the next one."""
 MOST_LETTERS_TO_SUPPLY = 16
@@ -119,6 +121,7 @@ _PLACE = re.compile(
     r"(?:,\s?(?:den|am|le|li|il|a|em|dne|dnia|de)?|\s(?:den|le|li|dnia|dne))\s{1,3}$"
 )
 """A place before a letter's date."""
+_WORDS_BEHIND = re.compile(r"[.,]? ?[^\W\d_]{2}")
 
 
 def role_before(lines: TextLines, mention: Mention) -> str | None:
@@ -139,7 +142,7 @@ def date_role(lines: TextLines, start: int) -> str | None:
         return role
     if _PERIOD_END.search(own):
         return ANOTHER
-    return "INVOICE_DATE" if begins_line and _PLACE.fullmatch(own) else None
+    return "INVOICE_DATE" if begins_line and is_behind_place(lines, start) else None
 
 
 def _role_behind(lines: TextLines, start: int) -> str | None:
@@ -151,8 +154,22 @@ def _role_behind(lines: TextLines, start: int) -> str | None:
 
 
 def is_behind_place(lines: TextLines, start: int) -> bool:
-    """True if a place that begins the line stands before a date: it is the date of the letter itself."""
-    return _PLACE.fullmatch(_keys(lines, start)[0]) is not None
+    """True if a place that begins the line stands before a date, and no words behind it: the day of the letter."""
+    behind = lines.after(start, BEFORE)
+    day = _DAY.match(behind)
+    is_last = day is None or _WORDS_BEHIND.match(behind, day.end()) is None
+    return is_last and _PLACE.fullmatch(_keys(lines, start)[0]) is not None
+
+
+def is_alone(lines: TextLines, mention: Mention) -> bool:
+    """True if no words stand beside a value in its cell but those of a bill's name, a place or a weekday."""
+    cell = lines.row(lines.at(mention.start)).at(mention.start)
+    if cell is None:
+        return True
+    before, behind = lines.between(cell.start, mention.start), lines.between(mention.end, cell.end)
+    words = before.split() + behind.split()
+    has_few = sum(any(map(str.isalpha, word)) for word in words) <= MOST_WORDS_BESIDE
+    return has_few or _BILLS_OWN.search(folded(before)) is not None
 
 
 @lru_cache(MOST_KEPT)

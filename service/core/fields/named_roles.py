@@ -11,14 +11,16 @@ The rules:
 - A bill is due between its date and `MOST_DAYS_TO_PAY` later: of candidates the pair counts that fits. A due date that
   fits no invoice date is left out if no words name it, and else both are doubtful.
 - A discount for a payment after the due date is doubtful, and so is that date.
-- A payment's reference whose check digit is wrong is not valid.
+- A payment's reference whose check digit is wrong is not valid, and doubtful.
+- A day in a row of goods, and a bill's number in a row of bills, counts `IN_ROW` of its score. A bill's date without
+  words is doubtful in such a row, beside other words in its cell ("Wedding on 12 June"), or with another such day.
 - No number without words is both the bill's and an order's.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from itertools import product
@@ -32,13 +34,14 @@ from service.core.fields.key_roles import (
     bill_number_words,
     check_digit,
     date_role,
+    is_alone,
     is_behind_place,
     is_named_as_bill,
     is_your_order,
     number_role,
     role_before,
 )
-from service.core.fields.lines import TextLines
+from service.core.fields.lines import LONGEST_ROW, TextLines, has_sum
 from service.core.fields.mentions import Choice, Mention, Reason, choose, ranked, same_value
 from service.core.fields.roles import DATES, DISCOUNT_DATE, NUMBERS, REFERENCE, TAX_ID, RoleGroup, labels_of
 from service.core.fields.vocabulary.phrases import folded
@@ -54,6 +57,8 @@ WORD, YOURS, PLACED = 0.35, 1.0, 0.1
 place stands before the bill's date: a foot may have another "date"."""
 UNNAMED, BY_KEYWORD = 0.5, 0.2
 """Factors of the score of a mention under another label, and of a value found by keyword."""
+IN_ROW = 0.35
+"""Factor of the score of a date without words, and of a number beside another date, on a line with an amount."""
 CONTRADICTED = 0.35
 """Factor of the score of a mention whose key names something else."""
 MOST_DAYS_TO_PAY = 370
@@ -80,11 +85,16 @@ _IN_DIGITS = re.compile(r"[0-9]{1,8}(?:(?P<second>[./-])[0-9]{1,6}(?P<third>[./-
 
 @dataclass(frozen=True, slots=True)
 class _Key:
-    """What the key of a date or a number says: its role; whether it names a bill; how sure it is of the role."""
+    """What the key of a date or a number says: its role; whether it names a bill; how sure it is of the role.
+
+    `is_in_row`: the value stands in a row of a table; `is_alone`: no other words stand beside the date in its cell.
+    """
 
     role: str | None
     is_bills: bool = False
     weight: float = WORD
+    is_in_row: bool = False
+    is_alone: bool = True
 
 
 _Weighed = list[tuple[Mention, float]]
@@ -112,9 +122,10 @@ def _checked(reference: Choice, bill: str | None, lines: TextLines) -> Choice:
     """Return a payment's reference with the check of its last digit, if its key promises one."""
     best = reference.best
     valid = check_digit(lines, best, bill) if best.value.valid is None else None
-    return (
-        reference if valid is None else replace(reference, best=best._replace(value=best.value._replace(valid=valid)))
-    )
+    if valid is None:
+        return reference
+    is_doubtful = reference.is_doubtful or not valid
+    return replace(reference, best=best._replace(value=best.value._replace(valid=valid)), is_doubtful=is_doubtful)
 
 
 def _late_discount(choices: Mapping[str, Choice]) -> dict[str, Choice]:
@@ -135,7 +146,21 @@ def _choice(label: str, likely: _Weighed, keys: Mapping[int, _Key], is_unsure: b
     best = likely[0][0]
     choice = choose(likely, Reason.LABEL if best.label == label else Reason.CONTEXT)
     assert choice is not None
-    return replace(choice, is_doubtful=is_unsure or _is_contradicted(label, keys[best.entity]))
+    key = keys[best.entity]
+    is_guess = (
+        label == "INVOICE_DATE"
+        and key.role is None
+        and _is_guess(key, [keys[other.entity] for other in choice.alternatives])
+    )
+    return replace(choice, is_doubtful=is_unsure or is_guess or _is_contradicted(label, key))
+
+
+def _is_guess(key: _Key, others: Iterable[_Key]) -> bool:
+    """True if nothing but the model's label makes a day without words the bill's: a row or other words hold it.
+
+    So does another such day that stands no worse.
+    """
+    return key.is_in_row or not key.is_alone or any(other.role is None and not other.is_in_row for other in others)
 
 
 def _key(lines: TextLines, mention: Mention, is_credit: bool) -> _Key:
@@ -145,7 +170,15 @@ def _key(lines: TextLines, mention: Mention, is_credit: bool) -> _Key:
         return _Key(role, weight=WORD + YOURS)
     if role == "INVOICE_DATE" and is_behind_place(lines, mention.start):
         return _Key(role, weight=WORD + PLACED)
-    return _Key(role, is_bills)
+    return _Key(role, is_bills, is_in_row=_is_in_row(lines, mention, role), is_alone=is_alone(lines, mention))
+
+
+def _is_in_row(lines: TextLines, mention: Mention, role: str | None) -> bool:
+    """True for a date without words on a line with an amount, and for a number before a date and an amount."""
+    behind = lines.after(mention.end, LONGEST_ROW)
+    if mention.label in DATES:
+        return role is None and (has_sum(behind) or has_sum(lines.before(mention.start, LONGEST_ROW)))
+    return any(has_sum(behind[day.end() :]) for day in _WHOLE_DATE.finditer(behind))
 
 
 def _is_contradicted(label: str, key: _Key) -> bool:
@@ -168,6 +201,8 @@ def _weight(mention: Mention, label: str, key: _Key) -> float:
         weight = share * mention.score + words if is_named else 0.0
     else:
         weight = mention.score + words
+    if key.is_in_row:
+        weight *= IN_ROW
     if not _is_contradicted(label, key):
         return weight
     is_another = key.role == ANOTHER and label in NUMBERS

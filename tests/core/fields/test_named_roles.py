@@ -340,7 +340,7 @@ def test_of_several_dates_the_pair_counts_that_fits() -> None:
             [("INVOICE_ID", "2026-17")],
             {"INVOICE_ID": "2026-17", "PAYMENT_REFERENCE": "2026-17"},
         ),
-        ("OCR 1234567", [("ID_NUMBER", "1234567")], {"PAYMENT_REFERENCE": "1234567"}),
+        ("OCR 1234566", [("ID_NUMBER", "1234566")], {"PAYMENT_REFERENCE": "1234566"}),
     ],
 )
 def test_a_number_is_what_its_key_says(
@@ -369,3 +369,35 @@ def test_a_reference_with_a_wrong_check_digit_is_not_valid(words: str, valid: bo
     found = mentions_in(text, ("INVOICE_ID", "30219"), ("PAYMENT_REFERENCE", words.split()[-1]))
     assert choose_named(found, TextLines(text))["PAYMENT_REFERENCE"].best.value.valid is valid
     assert choose_named(found[1:], TextLines(text))["PAYMENT_REFERENCE"].best.value.valid is valid
+
+
+def is_doubtful(text: str, *days: str) -> bool:
+    found = mentions_in(text, *(("INVOICE_DATE", day) for day in days))
+    return choose_named(found, TextLines(text))["INVOICE_DATE"].is_doubtful
+
+
+@pytest.mark.parametrize(
+    ("text", "doubtful"),
+    [
+        ("Invoice 7\n22 June 2026", False),
+        ("Ljubljana, 22 June 2026", False),
+        ("Invoice 7 on 22 June 2026", False),
+        ("Wedding reception, 22 June 2026, Raven Hall", True),
+        ("Buffet du grand mariage 22 June 2026", True),
+        ("22 June 2026\tCheck-up\t40.00", True),
+    ],
+)
+def test_a_day_without_words_is_the_bills_only_if_it_stands_alone(text: str, doubtful: bool) -> None:
+    assert is_doubtful(text, "22 June 2026") is doubtful
+
+
+def test_two_days_without_words_are_doubtful_but_not_beside_rows() -> None:
+    assert is_doubtful("22 June 2026\n23 June 2026", "22 June 2026", "23 June 2026")
+    assert not is_doubtful("22 June 2026\n23 June 2026\tTooth\t40.00", "22 June 2026", "23 June 2026")
+    assert not is_doubtful("Date: 22 June 2026\n23 June 2026", "22 June 2026", "23 June 2026")
+
+
+def test_the_number_of_a_row_of_bills_is_not_the_papers() -> None:
+    text = "Invoice 54877\t17/04/2026\t288.00\nINVOICE 55120\nInvoice date 17/06/2026"
+    found = mentions_in(text, ("INVOICE_ID", "54877", 0.9), ("INVOICE_ID", "55120", 0.4))
+    assert choose_named(found, TextLines(text))["INVOICE_ID"].best.text == "55120"
