@@ -44,6 +44,8 @@ _TABLES = tuple(
     for rows in (PAPERS, KEYS, SPECIAL_BILLS, BILLS)
 )
 """Tables of names, in order of precedence: a "Stornorechnung" is also a "*rechnung"."""
+_ANY_NAME = PhraseTable(phrases={key: name.phrases for key, name in _NAMES.items()})
+"""All names: one search tells the cells that have none, nearly all."""
 _ALONE = {folded(phrase): name for name in ALONE for phrase in name.phrases.split()}
 _OF_ANOTHER = re.compile(any_of("another_bill", "buyer", "seller", "to"))
 _SUM = re.compile(any_of("total", "gross", "to_pay", "net", "net_or_total", "subtotal", "no_sum"))
@@ -211,6 +213,8 @@ def _is_prose(cell: str, name: PaperName, begin: str, rest: str) -> bool:
 
 def _names(line: str) -> list[PhraseMatch]:
     """Find the papers' names in a folded cell, in order; of two that overlap the first, or of the first table."""
+    if not _ANY_NAME.has(line):
+        return []
     found = [(match.start, number, match) for number, table in enumerate(_TABLES) for match in table.find(line)]
     names: list[PhraseMatch] = []
     for _, _, match in sorted(found):

@@ -235,7 +235,7 @@ def is_caption_row(lines: TextLines, row: Row) -> bool:
     if not row.cells:
         return False
     text = lines.between(row.cells[0].start, row.cells[-1].end)
-    return not any(map(str.isdigit, _RATE.sub("", text)))
+    return not any(map(str.isdigit, _RATE.sub("", text) if "%" in text or "％" in text else text))
 
 
 def cells_above(lines: TextLines, offset: int, count: int) -> Iterator[str]:

@@ -274,3 +274,8 @@ def test_goods_may_have_a_word_of_a_sum_in_their_name(item: str) -> None:
 )
 def test_a_sum_is_named_at_the_beginning(text: str, is_sum: bool) -> None:
     assert names_sum(text) is is_sum
+
+
+@pytest.mark.parametrize(("line", "has"), [("total tax 5", True), ("totally taxing", False), ("", False)])
+def test_one_search_tells_whether_a_line_has_a_phrase(line: str, has: bool) -> None:
+    assert PhraseTable("total", "tax").has(line) is has

@@ -116,6 +116,10 @@ class PhraseTable:
         found = (match for match in self._phrases.finditer(line) if match[0])
         return [PhraseMatch(self._kind(match[0]), *match.span()) for match in found]
 
+    def has(self, line: str) -> bool:
+        """True if a folded line has one of the phrases."""
+        return self._phrases.search(line) is not None
+
     def _kind(self, written: str) -> str:
         """Find the kind of a phrase; kept, since a search with a group for each phrase takes ten times as long."""
         kind = self._known.get(written)
