@@ -175,3 +175,21 @@ def test_cells_of_another_block_beside_the_line_are_none_above_it(left: float, f
         return [(at := lefts.get(text[start:end], 60.0), at + 40.0) for start, end in spans]
 
     assert list(cells_above(TextLines(text, extents), text.index("Acme"), 3))[: len(found)] == found
+
+
+def test_the_beginning_of_a_text_has_its_lines_alone() -> None:
+    lines = TextLines("Total\n12.00")
+    assert lines.beginning(100) is lines
+    assert lines.beginning(5).text == "Total"
+
+
+def test_what_is_found_in_lines_is_found_once() -> None:
+    calls: list[TextLines] = []
+
+    def find(lines: TextLines) -> int:
+        calls.append(lines)
+        return len(calls)
+
+    lines = TextLines("Total")
+    assert (lines.once(find), lines.once(find)) == (1, 1)
+    assert calls == [lines]

@@ -122,3 +122,10 @@ def test_a_number_has_letters_of_one_case_and_is_not_masked(number: str, is_one:
     found = choose_tax_numbers([mention(0, TAX_ID, number, 8)], TextLines(f"VAT no. {number}"), {})
     assert (TAX_ID in found) is is_one
     assert time.process_time() - began < 1
+
+
+def test_a_name_that_contains_the_number_is_not_above_it() -> None:
+    text = f"Finch Ltd {FRENCH}"
+    found = [mention(0, RECEIVER, text, 0), mention(1, TAX_ID, FRENCH, text.index(FRENCH))]
+    choices = choose_tax_numbers(found, TextLines(text), choose_parties(found, TextLines(text)))
+    assert list(choices) == [TAX_ID]
