@@ -8,9 +8,9 @@ import pytest
 
 from service.core.decoding.entities import Entity, Source
 from service.core.fields import keyword_values
+from service.core.fields.cells import Span
 from service.core.fields.keyword_values import (
     ReadValue,
-    Span,
     SpanSet,
     amount_spans,
     count_spans,
