@@ -1,7 +1,7 @@
 """Papers: divides a text into its bills, orders, delivery notes and other papers, before anything is chosen from it.
 
 The rules:
-- A page begins a paper or continues the one before it. Its face tells which (`faces`).
+- A page begins a paper or continues the one before it. Its signs tell which (`page_signs`).
 - Under a heading, a number that the paper before has not begins a paper; one that both have continues it.
 - A heading of another kind begins a paper if the page has a number or a date, a bill also a total: "Invoice" over a
   page of a contract is a section. A timesheet is a bill's annex.
@@ -21,8 +21,8 @@ from itertools import islice, pairwise
 
 from service.core.decoding.entities import Entity
 from service.core.fields.cells import Span
-from service.core.fields.faces import Face, Sheets
 from service.core.fields.kinds import BILL_KINDS, PaperKind
+from service.core.fields.page_signs import Pages, PageSigns
 
 MOST_PAGES, MOST_PAPERS = 5_000, 1_000
 """Most pages of a text that form feeds divide, and most papers; the last one has all the rest."""
@@ -38,22 +38,22 @@ def divide(text: str, entities: Sequence[Entity], pages: Sequence[int] = ()) -> 
         pages: offsets at which the pages begin; form feeds divide a text without pages.
     """
     breaks = list(pages[1:]) or [match.end() for match in islice(_FORM_FEED.finditer(text), MOST_PAGES)]
-    sheets = Sheets(text, entities)
-    parts = [[start, *sheets.starts_within(start, end), end] for start, end in pairwise([0, *breaks, len(text)])]
+    marked = Pages(text, entities)
+    parts = [[start, *marked.starts_within(start, end), end] for start, end in pairwise([0, *breaks, len(text)])]
     if len(parts) == 1 and len(parts[0]) == 2:
         return [(0, len(text))]
     borders: list[int] = []
-    paper: Face | None = None
+    paper: PageSigns | None = None
     for start, *others, end in parts:
-        page = sheets.face(start, end)
-        top = sheets.face(start, others[0]) if others else page
+        page = marked.signs(start, end)
+        top = marked.signs(start, others[0]) if others else page
         if paper is None or begins_paper(paper, page):
             borders.append(start)
             paper = top
         else:
             paper = paper.joined(top)
         for begin, stop in pairwise([*others, end]):
-            part = sheets.face(begin, stop)
+            part = marked.signs(begin, stop)
             if begins_within(paper, part):
                 borders.append(begin)
                 paper = part
@@ -62,7 +62,7 @@ def divide(text: str, entities: Sequence[Entity], pages: Sequence[int] = ()) -> 
     return list(pairwise([*borders[:MOST_PAPERS], len(text)]))
 
 
-def begins_paper(paper: Face, page: Face) -> bool:
+def begins_paper(paper: PageSigns, page: PageSigns) -> bool:
     """True if a page begins another paper than the one before it."""
     has_other_number = _are_other(paper.numbers, page.numbers)
     if page.is_carried or 1 < (page.printed or 1) <= (paper.printed or 1) + 1:
@@ -82,7 +82,7 @@ def begins_paper(paper: Face, page: Face) -> bool:
     return paper.numbers.isdisjoint(page.numbers) and bool(has_own)
 
 
-def begins_within(paper: Face, part: Face) -> bool:
+def begins_within(paper: PageSigns, part: PageSigns) -> bool:
     """True if a part of a page begins another paper than the one above it."""
     if part.kind is PaperKind.REMITTANCE_ADVICE or not paper.numbers.isdisjoint(part.numbers):
         return False

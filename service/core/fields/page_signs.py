@@ -1,4 +1,4 @@
-"""Faces of pages: what a page, or a part of one, shows of the paper that it belongs to.
+"""Signs of pages: what a page, or a part of one, shows of the paper that it belongs to.
 
 The rules:
 - A page's heading is the heaviest at its top. A paper that bills refer to ("Delivery note 7") has a title or a
@@ -33,9 +33,9 @@ from service.core.fields.vocabulary.phrases import any_of, folded, letters_of
 
 TOP_CHARACTERS = 500
 """Characters of a page's beginning that are searched for its heading."""
-FACE_CHARACTERS = 1_500
+HEAD_CHARACTERS = 1_500
 """Characters of a page's beginning that are searched for its numbers and dates."""
-LETTERHEAD_CHARACTERS = 400
+PARTY_CHARACTERS = 400
 """Characters of a page's beginning that are searched for its parties."""
 MARGIN_CHARACTERS = 200
 """Characters of a page's beginning and end that are searched for its printed number."""
@@ -45,7 +45,7 @@ LAST_AMOUNTS = 12
 """Amounts at the end of a page whose keys are read."""
 LONGEST_CELL = 48
 """Most characters of a cell with a number of this paper; a longer one is prose."""
-TOTALS = frozenset((AmountKeyword.TOTAL, AmountKeyword.GROSS, AmountKeyword.TO_PAY, AmountKeyword.ROUNDED))
+LAST_SUMS = frozenset((AmountKeyword.TOTAL, AmountKeyword.GROSS, AmountKeyword.TO_PAY, AmountKeyword.ROUNDED))
 """Classes of a bill's last sum."""
 
 _PARTIES = frozenset(labels_of(RoleGroup.PARTY)) | {"ORGANIZATION"}
@@ -69,7 +69,7 @@ _DEPOSIT = re.compile(any_of("deposit"))
 
 
 @dataclass(frozen=True, slots=True)
-class Face:
+class PageSigns:
     """Signs by which a page, or a part of one, belongs to a paper.
 
     Attributes:
@@ -91,9 +91,9 @@ class Face:
     has_date: bool
     is_letter: bool
 
-    def joined(self, following: Face) -> Face:
-        """Join the face of a paper with that of the part behind it."""
-        return Face(
+    def joined(self, following: PageSigns) -> PageSigns:
+        """Join the signs of a paper with those of the part behind it."""
+        return PageSigns(
             self.kind or following.kind,
             self.numbers | following.numbers,
             self.parties | following.parties,
@@ -105,7 +105,7 @@ class Face:
         )
 
 
-class Sheets:
+class Pages:
     """The pages of one text with the entities on them, which are in order."""
 
     def __init__(self, text: str, entities: Sequence[Entity]) -> None:
@@ -114,14 +114,14 @@ class Sheets:
         self._entities = entities
         self._starts = [entity.start for entity in entities]
 
-    def face(self, start: int, end: int) -> Face:
+    def signs(self, start: int, end: int) -> PageSigns:
         """Collect the signs of a page or a part of one."""
-        top, head = min(end, start + TOP_CHARACTERS), min(end, start + FACE_CHARACTERS)
-        parties = self._of(_PARTIES, start, start + LETTERHEAD_CHARACTERS, end)
+        top, head = min(end, start + TOP_CHARACTERS), min(end, start + HEAD_CHARACTERS)
+        parties = self._of(_PARTIES, start, start + PARTY_CHARACTERS, end)
         names = frozenset(letters_of(each.text) for each in parties)
         headings = [each for each in find_headings(self._text, start, top) if self._is_own(each.start)]
-        kind = _kind(headings, has_letterhead=bool(names))
-        return Face(
+        kind = _kind(headings, has_party=bool(names))
+        return PageSigns(
             kind,
             self._numbers(kind, headings, start, head),
             names,
@@ -164,7 +164,7 @@ class Sheets:
 
     def _first_line(self, start: int) -> str:
         """Return the first line of a page, if it is long enough for a letterhead."""
-        lines = map(str.strip, self._text[start : start + LETTERHEAD_CHARACTERS].split("\n"))
+        lines = map(str.strip, self._text[start : start + PARTY_CHARACTERS].split("\n"))
         line = next(filter(None, lines), "")
         return line if len(line) >= SHORTEST_LETTERHEAD else ""
 
@@ -216,7 +216,7 @@ class Sheets:
         for left, each in zip(range(len(amounts) - 1, -1, -1), amounts, strict=True):
             if each.label == TOTAL or left < LAST_AMOUNTS:
                 keyword = keyword_of_amount(self._lines, each.start, each.end)
-                if keyword in TOTALS or (each.label == TOTAL and keyword is None):
+                if keyword in LAST_SUMS or (each.label == TOTAL and keyword is None):
                     yield "".join(filter(str.isdigit, each.text))
 
     def _of(self, labels: frozenset[str], start: int, *ends: int) -> Iterator[Entity]:
@@ -225,10 +225,10 @@ class Sheets:
         return (entity for entity in self._entities[first:last] if entity.label in labels)
 
 
-def _kind(headings: Iterable[Heading], *, has_letterhead: bool) -> PaperKind | None:
+def _kind(headings: Iterable[Heading], *, has_party: bool) -> PaperKind | None:
     """Tell a page's kind by its headings; a paper that bills refer to has a title or a letterhead."""
     best = max(headings, key=heading_weight, default=None)
     if best is None or not heading_weight(best):
         return None
-    is_section = best.kind in REFERRED and best.form is not HeadingForm.TITLE and not has_letterhead
+    is_section = best.kind in REFERRED and best.form is not HeadingForm.TITLE and not has_party
     return None if is_section else best.kind
