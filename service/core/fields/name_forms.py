@@ -30,8 +30,9 @@ _FORMS = re.compile(
 )
 """Legal forms of firms, in a lower-case name."""
 _COURTESY = re.compile(
-    r"(?:herrn?|frau|eheleute|familie|firma|an|mr\.?|mrs\.?|ms\.?|messrs\.?|monsieur|madame|mademoiselle|m\.|mme|mlle|"
-    r"sig\.?(?:ra)?|spett\.?le|sr\.?|sra\.?|de heer|mevrouw|dhr\.?|mevr\.?|pan|pani|hr\.|fru|sayin|г-н|г-жа)(?:\s+|$)"
+    r"(?:(?:herrn?|frau|eheleute|familie|firma|an|mr\.?|mrs\.?|ms\.?|messrs\.?|monsieur|madame|mademoiselle|m\.|mme|mlle|"
+    r"gent\.?(?:mo|ma|mi|le)|egr\.?|exmo?s?\.?(?:\(s\)\.?)?|sr\.?\(s\)\.?|sig\.?(?:ra)?|spett\.?le|sr\.?|"
+    r"sra\.?|de heer|mevrouw|dhr\.?|mevr\.?|pan|pani|hr\.|fru|sayin|г-н|г-жа)(?:\s+|$)){1,3}"
 )
 _ATTENTION = re.compile(
     r"(?:attn|att|attention|fao|f\.a\.o|c/o|c/-|z\.? ?hd|zu handen|zuhanden|t\.?a\.?v|ter attentie van|"
@@ -65,6 +66,8 @@ _SMALL_WORD = re.compile(
 )
 _KEYS = ("bill", "credit", "order", "dated", "due", "total", "tax", "tax_number", "paid", "representative")
 _KEY = re.compile(rf"(?:{any_of(*_KEYS)})(?![^\W\d_])")
+_CAPTION = re.compile(r"(?:discrimina[ct]|descri[pt]|beschreibung|bezeichnung|omschrijving|designation)[a-z]*(?= |$)")
+"""Captions of the rows' descriptions, in a folded text."""
 _TITLE = re.compile(
     rf"{_KEY.pattern}|(?:{any_of('representative', 'buyer', 'seller', 'number', 'to', 'by', 'change')})(?![^\W\d_])|"
     r"copy|kopie|original|duplicat|page|seite|thank|danke|merci|gracias|grazie|welcome|willkommen|bienvenue|help|back|"
@@ -137,7 +140,12 @@ def _is_no_name(text: str) -> bool:
 
 def is_no_party(text: str) -> bool:
     """True if what a model takes for a name is a postcode with its town, an attention line, a mere form or a key."""
-    is_mere = not without_form(text) or _KEY.fullmatch(folded(text)) is not None
+    is_mere = (
+        not without_form(text)
+        or courtesy(text) == text
+        or _CAPTION.match(folded(text)) is not None
+        or _KEY.fullmatch(folded(text)) is not None
+    )
     is_other = attention(text) != "" or _REGISTER.match(text) is not None
     return is_mere or is_other or (is_postcode(text) and not has_legal_form(text))
 

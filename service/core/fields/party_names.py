@@ -10,7 +10,8 @@ The rules, for the cells of a line and their columns (`lines`, `cells`):
 - Where the model marks no firm, the first line of a text with an address, or a line at the top beside an address or as
   in the web address, is the supplier's logo. The first line of an address may be a name, though the model takes it in.
 - A name begins with its cell, though the model marks its end alone ("Hafenkontor *Ostsee eG*"), and on the line above a
-  mere legal form. It ends where an entity of another kind begins, or at a comma without a legal form behind it.
+  mere legal form; behind a trade's form it ends with its cell ("*Bostads AB* Poseidon"). It ends where an entity of
+  another kind begins, or at a comma without a legal form behind it.
 - Words are a name if the model marks a part of them, or they have a legal form; below and beside a keyword and in a
   postal address, capitalized words as well (`name_forms`).
 """
@@ -62,6 +63,8 @@ _NAME_KEY = re.compile(
 )
 _ENDS_NAME = IDENTIFIERS | DATES | {"MONEY", "ADDRESS", "EMAIL", "PHONE", "URL"}
 _BACKS_NAME = NAMES | {"LOCATION", "ADDRESS", "EMPLOYER", "SCHOOL", "PARTY"}
+_BEFORE_NAME = re.compile(r"^[A-ZÅÄÖÆØ][a-zåäöæø]{3,20}s AB$")
+"""A firm's trade and form that stand before its name ("Bostads AB Lindängen")."""
 _FIRMS = frozenset((SUPPLIER, "ORGANIZATION"))
 _COMMA = re.compile(r"\s*(?:,\s|\s[-–—·•●|]\s)")
 
@@ -124,6 +127,10 @@ class _Page:
         """The party's label under which the model marks a part of a name; ORGANIZATION without one."""
         labels = (each.label for each in self._marked if each.start < name[1] and name[0] < each.end)
         return next((label for label in labels if label in (SUPPLIER, RECEIVER)), "ORGANIZATION")
+
+    def ends_within(self, name: Span) -> bool:
+        """True if an entity that ends a name, or a town, begins within it."""
+        return any(name[0] < start < name[1] for start in (*self._borders, *(town[0] for town in self._towns)))
 
     def is_backed(self, name: Span) -> bool:
         """True if the model has marked a part of the words as a name, or they have a legal form."""
@@ -297,6 +304,9 @@ def _letterhead(page: _Page, entities: Sequence[Entity]) -> Span | None:
 def _whole_name(page: _Page, entity: Entity) -> Span | None:
     """Find the firm's name of which the model marks the end alone, from the beginning of its cell."""
     cell = page.lines.row(page.lines.at(entity.start)).at(entity.start)
+    if cell is not None and cell.start == entity.start and _BEFORE_NAME.search(entity.text):
+        whole = cell.start, cell.end
+        return whole if is_capitalized(page.lines.between(*whole)) and not page.ends_within(whole) else None
     if cell is None or cell.start == entity.start or not has_legal_form(entity.text):
         return None
     before = page.lines.between(cell.start, entity.start).strip()

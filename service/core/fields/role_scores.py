@@ -5,7 +5,7 @@ The rules:
   both, have -1 to 1). The score is the logistic function of their weighted sum (`role_weights`).
 - A weight is never below 0, but those of the roles themselves: more evidence for a choice never lowers its score.
 - Every number is bounded, so that no document leaves the range in which the weights were fitted.
-- A choice that its chooser doubts has a score of at most `MOST_DOUBTED`.
+- A choice that its chooser doubts has a score of at most `MOST_DOUBTED`; one of several tax numbers that of its party.
 - The weights belong to the rules that choose, not to a model. A model's own score is one of the numbers; its
   calibration is the model's (`decoding.json`). A role without a weight of its own has that of its group.
 """
@@ -41,6 +41,7 @@ from service.core.fields.roles import (
     NET,
     PAID,
     RECEIVER,
+    RECEIVER_TAX_ID,
     REFERENCE,
     ROLES,
     SUPPLIER,
@@ -73,6 +74,7 @@ _ROLE = {role.label: role for role in ROLES}
 _TRIPLE = (NET, TAX, TOTAL)
 _OF_PAYMENT = (PAID, DUE)
 _PARTIES = (SUPPLIER, RECEIVER)
+_OWNERS = {TAX_ID: SUPPLIER, RECEIVER_TAX_ID: RECEIVER}
 _UNTAXED = frozenset((NET, TOTAL))
 _MAY_REPEAT = frozenset((PAID, DUE, SUPPLY_DATE, REFERENCE))
 """Roles whose value is often that of another role: a payment, the day of supply, a reference."""
@@ -125,7 +127,18 @@ def scored(
 def _scored(label: str, choice: Choice, bill: Bill) -> Choice:
     evidence = {name: round(number, DIGITS) for name, number in _evidence(label, choice, bill)}
     score = probability(label, evidence)
-    return replace(choice, evidence=evidence, score=min(score, MOST_DOUBTED) if choice.is_doubtful else score)
+    highest = min(_highest(label, bill), MOST_DOUBTED if choice.is_doubtful else 1.0)
+    return replace(choice, evidence=evidence, score=min(score, highest))
+
+
+def _highest(label: str, bill: Bill) -> float:
+    """Find the highest score of a role: that of its party for one of several tax numbers."""
+    party = bill.choices.get(_OWNERS.get(label, ""))
+    return party.score if party is not None and len(_tax_numbers(bill)) > 1 else 1.0
+
+
+def _tax_numbers(bill: Bill) -> set[str]:
+    return {same_value(mention) for mention in bill.mentions if mention.label == TAX_ID}
 
 
 def probability(label: str, evidence: Evidence) -> float:
@@ -227,9 +240,8 @@ def _of_value(label: str, best: Mention) -> Iterator[tuple[str, float]]:
 
 def _of_party(label: str, bill: Bill) -> Iterator[tuple[str, float]]:
     """Whether a tax number may be the other party's: a checksum proves the number, not whose it is."""
-    numbers = {same_value(mention) for mention in bill.mentions if mention.label == TAX_ID}
-    if len(numbers) > 1:
-        party = bill.choices.get(SUPPLIER if label == TAX_ID else RECEIVER)
+    if len(_tax_numbers(bill)) > 1:
+        party = bill.choices.get(_OWNERS[label])
         yield "another tax number", -1.0
         yield "party unsure", -1.0 if party is None else party.score - 1
 

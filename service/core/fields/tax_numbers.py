@@ -4,7 +4,7 @@ The rules:
 - A number is a party's where the words before it say so ("your VAT no."), where the party's name stands before it on
   its line, or where it stands in the party's block: below the name or the party's keyword, in its column, with no date,
   amount, number of the bill or row of goods between. A tax representative's number is neither's; all others are the
-  supplier's.
+  supplier's, in doubt where there are two of one form.
 - A number whose checksum holds comes before all others, then one for value added tax, then one with words for a tax
   number before it: a tax office's number names no firm outside its district.
 - A number of another label is one where words for a tax number stand before it.
@@ -16,10 +16,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 from service.core.fields.lines import TextLines, key_above
-from service.core.fields.mentions import Choice, Mention, choose, ranked
+from service.core.fields.mentions import Choice, Mention, choose, ranked, same_value
 from service.core.fields.parties import HEADING_CHARACTERS, keyword_before
 from service.core.fields.party_places import ENDS_BLOCK, firm, share_column
 from service.core.fields.roles import (
@@ -42,6 +43,10 @@ MOST_NAMES_BEFORE = 20
 """Most mentions of the parties before a number among which its own is looked for."""
 MOST_ENDS = 50
 """Most dates and amounts between a name and a number among which the end of the party's block is looked for."""
+MOST_UNTOLD = 50
+"""Most numbers of untold owners that are compared."""
+NEITHER = "REPRESENTATIVE"
+"""Owner of a number that is neither party's."""
 MOST_DIGITS = 15
 """Most digits of a tax number; accounts and numbers of papers have more."""
 LINES_OF_BLOCK = 6
@@ -69,13 +74,26 @@ def choose_tax_numbers(
     firms = {firm(parties[label].best): label for label in (SUPPLIER, RECEIVER) if label in parties}
     named = [(each, firms[firm(each)]) for each in mentions if each.label in NAMES and firm(each) in firms]
     ends = [each.start for each in mentions if each.label in ENDS_BLOCK and each.entity not in numbers]
-    owners = {number: _owner(each, lines, named, ends) for number, each in numbers.items()}
+    told = {number: _owner(each, lines, named, ends) for number, each in numbers.items()}
+    owners = {number: SUPPLIER if owner is None else owner for number, owner in told.items()}
+    untold = [each for number, each in numbers.items() if told[number] is None][:MOST_UNTOLD]
     choices = {}
     for label, owner in ((TAX_ID, SUPPLIER), (RECEIVER_TAX_ID, RECEIVER)):
         own = (each for number, each in numbers.items() if owners[number] == owner)
         if choice := choose(ranked(own, partial(_weight, lines=lines))):
-            choices[label] = choice
+            choices[label] = replace(choice, is_doubtful=_is_doubtful(choice.best, untold))
     return choices
+
+
+def _is_doubtful(number: Mention, untold: Sequence[Mention]) -> bool:
+    """True if nothing tells whose a number is, and as little of another one of its form."""
+    rivals = (each for each in untold if same_value(each) != same_value(number) and _form(each) == _form(number))
+    return any(each.entity == number.entity for each in untold) and any(rivals)
+
+
+def _form(number: Mention) -> str:
+    """Write a number with 0 for each digit, without marks and spaces."""
+    return "".join("0" if sign.isdigit() else sign for sign in number.text.upper() if sign.isalnum())
 
 
 def _is_candidate(mention: Mention, lines: TextLines) -> bool:
@@ -114,10 +132,10 @@ def _weight(number: Mention, lines: TextLines) -> float:
 
 
 def _owner(number: Mention, lines: TextLines, named: Sequence[tuple[Mention, str]], ends: Sequence[int]) -> str | None:
-    """Find the label of the party that a number belongs to; None if it is neither's."""
+    """Find the label of the party that a number belongs to, `NEITHER` for another's; None if nothing tells it."""
     before = folded(lines.before(number.start, HEADING_CHARACTERS))
     if _REPRESENTATIVE.search(before):
-        return None
+        return NEITHER
     if said := [*_OF_PARTY.finditer(_before(number, lines))]:
         return RECEIVER if said[-1]["receiver"] else SUPPLIER
     line = lines.at(number.start)
@@ -134,4 +152,4 @@ def _owner(number: Mention, lines: TextLines, named: Sequence[tuple[Mention, str
             return role
     captioned, apart = keyword_before(lines, number)
     is_caption = not apart or not any(map(str.isdigit, lines.line(lines.start(line - apart))))
-    return captioned if captioned and is_caption else SUPPLIER
+    return captioned if captioned and is_caption else None

@@ -142,3 +142,12 @@ def test_hostile_cells_take_linear_time(unit: str) -> None:
         is_postcode(text)
         sender_in(text)
     assert time.perf_counter() - begin < 5
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Gent.ma Sig.ra", "Egr. Sig.", "Exmo.(s) Sr.(s)", "DISCRIMINAÇÃO DOS SERVIÇOS", "Description", "Bezeichnung"],
+)
+def test_a_form_of_address_and_a_caption_are_no_party(text: str) -> None:
+    assert is_no_party(text)
+    assert not is_no_party(f"Lucia {text}")

@@ -223,3 +223,16 @@ def test_the_first_line_of_an_address_may_be_a_name(address: str, expected: list
     found = [Entity("ORGANIZATION", "Acme Ltd", 0, 8, 0.5), Entity("ADDRESS", address, 9, len(text), 0.5)]
     places = party_names(TextLines(text), found)
     assert [(label, text[start:end]) for label, (start, end) in places] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "town", "expected"),
+    [
+        ("Bostads AB Lindgren Park\nBox 120", (), [("RECEIVER_NAME", "Bostads AB Lindgren Park")]),
+        ("Bostads AB\nBox 120", (), [("RECEIVER_NAME", "Bostads AB")]),
+        ("Bostads AB Kiruna", (("LOCATION", "Kiruna"),), []),
+        ("Bostads AB och vi kallar på", (), []),
+    ],
+)
+def test_a_name_goes_on_behind_a_trades_form(text: str, town: tuple[Marked, ...], expected: list[Marked]) -> None:
+    assert names(text, (BUYER, "Bostads AB"), *town) == expected

@@ -337,3 +337,13 @@ def test_a_computed_sum_is_scored_by_what_adds_up() -> None:
     found = scored({"TAX_AMOUNT": Choice(tax, Reason.SUM)}, (), mentions, TextLines(text), {})["TAX_AMOUNT"]
     assert "label" not in found.evidence
     assert found.evidence[WORDS] == 1.0
+
+
+@pytest.mark.parametrize("score", [0.05, 0.5])
+def test_one_of_several_tax_numbers_is_no_surer_than_its_party(score: float) -> None:
+    text = "Acme GmbH\nVAT DE136695976\nVAT FR40303265045"
+    chosen = ("SUPPLIER_NAME", "Acme GmbH", score), ("TAX_ID", "DE136695976", 0.99)
+    found = scores(text, *chosen, others=(("TAX_ID", "FR40303265045", 0.9),))
+    assert found["TAX_ID"].score <= found["SUPPLIER_NAME"].score
+    alone = scores(text, *chosen)
+    assert alone["TAX_ID"].score > alone["SUPPLIER_NAME"].score

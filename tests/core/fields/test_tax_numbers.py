@@ -129,3 +129,21 @@ def test_a_name_that_contains_the_number_is_not_above_it() -> None:
     found = [mention(0, RECEIVER, text, 0), mention(1, TAX_ID, FRENCH, text.index(FRENCH))]
     choices = choose_tax_numbers(found, TextLines(text), choose_parties(found, TextLines(text)))
     assert list(choices) == [TAX_ID]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_doubtful"),
+    [
+        ("VAT DE136695976\nVAT DE811569869", True),
+        ("VAT DE136695976\nYour VAT no. DE811569869", False),
+        ("VAT DE136695976\nVAT FR40303265045", False),
+        ("VAT DE136695976\nVAT DE 136 695 976", False),
+        ("Our seller VAT DE136695976\nVAT DE123456789\nVAT DE811569869", False),
+        ("VAT DE136695976\nTax representative VAT DE811569869", False),
+    ],
+)
+def test_two_numbers_of_one_form_without_owners_are_a_doubt(text: str, is_doubtful: bool) -> None:
+    numbers = ("DE136695976", "DE811569869", "FR40303265045", "DE 136 695 976", "DE123456789")
+    found = sorted((text.index(each), each) for each in numbers if each in text)
+    mentions = [mention(number, TAX_ID, each, at, 0.8) for number, (at, each) in enumerate(found)]
+    assert choose_tax_numbers(mentions, TextLines(text), {})[TAX_ID].is_doubtful is is_doubtful
