@@ -27,8 +27,8 @@ from service.core.fields.roles import NAMES, RECEIVER, ROLES, SUPPLIER, RoleGrou
 from service.core.fields.vocabulary.phrases import PhraseTable, any_of, folded
 
 _BANKS = re.compile(
-    r"bank|sparkasse|banco|banca|banque|crédit |caisse|caixa|cassa|pankki|sparekasse|"
-    r"τράπεζα|банк|銀行|银行|은행|信用金庫|بنك|مصرف|बैंक"
+    r"bank|sparkasse|banco|banca|banque|crédit |caisse|caixa|cassa|pankki|sparekasse|\bfnb\b|\babsa\b|capitec|"
+    r"τρ[άα]πεζα|банк|銀行|银行|은행|信用金庫|بنك|مصرف|बैंक"
 )
 """Words in names of banks, which bills name beside the account to pay to."""
 

@@ -190,7 +190,9 @@ def test_a_heading_is_of_its_column_and_not_of_a_number(text: str, supplier: str
     assert {label: choice.best.text for label, choice in choices.items()} == {SUPPLIER: supplier, RECEIVER: receiver}
 
 
-@pytest.mark.parametrize("bank", ["Volksbank Neustadt eG", "Banco del Sur", "みずほ銀行", "Банк Заря"])
+@pytest.mark.parametrize(
+    "bank", ["Volksbank Neustadt eG", "Banco del Sur", "FNB", "Εθνική Τράπεζα", "みずほ銀行", "Банк Заря"]
+)
 def test_the_bank_to_pay_to_is_no_party_unless_a_keyword_says_so(bank: str) -> None:
     text = f"Anna Muster\nSteuernummer 24/233/00123\n{bank}\nSeller: {bank}"
     names = (("ORGANIZATION", "Anna Muster", 0.4), ("TAX_ID", "24/233/00123"), (SUPPLIER, bank, 0.4))
