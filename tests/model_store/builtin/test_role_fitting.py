@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from model_store.builtin.training.pages.kinds.hard_bills import KNOWN, PART_OF_TAX, hard_bill, hard_bills
+from model_store.builtin.training.pages.kinds.hard_bills import KNOWN, hard_bill, hard_bills
 from model_store.builtin.training.role_fitting import Example, example, fit_weights, is_fitted_on, table
 from service.evaluation.scoring import JudgedRole, RoleAnswer
 
@@ -56,7 +56,7 @@ def test_an_examples_weight_counts_as_that_many() -> None:
 def test_each_group_is_in_one_half() -> None:
     halves = [is_fitted_on("bills", str(number)) for number in range(400)]
     assert 150 < sum(halves) < 250
-    assert is_fitted_on("bills", "7") == is_fitted_on("bills", "7")
+    assert [number for number in range(12) if is_fitted_on("bills", str(number))] == [0, 2, 3, 4, 6, 7, 8, 9]
 
 
 def test_the_table_is_a_module_with_groups_and_roles_first() -> None:
@@ -78,7 +78,12 @@ def test_hard_bills_know_their_fields_and_can_be_had_again() -> None:
 
 
 def test_a_tax_of_several_rates_is_their_sum() -> None:
-    bills = (hard_bill(Random(number)) for number in range(200))
-    sums = [value for bill in bills for value in bill.fields["tax_amount"] if value not in bill.text]
-    assert sums
-    assert PART_OF_TAX not in KNOWN
+    fields = [bill.fields for bill in map(hard_bill, map(Random, range(200)))]
+    roles = ("net_amount", "tax_amount", "total_amount")
+    sums = [[_digits(each[role][0]) for role in roles] for each in fields if all(each[role] for role in roles)]
+    assert len(sums) > 100
+    assert [net + tax for net, tax, _ in sums] == [total for _, _, total in sums]
+
+
+def _digits(text: str) -> int:
+    return int("".join(filter(str.isdigit, text)))
