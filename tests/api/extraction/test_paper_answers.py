@@ -115,7 +115,7 @@ def test_the_fields_of_a_file_are_those_of_its_first_bill() -> None:
     assert answered(NOTE, fields=True).fields is None
 
 
-def test_entities_have_the_values_of_their_papers_and_the_places_in_the_file() -> None:
+def test_entities_have_the_values_of_their_papers() -> None:
     text = AMERICAN + DUTCH
     found = answered(AMERICAN, DUTCH, fields=True)
     assert [each.value for each in found.entities if each.label == "INVOICE_DATE"] == ["2026-11-09", "2026-09-11"]

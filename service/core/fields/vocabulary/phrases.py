@@ -13,11 +13,11 @@ from itertools import accumulate, groupby
 from types import MappingProxyType
 from typing import NamedTuple
 
-from service.core.fields.vocabulary import asian, germanic, hungarian_greek, other_european, romance
+from service.core.fields.vocabulary import asian, english, germanic, other_european, romance, southeastern
 from service.core.fields.vocabulary.words import BillWords
 
 LANGUAGES: Mapping[str, BillWords] = {
-    "en": germanic.ENGLISH,
+    "en": english.ENGLISH,
     "de": germanic.GERMAN,
     "nl": germanic.DUTCH,
     "sv": germanic.SWEDISH,
@@ -27,14 +27,14 @@ LANGUAGES: Mapping[str, BillWords] = {
     "es": romance.SPANISH,
     "it": romance.ITALIAN,
     "pt": romance.PORTUGUESE,
-    "ro": romance.ROMANIAN,
+    "ro": southeastern.ROMANIAN,
     "pl": other_european.POLISH,
     "cs": other_european.CZECH,
     "ru": other_european.RUSSIAN,
     "tr": other_european.TURKISH,
     "fi": other_european.FINNISH,
-    "hu": hungarian_greek.HUNGARIAN,
-    "el": hungarian_greek.GREEK,
+    "hu": southeastern.HUNGARIAN,
+    "el": southeastern.GREEK,
     "ja": asian.JAPANESE,
     "zh": asian.CHINESE,
     "ko": asian.KOREAN,

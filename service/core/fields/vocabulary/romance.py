@@ -1,4 +1,4 @@
-"""French, Spanish, Italian, Portuguese and Romanian."""
+"""French, Spanish, Italian and Portuguese."""
 
 from __future__ import annotations
 
@@ -305,60 +305,4 @@ PORTUGUESE = BillWords(
     transfer="transferência nossa_conta",
     deposit="adiantamento* sinal fatura_de_adiantamento já_pago já_faturado pagamento_antecipado",
     carried="transporte a_transportar",
-)
-
-ROMANIAN = BillWords(
-    total="total_general suma_totală valoare_totală",
-    to_pay="total_de_plată de_plată rest_de_plată",
-    net="valoare_fără_tva total_fără_tva bază_impozabilă",
-    tax="tva total_tva",
-    sums="valoare",
-    including="inclus",
-    excluding="fără",
-    paid="numerar card_bancar",
-    change="rest",
-    no_sum="cantitate preț_unitar curs_valutar curs_de_schimb",
-    exempt="taxare_inversă scutit*",
-    early_payment="discount_pentru_plata_anticipată",
-    tip="bacșiș",
-    shipping="transport",
-    discount="reducere discount",
-    prepaid="avans achitat_anterior",
-    brought_forward="sold_anterior sold_precedent",
-    due="scadență scadent* termen_de_plată data_scadenței scadența termen_plată de_plată_până_la scadentă_la "
-    "scadent_la plata_până_la data_limită_de_plată se_va_debita_la",
-    dated="dată data_facturii data_emiterii",
-    supply="data_livrării data_de_livrare livrat_la livrare data_prestării data_prestării_serviciilor "
-    "data_serviciului perioada_de_facturare perioada_facturată perioada perioada_de_consum data_expedierii "
-    "expedierea",
-    discount_until="discount_până_la reducere_până_la dacă_plătiți_până_la la_plata_până_la scont scont_până_la",
-    another_day="data_comenzii comandă_din comandat_la data_tipăririi tipărit_la listat_la data_nașterii născut_la "
-    "valabil_până_la valabil_până valabilitate data_expirării expiră expiră_la achitat achitat_la plătit plătit_la "
-    "încasat_la plată_primită primit_la debitat_la următoarea_factură următoarea_plată următoarea_citire sold_la "
-    "sold citire citit_la index_la data_contractului contract_din data_începerii data_încetării început sfârșit "
-    "data_ofertei sosire plecare client_din ultima_plată ultima_factură",
-    bill="factură chitanță bon storno factura facturii",
-    bill_number="seria_*",
-    order="comandă comanda",
-    your_order="comanda_dvs. comanda_dumneavoastră comanda_dvs referința_dvs. comandă_client",
-    another_bill="la_factura factura_inițială factură_proformă factura_proformă factura_precedentă stornare_factură "
-    "storno_la_factura corectează_factura aferentă_facturii factura_stornată",
-    another_number="client contract contor ofertă ofertă_nr. proiect aviz aviz_de_expediție cont poliță membru "
-    "furnizor cui cif c.u.i. cod_client nr._reg._com. loc_de_consum serie mandat dosar tel. reg._com. "
-    "registrul_comerțului",
-    number="număr seria_și_nr nr",
-    reference="referință_de_plată referința_plății referință_plată detalii_plată explicații_plată cod_de_plată "
-    "menționați_la_plată cod_plată",
-    seller="furnizor vânzător emitent prestator",
-    buyer="cumpărător client beneficiar plătitor destinatar",
-    currency="moneda",
-    credit="notă_de_credit notă_credit factură_storno factura_storno",
-    tax_number="cui cif cod_fiscal c.u.i. c.i.f. cod_tva",
-    your="dumneavoastră dvs",
-    representative="reprezentant_fiscal",
-    other_number="serie_număr număr_de_serie",
-    debit="debitare_directă contul_dumneavoastră contul_dvs mandat debit_direct",
-    transfer="ordin_de_plată contul_nostru virament",
-    deposit="avans* factură_de_avans deja_achitat deja_facturat",
-    carried="report de_reportat",
 )
