@@ -92,7 +92,8 @@ _MODELS: Schema = {
     },
     "fields_fitted_on": {
         "type": "string",
-        "description": "Sets of documents, and the number of values in each, that the scores of roles were fitted on.",
+        "description": "Documents (the built-in model's card describes them), and the number of values in each, that "
+        "the scores of roles were fitted on.",
     },
 }
 _READINESS: Schema = {

@@ -5,8 +5,10 @@ generated beside them (`hard_bills`). The service answers all; a half of each se
 half is scored with them. Writes `service/core/fields/role_weights.py`, a table that the rules are committed with.
 
 Logistic regression with a squared penalty, by projected Newton steps: the weights of evidence stay at 0 or above, those
-of roles and their groups are free. A role's weight is penalized more than its group's, so that a rare role has its
-group's score. The penalty draws a weight to 0, or to what is expected of evidence that is rare and certain (`EXPECTED`)
+of roles and their groups are free. Generated bills are harder than real ones: they have a weight of their own that the
+table leaves out, so that they tell what evidence weighs, and real documents how many values are right. A role's weight
+is penalized more than its group's, so that a rare role has its group's score. The penalty draws a weight to 0, or to
+what is expected of evidence that is rare and certain (`EXPECTED`)
 (Bertsekas 1982, projected Newton methods for problems with simple constraints).
 """
 
@@ -25,29 +27,29 @@ from numpy.typing import NDArray
 from model_store.builtin.training.pages.kinds.hard_bills import hard_bills
 from service.commands.evaluate import ask_all, evaluated_service, read_data
 from service.core.fields import role_weights
-from service.core.fields.role_scores import prior
+from service.core.fields.mentions import WRONG_CHECKSUM
+from service.core.fields.role_scores import OTHERS_AT_RATE, weighed
 from service.core.fields.roles import ORDER, RoleGroup
 from service.evaluation.labelled_documents import LabelledSet, digest_of, nearest_scheme
 from service.evaluation.report import RoleScores, role_scores
 from service.evaluation.scoring import JudgedRole, score_set
 
-GENERATED: Final = "generated"
+GENERATED: Final = "generated bills"
 GENERATED_WEIGHT: Final = 0.2
 """Weight of a value of a generated bill beside one of a real document."""
 PENALTY, GROUP_PENALTY, ROLE_PENALTY = 1.0, 0.2, 3.0
 """Penalties of the squared weights: of evidence, of a group of roles, and of a role."""
 EXPECTED: Final = {
-    "wrong checksum": 2.0,
     "not read": 2.0,
     "due before bill": 2.0,
     "doubted by its rule": 1.0,
-    "party unsure": 2.0,
-    "another tax number": 0.5,
-    "no heading of a bill": 0.5,
 }
 """Weights that the penalty draws to, by name of evidence that is rare in documents for fitting."""
 EXPECTED_PENALTY: Final = 10.0
 """Penalty of a squared distance from those."""
+CERTAIN: Final = (WRONG_CHECKSUM, OTHERS_AT_RATE)
+CERTAIN_PENALTY: Final = 0.05
+"""Penalty of evidence that hardly a right value has."""
 MOST_STEPS, LEAST_STEP, LEAST_GAIN = 100, 1e-6, 1e-7
 SAID_EACH: Final = 100
 """Papers between two lines about the progress."""
@@ -66,30 +68,36 @@ class Example(NamedTuple):
     weight: float = 1.0
 
 
-def example(judged: JudgedRole, weight: float) -> Example:
-    """Make an example of a judged value."""
-    return Example({**prior(judged.role.upper()), **judged.answer.evidence}, judged.is_right, weight)
+def example(judged: JudgedRole, *, is_generated: bool = False) -> Example:
+    """Make an example of a judged value; a number with a wrong checksum is never right, though samples print such."""
+    numbers = weighed(judged.role.upper(), judged.answer.evidence)
+    is_right = judged.is_right and WRONG_CHECKSUM not in numbers
+    if is_generated:
+        return Example({**numbers, GENERATED: 1.0}, is_right, GENERATED_WEIGHT)
+    return Example(numbers, is_right)
 
 
 def fit_weights(examples: Sequence[Example]) -> dict[str, float]:
-    """Fit the weights of all evidence, by name."""
+    """Fit the weights of all evidence, by name; that of being generated is left out."""
     names = sorted({*EXPECTED, *(name for each in examples for name in each.numbers)})
     numbers = np.array([[each.numbers.get(name, 0.0) for name in names] for each in examples])
     is_right = np.array([each.is_right for each in examples], dtype=np.float64)
     shares = np.array([each.weight for each in examples])
     penalties = np.array([_penalty(name) for name in names])
     expected = np.array([EXPECTED.get(name, 0.0) for name in names])
+    free = {*ORDER, *RoleGroup.__members__, GENERATED}
     loss = _Loss(numbers, is_right, shares, penalties, expected)
-    found = _newton(loss, np.array([name in ORDER or name in RoleGroup.__members__ for name in names]))
-    return {
-        name: round(float(weight), 3) for name, weight in zip(names, found, strict=True) if abs(weight) > LEAST_WEIGHT
-    }
+    found = dict(zip(names, _newton(loss, np.array([name in free for name in names])), strict=True))
+    found.pop(GENERATED, None)
+    return {name: round(float(weight), 3) for name, weight in found.items() if abs(weight) > LEAST_WEIGHT}
 
 
 def _penalty(name: str) -> float:
     if name in EXPECTED:
         return EXPECTED_PENALTY
-    return ROLE_PENALTY if name in ORDER else GROUP_PENALTY if name in RoleGroup.__members__ else PENALTY
+    if name in CERTAIN:
+        return CERTAIN_PENALTY
+    return ROLE_PENALTY if name in ORDER else GROUP_PENALTY if name in (*RoleGroup.__members__, GENERATED) else PENALTY
 
 
 class _Loss(NamedTuple):
@@ -166,7 +174,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-FITTED_ON = "{fitted_on}"
+FITTED_ON = (
+    "{fitted_on}"
+)
 """Sets of documents, and the number of values in each, that the weights were fitted on."""
 WEIGHTS: Mapping[str, float] = {{
 {rows}
@@ -178,7 +188,7 @@ def _reliability(judged: Sequence[JudgedRole], weights: Mapping[str, float]) -> 
     def score(numbers: Mapping[str, float]) -> float:
         return float(1 / (1 + np.exp(-sum(weights.get(name, 0.0) * number for name, number in numbers.items()))))
 
-    return role_scores([(score(example(each, 1.0).numbers), each.is_right) for each in judged])
+    return role_scores([(score(example(each).numbers), each.is_right) for each in judged])
 
 
 def _say(name: str, done: int, total: int) -> None:
@@ -201,7 +211,7 @@ def main(arguments: list[str] | None = None) -> int:
     named = list(zip([each.name for each in sets], judged, strict=True))
     weights = fit_weights(
         [
-            example(each, GENERATED_WEIGHT if name == GENERATED else 1.0)
+            example(each, is_generated=name == GENERATED)
             for name, values in named
             for each in values
             if is_fitted_on(name, each.group)
@@ -212,7 +222,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(
             f"{name}: {other.values} values, calibration error {other.calibration.error:.3f}, {other.kept:.0%} at 99 %"
         )
-    fitted = (f"{name} {sum(is_fitted_on(name, each.group) for each in values)}" for name, values in named)
+    fitted = (f"{name}: {sum(is_fitted_on(name, each.group) for each in values):,} values" for name, values in named)
     options.out.write_text(table(weights, ", ".join(fitted)), encoding="utf-8")
     return 0
 

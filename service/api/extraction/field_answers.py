@@ -32,6 +32,7 @@ from service.core.fields.kinds import PaperKind
 from service.core.fields.lines import TextLines
 from service.core.fields.mentions import DERIVED, Choice, Mention, Reason
 from service.core.fields.paper_kind import PaperMatch
+from service.core.fields.role_scores import MOST_DOUBTED
 from service.documents.document import Document
 from service.text.values.context import DocumentContext
 from service.text.values.currencies import currency_of_word, home_currency
@@ -185,7 +186,8 @@ class FieldAnswers:
         return answer if mention.text else msgspec.structs.replace(answer, page=None)
 
     def _role(self, placed: PlacedValue) -> FieldResult:
-        return _role(self._of(placed), Reason.EMBEDDED)
+        answer = _role(self._of(placed), Reason.EMBEDDED)
+        return msgspec.structs.replace(answer, score=MOST_DOUBTED) if answer.valid is False else answer
 
     def _part(self, placed: PlacedValue | None) -> EntityResult | None:
         return None if placed is None else self._of(placed)

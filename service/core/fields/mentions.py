@@ -129,9 +129,10 @@ class Reason(StrEnum):
     EMBEDDED = "embedded"
 
 
-WORDS, CHECKSUM, NO_SUM, LINES_BETWEEN = "words", "checksum", "does not add up", "lines between the sums"
-"""Names of evidence: words for the role before the value, a checksum that holds, amounts that do not add up, and those
-that add up only with lines between them, such as shipping."""
+WORDS, CHECKSUM, WRONG_CHECKSUM = "words", "checksum", "wrong checksum"
+NO_SUM, LINES_BETWEEN = "does not add up", "lines between the sums"
+"""Names of evidence: words for the role before the value, a checksum that holds or fails, amounts that do not add up,
+and those that add up only with lines between them, such as shipping."""
 
 
 @dataclass(frozen=True, slots=True)

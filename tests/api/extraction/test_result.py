@@ -311,6 +311,16 @@ def test_an_invoice_is_answered_with_what_its_xml_states_alone() -> None:
     ]
 
 
+def test_a_number_whose_checksum_fails_is_doubted_in_an_xml_as_well() -> None:
+    good, bad = "DE89370400440532013000", "DE89370400440532013001"
+    for number, score in ((good, 1.0), (bad, 0.4)):
+        stated = stated_invoice()
+        stated = replace(stated, roles={**stated.roles, "IBAN": Value(ValueKind.IBAN, number)})
+        found = fields_of("nothing here", stated=stated)
+        assert found is not None
+        assert (found.roles["iban"].valid, found.roles["iban"].score) == (number == good, score)
+
+
 def test_an_invoice_whose_page_says_nothing_has_the_fields_of_its_xml() -> None:
     found = fields_of("nothing here", stated=stated_invoice())
     assert found is not None

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from random import Random
 
 import pytest
 
 from model_store.builtin.training.pages.kinds.hard_bills import KNOWN, hard_bill, hard_bills
-from model_store.builtin.training.role_fitting import Example, example, fit_weights, is_fitted_on, table
+from model_store.builtin.training.pages.kinds.hard_payments import FAULTS, with_faults
+from model_store.builtin.training.role_fitting import (
+    GENERATED,
+    GENERATED_WEIGHT,
+    Example,
+    example,
+    fit_weights,
+    is_fitted_on,
+    table,
+)
+from service.evaluation.labelled_documents import LabelledSpan
 from service.evaluation.scoring import JudgedRole, RoleAnswer
 
 
@@ -17,7 +28,16 @@ def examples(right: int, wrong: int, **numbers: float) -> list[Example]:
 
 def test_a_judged_value_is_an_example_of_its_role_and_group() -> None:
     judged = JudgedRole("a", "iban", RoleAnswer("DE89", 0.9, evidence={"checksum": 1.0}), is_right=True)
-    assert example(judged, 0.3) == Example({"IBAN": 1, "ACCOUNT": 1, "checksum": 1}, is_right=True, weight=0.3)
+    assert example(judged) == Example({"IBAN": 1, "ACCOUNT": 1, "checksum": 1}, is_right=True)
+    made = example(judged, is_generated=True)
+    assert (made.numbers[GENERATED], made.weight) == (1, GENERATED_WEIGHT)
+
+
+def test_generated_bills_do_not_say_how_many_values_are_right() -> None:
+    generated = [each._replace(numbers={**each.numbers, GENERATED: 1}) for each in examples(10, 90, SUM=1)]
+    found = fit_weights([*examples(95, 5, SUM=1), *generated])
+    assert found["SUM"] == pytest.approx(2.9, abs=0.4)
+    assert GENERATED not in found
 
 
 def test_evidence_is_weighed_by_how_often_it_is_right() -> None:
@@ -68,6 +88,13 @@ def test_the_table_is_a_module_with_groups_and_roles_first() -> None:
     assert list(weights.items()) == [("ACCOUNT", 1.0), ("IBAN", -0.2), ("words", 1.5)]
 
 
+def test_a_number_with_a_wrong_checksum_is_never_right() -> None:
+    judged = JudgedRole("a", "iban", RoleAnswer("DE88", 0.9, evidence={"wrong checksum": -1.0}), is_right=True)
+    assert not example(judged).is_right
+    found = fit_weights([*examples(90, 10, ACCOUNT=1), *examples(0, 10, ACCOUNT=1, **{"wrong checksum": -1})])
+    assert found["wrong checksum"] > 3
+
+
 def test_hard_bills_know_their_fields_and_can_be_had_again() -> None:
     bills = list(hard_bills(1, 40))
     assert bills == list(hard_bills(1, 40))
@@ -87,3 +114,18 @@ def test_a_tax_of_several_rates_is_their_sum() -> None:
 
 def _digits(text: str) -> int:
     return int("".join(filter(str.isdigit, text)))
+
+
+def test_hard_bills_have_values_of_every_role_that_they_know() -> None:
+    found = Counter(role for bill in hard_bills(2, 150) for role, values in bill.fields.items() if values)
+    assert found.keys() == {label.lower() for label in KNOWN}
+    assert min(found.values()) >= 4
+
+
+def test_a_fault_changes_one_digit_of_a_value_and_no_length() -> None:
+    text, spans = "Total 119.00 for x", [LabelledSpan(6, 12, "TOTAL_AMOUNT"), LabelledSpan(17, 18, "TOTAL_AMOUNT")]
+    found = [with_faults(Random(number), text, spans) for number in range(200)]
+    assert {len(each) for each in found} == {len(text)}
+    changed = [sum(a != b for a, b in zip(text, each, strict=True)) for each in found]
+    assert set(changed) == {0, 1}
+    assert sum(changed) == pytest.approx(200 * FAULTS["TOTAL_AMOUNT"], abs=15)

@@ -376,7 +376,7 @@ export interface components {
             start_seconds: {
                 [key: string]: number;
             };
-            /** @description Sets of documents, and the number of values in each, that the scores of roles were fitted on. */
+            /** @description Documents (the built-in model's card describes them), and the number of values in each, that the scores of roles were fitted on. */
             fields_fitted_on: string;
         };
         /**

@@ -1,7 +1,7 @@
 """Bills that are hard to read, and papers of other kinds, which have no fields.
 
-The bills have further dates, numbers, taxes and parties beside those of the roles, words that no vocabulary has, and
-misread characters.
+The bills have further dates, numbers, taxes and parties beside those of the roles, words that no vocabulary has,
+misread characters, and wrong digits (`hard_payments`).
 
 They are not of the training mix: the scores of roles are fitted on them (`role_scores`), as a model reads its own
 pages too well. A span's label is its role; the receiver's tax number, a payer's account and the amounts of one of
@@ -17,21 +17,22 @@ from typing import Final
 from model_store.builtin.training.pages import blocks, identifiers, parties, tables
 from model_store.builtin.training.pages.documents import page
 from model_store.builtin.training.pages.facts import Trade, bank_account, new_party, new_trade
+from model_store.builtin.training.pages.kinds import hard_payments
 from model_store.builtin.training.pages.lexicon import Lexicon, choose_lexicon
 from model_store.builtin.training.pages.reading import Medium, transcribed
 from model_store.builtin.training.pages.sheet import EMPTY, Box, Piece, Row, grid, indented, lines, row
 from service.evaluation.labelled_documents import LabelledDocument, LabelledSpan
 
 OTHER_DAYS: Final = {
-    "en": "Delivered on|Paid on|Printed|Your order of|Next invoice|Period from|Valid until|Booked on",
-    "de": "Geliefert am|Bezahlt am|Gedruckt am|Ihre Bestellung vom|Nächste Rechnung|Stand|Gültig bis|Abbuchung am",
-    "fr": "Livré le|Payé le|Imprimé le|Votre commande du|Prochaine facture vers le|Relevé du|Valable jusqu'au",
-    "es": "Entregado el|Pagado el|Impreso el|Su pedido del|Próxima factura|Lectura del|Válido hasta",
-    "it": "Consegnato il|Pagato il|Stampato il|Vostro ordine del|Prossima fattura|Lettura del|Valido fino al",
-    "nl": "Geleverd op|Betaald op|Afgedrukt op|Uw bestelling van|Volgende factuur|Geldig tot",
-    "pl": "Dostarczono|Zapłacono dnia|Wydrukowano|Zamówienie z dnia|Ważne do",
-    "sv": "Levererat|Betald|Utskriven|Er beställning av|Nästa faktura|Giltig till",
-    "pt": "Entregue em|Pago em|Impresso em|Encomenda de|Próxima fatura|Válido até",
+    "en": "Paid on|Printed|Your order of|Next invoice|Valid until|Booked on",
+    "de": "Bezahlt am|Gedruckt am|Ihre Bestellung vom|Nächste Rechnung|Stand|Gültig bis|Abbuchung am",
+    "fr": "Payé le|Imprimé le|Votre commande du|Prochaine facture vers le|Relevé du|Valable jusqu'au",
+    "es": "Pagado el|Impreso el|Su pedido del|Próxima factura|Lectura del|Válido hasta",
+    "it": "Pagato il|Stampato il|Vostro ordine del|Prossima fattura|Lettura del|Valido fino al",
+    "nl": "Betaald op|Afgedrukt op|Uw bestelling van|Volgende factuur|Geldig tot",
+    "pl": "Zapłacono dnia|Wydrukowano|Zamówienie z dnia|Ważne do",
+    "sv": "Betald|Utskriven|Er beställning av|Nästa faktura|Giltig till",
+    "pt": "Pago em|Impresso em|Encomenda de|Próxima fatura|Válido até",
 }
 """Language → words before a day of no role."""
 OTHER_NUMBERS: Final = {
@@ -47,15 +48,15 @@ OTHER_NUMBERS: Final = {
 }
 """Language → words before a number of no role."""
 OTHER_SUMS: Final = {
-    "en": "Deposit|Carriage|Less discount|Balance brought forward|Service charge|Late fee",
-    "de": "Anzahlung|Versand|Rabatt|Übertrag|Servicepauschale|Mahngebühr",
-    "fr": "Acompte|Port|Remise|Report|Frais de dossier|Indemnité forfaitaire de recouvrement",
-    "es": "Anticipo|Portes|Descuento|Saldo anterior|Cargo por servicio",
-    "it": "Acconto|Trasporto|Sconto|Saldo precedente|Imposta di soggiorno|Spese incasso",
-    "nl": "Aanbetaling|Verzendkosten|Korting|Vorig saldo|Administratiekosten",
-    "pl": "Zaliczka|Wysyłka|Rabat|Saldo poprzednie",
-    "sv": "Förskott|Frakt|Rabatt|Ingående saldo|Fakturaavgift",
-    "pt": "Adiantamento|Portes|Desconto|Saldo anterior",
+    "en": "Carriage|Less discount|Balance brought forward|Service charge|Late fee",
+    "de": "Versand|Rabatt|Übertrag|Servicepauschale|Mahngebühr",
+    "fr": "Port|Remise|Report|Frais de dossier|Indemnité forfaitaire de recouvrement",
+    "es": "Portes|Descuento|Saldo anterior|Cargo por servicio",
+    "it": "Trasporto|Sconto|Saldo precedente|Imposta di soggiorno|Spese incasso",
+    "nl": "Verzendkosten|Korting|Vorig saldo|Administratiekosten",
+    "pl": "Wysyłka|Rabat|Saldo poprzednie",
+    "sv": "Frakt|Rabatt|Ingående saldo|Fakturaavgift",
+    "pt": "Portes|Desconto|Saldo anterior",
 }
 """Language → words before an amount of no role."""
 OTHER_PARTIES: Final = {
@@ -70,9 +71,10 @@ OTHER_PARTIES: Final = {
 _MISREAD: Final = {"0": "O", "O": "0", "1": "l", "l": "1", "5": "S", "8": "B", ".": "", ",": "."}
 KNOWN: Final = (
     *("INVOICE_ID", "INVOICE_DATE", "DUE_DATE", "PURCHASE_ORDER", "SUPPLIER_NAME", "RECEIVER_NAME", "NET_AMOUNT"),
-    *("TAX_AMOUNT", "TOTAL_AMOUNT", "IBAN", "BIC", "TAX_ID", "RECEIVER_TAX_ID"),
+    *("TAX_AMOUNT", "TOTAL_AMOUNT", "IBAN", "BIC", "TAX_ID", "RECEIVER_TAX_ID", "PAID_AMOUNT", "AMOUNT_DUE"),
+    *("PAYMENT_REFERENCE", "SUPPLY_DATE", "DISCOUNT_DATE", "EARLY_PAYMENT_DISCOUNT"),
 )
-"""Labels of the roles that a bill's fields know; of the others, such as a day of supply, they say nothing."""
+"""Labels of the roles that a bill's fields know."""
 PART_OF_TAX: Final = "PART_OF_TAX"
 """Label of the tax of one of several rates."""
 _SECOND_RATE: Final = Decimal(5)
@@ -120,6 +122,9 @@ def hard_bill(rng: Random) -> LabelledDocument:
     fields = {label.lower(): tuple(text[s.start : s.end] for s in spans if s.label == label) for label in KNOWN}
     if any(span.label == PART_OF_TAX for span in spans):
         fields["tax_amount"] = (str(sum(tax for _, tax in taxes)),)
+    if not fields["amount_due"]:
+        fields["amount_due"] = fields["total_amount"]
+    text = hard_payments.with_faults(rng, text, spans)
     text = _misread(rng, text) if rng.random() < MISREAD_PAGES else text
     return LabelledDocument("", text, (), f"hard/{how}/{trade.number}", lexicon.language, "invoice", fields)
 
@@ -194,7 +199,7 @@ def _data(rng: Random, trade: Trade) -> Box:
     add(0.4, say(rng, "due"), style.day(trade.due), "DUE_DATE")
     add(0.35, say(rng, "order"), trade.order, "PURCHASE_ORDER")
     add(0.4, say(rng, "customer"), trade.customer, None)
-    add(0.25, say(rng, "delivery"), style.day(trade.delivered), None)
+    pairs += hard_payments.references(rng, trade)
     add(0.15, say(rng, "refers_to"), number(), None)
     for _ in range(rng.choice((0, 0, 1, 2))):
         add(1.0, _some(rng, OTHER_NUMBERS, trade), rng.choice((number(), identifiers.article_number(rng))), None)
@@ -223,6 +228,7 @@ def _sums(rng: Random, trade: Trade, taxes: Sequence[tuple[Decimal, Decimal]]) -
         for _ in range(rng.choice((0, 0, 0, 1, 2)))
     ]
     found += [*extras[:1], (say(rng, "total"), money(total, "TOTAL_AMOUNT")), *extras[1:]]
+    found += hard_payments.sums(rng, trade, total)
     found = [(say(rng, "filler")[:20] if rng.random() < WORDLESS else key, value) for key, value in found]
     if rng.random() < 0.2:
         rng.shuffle(found)
@@ -244,11 +250,12 @@ def _closing(rng: Random, trade: Trade) -> Box:
     say, style = trade.lexicon.say, trade.style
     parts: list[Callable[[], list[Row]]] = [
         lambda: [row(say(rng, "terms").format(n=(trade.due - trade.issued).days))],
+        lambda: list(hard_payments.discount(rng, trade)),
         lambda: parties.banked(rng, trade.supplier),
         lambda: [row(say(rng, "thanks"))],
         lambda: [row(_some(rng, OTHER_DAYS, trade), " ", style.day(trade.issued.replace(day=rng.randint(1, 28))))],
     ]
-    shares = (0.4, 0.5, 0.4, 0.2)
+    shares = (0.4, 1.0, 0.5, 0.4, 0.2)
     rows = [line for part, share in zip(parts, shares, strict=True) if rng.random() < share for line in part()]
     if rng.random() < 0.08:
         account = bank_account(rng, trade.lexicon)
