@@ -105,12 +105,7 @@ class ToolArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise MalformedRequest(f"`base64` is not that: {error}.") from None
 
     def body(self, kind: type[Options]) -> Body:
-        """The document with these options.
-
-        Raises:
-            MalformedRequest: as `source`.
-            InvalidOptions: a bad value.
-        """
+        """The document with these options; raises MalformedRequest as `source`, InvalidOptions for a bad value."""
         given = {name: value for name, value in msgspec.structs.asdict(self).items() if value is not None}
         options = {name: value for name, value in given.items() if name in kind.model_fields}
         return Body((self.source(),), read_options(options, kind), batch=False)
@@ -171,8 +166,7 @@ def _schema(kind: type[ToolArguments]) -> dict[str, Any]:
     for name, value in properties.items():
         first = next(each for each in value.get("anyOf", (value,)) if each.get("type") != "null")
         own = {key: each for key, each in first.items() if key != "default"}
-        is_own = name in ExtractArguments.__struct_fields__
-        properties[name] = own if is_own else redact_options[name]
+        properties[name] = own if name in ExtractArguments.__struct_fields__ else redact_options[name]
     return {"type": "object", "additionalProperties": False, "properties": properties}
 
 

@@ -137,7 +137,7 @@ def test_labels_say_which_entities_are_listed_and_not_what_a_document_is() -> No
     assert fields(labels=["INVOICE_ID"]) == fields()
 
 
-def test_the_least_score_says_which_entities_are_listed_and_not_what_a_document_is() -> None:
+def test_the_least_score_tells_which_entities_are_listed() -> None:
     found = result(fields=True, min_score=0.5)
     assert [each.label for each in found.entities] == ["SUPPLIER_NAME", "TOTAL_AMOUNT"]
     assert (found.fields, found.papers) == (fields(), result(fields=True).papers)
