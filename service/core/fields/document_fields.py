@@ -34,7 +34,8 @@ from service.core.fields.roles import (
     labels_of,
 )
 from service.core.fields.tax_numbers import choose_tax_numbers
-from service.core.fields.taxes import PERCENT, Tax, find_taxes, settled_taxes
+from service.core.fields.tax_rows import Tax
+from service.core.fields.taxes import PERCENT, find_taxes, settled_taxes
 from service.core.fields.totals import settle_totals
 
 MOST_ENTITIES = 10_000

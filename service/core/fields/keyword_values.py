@@ -31,7 +31,7 @@ from service.core.fields.lines import TextLines, has_words
 from service.core.fields.party_names import party_names
 from service.core.fields.payment_references import reference_spans, whole_reference
 from service.core.fields.roles import AMOUNTS, DATES, RECEIVER, REFERENCE, SUPPLIER, SUPPLY_DATE
-from service.core.fields.taxes import has_rate_caption, states_tax
+from service.core.fields.tax_rows import has_rate_caption, states_tax
 
 
 class SpanSet:

@@ -55,7 +55,8 @@ from service.core.fields.roles import (
     TOTAL,
     RoleGroup,
 )
-from service.core.fields.taxes import PERCENT, is_rate_of
+from service.core.fields.tax_rows import is_rate_of
+from service.core.fields.taxes import PERCENT
 
 AT_RATE, OTHERS_AT_RATE, NOT_AT_RATE = "tax at rate", "other two at rate", "tax not at rate"
 """Names of evidence: two of net, tax and total are those of a stated rate, only the other two are, or none are."""

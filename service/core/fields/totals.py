@@ -62,7 +62,7 @@ from service.core.fields.mentions import (
 )
 from service.core.fields.payment import left_to_pay
 from service.core.fields.roles import AMOUNTS, NET, TAX, TOTAL
-from service.core.fields.taxes import Tax
+from service.core.fields.tax_rows import Tax
 
 _TRIPLE = (NET, TAX, TOTAL)
 """Labels of the amounts of which the first two add up to the third."""

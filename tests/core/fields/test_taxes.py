@@ -12,7 +12,8 @@ from service.core.fields.amount_keywords import AmountKeyword, amount_keywords
 from service.core.fields.keyword_values import amount_spans
 from service.core.fields.lines import TextLines
 from service.core.fields.mentions import Mention, amount, derived_amount
-from service.core.fields.taxes import MOST_TAXES, Tax, find_taxes, is_rate_of, settled_taxes, states_tax
+from service.core.fields.tax_rows import Tax, is_rate_of, states_tax
+from service.core.fields.taxes import MOST_TAXES, find_taxes, settled_taxes
 from service.text.values.context import DocumentContext
 from service.text.values.reading import read_value
 from tests.support.mentions import mention

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from service.core.fields.amount_keywords import AmountKeyword
 from service.core.fields.checks import SumCheck
 from service.core.fields.mentions import Choice, Mention, Reason, amount
-from service.core.fields.taxes import Tax
+from service.core.fields.tax_rows import Tax
 from service.core.fields.totals import settle_totals
 from tests.support.mentions import mention
 
