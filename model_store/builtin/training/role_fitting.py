@@ -24,7 +24,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from model_store.builtin.training.pages.kinds.hard_bills import hard_bills
+from model_store.builtin.training.pages.hard_bills import hard_bills
 from service.commands.evaluate import ask_all, evaluated_service, read_data
 from service.core.fields import role_weights
 from service.core.fields.mentions import WRONG_CHECKSUM

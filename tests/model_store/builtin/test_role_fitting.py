@@ -7,8 +7,8 @@ from random import Random
 
 import pytest
 
-from model_store.builtin.training.pages.kinds.hard_bills import KNOWN, hard_bill, hard_bills
-from model_store.builtin.training.pages.kinds.hard_payments import FAULTS, with_faults
+from model_store.builtin.training.pages.hard_bills import KNOWN, hard_bill, hard_bills
+from model_store.builtin.training.pages.hard_payments import FAULTS, with_faults
 from model_store.builtin.training.role_fitting import (
     GENERATED,
     GENERATED_WEIGHT,
