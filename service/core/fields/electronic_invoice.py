@@ -15,7 +15,6 @@ The rules:
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -23,8 +22,8 @@ from decimal import Decimal
 from service.core.decoding.value import Value, ValueKind
 from service.core.fields.checks import TOLERANCE, SumCheck, check_sum
 from service.core.fields.mentions import CHECKSUM, LINES_BETWEEN, NO_SUM, WORDS, Choice, Mention, Reason
-from service.core.fields.roles import DUE, NET, ORDER, PAID, SUPPLY_DATE, TAX, TOTAL, RoleGroup, labels_of
-from service.core.fields.vocabulary.phrases import letters_of
+from service.core.fields.roles import DUE, NET, ORDER, PAID, TAX, TOTAL
+from service.core.fields.value_places import SEARCHED_CHARACTERS, SearchableText, number_pattern, place_of
 
 MOST_ROWS = 10_000
 """Most rows of an invoice; those of a longer one would make an answer of megabytes."""
@@ -33,27 +32,17 @@ MOST_DIGITS, MOST_DECIMALS = 15, 12
 """Most digits before and behind the point of an invoice's numbers."""
 SURE = 0.5
 """Least score of a page's choice that contradicts the XML with nothing else behind it."""
-SEARCHED_CHARACTERS = 200_000
-"""Characters of a text that are searched for values which no entity has."""
 ROW_CHARACTERS, NUMBERS_CHARACTERS, MOST_PLACED_ROWS = 20_000, 300, 500
 """Characters behind a row that are searched for the next row, and behind a description for its numbers; most rows of
 which the places are searched."""
 MOST_PLACED_TAXES = 20
 """Most taxes of which the places are searched: each of their values in the whole text."""
-LONGEST_SEARCHED_ID = 40
-"""Most letters and digits of an IBAN, a BIC or a tax number that is searched; real ones have fewer."""
 MOST_ROUNDING = Decimal(1)
 """Amount, in units of the currency, that the rounding of an amount due does not reach."""
-SHORTEST_PART = 5
-"""Least letters and digits of a name that counts as equal to a longer one which contains it."""
-_THOUSANDS = r"[.,'’ \u00a0\u202f]?"
 _DAY = r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])"
 _ISO_DATE = re.compile(rf"{_DAY}(?:/{_DAY})?", re.ASCII)
-_BETWEEN_DAYS = r"[^\d\n]{1,12}"
-"""What stands between the two days of a period."""
 CREDIT_NOTES = frozenset("81 83 261 262 296 308 381 396 420 458 532".split())
 """Codes of UNTDID 1001 that EN 16931 counts as credit notes."""
-_PARTIES = frozenset(labels_of(RoleGroup.PARTY))
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,12 +181,12 @@ def invoice_fields(
         mentions: mentions in the text, in order.
         chosen: the page's own choices, by role.
     """
-    searched = _SearchableText(text[:SEARCHED_CHARACTERS])
+    searched = SearchableText(text[:SEARCHED_CHARACTERS])
     roles, contradictions = {}, []
     for label in filter(invoice.roles.__contains__, ORDER):
         role, value = label.lower(), invoice.roles[label]
         choice = chosen.get(role)
-        place = _place(label, value, searched, mentions, choice)
+        place = place_of(label, value, searched, mentions, choice)
         roles[role] = PlacedValue(label, value, *place) if place else PlacedValue(label, value)
         if place is None and choice is not None and _is_sure(label, choice):
             contradictions.append(Contradiction(role, value, choice.best))
@@ -223,7 +212,7 @@ def _checks(invoice: ElectronicInvoice) -> Iterator[SumCheck]:
             yield SumCheck("sum of line_items = net_amount", True, difference)
 
 
-def _taxes(taxes: Sequence[StatedTax], text: _SearchableText, mentions: Sequence[Mention]) -> Iterator[PlacedTax]:
+def _taxes(taxes: Sequence[StatedTax], text: SearchableText, mentions: Sequence[Mention]) -> Iterator[PlacedTax]:
     for number, tax in enumerate(taxes):
         is_searched = number < MOST_PLACED_TAXES
         parts = (tax.rate, tax.base, tax.amount)
@@ -231,70 +220,14 @@ def _taxes(taxes: Sequence[StatedTax], text: _SearchableText, mentions: Sequence
 
 
 def _placed(
-    value: Value | None, text: _SearchableText, mentions: Sequence[Mention], *, is_searched: bool
+    value: Value | None, text: SearchableText, mentions: Sequence[Mention], *, is_searched: bool
 ) -> PlacedValue | None:
     """Place a part of a tax."""
     if value is None:
         return None
     label = "PERCENT" if value.kind is ValueKind.PERCENT else "MONEY"
-    place = _place(label, value, text, mentions, None) if value.number and is_searched else None
+    place = place_of(label, value, text, mentions, None) if value.number and is_searched else None
     return PlacedValue(label, value, *place) if place else PlacedValue(label, value)
-
-
-class _SearchableText:
-    """A text in lower case with each run of white space as one blank, and the place of each character in the text.
-
-    `str.find` searches it in linear time; a regular expression would not where words repeat.
-    """
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self._lower = _lower(text)
-        self._places = [
-            at
-            for found in re.finditer(r"\S+|\s+", text)
-            for at in ((found.start(),) if found[0].isspace() else range(*found.span()))
-        ]
-
-    def find(self, words: str, start: int = 0, end: int = SEARCHED_CHARACTERS) -> tuple[int, int] | None:
-        """Find words between two places of the text, not as part of other words."""
-        needle = _lower(words).strip()
-        at = bisect_left(self._places, start)
-        last = bisect_left(self._places, end)
-        while needle and (at := self._lower.find(needle, at, last)) >= 0:
-            behind = at + len(needle)
-            neighbours = self._lower[max(at - 1, 0) : at], self._lower[behind : behind + 1]
-            if not any(map(_is_word_character, neighbours)):
-                return self._places[at], self._places[behind - 1] + 1
-            at = behind
-        return None
-
-
-def _lower(text: str) -> str:
-    """Lower the case of letters whose lower case is one letter; make each run of white space one blank."""
-    small = (sign if len(sign) == 1 else character for character in text for sign in (character.lower(),))
-    return re.sub(r"\s+", " ", "".join(small))
-
-
-def _is_word_character(sign: str) -> bool:
-    return sign.isalnum() or sign == "_"
-
-
-def _place(
-    label: str, value: Value, text: _SearchableText, mentions: Sequence[Mention], choice: Choice | None
-) -> tuple[int, int] | None:
-    """Find a value's place: the page's choice, else a mention with its label, else any mention, else its characters."""
-    stated = letters_of(value.text)
-    if choice is not None and _is_equal(label, value, stated, choice.best):
-        return choice.best.start, choice.best.end
-    equal = [mention for mention in mentions if _is_equal(label, value, stated, mention)]
-    if equal:
-        best = min(equal, key=lambda mention: (mention.label != label, mention.start))
-        return best.start, best.end
-    if value.kind is ValueKind.TEXT:
-        return text.find(value.text)
-    found = re.search(_pattern(value), text.text, re.IGNORECASE)
-    return found.span() if found and found.group() else None
 
 
 def _is_sure(role: str, choice: Choice) -> bool:
@@ -305,55 +238,7 @@ def _is_sure(role: str, choice: Choice) -> bool:
     )
 
 
-def _is_equal(label: str, value: Value, stated: str, mention: Mention) -> bool:
-    found = mention.value
-    if value.number is not None:
-        return found.kind is value.kind and found.number is not None and abs(found.number) == abs(value.number)
-    if value.kind is ValueKind.DATE:
-        readings = (found.text, *found.ambiguous)
-        return value.text in readings or (label == SUPPLY_DATE and _overlaps(value.text, found))
-    shown = letters_of(mention.text)
-    if label in _PARTIES:
-        shorter, longer = sorted((stated, shown), key=len)
-        return stated == shown or (len(shorter) >= SHORTEST_PART and shorter in longer and mention.label in _PARTIES)
-    return stated == shown or stated == letters_of(found.text)
-
-
-def _overlaps(stated: str, shown: Value) -> bool:
-    """True if the page shows a day in a stated period, or a period that the stated day is in."""
-    days, others = stated.split("/"), shown.text.split("/")
-    return shown.kind is ValueKind.DATE and days[0] <= f"{others[-1]}~" and others[0] <= f"{days[-1]}~"
-
-
-def _pattern(value: Value) -> str:
-    """Make a regular expression for the written forms of a value that is no text; short, so that it is linear."""
-    if value.kind is ValueKind.DATE:
-        return _BETWEEN_DAYS.join(map(_day_pattern, value.text.split("/")))
-    if value.number is not None:
-        return _number_pattern(value.number)
-    letters = letters_of(value.text)
-    spaced = r"\s?".join(letters if len(letters) <= LONGEST_SEARCHED_ID else "")
-    return rf"(?<!\w){spaced}(?!\w)"
-
-
-def _day_pattern(text: str) -> str:
-    year, month, day = text.split("-")
-    of_month, of_year = rf"0?{int(month)}", rf"(?:{year}|{year[2:]})"
-    orders = (rf"0?{int(day)}[./ -]{of_month}[./ -]{of_year}", rf"{of_month}[/-]0?{int(day)}[/-]{of_year}")
-    return rf"(?<!\d)(?:{year}[-/.]{of_month}[-/.]0?{int(day)}|{'|'.join(orders)})(?!\d)"
-
-
-def _number_pattern(number: Decimal) -> str:
-    whole, _, part = format(abs(number), "f").partition(".")
-    groups = _THOUSANDS.join(f"{int(whole):,}".split(","))
-    part = part.rstrip("0")
-    lengths = sorted({len(part), 2, 4} - {3} | {len(part)})  # three digits behind a point may be thousands
-    forms = "|".join(part.ljust(length, "0") for length in lengths if length >= max(len(part), 1))
-    decimals = f"[.,](?:{forms})" if part else f"(?:[.,](?:{forms}|-))?"
-    return rf"(?<![\d.,]){groups}{decimals}(?!\d|[.,]\d)"
-
-
-def _rows(rows: Sequence[InvoiceRow], text: _SearchableText) -> Iterator[PlacedRow]:
+def _rows(rows: Sequence[InvoiceRow], text: SearchableText) -> Iterator[PlacedRow]:
     at = 0
     for number, row in enumerate(rows):
         name = Value(ValueKind.TEXT, row.description)
@@ -374,7 +259,7 @@ def _placed_numbers(numbers: Sequence[tuple[str, Value | None]], behind: str, at
         if value is None or not value.number:
             yield None if value is None else PlacedValue(label, value)
             continue
-        free = (hit.span() for hit in re.finditer(_number_pattern(value.number), behind) if hit.span() not in taken)
+        free = (hit.span() for hit in re.finditer(number_pattern(value.number), behind) if hit.span() not in taken)
         if (place := next(free, None)) is None:
             yield PlacedValue(label, value)
         else:

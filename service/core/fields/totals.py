@@ -56,18 +56,16 @@ from service.core.fields.mentions import (
     choice_of,
     choose,
     currency,
-    derived_amount,
     is_sum,
     ranked,
 )
 from service.core.fields.payment import left_to_pay
 from service.core.fields.roles import AMOUNTS, NET, TAX, TOTAL
+from service.core.fields.tax_candidates import MOST_LIKELY, TaxCandidates
 from service.core.fields.tax_rows import Tax
 
 _TRIPLE = (NET, TAX, TOTAL)
 """Labels of the amounts of which the first two add up to the third."""
-MOST_LIKELY = 8
-"""Most amounts of a role that are combined in triples."""
 OTHER_ROLE, ANY_MONEY = 0.4, 0.25
 """Factors of a score under another role's label, and under MONEY."""
 CONTRADICTED = 0.5
@@ -84,8 +82,6 @@ LAST_SUMS = SUMS - {AmountKeyword.SUBTOTAL} | {AmountKeyword.TO_PAY}
 """Keywords of a bill's last sum."""
 EXPLAINED = 0.05
 """Weight that a triple loses for each line between net and total."""
-COMPUTED = 0.5
-"""Factor of the weight of a net that is the sum of the rates' bases."""
 KEPT_WEIGHT = 0.6
 """Least weight of a triple, as a share of the weight of each role's best candidates together."""
 
@@ -97,7 +93,11 @@ def settle_totals(
 ) -> tuple[dict[str, Choice], tuple[SumCheck, ...]]:
     """Choose net, tax and total, by label, and check their sum where all three are known."""
     mentions = [mention for mention in mentions if mention.label not in AMOUNTS or is_sum(mention)]
-    paid, left, rates = _paid_less_change(mentions, keywords), left_to_pay(mentions, keywords), _Rates(taxes, mentions)
+    paid, left, rates = (
+        _paid_less_change(mentions, keywords),
+        left_to_pay(mentions, keywords),
+        TaxCandidates(taxes, mentions),
+    )
     terms = [term for term in terms_of(mentions, keywords, BETWEEN) if term.value not in rates.bases_with_tax]
     likely = {
         role: _likely([each for each in mentions if _may_be(each, role, rates, keywords, left)], role, keywords, paid)
@@ -164,63 +164,7 @@ def _without_net_of_tax(choices: dict[str, Choice], *, is_taxed: bool) -> dict[s
     }
 
 
-class _Rates:
-    """The taxes of a bill's rates as candidates: their sums, and what is no net, tax or total of the bill."""
-
-    def __init__(self, taxes: Sequence[Tax], mentions: Sequence[Mention]) -> None:
-        self._mentions = mentions
-        self._taxes = [tax for tax in taxes if tax.is_named]
-        self._rated = {tax.amount.entity: tax for tax in taxes if tax.amount is not None and tax.percent is not None}
-        several = [tax for tax in self._taxes if tax.tax]
-        is_shared = len({(tax.percent, tax.name) for tax in several}) > 1
-        self.parts = {tax.amount.entity for tax in several if tax.amount is not None} if is_shared else set()
-        """Numbers of the mentions of taxes of several rates, or names."""
-        self.bases = {each.entity for tax in taxes for each in (tax.base, tax.gross) if each is not None}
-        rates = {tax.rate.start for tax in taxes if tax.rate is not None}
-        self.bases |= {each.entity for each in mentions if each.start in rates}
-        self.bases_with_tax = {amount(tax.base) for tax in taxes if tax.base is not None and tax.percent}
-        self.is_several = len(self._taxes) > 1
-        self.is_taxed = bool(several)
-
-    def candidates(self, likely: Weighted, own: Weighted) -> Weighted:
-        """Return the taxes that a rate alone makes likely, and the sum of several."""
-        rated = [found for found in likely if found[0].entity in self._rated and found not in own]
-        amounts = [tax.amount for tax in self._taxes if tax.amount is not None and tax.tax]
-        return [*rated[:MOST_LIKELY], *self._sum_of(TAX, amounts)]
-
-    def sum_of_bases(self) -> Weighted:
-        """Return the sum of the bases of several rates, if all are stated."""
-        bases = [tax.base for tax in self._taxes if tax.base is not None]
-        return (
-            [(each, COMPUTED * weight) for each, weight in self._sum_of(NET, bases)]
-            if len(bases) == len(self._taxes)
-            else []
-        )
-
-    def _sum_of(self, role: str, parts: Sequence[Mention]) -> Weighted:
-        """Return the sum of several parts: an amount of the text, if it states the sum, or a computed one."""
-        if len(parts) < 2:
-            return []
-        together = sum((amount(each) or Decimal() for each in parts), Decimal())
-        found = derived_amount(role, together, parts)
-        return [(next((each for each in self._mentions if amount(each) == together), found), found.score)]
-
-    def included_tax(self, total: Decimal | None) -> dict[str, Choice]:
-        """Choose the sum of the taxes that are contained in sums which together are the total."""
-        stated = [tax for tax in self._taxes if tax.amount is not None]
-        grosses = [tax.with_tax for tax in stated]
-        if not stated or total is None or None in grosses or sum(filter(None, grosses), Decimal()) != total:
-            return {}
-        found = self._sum_of(TAX, [tax.amount for tax in stated if tax.amount is not None])
-        return {TAX: choice_of(found[0][0], found, Reason.SUM)} if found else {}
-
-    def allow(self, net: Decimal, tax: Mention) -> bool:
-        """True unless an amount that nothing calls a tax is not the rate before it of the net."""
-        rated = self._rated.get(tax.entity)
-        return rated is None or rated.is_named or rated.fits(net)
-
-
-def _may_be(mention: Mention, role: str, rates: _Rates, keywords: Keywords, left: Collection[Decimal]) -> bool:
+def _may_be(mention: Mention, role: str, rates: TaxCandidates, keywords: Keywords, left: Collection[Decimal]) -> bool:
     """False for the base of a rate as tax, and as net or total beside others; and for what is left to pay as total.
 
     A tax of 0 is not the bill's beside taxes of other rates. A line between two sums, such as a tip, is neither the
@@ -332,7 +276,7 @@ def _label_share(mention: Mention, role: str) -> float:
     return ANY_MONEY if mention.label == "MONEY" else OTHER_ROLE if mention.label in _TRIPLE else 0.0
 
 
-def _heaviest_sum(likely: dict[str, Weighted], rates: _Rates, explanations: Explanations) -> Weighted | None:
+def _heaviest_sum(likely: dict[str, Weighted], rates: TaxCandidates, explanations: Explanations) -> Weighted | None:
     """Find the heaviest amounts with net + tax = total, or with named lines between; None if none add up."""
     best: Weighted | None = None
     best_weight = 0.0

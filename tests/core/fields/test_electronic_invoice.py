@@ -173,7 +173,7 @@ def test_words_a_checksum_and_a_sum_make_a_page_sure_of_its_total(choices: dict[
     assert against(choices, TOTAL_AMOUNT=money("119.00")).contradictions
 
 
-def test_a_net_that_does_not_add_up_alone_may_be_that_of_one_rate_or_without_shipping() -> None:
+def test_a_net_that_does_not_add_up_alone_contradicts_nothing() -> None:
     assert against(chosen(), NET_AMOUNT=money("119.00")).contradictions
     for doubt in (NO_SUM, LINES_BETWEEN):
         assert not against(chosen(0.9, Reason.LABEL, doubt), NET_AMOUNT=money("119.00")).contradictions

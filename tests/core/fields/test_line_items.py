@@ -208,7 +208,7 @@ def test_an_amount_on_its_row_is_of_the_row_though_a_role_has_it() -> None:
 @pytest.mark.parametrize(
     ("counts", "expected"), [(("2", "3"), ("2", "3")), (("1", "1"), ("1", "1")), (("1", "2"), (None, None))]
 )
-def test_a_count_before_a_description_is_its_quantity_unless_rows_are_numbered(
+def test_a_count_before_a_description_is_its_quantity(
     counts: tuple[str, str], expected: tuple[str | None, str | None]
 ) -> None:
     text = f"{counts[0]} Pen 6.00\n{counts[1]} x Ink 9.50"
@@ -232,7 +232,7 @@ def test_a_count_and_a_price_go_before_the_value_that_swallowed_them() -> None:
     assert rows(text, found) == [("Vitamins", "2", "21.50", "43.00")]
 
 
-def test_numbers_on_the_line_of_a_description_are_its_own_wherever_their_boxes_are() -> None:
+def test_numbers_on_the_line_of_a_description_are_its_own() -> None:
     text = "Ink\t6\t19.20\nTea\t2\t5.00"
     ink, six, first, tea, two, second = mentions_in(
         text,

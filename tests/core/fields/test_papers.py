@@ -112,7 +112,7 @@ def test_a_receipt_without_a_number_begins_a_paper_by_its_letterhead() -> None:
     assert divided(f"{first}\f[s Tea House]\nRECEIPT\nTotal [t 7.00]") == ["Book Shop", "Tea House"]
 
 
-def test_a_page_with_another_number_under_its_heading_begins_a_paper_whatever_page_it_is_printed_as() -> None:
+def test_a_page_with_another_number_under_its_heading_begins_a_paper() -> None:
     assert divided(f"{BILL}\fPage 2\n{OTHER}") == ["Acme Ltd", "Page 2"]
 
 

@@ -82,7 +82,7 @@ def test_what_is_no_name_is_left_out(text: str) -> None:
     assert names(text) == []
 
 
-def test_a_single_word_or_words_in_the_keywords_cell_need_a_part_that_the_model_marks() -> None:
+def test_a_single_word_needs_a_part_that_the_model_marks() -> None:
     for text in ("Buyer\nBrook\n4 Quay Street", "Buyer: Town of Brook"):
         assert names(text) == []
         assert (BUYER, text.removeprefix("Buyer").strip(": \n").split("\n")[0]) in names(

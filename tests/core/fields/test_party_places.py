@@ -59,7 +59,7 @@ def test_a_contact_some_lines_above_an_address_has_no_block(lines: int, expected
     assert places(text, ACME, ("PERSON", "Max Muster"), STREET)["maxmuster"] == expected
 
 
-def test_a_firm_behind_the_amounts_is_at_the_foot_if_it_has_a_number_or_an_address() -> None:
+def test_a_firm_behind_the_amounts_is_at_the_foot_if_it_has_an_address() -> None:
     text = "Finch Ltd\nTotal 9.00\nAcme GmbH"
     amount = ("TOTAL_AMOUNT", "9.00")
     assert places(text, FINCH, amount, ACME)["acme"] == set()
@@ -114,7 +114,7 @@ def test_a_firm_is_one_with_its_legal_form_or_without(one: str, other: str) -> N
         (350.0, 60.0, 1, ("acme",), False),
     ],
 )
-def test_a_letterhead_with_a_tax_number_alone_is_a_window_beside_a_reachable_firm(
+def test_a_block_with_a_tax_number_alone_is_a_window_beside_a_firm(
     left: float, top: float, page: int, called: tuple[str, ...], is_window: bool
 ) -> None:
     text = "Finch Ltd\nQuai 4\n29200 Brest\nVAT FR40303265045\nAcme GmbH\nTel. 030 123"

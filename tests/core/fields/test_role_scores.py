@@ -192,7 +192,7 @@ def test_amounts_that_add_up_speak_for_one_another() -> None:
 
 
 @pytest.mark.parametrize("rate", ["", "19%"])
-def test_of_three_amounts_that_do_not_add_up_each_is_right_twice_in_three_at_most(rate: str) -> None:
+def test_amounts_that_do_not_add_up_score_two_thirds_at_most(rate: str) -> None:
     text = f"Net amount 100.00\nVAT {rate} 19.00\nTotal 129.00"
     sums: tuple[Marked, ...] = (*SUMS[:2], ("TOTAL_AMOUNT", "129.00"))
     found = scores(text, *sums, others=((("PERCENT", rate),) if rate else ()), lead=1.0)

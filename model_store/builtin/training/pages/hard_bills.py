@@ -14,10 +14,9 @@ from decimal import Decimal
 from random import Random
 from typing import Final
 
-from model_store.builtin.training.pages import blocks, identifiers, parties, tables
+from model_store.builtin.training.pages import blocks, hard_payments, identifiers, parties, tables
 from model_store.builtin.training.pages.documents import page
 from model_store.builtin.training.pages.facts import Trade, bank_account, new_party, new_trade
-from model_store.builtin.training.pages.kinds import hard_payments
 from model_store.builtin.training.pages.lexicon import Lexicon, choose_lexicon
 from model_store.builtin.training.pages.reading import Medium, transcribed
 from model_store.builtin.training.pages.sheet import EMPTY, Box, Piece, Row, grid, indented, lines, row
