@@ -41,6 +41,11 @@ def test_a_table_has_rows_until_the_text_goes_on_without_cells() -> None:
     assert (table.first, table.end) == (2, 5)
 
 
+def test_a_line_without_captions_below_a_head_is_no_part_of_it() -> None:
+    (table,) = find_tables(TextLines("Item\tQty\tAmount\nThank\tyou\tall\nMount\t2\t9.00"))
+    assert (table.first, len(table.columns)) == (1, 3)
+
+
 def test_a_table_ends_before_the_next_head() -> None:
     text = "Item\tQty\tAmount\nMount\t2\t9.00\nItem\tQty\tAmount\nLens\t1\t5.00"
     assert [(table.first, table.end) for table in find_tables(TextLines(text))] == [(1, 2), (3, 4)]

@@ -11,6 +11,7 @@ from service.core.fields.key_roles import (
     MERE,
     bill_number_words,
     date_role,
+    is_alone,
     is_named_as_bill,
     is_your_order,
     number_role,
@@ -296,3 +297,10 @@ def test_keys_are_read_in_short_time(words: str) -> None:
         date_role(lines, start)
         number_role(lines, start)
     assert time.perf_counter() - began < 2
+
+
+def test_a_date_of_a_line_without_cells_is_alone() -> None:
+    text = f"{'word ' * 60}12 March 2026"
+    (day,) = mentions_in(text, ("DATE", "12 March 2026"))
+    assert is_alone(TextLines(text), day)
+    assert not is_alone(TextLines(text[200:]), day._replace(start=day.start - 200, end=day.end - 200))

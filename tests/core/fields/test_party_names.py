@@ -236,3 +236,14 @@ def test_the_first_line_of_an_address_may_be_a_name(address: str, expected: list
 )
 def test_a_name_goes_on_behind_a_trades_form(text: str, town: tuple[Marked, ...], expected: list[Marked]) -> None:
     assert names(text, (BUYER, "Bostads AB"), *town) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Kunde: 4711\nAcme GmbH\nHauptstr. 5\n24103 Kiel", "Acme GmbH"),
+        ("A One GmbH\nA Two GmbH\nA Three GmbH\nA Four GmbH\nA Five GmbH\nHauptstr. 5\n24103 Kiel", "A Two GmbH"),
+    ],
+)
+def test_a_block_ends_at_its_limit_and_goes_on_over_a_keyword(text: str, name: str) -> None:
+    assert names(text) == [("ORGANIZATION", name)]
