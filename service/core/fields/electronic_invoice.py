@@ -5,8 +5,8 @@ The rules:
   characters in the text; a page need not show everything.
 - The page contradicts the XML where a role was surely read with another value, and the XML's value stands nowhere in
   the text. A role is surely read with a score of `SURE`, as a sum that adds up, with words for the role before it, or
-  with a checksum that holds. A net and a tax that do not add up with the page's total, or only with lines between them,
-  are no sure ones: they may be those of one rate, or without shipping.
+  with a checksum that holds. A net and a tax that add up with the page's total only with lines between them, or neither
+  that way nor by their words, are no sure ones: they may be those of one rate, or without shipping.
 - Signs do not count: credit notes have them on one side only.
 - Checks: net and tax are the total; less what was paid it is the amount due, but for a rounding under `MOST_ROUNDING`;
   rows that are the net. Rows that are not may have allowances or charges between.
@@ -231,7 +231,8 @@ def _placed(
 
 
 def _is_sure(role: str, choice: Choice) -> bool:
-    if role != TOTAL and (NO_SUM in choice.evidence or LINES_BETWEEN in choice.evidence):
+    is_in_doubt = LINES_BETWEEN in choice.evidence or (NO_SUM in choice.evidence and WORDS not in choice.evidence)
+    if role != TOTAL and is_in_doubt:
         return False
     return (
         choice.reason is Reason.SUM or choice.score >= SURE or WORDS in choice.evidence or CHECKSUM in choice.evidence

@@ -177,6 +177,7 @@ def test_a_net_that_does_not_add_up_alone_contradicts_nothing() -> None:
     assert against(chosen(), NET_AMOUNT=money("119.00")).contradictions
     for doubt in (NO_SUM, LINES_BETWEEN):
         assert not against(chosen(0.9, Reason.LABEL, doubt), NET_AMOUNT=money("119.00")).contradictions
+    assert against(chosen(0.4, Reason.LABEL, NO_SUM, WORDS), NET_AMOUNT=money("119.00")).contradictions
 
 
 def test_contradictions_are_in_the_order_of_roles() -> None:
