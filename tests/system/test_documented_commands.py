@@ -171,6 +171,10 @@ def test_commands_of_the_store_in_their_order(clone: Path, environment: dict[str
     (clone / "examples.jsonl").write_text(
         '{"text": "Ida Berg", "entities": [{"start": 0, "end": 8, "label": "PERSON"}]}\n'
     )
+    for name in ("made_up", "public"):
+        (clone / name).mkdir()
+        shutil.copy(clone / "loadtest" / "samples" / "invoice.pdf", clone / name)
+        (clone / name / "invoice.json").write_text('{"document": "invoice.pdf", "kind": "invoice", "roles": {}}')
     for command in run_of("model_store/README.md"):
         if command.startswith("export "):
             environment["GLEANER_MODEL_REMOTE"] = (tmp_path / "remote").as_uri()
