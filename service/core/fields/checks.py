@@ -10,6 +10,7 @@ The rules:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -50,6 +51,8 @@ SETTLED = frozenset(
     (AmountKeyword.PREPAID, AmountKeyword.PAID, AmountKeyword.WITHHOLDING, AmountKeyword.BROUGHT_FORWARD)
 )
 """Lines between the total and the amount left to pay."""
+_ROWS = "sum of line_items"
+_OPERATOR = re.compile(" [+-] ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,16 @@ class SumCheck:
     holds: bool
     difference: Decimal
     lines: tuple[tuple[str, Decimal], ...] = ()
+
+    @property
+    def result(self) -> str:
+        """Name of the amount that the left side of the rule should be."""
+        return self.rule.rpartition(" = ")[2]
+
+    @property
+    def operands(self) -> int:
+        """Number of the amounts on the left side of the rule."""
+        return len(_OPERATOR.split(self.rule.rpartition(" = ")[0]))
 
 
 class Term(NamedTuple):
@@ -83,8 +96,14 @@ class Term(NamedTuple):
         return f"{'-' if SIGNS[self.keyword] < 0 else '+'} {self.name}"
 
 
-def _lines(terms: Sequence[Term]) -> tuple[tuple[str, Decimal], ...]:
-    return tuple((term.name, term.value) for term in terms)
+def _check(parts: str, terms: Sequence[Term], result: str, left: Decimal, *, holds: bool) -> SumCheck:
+    """Make the check that some parts and lines are an amount; `left`: their sum less that amount."""
+    rule = " ".join((parts, *map(str, terms), f"= {result}"))
+    return SumCheck(rule, holds, left, tuple((term.name, term.value) for term in terms))
+
+
+def _sum_of(terms: Sequence[Term]) -> Decimal:
+    return sum((term.value for term in terms), _NOTHING)
 
 
 def terms_of(mentions: Sequence[Mention], keywords: Keywords, kinds: Collection[AmountKeyword]) -> tuple[Term, ...]:
@@ -105,7 +124,7 @@ class Explanations:
         self._by_sum: dict[Decimal, tuple[Term, ...]] = {_NOTHING: ()}
         for count in range(1, MOST_TERMS + 1):
             for some in combinations(terms, count):
-                self._by_sum.setdefault(sum((term.value for term in some), _NOTHING), some)
+                self._by_sum.setdefault(_sum_of(some), some)
 
     def of(self, difference: Decimal) -> tuple[Term, ...] | None:
         """Return the lines that explain a difference: none are needed up to rounding; None if no lines do."""
@@ -131,9 +150,8 @@ def check_sum(
     if found is None and (included := explanations.of(total - net)):
         found, difference, parts = included, total - net, "net_amount"
     found = found or ()
-    rule = " ".join((parts, *map(str, found), "= total_amount"))
-    left = sum((term.value for term in found), _NOTHING) - difference
-    return (SumCheck(rule, left == 0, left, _lines(found)),)
+    left = _sum_of(found) - difference
+    return (_check(parts, found, "total_amount", left, holds=left == 0),)
 
 
 def check_due(total: Decimal | None, due: Decimal | None, terms: Sequence[Term]) -> tuple[SumCheck, ...]:
@@ -149,9 +167,8 @@ def check_due(total: Decimal | None, due: Decimal | None, terms: Sequence[Term])
         found = tuple(term for term in terms if not _is_tendered(term, total))[:MOST_TERMS]
     if not found:
         return ()
-    left = total + sum((term.value for term in found), _NOTHING) - due
-    rule = " ".join(("total_amount", *map(str, found), "= amount_due"))
-    return (SumCheck(rule, left == 0, left, _lines(found)),)
+    left = total + _sum_of(found) - due
+    return (_check("total_amount", found, "amount_due", left, holds=left == 0),)
 
 
 def _is_tendered(term: Term, total: Decimal) -> bool:
@@ -173,15 +190,13 @@ def check_rows(
     most = max(TOLERANCE, min(ROW_ROUNDING * len(rows), ROWS_ROUNDING)) if any(map(_is_rounded, rows)) else TOLERANCE
     for name, value in sums:
         if abs(together - value) <= most:
-            return (SumCheck(f"sum of line_items = {name}", True, together - value),)
+            return (_check(_ROWS, (), name, together - value, holds=True),)
     for name, value in sums:
         if found := explanations.of(value - together):
-            left = together + sum((term.value for term in found), _NOTHING) - value
-            rule = " ".join(("sum of line_items", *map(str, found), f"= {name}"))
-            return (SumCheck(rule, True, left, _lines(found)),)
+            return (_check(_ROWS, found, name, together + _sum_of(found) - value, holds=True),)
     name, value = sums[0]
     is_open = len(rows) == 1 or (net is None and is_taxed)
-    return () if is_open else (SumCheck(f"sum of line_items = {name}", False, together - value),)
+    return () if is_open else (_check(_ROWS, (), name, together - value, holds=False),)
 
 
 def _is_rounded(row: LineItem) -> bool:

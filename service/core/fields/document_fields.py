@@ -109,7 +109,7 @@ def _bill(
         else:
             del choices[RECEIVER]
     words = amount_keywords(everything, lines)
-    sums = _sums(mentions, by_keyword, lines, words)
+    sums = _sums(everything, mentions, by_keyword, lines, words)
     choices |= sums.roles | choose_named(everything, lines, is_credit=kind is PaperKind.CREDIT_NOTE)
     if discount := early_payment_discount(lines, everything):
         choices[EARLY_PAYMENT_DISCOUNT] = discount
@@ -159,8 +159,13 @@ class _Sums:
         return check_rows(rows, self.value(NET), self.value(TOTAL), self.terms, is_taxed=bool(self.taxes))
 
 
-def _sums(mentions: Sequence[Mention], by_keyword: Sequence[Mention], lines: TextLines, words: Keywords) -> _Sums:
-    everything = sorted([*mentions, *by_keyword], key=lambda mention: mention.start)
+def _sums(
+    everything: Sequence[Mention],
+    mentions: Sequence[Mention],
+    by_keyword: Sequence[Mention],
+    lines: TextLines,
+    words: Keywords,
+) -> _Sums:
     rates = find_taxes(everything, lines, words)
     named = words.keys() | {each.entity for tax in rates for each in (tax.base, tax.amount) if each is not None}
     stated = [*mentions, *(mention for mention in by_keyword if mention.entity in named)]

@@ -74,8 +74,8 @@ MOST_DISAGREEING = 2 / 3
 MOST_TAX = Decimal("0.35")
 """Highest tax, as a share of the net: no country has a higher rate."""
 
-PLAIN_SPACES = "a + b = c".count(" ")
-"""Spaces of a check's rule without lines between its sums."""
+PLAIN_OPERANDS = 2
+"""Amounts on the left side of a check's rule without lines between its sums."""
 DIGITS = 3
 """Digits behind the point of a number of evidence."""
 
@@ -260,10 +260,10 @@ def _of_party(label: str, bill: Bill) -> Iterator[tuple[str, float]]:
 def _of_sums(label: str, best: Mention, bill: Bill) -> Iterator[tuple[str, float]]:
     """Whether the amounts add up, the tax is the stated percentage of the net, and the total is the largest sum."""
     if label in _OF_PAYMENT:
-        yield from _of_checks(f"= {DUE.lower()}", bill)
+        yield from _of_checks(DUE.lower(), bill)
     if label not in _TRIPLE:
         return
-    yield from _of_checks(f"= {TOTAL.lower()}", bill)
+    yield from _of_checks(TOTAL.lower(), bill)
     stated = {role: abs(number) for role in _TRIPLE if (number := _amount(role, bill)) is not None}
     if len(stated) < len(_TRIPLE):
         yield "amounts missing", (len(stated) - len(_TRIPLE)) / 2
@@ -276,9 +276,9 @@ def _of_sums(label: str, best: Mention, bill: Bill) -> Iterator[tuple[str, float
 
 def _of_checks(result: str, bill: Bill) -> Iterator[tuple[str, float]]:
     """Whether the check of a sum holds; nothing where it was not checked."""
-    if found := [check for check in bill.checks if check.rule.endswith(result)]:
+    if found := [check for check in bill.checks if check.result == result]:
         yield ("adds up", 1.0) if found[0].holds else (NO_SUM, -1.0)
-        if found[0].holds and found[0].rule.count(" ") > PLAIN_SPACES:
+        if found[0].holds and found[0].operands > PLAIN_OPERANDS:
             yield LINES_BETWEEN, -1.0
 
 
