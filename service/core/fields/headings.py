@@ -21,6 +21,7 @@ from itertools import pairwise
 
 from service.core.fields.cells import cell_spans
 from service.core.fields.kinds import BILL_KINDS, PaperKind
+from service.core.fields.lines import LONGEST_LINE
 from service.core.fields.vocabulary.bill_names import BILLS, KEYS, NO_NAMES, SPECIAL_BILLS
 from service.core.fields.vocabulary.paper_names import ALONE, PAPERS, PaperName
 from service.core.fields.vocabulary.paper_sentences import NO_BILL, SENTENCES
@@ -31,8 +32,6 @@ MOST_OTHER_LETTERS = 20
 MOST_LETTERS_BEHIND = 32
 """Most letters behind a name that begins the heading of a paper that is no bill: "Angebot Nr. 5 über …"."""
 LONGEST_HEADING = 80
-LONGEST_LINE = 400
-"""Most characters of a line that is searched for headings."""
 HEADING_CHARACTERS = 12_000
 """Characters of a paper's beginning that are searched for its heading."""
 COLUMN_HEADS = 2

@@ -45,8 +45,8 @@ LAST_AMOUNTS = 12
 """Amounts at the end of a page whose keys are read."""
 LONGEST_CELL = 48
 """Most characters of a cell with a number of this paper; a longer one is prose."""
-LAST_SUMS = frozenset((AmountKeyword.TOTAL, AmountKeyword.GROSS, AmountKeyword.TO_PAY, AmountKeyword.ROUNDED))
-"""Classes of a bill's last sum."""
+CLEAR_TOTALS = frozenset((AmountKeyword.TOTAL, AmountKeyword.GROSS, AmountKeyword.TO_PAY, AmountKeyword.ROUNDED))
+"""Classes of an amount that only a bill's total has; a net total is none."""
 
 _PARTIES = frozenset(labels_of(RoleGroup.PARTY)) | {"ORGANIZATION"}
 _HEADS = _PARTIES | DATES
@@ -216,7 +216,7 @@ class Pages:
         for left, each in zip(range(len(amounts) - 1, -1, -1), amounts, strict=True):
             if each.label == TOTAL or left < LAST_AMOUNTS:
                 keyword = keyword_of_amount(self._lines, each.start, each.end)
-                if keyword in LAST_SUMS or (each.label == TOTAL and keyword is None):
+                if keyword in CLEAR_TOTALS or (each.label == TOTAL and keyword is None):
                     yield "".join(filter(str.isdigit, each.text))
 
     def _of(self, labels: frozenset[str], start: int, *ends: int) -> Iterator[Entity]:

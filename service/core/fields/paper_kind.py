@@ -25,13 +25,13 @@ from dataclasses import dataclass, field
 
 from service.core.fields.headings import (
     HEADING_CHARACTERS,
-    LONGEST_LINE,
     REFERRED,
     Heading,
     HeadingForm,
     find_headings,
 )
 from service.core.fields.kinds import BILL_KINDS, PaperKind, ScoredLabel, decide_kind, is_letter
+from service.core.fields.lines import LONGEST_LINE
 from service.core.fields.roles import RoleGroup, labels_of
 from service.core.fields.vocabulary.paper_sentences import CUSTOMS, NO_BILL, ORDERED, PAID, SENTENCES
 from service.core.fields.vocabulary.phrases import PhraseTable, any_of, folded
