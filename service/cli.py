@@ -47,7 +47,7 @@ def main(arguments: list[str] | None = None) -> int:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command")
     words = sys.argv[1:] if arguments is None else arguments
     if os.getpid() == 1 and "serve" in words:  # The kernel drops what PID 1 neither handles nor blocks.
-        signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGTERM, signal.SIGINT))
+        signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGTERM, signal.SIGINT, signal.SIGHUP))
     for name, purpose in COMMANDS.items():
         command = commands.add_parser(name, help=purpose)
         if name in words:

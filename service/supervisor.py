@@ -10,7 +10,8 @@ It never touches HTTP or torch.
     API workers die               → end the service with exit code 1: gunicorn replaces single workers, and ends when
                                     too many of them die within a minute
     publisher or bulk dies        → start it again, at most every 10 s; the service never ends because of it
-    SIGTERM, SIGINT               → SIGTERM to bulk, and to the engine, which drains; then to all others; exit 0
+    SIGTERM, SIGINT, SIGHUP       → SIGTERM to bulk, and to the engine, which drains; then to all others; exit 0
+    SIGUSR1, SIGUSR2              → nothing; SIGHUP likewise under `nohup`
 """
 
 from __future__ import annotations
@@ -43,8 +44,9 @@ KILL_SECONDS = 10.0
 """Seconds for a process to end after SIGKILL: at once, unless a driver holds it."""
 POLL_SECONDS = 1.0
 """Most seconds of waiting for a signal before the processes are checked."""
-STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 HANDLED_SIGNALS = (*STOP_SIGNALS, signal.SIGCHLD)
+IGNORED_SIGNALS = (signal.SIGUSR1, signal.SIGUSR2)
 
 HELPER_DIED = {"publisher": LogEvent.PUBLISHER_DIED, "bulk": LogEvent.BULK_DIED}
 """Log event for the death of each process that no request needs."""
@@ -76,10 +78,15 @@ class Supervisor:
         self._watch: EngineWatchdog | None = None
         self._address_said = False
         self._bulk_key = secrets.token_urlsafe(32)
+        self._handled = set(HANDLED_SIGNALS)
 
     def run(self) -> int:
         """Serve until a signal or a failure ends the service; returns the exit code."""
-        signal.pthread_sigmask(signal.SIG_BLOCK, HANDLED_SIGNALS)
+        if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:  # By `nohup`; once blocked it would come all the same.
+            self._handled.discard(signal.SIGHUP)
+        signal.pthread_sigmask(signal.SIG_BLOCK, self._handled)
+        for number in IGNORED_SIGNALS:
+            signal.signal(number, signal.SIG_IGN)
         if signal.sigpending() & set(STOP_SIGNALS):
             log.info("stopped before anything was started")
             return 0
@@ -94,7 +101,7 @@ class Supervisor:
 
     def _supervise(self) -> int:
         while True:
-            received = signal.sigtimedwait(HANDLED_SIGNALS, POLL_SECONDS)
+            received = signal.sigtimedwait(self._handled, POLL_SECONDS)
             # Not `!= SIGCHLD`: after a SIGSTOP that outlasts the wait, CPython returns an uninitialized siginfo.
             if received is not None and received.si_signo in STOP_SIGNALS:
                 return self._drain()

@@ -6,6 +6,7 @@ Golden examples are JSON lines `{"text": "…", "entities": [{"label": "…", "s
 
 from __future__ import annotations
 
+import codecs
 import json
 import os
 import stat
@@ -46,11 +47,18 @@ HEAD_CHARACTERS, LICENSE_CHARACTERS = 65_536, 100
 
 
 def read_golden(path: Path) -> tuple[GoldenExample, ...]:
-    """The examples of a file, one per line; blank lines are skipped. Raises InvalidGolden, which names the line."""
+    """The examples of a file, one per line; blank lines and byte order marks are skipped.
+
+    Raises:
+        InvalidGolden: names the line.
+    """
     try:
-        lines = path.read_bytes().splitlines()
+        data = path.read_bytes()
     except OSError as error:
         raise InvalidGolden(f"The golden examples {path} cannot be read: {error.strerror}.") from error
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise InvalidGolden(f"{path} is UTF-16; golden examples are UTF-8: save it as such.")
+    lines = [line.removeprefix(codecs.BOM_UTF8) for line in data.splitlines()]
     return tuple(_example(line, f"{path}, line {number}") for number, line in enumerate(lines, start=1) if line.strip())
 
 

@@ -13,7 +13,7 @@ from starlette.responses import Response, StreamingResponse
 
 from service.api.calls import AppState, authorize_request
 from service.api.http.request_body import read_body
-from service.api.http.response import json_response, ndjson_lines, unless_disconnected
+from service.api.http.response import UNBUFFERED, json_response, ndjson_lines, unless_disconnected
 from service.api.redaction.answers import redact_response
 from service.api.redaction.schemas import RedactOptions
 from service.core.errors import InvalidOptions
@@ -52,7 +52,7 @@ async def extract(request: Request) -> Response:
     if NDJSON in request.headers.get("accept", ""):
         lines = ndjson_lines(call.start, call.request, call.begun_seconds)
         leases.hold_while_alive(call.revision, lines)
-        return StreamingResponse(lines, media_type=NDJSON)
+        return StreamingResponse(lines, headers=UNBUFFERED, media_type=NDJSON)
     with leases.hold(call.revision):
         return await unless_disconnected(request, json_response(call.start(), body, call.request, call.begun_seconds))
 

@@ -181,12 +181,14 @@ def write_files(storage: JobStorage) -> str:
 def file_name(key: str) -> str:
     """The name of a key's file: below the output's folder, with `%2E` for dots that lead out of it, never too long.
 
-    Keys of S3 differ by a `//` or a `./` that a folder does not keep apart.
+    Keys of S3 differ by a `//` or a `./` that a folder does not keep apart. A folder whose name could be that of a
+    file here, as in `report.json/page.txt` beside `report`, ends with `%`.
     """
     parts = key.lstrip("/").split("/")
     parts = [part.replace(".", "%2E") if part in (".", "..") else part or "%2F" for part in parts]
     names = [_shortened(part.replace("\0", "%00")) for part in parts]
-    return "/".join((*names[:-1], f"{names[-1]}.json"))
+    folders = [f"{name}%" if name.endswith((".json", "%")) else name for name in names[:-1]]
+    return "/".join((*folders, f"{names[-1]}.json"))
 
 
 def _shortened(name: str) -> str:

@@ -4,12 +4,14 @@
   single folder that is the only input keys are relative to it, else a key is the path as it was given.
 - `FILE.jsonl`: a line is `{"id": …, "text": …}`, or `{"id": …, "path": …}` with a path relative to the file's folder.
   Keys are `FILE.jsonl#ID`; without an id the number of the line from 1 stands there, and behind an id that was there.
+  They are UTF-8; a byte order mark at the beginning of a line, as of files that were put together, is no part of it.
 
 A file's version is its size and time of change; a line's are its place, a digest and, of a path, the file's version.
 """
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import os
 from collections.abc import Iterator, Sequence
@@ -178,13 +180,16 @@ def _items_of_lines(path: str) -> Iterator[Item]:
     seen = set[bytes]()
     try:
         with open(path, "rb") as file:
+            if file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+                raise InvalidOptions(f"{path} is UTF-16; JSON lines are UTF-8: save it as such.")
+            file.seek(0)
             start, number = 0, 0
             while line := file.readline(MOST_BYTES):
                 number += 1
                 size = len(line)
                 while not line.endswith(b"\n") and (more := file.readline(MOST_BYTES)):
                     size, line = size + len(more), more
-                if line.strip():
+                if line.removeprefix(codecs.BOM_UTF8).strip():
                     yield _item_of_line(path, line if size == len(line) else b"", start, size, number, seen)
                 start += size
     except OSError as error:
@@ -193,7 +198,7 @@ def _items_of_lines(path: str) -> Iterator[Item]:
 
 def _item_of_line(path: str, line: bytes, start: int, size: int, number: int, seen: set[bytes]) -> Item:
     try:
-        found = msgspec.json.decode(line, type=_Line)
+        found = _decoded(line)
     except (msgspec.DecodeError, UnicodeDecodeError):
         found = _Line()
     name = str(number) if found.id is None else str(found.id)
@@ -205,6 +210,10 @@ def _item_of_line(path: str, line: bytes, start: int, size: int, number: int, se
         file_version, size = _version(os.path.join(os.path.dirname(path), found.path))
         version = f"{version}:{file_version}"
     return Item(f"{path}#{name}", version, size)
+
+
+def _decoded(line: bytes) -> _Line:
+    return msgspec.json.decode(line.removeprefix(codecs.BOM_UTF8), type=_Line)
 
 
 def _read_line(item: Item) -> Content:
@@ -224,7 +233,7 @@ def _read_line(item: Item) -> Content:
     if hashlib.sha256(line).hexdigest()[:16] != digest:
         raise ObjectChanged("The line has changed since it was planned; it is planned again by the next run.")
     try:
-        found = msgspec.json.decode(line, type=_Line)
+        found = _decoded(line)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise UnreadableFile(f"The line is no JSON object with `text` or `path`: {error}.") from None
     if found.text is not None:

@@ -134,6 +134,23 @@ def test_a_keys_file_is_within_the_folder(key: str, name: str) -> None:
     assert outputs.file_name(key) == name
 
 
+def test_no_keys_file_is_the_folder_of_another() -> None:
+    keys = [
+        "report",
+        "report.json/page.txt",
+        "report.json%/page.txt",
+        "report.json/b.json/c",
+        "b.json",
+        "b.json/c",
+        "b",
+    ]
+    names = [outputs.file_name(key) for key in keys]
+    folders = {str(folder) for name in names for folder in Path(name).parents}
+    assert len({*names}) == len(keys)
+    assert not folders & {*names}
+    assert outputs.file_name("json/a") == "json/a.json"
+
+
 def test_a_long_keys_file_has_a_name_that_file_systems_take() -> None:
     first, second = (outputs.file_name("ü" * 300 + end) for end in "ab")
     assert first != second

@@ -180,6 +180,21 @@ def test_lines_are_texts_or_files_with_an_id(folder: Path) -> None:
     }
 
 
+def test_byte_order_marks_are_no_part_of_a_line(folder: Path) -> None:
+    lines = '\ufeff{"id": "first", "text": "a"}\r\n\ufeff\r\n\ufeff{"id": "third", "text": "c"}\r\n'
+    (folder / "texts.jsonl").write_bytes(lines.encode())
+    assert _read(local_inputs(["texts.jsonl"])) == {
+        "texts.jsonl#first": Content("first", "a"),
+        "texts.jsonl#third": Content("third", "c"),
+    }
+
+
+def test_lines_in_utf_16_are_refused_with_the_way_out(folder: Path) -> None:
+    (folder / "texts.jsonl").write_text(LINES, encoding="utf-16")
+    with pytest.raises(InvalidOptions, match=r"UTF-16.*UTF-8"):
+        list(local_inputs(["texts.jsonl"]).items())
+
+
 def test_each_line_has_a_key_of_its_own(folder: Path) -> None:
     ids = ("one#3", "one", "one", "one")
     (folder / "texts.jsonl").write_text("\n".join(json.dumps({"id": each, "text": "a"}) for each in ids))

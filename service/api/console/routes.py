@@ -14,6 +14,7 @@ from service.api.calls import AppState
 from service.api.console.console import PAGE, Console
 from service.api.http.api_keys import presented_key, sender_of
 from service.api.http.request_body import read_all
+from service.api.http.response import UNBUFFERED
 from service.core.errors import Forbidden, InvalidOptions, Unauthenticated, UnknownRoute
 from service.core.tenants import Tenant
 from service.documents.document import PictureRequest
@@ -84,7 +85,9 @@ async def progress(request: Request, request_id: str) -> Response:
 async def live(request: Request) -> Response:
     """What the engine does, as server-sent events."""
     events = _while_admitted(request, _console(request).live.watch(_visible(request)))
-    return StreamingResponse(events, headers={"Cache-Control": "no-store"}, media_type="text/event-stream")
+    return StreamingResponse(
+        events, headers={**UNBUFFERED, "Cache-Control": "no-store"}, media_type="text/event-stream"
+    )
 
 
 async def _while_admitted(request: Request, events: AsyncGenerator[bytes, None]) -> AsyncIterator[bytes]:

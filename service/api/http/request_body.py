@@ -181,9 +181,8 @@ def _from_json(body: bytes, options: Mapping[str, Any], limits: BodyLimits, kind
 
 async def _from_form(request: Request, options: Mapping[str, Any], limits: BodyLimits, kind: type[Options]) -> Body:
     check_charset(request.headers["content-type"])
-    parser = MultiPartParser(
-        request.headers, _limited(request, limits), max_files=limits.documents, max_part_size=OPTION_CHARACTERS
-    )
+    chunks = _without_preamble(_limited(request, limits), request.headers["content-type"])
+    parser = MultiPartParser(request.headers, chunks, max_files=limits.documents, max_part_size=OPTION_CHARACTERS)
     parser.spool_max_size = limits.request_bytes + 1  # Held in memory, as every body is, and counted there.
     try:
         form = await parser.parse()
@@ -213,6 +212,23 @@ async def _from_form(request: Request, options: Mapping[str, Any], limits: BodyL
     known = option_names(kind)
     filled = {name: value for name, value in fields.items() if value or name not in known}
     return Body(tuple(sources), _options(options, filled, kind), batch=len(sources) > 1)
+
+
+async def _without_preamble(chunks: AsyncGenerator[bytes, None], content_type: str) -> AsyncGenerator[bytes, None]:
+    """The bytes of a form from its first boundary on: RFC 2046 lets a text for people stand before it."""
+    _, parameters = parse_options_header(content_type)
+    boundary = b"\r\n--" + parameters.get(b"boundary", b"")
+    held = b"\r\n"  # The body's beginning is one of a line.
+    async for chunk in chunks:
+        held += chunk
+        if (at := held.find(boundary)) >= 0:
+            yield held[at + 2 :]
+            break
+        held = held[-len(boundary) :]
+    else:
+        yield held
+    async for chunk in chunks:
+        yield chunk
 
 
 async def _document(number: int, upload: UploadFile) -> DocumentInput:

@@ -69,6 +69,9 @@ async def _with_encoded_entities(document: DocumentResult) -> DocumentResult:
 CLIENT_CLOSED_REQUEST = 499
 """nginx's status for a client that disconnected: shown by access logs and metrics, received by no client."""
 
+UNBUFFERED = {"X-Accel-Buffering": "no"}
+"""Headers of a stream: nginx, and what is built on it, would else hold it back until its buffers are full."""
+
 REVISION_HEADER = "X-Gleaner-Revision"
 """Header with the revision that answered, where a protocol has no place for it."""
 

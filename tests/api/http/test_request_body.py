@@ -99,13 +99,21 @@ SHAPES: list[tuple[bytes, str]] = [
     (json.dumps({"documents": [{"id": "a", "text": "ü😀"}, {"text": "b"}], "min_score": 0.5}).encode(), JSON),
     (WHOLE_FORM, FORM),
     (b"%PDF\x00\xff", "application/pdf"),
+    (b"This is MIME.\r\n--\r\n--y\r\n" + WHOLE_FORM + b"And an end.\r\n--x\r\n", FORM),
 ]
 
 
-@pytest.mark.parametrize(("body", "media_type"), SHAPES, ids=["json", "form", "raw"])
+@pytest.mark.parametrize(("body", "media_type"), SHAPES, ids=["json", "form", "raw", "with words around"])
 @given(cuts=st.sets(st.integers(0, 400), max_size=12))
 def test_a_body_reads_the_same_in_any_split_of_its_bytes(body: bytes, media_type: str, cuts: set[int]) -> None:
     assert read(split(body, cuts), media_type) == read(body, media_type)
+
+
+@pytest.mark.parametrize("before", [b"", b"\r\n", b"Words of a mail program.\r\n", b"x\r\n--\r\n", b"--y\r\n\r\n"])
+@pytest.mark.parametrize("after", [b"", b"\r\n", b"Words.\r\n", b"--x\r\nno part"])
+def test_words_before_and_behind_a_form_are_no_part_of_it(before: bytes, after: bytes) -> None:
+    body = read(before + WHOLE_FORM + after, FORM)
+    assert [source.name for source in body.sources] == ["a.pdf", "b.txt"]
 
 
 def test_a_form_has_files_with_names_and_types_and_options_as_fields() -> None:

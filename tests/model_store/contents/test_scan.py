@@ -116,6 +116,15 @@ def test_each_line_is_an_example_and_blank_lines_are_skipped(tmp_path: Path) -> 
     )
 
 
+def test_byte_order_marks_are_no_part_of_a_line(tmp_path: Path) -> None:
+    path = tmp_path / "golden.jsonl"
+    path.write_text(f"\ufeff{GOOD}\r\n\ufeff\r\n\ufeff{GOOD}\r\n")
+    assert read_golden(path) == (GoldenExample("Ada writes", (GoldenEntity("NAME", 0, 3),)),) * 2
+    path.write_text(GOOD, encoding="utf-16")
+    with pytest.raises(InvalidGolden, match="UTF-16"):
+        read_golden(path)
+
+
 @pytest.mark.parametrize(
     ("line", "named"),
     [

@@ -128,6 +128,7 @@ def test_ndjson_gives_a_line_for_each_document_as_it_is_done(service: Service) -
     ):
         lines = [json.loads(line) for line in answer.iter_lines()]
     assert answer.headers["content-type"].startswith("application/x-ndjson")
+    assert answer.headers["x-accel-buffering"] == "no"
     assert [line["document"]["id"] for line in lines] == ["short", "long"]
     assert all(line["model"]["name"] == "tiny" and line["timing"]["total_ms"] > 0 for line in lines)
 
