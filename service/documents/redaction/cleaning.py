@@ -5,7 +5,7 @@ The rules:
   structure tree, thumbnails and private data are gone whatever they hold; annotations are part of the content by now.
 - Outlines, layers' names and page labels stay, without what is to go in any spelling. Of an outline's action its place
   stays alone, without scripts and whatever else may be chained to it.
-- Of images their other versions go, and comments and what a camera or scanner wrote beside the picture.
+- Names of fonts and colours that say what is to go are replaced; what images hold is `bare_images`' part.
 - A PDF is written anew, so that no earlier revision of it stays behind.
 """
 
@@ -21,11 +21,12 @@ from pikepdf import Array, Dictionary, Name, String
 from service.core.redaction import Repeats
 from service.documents.pdf.as_shown import inherited
 from service.documents.redaction.content_stream import HIDDEN_TEXT_KEYS
+from service.documents.redaction.names import neutral_names
 
 REPLACEMENT = "[redacted]"
 _CATALOG = frozenset(
     "/Type /Pages /Version /Extensions /PageLayout /PageMode /ViewerPreferences /Lang /PageLabels /OCProperties"
-    " /OutputIntents /Outlines /Dests /Names".split()
+    " /Outlines /Dests /Names".split()
 )
 _NAMES = frozenset(("/Dests",))
 _PAGE = frozenset(
@@ -37,9 +38,6 @@ _EVERYWHERE = frozenset(
 _OUTLINE_ITEM = frozenset("/Title /Parent /Prev /Next /First /Last /Count /Dest /A /C /F".split())
 _FORM = frozenset("/Type /Subtype /FormType /BBox /Matrix /Resources /Group /OC /Length /Filter /DecodeParms".split())
 _FONT_PROGRAMS = ("/FontFile", "/FontFile2", "/FontFile3")
-_COMMENT, _START_OF_SCAN, _APPLICATION = 0xFE, 0xDA, range(0xE0, 0xF0)
-_TOLD_BOXES = (b"xml ", b"uuid", b"uinf", b"asoc")
-_COLOURS = (b"ICC_PROFILE\0", b"Adobe")
 _BLANK = re.compile(r"[\s<>\[\]()]")
 _DEEPEST = 60
 
@@ -66,11 +64,10 @@ def clean(pdf: pikepdf.Pdf, leaks: Repeats) -> list[str]:
     if isinstance(named := pdf.Root.get("/Dests"), Dictionary):
         for key in [key for key, _ in named.items() if leaks.are_named_in(key)]:
             del named[key]
+    neutral_names(pdf, leaks)
     for thing in pdf.objects:
         _scrub(thing, leaks, 0)
-        if isinstance(thing, pikepdf.Stream) and thing.get("/Subtype") == Name.Image:
-            _clean_image(pdf, thing)
-        elif isinstance(thing, pikepdf.Stream) and thing.get("/Subtype") == Name.Form:
+        if isinstance(thing, pikepdf.Stream) and thing.get("/Subtype") == Name.Form:
             _keep_only(thing, _FORM)
     return sorted({key.lstrip("/") for key in removed})
 
@@ -129,59 +126,6 @@ def _programs(pdf: pikepdf.Pdf) -> set[tuple[int, int]]:
             found = [thing] if isinstance(thing, Array) else []
         used |= {each[1].objgen for each in found if len(each) > 1 and each[0] == Name.ICCBased}
     return used
-
-
-def _clean_image(pdf: pikepdf.Pdf, image: Any) -> None:
-    if "/Alternates" in image:
-        del image["/Alternates"]
-    filters = image.get("/Filter", Array([]))
-    chain = list(filters) if isinstance(filters, Array) else [filters]
-    bare = (
-        {"/DCTDecode": bare_jpeg, "/DCT": bare_jpeg, "/JPXDecode": bare_jpeg_2000}.get(str(chain[-1]))
-        if chain
-        else None
-    )
-    if bare is None:
-        return
-    parameters = image.get("/DecodeParms")
-    packed = pikepdf.Stream(pdf, b"")
-    if len(chain) > 1:
-        outer = Array(list(parameters)[:-1]) if isinstance(parameters, Array) else None
-        packed.write(image.read_raw_bytes(), filter=Array(chain[:-1]), decode_parms=outer)
-        data, last = packed.read_bytes(), parameters[-1] if isinstance(parameters, Array) else None
-    else:
-        data, last = image.read_raw_bytes(), parameters[0] if isinstance(parameters, Array) else parameters
-    image.write(bare(data), filter=chain[-1], decode_parms=last if isinstance(last, Dictionary) else None)
-
-
-def bare_jpeg(data: bytes) -> bytes:
-    """A JPEG without comments and application segments, but those that tell its colours (ITU T.81, annex B)."""
-    kept, at = [data[:2]], 2
-    while at + 4 <= len(data) and data[at] == 0xFF and data[at + 1] != _START_OF_SCAN:
-        if data[at + 1] == 0xFF:  # A fill byte.
-            at += 1
-            continue
-        end = at + 2 + int.from_bytes(data[at + 2 : at + 4], "big")
-        segment = data[at:end]
-        is_told = segment[1] == _COMMENT or segment[1] in _APPLICATION
-        if not is_told or segment[4:].startswith(_COLOURS):
-            kept.append(segment)
-        at = end
-    return b"".join((*kept, data[at:]))
-
-
-def bare_jpeg_2000(data: bytes) -> bytes:
-    """A JPEG 2000 file without boxes of metadata (ISO 15444-1, annex I); a bare codestream as it is."""
-    kept, at = list[bytes](), 0
-    while at + 8 <= len(data) and data[4:8] == b"jP  ":
-        size, kind, head = int.from_bytes(data[at : at + 4], "big"), data[at + 4 : at + 8], 8
-        if size == 1:
-            size, head = int.from_bytes(data[at + 8 : at + 16], "big"), 16
-        end = at + size if size >= head else len(data)
-        if kind not in _TOLD_BOXES:
-            kept.append(data[at:end])
-        at = end
-    return b"".join(kept) or data
 
 
 def _keep_only(dictionary: Any, kept: frozenset[str]) -> list[str]:

@@ -31,6 +31,7 @@ from service.documents.pdf.glyphs import Indices
 from service.documents.pdf.hidden_text import has_hidden_text
 from service.documents.pdf.page_objects import painted_objects
 from service.documents.pdf.reader import MOST_DRAWN, loaded_page, opened_pdf, read_with_indices
+from service.documents.redaction.bare_images import clean_images
 from service.documents.redaction.cleaning import clean, leaks_in_objects, own_resources
 from service.documents.redaction.decoded_text import TextDecoder
 from service.documents.redaction.geometry import Rectangle
@@ -47,6 +48,7 @@ from service.documents.redaction.page_rewriting import (
 )
 from service.documents.redaction.picture_redactor import redact_picture
 from service.documents.redaction.rasterizing import paint_page, paint_scan
+from service.documents.redaction.resource_walk import used_images
 from service.documents.redaction.shown_text import (
     PageText,
     characters_unseen,
@@ -90,6 +92,7 @@ def redact_pdf(data: bytes, redaction: Redaction, *, limits: DocumentLimits) -> 
             for number, page in pictures.items():
                 work.paint_scan(number, page.boxes)
             removed = sorted({*clean(pdf, leaks), *emptied})
+            clean_images(pdf, used_images(pdf).images.values())
             if not work.add_links(read_links(data), leaks):
                 removed.append(LINKS)
             result = work.checked(_saved(pdf), everywhere)
