@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from service.core.fields.electronic_invoice import ElectronicInvoice
+from service.core.fields.stated_entities import StatedPart
 from service.documents.limits import MEBIBYTE
 
 Box = tuple[float, float, float, float]
@@ -187,6 +188,7 @@ class Document:
     recognized: tuple[RecognizedPage, ...] = ()
     unread_attachments: tuple[UnreadAttachment, ...] = ()
     pictures: tuple[tuple[int, int], ...] = ()
+    stated: tuple[StatedPart, ...] = ()
 
     @property
     def incomplete_pages(self) -> tuple[int, ...]:

@@ -11,7 +11,7 @@ families apart. Workers and engine import all modules of a package but `engine`,
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
@@ -166,6 +166,7 @@ class Task(Protocol):
         limits: least scores that are still to be applied to the findings.
         reading_labels: label → label by which its values are read, where that is another.
         scores_a_token: most numbers that come back for a token of a long text.
+        answered: labels that entities may have, whoever finds them; empty where records are asked for.
     """
 
     @property
@@ -176,6 +177,8 @@ class Task(Protocol):
     def reading_labels(self) -> Mapping[str, str]: ...
     @property
     def scores_a_token(self) -> int: ...
+    @property
+    def answered(self) -> Collection[str]: ...
 
     def prepare_in_steps(self, document: Document) -> Iterator[int | PreparedDocument]:
         """Prepare a document piece by piece, so that it may end early: yields its tokens so far, at last the result."""

@@ -1,4 +1,4 @@
-"""Electronic invoices: every syntax, what is no invoice, hostile XML, and the text that is written for people."""
+"""Electronic invoices: every syntax, what is no invoice, hostile XML, the text that is written, and its parts."""
 
 from __future__ import annotations
 
@@ -288,3 +288,73 @@ def test_an_attached_invoice_is_read_beside_the_page(write: Callable[[Bill], byt
     assert document.text == read(page).text
     assert read(hybrid(Bill(), Bill())).invoice is not None
     assert read(page).invoice is None
+
+
+def parts(data: bytes) -> list[tuple[str, str]]:
+    """The parts of an invoice's text: label and words."""
+    document = read(data)
+    assert [each.start for each in document.stated] == sorted(each.start for each in document.stated)
+    return [(each.label, document.text[each.start : each.end]) for each in document.stated]
+
+
+PARTY = (
+    "<a:EndpointID schemeID='EM'>pay@acme.example</a:EndpointID><a:PartyName><b:Name>Acme</b:Name></a:PartyName>"
+    "<a:PostalAddress><b:ID>4098</b:ID><b:StreetName>Kai 1</b:StreetName><b:CityName>Kiel</b:CityName><a:AddressLine>"
+    "<b:Line>Hof</b:Line></a:AddressLine><a:Country><b:IdentificationCode>DE</b:IdentificationCode></a:Country>"
+    "</a:PostalAddress><a:Contact><b:Name>Jo Roth</b:Name><b:Telephone>030 1234</b:Telephone>"
+    "<b:Telefax>none</b:Telefax></a:Contact><b:WebsiteURI>acme</b:WebsiteURI><b:URIID>https://acme.example</b:URIID>"
+).replace("a:EndpointID", "b:EndpointID")
+
+
+@pytest.mark.parametrize("write", [cii, old, ubl])
+def test_each_role_and_row_is_a_part_with_its_label(write: Callable[[Bill], bytes]) -> None:
+    found = parts(write(Bill()))
+    units = {"EARLY_PAYMENT_DISCOUNT": "2 %"}
+    assert {(label, units.get(label, text)) for label, text in STATED.items()} <= set(found)
+    assert [text for label, text in found if label == "LINE_ITEM"] == [row[0] for row in ROWS]
+    assert ("", Bill().note) in found
+
+
+def test_names_of_elements_tell_the_labels_and_codes_are_no_parts() -> None:
+    found = parts(ubl(Bill()).replace(b"<a:Party>", f"<a:Party>{PARTY}".encode(), 1))
+    assert {
+        ("EMAIL", "pay@acme.example"), ("ORGANIZATION", "Acme"), ("ADDRESS", "Kai 1, Kiel, Hof, DE"),
+        ("URL", "https://acme.example"),
+        ("PERSON", "Jo Roth"), ("PHONE", "030 1234"), ("", "none"), ("", "acme"), ("PERCENT", "19 %"),
+        ("", "hours.pdf"),
+    } <= set(found)  # fmt: skip
+    assert {"S", "VAT", "380", "DE", "4098"}.isdisjoint(text for _, text in found)
+
+
+def test_a_country_is_no_address_and_no_number_has_three_decimals() -> None:
+    country = (
+        b"<a:PostalAddress><a:Country><b:IdentificationCode>DE</b:IdentificationCode></a:Country></a:PostalAddress>"
+    )
+    data = ubl(Bill()).replace(b"<a:Party>", b"<a:Party>" + country, 1).replace(b">420.2500<", b">1.125<")
+    found = parts(data)
+    assert "ADDRESS" not in [label for label, _ in found]
+    assert ("MONEY", "1.1250 EUR") in found
+
+
+def test_an_account_and_short_numbers_are_told_by_their_form() -> None:
+    more = "<a:PayerFinancialAccount><b:ID>DE02120300000000202051</b:ID></a:PayerFinancialAccount>"
+    more += "<a:X><b:OtherID>12</b:OtherID><b:SomeID>A-77</b:SomeID><b:ThirdID>open</b:ThirdID></a:X>"
+    more += "<a:Y><b:DueDate>soon</b:DueDate><b:FeeAmount>some</b:FeeAmount><b:LateAmount>5</b:LateAmount></a:Y>"
+    found = parts(ubl(Bill()).replace(b"<a:PaymentTerms>", f"{more}<a:PaymentTerms>".encode(), 1))
+    assert {("IBAN", "DE02120300000000202051"), ("ID_NUMBER", "A-77"), ("", "open"), ("MONEY", "5.00 EUR")} <= set(
+        found
+    )
+    assert {("", "soon"), ("", "some")} <= set(found)
+    assert "12" not in [text for _, text in found]
+
+
+def test_names_and_terms_beside_those_of_the_roles_stay_in_the_text() -> None:
+    name = b"<a:PartyName><b:Name>Nordlicht</b:Name></a:PartyName><a:PartyTaxScheme>"
+    data = ubl(Bill()).replace(b"<a:PartyTaxScheme>", name, 1).replace(b"#SKONTO#TAGE=14#PROZENT=2.00#", b"30 days net")
+    assert {("ORGANIZATION", "Nordlicht"), ("", "30 days net")} <= set(parts(data))
+
+
+def test_an_invoice_of_too_many_values_is_refused() -> None:
+    many = b"<b:Note>" + b"x</b:Note><b:Note>" * 200_001 + b"</b:Note>"
+    with pytest.raises(UnreadableDocument, match="200,000 values"):
+        read(ubl(Bill()).replace(b"<a:PaymentTerms>", many + b"<a:PaymentTerms>", 1))

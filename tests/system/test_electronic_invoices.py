@@ -43,6 +43,29 @@ def test_an_xml_file_gives_every_field_and_their_places(service: Service, bill: 
     assert [row["amount"]["value"] for row in found["line_items"]] == ["840.50 EUR", "400.00 EUR"]
 
 
+@pytest.mark.parametrize("bill", [Bill(due_amount="1000"), ENGLISH, Bill(code="381", supplier="Weisser Hirsch")])
+@pytest.mark.parametrize(
+    ("write", "media_type"), [(cii, "xml"), (ubl, "xml"), (lambda bill: hybrid(bill, bill), "pdf")]
+)
+@pytest.mark.parametrize("with_fields", [True, False])
+def test_no_entity_contradicts_what_the_xml_states(
+    service: Service, bill: Bill, write: Any, media_type: str, *, with_fields: bool
+) -> None:
+    answer = httpx.post(
+        f"{service.url}/extract?fields={with_fields}",
+        content=write(bill),
+        headers={"Content-Type": f"application/{media_type}"},
+        timeout=60,
+    )
+    said = {(each["label"], each["value"].removesuffix(" EUR")) for each in answer.json()["documents"][0]["entities"]}
+    sums = {("NET_AMOUNT", "1240.50"), ("TAX_AMOUNT", bill.tax), ("TOTAL_AMOUNT", bill.total)}
+    expected = {("INVOICE_ID", bill.number), ("SUPPLIER_NAME", bill.supplier), ("RECEIVER_NAME", bill.receiver)} | sums
+    expected |= {("INVOICE_DATE", bill.date), ("IBAN", bill.iban), ("TAX_ID", bill.tax_id)}
+    assert expected <= said
+    roles = {label for label, _ in expected} - {"TAX_ID"}
+    assert {each for each in said if each[0] in roles} == {each for each in expected if each[0] in roles}
+
+
 @pytest.mark.parametrize("bill", [Bill(), ENGLISH])
 def test_a_page_that_says_the_same_contradicts_nothing(service: Service, bill: Bill) -> None:
     found = fields(service, hybrid(bill, bill))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cached_property, partial
 
 import msgspec
@@ -33,6 +33,7 @@ from service.core.fields.lines import TextLines
 from service.core.fields.mentions import DERIVED, Choice, Mention, Reason
 from service.core.fields.paper_kind import PaperMatch
 from service.core.fields.role_scores import MOST_DOUBTED
+from service.core.fields.stated_entities import restated_labels
 from service.documents.document import Document
 from service.text.values.context import DocumentContext
 from service.text.values.currencies import currency_of_word, home_currency
@@ -87,8 +88,9 @@ class FieldAnswers:
         answered: Sequence[EntityResult],
         *,
         by_keyword: int = 0,
-    ) -> FieldsResult | None:
-        """The fields of a paper with these entities; None where it has none.
+        answered_labels: Collection[str] = (),
+    ) -> tuple[FieldsResult | None, dict[int, tuple[str, bool]]]:
+        """The fields of a paper with these entities, None where it has none, and `restated_labels` of the entities.
 
         Args:
             paper: what it is.
@@ -97,6 +99,7 @@ class FieldAnswers:
             answered: the same as they are answered.
             by_keyword: how many of the last ones are values of the key-value fallback, not entities; in their own
                 order.
+            answered_labels: labels that an attached invoice may give to entities.
         """
         count = len(found) - by_keyword
         turned = {page.page for page in self._document.recognized if page.turned or page.skew}  # rows are not level
@@ -130,17 +133,18 @@ class FieldAnswers:
         fields = shielded(self._context, "find_fields", choose, None)
         shown = None if fields is None else _answer(fields, answer_of)
         if invoice is None:
-            return shown
+            return shown, {}
         roles = {} if fields is None else fields.roles
         stated = shielded(
             self._context, "invoice_fields", partial(invoice_fields, invoice, text, mentions, roles), None
         )
         if stated is None:
-            return shown
+            return shown, {}
         contradictions = [
             ContradictionResult(each.role, each.stated.text, answer_of(each.shown)) for each in stated.contradictions
         ]
-        return self._stated(invoice, stated, contradictions, shown)
+        restated = restated_labels(stated, mentions[:count], answered_labels)
+        return self._stated(invoice, stated, contradictions, shown), restated
 
     def _currencies(self) -> CurrencyReader:
         return CurrencyReader(partial(currency_of_word, context=self._context), home_currency(self._context))

@@ -1,7 +1,7 @@
 """Answers of papers: divides a document into its papers and reads each in the context of its own text.
 
 The rule: no value is read, and no field chosen, from another paper's words. An electronic invoice is one paper: its XML
-states one bill.
+states one bill, and the labels of its values.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ import msgspec
 from service.api.extraction.field_answers import FieldAnswers
 from service.api.extraction.request import ExtractRequest
 from service.api.schemas import EntityResult, FieldsResult, PaperResult
-from service.core.decoding.entities import Entity
+from service.core.decoding.entities import Entity, Source
 from service.core.decoding.offsets import OffsetMap
 from service.core.fields.cells import Span
 from service.core.fields.kinds import BILL_KINDS
 from service.core.fields.paper_kind import PaperMatch, paper_kind
 from service.core.fields.papers import divide
+from service.core.fields.role_scores import MOST_DOUBTED
 from service.documents.document import Document
 from service.text.pipeline import keyword_entities
 from service.text.values.context import DocumentContext
@@ -80,8 +81,16 @@ class PaperAnswers:
         pages = [place - start for place in self._page_starts if start <= place < end]
         values = read_values(context, every, self._request.task.reading_labels, pages)
         entities = list(map(answers.entity, every, values))
-        fields = answers.fields(paper, every, values, entities, by_keyword=len(missed))
-        return entities[: len(found)], self._result(span, paper, fields)
+        is_restated = not (self._document.stated or self._request.keeps_found)
+        labels = self._request.task.answered if is_restated else ()
+        fields, restated = answers.fields(
+            paper, every, values, entities, by_keyword=len(missed), answered_labels=labels
+        )
+        listed = [
+            _restated(entity, *restated[number]) if number in restated else entity
+            for number, entity in enumerate(entities[: len(found)])
+        ]
+        return listed, self._result(span, paper, fields)
 
     def _result(self, span: Span, paper: PaperMatch, fields: FieldsResult | None) -> PaperResult:
         start, end = span
@@ -96,6 +105,14 @@ class PaperAnswers:
             end=self._offsets[end],
             fields=fields,
         )
+
+
+def _restated(entity: EntityResult, label: str, is_stated: bool) -> EntityResult:
+    """Give an entity the label that an attached invoice states; it is certain where the invoice has its value."""
+    if not is_stated:
+        return msgspec.structs.replace(entity, label=label)
+    score = MOST_DOUBTED if entity.valid is False else 1.0
+    return msgspec.structs.replace(entity, label=label, score=score, source=Source.EMBEDDED)
 
 
 def _with_bills(fields: FieldsResult | None, bills: int) -> FieldsResult | None:

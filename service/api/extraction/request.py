@@ -68,6 +68,7 @@ class ExtractRequest:
         charge_tokens: is told the tokens of every document that was answered.
         long_texts: held by its documents whose long texts are being tokenized.
         trace: where its documents are noted, if anywhere.
+        keeps_found: entities of the model stay beside those that an invoice's XML states.
     """
 
     model: ModelStatus
@@ -81,6 +82,7 @@ class ExtractRequest:
     long_texts: asyncio.Semaphore = field(default_factory=_turns, compare=False, repr=False)
     sender: str = ""
     trace: RequestTrace | None = field(default=None, compare=False, repr=False)
+    keeps_found: bool = False
 
     @property
     def queue(self) -> tuple[str, bool]:

@@ -13,12 +13,14 @@ from service.api.extraction.request import DocumentInput, ExtractRequest
 from service.api.schemas import DocumentResult, EntityResult, FieldsResult, PaperResult, PartlyReadResult, RecordResult
 from service.core.decoding.entities import Entity
 from service.core.decoding.offsets import OffsetMap
+from service.core.decoding.value import Value
+from service.core.fields.stated_entities import stated_entities, within_parts
 from service.core.labels.label_set import ScoreLimits
 from service.documents.document import Document
 from service.families.processor import Findings, RecordTable
 from service.text.pipeline import Prepared
 from service.text.values.context import DocumentContext
-from service.text.values.reading import read_values, reading_label
+from service.text.values.reading import read_value, read_values, reading_label
 
 _Labelled = TypeVar("_Labelled", Entity, EntityResult)
 
@@ -36,10 +38,13 @@ def build_result(
     answers = FieldAnswers(document, context, offsets)
     papers: list[PaperResult] | msgspec.UnsetType = msgspec.UNSET
     fields: FieldsResult | msgspec.UnsetType | None = msgspec.UNSET
-    if options.fields:
-        answered, papers = PaperAnswers(document, request, context, offsets).answer(findings.entities)
-        fields = next((paper.fields for paper in papers if paper.fields is not None), None)
+    if document.stated:
+        findings = _stated(document, request, context, findings)
+    if options.fields or (document.invoice is not None and not document.stated):
+        answered, chosen = PaperAnswers(document, request, context, offsets).answer(findings.entities)
         entities = _listed(answered, request.task.limits, labels)
+        if options.fields:
+            papers, fields = chosen, next((paper.fields for paper in chosen if paper.fields is not None), None)
     else:
         kept = _listed(findings.entities, request.task.limits, labels)
         page_starts = [page.start for page in document.pages or ()]
@@ -65,6 +70,32 @@ def build_result(
         fields=fields,
         papers=papers,
         records=_record_results(findings.records, context, answers),
+    )
+
+
+def _stated(document: Document, request: ExtractRequest, context: DocumentContext, findings: Findings) -> Findings:
+    """What an invoice's XML states, and what is found in its words; nothing in those that its reader wrote."""
+    text, parts = document.text, document.stated
+
+    def read(label: str, part: str) -> Value:
+        return read_value(label, part, context)
+
+    entities = stated_entities(text, parts, findings.entities, request.task.answered, read)
+    if request.keeps_found:
+        entities = sorted([*entities, *within_parts(text, parts, findings.entities)], key=lambda entity: entity.start)
+    if findings.records is None:
+        return Findings(entities)
+    tables = [
+        table._replace(
+            records=[
+                record._replace(fields=tuple(within_parts(text, parts, values) for values in record.fields))
+                for record in table.records
+            ]
+        )
+        for table in findings.records
+    ]
+    return Findings(
+        entities, [table._replace(records=[each for each in table.records if each.fields[0]]) for table in tables]
     )
 
 

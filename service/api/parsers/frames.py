@@ -20,6 +20,7 @@ import msgspec
 import numpy as np
 
 from service.core.fields.electronic_invoice import ElectronicInvoice
+from service.core.fields.stated_entities import StatedPart, are_sound
 from service.documents.document import (
     MOST_PICTURES,
     Charset,
@@ -80,6 +81,7 @@ class ParsedHeader(msgspec.Struct, frozen=True, omit_defaults=True):
     crash: str = ""
     picture: tuple[float, float, int] | None = None
     pictures: tuple[tuple[int, int], ...] = ()
+    stated: tuple[StatedPart, ...] = ()
 
 
 class RedactedHeader(msgspec.Struct, frozen=True):
@@ -95,8 +97,8 @@ class RedactedHeader(msgspec.Struct, frozen=True):
 _ABSENT = msgspec.Raw(b"")
 PAGE_BYTES, NUMBER_BYTES, PARTS_BYTES = 64, 5, 4_096
 """Most bytes of a page in a header: of itself, of its number among unread ones, of its parts that were not read."""
-INVOICE_BYTES = 16 * MEBIBYTE
-"""Most bytes of an electronic invoice in a header."""
+INVOICE_BYTES, STATED_BYTES = 16 * MEBIBYTE, 8 * MEBIBYTE
+"""Most bytes of an electronic invoice in a header, and of the parts of a text that it states."""
 ATTACHMENTS_BYTES = 256 * 1024
 """Most bytes of the attachments that were not read, in a header: of a hundred with a name and a sentence each."""
 
@@ -111,6 +113,7 @@ class _ParsedLists(msgspec.Struct, frozen=True):
     recognized: msgspec.Raw = _ABSENT
     unread_attachments: msgspec.Raw = _ABSENT
     pictures: msgspec.Raw = _ABSENT
+    stated: msgspec.Raw = _ABSENT
 
 
 class BadAnswer(Exception):
@@ -129,7 +132,7 @@ def frame_prefix(data: bytes | memoryview) -> bytes:
 
 def longest_frame(limits: DocumentLimits) -> int:
     """The most bytes that a frame of a document within these limits can have: four numbers for each character."""
-    return 16 * limits.max_characters + PARTS_BYTES * limits.max_pages + INVOICE_BYTES + MEBIBYTE
+    return 16 * limits.max_characters + PARTS_BYTES * limits.max_pages + INVOICE_BYTES + STATED_BYTES + MEBIBYTE
 
 
 def longest_redacted_header(limits: DocumentLimits) -> int:
@@ -167,6 +170,7 @@ def to_frames(document: Document) -> list[bytes | memoryview]:
             document.unread_attachments,
             layout is not None and layout.confidence is not None,
             pictures=document.pictures,
+            stated=document.stated,
         )
     )
     if layout is None:
@@ -225,7 +229,7 @@ def decode_header(data: bytes, limits: DocumentLimits) -> ParsedHeader:
         raise BadAnswer("lists of too many pages")
     if memoryview(lists.unread_attachments).nbytes > ATTACHMENTS_BYTES:
         raise BadAnswer("too many attachments")
-    if memoryview(lists.invoice).nbytes > INVOICE_BYTES:
+    if memoryview(lists.invoice).nbytes > INVOICE_BYTES or memoryview(lists.stated).nbytes > STATED_BYTES:
         raise BadAnswer("an invoice of too many rows")
     return decoded_header(_decode_parsed, data)
 
@@ -278,6 +282,8 @@ def from_frames(
         raise BadAnswer("pictures of a document that has none, or too many")
     if not all(0 <= place <= length and 0 < number < 2**31 for place, number in parsed.pictures):
         raise BadAnswer("pictures outside the text")
+    if parsed.stated and (parsed.invoice is None or parsed.has_layout or not are_sound(parsed.stated, length)):
+        raise BadAnswer("parts of another text")
     document = Document(
         parsed.text,
         pages,
@@ -289,6 +295,7 @@ def from_frames(
         parsed.recognized,
         parsed.unread_attachments,
         parsed.pictures,
+        parsed.stated,
     )
     if not parsed.has_layout:
         return document

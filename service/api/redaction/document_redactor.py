@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hmac
 import time
+from dataclasses import replace
 from functools import partial
 
 import msgspec
@@ -60,6 +61,7 @@ class Redactor:
         """
         self.check(options)
         kind = _format_of(source, options)
+        request = replace(request, keeps_found=True)
         found, document = await self._extractor.extract_with_document(source, request, timer)
         refuse_if_late(request.deadline_seconds, time.monotonic())
         assert isinstance(found.text, str), "it was asked for"

@@ -68,9 +68,9 @@ def place_of(
 ) -> tuple[int, int] | None:
     """Find a value's place: the page's choice, else a mention with its label, else any mention, else its characters."""
     stated = letters_of(value.text)
-    if choice is not None and _is_equal(label, value, stated, choice.best):
+    if choice is not None and is_equal(label, value, stated, choice.best):
         return choice.best.start, choice.best.end
-    equal = [mention for mention in mentions if _is_equal(label, value, stated, mention)]
+    equal = [mention for mention in mentions if is_equal(label, value, stated, mention)]
     if equal:
         best = min(equal, key=lambda mention: (mention.label != label, mention.start))
         return best.start, best.end
@@ -80,7 +80,8 @@ def place_of(
     return found.span() if found and found.group() else None
 
 
-def _is_equal(label: str, value: Value, stated: str, mention: Mention) -> bool:
+def is_equal(label: str, value: Value, stated: str, mention: Mention) -> bool:
+    """True if a mention shows a value; `stated`: the letters and digits of the value's text."""
     found = mention.value
     if value.number is not None:
         return found.kind is value.kind and found.number is not None and abs(found.number) == abs(value.number)

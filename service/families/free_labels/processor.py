@@ -147,6 +147,11 @@ class LabelTask:
         return {each.name: reading_label(each) for each in self.labels.labels}
 
     @property
+    def answered(self) -> tuple[str, ...]:
+        """The labels of the request; none where they are fields of records."""
+        return () if self.labels.records else self.labels.names
+
+    @property
     def scores_a_token(self) -> int:
         """The columns of what is found at a word, or of a window's pool."""
         count = len(self.labels.labels)

@@ -149,6 +149,11 @@ class TagTask:
         return len(self.scheme.labels)
 
     @property
+    def answered(self) -> frozenset[str]:
+        """The model's labels, and those that the request wants of rules."""
+        return frozenset((*self.scheme.types, *self.labels))
+
+    @property
     def needs_words_alone(self) -> bool:
         """True where decoding needs no more than the tags of words."""
         return self.decoder is None and self.aggregation is Aggregation.CONSTRAINED

@@ -183,7 +183,7 @@ def fields_of(
     named = [Entity(label, part, at, at + len(part), 0.9) for (label, part), at in zip(found, starts, strict=True)]
     context = DocumentContext(text)
     answers = FieldAnswers(Document(text, invoice=stated), context, OffsetMap(text, OffsetUnit.CODEPOINT))
-    return answers.fields(paper_kind(text, named), named, read_values(context, named), entities)
+    return answers.fields(paper_kind(text, named), named, read_values(context, named), entities)[0]
 
 
 def invoice(shift: int = 0) -> FieldsResult:

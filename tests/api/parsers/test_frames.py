@@ -35,6 +35,7 @@ from service.api.parsers.frames import (
 )
 from service.core.decoding.value import Value, ValueKind
 from service.core.fields.electronic_invoice import ElectronicInvoice, InvoiceRow
+from service.core.fields.stated_entities import StatedPart
 from service.documents.document import (
     Charset,
     CharsetSource,
@@ -184,6 +185,10 @@ ENDLESS = PartlyRead(1, UnreadReason.OUTLINES, ((0.0, 0.0, float("inf"), 1.0),))
         (ParsedHeader("hello", pictures=((0, 0),)), b"", b""),
         (ParsedHeader("hello", pictures=((0, 1),) * 2_001), b"", b""),
         (ParsedHeader("hello", ((1, 0, 5, 9.0, 9.0),), pictures=((0, 1),)), b"", b""),
+        (ParsedHeader("hello", stated=(StatedPart(0, 5),)), b"", b""),
+        (ParsedHeader("hello", invoice=STATED, stated=(StatedPart(0, 6),)), b"", b""),
+        (ParsedHeader("hello", invoice=STATED, stated=(StatedPart(2, 5), StatedPart(0, 3))), b"", b""),
+        (ParsedHeader("hello", None, True, invoice=STATED, stated=(StatedPart(0, 5),)), BOXES, LINES),
         (ParsedHeader("hello", None, True), BOXES[1:], LINES),
         (ParsedHeader("hello", None, True), BOXES * 2, LINES),
         (ParsedHeader("hello", None, True), BOXES, LINES[1:]),
@@ -224,6 +229,11 @@ def test_an_invoice_comes_back_as_it_was_unless_it_is_too_long() -> None:
     for head, expected in zip(heads, (1, 10), strict=True):
         found = from_frames(decode_header(bytes(head), LIMITS), b"", b"", LIMITS).invoice
         assert found == replace(STATED, rows=STATED.rows * expected)
+    parts = (StatedPart(0, 2, "TOTAL_AMOUNT"), StatedPart(3, 5))
+    head = bytes(to_frames(Document("hello", invoice=STATED, stated=parts))[0])
+    assert from_frames(decode_header(head, LIMITS), b"", b"", LIMITS).stated == parts
+    with pytest.raises(BadAnswer, match="rows"):
+        decode_header(bytes(to_frames(Document("hello", invoice=STATED, stated=parts * 600_000))[0]), LIMITS)
     long = replace(STATED, rows=(InvoiceRow("x" * 1_000),) * 20_000)
     with pytest.raises(BadAnswer, match="rows"):
         decode_header(bytes(to_frames(Document("hello", invoice=long))[0]), LIMITS)
