@@ -14,6 +14,7 @@ from importlib import import_module
 from model_store.errors import StoreError
 from service.core.errors import GleanerError, InvalidOptions
 from service.environment import distribution_version, our_variables
+from service.terminal import printable_output, say
 
 COMMANDS = {
     "serve": "serve HTTP until a signal",
@@ -42,10 +43,14 @@ NOT_INSTALLED = ("loadtest", "infra")
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one sub-command; returns the exit code."""
+    with printable_output():
+        return _main(sys.argv[1:] if arguments is None else arguments)
+
+
+def _main(words: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="gleaner", description="Document extraction: documents in, entities out.")
     parser.add_argument("--version", action="store_true", help="print the version")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command")
-    words = sys.argv[1:] if arguments is None else arguments
     if os.getpid() == 1 and "serve" in words:  # The kernel drops what PID 1 neither handles nor blocks.
         signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGTERM, signal.SIGINT, signal.SIGHUP))
     for name, purpose in COMMANDS.items():
@@ -77,7 +82,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         code: int = chosen.run(chosen)
     except InvalidOptions as error:
-        print(f"gleaner: {error}", file=sys.stderr)
+        say(str(error))
         return 2
     except (GleanerError, StoreError) as error:
         print(f"gleaner: {error}", file=sys.stderr)
@@ -95,7 +100,7 @@ def _warn_of_settings() -> None:
     from service.settings import unknown_settings  # pydantic takes a fifth of a second.
 
     for said in unknown_settings().values():
-        print(f"gleaner: warning: {said}", file=sys.stderr)
+        say(f"warning: {said}")
 
 
 if __name__ == "__main__":

@@ -9,15 +9,19 @@ GleanerError
 
 from __future__ import annotations
 
+import json
+import re
+
 TRY_LATER = frozenset((429, 502, 503, 504))
 """Statuses of a refusal for overload, by the service or by a proxy before it."""
+_STEERING = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 class GleanerError(Exception):
     """A request or a document that failed.
 
     Attributes:
-        detail: one sentence.
+        detail: one sentence, as it came; what is printed has escapes for what a terminal would obey.
         code: stable, such as `unreadable_document`.
         status: of HTTP; None: there was no answer.
         retry_after_seconds: after how long the same request may succeed, where the service says so.
@@ -33,7 +37,7 @@ class GleanerError(Exception):
         retry_after_seconds: float | None = None,
         request_id: str | None = None,
     ) -> None:
-        super().__init__(detail)
+        super().__init__(_STEERING.sub(lambda found: json.dumps(found[0])[1:-1], detail))
         self.detail = detail
         self.code = code
         self.status = status

@@ -27,11 +27,12 @@ from service.bulk.run import BulkRun, RunCounts
 from service.bulk.storage import FolderStorage, JobStorage
 from service.commands.bulk_fleet import ACTIONS as FLEET_ACTIONS
 from service.commands.bulk_fleet import OPTIONS, add_actions, add_options, error_codes
-from service.commands.bulk_progress import errors_in_words, printable, say, shown_progress
+from service.commands.bulk_progress import errors_in_words, shown_progress
 from service.commands.file_answers import options_of, read_key
 from service.core.bulk import BulkJob
 from service.core.errors import GleanerError, InvalidOptions
 from service.core.types import Priority
+from service.terminal import printable, say
 
 if TYPE_CHECKING:
     from service.local_service import LocalService
@@ -169,7 +170,7 @@ def _finish(chosen: argparse.Namespace) -> int:
         return NOT_FINISHED
     failed = summary.errors.total()
     errors = f", {failed:,} errors ({errors_in_words(summary.errors)})" if failed else ""
-    print(f"{summary.files:,} files: {summary.answered:,} answered{errors}; by {summary.model}")
+    print(f"{summary.files:,} files: {summary.answered:,} answered{errors}; by {printable(summary.model)}")
     place = printable(chosen.output.rstrip("/"))
     print("\n".join(f"{place}/{name}" for name in (jobs.PARTS, outputs.SUMMARY, *made)), flush=True)
     return WITH_ERRORS if failed else ANSWERED

@@ -18,11 +18,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from service.commands.bulk_progress import duration, errors_in_words, printable, say
+from service.commands.bulk_progress import duration, errors_in_words
 from service.commands.file_answers import add_service_arguments, options_of, read_key
 from service.core.bulk import CHUNK_FILES, BulkJob
 from service.core.errors import InvalidOptions
 from service.core.types import Priority
+from service.terminal import printable, say
 
 if TYPE_CHECKING:
     from service.bulk.dispatch import FleetStatus, Sent
@@ -258,14 +259,14 @@ def _lines(job: FleetJob, found: FleetStatus) -> list[str]:
         late = "" if left is None or time.time() + left <= by else ", which is too early at this rate"
         lines.append(f"  due    {_when(by)}{late}")
     for planned in found.dead[:SHOWN_DEAD]:
-        keys = [printable(item.key) for item in planned.chunk.items]
+        keys = [item.key for item in planned.chunk.items]
         more = f" and {len(keys) - SHOWN_FILES:,} more" if len(keys) > SHOWN_FILES else ""
         lines.append(f"  dead   {planned.part}: {', '.join(keys[:SHOWN_FILES])}{more}")
     if found.dead:
         lines.append(
             f"  {len(found.dead):,} dead letters: `gleaner bulk retry {job.url}` tries each of their files alone"
         )
-    return lines
+    return [*map(printable, lines)]
 
 
 def _retry(chosen: argparse.Namespace) -> int:
@@ -337,10 +338,12 @@ async def _costs(chosen: argparse.Namespace, measure: Callable[..., Any]) -> Any
 
 def _report(sent: Sent) -> None:
     if sys.stderr.isatty():
-        print(f"\r{sent.files:,} files planned, {sent.sent:,} chunks sent", end="", file=sys.stderr, flush=True)
+        from rich.console import Console
+
+        Console(stderr=True).print(f"{sent.files:,} files planned, {sent.sent:,} chunks sent", end="\r")
 
 
 def _say_end(text: str) -> None:
     if sys.stderr.isatty():
         print(file=sys.stderr)
-    print(text, flush=True)
+    print(printable(text), flush=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
@@ -15,6 +14,7 @@ from rich.progress import Progress as Bar
 
 from service.bulk.run import RunCounts
 from service.core.bulk import Progress
+from service.terminal import printable, say
 
 BAR_SECONDS, LINE_SECONDS = 0.25, 10.0
 """Seconds between two changes of the bar, and between two lines."""
@@ -29,7 +29,7 @@ def duration(seconds: float) -> str:
 
 def errors_in_words(errors: Counter[str]) -> str:
     """Format counts as `unreadable_document 3, object_missing 1`, the most frequent first."""
-    return ", ".join(f"{code} {count:,}" for code, count in errors.most_common())
+    return ", ".join(f"{printable(code)} {count:,}" for code, count in errors.most_common())
 
 
 def in_words(counts: RunCounts, seconds: float, dollars_an_hour: float | None) -> str:
@@ -52,16 +52,6 @@ def in_words(counts: RunCounts, seconds: float, dollars_an_hour: float | None) -
     return ", ".join(said)
 
 
-def printable(text: str) -> str:
-    """Escape the characters that a terminal would obey: keys and files' names may have any."""
-    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
-
-
-def say(text: str) -> None:
-    """Print a message on stderr, beside the output."""
-    print(f"gleaner: {printable(text)}", file=sys.stderr, flush=True)
-
-
 class ShownProgress:
     """Progress of a run as shown to a person."""
 
@@ -71,7 +61,7 @@ class ShownProgress:
 
     def say(self, text: str) -> None:
         """Show the work before the first file."""
-        self._bar.update(self._task, description=text)
+        self._bar.update(self._task, description=printable(text))
 
     @asynccontextmanager
     async def of(self, counts: RunCounts) -> AsyncIterator[None]:
@@ -92,7 +82,7 @@ class ShownProgress:
     def _show_once(self, counts: RunCounts, begun: float) -> None:
         text = in_words(counts, time.monotonic() - begun, self._dollars_an_hour)
         if self._bar.disable:
-            print(f"gleaner: {text}", file=sys.stderr, flush=True)
+            say(text)
         else:
             self._bar.update(self._task, description=text, completed=counts.done, total=counts.files)
 
@@ -101,6 +91,6 @@ class ShownProgress:
 def shown_progress(dollars_an_hour: float | None) -> Iterator[ShownProgress]:
     """Show a bar while the context lasts, if stderr is a terminal."""
     console = Console(stderr=True)
-    columns = (SpinnerColumn(), BarColumn(), TextColumn("{task.description}"))
+    columns = (SpinnerColumn(), BarColumn(), TextColumn("{task.description}", markup=False))
     with Bar(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         yield ShownProgress(bar, dollars_an_hour)

@@ -51,6 +51,7 @@ from service.evaluation.scoring import ScoredAnswer, from_answer, score_set
 from service.evaluation.span_scores import overlapped
 from service.evaluation.tables import ReportTable, tables
 from service.local_service import LocalService
+from service.terminal import draw, printable, say
 from service.text.pipeline import answered_labels
 
 BUILTIN = "builtin"
@@ -135,10 +136,6 @@ async def _ask(service: AnsweringService, document: LabelledDocument, pause_seco
     return ScoredAnswer((), {}, refused=refused)
 
 
-PIPE_COLUMNS = 250
-"""Columns without a terminal."""
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.description = __doc__
@@ -183,7 +180,7 @@ def run(chosen: argparse.Namespace) -> int:
     else:
         for table in tables(report):
             print(f"\n{table.title}")
-            Console(width=None if sys.stdout.isatty() else PIPE_COLUMNS).print(_drawn(table))
+            draw(_drawn(table))
     return 0
 
 
@@ -202,10 +199,10 @@ def _progress() -> Iterator[OnProgress]:
     if not console.is_terminal:
         yield _lines()
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task("starting", total=None)
-        yield lambda what, done, total: progress.update(task, description=what, completed=done, total=total)
+        yield lambda what, done, total: progress.update(task, description=printable(what), completed=done, total=total)
 
 
 def _lines() -> OnProgress:
@@ -290,7 +287,7 @@ def labels_lacking(sets: Iterable[LabelledSet], known: Sequence[str]) -> list[st
 
 
 def _warn(sentence: str) -> None:
-    print(f"gleaner: warning: {sentence}", file=sys.stderr)
+    say(f"warning: {sentence}")
 
 
 def overlap_notes(labelled: LabelledSet) -> list[str]:

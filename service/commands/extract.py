@@ -35,6 +35,7 @@ from service.commands.file_answers import (
 )
 from service.core.errors import InvalidOptions
 from service.core.types import Priority
+from service.terminal import draw, say
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -69,22 +70,29 @@ async def _run(chosen: argparse.Namespace) -> int:
         files = [path for path in files if str(path) not in there and path != chosen.output]
     if not files:
         return 0
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
     console = Console(stderr=True)
     output = nullcontext(sys.stdout) if chosen.output is None else chosen.output.open("a", errors="backslashreplace")
     bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
     with bar as progress, output as lines:
         task = progress.add_task("starting", total=len(files))
-        async for path, answer in _answers(chosen, files, lambda text: progress.update(task, description=text)):
+        async for path, answer in _answers(
+            chosen, files, lambda text: progress.update(task, description=text)
+        ):
             progress.update(task, advance=1, description="extracting")
             if answer["error"] is not None:
                 failed += 1
-                print(f"gleaner: {path}: {answer['error']['detail']}", file=sys.stderr)
+                say(f"{path}: {answer['error']['detail']}")
             if as_table:
-                Console().print(Text(str(path), style="bold"))
+                draw(Text(str(path), style="bold"))
                 tables = *paper_tables(answer.get("papers")), *record_tables(answer.get("records"))
                 for table in (*tables, _entity_table(answer)):
-                    Console().print(table)
+                    draw(table)
             else:
                 print(json.dumps({"file": str(path), **answer}, ensure_ascii=False), flush=True, file=lines)
     return 1 if failed else 0
@@ -141,5 +149,5 @@ def _entity_table(answer: Answer) -> Table:
     for entity in answer["entities"]:
         page = "" if entity["page"] is None else str(entity["page"])
         numbers = (str(entity["start"]), str(entity["end"]), f"{entity['score']:.3f}")
-        table.add_row(entity["label"], Text(value_of(entity)), page, *numbers)
+        table.add_row(entity["label"], value_of(entity), page, *numbers)
     return table

@@ -10,7 +10,6 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
@@ -230,8 +229,7 @@ def record_tables(records: dict[str, list[Answer]] | None) -> Iterator[Table]:
 
 
 def _table(title: str | None, columns: Sequence[str]) -> Table:
-    title = None if title is None else escape(title)  # what documents say is no markup
-    return Table(*map(escape, columns), title=title, title_justify="left", box=None, pad_edge=False)
+    return Table(*columns, title=title, title_justify="left", box=None, pad_edge=False)
 
 
 def _cell(found: Any) -> Text:

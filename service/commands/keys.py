@@ -11,13 +11,13 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from rich.console import Console
 from rich.table import Table
 
 from service.api.http.api_keys import LIMITS, NOBODY, digest_of, entries, limits_of, parse, read_text, replaced
 from service.core.errors import GleanerError, InvalidOptions
 from service.core.tenants import Tenant
 from service.settings import read_settings
+from service.terminal import draw
 
 PREFIX = "gleaner_"
 """Prefix of every key made here, so that scanners for secrets find them."""
@@ -25,7 +25,6 @@ KEY_BYTES = 32
 SHOWN_DIGITS = 12
 LEAST_DIGITS = 8
 """Fewest digits of a digest that name its key."""
-PIPE_WIDTH = 220
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -75,7 +74,7 @@ def run_list(chosen: argparse.Namespace) -> int:
     for digest, tenant in tenants_in(read_text(path), str(path)).items():
         limits = (f"{name}={value}" for name, value in limits_of(tenant).items())
         table.add_row(tenant.name, digest[:SHOWN_DIGITS], " ".join(limits))
-    Console(width=None if sys.stdout.isatty() else PIPE_WIDTH).print(table)
+    draw(table)
     return 0
 
 

@@ -37,6 +37,7 @@ from service.core.errors import ServiceError
 from service.evaluation.data_check import unknown_labels
 from service.evaluation.labelled_documents import BadRecords, LabelledDocument, read_sets
 from service.settings import read_settings
+from service.terminal import draw
 
 if TYPE_CHECKING:  # A listing does not need it.
     from service.core.decoding.model_decoding import Decoding
@@ -243,14 +244,12 @@ def _upload(published: PublishResult, store: Store, remote: Remote, tag: str) ->
     )
 
 
-PIPE_WIDTH = 220
 COLUMNS = ("model", "tags", "since", "revision", "size", "own", "shared", "where", "")
 NUMBERS = ("size", "own", "shared")
 
 
 def run_list(chosen: argparse.Namespace) -> int:
     """Print the table; a revision in both places with the same tags takes one line."""
-    from rich.console import Console
     from rich.table import Table
 
     remote = remote_of(chosen)
@@ -264,7 +263,7 @@ def run_list(chosen: argparse.Namespace) -> int:
         sizes = (f"{size / 1e6:,.1f} MB" for size in (model.size_bytes, own_bytes, model.shared_bytes))
         since = _date(model.since_seconds)
         table.add_row(model.name, ",".join(model.tags), since, model.revision, *sizes, where, model.problem or "")
-    Console(width=None if sys.stdout.isatty() else PIPE_WIDTH).print(table)
+    draw(table)
     return 0
 
 

@@ -9,18 +9,16 @@ import tempfile
 from pathlib import Path
 
 import msgspec
-from rich.console import Console
 from rich.table import Table
 
 from service.core.errors import InvalidOptions, ModelError
 from service.core.memory.capacity_plan import CapacityPlan
 from service.environment import child_environment
 from service.settings import read_settings
+from service.terminal import draw
 
 FLAGS = ("device", "dtype")
 MEBIBYTE = 1 << 20
-PIPE_COLUMNS = 250
-"""Columns without a terminal, so that long names of processors are not wrapped."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -68,7 +66,7 @@ def _print(plan: CapacityPlan) -> None:
     table.add_column(justify="right")
     for name, value in rows(plan):
         table.add_row(name, value)
-    Console(width=None if sys.stdout.isatty() else PIPE_COLUMNS).print(table)
+    draw(table)
     print(
         "The speed is the device's alone: a service also reads, tokenizes and answers (`gleaner loadtest --find-knee`)."
     )

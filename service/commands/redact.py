@@ -18,6 +18,7 @@ from pathlib import Path
 from service.commands.file_answers import STANDARD_INPUT, Answer, add_file_arguments, answers, options_of, service_of
 from service.core.errors import InvalidOptions
 from service.core.redaction import RedactionMode
+from service.terminal import printable, say
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -60,7 +61,7 @@ async def _run(chosen: argparse.Namespace) -> int:
                 written = await asyncio.to_thread(_write, path, answer, chosen.folder)
             else:
                 failed += 1
-                print(f"gleaner: {path}: {answer['error']['detail']}", file=sys.stderr)
+                say(f"{path}: {answer['error']['detail']}")
             _report(path, answer, written, as_line=sys.stdout.isatty() and not chosen.json)
     return 1 if failed else 0
 
@@ -99,4 +100,4 @@ def _report(path: Path, answer: Answer, written: Path | None, *, as_line: bool) 
         went = ", ".join(f"{count} {label}" for label, count in counts.most_common()) or "nothing"
         pictures = [str(each["page"]) for each in answer["rasterized_pages"]]
         also = f"; now pictures: pages {', '.join(pictures)}" if pictures else ""
-        print(f"{path} → {written}: {went}{also}", flush=True, file=to)
+        print(printable(f"{path} → {written}: {went}{also}"), flush=True, file=to)

@@ -19,6 +19,7 @@ from PIL import Image, ImageOps
 from service.core.errors import DocumentTooLarge, InvalidOptions, UnreadableDocument
 from service.documents.document import Box, Document, Layout, Page, PagePicture, PictureRequest
 from service.documents.limits import DocumentLimits
+from service.documents.ocr.picture_parts import MOST_TAGS, check_parts, count_directories
 from service.documents.ocr.straighten import Gray
 from service.documents.pdf.picture import picture_size
 
@@ -51,8 +52,9 @@ def picture_pages(data: bytes, *, limits: DocumentLimits) -> Document:
     """
     pages: list[Page] = []
     with opened_picture(data) as picture:
-        count = int(getattr(picture, "n_frames", 1)) if picture.format == "TIFF" else 1
-        limits.check_pages(count)
+        count = count_directories(data, limits.max_pages) if picture.format == "TIFF" else 1
+        if count > limits.max_pages:
+            raise DocumentTooLarge(f"The picture has more than {limits.max_pages:,} pages.")
         for number in range(1, count + 1):
             turn_to(picture, number)
             across, down = shown_dots(picture) or (_USUAL_DPI, _USUAL_DPI)
@@ -70,12 +72,14 @@ def opened_picture(data: bytes) -> Iterator[Image.Image]:
 
     Raises:
         UnreadableDocument: the file is damaged, also where that is seen within the context.
-        DocumentTooLarge: it has far too many pixels.
+        DocumentTooLarge: it has far too many pixels, or parts.
     """
+    check_parts(data)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             with Image.open(io.BytesIO(data), formats=_FORMATS) as picture:
+                count_directories(picture.info.get("exif", b"").removeprefix(b"Exif\0\0"), MOST_TAGS)
                 yield picture
     except Image.DecompressionBombError:
         raise DocumentTooLarge(f"The picture has far more pixels than the limit of {MOST_PIXELS:,}.") from None

@@ -93,7 +93,7 @@ def _options(picture: Image.Image, data: bytes) -> dict[str, Any]:
 
 def _told(picture: Image.Image) -> frozenset[str]:
     names = {name for name in _TOLD if name in picture.info}
-    if picture.format != "TIFF" and getattr(picture, "n_frames", 1) > 1:
+    if picture.format != "TIFF" and getattr(picture, "is_animated", False):
         names.add("frames")
     if getattr(picture, "text", None):
         names.add("text")
