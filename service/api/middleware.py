@@ -34,6 +34,8 @@ INTERNAL = frozenset({"metrics", "models", "docs", "redoc", "openapi.json", "con
 PROBES = frozenset({"livez", "readyz"})
 DOCUMENTS = frozenset({"extract"})
 UNAUTHORIZED = 401
+_HOST = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]+))(?::[0-9]{0,5})?", re.ASCII)
+"""A Host header: an address in brackets or a name, and a port."""
 NOWHERE = "/nowhere"
 """Label of a path of the other port, which is as unknown here as any."""
 
@@ -112,10 +114,11 @@ class AccessLog:
 
 
 class OwnNames:
-    """Refuses requests whose Host or Origin header names no loopback host. Plain ASGI.
+    """Refuses requests whose Host or Origin header names no loopback host, or that another site's page sends. Plain ASGI.
 
     A page of another site may have its own name lead to a loopback address (DNS rebinding) and then read what a browser
     on this machine may read, or have this machine work for it; these headers, which a browser writes, give it away.
+    A frame without an origin sends `Origin: null`. A link of another site may lead a person to the console.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -123,7 +126,7 @@ class OwnNames:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         app = self._app
-        if scope["type"] == "http" and not all(map(is_loopback, _named_hosts(scope["headers"]))):
+        if scope["type"] == "http" and not _is_own(scope["method"], scope["headers"]):
             app = problems.response(
                 ForeignHost(
                     "A service without API keys answers to localhost only, and no page of another site. Give it keys, "
@@ -133,20 +136,27 @@ class OwnNames:
         await app(scope, receive, send)
 
 
+def _is_own(method: str, headers: list[tuple[bytes, bytes]]) -> bool:
+    said = {name: value.decode("latin-1") for name, value in headers}
+    is_link = method in ("GET", "HEAD") and said.get(b"sec-fetch-mode") == "navigate"
+    is_foreign = said.get(b"sec-fetch-site") == "cross-site" and not is_link
+    return not is_foreign and all(map(is_loopback, _named_hosts(headers)))
+
+
 def _named_hosts(headers: list[tuple[bytes, bytes]]) -> Iterator[str]:
     for name, value in headers:
         text = value.decode("latin-1")
         if name == b"host" and text:
             yield host_name(text)
-        elif name == b"origin" and text.startswith(("http://", "https://")):
-            yield host_name(text.partition("://")[2])
+        elif name == b"origin":
+            scheme, _, host = text.partition("://")
+            yield host_name(host) if scheme in ("http", "https") else ""
 
 
 def host_name(host: str) -> str:
-    """The name or address in a Host header, without its port."""
-    if host.startswith("["):
-        return host[1:].partition("]")[0]
-    return host.partition(":")[0]
+    """The name or address in a Host header, without its port; empty if the header is none."""
+    found = _HOST.fullmatch(host)
+    return found[1] or found[2] if found else ""
 
 
 def is_loopback(name: str) -> bool:

@@ -75,7 +75,7 @@ def test_what_is_no_request_passes() -> None:
     assert kinds == ["lifespan"]
 
 
-def status_of(**headers: str) -> int:
+def status_of(method: str = "POST", **headers: str) -> int:
     """The status of an answer of a service without keys on a loopback address."""
     sent: list[Message] = []
 
@@ -86,7 +86,7 @@ def status_of(**headers: str) -> int:
         return {"type": "http.request"}
 
     raw = [(name.encode(), value.encode()) for name, value in headers.items()]
-    scope = {"type": "http", "method": "POST", "path": "/extract", "headers": raw}
+    scope = {"type": "http", "method": method, "path": "/extract", "headers": raw}
     asyncio.run(OwnNames(PlainTextResponse("an answer"))(scope, receive, send))
     return int(sent[0]["status"])
 
@@ -95,13 +95,32 @@ def status_of(**headers: str) -> int:
 def test_a_service_without_keys_answers_to_names_of_its_machine(host: str) -> None:
     assert status_of(host=host) == 200
     assert status_of(host="localhost", origin=f"http://{host}") == 200 or not host
-    assert status_of(host=host, origin="chrome-extension://abc") == 200
+    assert status_of(**{"host": host, "sec-fetch-site": "same-origin"}) == 200
+    assert status_of(**{"host": host, "sec-fetch-site": "same-site"}) == 200
 
 
-@pytest.mark.parametrize("host", ["evil.example", "evil.example:8080", "10.0.0.1", "localhost.evil.example", "[::2]:1"])
+FOREIGN = ["evil.example", "evil.example:8080", "10.0.0.1", "localhost.evil.example", "[::2]:1", "127.0.0.1:80@evil"]
+FOREIGN += ["localhost:80:80", "localhost/x", "[::1", "[::1]evil", "localhost:8o", "a@localhost", "localhost evil", "[]:1"]
+
+
+@pytest.mark.parametrize("host", FOREIGN)
 def test_a_name_that_only_leads_to_this_machine_is_refused(host: str) -> None:
     assert status_of(host=host) == 403
     assert status_of(host="localhost", origin=f"https://{host}") == 403
+
+
+@pytest.mark.parametrize("origin", ["null", "file://", "chrome-extension://abc", "ftp://localhost", "localhost", ""])
+def test_a_page_without_a_place_of_this_machine_is_refused(origin: str) -> None:
+    assert status_of(host="localhost", origin=origin) == 403
+
+
+def test_what_another_site_sends_is_refused_and_its_links_lead_here() -> None:
+    """Frames, forms and scripts of other sites; a person may follow a link to the console."""
+    cross = {"host": "localhost", "sec-fetch-site": "cross-site"}
+    assert status_of(**cross) == 403
+    assert status_of(**cross, **{"sec-fetch-mode": "navigate"}) == 403
+    assert status_of("GET", **cross, **{"sec-fetch-mode": "no-cors"}) == 403
+    assert status_of("GET", **cross, **{"sec-fetch-mode": "navigate"}) == 200
 
 
 def test_without_these_headers_it_is_no_browser_that_asks() -> None:
@@ -109,7 +128,7 @@ def test_without_these_headers_it_is_no_browser_that_asks() -> None:
 
 
 def test_the_name_in_a_host_header_is_found() -> None:
-    assert [host_name(host) for host in ("a:1", "a", "[::1]:2", "[::1]")] == ["a", "a", "::1", "::1"]
+    assert [host_name(host) for host in ("a:1", "a", "[::1]:2", "[::1]", "a:b")] == ["a", "a", "::1", "::1", ""]
     assert is_loopback("LOCALHOST")
     assert not is_loopback("8.8.8.8")
 

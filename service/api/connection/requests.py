@@ -100,7 +100,9 @@ def checked_head(problems: PreparedProblems, target: bytes, version: str, header
     Raises:
         HeadRefused: it is not valid HTTP.
     """
-    if not target.startswith((b"/", b"http://", b"https://")) or not _has_path(target):
+    if not target.startswith(b"/") and not _is_of_host(target, headers):
+        raise HeadRefused(problems.malformed)
+    if not _has_path(target):
         raise HeadRefused(problems.malformed)
     try:
         return read_head(version, headers)
@@ -142,6 +144,14 @@ def is_refused_unread(file: int) -> bool:
     line = first_unread(file, LINE_BYTES)
     method, _, target = line.partition(b" ")
     return bool(line) and not (method in (b"GET", b"HEAD") and target.startswith(ALWAYS_ANSWERED))
+
+
+def _is_of_host(target: bytes, headers: Headers) -> bool:
+    """True for an absolute target of the Host header's own name (RFC 9112, 3.2.2), by which a request is judged."""
+    scheme, _, rest = target.partition(b"://")
+    authority = rest.partition(b"/")[0].partition(b"?")[0].lower()
+    hosts = [value.strip().lower() for name, value in headers if name.lower() == b"host"]
+    return scheme in (b"http", b"https") and hosts == [authority]
 
 
 def _has_path(target: bytes) -> bool:
