@@ -114,7 +114,7 @@ class AccessLog:
 
 
 class OwnNames:
-    """Refuses requests whose Host or Origin header names no loopback host, or that another site's page sends. Plain ASGI.
+    """Refuses requests whose Host or Origin header names no loopback host, or that another site sends. Plain ASGI.
 
     A page of another site may have its own name lead to a loopback address (DNS rebinding) and then read what a browser
     on this machine may read, or have this machine work for it; these headers, which a browser writes, give it away.

@@ -6,6 +6,10 @@
   Keys are `FILE.jsonl#ID`; without an id the number of the line from 1 stands there, and behind an id that was there.
   They are UTF-8; a byte order mark at the beginning of a line, as of files that were put together, is no part of it.
 
+What a folder, a glob or lines name is read where it stands below that folder, the glob's or the file's: a link or a
+path that leads elsewhere is a row that says so, unless links are followed (`--follow`). A path that the command line
+names is read.
+
 A file's version is its size and time of change; a line's are its place, a digest and, of a path, the file's version.
 """
 
@@ -14,8 +18,9 @@ from __future__ import annotations
 import codecs
 import hashlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
+from itertools import takewhile
 from pathlib import Path
 
 import msgspec
@@ -27,6 +32,7 @@ from service.core.errors import DocumentTooLarge, InvalidOptions
 LINES = (".jsonl", ".ndjson")
 MOST_BYTES = 256 << 20
 """Bytes of a file or a line that is read into memory; a larger one is a row that says so."""
+_GLOB_SIGNS = frozenset("*?[")
 MISSING = "missing"
 """The version of a file that a line names and that is not there."""
 
@@ -37,8 +43,11 @@ class _Line(msgspec.Struct):
     path: str | None = None
 
 
-def local_inputs(paths: Sequence[str]) -> LocalInputs:
+def local_inputs(paths: Sequence[str], *, follow: bool = False) -> LocalInputs:
     """The inputs that a command line names.
+
+    Args:
+        follow: read also what links and lines' paths lead to outside of their folders.
 
     Raises:
         InvalidOptions: there is no such file or folder, or a glob matches none.
@@ -49,14 +58,15 @@ def local_inputs(paths: Sequence[str]) -> LocalInputs:
         if not path or not matching(os.path.normpath(path)):  # Of a variable that is not set nothing is left.
             raise InvalidOptions(f"There is no {path or 'input without a name'}.")
     normal = tuple(map(os.path.normpath, paths))
-    return LocalInputs(normal, base=normal[0] if len(normal) == 1 and os.path.isdir(normal[0]) else None)
+    base = normal[0] if len(normal) == 1 and os.path.isdir(normal[0]) else None
+    return LocalInputs(normal, base=base, follow=follow)
 
 
 class LocalInputs:
     """Files, folders, globs and JSON lines by their paths; `base`: the folder that keys are relative to."""
 
-    def __init__(self, paths: tuple[str, ...], base: str | None) -> None:
-        self._paths, self._base = paths, base
+    def __init__(self, paths: tuple[str, ...], base: str | None, *, follow: bool = False) -> None:
+        self._paths, self._base, self._follow = paths, base, follow
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -76,14 +86,35 @@ class LocalInputs:
     def read(self, item: Item) -> Content:
         """As Inputs."""
         if "+" in item.version:
-            return _read_line(item)
+            return _read_line(item, follow=self._follow)
         path = os.path.join(self._base, item.key) if self._base is not None else item.key
+        if not (self._follow or path in self._paths):
+            check_place(path, map(_top, self._paths))
         try:
             return Content(os.path.basename(item.key), _read_file(path, item.version))
         except ObjectMissing:
             if self._base is not None and not os.path.isdir(self._base):
                 raise StorageError(f"The folder {self._base} is not there now.") from None
             raise
+
+
+def _top(given: str) -> str:
+    """The folder below which an input's files stand: itself, or what stands before a glob's first sign."""
+    if os.path.lexists(given):
+        return given
+    parts = Path(given).parts
+    return os.path.join("", *takewhile(lambda part: not _GLOB_SIGNS.intersection(part), parts)) or "."
+
+
+def check_place(path: str, folders: Iterable[str]) -> None:
+    """Refuse a file that stands below none of some folders, but behind a link or a `..` that leads out of them.
+
+    Raises:
+        UnreadableFile: it does.
+    """
+    place = os.path.realpath(path)
+    if not any(Path(place).is_relative_to(os.path.realpath(folder)) for folder in folders):
+        raise UnreadableFile("It leads out of its folder, by a link or `..`; --follow reads it.")
 
 
 def files_below(folder: str) -> Iterator[str]:
@@ -216,7 +247,7 @@ def _decoded(line: bytes) -> _Line:
     return msgspec.json.decode(line.removeprefix(codecs.BOM_UTF8), type=_Line)
 
 
-def _read_line(item: Item) -> Content:
+def _read_line(item: Item, *, follow: bool) -> Content:
     path, name = _parts_of(item.key)
     place, digest, *file_version = item.version.split(":")
     start, size = map(int, place.split("+"))
@@ -240,11 +271,12 @@ def _read_line(item: Item) -> Content:
         return Content(name, found.text)
     if found.path is None:
         raise UnreadableFile("The line has neither `text` nor `path`.")
+    file, folder = os.path.join(os.path.dirname(path), found.path), os.path.dirname(path) or "."
+    if not follow and "\0" not in file:
+        check_place(file, [folder])
     if file_version == [MISSING]:
         raise ObjectMissing("There is no file at the line's `path`.")
-    return Content(
-        os.path.basename(found.path), _read_file(os.path.join(os.path.dirname(path), found.path), *file_version)
-    )
+    return Content(os.path.basename(found.path), _read_file(file, *file_version))
 
 
 def _parts_of(key: str) -> tuple[str, str]:

@@ -71,6 +71,9 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--retry-errors", metavar="CODES", help="first plan again what failed with these, comma-separated, or `all`"
     )
+    parser.add_argument(
+        "--follow", action="store_true", help="read also what links and paths of lines lead to elsewhere"
+    )
     _add_outputs(parser)
     parser.set_defaults(run=run)
 
@@ -85,7 +88,7 @@ def run(chosen: argparse.Namespace) -> int:
     """Work on a job; the exit code is in the module's docstring."""
     if chosen.parquet:
         outputs.check_parquet()
-    inputs, storage = local_inputs(chosen.inputs), FolderStorage(Path(chosen.output))
+    inputs, storage = local_inputs(chosen.inputs, follow=chosen.follow), FolderStorage(Path(chosen.output))
     _check_output(inputs, chosen.output)
     try:
         with storage.alone():

@@ -81,9 +81,7 @@ async def _run(chosen: argparse.Namespace) -> int:
     bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
     with bar as progress, output as lines:
         task = progress.add_task("starting", total=len(files))
-        async for path, answer in _answers(
-            chosen, files, lambda text: progress.update(task, description=text)
-        ):
+        async for path, answer in _answers(chosen, files, lambda text: progress.update(task, description=text)):
             progress.update(task, advance=1, description="extracting")
             if answer["error"] is not None:
                 failed += 1

@@ -100,7 +100,16 @@ def test_a_service_without_keys_answers_to_names_of_its_machine(host: str) -> No
 
 
 FOREIGN = ["evil.example", "evil.example:8080", "10.0.0.1", "localhost.evil.example", "[::2]:1", "127.0.0.1:80@evil"]
-FOREIGN += ["localhost:80:80", "localhost/x", "[::1", "[::1]evil", "localhost:8o", "a@localhost", "localhost evil", "[]:1"]
+FOREIGN += [
+    "localhost:80:80",
+    "localhost/x",
+    "[::1",
+    "[::1]evil",
+    "localhost:8o",
+    "a@localhost",
+    "localhost evil",
+    "[]:1",
+]
 
 
 @pytest.mark.parametrize("host", FOREIGN)

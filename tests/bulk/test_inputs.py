@@ -225,3 +225,58 @@ def test_a_line_that_changed_or_went_is_its_own_error(folder: Path) -> None:
     file.unlink()
     with pytest.raises(ObjectMissing):
         inputs.read(first)
+
+
+OUTSIDE = """{"id": "up", "path": "../secret.txt"}
+{"id": "far", "path": "in/../../secret.txt"}
+{"id": "whole", "path": "SECRET"}
+{"id": "link", "path": "in/link.txt"}
+{"id": "through", "path": "in/far/secret.txt"}
+{"id": "own", "path": "in/../in/b.txt"}
+{"id": "home", "path": "in/home.txt"}
+"""
+
+
+@pytest.fixture
+def job(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Inputs in a folder beside a file that none of them may name."""
+    (folder / "job").mkdir()
+    (folder / "in").rename(folder / "job/in")
+    (folder / "secret.txt").write_text("secret")
+    (folder / "job/in/link.txt").symlink_to(folder / "secret.txt")
+    (folder / "job/in/far").symlink_to(folder)
+    (folder / "job/in/home.txt").symlink_to("b.txt")
+    (folder / "job/lines.jsonl").write_text(OUTSIDE.replace("SECRET", str(folder / "secret.txt")))
+    monkeypatch.chdir(folder / "job")
+    return folder / "job"
+
+
+@pytest.mark.parametrize(
+    "given", [["in"], ["in/*.txt"], ["in", "lines.jsonl"], ["*/*"], ["{job}/in"], ["{job}/**/*.txt"]]
+)
+def test_a_link_out_of_the_folder_is_not_read(job: Path, given: list[str]) -> None:
+    """An unpacked archive or a foreign list of lines sent the files of its user to a service of others."""
+    names = [each.replace("{job}", str(job)) for each in given]
+    found, followed = _read(local_inputs(names)), _read(local_inputs(names, follow=True))
+    link, home = (next(key for key in found if key.endswith(name)) for name in ("link.txt", "home.txt"))
+    assert found[link] == UnreadableFile.code
+    assert found[home] == followed[home] != UnreadableFile.code
+    assert followed[link] == Content("link.txt", b"secret")
+
+
+def test_a_line_s_path_out_of_its_folder_is_not_read(job: Path) -> None:
+    names = ("up", "far", "whole", "link", "through")
+    found = _read(local_inputs(["lines.jsonl"]))
+    assert {found[f"lines.jsonl#{name}"] for name in names} == {UnreadableFile.code}
+    assert isinstance(found["lines.jsonl#own"], Content)
+    assert isinstance(found["lines.jsonl#home"], Content)
+    followed = _read(local_inputs(["lines.jsonl"], follow=True))
+    assert [getattr(followed[f"lines.jsonl#{name}"], "data", None) for name in names] == [b"secret"] * 5
+
+
+def test_a_link_that_the_command_line_names_is_read(job: Path) -> None:
+    assert _read(local_inputs(["in/link.txt"])) == {"in/link.txt": Content("link.txt", b"secret")}
+    assert Content("link.txt", b"secret") in _read(local_inputs(["in/link.txt", "in"])).values()
+    (job / "too").symlink_to("in")
+    assert _read(local_inputs(["too"]))["link.txt"] == UnreadableFile.code
+    assert isinstance(_read(local_inputs(["too"]))["b.txt"], Content)
