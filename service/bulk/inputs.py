@@ -249,8 +249,8 @@ def _decoded(line: bytes) -> _Line:
 
 def _read_line(item: Item, *, follow: bool) -> Content:
     path, name = _parts_of(item.key)
-    place, digest, *file_version = item.version.split(":")
-    start, size = map(int, place.split("+"))
+    span, digest, *file_version = item.version.split(":")
+    start, size = map(int, span.split("+"))
     if size > MOST_BYTES:
         raise DocumentTooLarge(f"The line has more than {MOST_BYTES:,} bytes.")
     try:
@@ -271,12 +271,12 @@ def _read_line(item: Item, *, follow: bool) -> Content:
         return Content(name, found.text)
     if found.path is None:
         raise UnreadableFile("The line has neither `text` nor `path`.")
-    file, folder = os.path.join(os.path.dirname(path), found.path), os.path.dirname(path) or "."
-    if not follow and "\0" not in file:
-        check_place(file, [folder])
+    place, folder = os.path.join(os.path.dirname(path), found.path), os.path.dirname(path) or "."
+    if not follow and "\0" not in place:
+        check_place(place, [folder])
     if file_version == [MISSING]:
         raise ObjectMissing("There is no file at the line's `path`.")
-    return Content(os.path.basename(found.path), _read_file(file, *file_version))
+    return Content(os.path.basename(found.path), _read_file(place, *file_version))
 
 
 def _parts_of(key: str) -> tuple[str, str]:

@@ -231,8 +231,25 @@ async def test_a_bad_target_is_refused_and_holds_no_admission(world: World, targ
         assert (await caller.reply()).code == "malformed_request"
     assert (world.connections.overload.in_flight, world.scopes) == (0, [])
     assert (
-        await world.ask("POST http://[::1]:80/a%ffb?c HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n")
+        await world.ask("POST http://[::1]:80/a%ffb?c HTTP/1.1\r\nHost: [::1]:80\r\nContent-Length: 0\r\n\r\n")
     ).status == 200
+
+
+@played()
+async def test_an_absolute_target_is_of_the_host_that_the_head_names(world: World) -> None:
+    """By its name a service without keys knows its own machine's requests."""
+    for target in (
+        "http://evil.example/a",
+        "http://A.example:80/a",
+        "http://a.example@evil/a",
+        "http:///a",
+        "https://b?c",
+    ):
+        caller = await world.caller()
+        caller.send(f"POST {target} HTTP/1.1\r\nHost: a.example\r\nContent-Length: 0\r\n\r\n".encode())
+        assert (await caller.reply()).code == "malformed_request"
+    same = await world.ask("POST http://A.example/a HTTP/1.1\r\nHost: a.Example\r\nContent-Length: 0\r\n\r\n")
+    assert same.status == 200
 
 
 def _no_phase() -> bool:
