@@ -14,9 +14,9 @@ from service.api.problems import MEDIA_TYPE, STATUS
 from service.api.redaction.schemas import RedactOptions
 from service.core.errors import BY_CODE
 
-DESCRIPTION = """Posts documents (text, PDF, DOCX, HTML, Markdown, XML invoices), gets entities and fields with exact
-offsets, scores, pages and boxes. Nothing is ever truncated. Scans are read where the extra `ocr` is installed,
-handwriting is not; `unread_pages` and `partly_read` say what was not read.
+DESCRIPTION = """Gleaner reads documents and returns their entities and fields, with exact offsets, scores, pages and
+boxes. A document is a text, PDF, DOCX, HTML or Markdown file, an invoice as XML, or a picture. None is truncated. Scans
+are read where the extra `ocr` is installed; handwriting is not. `unread_pages` and `partly_read` say what was not read.
 
 Offsets (`start`, `end`) count code points; `offsets=utf16` counts what JavaScript's `slice` takes, `offsets=byte` bytes
 of UTF-8. Boxes are in points (1/72 inch) from the top left of the page as shown; `page_sizes` has the pages' sizes.

@@ -66,10 +66,15 @@ def chromium() -> Iterator[Browser]:
 
 
 @contextmanager
-def opened(browser: Browser, url: str, *, dark: bool = False, width: int = 1440, height: int = 900) -> Iterator[Page]:
-    """A page of a service, about which nothing may be wrong at the end."""
+def opened(
+    browser: Browser, url: str, *, dark: bool = False, width: int = 1440, height: int = 900, locale: str = "en-GB"
+) -> Iterator[Page]:
+    """A page of a service, about which nothing may be wrong at the end; `locale`: its reader's."""
     context = browser.new_context(
-        viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light", reduced_motion="reduce"
+        viewport={"width": width, "height": height},
+        color_scheme="dark" if dark else "light",
+        reduced_motion="reduce",
+        locale=locale,
     )
     context.set_default_timeout(LIMIT_MS)
     page, complaints = context.new_page(), Complaints()
@@ -83,12 +88,11 @@ def opened(browser: Browser, url: str, *, dark: bool = False, width: int = 1440,
         context.close()
 
 
-def serious_faults(page: Page) -> list[str]:
-    """What axe-core calls serious or worse."""
+def faults(page: Page) -> list[str]:
+    """What axe-core finds."""
     page.evaluate(AXE.read_text())
     found: dict[str, Any] = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
     return [
         f"{each['id']}: {each['help']}: {each['nodes'][0]['html'][:200]} {each['nodes'][0]['failureSummary'][:300]}"
         for each in found["violations"]
-        if each["impact"] in ("serious", "critical")
     ]

@@ -20,7 +20,7 @@ import msgspec
 
 from service.api.console.waterfall import summary, waterfall
 from service.api.engine.client import EngineClient
-from service.api.extraction.trace import RequestTrace, TraceBook
+from service.api.extraction.trace import RequestTrace, StageTimer, TraceBook
 from service.core.errors import UnknownRoute
 
 PREFIX = "console-"
@@ -173,7 +173,8 @@ class RequestFinder:
         return [waterfall(trace, batches)]
 
     def _progress(self, trace: RequestTrace) -> dict[str, Any]:
-        """The stage of the document that was begun last, and how many windows of how many have come back."""
-        timer = trace.timer
-        done, windows = (0, 0) if timer is None or timer.key is None else self._engine.windows(timer.key)
-        return {"stage": timer and timer.stage, "windows_done": done, "windows": windows}
+        """The stage of the document that was begun last, and how many of its pages and windows have come back."""
+        timer = trace.timer or StageTimer()
+        done, windows = (0, 0) if timer.key is None else self._engine.windows(timer.key)
+        pages = {"pages_done": timer.pages.done, "pages": timer.pages.count}
+        return {"stage": timer.stage, "windows_done": done, "windows": windows, **pages}

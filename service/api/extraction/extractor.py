@@ -133,7 +133,7 @@ class Extractor:
     ) -> tuple[DocumentResult, Document]:
         self._engine.refusals.check(estimate)
         with timer.measure("parse"):
-            document = await self._document(source, request)
+            document = await self._document(source, request, timer)
         with timer.measure("tokenize"):
             if not request.task.processor.is_read:
                 await self.in_thread(lambda: request.task.processor.tokenizer)
@@ -204,11 +204,11 @@ class Extractor:
         await self.in_thread(lambda: self._processors.replace(folders))
         await self.in_thread(read_tables)
 
-    async def _document(self, source: DocumentInput, request: ExtractRequest) -> Document:
+    async def _document(self, source: DocumentInput, request: ExtractRequest, timer: StageTimer) -> Document:
         if source.text is not None:
             self.check_text(source.text)
             return Document(source.text)
-        return await self._ocr.read(source, request)
+        return await self._ocr.read(source, request, timer.pages)
 
     async def _prepare(
         self, document: Document, source: DocumentInput, request: ExtractRequest, timer: StageTimer, lease: MemoryLease

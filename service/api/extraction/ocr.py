@@ -7,9 +7,10 @@ long stays unread alone, and its neighbours are read.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 
 from service.api.extraction.request import DocumentInput, ExtractRequest
+from service.api.extraction.trace import PageProgress
 from service.api.parsers.frames import FileHeader
 from service.api.parsers.pool import ParserPool
 from service.core.errors import DocumentTooLarge, InvalidOptions, UnreadableDocument
@@ -34,8 +35,8 @@ class PageRecognizer:
         self.is_available = is_available
         self._most_pages = most_pages
 
-    async def read(self, source: DocumentInput, request: ExtractRequest) -> Document:
-        """The document of a file, read by a parser unless it is a small plain text.
+    async def read(self, source: DocumentInput, request: ExtractRequest, progress: PageProgress) -> Document:
+        """The document of a file, read by a parser unless it is a small plain text; counts its pages in `progress`.
 
         Raises:
             GleanerError: as `ParserPool.parse`.
@@ -54,7 +55,7 @@ class PageRecognizer:
         document = await self._parse(source, request, ())
         pages = self._wanted(document, is_forced=wanted is Ocr.FORCE)
         if pages:
-            read = await self._recognize(source, request, pages)
+            read = await self._recognize(source, request, pages, progress)
             repeated = sum(len(read[number].text) for _, number in document.pictures if number in read)
             self._limits.check_characters(len(document.text) + repeated)
             join = with_pictures if document.pictures else with_recognized
@@ -68,7 +69,7 @@ class PageRecognizer:
         self, source: DocumentInput, request: ExtractRequest, pages: Mapping[int, RedactedPicture]
     ) -> dict[int, Document]:
         """Page number → a document of that page alone, by its picture; a page that cannot be read is left out."""
-        return await self._recognize(source, request, pages, pages) if self.is_available else {}
+        return await self._recognize(source, request, pages, PageProgress(), pages) if self.is_available else {}
 
     def _wanted(self, document: Document, *, is_forced: bool) -> tuple[int, ...]:
         """The pages to recognize: all, or those not read in full; of many partly read ones, or pictures, the first.
@@ -117,11 +118,13 @@ class PageRecognizer:
         self,
         source: DocumentInput,
         request: ExtractRequest,
-        pages: Iterable[int],
+        pages: Collection[int],
+        progress: PageProgress,
         again: Mapping[int, RedactedPicture] | None = None,
     ) -> dict[int, Document]:
         """Page number → a document of that page; pages that cannot be read are left out."""
         found: dict[int, Document] = {}
+        progress.count = len(pages)
         turns = asyncio.Semaphore(self._parsers.size)
 
         async def recognize(page: int, held: object) -> None:
@@ -130,6 +133,8 @@ class PageRecognizer:
                     document = await self._parse(source, request, (page,), held, (again or {}).get(page))
                 except UnreadableDocument:
                     return  # This page alone is damaged, too costly, or kills its parser.
+                finally:
+                    progress.done += 1
             if document.layout is not None and [each.number for each in document.pages or ()] == [page]:
                 found[page] = document  # A parser that its file has taken over may answer anything.
                 self._limits.check_characters(sum(len(each.text) for each in found.values()))

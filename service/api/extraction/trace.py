@@ -23,6 +23,14 @@ _T = TypeVar("_T")
 
 
 @dataclass(slots=True)
+class PageProgress:
+    """Pages and pictures of one document whose text is recognized: how many are done, of how many."""
+
+    done: int = 0
+    count: int = 0
+
+
+@dataclass(slots=True)
 class StageTimer:
     """Seconds by stage, waits included, and apart from that the worker's own of tokenizing and decoding.
 
@@ -33,6 +41,7 @@ class StageTimer:
         charged_tokens: tokens that its client is charged for.
         key: the engine's, once it was given the document.
         failures: readers that raised over the document.
+        pages: how far recognizing its pages is.
     """
 
     seconds: dict[str, float] = field(default_factory=dict)
@@ -43,6 +52,7 @@ class StageTimer:
     charged_tokens: int = 0
     key: str | None = None
     failures: Collection[ReadingFailure] = ()
+    pages: PageProgress = field(default_factory=PageProgress)
 
     @property
     def stage(self) -> str | None:

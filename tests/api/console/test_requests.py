@@ -12,7 +12,7 @@ import pytest
 from service.api.console import requests as module
 from service.api.console.requests import PREFIX, RequestFinder
 from service.api.engine.client import EngineClient
-from service.api.extraction.trace import RequestTrace, StageTimer, TraceBook
+from service.api.extraction.trace import PageProgress, RequestTrace, StageTimer, TraceBook
 from service.core.errors import UnknownRoute
 
 
@@ -89,11 +89,14 @@ def test_progress_is_the_stage_that_began_last_with_its_windows(tmp_path: Path) 
     traces, trace = TraceBook(), RequestTrace("r", 100.0, client="ada")
     assert progress(traces, tmp_path) == {}
     traces.begin(trace)
-    assert progress(traces, tmp_path) == {"stage": None, "windows_done": 0, "windows": 0}
+    none = {"stage": None, "windows_done": 0, "windows": 0, "pages_done": 0, "pages": 0}
+    assert progress(traces, tmp_path) == none
+    trace.timer = StageTimer(begun_seconds={"parse": 100.1}, pages=PageProgress(done=2, count=5))
+    assert progress(traces, tmp_path) == {**none, "stage": "parse", "pages_done": 2, "pages": 5}
     trace.timer = StageTimer(begun_seconds={"parse": 100.1, "tokenize": 100.2})
     assert progress(traces, tmp_path)["stage"] == "tokenize"
     trace.timer.begun_seconds["queue"], trace.timer.key = 100.3, "k"
-    assert progress(traces, tmp_path) == {"stage": "queue", "windows_done": 3, "windows": 8}
+    assert progress(traces, tmp_path) == {**none, "stage": "queue", "windows_done": 3, "windows": 8}
     assert progress(traces, tmp_path, "ada")
     assert progress(traces, tmp_path, "bob") == {}, "another client's request"
     traces.add(trace)

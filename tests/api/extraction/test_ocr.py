@@ -12,6 +12,7 @@ import pytest
 
 from service.api.extraction.ocr import PageRecognizer
 from service.api.extraction.request import DocumentInput, ExtractRequest
+from service.api.extraction.trace import PageProgress
 from service.api.options import read_options
 from service.api.parsers.frames import FileHeader
 from service.api.parsers.pool import ParserPool
@@ -70,12 +71,13 @@ def read(
     is_available: bool = True,
     most_pages: int = 10,
     max_characters: int = 1_000_000,
+    progress: PageProgress | None = None,
     **options: Any,
 ) -> Document:
     limits = DocumentLimits(max_characters=max_characters)
     ocr = PageRecognizer(cast(ParserPool, pool), limits, is_available=is_available, most_pages=most_pages)
     request = ExtractRequest(cast(Any, None), read_options(options), cast(Any, None), "c", 1e9)
-    return asyncio.run(ocr.read(DocumentInput("0", data=b"x"), request))
+    return asyncio.run(ocr.read(DocumentInput("0", data=b"x"), request, progress or PageProgress()))
 
 
 def test_the_pages_that_were_not_read_are_recognized() -> None:
@@ -88,6 +90,18 @@ def test_the_pages_that_were_not_read_are_recognized() -> None:
     assert found.confidence(0, 5) is None
     assert found.confidence(7, 13) == pytest.approx(0.98)
     assert sorted(pool.asked, key=str) == [(), (2,), (3,)]
+
+
+def test_pages_are_counted_as_they_are_done_also_those_that_fail() -> None:
+    progress = PageProgress()
+    read(
+        FakePool(paged("first", "", "half", unread=(2,), partly=(3,)), {2: UnreadableDocument("damaged")}),
+        progress=progress,
+    )
+    assert progress == PageProgress(done=2, count=2)
+    untouched = PageProgress()
+    read(FakePool(paged("first")), progress=untouched)
+    assert untouched == PageProgress()
 
 
 def test_pictures_of_a_file_without_pages_are_recognized_each_once() -> None:

@@ -7,22 +7,23 @@ import json
 import re
 import subprocess
 import sys
+from decimal import Decimal
 
 import httpx
 import numpy as np
 import pypdfium2
 import pytest
 from PIL import Image
-from playwright.sync_api import Page
+from playwright.sync_api import Browser, Page
 
 from tests.support import console_documents as documents
+from tests.support.browser import opened
 from tests.support.console_page import DONE, ENTITIES, drop, entities, numbers, sample
 from tests.support.document_files import simple_docx
 from tests.support.electronic_invoices import Bill, hybrid
 from tests.support.service import Service
 
 TEXT = "Invoice INV-20931 from Acme GmbH, due 12 March 2026, total EUR 1,200.00. Contact: Jane Doe, jane@acme.example. "
-VIEWS = ("document", "compare", "requests", "live")
 
 
 def text_under(data: bytes, box: list[float]) -> str:
@@ -119,7 +120,8 @@ def test_fields_come_first_and_lead_to_their_words(page: Page) -> None:
         assert page.is_hidden(filtering), f"{filtering} says nothing about fields"
     shown = page.inner_text(".fields")
     for field in fields["roles"].values():
-        assert field["value"] in shown
+        value = f"€{Decimal(field['number']):,}" if field["kind"] == "money" else field["value"]
+        assert value in shown
     assert fields["checks"][0]["holds"]
     assert "✓ net amount + tax amount = total amount" in shown
     for row in fields["line_items"]:
@@ -139,6 +141,47 @@ def test_fields_come_first_and_lead_to_their_words(page: Page) -> None:
     assert numbers(page, ".entity.chosen") == {index}
 
 
+AMOUNT = """async (given) => (await import("/console/files/dom.js")).amount(...given)"""
+
+
+@pytest.mark.parametrize(
+    ("number", "unit", "locale", "shown"),
+    [
+        ("1166.40", "GBP", "en-GB", "£1,166.40"),
+        ("1166.40", "EUR", "de-DE", "1.166,40\xa0€"),
+        ("-5.00", "USD", "en-US", "-$5.00"),
+        ("12000", "JPY", "en-GB", "JP¥12,000"),
+        ("1.250", "KWD", "en-GB", "KWD\xa01.250"),
+        ("0.0375", "EUR", "en-GB", "€0.0375"),
+        ("1234.5", None, "fr-FR", "1\u202f234,5"),
+        ("12345678901234567890.12", "USD", "en-US", "$12,345,678,901,234,567,890.12"),
+        ("3.00", "points", "en-GB", "3.00 points"),
+    ],
+)
+def test_an_amount_is_written_as_in_its_reader_s_country(
+    page: Page, number: str, unit: str | None, locale: str, shown: str
+) -> None:
+    assert page.evaluate(AMOUNT, [number, unit, locale]) == shown
+
+
+def test_amounts_follow_the_language_of_the_browser(browser: Browser, service: Service) -> None:
+    with opened(browser, service.url, locale="de-DE") as page:
+        sample(page, "invoice.pdf")
+        assert "2.014,67\xa0€" in page.inner_text(".role.weighty")
+        assert "420,00" in page.inner_text(".fields tbody")
+
+
+def test_a_field_and_its_entity_say_what_their_percentages_mean(page: Page) -> None:
+    found = sample(page, "invoice.pdf")
+    assert "how likely a value is right in its role" in page.inner_text(".fields")
+    total = found["fields"]["roles"]["total_amount"]
+    (entity,) = [each for each in found["entities"] if each["start"] == total["start"]]
+    title = str(page.get_attribute(".role.weighty", "title"))
+    assert f"As {entity['label']} among the entities: {round(100 * entity['score'])} %" in title
+    by_place = [role for role in found["fields"]["roles"].values() if role["reason"] == "context"]
+    assert page.locator('.role .tag >> text="by its place"').count() == len(by_place) > 0
+
+
 INVOICE_AND_NOTE = (
     "Acme GmbH\nINVOICE\nInvoice no. INV-20931\nInvoice date: 2 March 2026\nBill to: Finch Ltd\n"
     "Desk\t2\t420.00\t840.00\nNet 840.00\nVAT 20 % 168.00\nTotal EUR 1,008.00\n"
@@ -155,7 +198,8 @@ def test_each_paper_of_a_file_is_named_with_its_fields(page: Page) -> None:
     names = page.eval_on_selector_all(".fields .paper h2", "nodes => nodes.map(node => node.innerText)")
     assert names == ["Invoice, “INVOICE”, in EUR", "Delivery note, “DELIVERY NOTE DN-77120”"]
     assert page.inner_text(".fields .paper >> nth=1").endswith("No bill and no résumé: without fields.")
-    assert bill["fields"]["roles"]["total_amount"]["value"] in page.inner_text(".fields .paper >> nth=0")
+    assert bill["fields"]["roles"]["total_amount"]["value"] == "1008.00 EUR"
+    assert "€1,008.00" in page.inner_text(".fields .paper >> nth=0")
 
 
 def test_a_page_that_says_something_else_than_its_xml_is_told_in_red(page: Page) -> None:

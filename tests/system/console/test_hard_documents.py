@@ -2,26 +2,47 @@
 
 from __future__ import annotations
 
+import io
 import re
+import zipfile
 from pathlib import Path
 
+import pikepdf
 import pytest
 from playwright.sync_api import Browser, Page, Route
 
+from service.api.problems import STATUS
+from service.core.errors import BY_CODE, Overloaded
 from tests.support import console_documents as documents
 from tests.support.browser import opened
 from tests.support.console_page import DONE, ENTITIES, drop, numbers
+from tests.support.document_files import simple_docx
 from tests.support.service import serving, wait_until
 
 TEXT = "Invoice INV-20931 from Acme GmbH, due 12 March 2026, total EUR 1,200.00. Contact: Jane Doe, jane@acme.example. "
-VIEWS = ("document", "compare", "requests", "live")
+
+
+def zipped(name: str) -> bytes:
+    """A zip archive with one part of this name."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr(name, "x")
+    return file.getvalue()
+
+
+def locked(pdf: bytes) -> bytes:
+    """The PDF, which opens with a password only."""
+    file = io.BytesIO()
+    with pikepdf.open(io.BytesIO(pdf)) as document:
+        document.save(file, encryption=pikepdf.Encryption(owner="a", user="b"))
+    return file.getvalue()
 
 
 def test_pages_that_were_not_read_are_said_on_top_and_on_the_page(page: Page) -> None:
     drop(page, "half.pdf", documents.report(1, 12, scanned=1))
     page.wait_for_selector(DONE)
-    assert page.inner_text(".notice") == "Page 2: not read, but for a stamp or a heading at most."
-    assert page.inner_text('[data-page="2"] .unread') == "Not read: this page is a picture"
+    assert page.inner_text(".notice") == "Page 2 could not be read; at most a heading or a stamp was."
+    assert page.inner_text('[data-page="2"] .unread') == "This page could not be read: it is a picture"
     assert page.query_selector('[data-page="1"] .unread') is None
 
 
@@ -30,8 +51,8 @@ def test_what_was_not_read_of_a_page_is_framed_with_its_reason(page: Page) -> No
         drop(page, "half a page.pdf", documents.half_a_page())
     page.wait_for_selector(DONE)
     (part,) = answer.value.json()["documents"][0]["partly_read"]
-    assert page.inner_text(".notice") == "Page 1: not read in part, which is a picture."
-    assert page.inner_text('[data-page="1"] .unread') == "Partly read; the dashed part is a picture"
+    assert page.inner_text(".notice") == "A part of page 1 could not be read (dashed)."
+    assert page.inner_text('[data-page="1"] .unread') == "The dashed part could not be read: it is a picture"
     page.wait_for_selector(".sheet img")
     page.hover(".unread-box")
     assert page.inner_text(".tip") == "Not read\nThis part is a picture."
@@ -46,38 +67,113 @@ def test_a_scan_is_refused_with_a_sentence_and_still_shown(page: Page) -> None:
     drop(page, "scan.pdf", documents.scan())
     page.wait_for_selector(".notice.bad")
     sentence = page.inner_text(".notice.bad")
-    assert sentence.startswith("The PDF has no text layer")
-    assert sentence.endswith(".")
+    assert sentence.startswith("This PDF is a scan without a text layer, and OCR is not installed here.")
+    assert "ocrmypdf" in sentence
     page.wait_for_selector(".sheet img")
-    assert "ocrmypdf" in page.inner_text(".notice.bad")
     assert page.is_visible(".side .drop"), "another document can be dropped or chosen"
     assert page.query_selector("#again") is None, "the same scan will be refused again"
 
 
-@pytest.mark.parametrize(
-    ("name", "data", "said", "next_step"),
-    [
-        (
-            "photo.png",
-            b"\x89PNG\r\n\x1a\n" + bytes(900),
-            "PNG image is read by",
-            "Save it as PDF, DOCX",
-        ),
-        ("archive.zip", b"PK\x03\x04" + bytes(900), "", "drop"),
-        ("empty.txt", b"", "empty", "Drop another document"),
-    ],
-)
-def test_an_error_offers_the_next_step_and_the_drop_zone(
-    page: Page, name: str, data: bytes, said: str, next_step: str
-) -> None:
+INVOICE = documents.sample("invoice.pdf")
+OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+MAIL = b"From: a@b.example\r\nTo: c@d.example\r\nMIME-Version: 1.0\r\nSubject: x\r\n\r\nHello"
+REFUSED = {
+    "an archive": (
+        "some.zip",
+        zipped("a.txt"),
+        "An archive is not read as one document. Unpack it, and drop its files",
+    ),
+    "a gzip archive": ("some.tar.gz", b"\x1f\x8b\x08" + bytes(40), "An archive is not read"),
+    "a workbook": (
+        "a.xlsx",
+        zipped("xl/workbook.xml"),
+        "An Excel workbook is not read. Save it as PDF, and drop that.",
+    ),
+    "slides": ("a.pptx", zipped("ppt/presentation.xml"), "A PowerPoint presentation is not read. Save it as PDF"),
+    "an old Word file": (
+        "a.doc",
+        OLE + "WordDocument".encode("utf-16-le"),
+        "A Word document of the old .doc format is",
+    ),
+    "a mail": ("mail.eml", MAIL, "A mail is not read. Save it as PDF, and drop that; its attachments"),
+    "a mail without its type": ("mail", MAIL, "A mail is not read."),
+    "a calendar": ("a.ics", b"BEGIN:VCALENDAR\r\nVERSION:2.0\r\n", "Calendars and address books are not read."),
+    "a photo of a phone": (
+        "a.heic",
+        b"\x00\x00\x00\x18ftypheic" + bytes(40),
+        "A photo of the kind HEIC or AVIF is not read.",
+    ),
+    "a picture without OCR": (
+        "photo.png",
+        b"\x89PNG\r\n\x1a\n" + bytes(900),
+        "Pictures are not read here, as OCR is not",
+    ),
+    "a locked PDF": (
+        "locked.pdf",
+        locked(INVOICE),
+        "This document is locked with a password. Open it, save it without",
+    ),
+    "a locked Office file": ("a.docx", OLE + "EncryptedPackage".encode("utf-16-le"), "This document is locked with a"),
+    "an empty file": ("empty.txt", b"", "This file is empty. Was it saved, or downloaded in full?"),
+    "blanks": ("blank.txt", b" \n ", "There is no text in this document that can be read."),
+    "hidden text": (
+        "a.html",
+        b"<p style='display:none'>Jane</p>",
+        "There is no text in this document that can be read.",
+    ),
+    "a web page named PDF": ("a.pdf", b"<html><p>Jane", "Its name says PDF, but its content is something else."),
+    "a cut PDF": ("cut.pdf", INVOICE[:900], "This file is damaged. Save or download it anew, and drop that."),
+    "a cut DOCX": ("cut.docx", simple_docx("Jane")[:300], "This file is damaged."),
+    "a program": ("a.xyz", b"\x7fELF" + bytes(90), "A file of this kind is not read. Drop one of these: PDF, DOCX,"),
+}
+"""What cannot be read: name, bytes, and how what is said of it begins."""
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_a_refusal_is_one_line_for_people_and_offers_the_drop_zone(page: Page, kind: str) -> None:
+    name, data, said = REFUSED[kind]
     drop(page, name, data)
-    page.wait_for_selector(".notice.bad")
-    assert said in page.inner_text(".notice.bad p >> nth=0")
-    assert next_step in page.inner_text(".notice.bad p >> nth=1")
-    assert page.is_visible(".drop")
-    page.set_input_files("input[type=file]", files=[{"name": "a.txt", "mimeType": "", "buffer": b"Ask Jane Doe."}])
+    page.wait_for_selector(".start .notice.bad")
+    (line,) = page.locator(".notice.bad p").all_inner_texts()
+    assert line.startswith(said)
+    assert not re.search(r"[`{}]|GLEANER_|\.\)\.", line), "words for programs"
+    assert page.query_selector("#again") is None, "the same file will be refused again"
+    assert page.query_selector(".sheet") is None, "an empty page stands for it"
+    drop(page, "a.txt", b"Ask Jane Doe.")
     page.wait_for_selector(DONE)
     assert page.query_selector(".notice.bad") is None
+
+
+TOLD = """async ([code, message]) => (await import("/console/files/failure.js")).told({ code, message, retry: "7" })"""
+
+
+@pytest.mark.parametrize("code", STATUS)
+def test_every_error_has_words_for_people(page: Page, code: str) -> None:
+    told = page.evaluate(TOLD, [code, f"{BY_CODE[code].title}."])
+    assert re.fullmatch(r"[A-Z][^`{}]+\.", told)
+    assert ("in 7 seconds" in told) == (issubclass(BY_CODE[code], Overloaded))
+
+
+@pytest.mark.parametrize(
+    ("detail", "told"),
+    [
+        (
+            "The document has 70,000,000 bytes; the limit is 67,108,864: 1 too many.",
+            "This file has 66.8 MiB; 64 MiB are",
+        ),
+        ("The document has 5,001 pages; the limit is 5,000: 1 too many.", "The document has 5,001 pages; the limit"),
+        ("A JSON body may have 16,777,216 bytes. Send a longer text to", "This text is too long to be pasted."),
+        (
+            "900 pages hold text in pictures; the limit is 200 (GLEANER_MAX_OCR_PAGES).",
+            "It has 900 scanned pages; text is",
+        ),
+    ],
+)
+def test_a_document_over_a_limit_is_told_which_and_what_to_do(page: Page, detail: str, told: str) -> None:
+    line = page.evaluate(TOLD, ["document_too_large", detail])
+    assert line.startswith(told)
+    assert "drop" in line
+    assert "GLEANER" not in line
 
 
 def test_what_may_pass_another_time_is_tried_again_by_a_button(page: Page) -> None:
@@ -118,6 +214,26 @@ def test_of_a_long_document_the_share_and_the_time_left_are_told(browser: Browse
         page.wait_for_function(f"() => /^{told}$/.test(document.querySelector('aside [role=status]')?.innerText ?? '')")
         page.wait_for_selector(".entity")
         assert page.query_selector(".progress") is None
+
+
+@pytest.mark.parametrize(
+    ("pages", "words"),
+    [
+        (12, r"Recognizing the text in 12 pictures, 3 done, .+ …"),
+        (1, r"Recognizing the text in 1 picture, for \d+ seconds? now …"),
+    ],
+)
+def test_of_a_scan_the_pictures_that_are_done_are_told(page: Page, pages: int, words: str) -> None:
+    held: list[Route] = []
+    progress = {"stage": "parse", "windows_done": 0, "windows": 0, "pages_done": pages // 4, "pages": pages}
+    page.route("**/extract*", lambda route: held.append(route))
+    page.route("**/console/progress/*", lambda route: route.fulfill(json=progress))
+    page.fill("#words", TEXT)
+    page.click(".paste button")
+    page.wait_for_function(f"() => /^{words}$/.test(document.querySelector('aside [role=status]')?.innerText ?? '')")
+    assert bool(page.query_selector(".progress.known")) == (pages > 1)
+    held[0].continue_()
+    page.wait_for_selector(DONE)
 
 
 def test_a_hostile_document_is_text_and_nothing_else(page: Page) -> None:

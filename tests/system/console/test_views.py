@@ -12,13 +12,23 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Page
 
+from service.documents.format_detection import ENDINGS, SUPPORTED
 from tests.support import console_documents as documents
-from tests.support.browser import opened, serious_faults
+from tests.support.browser import faults, opened
 from tests.support.console_page import sample
 from tests.support.service import Service, serving, wait_until
 
 TEXT = "Invoice INV-20931 from Acme GmbH, due 12 March 2026, total EUR 1,200.00. Contact: Jane Doe, jane@acme.example. "
 VIEWS = ("document", "compare", "requests", "live")
+
+
+def test_at_rest_the_live_view_says_so_and_shows_no_empty_chart(page: Page) -> None:
+    page.click('.tabs [href="#live"]')
+    page.wait_for_selector("#view-live[data-now]")
+    page.wait_for_selector("#view-live .charts >> nth=0", state="hidden")
+    assert page.is_hidden(".timeline")
+    assert "Nothing is asked for now" in page.inner_text("#view-live")
+    assert page.inner_text(".tile >> nth=0").split("\n") == ["What is wrong", "Nothing", "ready, nothing to compute"]
 
 
 def test_the_waterfall_of_a_request_adds_up_whichever_worker_is_asked(page: Page, service: Service) -> None:
@@ -53,13 +63,14 @@ def test_every_request_that_failed_has_its_code_and_its_whole_id(page: Page, ser
     page.click('.tabs [href="#requests"]')
     page.wait_for_selector(".recent tbody tr")
     rows = {
-        row.locator("a").get_attribute("title"): row.locator("td >> nth=2").inner_text()
+        row.locator("a").get_attribute("title"): row.locator(".outcome").inner_text()
         for row in page.locator(".recent tbody tr").all()
     }
     for answer in answers[:-1]:
         assert rows[answer.headers["x-request-id"]] == f"{answer.status_code} {answer.json()['code']}"
     assert rows[answers[-1].headers["x-request-id"]] == "200 ok, but 1 of 2: unsupported_format"
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.click(".recent a >> nth=0")
     page.click(".copy-id >> nth=0")
     page.wait_for_selector('.copy-id >> text="Copied"')
     assert page.evaluate("navigator.clipboard.readText()") in rows
@@ -125,24 +136,68 @@ def shows_a_batch(page: Page) -> bool:
     return "Batch" in "".join(page.locator(".tip").all_inner_texts())
 
 
+def test_the_first_tile_of_the_live_view_says_what_is_wrong(page: Page, service: Service) -> None:
+    page.click('.tabs [href="#live"]')
+    page.wait_for_selector("#view-live[data-now]")
+    assert service.extract(text=TEXT * 100_000, deadline_ms=5_000).is_server_error
+    page.wait_for_selector('.tile[data-wrong="yes"]')
+    assert "1 document of late: " in page.inner_text(".tile >> nth=0")
+
+
+WRONG = """async (state) => (await import("/console/files/live_view.js")).troubles(state, []).map(([what]) => what)"""
+
+
+@pytest.mark.parametrize(
+    ("change", "wrong"),
+    [
+        ({}, []),
+        ({"phase": "loading", "engine": None}, ["Loading models"]),
+        ({"engine": None}, ["No engine"]),
+        ({"models": [{"name": "own", "problem": "an example failed"}]}, ["Model own"]),
+        (
+            {"engine": {"work_ratios": {"tokenize": 0.9}, "load": {"tokens": 90}}},
+            ["Too much work", "Queue nearly full"],
+        ),
+    ],
+)
+def test_what_is_wrong_is_told_the_worst_first(page: Page, change: dict[str, Any], wrong: list[str]) -> None:
+    fine = {
+        "phase": "ready",
+        "detail": "",
+        "models": [{"name": "documents", "problem": None}],
+        "thresholds": {"step": 0.85},
+        "queue_limit_tokens": 100,
+        "engine": {"work_ratios": {"compute": 0.3}, "load": {"tokens": 0}},
+    }
+    assert page.evaluate(WRONG, {**fine, **change}) == wrong
+
+
 def test_compare_says_what_it_is_for_and_what_to_choose(page: Page) -> None:
     page.click('.tabs [href="#compare"]')
     assert "take the place" in page.inner_text(".compare-head p >> nth=0")
-    assert page.is_disabled("#view-compare button.primary"), "there is no document yet"
-    assert "what only A finds" in page.inner_text("#view-compare .work")
-    first, second = (page.input_value(f".side-choice input >> nth={number}") for number in (0, 1))
+    assert page.is_disabled("#view-compare button.primary >> nth=0"), "there is no document yet"
+    assert page.is_visible("#view-compare .drop"), "a page of void"
+    assert "A finds it, B does not" in page.inner_text("#view-compare .work")
+    first, second = (page.input_value(f".side-choice select >> nth={number}") for number in (0, 1))
     assert first != second
     assert page.inner_text(".compare-hint") == ""
-    page.fill(".side-choice input >> nth=1", first)
+    page.select_option(".side-choice select >> nth=1", first)
     assert "are the same" in page.inner_text(".compare-hint")
     page.set_input_files("#view-compare input[type=file]", documents.SAMPLES / "offer.html")
     page.wait_for_selector("#view-compare[data-compared]")
 
 
+def test_the_document_shows_before_it_is_compared(page: Page) -> None:
+    sample(page, "invoice.pdf")
+    page.click('.tabs [href="#compare"]')
+    page.wait_for_selector("#view-compare .sheet img")
+    assert "invoice.pdf" in page.inner_text(".compare-head")
+
+
 def test_two_models_are_compared_on_one_document(page: Page, service: Service) -> None:
     sample(page, "invoice.pdf")
     page.click('.tabs [href="#compare"]')
-    page.fill(".side-choice input >> nth=1", "tiny")
+    page.select_option(".side-choice select >> nth=1", "tiny@stable")
     page.click("#view-compare button.primary")
     page.wait_for_selector("#view-compare[data-compared]")
     a, b = (found(service, model) for model in ("documents", "tiny"))
@@ -153,10 +208,12 @@ def test_two_models_are_compared_on_one_document(page: Page, service: Service) -
     assert (f"Only in B {len(new)}" in shown) == bool(new)
     assert any(each.startswith("Differs ") for each in shown)
     assert f"{len(a)} entities" in page.inner_text(".compare-facts").replace(",", "")
+    page.select_option(".side-choice select >> nth=1", label="Another revision …")
+    assert page.is_disabled("#view-compare button.primary"), "it has no name yet"
     page.fill(".side-choice input >> nth=1", "nobody")
     page.click("#view-compare button.primary")
     page.wait_for_selector("#view-compare .notice.bad")
-    assert "nobody" in page.inner_text("#view-compare .notice.bad")
+    assert "no longer served" in page.inner_text("#view-compare .notice.bad")
 
 
 def found(service: Service, model: str) -> list[dict[str, Any]]:
@@ -172,24 +229,24 @@ def touches(one: dict[str, Any], other: dict[str, Any]) -> bool:
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-def test_axe_finds_no_serious_fault_in_any_view(browser: Browser, service: Service, dark: bool) -> None:
+def test_axe_finds_no_fault_in_any_view(browser: Browser, service: Service, dark: bool) -> None:
     with opened(browser, service.url, dark=dark) as page:
-        assert serious_faults(page) == []
+        assert faults(page) == []
         sample(page, "invoice.pdf")
-        assert serious_faults(page) == []
+        assert faults(page) == []
         page.click("#copy")
-        assert serious_faults(page) == []
+        assert faults(page) == []
         page.keyboard.press("Escape")
         page.click(".facts a")
         page.wait_for_selector(".stages")
-        assert serious_faults(page) == []
+        assert faults(page) == []
         page.click('.tabs [href="#compare"]')
         page.click("#view-compare button.primary")
         page.wait_for_selector("#view-compare[data-compared]")
-        assert serious_faults(page) == []
+        assert faults(page) == []
         page.click('.tabs [href="#live"]')
         page.wait_for_selector("#view-live[data-now]")
-        assert serious_faults(page) == []
+        assert faults(page) == []
 
 
 def test_a_phone_s_width_is_enough(browser: Browser, service: Service) -> None:
@@ -200,6 +257,29 @@ def test_a_phone_s_width_is_enough(browser: Browser, service: Service) -> None:
             page.wait_for_selector(f"#view-{view}:visible h1")
             wide = page.evaluate("document.documentElement.scrollWidth")
             assert wide <= 390, f"{view} is {wide} pixels wide"
+            assert page.is_visible("header .docs"), "the API's documentation is one click away"
+
+
+def test_on_a_phone_nothing_scrolls_within_the_page(browser: Browser, service: Service) -> None:
+    with opened(browser, service.url, width=390, height=844) as page:
+        sample(page, "invoice.pdf")
+        panels = ("document", ".side"), ("document", ".fields"), ("requests", ".recent")
+        for view, panel in panels:
+            page.click(f'.tabs [href="#{view}"]')
+            page.wait_for_selector(f"{panel}:visible")
+            high, shown = page.eval_on_selector(panel, "node => [node.scrollHeight, node.clientHeight]")
+            assert high <= shown + 1, f"{panel} hides {high - shown} pixels"
+        assert faults(page) == []
+
+
+@pytest.mark.parametrize("width", [390, 1_280])
+def test_all_columns_of_the_requests_are_in_sight(browser: Browser, service: Service, width: int) -> None:
+    service.extract(text=TEXT, model="nobody")
+    with opened(browser, f"{service.url}/#requests", width=width, height=800) as page:
+        page.wait_for_selector(".recent tbody tr")
+        wide, shown = page.eval_on_selector(".recent", "node => [node.scrollWidth, node.clientWidth]")
+        assert wide <= shown
+        assert page.locator(".recent th").all_inner_texts()[-1] == "Total"
 
 
 def test_where_keys_are_needed_the_console_asks_for_one(browser: Browser, home: Path) -> None:
@@ -241,15 +321,21 @@ def test_the_empty_page_says_what_can_be_dropped_and_what_is_found(page: Page, s
     page.wait_for_function("() => document.querySelector('.labels b')")
     about = page.inner_text(".about")
     for said in (
-        "DOCX",
         "OCR is not installed",
         "35 labels: Address, BIC",
-        "67.1 MB",
+        "64 MiB",
         "5,000 pages",
         "20 million characters",
     ):
         assert said in about
     assert page.get_attribute(".about a", "href") == "/docs"
+    wait_until(lambda: "No scan or photo" in page.inner_text(".drop"))
+    taken = page.evaluate("""async () => (await import("/console/files/source.js")).TAKEN""")
+    assert f"{taken['documents']}" in page.inner_text(".drop")
+    assert SUPPORTED.startswith(taken["documents"].removesuffix(" as XML"))
+    assert f"({taken['pictures']})" in SUPPORTED
+    offered = str(page.get_attribute(".drop input", "accept")).split(",")
+    assert {f".{ending}" for ending in ENDINGS} <= set(offered)
     assert service.get("/docs").status_code == 200
     assert page.inner_text("#theme") == "Dark"
     page.click("#theme")

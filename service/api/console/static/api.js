@@ -3,10 +3,10 @@
 const KEY = "gleaner-key";
 
 export class Problem extends Error {
-  constructor(sentence, status, code) {
+  /** `retry`: after how many seconds the same may be asked again; null where waiting does not help. */
+  constructor(sentence, status, code, retry = null) {
     super(sentence);
-    this.status = status;
-    this.code = code;
+    Object.assign(this, { status, code, retry });
   }
 }
 
@@ -25,8 +25,7 @@ function sentence(said) {
 async function problemOf(answer) {
   let said = {};
   try { said = await answer.json(); } catch { said = { detail: `The service answered with status ${answer.status}` }; }
-  const retry = answer.headers.get("Retry-After");
-  const problem = new Problem(sentence(said) + (retry ? ` Try again in ${retry} s.` : ""), answer.status, said.code);
+  const problem = new Problem(sentence(said), answer.status, said.code, answer.headers.get("Retry-After"));
   if (answer.status === 401 || answer.status === 403) onLocked(problem);
   return problem;
 }
@@ -47,6 +46,10 @@ export async function ask(path, options = {}) {
 }
 
 export const askJson = async (path, options) => (await ask(path, options)).json();
+
+let asked;
+/** What the service says at its door, asked once: the limits of a document, and whether OCR is there. */
+export const entrance = () => (asked ??= askJson("/console/entrance"));
 
 /** An id for a request of ours, by which its progress is asked for. */
 export const newId = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");

@@ -87,6 +87,7 @@ function takeDrops() {
     over(-depth);
     const file = event.dataTransfer.files[0];
     if (!file) return;
+    if (!find("#view-compare").hidden) return views.compare.take(fileSource(file));
     location.hash = "#document";
     views.document.open(fileSource(file));
   });

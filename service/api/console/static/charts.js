@@ -2,7 +2,7 @@
 
 import { draw, make } from "./dom.js";
 
-const ROOM = { left: 38, right: 10, top: 10, bottom: 20 };
+const ROOM = { left: 46, right: 10, top: 10, bottom: 20 };
 
 /** The next of 1, 2, 5, 10, … at or above a value. */
 export function roundUp(value) {
@@ -27,13 +27,14 @@ export class LineChart {
     this.#draw();
   }
 
-  clear() { this.points = []; }
+  /** The highest value that is shown; 0 of none. */
+  get highest() { return Math.max(0, ...this.points.flatMap(([, values]) => values.map((each) => each ?? 0))); }
 
   #draw() {
     const wide = this.svg.clientWidth || 500, high = this.height;
     this.svg.setAttribute("viewBox", `0 0 ${wide} ${high}`);
     const now = this.points.at(-1)[0];
-    const highest = Math.max(this.least, ...this.points.flatMap(([, values]) => values.map((each) => each ?? 0)));
+    const highest = Math.max(this.least, this.highest);
     const top = Math.min(highest <= this.least ? this.least : roundUp(highest), this.most), beyond = highest > top;
     const x = (at) => wide - ROOM.right - ((now - at) / this.seconds) * (wide - ROOM.left - ROOM.right);
     const y = (value) => high - ROOM.bottom - (Math.min(value, top) / top) * (high - ROOM.top - ROOM.bottom);

@@ -3,14 +3,18 @@
 import { extract } from "./api.js";
 import { count, find, make, milliseconds, short } from "./dom.js";
 import { EntityList } from "./entity_list.js";
+import { failure } from "./failure.js";
 import { Findings, labelsBox } from "./findings.js";
 import { MarkedText } from "./marked_text.js";
 import { PageStrip } from "./pages.js";
-import { SAMPLES, fileSource, sampleSource } from "./source.js";
-import { failure } from "./start_view.js";
+import { fileSource, preview } from "./source.js";
+import { dropZone, samples } from "./start_view.js";
 
 const SAME = "Same", DIFFERS = "Differs", ONLY_A = "Only in A", ONLY_B = "Only in B";
 const COLOURS = new Map([[DIFFERS, "c1"], [ONLY_A, "c0"], [ONLY_B, "c3"], [SAME, "c10"]]);
+const MEANINGS = [[DIFFERS, "both find it, but name or cut it differently"], [ONLY_A, "A finds it, B does not"], [ONLY_B, "B finds it, A does not"],
+  [SAME, "both find it, with the same label and the same ends"]];
+const OTHER = ""; // the choice of a revision that is not among those served
 
 /** The entities of both answers as one list, each labelled by who found it. */
 export function compared(a, b) {
@@ -39,22 +43,24 @@ export class View {
     this.labels = labelsBox({ hidden: true });
     this.go = make("button", { type: "submit", class: "primary" }, "Compare");
     this.what = make("span", { class: "facts" });
-    this.result = make("div", { class: "work" }, make("p", { class: "empty" },
-      "Choose A and B, then a document. It shows here with what only A finds, what only B finds, and what they name or cut differently."));
+    this.result = make("div", { class: "work" });
     this.hint = make("p", { class: "soft small compare-hint" });
     root.replaceChildren(make("form", { class: "head compare-head", onsubmit: (event) => { event.preventDefault(); this.#compare(); } },
       make("div", { class: "why" }, make("h1", {}, "Compare two models on one document"), make("p", { class: "soft" },
         "For the question whether a new revision of a model may take the place of the one that is served: what only one of them finds, and where they differ.")),
       this.a.label, this.b.label, this.labels, this.go, this.what, this.hint), this.result);
+    document.addEventListener("models", () => this.#offer());
     addEventListener("scroll", () => this.strip?.noteScroll(), { passive: true });
   }
 
   enter() {
-    for (const { input, list } of [this.a, this.b]) {
-      list.replaceChildren(...this.models().map((each) => make("option", { value: name(each) }, `${each.name} · ${each.tag || each.state} · ${short(each.revision)}`)));
-      if (!input.value && this.models().length) input.value = name(this.models().at(input === this.a.input ? 0 : -1));
-    }
     this.source = this.documents.document ?? this.source;
+    this.#offer();
+    if (!this.root.dataset.compared || this.shown !== this.source) this.#beforehand();
+  }
+
+  #offer() {
+    for (const choice of [this.a, this.b]) choice.offer(this.models());
     this.#sayWhat();
   }
 
@@ -62,40 +68,66 @@ export class View {
 
   #isGivenLabels(wanted) { return this.models().find((each) => [name(each), each.name, `${each.name}@${each.revision}`].includes(wanted))?.free_labels; }
 
+  /** A choice among the models that are served, or of another revision by its name. */
   #choice(letter, what) {
-    const list = make("datalist", { id: `revisions-${letter}` });
-    const input = make("input", { list: list.id, placeholder: "name@tag or name@sha256:…", spellcheck: "false", oninput: () => this.#sayWhat() });
-    return { input, list, label: make("label", { class: "side-choice" }, make("span", {}, make("b", {}, letter), ` – ${what}`), input, list) };
+    const other = make("input", { placeholder: "name@tag or name@sha256:…", spellcheck: "false", hidden: true, "aria-label": `${letter}: the name of another revision`, oninput: () => this.#sayWhat() });
+    const list = make("select", { onchange: () => { other.hidden = list.value !== OTHER; if (!other.hidden) other.focus(); this.#sayWhat(); } });
+    const offer = (models) => {
+      const before = list.value;
+      list.replaceChildren(...models.map((each) => make("option", { value: name(each) }, `${each.name} · ${each.tag || each.state} · ${short(each.revision)}`)),
+        make("option", { value: OTHER }, "Another revision …"));
+      const isKept = before ? models.some((each) => name(each) === before) : !other.hidden;
+      list.value = isKept || !models.length ? before : name(models.at(letter === "A" ? 0 : -1));
+    };
+    return { offer, get model() { return list.value === OTHER ? other.value.trim() : list.value; },
+      label: make("div", { class: "side-choice" }, make("label", {}, make("span", {}, make("b", {}, letter), ` – ${what}`), list), other) };
   }
 
-  #take(source) {
+  /** Compare on this document. */
+  take(source) {
     this.source = source;
     this.#sayWhat();
     this.#compare();
   }
 
+  /** What shows until there is something to compare: the document, or the place to drop one, and what will be told. */
+  async #beforehand() {
+    const { source } = this;
+    const turn = this.turn = {};
+    this.strip?.close();
+    this.strip = source?.hasPages ? new PageStrip(source) : null;
+    delete this.root.dataset.compared;
+    const text = source && !this.strip && make("div", { class: "text card soft" }, await preview(source));
+    if (turn !== this.turn) return; // another document, or its comparison, shows by now
+    const take = (chosen) => this.take(chosen);
+    const shown = source ? [this.strip?.node ?? text] : [dropZone(take, "Drop a document to compare on"), samples(take)];
+    this.result.replaceChildren(make("div", { class: "body" }, ...shown),
+      make("aside", { class: "card what-comes" }, make("h2", {}, "What will be told"), make("dl", {}, ...MEANINGS.flatMap(([label, meaning]) =>
+        [make("dt", {}, make("span", { class: `swatch ${COLOURS.get(label)}` }), label), make("dd", { class: "soft" }, meaning)]))));
+  }
+
   /** The document, or the ways to one; and what is still to be chosen before a comparison says anything. */
   #sayWhat() {
-    const file = make("input", { type: "file", hidden: true, "aria-label": "A file to compare on", onchange: () => file.files[0] && this.#take(fileSource(file.files[0])) });
-    const other = make("button", { type: "button", onclick: () => file.click() }, this.source ? "Another file" : "Choose a file");
-    this.what.replaceChildren(...(this.source ? ["on ", make("b", {}, this.source.name), " "] : ["on a sample: ", ...SAMPLES.map(([sample, title]) =>
-      make("button", { type: "button", "data-sample": sample, onclick: async () => this.#take(await sampleSource(sample)) }, title)), " or "]), other, file);
-    this.labels.hidden = ![this.a, this.b].some(({ input }) => this.#isGivenLabels(input.value.trim()));
-    const isSame = this.a.input.value.trim() === this.b.input.value.trim();
-    this.go.disabled = !this.source;
+    const file = make("input", { type: "file", hidden: true, "aria-label": "A file to compare on", onchange: () => file.files[0] && this.take(fileSource(file.files[0])) });
+    const other = make("button", { type: "button", onclick: () => file.click() }, "Another file");
+    this.what.replaceChildren(...(this.source ? ["on ", make("b", {}, this.source.name), other, file] : []));
+    this.labels.hidden = ![this.a, this.b].some(({ model }) => this.#isGivenLabels(model));
+    const isSame = this.a.model === this.b.model;
+    this.go.disabled = !this.source || !this.a.model || !this.b.model;
     this.hint.replaceChildren(...(isSame ? ["A and B are the same, so nothing can differ. ", ...(this.models().length > 1 ? ["Choose another model for one of them."]
-      : ["Only one model is served: name another revision as ", make("code", {}, "name@sha256:…"), ", or serve a second one (", make("code", {}, "GLEANER_MODELS"), ")."])] : []));
+      : ["Only one model is served: choose another revision, and name it as ", make("code", {}, "name@sha256:…"), ", or serve a second one (", make("code", {}, "GLEANER_MODELS"), ")."])] : []));
   }
 
   async #compare() {
     if (!this.source) return;
     this.abort?.abort();
+    this.turn = {};
     const abort = this.abort = new AbortController();
     this.strip?.close();
     this.result.replaceChildren(make("div", { class: "progress" }));
     try {
       const answers = [];
-      for (const model of [this.a, this.b].map(({ input }) => input.value.trim()))
+      for (const { model } of [this.a, this.b])
         answers.push(await extract(this.source, { model, ...(this.#isGivenLabels(model) && { labels: this.labels.value }) }, abort.signal));
       this.#show(...answers);
     } catch (problem) {
@@ -118,5 +150,6 @@ export class View {
     this.result.replaceChildren(make("div", { class: "notes compare-facts" }, tell("A", a), tell("B", b), same), make("div", { class: "body" }, this.strip?.node ?? new MarkedText(findings).node), list.node);
     if (findings.labels.some(([label]) => label !== SAME)) find(`[data-label="${SAME}"]`, list.node)?.click();
     this.root.dataset.compared = entities.length;
+    this.shown = this.source;
   }
 }

@@ -3,16 +3,14 @@
 import { extract } from "./api.js";
 import { count, find, make, milliseconds, short } from "./dom.js";
 import { EntityList } from "./entity_list.js";
+import { failure } from "./failure.js";
 import { Findings, labelsBox, labelsOf } from "./findings.js";
 import { MarkedText } from "./marked_text.js";
-import { PageStrip, reasons } from "./pages.js";
+import { PageStrip } from "./pages.js";
 import { Progress } from "./progress.js";
 import { curl, json, python, showSnippets } from "./snippets.js";
-import { fileSource, textSource } from "./source.js";
-import { dropZone, failure, startView } from "./start_view.js";
-
-const PREVIEW = 40_000; // bytes or characters
-const NOTED = 5; // pages with a notice of their own above the document; each says it in its place too
+import { fileSource, preview, textSource } from "./source.js";
+import { dropZone, startView } from "./start_view.js";
 
 const reference = (each) => (each.state === "serving" ? `${each.name}@${each.tag || "stable"}` : `${each.name}@${each.revision}`);
 
@@ -41,8 +39,8 @@ export class DocumentView {
     const abort = this.abort = new AbortController();
     this.strip?.close();
     this.source = source;
-    this.strip = source.hasPages ? new PageStrip(source, { onPage: (number) => this.#onPage(number) }) : null;
-    this.findings = this.answer = this.list = null;
+    this.strip = source.hasPages ? new PageStrip(source, { onPage: (number) => this.#onPage(number), onFailed: () => this.problem && this.#fail(this.problem) }) : null;
+    this.findings = this.answer = this.list = this.problem = null;
     const progress = new Progress(() => this.strip?.known ?? 0);
     this.notes = make("div", { class: "notes" });
     this.body = make("div", { class: "body" }, this.strip?.node ?? make("div", { class: "text card soft" }, await preview(source)));
@@ -91,12 +89,13 @@ export class DocumentView {
     const total = document.pages ?? 1;
     this.facts.replaceChildren([document.pages && count(document.pages, "page"), count(document.characters, "character")].filter(Boolean).join(" · "), " · ",
       make("a", { href: `#requests/${encodeURIComponent(request)}` }, `${milliseconds(timing.total_ms)}: where the time went`));
-    if (document.unread_pages.length) this.notes.append(make("p", { class: "notice" }, `${numbered(document.unread_pages)}: not read, but for a stamp or a heading at most.`));
-    this.notes.append(...partlyRead(document).map(([number, parts]) => make("p", { class: "notice" }, `Page ${number}: not read in part, which is ${reasons(parts)}.`)));
+    const [unread, partly] = [document.unread_pages, partlyRead(document)];
+    if (unread.length) this.notes.append(make("p", { class: "notice" }, `${numbered("Page", unread)} could not be read; at most a heading or a stamp was.`));
+    if (partly.length) this.notes.append(make("p", { class: "notice" }, `${partly.length > 1 ? "Parts" : "A part"} of ${numbered("page", partly)} could not be read (dashed).`));
     const characters = (reason) => document.partly_read.filter((part) => part.reason === reason).reduce((sum, part) => sum + part.characters, 0);
     const [hidden, struck] = ["hidden", "struck"].map(characters);
-    if (hidden) this.notes.append(make("p", { class: "notice" }, `${count(hidden, "character")} not read: hidden, so that no person sees them.`));
-    if (struck) this.notes.append(make("p", { class: "notice" }, `${count(struck, "character")} not read: struck out.`));
+    if (hidden) this.notes.append(make("p", { class: "notice" }, `${count(hidden, "character")} left out: they are hidden, so that no person sees them.`));
+    if (struck) this.notes.append(make("p", { class: "notice" }, `${count(struck, "character")} left out: they are struck out.`));
     const isPictureUnread = document.partly_read.some((part) => part.page === null && part.reason === "image");
     if (isPictureUnread) this.notes.append(make("p", { class: "notice" }, "A picture in the file, or part of one, was not read."));
     if (this.strip) {
@@ -111,11 +110,12 @@ export class DocumentView {
     this.root.dataset.request = request;
   }
 
-  /** Say what is wrong and offer the next step; the pages of a PDF stay, as its reader may see why. */
+  /** Say what is wrong and offer the next step; pages that can be drawn stay, as their reader may see why. */
   #fail(problem) {
     const again = () => this.open(source);
     const { source } = this;
-    if (!this.strip) return this.#start({ problem, again, text: source.text });
+    this.problem = problem;
+    if (!this.strip || this.strip.isBlank) return this.#start({ problem, again, text: source.text });
     this.notes.replaceChildren(failure(problem, again));
     this.side.replaceChildren(dropZone((chosen) => this.open(chosen), "Drop another document here"));
   }
@@ -167,25 +167,13 @@ export class DocumentView {
   }
 }
 
-/** The pages with text of which something was not read: [number, parts]. */
-function partlyRead(document) {
-  const pages = new Map();
-  const seen = document.partly_read.filter((part) => part.page !== null && !["hidden", "struck"].includes(part.reason));
-  for (const part of seen) if (!document.unread_pages.includes(part.page)) pages.set(part.page, [...(pages.get(part.page) ?? []), part]);
-  return [...pages].slice(0, NOTED);
+/** The pages with text of which a part was not read. */
+function partlyRead({ partly_read: parts, unread_pages: unread }) {
+  const seen = parts.filter(({ page, reason }) => page !== null && !unread.includes(page) && !["hidden", "struck"].includes(reason));
+  return [...new Set(seen.map(({ page }) => page))];
 }
 
-/** What shows of a document without pages until its answer is there. */
-async function preview({ file, text, type }) {
-  if (text) return text.slice(0, PREVIEW);
-  const isText = /^text\/(plain|markdown)$/.test(type);
-  try {
-    if (isText) return new TextDecoder("utf-8", { fatal: true }).decode(await file.slice(0, PREVIEW).arrayBuffer(), { stream: true });
-  } catch { /* It has another charset, which the service finds out. */ }
-  return "The text shows here when the file has been read.";
-}
-
-function numbered(pages) {
+function numbered(word, pages) {
   const shown = pages.slice(0, 12).join(", ") + (pages.length > 12 ? ` and ${pages.length - 12} more` : "");
-  return pages.length === 1 ? `Page ${shown}` : `Pages ${shown}`;
+  return pages.length === 1 ? `${word} ${shown}` : `${word}s ${shown}`;
 }

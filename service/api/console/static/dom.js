@@ -19,6 +19,17 @@ export const find = (selector, within = document) => within.querySelector(select
 export const count = (number, one, many = `${one}s`) => `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
 export const percent = (ratio) => `${Math.round(ratio * 100)} %`;
 
+/** An amount as its reader's country writes it, with all its decimals; `unit`: its currency, if it is to be shown. */
+export function amount(number, unit, locales = navigator.languages) {
+  const decimals = number.split(".")[1]?.length ?? 0;
+  const digits = { minimumFractionDigits: decimals, maximumFractionDigits: decimals };
+  try {
+    return new Intl.NumberFormat(locales, { ...digits, ...(unit && { style: "currency", currency: unit }) }).format(number);
+  } catch {
+    return [number, unit].filter(Boolean).join(" "); // a unit that is no currency, or more decimals than can be formatted
+  }
+}
+
 export function milliseconds(value) {
   if (value >= 10_000) return `${(value / 1000).toFixed(1)} s`;
   if (value >= 1_000) return `${(value / 1000).toFixed(2)} s`;
@@ -26,10 +37,10 @@ export function milliseconds(value) {
 }
 
 export function bytes(value) {
-  const units = ["B", "KB", "MB", "GB", "TB"];
+  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
   let at = 0;
-  while (value >= 1000 && at < units.length - 1) { value /= 1000; at += 1; }
-  return `${at && value < 100 ? value.toFixed(1) : Math.round(value)} ${units[at]}`;
+  while (value >= 1000 && at < units.length - 1) { value /= 1024; at += 1; }
+  return `${at && value < 100 && value % 1 ? value.toFixed(1) : Math.round(value)} ${units[at]}`;
 }
 
 export const short = (revision) => revision.replace(/^sha256:/, "").slice(0, 8);

@@ -18,7 +18,7 @@ export class EntityList {
     this.fields = findings.result.papers?.length ? new FieldsPanel(findings) : null;
     this.filters = this.#filters();
     this.node = make("aside", { class: "card side", "aria-label": "What was found" }, this.fields && this.#switch(), this.fields?.node, this.filters, this.list);
-    this.more = new IntersectionObserver((entries) => entries.some((each) => each.isIntersecting) && this.#append(), { root: this.list, rootMargin: "400px" });
+    this.more = new IntersectionObserver((entries) => entries.some((each) => each.isIntersecting) && this.#append(), { rootMargin: "400px", scrollMargin: "400px" });
     this.marks.follow(this.list, "list");
     this.list.addEventListener("keydown", (event) => this.#step(event));
     this.list.addEventListener("focusin", (event) => {

@@ -9,6 +9,9 @@ const STAGES = [["compute", "Device", "c0"], ["tokenize", "Text", "c5"], ["parse
 const PHASES = { syncing: "Fetching models", loading: "Loading models", warming: "Warming up", ready: "Ready", draining: "Shutting down", failed: "Failed", unreachable: "Not reachable" };
 const MARKS = { "scale in": "shrink", target: "aim", step: "grow fast" }; // thresholds of scaling, in one or two words
 const LOOK_SECONDS = 10;
+const LATE_SECONDS = 60; // within which a refusal is told as what is wrong now
+const FULL = 0.8; // share of the queue's limit from which it is nearly full
+const IDLE = 0.02; // work ratio below which a stage does nothing that its chart would show
 
 async function* events(signal) {
   const answer = await ask("/console/live", { signal });
@@ -27,10 +30,11 @@ export class View {
   constructor(root) {
     this.root = root;
     this.colours = new Map();
+    this.refused = [];
     this.tiles = {};
     const tile = (name, title) => {
       this.tiles[name] = [make("dd", { class: "number", "data-tile": name }, "–"), make("dd", { class: "soft small" }, "")];
-      return make("div", { class: "tile card" }, make("dt", {}, title), ...this.tiles[name]);
+      return make("div", { class: `tile card ${name}` }, make("dt", {}, title), ...this.tiles[name]);
     };
     this.ratio = new LineChart({ title: "Work ratio of each stage, with the levels at which a fleet shrinks and grows", series: STAGES.map(([, name, colour]) => [name, colour]), least: 1, most: 2, format: (value) => value.toFixed(2) });
     this.queue = new LineChart({ title: "Documents that wait", series: [["Documents waiting", "c3"]], least: 10, format: (value) => Math.round(value).toLocaleString("en") });
@@ -42,12 +46,13 @@ export class View {
     this.notice = make("div", { class: "notes" });
     const card = (title, words, ...children) => make("section", { class: "card" }, make("h2", {}, title), words && make("p", { class: "soft small" }, words), ...children);
     root.replaceChildren(make("h1", { class: "unseen" }, "The engine at work"), this.notice, make("dl", { class: "tiles" },
-      tile("phase", "State"), tile("busy", "Device busy"), tile("waiting", "Waiting"), tile("backlog", "Time to catch up"), tile("speed", "Speed"), tile("refused", "Refused")),
-    make("div", { class: "charts" },
+      tile("wrong", "What is wrong"), tile("busy", "Device busy"), tile("waiting", "Waiting"), tile("backlog", "Time to catch up"), tile("speed", "Speed"), tile("refused", "Refused")),
+    this.rest = make("p", { class: "card soft", hidden: true }, "Nothing is asked for now. Work ratio, queue and batches show here as soon as documents come."),
+    this.charts = make("div", { class: "charts" },
       card("Work ratio", "Work that is asked for over what can be done: above 1 a queue grows. Device: computes; Text: prepares tokens; Parsers: read files. "
         + "A fleet aims at the middle line, shrinks below the lowest, and grows faster above the highest.", this.ratio.node),
       card("Queue", "Documents that were taken and wait for the device.", this.queue.node)),
-    card("Batches", "Parts of documents that the device computed together: as wide as it took, as high as it was full.", this.timeline.svg,
+    this.batches = card("Batches", "Parts of documents that the device computed together: as wide as it took, as high as it was full.", this.timeline.svg,
       scrolled("The last batches", heads([["Batch", "number"], ["Took", "number"], ["How full"], ["Whose documents"]]), this.last, "last")),
     make("div", { class: "charts" }, card("Memory for batches", "", this.memory), card("Refusals since the start", "", this.refusals)),
     card("Models", "", this.models));
@@ -69,6 +74,8 @@ export class View {
       } catch (problem) {
         if (problem.name === "AbortError") return;
         this.notice.replaceChildren(make("p", { class: "notice bad", role: "alert" }, problem.message ?? "The stream broke off."));
+        this.#tile("wrong", PHASES.unreachable, "these values are old");
+        this.tiles.wrong[0].parentElement.dataset.wrong = "yes";
       }
       await new Promise((resolve) => { setTimeout(resolve, AGAIN_MS); });
     }
@@ -78,9 +85,9 @@ export class View {
     this.notice.replaceChildren(...(state.detail ? [make("p", { class: "notice" }, state.detail)] : []));
     this.#showModels(state.models, state.engine?.memory);
     const { engine } = state;
-    this.#tile("phase", PHASES[state.phase] ?? state.phase, engine?.load.running_tokens ? "computes a batch" : engine ? "nothing to compute" : "");
+    if (engine && this.name !== engine.engine) { this.name = engine.engine; this.timeline.clear(); this.refused = []; }
+    this.#tellWrong(state);
     if (!engine) return;
-    if (this.name !== engine.engine) { this.name = engine.engine; this.timeline.clear(); }
     const { load, now_seconds: now } = engine;
     const refused = engine.refusals.reduce((sum, each) => sum + each.documents, 0);
     this.#tile("waiting", load.documents ? count(load.documents, "document") : "Nothing", load.documents
@@ -94,10 +101,30 @@ export class View {
     this.queue.add(now, [load.documents]);
     this.timeline.add(now, engine.batches, load.running_tokens, (model) => this.#colour(model));
     this.#tile("busy", percent(this.timeline.busy(now)), `of the last ${LOOK_SECONDS} s`);
+    const isIdle = this.ratio.highest < IDLE && !this.queue.highest && !this.timeline.recent().length && !load.running_tokens;
+    [this.rest.hidden, this.charts.hidden, this.batches.hidden] = [!isIdle, isIdle, isIdle];
     this.#showBatches();
     this.#showMemory(engine);
     this.#showRefusals(engine.refusals);
     this.root.dataset.now = now;
+  }
+
+  /** The first tile: the worst that is wrong now, with what it comes from, and what else is. */
+  #tellWrong(state) {
+    const { engine, phase } = state;
+    const wrong = troubles(state, engine ? this.#lateRefusals(engine) : []);
+    const fine = [engine?.load.running_tokens ? "ready, computes a batch" : "ready, nothing to compute"];
+    const [what, ...more] = wrong[0] ?? ["Nothing", ...fine];
+    this.#tile("wrong", what, [...more, ...wrong.slice(1).map(([other]) => `also: ${other.toLowerCase()}`)].filter(Boolean).join("; "));
+    this.tiles.wrong[0].parentElement.dataset.wrong = wrong.length ? (phase === "ready" ? "yes" : "wait") : "no";
+  }
+
+  /** What was refused in the last `LATE_SECONDS` while this view was open: [code, documents]. */
+  #lateRefusals({ now_seconds: now, refusals }) {
+    this.refused.push([now, new Map(refusals.map((each) => [each.code, each.documents]))]);
+    while (this.refused.length > 1 && this.refused[0][0] < now - LATE_SECONDS) this.refused.shift();
+    const before = this.refused[0][1];
+    return refusals.map((each) => [each.code, each.documents - (before.get(each.code) ?? 0)]).filter(([, documents]) => documents > 0);
   }
 
   #tile(name, value, words) {
@@ -163,6 +190,19 @@ export class View {
     });
     this.models.replaceChildren(scrolled("Models", heads(columns), make("tbody", {}, ...rows)));
   }
+}
+
+/** What is wrong, the worst first: [in two or three words, what it comes from]. */
+export function troubles({ phase, detail, engine, models, thresholds, queue_limit_tokens: limit }, refused) {
+  const found = [];
+  if (phase !== "ready") found.push([PHASES[phase] ?? phase, detail]);
+  else if (!engine) found.push(["No engine", "it does not answer"]);
+  for (const { name: model, problem } of models) if (problem) found.push([`Model ${model}`, "its newest revision is not served; see Models"]);
+  for (const [code, documents] of refused) found.push(["Refuses work", `${count(documents, "document")} of late: ${code}`]);
+  const [stage, ratio] = STAGES.map(([name, title]) => [title, engine?.work_ratios[name] ?? 0]).sort((a, b) => b[1] - a[1])[0];
+  if (ratio > thresholds.step) found.push(["Too much work", `${stage}: ${ratio.toFixed(2)} times what it can do`]);
+  if (engine && engine.load.tokens > FULL * limit) found.push(["Queue nearly full", `${percent(engine.load.tokens / limit)} of its tokens`]);
+  return found;
 }
 
 const heads = (columns) => make("thead", {}, make("tr", {}, ...columns.map(([name, kind]) => make("th", { class: kind ?? "", scope: "col" }, name))));

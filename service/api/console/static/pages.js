@@ -80,10 +80,10 @@ export class PageStrip {
     this.byPage = grouped(findings.entities);
     this.unreadByPage = grouped(parts);
     for (const number of unread) {
-      this.#say(number, `Not read: this page is ${reasons(this.unreadByPage.get(number)) || "a picture"}`);
+      this.#say(number, `This page could not be read: it is ${reasons(this.unreadByPage.get(number)) || "a picture"}`);
       this.pages[number - 1]?.sheet.classList.add("not-read");
     }
-    for (const [number, found] of this.unreadByPage) if (!unread.includes(number)) this.#say(number, `Partly read; the dashed part is ${reasons(found)}`);
+    for (const [number, found] of this.unreadByPage) if (!unread.includes(number)) this.#say(number, `The dashed part could not be read: it is ${reasons(found)}`);
     for (const page of this.pages) page.framed = undefined;
     findings.addEventListener("filter", () => this.#frameAll());
     findings.addEventListener("choose", (event) => event.detail.by !== "page" && this.goTo(findings.chosen));
@@ -91,6 +91,9 @@ export class PageStrip {
     this.node.addEventListener("pointerleave", () => tip.hide());
     this.#frameAll();
   }
+
+  /** Whether no page can be drawn, as of a locked file. */
+  get isBlank() { return this.pages.every((page) => page.failed); }
 
   goTo(index) {
     const entity = this.findings.entities[index];
@@ -225,7 +228,7 @@ export class PageStrip {
 }
 
 /** Why parts were not read, in words. */
-export const reasons = (parts = []) => [...new Set(parts.map((each) => REASONS[each.reason] ?? each.reason))].join(", or ");
+const reasons = (parts = []) => [...new Set(parts.map((each) => REASONS[each.reason] ?? each.reason))].join(", or ");
 
 function grouped(entities) {
   const found = new Map();

@@ -1,10 +1,11 @@
 // How far a document is, while its answer is awaited: asked of the service each second, from the first on.
 
 import { askJson, newId } from "./api.js";
-import { make } from "./dom.js";
+import { count, make } from "./dom.js";
 
 const EVERY_MS = 1000;
 const SURE = 0.02; // share of the work that must have been watched before the time left is worth saying
+const TOLD_SECONDS = 3; // of waiting, from which they are told
 const SENTENCES = { parse: "Reading the file", tokenize: "Preparing the text", queue: "Looking for entities", decode: "Putting together what was found" };
 
 /** Seconds in a reader's words; nothing while they are not known. */
@@ -20,6 +21,8 @@ export class Progress {
   constructor(pages = () => 0) {
     this.id = newId();
     this.pages = pages;
+    this.since = performance.now();
+    this.begun = {};
     this.bar = make("div", { class: "progress" });
     this.words = make("p", { class: "soft", role: "status" }, "Reading the file …");
     this.node = make("div", { class: "waits" }, this.bar, this.words,
@@ -38,10 +41,15 @@ export class Progress {
     if (this.clock) this.#show(known);
   }
 
-  #show({ stage, windows_done: done, windows }) {
-    const share = stage === "queue" && windows > 1 ? done / windows : null;
-    const said = [SENTENCES[stage] ?? "Reading the file"];
-    if (share !== null) said.push(this.#far(share), left(this.#secondsLeft(share)));
+  #show({ stage, windows_done: windowsDone, windows, pages_done: pagesDone, pages }) {
+    const isRecognizing = stage === "parse" && pages > 0;
+    const [done, all] = isRecognizing ? [pagesDone, pages] : stage === "queue" ? [windowsDone, windows] : [0, 0];
+    const share = all > 1 ? done / all : null;
+    const said = [isRecognizing ? `Recognizing the text in ${count(pages, "picture")}` : SENTENCES[stage] ?? "Reading the file"];
+    if (share !== null) said.push(isRecognizing ? `${done.toLocaleString("en")} done` : this.#far(share));
+    const time = share !== null && left(this.#secondsLeft(stage, share));
+    const waited = (performance.now() - this.since) / 1000;
+    said.push(time || (waited >= TOLD_SECONDS && `for ${count(Math.round(waited), "second")} now`));
     this.words.textContent = `${said.filter(Boolean).join(", ")} …`;
     this.bar.classList.toggle("known", share !== null);
     if (share !== null) this.bar.style.setProperty("--share", `${100 * share}%`);
@@ -52,10 +60,10 @@ export class Progress {
     return pages > 1 ? `about page ${Math.max(1, Math.round(share * pages)).toLocaleString("en")} of ${pages.toLocaleString("en")}` : `${Math.round(100 * share)} % done`;
   }
 
-  #secondsLeft(share) {
+  #secondsLeft(stage, share) {
     const now = performance.now() / 1000;
-    this.begun ??= [now, share];
-    const [at, from] = this.begun;
+    this.begun[stage] ??= [now, share];
+    const [at, from] = this.begun[stage];
     return share - from >= SURE ? ((now - at) / (share - from)) * (1 - share) : Infinity;
   }
 }

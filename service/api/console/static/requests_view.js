@@ -62,12 +62,12 @@ function copyable(id) {
 
 function table(requests, id) {
   const rows = requests.map((each) => make("tr", { "aria-current": each.id === id ? "true" : null },
-    make("td", { class: "number" }, new Date(each.unix_seconds * 1000).toLocaleTimeString("en-GB")),
-    make("td", { class: "id" }, make("a", { class: "mono", title: each.id, href: `#requests/${encodeURIComponent(each.id)}` }, each.id.length > 14 ? `${each.id.slice(0, 12)}…` : each.id), copyable(each.id)),
-    make("td", { class: outcome(each)[0] }, outcome(each)[1]),
-    make("td", { class: "number" }, each.tokens.toLocaleString("en")),
+    make("td", { class: "time" }, new Date(each.unix_seconds * 1000).toLocaleTimeString("en-GB")),
+    make("td", {}, make("a", { class: "mono", title: each.id, href: `#requests/${encodeURIComponent(each.id)}` }, each.id.length > 14 ? `${each.id.slice(0, 12)}…` : each.id),
+      make("div", { class: `small outcome ${outcome(each)[0]}` }, outcome(each)[1])),
+    make("td", { class: "number" }, each.tokens ? each.tokens.toLocaleString("en") : ""),
     make("td", { class: "number" }, milliseconds(each.total_ms))));
-  return make("table", {}, make("thead", {}, make("tr", {}, ...[["Time", "number"], ["Request"], ["Outcome"], ["Tokens", "number"], ["Total", "number"]]
+  return make("table", {}, make("thead", {}, make("tr", {}, ...[["Time"], ["Request, and what became of it"], ["Tokens", "number"], ["Total", "number"]]
     .map(([name, kind]) => make("th", { class: kind ?? "", scope: "col" }, name)))), make("tbody", {}, ...rows));
 }
 

@@ -1,12 +1,20 @@
 // What was dropped: its kind by name and type, as the service is told it.
 
+const DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
 const TYPES = {
-  pdf: "application/pdf",
-  docx: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-  html: "text/html", htm: "text/html", txt: "text/plain", md: "text/markdown",
+  pdf: "application/pdf", docx: DOCX, docm: DOCX, dotx: DOCX,
+  html: "text/html", htm: "text/html", xhtml: "text/html", txt: "text/plain", text: "text/plain", md: "text/markdown", markdown: "text/markdown",
 };
 
 const PICTURE = /^image\/(png|jpeg|tiff|webp|bmp|gif)$/;
+const PICTURES = ["png", "jpg", "jpeg", "tif", "tiff", "webp", "bmp", "gif"];
+
+/** What is taken, in the words of the service's own errors. */
+export const TAKEN = { documents: "PDF, DOCX, HTML, plain text, Markdown, invoices as XML", pictures: "PNG, JPEG, TIFF, WebP, BMP, GIF" };
+/** What the dialog for files offers. */
+export const ENDINGS = [...Object.keys(TYPES), "xml", ...PICTURES].map((each) => `.${each}`).join(",");
+
+const PREVIEW = 40_000; // bytes or characters
 
 const ending = (name) => /\.([a-z0-9]+)$/i.exec(name)?.[1].toLowerCase() ?? "";
 
@@ -25,3 +33,13 @@ export async function sampleSource(name) {
 export const SAMPLES = [
   ["invoice.pdf", "Invoice"], ["resume.pdf", "Résumé"], ["rechnung.pdf", "German invoice"], ["offer.html", "Offer (HTML)"],
 ];
+
+/** What shows of a document without pages until its answer is there. */
+export async function preview({ file, text, type }) {
+  if (text) return text.slice(0, PREVIEW);
+  const isText = /^text\/(plain|markdown)$/.test(type);
+  try {
+    if (isText) return new TextDecoder("utf-8", { fatal: true }).decode(await file.slice(0, PREVIEW).arrayBuffer(), { stream: true });
+  } catch { /* It has another charset, which the service finds out. */ }
+  return "The text shows here when the file has been read.";
+}
