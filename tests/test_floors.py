@@ -146,7 +146,10 @@ MAY_IMPORT = {
         "service.process",
     ),
     "service/engine/": ENGINE_MAY_IMPORT,
-    "service/training/": (*ENGINE_MAY_IMPORT, "service.evaluation", "service.training"),
+    "service/training/": (
+        *(*ENGINE_MAY_IMPORT, "service.evaluation", "service.training"),
+        *("service.text.rules.rule_set", "service.text.values.reading"),
+    ),
     "service/api/": (
         "service.core",
         "service.documents",

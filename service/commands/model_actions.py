@@ -33,7 +33,7 @@ from model_store.transfer.publish import PublishResult, publish
 from model_store.transfer.pull import pull
 from model_store.transfer.push import push
 from model_store.transfer.tag_moves import roll_back
-from service.core.errors import ServiceError
+from service.core.errors import ModelError, ServiceError
 from service.evaluation.data_check import unknown_labels
 from service.evaluation.labelled_documents import BadRecords, LabelledDocument, read_sets
 from service.settings import read_settings
@@ -85,6 +85,8 @@ def run_publish(chosen: argparse.Namespace) -> int:
     golden = golden_examples(chosen.golden, scanned) if chosen.golden else ()
     refuse_unusable_tokens(chosen.folder)
     decoding = read_decoding(chosen.folder) if scanned.family.has_labels else None
+    if scanned.family.has_labels:
+        refuse_unknown_kinds(chosen.folder, scanned.config.labels)
     with progress_bar("publishing") as report:
         published = publish(
             chosen.folder,
@@ -118,6 +120,20 @@ def run_publish(chosen: argparse.Namespace) -> int:
             file=sys.stderr,
         )
     return 0
+
+
+def refuse_unknown_kinds(folder: Path, labels: tuple[str, ...]) -> None:
+    """Raise ModelError where the folder's rules cannot be read, or say the kind of a label that is never answered."""
+    from service.families.refusals import labels_like
+    from service.text.pipeline import answered_labels
+    from service.text.rules.rule_set import FILE, RuleSet
+
+    rules = RuleSet.read(folder)
+    known = answered_labels(labels)
+    if unknown := sorted(rules.kinds.keys() - {*known}):
+        raise ModelError(
+            f"{FILE} says the kind of {unknown[0]!r}, a label that the model lacks; {labels_like(unknown[0], known)}"
+        )
 
 
 def report_scheme(labels: tuple[str, ...], decoding: Decoding, observed: str) -> None:

@@ -4,6 +4,9 @@ The data are JSON lines, whose form `gleaner data --help` shows; `gleaner data c
 files. Records of one `group` (a company, an author) are left out together. Each file is a set of its own: a label that
 it never marks is taken as not looked for there, unless `--closed` says that every file has them all.
 
+The values of a label are read by its name's words (DUE_DATE is a date), or as `--kind WHEN=date` says; kinds are
+text, date, money, quantity, percent, email, url, phone, iban, bic, tax_id and card.
+
 The same command goes on with a training that was cut off.
 """
 
@@ -13,6 +16,7 @@ import argparse
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -20,6 +24,7 @@ import msgspec
 
 from model_store.builtin import model_folder
 from model_store.families.registry import FAMILIES, family_name
+from service.core.decoding.value import ValueKind
 from service.core.errors import InvalidOptions
 from service.environment import child_environment
 from service.training.options import TrainingOptions
@@ -35,6 +40,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("data", nargs="+", type=Path, metavar="DATA", help="JSON lines, or folders of them")
     parser.add_argument("--from", dest="base", default=BUILTIN, metavar="builtin|DIR", help="model to start from")
     parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="folder for the new model")
+    parser.add_argument(
+        "--kind",
+        dest="kinds",
+        action="append",
+        default=[],
+        metavar="LABEL=KIND",
+        help="how the values of a label are read, such as WHEN=date; may be repeated",
+    )
     parser.add_argument("--closed", action="store_true", help="every file has all labels marked")
     parser.add_argument("--epochs", type=int, default=DEFAULTS.epochs, metavar="N", help="most passes (%(default)s)")
     parser.add_argument(
@@ -79,6 +92,18 @@ def run(chosen: argparse.Namespace) -> int:
                 return process.wait()
 
 
+def kinds_of(entries: Iterable[str]) -> dict[str, ValueKind]:
+    """Read the kinds of values by label. Raises InvalidOptions."""
+    kinds: dict[str, ValueKind] = {}
+    for entry in entries:
+        label, kind = (part.strip() for part in entry.rpartition("=")[::2])
+        if not label or kind not in tuple(ValueKind):
+            raise InvalidOptions(f"--kind takes LABEL=KIND, not {entry[:50]!r}; kinds are {', '.join(ValueKind)}")
+        if kinds.setdefault(label, ValueKind(kind)) != kind:
+            raise InvalidOptions(f"--kind: {label} is both {kinds[label]} and {kind}")
+    return kinds
+
+
 def options_of(chosen: argparse.Namespace) -> TrainingOptions:
     """Read the training's options. Raises InvalidOptions for numbers that make no sense."""
     for name, least, most in (
@@ -109,6 +134,7 @@ def options_of(chosen: argparse.Namespace) -> TrainingOptions:
         left_out_percent=chosen.left_out,
         rate=chosen.rate,
         batch_tokens=chosen.batch_tokens,
+        kinds=kinds_of(chosen.kinds),
         seed=chosen.seed,
         threads=chosen.threads,
         device=chosen.device,

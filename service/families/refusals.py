@@ -14,6 +14,8 @@ from service.wire import ModelStatus
 
 SHOWN_CHARACTERS = 64
 """Characters of an unknown label that its refusal shows."""
+MOST_SHOWN = 20
+"""Most labels of a model that a refusal lists."""
 
 
 def no_records(model: ModelStatus) -> InvalidOptions:
@@ -24,13 +26,18 @@ def no_records(model: ModelStatus) -> InvalidOptions:
 def refuse_unknown(option: str, model: ModelStatus, labels: Sequence[str], known: Sequence[str]) -> None:
     """Raise InvalidOptions for the first label that is not known, with those that are like it."""
     if (wrong := next((each for each in labels if each not in known), None)) is not None:
-        shown, hint = wrong[:SHOWN_CHARACTERS], _known_labels_like(wrong, known)
-        raise InvalidOptions(f"{option}: {model.name} has no label {shown!r}; {hint}")
+        shown, hint = wrong[:SHOWN_CHARACTERS], labels_like(wrong, known)
+        more = " (`entity_labels` in /models has all)" if hint.endswith("…") else ""
+        raise InvalidOptions(f"{option}: the model `{model.name}` has no label {shown!r}; {hint}{more}")
 
 
-def _known_labels_like(wrong: str, known: Sequence[str]) -> str:
+def labels_like(wrong: str, known: Sequence[str]) -> str:
     """A hint: labels in other case, those with it as one of their words, the one most like it, or else all."""
     upper, in_upper = wrong[:SHOWN_CHARACTERS].upper(), {each.upper(): each for each in known}
     like = [each for each in known if each.upper() == upper] or [each for each in known if upper in each.split("_")]
     like = like or [in_upper[each] for each in get_close_matches(upper, in_upper, n=1, cutoff=0.5)]
-    return f"did you mean {' or '.join(like)}?" if like else f"there are: {', '.join(known)}."
+    if like:
+        return f"did you mean {' or '.join(like)}?"
+    if len(known) > MOST_SHOWN:
+        return f"there are {len(known)}: {', '.join(known[:MOST_SHOWN])} …"
+    return f"there are: {', '.join(known)}."

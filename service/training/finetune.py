@@ -26,18 +26,21 @@ from service.text.tokenizer import TextTokenizer
 from service.training.data import Cutter, TrainingSet, check_learnable, split
 from service.training.loop import FineTuning, SavedState
 from service.training.model import (
+    described_kinds,
     digest_files,
     freeze_embeddings,
+    kinds_of,
     open_base,
     prepare_folder,
     write_card,
     write_model,
+    write_rules,
 )
 from service.training.options import TrainingOptions
 
 ALL = "all"
 """The name of the score over all labels."""
-MAY_CHANGE = {"out": "", "threads": 0, "device": "auto", "minutes": None}
+MAY_CHANGE = {"out": "", "threads": 0, "device": "auto", "minutes": None, "kinds": {}}
 """Options that may differ when a training is resumed."""
 LabelScores = dict[str, SpanScore]
 """Label → its score; `ALL` comes last."""
@@ -58,12 +61,15 @@ def train(options: TrainingOptions) -> LabelScores | None:
     if options.left_out_percent and (repeated := repeated_texts(sets)):
         log.info("%d documents have the text of an earlier one; equal texts are all learned or all left out", repeated)
     labels = frozenset().union(*(each.labels for each in sets))
+    kinds = kinds_of(options, labels)
     training, left_out = (
         [TrainingSet(each.documents, labels if options.closed else each.labels) for each in part]
         for part in split(sets, left_out_percent=options.left_out_percent)
     )
     scores = train_sets(training, left_out, labels, options, data_digest=digest_files(paths))
+    write_rules(Path(options.out), kinds)
     write_card(Path(options.out), options, sets, scores)
+    log.info("values: %s", described_kinds(labels, kinds))
     return scores
 
 

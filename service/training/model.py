@@ -1,8 +1,9 @@
 """Model of a training: reads it from the base folder, gives it a head for the labels, and writes it to the new folder.
 
 The head is kept if the base has the same labels; else a new one gets the rows of the labels that both have.
-The new folder has half-precision weights, the base's tokenizer and licence, and a card with data and scores. The base's
-transitions, calibration and rules are not copied: they were fitted to its labels.
+The new folder has half-precision weights, the base's tokenizer and licence, and a card with data and scores. Of the
+base's rules it has the kinds of values of labels that both have. Transitions, calibration and other rules are not
+copied: they were fitted to the base's labels.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import torch
@@ -18,13 +19,19 @@ from safetensors.torch import save_file
 from torch import nn
 from transformers import PreTrainedModel
 
+from service.core.decoding.value import ValueKind
 from service.core.errors import ModelError
+from service.core.labels.label_set import Label
 from service.evaluation.labelled_documents import LabelledSet
 from service.evaluation.span_scores import SpanScore
 from service.families.engine.checkpoint import Checkpoint
+from service.families.refusals import labels_like
 from service.families.token_classifier.engine.reading import read as read_checkpoint
+from service.text.rules.rule_set import FILE as RULES
+from service.text.rules.rule_set import RuleSet
+from service.text.values.reading import value_kind
 from service.training.data import tags_of
-from service.training.options import OtherTraining, TrainingOptions, UnusableBase
+from service.training.options import BadData, OtherTraining, TrainingOptions, UnusableBase
 
 KEPT_FILES = (
     *("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"),
@@ -100,6 +107,35 @@ def write_model(model: PreTrainedModel, folder: Path) -> None:
     config = model.config.to_dict() | {"architectures": [type(model).__name__], "dtype": "float16"}
     config = {key: value for key, value in config.items() if key not in {"transformers_version", "_name_or_path"}}
     (folder / "config.json").write_text(json.dumps(config, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def kinds_of(options: TrainingOptions, labels: Iterable[str]) -> dict[str, str]:
+    """Collect the kinds of values of a model with these labels: the base's, then those of the options.
+
+    Raises:
+        BadData: the options name a label that the data lack.
+    """
+    known = sorted(labels)
+    if unknown := sorted(options.kinds.keys() - {*known}):
+        raise BadData([f"--kind: the data have no label {unknown[0]!r}; {labels_like(unknown[0], known)}"])
+    kept = {label: kind for label, kind in RuleSet.read(Path(options.base)).kinds.items() if label in known}
+    return kept | {label: str(kind) for label, kind in options.kinds.items()}
+
+
+def write_rules(folder: Path, kinds: Mapping[str, str]) -> None:
+    """Write the kinds of values, if there are some, as the folder's rules."""
+    if kinds:
+        content = json.dumps({"kinds": dict(sorted(kinds.items()))}, indent=2, ensure_ascii=False)
+        (folder / RULES).write_text(content + "\n", encoding="utf-8")
+
+
+def described_kinds(labels: Iterable[str], kinds: Mapping[str, str]) -> str:
+    """Describe how values of these labels are read, and by what."""
+    read = {each: value_kind(Label(each, kind=ValueKind(kinds[each]) if each in kinds else None)) for each in labels}
+    known = sorted(each for each in labels if each in kinds or read[each] is not ValueKind.TEXT)
+    named = [f"{each} is {read[each]}{'' if each in kinds else ' by its name'}" for each in known]
+    others = ["all others are text; --kind LABEL=KIND says another"] if len(known) < len(read) else []
+    return ", ".join([*named, *others])
 
 
 def write_card(

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import msgspec
 
+from service.core.decoding.value import ValueKind
+
 MOST_PROBLEMS_SHOWN = 10
 """Most problems that an error names; it counts the others."""
 
@@ -30,6 +32,7 @@ class TrainingOptions(msgspec.Struct, frozen=True, kw_only=True):
         rate: highest learning rate of the pretrained layers.
         new_head_factor: factor on the rate of a new head.
         batch_tokens: most tokens of a batch, padding included.
+        kinds: label → kind of its values, where its name does not say it.
         threads: CPU threads; 0 for one a core.
         device: `auto`, `cpu` or `cuda`.
     """
@@ -45,6 +48,7 @@ class TrainingOptions(msgspec.Struct, frozen=True, kw_only=True):
     rate: float = 1e-4
     new_head_factor: float = 10.0
     batch_tokens: int = 1536
+    kinds: dict[str, ValueKind] = {}
     seed: int = 1
     threads: int = 0
     device: str = "auto"

@@ -57,6 +57,26 @@ def test_a_published_model_is_listed_and_intact(folder: Path, tmp_path: Path, ca
     assert "files are whole" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("rules", "words"),
+    [
+        ('{"kinds": {"PRE": "date"}}', "'PRE', a label that the model lacks; did you mean PER?"),
+        ('{"kinds": {"PER": "day"}}', "the kind of 'PER' is 'day'; there are text, date"),
+        ('{"find": ["fax"]}', "rules.json cannot be used"),
+        ('{"kinds": {"PER": "text", "IBAN": "text"}}', ""),
+    ],
+)
+def test_rules_that_do_not_fit_the_model_are_refused(
+    folder: Path, tmp_path: Path, capsys: Shown, rules: str, words: str
+) -> None:
+    own = shutil.copytree(folder, tmp_path / "own")
+    (own / "rules.json").write_text(rules)
+    assert gleaner("publish", own, "mine", "--store", tmp_path / "store") == bool(words)
+    assert words in capsys.readouterr().err
+    gleaner("list", "--store", tmp_path / "store")
+    assert ("mine" in capsys.readouterr().out) is not bool(words)
+
+
 def test_an_option_overrides_the_store_of_the_settings(
     folder: Path, tmp_path: Path, capsys: Shown, monkeypatch: pytest.MonkeyPatch
 ) -> None:

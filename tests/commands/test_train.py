@@ -33,11 +33,20 @@ def chosen(*arguments: str) -> argparse.Namespace:
         (("--epochs", "0"), "--epochs takes 1"),
         (("--left-out", "90"), "--left-out takes 0 to 50"),
         (("--minutes", "0"), "--minutes"),
+        (("--kind", "WHEN"), "--kind takes LABEL=KIND, not 'WHEN'"),
+        (("--kind", "WHEN=day"), "kinds are text, date, money"),
+        (("--kind", "=date"), "LABEL=KIND"),
+        (("--kind", "WHEN=date", "--kind", "WHEN=money"), "WHEN is both date and money"),
     ],
 )
 def test_a_bad_option_is_refused_with_a_sentence(arguments: tuple[str, ...], words: str) -> None:
     with pytest.raises(InvalidOptions, match=words):
         options_of(chosen("a.jsonl", "--out", "o", *arguments))
+
+
+def test_kinds_of_values_are_read_by_label() -> None:
+    kinds = options_of(chosen("a.jsonl", "--out", "o", "--kind", "WHEN=date", "--kind", " A=B = text ")).kinds
+    assert kinds == {"WHEN": "date", "A=B": "text"}
 
 
 def _gleaner(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

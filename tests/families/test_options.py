@@ -72,7 +72,7 @@ def test_labels_in_a_form_may_be_json() -> None:
         ({"labels": []}, "empty"),
         ({"labels": ["a"], "fields": True}, "fields"),
         ({"labels": ["a"], "aggregation": "max"}, "aggregation"),
-        ({"labels": ["a", "b"], "min_score": "c:0.1"}, "min_score: free has no label 'c'; there are: a, b"),
+        ({"labels": ["a", "b"], "min_score": "c:0.1"}, "min_score: the model `free` has no label 'c'; there are: a, b"),
         ({"labels": ["due date"], "min_score": "Due date:0.1"}, "no label 'Due date'; did you mean due date"),
         ({"labels": ["due date"], "min_score": "due dat:0.1"}, "no label 'due dat'; did you mean due date"),
         ({"labels": ["a", "x [SEP]"]}, "special token"),

@@ -21,7 +21,7 @@ from service.training.data import IGNORED
 from service.training.finetune import ALL, train
 from service.training.loop import CLOSED_SHARE, STATE_FILE, FineTuning, SavedState, masked_loss, rate_share
 from service.training.model import open_base
-from service.training.options import OtherTraining, TrainingOptions, UnusableBase
+from service.training.options import BadData, OtherTraining, TrainingOptions, UnusableBase
 from tests.support.tiny_models import make_model
 from tests.support.training_data import record, write_set
 
@@ -139,6 +139,17 @@ def test_a_folder_that_is_no_classifier_is_refused(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text(json.dumps({"model_type": "bert"}))
     with pytest.raises(UnusableBase, match="safetensors"):
         open_base(tmp_path, {"A"})
+
+
+def test_kinds_of_values_are_written_and_those_of_the_base_are_kept(base: Path, data: Path, tmp_path: Path) -> None:
+    own = shutil.copytree(base, tmp_path / "base")
+    (own / "rules.json").write_text('{"find": ["email"], "kinds": {"SENDER": "text", "GONE": "date"}}')
+    train(options(own, tmp_path / "out", data, epochs=1, kinds={"INVOICE_ID": "card"}))
+    assert json.loads((tmp_path / "out" / "rules.json").read_text()) == {
+        "kinds": {"INVOICE_ID": "card", "SENDER": "text"}
+    }
+    with pytest.raises(BadData, match="no label 'SENDR'; did you mean SENDER"):
+        train(options(base, tmp_path / "other", data, kinds={"SENDR": "date"}))
 
 
 def _loss(probabilities: list[float], tag: int, opened: list[bool]) -> float:

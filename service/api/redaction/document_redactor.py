@@ -98,10 +98,10 @@ class Redactor:
         chosen = [RedactedSpan(each.label, each.start, each.end, each.score) for each in found.entities]
         spans = spans_to_redact(text, chosen, repeats=options.repeats, recognized=recognized, watch=watch)
         of_client = hmac.digest(self._key, request.client.encode(), "sha256") if self._key else b""
-        context = DocumentContext(text)
+        context, read_by = DocumentContext(text), request.task.reading_labels
 
         def value_of(label: str, part: str) -> str:
-            return read_value(label, part, context).text
+            return read_value(read_by.get(label, label), part, context).text
 
         return replaced_text(text, spans, replacer(options.mode, of_client, value_of))
 

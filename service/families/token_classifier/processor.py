@@ -16,6 +16,7 @@ from service.core.decoding.model_decoding import seen_inside_begins
 from service.core.decoding.spans import Overlaps
 from service.core.decoding.tag_scheme import IOB1, Scheme, scheme_named, scheme_of
 from service.core.decoding.tokens import word_starts
+from service.core.decoding.value import ValueKind
 from service.core.errors import InvalidOptions
 from service.core.labels.label_set import NO_LIMITS, ScoreLimits, read_labels
 from service.core.types import ResponseKind
@@ -50,6 +51,7 @@ from service.text.pipeline import (
     token_logits,
 )
 from service.text.tokenizer import SHORT_CHARACTERS, TextTokenizer, Vocabulary
+from service.text.values.reading import own_reading_labels
 from service.wire import ModelStatus
 
 
@@ -141,8 +143,10 @@ class TagTask:
 
     @property
     def reading_labels(self) -> Mapping[str, str]:
-        """Empty: values are read by the model's labels."""
-        return {}
+        """A label for each of the model's own whose values are read by the folder's `kinds` or its name's words."""
+        processor = self.processor
+        kinds = processor.tokenizer.rules.value_kinds if processor.is_read else frozenset[tuple[str, ValueKind]]()
+        return own_reading_labels(self.scheme.types, kinds)
 
     @property
     def scores_a_token(self) -> int:

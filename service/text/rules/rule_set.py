@@ -1,8 +1,9 @@
 """Rule set: the rules that a model asks for in `rules.json` beside its weights, and their application to a text.
 
-`rules.json`: `{"find": ["email", "iban"], "borders": ["date"], "roles": ["date"]}`, each part optional; the types
-below list the names. A folder without the file asks for no rules. It is a file of the folder, not a field of the
-manifest, so that the revision's digest covers it while stored manifests stay canonical.
+`rules.json`: `{"find": ["email"], "borders": ["date"], "roles": ["date"], "kinds": {"WHEN": "date"}}`, each part
+optional; the types below list the names. `kinds` says how the values of the model's labels are read. A folder without
+the file asks for no rules. It is a file of the folder, not a field of the manifest, so that the revision's digest
+covers it while stored manifests stay canonical.
 
 The rule: a label that the model lacks is answered only if the request asks for it.
 """
@@ -22,6 +23,7 @@ from service.core.decoding.entities import Entity
 from service.core.decoding.offsets import compose
 from service.core.decoding.span_trimming import trim
 from service.core.decoding.tokens import BLANKS
+from service.core.decoding.value import ValueKind
 from service.core.errors import ModelError
 from service.core.fields.named_roles import BILL_DATES, NAMED_BY_WORDS, named_dates
 from service.core.fields.roles import AMOUNTS, IDENTIFIERS
@@ -61,6 +63,17 @@ class RuleSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     find: tuple[FinderName, ...] = ()
     borders: tuple[BorderName, ...] = ()
     roles: tuple[RoleName, ...] = ()
+    kinds: dict[str, str] = {}
+
+    def __post_init__(self) -> None:
+        for label, kind in self.kinds.items():
+            if kind not in tuple(ValueKind):
+                raise ValueError(f"the kind of {label!r} is {kind!r}; there are {', '.join(ValueKind)}")
+
+    @property
+    def value_kinds(self) -> frozenset[tuple[str, ValueKind]]:
+        """(Label, kind of its values) where the folder says it."""
+        return frozenset((label, ValueKind(kind)) for label, kind in self.kinds.items())
 
     @classmethod
     def read(cls, folder: Path) -> RuleSet:

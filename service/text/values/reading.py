@@ -1,7 +1,7 @@
 """Reads an entity's text to its value, by its label; an unreadable text is its own value.
 
-A request, or else the words of a free label's name, tell the kind of its values: "invoice date" is read as a date,
-"total amount" as money; the value of a name with none of these words is its text.
+A request, a model's folder, or else the words of a label's name tell the kind of its values: "invoice date" is read as
+a date, `TOTAL_AMOUNT` as money; the value of a name with none of these words is its text.
 
 The rule: a reader, a rule or the choice of fields that raises costs its own result, never the document (`shielded`).
 """
@@ -12,6 +12,7 @@ import re
 import traceback
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
 
@@ -79,6 +80,8 @@ _NEXT_ENTITIES = 30
 """Entities among which the rest of a cut date is looked for: others stand in the footer and the header."""
 _LINE_END = re.compile(r"[ \t]*(?:\n|\Z)")
 _WORD = re.compile(r"[^\W\d_]+")
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+"""Place between two words of a name such as `dueDate`."""
 
 
 def read_value(label: str, text: str, context: DocumentContext) -> Value:
@@ -113,7 +116,7 @@ def read_values(
     """Read the value of each entity of a document.
 
     Args:
-        reading_labels: free label → label by which its texts are read.
+        reading_labels: label → label by which its texts are read, where that is another.
         page_starts: offsets at which the pages begin, if there are some: a date may be cut by a page's end.
     """
     others = reading_labels or {}
@@ -147,15 +150,34 @@ def _over_pages(context: DocumentContext, entities: Sequence[Entity], page_start
 
 
 def reading_label(label: Label) -> str:
-    """Find the label by which a free label's texts are read; empty where the texts are their values."""
+    """Find the label by which a label's texts are read; empty where the texts are their values."""
     if label.kind is not None:
         return _KINDS[label.kind][0] if label.kind in _KINDS else ""
     named = "_".join(label.name.upper().split())
     if named in READERS:
         return named
-    words = [word.lower() for word in _WORD.findall(label.name.replace("e-mail", "email"))]
+    words = [word.lower() for word in _WORD.findall(_HUMP.sub(" ", label.name.replace("e-mail", "email")))]
     kind = next((found for word in reversed(words) if (found := _WORDS.get(word))), None)
     return "" if kind is None else _KINDS[kind][0]
+
+
+@lru_cache(maxsize=64)
+def own_reading_labels(types: tuple[str, ...], kinds: frozenset[tuple[str, ValueKind]]) -> Mapping[str, str]:
+    """Find the label by which the texts of each of a model's own labels are read, where that is another.
+
+    Args:
+        types: the model's labels.
+        kinds: (label, kind of its values) where the model's folder says it; else the label's name does.
+    """
+    said = dict(kinds)
+    read = {name: reading_label(Label(name, kind=said.get(name))) for name in types}
+    return {name: other for name, other in read.items() if READERS.get(other) is not READERS.get(name)}
+
+
+def value_kind(label: Label) -> ValueKind:
+    """Find the kind of a label's values, as far as they can be read."""
+    reader = READERS.get(reading_label(label))
+    return next((kind for kind, (_, read) in _KINDS.items() if read is reader), ValueKind.TEXT)
 
 
 def read_tables() -> None:

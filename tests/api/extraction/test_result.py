@@ -93,6 +93,16 @@ def test_rules_take_part_where_the_models_folder_asks_for_them(folder: Path) -> 
     assert found_by(folder, text, aggregation="simple") == []
 
 
+def test_values_are_of_the_kinds_that_the_models_folder_says(folder: Path) -> None:
+    (folder / "rules.json").write_text('{"kinds": {"WHEN": "date", "DATE": "text"}}')
+    tags = ("O", "B-WHEN", "I-WHEN", "B-DATE", "I-DATE")
+    asked = request_of(ModelStatus("m", "stable", "sha256:0", str(folder), tags, 512, True, 1), ExtractOptions())
+    prepared = prepared_document(asked.task, Document("paid 14 March 2026"))
+    found = [Entity(label, "14 March 2026", 5, 18, 0.9) for label in ("WHEN", "DATE")]
+    result = build_result(DocumentInput("a"), Document(prepared.text), asked, prepared, Findings(found))
+    assert [(each.kind, each.value) for each in result.entities] == [("date", "2026-03-14"), ("text", "14 March 2026")]
+
+
 TEXT = "😀 Acme GmbH, invoice INV-1, total EUR 9.00"
 Found = tuple[tuple[str, str, float], ...]
 FOUND: Found = (("SUPPLIER_NAME", "Acme GmbH", 0.9), ("INVOICE_ID", "INV-1", 0.4), ("TOTAL_AMOUNT", "EUR 9.00", 0.9))

@@ -67,9 +67,9 @@ def test_422_for_an_unknown_label_names_the_nearest(service: Service, route: str
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"min_score": "0.1,DAT:0.2"}, "min_score: tiny has no label 'DAT'; did you mean DATE?"),
+        ({"min_score": "0.1,DAT:0.2"}, "min_score: the model `tiny` has no label 'DAT'; did you mean DATE?"),
         ({"min_score": "per:0.2"}, "did you mean PER?"),
-        ({"labels": "ORG,PRE", "min_score": "DAT:0.2"}, "labels: tiny has no label 'PRE'"),
+        ({"labels": "ORG,PRE", "min_score": "DAT:0.2"}, "labels: the model `tiny` has no label 'PRE'"),
         ({"labels": "EMAIL", "aggregation": "simple"}, "there are: DATE, ORG, PER."),
     ],
 )

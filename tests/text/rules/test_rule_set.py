@@ -92,7 +92,11 @@ def test_no_entity_of_the_rules_ends_with_a_blank_or_before_a_mark(blank: str) -
 
 
 @pytest.mark.parametrize(
-    "content", ["", "[]", '{"find": ["fax"]}', '{"seek": []}', '{"find": 1}', "{" * 70_000, "\xff"]
+    "content",
+    [
+        *("", "[]", '{"find": ["fax"]}', '{"seek": []}', '{"find": 1}', "{" * 70_000, "\xff"),
+        *('{"kinds": {"WHEN": "dat"}}', '{"kinds": ["WHEN"]}', '{"kinds": {"WHEN": null}}'),
+    ],
 )
 def test_a_file_that_cannot_be_used_is_refused_with_its_name(tmp_path: Path, content: str) -> None:
     (tmp_path / "rules.json").write_text(content, encoding="latin-1")

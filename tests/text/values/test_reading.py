@@ -6,6 +6,7 @@ for what is not seen, and its value: `-` is none, two readings have `|` between 
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import NoReturn
@@ -14,12 +15,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from model_store.builtin import model_folder
 from service.core.decoding.entities import Entity
 from service.core.decoding.value import ValueKind
 from service.core.labels.label_set import Label
 from service.text.values.context import DocumentContext
 from service.text.values.names import meaning, months
-from service.text.values.reading import READERS, read_value, read_values, reading_label, shielded
+from service.text.values.reading import (
+    READERS,
+    own_reading_labels,
+    read_value,
+    read_values,
+    reading_label,
+    shielded,
+    value_kind,
+)
 from tests.support.fuzz.reading_target import LINES, SIGNS, WORDS, read_all
 
 
@@ -42,6 +52,40 @@ def test_values_are_read_by_what_the_request_or_the_name_says(
     entity = Entity(label.name, text, 0, len(text), 0.9)
     (found,) = read_values(DocumentContext(text), [entity], {label.name: reading_label(label)})
     assert (found.kind, found.text) == (kind, value)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("DUE_DATE", ValueKind.DATE),
+        ("dueDate", ValueKind.DATE),
+        ("BIRTH-DATE", ValueKind.DATE),
+        ("UPDATED", ValueKind.TEXT),
+        ("Gesamtbetrag", ValueKind.TEXT),
+        ("rental_fee", ValueKind.MONEY),
+        ("TOTAL_AMOUNT", ValueKind.MONEY),
+        ("ID_NUMBER", ValueKind.CARD),
+        ("IBAN", ValueKind.IBAN),
+        ("E-Mail", ValueKind.EMAIL),
+        ("WHEN", ValueKind.TEXT),
+    ],
+)
+def test_a_model_s_own_label_is_read_by_its_name(name: str, kind: ValueKind) -> None:
+    assert value_kind(Label(name)) is kind
+    assert READERS.get(own_reading_labels((name,), frozenset()).get(name, name)) is READERS.get(
+        reading_label(Label(name))
+    )
+
+
+def test_kinds_of_a_model_s_own_labels_come_before_their_names() -> None:
+    kinds = frozenset({("WHEN", ValueKind.DATE), ("DATE", ValueKind.TEXT), ("WHO", ValueKind.TEXT)})
+    assert own_reading_labels(("WHEN", "DATE", "WHO", "DUE_DATE"), kinds) == {"WHEN": "DATE", "DATE": ""}
+
+
+def test_labels_of_the_built_in_model_are_read_as_they_are_named() -> None:
+    config = json.loads((model_folder() / "config.json").read_text())
+    labels = tuple({tag.partition("-")[2] for tag in config["id2label"].values()} - {""})
+    assert own_reading_labels(labels, frozenset()) == {}
 
 
 def broken(text: str, context: DocumentContext) -> NoReturn:
