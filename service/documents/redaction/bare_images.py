@@ -216,13 +216,18 @@ def put_shown(pdf: pikepdf.Pdf, image: Any, pixels: Pixels) -> None:
         _put_colours(image, colours, is_lossy=was_lossy)
         if not is_opaque:
             image["/SMask"] = _mask(pdf, alpha)
-    image.update(Dictionary(Type=Name.XObject, Subtype=Name.Image, Width=alpha.shape[1], Height=alpha.shape[0], **kept))
+    image.update(new_image(alpha.shape[1], alpha.shape[0], **kept))
+
+
+def new_image(width: int, height: int, **more: Any) -> Dictionary:
+    """The dictionary of an image of so many pixels."""
+    return Dictionary(Type=Name.XObject, Subtype=Name.Image, Width=width, Height=height, **more)
 
 
 def _mask(pdf: pikepdf.Pdf, alpha: Pixels) -> Any:
     mask = pdf.make_indirect(pikepdf.Stream(pdf, b""))
     _put_colours(mask, alpha[..., None], is_lossy=False)
-    mask.update(Dictionary(Type=Name.XObject, Subtype=Name.Image, Width=alpha.shape[1], Height=alpha.shape[0]))
+    mask.update(new_image(alpha.shape[1], alpha.shape[0]))
     return mask
 
 

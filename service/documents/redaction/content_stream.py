@@ -23,6 +23,8 @@ HIDDEN_TEXT_KEYS = (ACTUAL_TEXT, "/Alt", "/E")
 """Keys of marked content and structure that say again, in words, what is shown."""
 _DEEPEST = 12
 _MOST_INSTRUCTIONS = 3_000_000
+_CLIPS = 4
+"""The first of the text render modes that add to the clip."""
 _UNIT: Rectangle = (0.0, 0.0, 1.0, 1.0)
 
 
@@ -152,6 +154,8 @@ class _StreamRun:
         shown = operands[0] if name == "TJ" else [operands[-1]]
         items: list[Item] = [bytes(each) if isinstance(each, String) else float(each) for each in shown]
         left = without_redacted(items, state, self._rewriter.area())
+        if left is not None and state.mode >= _CLIPS:
+            raise CannotRewrite("its text clips what else it shows")
         writer.write_text(items if left is None else left, state, is_whole=left is None)
 
     def _paint(self, operands: Any, instruction: Any) -> None:
@@ -239,6 +243,7 @@ class _StreamRun:
 
 _NUMBERS = {
     "Tc": "character_spacing", "Tw": "word_spacing", "Tz": "scaling", "TL": "leading", "Ts": "rise",
+    "Tr": "mode",
 }  # fmt: skip
 
 

@@ -94,6 +94,7 @@ class GraphicsState:
     scaling: float = 1.0
     leading: float = 0.0
     rise: float = 0.0
+    mode: float = 0.0
 
     def copy(self) -> GraphicsState:
         """The state as it is now."""

@@ -27,9 +27,11 @@ _CODE_SEGMENTS = frozenset((0x51, 0x52, 0x53, 0x5C, 0x5D, 0x5E, 0x5F, 0x50, 0x60
 _BOXES = frozenset((b"jP  ", b"ftyp", b"jp2h", b"jp2c"))
 _COLOUR_BOXES = frozenset((b"ihdr", b"bpcc", b"colr", b"pclr", b"cdef"))
 _WORDS = re.compile(rb"[A-Za-z0-9 .,:;/@()\-_\r\n+=]{24}|(?:[A-Za-z0-9 .,:;/@()\-_]\0){16}")
-"""A run as of text, which packed pictures have by chance once in some gigabytes."""
+"""A run as of text, which packed pictures have by chance once in some gigabytes, unless it repeats a few bytes."""
+_FEWEST_LETTERS = 8
 _LEVEL = 6
-_MOST_COLOURS = 32
+_MOST_FILL = 32
+"""Bytes of nothing before a marker."""
 
 
 class NotPlain(Exception):
@@ -49,7 +51,7 @@ def cut_jpeg(data: bytes) -> bytes:
         start = data.find(b"\xff", at)
         while start >= 0 and data[start + 1 : start + 2] == b"\xff":  # A fill byte.
             start += 1
-        if start < 0 or start + 4 > len(data) or start > at + _MOST_COLOURS:
+        if start < 0 or start + 4 > len(data) or start > at + _MOST_FILL:
             break
         marker = data[start + 1]
         if marker == _END:
@@ -61,8 +63,7 @@ def cut_jpeg(data: bytes) -> bytes:
             kept.append(segment)
         elif marker == _SCAN:
             end = _end_of_scan(data, at)
-            if _WORDS.search(data, at, end):
-                raise NotPlain
+            _check_words(data[at:end])
             kept += [segment, data[at:end]]
             at = end
         elif marker not in _TOLD:
@@ -70,6 +71,11 @@ def cut_jpeg(data: bytes) -> bytes:
     if len(kept) < 3:
         raise NotPlain
     return b"".join((*kept, b"\xff\xd9"))
+
+
+def _check_words(data: bytes) -> None:
+    if any(len(set(run.group())) >= _FEWEST_LETTERS for run in _WORDS.finditer(data)):
+        raise NotPlain
 
 
 def _end_of_scan(data: bytes, at: int) -> int:
@@ -172,8 +178,7 @@ def _cut_tile(head: bytes, body: bytes) -> bytes:
         end = at + 2 + int.from_bytes(body[at + 2 : at + 4], "big")
         kept += [body[at:end]] if body[at + 1] in _CODE_SEGMENTS else []
         at = end
-    if _WORDS.search(body, at):
-        raise NotPlain
+    _check_words(body[at:])
     rest = b"".join((*kept, body[at:]))
     return head[:6] + (len(head) + len(rest)).to_bytes(4, "big") + head[10:12] + rest
 

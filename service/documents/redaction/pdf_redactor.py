@@ -35,6 +35,7 @@ from service.documents.redaction.bare_images import clean_images
 from service.documents.redaction.cleaning import clean, leaks_in_objects, own_resources
 from service.documents.redaction.decoded_text import TextDecoder
 from service.documents.redaction.geometry import Rectangle
+from service.documents.redaction.hidden_pixels import HIDDEN_PIXELS, drop_hidden_pixels
 from service.documents.redaction.hidden_streams import empty_hidden_streams
 from service.documents.redaction.links import LINKS, Link, add_links, read_links
 from service.documents.redaction.page_rewriting import (
@@ -92,7 +93,10 @@ def redact_pdf(data: bytes, redaction: Redaction, *, limits: DocumentLimits) -> 
             for number, page in pictures.items():
                 work.paint_scan(number, page.boxes)
             removed = sorted({*clean(pdf, leaks), *emptied})
-            clean_images(pdf, used_images(pdf).images.values())
+            used = used_images(pdf, but=work.pictures.keys())
+            clean_images(pdf, (*used.images.values(), *used.glyphs.values()))
+            if drop_hidden_pixels(pdf, used):
+                removed.append(HIDDEN_PIXELS)
             if not work.add_links(read_links(data), leaks):
                 removed.append(LINKS)
             result = work.checked(_saved(pdf), everywhere)
