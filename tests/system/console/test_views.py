@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -136,12 +137,22 @@ def shows_a_batch(page: Page) -> bool:
     return "Batch" in "".join(page.locator(".tip").all_inner_texts())
 
 
-def test_the_first_tile_of_the_live_view_says_what_is_wrong(page: Page, service: Service) -> None:
+@pytest.mark.parametrize(("code", "shown"), [("queue_full", "Refuses work"), ("too_long_for_deadline", "Nothing")])
+def test_the_first_tile_of_the_live_view_says_what_is_wrong(
+    page: Page, service: Service, code: str, shown: str
+) -> None:
+    with service.client() as client, client.stream("GET", "/console/live") as answer:
+        states = (json.loads(line[6:]) for line in answer.iter_lines() if line.startswith("data: "))
+        state = next(each for each in states if "engine" in each)
+    events = ""
+    for number in (1, 3):
+        state["engine"]["refusals"] = [{"code": code, "documents": number, "detail": "busy"}]
+        events += f"data: {json.dumps(state)}\n\n"
+    page.route("**/console/live", lambda route: route.fulfill(body=events, content_type="text/event-stream"))
     page.click('.tabs [href="#live"]')
-    page.wait_for_selector("#view-live[data-now]")
-    assert service.extract(text=TEXT * 100_000, deadline_ms=5_000).is_server_error
-    page.wait_for_selector('.tile[data-wrong="yes"]')
-    assert "1 document of late: " in page.inner_text(".tile >> nth=0")
+    page.wait_for_selector('[data-tile="refused"] >> text="3 documents"')
+    assert page.inner_text('[data-tile="wrong"] >> nth=0') == shown
+    assert (f"2 documents of late: {code}" in page.inner_text(".tile >> nth=0")) == (shown != "Nothing")
 
 
 WRONG = """async (state) => (await import("/console/files/live_view.js")).troubles(state, []).map(([what]) => what)"""

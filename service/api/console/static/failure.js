@@ -13,6 +13,7 @@ const LINES = {
   unsupported_format: () => `A file of this kind is not read. Drop one of these: ${TAKEN.documents}, or a picture (${TAKEN.pictures}).`,
   unknown_model: () => "This model is no longer served. Choose another one.",
   invalid_options: (sentence) => `${sentence} Choose another model, or reload this page.`,
+  too_long_for_deadline: () => `This service would need more than an hour for it. ${SPLIT}`,
   deadline_exceeded: (_, retry) => `There was not enough time for it beside the other documents that are read now. ${again(retry)}`,
   queue_full: (_, retry) => `Too many documents wait already. ${again(retry)}`,
   rate_limited: (_, retry) => `More was sent than this service takes from one client in a minute. ${again(retry)}`,

@@ -10,6 +10,7 @@ const PHASES = { syncing: "Fetching models", loading: "Loading models", warming:
 const MARKS = { "scale in": "shrink", target: "aim", step: "grow fast" }; // thresholds of scaling, in one or two words
 const LOOK_SECONDS = 10;
 const LATE_SECONDS = 60; // within which a refusal is told as what is wrong now
+const NO_FAULT = new Set(["too_long_for_deadline"]); // refusals that say something of the document, and nothing of the service
 const FULL = 0.8; // share of the queue's limit from which it is nearly full
 const IDLE = 0.02; // work ratio below which a stage does nothing that its chart would show
 
@@ -124,7 +125,7 @@ export class View {
     this.refused.push([now, new Map(refusals.map((each) => [each.code, each.documents]))]);
     while (this.refused.length > 1 && this.refused[0][0] < now - LATE_SECONDS) this.refused.shift();
     const before = this.refused[0][1];
-    return refusals.map((each) => [each.code, each.documents - (before.get(each.code) ?? 0)]).filter(([, documents]) => documents > 0);
+    return refusals.map((each) => [each.code, each.documents - (before.get(each.code) ?? 0)]).filter(([code, documents]) => documents > 0 && !NO_FAULT.has(code));
   }
 
   #tile(name, value, words) {
