@@ -167,8 +167,9 @@ WRONG = """async (state) => (await import("/console/files/live_view.js")).troubl
         ({"models": [{"name": "own", "problem": "an example failed"}]}, ["Model own"]),
         (
             {"engine": {"work_ratios": {"tokenize": 0.9}, "load": {"tokens": 90}}},
-            ["Too much work", "Queue nearly full"],
+            ["Near its limit", "Queue nearly full"],
         ),
+        ({"engine": {"work_ratios": {"compute": 1.4}, "load": {"tokens": 0}}}, ["Too much work"]),
     ],
 )
 def test_what_is_wrong_is_told_the_worst_first(page: Page, change: dict[str, Any], wrong: list[str]) -> None:

@@ -201,7 +201,7 @@ export function troubles({ phase, detail, engine, models, thresholds, queue_limi
   for (const { name: model, problem } of models) if (problem) found.push([`Model ${model}`, "its newest revision is not served; see Models"]);
   for (const [code, documents] of refused) found.push(["Refuses work", `${count(documents, "document")} of late: ${code}`]);
   const [stage, ratio] = STAGES.map(([name, title]) => [title, engine?.work_ratios[name] ?? 0]).sort((a, b) => b[1] - a[1])[0];
-  if (ratio > thresholds.step) found.push(["Too much work", `${stage}: ${ratio.toFixed(2)} times what it can do`]);
+  if (ratio > thresholds.step) found.push([ratio > 1 ? "Too much work" : "Near its limit", `${stage}: ${ratio.toFixed(2)} times what it can do`]);
   if (engine && engine.load.tokens > FULL * limit) found.push(["Queue nearly full", `${percent(engine.load.tokens / limit)} of its tokens`]);
   return found;
 }
