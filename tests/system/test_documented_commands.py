@@ -30,6 +30,7 @@ NOT_RUN = {
     r"(\$ )?curl ": "test_readme.py and adapters/test_page.py ask these",
     r"grep .* LOG ": "the log of a fleet",
     r"aws |.*infra\.scrape_targets|.*infra\.deploy_role": "an AWS account",
+    r"git pull && make run": "a remote repository; the first command of README.md is the second half",
     r"make (deploy|destroy|machine-image)": "an AWS account; tests/infra/test_deploying.py runs the dry run",
     r"make image|docker |kubectl |helm |prometheus ": "a container engine, a cluster, or a server",
     r"printf .*> keys$": "a cluster's secret",
@@ -126,7 +127,14 @@ def write_records(path: Path, label: str = "PERSON") -> None:
     path.write_text("\n".join(map(json.dumps, lines)))
 
 
-RUN = {"README.md", "model_store/README.md", "loadtest/README.md", "SECURITY.md", "service/bulk/README.md"}
+RUN = {
+    "INSTALL.md",
+    "README.md",
+    "model_store/README.md",
+    "loadtest/README.md",
+    "SECURITY.md",
+    "service/bulk/README.md",
+}
 """Documents with commands that are run here; each has its tests below."""
 
 
@@ -134,6 +142,17 @@ def test_every_command_is_run_or_has_a_reason() -> None:
     every = [(name, each) for name in documents() for each in commands(name)]
     assert {name for name, each in every if reason(each) is None} == RUN
     assert [start for start in NOT_RUN if not any(re.match(start, each) for _, each in every)] == []
+
+
+def test_the_commands_that_uninstall_leave_nothing(tmp_path: Path, environment: dict[str, str]) -> None:
+    checkout, store = tmp_path / "checkout", tmp_path / ".cache" / "gleaner" / "models"
+    for folder in (checkout / ".venv" / "lib", checkout / ".mypy_cache", checkout / "gleaner_service.egg-info", store):
+        folder.mkdir(parents=True)
+    shutil.copy2(ROOT / "Makefile", checkout)
+    for command in run_of("INSTALL.md"):
+        run(command, checkout, environment)
+    assert [path.name for path in checkout.iterdir()] == ["Makefile"]
+    assert not store.parent.exists()
 
 
 def test_the_first_command_of_all(clone: Path, environment: dict[str, str]) -> None:
