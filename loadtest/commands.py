@@ -8,7 +8,7 @@ import platform
 import statistics
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -49,11 +49,8 @@ class ProgressLog:
             return
         self._next_line += LINE_SECONDS
         recent = [value for part in self._latencies for value in part]
-        p99 = statistics.quantiles(recent, n=100)[98] if len(recent) > 1 else float("nan")
-        p50 = statistics.median(recent) if recent else float("nan")
         counts = f"{run.sent} sent, {run.ok} ok, {run.refused} refused, {run.failed} failed, {run.open} open"
-        latency = f"p50 {p50:.0f} ms, p99 {p99:.0f} ms; lag {run.lag_ms:.1f} ms"
-        log(f"{run.elapsed:5.0f} s  {self._phase(run.elapsed)}: {counts}; {latency}")
+        log(f"{run.elapsed:5.0f} s  {self._phase(run.elapsed)}: {counts}; {latencies(recent)}; lag {run.lag_ms:.1f} ms")
 
     def _phase(self, elapsed: float) -> str:
         if elapsed >= self._scenario.seconds:
@@ -61,6 +58,14 @@ class ProgressLog:
         starts = self._scenario.starts
         number = max((n for n in range(len(self._scenario.phases)) if starts[n] <= elapsed), default=0)
         return self._scenario.phases[number].name
+
+
+def latencies(recent_ms: Sequence[float]) -> str:
+    """Median and 99th percentile in words, as far as there are answers for them."""
+    if not recent_ms:
+        return "no answer of late"
+    median = f"p50 {statistics.median(recent_ms):.0f} ms"
+    return median if len(recent_ms) == 1 else f"{median}, p99 {statistics.quantiles(recent_ms, n=100)[98]:.0f} ms"
 
 
 def log(text: str) -> None:
@@ -137,11 +142,13 @@ def chosen_scenario(chosen: argparse.Namespace) -> Scenario:
         scenario = replace(scenario, mix=replace(scenario.mix, labels=chosen.labels))
     if chosen.rate:
         phase = Phase(f"{chosen.rate:g}/s", seconds=chosen.seconds or 60.0, rate=chosen.rate)
-        scenario = replace(scenario, phases=(phase,), rates="absolute", actions=())
+        title = f"{chosen.rate:g} documents a second for {phase.seconds:g} s"
+        scenario = replace(scenario, title=title, phases=(phase,), rates="absolute", actions=())
     if chosen.trace:
         scales = {"time_scale": chosen.time_scale, "rate_scale": chosen.rate_scale}
         phase = Phase(chosen.trace.stem, "trace", path=str(chosen.trace), **scales)
-        return with_trace_lengths(replace(scenario, phases=(phase,), rates="absolute", actions=()))
+        title = f"The trace {chosen.trace.name}"
+        return with_trace_lengths(replace(scenario, title=title, phases=(phase,), rates="absolute", actions=()))
     return stretched(scenario, chosen.seconds) if chosen.seconds else scenario
 
 

@@ -137,7 +137,7 @@ class LocalService:
         options = self.options.for_extraction()
         task = self._worker.extractor.task(self.model, options)
         deadline_seconds = time.monotonic() + self._deadline_seconds
-        return ExtractRequest(self.model, options, task, "cli", deadline_seconds, alone=True)
+        return ExtractRequest(self.model, options, task, "cli", deadline_seconds, self._deadline_seconds, alone=True)
 
     async def _finished(self, working: Coroutine[Any, Any, msgspec.Struct]) -> dict[str, Any]:
         work = asyncio.create_task(working)

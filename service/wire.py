@@ -28,7 +28,7 @@ from service.core.errors import BY_CODE
 from service.core.types import DocumentKey, Load, Name, Phase, ResponseKind, Submission
 from service.core.worker_load import WorkerLoad
 
-VERSION = 5
+VERSION = 6
 Count = Annotated[int, Meta(ge=0, le=1 << 53)]
 
 
@@ -60,7 +60,7 @@ class Cancelled(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=Tru
 
 
 class TurnedAway(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
-    """Documents that a worker refused by itself, because the engine had just refused one like them."""
+    """Documents that a worker refused by itself for load: the engine had just refused one like them, or would."""
 
     code: Name
     documents: Count
@@ -129,6 +129,7 @@ class Status(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
         admitting: False before there are models, and once a drain has closed admission.
         models_version: number that grows with every change of a name's revision.
         queue_limit_tokens: most tokens that may wait; 0 while unknown.
+        alone_tokens_per_second: revision → speed of the device with nothing but its work, if known.
         limits_waiting: True if documents that would wait for long are refused (GLEANER_MAX_QUEUE_MS).
         final: True if no other engine follows this one.
     """
@@ -143,6 +144,7 @@ class Status(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
     dtype: str = ""
     load: Load = Load()
     tokens_per_second: float | None = None
+    alone_tokens_per_second: dict[str, float] = {}
     start_seconds: dict[str, float] = {}
     models_version: int = 0
     queue_limit_tokens: int = 0
@@ -213,9 +215,7 @@ FromWorker = Hello | Submitted | Cancelled | TurnedAway | DebugSnapshotRequest
 FromEngine = Status | Started | Scored | Tagged | Refused | DebugSnapshotReply
 Message = FromWorker | FromEngine
 Buffer = npt.NDArray[np.int32] | npt.NDArray[np.float32] | npt.NDArray[np.uint8]
-
 Parts = list[bytes | memoryview]
-
 _Number = np.dtype[np.int32] | np.dtype[np.float32] | np.dtype[np.uint8]
 _DTYPES: dict[type, _Number] = {
     Submitted: np.dtype(np.int32),

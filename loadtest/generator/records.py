@@ -111,6 +111,8 @@ Texts = npt.NDArray[np.str_]
 
 REFUSAL_STATUSES = (429, 503, 504)
 """Statuses of a service without capacity or readiness: neither the client's fault nor an error of the service."""
+TOO_LONG = "too_long_for_deadline"
+"""Outcome of a document for which the deadline is too short at any load: refused as well, but not for now."""
 NUMBERS = ("intended", "sent", "done", "retry_after", *(f"{stage}_ms" for stage in STAGES))
 COUNTS = ("job", "status", "tokens", "typed")
 WORDS = ("outcome", "revision")
@@ -152,7 +154,7 @@ class Records:
 
     @property
     def refused(self) -> Booleans:
-        return np.asarray(np.isin(self.status, REFUSAL_STATUSES), dtype=np.bool_)
+        return np.asarray(np.isin(self.status, REFUSAL_STATUSES) | (self.outcome == TOO_LONG), dtype=np.bool_)
 
     @property
     def failed(self) -> Booleans:
@@ -295,7 +297,7 @@ class Recorder:
         if answer.outcome == "ok":
             self.ok += 1
             self._recent_ms.append((done - intended) * 1000)
-        elif answer.status in REFUSAL_STATUSES:
+        elif answer.status in REFUSAL_STATUSES or answer.outcome == TOO_LONG:
             self.refused += 1
         else:
             self.failed += 1

@@ -11,7 +11,7 @@ from statistics import median
 
 import numpy as np
 
-from loadtest.generator.records import Records
+from loadtest.generator.records import TOO_LONG, Records
 from loadtest.generator.sampler import MetricsSample
 from loadtest.results.summary import Figures, Summary, by_rate
 from loadtest.scenario.scenario import Phase, Scenario
@@ -128,7 +128,8 @@ def _refusals(whole: Figures) -> str:
         )
         if count
     ]
-    quality = f"; {' and '.join(flaws)}" if flaws else ", every one typed and with Retry-After"
+    typed = "typed" if TOO_LONG in whole.outcomes else "typed and with Retry-After"
+    quality = f"; {' and '.join(flaws)}" if flaws else f", every one {typed}"
     return f"{whole.refused} requests ({whole.refusal_rate:.1%}) were refused ({reasons}){quality}."
 
 

@@ -14,7 +14,7 @@ from itertools import pairwise
 import msgspec
 import numpy as np
 
-from loadtest.generator.records import STAGES, Records, Window, inside
+from loadtest.generator.records import STAGES, TOO_LONG, Records, Window, inside
 from loadtest.generator.run import GeneratorHealth
 from loadtest.generator.sampler import MetricsSample
 from loadtest.scenario.scenario import Scenario
@@ -56,6 +56,7 @@ def figures(name: str, everything: Records, windows: list[Window], *, slo_ms: fl
     records, seconds = everything.where(inside(everything.intended, windows)), sum(length for _, length in windows)
     ended = everything.where(inside(everything.done, windows))
     ok, refused, failed = records.ok, records.refused, records.failed
+    for_now = refused & (records.outcome != TOO_LONG)
     latency = records.latency_ms
     limit = min(slo_ms, deadline_ms) if deadline_ms else slo_ms
     count = max(len(records), 1)
@@ -77,7 +78,7 @@ def figures(name: str, everything: Records, windows: list[Window], *, slo_ms: fl
         stages_ms={stage: quantiles(records.stages_ms[ok, number]) for number, stage in enumerate(STAGES)},
         outcomes=dict(Counter(records.outcome.tolist()).most_common()),
         untyped_refusals=int((refused & ~records.typed).sum()),
-        refusals_without_retry_after=int((refused & np.isnan(records.retry_after)).sum()),
+        refusals_without_retry_after=int((for_now & np.isnan(records.retry_after)).sum()),
         late_accepted=int((ok & (latency > deadline_ms)).sum()) if deadline_ms else 0,
     )
 

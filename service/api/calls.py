@@ -191,6 +191,7 @@ class RequestContext:
             task,
             self.tenant.name,
             deadline,
+            deadline - self.begun_seconds,
             alone=len(body.sources) == 1,
             quota=self.tenant.quota,
             charge_tokens=self._served,

@@ -25,6 +25,7 @@ STATUS = {
     "invalid_options": 422,
     "unreadable_document": 422,
     "unredactable_document": 422,
+    "too_long_for_deadline": 422,
     "queue_full": 429,
     "rate_limited": 429,
     "headers_too_large": 431,

@@ -16,7 +16,8 @@
     │   ├── UnsupportedFormat
     │   ├── InvalidOptions
     │   ├── UnreadableDocument
-    │   └── UnredactableDocument
+    │   ├── UnredactableDocument
+    │   └── TooLongForDeadline
     ├── Overloaded              too much work, or none yet; try again later
     │   ├── QueueFull
     │   ├── RateLimited
@@ -130,6 +131,11 @@ class UnredactableDocument(RequestError):
     title = "It cannot be made sure that nothing is left in the document"
 
 
+class TooLongForDeadline(RequestError):
+    code = "too_long_for_deadline"
+    title = "The document needs more time than its deadline leaves, on an idle service too"
+
+
 class Overloaded(GleanerError):
     """Nobody's fault: the same request may succeed later, after `retry_after_seconds`."""
 
@@ -200,3 +206,8 @@ def _leaves(root: type[GleanerError]) -> list[type[GleanerError]]:
 
 BY_CODE: dict[str, type[GleanerError]] = {leaf.code: leaf for leaf in _leaves(GleanerError)}
 """Code → class, so that an error crosses the wire as its code and comes back as itself."""
+
+
+def is_clients_to_mend(code: str) -> bool:
+    """True for the code of a request's own error: no load, and no task more would have it answered."""
+    return issubclass(BY_CODE.get(code, InternalError), RequestError)

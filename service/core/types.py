@@ -7,6 +7,7 @@ a host share.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
@@ -84,6 +85,7 @@ class Submission(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         response_kind: form of its answer.
         special_tokens_at_end: last tokens of each sequence that continue no word.
         least_score: least score of the candidates in its answer.
+        allowed_seconds: seconds that its deadline would leave an engine of an idle service for it.
     """
 
     key: DocumentKey
@@ -98,6 +100,7 @@ class Submission(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     response_kind: ResponseKind = ResponseKind.LOGITS
     special_tokens_at_end: Annotated[int, Meta(ge=0, le=100)] = 0
     least_score: Annotated[float, Meta(ge=0.0, le=1.0)] = 0.0
+    allowed_seconds: Annotated[float, Meta(ge=0.0)] = math.inf
 
     @property
     def tokens(self) -> int:

@@ -219,6 +219,13 @@ def test_what_goes_wrong_is_one_of_our_errors(
     assert len(server.requests) == 1
 
 
+def test_a_document_too_long_for_its_deadline_is_sent_once() -> None:
+    server = Server(httpx.Response(422, json={**REFUSAL, "status": 422, "code": "too_long_for_deadline"}))
+    with pytest.raises(RequestError):
+        client(server).extract("Jane")
+    assert len(server.requests) == 1
+
+
 def test_a_stream_gives_each_document_as_it_comes() -> None:
     line = {"model": MODEL, "document": DOCUMENT, "timing": {"total_ms": 1.0}}
     body = "".join(json.dumps({**line, "document": {**DOCUMENT, "id": each}}) + "\n" for each in "ab")

@@ -212,6 +212,7 @@ def test_any_course_leaves_one_row_for_each_input(steps: list[tuple[str, int]]) 
         ("unreadable_document", FailureOutcome.ROW),
         ("poison_document", FailureOutcome.ROW),
         ("object_changed", FailureOutcome.ROW),
+        ("too_long_for_deadline", FailureOutcome.ROW),
         ("deadline_exceeded", FailureOutcome.AGAIN),
         ("internal_error", FailureOutcome.AGAIN),
         ("unknown_model", FailureOutcome.LATER),

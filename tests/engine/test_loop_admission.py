@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -13,7 +14,7 @@ from service.core.types import Phase
 from service.core.worker_load import WorkerLoad
 from service.engine.requests.request_table import RequestTable
 from service.wire import Buffer, Hello, Message, Refused, Status, Submitted, TurnedAway, WireError
-from tests.support.engine_scenes import BUDGET, A, B, Turn, World, cancelled, document, hello, play, played
+from tests.support.engine_scenes import BUDGET, MODEL, A, B, Turn, World, cancelled, document, hello, play, played
 from tests.support.fuzz.wire import fuzz_wire
 from tests.support.metric_values import value
 
@@ -177,3 +178,76 @@ def test_a_worker_cancels_its_own_documents_only() -> None:
 def test_no_frames_end_the_loop_or_cost_an_honest_document_its_answer(seed: int) -> None:
     found = fuzz_wire(seed, frames=100)
     assert found.refused + found.understood == found.frames
+
+
+SPEED = 20.0
+"""Tokens a second that the warm-up shows."""
+LONG = (10,) * 50
+"""The sequences of a document that an idle engine of this speed computes in 25 s."""
+
+
+@pytest.mark.parametrize("count", [1, 10, 100])
+def test_documents_too_long_for_an_idle_engine_are_no_demand_and_no_load(count: int) -> None:
+    def scene(world: World) -> Iterator[Turn]:
+        world.load(timed=TimedBatch(BUDGET, BUDGET / SPEED))
+        yield [hello()]
+        yield [document(f"k{n}", *LONG, deadline=world.now + 20.0, allowed=20.0) for n in range(count)]
+        world.now += 1
+        yield []
+        yield []
+        assert {world.refusal(f"k{n}").code for n in range(count)} == {"too_long_for_deadline"}
+        assert world.refusal("k0").retry_after_seconds is None
+        assert value(world.metrics.queue.work_ratio) == 0
+        assert value(world.metrics.queue.backlog_seconds) <= BUDGET / SPEED, "at most the batch that measures"
+        assert value(world.metrics.refusals.labels("too_long_for_deadline")) == 0
+
+    world = play(scene, loaded=False)
+    assert len(world.encoder.batches) == 1
+
+
+@played(loaded=False)
+def test_a_document_that_another_task_would_finish_is_demand_and_load(world: World) -> Iterator[Turn]:
+    world.load(timed=TimedBatch(BUDGET, BUDGET / SPEED))
+    yield [hello()]
+    yield [document(key, *[10] * 4, deadline=world.now + 3.0, allowed=3.0) for key in ("first", "second")]
+    world.now += 1
+    yield []
+    yield []
+    assert world.refusal("second").code == "deadline_exceeded"
+    assert world.refusal("second").retry_after_seconds is not None
+    assert value(world.metrics.queue.work_ratio) > 0.3
+    assert value(world.metrics.queue.backlog_seconds) > 2
+    assert value(world.metrics.refusals.labels("deadline_exceeded")) == 1
+
+
+@played(loaded=False)
+def test_an_engine_that_refuses_by_its_warm_up_alone_measures_again(world: World) -> Iterator[Turn]:
+    """The warm-up was slow. The refusal has it compute some of the document, and the next such document is admitted."""
+    world.now = time.monotonic()  # By which batches are timed.
+    world.load(timed=TimedBatch(BUDGET, BUDGET / SPEED))
+    yield [hello()]
+    yield [document("k", *[10] * 9, deadline=world.now + 4.0, allowed=4.0)]
+    assert world.refusal("k").code == "too_long_for_deadline"
+    assert world.status().alone_tokens_per_second[MODEL] == pytest.approx(SPEED)
+    world.device.step()
+    yield []
+    world.now += 1
+    yield []
+    assert world.status().alone_tokens_per_second[MODEL] > SPEED
+    yield [document("again", *[10] * 9, deadline=world.now + 4.0, allowed=4.0)]
+    assert world.answers("again") == []
+
+
+@played(loaded=False)
+def test_a_refusal_measures_no_model_that_is_measured_or_gone(world: World) -> Iterator[Turn]:
+    world.now = time.monotonic()
+    world.load(timed=TimedBatch(BUDGET, 1e9))
+    yield [hello()]
+    yield [document("k", 5)]
+    world.device.step()
+    yield []
+    ran = len(world.encoder.batches)
+    yield [document("long", *LONG, allowed=0.0), document("gone", 5, model="sha256:nobody", allowed=0.0)]
+    yield []
+    assert [world.refusal(key).code for key in ("long", "gone")] == ["too_long_for_deadline", "engine_restarting"]
+    assert len(world.encoder.batches) == ran

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from infra.scaling.capacity import read_capacity
 from loadtest import cli
-from loadtest.commands import finish
+from loadtest.commands import finish, latencies
 from loadtest.errors import NotTrusted
 from loadtest.scenario.traces import read_trace
 from loadtest.service_process import process_tree
@@ -186,3 +186,9 @@ def test_sigterm_ends_the_started_processes_too(name: str) -> None:
         process.send_signal(signal.SIGTERM)
         assert process.wait(180) == 1
     wait_until(lambda: not any(lives(each) for each in started))  # The kernel ends those whose parent has ended.
+
+
+def test_latencies_are_told_as_far_as_there_are_answers() -> None:
+    assert latencies([]) == "no answer of late"
+    assert latencies([12.0]) == "p50 12 ms"
+    assert latencies([10.0] * 100) == "p50 10 ms, p99 10 ms"

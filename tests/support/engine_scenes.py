@@ -6,6 +6,7 @@ the scene ends, the service is told to stop, and the loop has to find its end by
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, cast
@@ -159,11 +160,18 @@ def played(**options: Any) -> Callable[[async_tests.Scene], Callable[..., None]]
 
 
 def document(
-    key: str, *lengths: int, worker: bytes = A, model: str = MODEL, deadline: float = FAR, broken: int | None = None
+    key: str,
+    *lengths: int,
+    worker: bytes = A,
+    model: str = MODEL,
+    deadline: float = FAR,
+    broken: int | None = None,
+    allowed: float = math.inf,
 ) -> Received:
     """A submission; the sequence `broken` is one that the model fails on."""
     ids = np.concatenate([np.full(n, BROKEN if i == broken else i, dtype=np.int32) for i, n in enumerate(lengths)])
-    return worker, Submitted(key, model, lengths, "c", Priority.INTERACTIVE, deadline, 0), ids
+    priority = Priority.INTERACTIVE
+    return worker, Submitted(key, model, lengths, "c", priority, deadline, 0, allowed_seconds=allowed), ids
 
 
 def marked(key: str, length: int, mark: int) -> Received:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -32,12 +33,16 @@ READY = Status("1", Phase.READY)
 
 
 class EagerEngine:
-    """An engine whose documents all fail, or have an entity in each token; `submitted`: tokens of those that came."""
+    """An engine whose documents all fail, or have an entity in each token.
+
+    `submitted`: tokens of those that came. `answers`: what they wait for, if set.
+    """
 
     def __init__(self, status: Status = READY, error: Exception | None = None) -> None:
         self.status = status
         self.refusals = RefusalCache()
         self.submitted: list[int] = []
+        self.answers: asyncio.Event | None = None
         self._error = error
 
     @property
@@ -49,6 +54,8 @@ class EagerEngine:
 
     async def infer(self, submission: Submitted, _sequences: list[TokenIds], kept: Kept) -> InferenceResult:
         self.submitted.append(submission.tokens)
+        if self.answers is not None:
+            await self.answers.wait()
         if self._error is not None:
             raise self._error
         rows = sum(stop - start for start, stop in kept)

@@ -82,6 +82,7 @@ _ERROR_TYPES = {
     "unknown_model": "ResourceUnavailableException",
     "unknown_route": "UnknownOperationException",
     "document_too_large": "TextSizeLimitExceededException",
+    "too_long_for_deadline": "TextSizeLimitExceededException",
     "queue_full": "TooManyRequestsException",
     "rate_limited": "TooManyRequestsException",
     "deadline_exceeded": "ServiceUnavailableException",
@@ -92,7 +93,6 @@ _ERROR_TYPES = {
 }
 """Comprehend's names of errors by code; others are `InvalidRequestException` or `InternalServerException` by status."""
 _FILE_TYPES = {Format.PDF: "NATIVE_PDF", Format.DOCX: "MS_WORD", Format.PICTURE: "IMAGE"}
-
 
 _Text = Annotated[str, msgspec.Meta(min_length=1)]
 

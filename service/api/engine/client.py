@@ -199,7 +199,6 @@ class EngineClient:
         """
         pending = Pending(submission, np.concatenate(sequences), kept, asyncio.get_running_loop().create_future())
         self._pending[submission.key] = pending
-        self._tokens_per_document += LATELY_SHARE * (len(pending.tokens) - self._tokens_per_document)
         if self.serving:
             self._submissions.add(pending)
         elif self._status.final:
@@ -207,6 +206,8 @@ class EngineClient:
         try:
             return await pending.result
         finally:
+            if not pending.is_too_long:
+                self._tokens_per_document += LATELY_SHARE * (len(pending.tokens) - self._tokens_per_document)
             del self._pending[submission.key]
             if pending.is_abandoned:
                 self._connection.send(Cancelled(submission.key))

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from service.core.arrays import Logits, TokenIds
 from service.core.decoding.spans import Candidates
 from service.core.decoding.word_tags import WordTags
-from service.core.errors import BY_CODE, Draining, GleanerError, InternalError, PoisonDocument
+from service.core.errors import BY_CODE, Draining, GleanerError, InternalError, PoisonDocument, TooLongForDeadline
 from service.core.types import ResponseKind
 from service.wire import Parts, Refused, Scored, Submitted, Tagged, pack
 
@@ -91,6 +91,12 @@ class Pending:
     def is_abandoned(self) -> bool:
         """True when an engine has it, and its caller waits no more (deadline passed, or cancelled)."""
         return self.submitted and (self.result.cancelled() or not self.result.done())
+
+    @property
+    def is_too_long(self) -> bool:
+        """True when it was refused for good, as too long for its deadline."""
+        ended = self.result.done() and not self.result.cancelled()
+        return ended and isinstance(self.result.exception(), TooLongForDeadline)
 
     def collect(self, scored: Scored, logits: Logits) -> None:
         """Add one sequence's logits; the last sequence completes the result."""

@@ -12,10 +12,11 @@ each ends as soon as its tokens are more than the engine, or the worker's memory
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -31,9 +32,9 @@ from service.api.options import ExtractOptions
 from service.api.parsers.pool import ParserPool
 from service.api.schemas import DocumentResult
 from service.core.admission.pacing import PacingTicket
-from service.core.admission.policy import refuse_if_late, timed_out
+from service.core.admission.policy import out_of_time, refuse_if_late, timed_out
 from service.core.admission.size import DocumentMemory, MemoryLease, WorkEstimate
-from service.core.errors import Overloaded
+from service.core.errors import DeadlineExceeded, GleanerError, Overloaded, TooLongForDeadline
 from service.core.worker_load import TextMeter
 from service.documents.document import Document
 from service.documents.limits import DocumentLimits
@@ -43,6 +44,10 @@ from service.host_memory import free_bytes
 from service.text.tokenizer import SHORT_CHARACTERS
 from service.text.values.reading import read_tables
 from service.wire import FAILED, ModelStatus
+
+SAMPLE_CHARACTERS = 16_384
+"""Characters of a document that suffice to measure the engine's speed."""
+UNFINISHED = "the deadline passed before the document was finished"
 
 _T = TypeVar("_T")
 
@@ -94,13 +99,18 @@ class Extractor:
                 if not request.alone:
                     await self._throttle.turn(ticket)
                     await self._time_slicer.turn(request.queue)
-                estimate = request.estimate(source, time.monotonic())
+                estimate = self._estimate(source, request, timer)
                 with self.memory.lease() as lease, self._metered(estimate, timer):
                     return await self._extract(source, request, estimate, timer, lease, ticket)
-        except TimeoutError:
-            raise timed_out("the deadline passed before the document was finished") from None
+        except (TimeoutError, DeadlineExceeded) as error:
+            load = error if isinstance(error, DeadlineExceeded) else timed_out(UNFINISHED)
+            raise out_of_time(timer.own_seconds, request.allowed_seconds, load) from None
         finally:
             self._throttle.leave(ticket)
+
+    def _estimate(self, source: DocumentInput, request: ExtractRequest, timer: StageTimer) -> WorkEstimate:
+        alone = self._engine.status.alone_tokens_per_second.get(request.model.revision)
+        return request.estimate(source, time.monotonic(), timer.own_seconds, alone)
 
     def _enter(self, source: DocumentInput, request: ExtractRequest) -> PacingTicket:
         """The ticket of a document's text among its client's; that of a file is counted once it was read."""
@@ -108,7 +118,11 @@ class Extractor:
         client = (request.model.revision, request.client, request.options.priority.value)
         try:
             paced = not (request.alone or self._engine.status.limits_waiting)
-            return self._throttle.enter(client, characters, request.deadline_seconds, paced=paced)
+            alone = self._engine.status.alone_tokens_per_second.get(request.model.revision, math.inf)
+            most_tokens = alone * request.allowed_seconds
+            return self._throttle.enter(
+                client, characters, request.deadline_seconds, paced=paced, most_tokens=most_tokens
+            )
         except Overloaded as error:
             self._engine.refusals.count(error.code, 1, round(self._throttle.estimate(client, characters)))
             raise
@@ -118,7 +132,11 @@ class Extractor:
         """Count the work on a document's text when it comes, and learn from one that was answered."""
         kind, size, came = estimate.format, estimate.size, estimate.at_seconds
         expected = self.text.came(kind, size, came)
-        yield
+        try:
+            yield
+        except TooLongForDeadline:  # Nobody is asked for the rest.
+            self.text.work.correct(expected, timer.work_seconds, came, time.monotonic())
+            raise
         self.text.done(kind, size, timer.work_seconds)
         self.text.work.correct(expected, timer.work_seconds, came, time.monotonic())
 
@@ -137,7 +155,7 @@ class Extractor:
         with timer.measure("tokenize"):
             if not request.task.processor.is_read:
                 await self.in_thread(lambda: request.task.processor.tokenizer)
-            prepared = await self._prepare(document, source, request, timer, lease)
+            prepared = await self._prepare(document, source, request, timer, lease, ticket)
             timer.tokens, timer.charged_tokens = sum(map(len, prepared.sequences)), prepared.charged_tokens
             self._throttle.count(ticket, timer.tokens)
             model_input = timer.working(prepared.model_input)
@@ -171,8 +189,7 @@ class Extractor:
         Raises:
             QueueFull, DeadlineExceeded: as the engine refused the earlier document.
         """
-        now = time.monotonic()
-        self._engine.refusals.check_all([request.estimate(source, now) for source in sources])
+        self._engine.refusals.check_all([self._estimate(source, request, StageTimer()) for source in sources])
 
     def check_text(self, text: str) -> None:
         """Refuse a text that no document may have.
@@ -211,32 +228,56 @@ class Extractor:
         return await self._ocr.read(source, request, timer.pages)
 
     async def _prepare(
-        self, document: Document, source: DocumentInput, request: ExtractRequest, timer: StageTimer, lease: MemoryLease
+        self,
+        document: Document,
+        source: DocumentInput,
+        request: ExtractRequest,
+        timer: StageTimer,
+        lease: MemoryLease,
+        ticket: PacingTicket,
     ) -> PreparedDocument:
         if len(document.text) <= SHORT_CHARACTERS:
             return await self._run(lambda: prepare(request.task, document), request, timer, short=True)
         async with request.long_texts:
-            estimate = request.estimate(source, time.monotonic())
+            estimate = self._estimate(source, request, timer)
             self._engine.refusals.check(estimate)
+            expected = self._throttle.estimate(ticket.client, len(document.text))
             steps, scores = request.task.prepare_in_steps(document), request.task.scores_a_token
             while isinstance(step := await self._work_in_thread(lambda: next(steps), timer), int):
-                self._check_tokens(step, estimate)
+                try:
+                    self._check_tokens(step, expected, estimate)
+                except TooLongForDeadline:
+                    await self._measure(document, request)
+                    raise
                 lease.grow(step, scores)
             self._limits.check_tokens(len(step.tokens.ids))
             lease.grow(len(step.tokens.ids), scores)
             return step
 
-    def _check_tokens(self, tokens: int, estimate: WorkEstimate) -> None:
+    def _check_tokens(self, tokens: int, expected: float, estimate: WorkEstimate) -> None:
         """Refuse a document that has at least so many tokens, if that is certain by now."""
         self._limits.check_tokens(tokens)
-        self._engine.refusals.check_tokens(estimate, tokens, self._engine.queue, time.monotonic())
+        self._engine.refusals.check_tokens(estimate, tokens, self._engine.queue, time.monotonic(), expected)
+
+    async def _measure(self, document: Document, request: ExtractRequest) -> None:
+        """Give the engine the beginning of a document that was refused for good, to measure by if it has not of late.
+
+        For this beginning it is allowed no time, so the engine refuses it too, and counts the document by that.
+        """
+        beginning = Document(document.text[:SAMPLE_CHARACTERS])
+        with suppress(GleanerError):
+            prepared = await self.in_thread(lambda: prepare(request.task, beginning).model_input())
+            if prepared.sequences:
+                submission = request.submission(self._engine.new_key(), prepared, request.allowed_seconds)
+                await self._engine.infer(submission, prepared.sequences, prepared.kept)
 
     async def _infer(self, model_input: ModelInput, request: ExtractRequest, timer: StageTimer) -> InferenceResult:
         if not model_input.sequences:
             return InferenceResult(NO_LOGITS, 0.0, 0.0)
         refuse_if_late(request.deadline_seconds, time.monotonic())
         key = timer.key = self._engine.new_key()
-        return await self._engine.infer(request.submission(key, model_input), model_input.sequences, model_input.kept)
+        submission = request.submission(key, model_input, timer.own_seconds)
+        return await self._engine.infer(submission, model_input.sequences, model_input.kept)
 
     async def _run(self, work: Callable[[], _T], request: ExtractRequest, timer: StageTimer, *, short: bool) -> _T:
         """Run long work in a thread, short work in a slice of the event loop's time."""

@@ -7,7 +7,7 @@ long stays unread alone, and its neighbours are read.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from service.api.extraction.request import DocumentInput, ExtractRequest
 from service.api.extraction.trace import PageProgress
@@ -51,8 +51,8 @@ class PageRecognizer:
         if (plain := read_plain(source.data, media_type=media_type, name=name, limits=self._limits)) is not None:
             return plain
         if wanted is Ocr.OFF or not self.is_available:
-            return await self._parse(source, request, None)
-        document = await self._parse(source, request, ())
+            return await self._parse(source, request, None, on_ran=progress.parsed)
+        document = await self._parse(source, request, (), on_ran=progress.parsed)
         pages = self._wanted(document, is_forced=wanted is Ocr.FORCE)
         if pages:
             read = await self._recognize(source, request, pages, progress)
@@ -97,6 +97,7 @@ class PageRecognizer:
         pages: tuple[int, ...] | None,
         held: object | None = None,
         again: RedactedPicture | None = None,
+        on_ran: Callable[[float], None] = lambda _: None,
     ) -> Document:
         header = FileHeader(
             source.media_type,
@@ -112,6 +113,7 @@ class PageRecognizer:
             client=request.sender or request.client,
             deadline_seconds=request.deadline_seconds,
             held=held,
+            on_ran=on_ran,
         )
 
     async def _recognize(
@@ -125,12 +127,13 @@ class PageRecognizer:
         """Page number → a document of that page; pages that cannot be read are left out."""
         found: dict[int, Document] = {}
         progress.count = len(pages)
+        ran: list[float] = []
         turns = asyncio.Semaphore(self._parsers.size)
 
         async def recognize(page: int, held: object) -> None:
             async with turns:
                 try:
-                    document = await self._parse(source, request, (page,), held, (again or {}).get(page))
+                    document = await self._parse(source, request, (page,), held, (again or {}).get(page), ran.append)
                 except UnreadableDocument:
                     return  # This page alone is damaged, too costly, or kills its parser.
                 finally:
@@ -147,4 +150,5 @@ class PageRecognizer:
                 for task in tasks:
                     task.cancel()
                 await asyncio.gather(*tasks, return_exceptions=True)
+                progress.parsed(max(max(ran, default=0.0), sum(ran) / self._parsers.size))
         return found

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import time
 from collections.abc import Callable, Iterable, Sequence, Sized
 from dataclasses import dataclass, field
@@ -62,6 +63,7 @@ class ExtractRequest:
         client: whose API key it has; fairness counts documents by client.
         sender: whose files may share a parser.
         deadline_seconds: absolute, on the monotonic clock.
+        allowed_seconds: time from its arrival to its deadline.
         alone: True when the request has a single document.
         quota: what its client may take of the engine's queue.
         task: what its options ask of the model.
@@ -76,6 +78,7 @@ class ExtractRequest:
     task: Task
     client: str
     deadline_seconds: float
+    allowed_seconds: float = math.inf
     alone: bool = False
     quota: ClientQuota = UNLIMITED
     charge_tokens: Callable[[int], None] = lambda _: None
@@ -89,8 +92,10 @@ class ExtractRequest:
         """Where its short work waits for the event loop: lone documents are not behind their client's batches."""
         return self.client, self.alone
 
-    def estimate(self, source: DocumentInput, now: float) -> WorkEstimate:
-        """The work of a document of this request, estimated from its size alone."""
+    def estimate(
+        self, source: DocumentInput, now: float, own_seconds: float = 0.0, alone: float | None = None
+    ) -> WorkEstimate:
+        """The work of a document of this request, estimated from its size alone; `alone`: the engine's speed."""
         return WorkEstimate(
             model=self.model.revision,
             client=self.client,
@@ -99,10 +104,15 @@ class ExtractRequest:
             size=len(source.text) if source.text is not None else len(source.data),
             at_seconds=now,
             left_seconds=self.deadline_seconds - now,
+            allowed_seconds=self.allowed_seconds - own_seconds,
+            alone_tokens_per_second=alone,
         )
 
-    def submission(self, key: str, model_input: ModelInput) -> Submitted:
-        """The message that submits a document of this request to the engine; its token ids travel beside it."""
+    def submission(self, key: str, model_input: ModelInput, own_seconds: float = 0.0) -> Submitted:
+        """The message that submits a document of this request to the engine; its token ids travel beside it.
+
+        `own_seconds`: what its preparation would have taken on an idle service too.
+        """
         return Submitted(
             key=key,
             model=self.model.revision,
@@ -115,6 +125,7 @@ class ExtractRequest:
             response_kind=model_input.response_kind,
             special_tokens_at_end=model_input.special_tokens_at_end,
             least_score=model_input.least_score,
+            allowed_seconds=max(self.allowed_seconds - own_seconds, 0.0),
         )
 
 

@@ -14,6 +14,7 @@ keeps the next piece from its turn.
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections import deque
 from collections.abc import Callable, Hashable
@@ -33,9 +34,14 @@ class TokenizationThrottle:
         self._waiting: dict[PacingTicket, asyncio.Future[None]] = {}
         self._timer: asyncio.TimerHandle | None = None
 
-    def enter(self, client: Hashable, characters: int, deadline_seconds: float, *, paced: bool) -> PacingTicket:
-        """A ticket for a text until it leaves; raises what `PacingPolicy.enter` raises."""
-        return self._policy.enter(client, characters, deadline_seconds, self._engine(), self._clock(), paced=paced)
+    def enter(
+        self, client: Hashable, characters: int, deadline_seconds: float, *, paced: bool, most_tokens: float = math.inf
+    ) -> PacingTicket:
+        """A ticket for a text until it leaves; as `PacingPolicy.enter`, also in what it raises."""
+        engine, now = self._engine(), self._clock()
+        return self._policy.enter(
+            client, characters, deadline_seconds, engine, now, paced=paced, most_tokens=most_tokens
+        )
 
     def estimate(self, client: Hashable, characters: int) -> float:
         """The tokens of a text, as its ticket would have them."""

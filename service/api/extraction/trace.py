@@ -24,10 +24,17 @@ _T = TypeVar("_T")
 
 @dataclass(slots=True)
 class PageProgress:
-    """Pages and pictures of one document whose text is recognized: how many are done, of how many."""
+    """Reading of one document's file: pages and pictures whose text is recognized, done of how many.
+
+    `parser_seconds`: the least that it would have taken the parsers of an idle worker so far.
+    """
 
     done: int = 0
     count: int = 0
+    parser_seconds: float = 0.0
+
+    def parsed(self, seconds: float) -> None:
+        self.parser_seconds += seconds
 
 
 @dataclass(slots=True)
@@ -53,6 +60,11 @@ class StageTimer:
     key: str | None = None
     failures: Collection[ReadingFailure] = ()
     pages: PageProgress = field(default_factory=PageProgress)
+
+    @property
+    def own_seconds(self) -> float:
+        """Least seconds that the document's preparation would have taken on an idle service."""
+        return self.work_seconds + self.pages.parser_seconds
 
     @property
     def stage(self) -> str | None:

@@ -148,12 +148,14 @@ class ParserWork(Generic[T]):
     Attributes:
         ask: the method of `Parser` that has it done.
         held: name of the file if pages of it are recognized, in parsers that keep its bytes until it is released.
+        on_ran: is told at the end, however it ends, the seconds that a parser worked on it.
     """
 
     header: FileHeader
     data: bytes
     ask: Callable[[Parser, ParserWork[T]], Awaitable[T]]
     held: object | None = None
+    on_ran: Callable[[float], None] = lambda _: None
 
     @property
     def kind(self) -> str:

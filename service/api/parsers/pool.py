@@ -26,12 +26,7 @@ from service.api.parsers.frames import FileHeader
 from service.api.parsers.parser import DEAD, Parser, ParserWork, cause_of_death
 from service.api.parsers.zygote_client import IdleParserPool
 from service.core.admission.policy import queue_full, timed_out
-from service.core.errors import (
-    GleanerError,
-    InternalError,
-    QueueFull,
-    UnreadableDocument,
-)
+from service.core.errors import GleanerError, InternalError, QueueFull, UnreadableDocument
 from service.core.parser_queue import STALL_LIMITS, ParserQueue, QueuedFile, Step
 from service.core.worker_load import AskedWork, ParseCost
 from service.documents.document import Document, PagePicture, PictureRequest
@@ -154,12 +149,20 @@ class ParserPool:
     # What callers want
 
     async def parse(
-        self, data: bytes, header: FileHeader, *, client: str, deadline_seconds: float, held: object | None = None
+        self,
+        data: bytes,
+        header: FileHeader,
+        *,
+        client: str,
+        deadline_seconds: float,
+        held: object | None = None,
+        on_ran: Callable[[float], None] = lambda _: None,
     ) -> Document:
         """Parse one file of a client as its header says.
 
         Args:
             held: names the file, of which pages are recognized; made by `holding`.
+            on_ran: is called at the end, however it ends, with the seconds that a parser worked on it.
 
         Raises:
             GleanerError: the error that the reader raised (`service/documents/reader.py`).
@@ -167,7 +170,8 @@ class ParserPool:
             QueueFull: too much waits to be read, or the file would wait for too long.
             DeadlineExceeded: the file cannot be read by its deadline, or was not.
         """
-        return await self._make(ParserWork(header, data, Parser.read_document, held), client, deadline_seconds)
+        work = ParserWork(header, data, Parser.read_document, held, on_ran)
+        return await self._make(work, client, deadline_seconds)
 
     @contextmanager
     def holding(self) -> Iterator[object]:
@@ -220,6 +224,7 @@ class ParserPool:
             raise timed_out(detail, wait) from None
         finally:
             self._remove(job)
+            work.on_ran(job.file.ran_seconds)
             del job  # An error's traceback holds this frame, and the job its error: in a circle, the file would stay.
 
     def _admit(self, work: ParserWork[T], client: str, deadline_seconds: float) -> Job[T]:

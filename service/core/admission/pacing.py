@@ -6,8 +6,10 @@ To tokenize a text takes cores, which a CPU that computes needs too, and for whi
   no device waits for them. No text keeps the next one waiting for more than `LONGEST_PAUSE_SECONDS`.
 - A request's only text begins at once, and so does every text where the engine limits waiting, since its queue is
   short there. These are judged by the engine alone.
-- A text that could not be finished in time behind its client's others, or would not fit the queue with them, even if
-  device and queue were theirs alone, is refused before it is tokenized.
+- A text that seems too long for its deadline even alone is not judged by an estimate: it is tokenized until that is
+  certain, and counts nothing before its client's others meanwhile.
+- Any other text that could not be finished in time behind its client's others, or would not fit the queue with them,
+  even if device and queue were theirs alone, is refused before it is tokenized.
 
 The tokens of a text are not known before. They are estimated from its characters at the rate of its client's earlier
 texts, and at `FEW_TOKENS` while none was counted. A file has no characters until it was read.
@@ -124,15 +126,22 @@ class PacingPolicy:
         now: float,
         *,
         paced: bool = True,
+        most_tokens: float = math.inf,
     ) -> PacingTicket:
-        """Issue a text's ticket. `paced`: False for a text that begins at once and is not refused here.
+        """Issue a text's ticket.
+
+        Args:
+            paced: False for a text that begins at once and is not refused here.
+            most_tokens: tokens from which it is too long for its deadline on an idle engine too: a text that seems so
+                takes nothing from its client's others, and is judged once its tokens are counted.
 
         Raises:
             DeadlineExceeded: the text could not be finished in time.
             QueueFull: the text would not fit the queue.
         """
         account = self._clients.get(client) or _Client()
-        ticket = PacingTicket(client, characters, account.estimate(characters))
+        expected = account.estimate(characters)
+        ticket = PacingTicket(client, characters, expected if expected <= most_tokens else 0.0)
         is_paced = paced and math.isfinite(engine.tokens_per_second)
         decision = account.decide(ticket.tokens, deadline_seconds - now, engine) if is_paced else ADMIT
         decision.enforce()

@@ -16,10 +16,12 @@ of an error and, where waiting helps, a `Retry-After`. What is judged later know
       wait  text queue           a client's texts are tokenized at twice the device's pace, clients take turns
       8     queue_full, deadline_exceeded   a file: the parsers have too much to read before it (`core/parser_queue`)
       wait  parser queue         clients share the parsers by seconds
-      9     queue_full, deadline_exceeded   the tokens counted so far are more than the engine would admit
+      9     too_long_for_deadline           the tokens counted so far would be late on an idle engine too
+            queue_full, deadline_exceeded   they are more than the engine would admit
       10    queue_full, insufficient_memory its scores would not fit the worker's memory
     ENGINE  The tokens are known (`core/scheduling/admission`, in the engine)
-      11    rate_limited         the model's tokens a second, or the client's own limits in the queue
+      11    too_long_for_deadline           it would be late on an idle engine too (`engine/requests/intake`)
+            rate_limited         the model's tokens a second, or the client's own limits in the queue
       12    queue_full           the queue is full, and the client or the model has more than its share of it
       13    queue_full           its first batch would begin later than the limit on waiting allows
       14    deadline_exceeded    it, or a document that was admitted before, would miss its deadline
@@ -28,6 +30,9 @@ of an error and, where waiting helps, a `Retry-After`. What is judged later know
 An admitted request is answered by its deadline or ends with `deadline_exceeded` wherever it is at that moment. Bytes
 are the exception to the order: bodies and answers hold them as they come, and when all together are too many the
 largest is given up (`core/connections/connection_table`).
+
+`too_long_for_deadline` is no refusal for load (`too_long`): the same document would be refused again, more tasks would
+not help, and it counts neither as demand nor as refused. What is only late behind other work is refused for load.
 
 7, 9, 12 and 14 are one rule for a queue that documents share (`QueueState.decide`), with what is known at the moment:
 one client's texts, the engine's last status, or the engine's own books.
@@ -103,6 +108,38 @@ def late(needed_seconds: float, left_seconds: float, retry_after_seconds: float 
     left = max(left_seconds, 0.0)
     detail = f"about {needed_seconds:.1f} s are needed and {left:.1f} s are left; a longer `deadline_ms` gives more"
     return refuse("deadline_exceeded", detail, retry_after_seconds)
+
+
+def too_long(tokens: float, tokens_per_second: float | None, allowed_seconds: float) -> Decision:
+    """Refuse for good a document whose tokens an idle engine could not compute by its deadline; admit any other.
+
+    Args:
+        tokens_per_second: speed of the engine with this model alone; None while unknown, which admits.
+        allowed_seconds: seconds from the request's arrival to its deadline, less those of the document's preparation.
+    """
+    if tokens_per_second is None or tokens <= tokens_per_second * allowed_seconds:
+        return ADMIT
+    needed, allowed = tokens / tokens_per_second, max(allowed_seconds, 0.0)
+    detail = (
+        f"an idle engine needs about {needed:.1f} s for this document, and its deadline leaves {allowed:.1f} s; "
+        "set a longer `deadline_ms`, or split the document"
+    )
+    return refuse("too_long_for_deadline", detail)
+
+
+OWN_SHARE = 0.9
+"""Share of a request's whole time from which the preparation of a document alone makes it too long for its deadline."""
+
+
+def out_of_time(own_seconds: float, allowed_seconds: float, load: GleanerError) -> GleanerError:
+    """Choose the error of a document whose deadline came: its own length, or `load`, for which it waited."""
+    if own_seconds < OWN_SHARE * allowed_seconds:
+        return load
+    detail = (
+        f"reading this document took {own_seconds:.1f} s of the {allowed_seconds:.1f} s until its deadline; "
+        "set a longer `deadline_ms`, or split the document"
+    )
+    return refuse("too_long_for_deadline", detail).error
 
 
 def refuse_if_late(deadline_seconds: float, now: float) -> None:

@@ -5,8 +5,9 @@ In this order (`policy`, moment SIZE):
   its refusal is worth. So for `LIFETIME_SECONDS` a worker itself refuses documents of the same kind (model, client,
   priority, format) that are at least as long and have no more time. Then one of them asks the engine again, so no
   document is refused because of an older refusal than that.
-- Tokens. A document is tokenized piece by piece. As soon as the tokens so far are more than the engine, in the state
-  that it last reported, would admit, the rest is not worth tokenizing. Nothing is refused here that it would take.
+- Tokens. A document is tokenized piece by piece. As soon as the tokens so far are more than an idle engine could
+  compute by the deadline, or than the engine, in the state that it last reported, would admit, the rest is not worth
+  tokenizing. Nothing is refused here that it would take.
 - Memory. A document's text and tokens take little; the scores of its tokens, a number for each label, take nearly all,
   and come only when the engine has done the work. So they are reserved while it is tokenized, against what the host or
   the container has free: what does not fit is refused then, rather than the worker killed later.
@@ -14,11 +15,12 @@ In this order (`policy`, moment SIZE):
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from service.core.admission.policy import QueueState, queue_full, refuse
+from service.core.admission.policy import Decision, QueueState, queue_full, refuse, too_long
 from service.core.errors import DeadlineExceeded, Overloaded, QueueFull
 from service.core.types import Priority
 
@@ -41,7 +43,10 @@ RefusalKind = tuple[str, str, Priority, str]
 class WorkEstimate:
     """Known facts of a document before it is read; `size`: characters of a text, bytes of a file.
 
-    `left_seconds`: time from `at_seconds` to its deadline.
+    Attributes:
+        left_seconds: time from `at_seconds` to its deadline.
+        allowed_seconds: time that its deadline would leave an engine of an idle service for it.
+        alone_tokens_per_second: speed of such an engine; None while unknown.
     """
 
     model: str
@@ -51,10 +56,16 @@ class WorkEstimate:
     size: int
     at_seconds: float
     left_seconds: float
+    allowed_seconds: float = math.inf
+    alone_tokens_per_second: float | None = None
 
     @property
     def kind(self) -> RefusalKind:
         return (self.model, self.client, self.priority, self.format)
+
+    def too_long(self, tokens: float) -> Decision:
+        """Refuse the document for good if it has as many tokens as are late on an idle engine too."""
+        return too_long(tokens, self.alone_tokens_per_second, self.allowed_seconds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +76,19 @@ class _CachedRefusal:
     until_seconds: float
 
     def applies_to(self, other: WorkEstimate) -> bool:
-        """True when `other` is at least as long and, unless the queue was full, has no more time."""
+        """True when `other` is at least as long and, unless the queue was full, has no more time.
+
+        One that is too long for its deadline is not refused for the load: its tokens are counted first.
+        """
+        if other.too_long(self.expected_tokens(other)).refuses:
+            return False
         left_seconds = self.estimate.left_seconds + SIMILAR_SECONDS
         has_no_more_time = isinstance(self.error, QueueFull) or other.left_seconds <= left_seconds
         return other.size >= SIMILAR_SIZE * self.estimate.size and has_no_more_time
+
+    def expected_tokens(self, other: WorkEstimate) -> int:
+        """Estimate the tokens of another document by its size."""
+        return round(self.tokens * other.size / max(self.estimate.size, 1))
 
 
 class RefusalCache:
@@ -111,18 +131,29 @@ class RefusalCache:
         if len(refused) < len(estimates) or not refused:
             return
         for each, cached in refused:
-            self.count(cached.error.code, 1, round(cached.tokens * each.size / max(cached.estimate.size, 1)))
+            self.count(cached.error.code, 1, cached.expected_tokens(each))
         error = refused[0][1].error
         raise type(error)(error.detail, retry_after_seconds=error.retry_after_seconds)
 
-    def check_tokens(self, estimate: WorkEstimate, tokens: int, engine: QueueState, now: float) -> None:
-        """Refuse a document of at least `tokens` if the engine surely would, and cache the refusal.
+    def check_tokens(
+        self, estimate: WorkEstimate, tokens: int, engine: QueueState, now: float, expected_tokens: float = 0.0
+    ) -> None:
+        """Refuse a document of at least `tokens` if the engine surely would, and cache a refusal for load.
+
+        Args:
+            expected_tokens: estimate of all its tokens: one that seems too long is counted until that is certain.
 
         Raises:
+            TooLongForDeadline: an idle engine could not compute them before the deadline.
             QueueFull: others wait, and it is longer than the whole queue.
-            DeadlineExceeded: the device cannot compute them before the deadline.
+            DeadlineExceeded: the device cannot compute them in the time that waiting has left.
         """
-        decision = engine.certain(tokens, estimate.left_seconds - (now - estimate.at_seconds))
+        if estimate.too_long(tokens).refuses:
+            raise estimate.too_long(max(tokens, expected_tokens)).error
+        if estimate.too_long(expected_tokens).refuses:
+            return
+        alone = replace(engine, tokens_per_second=estimate.alone_tokens_per_second or math.inf)
+        decision = alone.certain(tokens, estimate.left_seconds - (now - estimate.at_seconds))
         if decision.refuses:
             error = decision.error
             assert isinstance(error, Overloaded), "the policy refuses for load alone"

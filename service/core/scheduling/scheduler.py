@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Generic, TypeVar
 
+from service.core.admission.policy import refuse, too_long
 from service.core.memory.budget import MemoryBudget
 from service.core.scheduling.admission import Admission
 from service.core.scheduling.deadline_plan import DeadlinePlan, DeadlineTracker, Waiting
@@ -114,15 +115,22 @@ class Scheduler(Generic[Payload]):
         self._forget(document)
         return document.payload
 
-    def expire(self, now: float, tokens_per_second: float | None) -> list[tuple[Refusal, Payload | None]]:
-        """Remove the documents that can no longer meet their deadlines; also determines which are urgent."""
+    def expire(
+        self, now: float, tokens_per_second: float | None, alone: Callable[[str], float | None] = lambda _: None
+    ) -> list[tuple[Refusal, Payload | None]]:
+        """Remove the documents that can no longer meet their deadlines; also determines which are urgent.
+
+        Args:
+            alone: speed of the device with nothing but work of a model, None while unknown: by it a document that was
+                admitted, and would be late on an idle engine as well, is known to be too long for its deadline.
+        """
         if not self._deadlines.is_old(now):
             return []
         plan = self._make_plan(now, tokens_per_second or float("inf"))
+        late = [self._documents[key].submission for key in plan.late]
         payloads = [self.cancel(key) for key in plan.late]
         wait = self._admission.seconds_of_work(tokens_per_second)
-        detail = "the deadline could not be met any more while the document waited"
-        refusals = [Refusal(key, "deadline_exceeded", detail, retry_after_seconds=wait) for key in plan.late]
+        refusals = [_refusal_of_late(submission, alone(submission.model), wait) for submission in late]
         return list(zip(refusals, payloads, strict=True))
 
     def next_batch(self, memory: MemoryBudget) -> Batch | None:
@@ -281,3 +289,11 @@ class Scheduler(Generic[Payload]):
             self._fair_share.charge(document.submission, sequence.tokens)
         else:
             self._fair_share.leave(document.submission, sequence.tokens)
+
+
+def _refusal_of_late(submission: Submission, alone: float | None, wait_seconds: float | None) -> Refusal:
+    decision = too_long(submission.tokens, alone, submission.allowed_seconds)
+    if not decision.refuses:
+        detail = "the deadline could not be met any more while the document waited"
+        decision = refuse("deadline_exceeded", detail, wait_seconds)
+    return Refusal(submission.key, decision.code, decision.detail, decision.retry_after_seconds)

@@ -12,6 +12,11 @@ load, since small batches pay the same base. The rules of the fit:
   line is trusted up to `REACH` times the largest. So the first one, of a warm-up, holds the tokens of a full one
   divided by `REACH`.
 
+The same is measured of each model alone: by the faster of the two a document is judged that would have the engine to
+itself (`alone_tokens_per_second`). An estimate is fresh for `FRESH_SECONDS` after a batch. After that, and after the
+warm-up, the next batch of a size replaces what was learnt of it if it was faster: a warm-up is cold, a machine was
+busy, and documents refused by such an estimate would never correct it.
+
 Arrivals are exponentially weighted (`DecayingSum`). Backlog seconds = (waiting + recently refused tokens) / tokens per
 second; work ratio = arrived tokens per second / tokens per second.
 """
@@ -27,6 +32,8 @@ from service.core.worker_load import DecayingSum
 REMEMBERED = 32
 """Batches of each size in the exponentially weighted sums."""
 REACH = 4
+FRESH_SECONDS = 60.0
+"""Seconds after a batch during which the speed that it showed counts as the present one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +81,19 @@ class BatchLatencyModel:
     def __init__(self) -> None:
         self._sizes: dict[int, _Size] = {}
         self._line: tuple[float, float] | None = None
+        self._ended = -math.inf
 
-    def add(self, tokens: int, seconds: float) -> None:
-        """Learn from a batch of at least one token."""
-        self._sizes.setdefault(tokens.bit_length(), _Size()).add(tokens, seconds)
+    def is_fresh(self, now: float) -> bool:
+        """True while a batch of late shows the present speed."""
+        return now - self._ended <= FRESH_SECONDS
+
+    def add(self, tokens: int, seconds: float, ended: float = -math.inf) -> None:
+        """Learn from a batch of at least one token. `ended`: its time; -inf for one of the warm-up."""
+        size = self._sizes.setdefault(tokens.bit_length(), _Size())
+        if ended > self._ended + FRESH_SECONDS and seconds * size.tokens < tokens * size.seconds:
+            size.batches = size.tokens = size.seconds = 0.0
+        self._ended = max(ended, self._ended)
+        size.add(tokens, seconds)
         self._line = None
 
     def fit(self) -> tuple[float, float]:
@@ -120,6 +136,8 @@ class ThroughputMeter:
         self._refused = DecayingSum()
         self._latency = BatchLatencyModel()
         self._speed: float | None = None
+        self._models: dict[str, BatchLatencyModel] = {}
+        self._speeds: dict[str, float] = {}
         self._busy_until = -math.inf
         self.busy_seconds = 0.0
 
@@ -130,21 +148,21 @@ class ThroughputMeter:
         """Count a document that was refused for want of capacity."""
         self._refused.add(tokens, now)
 
-    def warmed(self, batch: TimedBatch, *, full_tokens: int) -> None:
+    def warmed(self, batch: TimedBatch, *, full_tokens: int, model: str = "") -> None:
         """Learn from a batch of the warm-up: the device's speed, without demand or busy time."""
-        self._learn(batch.tokens, batch.seconds, full_tokens)
+        self._learn(batch, full_tokens, model, -math.inf)
 
-    def computed(self, tokens: int, begun: float, ended: float, *, full_tokens: int) -> float:
+    def computed(self, tokens: int, begun: float, ended: float, *, full_tokens: int, model: str = "") -> float:
         """Learn from a completed batch; returns its seconds of the device.
 
         Batches overlap: the time during which two ran at once is counted for the earlier one.
 
         Args:
-            full_tokens: tokens of a full batch now.
+            full_tokens: tokens of a full batch of this model now.
         """
         seconds = max(ended - max(begun, self._busy_until), 0.0)
         self._busy_until = max(ended, self._busy_until)
-        self._learn(tokens, seconds, full_tokens)
+        self._learn(TimedBatch(tokens, seconds), full_tokens, model, ended)
         self.busy_seconds += seconds
         return seconds
 
@@ -152,6 +170,19 @@ class ThroughputMeter:
     def tokens_per_second(self) -> float | None:
         """Estimated throughput of full batches, from recent batch latencies; None before the first batch."""
         return self._speed
+
+    def alone_tokens_per_second(self, model: str) -> float | None:
+        """Estimated throughput of an engine that has nothing but work of this model; None before its first batch."""
+        own = self._speeds.get(model)
+        return None if own is None else max(own, self._speed or 0.0)
+
+    def is_fresh(self, model: str, now: float) -> bool:
+        """True while a batch of late shows the present speed of a model."""
+        return model in self._models and self._models[model].is_fresh(now)
+
+    def known_alone(self) -> dict[str, float]:
+        """Collect `alone_tokens_per_second` of the models for which it is known."""
+        return {model: max(own, self._speed or 0.0) for model, own in self._speeds.items()}
 
     def arrived_tokens_per_second(self, now: float) -> float:
         """Demand, including refused work."""
@@ -167,6 +198,10 @@ class ThroughputMeter:
         speed = self.tokens_per_second
         return (waiting_tokens + self._refused.value(now)) / speed if speed else 0.0
 
-    def _learn(self, tokens: int, seconds: float, full_tokens: int) -> None:
-        self._latency.add(tokens, seconds)
+    def _learn(self, batch: TimedBatch, full_tokens: int, model: str, ended: float) -> None:
+        own = self._models.setdefault(model, BatchLatencyModel())
+        for latency in (self._latency, own):
+            latency.add(batch.tokens, batch.seconds, ended)
         self._speed = self._latency.tokens_per_second(full_tokens)
+        if (speed := own.tokens_per_second(full_tokens)) is not None:
+            self._speeds[model] = speed

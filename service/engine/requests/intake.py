@@ -6,12 +6,17 @@ Documents are admitted to the request table or refused; heartbeats keep the work
 from __future__ import annotations
 
 import logging
+import math
+from itertools import accumulate
 
 import numpy as np
+from msgspec.structs import replace
 
+from service.core.admission.policy import too_long
 from service.core.arrays import TokenIds
-from service.core.scheduling.throughput import ThroughputMeter
-from service.core.types import Refusal
+from service.core.scheduling.throughput import FRESH_SECONDS, REACH, ThroughputMeter
+from service.core.tenants import UNLIMITED
+from service.core.types import Priority, Refusal
 from service.engine.lifecycle import Lifecycle
 from service.engine.models.manager import ModelManager
 from service.engine.requests.request_table import RequestTable
@@ -87,7 +92,7 @@ class RequestIntake:
 
     def expire(self, now: float) -> None:
         """Refuse documents that can no longer meet their deadlines, and all once the drain timed out."""
-        self.table.expire(now, self._throughput.tokens_per_second)
+        self.table.expire(now, self._throughput.tokens_per_second, self._throughput.alone_tokens_per_second)
         if self._lifecycle.drain_timed_out(now):
             self.table.refuse_all("draining", "the service stopped before the document was done")
 
@@ -113,6 +118,9 @@ class RequestIntake:
             self._status.send_to(worker, now)
 
     def _submit(self, worker: bytes, submission: Submitted, tokens: TokenIds, now: float) -> None:
+        if self._is_too_long(worker, submission):
+            self._measure(worker, submission, tokens, now)
+            return
         self._throughput.arrived(submission.tokens, now)
         refusal = self._models.refusal_for(submission, now) or self.table.admit(
             worker, submission, tokens, now, self._throughput.tokens_per_second
@@ -120,3 +128,40 @@ class RequestIntake:
         if refusal is not None:
             self._throughput.refused(submission.tokens, now)
             self.table.send_refusal(worker, refusal)
+
+    def _is_too_long(self, worker: bytes, submission: Submitted) -> bool:
+        """Refuse for good a document that would be late on an idle engine too; it is no demand and no load."""
+        alone = self._throughput.alone_tokens_per_second(submission.model)
+        decision = too_long(submission.tokens, alone, submission.allowed_seconds)
+        if decision.refuses:
+            self.table.send_refusal(worker, Refusal(submission.key, decision.code, decision.detail))
+        return decision.refuses
+
+    def _measure(self, worker: bytes, submission: Submitted, tokens: TokenIds, now: float) -> None:
+        """Compute the first sequences of a refused document if no batch of its model has shown its speed of late.
+
+        Otherwise an engine that was measured while it was cold or slowed down, and gets nothing but documents that are
+        too long by that, would refuse them for ever. The worker ignores the scores; they are no demand. Of a document
+        that a worker refused, its beginning comes, for which nothing is allowed.
+        """
+        model, scheduler = submission.model, self.table.scheduler
+        if self._throughput.is_fresh(model, now) or scheduler.stats(model).documents:
+            return
+        sample = _sample(submission, self._models.guard.budget_tokens(model) / REACH, now + FRESH_SECONDS)
+        if self._models.refusal_for(sample, now) is None:
+            self.table.admit(worker, sample, tokens[: sample.tokens], now, None)
+
+
+def _sample(submission: Submitted, tokens: float, deadline_seconds: float) -> Submitted:
+    """The first sequences of a document, of about so many tokens, as a document whose answer nobody waits for."""
+    enough = sum(before < tokens for before in accumulate(submission.lengths[:-1], initial=0))
+    return replace(
+        submission,
+        key=f"{submission.key}-sample",
+        lengths=submission.lengths[:enough],
+        priority=Priority.BATCH,
+        deadline_seconds=deadline_seconds,
+        quota=UNLIMITED,
+        readmitted=True,
+        allowed_seconds=math.inf,
+    )

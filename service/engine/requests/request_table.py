@@ -8,7 +8,7 @@ words in one Tagged, which may be about several documents, or one Refused.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from collections.abc import Sequence as Several
 from itertools import accumulate, islice
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from service.core.arrays import Logits, TokenIds
 from service.core.debug_snapshot import EngineHistory
 from service.core.decoding.word_tags import WordTags
-from service.core.errors import GleanerError, InternalError
+from service.core.errors import GleanerError, InternalError, is_clients_to_mend
 from service.core.labels.marking import unmarked
 from service.core.scheduling.scheduler import Scheduler
 from service.core.types import Batch, Refusal, ResponseKind, Sequence, Submission
@@ -121,9 +121,9 @@ class RequestTable:
         if request is not None and request.worker == worker:
             self.scheduler.cancel(key)
 
-    def expire(self, now: float, tokens_per_second: float | None) -> None:
-        """Refuse the documents whose deadlines can no longer be met."""
-        for refusal, request in self.scheduler.expire(now, tokens_per_second):
+    def expire(self, now: float, tokens_per_second: float | None, alone: Callable[[str], float | None]) -> None:
+        """Refuse the documents whose deadlines can no longer be met; `alone`: as `Scheduler.expire`."""
+        for refusal, request in self.scheduler.expire(now, tokens_per_second, alone):
             if request is not None:
                 self.send_refusal(request.worker, refusal)
 
@@ -143,7 +143,8 @@ class RequestTable:
 
     def send_refusal(self, worker: bytes, refusal: Refusal) -> None:
         """Send and count the refusal of a document that is not in the table."""
-        self._metrics.refusals.labels(refusal.code).inc()
+        if not is_clients_to_mend(refusal.code):
+            self._metrics.refusals.labels(refusal.code).inc()
         self.history.refused(refusal)
         self._ipc.send(worker, Refused(refusal.key, refusal.code, refusal.detail, refusal.retry_after_seconds))
 

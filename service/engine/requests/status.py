@@ -120,7 +120,8 @@ class StatusPublisher:
         """Record a completed batch; learn the device's speed from it if it was `timed` well."""
         handle, tokens = launched.handle, launched.batch.tokens
         times = handle.begun_seconds, handle.ended_seconds
-        seconds = self._throughput.computed(tokens, *times, full_tokens=launched.full_tokens) if timed else 0.0
+        full_tokens, model = launched.full_tokens, launched.batch.model
+        seconds = self._throughput.computed(tokens, *times, full_tokens=full_tokens, model=model) if timed else 0.0
         ran = self._ran
         ran.batches += 1
         ran.tokens += tokens
@@ -148,8 +149,9 @@ class StatusPublisher:
         """Begin with the throughput of the timed batches, and set the gauges of the start-up."""
         for each in initial.models:
             if each.timed is not None:
-                full_tokens = initial.guard.budget_tokens(each.model.revision)
-                self._throughput.warmed(each.timed, full_tokens=full_tokens)
+                revision = each.model.revision
+                full_tokens = initial.guard.budget_tokens(revision)
+                self._throughput.warmed(each.timed, full_tokens=full_tokens, model=revision)
         for part, seconds in self._lifecycle.startup.seconds.items():
             self._metrics.start_seconds.labels(part).set(seconds)
 
@@ -167,6 +169,7 @@ class StatusPublisher:
             dtype=models.dtype,
             load=self._scheduler.load(now),
             tokens_per_second=self._throughput.tokens_per_second,
+            alone_tokens_per_second=self._throughput.known_alone(),
             queue_limit_tokens=self._scheduler.limits.queue_tokens,
             limits_waiting=self._scheduler.limits.wait_seconds < math.inf,
             start_seconds=dict(startup.seconds),

@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 
 import pytest
 
+from service.api.extraction.extractor import SAMPLE_CHARACTERS
 from service.api.extraction.request import LONG_TEXTS_AT_ONCE, DocumentInput, ExtractRequest
-from service.api.extraction.trace import StageTimer
+from service.api.extraction.trace import PageProgress, StageTimer
 from service.api.options import ExtractOptions
 from service.api.schemas import DocumentResult
 from service.core.admission.size import DocumentMemory
-from service.core.errors import DeadlineExceeded, DocumentTooLarge, GleanerError, InsufficientMemory, QueueFull
+from service.core.errors import (
+    DeadlineExceeded,
+    DocumentTooLarge,
+    GleanerError,
+    InsufficientMemory,
+    QueueFull,
+    TooLongForDeadline,
+)
 from service.core.types import Load, Phase
 from service.documents.limits import DocumentLimits
 from service.text.split_points import SHORTEST_CHARACTERS
@@ -26,7 +35,8 @@ GIANT = "- " * 2_000_000
 GIANT_PIECES = len(GIANT) // SHORTEST_CHARACTERS
 FEW = 6
 """Pieces that may be tokenized before it is noticed that they were for nothing."""
-SLOW = Status("1", Phase.READY, tokens_per_second=1_000.0, queue_limit_tokens=10_000)
+ALONE = {"sha256:0": 1_000.0}
+SLOW = Status("1", Phase.READY, tokens_per_second=1_000.0, alone_tokens_per_second=ALONE, queue_limit_tokens=10_000)
 
 
 class Scene:
@@ -38,21 +48,20 @@ class Scene:
         self.thread = CountingThreads(1)
         self.extractor = extractor_of(self.engine, self.thread, DocumentLimits(**limits))
 
-    def request(self, deadline_seconds: float = FAR) -> ExtractRequest:
-        return ExtractRequest(
-            self.model, ExtractOptions(), self.extractor.task(self.model, ExtractOptions()), "c", deadline_seconds
-        )
+    def request(self, deadline_seconds: float = FAR, allowed_seconds: float = math.inf) -> ExtractRequest:
+        task = self.extractor.task(self.model, ExtractOptions())
+        return ExtractRequest(self.model, ExtractOptions(), task, "c", deadline_seconds, allowed_seconds)
 
     def extract(self, text: str, request: ExtractRequest) -> Awaitable[DocumentResult]:
         return self.extractor.extract(DocumentInput("0", text=text), request, StageTimer())
 
-    def run(self, text: str, deadline_seconds: float = FAR) -> DocumentResult:
+    def run(self, text: str, deadline_seconds: float = FAR, allowed_seconds: float = math.inf) -> DocumentResult:
         """One text's result, by an extractor that knows the tokenizer."""
 
         async def scene() -> DocumentResult:
             await self.extractor.load_tokenizers((self.model,))
             self.thread.asked = 0
-            return await self.extract(text, self.request(deadline_seconds))
+            return await self.extract(text, self.request(deadline_seconds, allowed_seconds))
 
         return asyncio.run(scene())
 
@@ -101,6 +110,51 @@ def test_the_engine_hears_of_what_was_refused_for_its_tokens(scene_of: Callable[
     ((code, (documents, tokens)),) = scene.engine.refusals.take_counts().items()
     assert (code, documents) == ("deadline_exceeded", 1)
     assert 10_000 < tokens < 10_000 + 2 * SHORTEST_CHARACTERS
+
+
+def test_a_text_too_long_for_an_idle_engine_is_not_tokenized_whole(scene_of: Callable[..., Scene]) -> None:
+    scene = scene_of()
+    with pytest.raises(TooLongForDeadline, match=r"about 800\.0 s .* leaves (10\.0|9\.\d) s") as refused:
+        scene.run(GIANT, time.monotonic() + 10.0, 10.0)
+    assert refused.value.retry_after_seconds is None
+    assert scene.thread.asked <= FEW < GIANT_PIECES
+    assert scene.engine.refusals.take_counts() == {}
+    (beginning,) = scene.engine.submitted
+    assert 0 < beginning <= 2 * SAMPLE_CHARACTERS, "the engine has something to measure by"
+    assert scene.extractor.text.work.ratio(time.monotonic()) < 0.05, "what is left untokenized is asked of nobody"
+
+
+def test_texts_too_long_for_an_idle_engine_cost_a_client_s_others_nothing(scene_of: Callable[..., Scene]) -> None:
+    scene, giants = scene_of(), 10
+
+    async def batch() -> list[DocumentResult | BaseException]:
+        await scene.extractor.load_tokenizers((scene.model,))
+        request = scene.request(time.monotonic() + 10.0, 10.0)
+        texts = [GIANT] * giants + ["anna " * 20] * 5
+        return await asyncio.gather(*(scene.extract(text, request) for text in texts), return_exceptions=True)
+
+    *refused, a, b, c, d, e = asyncio.run(batch())
+    assert {type(each) for each in refused} == {TooLongForDeadline}
+    assert {type(each) for each in (a, b, c, d, e)} == {DocumentResult}
+    assert scene.engine.refusals.take_counts() == {}
+
+
+def test_an_engine_that_was_not_measured_judges_alone(scene_of: Callable[..., Scene]) -> None:
+    scene = scene_of(Status("1", Phase.READY, tokens_per_second=1_000.0))
+    text = "- " * 50_000
+    assert scene.run(text, time.monotonic() + 60.0, 60.0).tokens == 50_000
+    assert len(scene.engine.submitted) == 1
+
+
+def test_a_deadline_that_passes_over_own_work_alone_is_too_short(scene_of: Callable[..., Scene]) -> None:
+    """As over pages that are recognized for all of that time. What waited for others may succeed later."""
+    for own, error in ((0.19, TooLongForDeadline), (0.0, DeadlineExceeded)):
+        scene = scene_of(Status("1", Phase.READY))
+        timer = StageTimer(pages=PageProgress(parser_seconds=own))
+        request = scene.request(time.monotonic() - 0.001 + 0.2, 0.2)
+        scene.engine.answers = asyncio.Event()
+        with pytest.raises(error):
+            asyncio.run(scene.extractor.extract(DocumentInput("0", text="anna"), request, timer))
 
 
 def test_a_text_is_tokenized_no_further_than_memory_holds_its_scores(scene_of: Callable[..., Scene]) -> None:

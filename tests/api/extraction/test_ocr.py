@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -48,8 +49,11 @@ class FakePool:
     def holding(self) -> AbstractContextManager[object]:
         return nullcontext(object())
 
-    async def parse(self, _: bytes, header: FileHeader, **__: Any) -> Document:
+    async def parse(
+        self, _: bytes, header: FileHeader, *, on_ran: Callable[[float], None] = lambda _: None, **__: Any
+    ) -> Document:
         ocr_pages = header.ocr_pages
+        on_ran(sum(ocr_pages or (0.5,)))
         self.asked.append(ocr_pages)
         if not ocr_pages:
             return self.document
@@ -98,10 +102,18 @@ def test_pages_are_counted_as_they_are_done_also_those_that_fail() -> None:
         FakePool(paged("first", "", "half", unread=(2,), partly=(3,)), {2: UnreadableDocument("damaged")}),
         progress=progress,
     )
-    assert progress == PageProgress(done=2, count=2)
+    assert (progress.done, progress.count) == (2, 2)
     untouched = PageProgress()
     read(FakePool(paged("first")), progress=untouched)
-    assert untouched == PageProgress()
+    assert (untouched.done, untouched.count) == (0, 0)
+
+
+def test_pages_take_an_idle_worker_their_longest_or_their_share() -> None:
+    """Here each page takes as many seconds as its number, and the file itself half a one; two parsers read them."""
+    for pages, seconds in (((2,), 0.5 + 2), ((2, 3, 7), 0.5 + 7), ((2, 3, 4), 0.5 + 4.5)):
+        progress = PageProgress()
+        read(FakePool(paged("1", *["" for _ in range(6)], unread=pages)), progress=progress)
+        assert progress.parser_seconds == pytest.approx(seconds)
 
 
 def test_pictures_of_a_file_without_pages_are_recognized_each_once() -> None:

@@ -84,6 +84,7 @@ test("retries can be turned off, and end", async (t) => {
 
 const ANSWERS = [
   [[422, {}, problem(422, "of_the_future")], RequestError, "of_the_future"],
+  [[422, {}, problem(422, "too_long_for_deadline")], RequestError, "too_long_for_deadline"],
   [[500, {}, problem(500, "model_error")], ServiceError, "model_error"],
   [[404, {}, "<html>"], Unreachable, "unexpected_answer"],
   [[200, {}, "<html>"], Unreachable, "unexpected_answer"],

@@ -191,3 +191,14 @@ def test_all_begin_once_nothing_is_known_of_the_device_any_more() -> None:
     tickets = bring(pace, AT_ONCE + 9)
     assert list(pace.begin(math.inf, 0.0)) == tickets[-9:]
     assert (pace.held_tokens, pace.next_seconds()) == (0.0, None)
+
+
+def test_a_text_that_seems_too_long_alone_is_counted_before_it_is_judged() -> None:
+    """And takes nothing from its client's other texts meanwhile, of which none is late or paced for it."""
+    pace = PacingPolicy()
+    giants = [pace.enter("c", 1_000 * CHARACTERS, 10.0, ENGINE, 0.0, most_tokens=10 * SPEED) for _ in range(100)]
+    assert all(ticket.may_begin for ticket in giants)
+    assert pace.held_tokens == 0
+    assert [ticket.may_begin for ticket in bring(pace, AT_ONCE, left=10.0)] == [True] * AT_ONCE
+    pace.count(giants[0], int(2 * SPEED))
+    assert not bring(pace, 1, left=10.0)[0].may_begin

@@ -18,13 +18,15 @@ from service.core.admission.policy import (
     QueueState,
     charged,
     late,
+    out_of_time,
     over_quota,
     over_wait,
     refuse,
     refuse_if_late,
+    too_long,
     wait_seconds,
 )
-from service.core.errors import DeadlineExceeded, QueueFull, RateLimited
+from service.core.errors import DeadlineExceeded, QueueFull, RateLimited, TooLongForDeadline
 from service.core.tenants import ClientQuota
 from tests.support.submissions import submission
 
@@ -130,3 +132,33 @@ def test_nothing_begins_at_its_deadline_or_after_it() -> None:
     refuse_if_late(10.0, now=9.9)
     with pytest.raises(DeadlineExceeded):
         refuse_if_late(10.0, now=10.0)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "speed", "allowed", "refuses"),
+    [
+        (1_000, 100.0, 10.0, False),
+        (1_001, 100.0, 10.0, True),
+        (1, 100.0, 0.0, True),
+        (10**9, None, 0.0, False),
+        (10**9, 100.0, math.inf, False),
+        (0, 100.0, 0.0, False),
+    ],
+)
+def test_a_document_is_too_long_if_an_idle_engine_has_no_time_for_it(
+    tokens: int, speed: float | None, allowed: float, refuses: bool
+) -> None:
+    decision = too_long(tokens, speed, allowed)
+    assert decision.refuses == refuses
+    if refuses:
+        assert isinstance(decision.error, TooLongForDeadline)
+        assert decision.retry_after_seconds is None
+        assert "deadline_ms" in decision.detail
+        assert "split" in decision.detail
+
+
+def test_a_deadline_that_passes_is_the_fault_of_what_took_the_time() -> None:
+    load = DeadlineExceeded("waited", retry_after_seconds=2.0)
+    assert out_of_time(8.9, 10.0, load) is load
+    assert isinstance(out_of_time(9.0, 10.0, load), TooLongForDeadline)
+    assert out_of_time(9.0, math.inf, load) is load

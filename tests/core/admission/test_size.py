@@ -12,7 +12,14 @@ from hypothesis import strategies as st
 
 from service.core.admission.policy import QueueState
 from service.core.admission.size import LONG_TOKENS, MOST_KINDS, DocumentMemory, RefusalCache, WorkEstimate
-from service.core.errors import DeadlineExceeded, Draining, InsufficientMemory, QueueFull
+from service.core.errors import (
+    DeadlineExceeded,
+    Draining,
+    InsufficientMemory,
+    Overloaded,
+    QueueFull,
+    TooLongForDeadline,
+)
 from service.core.scheduling.scheduler import QueueLimits, Scheduler
 from service.core.types import Priority
 from tests.support.submissions import submission
@@ -132,12 +139,65 @@ def test_a_document_longer_than_the_queue_waits_for_an_empty_one() -> None:
 
 
 def test_a_refusal_for_tokens_is_counted_and_cached() -> None:
-    cache = RefusalCache()
+    cache, estimate = RefusalCache(), replace(ESTIMATE, alone_tokens_per_second=1_000.0)
     with pytest.raises(DeadlineExceeded):
-        cache.check_tokens(ESTIMATE, 5_000, QUEUE, 10.1)
+        cache.check_tokens(estimate, 5_000, QUEUE, 10.1)
     assert cache.take_counts() == {"deadline_exceeded": (1, 5_000)}
     with pytest.raises(DeadlineExceeded):
-        cache.check(ESTIMATE)
+        cache.check(estimate)
+
+
+ALONE = replace(ESTIMATE, allowed_seconds=4.0, alone_tokens_per_second=1_000.0)
+"""A document for which an idle engine has time for 4,000 tokens."""
+
+
+def test_more_tokens_than_an_idle_engine_has_time_for_are_too_long() -> None:
+    cache = RefusalCache()
+    cache.check_tokens(ALONE, 3_900, QUEUE, 10.0)
+    with pytest.raises(
+        TooLongForDeadline, match=r"about 4\.0 s .* leaves 4\.0 s; set a longer `deadline_ms`, or split"
+    ):
+        cache.check_tokens(ALONE, 4_001, QUEUE, 10.0)
+    assert cache.take_counts() == {}
+    cache.check(ALONE)
+
+
+def test_the_sentence_tells_the_time_for_all_tokens_not_for_those_counted() -> None:
+    with pytest.raises(TooLongForDeadline, match=r"about 60\.0 s"):
+        RefusalCache().check_tokens(ALONE, 4_001, QUEUE, 10.0, expected_tokens=60_000.0)
+
+
+def test_a_document_too_long_for_its_deadline_is_so_in_a_full_queue_too() -> None:
+    full = QueueState(1_000.0, waiting_tokens=9_000, counted_tokens=9_000, limit_tokens=9_000)
+    with pytest.raises(TooLongForDeadline):
+        RefusalCache().check_tokens(ALONE, 4_001, full, 10.0)
+
+
+@pytest.mark.parametrize("waiting", [0, 9_000])
+def test_a_document_that_seems_too_long_is_counted_until_that_is_certain(waiting: int) -> None:
+    """Though it waited, and would be late or beyond the queue by now."""
+    engine = QueueState(1_000.0, waiting_tokens=waiting, counted_tokens=waiting, limit_tokens=10_000)
+    cache = RefusalCache()
+    cache.check_tokens(ALONE, 3_900, engine, 13.0, expected_tokens=60_000.0)
+    with pytest.raises(TooLongForDeadline):
+        cache.check_tokens(ALONE, 4_001, engine, 13.0, expected_tokens=60_000.0)
+    with pytest.raises(Overloaded):
+        cache.check_tokens(ALONE, 3_900, engine, 13.0, expected_tokens=3_900.0)
+
+
+def test_nothing_is_late_for_a_worker_without_a_speed() -> None:
+    RefusalCache().check_tokens(replace(ALONE, alone_tokens_per_second=None), 10_000, QUEUE, 10.0)
+
+
+@pytest.mark.parametrize("error", [LATE, QueueFull("full")])
+def test_a_cached_refusal_for_load_spares_what_seems_too_long(error: DeadlineExceeded | QueueFull) -> None:
+    """Its tokens are counted, so that it gets its own code and is no demand."""
+    cache = cache_with(error)
+    cache.check(replace(ALONE, at_seconds=10.2, size=11_000))
+    assert cache.take_counts() == {}
+    with pytest.raises(type(error)):
+        cache.check(replace(ALONE, at_seconds=10.2, size=9_000))
+    assert cache.take_counts() == {error.code: (1, 3_600)}
 
 
 @given(

@@ -24,6 +24,16 @@ def test_expiry_looks_ahead_by_the_time_that_is_still_needed() -> None:
     assert [refusal.code for refusal, _ in queue.expire(4.1, 100.0)] == ["deadline_exceeded"]
 
 
+def test_what_an_idle_engine_could_not_finish_either_is_too_long() -> None:
+    """The device turned out to be slower than when the document was admitted."""
+    codes = {}
+    for allowed in (5.0, 2.0):
+        queue = scheduler()
+        queue.admit(submission("a", 100, deadline_seconds=2.0, allowed_seconds=allowed), 0.0, 100.0)
+        codes[allowed] = [(each.code, each.retry_after_seconds) for each, _ in queue.expire(0.1, 40.0, lambda _: 40.0)]
+    assert codes == {5.0: [("deadline_exceeded", 0.0)], 2.0: [("too_long_for_deadline", None)]}
+
+
 class Device:
     """1,000 tokens a second in batches of 400, on a clock of its own; `slower`: what it really does of that."""
 

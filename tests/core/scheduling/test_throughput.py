@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.core.scheduling.throughput import REACH, BatchLatencyModel, ThroughputMeter, TimedBatch, fit_line
+from service.core.scheduling.throughput import (
+    FRESH_SECONDS,
+    REACH,
+    BatchLatencyModel,
+    ThroughputMeter,
+    TimedBatch,
+    fit_line,
+)
 from tests.support.submissions import scheduler, submission
 
 Batches = list[tuple[int, float]]
@@ -160,3 +167,45 @@ def test_refused_work_counts_as_backlog_and_is_forgotten() -> None:
 def test_a_device_that_ran_nothing_has_no_latency() -> None:
     assert BatchLatencyModel().seconds(100) is None
     assert fit_line([(1, 0.0, 0.5)]) == (0.0, 0.0)
+
+
+def test_the_speed_alone_is_the_model_s_own_or_the_mixed_if_faster() -> None:
+    meter = ThroughputMeter()
+    assert meter.alone_tokens_per_second("small") is None
+    meter.computed(1000, 0.0, 0.1, full_tokens=1000, model="small")
+    for second in range(1, 100):
+        meter.computed(1000, second, second + 1.0, full_tokens=1000, model="large")
+    assert meter.tokens_per_second == pytest.approx(1000, rel=0.1)
+    assert meter.alone_tokens_per_second("small") == pytest.approx(10_000)
+    assert meter.alone_tokens_per_second("large") == meter.tokens_per_second
+    assert meter.alone_tokens_per_second("other") is None
+
+
+def test_a_speed_is_fresh_for_a_minute_after_a_batch_not_by_warm_up() -> None:
+    meter = ThroughputMeter()
+    meter.warmed(TimedBatch(1000, 1.0), full_tokens=1000, model="m")
+    assert not meter.is_fresh("m", 0.0)
+    assert meter.alone_tokens_per_second("m") == pytest.approx(1000)
+    assert meter.known_alone() == {"m": pytest.approx(1000)}
+    meter.computed(1000, 9.0, 10.0, full_tokens=1000, model="m")
+    meter.computed(1000, 9.0, 10.0, full_tokens=0, model="n")
+    assert meter.known_alone() == {"m": pytest.approx(1000)}
+    assert meter.is_fresh("m", 10.0 + FRESH_SECONDS)
+    assert not meter.is_fresh("m", 10.1 + FRESH_SECONDS)
+    assert not meter.is_fresh("other", 10.0)
+
+
+@pytest.mark.parametrize(("pause", "speed"), [(1.0, 1_000 * 2 / 11), (2 * FRESH_SECONDS, 1_000.0)])
+def test_after_a_pause_a_faster_batch_replaces_what_was_learnt_of_its_size(pause: float, speed: float) -> None:
+    meter = ThroughputMeter()
+    meter.computed(1000, 0.0, 10.0, full_tokens=1000, model="m")
+    meter.computed(1000, 10.0 + pause, 11.0 + pause, full_tokens=1000, model="m")
+    assert meter.alone_tokens_per_second("m") == pytest.approx(speed, rel=0.05)
+
+
+def test_a_slower_batch_after_a_pause_counts_as_any_other() -> None:
+    """A device that rested may be slow for a batch."""
+    meter = ThroughputMeter()
+    meter.computed(1000, 0.0, 1.0, full_tokens=1000, model="m")
+    meter.computed(1000, 1000.0, 1010.0, full_tokens=1000, model="m")
+    assert meter.alone_tokens_per_second("m") == pytest.approx(1_000 * 2 / 11, rel=0.05)

@@ -138,7 +138,7 @@ def test_an_expired_document_is_refused_to_its_worker() -> None:
     table, sent = make_table()
     admit(table, "late", 1, worker=OTHER, deadline=5.0)
     admit(table, "k", 1)
-    table.expire(6.0, None)
+    table.expire(6.0, None, lambda _: None)
     ((worker, refused),) = sent.answers()
     assert isinstance(refused, Refused)
     assert (worker, refused.key, refused.code) == (OTHER, "late", "deadline_exceeded")

@@ -44,10 +44,16 @@ def test_refusals_and_failures(reply: Reply, outcome: str, typed: bool, retry_af
 
 
 def test_rows_are_ok_refused_or_failed() -> None:
-    found = records(row(0, 5), refusal(1), row(2, 5, "http_500", status=500), row(3, 5, "timeout", status=0))
-    assert found.ok.tolist() == [True, False, False, False]
-    assert found.refused.tolist() == [False, True, False, False]
-    assert found.failed.tolist() == [False, False, True, True]
+    too_long = row(4, 5, "too_long_for_deadline", status=422)
+    bad = (
+        row(2, 5, "http_500", status=500),
+        row(3, 5, "timeout", status=0),
+        row(5, 5, "unreadable_document", status=422),
+    )
+    found = records(row(0, 5), refusal(1), too_long, *bad)
+    assert np.flatnonzero(found.ok).tolist() == [0]
+    assert np.flatnonzero(found.refused).tolist() == [1, 4]
+    assert np.flatnonzero(found.failed).tolist() == [2, 3, 5]
 
 
 def test_latency_and_lag_count_from_the_intended_time() -> None:

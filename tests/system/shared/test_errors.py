@@ -128,9 +128,10 @@ def test_422_for_a_file_without_text(service: Service) -> None:
             assert_problem(client.post("/extract", files={"file": (name, data)}), 422, "unreadable_document", word)
 
 
-def test_504_at_once_when_a_deadline_cannot_be_met(service: Service) -> None:
+def test_422_at_once_when_a_deadline_could_not_be_met_on_an_idle_engine(service: Service) -> None:
     with service.client() as client:
         client.post("/extract", json={"text": LONG})  # So that the speed is known.
         answer = client.post("/extract", json={"text": LONG, "deadline_ms": 20})
-        assert_problem(answer, 504, "deadline_exceeded")
+        assert_problem(answer, 422, "too_long_for_deadline", "split")
+        assert "retry-after" not in answer.headers
         assert client.post("/extract", json={"text": TEXT}).status_code == 200

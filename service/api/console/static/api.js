@@ -54,9 +54,12 @@ export const entrance = () => (asked ??= askJson("/console/entrance"));
 /** An id for a request of ours, by which its progress is asked for. */
 export const newId = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 
+/** The longest deadline that a request may have: a person watches the progress, and leaves when they like. */
+const DEADLINE_MS = 3_600_000;
+
 /** The answer to one document; `source`: {file} or {text}; `id`: what the request is called, if it is to be watched. */
 export async function extract(source, options, signal, id = newId()) {
-  const query = new URLSearchParams({ include_text: "true", ...options });
+  const query = new URLSearchParams({ include_text: "true", deadline_ms: DEADLINE_MS, ...options });
   const body = source.file
     ? { body: source.file, headers: { "Content-Type": source.type } }
     : { body: JSON.stringify({ text: source.text }), headers: { "Content-Type": "application/json" } };

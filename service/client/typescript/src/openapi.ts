@@ -120,7 +120,7 @@ export interface components {
             type: string;
         };
         /** @enum {string} */
-        ErrorCode: "malformed_request" | "unauthenticated" | "forbidden" | "foreign_host" | "unknown_model" | "unknown_route" | "wrong_method" | "too_slow" | "document_too_large" | "target_too_long" | "unsupported_format" | "invalid_options" | "unreadable_document" | "unredactable_document" | "queue_full" | "rate_limited" | "headers_too_large" | "internal_error" | "model_error" | "poison_document" | "too_much_at_once" | "not_ready" | "draining" | "engine_restarting" | "deadline_exceeded" | "insufficient_memory";
+        ErrorCode: "malformed_request" | "unauthenticated" | "forbidden" | "foreign_host" | "unknown_model" | "unknown_route" | "wrong_method" | "too_slow" | "document_too_large" | "target_too_long" | "unsupported_format" | "invalid_options" | "unreadable_document" | "unredactable_document" | "too_long_for_deadline" | "queue_full" | "rate_limited" | "headers_too_large" | "internal_error" | "model_error" | "poison_document" | "too_much_at_once" | "not_ready" | "draining" | "engine_restarting" | "deadline_exceeded" | "insufficient_memory";
         ExtractForm: {
             file: string[];
             /** @description `name`, `name@tag` or `name@sha256:…`; the first served if absent. */
