@@ -146,10 +146,7 @@ MAY_IMPORT = {
         "service.process",
     ),
     "service/engine/": ENGINE_MAY_IMPORT,
-    "service/training/": (
-        *(*ENGINE_MAY_IMPORT, "service.evaluation", "service.training"),
-        *("service.text.rules.rule_set", "service.text.values.reading"),
-    ),
+    "service/training/": (*ENGINE_MAY_IMPORT, "service.evaluation", "service.text", "service.training"),
     "service/api/": (
         "service.core",
         "service.documents",

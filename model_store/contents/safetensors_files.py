@@ -20,6 +20,8 @@ from model_store.manifest import path_problem
 LENGTH_BYTES = 8
 MAX_HEADER_BYTES = 100_000_000
 """The limit of the safetensors library itself."""
+LFS_POINTER = b"version https://git-lfs.github.com/spec/"
+"""How the few lines begin that Git has in place of a file, until `git lfs pull` fetches it."""
 CHUNK_BYTES = 1 << 24
 """Read at a time; a multiple of every number's size."""
 EXPONENTS = {
@@ -51,6 +53,31 @@ def header_problem(name: str, header: bytes, size_bytes: int) -> FolderProblem |
         sentence = f"{name} has {size_bytes} bytes, but its header says {end}; it was not written or copied to its end."
         return FolderProblem("truncated", sentence)
     return None
+
+
+def lfs_problem(name: str) -> FolderProblem:
+    """The problem of a file that is Git LFS's pointer to the real one."""
+    return FolderProblem(
+        "lfs_pointer",
+        f"{name} is a pointer of Git LFS and not the file itself; `git lfs pull` in the folder fetches it.",
+    )
+
+
+def tensor_names(header: bytes) -> frozenset[str]:
+    """The tensors of a file whose header has been checked."""
+    return frozenset(json.loads(header)) - {"__metadata__"}
+
+
+def misplaced_problem(index: Mapping[str, object], tensors: Mapping[str, Collection[str]]) -> FolderProblem | None:
+    """The problem of an index that names tensors which are not in their shards; `tensors`: those of each shard."""
+    weight_map = index.get("weight_map")
+    assert isinstance(weight_map, dict), "an index was checked"
+    wrong = sorted(name for name, shard in weight_map.items() if shard in tensors and name not in tensors[shard])
+    if not wrong:
+        return None
+    more = f" and so on for {len(wrong) - 1} more tensors" if len(wrong) > 1 else ""
+    sentence = f"{INDEX} names the wrong shards: {wrong[0]!a} is not in {weight_map[wrong[0]]}{more}."
+    return FolderProblem("misplaced", f"{sentence} model.save_pretrained(new_folder) writes both anew.")
 
 
 def shards_of(index: Mapping[str, object]) -> frozenset[str] | None:

@@ -31,10 +31,14 @@ from model_store.contents.allowed_files import (
 )
 from model_store.contents.safetensors_files import (
     LENGTH_BYTES,
+    LFS_POINTER,
     header_length,
     header_problem,
     index_problems,
+    lfs_problem,
+    misplaced_problem,
     shards_of,
+    tensor_names,
     weight_problem,
 )
 from model_store.errors import FolderProblem, InvalidGolden, RefusedFolder, SourceChanged
@@ -114,7 +118,11 @@ def scan_folder(folder: Path) -> ScannedFolder:
     problems = [*selection.problems, *missing_problems(files.keys())]
     contents = _read_objects(folder, files, problems)
     weights = _weights(files, contents, problems)
-    problems += [problem for name in weights if (problem := _header_problem(folder, files[name]))]
+    headers = {name: _header(folder, files[name]) for name in sorted(weights)}
+    problems += [header for header in headers.values() if isinstance(header, FolderProblem)]
+    tensors = {name: tensor_names(header) for name, header in headers.items() if isinstance(header, bytes)}
+    if INDEX in contents and shards_of(contents[INDEX]) and (misplaced := misplaced_problem(contents[INDEX], tensors)):
+        problems.append(misplaced)
     family = owner(contents)
     if family is not None:
         problems += family.problems(contents, files.keys())
@@ -195,7 +203,11 @@ def _read_objects(
         if name not in files:
             continue
         try:
-            content = json.loads((folder / name).read_bytes())
+            written = (folder / name).read_bytes()
+            if written.startswith(LFS_POINTER):
+                problems.append(lfs_problem(name))
+                continue
+            content = json.loads(written)
         except (OSError, ValueError, RecursionError) as error:
             problems.append(FolderProblem("json", f"{name} cannot be read as JSON: {error}."))
             continue
@@ -219,12 +231,18 @@ def _weights(
     return frozenset(((shards or frozenset()) | {TRANSITIONS}) & files.keys())
 
 
-def _header_problem(folder: Path, entry: Entry) -> FolderProblem | None:
+def _header(folder: Path, entry: Entry) -> bytes | FolderProblem:
+    """The header of a whole safetensors file, or what is wrong with the file."""
     try:
         with (folder / entry.name).open("rb") as file:
-            length = header_length(file.read(LENGTH_BYTES), entry.size_bytes)
+            start = file.read(len(LFS_POINTER))
+            if start == LFS_POINTER:
+                return lfs_problem(entry.name)
+            length = header_length(start, entry.size_bytes)
             if length is None:
                 return FolderProblem("header", f"{entry.name} is no safetensors file, or was cut off.")
-            return header_problem(entry.name, file.read(length), entry.size_bytes)
+            file.seek(LENGTH_BYTES)
+            header = file.read(length)
     except OSError as error:
         return FolderProblem("unreadable", f"{entry.name} cannot be read: {error.strerror}.")
+    return header_problem(entry.name, header, entry.size_bytes) or header

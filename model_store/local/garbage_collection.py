@@ -9,10 +9,11 @@ it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from model_store import fileio
-from model_store.errors import Damaged, InvalidTag
+from model_store.errors import Damaged, InvalidTag, StoreBusy
 from model_store.fileio import OnBytes, Progress, ProgressCounter, ignore_bytes, no_progress
 from model_store.local import locks
 from model_store.local.blobs import blob_sizes
@@ -130,6 +131,14 @@ def evict_revision(store: Store, revision: str) -> None:
     with fileio.writing(store.root):
         fileio.remove(layout.manifest(digest))
         fileio.remove(layout.model(digest))
+
+
+def remove_untagged(store: Store, revision: str) -> None:
+    """Remove a revision that no tag points to, and what it alone needs. While others publish or pull it stays."""
+    with suppress(StoreBusy), locks.acquire(store.layout, locks.CONTENTS):
+        if revision not in tagged_revisions(store) and not locks.is_in_use(store.layout, revision):
+            evict_revision(store, revision)
+            remove_orphans(store)
 
 
 def remove_orphans(store: Store, keep: Iterable[str] = (), on_bytes: OnBytes = ignore_bytes) -> int:

@@ -204,6 +204,8 @@ def run_check(chosen: argparse.Namespace) -> int:
         for finding in findings(each.documents, known):
             doubtful = True
             print(f"  {finding}")
+        if known is not None and any(span.label not in known for document in each.documents for span in document.spans):
+            print("  (`gleaner train` gives the new model a head for all labels of the data)")
     return 1 if doubtful else 0
 
 

@@ -152,7 +152,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--mapping", type=Path, help="labels of the sets → labels of the model (MAPPING.json beside DATA)"
     )
     parser.add_argument("--sets", help="only these sets, comma-separated; a set is named as its file")
-    parser.add_argument("--left-out", type=float, metavar="PERCENT", help="only the groups that training left out: 12")
+    parser.add_argument(
+        "--left-out",
+        type=float,
+        metavar="PERCENT",
+        help="only the groups that training left out: 15 for `gleaner train`, 12 for the built-in model",
+    )
     parser.add_argument(
         "--limit", type=int, metavar="N", help="only so many documents of each set, of all groups in turn"
     )

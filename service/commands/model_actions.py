@@ -20,7 +20,7 @@ from model_store.errors import InvalidGolden, InvalidReference, InvalidRemote, N
 from model_store.fileio import ProgressCounter, no_progress
 from model_store.listing import ListedModel, sort_key
 from model_store.local.catalog import BUILTIN_ROOT, Catalog, builtin_names
-from model_store.local.garbage_collection import KEEP_LAST, collect_garbage
+from model_store.local.garbage_collection import KEEP_LAST, collect_garbage, remove_untagged
 from model_store.local.store import Revision, Store
 from model_store.local.tags import set_tag
 from model_store.local.verify import CheckOutcome, verify_revision, verify_store
@@ -76,6 +76,7 @@ UNNAMED_LABEL = re.compile(r"LABEL_\d+")
 
 def run_publish(chosen: argparse.Namespace) -> int:
     """Publish a folder and print the result."""
+    from service.engine.encoder.encoder import refuse_unloadable
     from service.engine.models.tokenizer_check import refuse_unusable_tokens  # A third of what a listing would import.
     from service.text.decoding_files import read_decoding
 
@@ -84,9 +85,11 @@ def run_publish(chosen: argparse.Namespace) -> int:
     scanned = scan_folder(chosen.folder)
     golden = golden_examples(chosen.golden, scanned) if chosen.golden else ()
     refuse_unusable_tokens(chosen.folder)
+    refuse_unloadable(chosen.folder, [entry.name for entry in scanned.files])
     decoding = read_decoding(chosen.folder) if scanned.family.has_labels else None
     if scanned.family.has_labels:
         refuse_unknown_kinds(chosen.folder, scanned.config.labels)
+    known = store.revisions()
     with progress_bar("publishing") as report:
         published = publish(
             chosen.folder,
@@ -97,7 +100,12 @@ def run_publish(chosen: argparse.Namespace) -> int:
             golden=golden,
             progress=report,
         )
-    observed = check_golden(published.revision, store) if golden else ""
+    try:
+        observed = check_golden(published.revision, store) if golden else ""
+    except InvalidGolden:
+        if published.revision.revision not in known:
+            remove_untagged(store, published.revision.revision)
+        raise
     if golden:
         published = published if remote else published.tagged(store, chosen.tag)
     print(_upload(published, store, remote, chosen.tag) if remote else published)

@@ -7,7 +7,7 @@ it never marks is taken as not looked for there, unless `--closed` says that eve
 The values of a label are read by its name's words (DUE_DATE is a date), or as `--kind WHEN=date` says; kinds are
 text, date, money, quantity, percent, email, url, phone, iban, bic, tax_id and card.
 
-The same command goes on with a training that was cut off.
+The same command goes on with a training that was interrupted. One that has ended goes on with `--from OLD --out NEW`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from model_store.families.registry import FAMILIES, family_name
 from service.core.decoding.value import ValueKind
 from service.core.errors import InvalidOptions
 from service.environment import child_environment
-from service.training.options import TrainingOptions
+from service.training.options import TrainingOptions, taken_folder
 
 BUILTIN = "builtin"
 DEFAULTS = TrainingOptions(data=(), base="", out="")
@@ -118,6 +118,8 @@ def options_of(chosen: argparse.Namespace) -> TrainingOptions:
         raise InvalidOptions("--rate takes a learning rate, such as 1e-4")
     if chosen.minutes is not None and not chosen.minutes > 0:
         raise InvalidOptions("--minutes takes a time above 0")
+    if problem := taken_folder(chosen.out):
+        raise InvalidOptions(f"--out: {problem}")
     base = model_folder() if chosen.base == BUILTIN else Path(chosen.base)
     if not FAMILIES[family_name(base)].has_labels:
         raise InvalidOptions(f"--from takes a token classifier; {base} is a model that is given its labels")

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from service.evaluation.tagged_tokens import BadTokens, joined, note_schemes, sentence
+from service.evaluation.tagged_tokens import BadTokens, joined, note_schemes, note_spaces, sentence
 
 _SPANS = ("entities", "spans", "ents", "paragraphs", "tokens", "words")
 _TOKENS, _TAGS = ("tokens", "words"), ("ner_tags", "tags", "ner", "labels", "label")
@@ -202,6 +202,7 @@ def _hugging_face(record: Any, where: str, options: ReadOptions, notes: Counter[
     tags = next(record[name] for name in _TAGS if name in record)
     named = [_tag_name(tag, options.tag_names) for tag in tags]
     note_schemes(named, notes)
+    note_spaces(tokens, notes)
     text, spans = sentence(tokens, named)
     yield ForeignDocument(where, text, tuple(ForeignSpan(*span) for span in spans), _id(record))
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Collection, Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -161,13 +161,37 @@ class Tally:
 
 def interval(counts: NDArray[np.int64]) -> tuple[float, float]:
     """Compute the 95 % interval of F1, drawing groups with replacement; `counts`: [groups, 3] as in `Tally`."""
+    return _middle(_rates(weights, counts) for weights in _draws(len(counts)))
+
+
+def difference_interval(first: Tally, second: Tally) -> tuple[float, float] | None:
+    """Compute the 95 % interval of how much the second's F1 is higher, over the same documents, drawing groups.
+
+    None with fewer than `LEAST_GROUPS` groups. Both are drawn together, so what makes a group hard for both counts for
+    neither.
+    """
+    groups = [*{**first.counts, **second.counts}]
+    if len(groups) < LEAST_GROUPS:
+        return None
+    ours, theirs = (np.array([each.counts.get(group, [0, 0, 0]) for group in groups]) for each in (first, second))
+    return _middle(_rates(weights, theirs) - _rates(weights, ours) for weights in _draws(len(groups)))
+
+
+def _draws(groups: int) -> Iterator[NDArray[np.int64]]:
+    """Weights of the groups, `[draws, groups]`, some draws at a time."""
     random = np.random.default_rng(_SEED)
-    groups = len(counts)
-    rates: list[NDArray[np.float64]] = []
     draws = max(1, min(DRAWS, _AT_ONCE // groups))
     for _ in range(0, DRAWS, draws):
-        weights = random.multinomial(groups, np.full(groups, 1 / groups), size=draws)
-        gold, found, right = (weights @ counts).T
-        rates.append(2 * right / np.maximum(1, gold + found))
-    low, high = np.percentile(np.concatenate(rates), (2.5, 97.5)).tolist()
+        yield random.multinomial(groups, np.full(groups, 1 / groups), size=draws)
+
+
+def _rates(weights: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    """F1 of each draw."""
+    gold, found, right = (weights @ counts).T
+    rates: NDArray[np.float64] = 2 * right / np.maximum(1, gold + found)
+    return rates
+
+
+def _middle(drawn: Iterable[NDArray[np.float64]]) -> tuple[float, float]:
+    low, high = np.percentile(np.concatenate([*drawn]), (2.5, 97.5)).tolist()
     return low, high

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 
 Span = tuple[int, int, str]
 """Start, end (exclusive) and label, in tokens or characters."""
@@ -21,6 +21,8 @@ _BEGINS, _ENDS = "BSUW", "ESLUW"
 _DOCUMENT = "-DOCSTART-"
 _NO_SPACE_BEFORE = re.compile(r"[.,;:!?%)\]}…»”’]+|['’](s|t|re|ve|ll|d|m)|n['’]t|[、。，；：！？）」』】]+")
 _NO_SPACE_AFTER = frozenset("([{«“‘（「『【")
+_NO_SPACE_AFTER_TOKEN = "SpaceAfter=No"
+"""What a last column says of a token that the next one follows without a space, as in CoNLL-U."""
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 """Characters of scripts without spaces: Thai, Lao, Khmer, kana, Han."""
 
@@ -52,11 +54,16 @@ def _parts(tag: str) -> tuple[str, str]:
     return (found[1], found[2]) if found else ("I", tag)
 
 
-def text_of(tokens: Sequence[str]) -> tuple[str, list[tuple[int, int]]]:
-    """Join tokens to a text, with the place of each: one space between two, none before a full stop or between Han."""
+def text_of(tokens: Sequence[str], glued: Collection[int] | None = None) -> tuple[str, list[tuple[int, int]]]:
+    """Join tokens to a text, with the place of each: one space between two, none before a full stop or between Han.
+
+    `glued`: the tokens behind which there is no space, where a file says it; all others then have one.
+    """
     text, places = "", list[tuple[int, int]]()
-    for token in tokens:
-        if text and not (
+    for number, token in enumerate(tokens):
+        if glued is not None:
+            text += " " if text and number - 1 not in glued else ""
+        elif text and not (
             _NO_SPACE_BEFORE.fullmatch(token)
             or text[-1] in _NO_SPACE_AFTER
             or (_UNSPACED.match(text[-1]) and token and _UNSPACED.match(token[0]))
@@ -67,11 +74,36 @@ def text_of(tokens: Sequence[str]) -> tuple[str, list[tuple[int, int]]]:
     return text, places
 
 
-def sentence(tokens: Sequence[str], tags: Sequence[str]) -> tuple[str, list[Span]]:
+def note_spaces(tokens: Sequence[str], notes: Counter[str]) -> None:
+    """Note the spaces beside marks, of which tokens do not say whether they were in the text: `P - 101`."""
+    guessed = [
+        (one, other)
+        for one, other in pairwise(tokens)
+        if " " in text_of([one, other])[0].strip()
+        and (
+            (_is_mark(one) and not _NO_SPACE_BEFORE.fullmatch(one))
+            or (_is_mark(other) and other not in _NO_SPACE_AFTER)
+        )
+    ]
+    if guessed:
+        sample = next((key for key in notes if key.startswith(_GUESSED)), f"{_GUESSED}, as in {' '.join(guessed[0])!r}")
+        notes[sample] += len(guessed)
+
+
+_GUESSED = "spaces beside marks are guessed, since tokens do not say them (`SpaceAfter=No` in a last column does)"
+
+
+def _is_mark(token: str) -> bool:
+    return bool(token) and not any(map(str.isalnum, token))
+
+
+def sentence(
+    tokens: Sequence[str], tags: Sequence[str], glued: Collection[int] | None = None
+) -> tuple[str, list[Span]]:
     """Read one sentence's text, and entities by character. Raises BadTokens if the lists differ in length."""
     if len(tokens) != len(tags):
         raise BadTokens(f"there are {len(tokens)} tokens and {len(tags)} tags")
-    text, places = text_of(tokens)
+    text, places = text_of(tokens, glued)
     return text, [(places[start][0], places[end - 1][1], label) for start, end, label in token_spans(tags)]
 
 
@@ -91,6 +123,7 @@ def looks_tagged(text: str) -> bool:
     """True when each of the first lines has a token and a tag with a prefix; plain labels do not count."""
     rows = [line.split() for line in text.splitlines()[:400] if line.strip() and not line.startswith("#")]
     rows = [row for row in rows if row[0] != _DOCUMENT]
+    rows = [row[:-1] for row in rows] if any(_NO_SPACE_AFTER_TOKEN in row[-1] for row in rows) else rows
     return bool(rows) and all(len(row) >= 2 and (row[-1] == "O" or _TAG.fullmatch(row[-1])) for row in rows)
 
 
@@ -116,23 +149,29 @@ def read_conll(text: str, notes: Counter[str], column: int | None = None) -> Ite
     rows = [(number, _columns(line)) for number, line in enumerate(text.splitlines(), 1)]
     usual = Counter(len(row) for _, row in rows if row).most_common(1)
     width = usual[0][0] if usual else 0
+    says_spaces = any(row and _NO_SPACE_AFTER_TOKEN in row[-1] for _, row in rows)
     rows = [(number, row) for number, row in rows if not (row and row[0].startswith("#") and _is_comment(row, width))]
     has_documents = any(row[:1] == [_DOCUMENT] for _, row in rows)
     blocks = [list(block) for filled, block in groupby(rows, key=lambda each: bool(each[1])) if filled]
     token = 1 if width > 2 and blocks and all(_counts_tokens(block) for block in blocks) else 0
-    tag = column - 1 if column else _tag_column([row for _, row in rows if len(row) == width], width, notes)
+    tagged = width - says_spaces
+    tag = column - 1 if column else _tag_column([row[:tagged] for _, row in rows if len(row) == width], tagged, notes)
     document: list[tuple[str, list[Span]]] = []
     first_line = 0
     tags: list[str] = []
     for block in blocks:
-        for starts, lines in groupby(block, key=lambda each: each[1][0] == _DOCUMENT):
+        for starts, part in groupby(block, key=lambda each: each[1][0] == _DOCUMENT):
             if document and (starts or not has_documents):
                 yield TaggedDocument(first_line, *joined(document))
                 document = []
             if not starts:
-                tokens, of_block = _block(list(lines), token, tag)
+                lines = [*part]
+                tokens, of_block = _block(lines, token, tag)
                 first_line = first_line if document else block[0][0]
-                document.append(sentence(tokens, of_block))
+                glued = {number for number, (_, row) in enumerate(lines) if _NO_SPACE_AFTER_TOKEN in row[-1]}
+                document.append(sentence(tokens, of_block, glued if says_spaces else None))
+                if not says_spaces:
+                    note_spaces(tokens, notes)
                 tags += ["O", *of_block]
     if document:
         yield TaggedDocument(first_line, *joined(document))

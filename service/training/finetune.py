@@ -9,7 +9,8 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -18,12 +19,15 @@ from transformers import PreTrainedModel
 
 from service.core.decoding.tag_scheme import scheme_of
 from service.engine.device.selection import choose_device, use_threads
-from service.evaluation.labelled_documents import LabelledSpan, read_sets, repeated_texts
+from service.evaluation.labelled_documents import LabelledSet, LabelledSpan, read_sets, repeated_texts
 from service.evaluation.span_scores import SpanScore, Tally, conventional
+from service.families.token_classifier.engine.reading import read as read_checkpoint
 from service.settings import read_settings
+from service.text.decoding_files import TRANSITIONS
 from service.text.pipeline import decode_entities, prepare
 from service.text.tokenizer import TextTokenizer
 from service.training.data import Cutter, TrainingSet, check_learnable, split
+from service.training.fitting import fit_own
 from service.training.loop import FineTuning, SavedState
 from service.training.model import (
     described_kinds,
@@ -62,15 +66,29 @@ def train(options: TrainingOptions) -> LabelScores | None:
         log.info("%d documents have the text of an earlier one; equal texts are all learned or all left out", repeated)
     labels = frozenset().union(*(each.labels for each in sets))
     kinds = kinds_of(options, labels)
+    parts = split(sets, left_out_percent=options.left_out_percent)
+    if unused := _count(sets) - sum(map(_count, parts)):
+        log.info("%d documents are used for neither: their text is left out of another set", unused)
     training, left_out = (
-        [TrainingSet(each.documents, labels if options.closed else each.labels) for each in part]
-        for part in split(sets, left_out_percent=options.left_out_percent)
+        [TrainingSet(each.documents, labels if options.closed else each.labels) for each in part] for part in parts
     )
     scores = train_sets(training, left_out, labels, options, data_digest=digest_files(paths))
-    write_rules(Path(options.out), kinds)
-    write_card(Path(options.out), options, sets, scores)
+    out = Path(options.out)
+    write_rules(out, kinds)
+    fitted = None
+    if scores is not None:
+        held_out = [replace(each, labels=labels) if options.closed else each for each in parts[1]]
+        fitted = fit_own(out, held_out, log.debug)
+        log.info("%s", fitted)
+        scores = score_folder(out, left_out) if (out / TRANSITIONS).exists() else scores
+    write_card(out, options, sets, scores, str(fitted or ""))
     log.info("values: %s", described_kinds(labels, kinds))
+    log.info("to serve it: gleaner models publish %s NAME", options.out)
     return scores
+
+
+def _count(sets: Iterable[LabelledSet]) -> int:
+    return sum(len(each.documents) for each in sets)
 
 
 def train_sets(
@@ -113,6 +131,15 @@ def train_sets(
     saved.remove()
     log.info("wrote %s%s", options.out, f", F1 {scores[ALL].f1:.3f}" if scores else "")
     return scores
+
+
+def score_folder(folder: Path, sets: Sequence[TrainingSet]) -> LabelScores:
+    """Score the model in a folder over documents."""
+    checkpoint = read_checkpoint(folder, torch.float32)
+    overlap = read_settings().overlap_tokens
+    return score(
+        checkpoint.model, Cutter(TextTokenizer(folder), checkpoint.labels, checkpoint.max_tokens, overlap), sets
+    )
 
 
 def _identity(options: TrainingOptions, data_digest: str) -> str:

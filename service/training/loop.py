@@ -131,6 +131,7 @@ class FineTuning:
         except KeyboardInterrupt:
             self.save()
             raise
+        log.info("ended: %s", self._end_reason())
         if self._best:
             self._model.load_state_dict(self._best)
 
@@ -190,6 +191,18 @@ class FineTuning:
         if minutes is not None and self.progress.seconds > minutes * 60:
             return True
         return self.progress.best >= 0 and self.progress.epoch - self.progress.best_epoch >= self._options.patience
+
+    def _end_reason(self) -> str:
+        """Say why the training ended, and whether a longer one may give more."""
+        options, progress = self._options, self.progress
+        if progress.best >= 0 and progress.epoch - progress.best_epoch >= options.patience:
+            return f"the score has not risen for {options.patience} passes"
+        limit = f"the {options.epochs} passes (--epochs) are done"
+        if options.minutes is not None and progress.seconds > options.minutes * 60:
+            limit = f"the time is over (--minutes {options.minutes:g})"
+        if progress.best_epoch < progress.epoch or not 0 < progress.best < 1:
+            return limit
+        return f"{limit}, and the score still rose in the last pass: --from {options.out} --out {options.out}-2 goes on"
 
     def _step(self, rows: TrainingBatch, share: float) -> Tensor:
         for group in self._optimizer.param_groups:

@@ -31,7 +31,7 @@ from service.text.rules.rule_set import FILE as RULES
 from service.text.rules.rule_set import RuleSet
 from service.text.values.reading import value_kind
 from service.training.data import tags_of
-from service.training.options import BadData, OtherTraining, TrainingOptions, UnusableBase
+from service.training.options import BadData, OtherTraining, TrainingOptions, UnusableBase, taken_folder
 
 KEPT_FILES = (
     *("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"),
@@ -92,8 +92,8 @@ def parameter_groups(model: PreTrainedModel, *, rate: float, head_rate: float) -
 
 def prepare_folder(base: Path, folder: Path) -> None:
     """Make the folder with the base's tokenizer and licence. Raises OtherTraining if it holds a model."""
-    if (folder / "config.json").exists():
-        raise OtherTraining(f"{folder} already holds a model. Choose another folder, or remove it.")
+    if problem := taken_folder(folder):
+        raise OtherTraining(problem)
     folder.mkdir(parents=True, exist_ok=True)
     for name in KEPT_FILES:
         if (base / name).exists():
@@ -139,9 +139,13 @@ def described_kinds(labels: Iterable[str], kinds: Mapping[str, str]) -> str:
 
 
 def write_card(
-    folder: Path, options: TrainingOptions, sets: Sequence[LabelledSet], scores: dict[str, SpanScore] | None
+    folder: Path,
+    options: TrainingOptions,
+    sets: Sequence[LabelledSet],
+    scores: dict[str, SpanScore] | None,
+    calibration: str = "",
 ) -> None:
-    """Write README.md with data, options, and scores by label and in total on the groups left out."""
+    """Write README.md with data, options, scores on the groups left out by label and in total, and `calibration`."""
     base = Path(options.base)
     lines = [
         "---", "library_name: transformers", "pipeline_tag: token-classification", "---", f"# {folder.name}", "",
@@ -158,6 +162,8 @@ def write_card(
             "| label | to be found | F1 |", "|---|---|---|",
             *(f"| {label} | {score.gold} | {score.f1:.3f} |" for label, score in scores.items()),
         ]  # fmt: skip
+    if calibration:
+        lines += ["", f"{calibration[0].upper()}{calibration[1:]}."]
     (folder / CARD).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

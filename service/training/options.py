@@ -9,6 +9,8 @@ TrainingError
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import msgspec
 
 from service.core.decoding.value import ValueKind
@@ -56,6 +58,13 @@ class TrainingOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 class TrainingError(Exception):
     """A training cannot begin or resume; the caller can mend it, and the message says how."""
+
+
+def taken_folder(folder: Path) -> str | None:
+    """Describe why a folder cannot take a new model; None if it can."""
+    if not (folder / "config.json").exists():
+        return None
+    return f"{folder} already holds a model. To go on from it: --from {folder} --out {folder}-2"
 
 
 class BadData(TrainingError):

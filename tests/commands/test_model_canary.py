@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from model_store.local.store import Store
+from model_store.transfer.publish import publish
 from service.cli import main
 from tests.support.local_http import Call, Reply, http_server, json_reply
 from tests.support.model_folders import write_model
@@ -37,14 +39,13 @@ def url() -> Iterator[str]:
 
 
 @pytest.fixture
-def revisions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Shown) -> dict[str, str]:
+def revisions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """`documents` with two revisions in this test's store."""
     monkeypatch.setenv("GLEANER_MODEL_STORE", str(tmp_path / "here"))
     monkeypatch.delenv("GLEANER_MODEL_REMOTE", raising=False)
     for tag in ("stable", "candidate"):
         folder = write_model(tmp_path / tag, {"model.safetensors": tag.encode() * 100})
-        assert main(["models", "publish", str(folder), "documents", "--tag", tag]) == 0
-    capsys.readouterr()
+        publish(folder, "documents", Store(tmp_path / "here"), tag=tag)
     return served(tmp_path)
 
 
@@ -70,6 +71,46 @@ def test_a_good_candidate_is_promoted(url: str, revisions: dict[str, str], tmp_p
     assert "9.5% of the entities" in printed, "a pair of entities, and 19 that both found"
     assert "100 answers" in printed, "so that the 99th percentile is not the slowest"
     assert "TOTAL" in printed
+
+
+def labelled(path: Path, wrong: int, *, documents: int = 20) -> Path:
+    """Texts of two groups each in which the candidate finds 5 to 6 characters too many, or else the truth."""
+    rows = [
+        {"text": f"differs {number}", "group": f"g{number // 2}",
+         "entities": [{"start": 0, "end": 5 if number < wrong else 6, "label": "TOTAL"}]}
+        for number in range(documents)
+    ]  # fmt: skip
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("wrong", "documents", "code", "words", "ends_as"),
+    [
+        (0, 20, 0, "better: difference of F1 +", "candidate"),
+        (20, 20, 1, "worse: difference of F1 -", "stable"),
+        (10, 20, 1, "no proof: difference of F1 -", None),
+        (0, 8, 1, "no proof: 4 groups of documents; 5 are needed", None),
+    ],
+)
+def test_labelled_documents_decide_which_tag_moves(
+    wrong: int, documents: int, code: int, words: str, ends_as: str | None, url: str, revisions: dict[str, str],
+    tmp_path: Path, capsys: Shown,
+) -> None:  # fmt: skip
+    golden = labelled(tmp_path / "golden.jsonl", wrong, documents=documents)
+    asked = ("--golden", str(golden), "--slower", "1e6", "--promote", "--withdraw")
+    assert main(["models", "canary", "documents", "--url", url, *asked]) == code
+    printed = capsys.readouterr().out
+    assert words in printed
+    assert re.search(rf"of \d+ found and {documents} labelled", printed)
+    ends = revisions if ends_as is None else dict.fromkeys(revisions, revisions[ends_as])
+    assert served(tmp_path) == ends
+
+
+def test_files_and_labelled_documents_are_not_posted_together(url: str, tmp_path: Path) -> None:
+    assert main(["models", "canary", "documents", "--url", url]) == 2
+    both = ("--golden", str(tmp_path), "--documents", str(tmp_path))
+    assert main(["models", "canary", "documents", "--url", url, *both]) == 2
 
 
 def test_without_a_word_nothing_is_moved(url: str, revisions: dict[str, str], tmp_path: Path) -> None:

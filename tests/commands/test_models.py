@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from safetensors.torch import load_file, save_file
 
 from service.cli import main
 from tests.support.revisions import Made, golden, make_revision
@@ -55,6 +56,23 @@ def test_a_published_model_is_listed_and_intact(folder: Path, tmp_path: Path, ca
     assert f"{datetime.now(UTC):%Y-%m-}" in line, "the date of its tag"
     assert gleaner("verify", "cv@candidate", "--store", tmp_path) == 0
     assert "files are whole" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("change", ["missing", "unexpected", "of another shape"])
+def test_a_folder_that_would_not_load_is_refused(folder: Path, tmp_path: Path, capsys: Shown, change: str) -> None:
+    own = shutil.copytree(folder, tmp_path / "own")
+    weights = load_file(own / "model.safetensors")
+    if change == "missing":
+        del weights["bert.encoder.layer.0.output.dense.weight"]
+    elif change == "unexpected":
+        weights["bert.encoder.layer.0.more"] = weights["classifier.bias"].clone()
+    else:
+        weights |= {f"classifier.{part}": weights[f"classifier.{part}"][:3].clone() for part in ("weight", "bias")}
+    save_file(weights, own / "model.safetensors", {"format": "pt"})
+    assert gleaner("publish", own, "mine", "--store", tmp_path / "store") == 1
+    assert f"weights {change}" in capsys.readouterr().err
+    gleaner("list", "--store", tmp_path / "store")
+    assert "mine" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from model_store.local.layout import Layout
 from model_store.local.locks import in_use
 from service.cli import main
-from tests.support.model_folders import write_model
+from tests.support.tiny_models import make_model
 
 Shown = pytest.CaptureFixture[str]
 Publish = Callable[..., str]
@@ -31,10 +31,10 @@ def gleaner(*arguments: object) -> int:
 
 @pytest.fixture
 def publish(tmp_path: Path, capsys: Shown) -> Publish:
-    """Publish a model whose one shard holds this text; its revision."""
+    """Publish a model with weights of its own for each text; its revision."""
 
     def publish(text: str, *options: object) -> str:
-        folder = write_model(tmp_path / f"model-{text}", {"model.safetensors": text.encode() * 50_000})
+        folder = make_model(tmp_path / f"model-{text}", seed=int.from_bytes(text.encode()))
         assert gleaner("publish", folder, "cv", *options) == 0
         return str(re.findall("sha256:[0-9a-f]{64}", capsys.readouterr().out)[0])
 
@@ -105,7 +105,8 @@ def test_gc_keeps_tagged_recent_and_used_revisions(publish: Publish, here: Path,
 def test_gc_frees_down_to_a_budget_or_exits_1(publish: Publish, here: Path, capsys: Shown) -> None:
     for text in ("one", "two", "three"):
         publish(text)
-    assert gleaner("gc", "--keep", "0", "--budget", "450KB") == 0
+    size = sum(path.stat().st_size for path in (here / "blobs").rglob("*") if path.is_file())
+    assert gleaner("gc", "--keep", "0", "--budget", f"{size - 1}B") == 0
     assert capsys.readouterr().out.count("gone:") == 1
     assert gleaner("gc", "--keep", "0", "--budget", "1KB") == 1
     assert capsys.readouterr().out.count("gone:") == 1
@@ -117,7 +118,7 @@ def test_a_publish_without_the_remote_store_moves_no_tag(
     tmp_path: Path, here: Path, capsys: Shown, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "remote").write_text("no folder")
-    folder = write_model(tmp_path / "model")
+    folder = make_model(tmp_path / "model")
     assert gleaner("publish", folder, "cv") == 1
     assert "gleaner: The remote store" in capsys.readouterr().err
     assert not Layout(here).tag("cv", "stable").exists()

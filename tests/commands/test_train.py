@@ -44,6 +44,12 @@ def test_a_bad_option_is_refused_with_a_sentence(arguments: tuple[str, ...], wor
         options_of(chosen("a.jsonl", "--out", "o", *arguments))
 
 
+def test_an_output_folder_with_a_model_is_refused_at_once(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text("{}")
+    with pytest.raises(InvalidOptions, match=f"--out: {tmp_path} already holds a model.*--from {tmp_path} --out"):
+        options_of(chosen("a.jsonl", "--out", str(tmp_path)))
+
+
 def test_kinds_of_values_are_read_by_label() -> None:
     kinds = options_of(chosen("a.jsonl", "--out", "o", "--kind", "WHEN=date", "--kind", " A=B = text ")).kinds
     assert kinds == {"WHEN": "date", "A=B": "text"}
@@ -61,6 +67,10 @@ def test_a_trained_folder_is_published_and_bad_data_is_said(tmp_path: Path) -> N
     done = _gleaner(tmp_path, "train", data, "--from", tiny, "--out", str(out), "--epochs", "1", "--threads", "1")
     assert done.returncode == 0, done.stderr
     assert "pass 1 of 1" in done.stderr
+    assert (
+        "ended: the 1 passes (--epochs) are done, and the score still rose" in done.stderr or "F1 0.000" in done.stderr
+    )
+    assert f"gleaner models publish {out} NAME" in done.stderr
     published = _gleaner(tmp_path, "models", "publish", str(out), "own", "--store", str(tmp_path / "store"))
     assert published.returncode == 0, published.stderr
     refused = _gleaner(tmp_path, "train", str(tmp_path / "absent"), "--from", tiny, "--out", str(tmp_path / "other"))

@@ -302,5 +302,24 @@ def test_a_record_of_another_shape_is_named(name: str, text: str, words: str) ->
         read_foreign(text, name, ReadOptions())
 
 
+def test_spaces_beside_marks_are_guessed_and_doubted() -> None:
+    data = read_foreign("P B-ID\n- I-ID\n101 I-ID\nis O\nIda B-PER\n, O\n( O\nok O\n) O\n", "conll", ReadOptions())
+    assert [each.text for each in data.documents] == ["P - 101 is Ida, (ok)"]
+    assert {each: count for each, count in data.notes.items() if "guessed" in each and "'P -'" in each}
+    assert sum(data.notes.values()) == 2
+    plain = read_foreign("Ida B-PER\nBerg I-PER\nwon O\n. O\n", "conll", ReadOptions())
+    assert not plain.notes
+
+
+def test_a_file_that_says_its_spaces_is_read_by_them() -> None:
+    rows = (("P", "B-ID", "SpaceAfter=No"), ("-", "I-ID", "SpaceAfter=No|x=1"), ("101", "I-ID", "_"), (",", "O", "_"))
+    text = "".join("\t".join((str(number), *row)) + "\n" for number, row in enumerate(rows, 1))
+    assert format_of(text) == "conll"
+    data = read_foreign(text, "conll", ReadOptions())
+    assert marked(data) == [[("P-101", "ID")]]
+    assert [each.text for each in data.documents] == ["P-101 ,"]
+    assert not data.notes
+
+
 def test_a_conll_file_keeps_the_number_of_each_first_line() -> None:
     assert [each.line for each in read_conll(WNUT, Counter())] == [1, 4]

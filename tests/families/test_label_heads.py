@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import re
+import shutil
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -14,7 +16,7 @@ from safetensors.torch import load_file, save_file
 from service.core.decoding.spans import MASKED, Overlaps
 from service.core.errors import ModelError
 from service.core.labels.label_set import Label, LabelSet, ScoreLimits
-from service.engine.encoder.encoder import TransformersEncoder, build_encoder, read_checkpoint
+from service.engine.encoder.encoder import TransformersEncoder, build_encoder, read_checkpoint, refuse_unloadable
 from service.families.free_labels.decoding import decode_records, decode_spans
 from service.families.free_labels.word_tokenizer import PreparedWords, WordTokenizer
 from tests.support.label_models import (
@@ -197,6 +199,25 @@ def test_a_folder_whose_weights_do_not_fit_is_refused(tmp_path: Path, change: st
     save_file(weights, tmp_path / "model.safetensors")
     with pytest.raises(ModelError, match="do not fit"):
         read_checkpoint(tmp_path, torch.float32)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_folder_is_checked_by_the_names_and_shapes_of_its_weights(tmp_path: Path, name: str) -> None:
+    folder = shutil.copytree(HOME / name, tmp_path / name)
+    files = [str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()]
+    refuse_unloadable(folder, files)
+    weights = load_file(folder / "model.safetensors")
+    lost = next(
+        each
+        for each in weights
+        if each.endswith("attention.self.query_proj.weight") or "dense.weight" in each or ".Wqkv." in each
+    )
+    save_file({each: tensor for each, tensor in weights.items() if each != lost}, folder / "model.safetensors")
+    with pytest.raises(ModelError, match=re.escape(lost.rpartition("layer")[2])):
+        refuse_unloadable(folder, files)
+    save_file(weights | {lost: weights[lost][:-1]}, folder / "model.safetensors")
+    with pytest.raises(ModelError, match="another shape"):
+        refuse_unloadable(folder, files)
 
 
 def test_passes_of_a_bi_encoder_find_what_one_finds() -> None:

@@ -16,9 +16,9 @@ CONFIG: dict[str, Any] = {
 TOKENIZER = {"version": "1.0", "model": {"type": "WordPiece", "vocab": {"[UNK]": 0}}}
 
 
-def safetensors(data: bytes) -> bytes:
+def safetensors(data: bytes, name: str = "weight") -> bytes:
     """A safetensors file with one tensor of bytes."""
-    header = json.dumps({"weight": {"dtype": "U8", "shape": [len(data)], "data_offsets": [0, len(data)]}}).encode()
+    header = json.dumps({name: {"dtype": "U8", "shape": [len(data)], "data_offsets": [0, len(data)]}}).encode()
     return len(header).to_bytes(8, "little") + header + data
 
 
@@ -28,8 +28,8 @@ def write_model(folder: Path, shards: Mapping[str, bytes] | None = None, **confi
     (folder / "config.json").write_text(json.dumps({**CONFIG, **config}))
     (folder / "tokenizer.json").write_text(json.dumps(TOKENIZER))
     shards = shards or {"model.safetensors": b"weights" * 1000}
-    for shard, data in shards.items():
-        (folder / shard).write_bytes(safetensors(data))
+    for number, (shard, data) in enumerate(shards.items()):
+        (folder / shard).write_bytes(safetensors(data, f"layer.{number}"))
     if "model.safetensors" not in shards:
         index = {"weight_map": {f"layer.{number}": shard for number, shard in enumerate(shards)}}
         (folder / "model.safetensors.index.json").write_text(json.dumps(index))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import shutil
 from pathlib import Path
 
 import msgspec
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
@@ -16,9 +18,14 @@ from torch import Tensor
 from model_store.builtin import model_folder
 from model_store.local.store import Store
 from model_store.transfer.publish import publish
+from service.core.decoding.tag_scheme import scheme_of
+from service.core.decoding.tokens import Encoding
 from service.engine.encoder.encoder import read_checkpoint
+from service.evaluation.labelled_documents import LabelledDocument, LabelledSet, LabelledSpan
 from service.training.data import IGNORED
 from service.training.finetune import ALL, train
+from service.training.fitting import ScoredSets, fit_scored
+from service.training.frozen_model import ScoredDocument
 from service.training.loop import CLOSED_SHARE, STATE_FILE, FineTuning, SavedState, masked_loss, rate_share
 from service.training.model import open_base
 from service.training.options import BadData, OtherTraining, TrainingOptions, UnusableBase
@@ -121,6 +128,55 @@ def test_it_ends_early_when_nothing_gets_better(
     with caplog.at_level("INFO"):
         train(options(base, tmp_path / "out", data, epochs=50, patience=1, rate=1e-9))
     assert 1 <= sum(line.startswith("pass ") for line in caplog.messages) < 10
+    assert "ended: the score has not risen for 1 passes" in caplog.messages
+
+
+def test_a_document_whose_text_is_left_out_elsewhere_is_counted(
+    base: Path, data: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    copied = write_set(tmp_path / "copied.jsonl", [record(number) for number in range(80)])
+    with caplog.at_level("INFO"):
+        train(options(base, tmp_path / "out", data, copied, epochs=1, left_out_percent=15))
+    line = next(each for each in caplog.messages if "to learn from" in each)
+    learned, left_out = (
+        int(each) for each in re.findall(r"^(\d+) documents|, (\d+) left out", line) for each in each if each
+    )
+    unused = [int(each.split()[0]) for each in caplog.messages if "used for neither" in each]
+    assert learned + left_out + sum(unused) == 160
+
+
+@pytest.mark.parametrize(("scores", "words"), [([0.4, 0.5], "are calibrated on"), ([0.99], "without it")])
+def test_scores_are_calibrated_where_that_helps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scores: list[float], words: str
+) -> None:
+    """A model that is right with each entity, and as sure of it as the scores say."""
+    text = "anna came"
+    documents = [LabelledDocument(str(n), text, (LabelledSpan(0, 4, "WHO"),), f"g{n}") for n in range(80)]
+    tags = ("O", "B-WHO", "I-WHO")
+
+    def found(document: LabelledDocument) -> ScoredDocument:
+        sure = np.log(scores[int(document.id) % len(scores)]), np.log1p(-scores[int(document.id) % len(scores)])
+        logits = np.array([[sure[1] - 1, sure[0], -9], [9, -9, -9]], dtype=np.float32)
+        encoding = Encoding(np.array([[0, 4], [5, 9]], dtype=np.int32), np.zeros(2, dtype=np.bool_))
+        return ScoredDocument(document, encoding, logits)
+
+    scored = ScoredSets(
+        [(LabelledSet("a", tuple(documents), frozenset({"WHO"})), [*map(found, documents)])], scheme_of(tags)
+    )
+    fitted = fit_scored(tmp_path, scored, lambda _: None)
+    assert words in str(fitted)
+    assert (tmp_path / "decoding.json").exists() is ("are calibrated" in words)
+    assert fitted.error[1] <= fitted.error[0]
+
+
+def test_too_few_entities_for_a_calibration_are_said(
+    base: Path, data: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level("INFO"):
+        train(options(base, tmp_path / "out", data, epochs=1))
+    assert any("not calibrated: " in line and "40 in 8 groups are enough" in line for line in caplog.messages)
+    assert not (tmp_path / "out" / "decoding.json").exists()
+    assert "Scores are not calibrated" in (tmp_path / "out" / "README.md").read_text()
 
 
 def test_a_head_or_its_rows_for_the_same_labels_are_kept(base: Path) -> None:

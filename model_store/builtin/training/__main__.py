@@ -19,7 +19,7 @@ import torch
 from tokenizers import Tokenizer
 
 from model_store.builtin import model_folder
-from model_store.builtin.training.fitting import RULES, fit
+from model_store.builtin.training.fitting import fit
 from model_store.builtin.training.labels import EVERY_LABEL
 from model_store.builtin.training.mixture import WEIGHTS, Sets, assemble, mixed
 from model_store.builtin.training.pretrained_base import LAYERS, Base, installed_base, starting_model
@@ -60,7 +60,7 @@ def main(arguments: list[str] | None = None) -> int:
     shutil.rmtree(start, ignore_errors=True)
     for name in COPIED:
         shutil.copyfile(model_folder() / name, options.out / name)
-    fit(options.out, list(held_out.values()), decoding=RULES)
+    fit(options.out, list(held_out.values()))
     return 0
 
 

@@ -10,11 +10,12 @@ padded, or, if padding changes its logits, in rows of equal length or one by one
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from importlib import import_module
 from itertools import accumulate, pairwise
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Lock
 from typing import cast
 
@@ -62,18 +63,33 @@ def load_encoder(
     return build_encoder(read_checkpoint(folder, dtype, int8=int8), device, dtype, int8=int8, known=known)
 
 
-def read_checkpoint(folder: Path, dtype: torch.dtype, *, int8: bool = False) -> Checkpoint:
+def refuse_unloadable(folder: Path, names: Iterable[str]) -> None:
+    """Raise ModelError where a model of these files of a folder would not load: by the weights' names and shapes alone.
+
+    So it takes a second or two and next to no memory, however large the model is.
+    """
+    with TemporaryDirectory() as place:
+        published = Path(place) / folder.resolve().name
+        for name in names:
+            link = published / name
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.symlink_to((folder / name).resolve())
+        read_checkpoint(published, torch.float32, hollow=True)
+
+
+def read_checkpoint(folder: Path, dtype: torch.dtype, *, int8: bool = False, hollow: bool = False) -> Checkpoint:
     """Read a folder's model, in the way of its family.
 
     Args:
         dtype: precision to read the weights in.
         int8: read them in float32 instead, since they are still to be quantised.
+        hollow: read names, shapes and formats of the weights alone.
 
     Raises:
         ModelError: the folder is no complete model of its family; the detail is one sentence with the reason.
     """
     family = import_module(f"service.families.{family_name(folder)}.engine.reading")
-    return cast(Checkpoint, family.read(folder, dtype, int8=int8))
+    return cast(Checkpoint, family.read(folder, dtype, int8=int8, hollow=hollow))
 
 
 def build_encoder(

@@ -31,6 +31,24 @@ HARMLESS = ("pooler.", "position_ids", "inv_freq")
 """Weights that many checkpoints hold and a token classifier does not use."""
 
 
+Weights = dict[str, torch.Tensor]
+_NUMBER_FORMATS = {
+    "F64": torch.float64,
+    "F32": torch.float32,
+    "F16": torch.float16,
+    "BF16": torch.bfloat16,
+    "F8_E4M3": torch.float8_e4m3fn,
+    "F8_E5M2": torch.float8_e5m2,
+    "BOOL": torch.bool,
+    "U8": torch.uint8,
+    "I64": torch.int64,
+    "I32": torch.int32,
+    "I16": torch.int16,
+    "I8": torch.int8,
+}
+"""What safetensors calls formats of numbers."""
+
+
 class Trunk(Protocol):
     """A model that computes hidden states, on its device."""
 
@@ -148,11 +166,28 @@ def readable(folder: Path) -> Iterator[None]:
         raise ModelError(f"the folder {folder.name} cannot be loaded: {first_line(error)}") from error
 
 
+def read_tensor(file: Any, name: str, *, hollow: bool) -> torch.Tensor:
+    """Read a tensor of an open safetensors file; a hollow one has its shape and format, and takes no memory."""
+    if not hollow:
+        tensor: torch.Tensor = file.get_tensor(name)
+        return tensor
+    said = file.get_slice(name)
+    return torch.zeros((), dtype=_NUMBER_FORMATS.get(said.get_dtype(), torch.float32)).expand(said.get_shape())
+
+
+def stored_precision(weights: Weights) -> torch.dtype:
+    """The precision of a folder's weights, in which hollow ones are not copied."""
+    return next((each.dtype for each in weights.values() if each.is_floating_point()), torch.float32)
+
+
 def require_complete(folder: Path, model: PreTrainedModel, report: dict[str, Any]) -> None:
     """Raise ModelError for a model that lacks a weight, or whose folder has an unused one."""
     missing = sorted(report["missing_keys"])
     unexpected = sorted(key for key in report["unexpected_keys"] if not any(word in key for word in HARMLESS))
-    mismatched = sorted(str(key) for key in report["mismatched_keys"])
+    mismatched = sorted(
+        f"{name} ({[*there]}, where the configuration asks for {[*asked]})"
+        for name, there, asked in report["mismatched_keys"]
+    )
     if missing and not any(key.startswith(f"{model.base_model_prefix}.") for key in missing):
         raise ModelError(f"the folder {folder.name} has no token classification head (missing: {_some(missing)})")
     for what, keys in (("missing", missing), ("unexpected", unexpected), ("of another shape", mismatched)):

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 import torch
 
-from model_store.builtin.training.fitting import fit_calibration
-from model_store.builtin.training.transitions import Chunks, WordLattice, allowed_tags, fit_transitions, lattice_loss
 from service.core.decoding.tag_scheme import scheme_of
 from service.evaluation.labelled_documents import LabelledDocument, LabelledSpan
 from service.evaluation.report import calibration as reliability
+from service.training.fitting import fit_calibration
+from service.training.transitions import Chunks, WordLattice, allowed_tags, fit_transitions, lattice_loss
 
 BIO = scheme_of(("O", "B-PERSON", "I-PERSON"))
 TEXT = "Ada Lovelace met Bob"

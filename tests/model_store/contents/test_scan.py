@@ -55,6 +55,27 @@ def test_a_shard_of_the_index_that_is_missing_is_refused(make_model: MakeModel) 
     assert codes(folder) == ["no_shard"]
 
 
+def test_an_index_that_names_a_tensor_of_another_shard_is_refused(tmp_path: Path, make_model: MakeModel) -> None:
+    folder = make_model(shards={"model-1.safetensors": b"one", "model-2.safetensors": b"two"})
+    index = json.loads((folder / "model.safetensors.index.json").read_text())
+    tensor, shard = next(iter(index["weight_map"].items()))
+    other = ({"model-1.safetensors", "model-2.safetensors"} - {shard}).pop()
+    index["weight_map"] |= {"lost": shard, tensor: other}
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
+    with pytest.raises(RefusedFolder, match=r"names the wrong shards: .* is not in model-") as refused:
+        scan_folder(folder)
+    assert [problem.code for problem in refused.value.problems] == ["misplaced"]
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "tokenizer.json", "config.json"])
+def test_a_pointer_of_git_lfs_is_named_as_such(make_model: MakeModel, name: str) -> None:
+    folder = make_model()
+    (folder / name).write_text(f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 433292294\n")
+    with pytest.raises(RefusedFolder, match=f"{name} is a pointer of Git LFS.*git lfs pull") as refused:
+        scan_folder(folder)
+    assert {problem.code for problem in refused.value.problems} == {"lfs_pointer"}
+
+
 def test_truncated_weights_are_refused(make_model: MakeModel) -> None:
     folder = make_model()
     weights = folder / "model.safetensors"

@@ -17,8 +17,6 @@ from service.core.errors import ModelError
 from service.core.labels.marking import text_part
 from service.families.engine.checkpoint import to_device
 
-Weights = dict[str, torch.Tensor]
-
 NO_SCORE = 2 * MASKED
 """Score of what is no candidate: a label that is absent, a pair that is no span, a text in which nothing is."""
 BLOCK_NUMBERS = 1 << 21

@@ -20,12 +20,13 @@ from service.families.engine.checkpoint import (
     HARMLESS,
     Checkpoint,
     LabelTrunk,
+    Weights,
     first_position,
     max_tokens,
     quiet_transformers,
+    read_tensor,
     require_complete,
 )
-from service.families.free_labels.engine.head_parts import Weights
 
 _EMBEDDINGS = ("word_embeddings.weight", "tok_embeddings.weight", "embed_tokens.weight")
 
@@ -56,6 +57,7 @@ def read_trunk(folder: Path, config: dict[str, Any], weights: Weights, dtype: to
             state_dict={f"{prefix}.{name}": tensor for name, tensor in weights.items()},
             dtype=dtype,
             output_loading_info=True,
+            ignore_mismatched_sizes=True,
         )
     inner = {name for name in report["missing_keys"] if name.startswith(f"{prefix}.")}
     require_complete(folder, model, {**report, "missing_keys": {each for each in inner if not _is_harmless(each)}})
@@ -66,12 +68,12 @@ def read_trunk(folder: Path, config: dict[str, Any], weights: Weights, dtype: to
     return model
 
 
-def read_weights(folder: Path) -> Weights:
-    """All weights; of two that are one, a file may hold one and name the other."""
+def read_weights(folder: Path, *, hollow: bool = False) -> Weights:
+    """All weights, or their names and shapes alone; of two that are one, a file may hold one and name the other."""
     weights: Weights = {}
     for file in sorted(folder.glob("*.safetensors")):
         with safe_open(file, framework="pt") as opened:
-            weights |= {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
+            weights |= {name: read_tensor(opened, name, hollow=hollow) for name in opened.keys()}  # noqa: SIM118
             for omitted, kept in (opened.metadata() or {}).items():
                 if kept in weights:
                     weights.setdefault(omitted, weights[kept])

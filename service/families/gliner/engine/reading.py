@@ -9,8 +9,8 @@ from transformers import PreTrainedModel
 
 from model_store.families.gliner import LABELS_FOLDER
 from service.core.errors import ModelError
-from service.families.engine.checkpoint import Checkpoint, LabelTrunk, readable
-from service.families.free_labels.engine.head_parts import Weights, load_head
+from service.families.engine.checkpoint import Checkpoint, LabelTrunk, Weights, readable, stored_precision
+from service.families.free_labels.engine.head_parts import load_head
 from service.families.free_labels.engine.trunk import checkpoint_of, read_trunk, read_weights, taken
 from service.families.free_labels.prompt import token_id
 from service.families.gliner.config import GlinerConfig, read_config
@@ -23,8 +23,8 @@ LABEL_TRUNK = "token_rep_layer.labels_encoder.model."
 UNUSED_BY_BI_ENCODERS = "rnn."
 
 
-def read(folder: Path, dtype: torch.dtype, *, int8: bool = False) -> Checkpoint:
-    """Read the folder's model.
+def read(folder: Path, dtype: torch.dtype, *, int8: bool = False, hollow: bool = False) -> Checkpoint:
+    """Read the folder's model; `hollow`: names, shapes and formats of its weights alone.
 
     Raises:
         ModelError: a weight is missing or left over, or the model is of a kind that is not known.
@@ -33,7 +33,8 @@ def read(folder: Path, dtype: torch.dtype, *, int8: bool = False) -> Checkpoint:
         dtype = torch.float32
     config = read_config(folder)
     with readable(folder):
-        weights = read_weights(folder)
+        weights = read_weights(folder, hollow=hollow)
+        dtype = stored_precision(weights) if hollow else dtype
         trunk = read_trunk(folder, config.encoder_config, taken(weights, TRUNK), dtype)
         label_trunk = _label_trunk(folder, config, weights, dtype) if config.reads_labels_apart else None
     size = int(trunk.config.hidden_size)

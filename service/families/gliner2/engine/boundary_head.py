@@ -24,7 +24,8 @@ from torch import nn
 
 from service.core.arrays import TokenIds
 from service.core.decoding.records import PLACE_COLUMNS
-from service.families.free_labels.engine.head_parts import NO_SCORE, Weights, misfit, parted, pick_rows
+from service.families.engine.checkpoint import Weights
+from service.families.free_labels.engine.head_parts import NO_SCORE, misfit, parted, pick_rows
 from service.families.gliner2.config import BoundaryOptions
 
 QUOTA_SCORE = 5e3

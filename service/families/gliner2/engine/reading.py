@@ -7,8 +7,8 @@ from pathlib import Path
 import torch
 from torch import nn
 
-from service.families.engine.checkpoint import Checkpoint, readable
-from service.families.free_labels.engine.head_parts import Weights, load_head
+from service.families.engine.checkpoint import Checkpoint, Weights, readable, stored_precision
+from service.families.free_labels.engine.head_parts import load_head
 from service.families.free_labels.engine.trunk import checkpoint_of, read_trunk, read_weights, taken
 from service.families.free_labels.prompt import token_id
 from service.families.gliner2.config import BoundaryConfig, SpanConfig, read_config
@@ -21,16 +21,16 @@ TRUNK = "encoder."
 UNUSED_BY_SPANS = "classifier."
 
 
-def read(folder: Path, dtype: torch.dtype, *, int8: bool = False) -> Checkpoint:
-    """Read the folder's model.
+def read(folder: Path, dtype: torch.dtype, *, int8: bool = False, hollow: bool = False) -> Checkpoint:
+    """Read the folder's model; `hollow`: names, shapes and formats of its weights alone.
 
     Raises:
         ModelError: a weight is missing or left over, or the model is of a kind that is not known.
     """
     config = read_config(folder)
     with readable(folder):
-        weights = read_weights(folder)
-        precision = torch.float32 if int8 else dtype
+        weights = read_weights(folder, hollow=hollow)
+        precision = stored_precision(weights) if hollow else torch.float32 if int8 else dtype
         trunk = read_trunk(folder, config.encoder_config, taken(weights, TRUNK), precision)
     return checkpoint_of(folder, trunk, _head(folder, config, weights, int(trunk.config.hidden_size)))
 

@@ -4,28 +4,34 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors import safe_open
-from transformers import AutoModelForTokenClassification
+from transformers import AutoConfig, AutoModelForTokenClassification, PreTrainedModel
 
 from service.core.errors import ModelError
 from service.families.engine.checkpoint import (
     Checkpoint,
+    Weights,
     first_position,
     max_tokens,
     quiet_transformers,
+    read_tensor,
     readable,
     require_complete,
+    stored_precision,
 )
+from service.text.decoding_files import TRANSITIONS
 
 
-def read(folder: Path, dtype: torch.dtype, *, int8: bool = False) -> Checkpoint:
+def read(folder: Path, dtype: torch.dtype, *, int8: bool = False, hollow: bool = False) -> Checkpoint:
     """Read the folder's token classifier.
 
     Args:
         dtype: to read the weights in.
         int8: read them in float32 instead, since they are still to be quantised.
+        hollow: read names, shapes and formats of the weights alone.
 
     Raises:
         ModelError: the folder is no complete token classifier; the detail is one sentence with the reason.
@@ -34,14 +40,7 @@ def read(folder: Path, dtype: torch.dtype, *, int8: bool = False) -> Checkpoint:
         raise ModelError(f"the folder {folder.name} has no safetensors weights")
     with readable(folder), quiet_transformers():
         _check_layers(folder)
-        model, report = AutoModelForTokenClassification.from_pretrained(
-            folder,
-            dtype=torch.float32 if int8 else dtype,
-            use_safetensors=True,
-            local_files_only=True,
-            trust_remote_code=False,
-            output_loading_info=True,
-        )
+        model, report = _hollow(folder) if hollow else _whole(folder, torch.float32 if int8 else dtype)
     require_complete(folder, model, report)
     model.eval().requires_grad_(False)
     names: dict[int, str] = model.config.id2label
@@ -49,6 +48,31 @@ def read(folder: Path, dtype: torch.dtype, *, int8: bool = False) -> Checkpoint:
     return Checkpoint(folder, model, first_position(model), max_tokens(model, folder), labels)
 
 
+def _whole(folder: Path, dtype: torch.dtype) -> tuple[PreTrainedModel, dict[str, Any]]:
+    """The model, and transformers' report of its weights."""
+    read: tuple[PreTrainedModel, dict[str, Any]] = AutoModelForTokenClassification.from_pretrained(
+        folder, dtype=dtype, use_safetensors=True, local_files_only=True, trust_remote_code=False, **_REPORTED
+    )
+    return read
+
+
+def _hollow(folder: Path) -> tuple[PreTrainedModel, dict[str, Any]]:
+    """What `_whole` gives, of weights without contents."""
+    config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+    weights: Weights = {}
+    for file in sorted(folder.glob("*.safetensors")):
+        if file.name != TRANSITIONS:
+            with safe_open(file, framework="pt") as opened:
+                weights |= {name: read_tensor(opened, name, hollow=True) for name in opened.keys()}  # noqa: SIM118
+    model_class = AutoModelForTokenClassification._model_mapping[type(config)]
+    read: tuple[PreTrainedModel, dict[str, Any]] = model_class.from_pretrained(
+        None, config=config, state_dict=weights, dtype=stored_precision(weights), **_REPORTED
+    )
+    return read
+
+
+_REPORTED = {"output_loading_info": True, "ignore_mismatched_sizes": True}
+"""Options with which weights that do not fit are reported together, not raised one by one."""
 LAYER_COUNTS = ("num_hidden_layers", "num_layers", "n_layers", "n_layer", "encoder_layers", "num_decoder_layers")
 """What a config.json calls the number of a model's layers."""
 
