@@ -34,6 +34,7 @@ NAMES = {
     "ExtractResult": "ExtractResponse",
     "FieldResult": "Field",
     "FieldsResult": "Fields",
+    "ContractPartyResult": "ContractParty",
     "JobResult": "Job",
     "LineItemResult": "LineItem",
     "ModelName": "ModelRevision",

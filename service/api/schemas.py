@@ -9,6 +9,7 @@ import msgspec
 from service.api.problems import Problem
 from service.core.decoding.entities import Source
 from service.core.decoding.value import ValueKind
+from service.core.fields.contract import CONTRACT_ROLES
 from service.core.fields.kinds import PaperKind
 from service.core.fields.mentions import Reason
 from service.core.fields.resume import PERSON_ROLES
@@ -90,7 +91,8 @@ class FieldResult(EntityResult, frozen=True, kw_only=True):
     With `source: rule` and a label of no role (MONEY, DATE, ID_NUMBER) it may be none of `entities`: a value that the
     model has not found, beside words for the role.
     `score`: of a bill's role, the probability that this value is right, from the label's score, the words before it,
-    its checksum, the sums and the next best value; of a résumé's role and of an alternative, the entity's own score.
+    its checksum, the sums and the next best value; of others and of an alternative, the entity's own score, or 0.5 of a
+    contract's value that is no entity, but named by words (`source: rule`).
     `reason`: what decided: its label and score, amounts that add up (`sum`), or words and place (`context`).
     With `source: embedded` the value is the one that the XML of an electronic invoice states; `text` is then empty
     where the page does not show it. So it is of a sum that the page does not state, such as the tax of several rates
@@ -163,6 +165,13 @@ class EducationResult(msgspec.Struct, frozen=True):
     ongoing: bool
 
 
+class ContractPartyResult(msgspec.Struct, frozen=True):
+    """One party of a contract. `called`: what the contract calls it ("Landlord"); null where it does not."""
+
+    name: EntityResult
+    called: EntityResult | None
+
+
 class ContradictionResult(msgspec.Struct, frozen=True):
     """A role for which an invoice's XML states one value (`embedded`) and the page shows another (`page`)."""
 
@@ -188,14 +197,16 @@ class EmbeddedResult(msgspec.Struct, frozen=True):
 
 
 _ROLES = (
-    f"Those that were found. Of a bill: {', '.join(map(str.lower, ORDER))}; of a résumé: {', '.join(PERSON_ROLES)}."
+    f"Those that were found. Of a bill: {', '.join(map(str.lower, ORDER))}; of a résumé: {', '.join(PERSON_ROLES)}; "
+    f"of a contract: {', '.join(CONTRACT_ROLES)}."
 )
 
 
 class FieldsResult(msgspec.Struct, frozen=True):
     """The fields of one document, by role. `evidence`: the labels that decided its kind, with the best score of each.
 
-    Bills have `currency`, `line_items`, `taxes`, `checks`, `bills` and `document_type`, résumés the lists after them.
+    Bills have `currency`, `line_items`, `taxes`, `checks`, `bills` and `document_type`, résumés the lists after them,
+    contracts `parties`.
     The total of a `credit_note` is nothing to pay: the supplier owes it. `bills`: how many the file holds.
     What is to be paid: `amount_due`, if there is one, else `total_amount`.
     `document_type` (UNTDID 1001): 380 an invoice, 381 a credit note, 384 a correction, 386 a prepayment …; null where
@@ -216,13 +227,14 @@ class FieldsResult(msgspec.Struct, frozen=True):
     educations: list[EducationResult] | msgspec.UnsetType = msgspec.UNSET
     skills: list[EntityResult] | msgspec.UnsetType = msgspec.UNSET
     languages: list[EntityResult] | msgspec.UnsetType = msgspec.UNSET
+    parties: list[ContractPartyResult] | msgspec.UnsetType = msgspec.UNSET
 
 
 class PaperResult(msgspec.Struct, frozen=True):
     """One paper of a file: a bill, an order, a delivery note …, at the document's characters `[start:end]`.
 
     `kind`: null where it is not known. `title`: the heading as the page writes it. `document_type`: of UNTDID 1001.
-    `pages`: its first and its last; null in a format without pages. `fields`: of bills and résumés alone.
+    `pages`: its first and its last; null in a format without pages. `fields`: of bills, contracts and résumés alone.
     """
 
     kind: PaperKind | None
@@ -267,7 +279,8 @@ class DocumentResult(msgspec.Struct, frozen=True, omit_defaults=False):
     of a picture in a DOCX or HTML file.
     `unread_attachments`: electronic invoices attached to the file that are damaged, and why.
     `charset`: the character encoding that a text or HTML file was read in, how it was found, and how surely.
-    `fields`: those of the first bill or résumé among the `papers`; null without one. Both are absent unless asked for.
+    `fields`: those of the first bill, contract or résumé among the `papers`; null without one. Both are absent unless
+    asked for.
     `records`: those of each kind that `schema` names, in the order of the text; absent unless asked for.
     """
 

@@ -18,13 +18,25 @@ from .answers import (
     StreamedDocument,
 )
 from .clients import AsyncClient, Client
-from .entities import DocumentFields, Education, FieldEntity, FoundEntity, Job, LineItem, Paper, SumCheck, Tax
+from .entities import (
+    ContractParty,
+    DocumentFields,
+    Education,
+    FieldEntity,
+    FoundEntity,
+    Job,
+    LineItem,
+    Paper,
+    SumCheck,
+    Tax,
+)
 from .errors import GleanerError, Overloaded, RequestError, ServiceError, Unreachable
 from .requests import ExtractOptions, FileSource, RedactOptions, RetryBudget, TextSource, Timeouts
 
 __all__ = [
     "AsyncClient",
     "Client",
+    "ContractParty",
     "DocumentFields",
     "Education",
     "ExtractOptions",

@@ -105,6 +105,13 @@ class Education(msgspec.Struct, frozen=True):
     ongoing: bool = False
 
 
+class ContractParty(msgspec.Struct, frozen=True):
+    """One party of a contract. `called`: what the contract calls it ("Landlord"); None where it does not."""
+
+    name: FoundEntity
+    called: FoundEntity | None = None
+
+
 class Contradiction(msgspec.Struct, frozen=True):
     """A role for which an invoice's XML states one value (`embedded`) and the page shows another (`page`)."""
 
@@ -125,7 +132,7 @@ class EmbeddedInvoice(msgspec.Struct, frozen=True):
 
 
 class DocumentFields(msgspec.Struct, frozen=True):
-    """The fields of an invoice, a credit note, a receipt or a résumé (`kind`), by role.
+    """The fields of an invoice, a credit note, a receipt, a contract or a résumé (`kind`), by role.
 
     Attributes:
         evidence: the labels that decided the kind, with the best score of each.
@@ -134,6 +141,7 @@ class DocumentFields(msgspec.Struct, frozen=True):
         document_type: of UNTDID 1001: `380` an invoice, `381` a credit note; None for a receipt.
         embedded: of an electronic invoice.
         jobs, educations, skills, languages: of résumés.
+        parties: of contracts.
     """
 
     kind: str
@@ -150,6 +158,7 @@ class DocumentFields(msgspec.Struct, frozen=True):
     educations: list[Education] = []
     skills: list[FoundEntity] = []
     languages: list[FoundEntity] = []
+    parties: list[ContractParty] = []
 
 
 class Paper(msgspec.Struct, frozen=True):

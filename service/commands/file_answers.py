@@ -157,6 +157,7 @@ async def _answer(
 _LISTS = {
     "line_items": ("description", "quantity", "unit_price", "amount"),
     "taxes": ("rate", "base", "amount"),
+    "parties": ("name", "called"),
     "jobs": ("title", "employer", "dates"),
     "educations": ("degree", "school", "dates"),
 }
@@ -170,7 +171,7 @@ def paper_tables(papers: list[Answer] | None) -> Iterator[Table]:
     """Yield a table of each paper's roles, and one of each list that is not empty; else only the paper's name."""
     for paper in papers or []:
         if paper["fields"] is None:
-            yield _table(None, (f"{_name(paper)}: no bill and no résumé, without fields",))
+            yield _table(None, (f"{_name(paper)}: no bill, contract or résumé, without fields",))
         else:
             yield from _field_tables(_name(paper), paper["fields"])
 

@@ -160,13 +160,13 @@ def test_each_paper_is_named_with_its_title_and_its_pages() -> None:
     text = shown(bill, note, letter)
     for words in ("credit note, AVOIR N° 9 [/b], pages 1 to 2", "delivery note, Lieferschein, page 3"):
         assert words in text
-    assert "paper of no known kind, page 4: no bill and no résumé, without fields" in text
+    assert "paper of no known kind, page 4: no bill, contract or résumé, without fields" in text
     assert text.count("without fields") == 2
 
 
 def test_a_file_of_one_paper_says_what_it_is_too() -> None:
-    assert "paper of no known kind: no bill and no résumé" in shown(paper(None))
-    assert "order: no bill and no résumé" in shown(paper(None, kind="order"))
+    assert "paper of no known kind: no bill, contract or résumé" in shown(paper(None))
+    assert "order: no bill, contract or résumé" in shown(paper(None, kind="order"))
     assert list(paper_tables(None)) == []
 
 

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from service.api.schemas import (
     CheckLineResult,
     CheckResult,
+    ContractPartyResult,
     ContradictionResult,
     EducationResult,
     EmbeddedResult,
@@ -28,7 +29,7 @@ from service.core.fields.checks import SumCheck
 from service.core.fields.currencies import CurrencyReader
 from service.core.fields.document_fields import DocumentFields, find_fields
 from service.core.fields.electronic_invoice import ElectronicInvoice, InvoiceFields, PlacedValue, invoice_fields
-from service.core.fields.kinds import PaperKind
+from service.core.fields.kinds import BILL_KINDS, PaperKind
 from service.core.fields.lines import TextLines
 from service.core.fields.mentions import DERIVED, Choice, Mention, Reason
 from service.core.fields.paper_kind import PaperMatch
@@ -157,7 +158,7 @@ class FieldAnswers:
         shown: FieldsResult | None,
     ) -> FieldsResult:
         """The XML's roles, rows and checks; of the page only rows, where an attached XML has none."""
-        page = shown if shown is not None and shown.kind is not PaperKind.RESUME else None
+        page = shown if shown is not None and shown.kind in BILL_KINDS else None
         shown_rows = page.line_items if page and invoice.file is not None else []
         rows = [
             LineItemResult(self._of(row.description), *map(self._part, (row.quantity, row.unit_price, row.amount)))
@@ -257,6 +258,10 @@ def _answer(found: DocumentFields, answer_of: Callable[[Mention], EntityResult])
             ],
             skills=all_of(found.skills),
             languages=all_of(found.languages),
+        )
+    if found.kind is PaperKind.CONTRACT:
+        return msgspec.structs.replace(
+            common, parties=[ContractPartyResult(answer_of(each.name), of(each.called)) for each in found.parties]
         )
     return msgspec.structs.replace(
         common,

@@ -12,6 +12,7 @@ from decimal import Decimal
 from service.core.fields.accounts import choose_accounts
 from service.core.fields.amount_keywords import AmountKeyword, Keywords, amount_keywords
 from service.core.fields.checks import ADDED, SumCheck, Term, check_rows, terms_of
+from service.core.fields.contract import Party, find_contract
 from service.core.fields.currencies import NO_READER, CurrencyReader, choose_currency
 from service.core.fields.kinds import BILL_KINDS, PaperKind
 from service.core.fields.line_items import LineItem, find_line_items
@@ -63,6 +64,7 @@ class DocumentFields:
     educations: tuple[Entry, ...] = ()
     skills: tuple[Mention, ...] = ()
     languages: tuple[Mention, ...] = ()
+    parties: tuple[Party, ...] = ()
 
 
 def find_fields(
@@ -73,7 +75,7 @@ def find_fields(
     lines: TextLines | None = None,
     paper: PaperMatch | None = None,
 ) -> DocumentFields | None:
-    """Choose the fields of a paper; None where it is neither a bill nor a résumé.
+    """Choose the fields of a paper; None where it is no bill, contract or résumé.
 
     Args:
         text: the paper's own; offsets of mentions are places in it.
@@ -88,6 +90,9 @@ def find_fields(
     paper, lines = paper or paper_kind(text, mentions), lines or TextLines(text)
     if paper.kind is PaperKind.RESUME:
         return _resume(paper, mentions, lines)
+    if paper.kind is PaperKind.CONTRACT:
+        parties, roles = find_contract(lines, mentions)
+        return DocumentFields(paper.kind, paper.evidence, roles, parties=parties)
     if paper.kind not in BILL_KINDS:
         return None
     return _bill(paper, mentions, keyword_mentions, lines, currencies)

@@ -70,7 +70,7 @@ class ScoredLabel(Protocol):
 
 
 class PaperKind(StrEnum):
-    """Kinds of papers; bills and résumés have fields."""
+    """Kinds of papers; bills, contracts and résumés have fields."""
 
     INVOICE = "invoice"
     CREDIT_NOTE = "credit_note"

@@ -9,7 +9,8 @@ The rules:
   "for customs purposes only" makes it pro forma, "we received your payment" counts where no heading names a bill, and
   "thank you for your order" where no till printed it either.
 - A letter without a heading and an account is no bill, though it names a bill's number and amount.
-- A paper without a heading is what its labels say (`kinds`), and has no code of UNTDID 1001. A résumé has no headings.
+- A paper without a heading is what its labels say (`kinds`), and has no code of UNTDID 1001. A résumé has no headings,
+  but a contract with an employee.
 - Where no label calls a paper a bill, a title alone names it, or a heading with a number; a bill has an amount besides.
 - A paper headed as an invoice is one, and no receipt, unless a till printed it: a line of it begins with words for
   change or a payment, or has a date and the time of day. A till prints no receiver, due date, order number and bank
@@ -39,6 +40,17 @@ from service.core.fields.vocabulary.phrases import PhraseTable, any_of, folded
 TOP_AMOUNTS = 2
 """Number of the line of an amount, from the top, at which a paper's top ends."""
 
+TOP_CHARACTERS = 300
+"""Characters of a text in which a contract's heading stands that no résumé has."""
+
+_ABOUT = re.compile(
+    r"\b(?:d|de|del|du|des|di|da|of|for|between|uber|fur|zur|zum|zwischen|tra|entre|ad)\b|(?:agreement|contract|lease)\W*$"
+)
+"""Words of a contract's heading that say what it is about, or the name at its end."""
+
+_CONTRACT_LINE = re.compile(
+    r"^[A-Z][^\n.:;@?!]{2,70}\b(?:Agreement|AGREEMENT|Contract|CONTRACT|LEASE|Lease)[ \t]*$", re.M
+)
 _SENTENCES = PhraseTable(phrases=SENTENCES)
 _ACCOUNTS = labels_of(RoleGroup.ACCOUNT)
 _BUYER = re.compile(rf"(?:^|[\t\n])(?:{any_of('buyer')})\s{{0,3}}(?:[:\t\n]|$)")
@@ -87,9 +99,13 @@ class PaperMatch:
 def paper_kind(text: str, mentions: Iterable[ScoredLabel]) -> PaperMatch:
     """Classify one paper by its text and its entities."""
     labelled, evidence = decide_kind(mentions)
+    heading = _title(text)
+    if labelled in (PaperKind.RESUME, None):
+        contract = heading if heading is not None and _is_contract(text, heading) else _contract_line(text)
+        if contract is not None and contract.start <= (heading or contract).start:
+            return PaperMatch(contract.kind, contract)
     if labelled is PaperKind.RESUME:
         return PaperMatch(None) if is_letter(text) else PaperMatch(labelled, evidence=evidence)
-    heading = _title(text)
     if labelled is None and (heading is None or not _stands_alone(text, heading)):
         return PaperMatch(None)
     if heading is not None and heading.kind not in BILL_KINDS:
@@ -99,6 +115,23 @@ def paper_kind(text: str, mentions: Iterable[ScoredLabel]) -> PaperMatch:
     if heading is None or _is_receipt(text, heading, labelled):
         return PaperMatch(labelled or PaperKind.RECEIPT, heading, None, evidence)
     return PaperMatch(heading.kind, heading, heading.code, evidence)
+
+
+def _is_contract(text: str, heading: Heading) -> bool:
+    """True if a heading at the very top names a contract, alone or with what it is about; a letter has a title."""
+    if heading.kind is not PaperKind.CONTRACT or heading.start >= TOP_CHARACTERS:
+        return False
+    cell = text[heading.start : heading.end]
+    is_about = cell[:1].isupper() and _ABOUT.search(folded(cell)) is not None
+    return heading.form is HeadingForm.TITLE or (
+        heading.form is HeadingForm.EXTENDED and is_about and not is_letter(text)
+    )
+
+
+def _contract_line(text: str) -> Heading | None:
+    """Find a contract's long title at the very top: "Worldwide License and Distribution Agreement"."""
+    line = None if is_letter(text) else _CONTRACT_LINE.search(text, 0, TOP_CHARACTERS)
+    return Heading(PaperKind.CONTRACT, *line.span(), None, HeadingForm.TITLE) if line else None
 
 
 def _stands_alone(text: str, heading: Heading) -> bool:

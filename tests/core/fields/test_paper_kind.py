@@ -305,3 +305,29 @@ def test_a_resume_has_no_heading_and_a_letter_is_none() -> None:
     labels = ("PERSON", "JOB_TITLE", "EMPLOYER", "SKILL")
     assert paper("Anna Finch\nQuotation\nEngineer", labels).kind is PaperKind.RESUME
     assert paper("Dear Ms Finch,\nI am an engineer.\nKind regards\nAnna", labels).kind is None
+
+
+HIRED = ("JOB_TITLE", "EMPLOYER", "PERSON", "EMAIL")
+
+
+@pytest.mark.parametrize("labels", [(), HIRED])
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("Employment agreement\nbetween Acme and Anna Finch", "Employment agreement"),
+        ("CONTRAT DE TRAVAIL\nentre Acme et Anna Finch", "CONTRAT DE TRAVAIL"),
+        (
+            "Worldwide License and Distribution Agreement\nbetween Acme and Finch",
+            "Worldwide License and Distribution Agreement",
+        ),
+        ("Jonas Merz\nContract manager\nAcme", None),
+        ("Acme\n" * 100 + "Contract for cleaning\nbetween Acme and Finch", None),
+        ("Dear Ms Finch,\nContract for cleaning\nWe begin in May.\nKind regards\nAcme", None),
+        ("Dear Ms Finch,\nYour Office Window Cleaning Agreement\nWe begin in May.\nKind regards\nAcme", None),
+        ("Quotation\nfor the Office Window Cleaning Agreement", None),
+        ("Quotation\nOffice Window and Door Cleaning Agreement", None),
+    ],
+)
+def test_a_contract_has_its_title_at_the_very_top(text: str, title: str | None, labels: tuple[str, ...]) -> None:
+    found = paper(text, labels)
+    assert (found.kind is PaperKind.CONTRACT, title) == (title is not None, title and found.title(text))

@@ -197,7 +197,7 @@ def test_each_paper_of_a_file_is_named_with_its_fields(page: Page) -> None:
     assert (bill["kind"], note["kind"], note["fields"]) == ("invoice", "delivery_note", None)
     names = page.eval_on_selector_all(".fields .paper h2", "nodes => nodes.map(node => node.innerText)")
     assert names == ["Invoice, “INVOICE”, in EUR", "Delivery note, “DELIVERY NOTE DN-77120”"]
-    assert page.inner_text(".fields .paper >> nth=1").endswith("No bill and no résumé: without fields.")
+    assert page.inner_text(".fields .paper >> nth=1").endswith("No bill, contract or résumé: without fields.")
     assert bill["fields"]["roles"]["total_amount"]["value"] == "1008.00 EUR"
     assert "€1,008.00" in page.inner_text(".fields .paper >> nth=0")
 
@@ -249,7 +249,7 @@ def test_a_paper_of_no_known_kind_says_so(page: Page) -> None:
     assert page.is_visible(".entities")
     page.click(".side > .choice button >> nth=0")
     assert page.inner_text(".fields").startswith("Paper of no known kind")
-    assert "No bill and no résumé: without fields." in page.inner_text(".fields")
+    assert "No bill, contract or résumé: without fields." in page.inner_text(".fields")
 
 
 def test_a_word_that_is_no_field_turns_to_the_entities(page: Page) -> None:

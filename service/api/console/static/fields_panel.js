@@ -7,6 +7,7 @@ const LISTS = [["skills", "Skills"], ["languages", "Languages"]];
 const TABLES = [
   ["line_items", "Line items", [["description", "Item"], ["quantity", "Quantity", "number"], ["unit_price", "Price", "number"], ["amount", "Amount", "number"]]],
   ["taxes", "Taxes", [["rate", "Rate", "number"], ["base", "Of", "number"], ["amount", "Tax", "number"]]],
+  ["parties", "Parties", [["name", "Name"], ["called", "Called"]]],
   ["jobs", "Jobs", [["title", "Title"], ["employer", "Employer"], ["dates", "When"]]],
   ["educations", "Education", [["degree", "Degree"], ["school", "School"], ["dates", "When"]]],
 ];
@@ -37,7 +38,7 @@ export class FieldsPanel {
   #paper({ kind, title, pages, fields }, isOneOfMany) {
     const name = [kind ? words(kind) : "Paper of no known kind", title && `“${title}”`, isOneOfMany && pages && leaves(pages), fields?.currency && `in ${fields.currency}`, fields?.embedded && "as its XML states it"];
     return make("section", { class: "paper" }, make(isOneOfMany ? "h2" : "p", { class: "small soft" }, name.filter(Boolean).join(", ")),
-      ...(fields ? this.#fields(fields, isOneOfMany ? "h3" : "h2") : [make("p", { class: "small soft" }, "No bill and no résumé: without fields.")]));
+      ...(fields ? this.#fields(fields, isOneOfMany ? "h3" : "h2") : [make("p", { class: "small soft" }, "No bill, contract or résumé: without fields.")]));
   }
 
   /** `heading`: of the tables and lists, one level below that of the paper. */

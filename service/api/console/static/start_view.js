@@ -50,7 +50,7 @@ function facts(models) {
   const part = (title, ...children) => make("section", {}, make("h2", {}, title), ...children);
   return make("div", { class: "about" },
     part("What is read", limits, scans),
-    part("What is found", labels, make("p", {}, "Invoices, receipts and résumés also have fields: the total, the due date, the jobs.")),
+    part("What is found", labels, make("p", {}, "Invoices, receipts, contracts and résumés also have fields: the total, the due date, the parties, the jobs.")),
     part("From a program", make("p", {}, "Post the same file to ", make("code", {}, "/extract"), ". ", make("a", { href: "/docs" }, "The API’s documentation"),
       " has all options; every answer here can be copied as curl, Python or JSON.")));
 }

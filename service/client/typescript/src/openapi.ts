@@ -42,6 +42,11 @@ export interface components {
             name: string;
             amount: string;
         };
+        /** @description One party of a contract. `called`: what the contract calls it ("Landlord"); null where it does not. */
+        ContractParty: {
+            name: components["schemas"]["Entity"];
+            called: components["schemas"]["Entity"] | null;
+        };
         /** @description A role for which an invoice's XML states one value (`embedded`) and the page shows another (`page`). */
         Contradiction: {
             role: string;
@@ -242,7 +247,8 @@ export interface components {
          *     of a picture in a DOCX or HTML file.
          *     `unread_attachments`: electronic invoices attached to the file that are damaged, and why.
          *     `charset`: the character encoding that a text or HTML file was read in, how it was found, and how surely.
-         *     `fields`: those of the first bill or résumé among the `papers`; null without one. Both are absent unless asked for.
+         *     `fields`: those of the first bill, contract or résumé among the `papers`; null without one. Both are absent unless
+         *     asked for.
          *     `records`: those of each kind that `schema` names, in the order of the text; absent unless asked for.
          */
         ExtractedDocument: {
@@ -275,7 +281,8 @@ export interface components {
          *     With `source: rule` and a label of no role (MONEY, DATE, ID_NUMBER) it may be none of `entities`: a value that the
          *     model has not found, beside words for the role.
          *     `score`: of a bill's role, the probability that this value is right, from the label's score, the words before it,
-         *     its checksum, the sums and the next best value; of a résumé's role and of an alternative, the entity's own score.
+         *     its checksum, the sums and the next best value; of others and of an alternative, the entity's own score, or 0.5 of a
+         *     contract's value that is no entity, but named by words (`source: rule`).
          *     `reason`: what decided: its label and score, amounts that add up (`sum`), or words and place (`context`).
          *     With `source: embedded` the value is the one that the XML of an electronic invoice states; `text` is then empty
          *     where the page does not show it. So it is of a sum that the page does not state, such as the tax of several rates
@@ -322,7 +329,8 @@ export interface components {
         /**
          * @description The fields of one document, by role. `evidence`: the labels that decided its kind, with the best score of each.
          *
-         *     Bills have `currency`, `line_items`, `taxes`, `checks`, `bills` and `document_type`, résumés the lists after them.
+         *     Bills have `currency`, `line_items`, `taxes`, `checks`, `bills` and `document_type`, résumés the lists after them,
+         *     contracts `parties`.
          *     The total of a `credit_note` is nothing to pay: the supplier owes it. `bills`: how many the file holds.
          *     What is to be paid: `amount_due`, if there is one, else `total_amount`.
          *     `document_type` (UNTDID 1001): 380 an invoice, 381 a credit note, 384 a correction, 386 a prepayment …; null where
@@ -333,7 +341,7 @@ export interface components {
             evidence: {
                 [key: string]: number;
             };
-            /** @description Those that were found. Of a bill: invoice_id, invoice_date, due_date, supply_date, discount_date, purchase_order, payment_reference, supplier_name, receiver_name, net_amount, tax_amount, total_amount, paid_amount, amount_due, iban, bic, early_payment_discount, tax_id, receiver_tax_id; of a résumé: name, email, phone, address. */
+            /** @description Those that were found. Of a bill: invoice_id, invoice_date, due_date, supply_date, discount_date, purchase_order, payment_reference, supplier_name, receiver_name, net_amount, tax_amount, total_amount, paid_amount, amount_due, iban, bic, early_payment_discount, tax_id, receiver_tax_id; of a résumé: name, email, phone, address; of a contract: effective_date, signing_date, end_date, term, notice_period, governing_law, jurisdiction, contract_value, rent, salary, fee. */
             roles: {
                 [key: string]: components["schemas"]["Field"];
             };
@@ -348,6 +356,7 @@ export interface components {
             educations?: components["schemas"]["Education"][];
             skills?: components["schemas"]["Entity"][];
             languages?: components["schemas"]["Entity"][];
+            parties?: components["schemas"]["ContractParty"][];
         };
         /** @description One job of a résumé. `ongoing`: the document says that it lasts ("present"). */
         Job: {
@@ -405,7 +414,7 @@ export interface components {
          * @description One paper of a file: a bill, an order, a delivery note …, at the document's characters `[start:end]`.
          *
          *     `kind`: null where it is not known. `title`: the heading as the page writes it. `document_type`: of UNTDID 1001.
-         *     `pages`: its first and its last; null in a format without pages. `fields`: of bills and résumés alone.
+         *     `pages`: its first and its last; null in a format without pages. `fields`: of bills, contracts and résumés alone.
          */
         Paper: {
             kind: components["schemas"]["PaperKind"] | null;
@@ -422,7 +431,7 @@ export interface components {
             fields: components["schemas"]["Fields"] | null;
         };
         /**
-         * @description Kinds of papers; bills and résumés have fields.
+         * @description Kinds of papers; bills, contracts and résumés have fields.
          * @enum {string}
          */
         PaperKind: "complaint" | "contract" | "credit_note" | "customs_declaration" | "debit_note" | "delivery_note" | "expense_report" | "inquiry" | "invoice" | "offer" | "order" | "order_confirmation" | "payment_confirmation" | "payslip" | "price_list" | "pro_forma" | "receipt" | "reminder" | "remittance_advice" | "resume" | "return_slip" | "statement" | "tax_assessment" | "timesheet" | "voucher" | "waybill" | "work_report";

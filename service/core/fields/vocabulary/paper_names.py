@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from service.core.fields.kinds import PaperKind
+from service.core.fields.vocabulary import contract_words
 
 
 class PaperName(NamedTuple):
@@ -336,7 +337,7 @@ PAPERS = (
         "*kontrakt *avtal *avtale *aftale contrat* contrato contratto umowa smlouva договор* sözleşme* *sözleşmesi "
         "*sopimus 契約書 合同 合同书 合約 계약서 عقد अनुबंध संविदा perjanjian kontrak surat_perjanjian szerződés "
         "*szerződés σύμβαση συμφωνητικό zmluva ugovor pogodba договір sutartis līgums leping samningur hợp_đồng "
-        "biztosítási_kötvény",
+        f"biztosítási_kötvény {contract_words.NAMES}",
     ),
 )
 """Papers that are no bills."""

@@ -1,0 +1,306 @@
+"""Contract fields: the parties with what the contract calls them, dates, periods, law, court and amounts.
+
+The rules:
+- A party is called by a name of `ROLES`: behind its name, in quotation marks, brackets or dashes ("the Supplier"), or
+  as the key of its name on a line ("Landlord: …"). The first name behind "between" or the party before it is meant.
+- Words directly before a date, a period or an amount, on its line or the one above, say what it is. "(the "Effective
+  Date")" may follow. Of several amounts of one role the first counts, others are alternatives.
+- Law and court are words of a sentence, or stand behind their key.
+- What no words name is not answered. Nothing here is fitted: a value has the score of its entity, one that is no entity
+  `BY_WORDS`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from service.core.decoding.value import Value, ValueKind
+from service.core.fields.lines import TextLines
+from service.core.fields.mentions import DERIVED, MOST_ALTERNATIVES, Choice, Mention, Reason
+from service.core.fields.vocabulary import contract_words as words
+
+BY_WORDS = 0.5
+"""Score of a value that words alone name."""
+SEARCHED_CHARACTERS = 200_000
+PREAMBLE_CHARACTERS = 6_000
+"""Characters of a contract's beginning that introduce its parties."""
+_NAME_CHARACTERS = 400
+"""Most characters between a party's name and what the contract calls it."""
+_BEFORE = 120
+"""Characters before a value that are searched for its words."""
+_NAMES = frozenset(("PARTY", "ORGANIZATION", "PERSON", "SUPPLIER_NAME", "RECEIVER_NAME", "EMPLOYER"))
+
+
+class Party(NamedTuple):
+    """A party: its name, and what the contract calls it, if it does."""
+
+    name: Mention
+    called: Mention | None
+
+
+class ContractFields(NamedTuple):
+    """The fields of a contract; roles without a value are left out."""
+
+    parties: tuple[Party, ...]
+    roles: dict[str, Choice]
+
+
+CONTRACT_ROLES = (*words.DATES, *words.PERIODS, "governing_law", "jurisdiction", *filter(None, words.AMOUNTS))
+"""Roles of a contract."""
+
+_OPEN, _CLOSE = "[\"“”„«‘']", "[\"“”»’']"
+_ARTICLE = rf"(?:(?:{words.ARTICLES}) ?)?"
+_CALLED = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"{_OPEN} ?{_ARTICLE}(?P<role>{words.ROLES}),? ?{_CLOSE}",
+        rf"\({_ARTICLE}(?P<role>{words.ROLES})\)",
+        rf"[–—-] ?{_ARTICLE}(?P<role>{words.ROLES}) ?(?:genannt ?)?[–—-]",
+        rf"\b(?P<word>{words.CALLED})\b[^\n.;()]{{0,30}}?[ \"“„«‘']{_ARTICLE}(?P<role>{words.ROLES})\b",
+    )
+)
+"""Ways in which a contract calls a party, behind its name."""
+_WEAK = frozenset(("as", "als", "como", "quale"))
+"""Words that introduce a party's role only before a capital letter."""
+_MEANS = re.compile(rf"{_CLOSE}? ?(?:means|shall mean|bezeichnet|désigne|significa|indica)\b", re.IGNORECASE)
+_KEY = re.compile(
+    rf"^[ \t]*(?:\(?[\d][.)] ?)?(?:name (?:of (?:the )?)?|the )?(?P<role>{words.ROLES})(?: ?\([^)\n]{{0,30}}\))?[ \t]*"
+    r"(?:\t|:[ \t]*\n?)[ \t]*(?P<name>[^\s\W_][^\n:_]{2,90}|[\"“„«][^\n:_]{2,90})$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_BETWEEN = re.compile(rf"\b(?:{words.BETWEEN})\b", re.IGNORECASE)
+_LEAD = re.compile(
+    r"(?:[\W\d_]|(?:and|und|et|y|e|by|between|the|la|le|el|il|los|der|die|das|firma|genannt|mr|mrs|ms|herrn?|frau|mme|d|dña|"
+    r"sig|sig ra|dott|don|doña|sociedad|société|società|de una parte|de otra parte|de otra|a|b|part|parte|one|other)"
+    r"\b\.?)*",
+    re.IGNORECASE,
+)
+_NAME_ENDS = re.compile(r"[,;:(\n\t“”„\"]|\s[–—-]\s|\s{2}| (?:whose|with|having|represented|vertreten|mit Sitz|con)\b")
+_FORM = re.compile(
+    r",?\s(?:Inc|LLC|L\.L\.C|LLP|LP|L\.P|PLLC|P\.?C|Corp|Ltd|Co|S\.A|N\.A|Pty|plc)\b(?:\.?\sLtd\b)?\.?", re.IGNORECASE
+)
+"""A firm's legal form behind its name, with a comma before it."""
+_SENTENCE = re.compile(r"\b(?!corp|bros)[^\W\d_]{4,}\.$", re.IGNORECASE)
+_REST = re.compile(r"[^()\n]{0,40}\)")
+"""Rest of the brackets in which a party is called something."""
+_NO_NAME = re.compile(r"(?:by|name|signature|date|title|address|party|shall|will|has|is|and|of)\b", re.IGNORECASE)
+_AND = re.compile(r"\b(?:and|und|et|y|e)\b\W*(?:\(?[2b]\)?\W*)?$", re.IGNORECASE)
+_DATED = {
+    role: re.compile(rf"(?<!\w)(?:{pattern})[\s:,]*(?:(?:the|den|dem|le|el|il|on|day of)\s)?$", re.IGNORECASE)
+    for role, pattern in words.DATES.items()
+}
+_CALLED_EFFECTIVE = re.compile(
+    r"\s?[(\"“„«]\W{0,2}(?:the |le |la )?\W?(?:effective date|stichtag|date d['’]effet)", re.IGNORECASE
+)
+_UNTIL = re.compile(r"\b(?:until|through|bis(?: zum)?|jusqu['’]au|hasta el|fino al)\s$", re.IGNORECASE)
+_TERM = re.compile(
+    r"\b(?:term|lease|agreement|contract|\w*vertrag\w*|\w*verhältnis|befristet|contrat|bail|durée|contrato|plazo|"
+    r"duración|vigencia|contratto|durata|locazione|force|kraft)\b",
+    re.IGNORECASE,
+)
+_DURATION = re.compile(rf"(?<![\w.,]){words.DURATION}(?!\w)", re.IGNORECASE)
+_PERIODS = {
+    role: re.compile(rf"(?<!\w)(?:{pattern})[\s:]*{words.LEAST}\s?$", re.IGNORECASE)
+    for role, pattern in words.PERIODS.items()
+}
+_PAYMENT = re.compile(
+    r"pay|invoice|zahl|rechnung|paie|règlement|pago|pag[ao]|fattur|factur|warrant|gewähr", re.IGNORECASE
+)
+_NOTICE = re.compile(words.NOTICE_BEHIND, re.IGNORECASE)
+_BEFORE_NOTICE = re.compile(rf"(?:{words.NOTICE_BEFORE})\s?$", re.IGNORECASE)
+_ENDS = re.compile(r"terminat|kündig|résili|congé|rescind|resci|resolver|recess|disdet|desist|resign", re.IGNORECASE)
+_LAWS = tuple(re.compile(pattern, re.IGNORECASE | re.MULTILINE) for pattern in words.LAWS)
+_COURTS = tuple(re.compile(pattern, re.IGNORECASE | re.MULTILINE) for pattern in words.COURTS)
+_CLAUSE_ENDS = re.compile(
+    r"\s*(?:,|\b(?:without|excluding|except|and the parties|and any|and the courts|and shall|ohne|unter|soweit|und|à l|"
+    r"sans|et|con exclusión|con renuncia|sin|y|con esclusione|senza|e per)\b).*",
+    re.IGNORECASE | re.DOTALL,
+)
+_OPEN_END = re.compile(r"(?:^|\s(?:of|the|der|de|du|di))$", re.IGNORECASE)
+"""End of words that name no law or place."""
+_AMOUNTS = re.compile(
+    "|".join(rf"(?P<{role or 'other'}>\b(?:{pattern})\b)" for role, pattern in words.AMOUNTS.items()), re.IGNORECASE
+)
+_SENTENCE_END = re.compile(r"[.;](?=\s+[^\W\d_a-zà-ÿ])|\n\s*\n")
+_WRAP = re.compile(r"(?<!\n)\n(?!\s*(?:\n|[\d–•(§-]|[A-ZÄÖÜ]{3}))")
+
+
+def find_contract(lines: TextLines, mentions: Sequence[Mention]) -> ContractFields:
+    """Choose the fields of a contract; `mentions`: its entities, in order."""
+    text = lines.text[:SEARCHED_CHARACTERS]
+    prose = _WRAP.sub(" ", text)
+    found: dict[str, list[Mention]] = {}
+    for role, mention in (
+        *_dates(prose, mentions), *_periods(text, prose), *_clauses(text, prose, mentions), *_amounts(prose, mentions)
+    ):  # fmt: skip
+        found.setdefault(role, []).append(mention)
+    roles = {role: _chosen(found[role]) for role in CONTRACT_ROLES if role in found}
+    return ContractFields(tuple(_parties(text, prose, mentions)), roles)
+
+
+def _chosen(found: Sequence[Mention]) -> Choice:
+    """Choose the first value; other values are alternatives."""
+    best = found[0]
+    others = {mention.value.text: mention for mention in reversed(found) if mention.value.text != best.value.text}
+    return Choice(best, Reason.CONTEXT, tuple(reversed(others.values()))[:MOST_ALTERNATIVES], score=best.score)
+
+
+def _by_words(label: str, text: str, start: int, end: int) -> Mention:
+    words_of = " ".join(text[start:end].split())
+    return Mention(DERIVED, label, text[start:end], start, end, BY_WORDS, Value(ValueKind.TEXT, words_of))
+
+
+def _sentence_before(prose: str, start: int) -> str:
+    """Return the words before a place in its sentence."""
+    before = prose[max(start - _BEFORE, 0) : start]
+    return before[max((end.end() for end in _SENTENCE_END.finditer(before)), default=0) :]
+
+
+def _dates(prose: str, mentions: Sequence[Mention]) -> Iterator[tuple[str, Mention]]:
+    labelled = []
+    for mention in mentions:
+        if mention.value.kind is not ValueKind.DATE or mention.end > len(prose):
+            continue
+        before = _sentence_before(prose, mention.start)
+        role = next((role for role, named in _DATED.items() if named.search(before)), None)
+        if "/" in mention.value.text:
+            role = "term" if _TERM.search(before) and not _PAYMENT.search(before) else None
+        elif _CALLED_EFFECTIVE.match(prose, mention.end):
+            role = "effective_date"
+        elif role is None and _UNTIL.search(before) and _TERM.search(before):
+            role = "end_date"
+        elif role is None and mention.label == "EFFECTIVE_DATE" and mention.score >= BY_WORDS:
+            labelled.append(mention)
+        if role:
+            yield role, mention
+    yield from (("effective_date", mention) for mention in labelled)
+
+
+def _periods(text: str, prose: str) -> Iterator[tuple[str, Mention]]:
+    for match in _DURATION.finditer(prose):
+        before, behind = _sentence_before(prose, match.start()), prose[match.end() : match.end() + _BEFORE]
+        around = before + _SENTENCE_END.split(behind)[0]
+        role = next((role for role, named in _PERIODS.items() if named.search(before)), None)
+        if _NOTICE.match(behind) or _BEFORE_NOTICE.search(before):
+            role = "notice_period" if _ENDS.search(around) else None
+        if role == "term" and _PAYMENT.search(before):
+            continue
+        if role:
+            yield role, _by_words("DURATION", text, *match.span())
+
+
+def _clauses(text: str, prose: str, mentions: Sequence[Mention]) -> Iterator[tuple[str, Mention]]:
+    """Yield the law and the court that words state, else the law that the model found."""
+    for role, label, patterns in (("governing_law", "GOVERNING_LAW", _LAWS), ("jurisdiction", "JURISDICTION", _COURTS)):
+        on_lines = ((each, text if each.groupindex.keys() & {"key", "keys"} else prose) for each in patterns)
+        matches = [match for each, searched in on_lines for match in each.finditer(searched)]
+        for match in sorted(matches, key=lambda match: match.start()):
+            start, end = match.span(str(match.lastgroup))
+            said = _CLAUSE_ENDS.sub("", prose[start:end]).rstrip(' "”»’')
+            if not _OPEN_END.search(said):
+                yield role, _by_words(label, text, start, start + len(said))
+        for mention in mentions if not matches else ():
+            if mention.label == label and mention.score >= BY_WORDS:
+                yield role, mention
+
+
+def _amounts(prose: str, mentions: Sequence[Mention]) -> Iterator[tuple[str, Mention]]:
+    for mention in mentions:
+        if mention.value.kind is ValueKind.MONEY and mention.value.unit and mention.end <= len(prose):
+            *_, named = [None, *_AMOUNTS.finditer(_sentence_before(prose, mention.start))]
+            if named is not None and named.lastgroup != "other":
+                yield str(named.lastgroup), mention
+
+
+def _parties(text: str, prose: str, mentions: Sequence[Mention]) -> Iterator[Party]:
+    """Yield the parties, each once, by what they are called; those of keys only where sentences name fewer than two."""
+    names = [each for each in mentions if each.label in _NAMES and not _is_called(each.text)]
+    parties = _distinct(_called(text, prose[:PREAMBLE_CHARACTERS], names))
+    if len(parties) < 2:
+        parties = _distinct([*parties, *_by_key(text, names)])
+    yield from parties or _between(prose[:PREAMBLE_CHARACTERS], names)
+
+
+def _is_called(text: str) -> bool:
+    return (
+        re.fullmatch(rf"{_ARTICLE}(?:{words.ROLES}|part(?:y|ies|ei(?:en)?|ies?|e|i))", text, re.IGNORECASE) is not None
+    )
+
+
+def _distinct(parties: Sequence[Party] | Iterator[Party]) -> list[Party]:
+    """Keep the first party of each name, and of each role."""
+    kept: dict[str, Party] = {}
+    roles = set()
+    for party in parties:
+        role = party.called.text.casefold() if party.called else ""
+        if role not in roles and party.name.value.text.casefold() not in kept:
+            kept[party.name.value.text.casefold()] = party
+            roles.add(role)
+    return list(kept.values())
+
+
+def _called(text: str, prose: str, names: Sequence[Mention]) -> Iterator[Party]:
+    """Yield the parties that a sentence names and calls something."""
+    matches = sorted((match for each in _CALLED for match in each.finditer(prose)), key=lambda match: match.start())
+    before = 0
+    for match in matches:
+        role = match["role"]
+        is_weak = (
+            match.re is not _CALLED[0]
+            and not role[0].isupper()
+            and match.groupdict().get("word", "as").lower() in _WEAK
+        )
+        if match.start("role") < before or is_weak or _MEANS.match(prose, match.end()):
+            continue
+        starts = [each.end() for each in _BETWEEN.finditer(prose, 0, match.start())]
+        start = max(before, match.start() - _NAME_CHARACTERS, *starts[-1:])
+        name = next((each for each in names if start <= each.start and each.end <= match.start()), None)
+        name = name or _written_name(text, prose, start, match.start())
+        if name is not None:
+            yield Party(_with_form(name, text), _by_words("PARTY_ROLE", text, *match.span("role")))
+        rest = _REST.match(prose, match.end())
+        before = rest.end() if rest else match.end()
+
+
+def _written_name(text: str, prose: str, start: int, end: int) -> Mention | None:
+    """Find the name that a part of a sentence begins with; None where it begins with none."""
+    lead = _LEAD.match(prose, start, end)
+    start = lead.end() if lead else start
+    stop = _NAME_ENDS.search(prose, start, end)
+    name = prose[start : stop.start() if stop else end].rstrip()
+    is_name = (
+        name[:1].isupper()
+        and 2 < len(name) <= 80
+        and not (_NO_NAME.match(name) or _is_called(name))
+        and "_" not in name
+    )
+    return _with_form(_by_words("PARTY", text, start, start + len(name)), text) if is_name else None
+
+
+def _with_form(name: Mention, text: str) -> Mention:
+    """Extend a name over the legal form behind it."""
+    form = _FORM.match(text, name.end)
+    return _by_words(name.label, text, name.start, form.end())._replace(score=name.score) if form else name
+
+
+def _by_key(text: str, names: Sequence[Mention]) -> Iterator[Party]:
+    """Yield the parties whose names stand behind what they are called, as keys."""
+    for match in _KEY.finditer(text):
+        start = match.start("name")
+        named = next((_with_form(each, text) for each in names if each.start == start), None)
+        named = named or _written_name(text, text, start, match.end())
+        if named is not None and not _is_called(named.text) and not _SENTENCE.search(named.text):
+            yield Party(named, _by_words("PARTY_ROLE", text, *match.span("role")))
+
+
+def _between(prose: str, names: Sequence[Mention]) -> Iterator[Party]:
+    """Yield two parties that a sentence names and calls nothing: "between … and …"."""
+    for match in _BETWEEN.finditer(prose):
+        first = next((each for each in names if match.end() <= each.start <= match.end() + 12), None)
+        behind = [each for each in names if first and first.end < each.start < first.end + _NAME_CHARACTERS]
+        second = next((each for each in behind if _AND.search(prose, max(each.start - 12, 0), each.start)), None)
+        if first and second:
+            yield from (Party(first, None), Party(second, None))
+            return
