@@ -64,7 +64,19 @@ def clean_images(pdf: pikepdf.Pdf, images: Iterable[Any]) -> None:
         try:
             _clean(pdf, image)
         except (NotPlain, TypeError, ValueError, KeyError, IndexError, AttributeError, ArithmeticError):
-            put_shown(pdf, image, rendered(image))
+            if _is_plain_bits(image):
+                bits = rendered(image, is_gray=True) >= _HALF
+                _put_bits(image, bits)
+                image.update(new_image(bits.shape[1], bits.shape[0]))
+            else:
+                put_shown(pdf, image, rendered(image))
+
+
+def _is_plain_bits(image: Any) -> bool:
+    """True for an image of black and white that is not masked, such as a fax."""
+    plain = {"/Width", "/Height", "/BitsPerComponent", "/ColorSpace", "/Type", "/Subtype", "/Length", "/Filter"}
+    has_more = set(image.keys()) - plain - {"/DecodeParms", "/Interpolate"}
+    return not has_more and image.get("/BitsPerComponent") == 1 and image.get("/ColorSpace") == Name.DeviceGray
 
 
 def _clean(pdf: pikepdf.Pdf, image: Any) -> None:
@@ -170,8 +182,12 @@ def _hides(image: Any) -> bool:
     return is_faint or (len(below) > 0 and bool((np.ptp(below, axis=0) >= UNSEEN).any()))
 
 
-def rendered(image: Any) -> Pixels:
-    """uint8 [height, width, 4]: an image by itself, in red, green, blue and opacity; a stencil is black."""
+def rendered(image: Any, *, is_gray: bool = False) -> Pixels:
+    """uint8 [height, width, 4]: an image by itself, in red, green, blue and opacity; a stencil is black.
+
+    Args:
+        is_gray: on white, uint8 [height, width].
+    """
     wide, high = (max(int(image.get(key, 1)), 1) for key in ("/Width", "/Height"))
     scale = min(1.0, (MOST_PIXELS / (wide * high)) ** 0.5)
     wide, high = max(round(wide * scale), 1), max(round(high * scale), 1)
@@ -185,12 +201,16 @@ def rendered(image: Any) -> Pixels:
         alone.pages.append(pikepdf.Page(page))
         alone.save(written)
     document = pypdfium2.PdfDocument(written.getvalue())
-    bitmap = pypdfium2.PdfBitmap.new_native(wide, high, pdfium.FPDFBitmap_BGRA)
+    kind, ground = (pdfium.FPDFBitmap_Gray, 0xFFFFFFFF) if is_gray else (pdfium.FPDFBitmap_BGRA, 0)
+    bitmap = pypdfium2.PdfBitmap.new_native(wide, high, kind)
     try:
+        pdfium.FPDFBitmap_FillRect(bitmap.raw, 0, 0, wide, high, ground)
         page = pdfium.FPDF_LoadPage(document.raw, 0)
-        pdfium.FPDF_RenderPageBitmap(bitmap.raw, page, 0, 0, wide, high, 0, pdfium.FPDF_REVERSE_BYTE_ORDER)
+        flags = pdfium.FPDF_GRAYSCALE if is_gray else pdfium.FPDF_REVERSE_BYTE_ORDER
+        pdfium.FPDF_RenderPageBitmap(bitmap.raw, page, 0, 0, wide, high, 0, flags)
         pdfium.FPDF_ClosePage(page)
-        return np.array(bitmap.to_numpy())
+        drawn = np.array(bitmap.to_numpy())
+        return drawn.reshape(high, -1)[:, :wide] if is_gray else drawn
     finally:
         bitmap.close()
         document.close()
@@ -198,8 +218,8 @@ def rendered(image: Any) -> Pixels:
 
 def put_shown(pdf: pikepdf.Pdf, image: Any, pixels: Pixels) -> None:
     """Make an image these pixels; where they are transparent they have one colour."""
-    colours, alpha = pixels[..., :3].copy(), pixels[..., 3].copy()
-    was_lossy, is_stencil = str(image.get("/Filter")) in _LOSSY, image.get("/ImageMask") is True
+    alpha, was_lossy = pixels[..., 3], str(image.get("/Filter")) in _LOSSY
+    is_stencil = image.get("/ImageMask") is True
     kept = {key: image[key] for key in ("/OC", "/Interpolate") if key in image}
     for key in set(image.keys()) - {"/Length"}:
         del image[key]
@@ -207,12 +227,13 @@ def put_shown(pdf: pikepdf.Pdf, image: Any, pixels: Pixels) -> None:
         _put_bits(image, alpha < _HALF)
         image["/ImageMask"] = True
     else:
-        alpha[alpha < UNSEEN] = 0
-        colours[alpha == 0] = _OPAQUE
-        seen = colours[alpha > 0]
-        if len(seen) and (np.ptp(seen, axis=0) < UNSEEN).all():
+        colours, is_opaque = np.ascontiguousarray(pixels[..., :3]), bool((alpha == _OPAQUE).all())
+        if not is_opaque:
+            alpha = np.where(alpha < UNSEEN, 0, alpha)
+            colours[alpha == 0] = _OPAQUE
+        seen = colours.reshape(-1, 3) if is_opaque else colours[alpha > 0]
+        if len(seen) and (seen.max(axis=0) - seen.min(axis=0) < UNSEEN).all():
             colours[alpha > 0] = np.median(seen, axis=0)
-        is_opaque = bool((alpha == _OPAQUE).all())
         _put_colours(image, colours, is_lossy=was_lossy)
         if not is_opaque:
             image["/SMask"] = _mask(pdf, alpha)

@@ -25,8 +25,7 @@ from service.documents.redaction.names import neutral_names
 
 REPLACEMENT = "[redacted]"
 _CATALOG = frozenset(
-    "/Type /Pages /Version /Extensions /PageLayout /PageMode /ViewerPreferences /Lang /PageLabels /OCProperties"
-    " /Outlines /Dests /Names".split()
+    "/Type /Pages /Version /PageLayout /PageMode /Lang /PageLabels /OCProperties /Outlines /Dests /Names".split()
 )
 _NAMES = frozenset(("/Dests",))
 _PAGE = frozenset(

@@ -1,5 +1,6 @@
-"""Names of fonts, colours and colour profiles of a PDF: those that say what must go become plain ones.
+"""Names in a PDF: those of fonts, inks and glyphs that say what must go become plain ones; keys of no use go.
 
+The dictionaries that pages are painted with (fonts, graphics states, patterns, functions) keep the keys listed here.
 A font keeps what a reader chooses a substitute by (`Bold`, `Italic`), and the tag of its subset; so it looks the same.
 Standard fonts keep their names. Of embedded font programs the names inside go as well, if they say it.
 """
@@ -27,17 +28,50 @@ _STANDARD = re.compile(
 )
 _INKS = frozenset("/All /None /Cyan /Magenta /Yellow /Black".split())
 _DEVICE = {1: Name.DeviceGray, 3: Name.DeviceRGB, 4: Name.DeviceCMYK}
+_CALIBRATED = ("/CalGray", "/CalRGB", "/Lab")
+_CALIBRATION = ("/WhitePoint", "/BlackPoint", "/Gamma", "/Matrix", "/Range")
 _DEEPEST = 60
+
+
+def _keys(names: str) -> frozenset[str]:
+    return frozenset(f"/{name}" for name in (*names.split(), "Length", "Filter", "DecodeParms"))
+
+
+_KEPT = {
+    "/FontDescriptor": _keys(
+        "Type FontName FontFamily FontStretch FontWeight Flags FontBBox ItalicAngle Ascent Descent Leading CapHeight"
+        " XHeight StemV StemH AvgWidth MaxWidth MissingWidth FontFile FontFile2 FontFile3 CharSet CIDSet Style"
+    ),
+    "/Font": _keys(
+        "Type Subtype BaseFont FirstChar LastChar Widths FontDescriptor Encoding ToUnicode DescendantFonts"
+        " CIDSystemInfo DW W DW2 W2 CIDToGIDMap FontBBox FontMatrix CharProcs Resources Name"
+    ),
+    "/OCG": _keys("Type Name Usage"),
+    "/FunctionType": _keys("FunctionType Domain Range Size BitsPerSample Order Encode Decode C0 C1 N Functions Bounds"),
+    "/ShadingType": _keys(
+        "ShadingType ColorSpace Background BBox AntiAlias Coords Domain Function Extend Matrix BitsPerCoordinate"
+        " BitsPerComponent BitsPerFlag Decode VerticesPerRow"
+    ),
+    "/PatternType": _keys("Type PatternType PaintType TilingType BBox XStep YStep Resources Matrix Shading ExtGState"),
+}
+_TYPED = ("/FunctionType", "/ShadingType", "/PatternType")
+"""Keys of dictionaries by their type, or by one of these keys, which they have."""
+_STATE = _keys("Type LW LC LJ ML D RI OP op OPM Font BG BG2 UCR UCR2 TR TR2 FL SM SA BM SMask CA ca AIS TK")
+_USAGE, _GROUP = _keys("View Print Export Zoom"), _keys("Type S CS I K")
+_WORDS_OF_CMAP = re.compile(rb"%[^\r\n]*|/[^\s/<>\[\]()%]+|\([^)]*\)")
 
 
 def neutral_names(pdf: pikepdf.Pdf, leaks: Repeats) -> None:
     """Rename in place what says what must go; colour profiles keep their numbers alone, whatever they say."""
     names, profiles = _Names(leaks), set[tuple[int, int]]()
     for thing in list(pdf.objects):
+        if isinstance(thing, pikepdf.Stream) and isinstance(thing.get("/Resources"), Dictionary):
+            _rename_resources(thing, names)
         for each in containers(thing, 0):
             if isinstance(each, Array):
                 _clean_space(each, names, profiles)
             else:
+                _drop_keys(each)
                 _clean_font(each, names, leaks)
 
 
@@ -70,8 +104,68 @@ class _Names:
         number = self._known.setdefault(rest, str(len(self._known) + 1))
         return f"/{subset}Font{number}{'-' if styles else ''}{styles}"
 
-    def ink(self, name: str) -> str:
-        return f"/Ink{self._known.setdefault(name, str(len(self._known) + 1))}" if self.leak(name) else name
+    def other(self, name: str) -> str:
+        return f"/Name{self._known.setdefault(name, str(len(self._known) + 1))}" if self.leak(name) else name
+
+
+def _rename_resources(stream: Any, names: _Names) -> None:
+    """Give the resources of a form or a pattern other names, there and in its content."""
+    held = {key: value for key, value in stream["/Resources"].items() if isinstance(value, Dictionary)}
+    plain = {name: names.other(name) for value in held.values() for name in value if names.leak(name)}
+    if not plain:
+        return
+    own = Dictionary(dict(stream["/Resources"].items()))
+    for key, value in held.items():
+        own[key] = Dictionary({plain.get(name, name): each for name, each in value.items()})
+    content = list[Any]()
+    for each in pikepdf.parse_content_stream(stream):
+        if isinstance(each, pikepdf.ContentStreamInlineImage):
+            content.append(each)
+        else:
+            operands = [
+                Name(plain[str(one)]) if isinstance(one, Name) and str(one) in plain else one for one in each.operands
+            ]
+            content.append((operands, each.operator))
+    stream["/Resources"] = own
+    stream.write(pikepdf.unparse_content_stream(content))
+
+
+def _drop_keys(holder: Any) -> None:
+    """Take keys of no use out of what pages are painted with."""
+    if str(holder.get("/Subtype")) in ("/Form", "/Image"):
+        kept = None
+    else:
+        kept = _KEPT.get(str(holder.get("/Type"))) or next((_KEPT[key] for key in _TYPED if key in holder), None)
+    inner = [(holder.get("/Group"), _GROUP), (holder.get("/Usage"), _USAGE)]
+    states = holder.get("/ExtGState")
+    inner += [(state, _STATE) for _, state in states.items()] if isinstance(states, Dictionary) else []
+    for each, keys in [(holder, kept), *inner]:
+        for key in set(each.keys()) - keys if isinstance(each, (Dictionary, pikepdf.Stream)) and keys else ():
+            del each[key]
+
+
+def _clean_glyphs(font: Any, names: _Names) -> None:
+    """Rename glyphs of a font of procedures, whose names are its own."""
+    procedures, encoding = font.get("/CharProcs"), font.get("/Encoding")
+    if isinstance(procedures, Dictionary) and any(map(names.leak, procedures.keys())):
+        font["/CharProcs"] = Dictionary({names.other(key): value for key, value in procedures.items()})
+        differences = encoding.get("/Differences", Array()) if isinstance(encoding, Dictionary) else Array()
+        for at, each in enumerate(differences):
+            if isinstance(each, Name):
+                differences[at] = Name(names.other(str(each)))
+
+
+def _clean_map(stream: Any, leaks: Repeats) -> None:
+    """Take names, texts and comments that leak out of a map of codes."""
+
+    def plain(word: re.Match[bytes]) -> bytes:
+        if not leaks.are_named_in(word.group().decode("latin-1")):
+            return word.group()
+        return {b"%": b"%", b"/": b"/X", b"(": b"()"}[word.group()[:1]]
+
+    data = stream.read_bytes()
+    if (made := _WORDS_OF_CMAP.sub(plain, data)) != data:
+        stream.write(made)
 
 
 def _clean_font(holder: Any, names: _Names, leaks: Repeats) -> None:
@@ -80,6 +174,10 @@ def _clean_font(holder: Any, names: _Names, leaks: Repeats) -> None:
             holder[key] = Name(plain)
     if isinstance(value := holder.get("/Name"), Name) and names.leak(str(value)):
         del holder["/Name"]
+    _clean_glyphs(holder, names)
+    for key in ("/ToUnicode", "/Encoding"):
+        if isinstance(table := holder.get(key), pikepdf.Stream):
+            _clean_map(table, leaks)
     for key in _PROGRAMS:
         if isinstance(program := holder.get(key), pikepdf.Stream):
             data = program.read_bytes()
@@ -90,12 +188,14 @@ def _clean_font(holder: Any, names: _Names, leaks: Repeats) -> None:
 def _clean_space(array: Any, names: _Names, profiles: set[tuple[int, int]]) -> None:
     if len(array) < 2 or not isinstance(array[0], Name):
         return
-    if array[0] == Name.ICCBased and isinstance(array[1], pikepdf.Stream):
+    if str(array[0]) in _CALIBRATED and isinstance(array[1], Dictionary):
+        array[1] = Dictionary({key: array[1][key] for key in _CALIBRATION if key in array[1]})
+    elif array[0] == Name.ICCBased and isinstance(array[1], pikepdf.Stream):
         _clean_profile(array, profiles)
     elif array[0] == Name.Separation and isinstance(array[1], Name) and str(array[1]) not in _INKS:
-        array[1] = Name(names.ink(str(array[1])))
+        array[1] = Name(names.other(str(array[1])))
     elif array[0] == Name.DeviceN and isinstance(array[1], Array):
-        array[1] = Array([Name(each) if each in _INKS else Name(names.ink(each)) for each in map(str, array[1])])
+        array[1] = Array([Name(each) if each in _INKS else Name(names.other(each)) for each in map(str, array[1])])
         if len(array) > 4 and isinstance(array[4], Dictionary):
             array[4] = _plain_attributes(array[4], names)
 
@@ -105,7 +205,7 @@ def _plain_attributes(attributes: Any, names: _Names) -> Any:
     kept = Dictionary({"/Subtype": attributes["/Subtype"]} if isinstance(attributes.get("/Subtype"), Name) else {})
     inks = attributes.get("/Colorants")
     if isinstance(inks, Dictionary):
-        kept["/Colorants"] = Dictionary({names.ink(key): value for key, value in inks.items()})
+        kept["/Colorants"] = Dictionary({names.other(key): value for key, value in inks.items()})
     return kept
 
 

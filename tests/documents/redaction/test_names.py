@@ -158,3 +158,56 @@ def test_what_is_no_profile_becomes_plain_colours() -> None:
     made = redacted(data, NAME)
     assert "acme" not in held(made.data).lower()
     assert np.array_equal(shown(data)[400:], shown(made.data)[400:])
+
+
+MAP = b"begincmap /CMapName /AcmeGmbH-UCS def % of Acme GmbH\n1 beginbfrange <41> <42> <0041> endbfrange endcmap"
+
+
+def type_3() -> Dictionary:
+    return Dictionary(
+        Type=Name.Font, Subtype=Name.Type3, FontBBox=Array([0, 0, 600, 700]), Name=Name("/AcmeGmbH"),
+        FontMatrix=Array([0.001, 0, 0, 0.001, 0, 0]), FirstChar=65, LastChar=66, Widths=Array([600, 600]),
+        Resources=Dictionary(),
+    )  # fmt: skip
+
+
+def with_glyphs(pdf: pikepdf.Pdf, resources: Any) -> None:
+    font = type_3()
+    glyph = pdf.make_indirect(pikepdf.Stream(pdf, b"600 0 d0 0 0 500 500 re f"))
+    font["/CharProcs"] = Dictionary({"/AcmeGmbH": glyph, "/B": glyph})
+    font["/Encoding"] = Dictionary(Differences=Array([65, Name("/AcmeGmbH"), Name.B]))
+    resources["/Font"]["/F2"] = font
+
+
+def with_map(pdf: pikepdf.Pdf, resources: Any) -> None:
+    resources["/Font"]["/F2"] = pdf.make_indirect(Dictionary(
+        Type=Name.Font, Subtype=Name.Type1, BaseFont=Name.Courier, ToUnicode=pikepdf.Stream(pdf, MAP)))  # fmt: skip
+
+
+def with_keys(pdf: pikepdf.Pdf, resources: Any) -> None:
+    font = Dictionary(Type=Name.Font, Subtype=Name.Type1, BaseFont=Name.Courier, Foundry=Name("/Acme GmbH"))
+    resources["/Font"]["/F2"] = font
+    resources["/ExtGState"] = Dictionary(G=Dictionary(CA=1, Vendor=Name("/Acme GmbH")))
+    layer = Dictionary(Type=Name.OCG, Name=String("Layer"), Usage=Dictionary({"/Acme GmbH": Dictionary(X=1)}))
+    resources["/Properties"] = Dictionary(L=pdf.make_indirect(layer))
+    pdf.pages[0].obj["/Group"] = Dictionary(S=Name.Transparency, Note=Name("/Acme GmbH"))
+
+
+def with_resource(pdf: pikepdf.Pdf, resources: Any) -> None:
+    cell = pikepdf.Stream(pdf, b"/Acme#20GmbH gs 0.5 g 0 0 5 5 re f")
+    own = Dictionary(ExtGState=Dictionary({"/Acme GmbH": Dictionary(ca=0.5)}))
+    cell.update(Dictionary(PatternType=1, PaintType=1, TilingType=1, BBox=Array([0, 0, 10, 10]), XStep=10, YStep=10,
+                           Resources=own))  # fmt: skip
+    resources["/Pattern"] = Dictionary(P=pdf.make_indirect(cell))
+    resources["/Font"]["/F2"] = Dictionary(Type=Name.Font, Subtype=Name.Type1, BaseFont=Name.Courier)
+
+
+@pytest.mark.parametrize("change", [with_glyphs, with_map, with_keys, with_resource])
+def test_names_of_glyphs_maps_keys_and_resources_go_and_the_page_looks_the_same(change: Change) -> None:
+    pdf = new_pdf(TERMS + b"/Pattern cs /P scn 60 300 100 100 re f\n")
+    change(pdf, pdf.pages[0].obj["/Resources"])
+    data = saved(pdf)
+    made = redacted(data, NAME, allow_unread=True)
+    assert [page.method for page in made.pages] == ["rewritten"]
+    assert "acme" not in held(made.data).lower()
+    assert np.array_equal(shown(data)[400:], shown(made.data)[400:])
