@@ -18,6 +18,7 @@ from service.api.http.response import UNBUFFERED
 from service.core.errors import Forbidden, InvalidOptions, Unauthenticated, UnknownRoute
 from service.core.tenants import Tenant
 from service.documents.document import PictureRequest
+from service.documents.format_detection import SUPPORTED
 
 router = APIRouter(include_in_schema=False)
 
@@ -44,8 +45,9 @@ async def file(request: Request, name: str) -> Response:
 
 @router.get("/console/entrance")
 async def entrance(request: Request) -> Response:
-    """Authorizes the console: client name and document limit."""
-    return _json({"client": _enter(request).name, "limits": _console(request).limits, "ocr": _console(request).ocr})
+    """Authorizes the console: client name, limits of a document, and what is taken."""
+    console, client = _console(request), _enter(request).name
+    return _json({"client": client, "limits": console.limits, "ocr": console.ocr, "formats": SUPPORTED})
 
 
 @router.post("/console/picture")

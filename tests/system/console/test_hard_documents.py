@@ -144,6 +144,12 @@ def test_a_refusal_is_one_line_for_people_and_offers_the_drop_zone(page: Page, k
     assert page.query_selector(".notice.bad") is None
 
 
+def test_a_json_file_is_no_request(page: Page) -> None:
+    with page.expect_request(re.compile("/extract")) as asked:
+        drop(page, "data.json", b'{"text": "Jane Doe"}')
+    assert asked.value.headers["content-type"] == "text/json"
+
+
 TOLD = """async ([code, message]) => (await import("/console/files/failure.js")).told({ code, message, retry: "7" })"""
 
 
@@ -163,6 +169,7 @@ def test_every_error_has_words_for_people(page: Page, code: str) -> None:
         ),
         ("The document has 5,001 pages; the limit is 5,000: 1 too many.", "The document has 5,001 pages; the limit"),
         ("A JSON body may have 16,777,216 bytes. Send a longer text to", "This text is too long to be pasted."),
+        ("The picture has 90,000 × 90,000 pixels; the limit is 9.", "The picture has 90,000 × 90,000 pixels;"),
         (
             "900 pages hold text in pictures; the limit is 200 (GLEANER_MAX_OCR_PAGES).",
             "It has 900 scanned pages; text is",

@@ -4,13 +4,20 @@ const DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.doc
 const TYPES = {
   pdf: "application/pdf", docx: DOCX, docm: DOCX, dotx: DOCX,
   html: "text/html", htm: "text/html", xhtml: "text/html", txt: "text/plain", text: "text/plain", md: "text/markdown", markdown: "text/markdown",
+  csv: "text/csv", tsv: "text/tab-separated-values",
 };
+/** Files that are no documents, told to the service as such: as `application/json` it would take one for a request. */
+const OTHERS = { json: "text/json", jsonl: "text/json", ndjson: "text/json", eml: "message/rfc822" };
 
 const PICTURE = /^image\/(png|jpeg|tiff|webp|bmp|gif)$/;
 const PICTURES = ["png", "jpg", "jpeg", "tif", "tiff", "webp", "bmp", "gif"];
 
-/** What is taken, in the words of the service's own errors. */
+/** What is taken; `learnTaken` puts the words of the service's own errors in their place. */
 export const TAKEN = { documents: "PDF, DOCX, HTML, plain text, Markdown, invoices as XML", pictures: "PNG, JPEG, TIFF, WebP, BMP, GIF" };
+export function learnTaken({ formats }) {
+  const [documents, pictures] = formats.split(/, and with OCR pictures \(/);
+  if (pictures) Object.assign(TAKEN, { documents, pictures: pictures.replace(/\)$/, "") });
+}
 /** What the dialog for files offers. */
 export const ENDINGS = [...Object.keys(TYPES), "xml", ...PICTURES].map((each) => `.${each}`).join(",");
 
@@ -19,7 +26,7 @@ const PREVIEW = 40_000; // bytes or characters
 const ending = (name) => /\.([a-z0-9]+)$/i.exec(name)?.[1].toLowerCase() ?? "";
 
 export function fileSource(file, name = file.name) {
-  const type = TYPES[ending(name)] ?? (file.type || "application/octet-stream");
+  const type = { ...TYPES, ...OTHERS }[ending(name)] ?? (file.type || "application/octet-stream");
   return { name, file, type, hasPages: type === "application/pdf" || PICTURE.test(type) };
 }
 
