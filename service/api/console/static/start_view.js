@@ -45,7 +45,7 @@ function facts(models) {
   const tell = ({ ocr, limits: { bytes: most, pages, characters } }) => {
     scans.replaceChildren(...(ocr ? [`Scans and photos (${TAKEN.pictures}): printed text in them is recognized, handwriting is not.`]
       : [make("b", {}, "Not scans or photos: "), "OCR is not installed here. Give a scan a text layer first: ", make("code", {}, "ocrmypdf scan.pdf readable.pdf"), "."]));
-    limits.append(` One may have up to ${bytes(most)}, ${count(pages, "page")} or ${Intl.NumberFormat("en", { notation: "compact", compactDisplay: "long" }).format(characters)} characters.`);
+    limits.append(` One may have up to ${bytes(most)}, ${count(pages, "page")} or ${Intl.NumberFormat("en", { notation: "compact", compactDisplay: "long" }).format(characters)} characters, and take an hour at most.`);
   };
   entrance().then(tell, () => {});
   const labels = make("p", { class: "labels" }, "The labels of the model that is served, for example names, dates, amounts and identifiers.");
