@@ -28,12 +28,12 @@ class TextNetworks:
         detect: float32 [3, height, width] in -1 to 1, both sizes multiples of 32, → float32 [height, width]: the
             probability that each pixel belongs to a line of text.
         recognize: float32 [n, 3, 48, width] in -1 to 1, → for each strip and step the number of the likeliest character
-            (int64 [n, steps]) and its probability (float32 [n, steps]); 0 is no character.
-        characters: the text of each number; that of 0 is empty.
+            (int64 [n, steps]), its probability, and that of a space (float32 [n, steps]); 0 is no character.
+        characters: the text of each number; that of 0 is empty, the last one is a space.
     """
 
     detect: Callable[[Floats], Floats]
-    recognize: Callable[[Floats], tuple[Integers, Floats]]
+    recognize: Callable[[Floats], tuple[Integers, Floats, Floats]]
     characters: Sequence[str]
 
 
@@ -71,9 +71,9 @@ def load_networks(folder: Path) -> TextNetworks:
         found: Floats = detection.run(None, {picture: pixels[None]})[0][0, 0]
         return found
 
-    def recognize(pixels: Floats) -> tuple[Integers, Floats]:
+    def recognize(pixels: Floats) -> tuple[Integers, Floats, Floats]:
         scores = recognition.run(None, {strips: pixels})[0]
-        return scores.argmax(2), scores.max(2)
+        return scores.argmax(2), scores.max(2), scores[:, :, -1]
 
     _loaded = TextNetworks(detect, recognize, ["", *listed, " "])
     return _loaded

@@ -26,9 +26,11 @@ _HALF_CHARACTER = 12
 """Pixels of a strip on each side of a character's middle that a word at least covers."""
 _LEAST_SPACE, _SPACE_TIMES = 12, 2.5
 """Pixels of a strip without ink between two characters, and how often they hold the line's middling gap: a space."""
+_LIKELY, _LEAST_LIKELY, _LIKELY_TIMES = 0.003, 9, 1.2
+"""Least probability of a space with which a smaller gap is one, and the same two of that gap."""
 _FAINT = 0.25
 """Share of the contrast between paper and ink; anything darker is not blank, such as gray letters beside black ones."""
-_NARROW, _NARROW_TIMES = frozenset(".,:;'’-–1"), 1.6
+_NARROW, _NARROW_TIMES = frozenset(".,:;'’-–1"), 1.55
 """Signs that are narrower than their place, so that a gap beside one must be wider."""
 _UNSPACED = "\u2e80"
 """The first character of the scripts that are written without spaces."""
@@ -41,16 +43,21 @@ Box = tuple[float, float, float, float]
 
 
 class StripText(NamedTuple):
-    """The characters of a strip, with the probability and the middle (pixels of the strip) of each."""
+    """The characters of a strip, with the probability and the middle (pixels of the strip) of each.
+
+    `spaces`: the probability of a space between each and the next one, or the end.
+    """
 
     numbers: Integers
     probabilities: Floats
     middles: Floats
+    spaces: Floats
 
 
 class RecognizedWord(NamedTuple):
-    """A word: its box (pixels of its page), and the mean probability of its characters.
+    """A word: its box (pixels of its page), and how sure it is.
 
+    `confidence`: the mean probability of its characters, times those of no space between them.
     `slope`: pixels by which its right end stands lower than its left one, for each pixel of its width.
     """
 
@@ -79,10 +86,10 @@ def recognized(strips: Sequence[Image.Image], networks: TextNetworks) -> list[St
         pixels = np.zeros((len(batch), 3, STRIP_HEIGHT, width), np.float32)
         for row, number in enumerate(batch):
             pixels[row, :, :, : strips[number].width] = np.asarray(strips[number], np.float32) / 127.5 - 1
-        numbers, probabilities = networks.recognize(pixels)
+        numbers, probabilities, spaces = networks.recognize(pixels)
         step = width / numbers.shape[1]
         for row, number in enumerate(batch):
-            found[number] = _first_steps(numbers[row], probabilities[row], step)
+            found[number] = _first_steps(numbers[row], probabilities[row], spaces[row], step)
     return [each for each in found if each is not None]
 
 
@@ -97,10 +104,11 @@ def _batches(strips: Sequence[Image.Image]) -> Iterator[list[int]]:
         yield batch
 
 
-def _first_steps(numbers: Integers, probabilities: Floats, step: float) -> StripText:
+def _first_steps(numbers: Integers, probabilities: Floats, spaces: Floats, step: float) -> StripText:
     is_new = np.concatenate(([True], numbers[1:] != numbers[:-1])) if len(numbers) else np.zeros(0, np.bool_)
     at = np.flatnonzero((numbers != 0) & is_new)
-    return StripText(numbers[at], probabilities[at], ((at + 0.5) * step).astype(np.float32))
+    behind = np.maximum.reduceat(spaces, at) if len(at) else spaces[:0]
+    return StripText(numbers[at], probabilities[at], ((at + 0.5) * step).astype(np.float32), behind)
 
 
 def mean_probability(texts: Iterable[StripText]) -> float:
@@ -121,7 +129,7 @@ def words_of(strip: Image.Image, band: Band, text: StripText, characters: Sequen
             "".join(signs[first : last + 1]),
             _on_page(band, strip.width, (left, top, right, bottom)),
             band.slope,
-            float(text.probabilities[first : last + 1].mean()),
+            float(text.probabilities[first : last + 1].mean() * np.prod(1 - text.spaces[first:last])),
         )
 
 
@@ -143,30 +151,38 @@ def letter_columns(strip: Image.Image, text: StripText, characters: Sequence[str
 
 
 def _spaced(signs: list[str], text: StripText, inked: npt.NDArray[np.bool_]) -> tuple[list[str], StripText]:
-    """A line's characters with a space in each gap far wider than its others: on crisp print the network overlooks it.
+    """A line's characters with a space in each gap that the network overlooked, as it does on crisp print.
 
-    Compression leaves a pattern in such gaps that print of any other kind has not.
+    It is far wider than the line's others, or wider and the network held a space for possible. Compression leaves a
+    pattern in such gaps that print of any other kind has not.
     """
     if len(signs) < 2:
         return signs, text
-    columns: npt.NDArray[np.bool_] = np.asarray(inked[_EDGE:-_EDGE].any(axis=0))
-    gaps = np.array([_widest_gap(columns, *each) for each in pairwise(text.middles.astype(int).tolist())])
-    narrow = [_NARROW_TIMES if {left, right} & _NARROW else 1.0 for left, right in pairwise(signs)]
-    least = max(_LEAST_SPACE, _SPACE_TIMES * float(np.median(gaps))) * np.array(narrow)
+    gaps = _gaps(np.asarray(inked[_EDGE:-_EDGE].any(axis=0)), text.middles)
+    middling = float(np.median(gaps))
+    narrow = np.array([_NARROW_TIMES if {left, right} & _NARROW else 1.0 for left, right in pairwise(signs)])
+    is_wide = gaps >= max(_LEAST_SPACE, _SPACE_TIMES * middling) * narrow
+    is_likely = (text.spaces[:-1] >= _LIKELY) & (gaps >= np.maximum(_LEAST_LIKELY * narrow, _LIKELY_TIMES * middling))
     is_open = [not (" " in (left, right) or max(left, right) >= _UNSPACED) for left, right in pairwise(signs)]
-    at = np.flatnonzero((gaps >= least) & is_open) + 1
+    at = np.flatnonzero((is_wide | is_likely) & is_open) + 1
     for place in at[::-1].tolist():
         signs.insert(place, " ")
     between = (text.middles[at - 1] + text.middles[at]) / 2
-    return signs, StripText(
-        np.insert(text.numbers, at, 0), np.insert(text.probabilities, at, 1), np.insert(text.middles, at, between)
-    )
+    numbers, probabilities = np.insert(text.numbers, at, 0), np.insert(text.probabilities, at, 1)
+    return signs, StripText(numbers, probabilities, np.insert(text.middles, at, between), np.insert(text.spaces, at, 0))
 
 
-def _widest_gap(columns: npt.NDArray[np.bool_], left: int, right: int) -> int:
-    """Most neighbouring columns without ink between two characters' middles."""
-    inked = np.flatnonzero(columns[left : right + 1])
-    return int(np.diff(inked).max()) - 1 if len(inked) > 1 else 0
+def _gaps(columns: npt.NDArray[np.bool_], middles: Floats) -> Integers:
+    """Columns of the widest gap between each two neighbours; a gap is between those on both sides of its middle.
+
+    The network's middle of a narrow sign may lie beside its ink.
+    """
+    inked = np.flatnonzero(columns)
+    between = np.searchsorted(middles, (inked[1:] + inked[:-1]) / 2) - 1
+    gaps = np.zeros(len(middles) - 1, np.int64)
+    is_inside = (between >= 0) & (between < len(gaps))
+    np.maximum.at(gaps, between[is_inside], (np.diff(inked) - 1)[is_inside])
+    return gaps
 
 
 def _spans(signs: Sequence[str]) -> Iterator[tuple[int, int]]:

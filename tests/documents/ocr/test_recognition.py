@@ -14,10 +14,13 @@ from service.documents.ocr.recognition import StripText, words_of
 FONT = ImageFont.load_default(32)
 
 
-def words(text: str, *, tracking: int = 0, ink: int = 0, named: str | None = None) -> list[str]:
-    """The words of a drawn line of which the network named these characters: all but the spaces, if not said."""
+def words(text: str, *, tracking: int = 0, ink: int = 0, named: str | None = None, likely: float = 0.0) -> list[str]:
+    """The words of a drawn line of which the network named these characters: all but the spaces, if not said.
+
+    `likely`: the probability that it gave spaces in their places.
+    """
     strip = Image.new("L", (int(FONT.getlength(text)) + tracking * len(text) + 40, 48), 255)
-    middles, across = [], 20.0
+    middles, across, spaces = [], 20.0, np.zeros(len(text), np.float32)
     named = text.replace(" ", "") if named is None else named
     left = list(named)
     for sign in text:
@@ -26,13 +29,17 @@ def words(text: str, *, tracking: int = 0, ink: int = 0, named: str | None = Non
         if left and sign == left[0]:
             left.pop(0)
             middles.append(across + wide / 2)
+        elif sign == " ":
+            spaces[len(middles) - 1] = likely
         across += wide + tracking
     alphabet = ["", *sorted(set(named))]
     numbers = np.array([alphabet.index(sign) for sign in named])
-    said = StripText(numbers, np.full(len(numbers), 0.9, np.float32), np.array(middles, np.float32))
+    said = StripText(
+        numbers, np.full(len(numbers), 0.9, np.float32), np.array(middles, np.float32), spaces[: len(numbers)]
+    )
     found = list(words_of(strip, Band(0, strip.width, 24, 0, 48), said, alphabet))
     assert all(before.box[2] < after.box[0] for before, after in pairwise(found))
-    assert all(word.confidence == pytest.approx(0.9) for word in found)
+    assert likely or all(word.confidence == pytest.approx(0.9) for word in found)
     return [word.text for word in found]
 
 
@@ -40,6 +47,26 @@ def words(text: str, *, tracking: int = 0, ink: int = 0, named: str | None = Non
 @pytest.mark.parametrize("ink", [0, 150])
 def test_a_wide_gap_is_a_space_that_the_network_overlooked(text: str, ink: int) -> None:
     assert words(text.replace(" ", "   "), ink=ink) == text.split()
+
+
+@pytest.mark.parametrize("text", ["08.06.2026 20:32", "CAFE LAVENDEL", "Tel 030 4758", "Sum EUR 2,240.50"])
+def test_a_gap_in_which_a_space_is_likely_is_one(text: str) -> None:
+    assert words(text, likely=0.02) == text.split()
+
+
+@pytest.mark.parametrize("text", ["R e c h n u n g", "T O T A L"])
+def test_letters_that_stand_apart_are_one_word(text: str) -> None:
+    assert words(text, likely=0.02) == [text.replace(" ", "")]
+
+
+def test_a_word_that_may_be_two_is_less_sure() -> None:
+    strip = Image.new("L", (200, 48), 255)
+    for left in (10, 34, 58):
+        ImageDraw.Draw(strip).rectangle((left, 12, left + 20, 36), fill=0)
+    middles, spaces = np.array([20, 44, 68], np.float32), np.array([0, 0.3, 0], np.float32)
+    said = StripText(np.array([1, 2, 3]), np.full(3, 0.9, np.float32), middles, spaces)
+    (word,) = words_of(strip, Band(0, 200, 24, 0, 48), said, ["", "a", "b", "c"])
+    assert word.confidence == pytest.approx(0.63)
 
 
 @pytest.mark.parametrize("text", ["06.08.2018", "1,111.11", "RE-2026-118", "Willkommen", "https://a.example:80"])
@@ -56,5 +83,7 @@ def test_scripts_without_spaces_are_not_divided() -> None:
     strip = Image.new("L", (200, 48), 255)
     for left in (10, 40, 130):
         ImageDraw.Draw(strip).rectangle((left, 12, left + 20, 36), fill=0)
-    said = StripText(np.array([1, 2, 3]), np.ones(3, np.float32), np.array([20, 50, 140], np.float32))
+    said = StripText(
+        np.array([1, 2, 3]), np.ones(3, np.float32), np.array([20, 50, 140], np.float32), np.zeros(3, np.float32)
+    )
     assert [word.text for word in words_of(strip, Band(0, 200, 24, 0, 48), said, ["", "請", "求", "書"])] == ["請求書"]
