@@ -1,11 +1,13 @@
-"""Detects a file's format: by its content where that is certain, else by media type, file name, or a guess.
+"""Detects a file's format: by its content where that is certain, else by its name, its media type, or a guess.
 
 content begins like a PDF, a zip, an invoice, an image …      → that, whatever was declared
-declared PDF or DOCX, but the content is something else     → UnreadableDocument
-declared HTML or text                                       → as declared
-a name of mail, calendars or contacts, or such a type       → UnsupportedFormat
-not declared (no type, application/octet-stream)            → HTML if it looks like it, else text
-a JSON request or a form as a text without a name           → UnsupportedFormat
+named or typed PDF or DOCX, but the content is another      → UnreadableDocument
+named, else typed HTML, CSV or text                         → as declared
+a name of JSON, mail, calendars, contacts, or such a type   → UnsupportedFormat
+neither                                                     → HTML if it looks like it, else text
+without a name: an unknown type, a JSON request, a form     → UnsupportedFormat
+
+The name goes before the type, since programs give the same file different types, or none.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ class Format(StrEnum):
     HTML = "HTML"
     INVOICE = "XML invoice"
     PICTURE = "picture"
+    CSV = "CSV"
     TEXT = "plain text"
 
 
@@ -43,6 +46,11 @@ MEDIA_TYPES: dict[str, Format] = {
     "text/plain": Format.TEXT,
     "text/markdown": Format.TEXT,
     "text/x-markdown": Format.TEXT,
+    **dict.fromkeys(
+        (f"{kind}/{name}" for kind in ("text", "application") for name in ("csv", "x-csv", "tab-separated-values")),
+        Format.CSV,
+    ),
+    "text/comma-separated-values": Format.CSV,
 }
 ENDINGS: dict[str, Format] = {
     "pdf": Format.PDF,
@@ -56,10 +64,13 @@ ENDINGS: dict[str, Format] = {
     "text": Format.TEXT,
     "md": Format.TEXT,
     "markdown": Format.TEXT,
+    "csv": Format.CSV,
+    "tsv": Format.CSV,
+    "tab": Format.CSV,
 }
 SUPPORTED = (
-    "PDF, DOCX, HTML, plain text, Markdown, invoices as XML (CII, UBL), and with OCR pictures (PNG, JPEG, TIFF, WebP, "
-    "BMP, GIF)"
+    "PDF, DOCX, HTML, plain text, Markdown, CSV, invoices as XML (CII, UBL), and with OCR pictures (PNG, JPEG, TIFF, "
+    "WebP, BMP, GIF)"
 )
 
 _FORM = "application/x-www-form-urlencoded"
@@ -74,8 +85,9 @@ _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _SAVE = "Save it as PDF or DOCX."
 _UNPACK = "Send each of its files."
 _SEND_TEXT = "Send its text and each of its attachments as a document."
+_RTF = ("An RTF document", _SAVE)
 _FOREIGN: tuple[tuple[bytes, str, str], ...] = (
-    (b"{\\rtf", "An RTF document", _SAVE),
+    (b"{\\rtf", *_RTF),
     (b"\x1f\x8b\x08", "A gzip archive", _UNPACK),
     (b"7z\xbc\xaf", "A 7-Zip archive", _UNPACK),
     (b"\x7fELF", "A program", ""),
@@ -113,13 +125,23 @@ _SOFT_BREAK = re.compile(rb"[^\n]{60,76}=\r?\n")
 _CODE = re.compile(rb"=[0-9A-F]{2}")
 _NO_CODE = re.compile(rb"=(?![0-9A-F]{2}|\r?\n)|[\x80-\xff]")
 """What quoted-printable has not: each of its `=` begins a code or ends a line."""
-_FOREIGN_TYPES = frozenset(
-    "text/rtf text/calendar text/vcard text/x-vcard text/x-vcalendar text/directory text/ldif text/x-ldif".split()
-)
+_RECORDS_FILE = ("A file of calendars, contacts or directories", _SEND_TEXT)
+_MAIL = ("A mail or web archive", _SEND_TEXT)
+_JSON = ("A JSON file", 'Send its texts as a request: `application/json` with `{"documents": [{"text": …}]}`.')
 _FOREIGN_ENDINGS = {
-    **dict.fromkeys(("ics", "ifb", "vcs", "vcf", "vcard", "ldif"), "A file of calendars, contacts or directories"),
-    **dict.fromkeys(("eml", "mbox", "mht", "mhtml", "msg"), "A mail or web archive"),
+    **dict.fromkeys("ics ifb vcs vcf vcard ldif".split(), _RECORDS_FILE),
+    **dict.fromkeys("eml emlx mbox mht mhtml msg".split(), _MAIL),
+    **dict.fromkeys("json jsonl ndjson jsonld geojson ipynb".split(), _JSON),
+    "rtf": _RTF,
 }
+_FOREIGN_TYPES = {
+    **dict.fromkeys("text/calendar text/vcard text/x-vcard text/x-vcalendar".split(), _RECORDS_FILE),
+    **dict.fromkeys("text/directory text/ldif text/x-ldif".split(), _RECORDS_FILE),
+    **dict.fromkeys("message/rfc822 message/global multipart/related application/mbox".split(), _MAIL),
+    **dict.fromkeys("application/json text/json text/x-json application/x-ndjson application/jsonl".split(), _JSON),
+    **dict.fromkeys("text/rtf application/rtf".split(), _RTF),
+}
+"""Formats whose codes and folded lines would cut values, by ending and by media type: what, and the way."""
 _ZIP_SAMPLE_BYTES = 65_536
 _TEXT_SAMPLE_BYTES = 65_536
 
@@ -149,14 +171,15 @@ def detect_format(data: bytes, *, media_type: str | None = None, name: str | Non
         raise UnreadableDocument(f"The document was sent as {declared}, but has {missing}: it is {seen}.")
     if declared not in (None, Format.TEXT):
         return declared
-    if declared is None and media_type and not _untyped(media_type):
-        raise unsupported(f"The media type {_essence(media_type)[:100]!r}")
-    if declared is None and (foreign := _FOREIGN_ENDINGS.get(_ending(name))):
-        raise unsupported(foreign, _SEND_TEXT)
+    essence = _essence(media_type or "")
+    if declared is None and (foreign := _FOREIGN_ENDINGS.get(_ending(name)) or _FOREIGN_TYPES.get(essence)):
+        raise unsupported(*foreign)
+    if declared is None and not name and essence not in _UNTYPED:
+        raise unsupported(f"The media type {essence[:100]!r}")
     if declared is None and _looks_like_html(data):
         return Format.HTML
     if not name:
-        _refuse_request(data, _essence(media_type or ""))
+        _refuse_request(data, essence)
     return Format.TEXT
 
 
@@ -178,15 +201,13 @@ def _refuse_request(data: bytes, essence: str) -> None:
 
 
 def declared_format(media_type: str | None, name: str | None) -> Format | None:
-    """The format that a file was sent as, by its media type or the ending of its name; its content may be another."""
-    essence = _essence(media_type or "")
-    if essence in MEDIA_TYPES:
-        return MEDIA_TYPES[essence]
+    """The format that a file was sent as, by the ending of its name or its media type; its content may be another."""
+    ending, essence = _ending(name), _essence(media_type or "")
+    if ending in ENDINGS or ending in _FOREIGN_ENDINGS:
+        return ENDINGS.get(ending)
     if essence.startswith("text/") and essence not in _FOREIGN_TYPES:
-        return Format.TEXT
-    if essence in _UNTYPED and name:
-        return ENDINGS.get(_ending(name))
-    return None
+        return MEDIA_TYPES.get(essence, Format.TEXT)
+    return MEDIA_TYPES.get(essence)
 
 
 def _ending(name: str | None) -> str:
@@ -200,10 +221,6 @@ def unsupported(what: str, way: str = "") -> UnsupportedFormat:
 
 def _essence(media_type: str) -> str:
     return media_type.partition(";")[0].strip().lower()
-
-
-def _untyped(media_type: str) -> bool:
-    return _essence(media_type) in _UNTYPED
 
 
 def _certain(data: bytes, declared: Format | None) -> Format | None:
@@ -227,9 +244,9 @@ def _certain(data: bytes, declared: Format | None) -> Format | None:
         raise unsupported("A HEIC or AVIF image", "Save it as JPEG.")
     start = _plain_start(data, _TEXT_SAMPLE_BYTES)
     if _is_mail(start):
-        raise unsupported("A mail or web archive", _SEND_TEXT)
+        raise unsupported(*_MAIL)
     if _RECORDS.match(start):
-        raise unsupported("A file of calendars, contacts or directories", _SEND_TEXT)
+        raise unsupported(*_RECORDS_FILE)
     if (b"=\n" in start or b"=\r\n" in start) and _is_quoted_printable(start):
         raise unsupported("A text in quoted-printable", "Send it decoded.")
     return None

@@ -39,26 +39,39 @@ class DocumentLimits:
         return self if most >= self.max_characters else replace(self, max_characters=most, file_bytes=file_bytes)
 
     def check_bytes(self, count: int) -> None:
-        _check(count, self.max_bytes, "bytes")
+        _check(count, self.max_bytes, "bytes", "MAX_DOCUMENT_BYTES")
 
     def check_pages(self, count: int) -> None:
-        _check(count, self.max_pages, "pages")
+        _check(count, self.max_pages, "pages", "MAX_DOCUMENT_PAGES")
 
     def check_characters(self, count: int) -> None:
         if count <= self.max_characters:
             return
-        unit = "characters" if self.file_bytes is None else f"characters for its {self.file_bytes:,} bytes"
-        _check(count, self.max_characters, unit)
+        if self.file_bytes is not None:
+            _check(count, self.max_characters, f"characters for its {self.file_bytes:,} bytes")
+        _check(count, self.max_characters, "characters", "MAX_DOCUMENT_TOKENS")
 
     def check_tokens(self, count: int) -> None:
-        _check(count, self.max_tokens, "tokens or more")
+        _check(count, self.max_tokens, "tokens or more", "MAX_DOCUMENT_TOKENS")
 
     def check_unpacked_bytes(self, count: int) -> None:
         _check(count, self.max_unpacked_bytes, "unpacked bytes")
 
 
-def _check(count: int, limit: int, unit: str) -> None:
+def in_bytes(count: int) -> str:
+    """Format a limit as `64 MiB` where that is exact, else as `1,234 bytes`."""
+    return f"{count:,} bytes" if count % MEBIBYTE else f"{count // MEBIBYTE:,} MiB"
+
+
+def body_too_large(limit_bytes: int) -> DocumentTooLarge:
+    """Make the error for a body of more bytes."""
+    return DocumentTooLarge(f"The body is over {in_bytes(limit_bytes)}: send its documents in several requests.")
+
+
+def _check(count: int, limit: int, unit: str, setting: str = "") -> None:
     if count > limit:
+        most = in_bytes(limit).removesuffix(" bytes") if unit == "bytes" else f"{limit:,}"
+        way = f" Split it, or raise GLEANER_{setting} of the service." if setting else ""
         raise DocumentTooLarge(
-            f"The document has {count:,} {unit}; the limit is {limit:,}: {count - limit:,} too many."
+            f"The document has {count:,} {unit}; the limit is {most}: {count - limit:,} too many.{way}"
         )

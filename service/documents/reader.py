@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from service.core.errors import UnreadableDocument, UnsupportedFormat
 from service.documents.charset import charset_of, read_text
+from service.documents.csv_table import read_csv
 from service.documents.document import Document, RedactedPicture
 from service.documents.docx import docx_picture, read_docx
 from service.documents.electronic_invoice import read_electronic_invoice
@@ -120,5 +121,7 @@ def _read_as(
             return read_html(data, charset=charset, limits=limits)
         case Format.INVOICE:
             return read_electronic_invoice(data, limits=limits)
+        case Format.CSV:
+            return read_csv(data, charset=charset, limits=limits)
         case Format.TEXT:
             return read_text(data, charset=charset)

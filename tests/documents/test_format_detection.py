@@ -25,7 +25,7 @@ OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504)
         (b"The header is %PDF-1.7", "text/plain", None, Format.TEXT),
         (b"hello", "text/plain; charset=utf-8", None, Format.TEXT),
         (b"# hello", "text/markdown", None, Format.TEXT),
-        (b"a,b", "text/csv", None, Format.TEXT),
+        (b"a,b", "text/csv", None, Format.CSV),
         (b"hello", "TEXT/HTML;charset=latin-1", None, Format.HTML),
         (b"hello", "application/xhtml+xml", None, Format.HTML),
         (b"hello", None, "A.HTM", Format.HTML),
@@ -43,6 +43,50 @@ def test_the_format_follows_content_then_type_then_name(
     data: bytes, media_type: str | None, name: str | None, expected: Format
 ) -> None:
     assert detect_format(data, media_type=media_type, name=name) is expected
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "types", "expected"),
+    [
+        (b"Kuura,20.00", "a.csv", ("text/csv", "application/vnd.ms-excel", "text/plain"), Format.CSV),
+        (b"Kuura\t20.00", "A.TSV", ("text/tab-separated-values", "text/plain"), Format.CSV),
+        (b"Kuura,20.00", "a.txt", ("text/plain", "text/csv"), Format.TEXT),
+        (b"<p>Kuura", "a.html", ("text/html", "text/plain"), Format.HTML),
+        (b"total: 20.00", "a.yaml", ("application/x-yaml", "text/yaml", "application/yaml"), Format.TEXT),
+        (b"<total>20.00</total>", "a.xml", ("text/xml", "application/xml"), Format.TEXT),
+        (b"From: Jane\nTo: John\n\nHello", "a.eml", ("message/rfc822", "text/plain"), "A mail"),
+        (b'{"total": 20}', "a.json", ("application/json", "text/plain", "text/json"), "A JSON file"),
+        (b'{"text": "a"}\n{"text": "b"}', "a.JSONL", ("application/x-ndjson", "application/jsonl"), "A JSON file"),
+        (b"Kuura", "a.ics", ("text/calendar", "text/plain"), "A file of calendars"),
+    ],
+)
+def test_a_file_is_the_same_by_whatever_type_it_is_sent(
+    data: bytes, name: str, types: tuple[str, ...], expected: Format | str
+) -> None:
+    for media_type in (None, "", "application/octet-stream", *types):
+        if isinstance(expected, Format):
+            assert detect_format(data, media_type=media_type, name=name) is expected
+        else:
+            with pytest.raises(UnsupportedFormat, match=rf"{expected}.* Send its text"):
+                detect_format(data, media_type=media_type, name=name)
+
+
+@pytest.mark.parametrize(
+    ("media_type", "expected"),
+    [
+        ("text/csv; header=present", Format.CSV),
+        ("application/csv", Format.CSV),
+        ("message/rfc822", None),
+        ("application/json", None),
+        ("application/x-yaml", None),
+    ],
+)
+def test_without_a_name_the_type_decides(media_type: str, expected: Format | None) -> None:
+    if expected is not None:
+        assert detect_format(b"a,b", media_type=media_type) is expected
+    else:
+        with pytest.raises(UnsupportedFormat):
+            detect_format(b"a,b", media_type=media_type)
 
 
 FORM = "application/x-www-form-urlencoded"
@@ -192,7 +236,7 @@ def test_letters_that_look_like_mails_are_text(data: bytes) -> None:
         (QUOTED, "text/plain", "a.txt"),
         (b"BEGIN:VCARD\nVERSION:3.0\n", "text/plain", "a.txt"),
         (b"Payment", "text/calendar", None),
-        (b"Jane", "text/x-vcard; charset=utf-8", "a.txt"),
+        (b"Jane", "text/x-vcard; charset=utf-8", "jane"),
         (b"Payment", None, "a.ics"),
         (b"From: a\nTo: b\n\nHi", "application/octet-stream", "A.EML"),
     ],

@@ -43,12 +43,18 @@ from service.api.http.response import DocumentOutcome, whole_result
 from service.api.json_body import has_field
 from service.api.options import ExtractOptions, option_names
 from service.api.schemas import ExtractResult
-from service.core.errors import GleanerError
+from service.core.errors import GleanerError, UnsupportedFormat
 
 ATTRIBUTES = "x-amzn-sagemaker-custom-attributes"
 TARGET_MODEL = "x-amzn-sagemaker-target-model"
 _SEPARATOR = re.compile(r"[;&]|,(?=[^,;&=]*=)")
 """Separators of two attributes; a comma is one only before a name and a sign, others are within a list."""
+_OF_LINES = frozenset(
+    f"{kind}/{name}"
+    for kind in ("application", "text")
+    for name in ("csv", "jsonl", "jsonlines", "x-jsonlines", "x-ndjson")
+)
+"""Media types by which a batch transform sends several records, which would be one document here."""
 _KINDS = {
     401: "AccessDeniedException",
     429: "ThrottlingException",
@@ -71,6 +77,11 @@ async def _invoke(request: Request, endpoint: str = "") -> Response:
     options = _options(request)
     if media_type_of(request) == FORM:
         return await _extracted(request, context, await read_body(request, context.body_limits))
+    if media_type_of(request) in _OF_LINES:
+        raise UnsupportedFormat(
+            f"Lines of {media_type_of(request)} are not taken: by `SplitType: Line` and `BatchStrategy: SingleRecord` "
+            "a batch transform sends each line alone, as `text/plain` or `application/json`."
+        )
     is_json, limits = media_type_of(request) == JSON, context.body_limits
     received = await receive_body(request, context, is_json=is_json)
     if is_json and limits.decode(received, lambda data: has_field(data, "inputs")):

@@ -79,7 +79,7 @@ _OBJECTS = (
 
 def samples() -> dict[str, bytes]:
     """Name → content."""
-    texts = {"a.html": _HTML, "a.txt": _TEXT, "b.txt": "日本語".encode("utf-16"), "a.xml": _INVOICE}
+    texts = {"a.html": _HTML, "a.txt": _TEXT, "b.txt": "日本語".encode("utf-16"), "a.xml": _INVOICE, "a.csv": b"a;b\n"}
     return {"a.pdf": _pdf(), "a.docx": _docx(), **texts}
 
 

@@ -16,7 +16,16 @@ from tests.support.fuzz.http_target import HttpTarget
 from tests.support.fuzz.reading_target import ReadingTarget
 from tests.support.fuzz.wire import MessageTarget
 
-SHARES = {"pdf": 0.15, "docx": 0.1, "html": 0.15, "text": 0.1, "any format": 0.1, "body": 0.2, "message": 0.1}
+SHARES = {
+    "pdf": 0.15,
+    "docx": 0.1,
+    "html": 0.15,
+    "text": 0.08,
+    "csv": 0.02,
+    "any format": 0.1,
+    "body": 0.2,
+    "message": 0.1,
+}
 SHARES |= {"reading": 0.05, "http": 0.05}
 """Shares of all inputs."""
 MOST_SHOWN = 20

@@ -68,6 +68,7 @@ def file_targets() -> list[FileTarget]:
         ),
         FileTarget("html", "text/html", (HTML, html, b"<p>" * 50 + b"a", prose.encode())),
         FileTarget("text", "text/plain; charset=utf-8", texts),
+        FileTarget("csv", "text/csv", (b'No;Text;"Sum"\n1;"a; ""b""";20,00\n', b"a,b\n1,2\n", b"sep=|\r\na|b\r\n")),
         FileTarget("any format", None, (*pdfs, *docx, HTML, *texts)),
     ]
 

@@ -72,12 +72,14 @@ def test_hugging_face_s_inputs_are_answered_as_its_container_does(opened: Servic
 
 def test_boto3_sees_typed_errors_and_when_to_come_back(opened: Service) -> None:
     poor = json_case(key=POOR, text=TEXT)
-    bad, encrypted, unknown, nobody, _, debt = run_client(
+    bad, encrypted, lines, table, unknown, nobody, _, debt = run_client(
         "sagemaker",
         opened.url,
         [
             json_case(words=TEXT),
             case(b"\x89PNG\r\n", "application/pdf"),
+            case(b'{"inputs": "Jane"}\n{"inputs": "John"}\n', "application/jsonlines"),
+            case(b"Jane,Berlin\nJohn,Bonn\n", "text/csv"),
             json_case(text=TEXT, options={"TargetModel": "nowhere"}),
             json_case(key="guess", text=TEXT),
             poor,
@@ -87,6 +89,9 @@ def test_boto3_sees_typed_errors_and_when_to_come_back(opened: Service) -> None:
     assert (bad["status"], bad["code"]) == (422, "ValidationError")
     assert "words" in bad["message"]
     assert encrypted["code"] == "ValidationError"
+    for refused in (lines, table):
+        assert refused["status"] == 415
+        assert "SplitType: Line" in refused["message"]
     assert (unknown["status"], unknown["code"]) == (404, "ValidationError")
     assert (nobody["status"], nobody["code"]) == (401, "AccessDeniedException")
     assert (debt["status"], debt["code"]) == (429, "ThrottlingException")
