@@ -1,9 +1,11 @@
 # Gleaner. `make` lists the targets; each installs what it needs.
 PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do command -v $$p >/dev/null && $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
-HOST ?= 127.0.0.1
-PORT ?= 8080
+HOST ?= $(or $(GLEANER_HOST),127.0.0.1)
+PORT ?= $(or $(GLEANER_PORT),8080)
 BIN := .venv/bin
-PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
+# On a terminal pip shows what it fetches; elsewhere it would fill a log.
+QUIET := $(shell test -t 2 || echo --quiet)
+PIP := $(BIN)/python -m pip --disable-pip-version-check install $(QUIET) --constraint constraints.txt
 
 # By a path, not by an import hook: a folder named gleaner beside a script would hide the hook's module.
 EDITABLE := --config-settings editable_mode=compat --editable
@@ -42,7 +44,7 @@ help: ## list the targets
 
 setup: .venv/.run ## create .venv with what the service needs
 run: .venv/.run ## serve the built-in model on http://HOST:PORT (HOST=127.0.0.1 PORT=8080)
-	@GLEANER_HOST=$(HOST) GLEANER_PORT=$(PORT) $(BIN)/gleaner serve
+	@exec env GLEANER_HOST=$(HOST) GLEANER_PORT=$(PORT) $(BIN)/gleaner serve
 
 # Where the CUDA emulator cannot be made, `EMULATOR=` leaves its tests out.
 EMULATOR ?= .venv/.cuda-emulator

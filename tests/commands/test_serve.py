@@ -19,8 +19,10 @@ from service.commands.serve import BadTlsFiles, PortTaken, check_ports, check_tl
 from service.settings import read_settings
 from tests.support.certificates import make_certificate
 from tests.support.local_http import Call, Reply, http_server
+from tests.support.processes import lives
 from tests.support.service import wait_until
 
+ROOT = Path(__file__).parents[2]
 HEED_CTRL_C = ("env", "--default-signal=INT")
 """A shell has what it starts in the background ignore SIGINT, and so its children, the tests' too."""
 AS_PID_1 = ("unshare", "--map-root-user", "--pid", "--fork", "--mount-proc", "--kill-child")
@@ -201,3 +203,23 @@ def test_it_imports_neither_the_settings_nor_a_web_framework() -> None:
     loaded = {name.partition(".")[0] for name in ended.stdout.splitlines()}
     assert "http" in loaded
     assert not loaded & {"pydantic", "fastapi", "numpy", "torch"}
+
+
+@pytest.mark.parametrize(("words", "port"), [((), "8479"), (("PORT=8478",), "8478")])
+def test_make_run_takes_the_port_and_ends_the_service_with_itself(
+    tmp_path: Path, words: tuple[str, ...], port: str
+) -> None:
+    stub = tmp_path / "gleaner"
+    stub.write_text("#!/bin/sh\necho $$ $1 $GLEANER_HOST:$GLEANER_PORT\nexec sleep 60\n")
+    stub.chmod(0o755)
+    command = ["make", "-s", "-C", str(ROOT), "-o", ".venv/.run", "run", f"BIN={tmp_path}", *words]
+    left_out = ("HOST", "PORT", "GLEANER_HOST", "MAKEFLAGS")
+    environment = {name: value for name, value in os.environ.items() if name not in left_out}
+    with subprocess.Popen(
+        command, env={**environment, "GLEANER_PORT": "8479"}, stdout=subprocess.PIPE, text=True
+    ) as made:
+        assert made.stdout is not None
+        served, *said = made.stdout.readline().split()
+        assert said == ["serve", f"127.0.0.1:{port}"]
+        made.terminate()
+        wait_until(lambda: not lives(int(served)))
