@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from importlib.util import find_spec
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +23,10 @@ from service.core.bulk import Item, NewestRows
 from service.core.errors import InvalidOptions, ServiceError
 
 SUMMARY, SUCCESS, FINISHED = "summary.json", "_SUCCESS", "finished/"
-PARQUET, LINES, FILES = "documents.parquet", "documents.jsonl", "documents/"
+PARQUET, ENTITIES, LINES, FILES = "documents.parquet", "entities.parquet", "documents.jsonl", "documents/"
 WRITTEN = (
     *(jobs.JOB, f"{jobs.PLAN}000001.jsonl", f"{jobs.PARTS}0.jsonl", f"{FINISHED}000001.json"),
-    *(SUMMARY, SUCCESS, LINES, PARQUET, f"{FILES}0.json"),
+    *(SUMMARY, SUCCESS, LINES, PARQUET, ENTITIES, f"{FILES}0.json"),
 )
 """Documents of a job, one of each kind, by which an output is found that holds the job's own inputs."""
 ROW_GROUP = 500
@@ -168,7 +169,15 @@ def write_parquet(storage: JobStorage) -> str:
         InvalidOptions: pyarrow is not installed.
     """
     check_parquet()
-    return _uploaded(storage, PARQUET, lambda file: _write_parquet(rows(storage), file))
+    flat = map(flat_row, rows(storage))
+    return _uploaded(storage, PARQUET, lambda file: _write_table(flat, _documents_schema(), file))
+
+
+def write_entities(storage: JobStorage) -> str:
+    """Write the entities of all documents into one Parquet file, a row each; returns its name; raises as above."""
+    check_parquet()
+    found = (entity for row in rows(storage) for entity in entity_rows(row))
+    return _uploaded(storage, ENTITIES, lambda file: _write_table(found, _entities_schema(), file))
 
 
 def write_files(storage: JobStorage) -> str:
@@ -215,29 +224,59 @@ def _write_lines(rows: Iterable[Row], to: Path) -> None:
         file.writelines(map(encoded, rows))
 
 
-def _write_parquet(rows: Iterable[Row], to: Path) -> None:
+def _write_table(rows: Iterable[Row], schema: Any, to: Path) -> None:
     import pyarrow
     import pyarrow.parquet
 
-    texts = ("key", "version", "sha256", "model", "document", "error_code", "error_detail")
-    schema = pyarrow.schema([("bytes", pyarrow.int64()), *((name, pyarrow.string()) for name in texts)])
+    left = iter(rows)
     with pyarrow.parquet.ParquetWriter(to, schema, compression="zstd") as writer:
-        group: list[Row] = []
-        for row in rows:
-            group.append(flat_row(row))
-            if len(group) == ROW_GROUP:
-                writer.write_table(pyarrow.Table.from_pylist(group, schema))
-                group.clear()
-        writer.write_table(pyarrow.Table.from_pylist(group, schema))
+        while group := list(islice(left, ROW_GROUP)):
+            writer.write_table(pyarrow.Table.from_pylist(group, schema))
+
+
+def _documents_schema() -> Any:
+    import pyarrow
+
+    texts = ("key", "version", "sha256", "model", "document", "error_code", "error_detail")
+    return pyarrow.schema([("bytes", pyarrow.int64()), *((name, pyarrow.string()) for name in texts)])
+
+
+def _entities_schema() -> Any:
+    """The columns of an entity: its members in the answer, beside the key of its document."""
+    import pyarrow
+
+    text, number = pyarrow.string(), pyarrow.float64()
+    kinds = {
+        **dict.fromkeys(("key", "label", "text"), text),
+        **dict.fromkeys(("start", "end"), pyarrow.int64()),
+        "score": number,
+        **dict.fromkeys(("kind", "value", "number", "unit"), text),
+        "valid": pyarrow.bool_(),
+        "ambiguous": pyarrow.list_(text),
+        "page": pyarrow.int32(),
+        "boxes": pyarrow.list_(pyarrow.list_(number)),
+        "source": text,
+        "ocr_confidence": number,
+    }
+    return pyarrow.schema(list(kinds.items()))
+
+
+def entity_rows(row: Row) -> Iterator[Row]:
+    """The entities of a row as a table has them: `key` of the document, and the members of the answer."""
+    for entity in (row["document"] or {}).get("entities", ()):
+        texts = {name: _unicode(value) for name, value in entity.items() if isinstance(value, str)}
+        yield {**entity, **texts, "key": _unicode(row["key"])}
 
 
 def flat_row(row: Row) -> Row:
-    """A row as a table has it: `document` as JSON, `error_code` and `error_detail`.
-
-    What is no Unicode in a name is written as in JSON.
-    """
+    """A row as a table has it: `document` as JSON, `error_code` and `error_detail`."""
     error = row["error"] or {"code": None, "detail": None}
     document = row["document"] and encoded(row["document"]).decode().rstrip("\n")
     texts = {name: row[name] for name in ("version", "sha256", "model")} | {"document": document}
-    key = row["key"].encode("utf-8", "backslashreplace").decode()
+    key = _unicode(row["key"])
     return {"key": key, "bytes": row["bytes"], "error_code": error["code"], "error_detail": error["detail"], **texts}
+
+
+def _unicode(text: str) -> str:
+    """A text with what is no Unicode in it, as in names of files, written as in JSON."""
+    return text.encode("utf-8", "backslashreplace").decode()

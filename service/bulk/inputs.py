@@ -190,7 +190,7 @@ def _read_file(path: str, version: str) -> bytes:
             if not os.path.isfile(path):
                 raise UnreadableFile("It is no file.")
             if os.fstat(file.fileno()).st_size > MOST_BYTES:
-                raise DocumentTooLarge(f"The file has more than {MOST_BYTES:,} bytes.")
+                raise DocumentTooLarge(f"The file has more than {MOST_BYTES >> 20} MiB.")
             data = file.read(MOST_BYTES)
             if version != _stamp(os.fstat(file.fileno())):  # Also of one that is written while it is read.
                 raise ObjectChanged("The file has changed since it was planned; it is planned again by the next run.")
@@ -252,7 +252,7 @@ def _read_line(item: Item, *, follow: bool) -> Content:
     span, digest, *file_version = item.version.split(":")
     start, size = map(int, span.split("+"))
     if size > MOST_BYTES:
-        raise DocumentTooLarge(f"The line has more than {MOST_BYTES:,} bytes.")
+        raise DocumentTooLarge(f"The line has more than {MOST_BYTES >> 20} MiB.")
     try:
         with open(path, "rb") as file:
             file.seek(start)

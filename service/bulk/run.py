@@ -26,7 +26,8 @@ class RunCounts:
 
     Attributes:
         files: of the plan so far; it is whole when `is_planned`.
-        begun_with: files whose part was there before this run.
+        begun_with: files whose part was there before this run; one that is answered again is among them once more.
+        answered_before: the same, each file once.
         later: files that this run could not finish, for no fault of theirs.
         errors: of this run's rows, by code.
         problem: why files were left for later, the last reason.
@@ -35,6 +36,7 @@ class RunCounts:
     files: int = 0
     done: int = 0
     begun_with: int = 0
+    answered_before: int = 0
     later: int = 0
     is_planned: bool = False
     errors: Counter[str] = field(default_factory=Counter)
@@ -99,6 +101,7 @@ class BulkRun:
     async def _unfinished(self, planning: asyncio.Task[None]) -> AsyncIterator[PlannedChunk]:
         """The plan's chunks without a part, in order, as the plan grows."""
         begun = await asyncio.to_thread(jobs.parts, self._storage)
+        before = set[int]()  # Hashes of keys.
         number = 0
         while True:
             is_last = planning.done()
@@ -117,6 +120,8 @@ class BulkRun:
                 if each.part in begun:
                     self.counts.done += len(each.chunk.items)
                     self.counts.begun_with += len(each.chunk.items)
+                    before.update(hash(item.key) for item in each.chunk.items)
+                    self.counts.answered_before = len(before)
                 else:
                     begun.add(each.part)
                     yield each

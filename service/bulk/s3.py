@@ -166,7 +166,7 @@ class S3Inputs:
         """
         name = posixpath.basename(item.key.rstrip("/"))
         if item.size_bytes > MOST_BYTES:
-            raise DocumentTooLarge(f"The object has more than {MOST_BYTES:,} bytes.")
+            raise DocumentTooLarge(f"The object has more than {MOST_BYTES >> 20} MiB.")
         if not item.size_bytes:
             return Content(name, b"")
         try:

@@ -79,7 +79,8 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_outputs(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--parquet", action="store_true", help=f"all rows also in one {outputs.PARQUET}")
+    tables = f"also {outputs.PARQUET}, and {outputs.ENTITIES} with a row an entity"
+    parser.add_argument("--parquet", action="store_true", help=tables)
     parser.add_argument("--lines", action="store_true", help=f"all rows also in one {outputs.LINES}, in order")
     parser.add_argument("--per-file", action="store_true", help=f"each row also as {outputs.FILES}NAME.json")
 
@@ -193,7 +194,7 @@ def _writers(chosen: argparse.Namespace) -> Iterable[Any]:
         yield outputs.write_lines
     if chosen.parquet:
         outputs.check_parquet()
-        yield outputs.write_parquet
+        yield from (outputs.write_parquet, outputs.write_entities)
     if chosen.per_file:
         yield outputs.write_files
 

@@ -33,10 +33,10 @@ def errors_in_words(errors: Counter[str]) -> str:
 
 
 def in_words(counts: RunCounts, seconds: float, dollars_an_hour: float | None) -> str:
-    """Format one line: files, rate, time left, cost, errors."""
+    """Format one line: files of this run, rate, time left, cost, errors; and the files that were answered before it."""
     progress = Progress(counts.files, counts.done, counts.begun_with, seconds)
-    total = f"{counts.files:,}" if counts.is_planned else f"{counts.files:,} or more"
-    said = [f"{counts.done:,} of {total} files"]
+    total = f"{counts.files - counts.begun_with:,}" + ("" if counts.is_planned else " or more")
+    said = [f"{counts.done - counts.begun_with:,} of {total} files"]
     if (rate := progress.files_a_second) is not None and (left := progress.seconds_left) is not None:
         said.append(f"{rate:.1f} files/s")
         if counts.is_planned:
@@ -49,6 +49,8 @@ def in_words(counts: RunCounts, seconds: float, dollars_an_hour: float | None) -
         said.append(f"{counts.errors.total():,} errors ({errors_in_words(counts.errors)})")
     if counts.later:
         said.append(f"{counts.later:,} for later")
+    if counts.answered_before:
+        said.append(f"{counts.answered_before:,} answered before")
     return ", ".join(said)
 
 
@@ -84,7 +86,8 @@ class ShownProgress:
         if self._bar.disable:
             say(text)
         else:
-            self._bar.update(self._task, description=text, completed=counts.done, total=counts.files)
+            done, total = (each - counts.begun_with for each in (counts.done, counts.files))
+            self._bar.update(self._task, description=text, completed=done, total=total)
 
 
 @contextmanager

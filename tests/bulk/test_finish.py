@@ -157,6 +157,47 @@ def test_a_long_keys_file_has_a_name_that_file_systems_take() -> None:
     assert max(len(first.encode()), len(second.encode())) < 256
 
 
+def test_each_entity_is_a_row_of_a_table(tmp_path: Path) -> None:
+    storage = FolderStorage(tmp_path)
+    jobs.begin(storage, JobRecord(JOB, None, ("/in",)))
+    place = {"label": "MONEY", "text": "EUR 2.00", "start": 5, "end": 13, "score": 0.9, "page": 2, "source": "model"}
+    money = {**place, "kind": "money", "value": "2.00 EUR", "number": "2.00", "unit": "EUR", "boxes": [[1.0, 2, 3, 4]]}
+    day = {
+        **place,
+        "kind": "date",
+        "value": "\udcff",
+        "ambiguous": ["2025-03", "2025-04"],
+        "page": None,
+        "boxes": [],
+    }
+    documents = {"a\udcff": [money, day], "b": [], "c": [money | {"valid": False, "new": 1}]}
+    for segment in jobs.plan(storage, JOB, [Item(key, "v1", 3) for key in [*documents, "bad"]]):
+        for each in segment:
+            found = [
+                row(item, model=JOB.model, document={"entities": documents[item.key]})
+                if item.key in documents
+                else row(item, model=JOB.model, error={"code": "unreadable_file", "detail": "Gone."})
+                for item in each.chunk.items
+            ]
+            jobs.put_part(storage, each.part, found)
+    table = pyarrow.parquet.read_table(tmp_path / outputs.write_entities(storage))
+    names = "key label text start end score kind value number unit valid ambiguous page boxes source ocr_confidence"
+    assert table.column_names == names.split()
+    nothing = dict.fromkeys(table.column_names)
+    assert table.to_pylist() == [
+        {**nothing, **money, "key": "a\\udcff"},
+        {**nothing, **day, "key": "a\\udcff", "value": "\\udcff"},
+        {**nothing, **money, "key": "c", "valid": False},
+    ]
+
+
+def test_a_job_without_entities_is_an_empty_table(tmp_path: Path) -> None:
+    storage = FolderStorage(tmp_path)
+    jobs.begin(storage, JobRecord(JOB, None, ("/in",)))
+    assert pyarrow.parquet.read_table(tmp_path / outputs.write_entities(storage)).num_rows == 0
+    assert pyarrow.parquet.read_table(tmp_path / outputs.write_parquet(storage)).num_rows == 0
+
+
 def test_a_row_is_a_row_with_its_document_as_json(tmp_path: Path) -> None:
     storage = FolderStorage(tmp_path)
     jobs.begin(storage, JobRecord(JOB, None, ("/in",)))

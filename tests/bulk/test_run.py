@@ -75,6 +75,16 @@ async def test_a_run_answers_everything_and_another_has_nothing_to_do(tmp_path: 
     assert (again.done, again.begun_with, again.files) == (420, 420, 420)
 
 
+async def test_a_file_that_is_answered_again_was_answered_once_before(tmp_path: Path) -> None:
+    await _run(tmp_path, Numbers(20)).run()
+    storage = FolderStorage(tmp_path)
+    for _ in range(2):
+        list(jobs.plan_again(storage, JOB, outputs.failed_items(storage, frozenset())))
+        counts = await _run(tmp_path, Numbers(20)).run()
+        assert counts.answered_before == 20
+        assert counts.done - counts.begun_with == counts.files - counts.begun_with == counts.errors.total() == 3
+
+
 async def test_runs_that_are_stopped_leave_the_parts_of_one_that_is_not(tmp_path: Path) -> None:
     await _run(tmp_path / "whole", Numbers(1_000)).run()
     chance = random.Random(1)

@@ -197,9 +197,14 @@ def test_the_action_may_be_left_out_or_named(
         (RunCounts(), 1.0, "0 of 0 or more files, $0.01"),
         (RunCounts(files=2_000, done=50), 10.0, "50 of 2,000 or more files, 5.0 files/s, $0.10"),
         (
-            RunCounts(files=2_000, done=1_000, begun_with=500, is_planned=True, errors=Counter(a=1, b=2), later=7),
+            RunCounts(2_000, 1_000, begun_with=500, is_planned=True, errors=Counter(a=1, b=2), later=7),
             100.0,
-            "1,000 of 2,000 files, 5.0 files/s, 3 min left, $1.00 of $3.00, 3 errors (b 2, a 1), 7 for later",
+            "500 of 1,500 files, 5.0 files/s, 3 min left, $1.00 of $3.00, 3 errors (b 2, a 1), 7 for later",
+        ),
+        (
+            RunCounts(303, 303, begun_with=300, answered_before=300, is_planned=True, errors=Counter(a=1)),
+            3.0,
+            "3 of 3 files, 1.0 files/s, 0 s left, $0.03 of $0.03, 1 errors (a 1), 300 answered before",
         ),
     ],
 )
