@@ -21,6 +21,7 @@ from typing import Annotated, Any, TypeVar
 import msgspec
 
 from service.core.errors import DocumentTooLarge, GleanerError, InvalidOptions, MalformedRequest
+from service.documents.limits import in_bytes
 
 JSON_BYTES = 16 * 1024 * 1024
 """Most bytes of a JSON body. Decoding a body of this size stops the worker's event loop for 10 to 60 ms, an adapter's
@@ -37,6 +38,14 @@ MOST_VALUES = 65_536
 """Most values of a counted body, by the commas and brackets outside its strings."""
 _LIKENESS = 0.6
 """Least share of letters that a name must have in common with the one that is meant (`difflib`)."""
+_OF_FILES = frozenset(
+    "file files filename path url urls uri href link document_url image image_url pdf content data bytes base64".split()
+)
+"""Names by which other services take files."""
+_FILES_ARE_POSTED = (
+    " Files are posted, not fetched, and no part of JSON: as `file` of a form (multipart/form-data), or as the body "
+    "with its Content-Type."
+)
 _UNKNOWN_FIELD = re.compile(r"Object contains unknown field `(.*)`", re.S)
 _MOST_CHARACTERS = 200
 _KINDS = {"`str | null`": "a string or null", "`str`": "a string", "`object`": "an object", "`array`": "a list"}
@@ -56,7 +65,7 @@ def check_json_bytes(count: int) -> None:
     """
     if count > JSON_BYTES:
         raise DocumentTooLarge(
-            f"A JSON body may have {JSON_BYTES:,} bytes. Send a longer text to /extract or /redact as a `text/plain` "
+            f"A JSON body may have {in_bytes(JSON_BYTES)}. Send a longer text to /extract or /redact as a `text/plain` "
             "body, or several as files of a form (multipart/form-data)."
         )
 
@@ -218,7 +227,10 @@ def _value_error(name: str, error: msgspec.ValidationError) -> GleanerError:
     where = re.sub(r"\[(\d+)\]", r".\1", path.rstrip("`"))
     for kind, words in _KINDS.items():
         message = message.replace(kind, words)
-    known = " (known: id, text)" if _UNKNOWN_FIELD.match(message) else ""
+    known = ""
+    if _UNKNOWN_FIELD.match(message):
+        is_file = message[:_MOST_CHARACTERS].split("`")[1].casefold() in _OF_FILES
+        known = f" (known: id, text).{_FILES_ARE_POSTED if is_file else ''}"
     return MalformedRequest(f"{name}{where}: {message[:200]}{known}")
 
 
@@ -227,6 +239,8 @@ def unknown_option(name: str, known: Sequence[str]) -> InvalidOptions:
     shown = name[:100]
     meant = get_close_matches(shown.casefold(), known, n=1, cutoff=_LIKENESS)
     hint = f" Do you mean `{meant[0]}`?" if meant else ""
+    if shown.casefold() in _OF_FILES:
+        hint = _FILES_ARE_POSTED
     return InvalidOptions(f"{shown}: there is no such option.{hint} (known: {', '.join(known)})")
 
 

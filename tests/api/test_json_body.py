@@ -231,7 +231,7 @@ def test_options_of_any_form_are_values() -> None:
 
 def test_more_bytes_than_json_may_have_are_refused_with_the_other_ways() -> None:
     check_json_bytes(JSON_BYTES)
-    with pytest.raises(DocumentTooLarge, match=r"16,777,216 bytes.*`text/plain`.*files of a form"):
+    with pytest.raises(DocumentTooLarge, match=r"16 MiB.*`text/plain`.*files of a form"):
         check_json_bytes(JSON_BYTES + 1)
 
 
@@ -287,3 +287,23 @@ def test_a_field_is_there_or_not_whatever_its_value() -> None:
     assert not has_field(b'{"text": "inputs"}', "inputs")
     with pytest.raises(MalformedRequest):
         has_field(b"[]", "inputs")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"file": "a.pdf"}',
+        b'{"url": "https://a.example/a.pdf"}',
+        b'{"text": "a", "URL": ""}',
+        b'{"content": "JVBERi0="}',
+    ],
+)
+def test_a_file_in_json_is_told_how_files_are_sent(body: bytes) -> None:
+    with pytest.raises(InvalidOptions, match=r"posted, not fetched.*multipart/form-data") as caught:
+        read(body)
+    assert "Do you mean" not in caught.value.detail
+
+
+def test_a_document_with_an_address_is_told_how_files_are_sent() -> None:
+    with pytest.raises(MalformedRequest, match=r"known: id, text.*posted, not fetched"):
+        read(b'{"documents": [{"url": "https://a.example/a.pdf"}]}')

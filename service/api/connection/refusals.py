@@ -21,7 +21,6 @@ from service.core.connections.connection_table import ConnectionLimits
 from service.core.errors import (
     BY_CODE,
     CapacityExceeded,
-    DocumentTooLarge,
     GleanerError,
     HeadersTooLarge,
     InternalError,
@@ -30,6 +29,7 @@ from service.core.errors import (
     TargetTooLong,
     TooSlow,
 )
+from service.documents.limits import body_too_large
 from service.logs import LogEvent
 from service.metrics.worker import WorkerMetrics
 from service.signals.routes import OTHER, OWN_WORK_ROUTES
@@ -85,7 +85,7 @@ class PreparedProblems:
         self.headers_too_large = PreparedProblem(
             HeadersTooLarge(f"At most {limits.headers} headers of {limits.head_bytes} bytes together may be sent.")
         )
-        self.body_too_large = PreparedProblem(DocumentTooLarge(f"The body is over {limits.body_bytes} bytes."))
+        self.body_too_large = PreparedProblem(body_too_large(limits.body_bytes))
         self.too_slow = PreparedProblem(
             TooSlow(
                 f"A head must arrive within {limits.head_seconds:g} s, and a body may not pause or trickle "

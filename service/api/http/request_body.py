@@ -26,6 +26,7 @@ from service.api.extraction.request import DocumentInput
 from service.api.json_body import check_json_bytes, read_json
 from service.api.options import OPTION_CHARACTERS, ExtractOptions, Options, option_names, read_options
 from service.core.errors import DocumentTooLarge, InvalidOptions, MalformedRequest, UnsupportedFormat
+from service.documents.limits import body_too_large
 
 PIECE_BYTES = 65_536
 """Bytes up to which chunks are put together as they come: a million of one byte would take fifty million."""
@@ -280,7 +281,7 @@ async def _limited(request: Request, limits: BodyLimits, *, is_json: bool = Fals
         total += len(chunk)
         limits.on_read(len(chunk))
         if total > limits.request_bytes:
-            raise DocumentTooLarge(f"The body is over {limits.request_bytes} bytes.")
+            raise body_too_large(limits.request_bytes)
         if is_json:
             check_json_bytes(total)
         yield chunk

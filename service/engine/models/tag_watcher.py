@@ -205,7 +205,7 @@ class TagWatcher:
         self._write_journal()
         self._metrics.models.switches.labels(*model_and_tag(reference), RolloutOutcome.SWITCHED.value).inc()
         facts = {"model": reference, "revision": revision, "seconds": round(seconds, 3)}
-        log.warning("a new revision serves", extra=facts)
+        log.info("a new revision serves", extra=facts)
 
     def _reject(self, reference: str, revision: str, outcome: RolloutOutcome, detail: str) -> None:
         self._metrics.models.switches.labels(*model_and_tag(reference), outcome.value).inc()

@@ -46,4 +46,4 @@ def test_a_body_over_the_limit_is_refused_in_the_form_of_its_protocol(opened: Se
     with opened.client() as client:
         answer = client.post(path, json=long, headers={"X-API-Key": FREE, **headers}, timeout=120.0)
     assert answer.status_code == 413
-    assert "A JSON body may have 16,777,216 bytes." in answer.text
+    assert "A JSON body may have 16 MiB." in answer.text
