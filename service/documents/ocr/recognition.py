@@ -28,6 +28,8 @@ _LEAST_SPACE, _SPACE_TIMES = 12, 2.5
 """Pixels of a strip without ink between two characters, and how often they hold the line's middling gap: a space."""
 _LIKELY, _LEAST_LIKELY, _LIKELY_TIMES = 0.003, 9, 1.2
 """Least probability of a space with which a smaller gap is one, and the same two of that gap."""
+_VERY_LIKELY, _OF_GAP = 0.28, 0.75
+"""Least probability of a space with which a gap may be smaller still, and its share of the other's pixels."""
 _FAINT = 0.25
 """Share of the contrast between paper and ink; anything darker is not blank, such as gray letters beside black ones."""
 _NARROW, _NARROW_TIMES = frozenset(".,:;'’-–1"), 1.55
@@ -162,7 +164,9 @@ def _spaced(signs: list[str], text: StripText, inked: npt.NDArray[np.bool_]) -> 
     middling = float(np.median(gaps))
     narrow = np.array([_NARROW_TIMES if {left, right} & _NARROW else 1.0 for left, right in pairwise(signs)])
     is_wide = gaps >= max(_LEAST_SPACE, _SPACE_TIMES * middling) * narrow
-    is_likely = (text.spaces[:-1] >= _LIKELY) & (gaps >= np.maximum(_LEAST_LIKELY * narrow, _LIKELY_TIMES * middling))
+    spaces = text.spaces[:-1]
+    least = _LEAST_LIKELY * narrow * np.where(spaces >= _VERY_LIKELY, _OF_GAP, 1.0)
+    is_likely = (spaces >= _LIKELY) & (gaps >= np.maximum(least, _LIKELY_TIMES * middling))
     is_open = [not (" " in (left, right) or max(left, right) >= _UNSPACED) for left, right in pairwise(signs)]
     at = np.flatnonzero((is_wide | is_likely) & is_open) + 1
     for place in at[::-1].tolist():
