@@ -66,7 +66,7 @@ ONLY_IN = {
     "pikepdf": ("service/documents/",),
     "mcp": ("service/api/adapters/mcp.py",),
     "mcp_types": ("service/api/adapters/mcp.py",),
-    "regex": ("service/api/adapters/presidio_patterns.py", "service/documents/charset_detection.py"),
+    "regex": ("service/api/parsers/patterns.py", "service/documents/charset_detection.py"),
     "opentelemetry": ("service/api/tracing/otel.py",),
     "aws_cdk": ("infra/stacks/",),
     "constructs": ("infra/stacks/",),

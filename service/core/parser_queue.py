@@ -46,7 +46,7 @@ class QueuedFile:
     """One file in the queue. Times are absolute seconds of one clock.
 
     Attributes:
-        expected_seconds: parsing time, estimated from format and size.
+        expected_seconds: parsing time, estimated from format and size; `limit_seconds`: most processor time.
         ran_seconds: time in its present parser, whether or not the machine let that work.
         processor_seconds: processor time of its parser, as last measured after `measured_at` seconds of running.
         running_since: beginning of its present run; `charged_until`: end of the part that is counted.
@@ -59,6 +59,7 @@ class QueuedFile:
     arrived: float
     deadline: float
     expected_seconds: float
+    limit_seconds: float = math.inf
     state: FileState = FileState.WAITING
     ran_seconds: float = 0.0
     running_since: float = 0.0
@@ -180,7 +181,8 @@ class ParserQueue:
         return max(self._total.seconds - begun, 0.0) / self._parsers
 
     def join(self, file: QueuedFile) -> None:
-        """Add a file that waits."""
+        """Add a file that waits; its limit is the queue's at most."""
+        file.limit_seconds = min(file.limit_seconds, self._limit_seconds)
         self._files[file.key] = file
         self._shares.join(file.client)
         self._count(file, 1)
@@ -188,8 +190,7 @@ class ParserQueue:
 
     def leave(self, key: int, now: float) -> float | None:
         """Remove a file in any state; returns the seconds that its parser ran, None for an unknown file."""
-        file = self._files.get(key)
-        if file is None:
+        if (file := self._files.get(key)) is None:
             return None
         self._charge(file, now)
         self._stop_waiting(file)
@@ -243,8 +244,8 @@ class ParserQueue:
 
     def _over(self, file: QueuedFile, now: float) -> Step | None:
         """Choose the step for a running file that may have reached its limit."""
-        timed_out, ran = file.processor_seconds >= self._limit_seconds, file.ran_seconds + ROUNDING_SECONDS
-        if timed_out or ran >= STALL_LIMITS * self._limit_seconds:
+        timed_out, ran = file.processor_seconds >= file.limit_seconds, file.ran_seconds + ROUNDING_SECONDS
+        if timed_out or ran >= STALL_LIMITS * file.limit_seconds:
             self.leave(file.key, now)
             return Step.TIME_OUT if timed_out else Step.STALL
         if ran < self._limit_of(file):
@@ -254,8 +255,8 @@ class ParserQueue:
 
     def _limit_of(self, file: QueuedFile) -> float:
         """The least `ran_seconds` at which a file may have reached its limit."""
-        left = max(self._limit_seconds - file.processor_seconds, SLICE_SECONDS)
-        return min(file.measured_at + left, STALL_LIMITS * self._limit_seconds)
+        left = max(file.limit_seconds - file.processor_seconds, SLICE_SECONDS)
+        return min(file.measured_at + left, STALL_LIMITS * file.limit_seconds)
 
     def _wanted(self) -> list[QueuedFile]:
         """Choose the files that should be in the parsers: clients in turn, each with its first due file."""
@@ -287,8 +288,7 @@ class ParserQueue:
     def _begin(self, file: QueuedFile, chosen: set[int], now: float) -> list[tuple[Step, int]]:
         steps = []
         if file.state is FileState.WAITING:
-            if len(self._started) >= 2 * self._parsers:
-                steps.append(self._make_room(chosen, now))
+            steps += [self._make_room(chosen, now)] if len(self._started) >= 2 * self._parsers else []
             self._stop_waiting(file)
             self._started[file.key] = file
             steps.append((Step.START, file.key))

@@ -8,7 +8,7 @@ The language, `context` and `return_decision_process` change nothing: one model 
 operator `encrypt` is refused, since a request is no place for a secret key. Source: presidio-analyzer and
 presidio-anonymizer (`app.py`, `docs/api-docs`).
 
-A client's patterns are compiled and searched apart from the event loop, within a budget of time (`presidio_patterns`).
+A client's patterns are compiled and searched for in a parser (`presidio_patterns`).
 """
 
 from __future__ import annotations
@@ -39,9 +39,11 @@ from service.api.adapters.protocol_adapter import (
     results,
     text_body,
 )
-from service.api.calls import AppState, authorize_request
+from service.api.calls import AppState, RequestContext, authorize_request
 from service.api.engine.routing import find_model, is_serving
+from service.api.http.request_scope import until_disconnect
 from service.api.http.response import DocumentOutcome
+from service.api.parsers.patterns import Match, Patterns
 from service.api.schemas import DocumentResult
 from service.core.decoding.tag_scheme import scheme_of
 from service.core.errors import GleanerError, InvalidOptions, MalformedRequest
@@ -90,19 +92,29 @@ async def _analyze(request: Request) -> Response:
         body = text_body(texts, context, labels=_prompts(wanted), min_score=least)
     else:
         _refuse_unknown(wanted, _kinds(model))
-    patterns = RequestPatterns(wanted)
-    run = partial(TURNS.run, context) if wanted.ad_hoc_recognizers or wanted.allow_list else None
-    matched = await run(partial(patterns.find, texts)) if run else [[] for _ in texts]
+    patterns = RequestPatterns(wanted, partial(_find, context))
+    matched = await patterns.find(texts)
     call = context.call(body)
 
+    def all_found(outcomes: list[DocumentOutcome]) -> list[tuple[str, list[MarkedRange]]]:
+        found = zip(texts, results(outcomes), matched, strict=True)
+        return [(text, _found(result, marked)) for text, result, marked in found]
+
+    async def allow(outcomes: list[DocumentOutcome]) -> None:
+        await patterns.allow(text[each.start : each.end] for text, found in all_found(outcomes) for each in found)
+
     def render(outcomes: list[DocumentOutcome]) -> Any:
-        found = [
-            [RecognizerResult(*each) for each in patterns.kept(text, _found(result, marked))]
-            for text, result, marked in zip(texts, results(outcomes), matched, strict=True)
-        ]
+        found = [[RecognizerResult(*each) for each in patterns.kept(*of_text)] for of_text in all_found(outcomes)]
         return found[0] if single else found
 
-    return await respond(request, call, render, run=run)
+    return await respond(request, call, render, before=allow if wanted.allow_list_match == "regex" else None)
+
+
+async def _find(context: RequestContext, patterns: Patterns, texts: bytes) -> list[Match]:
+    """Have patterns searched for in a parser, unless the client leaves."""
+    parsers, deadline = context.state.worker.parsers, context.deadline_seconds
+    finding = parsers.find_patterns(patterns, texts, client=context.sender, deadline_seconds=deadline)
+    return await (finding if context.disconnect is None else until_disconnect(finding, context.disconnect))
 
 
 def _found(result: DocumentResult, marked: list[MarkedRange]) -> list[MarkedRange]:

@@ -1,38 +1,34 @@
-"""Patterns that Presidio's clients bring: one budget of time for each request, in a thread, clients in turn.
+"""Patterns that Presidio's clients bring, and turns of clients for work in threads.
 
-All of a request's patterns and words, those of its allow list too, have `PATTERN_SECONDS` of a thread's time, to be
-compiled and to be searched for without the GIL. What takes longer is refused, never answered without them. One request
-of a client runs at a time, so that no client waits for all requests of another. Presidio's own flags are the default
-(`PatternRecognizer`: dot matches all, multiline, case is ignored).
+A request's patterns and words are compiled and searched for in a parser, before its texts are read by the model, and
+those of its allow list afterwards. What takes too long there is refused, never answered without them. Presidio's own
+flags are the default (`PatternRecognizer`: dot matches all, multiline, case is ignored).
 """
 
 from __future__ import annotations
 
 import asyncio
+import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from typing import TypeVar
 from weakref import WeakValueDictionary
-
-import regex
 
 from service.api.adapters.presidio_bodies import FLAGS, AdHocRecognizer, AnalyzeRequest
 from service.api.adapters.presidio_operators import MarkedRange
 from service.api.calls import RequestContext
 from service.api.http.request_scope import until_disconnect
-from service.core.errors import DeadlineExceeded, InvalidOptions
+from service.api.parsers.patterns import Match, Patterns, encode_texts
+from service.core.errors import DeadlineExceeded, InvalidOptions, UnreadableDocument
 
-PATTERN_SECONDS = 2.0
 MOST_PATTERNS = 200
 """Patterns and words of a request, those of an allow list of patterns too."""
-MOST_MATCHES = 100_000
-"""Most matches in all texts of a request."""
 THREADS = 2
-_KNOWN_FLAGS = FLAGS | int(regex.VERBOSE | regex.ASCII)
-_TOO_LONG = f"The patterns of a request have {PATTERN_SECONDS:g} s together; these take longer."
 _T = TypeVar("_T")
+
+Find = Callable[[Patterns, bytes], Awaitable[list[Match]]]
+"""Finder of patterns in encoded texts, as `ParserPool.find_patterns`."""
 
 
 class ClientTurns:
@@ -62,90 +58,68 @@ class ClientTurns:
 
 
 class RequestPatterns:
-    """The patterns of one request, its allow list, and the time that they have left. All but the first in a thread."""
+    """The patterns of one request, and its allow list."""
 
-    def __init__(self, asked: AnalyzeRequest) -> None:
+    def __init__(self, asked: AnalyzeRequest, find: Find) -> None:
         recognizers = asked.ad_hoc_recognizers or ()
         allowed = asked.allow_list or ()
         is_pattern = asked.allow_list_match == "regex"
         patterns = sum(len(each.patterns) + len(each.deny_list) for each in recognizers)
         if patterns + is_pattern * len(allowed) > MOST_PATTERNS:
             raise InvalidOptions(f"A request may bring {MOST_PATTERNS} patterns and words.")
-        self._recognizers = recognizers
+        self._find = find
+        self._patterns = [pattern for each in recognizers for pattern in _patterns_of(each)]
         self._kinds = frozenset(asked.entities) if asked.entities else None
         self._least = asked.score_threshold or 0.0
-        self._allowed_words = frozenset() if is_pattern else frozenset(allowed)
-        self._allowed_sources = allowed if is_pattern else ()
-        self._allowed_flags = FLAGS if asked.regex_flags is None else asked.regex_flags
-        self._allowed: list[regex.Pattern[str]] = []
-        self._left_seconds, self._left_matches = PATTERN_SECONDS, MOST_MATCHES
+        self._allowed = set() if is_pattern else set(allowed)
+        flags = FLAGS if asked.regex_flags is None else asked.regex_flags
+        self._allowed_sources = tuple((source, flags) for source in allowed) if is_pattern else ()
 
-    def find(self, texts: Sequence[str]) -> list[list[MarkedRange]]:
-        """All that the patterns match, of each text.
+    async def find(self, texts: Sequence[str]) -> list[list[MarkedRange]]:
+        """Find all that the patterns match, of each text.
 
         Raises:
-            InvalidOptions: one is no pattern, they take too long, or match too much.
+            InvalidOptions: one is no pattern, they take too much, or match too much.
         """
-        self._allowed = [self._compiled(source, self._allowed_flags) for source in self._allowed_sources]
-        patterns = [found for each in self._recognizers for found in self._patterns_of(each)]
-        return [[found for pattern in patterns for found in self._matches(text, *pattern)] for text in texts]
+        found: list[list[MarkedRange]] = [[] for _ in texts]
+        sources = tuple((source, flags) for source, flags, _, _ in self._patterns)
+        for each in await self._matches(sources, texts, is_any_match=False):
+            _, _, kind, score = self._patterns[each.pattern]
+            found[each.text].append(MarkedRange(kind, each.start, each.end, score))
+        return found
+
+    async def allow(self, texts: Iterable[str]) -> None:
+        """Note which of some findings' texts the allow list's patterns match; raises as `find`."""
+        some = sorted(set(texts))
+        found = await self._matches(self._allowed_sources, some, is_any_match=True)
+        self._allowed.update(some[each.text] for each in found)
+
+    async def _matches(
+        self, sources: tuple[tuple[str, int], ...], texts: Sequence[str], *, is_any_match: bool
+    ) -> list[Match]:
+        if not (sources and texts):
+            return []
+        try:
+            return await self._find(Patterns(sources, tuple(map(len, texts)), is_any_match), encode_texts(texts))
+        except UnreadableDocument:  # Their parser was ended.
+            raise InvalidOptions("The patterns take more time or memory than those of a request may.") from None
 
     def kept(self, text: str, found: Sequence[MarkedRange]) -> list[MarkedRange]:
-        """Choose the findings in a text that the request asks for; raises as `find`."""
+        """Choose the findings in a text that the request asks for."""
         return [
             each
             for each in found
             if each.score >= self._least
             and (self._kinds is None or each.kind in self._kinds)
-            and not self._is_allowed(text[each.start : each.end])
+            and text[each.start : each.end] not in self._allowed
         ]
 
-    def _is_allowed(self, text: str) -> bool:
-        if text in self._allowed_words:
-            return True
-        for pattern in self._allowed:
-            with self._timed() as left:
-                if pattern.search(text, timeout=left, concurrent=True) is not None:
-                    return True
-        return False
 
-    def _matches(self, text: str, kind: str, pattern: regex.Pattern[str], score: float) -> list[MarkedRange]:
-        found: list[MarkedRange] = []
-        with self._timed() as left:
-            for match in pattern.finditer(text, timeout=left, concurrent=True):
-                if match.start() < match.end():
-                    found.append(MarkedRange(kind, match.start(), match.end(), score))
-                    self._left_matches -= 1
-                if self._left_matches < 0:
-                    raise InvalidOptions(f"The patterns match more than {MOST_MATCHES:,} times.")
-        return found
-
-    def _patterns_of(self, recognizer: AdHocRecognizer) -> Iterator[tuple[str, regex.Pattern[str], float]]:
-        kind, flags = recognizer.supported_entity, recognizer.global_regex_flags
-        for each in recognizer.patterns:
-            yield kind, self._compiled(each.regex, flags), each.score
-        if recognizer.deny_list:
-            words = "|".join(map(regex.escape, recognizer.deny_list))
-            pattern = self._compiled(rf"(?:^|(?<=\W))(?:{words})(?=\W|$)", flags)
-            yield kind, pattern, recognizer.deny_list_score
-
-    def _compiled(self, source: str, flags: int) -> regex.Pattern[str]:
-        with self._timed():
-            try:
-                pattern: regex.Pattern[str] = regex.compile(source, flags & _KNOWN_FLAGS, cache_pattern=False)
-            except (regex.error, ValueError, RecursionError, OverflowError) as error:
-                raise InvalidOptions(f"{source[:60]!r} is no pattern: {error}.") from None
-        return pattern
-
-    @contextmanager
-    def _timed(self) -> Iterator[float]:
-        """Take the block's time from the budget; yields the remaining seconds."""
-        if self._left_seconds <= 0:
-            raise InvalidOptions(_TOO_LONG)
-        begun = time.thread_time()
-        try:
-            yield self._left_seconds
-        except TimeoutError:
-            raise InvalidOptions(_TOO_LONG) from None
-        finally:
-            self._left_seconds -= time.thread_time() - begun
+def _patterns_of(recognizer: AdHocRecognizer) -> Iterator[tuple[str, int, str, float]]:
+    """Yield source, flags, kind and score of each pattern; words are one pattern."""
+    kind, flags = recognizer.supported_entity, recognizer.global_regex_flags
+    for each in recognizer.patterns:
+        yield each.regex, flags, kind, each.score
+    if recognizer.deny_list:
+        words = "|".join(map(re.escape, recognizer.deny_list))
+        yield rf"(?:^|(?<=\W))(?:{words})(?=\W|$)", flags, kind, recognizer.deny_list_score

@@ -13,7 +13,6 @@ import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, TypeVar
 
 import msgspec
@@ -140,25 +139,25 @@ Raises the error of a document that failed, where the protocol has no place for 
 """
 
 
-Run = Callable[[Callable[[], Any]], Awaitable[Any]]
-"""Runner of work apart from the event loop."""
+Before = Callable[[list[DocumentOutcome]], Awaitable[None]]
+"""Work on finished documents that an answer waits for."""
 
 
 async def respond(
-    request: Request, call: Call, render: Render, media_type: str = JSON, *, run: Run | None = None
+    request: Request, call: Call, render: Render, media_type: str = JSON, *, before: Before | None = None
 ) -> Response:
     """Extract the call's documents and answer with what `render` makes of them; raises what it raises.
 
-    `run`: where `render` runs; None: on the event loop, or in a thread where there are many entities.
+    `before`: what is done before `render` runs.
     """
-    return await unless_disconnected(request, _extracted(call, render, media_type, run))
+    return await unless_disconnected(request, _extracted(call, render, media_type, before))
 
 
-async def _extracted(call: Call, render: Render, media_type: str, run: Run | None) -> Response:
+async def _extracted(call: Call, render: Render, media_type: str, before: Before | None) -> Response:
     outcomes = await call.outcomes()
-    if run is not None:
-        answer = await run(partial(_encoded, render, outcomes, media_type))
-    elif sum(len(each.result.entities) for each in outcomes) > ENTITIES_AT_ONCE:
+    if before is not None:
+        await before(outcomes)
+    if sum(len(each.result.entities) for each in outcomes) > ENTITIES_AT_ONCE:
         answer = await asyncio.to_thread(_encoded, render, outcomes, media_type)
     else:
         answer = _encoded(render, outcomes, media_type)

@@ -31,6 +31,7 @@ from service.api.parsers.frames import (
     redacted_frames,
     to_frames,
 )
+from service.api.parsers.patterns import Patterns, encode_texts, match_frame
 from service.core.errors import GleanerError, UnreadableDocument, UnredactableDocument
 from service.documents.document import Document, PictureRequest
 from service.documents.format_detection import picture_kind
@@ -149,6 +150,7 @@ def prepare(ocr_folder: str | None = None) -> None:
         networks = load_networks(Path(ocr_folder))
         recognize_pages(next(_pictures()), [1], networks, limits=DocumentLimits(), is_pdf=False)
     draw_page(samples()["a.pdf"], PictureRequest(1, 10), limits=DocumentLimits())
+    match_frame(Patterns(((r"(?i)\b\p{L}+\d*", 0),), (4,)), encode_texts(["Anna"]))
     gc.collect()
     gc.disable()
     gc.freeze()
@@ -184,6 +186,8 @@ def _answer(file: FileHeader, data: bytes, reader: Reader) -> Iterable[bytes | m
     try:
         if file.redaction is not None:
             return _redact(file, data)
+        if file.patterns is not None:
+            return [*error_frames("", ""), match_frame(file.patterns, data)]
         if file.picture is not None:
             draw = draw_picture if picture_kind(data) else draw_page
             return picture_frames(draw(data, file.picture, limits=file.limits))

@@ -2,7 +2,7 @@
 
 A frame is a little-endian uint32 length and that many bytes. A file is [header, data]; a document is [header, boxes,
 line starts], or [header] alone where it has no layout or there was an error; a page's picture is [header, PNG], a
-redacted file [header, data].
+redacted file [header, data]. Patterns come with texts in place of a file, and go back as [header, matches].
 
 The rule: a parser may have been taken over by its file, so what it answers is bounded before it is read, its lists
 before they are decoded, and all is checked before it is believed. A byte may become an object of two hundred.
@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 import msgspec
 import numpy as np
 
+from service.api.parsers.patterns import Patterns
 from service.core.fields.electronic_invoice import ElectronicInvoice
 from service.core.fields.stated_entities import StatedPart, are_sound
 from service.documents.document import (
@@ -45,8 +46,8 @@ _T = TypeVar("_T")
 class FileHeader(msgspec.Struct, frozen=True):
     """The header of a file, whose bytes follow in the next frame, and the work on it.
 
-    `redaction`, `picture`: the work, where it is not its document. `ocr_pages`, `ocr_forced` and `ocr_again`: as
-    `read_document` takes them.
+    `redaction`, `picture`, `patterns`: the work, where it is not its document. `ocr_pages`, `ocr_forced` and
+    `ocr_again`: as `read_document` takes them.
     """
 
     media_type: str | None
@@ -54,6 +55,7 @@ class FileHeader(msgspec.Struct, frozen=True):
     limits: DocumentLimits
     redaction: Redaction | None = None
     picture: PictureRequest | None = None
+    patterns: Patterns | None = None
     ocr_pages: tuple[int, ...] | None = None
     ocr_forced: bool = False
     ocr_again: RedactedPicture | None = None

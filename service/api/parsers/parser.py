@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import signal
 import socket
 from collections.abc import Awaitable, Callable
@@ -25,6 +26,7 @@ from service.api.parsers.frames import (
     longest_redacted_header,
     picture_from_frames,
 )
+from service.api.parsers.patterns import MOST_MATCHES, PARSER_SECONDS, Match, matches_from_frame
 from service.core.errors import BY_CODE, InternalError
 from service.core.worker_load import OCR, OCR_PAGE_BYTES
 from service.documents.document import MOST_PNG_BYTES, Document, PagePicture
@@ -97,6 +99,17 @@ class Parser:
         _check(head)
         return RedactedFile(await self._read(longest_redacted(len(work.data))), head.pages, head.removed)
 
+    async def find_patterns(self, work: ParserWork[list[Match]]) -> list[Match]:
+        """Have patterns searched for, which the header has; raises as `read_document`."""
+        patterns = work.header.patterns
+        assert patterns is not None, "asked by the pool"
+        await self._send(work.header, work.data)
+        _check(decode_header(await self._read(MEBIBYTE), work.header.limits))
+        found = matches_from_frame(patterns, await self._read(16 * MOST_MATCHES))
+        if found is None:
+            raise BadAnswer("matches of other patterns")
+        return found
+
     def note_processor_seconds(self, seconds: float) -> None:
         """Note what it has had of the processor since its fork: of that at least what is beyond its earlier files'
         time was for the present one."""
@@ -164,6 +177,8 @@ class ParserWork(Generic[T]):
             return OCR
         if self.header.picture is not None:
             return "picture"
+        if self.header.patterns is not None:
+            return "patterns"
         format_ = next((name for magic, name in _MAGIC if self.data.startswith(magic)), "text")
         return format_ if self.header.redaction is None else f"redact {format_}"
 
@@ -171,6 +186,11 @@ class ParserWork(Generic[T]):
     def cost_bytes(self) -> int:
         """Bytes by which its cost is learnt."""
         return len(self.header.ocr_pages) * OCR_PAGE_BYTES if self.header.ocr_pages else len(self.data)
+
+    @property
+    def limit_seconds(self) -> float:
+        """Processor seconds for it, where they are fewer than a file's."""
+        return math.inf if self.header.patterns is None else PARSER_SECONDS
 
     def left_little(self, made: T) -> bool:
         """True if the file can have left little behind in its parser's memory, or is to stay there."""
@@ -183,6 +203,8 @@ class ParserWork(Generic[T]):
                 size = len(made.data)
             case PagePicture():
                 size = len(made.png)
+            case list():
+                size = 16 * len(made)
             case _:
                 raise AssertionError("a parser makes nothing else")
         return max(len(self.data), size) <= MOST_SMALL_BYTES

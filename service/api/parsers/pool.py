@@ -24,6 +24,7 @@ from typing import Any, Generic, TypeVar
 
 from service.api.parsers.frames import FileHeader
 from service.api.parsers.parser import DEAD, Parser, ParserWork, cause_of_death
+from service.api.parsers.patterns import Match, Patterns
 from service.api.parsers.zygote_client import IdleParserPool
 from service.core.admission.policy import queue_full, timed_out
 from service.core.errors import GleanerError, InternalError, QueueFull, UnreadableDocument
@@ -209,6 +210,13 @@ class ParserPool:
         header = FileHeader(None, None, self.document_limits, picture=page)
         return await self._make(ParserWork(header, data, Parser.draw_page), client, deadline_seconds)
 
+    async def find_patterns(
+        self, patterns: Patterns, texts: bytes, *, client: str, deadline_seconds: float
+    ) -> list[Match]:
+        """Have a client's patterns searched for in encoded texts; raises as `parse`, or as `match_frame`."""
+        header = FileHeader(None, None, self.document_limits, patterns=patterns)
+        return await self._make(ParserWork(header, texts, Parser.find_patterns), client, deadline_seconds)
+
     # A job's way
 
     async def _make(self, work: ParserWork[T], client: str, deadline_seconds: float) -> T:
@@ -231,7 +239,7 @@ class ParserPool:
         """Queue a file, or refuse it."""
         now, size_bytes = time.monotonic(), len(work.data)
         expected = self._cost.expected_seconds(work.kind, work.cost_bytes)
-        file = QueuedFile(next(self._keys), client, size_bytes, now, deadline_seconds, expected)
+        file = QueuedFile(next(self._keys), client, size_bytes, now, deadline_seconds, expected, work.limit_seconds)
         self.asked.ask(expected, now)
         decision = self._queue.decide_on(file, now)
         if decision.refuses:
@@ -274,7 +282,7 @@ class ParserPool:
                     parser.on_measured = partial(self._measured, job, parser)
                     self._idle.measure(parser)
             case Step.TIME_OUT | Step.STALL:
-                error = self._over_limit(step)
+                error = self._over_limit(step, job.file.limit_seconds)
                 self._note_death(job, error.detail)
                 job.fail(error)
 
@@ -283,8 +291,7 @@ class ParserPool:
             self._queue.note_processor_seconds(job.file.key, seconds)
             self._act()
 
-    def _over_limit(self, step: Step) -> GleanerError:
-        limit = self._limits.seconds
+    def _over_limit(self, step: Step, limit: float) -> GleanerError:
         if step is Step.TIME_OUT:
             return UnreadableDocument(f"Reading the file took longer than {limit:g} s.")
         detail = f"the file's parser got less than {limit:g} s of the processor in {STALL_LIMITS * limit:g} s"
