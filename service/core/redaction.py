@@ -2,7 +2,8 @@
 
 A model may find a name once and miss it three lines on. So the texts of entities are searched in any spelling:
 only letters and digits count, without case, accents, separators and characters that do not show (`Acme GmbH`,
-`acme_gmbh`, `Ac\u00adme-GmbH`). Exceptions: short texts such as `12` are not searched, and numbers of few digits only
+`acme_gmbh`, `Ac\u00adme-GmbH`), also escaped (`Acme%20GmbH`), and as parts of words that case or digits mark, if they
+are long (`AcmeGmbHClient`). Exceptions: short texts such as `12` are not searched, and numbers of few digits only
 with their own separators (`12.50` is not `1250`). Each word costs one binary search, however many texts there are.
 
 Ranges never overlap: overlapping ones become one, under the label of the longest.
@@ -13,57 +14,36 @@ from __future__ import annotations
 import hashlib
 import hmac
 import re
-import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import accumulate
-from urllib.parse import unquote
+
+from service.core.escapes import decodings
+from service.core.written_words import IGNORED, LEAST_DIGITS, WORD, Words, folded, letters_and_digits
 
 LEAST_CHARACTERS = 4
 """Least characters, spaces not counted, of a text whose repeats are searched."""
-_LEAST_DIGITS = 7
-"""Least digits of a text without letters that is found with other separators, too."""
-_IGNORED = "\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufe00-\ufe0f\ufeff\u0300-\u036f"
-"""Marks and characters that do not show, within a word."""
-_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
-"""Scripts whose words no space divides, or which add endings: each character is a word."""
-_WORD = re.compile(rf"[{_UNSPACED}]|(?:(?![{_UNSPACED}])[^\W_]|(?<=[^\W_])[{_IGNORED}]+(?=[^\W_]))+")
-_BLANK = re.compile(rf"[\s{_IGNORED}]+")
-_MOST_DECODINGS = 3
-"""Most times that an address is percent-decoded: it may be encoded more than once."""
+_BLANK = re.compile(rf"[\s{IGNORED}]+")
+_LEAST_JOINED = 8
+"""Least letters and digits of several words that are found anywhere in a word."""
 _WORDS_AT_ONCE = 4_096
-
-
-def letters_and_digits(text: str) -> str:
-    """Reduce a text to its letters and digits, without case and accents."""
-    return "".join(map(_folded, _WORD.findall(text)))
-
-
 _CONFUSED = str.maketrans("OoIil", "00111")
 _CONFUSED_ONLY = frozenset("OoIil")
 
 
 def unify_lookalikes(text: str) -> str:
     """Unify the characters that recognition (OCR) mixes up: O and 0, I, l and 1."""
-    return _WORD.sub(lambda word: _unify_lookalikes(word.group()), text)
+    return WORD.sub(lambda word: _unify_lookalikes(word.group()), text)
 
 
 def _unify_lookalikes(word: str) -> str:
     return word if _CONFUSED_ONLY.issuperset(word) else word.translate(_CONFUSED)
 
 
-def _folded(word: str) -> str:
-    if word.isascii():
-        return word.lower()
-    parts = unicodedata.normalize("NFKD", word.casefold())
-    return "".join(character for character in parts if character.isalnum()).casefold()
-
-
 def _tight(text: str) -> str:
     """Cut a number with its separators to its first and last digit, without spaces."""
-    words = list(_WORD.finditer(text))
+    words = list(WORD.finditer(text))
     return _BLANK.sub("", text[words[0].start() : words[-1].end()]).casefold() if words else ""
 
 
@@ -79,6 +59,7 @@ class Repeats:
         self._watch = watch
         self._spellings: dict[str, set[str]] = {}
         self._short: set[str] = set()
+        self._joined: set[str] = set()
         for text in set(texts):
             self._add(text)
         self._keys = sorted(self._spellings)
@@ -91,8 +72,10 @@ class Repeats:
         key = letters_and_digits(text)
         if len("".join(text.split())) < LEAST_CHARACTERS or not key:
             self._short |= {key} if any(map(str.isalpha, key)) else set()
-        elif len(key) >= (LEAST_CHARACTERS if any(map(str.isalpha, key)) else _LEAST_DIGITS):
+        elif len(key) >= (LEAST_CHARACTERS if any(map(str.isalpha, key)) else LEAST_DIGITS):
             self._spellings[key] = set()
+            if len(key) >= _LEAST_JOINED and len(WORD.findall(text)) > 1:
+                self._joined.add(key)
         else:
             self._spellings.setdefault(key, set()).add(_tight(text))
 
@@ -110,35 +93,53 @@ class Repeats:
         return bool(self._keys)
 
     def find(self, text: str) -> Iterator[tuple[int, int]]:
-        """Yield start and end of each repeat in whole words, in order, the longest first; they do not overlap."""
+        """Yield start and end of each repeat, in order; they do not overlap."""
+        reached = 0
+        for start, end, _ in sorted(self.matches(text)):
+            if end > reached:
+                yield max(start, reached), end
+                reached = end
+
+    def matches(self, text: str) -> list[tuple[int, int, str]]:
+        """List start, end and letters and digits of each repeat, as the text is written and as it is decoded."""
         if not self._keys:
-            return
-        parts = [word.lower() if word.isascii() else _folded(word) for word in _WORD.findall(text)]
-        run, places = "".join(parts), list(accumulate(map(len, parts), initial=0))
-        likely = self._likely(run, places[:-1])
+            return []
+        found = list(self._matches(text))
+        for steps in decodings(text):
+            for start, end, key in self._matches(steps[-1].text):
+                for step in reversed(steps):
+                    start, end = step.range_before(start, end)
+                found.append((start, end, key))
+        return found
+
+    def _matches(self, text: str) -> Iterator[tuple[int, int, str]]:
+        """Yield repeats in order, the longest first; they do not overlap."""
+        words = Words(text)
+        likely = self._likely(words)
         if not likely:
             return
-        words = [word.span() for word in _WORD.finditer(text)]
-        ends: dict[int, int] = {}
-        for index, length in enumerate(places[1:]):
-            ends.setdefault(length, index)
+        spans = [word.span() for word in WORD.finditer(text)]
         reached = 0
-        for index in likely:
-            for key in self._at(run, places[index]) if index >= reached else ():
-                last = ends.get(places[index] + len(key))
-                if last is not None and self._is_spelt(key, text[words[index][0] : words[last][1]]):
-                    yield words[index][0], words[last][1]
-                    reached = last + 1
-                    break
+        for at in likely:
+            for key in self._at(words.run, at) if at >= reached else ():
+                place = words.place(at, at + len(key), key, is_joined=key in self._joined)
+                if place is not None:
+                    (first, left), (last, right) = place
+                    start, end = spans[first][0] + left, spans[last][0] + right
+                    if self._is_spelt(key, text[start:end]):
+                        yield start, end, key
+                        reached = at + len(key)
+                        break
 
-    def _likely(self, run: str, places: Sequence[int]) -> list[int]:
-        """Find the words that begin as a key does, by their places in the run of letters and digits; mostly none do."""
+    def _likely(self, words: Words) -> list[int]:
+        """Find the places in the run where a key may begin; mostly there are none."""
         found: set[int] = set()
-        for first in range(0, len(places), _WORDS_AT_ONCE):
+        run, beginnings = words.run, self._beginnings
+        for first in range(0, len(words.parts), _WORDS_AT_ONCE):
             self._watch()
-            some = list(enumerate(places[first : first + _WORDS_AT_ONCE], first))
+            some = words.beginnings(first, first + _WORDS_AT_ONCE, within=bool(self._joined))
             for length in self._lengths:
-                found.update(index for index, at in some if run[at : at + length] in self._beginnings)
+                found.update(at for at in some if run[at : at + length] in beginnings)
         return sorted(found)
 
     def _at(self, run: str, at: int) -> Iterator[str]:
@@ -159,16 +160,13 @@ class Repeats:
 
     def are_named_in(self, name: str) -> bool:
         """True if a title, a file's name or an address has one of the texts: as any part, short ones as whole words."""
-        for _ in range(_MOST_DECODINGS):
-            words = [_folded(word) for word in _WORD.findall(name)]
+        for spelling in (name, *(steps[-1].text for steps in decodings(name))):
+            words = [folded(word) for word in WORD.findall(spelling)]
             run = "".join(words)
             if not self._short.isdisjoint(words) or any(
-                not self._spellings[key] or self.are_in(name) for at in range(len(run)) for key in self._at(run, at)
+                not self._spellings[key] or self.are_in(spelling) for at in range(len(run)) for key in self._at(run, at)
             ):
                 return True
-            if (decoded := unquote(name)) == name:
-                break
-            name = decoded
         return False
 
     def replaced(self, text: str, by: str) -> str:
@@ -213,8 +211,8 @@ def spans_to_redact(
     if repeats:
         text = unify_lookalikes(text) if recognized else text
         labels = {letters_and_digits(text[span.start : span.end]): span.label for span in reversed(found)}
-        places = Repeats((text[span.start : span.end] for span in found), watch).find(text)
-        spans += [RedactedSpan(labels.get(letters_and_digits(text[a:b]), ""), a, b, None) for a, b in places]
+        places = Repeats((text[span.start : span.end] for span in found), watch).matches(text)
+        spans += [RedactedSpan(labels[key], start, end, None) for start, end, key in places]
     return _merged(span for span in spans if span.start < span.end)
 
 

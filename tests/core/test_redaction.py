@@ -223,3 +223,92 @@ def test_a_text_from_which_nothing_goes_stays() -> None:
 )
 def test_words_that_begin_alike_are_compared_whole(texts: list[str], text: str, found: list[str]) -> None:
     assert [text[start:end] for start, end in Repeats(texts).find(text)] == found
+
+
+NAMES = (
+    "Acme GmbH",
+    "Jane Doe",
+    "INV-20931",
+    "DE89 3704 0044 0532 0130 00",
+    "Müller & Söhne",
+    "Schneider",
+    "4711 0815",
+)
+ESCAPED = [
+    "see /c/{Acme%20GmbH}/x",
+    "{Acme%2520GmbH}",
+    "q={Acme+GmbH}&x",
+    "x={Acme%C2%A0GmbH}",
+    "u={Jane%20Doe}&v=1",
+    "{M%C3%BCller%20%26%20S%C3%B6hne}",
+    "{Acme&nbsp;GmbH} and {Jane&#32;Doe}",
+    "{M&uuml;ller &amp; S&ouml;hne}",
+    r'{"n":"{Acme\u0020GmbH}"}',
+    r'"{Acme\nGmbH}"',
+    r"{M\u00fcller \u0026 S\u00F6hne}",
+    r"{Jane\x20Doe}",
+    "{INV%2D20931}",
+    "{DE89%203704%200044%200532%200130%2000}",
+    "class {AcmeGmbH}Client",
+    "{JaneDoe}Signed.pdf",
+    "get{AcmeGmbH}Id",
+    "{acmegmbh}client.example",
+    "mail.{acmegmbh}.example",
+    "my{acmegmbh}_2026",
+    "{janedoe}2026",
+    "{Jane_Doe}_signed",
+    "#{JANEDOE}",
+    "{Schneider}Rechnung",
+    "scan{INV20931}.pdf",
+    "X{DE89370400440532013000}Y",
+    "IBAN{DE89370400440532013000}",
+    "tel{47110815}x",
+    "{Ac\u00adme\u00a0GmbH}",
+    "{Müller&Söhne}Brief",
+    "{Mu\u0308llerSo\u0308hne}Brief",
+]
+
+
+@pytest.mark.parametrize("text", ESCAPED)
+def test_a_repeat_is_found_escaped_and_joined(text: str) -> None:
+    plain = text.replace("{", "").replace("}", "") if '"n"' not in text else text
+    marked = [each.partition("}")[0] for each in text.split("{")[1:] if not each.startswith('"n"')]
+    found = [plain[start:end] for start, end in Repeats(NAMES).find(plain)]
+    assert found == marked
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Schneiderei und Zuschneiderin",
+        "INV-209312 and XINV209315",
+        "147110815, 471108159",
+        "DE893704004405320130001",
+        "Acme GmbHs",
+        "Jane Does",
+        "janedoes",
+        r"C:\new\file",
+        "100%25 of it",
+    ],
+)
+def test_ordinary_words_and_other_numbers_stay(text: str) -> None:
+    assert list(Repeats(NAMES).find(text)) == []
+
+
+@pytest.mark.parametrize(("name", "text"), [("Java", "JavaScript"), ("Open", "OpenAI"), ("Anna", "Annabell Annas")])
+def test_short_names_are_found_as_whole_words_alone(name: str, text: str) -> None:
+    assert list(Repeats([name]).find(text)) == []
+
+
+def test_what_looks_like_an_escape_hides_nothing() -> None:
+    text = r"C:\Nadine\Roth, D:\nadine_roth, /Nadine%20Roth%20GmbH/"
+    found = [text[start:end] for start, end in Repeats(["Nadine Roth", "Roth GmbH"]).find(text)]
+    assert found == [r"Nadine\Roth", "nadine_roth", "Nadine%20Roth"]
+
+
+def test_an_escaped_repeat_has_its_label() -> None:
+    text = "Acme GmbH: /Acme%20GmbH/, AcmeGmbHClient"
+    spans = spans_to_redact(text, [RedactedSpan("ORG", 0, 9, 0.9)], repeats=True)
+    assert [(each.label, text[each.start : each.end]) for each in spans] == [
+        ("ORG", "Acme GmbH"), ("ORG", "Acme%20GmbH"), ("ORG", "AcmeGmbH")
+    ]  # fmt: skip

@@ -23,7 +23,8 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 
 from service.core.errors import UnreadableDocument, UnredactableDocument, UnsupportedFormat
-from service.core.redaction import Repeats, letters_and_digits
+from service.core.redaction import Repeats
+from service.core.written_words import letters_and_digits
 from service.documents.document import Box, Document
 from service.documents.format_detection import Format, detect_format
 from service.documents.limits import DocumentLimits
