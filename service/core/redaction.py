@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from service.core.escapes import decodings
-from service.core.written_words import IGNORED, LEAST_DIGITS, WORD, Words, folded, letters_and_digits
+from service.core.written_words import IGNORED, LEAST_DIGITS, WORD, WordRun, folded, letters_and_digits
 
 LEAST_CHARACTERS = 4
 """Least characters, spaces not counted, of a text whose repeats are searched."""
@@ -92,29 +92,33 @@ class Repeats:
     def __bool__(self) -> bool:
         return bool(self._keys)
 
-    def find(self, text: str) -> Iterator[tuple[int, int]]:
-        """Yield start and end of each repeat, in order; they do not overlap."""
+    def find(self, text: str, *, as_written: bool = False) -> Iterator[tuple[int, int]]:
+        """Yield start and end of each repeat, in order; they do not overlap.
+
+        Args:
+            as_written: only in whole words, and not what is escaped.
+        """
         reached = 0
-        for start, end, _ in sorted(self.matches(text)):
+        for start, end, _ in sorted(self.matches(text, as_written=as_written)):
             if end > reached:
                 yield max(start, reached), end
                 reached = end
 
-    def matches(self, text: str) -> list[tuple[int, int, str]]:
+    def matches(self, text: str, *, as_written: bool = False) -> list[tuple[int, int, str]]:
         """List start, end and letters and digits of each repeat, as the text is written and as it is decoded."""
         if not self._keys:
             return []
-        found = list(self._matches(text))
-        for steps in decodings(text):
-            for start, end, key in self._matches(steps[-1].text):
+        found = list(self._matches(text, as_written))
+        for steps in () if as_written else decodings(text):
+            for start, end, key in self._matches(steps[-1].text, as_written):
                 for step in reversed(steps):
                     start, end = step.range_before(start, end)
                 found.append((start, end, key))
         return found
 
-    def _matches(self, text: str) -> Iterator[tuple[int, int, str]]:
+    def _matches(self, text: str, as_written: bool) -> Iterator[tuple[int, int, str]]:
         """Yield repeats in order, the longest first; they do not overlap."""
-        words = Words(text)
+        words = WordRun(text)
         likely = self._likely(words)
         if not likely:
             return
@@ -126,12 +130,13 @@ class Repeats:
                 if place is not None:
                     (first, left), (last, right) = place
                     start, end = spans[first][0] + left, spans[last][0] + right
-                    if self._is_spelt(key, text[start:end]):
+                    is_whole = left == 0 and end == spans[last][1]
+                    if (is_whole or not as_written) and self._is_spelt(key, text[start:end]):
                         yield start, end, key
                         reached = at + len(key)
                         break
 
-    def _likely(self, words: Words) -> list[int]:
+    def _likely(self, words: WordRun) -> list[int]:
         """Find the places in the run where a key may begin; mostly there are none."""
         found: set[int] = set()
         run, beginnings = words.run, self._beginnings

@@ -43,7 +43,7 @@ Ends = tuple[tuple[int, int], tuple[int, int]]
 """Word and character of a beginning and of an end."""
 
 
-class Words:
+class WordRun:
     """The words of a text. `parts`: letters and digits of each; `run`: all of them, one after another."""
 
     def __init__(self, text: str) -> None:

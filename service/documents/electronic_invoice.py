@@ -43,6 +43,8 @@ _SAMPLE_BYTES = 65_536
 _COMMENT = re.compile(rb"<!--.*?(?:-->|$)", re.DOTALL)
 _ATTACHED_NAMES = frozenset(("factur-x.xml", "zugferd-invoice.xml", "xrechnung.xml"))
 """Names of an invoice's attachment in Factur-X, ZUGFeRD and XRechnung."""
+MOST_TAGS = 1_000_000
+"""Tags of an XML, counted before a tree of them is built; an invoice of most rows has fewer."""
 MOST_NAME_CHARACTERS = 200
 """Most characters of an attachment's name in an answer."""
 _ROOT = re.compile(
@@ -89,6 +91,8 @@ def attached_invoice(name: str, data: bytes | None) -> ElectronicInvoice | Unrea
 
 def _parsed(data: bytes) -> etree._Element:
     """Parse the XML without namespaces, comments and instructions, and with CII's names for those of ZUGFeRD 1."""
+    if data.count(b"<") > MOST_TAGS:
+        raise UnreadableDocument(f"The XML has more than {MOST_TAGS:,} tags.")
     is_utf8 = not data.isascii() and _is_valid_utf8(data)  # whatever its declaration says
     parser = etree.XMLParser(
         encoding="utf-8" if is_utf8 else None,

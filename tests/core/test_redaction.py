@@ -300,6 +300,12 @@ def test_short_names_are_found_as_whole_words_alone(name: str, text: str) -> Non
     assert list(Repeats([name]).find(text)) == []
 
 
+def test_only_whole_words_are_found_as_they_are_written() -> None:
+    text = "Acme%20GmbH AcmeGmbHClient acme_gmbh AcmeGmbH"
+    found = [text[start:end] for start, end in Repeats(NAMES).find(text, as_written=True)]
+    assert found == ["acme_gmbh", "AcmeGmbH"]
+
+
 def test_what_looks_like_an_escape_hides_nothing() -> None:
     text = r"C:\Nadine\Roth, D:\nadine_roth, /Nadine%20Roth%20GmbH/"
     found = [text[start:end] for start, end in Repeats(["Nadine Roth", "Roth GmbH"]).find(text)]

@@ -111,7 +111,9 @@ def _leaks_in(thing: Any, leaks: Repeats, binary: set[tuple[int, int]], depth: i
 def stands_in(data: bytes, leaks: Repeats) -> bool:
     """True if a stream says what must be gone as it is. Numbers beside each other are operands, not one number."""
     text = data.decode("latin-1")
-    return any(any(map(str.isalpha, text[a:b])) or not _BLANK.search(text, a, b) for a, b in leaks.find(text))
+    return any(
+        any(map(str.isalpha, text[a:b])) or not _BLANK.search(text, a, b) for a, b in leaks.find(text, as_written=True)
+    )
 
 
 def _programs(pdf: pikepdf.Pdf) -> set[tuple[int, int]]:
