@@ -41,6 +41,7 @@ from model_store.contents.safetensors_files import (
     tensor_names,
     weight_problem,
 )
+from model_store.contents.tokenizer_patterns import backtracks, regexes_in
 from model_store.errors import FolderProblem, InvalidGolden, RefusedFolder, SourceChanged
 from model_store.families.family import TOKENIZER, TOKENIZER_CONFIG, FolderFamily, ModelConfig
 from model_store.families.registry import FAMILIES, owner
@@ -217,6 +218,9 @@ def _read_objects(
             problems.append(FolderProblem("json", f"{name} must be a JSON object."))
     if TOKENIZER in contents and "model" not in contents[TOKENIZER]:
         problems.append(FolderProblem("tokenizer", f"{TOKENIZER} is no tokenizer: it has no `model`."))
+    if pattern := next(filter(backtracks, regexes_in(contents.get(TOKENIZER))), None):
+        said = "repeats a group that holds a repeat or alternatives: some texts would take for ever"
+        problems.append(FolderProblem("tokenizer", f"{TOKENIZER}: its pattern {pattern[:80]!r} {said}."))
     return contents
 
 

@@ -28,6 +28,8 @@ from model_store.remote.s3_connection import S3Connection, client_config
 PART_BYTES = 16 * 2**20
 """Files larger than this are uploaded in parts of this size."""
 CONCURRENT_PARTS = 4
+MOST_READ_BYTES = 1 << 30
+"""Bytes of an object that is read into memory as a whole."""
 
 
 def upload_file(connection: S3Connection, target: dict[str, str], source: Path, on_bytes: OnBytes) -> None:
@@ -144,7 +146,10 @@ class S3Remote:
 
     def read(self, key: str) -> bytes | None:
         def get(client: Any) -> bytes:
-            with closing(client.get_object(**self._target(key))["Body"]) as body:
+            found = client.get_object(**self._target(key))
+            with closing(found["Body"]) as body:
+                if found["ContentLength"] > MOST_READ_BYTES:
+                    raise Unreadable(f"The object {self.url}/{key} has more than {MOST_READ_BYTES:,} bytes.")
                 data: bytes = body.read()
                 return data
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -31,6 +32,8 @@ WRITTEN = (
 """Documents of a job, one of each kind, by which an output is found that holds the job's own inputs."""
 ROW_GROUP = 500
 """Rows that are written to Parquet together, and held in memory."""
+_STEERING = re.compile(r"[\x01-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+"""Characters of a name that a terminal would obey; what has one is named with a digest, as long names are."""
 LONGEST_NAME = 240
 """Bytes of a name in a folder, of which file systems take 255."""
 Row = dict[str, Any]
@@ -202,9 +205,10 @@ def file_name(key: str) -> str:
 
 def _shortened(name: str) -> str:
     data = name.encode("utf-8", "surrogateescape")
-    if len(data) <= LONGEST_NAME:
+    shown = _STEERING.sub("%", name).encode("utf-8", "surrogateescape")
+    if len(data) <= LONGEST_NAME and shown == data:
         return name
-    digest = hashlib.sha256(data).hexdigest()[:16]
+    digest, data = hashlib.sha256(data).hexdigest()[:16], shown
     return f"{data[: LONGEST_NAME - 20].decode('utf-8', 'ignore')}.{digest}"
 
 

@@ -164,6 +164,8 @@ class S3Inputs:
         Raises:
             AccessDenied, KeyDenied: the object may not be read, or not be decrypted.
         """
+        if not self.takes(self._place.bucket, item):  # A job that others made may name any key.
+            raise UnreadableFile("The object is no input of the job.")
         name = posixpath.basename(item.key.rstrip("/"))
         if item.size_bytes > MOST_BYTES:
             raise DocumentTooLarge(f"The object has more than {MOST_BYTES >> 20} MiB.")

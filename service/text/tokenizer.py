@@ -34,6 +34,8 @@ from service.text.token_cache import TokenCache, rows_of
 
 UNKNOWN_TOKENS = ("[UNK]", "<unk>")
 """What vocabularies call the token for a text that they have nothing for, where their model does not say."""
+_RUST = "pyo3_runtime"
+"""Module of the class of Rust's panics."""
 SHORT_CHARACTERS = 4_096
 """Up to this length the GIL is kept: giving it up costs more than such a text holds others up."""
 
@@ -89,10 +91,21 @@ def vocabulary_of(file: Path, known: Iterable[Vocabulary] = ()) -> Vocabulary:
 
 
 def encoded(tokenizer: Tokenizer, text: str) -> Encoded:
-    """The tokens of a text without special tokens; of a long one without the GIL."""
-    if len(text) <= SHORT_CHARACTERS:
-        return tokenizer.encode(text, add_special_tokens=False)
-    return tokenizer.encode_batch([text], add_special_tokens=False)[0]
+    """The tokens of a text without special tokens; of a long one without the GIL.
+
+    Raises:
+        ModelError: a pattern of the tokenizer backtracks without an end.
+    """
+    try:
+        if len(text) <= SHORT_CHARACTERS:
+            return tokenizer.encode(text, add_special_tokens=False)
+        return tokenizer.encode_batch([text], add_special_tokens=False)[0]
+    except BaseException as error:  # A panic of Rust's is no Exception, and would end the worker's thread.
+        if type(error).__module__ != _RUST:
+            raise
+        raise ModelError(
+            "the model's tokenizer cannot read this text: a pattern of it does not come to an end"
+        ) from None
 
 
 def _unreadable(file: Path, error: Exception) -> ModelError:

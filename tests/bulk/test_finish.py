@@ -224,3 +224,10 @@ def test_a_row_is_a_row_with_its_document_as_json(tmp_path: Path) -> None:
         "error_code": "unreadable_file",
         "error_detail": "Gone.",
     }
+
+
+def test_a_name_that_a_terminal_would_obey_is_written_without() -> None:
+    assert outputs.file_name("a/e\x1b[31m") == "a/e%[31m.fbc5c63eb302857b.json"
+    names = {outputs.file_name(key) for key in ("e\x1b", "e\n", "e%", "e\x9b", "e\u202e", "e\r")}
+    assert len(names) == 6
+    assert all(name.isprintable() for name in names)

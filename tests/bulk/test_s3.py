@@ -132,3 +132,10 @@ def test_a_document_of_a_job_is_written_once(cloud: BulkCloud, tmp_path: Path) -
     storage.delete("parts/a.jsonl")
     storage.delete("parts/a.jsonl")
     assert list(storage.names("parts/")) == []
+
+
+def test_a_key_that_is_no_input_of_its_job_is_not_read() -> None:
+    """A job that others made may name any object that the worker's role may read."""
+    for key in ("secret/a.pdf", "into/a.pdf", "../in/a.pdf"):
+        with pytest.raises(UnreadableFile, match="no input"):
+            S3Inputs("s3://bucket/in/").read(Item(key, "v", 1))

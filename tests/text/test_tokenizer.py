@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers, processors
+from tokenizers import AddedToken, Regex, Tokenizer, models, normalizers, pre_tokenizers, processors
 
 from service.core.errors import ModelError
 from service.families.registry import Processors
@@ -27,7 +27,7 @@ from service.text.split_points import (
     SplitPoint,
     chunks,
 )
-from service.text.tokenizer import TextTokenizer
+from service.text.tokenizer import TextTokenizer, encoded
 from tests.support.tiny_models import BERT_SPECIALS, ROBERTA_SPECIALS, byte_level, word_piece
 
 LETTERS = st.text(st.sampled_from("aZßéǆя日本語ฟ한ا𝒜٣5²"), min_size=1, max_size=4)
@@ -295,3 +295,12 @@ def test_a_text_without_split_points_is_cut_at_the_limit_alone() -> None:
     assert list(chunks("aaa bbb ccc", (words,), shortest=2, longest=10)) == [(0, 3), (3, 7), (7, 11)]
     neither = SplitPoint(SPLIT_KINDS[1], Separator.WITH_NEITHER)
     assert list(chunks("aaa bbb ccc", (neither,), shortest=2, longest=10)) == [(0, 3), (4, 7), (8, 11)]
+
+
+def test_a_pattern_without_an_end_is_an_error_of_the_text() -> None:
+    """Rust's panic is no Exception: it would pass by all that answers one."""
+    tokenizer = Tokenizer(models.WordLevel({"a": 0, "[UNK]": 1}, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex(r"(?:x+x+)+y|\s"), "removed")
+    with pytest.raises(ModelError, match="does not come to an end"):
+        encoded(tokenizer, "a " + "x" * 40)
+    assert encoded(tokenizer, "a a").ids == [0, 0]
