@@ -147,8 +147,6 @@ class ParserPool:
         """What the parsers are expected to need for the files that were not begun."""
         return self._queue.seconds_waiting
 
-    # What callers want
-
     async def parse(
         self,
         data: bytes,
@@ -216,8 +214,6 @@ class ParserPool:
         """Have a client's patterns searched for in encoded texts; raises as `parse`, or as `match_frame`."""
         header = FileHeader(None, None, self.document_limits, patterns=patterns)
         return await self._make(ParserWork(header, texts, Parser.find_patterns), client, deadline_seconds)
-
-    # A job's way
 
     async def _make(self, work: ParserWork[T], client: str, deadline_seconds: float) -> T:
         """Have a parser make it, in its turn and in time."""
