@@ -50,7 +50,7 @@ export class FieldsPanel {
       ...(fields.checks ?? []).map(check),
       ...TABLES.map(([key, title, columns]) => fields[key]?.length > 0 && this.#table(make(heading, {}, title), columns, fields[key], fields.currency)),
       ...LISTS.map(([key, title]) => fields[key]?.length > 0 && this.#list(make(heading, {}, title), fields[key])),
-      fields.kind !== "resume" && !fields.embedded && make("p", { class: "small soft" }, "The percentage says how likely a value is right in its role, by all that speaks for it: "
+      !fields.embedded && Object.values(fields.roles).some(({ evidence }) => evidence) && make("p", { class: "small soft" }, "The percentage says how likely a value is right in its role, by all that speaks for it: "
         + "label, words before it, place, sums. In the list of entities it is the model’s alone, for the label. Point at a value to see both."),
     ];
   }
