@@ -15,6 +15,7 @@ from reportlab.lib.utils import ImageReader
 
 from service.api.extraction.ocr import PageRecognizer
 from service.api.extraction.request import DocumentInput, ExtractRequest
+from service.api.extraction.trace import PageProgress
 from service.api.parsers.frames import FileHeader
 from service.api.parsers.pool import ParserPool
 from service.api.redaction.file_redactor import FileRedactor
@@ -75,7 +76,7 @@ def redacted_scan(
 
     async def redact() -> tuple[Document, RedactedFile]:
         pages = PageRecognizer(parsers, LIMITS, is_available=is_available, most_pages=20)
-        document = await pages.read(source, request)
+        document = await pages.read(source, request, PageProgress())
         found = [RedactedSpan("X", at, at + len(each), 1.0) for each in texts if (at := document.text.find(each)) >= 0]
         spans = spans_to_redact(document.text, found, repeats=chosen.repeats, recognized=True)
         return document, await FileRedactor(parsers, pages).redact(source, request, chosen, document, spans)
