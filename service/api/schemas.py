@@ -276,7 +276,7 @@ class DocumentResult(msgspec.Struct, frozen=True, omit_defaults=False):
     `unread_pages`: numbers of the pages of which nothing was read, or next to nothing: scans, also with a stamp.
     `partly_read`: what was not read of pages with text; all others were read in full.
     `ocr_pages`: pages whose pictures were read, with the mean confidence, and how their text was turned; `page` is null
-    of a picture in a DOCX or HTML file.
+    of a picture in a DOCX or HTML file, `box` is that of a picture on a page whose text layer was read.
     `unread_attachments`: electronic invoices attached to the file that are damaged, and why.
     `charset`: the character encoding that a text or HTML file was read in, how it was found, and how surely.
     `fields`: those of the first bill, contract or résumé among the `papers`; null without one. Both are absent unless

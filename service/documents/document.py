@@ -102,24 +102,27 @@ UNREAD_PICTURES = PartlyRead(None, UnreadReason.IMAGE, ())
 
 @dataclass(frozen=True, slots=True)
 class RecognizedPage:
-    """A page of which text was recognized in its picture (OCR).
+    """A page, or a picture on it, of which text was recognized (OCR).
 
     Attributes:
         page: its number; None of a picture in a format without pages (HTML, DOCX).
         confidence: the mean probability of the recognized characters.
         turned: degrees clockwise by which its text stands on the page as shown: 0, 90, 180 or 270.
         skew: further degrees clockwise, by which its lines fall to the right.
+        box: of the picture on the page, whose text layer was read; None: the page was recognized as a whole.
     """
 
     page: int | None
     confidence: float
     turned: int
     skew: float
+    box: Box | None = None
 
     @property
     def is_sound(self) -> bool:
         """True if its values have the bounds that the reader of pictures keeps."""
-        return 0 <= self.confidence <= 1 and self.turned in (0, 90, 180, 270) and abs(self.skew) <= MOST_SKEW
+        is_turned = self.turned in (0, 90, 180, 270) and abs(self.skew) <= MOST_SKEW
+        return 0 <= self.confidence <= 1 and is_turned and all(map(math.isfinite, self.box or ()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,11 +131,11 @@ class RedactedPicture:
 
     Attributes:
         painted: the boxes; one that is black all over is read as paper, another is among `partly_read`.
-        before: how the page lay when it was recognized; None: it was not.
+        before: how the page lay, or each of its pictures, when it was recognized; empty: it was not.
     """
 
     painted: tuple[Box, ...]
-    before: RecognizedPage | None
+    before: tuple[RecognizedPage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +178,8 @@ class Document:
     `partly_read` says what was not read of pages with text. `charset` is that of a text or HTML file. `invoice` is what
     the XML of an electronic invoice states. `recognized` lists the pages whose pictures were read, `unread_attachments`
     invoices that are damaged. `pictures` of a format without pages are not read yet: the place of each in the text, and
-    the number by which it is recognized.
+    the number by which it is recognized. `page_pictures` are the numbers of pages with a text layer and pictures that
+    may hold writing, each with a number that is equal for pages whose pictures show the same.
     """
 
     text: str
@@ -189,6 +193,7 @@ class Document:
     unread_attachments: tuple[UnreadAttachment, ...] = ()
     pictures: tuple[tuple[int, int], ...] = ()
     stated: tuple[StatedPart, ...] = ()
+    page_pictures: tuple[tuple[int, int], ...] = ()
 
     @property
     def incomplete_pages(self) -> tuple[int, ...]:

@@ -19,7 +19,7 @@ from service.documents.limits import DocumentLimits
 from service.documents.ocr.joining import with_pictures
 from service.documents.ocr.networks import loaded_networks
 from service.documents.ocr.pictures import picture_pages
-from service.documents.ocr.reader import recognize_pages, recognize_picture
+from service.documents.ocr.reader import recognize_page_pictures, recognize_pages, recognize_picture
 from service.documents.pdf.reader import read_pdf
 
 _BY_OCR = (
@@ -37,6 +37,7 @@ def read_document(
     ocr_pages: Sequence[int] | None = None,
     ocr_forced: bool = False,
     ocr_again: RedactedPicture | None = None,
+    ocr_pictures: bool = False,
 ) -> Document:
     """The text of one file, with pages and boxes where its format has them.
 
@@ -50,6 +51,7 @@ def read_document(
         ocr_forced: what is recognized takes the place of the pages' text layers.
         ocr_again: the one page to recognize was painted over: its text layer is not used, and all is taken that is
             read, however unsure. Its boxes that are not black are among `partly_read`.
+        ocr_pictures: of the pages to recognize, the text of their pictures alone.
 
     Raises:
         DocumentTooLarge: over a limit; names the limit and the excess.
@@ -64,7 +66,7 @@ def read_document(
     if ocr_pages:
         if format_ in (Format.DOCX, Format.HTML):
             return _recognized_picture(format_, data, charset_of(media_type), ocr_pages[0], limits)
-        return _recognized(format_, data, ocr_pages, limits, ocr_forced, ocr_again)
+        return _recognized(format_, data, ocr_pages, limits, ocr_forced, ocr_again, ocr_pictures)
     document = _read_as(format_, data, charset_of(media_type), limits, may_be_empty=ocr_pages is not None)
     limits.check_characters(len(document.text))
     if ocr_pages is None and document.pictures:
@@ -85,11 +87,14 @@ def _recognized(
     limits: DocumentLimits,
     is_forced: bool,
     again: RedactedPicture | None,
+    pictures: bool,
 ) -> Document:
     networks = loaded_networks()
     if networks is None or format_ not in (Format.PDF, Format.PICTURE):
         raise UnreadableDocument("Nothing can be recognized in the document.")
     is_pdf = format_ is Format.PDF
+    if pictures and is_pdf:
+        return recognize_page_pictures(data, pages, networks, limits=limits, again=again)
     return recognize_pages(data, pages, networks, limits=limits, is_pdf=is_pdf, is_forced=is_forced, again=again)
 
 

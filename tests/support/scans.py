@@ -47,10 +47,17 @@ class InProcessPool:
         return nullcontext(object())
 
     async def parse(self, data: bytes, header: FileHeader, **_: Any) -> Document:
+        pages, forced, pictures = header.ocr_pages, header.ocr_forced, header.ocr_pictures
         if header.ocr_again is None:
-            return _first_reading(data, header.ocr_pages, header.ocr_forced)
-        forced, again = header.ocr_forced, header.ocr_again
-        return read_document(data, limits=LIMITS, ocr_pages=header.ocr_pages, ocr_forced=forced, ocr_again=again)
+            return _first_reading(data, pages, forced, pictures)
+        return read_document(
+            data,
+            limits=LIMITS,
+            ocr_pages=pages,
+            ocr_forced=forced,
+            ocr_again=header.ocr_again,
+            ocr_pictures=pictures,
+        )
 
     async def redact(
         self, data: bytes, media_type: str | None, name: str | None, redaction: Redaction, **_: Any
@@ -60,9 +67,9 @@ class InProcessPool:
 
 
 @cache
-def _first_reading(data: bytes, ocr_pages: tuple[int, ...] | None, ocr_forced: bool) -> Document:
+def _first_reading(data: bytes, ocr_pages: tuple[int, ...] | None, ocr_forced: bool, ocr_pictures: bool) -> Document:
     """A file as it is read before anything is removed; several tests redact the same one."""
-    return read_document(data, limits=LIMITS, ocr_pages=ocr_pages, ocr_forced=ocr_forced)
+    return read_document(data, limits=LIMITS, ocr_pages=ocr_pages, ocr_forced=ocr_forced, ocr_pictures=ocr_pictures)
 
 
 def redacted_scan(
@@ -71,7 +78,9 @@ def redacted_scan(
     """A file as it was read, and without each of these texts and what repeats them."""
     parsers = cast(ParserPool, pool or InProcessPool())
     chosen = RedactOptions(**options)
-    request = ExtractRequest(cast(Any, None), chosen.for_extraction(), cast(Any, None), "c", 1e9)
+    request = ExtractRequest(
+        cast(Any, None), chosen.for_extraction(), cast(Any, None), "c", 1e9, reads_all_pictures=True
+    )
     source = DocumentInput("0", data=data)
 
     async def redact() -> tuple[Document, RedactedFile]:

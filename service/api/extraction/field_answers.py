@@ -103,7 +103,8 @@ class FieldAnswers:
             answered_labels: labels that an attached invoice may give to entities.
         """
         count = len(found) - by_keyword
-        turned = {page.page for page in self._document.recognized if page.turned or page.skew}  # rows are not level
+        pages = [each for each in self._document.recognized if not each.box]
+        turned = {page.page for page in pages if page.turned or page.skew}  # rows are not level
         mentions = [
             Mention(
                 index,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 
 from service.api.extraction.request import DocumentInput, ExtractRequest
 from service.api.extraction.trace import PageProgress
@@ -16,9 +17,9 @@ from service.api.parsers.pool import ParserPool
 from service.core.errors import DocumentTooLarge, InvalidOptions, UnreadableDocument
 from service.core.types import Ocr
 from service.documents.charset import read_plain
-from service.documents.document import Document, RedactedPicture
+from service.documents.document import Document, PartlyRead, RedactedPicture, UnreadReason
 from service.documents.limits import DocumentLimits
-from service.documents.ocr.joining import with_pictures, with_recognized
+from service.documents.ocr.joining import of_page, with_pictures, with_recognized
 
 
 class PageRecognizer:
@@ -53,9 +54,15 @@ class PageRecognizer:
         if wanted is Ocr.OFF or not self.is_available:
             return await self._parse(source, request, None, on_ran=progress.parsed)
         document = await self._parse(source, request, (), on_ran=progress.parsed)
-        pages = self._wanted(document, is_forced=wanted is Ocr.FORCE)
-        if pages:
+        is_forced = wanted is Ocr.FORCE
+        by_pictures = {} if is_forced else self._pages_by_pictures(document, every=request.reads_all_pictures)
+        pages = self._wanted(document, by_pictures, is_forced=is_forced)
+        if pages or by_pictures:
             read = await self._recognize(source, request, pages, progress)
+            read |= await self._recognize_pictures(source, request, by_pictures, progress)
+            missed = by_pictures.keys() - read.keys() - set(document.incomplete_pages)
+            named = tuple(PartlyRead(page, UnreadReason.IMAGE, ()) for page in sorted(missed))
+            document = replace(document, partly_read=(*document.partly_read, *named))
             repeated = sum(len(read[number].text) for _, number in document.pictures if number in read)
             self._limits.check_characters(len(document.text) + repeated)
             join = with_pictures if document.pictures else with_recognized
@@ -68,11 +75,37 @@ class PageRecognizer:
     async def read_again(
         self, source: DocumentInput, request: ExtractRequest, pages: Mapping[int, RedactedPicture]
     ) -> dict[int, Document]:
-        """Page number → a document of that page alone, by its picture; a page that cannot be read is left out."""
+        """Page number → a document of that page, by its picture, or by its pictures if these were recognized; one that
+        cannot be read is left out."""
         return await self._recognize(source, request, pages, PageProgress(), pages) if self.is_available else {}
 
-    def _wanted(self, document: Document, *, is_forced: bool) -> tuple[int, ...]:
-        """The pages to recognize: all, or those not read in full; of many partly read ones, or pictures, the first.
+    def _pages_by_pictures(self, document: Document, *, every: bool) -> dict[int, int]:
+        """Page number → the number of what its pictures show, of pages to recognize by their pictures alone.
+
+        These are pages whose pictures look written on and of which nothing else was left unread; or `every` one.
+        """
+        unread, partly = set(document.unread_pages), set(document.incomplete_pages)
+        return {
+            page: number for page, number in document.page_pictures if page not in unread and (every or page in partly)
+        }
+
+    async def _recognize_pictures(
+        self, source: DocumentInput, request: ExtractRequest, pages: Mapping[int, int], progress: PageProgress
+    ) -> dict[int, Document]:
+        """Page number → a document of that page's pictures; those that show the same are recognized once.
+
+        Of many different ones the first are recognized.
+        """
+        first: dict[int, int] = {}
+        for page, number in pages.items():
+            first.setdefault(number, page)
+        chosen = list(first.values())[: self._most_pages]
+        read = await self._recognize(source, request, chosen, progress, pictures=True)
+        return {page: of_page(read[first[number]], page) for page, number in pages.items() if first[number] in read}
+
+    def _wanted(self, document: Document, by_pictures: Collection[int], *, is_forced: bool) -> tuple[int, ...]:
+        """The pages to recognize: all, or those not read in full, but `by_pictures`; of many partly read ones, or
+        pictures, the first.
 
         Raises:
             DocumentTooLarge: too many pages would have nothing of them read.
@@ -87,7 +120,7 @@ class PageRecognizer:
                 f"{len(pages):,} pages hold text in pictures; the limit is {self._most_pages:,} "
                 "(GLEANER_MAX_OCR_PAGES). With `ocr=off` they stay unread."
             )
-        partly = [page for page in document.incomplete_pages if page not in set(pages)]
+        partly = [page for page in document.incomplete_pages if page not in {*pages, *by_pictures}]
         return tuple(sorted((*pages, *partly[: self._most_pages - len(pages)])))
 
     async def _parse(
@@ -98,6 +131,8 @@ class PageRecognizer:
         held: object | None = None,
         again: RedactedPicture | None = None,
         on_ran: Callable[[float], None] = lambda _: None,
+        *,
+        pictures: bool = False,
     ) -> Document:
         header = FileHeader(
             source.media_type,
@@ -106,6 +141,7 @@ class PageRecognizer:
             ocr_pages=pages,
             ocr_forced=request.options.ocr is Ocr.FORCE,
             ocr_again=again,
+            ocr_pictures=pictures or (again is not None and any(each.box for each in again.before)),
         )
         return await self._parsers.parse(
             source.data,
@@ -123,17 +159,20 @@ class PageRecognizer:
         pages: Collection[int],
         progress: PageProgress,
         again: Mapping[int, RedactedPicture] | None = None,
+        *,
+        pictures: bool = False,
     ) -> dict[int, Document]:
-        """Page number → a document of that page; pages that cannot be read are left out."""
+        """Page number → a document of that page, or of its pictures; pages that cannot be read are left out."""
         found: dict[int, Document] = {}
-        progress.count = len(pages)
+        progress.count += len(pages)
         ran: list[float] = []
         turns = asyncio.Semaphore(self._parsers.size)
 
         async def recognize(page: int, held: object) -> None:
             async with turns:
                 try:
-                    document = await self._parse(source, request, (page,), held, (again or {}).get(page), ran.append)
+                    painted = (again or {}).get(page)
+                    document = await self._parse(source, request, (page,), held, painted, ran.append, pictures=pictures)
                 except UnreadableDocument:
                     return  # This page alone is damaged, too costly, or kills its parser.
                 finally:

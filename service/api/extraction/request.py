@@ -71,6 +71,7 @@ class ExtractRequest:
         long_texts: held by its documents whose long texts are being tokenized.
         trace: where its documents are noted, if anywhere.
         keeps_found: entities of the model stay beside those that an invoice's XML states.
+        reads_all_pictures: True if also those pictures of a page are recognized that do not look written on.
     """
 
     model: ModelStatus
@@ -86,6 +87,7 @@ class ExtractRequest:
     sender: str = ""
     trace: RequestTrace | None = field(default=None, compare=False, repr=False)
     keeps_found: bool = False
+    reads_all_pictures: bool = False
 
     @property
     def queue(self) -> tuple[str, bool]:

@@ -201,6 +201,7 @@ def _answer(file: FileHeader, data: bytes, reader: Reader) -> Iterable[bytes | m
                     ocr_pages=file.ocr_pages,
                     ocr_forced=file.ocr_forced,
                     ocr_again=file.ocr_again,
+                    ocr_pictures=file.ocr_pictures,
                 )
             )
         return to_frames(reader(data, file.media_type, file.name, file.limits))

@@ -46,8 +46,8 @@ _T = TypeVar("_T")
 class FileHeader(msgspec.Struct, frozen=True):
     """The header of a file, whose bytes follow in the next frame, and the work on it.
 
-    `redaction`, `picture`, `patterns`: the work, where it is not its document. `ocr_pages`, `ocr_forced` and
-    `ocr_again`: as `read_document` takes them.
+    `redaction`, `picture`, `patterns`: the work, where it is not its document. `ocr_pages`, `ocr_forced`, `ocr_again`
+    and `ocr_pictures`: as `read_document` takes them.
     """
 
     media_type: str | None
@@ -59,6 +59,7 @@ class FileHeader(msgspec.Struct, frozen=True):
     ocr_pages: tuple[int, ...] | None = None
     ocr_forced: bool = False
     ocr_again: RedactedPicture | None = None
+    ocr_pictures: bool = False
 
 
 class ParsedHeader(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -84,6 +85,7 @@ class ParsedHeader(msgspec.Struct, frozen=True, omit_defaults=True):
     picture: tuple[float, float, int] | None = None
     pictures: tuple[tuple[int, int], ...] = ()
     stated: tuple[StatedPart, ...] = ()
+    page_pictures: tuple[tuple[int, int], ...] = ()
 
 
 class RedactedHeader(msgspec.Struct, frozen=True):
@@ -116,6 +118,7 @@ class _ParsedLists(msgspec.Struct, frozen=True):
     unread_attachments: msgspec.Raw = _ABSENT
     pictures: msgspec.Raw = _ABSENT
     stated: msgspec.Raw = _ABSENT
+    page_pictures: msgspec.Raw = _ABSENT
 
 
 class BadAnswer(Exception):
@@ -173,6 +176,7 @@ def to_frames(document: Document) -> list[bytes | memoryview]:
             layout is not None and layout.confidence is not None,
             pictures=document.pictures,
             stated=document.stated,
+            page_pictures=document.page_pictures,
         )
     )
     if layout is None:
@@ -224,7 +228,8 @@ def decode_header(data: bytes, limits: DocumentLimits) -> ParsedHeader:
     if (
         memoryview(lists.pages).nbytes > PAGE_BYTES * (most + 1)
         or memoryview(lists.unread_pages).nbytes > NUMBER_BYTES * (most + 1)
-        or memoryview(lists.recognized).nbytes > PAGE_BYTES * (most + 1)
+        or memoryview(lists.recognized).nbytes > PARTS_BYTES * (most + 1)
+        or memoryview(lists.page_pictures).nbytes > PAGE_BYTES * (most + 1)
         or memoryview(lists.partly_read).nbytes > PARTS_BYTES * (most + 1)
         or memoryview(lists.pictures).nbytes > PAGE_BYTES * (MOST_PICTURES + 1)
     ):
@@ -269,6 +274,7 @@ def from_frames(
     parts = [
         *(each.page for each in parsed.partly_read if each.page is not None),
         *(each.page for each in parsed.recognized),
+        *(page for page, _ in parsed.page_pictures),
     ]
     if not numbers.issuperset((*parsed.unread_pages, *parts)):
         raise BadAnswer("parts of pages that are none of its own")
@@ -298,6 +304,7 @@ def from_frames(
         parsed.unread_attachments,
         parsed.pictures,
         parsed.stated,
+        parsed.page_pictures,
     )
     if not parsed.has_layout:
         return document

@@ -61,14 +61,15 @@ class Redactor:
         """
         self.check(options)
         kind = _format_of(source, options)
-        request = replace(request, keeps_found=True)
+        is_file = kind in _REDACTED_AS_FILES and options.output is RedactOutput.DOCUMENT
+        request = replace(request, keeps_found=True, reads_all_pictures=is_file)
         found, document = await self._extractor.extract_with_document(source, request, timer)
         refuse_if_late(request.deadline_seconds, time.monotonic())
         assert isinstance(found.text, str), "it was asked for"
         with timer.measure("redact"):
             replaced = partial(self._replaced, document, found, options, request)
             new_text, spans = await self._extractor.in_thread(replaced)
-            if kind not in _REDACTED_AS_FILES or options.output is RedactOutput.TEXT:
+            if not is_file:
                 return _with_text(source, found, document, new_text, spans, options)
             file = await self._files.redact(source, request, options, document, [each.span for each in spans])
             answer = partial(_with_file, source, found, document, file, spans, options)

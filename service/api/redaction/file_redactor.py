@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,7 @@ from service.core.errors import UnredactableDocument
 from service.core.redaction import RedactedSpan, Repeats, unify_lookalikes
 from service.core.types import Ocr
 from service.documents.document import Box, Document, RecognizedPage, RedactedPicture
+from service.documents.ocr.joining import typed_parts
 from service.documents.redaction.painting import boxes_to_paint, by_page
 from service.documents.redaction.values import PaintedPage, Range, RedactedFile, Redaction
 
@@ -67,23 +68,23 @@ class FileRedactor:
         secrets = tuple(sorted({each.text for each in ranges}))
         redaction = Redaction((), secrets, everywhere=options.repeats, allow_unread=options.allow_unread)
         redaction.check_complete({*document.incomplete_pages, *_unsure_pages(document)})
-        recognized = {each.page for each in document.recognized if each.page is not None}
-        boxes = await asyncio.to_thread(boxes_to_paint, document, ranges, recognized)
+        pages = _ReadPages.of(document, is_forced=options.ocr is Ocr.FORCE)
+        boxes = await asyncio.to_thread(boxes_to_paint, document, ranges, pages.recognized | pages.by_pictures)
         for _ in range(_ROUNDS):
-            redaction = _with_pages(redaction, document, ranges, boxes, recognized, options.ocr is Ocr.FORCE)
+            redaction = _with_pages(redaction, document, ranges, boxes, pages)
             file = await self._made(source, request, redaction)
             pictures = {page.number for page in file.pages if page.method != "rewritten"}
             if options.ocr is Ocr.OFF or not self._ocr.is_available:
-                pictures &= recognized
-            boxes |= await asyncio.to_thread(boxes_to_paint, document, ranges, pictures - boxes.keys())
-            before = {page.page: page for page in document.recognized if page.page is not None}
-            painted = {page: _painted(boxes.get(page, ()), before.get(page)) for page in sorted(pictures)}
+                pictures &= pages.recognized | pages.by_pictures
+            rasterized = {page.number for page in file.pages if page.method == "rasterized"} - pages.recognized
+            boxes |= await asyncio.to_thread(boxes_to_paint, document, ranges, rasterized, with_typed=True)
+            painted = {page: pages.painted(page, boxes.get(page, ()), rasterized) for page in sorted(pictures)}
             left = await self._left(file, source, request, redaction, document, painted) if painted else {}
             if not left:
                 return file
             for number, more in left.items():
                 boxes.setdefault(number, []).extend(more)
-            recognized |= left.keys()
+            pages = pages.with_recognized(left.keys() & rasterized)
         raise UnredactableDocument(f"Text to be removed is still read on pages {', '.join(map(str, sorted(left)))}.")
 
     async def _made(self, source: DocumentInput, request: ExtractRequest, redaction: Redaction) -> RedactedFile:
@@ -122,6 +123,43 @@ class FileRedactor:
         return await asyncio.to_thread(still_read)
 
 
+@dataclass(frozen=True, slots=True)
+class _ReadPages:
+    """How the pages of a document were read.
+
+    Attributes:
+        recognized: as a whole; they are painted over as a whole.
+        by_pictures: by their text layer, and their pictures one by one.
+        places: page number → how each of its pictures, or all of it, lay.
+        is_forced: True if text layers are not to stay.
+    """
+
+    recognized: frozenset[int]
+    by_pictures: frozenset[int]
+    places: Mapping[int, tuple[RecognizedPage, ...]]
+    is_forced: bool
+
+    @classmethod
+    def of(cls, document: Document, *, is_forced: bool) -> _ReadPages:
+        places: dict[int, tuple[RecognizedPage, ...]] = {}
+        for each in document.recognized:
+            if each.page is not None:
+                places[each.page] = (*places.get(each.page, ()), each)
+        by_pictures = frozenset(number for number, parts in places.items() if any(part.box for part in parts))
+        return cls(frozenset(places) - by_pictures, by_pictures, places, is_forced)
+
+    def painted(self, page: int, boxes: Sequence[Box], rasterized: Collection[int]) -> RedactedPicture:
+        """A page to read again: as a whole, or those of its pictures on which something was painted over."""
+        places = () if page in rasterized else self.places.get(page, ())
+        return _painted(boxes, tuple(each for each in places if each.box is None or _touches(each.box, boxes)))
+
+    def with_recognized(self, pages: Collection[int]) -> _ReadPages:
+        """The same, but these pages as a whole."""
+        return replace(
+            self, recognized=self.recognized | frozenset(pages), by_pictures=self.by_pictures - frozenset(pages)
+        )
+
+
 def _unsure_pages(document: Document) -> set[int]:
     """The pages with a word that was not recognized for certain; single signs, such as %, do not count."""
     if document.layout is None or document.layout.confidence is None:
@@ -139,20 +177,29 @@ def _with_pages(
     document: Document,
     ranges: Sequence[Range],
     boxes: Mapping[int, Sequence[Box]],
-    recognized: Collection[int],
-    is_forced: bool,
+    read: _ReadPages,
 ) -> Redaction:
-    """The redaction with the boxes of recognized pages, and the ranges of all others."""
-    if not recognized:
+    """The redaction with the boxes of recognized pages and pictures, and the ranges of all text layers."""
+    if not read.recognized and not read.by_pictures:
         return replace(redaction, ranges=tuple(ranges))
-    painted = tuple(
-        PaintedPage(number, tuple(boxes.get(number, ())), is_forced or bool(boxes.get(number)))
-        for number in sorted(recognized)
-    )
-    pages = [page for page in document.pages or () if page.number not in recognized]
-    left = tuple(Range(a, b, document.text[a:b]) for each in ranges for _, a, b in by_page(pages, each.start, each.end))
+    painted = [
+        PaintedPage(number, tuple(boxes.get(number, ())), read.is_forced or bool(boxes.get(number)))
+        for number in sorted(read.recognized)
+    ]
+    painted += [
+        PaintedPage(number, tuple(boxes.get(number, ())), in_pictures=True) for number in sorted(read.by_pictures)
+    ]
+    left = list[Range]()
+    for each in ranges:
+        for page, first, last in by_page(document.pages or (), each.start, each.end):
+            if page.number in read.by_pictures:
+                for start, end, place in typed_parts(document, page, first, last):
+                    at = page.start + place
+                    left.append(Range(at, at + end - start, document.text[start:end]))
+            elif page.number not in read.recognized:
+                left.append(Range(first, last, document.text[first:last]))
     starts = tuple(page.start for page in document.pages or ())
-    return replace(redaction, ranges=left, painted=painted, page_starts=starts)
+    return replace(redaction, ranges=tuple(left), painted=tuple(painted), page_starts=starts)
 
 
 def _still_read(page: Document, secrets: Repeats, redacted: RedactedPicture, before: Document) -> list[Box]:
@@ -177,7 +224,7 @@ def _still_read(page: Document, secrets: Repeats, redacted: RedactedPicture, bef
         return np.asarray((may_be_left & ~_lie_in(boxes, kept)) | _lie_in(boxes, inner))
 
     read, unread = page.layout.boxes, _unread(page, number)
-    may_be_left = _lie_in(read, near) if redacted.before is None else np.ones(len(read), np.bool_)
+    may_be_left = np.ones(len(read), np.bool_) if redacted.before else _lie_in(read, near)
     found = [Range(start, end, "") for start, end in secrets.find(unify_lookalikes(page.text))]
     found += [Range(at, at + 1, "") for at in np.flatnonzero(is_left(read, may_be_left)).tolist()]
     left = unread[is_left(unread, _lie_in(unread, near))]
@@ -188,12 +235,16 @@ def _unread(document: Document, page: int) -> Boxes:
     return _array(box for part in document.partly_read if part.page == page for box in part.boxes)
 
 
-def _painted(boxes: Sequence[Box], before: RecognizedPage | None) -> RedactedPicture:
+def _painted(boxes: Sequence[Box], before: tuple[RecognizedPage, ...]) -> RedactedPicture:
     """A page to read again; on one that was not recognized, bars of the size of its letters cover them."""
-    if before is None:
+    if not before:
         array = _array(boxes)
         boxes = list(map(tuple, _grown(array, -_INNER * _sides(array).min(axis=1)).tolist()))
     return RedactedPicture(tuple(boxes), before)
+
+
+def _touches(place: Box, boxes: Sequence[Box]) -> bool:
+    return any(b[0] < place[2] and place[0] < b[2] and b[1] < place[3] and place[1] < b[3] for b in boxes)
 
 
 def _array(boxes: Iterable[Box]) -> Boxes:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from itertools import zip_longest
+from typing import NamedTuple
 
 import numpy as np
 import pypdfium2
@@ -14,24 +14,25 @@ import pypdfium2.raw as pdfium
 from service.core.errors import DocumentTooLarge, UnreadableDocument
 from service.documents.document import Box, Document, PartlyRead, RecognizedPage, RedactedPicture, UnreadReason
 from service.documents.limits import DocumentLimits
+from service.documents.ocr.drawing import dpi_at, drawn_page, picture_dpi
 from service.documents.ocr.layout import MOST_COVERED, covered, given_boxes, papers, recognized_glyphs, uncovered
 from service.documents.ocr.networks import TextNetworks
 from service.documents.ocr.page import ReadPicture, read_picture
-from service.documents.ocr.pictures import READ_PIXELS, gray_page, picture_pages, without_painted
+from service.documents.ocr.pictures import gray_page, picture_pages, without_painted
 from service.documents.ocr.straighten import Gray
-from service.documents.pdf.coverage import has_shades, writing_beside
-from service.documents.pdf.glyphs import Glyphs, read_glyphs
+from service.documents.pdf.angles import Floats
+from service.documents.pdf.coverage import page_coverage
+from service.documents.pdf.glyphs import Glyphs, PageFrame, read_glyphs
 from service.documents.pdf.hidden_text import agree, shown_ones, words_of
-from service.documents.pdf.page_objects import Painted, boxes_of, painted_objects
+from service.documents.pdf.page_objects import painted_objects
 from service.documents.pdf.reader import PageCollector, loaded_page, opened_pdf, opened_text, shown_layers
 from service.documents.pdf.words import Word, words_by_direction
+from service.documents.pdf.written_cells import has_shades, script_beside, writing_beside
 
 LEAST_CONFIDENCE = 0.9
 """Least mean probability of a page's characters; below it the networks do not know the page's script."""
 MOST_UNREAD = 0.6
 """Share of a page's columns with letters but no recognized character; above it the page is unread."""
-_DPI, _LEAST_DPI, _MOST_DPI = 200, 100, 300
-"""Dots an inch in which a PDF's pages are drawn, unless a picture has its own: drawn otherwise it would be blurred."""
 
 
 def recognize_pages(
@@ -70,6 +71,31 @@ def recognize_pages(
     return pages.document()
 
 
+def recognize_page_pictures(
+    data: bytes,
+    numbers: Sequence[int],
+    networks: TextNetworks,
+    *,
+    limits: DocumentLimits,
+    again: RedactedPicture | None = None,
+) -> Document:
+    """A document of these pages of a PDF with the text of their pictures alone, each on lines of its own.
+
+    Args:
+        again: of the one page, if its pictures, those that are named there, were painted over.
+
+    Raises:
+        UnreadableDocument, DocumentTooLarge: as above.
+    """
+    pages = _Recognition(networks, limits, again)
+    with opened_pdf(data) as document:
+        for number in numbers:
+            if not 1 <= number <= len(document):
+                raise UnreadableDocument(f"The PDF has no page {number}.")
+            pages.add_page_pictures(document, number)
+    return pages.document()
+
+
 def recognize_picture(data: bytes, number: int, networks: TextNetworks, *, limits: DocumentLimits) -> Document:
     """A document of a picture that a file holds, its first page if it has several, as the page of this number.
 
@@ -90,8 +116,12 @@ _NO_GLYPHS = Glyphs(
 )
 
 
-_MOST_PICTURES = 1_000
-"""Most pictures of a page among which the largest is searched; a scan has few."""
+_ILLEGIBLE = 0.8
+"""Share of the columns with letters without a recognized character from which the lines of a picture, such as a blurred
+stamp, are writing that was not read, and no ornament or photograph."""
+_NO_SHIFT = np.zeros(4, np.float32)
+_FEWEST_LETTERS = 3
+"""Letters and digits of a picture beside text; fewer are a sign or an ornament."""
 
 
 class _ShownPage(NamedTuple):
@@ -101,6 +131,19 @@ class _ShownPage(NamedTuple):
     gray: Gray
     read: ReadPicture
     unpainted: list[Box]
+
+
+class _Found(NamedTuple):
+    """What is read on a page or a picture beside its text layer, and the boxes of what is not."""
+
+    parts: list[Glyphs]
+    unread: tuple[Box, ...]
+    confidence: float
+    is_sure: bool
+
+    @property
+    def letters(self) -> int:
+        return sum(chr(code).isalnum() for part in self.parts for code in part.codes.tolist())
 
 
 class _Recognition:
@@ -122,7 +165,8 @@ class _Recognition:
         with loaded_page(document, number) as page, opened_text(page, number) as text_page:
             size = (float(pdfium.FPDF_GetPageWidthF(page)), float(pdfium.FPDF_GetPageHeightF(page)))
             objects, _ = painted_objects(page)
-            shown = self._read(_drawn(page, size, picture_dpi(objects)), size)
+            before = self._again.before[0] if self._again is not None and self._again.before else None
+            shown = self._read(drawn_page(page, size, picture_dpi(objects)), size, before)
             glyphs = _NO_GLYPHS
             if not is_forced:
                 count = max(int(pdfium.FPDFText_CountChars(text_page)), 0)
@@ -136,14 +180,58 @@ class _Recognition:
 
     def add(self, number: int, gray: Gray, size: tuple[float, float]) -> None:
         """A page as a gray picture."""
-        self._add(number, self._read(gray, size), _NO_GLYPHS, [])
+        before = self._again.before[0] if self._again is not None and self._again.before else None
+        self._add(number, self._read(gray, size, before), _NO_GLYPHS, [])
 
-    def _read(self, gray: Gray, size: tuple[float, float]) -> _ShownPage:
+    def add_page_pictures(self, document: pypdfium2.PdfDocument, number: int) -> None:
+        """The pictures of a page of a PDF, without what its text layer says."""
+        with loaded_page(document, number) as page, opened_text(page, number) as text_page:
+            size = (float(pdfium.FPDF_GetPageWidthF(page)), float(pdfium.FPDF_GetPageHeightF(page)))
+            objects, are_all = painted_objects(page)
+            before = self._again.before if self._again is not None else ()
+            places, known = [each.box for each in before if each.box], np.zeros((0, 4), np.float32)
+            if self._again is None:
+                count = max(int(pdfium.FPDFText_CountChars(text_page)), 0)
+                glyphs = read_glyphs(page, text_page, count, objects)
+                places += page_coverage(page, objects, glyphs, are_all=are_all, may_draw=True).pictures
+                known = np.concatenate((glyphs.ink, glyphs.struck))
+            grays = [drawn_page(page, size, dpi_at(place, objects, PageFrame.of(page)), place) for place in places]
+        glyphs, layers = _NO_GLYPHS, list[list[Word]]()
+        for place, gray, lay in zip_longest(places, grays, before):
+            found = self._add_picture(number, place, gray, known, lay)
+            for part in found:
+                glyphs, layers = _with_part(glyphs, layers, part)
+        if not places:
+            self._recognized.append(RecognizedPage(number, 1.0, 0, 0.0, (0.0, 0.0, *size)))
+        self._pages.append(number, glyphs, layers, size)
+
+    def _add_picture(
+        self, number: int, place: Box, gray: Gray, known: Floats, before: RecognizedPage | None
+    ) -> list[Glyphs]:
+        """A picture at a place of a page: the glyphs that are read there, at their places on the page."""
+        left, top, right, bottom = place
+        shift = np.array((left, top, left, top), np.float32)
+        shown = self._read(gray, (right - left, bottom - top), before, shift)
+        found = self._found(shown, known - shift, is_page=False)
+        is_read = found.is_sure and found.letters >= _FEWEST_LETTERS
+        boxes = found.unread if is_read else (*found.unread, *script_beside(gray, shown.size, known - shift))
+        unread = tuple(dict.fromkeys(_shifted(box, shift) for box in boxes))
+        if unread:
+            self._partly_read.append(PartlyRead(number, UnreadReason.IMAGE, unread))
+        lay = shown.read
+        self._recognized.append(
+            RecognizedPage(number, round(found.confidence, 4), lay.turned, round(lay.skew, 2), place)
+        )
+        return [replace(part, loose=part.loose + shift, ink=part.ink + shift) for part in found.parts if is_read]
+
+    def _read(
+        self, gray: Gray, size: tuple[float, float], before: RecognizedPage | None, shift: Floats = _NO_SHIFT
+    ) -> _ShownPage:
         if self._again is None:
             return _ShownPage(size, gray, read_picture(gray, self._networks), [])
         scale = gray.shape[1] / size[0], gray.shape[0] / size[1]
-        gray, unpainted = without_painted(gray, self._again.painted, scale)
-        before = self._again.before
+        painted = [_shifted(box, -shift) for box in self._again.painted]
+        gray, unpainted = without_painted(gray, painted, scale)
         read = read_picture(gray, self._networks, (before.turned, before.skew) if before else None)
         return _ShownPage(size, gray, read, unpainted)
 
@@ -152,37 +240,36 @@ class _Recognition:
 
         One on which nothing is left to recognize counts as recognized, such as the blank back of a sheet.
         """
+        found = self._found(page, np.concatenate((glyphs.ink, glyphs.struck)), is_page=True)
+        if found.unread or (any(len(part.codes) for part in found.parts) and not found.is_sure):
+            self._partly_read.append(PartlyRead(number, UnreadReason.IMAGE, found.unread))
+        if not found.is_sure:
+            self._unread.append(number)
+            self._pages.append(number, glyphs, layers, page.size)
+            return
+        read = page.read
+        self._recognized.append(RecognizedPage(number, round(found.confidence, 4), read.turned, round(read.skew, 2)))
+        for part in found.parts:
+            glyphs, layers = _with_part(glyphs, layers, part)
+        self._pages.append(number, glyphs, layers, page.size)
+
+    def _found(self, page: _ShownPage, known: Floats, *, is_page: bool) -> _Found:
+        """What is read on a page, or a picture on it, beside known characters (boxes of their ink)."""
         size, gray, read, unpainted = page
         scale = size[0] / gray.shape[1]
         found = [recognized_glyphs(each, scale, *size) for each in (*papers(read), *read.margins)]
-        known = np.concatenate((glyphs.ink, glyphs.struck))
         parts = [uncovered(each, known) for each in found]
         sure = np.concatenate([part.confidence for part in parts])
-        doubtful = given_boxes(read, read.doubtful, scale)
+        is_illegible = is_page or read.unread_share >= _ILLEGIBLE
+        doubtful = given_boxes(read, read.doubtful, scale) if is_illegible else ()
         seen = [*(each.ink for each in found), known, np.array(doubtful, np.float32).reshape(-1, 4)]
         boxes = tuple(box for box in doubtful if covered(box, known) <= MOST_COVERED)
-        boxes += (*unpainted, *writing_beside(gray, size, np.concatenate(seen)))
+        beside = writing_beside if is_page else script_beside
+        boxes += (*unpainted, *beside(gray, size, np.concatenate(seen)))
         is_empty = not (len(sure) or boxes or has_shades(gray, size))
         confidence = float(sure.mean()) if len(sure) else float(is_empty)
         is_sure = (confidence >= LEAST_CONFIDENCE and read.unread_share <= MOST_UNREAD) or self._again is not None
-        if boxes or (len(sure) and not is_sure):
-            self._partly_read.append(PartlyRead(number, UnreadReason.IMAGE, boxes))
-        if not is_sure:
-            self._unread.append(number)
-            self._pages.append(number, glyphs, layers, size)
-            return
-        self._recognized.append(RecognizedPage(number, round(confidence, 4), read.turned, round(read.skew, 2)))
-        for part in parts:
-            shift = len(glyphs.codes)
-            layers = [
-                *layers,
-                *(
-                    [word._replace(start=word.start + shift, end=word.end + shift) for word in words]
-                    for words in words_by_direction(part)
-                ),
-            ]
-            glyphs = _joined(glyphs, part) if shift else part
-        self._pages.append(number, glyphs, layers, size)
+        return _Found(parts, boxes, confidence, is_sure)
 
     def document(self) -> Document:
         """All pages so far."""
@@ -207,30 +294,16 @@ def _joined(glyphs: Glyphs, added: Glyphs) -> Glyphs:
     )
 
 
-def _drawn(page: Any, size: tuple[float, float], dpi: float) -> Gray:
-    """A loaded page of a size in points as a gray picture."""
-    across, down = max(size[0], 1.0), max(size[1], 1.0)
-    scale = min(dpi / 72, (READ_PIXELS / (across * down)) ** 0.5)
-    wide, high = max(round(across * scale), 1), max(round(down * scale), 1)
-    bitmap = pypdfium2.PdfBitmap.new_native(wide, high, pdfium.FPDFBitmap_Gray)
-    try:
-        pdfium.FPDFBitmap_FillRect(bitmap.raw, 0, 0, wide, high, 0xFFFFFFFF)
-        pdfium.FPDF_RenderPageBitmap(bitmap.raw, page, 0, 0, wide, high, 0, pdfium.FPDF_ANNOT)
-        pixels = bitmap.to_numpy()
-        return np.array(pixels if pixels.ndim == 2 else pixels[..., 0], np.uint8)
-    finally:
-        bitmap.close()
+def _with_part(glyphs: Glyphs, layers: list[list[Word]], part: Glyphs) -> tuple[Glyphs, list[list[Word]]]:
+    """The glyphs of a page and the layers of their words, with a recognized part's behind them."""
+    shift = len(glyphs.codes)
+    more = [
+        [word._replace(start=word.start + shift, end=word.end + shift) for word in words]
+        for words in words_by_direction(part)
+    ]
+    return (_joined(glyphs, part) if shift else part), [*layers, *more]
 
 
-def picture_dpi(objects: Sequence[Painted], most: float = _MOST_DPI) -> float:
-    """Dots an inch of the largest picture among a page's objects, if they are usual for a scan; at most so many."""
-    pictures = [each for each in objects if each.kind == pdfium.FPDF_PAGEOBJ_IMAGE][:_MOST_PICTURES]
-    largest, dpi = 0.0, float(_DPI)
-    wide, high = ctypes.c_uint(), ctypes.c_uint()
-    for picture, (left, bottom, right, top) in zip(pictures, boxes_of(pictures).tolist(), strict=True):
-        area = (right - left) * (top - bottom)
-        if area > largest and pdfium.FPDFImageObj_GetImagePixelSize(picture.handle, wide, high):
-            # A picture may lie on its side: its longer side is as long as that of its bounds.
-            dots = max(wide.value, high.value) / max(right - left, top - bottom) * 72
-            largest, dpi = area, dots if _LEAST_DPI <= dots <= most else min(max(dots, _DPI), most)
-    return dpi
+def _shifted(box: Box, shift: Floats) -> Box:
+    left, top, right, bottom = (round(side, 1) for side in (np.array(box, np.float32) + shift).tolist())
+    return left, top, right, bottom

@@ -180,6 +180,19 @@ class PageFrame:
         )[self.quarter_turns]
         return np.stack(turned, axis=1).astype(np.float32)
 
+    def placed(self, shown: Floats) -> Floats:
+        """The inverse of `shown`."""
+        across, down = self.right - self.left, self.top - self.bottom
+        x0, y0, x1, y1 = shown.T
+        left, top, right, bottom = (
+            (x0, y0, x1, y1),
+            (y0, down - x1, y1, down - x0),
+            (across - x1, down - y1, across - x0, down - y0),
+            (across - y1, x0, across - y0, x1),
+        )[self.quarter_turns]
+        placed = (self.left + left, self.top - bottom, self.left + right, self.top - top)
+        return np.stack(placed, axis=1).astype(np.float32)
+
     def contains(self, shown: Floats) -> Flags:
         """True for boxes whose centre is on the page; others do not show."""
         x, y = (shown[:, 0] + shown[:, 2]) / 2, (shown[:, 1] + shown[:, 3]) / 2

@@ -8,6 +8,7 @@ single-threaded parser processes.
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -116,6 +117,17 @@ def opened_pdf(data: bytes) -> Iterator[pypdfium2.PdfDocument]:
         document.close()
 
 
+def flattened(data: bytes) -> bytes:
+    """The file as pdfium sees it, with annotations made part of the pages, and without encryption or repairs to do."""
+    with opened_pdf(data) as document:
+        for number in range(1, len(document) + 1):
+            with loaded_page(document, number):
+                pass
+        written = io.BytesIO()
+        document.save(written, flags=pdfium.FPDF_REMOVE_SECURITY)
+    return written.getvalue()
+
+
 def _why_empty(pages: int, images: int, hidden: int, struck: int) -> str:
     if struck and not hidden:
         return f"The PDF has no text that is valid: its {struck} characters are struck out, and none of them is read."
@@ -150,6 +162,7 @@ class PageCollector:
         self._confidence: list[Floats] = []
         self._is_recognized = False
         self._partly_read: list[PartlyRead] = []
+        self._page_pictures: list[tuple[int, int]] = []
         self._drawn = 0
 
     @property
@@ -179,6 +192,8 @@ class PageCollector:
             size = (float(pdfium.FPDF_GetPageWidthF(page)), float(pdfium.FPDF_GetPageHeightF(page)))
         self._drawn += coverage.was_drawn or glyphs.was_drawn
         self._partly_read += [PartlyRead(number, *part) for part in coverage.parts]
+        if coverage.pictures:
+            self._page_pictures.append((number, coverage.digest or -number))
         for reason, boxes in ((UnreadReason.HIDDEN, glyphs.unseen), (UnreadReason.STRUCK, glyphs.struck)):
             if len(boxes) >= FEWEST_UNSEEN:
                 self._partly_read.append(PartlyRead(number, reason, boxes_of_lines(boxes), len(boxes)))
@@ -229,7 +244,8 @@ class PageCollector:
             starts, confidence = places[starts], confidence[joined.stays]
             pages = [replace(page, start=int(places[page.start]), end=int(places[page.end])) for page in pages]
         layout = Layout(boxes, starts, confidence if self._is_recognized else None)
-        return Document(text, tuple(pages), layout, unread_pages, tuple(self._partly_read)), indices
+        read = Document(text, tuple(pages), layout, unread_pages, tuple(self._partly_read))
+        return replace(read, page_pictures=tuple(self._page_pictures)), indices
 
 
 def _nan(count: int) -> Floats:

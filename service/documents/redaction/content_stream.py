@@ -14,6 +14,7 @@ from pikepdf import Dictionary, Name, Operator, String
 
 from service.documents.redaction.fonts import FontMetrics
 from service.documents.redaction.geometry import IDENTITY, GraphicsState, Matrix, Rectangle, around, multiply
+from service.documents.redaction.image_painting import painted_image
 from service.documents.redaction.shown_text import Item, RedactedArea, without_redacted
 from service.documents.redaction.stream_writing import SHOWING, StreamWriter
 from service.documents.redaction.values import CannotRewrite
@@ -64,14 +65,17 @@ class ContentRewriter:
         """The metrics of a font dictionary."""
         return self._font_of(dictionary)
 
-    def refuse_image(self, matrix: Matrix) -> None:
-        """Refuse an image that shows something where text is to go.
+    def image(self, image: Any, matrix: Matrix) -> Any:
+        """A copy of an image without what is to go from its pixels; None if nothing goes.
 
         Raises:
-            CannotRewrite: it does.
+            CannotRewrite: it shows something where text is to go, or cannot be painted.
         """
-        if self._area.boxes.touches(around(matrix, _UNIT)):
+        place = around(matrix, _UNIT)
+        if self._area.boxes.touches(place):
             raise CannotRewrite("an image lies under the text")
+        boxes = self._area.touched(place)
+        return painted_image(self._pdf, image, matrix, boxes) if boxes else None
 
     def form(self, form: Any, resources: Any, state: GraphicsState, depth: int) -> Any:
         """A copy of a form without what is to go; None if nothing goes."""
@@ -111,8 +115,11 @@ class _StreamRun:
     def do(self, instruction: Any) -> None:
         """Follow one instruction, and write what is left of it."""
         if isinstance(instruction, pikepdf.ContentStreamInlineImage):
-            self._rewriter.refuse_image(self._state.matrix)
-            self._writer.write("BI", instruction)
+            copy = self._rewriter.image(instruction.iimage, self._state.matrix)
+            if copy is None:
+                self._writer.write("BI", instruction)
+            else:
+                self._write_copy(copy)
             return
         operands, name = instruction.operands, str(instruction.operator)
         if name in SHOWING:
@@ -162,15 +169,19 @@ class _StreamRun:
         name = str(operands[0])
         found = (self._resources or {}).get("/XObject", {}).get(name)
         subtype = None if found is None else found.get("/Subtype")
-        if subtype == Name.Image:
-            self._rewriter.refuse_image(self._state.matrix)
         copy = None
-        if subtype == Name.Form:
+        if subtype == Name.Image:
+            copy = self._rewriter.image(found, self._state.matrix)
+        elif subtype == Name.Form:
             copy = self._rewriter.form(found, self._resources, self._state, self._depth)
         if copy is None:
             self._painted.add(name)
             self._writer.write("Do", instruction)
-            return
+        else:
+            self._write_copy(copy)
+
+    def _write_copy(self, copy: Any) -> None:
+        self.changed = True
         fresh = f"/Redacted{len(self._replaced)}"
         self._replaced[fresh] = copy
         self._writer.write("Do", ([Name(fresh)], Operator("Do")))

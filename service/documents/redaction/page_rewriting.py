@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 from typing import Any
 
+import numpy as np
 import pikepdf
 import pypdfium2
 
-from service.documents.document import Document
+from service.documents.document import Box, Document
 from service.documents.pdf.glyphs import Indices, PageFrame
 from service.documents.redaction.content_stream import ACTUAL_TEXT, HIDDEN_TEXT_KEYS, ContentRewriter
 from service.documents.redaction.fonts import FontMetrics, read_font
@@ -24,7 +25,8 @@ from service.documents.redaction.values import CannotRewrite
 class PageTargets:
     """The deletions of one page: glyphs in `boxes` or at `origins`, of which each must be found; `bars` are drawn.
 
-    `inked`: the origins of all glyphs of the page that have ink. `unseen`: index and origin of glyphs that do not show.
+    `painted`: boxes of what images show. `inked`: the origins of all glyphs of the page that have ink. `unseen`: index
+    and origin of glyphs that do not show.
     """
 
     frame: PageFrame
@@ -33,6 +35,7 @@ class PageTargets:
     bars: list[Rectangle] = field(default_factory=list)
     inked: list[Point] = field(default_factory=list)
     unseen: dict[int, Point] = field(default_factory=dict)
+    painted: list[Rectangle] = field(default_factory=list)
 
     def add(self, text: PageText, characters: Iterable[int]) -> None:
         """Let characters of a text page go, all on one line."""
@@ -57,6 +60,11 @@ class PageTargets:
     def add_unseen(self, text: PageText, characters: Iterable[int]) -> None:
         """Let characters go of which the page shows nothing, without a bar."""
         self.unseen |= {index: text.origin(index) for index in characters if not text.generated[index]}
+
+    def add_painted(self, boxes: Sequence[Box]) -> None:
+        """Let go what images show in boxes of the page as shown."""
+        placed = self.frame.placed(np.array(boxes, np.float32).reshape(-1, 4)).tolist()
+        self.painted += [(left, bottom, right, top) for left, bottom, right, top in placed]
 
     def add_passages(self, passages: Iterable[list[Rectangle]]) -> None:
         """Let each passage go as a whole of which a part goes: which glyphs say which of its words is not known."""
@@ -98,7 +106,7 @@ def rewrite_page(
     bars = BoxGrid(targets.bars)
     area = RedactedArea(
         BoxGrid(targets.boxes), _around(targets.origins), bars, _around(filter(bars.holds, targets.inked)),
-        Places((0, origin) for origin in targets.unseen.values()),
+        Places((0, origin) for origin in targets.unseen.values()), painted=targets.painted,
     )  # fmt: skip
     rewritten = _rewritten(pdf, page, area, document)
     _check_found(targets, area)
@@ -189,6 +197,8 @@ def _check_found(targets: PageTargets, area: RedactedArea) -> None:
     went = _around(area.removed)
     if area.unseen.left or not all(map(went.holds, targets.origins)):
         raise CannotRewrite("not all of the text was found in its content")
+    if not all(box in area.paintings for box in targets.painted):
+        raise CannotRewrite("text to be removed is shown by something else than an image")
 
 
 def _bars(bars: Iterable[Rectangle]) -> bytes:

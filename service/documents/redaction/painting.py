@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from service.documents.document import Box, Document, Page
+from service.documents.document import Box, Document, Page, RecognizedPage
 from service.documents.redaction.values import Range
 
 Pixels = npt.NDArray[np.uint8]
@@ -33,25 +33,45 @@ _UNSPACED = "\u2e80"
 """The first character of the scripts that are written without spaces: a word of them may be a whole line."""
 
 
-def boxes_to_paint(document: Document, ranges: Iterable[Range], numbers: Collection[int]) -> dict[int, list[Box]]:
-    """Page number, of these → boxes in points of the page as shown, over the words of these ranges."""
+def boxes_to_paint(
+    document: Document, ranges: Iterable[Range], numbers: Collection[int], *, with_typed: bool = False
+) -> dict[int, list[Box]]:
+    """Page number, of these → boxes in points of the page as shown, over the words of these ranges.
+
+    Args:
+        with_typed: also over words of the text layer, on pages whose pictures alone were recognized.
+    """
     assert document.layout is not None, "only formats with boxes are painted"
     pages = [page for page in document.pages or () if page.number in numbers]
-    recognized = {page.page: page for page in document.recognized}
+    places: dict[int, list[RecognizedPage]] = {}
+    for place in document.recognized:
+        places.setdefault(place.page or 0, []).append(place)
+    by_pictures = {place.page for place in document.recognized if place.box}
     found: dict[int, list[Box]] = {}
     for each in ranges:
         if next(by_page(pages, each.start, each.end), None) is None:
             continue
         start, end = _whole_words(document, each.start, each.end)
         for page, first, last in by_page(pages, start, end):
-            for a, b, _ in document.parts(first, last):
-                boxes = document.layout.boxes[a:b]
-                before = recognized.get(page.number)
+            for a, b, around in document.parts(first, last):
+                before = next((place for place in places.get(page.number, ()) if _holds(place, around)), None)
+                inked = ~np.isnan(document.layout.boxes[a:b, 0])
+                if page.number in by_pictures and document.layout.confidence is not None and not with_typed:
+                    inked &= ~np.isnan(document.layout.confidence[a:b])
                 is_level = before is None or before.turned in (0, 180)
                 at_once = _AT_ONCE if before is None or abs(before.skew) < _MOST_LEVEL else 1
-                characters = boxes[~np.isnan(boxes[:, 0])].tolist()
-                found.setdefault(page.number, []).extend(_joined(characters, is_level, at_once))
+                characters = document.layout.boxes[a:b][inked].tolist()
+                if characters:
+                    found.setdefault(page.number, []).extend(_joined(characters, is_level, at_once))
     return found
+
+
+def _holds(place: RecognizedPage, box: Box) -> bool:
+    """True if the middle of a box lies in a recognized picture, or all of the page was recognized."""
+    if place.box is None:
+        return True
+    left, top, right, bottom = place.box
+    return left <= (box[0] + box[2]) / 2 <= right and top <= (box[1] + box[3]) / 2 <= bottom
 
 
 def by_page(pages: Sequence[Page], start: int, end: int) -> Iterator[tuple[Page, int, int]]:
@@ -100,12 +120,13 @@ def _are_apart(first: list[float], second: list[float]) -> bool:
     return max(across, down) > _APART * max(first[2] - first[0], first[3] - first[1])
 
 
-def paint(pixels: Pixels, boxes: Iterable[Box], scale: tuple[float, float]) -> None:
+def paint(pixels: Pixels, boxes: Iterable[Box], scale: tuple[float, float], level: int = 0) -> None:
     """Paint over boxes of a picture, uint8 [height, width] or [height, width, 3], in place.
 
     Args:
         boxes: in points.
         scale: pixels a point, across and down.
+        level: what is painted, black unless given.
     """
     height, width = pixels.shape[:2]
     across, down = scale
@@ -116,7 +137,7 @@ def paint(pixels: Pixels, boxes: Iterable[Box], scale: tuple[float, float]) -> N
         if x0 < x1 and y0 < y1:
             areas.append(_grown(pixels, x0, y0, x1, y1))
     for x0, y0, x1, y1 in areas:
-        pixels[y0:y1, x0:x1] = 0
+        pixels[y0:y1, x0:x1] = level
 
 
 def _grown(pixels: Pixels, x0: int, y0: int, x1: int, y1: int) -> tuple[int, int, int, int]:

@@ -8,19 +8,19 @@ The rules:
   place; and what went must be found in no page. A page of which that does not hold becomes a picture of itself, and
   the report says so.
 - A page of which something was not read is never passed over in silence: its file is refused unless its sender
-  allows it. A page whose picture was read (OCR) becomes a picture, painted over, if something goes from it.
+  allows it. A page whose picture was read (OCR) becomes a picture, painted over, if something goes from it; where only
+  images on it were read, what goes is painted over in their pixels.
 - A file of which something is left after all that is refused.
 """
 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import pikepdf
 import pypdfium2
-import pypdfium2.raw as pdfium
 
 from service.core.errors import UnreadableDocument, UnredactableDocument, UnsupportedFormat
 from service.core.redaction import Repeats
@@ -31,7 +31,7 @@ from service.documents.limits import DocumentLimits
 from service.documents.pdf.glyphs import Indices
 from service.documents.pdf.hidden_text import has_hidden_text
 from service.documents.pdf.page_objects import painted_objects
-from service.documents.pdf.reader import MOST_DRAWN, loaded_page, opened_pdf, read_with_indices
+from service.documents.pdf.reader import MOST_DRAWN, flattened, loaded_page, opened_pdf, read_with_indices
 from service.documents.redaction.bare_images import clean_images
 from service.documents.redaction.cleaning import clean, leaks_in_objects, own_resources
 from service.documents.redaction.decoded_text import TextDecoder
@@ -71,7 +71,7 @@ def redact_pdf(data: bytes, redaction: Redaction, *, limits: DocumentLimits) -> 
         UnreadableDocument, DocumentTooLarge: as `read_pdf`.
         UnredactableDocument: it cannot be made sure that nothing is left.
     """
-    flat, recognized = _flattened(data), {page.number: page for page in redaction.painted}
+    flat, recognized = flattened(data), {page.number: page for page in redaction.painted}
     document, indices = read_with_indices(flat, limits=limits, may_be_empty=bool(recognized))
     ranges = redaction.ranges_in(document.pages or ())
     if any(document.text[each.start : each.end] != each.text for each in ranges):
@@ -81,6 +81,7 @@ def redact_pdf(data: bytes, redaction: Redaction, *, limits: DocumentLimits) -> 
     with opened_pdf(flat) as read:
         flat, emptied = _without_hidden_streams(flat, leaks)
         pictures = {number: each for number, each in recognized.items() if _becomes_picture(read, each)}
+        in_pictures = {number: each.boxes for number, each in recognized.items() if each.in_pictures and each.boxes}
         plain, passages = _without_hidden_words(flat, read)
         with opened_pdf(plain) as before, pikepdf.open(io.BytesIO(plain)) as pdf:
             own_resources(pdf)
@@ -89,6 +90,7 @@ def redact_pdf(data: bytes, redaction: Redaction, *, limits: DocumentLimits) -> 
             everywhere = leaks if redaction.everywhere else Repeats(())
             targets.add_repeats(everywhere)
             targets.add_unseen()
+            targets.add_painted(in_pictures)
             work = _Work(pdf, before, targets.pages())
             work.rewrite()
             for number, page in pictures.items():
@@ -106,19 +108,10 @@ def redact_pdf(data: bytes, redaction: Redaction, *, limits: DocumentLimits) -> 
 
 def _becomes_picture(document: pypdfium2.PdfDocument, recognized: PaintedPage) -> bool:
     """True if a page loses its text layer: also where a hidden one may not have been believed."""
+    if recognized.in_pictures:
+        return False
     with loaded_page(document, recognized.number) as page:
         return recognized.must_be_painted or has_hidden_text(painted_objects(page)[0])
-
-
-def _flattened(data: bytes) -> bytes:
-    """The file as pdfium sees it, with annotations made part of the pages, and without encryption or repairs to do."""
-    with opened_pdf(data) as document:
-        for number in range(1, len(document) + 1):
-            with loaded_page(document, number):
-                pass
-        written = io.BytesIO()
-        document.save(written, flags=pdfium.FPDF_REMOVE_SECURITY)
-    return written.getvalue()
 
 
 def _without_hidden_streams(flat: bytes, leaks: Repeats) -> tuple[bytes, list[str]]:
@@ -203,6 +196,11 @@ class _Targets:
                 text = read_page_text(self._plain, number)
                 self._of(number, text).add_unseen(text, unseen)
 
+    def add_painted(self, boxes: Mapping[int, Sequence[Box]]) -> None:
+        """Let what images show in these boxes, of each page as shown, go from their pixels."""
+        for number, shown in boxes.items():
+            self._of(number, read_page_text(self._plain, number)).add_painted(shown)
+
     def pages(self) -> dict[int, PageTargets]:
         """Page number → what goes from it."""
         for number, targets in self._pages.items():
@@ -238,7 +236,7 @@ class _Work:
     def paint(self, number: int, reason: str) -> None:
         """Make a page a picture."""
         targets = self.targets.get(number) or PageTargets(read_page_text(self.before, number).frame)
-        paint_page(self.pdf, number, self.before, targets.frame, targets.bars)
+        paint_page(self.pdf, number, self.before, targets.frame, [*targets.bars, *targets.painted])
         self.rewritten.pop(number, None)
         self.pictures[number] = reason
 
@@ -304,7 +302,10 @@ class _Work:
 
     def report(self) -> list[RedactedPage]:
         """The outcome of each changed page."""
-        pages = {number: RedactedPage(number, "rewritten", "") for number in self.rewritten}
+        pages = {
+            number: RedactedPage(number, "painted" if self.targets[number].painted else "rewritten")
+            for number in self.rewritten
+        }
         pages |= {number: RedactedPage(number, "rasterized", reason) for number, reason in self.pictures.items()}
         return [pages[number] for number in sorted(pages)]
 

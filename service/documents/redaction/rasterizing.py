@@ -14,7 +14,7 @@ from pikepdf import Array, Dictionary, Name
 from PIL import Image
 
 from service.documents.document import Box
-from service.documents.ocr.reader import picture_dpi
+from service.documents.ocr.drawing import picture_dpi
 from service.documents.pdf.glyphs import PageFrame
 from service.documents.pdf.page_objects import painted_objects
 from service.documents.pdf.reader import loaded_page

@@ -73,6 +73,7 @@ class RedactedArea:
         inked: the origins of all glyphs with ink.
         unseen: the origins of glyphs that do not show; of those at one place the first go, as others are painted over.
         removed: the origins of those that went for their place.
+        painted: the boxes in which images show what is to go; `paintings`: the images over each that were painted.
         reworded: the boxes of the glyphs of each passage for which the file has other words.
         passage: the last of these while it goes on.
     """
@@ -83,6 +84,8 @@ class RedactedArea:
     inked: BoxGrid = field(default_factory=lambda: BoxGrid(()))
     unseen: Places = field(default_factory=lambda: Places(()))
     removed: list[Point] = field(default_factory=list)
+    painted: list[Rectangle] = field(default_factory=list)
+    paintings: dict[Rectangle, int] = field(default_factory=dict)
     reworded: list[list[Rectangle]] = field(default_factory=list)
     passage: list[Rectangle] | None = None
 
@@ -90,6 +93,14 @@ class RedactedArea:
     def gone(self) -> int:
         """A number that grows with each glyph that goes."""
         return len(self.removed) - self.unseen.left
+
+    def touched(self, image: Rectangle) -> list[Rectangle]:
+        """The boxes that are to be painted in an image that lies in this box; each counts as painted."""
+        left, bottom, right, top = image
+        touched = [b for b in self.painted if b[0] < right and left < b[2] and b[1] < top and bottom < b[3]]
+        for box in touched:
+            self.paintings[box] = self.paintings.get(box, 0) + 1
+        return touched
 
     def takes(self, origin: Point, middle: Point) -> bool:
         """True if this glyph goes."""

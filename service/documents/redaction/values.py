@@ -26,12 +26,14 @@ class Range:
 class PaintedPage:
     """A page whose text was recognized in its picture (OCR): the boxes to paint over, on the page as shown.
 
-    `must_be_painted`: also its text layer, if it has one, is not to stay.
+    `must_be_painted`: also its text layer, if it has one, is not to stay. `in_pictures`: only its pictures were
+    recognized; of its text layer ranges go.
     """
 
     number: int
     boxes: tuple[Box, ...]
-    must_be_painted: bool
+    must_be_painted: bool = False
+    in_pictures: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +41,13 @@ class Redaction:
     """The deletions from a file: ranges of its text, and texts that may not stand beside its pages any more.
 
     Attributes:
-        ranges: of the text, on pages that were not recognized.
+        ranges: of the text layer, on pages that were not recognized as a whole.
         secrets: what goes from outlines and other names too.
         everywhere: that may stand on no page either.
         allow_unread: what was not read of pages stays as it is; otherwise their file is refused.
         painted: the pages whose text was recognized.
-        page_starts: where each page begins in the text that the ranges are of, if pages of it were recognized.
+        page_starts: where each page begins in the text that was read, if pages of it were recognized; the ranges are
+            counted from there as in the text layer.
     """
 
     ranges: tuple[Range, ...]

@@ -1,4 +1,4 @@
-"""A page of which something was not read is named with its reason; logos, letterheads and decoration are not."""
+"""A page of which something was not read is named with its reason, a logo with letters too; decoration is not."""
 
 from __future__ import annotations
 
@@ -438,22 +438,32 @@ def with_payment_code(canvas: Any) -> None:
 
 
 @pytest.mark.parametrize(
+    ("draw", "reason"),
+    [
+        (letter, UnreadReason.IMAGE),
+        (short_letter, UnreadReason.IMAGE),
+        (bill_with_logo, UnreadReason.IMAGE),
+        (with_signature, UnreadReason.IMAGE),
+        (with_word_in_head, UnreadReason.OUTLINES),
+    ],
+)
+def test_letterheads_logos_with_letters_and_signatures_are_named(draw: Draw, reason: UnreadReason) -> None:
+    document = read(drawn(draw))
+    assert (document.unread_pages, {part.reason for part in document.partly_read}) == ((), {reason})
+
+
+@pytest.mark.parametrize(
     "draw",
     [
-        letter,
-        short_letter,
-        bill_with_logo,
         with_rules,
         with_waves,
         with_photograph,
-        with_signature,
         with_payment_code,
         with_signs,
         with_hatching,
         with_guilloche,
         with_icons,
         with_strokes_of_a_pen,
-        with_word_in_head,
         with_empty_scan,
         with_photograph_behind,
         with_drawn_signature,

@@ -11,9 +11,9 @@ from PIL import Image
 from reportlab.lib.utils import ImageReader
 
 from service.documents.limits import DocumentLimits
-from service.documents.pdf.coverage import has_shades, writing_beside
 from service.documents.pdf.hidden_text import agree, looks_like_text
 from service.documents.pdf.reader import read_pdf
+from service.documents.pdf.written_cells import has_shades, writing_beside
 from tests.support.document_files import PAGE_HEIGHT, PAGE_WIDTH, drawn
 from tests.support.drawn_sheets import sheet
 from tests.support.scans import scanned, with_note, written

@@ -244,7 +244,7 @@ export interface components {
          *     `unread_pages`: numbers of the pages of which nothing was read, or next to nothing: scans, also with a stamp.
          *     `partly_read`: what was not read of pages with text; all others were read in full.
          *     `ocr_pages`: pages whose pictures were read, with the mean confidence, and how their text was turned; `page` is null
-         *     of a picture in a DOCX or HTML file.
+         *     of a picture in a DOCX or HTML file, `box` is that of a picture on a page whose text layer was read.
          *     `unread_attachments`: electronic invoices attached to the file that are damaged, and why.
          *     `charset`: the character encoding that a text or HTML file was read in, how it was found, and how surely.
          *     `fields`: those of the first bill, contract or résumé among the `papers`; null without one. Both are absent unless
@@ -465,19 +465,26 @@ export interface components {
             detail: string;
         };
         /**
-         * @description A page of which text was recognized in its picture (OCR).
+         * @description A page, or a picture on it, of which text was recognized (OCR).
          *
          *     Attributes:
          *         page: its number; None of a picture in a format without pages (HTML, DOCX).
          *         confidence: the mean probability of the recognized characters.
          *         turned: degrees clockwise by which its text stands on the page as shown: 0, 90, 180 or 270.
          *         skew: further degrees clockwise, by which its lines fall to the right.
+         *         box: of the picture on the page, whose text layer was read; None: the page was recognized as a whole.
          */
         RecognizedPage: {
             page: number | null;
             confidence: number;
             turned: number;
             skew: number;
+            box: [
+                number,
+                number,
+                number,
+                number
+            ] | null;
         };
         /**
          * @description One record of the kind that a `schema` names: the values of each field, in the order of the text.
