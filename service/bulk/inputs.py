@@ -114,13 +114,15 @@ def check_place(path: str, folders: Iterable[str]) -> None:
     """
     place = os.path.realpath(path)
     if not any(Path(place).is_relative_to(os.path.realpath(folder)) for folder in folders):
-        raise UnreadableFile("It leads out of its folder, by a link or `..`; --follow reads it.")
+        cure = "name that folder as an input of its own" if os.path.isdir(place) else "--follow reads it"
+        raise UnreadableFile(f"It leads out of its folder, by a link or `..`; {cure}.")
 
 
-def files_below(folder: str) -> Iterator[str]:
+def files_below(folder: str, top: str | None = None) -> Iterator[str]:
     """The paths of the files of a folder and of those in it, by name: none hidden, none through a link to a folder.
 
-    A folder in it that cannot be listed stands for its files: who reads it finds out why.
+    A folder in it that cannot be listed, or a link to one outside of `top`, stands for its files: who reads it finds
+    out why.
 
     Raises:
         InvalidOptions: the folder itself cannot be listed.
@@ -129,15 +131,19 @@ def files_below(folder: str) -> Iterator[str]:
         names = sorted(os.listdir(folder))
     except OSError as error:
         raise InvalidOptions(f"The folder {folder} cannot be listed: {error.strerror}.") from error
+    top = top or os.path.realpath(folder)
     for name in names:
         path = os.path.join(folder, name)
         if name.startswith("."):
             continue
         if not os.path.isdir(path):
             yield path
-        elif not os.path.islink(path):
+        elif os.path.islink(path):
+            if not Path(os.path.realpath(path)).is_relative_to(top):
+                yield path
+        else:
             try:
-                yield from files_below(path)
+                yield from files_below(path, top)
             except InvalidOptions:
                 yield path
 
@@ -197,6 +203,8 @@ def _read_file(path: str, version: str) -> bytes:
             return data
     except FileNotFoundError:
         raise ObjectMissing("The file is not there any more.") from None
+    except IsADirectoryError:
+        raise UnreadableFile("It is a link to a folder; name that folder as an input of its own.") from None
     except OSError as error:
         raise UnreadableFile(f"The file cannot be read: {error.strerror}.") from error
 

@@ -280,3 +280,16 @@ def test_a_link_that_the_command_line_names_is_read(job: Path) -> None:
     (job / "too").symlink_to("in")
     assert _read(local_inputs(["too"]))["link.txt"] == UnreadableFile.code
     assert isinstance(_read(local_inputs(["too"]))["b.txt"], Content)
+
+
+def test_a_link_to_another_folder_is_a_row_and_its_files_are_not_lost_in_silence(folder: Path) -> None:
+    (folder / "more").mkdir()
+    (folder / "more/d.txt").write_text("d")
+    (folder / "in/july").symlink_to(folder / "more")
+    (folder / "in/latest").symlink_to("a")
+    assert _keys("in") == ["a/c.txt", "b.txt", "july", "z.pdf"], "what `latest` holds is in `a`"
+    for follow in (False, True):
+        inputs = local_inputs(["in"], follow=follow)
+        (link,) = [item for item in inputs.items() if item.key == "july"]
+        with pytest.raises(UnreadableFile, match="name that folder as an input of its own"):
+            inputs.read(link)
