@@ -282,7 +282,7 @@ def test_a_link_that_the_command_line_names_is_read(job: Path) -> None:
     assert isinstance(_read(local_inputs(["too"]))["b.txt"], Content)
 
 
-def test_a_link_to_another_folder_is_a_row_and_its_files_are_not_lost_in_silence(folder: Path) -> None:
+def test_a_link_to_a_folder_outside_is_a_row_and_not_lost_in_silence(folder: Path) -> None:
     (folder / "more").mkdir()
     (folder / "more/d.txt").write_text("d")
     (folder / "in/july").symlink_to(folder / "more")

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from service.commands.extract import answered_files
 from service.commands.file_answers import STANDARD_INPUT, WINDOW, Answer, answers, expanded, paper_tables
 from service.core.errors import InvalidOptions
+from service.terminal import draw
 
 
 def test_a_slow_file_holds_back_a_window_of_others_and_the_order_stays(tmp_path: Path) -> None:
@@ -97,11 +98,10 @@ def paper(fields: Answer | None, **others: Any) -> Answer:
 
 
 def shown(*papers: Answer) -> str:
-    console = Console(file=StringIO(), width=160)
-    for table in paper_tables(list(papers)):
-        console.print(table)
-    assert isinstance(console.file, StringIO)
-    return console.file.getvalue()
+    with redirect_stdout(StringIO()) as out:
+        for table in paper_tables(list(papers)):
+            draw(table)
+    return out.getvalue()
 
 
 def of_roles(**roles: Answer) -> Answer:
