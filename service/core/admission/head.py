@@ -2,8 +2,9 @@
 
 An adaptive concurrency limit for each kind of request: additive increase while answers come in time, multiplicative
 decrease when they come late, are refused for overload, or lie in the socket because the event loop is late (AIMD; the
-idea is TCP's, and that of Netflix' concurrency-limits and Envoy's adaptive concurrency). What is over the limit is
-refused before its body is parsed. The rules:
+idea is TCP's, and that of Netflix' concurrency-limits and Envoy's adaptive concurrency). A late refusal of a document
+itself (422), such as of one too long for its deadline, shows its size and no load. What is over the limit is refused
+before its body is parsed. The rules:
 
 - A kind is a client and a deadline's order of magnitude: a client that asks for the impossible shrinks only its own
   limit, and requests with minutes to spare are not refused because those with a second come late.
@@ -123,7 +124,7 @@ class ConcurrencyLimiter:
         if found is None:
             return
         found.in_flight -= 1
-        if status is None:
+        if status in (None, 422):
             return
         took = now - admitted.arrived_seconds
         refused = status in (429, 504) and backlog_seconds >= BACKLOG_SHARE * admitted.deadline_seconds

@@ -76,6 +76,15 @@ def test_who_asks_for_the_impossible_limits_nobody() -> None:
     assert control.limit == float("inf")
 
 
+def test_a_late_refusal_of_the_document_itself_is_no_load() -> None:
+    """Such a one is too long for its deadline, and the tokens of many at once take a worker a while to count."""
+    control = ConcurrencyLimiter()
+    for admitted in burst(control, 100):
+        control.finished(admitted, 422, 0.0, 0.9)
+    assert control.in_flight == 0
+    assert len(burst(control, 100)) == 100
+
+
 def test_a_request_whose_deadline_passed_in_its_socket_is_refused_as_late() -> None:
     control = ConcurrencyLimiter()
     assert control.admit(1, 1.0, arrived_seconds=0.0, now=1.1) == SOCKET_LATE
