@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
-from urllib.parse import unquote
+from urllib.parse import unquote_to_bytes
 
 MOST_DECODINGS = 3
 """Most times that a text is decoded."""
@@ -76,7 +76,11 @@ def decodings(text: str) -> Iterator[list[DecodedText]]:
 
 def _meant(escape: str) -> str:
     if escape[0] == "%":
-        return unquote(escape)
+        meant = unquote_to_bytes(escape)
+        try:
+            return meant.decode()
+        except UnicodeDecodeError:  # Older programs escape Latin-1: `M%FCller`.
+            return meant.decode("latin-1")
     if escape[0] == "&":
         return html.unescape(escape)
     if escape[1] not in "ux":

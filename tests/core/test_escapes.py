@@ -11,7 +11,7 @@ from service.core.escapes import MOST_DECODINGS, decoded, decodings
 MEANT = {
     "a%20b": "a b",
     "a%C3%A4b": "aäb",
-    "a%FFb": "a\ufffdb",
+    "a%FCb": "aüb",
     "a%2520b": "a%20b",
     r"a\u0020b": "a b",
     r"a\ud83d\ude00b": "a😀b",
