@@ -219,7 +219,9 @@ def _read_objects(
     if TOKENIZER in contents and "model" not in contents[TOKENIZER]:
         problems.append(FolderProblem("tokenizer", f"{TOKENIZER} is no tokenizer: it has no `model`."))
     if pattern := next(filter(backtracks, regexes_in(contents.get(TOKENIZER))), None):
-        said = "repeats a group that holds a repeat or alternatives: some texts would take for ever"
+        said = (
+            "repeats a group that holds a repeat or alternatives, or repeats too often: some texts would take for ever"
+        )
         problems.append(FolderProblem("tokenizer", f"{TOKENIZER}: its pattern {pattern[:80]!r} {said}."))
     return contents
 

@@ -1,7 +1,8 @@
 """Regular expressions of a tokenizer: those that may backtrack without an end are told by their groups.
 
-The rule: a group that is repeated any number of times holds neither a repeat nor alternatives, as in `(?:x+x+)+y`.
-Those of the known tokenizers repeat characters and classes alone.
+The rules: a group that is repeated any number of times holds neither a repeat nor alternatives, as in `(?:x+x+)+y`; an
+alternative has at most `MOST_REPEATS`, since `x*x*x*x*y` takes the fourth power of a text's length; no group is called.
+Those of the known tokenizers repeat characters and classes alone, at most two in a row.
 """
 
 from __future__ import annotations
@@ -9,7 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-_PIECE = re.compile(r"\\.|\[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*\]|\((?:\?(?:<?[=!]|<\w+>|[a-zA-Z-]*:|>))?|\)|.", re.S)
+MOST_REPEATS = 2
+"""Most repeats without a limit in an alternative of a pattern."""
+_PIECE = re.compile(
+    r"\\.|(?:[*+?]|\{\d*,?\d*\})[+?]?|\[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*\]|\((?:\?(?:<?[=!]|<\w+>|[a-zA-Z-]*:|>))?|\)|.",
+    re.S,
+)
 _REPEAT = re.compile(r"[*+]|\{\d*,\}|\{\d+(?:,\d+)?\}")
 _ENDLESS = re.compile(r"[*+]|\{\d*,\}|\{(?:\d*,)?\d{2,}\}")
 
@@ -28,13 +34,16 @@ def regexes_in(value: object) -> Iterator[str]:
 
 
 def backtracks(pattern: str) -> bool:
-    """True if a repeated group of a pattern holds a repeat or alternatives."""
-    holds = [False]
+    """True if a pattern breaks one of the rules."""
+    holds, repeats = [False], 0
     for found in _PIECE.finditer(pattern):
         piece, end = found.group(), found.end()
+        repeats = 0 if piece == "|" and len(holds) == 1 else repeats + bool(_ENDLESS.match(piece))
+        if piece == r"\g" or repeats > MOST_REPEATS:
+            return True
         if piece.startswith("("):
             holds.append(False)
-        elif piece == "|" or _REPEAT.match(pattern, found.start()):
+        elif piece == "|" or _REPEAT.match(piece):
             holds[-1] = True
         elif piece == ")" and len(holds) > 1:
             inner = holds.pop()
