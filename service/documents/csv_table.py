@@ -1,7 +1,8 @@
 """CSV table: its rows as lines, their cells separated by tabs, as the tables of other formats are.
 
-- The first line with a separator outside of quotes decides between tab, `;`, `|` and `,`; of several in it, that one
-  which divides most lines into equally many cells, and of equals the one that fewer numbers have within.
+- The first line that has tab, `;`, `|` or `,` outside of quotes and is divided as most lines are names the separator: a
+  title above the table is not. Of several in it, that one counts which divides most lines into equally many cells, and
+  of equals the one that fewer numbers have within.
 - Excel's first line `sep=;` names the separator and is no row.
 - White space and line ends in a cell are one space. Empty cells keep their place, but not at a line's end.
 - Quotes that do not close, or close within a cell, could move words into other cells: the file is refused.
@@ -64,13 +65,16 @@ def _rows(text: str, separator: str, *, strict: bool = True) -> Iterator[list[st
 
 
 def _separator(sample: str) -> str:
+    evenness = {each: _evenness(sample, each) for each in _SEPARATORS if each in sample}
+    best = max(evenness, key=lambda each: evenness[each], default=",")  # Of equals the first.
     for line in _QUOTED.sub("", sample).splitlines():
-        if there := [each for each in _SEPARATORS if each in line]:
-            return max(there, key=lambda each: _evenness(sample, each))  # Of equals the first.
-    return ","
+        there = [each for each in evenness if each in line]
+        if there and max(map(evenness.__getitem__, there)) > 0.5:
+            return max(there, key=evenness.__getitem__)
+    return best
 
 
 def _evenness(sample: str, separator: str) -> float:
-    """The share of rows that have the most frequent number of cells."""
+    """The share of rows that have the most frequent number of cells, of those with several."""
     widths = Counter(len(row) for row in _rows(sample, separator, strict=False) if row)
-    return max(widths.values()) / widths.total()
+    return max((count for width, count in widths.items() if width > 1), default=0) / max(widths.total(), 1)

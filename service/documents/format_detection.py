@@ -2,6 +2,7 @@
 
 content begins like a PDF, a zip, an invoice, an image …      → that, whatever was declared
 named or typed PDF or DOCX, but the content is another      → UnreadableDocument
+named or typed CSV, but it begins as HTML                   → HTML
 named, else typed HTML, CSV or text                         → as declared
 a name of JSON, mail, calendars, contacts, or such a type   → UnsupportedFormat
 neither                                                     → HTML if it looks like it, else text
@@ -169,6 +170,8 @@ def detect_format(data: bytes, *, media_type: str | None = None, name: str | Non
         missing = "no %PDF- header" if declared is Format.PDF else "no zip header"
         seen = "HTML" if _HTML_START.match(data[:4096]) else "text or something else"
         raise UnreadableDocument(f"The document was sent as {declared}, but has {missing}: it is {seen}.")
+    if declared is Format.CSV and _looks_like_html(data):
+        return Format.HTML
     if declared not in (None, Format.TEXT):
         return declared
     essence = _essence(media_type or "")

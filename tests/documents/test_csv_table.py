@@ -31,6 +31,11 @@ def read(data: bytes, charset: str | None = None) -> str:
             "Account;123\n\nDay;Text;Sum\n1.1.2026;Kuura, Oy;-2,00\n2.1.2026;Talvi;-1,00\n",
             "Account\t123\n\nDay\tText\tSum\n1.1.2026\tKuura, Oy\t-2,00\n2.1.2026\tTalvi\t-1,00",
         ),
+        (
+            "Report, as of May\n\nName;Sum\nAcme, Inc.;10,00\nBolt;20,00\n",
+            "Report, as of May\n\nName\tSum\nAcme, Inc.\t10,00\nBolt\t20,00",
+        ),
+        ("a,b\n1,2,3\n4\n5,6,7,8\n", "a\tb\n1\t2\t3\n4\n5\t6\t7\t8"),
         ("id,name,tags\n1,x,red;blue\n2,y,red;green;gray\n", "id\tname\ttags\n1\tx\tred;blue\n2\ty\tred;green;gray"),
         ("1,x,red;blue\n2,y,red\n3,z,a;b;c\n", "1\tx\tred;blue\n2\ty\tred\n3\tz\ta;b;c"),
         ('"Doe; Jane","1,200.00"\n"x ""y"" z",3\n', 'Doe; Jane\t1,200.00\nx "y" z\t3'),

@@ -50,6 +50,7 @@ def test_the_format_follows_content_then_type_then_name(
     [
         (b"Kuura,20.00", "a.csv", ("text/csv", "application/vnd.ms-excel", "text/plain"), Format.CSV),
         (b"Kuura\t20.00", "A.TSV", ("text/tab-separated-values", "text/plain"), Format.CSV),
+        (b"<html><table><tr><td>Kuura, 20.00", "a.csv", ("text/csv", "application/vnd.ms-excel"), Format.HTML),
         (b"Kuura,20.00", "a.txt", ("text/plain", "text/csv"), Format.TEXT),
         (b"<p>Kuura", "a.html", ("text/html", "text/plain"), Format.HTML),
         (b"total: 20.00", "a.yaml", ("application/x-yaml", "text/yaml", "application/yaml"), Format.TEXT),

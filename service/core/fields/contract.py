@@ -1,10 +1,13 @@
 """Contract fields: the parties with what the contract calls them, dates, periods, law, court and amounts.
 
 The rules:
-- A party is called by a name of `ROLES`: behind its name, in quotation marks, brackets or dashes ("the Supplier"), or
-  as the key of its name on a line ("Landlord: …"). The first name behind "between" or the party before it is meant.
+- A party is called by a name of `ROLES`, or by a part of its own ("Halverson"): behind its name, in quotation marks,
+  brackets or dashes ("the Supplier"), or as the key of its name on a line ("Landlord: …"). The first name behind
+  "between", "on behalf of" or the party before it is meant, else the first of the paragraph; of names joined by "and"
+  the last one, or all that are called so "together". A key may have several.
 - Words directly before a date, a period or an amount, on its line or the one above, say what it is. "(the "Effective
-  Date")" may follow. Of several amounts of one role the first counts, others are alternatives.
+  Date")" may follow. A date of "the agreement dated …" is another contract's, a period of probation no notice period.
+  Of several amounts of one role the first counts, others are alternatives.
 - Law and court are words of a sentence, or stand behind their key.
 - What no words name is not answered. Nothing here is fitted: a value has the score of its entity, one that is no entity
   `BY_WORDS`.
@@ -52,28 +55,36 @@ CONTRACT_ROLES = (*words.DATES, *words.PERIODS, "governing_law", "jurisdiction",
 
 _OPEN, _CLOSE = "[\"“”„«‘']", "[\"“”»’']"
 _ARTICLE = rf"(?:(?:{words.ARTICLES}) ?)?"
+_ROLE = rf"(?P<role>(?:{words.ROLES})s?)"
 _CALLED = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
-        rf"{_OPEN} ?{_ARTICLE}(?P<role>{words.ROLES}),? ?{_CLOSE}",
-        rf"\({_ARTICLE}(?P<role>{words.ROLES})\)",
-        rf"[–—-] ?{_ARTICLE}(?P<role>{words.ROLES}) ?(?:genannt ?)?[–—-]",
-        rf"\b(?P<word>{words.CALLED})\b[^\n.;()]{{0,30}}?[ \"“„«‘']{_ARTICLE}(?P<role>{words.ROLES})\b",
+        rf"{_OPEN} ?{_ARTICLE}{_ROLE},? ?{_CLOSE}",
+        rf"\({_ARTICLE}{_ROLE}\)",
+        rf"[–—-] ?{_ARTICLE}{_ROLE} ?(?:genannt ?)?[–—-]",
+        rf"\b(?P<word>{words.CALLED})\b[^\n.;()]{{0,30}}?[ \"“„«‘']{_ARTICLE}{_ROLE}\b",
+        rf"\((?:{words.ARTICLES}|{words.CALLED})?,? ?{_OPEN} ?(?P<own>(?P<role>"
+        rf"[^\W\d_][^\n()\"“”„«»]{{1,30}}?)) ?{_CLOSE}\)",
     )
 )
-"""Ways in which a contract calls a party, behind its name."""
+"""Ways in which a contract calls a party, behind its name; `own`: perhaps by a part of it."""
+_TOGETHER = re.compile(rf"\b(?:{words.TOGETHER})\b", re.IGNORECASE)
+_JOINED = re.compile(rf",?\s(?:and|und|et|y|e|&)\s(?:(?:{words.TITLES})\b\.?\s)?", re.IGNORECASE)
+_FOR = re.compile(rf"\b(?:{words.FOR})\s", re.IGNORECASE)
+"""Words before the party that a person acts for."""
 _WEAK = frozenset(("as", "als", "como", "quale"))
 """Words that introduce a party's role only before a capital letter."""
 _MEANS = re.compile(rf"{_CLOSE}? ?(?:means|shall mean|bezeichnet|désigne|significa|indica)\b", re.IGNORECASE)
 _KEY = re.compile(
-    rf"^[ \t]*(?:\(?[\d][.)] ?)?(?:name (?:of (?:the )?)?|the )?(?P<role>{words.ROLES})(?: ?\([^)\n]{{0,30}}\))?[ \t]*"
-    r"(?:\t|:[ \t]*\n?)[ \t]*(?P<name>[^\s\W_][^\n:_]{2,90}|[\"“„«][^\n:_]{2,90})$",
+    rf"^[ \t]*(?:\(?[\d][.)] ?)?(?:name (?:of (?:the )?)?|the )?{_ROLE}(?: ?\([^)\n]{{0,30}}\))?[ \t]*"
+    r"(?:\t|:[ \t]*\n?|:?[ \t]*\n(?:name|nom|nombre|nome|company|firma)[ \t]*[:\t])[ \t]*"
+    r"(?P<name>[^\s\W_][^\n:_]{2,90}|[\"“„«][^\n:_]{2,90})$",
     re.IGNORECASE | re.MULTILINE,
 )
 _BETWEEN = re.compile(rf"\b(?:{words.BETWEEN})\b", re.IGNORECASE)
 _LEAD = re.compile(
-    r"(?:[\W\d_]|(?:and|und|et|y|e|by|between|the|la|le|el|il|los|der|die|das|firma|genannt|mr|mrs|ms|herrn?|frau|mme|d|dña|"
-    r"sig|sig ra|dott|don|doña|sociedad|société|società|de una parte|de otra parte|de otra|a|b|part|parte|one|other)"
+    rf"(?:[\W\d_]|(?:and|und|et|y|e|by|between|the|la|le|el|il|los|der|die|das|firma|genannt|{words.TITLES}|"
+    r"sociedad|société|società|de una parte|de otra parte|de otra|a|b|part|parte|one|other)"
     r"\b\.?)*",
     re.IGNORECASE,
 )
@@ -85,7 +96,9 @@ _FORM = re.compile(
 _SENTENCE = re.compile(r"\b(?!corp|bros)[^\W\d_]{4,}\.$", re.IGNORECASE)
 _REST = re.compile(r"[^()\n]{0,40}\)")
 """Rest of the brackets in which a party is called something."""
-_NO_NAME = re.compile(r"(?:by|name|signature|date|title|address|party|shall|will|has|is|and|of)\b", re.IGNORECASE)
+_NO_NAME = re.compile(r"(?:this|by|name|signature|date|title|address|party|shall|will|has|is|and|of)\b", re.IGNORECASE)
+_OTHER_CONTRACT = re.compile(words.OTHER_CONTRACT, re.IGNORECASE)
+"""Words before the date of another contract: "the Lease dated"."""
 _AND = re.compile(r"\b(?:and|und|et|y|e)\b\W*(?:\(?[2b]\)?\W*)?$", re.IGNORECASE)
 _DATED = {
     role: re.compile(rf"(?<!\w)(?:{pattern})[\s:,]*(?:(?:the|den|dem|le|el|il|on|day of)\s)?$", re.IGNORECASE)
@@ -96,7 +109,7 @@ _CALLED_EFFECTIVE = re.compile(
 )
 _UNTIL = re.compile(r"\b(?:until|through|bis(?: zum)?|jusqu['’]au|hasta el|fino al)\s$", re.IGNORECASE)
 _TERM = re.compile(
-    r"\b(?:term|lease|agreement|contract|\w*vertrag\w*|\w*verhältnis|befristet|contrat|bail|durée|contrato|plazo|"
+    r"\b(?:term|lease|agreement|contract|engagement|employment|tenancy|continues?|\w*vertrag\w*|\w*verhältnis|befristet|contrat|bail|durée|contrato|plazo|"
     r"duración|vigencia|contratto|durata|locazione|force|kraft)\b",
     re.IGNORECASE,
 )
@@ -105,9 +118,8 @@ _PERIODS = {
     role: re.compile(rf"(?<!\w)(?:{pattern})[\s:]*{words.LEAST}\s?$", re.IGNORECASE)
     for role, pattern in words.PERIODS.items()
 }
-_PAYMENT = re.compile(
-    r"pay|invoice|zahl|rechnung|paie|règlement|pago|pag[ao]|fattur|factur|warrant|gewähr", re.IGNORECASE
-)
+_NO_TERM = re.compile(rf"{words.NO_TERM}|{words.PROBATION}", re.IGNORECASE)
+_PROBATION = re.compile(rf"(?<!after )(?<!after the )(?<!nach der )(?<!nach )(?:{words.PROBATION})", re.IGNORECASE)
 _NOTICE = re.compile(words.NOTICE_BEHIND, re.IGNORECASE)
 _BEFORE_NOTICE = re.compile(rf"(?:{words.NOTICE_BEFORE})\s?$", re.IGNORECASE)
 _ENDS = re.compile(r"terminat|kündig|résili|congé|rescind|resci|resolver|recess|disdet|desist|resign", re.IGNORECASE)
@@ -165,8 +177,10 @@ def _dates(prose: str, mentions: Sequence[Mention]) -> Iterator[tuple[str, Menti
             continue
         before = _sentence_before(prose, mention.start)
         role = next((role for role, named in _DATED.items() if named.search(before)), None)
+        if _OTHER_CONTRACT.search(before):
+            continue
         if "/" in mention.value.text:
-            role = "term" if _TERM.search(before) and not _PAYMENT.search(before) else None
+            role = "term" if _TERM.search(before) and not _NO_TERM.search(before) else None
         elif _CALLED_EFFECTIVE.match(prose, mention.end):
             role = "effective_date"
         elif role is None and _UNTIL.search(before) and _TERM.search(before):
@@ -185,9 +199,8 @@ def _periods(text: str, prose: str) -> Iterator[tuple[str, Mention]]:
         role = next((role for role, named in _PERIODS.items() if named.search(before)), None)
         if _NOTICE.match(behind) or _BEFORE_NOTICE.search(before):
             role = "notice_period" if _ENDS.search(around) else None
-        if role == "term" and _PAYMENT.search(before):
-            continue
-        if role:
+        is_other = _NO_TERM.search(before) if role == "term" else _PROBATION.search(around)
+        if role and not is_other:
             yield role, _by_words("DURATION", text, *match.span())
 
 
@@ -216,7 +229,7 @@ def _amounts(prose: str, mentions: Sequence[Mention]) -> Iterator[tuple[str, Men
 
 def _parties(text: str, prose: str, mentions: Sequence[Mention]) -> Iterator[Party]:
     """Yield the parties, each once, by what they are called; those of keys only where sentences name fewer than two."""
-    names = [each for each in mentions if each.label in _NAMES and not _is_called(each.text)]
+    names = [each for each in mentions if each.label in _NAMES and len(each.text) > 2 and not _is_called(each.text)]
     parties = _distinct(_called(text, prose[:PREAMBLE_CHARACTERS], names))
     if len(parties) < 2:
         parties = _distinct([*parties, *_by_key(text, names)])
@@ -232,12 +245,11 @@ def _is_called(text: str) -> bool:
 def _distinct(parties: Sequence[Party] | Iterator[Party]) -> list[Party]:
     """Keep the first party of each name, and of each role."""
     kept: dict[str, Party] = {}
-    roles = set()
+    places: dict[str, int] = {}
     for party in parties:
-        role = party.called.text.casefold() if party.called else ""
-        if role not in roles and party.name.value.text.casefold() not in kept:
-            kept[party.name.value.text.casefold()] = party
-            roles.add(role)
+        role, place = (party.called.text.casefold(), party.called.start) if party.called else ("", 0)
+        if places.setdefault(role, place) == place:
+            kept.setdefault(party.name.value.text.casefold(), party)
     return list(kept.values())
 
 
@@ -246,22 +258,48 @@ def _called(text: str, prose: str, names: Sequence[Mention]) -> Iterator[Party]:
     matches = sorted((match for each in _CALLED for match in each.finditer(prose)), key=lambda match: match.start())
     before = 0
     for match in matches:
-        role = match["role"]
-        is_weak = (
-            match.re is not _CALLED[0]
-            and not role[0].isupper()
-            and match.groupdict().get("word", "as").lower() in _WEAK
-        )
-        if match.start("role") < before or is_weak or _MEANS.match(prose, match.end()):
+        if match.start("role") < before or _is_weak(match) or _MEANS.match(prose, match.end()):
             continue
-        starts = [each.end() for each in _BETWEEN.finditer(prose, 0, match.start())]
-        start = max(before, match.start() - _NAME_CHARACTERS, *starts[-1:])
-        name = next((each for each in names if start <= each.start and each.end <= match.start()), None)
-        name = name or _written_name(text, prose, start, match.start())
-        if name is not None:
+        starts = [each.end() for each in _BETWEEN.finditer(prose, 0, match.start())] or [
+            prose.rfind("\n\n", 0, match.start()) + 1
+        ]
+        start = max(before, match.start() - _NAME_CHARACTERS, starts[-1])
+        start = max((each.end() for each in _FOR.finditer(prose, start, match.start())), default=start)
+        named = _joined(prose, [each for each in names if start <= each.start and each.end <= match.start()])
+        if "own" in match.groupdict():
+            if not (named and _is_part(match["own"], named[-1].text)):
+                continue
+        elif not named and (written := _written_name(text, prose, start, match.start())):
+            named = [written]
+        is_plural = _TOGETHER.search(prose, named[-1].end, match.start("role")) if named else None
+        for name in named if is_plural or match["role"].endswith("s") else named[-1:]:
             yield Party(_with_form(name, text), _by_words("PARTY_ROLE", text, *match.span("role")))
         rest = _REST.match(prose, match.end())
         before = rest.end() if rest else match.end()
+
+
+def _is_weak(match: re.Match[str]) -> bool:
+    """True if words that often mean something else call a party in small letters: "as agent"."""
+    word = match.groupdict().get("word") or "as"
+    return match.re is not _CALLED[0] and not match["role"][0].isupper() and word.lower() in _WEAK
+
+
+def _joined(prose: str, names: Sequence[Mention]) -> list[Mention]:
+    """Return the first name, and those that are joined to it by "and"."""
+    joined = list(names[:1])
+    for each in names[1:]:
+        if not _JOINED.fullmatch(prose, joined[-1].end, each.start):
+            break
+        joined.append(each)
+    return joined
+
+
+def _is_part(called: str, name: str) -> bool:
+    """True if a name has a word of what a party is called, or its initials."""
+    words_of = [word.casefold() for word in re.findall(r"[^\W\d_]+", name)]
+    return called.casefold() == "".join(word[0] for word in words_of) or any(
+        len(word) > 2 and word.casefold() in words_of for word in re.findall(r"[^\W\d_]+", called)
+    )
 
 
 def _written_name(text: str, prose: str, start: int, end: int) -> Mention | None:
@@ -289,10 +327,13 @@ def _by_key(text: str, names: Sequence[Mention]) -> Iterator[Party]:
     """Yield the parties whose names stand behind what they are called, as keys."""
     for match in _KEY.finditer(text):
         start = match.start("name")
-        named = next((_with_form(each, text) for each in names if each.start == start), None)
-        named = named or _written_name(text, text, start, match.end())
-        if named is not None and not _is_called(named.text) and not _SENTENCE.search(named.text):
-            yield Party(named, _by_words("PARTY_ROLE", text, *match.span("role")))
+        named = [each for each in names if start <= each.start < match.end()]
+        named = _joined(text, named) if named and named[0].start == start else []
+        if not named and (written := _written_name(text, text, start, match.end())):
+            named = [written]
+        for name in named:
+            if not _is_called(name.text) and not _SENTENCE.search(name.text):
+                yield Party(_with_form(name, text), _by_words("PARTY_ROLE", text, *match.span("role")))
 
 
 def _between(prose: str, names: Sequence[Mention]) -> Iterator[Party]:

@@ -49,7 +49,9 @@ _ABOUT = re.compile(
 """Words of a contract's heading that say what it is about, or the name at its end."""
 
 _CONTRACT_LINE = re.compile(
-    r"^[A-Z][^\n.:;@?!]{2,70}\b(?:Agreement|AGREEMENT|Contract|CONTRACT|LEASE|Lease)[ \t]*$", re.M
+    r"^(?!(?i:notice|termination of|cancellation of|request|application|receipt|invoice)\b)[A-Z]"
+    r"(?:[^\n.:;@?!]|\b(?:No|NO)\.){2,70}\b(?:Agreement|AGREEMENT|Contract|CONTRACT|LEASE|Lease)[ \t]*$",
+    re.M,
 )
 _SENTENCES = PhraseTable(phrases=SENTENCES)
 _ACCOUNTS = labels_of(RoleGroup.ACCOUNT)
@@ -137,6 +139,8 @@ def _contract_line(text: str) -> Heading | None:
 def _stands_alone(text: str, heading: Heading) -> bool:
     """True if a heading names a paper that no label calls a bill: with a number or as title; a bill has an amount."""
     if heading.kind in BILL_KINDS and _SUM.search(text) is None:
+        return False
+    if heading.kind is PaperKind.CONTRACT and heading.form is not HeadingForm.TITLE and is_letter(text):
         return False
     has_number = any(map(str.isdigit, text[heading.start : heading.end]))
     return heading.form is HeadingForm.TITLE or (heading.form is HeadingForm.EXTENDED and has_number)

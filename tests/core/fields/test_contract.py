@@ -76,6 +76,10 @@ def test_a_contract_has_fields_and_they_follow_the_order_of_roles() -> None:
             "Landlord:\tOya Lane\nName of the Tenant: Juniper Dental, P.C.\nAddress: 4 Mill Street",
             {"Landlord": "Oya Lane", "Tenant": "Juniper Dental, P.C."},
         ),
+        (
+            "Verkäufer (privat)\nName: Hanne Pilz\nOrt: Jena\n\nKäufer\nName: Yusuf Emre",
+            {"Verkäufer": "Hanne Pilz", "Käufer": "Yusuf Emre"},
+        ),
         ("Vermieter: Krahl KG\nMieter:\nCafé Zeit UG, Leipzig", {"Vermieter": "Krahl KG", "Mieter": "Café Zeit UG"}),
         (
             "Acme Ltd (the “Supplier”) and others\nClient: Bolt AG\nSupplier: Acme Ltd",
@@ -105,6 +109,51 @@ def test_the_models_names_count_where_there_are_some() -> None:
     }
 
 
+def shared(text: str, *found: Found) -> list[tuple[str, str]]:
+    """The names of a contract's parties, and what it calls each."""
+    fields = find_contract(TextLines(text), mentions_in(text, *found))
+    return [(each.name.text, each.called.text if each.called else "") for each in fields.parties]
+
+
+def test_a_party_may_be_called_by_a_part_of_its_own_name() -> None:
+    text = (
+        'This Sale Agreement ("Agreement")\n(1) Halverson Optics Ltd, of Leeds ("Halverson"), and\n\n'
+        '(2) Ina Berg Works ("IBW")\n\nOrrin Ltd (the "Effective Date")'
+    )
+    found = [("PARTY", name) for name in ("Halverson Optics Ltd", "Ina Berg Works", "Orrin Ltd")]
+    assert shared(text, *found) == [("Halverson Optics Ltd", "Halverson"), ("Ina Berg Works", "IBW")]
+
+
+@pytest.mark.parametrize(
+    ("called", "names"),
+    [
+        ('(together the "Sellers")', ["Jo Roth", "Bo Ek"]),
+        ('(each a "Seller")', ["Jo Roth", "Bo Ek"]),
+        ('("Sellers")', ["Jo Roth", "Bo Ek"]),
+        ('(the "Seller")', ["Bo Ek"]),
+    ],
+)
+def test_joined_names_are_one_party_where_they_are_called_so_together(called: str, names: list[str]) -> None:
+    text = f"between Jo Roth and Mr Bo Ek, Oslo {called} and Ed Ax (the “Buyer”)"
+    found = [("PERSON", name) for name in ("Jo Roth", "Bo Ek", "Ed Ax")]
+    assert [name for name, called in shared(text, *found) if called != "Buyer"] == names
+
+
+def test_a_key_may_have_several_names() -> None:
+    text = "Landlord: Oya Lane\nTenant: Jo Roth and Bo Ek"
+    found = [("PERSON", name) for name in ("Oya Lane", "Jo Roth", "Bo Ek")]
+    assert shared(text, *found) == [("Oya Lane", "Landlord"), ("Jo Roth", "Tenant"), ("Bo Ek", "Tenant")]
+
+
+def test_who_acts_for_a_party_and_who_is_addressed_is_none() -> None:
+    text = "De una parte, D. Ana Gil, en nombre y representación de Medina, S.L. (en adelante, el “Cliente”)"
+    assert shared(text, ("PERSON", "D"), ("PERSON", "Ana Gil"), ("PARTY", "Medina, S.L.")) == [
+        ("Medina, S.L.", "Cliente")
+    ]
+    text = "Dear Ms. Okafor,\n\nyou will work for Stanmore Ltd (“the Company”)."
+    assert shared(text, ("PERSON", "Okafor"), ("ORGANIZATION", "Stanmore Ltd")) == [("Stanmore Ltd", "Company")]
+
+
 def test_two_parties_that_are_called_nothing_stand_behind_between() -> None:
     text = "between us.\nThis agreement is between Skyline AS and Orrin Ltd. They talk."
     assert parties(text, ("PARTY", "Skyline AS"), ("PARTY", "Orrin Ltd")) == {"0": "Skyline AS", "1": "Orrin Ltd"}
@@ -127,6 +176,9 @@ def test_two_parties_that_are_called_nothing_stand_behind_between() -> None:
         ("and shall expire on 31 January 2028", "31 January 2028", {"end_date": "2028-01-31"}),
         ("This lease stays in force until 31 January 2028", "31 January 2028", {"end_date": "2028-01-31"}),
         ("The offer is open until 31 January 2028", "31 January 2028", {}),
+        ("The engagement shall continue until 30 June 2027", "30 June 2027", {"end_date": "2027-06-30"}),
+        ("amends the Lease Agreement (“Lease”) dated 1 May 2022", "1 May 2022", {}),
+        ("supplements the contract effective as of 1 May 2022", "1 May 2022", {}),
         ("born on 4 May 1995", "4 May 1995", {}),
         ("The term is 2026-01-01 to 2026-12-31", "2026-01-01 to 2026-12-31", {"term": "2026-01-01/2026-12-31"}),
         ("We read 2026-01-01 to 2026-12-31", "2026-01-01 to 2026-12-31", {}),
@@ -151,6 +203,14 @@ def test_a_date_that_the_model_labels_counts_where_no_words_name_one() -> None:
         ("pour une durée de trois ans", {"term": "trois ans"}),
         ("The payment term is 30 days", {}),
         ("within 30 days", {}),
+        ("kept confidential for a period of five years", {}),
+        ("The parties keep it secret for a term of five years", {}),
+        ("renewed for a further term of one year", {}),
+        ("se devolverá en el plazo de treinta días", {}),
+        ("The notice period is 3 months.", {"notice_period": "3 months"}),
+        ("Mängel sind innerhalb einer Frist von 14 Tagen zu rügen", {}),
+        ("In der Probezeit kann mit einer Frist von zwei Wochen gekündigt werden", {}),
+        ("Nach der Probezeit beträgt die Kündigungsfrist drei Monate", {"notice_period": "drei Monate"}),
         ("may terminate by giving ninety (90) days' written notice", {"notice_period": "ninety (90) days'"}),
         ("kann mit einer Frist von drei Monaten gekündigt werden", {"notice_period": "drei Monaten"}),
         ("Die Kündigungsfrist beträgt vier Wochen.", {"notice_period": "vier Wochen"}),
@@ -171,6 +231,9 @@ def test_words_beside_a_period_say_what_it_is(text: str, expected: dict[str, str
             "the laws of England and Wales",
             "England and Wales",
         ),
+        ("is governed exclusively by Dutch law, and", "Dutch law", None),
+        ("governed by New York law.", "New York law", None),
+        ("Der Vertrag untersteht schweizerischem Recht.", "schweizerischem Recht", None),
         ("governed by the laws of the State of Ohio without regard to it", "the laws of the State of Ohio", None),
         ("Governing law: Norway\nJurisdiction: Oslo District Court", "Norway", "Oslo District Court"),
         ("Applicable law: It is governed by the laws of Peru.", "the laws of Peru", None),
@@ -203,6 +266,7 @@ def test_a_law_that_the_model_found_counts_where_no_words_state_one() -> None:
         ("Der Kaufpreis beträgt 14.900,00 EUR", "14.900,00 EUR", {"contract_value": "14900.00 EUR"}),
         ("un salaire brut de 2 950,00 EUR", "2 950,00 EUR", {"salary": "2950.00 EUR"}),
         ("i compensi sono esclusi; il compenso di 80,00 EUR", "80,00 EUR", {"fee": "80.00 EUR"}),
+        ("An arrangement fee of EUR 90.00 is due", "EUR 90.00", {}),
         ("The rent is low. A deposit of EUR 90.00", "EUR 90.00", {}),
         ("the rent, and liability up to EUR 90.00", "EUR 90.00", {}),
         ("a monthly rent of 90.00", "90.00", {}),

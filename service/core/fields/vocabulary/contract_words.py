@@ -25,6 +25,8 @@ ROLES = (
     r"(?:disclosing|receiving) party|supplier|vendor|seller|purchaser|buyer|customer|client|company|contractor|"
     r"service provider|provider|consultant|employer|employee|landlord|tenant|lessor|lessee|licensor|licensee|"
     r"principal|agent|distributor|manufacturer|borrower|lender|party [ab]|firm|controller|processor|publisher|author|"
+    r"subscriber|owner|operator|carrier|hirer|reseller|franchisor|franchisee|guarantor|investor|assignor|assignee|"
+    r"transferor|transferee|grantor|grantee|discloser|recipient|subcontractor|developer|sponsor|"
     r"auftraggeber(?:in)?|auftragnehmer(?:in)?|vermieter(?:in)?|mieter(?:in)?|verpächter(?:in)?|pächter(?:in)?|"
     r"arbeitgeber(?:in)?|arbeitnehmer(?:in)?|verkäufer(?:in)?|käufer(?:in)?|lieferant(?:in)?|kund(?:e|in)|"
     r"dienstleister(?:in)?|berater(?:in)?|lizenzgeber(?:in)?|lizenznehmer(?:in)?|besteller(?:in)?|anbieter(?:in)?|"
@@ -43,6 +45,18 @@ CALLED = (
     r"in qualità di|quale"
 )
 """Words between a party's name and what the contract calls it."""
+TITLES = "mr|mrs|ms|dr|prof|herrn?|frau|mme|madame|monsieur|d|dña|sig|sig ra|dott|don|doña"
+"""Titles before a name."""
+TOGETHER = "each|together|jointly|both|gemeinsam|zusammen|ensemble|conjuntamente|insieme"
+FOR = "on behalf of|(?:en )?representación de|in nome e per conto d\\w+|im namen (?:und auftrag )?de[rs]|au nom de"
+"""Words before the party that a person acts for."""
+PROBATION = "probation|trial|probezeit|essai|prueba|prova"
+NO_TERM = (
+    r"pay|invoice|zahl|rechnung|paie|règlement|pago|pag[ao]|fattur|factur|warrant|gewähr|garant|confiden|secret|segret|vertraulich|"
+    r"geheim|riservat|surviv|after|following|\bnach\b|après|después|dopo|compet|wettbewerb|concurr|concorr|renew|"
+    r"verlänger|renouvel|reconduc|prorrog|prórrog|rinnov|successive|further|additional"
+)
+"""Words before a period that is not the contract's own."""
 BETWEEN = r"between|zwischen|entre les soussignés|entre|tra|de una parte|da una parte|d['’]une part"
 DATES = {
     "effective_date": (
@@ -72,10 +86,15 @@ DATES = {
         r"endet(?: am| mit dem| zum)?|befristet bis(?: zum)?|vertragsende|mietende|"
         r"prend(?:ra)? fin le|expire(?:ra)? le|date de fin|date d['’]expiration|se termine(?:ra)? le|"
         r"finaliza(?:rá)?(?: el)?|vence(?:rá)?(?: el)?|fecha de (?:fin|finalización|vencimiento)|terminará el|"
-        r"scad(?:e|rà)(?: il)?|termin(?:a|erà)(?: il)?|data di (?:scadenza|fine)|cesserà il"
+        r"scad(?:e|rà|enza)(?: il| al)?|termin(?:a|erà)(?: il)?|data di (?:scadenza|fine)|cesserà il"
     ),
 }
 """Role of a date → the words that end directly before it."""
+OTHER_CONTRACT = (
+    r"\b(?:the|that certain|an?|our|your)\s(?:[\w&/’'-]+\s){0,6}(?:agreement|lease|contract)\W[^\w.;]{0,3}"
+    r"(?:\w+\W{1,3}){0,2}(?:dated|made|signed|executed|concluded|entered into|effective)\b[\w\s]*$"
+)
+"""Words that end before the date of another contract."""
 _NUMBER = (
     r"(?:\d{1,3}|one|two|three|four|five|six|seven|eight|nine|ten|twelve|eighteen|twenty-four|thirty|sixty|ninety|"
     r"ein(?:e[mnrs]?)?|zwei|drei|vier|fünf|sechs|acht|zehn|zwölf|"
@@ -89,30 +108,32 @@ DURATION = (
 )
 PERIODS = {
     "term": (
-        r"(?:initial |fixed )?(?:term|period|duration)(?: of this \w+)?(?: is| shall be)?(?: of)?|"
-        r"(?:laufzeit|vertragsdauer|mietdauer|dauer)(?: beträgt| von)?|(?:für )?(?:die|eine) dauer von|"
+        r"(?:term|duration|(?:initial|fixed|lease|contract) period)(?: of (?:this|the) \w+)?(?: is| shall be)?(?: of)?|"
+        r"(?:\w*laufzeit|vertragsdauer|mietdauer|dauer)(?: beträgt| von)?|(?:für )?(?:die|eine) dauer von|"
         r"(?:pour une )?durée(?: initiale| déterminée)?(?: est)?(?: fixée à)?(?: de)?|"
-        r"(?:duración|plazo|vigencia)(?: inicial)?(?: del contrato)?(?: es| será)?(?: de)?|"
+        r"(?:duración(?: inicial)?|vigencia|plazo inicial|plazo(?= del contrato))(?: del contrato)?(?: es| será)?"
+        r"(?: de)?|"
         r"durata(?: del contratto)?(?: è)?(?: stabilita in| di)?"
     ),
     "notice_period": (
-        r"notice period(?: is| shall be)?(?: of)?|(?:kündigungsfrist|frist)(?: beträgt| von)?(?: von)?|"
+        r"notice period(?: is| shall be)?(?: of)?|kündigungsfrist(?: beträgt| von)?(?: von)?|"
         r"(?:préavis|delai de préavis|délai de préavis)(?: est)?(?: de)?|preaviso(?: mínimo)?(?: de)?|"
         r"preavviso(?: scritto)?(?: di| è di)?"
     ),
 }
 """Role of a period → the words that end directly before it, a colon, "at least" and the like aside."""
 NOTICE_BEHIND = r"['’]?s?['’]? (?:prior |written |advance |previous )*notice"
-NOTICE_BEFORE = r"(?:with|mit) (?:einer )?(?:frist|notice) (?:von|of)"
+NOTICE_BEFORE = r"(?:with|mit|unter einhaltung) (?:einer )?(?:frist|notice) (?:von|of)"
 """Words directly behind a period of notice, and before one."""
 LEAST = r"(?: a| an| at least| not less than| mindestens| au moins| al menos| almeno| von| of| de| di| será de| d['’])?"
 """What may stand between its words and a period."""
 _NO_SENTENCE = r"(?![^\n.;]*(?:govern|gilt|findet|soumis|régi|rig[ea]|disciplin|regol))"
 LAWS = (
-    r"(?:governed by|construed (?:in accordance with|under)),?(?: and (?:construed|interpreted)"
-    r"(?: in accordance (?:with|to)| under)?,?)? "
-    r"(?P<en>(?:the )?(?:substantive )?laws? of [^\n.,;()]{3,60}|(?-i:[A-Z])[a-z]+(?: and (?-i:[A-Z])[a-z]+)? law)",
-    r"(?:gilt|findet|unterliegt)(?: ausschließlich)?(?: dem| das)? "
+    r"(?:governed(?: exclusively| solely| in all respects)? by|construed (?:in accordance with|under)),?"
+    r"(?: and (?:construed|interpreted)(?: in accordance (?:with|to)| under)?,?)? "
+    r"(?P<en>(?:the )?(?:substantive |internal )?laws? of [^\n.,;()]{3,60}|"
+    r"(?-i:[A-Z])[a-z]+(?:(?: and)? (?-i:[A-Z])[a-z]+){0,2} law)",
+    r"(?:gilt|findet|unterliegt|untersteht)(?: ausschließlich)?(?: dem| das)? "
     r"(?P<de>(?:materielle[sn]? )?(?:recht der [^\n.,;()]{3,50}|(?:deutsche[sm]?|österreichische[sm]?|"
     r"schweizerische[sm]?) recht))",
     r"(?:soumise?|régie?|gouvernée?)(?: et interprétée?)? (?:par|au|à) (?P<fr>(?:le |la )?(?:droit|"
@@ -156,8 +177,9 @@ AMOUNTS = {
     r"retribuzione|stipendio",
     "fee": r"fees?|hourly rate|daily rate|honorar|vergütung|pauschale|honoraires|redevance|forfait|honorarios|tarifa|"
     r"cuota|compenso|corrispettivo|onorario",
-    "": r"liab\w+|damages|penalt\w+|deposit|insurance|interest|late fee|bonus|expenses|haft\w+|"
-    r"schadens\w+|vertragsstrafe|"
+    "": r"liab\w+|damages|penalt\w+|deposit|insurance|interest|bonus|"
+    r"(?:late|arrangement|termination|cancellation|application|filing|registration|legal|administration) fees?|"
+    r"expenses|haft\w+|schadens\w+|vertragsstrafe|"
     r"kaution|versicherung\w*|zinsen|nebenkosten|betriebskosten|responsabilit\w+|pénalités?|dépôt|caution|garantie|"
     r"assurance|charges|responsabilidad|penalización|fianza|depósito|seguro|gastos|responsabilità|penale|"
     r"deposito|cauzione|assicurazione|spese|stamm\w*|grundkapital|share capital|capital",
